@@ -1,0 +1,38 @@
+// Device: something a backend can run on, or compile for.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "core/config.h"
+#include "core/result.h"
+
+namespace latebind::core {
+
+enum class DeviceKind : std::int32_t { kCpu = 0, kGpu = 1, kNpu = 2, kOther = 3 };
+template <>
+struct Words<DeviceKind> {
+  static constexpr std::string_view kWhat = "kind of device";
+  static constexpr std::array kWords{Word<DeviceKind>{"cpu", DeviceKind::kCpu},
+                                     Word<DeviceKind>{"gpu", DeviceKind::kGpu},
+                                     Word<DeviceKind>{"npu", DeviceKind::kNpu},
+                                     Word<DeviceKind>{"other", DeviceKind::kOther}};
+};
+
+// A snapshot: devices come and go, so a Device is a value and says nothing about now.
+struct Device {
+  std::string backend;  // "openvino"
+  std::string name;     // as the backend calls it: "CPU", "GPU.1", "NPU.4000"
+  DeviceKind kind = DeviceKind::kOther;
+  std::string full_name;        // the vendor's name for people: "AMD EPYC …"
+  std::string runtime_version;  // of the vendor library that would drive it
+  // Anything else that is known: architecture, driver, DiscoveredBy, IsVirtual … Keys are CamelCase words.
+  std::map<std::string, std::string> metadata;
+
+  // "openvino:CPU"
+  [[nodiscard]] std::string id() const { return backend + ":" + name; }
+  [[nodiscard]] bool is_virtual() const;
+};
+
+}  // namespace latebind::core

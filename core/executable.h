@@ -1,0 +1,78 @@
+// Executable: a model loaded on a device, ready to run from many threads.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/config.h"
+#include "core/result.h"
+#include "core/tensor.h"
+
+namespace latebind::core {
+
+// How a model is compiled and loaded. A backend refuses what it can not honour by name (kUnsupported): nothing here is a
+// wish.
+struct CompileOptions {
+  Precision precision = Precision::kF32;
+  PerformanceHint hint = PerformanceHint::kLatency;
+  // Threads for computing, all requests together; 0: the processors this process may use.
+  unsigned threads = 0;
+  // Requests that run side by side (size of the request pool, and streams where the vendor has them); 0: the vendor's
+  // optimal number for the hint, else 4.
+  unsigned requests = 0;
+  // New static input shapes, by input position; empty: as the model declares them.
+  std::vector<Shape> input_shapes{};
+  // Passed to the vendor as they are, last. A property that the vendor does not know is the vendor's error.
+  std::map<std::string, std::string> properties{};
+};
+
+struct RunOptions {
+  // When it passes, the call returns kDeadlineExceeded (kBusy while still waiting for a request).
+  std::optional<std::chrono::steady_clock::time_point> deadline{};
+};
+
+// What really is loaded, as read back from the vendor after loading.
+struct ActiveConfig {
+  std::string backend;           // "openvino"
+  std::string device;            // "CPU"
+  std::string device_full_name;  // "AMD EPYC …"
+  std::string runtime_version;   // "2026.4.1-…"
+  std::string library_file;      // the vendor library that was opened
+  Precision precision = Precision::kF32;
+  unsigned threads = 0;   // 0 when the vendor does not say
+  unsigned requests = 1;  // size of the request pool
+};
+
+// Thread-safe. Keeps everything it needs (vendor core, library) alive; may be destroyed in any order with its siblings
+// and its backend, but not while a call is in it.
+class Executable {
+ public:
+  Executable() = default;
+  Executable(const Executable&) = delete;
+  Executable& operator=(const Executable&) = delete;
+  virtual ~Executable() = default;
+
+  // In the model's order; constant.
+  [[nodiscard]] virtual std::span<const TensorInfo> inputs() const = 0;
+  [[nodiscard]] virtual std::span<const TensorInfo> outputs() const = 0;
+  [[nodiscard]] virtual const ActiveConfig& active() const = 0;
+
+  // Runs once. Counts, types and shapes are checked before the vendor sees them, and refused by the tensor's name.
+  // Waits for a free request, first come first served. On error the outputs are unspecified and the request is
+  // returned or replaced: the executable stays usable.
+  [[nodiscard]] virtual Status execute(std::span<const TensorView> inputs,
+                                       std::span<OutputTensor> outputs,
+                                       const RunOptions& options) = 0;
+};
+
+// Checks `given` against what the model declares: kCountMismatch, kTypeMismatch or kShapeMismatch, naming the tensor,
+// the expected and the given. For backends.
+[[nodiscard]] Status check_inputs(std::span<const TensorInfo> declared,
+                                  std::span<const TensorView> given);
+
+}  // namespace latebind::core

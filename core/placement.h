@@ -1,0 +1,52 @@
+// Placement: the ordered list of devices to try, and the reason each one was taken or refused.
+//
+// Written as words with commas: `auto`, `npu`, `npu,cpu`, `openvino`, `openvino:NPU.4000,onnxruntime:CPU`.
+//   auto             NPU, then GPU, then CPU, of every backend, backends in the registry's order
+//   npu, gpu, cpu    devices of that kind, of every backend
+//   BACKEND          all devices of that backend, best kind first
+//   BACKEND:DEVICE   exactly that one
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/device.h"
+#include "core/registry.h"
+#include "core/result.h"
+
+namespace latebind::core {
+
+// What became of one device, or of a backend that could not offer any.
+struct PlacementStep {
+  std::string device;  // "openvino:CPU", or just "openvino" when the backend is not available
+  bool taken = false;
+  std::string reason;  // why it was refused, one line; empty when taken
+};
+
+class Placement {
+ public:
+  // Unknown words are refused with the known ones; backends are checked against `registry`.
+  static Result<Placement> parse(std::string_view text, const Registry& registry);
+
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+  struct Candidates {
+    std::vector<Device> devices;           // in order, each once, virtual devices left out
+    std::vector<PlacementStep> passed_over;  // backends not available, devices named but not there
+  };
+  // Asks the backends concerned what is there now.
+  [[nodiscard]] Candidates resolve(const Registry& registry) const;
+
+ private:
+  struct Term {
+    std::string backend;  // empty: any
+    std::string device;   // empty: any
+    bool any_kind = true;
+    DeviceKind kind = DeviceKind::kOther;
+  };
+  std::string text_;
+  std::vector<Term> terms_;
+};
+
+}  // namespace latebind::core

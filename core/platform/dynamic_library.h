@@ -1,0 +1,44 @@
+// A shared library opened at run time: an owning handle, symbols bound at once, visible to nobody else.
+//
+// The only place that calls the dynamic loader. Thread-safe to open and to look up; destruction closes the handle, so
+// whatever came from the library must be gone by then.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "core/result.h"
+
+namespace latebind::platform {
+
+class DynamicLibrary {
+ public:
+  // Opens exactly this file (never a search by bare name). kNotFound when there is no such file, kLibraryUnusable with
+  // the loader's own text otherwise (not a library, wrong architecture, a dependency missing …).
+  static core::Result<DynamicLibrary> open(const std::filesystem::path& file);
+
+  DynamicLibrary(DynamicLibrary&& other) noexcept;
+  DynamicLibrary& operator=(DynamicLibrary&& other) noexcept;
+  ~DynamicLibrary();
+
+  // Null when the library has no such symbol.
+  [[nodiscard]] void* symbol(const char* name) const;
+  [[nodiscard]] const std::filesystem::path& file() const { return file_; }
+
+  // Leaves the library in the process for good: for vendor libraries whose threads outlive their last object.
+  void leak();
+
+ private:
+  DynamicLibrary(void* handle, std::filesystem::path file);
+
+  void* handle_ = nullptr;
+  std::filesystem::path file_;
+};
+
+// The file that holds this code: the program itself, or the shared library that Latebind is linked into.
+[[nodiscard]] core::Result<std::filesystem::path> own_module_file();
+
+// "libopenvino_c.so" for "openvino_c" on Linux, "openvino_c.dll" on Windows.
+[[nodiscard]] std::string library_file_name(const std::string& stem);
+
+}  // namespace latebind::platform

@@ -1,0 +1,18 @@
+// Environment variables, read with care.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace latebind::platform {
+
+// True when the process has rights that its caller has not (setuid, setgid, file capabilities).
+[[nodiscard]] bool is_privileged();
+
+// The value, or nothing when unset or empty.
+[[nodiscard]] std::optional<std::string> environment(const char* name);
+
+// As above, but nothing at all in a privileged process: for variables that choose code to load or files to trust.
+[[nodiscard]] std::optional<std::string> trusted_environment(const char* name);
+
+}  // namespace latebind::platform

@@ -1,0 +1,110 @@
+#include "core/status.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace latebind::core {
+
+struct Status::Rep {
+  StatusCode code;
+  std::string message;
+  std::optional<std::int64_t> vendor_code;
+  std::string vendor_text;
+};
+
+StatusBand band_of(StatusCode code) {
+  const auto number = static_cast<std::int32_t>(code);
+  if (number == 0) return StatusBand::kOk;
+  if (number < 200) return StatusBand::kCaller;
+  if (number < 300) return StatusBand::kEnvironment;
+  if (number < 400) return StatusBand::kResource;
+  return StatusBand::kInternal;
+}
+
+std::string_view name_of(StatusCode code) {
+  switch (code) {
+    case StatusCode::kOk: return "OK";
+    case StatusCode::kInvalidArgument: return "INVALID_ARGUMENT";
+    case StatusCode::kNotFound: return "NOT_FOUND";
+    case StatusCode::kInvalidModel: return "INVALID_MODEL";
+    case StatusCode::kShapeMismatch: return "SHAPE_MISMATCH";
+    case StatusCode::kTypeMismatch: return "TYPE_MISMATCH";
+    case StatusCode::kCountMismatch: return "COUNT_MISMATCH";
+    case StatusCode::kUnsupported: return "UNSUPPORTED";
+    case StatusCode::kBufferTooSmall: return "BUFFER_TOO_SMALL";
+    case StatusCode::kLibraryNotFound: return "LIBRARY_NOT_FOUND";
+    case StatusCode::kLibraryUnusable: return "LIBRARY_UNUSABLE";
+    case StatusCode::kDeviceNotFound: return "DEVICE_NOT_FOUND";
+    case StatusCode::kIncompatibleBlob: return "INCOMPATIBLE_BLOB";
+    case StatusCode::kNoDevice: return "NO_DEVICE";
+    case StatusCode::kStrictFallback: return "STRICT_FALLBACK";
+    case StatusCode::kPermissionDenied: return "PERMISSION_DENIED";
+    case StatusCode::kIo: return "IO";
+    case StatusCode::kBusy: return "BUSY";
+    case StatusCode::kDeadlineExceeded: return "DEADLINE_EXCEEDED";
+    case StatusCode::kOutOfMemory: return "OUT_OF_MEMORY";
+    case StatusCode::kDiskFull: return "DISK_FULL";
+    case StatusCode::kDeviceFailed: return "DEVICE_FAILED";
+    case StatusCode::kCancelled: return "CANCELLED";
+    case StatusCode::kInternal: return "INTERNAL";
+  }
+  return "UNKNOWN";
+}
+
+bool is_retryable(StatusCode code) {
+  return band_of(code) == StatusBand::kResource && code != StatusCode::kCancelled;
+}
+
+Status::Status(StatusCode code, std::string message) {
+  if (code == StatusCode::kOk) {
+    code = StatusCode::kInternal;
+    message = "an error was made with the code of success: " + message;
+  }
+  rep_ = std::make_shared<const Rep>(Rep{code, std::move(message), std::nullopt, {}});
+}
+
+Status Status::from_vendor(StatusCode code, std::string message, std::int64_t vendor_code,
+                           std::string vendor_text) {
+  Status status(code, std::move(message));
+  Rep rep = *status.rep_;
+  rep.vendor_code = vendor_code;
+  rep.vendor_text = std::move(vendor_text);
+  status.rep_ = std::make_shared<const Rep>(std::move(rep));
+  return status;
+}
+
+StatusCode Status::code() const { return rep_ ? rep_->code : StatusCode::kOk; }
+
+std::string_view Status::message() const {
+  return rep_ ? std::string_view(rep_->message) : std::string_view();
+}
+
+std::optional<std::int64_t> Status::vendor_code() const {
+  return rep_ ? rep_->vendor_code : std::nullopt;
+}
+
+std::string_view Status::vendor_text() const {
+  return rep_ ? std::string_view(rep_->vendor_text) : std::string_view();
+}
+
+std::string Status::to_string() const {
+  if (ok()) return "ok";
+  if (!rep_->vendor_code) return rep_->message;
+  if (rep_->vendor_text.empty()) {
+    return fmt::format("{} (vendor code {})", rep_->message, *rep_->vendor_code);
+  }
+  return fmt::format("{} (vendor code {}: {})", rep_->message, *rep_->vendor_code,
+                     rep_->vendor_text);
+}
+
+Status Status::with_context(std::string_view context) const {
+  if (ok()) return *this;
+  Status status;
+  Rep rep = *rep_;
+  rep.message = fmt::format("{}: {}", context, rep.message);
+  status.rep_ = std::make_shared<const Rep>(std::move(rep));
+  return status;
+}
+
+}  // namespace latebind::core

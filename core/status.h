@@ -1,0 +1,103 @@
+// Status: the outcome of an operation that can fail.
+//
+// A Status is either ok or an error with a code, our own message and, where a vendor library was involved, that
+// vendor's code and text, word for word. Codes come in bands, so that a caller can decide what to do without knowing
+// every one of them: what was wrong with the call, with the machine, with its resources just now, or with us.
+//
+// Values are immutable, cheap to move, cheap to copy (one shared block) and may be read from any thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace latebind::core {
+
+// The numbers are part of the C ABI (latebind.h repeats them): they are never reused and never change.
+enum class StatusCode : std::int32_t {
+  kOk = 0,
+
+  // Caller's mistake: the same call fails again until the caller changes it.
+  kInvalidArgument = 100,
+  kNotFound = 101,
+  kInvalidModel = 102,   // a model, tokenizer or configuration file is damaged or makes no sense
+  kShapeMismatch = 103,  // names the tensor, the expected and the given shape
+  kTypeMismatch = 104,
+  kCountMismatch = 105,
+  kUnsupported = 106,  // understood, but not something this build, backend or device does
+  kBufferTooSmall = 107,
+
+  // Environment: the machine has to change (install, configure, plug in) before a retry can help.
+  kLibraryNotFound = 200,
+  kLibraryUnusable = 201,  // found, but damaged, too old, or with symbols missing
+  kDeviceNotFound = 202,
+  kIncompatibleBlob = 203,  // made for another version or device: take the portable model
+  kNoDevice = 204,          // every device of the placement was refused; the message lists why
+  kStrictFallback = 205,    // only a fallback could have answered, and strict mode forbids it
+  kPermissionDenied = 206,
+  kIo = 207,
+
+  // Resource: a retry may help, now or later.
+  kBusy = 300,
+  kDeadlineExceeded = 301,
+  kOutOfMemory = 302,
+  kDiskFull = 303,
+  kDeviceFailed = 304,  // the vendor failed while compiling or running; another device may succeed
+  kCancelled = 305,
+
+  // Internal: a defect, ours or the vendor's.
+  kInternal = 400,
+};
+
+enum class StatusBand { kOk, kCaller, kEnvironment, kResource, kInternal };
+
+[[nodiscard]] StatusBand band_of(StatusCode code);
+
+// Stable upper-case name for logs and JSON, such as "LIBRARY_NOT_FOUND".
+[[nodiscard]] std::string_view name_of(StatusCode code);
+
+// True when the same call may succeed later without anybody changing anything.
+[[nodiscard]] bool is_retryable(StatusCode code);
+
+class [[nodiscard]] Status {
+ public:
+  // Ok.
+  Status() = default;
+
+  // An error. `code` must not be kOk: an error can never hold "ok" (it becomes kInternal and says so).
+  Status(StatusCode code, std::string message);
+
+  // An error that a vendor reported. `vendor_text` is kept as the vendor gave it.
+  static Status from_vendor(StatusCode code, std::string message, std::int64_t vendor_code,
+                            std::string vendor_text);
+
+  [[nodiscard]] bool ok() const { return rep_ == nullptr; }
+  [[nodiscard]] StatusCode code() const;
+
+  // Our words, without the vendor's. Empty when ok.
+  [[nodiscard]] std::string_view message() const;
+  [[nodiscard]] std::optional<std::int64_t> vendor_code() const;
+  [[nodiscard]] std::string_view vendor_text() const;
+
+  // One line for people: message, then the vendor's code and text if there are any.
+  [[nodiscard]] std::string to_string() const;
+
+  // The same error with `context` and ": " before its message; ok stays ok.
+  [[nodiscard]] Status with_context(std::string_view context) const;
+
+ private:
+  struct Rep;
+  std::shared_ptr<const Rep> rep_;
+};
+
+}  // namespace latebind::core
+
+// Leaves the enclosing function with the error, if `expr` is one.
+#define LB_RETURN_IF_ERROR(expr)                              \
+  do {                                                        \
+    if (auto lb_status_ = (expr); !lb_status_.ok()) {         \
+      return lb_status_;                                      \
+    }                                                         \
+  } while (false)

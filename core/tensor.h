@@ -1,0 +1,130 @@
+// Tensors at the boundary of a vendor runtime: views of memory that somebody else owns, and output buffers.
+//
+// Shapes have up to kRankMax dimensions, rank 0 (a scalar, one element) included. Every size is computed with overflow
+// checks, because shapes come from outside.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+
+namespace latebind::core {
+
+// The numbers are part of the C ABI.
+enum class ElementType : std::int32_t {
+  kBool = 1,
+  kI8 = 2,
+  kU8 = 3,
+  kI16 = 4,
+  kU16 = 5,
+  kI32 = 6,
+  kU32 = 7,
+  kI64 = 8,
+  kU64 = 9,
+  kF16 = 10,
+  kBF16 = 11,
+  kF32 = 12,
+  kF64 = 13,
+};
+
+// Bytes of one element; 0 for a number that is no ElementType.
+[[nodiscard]] std::size_t size_of(ElementType type);
+// "f32", "i64", "bool" …
+[[nodiscard]] std::string_view name_of(ElementType type);
+[[nodiscard]] std::optional<ElementType> element_type_from_name(std::string_view name);
+
+inline constexpr std::size_t kRankMax = 8;
+
+// A dimension that is not known before the run, in the shapes of a model's inputs and outputs.
+inline constexpr std::int64_t kDynamic = -1;
+
+class Shape {
+ public:
+  Shape() = default;  // rank 0
+  // At most kRankMax dimensions: for literals in code. Use `make` for shapes from outside.
+  Shape(std::initializer_list<std::int64_t> dims);
+  // Refuses more than kRankMax dimensions, and dimensions below kDynamic.
+  static Result<Shape> make(std::span<const std::int64_t> dims);
+
+  [[nodiscard]] std::size_t rank() const { return rank_; }
+  [[nodiscard]] std::span<const std::int64_t> dims() const { return {dims_.data(), rank_}; }
+  std::int64_t operator[](std::size_t i) const { return dims_[i]; }
+  std::int64_t& operator[](std::size_t i) { return dims_[i]; }
+
+  [[nodiscard]] bool is_static() const;
+  // Product of the dimensions, 1 for rank 0. Fails when dynamic or when it exceeds 2^48.
+  [[nodiscard]] Result<std::size_t> element_count() const;
+  // True when `given` (static) may be used where this shape (perhaps dynamic) is declared.
+  [[nodiscard]] bool accepts(const Shape& given) const;
+  // "[1,?,384]"; "[]" for rank 0.
+  [[nodiscard]] std::string to_string() const;
+
+  friend bool operator==(const Shape& a, const Shape& b);
+
+ private:
+  std::array<std::int64_t, kRankMax> dims_{};
+  std::size_t rank_ = 0;
+};
+
+// Elements' bytes of a contiguous tensor, overflow checked.
+[[nodiscard]] Result<std::size_t> byte_size_of(ElementType type, const Shape& shape);
+
+// A tensor in memory that the caller owns and keeps alive during the call it is given to.
+struct TensorView {
+  void* data = nullptr;  // inputs are only read
+  ElementType type = ElementType::kF32;
+  Shape shape;
+  // Distance between neighbours in each dimension, in elements; unset means row-major and contiguous.
+  std::optional<std::array<std::int64_t, kRankMax>> strides;
+
+  // True when the elements lie row-major without gaps, whatever `strides` says.
+  [[nodiscard]] bool is_contiguous() const;
+  // Copies the elements row-major and without gaps to `out`, which must hold byte_size_of(type, shape) bytes.
+  // Fails on negative strides or when sizes overflow.
+  [[nodiscard]] Status copy_to_contiguous(void* out) const;
+};
+
+// What a model declares about one of its inputs or outputs.
+struct TensorInfo {
+  std::string name;
+  ElementType type = ElementType::kF32;
+  Shape shape;                        // kDynamic where not known before the run
+  std::vector<std::int64_t> upper{};  // upper bound for each dimension, or empty where none is declared
+};
+
+// Where one output of a run goes. Either bound to the caller's memory, or backed by a buffer of its own that grows as
+// needed and is kept between runs, so that a steady state allocates nothing. Movable, not copyable; one thread at a time.
+class OutputTensor {
+ public:
+  OutputTensor() = default;
+  // The run writes to `data`; an output larger than `capacity_bytes` is refused with kBufferTooSmall.
+  static OutputTensor bound(void* data, std::size_t capacity_bytes);
+
+  // For backends: makes room for `type` and `shape` and returns where to write; sets view().
+  [[nodiscard]] Result<void*> prepare(ElementType type, const Shape& shape);
+
+  // The tensor of the last run, with its true shape. Data is null before the first one.
+  [[nodiscard]] const TensorView& view() const { return view_; }
+  [[nodiscard]] bool is_bound() const { return bound_; }
+
+ private:
+  struct AlignedFree {
+    void operator()(void* p) const;
+  };
+  TensorView view_{};
+  bool bound_ = false;
+  void* bound_data_ = nullptr;
+  std::size_t capacity_bytes_ = 0;
+  std::unique_ptr<void, AlignedFree> owned_;
+};
+
+}  // namespace latebind::core
