@@ -1,0 +1,48 @@
+// ModelFolder: what a sentence-transformers model folder says, read and checked, nothing of it loaded yet.
+//
+// Source of the layout: config.json (transformers), modules.json, sentence_bert_config.json, 1_Pooling/config.json
+// (sentence-transformers). A value type; immutable in use.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "core/config.h"
+#include "core/result.h"
+
+namespace latebind::embedding {
+
+enum class PoolingMode { kCls, kMean, kMax, kLastToken };
+
+// The BERT family's figures, bounded when read: absurd sizes are refused.
+struct BertConfig {
+  std::size_t hidden_size = 0;
+  std::size_t layer_count = 0;
+  std::size_t head_count = 0;
+  std::size_t intermediate_size = 0;
+  std::size_t vocabulary_size = 0;
+  std::size_t position_count = 0;
+  std::size_t token_type_count = 0;
+  float layer_norm_epsilon = 1e-12F;
+  std::string activation;  // "gelu", …
+};
+
+struct ModelFolder {
+  std::filesystem::path folder;
+  std::string name;  // for messages: the folder's own name
+  std::filesystem::path tokenizer_file;
+  std::optional<std::filesystem::path> weights_file;  // model.safetensors
+  std::optional<std::filesystem::path> onnx_file;     // onnx/model.onnx or model.onnx
+  std::optional<BertConfig> bert;                     // when config.json describes one
+  PoolingMode pooling = PoolingMode::kMean;
+  bool normalize = false;
+  std::size_t max_tokens = 0;  // the least of what sentence_bert_config.json and the position table allow
+
+  // kNotFound, kInvalidModel or kUnsupported, naming the file and the key.
+  static core::Result<ModelFolder> open(const std::filesystem::path& folder);
+};
+
+}  // namespace latebind::embedding
