@@ -20,12 +20,13 @@ struct Word {
   E value;
 };
 
-// The table of words of an enumeration: specialise with `static constexpr std::string_view kWhat` (what is being named,
-// such as "precision") and `static constexpr std::array kWords`.
+// The table of words of an enumeration: specialise with `static constexpr std::string_view kWhat`
+// (what is being named, such as "precision") and `static constexpr std::array kWords`.
 template <class E>
 struct Words;
 
-// The known word nearest to `given` by edit distance, or empty when none is near enough to be meant.
+// The known word nearest to `given` by edit distance, or empty when none is near enough to be
+// meant.
 [[nodiscard]] std::string_view nearest_word(std::string_view given,
                                             std::span<const std::string_view> known);
 
@@ -61,8 +62,8 @@ struct Words<Precision> {
                                      Word<Precision>{"f16", Precision::kF16}};
 };
 
-// What the vendor should optimise for. kLatency: one run at a time uses all threads. kThroughput: several runs side by
-// side, one or few threads each.
+// What the vendor should optimise for. kLatency: one run at a time uses all threads. kThroughput:
+// several runs side by side, one or few threads each.
 enum class PerformanceHint : std::int32_t { kLatency = 0, kThroughput = 1 };
 template <>
 struct Words<PerformanceHint> {

@@ -14,10 +14,9 @@ enum class DeviceKind : std::int32_t { kCpu = 0, kGpu = 1, kNpu = 2, kOther = 3 
 template <>
 struct Words<DeviceKind> {
   static constexpr std::string_view kWhat = "kind of device";
-  static constexpr std::array kWords{Word<DeviceKind>{"cpu", DeviceKind::kCpu},
-                                     Word<DeviceKind>{"gpu", DeviceKind::kGpu},
-                                     Word<DeviceKind>{"npu", DeviceKind::kNpu},
-                                     Word<DeviceKind>{"other", DeviceKind::kOther}};
+  static constexpr std::array kWords{
+      Word<DeviceKind>{"cpu", DeviceKind::kCpu}, Word<DeviceKind>{"gpu", DeviceKind::kGpu},
+      Word<DeviceKind>{"npu", DeviceKind::kNpu}, Word<DeviceKind>{"other", DeviceKind::kOther}};
 };
 
 // A snapshot: devices come and go, so a Device is a value and says nothing about now.
@@ -27,7 +26,8 @@ struct Device {
   DeviceKind kind = DeviceKind::kOther;
   std::string full_name;        // the vendor's name for people: "AMD EPYC …"
   std::string runtime_version;  // of the vendor library that would drive it
-  // Anything else that is known: architecture, driver, DiscoveredBy, IsVirtual … Keys are CamelCase words.
+  // Anything else that is known: architecture, driver, DiscoveredBy, IsVirtual … Keys are CamelCase
+  // words.
   std::map<std::string, std::string> metadata;
 
   // "openvino:CPU"

@@ -1,12 +1,14 @@
 // Placement: the ordered list of devices to try, and the reason each one was taken or refused.
 //
-// Written as words with commas: `auto`, `npu`, `npu,cpu`, `openvino`, `openvino:NPU.4000,onnxruntime:CPU`.
+// Written as words with commas: `auto`, `npu`, `npu,cpu`, `openvino`,
+// `openvino:NPU.4000,onnxruntime:CPU`.
 //   auto             NPU, then GPU, then CPU, of every backend, backends in the registry's order
 //   npu, gpu, cpu    devices of that kind, of every backend
 //   BACKEND          all devices of that backend, best kind first
 //   BACKEND:DEVICE   exactly that one
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,12 +33,15 @@ class Placement {
 
   [[nodiscard]] const std::string& text() const { return text_; }
 
-  struct Candidates {
-    std::vector<Device> devices;           // in order, each once, virtual devices left out
-    std::vector<PlacementStep> passed_over;  // backends not available, devices named but not there
+  // A device to try, or the reason why there is none to try at this place in the order.
+  struct Candidate {
+    std::optional<Device> device;
+    PlacementStep refusal;  // when there is no device
   };
-  // Asks the backends concerned what is there now.
-  [[nodiscard]] Candidates resolve(const Registry& registry) const;
+  // Asks the backends concerned what is there now. Best first; each device and each refusal once;
+  // virtual devices are left out. A backend that is not available stands before the devices of the
+  // backends registered after it: whoever takes one of those did not get what was preferred.
+  [[nodiscard]] std::vector<Candidate> resolve(const Registry& registry) const;
 
  private:
   struct Term {

@@ -1,8 +1,9 @@
 // RequestPool: a fixed number of warm vendor requests, handed out in order of arrival.
 //
-// Thread-safe. A Lease gives its request back on every path. A request whose run failed is dropped and made anew by the
-// factory, so that the pool is never drained: when the factory fails, the place stays and the next checkout tries
-// again. The pool must outlive its leases. Waiting in one pool never blocks another.
+// Thread-safe. A Lease gives its request back on every path. A request whose run failed is dropped
+// and made anew by the factory, so that the pool is never drained: when the factory fails, the
+// place stays and the next checkout tries again. The pool must outlive its leases. Waiting in one
+// pool never blocks another.
 #pragma once
 
 #include <chrono>
@@ -38,7 +39,8 @@ class RequestPool {
     Request* operator->() { return &*request_; }
     // The request is not to be trusted any more: it is replaced instead of reused.
     void mark_broken() { broken_ = true; }
-    // Takes the request out of the pool for good (a hung vendor call owns it now); a new one will be made in its place.
+    // Takes the request out of the pool for good (a hung vendor call owns it now); a new one will
+    // be made in its place.
     Request release_broken() {
       broken_ = true;
       return std::move(*request_);
@@ -70,7 +72,8 @@ class RequestPool {
     return {};
   }
 
-  // Waits its turn, at most until `deadline`: then kBusy. The factory's own error when a request can not be made.
+  // Waits its turn, at most until `deadline`: then kBusy. The factory's own error when a request
+  // can not be made.
   [[nodiscard]] Result<Lease> checkout(const Deadline& deadline) {
     std::optional<Request> request;
     {

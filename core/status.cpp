@@ -1,8 +1,8 @@
 #include "core/status.h"
 
-#include <utility>
-
 #include <fmt/format.h>
+
+#include <utility>
 
 namespace latebind::core {
 
@@ -24,30 +24,54 @@ StatusBand band_of(StatusCode code) {
 
 std::string_view name_of(StatusCode code) {
   switch (code) {
-    case StatusCode::kOk: return "OK";
-    case StatusCode::kInvalidArgument: return "INVALID_ARGUMENT";
-    case StatusCode::kNotFound: return "NOT_FOUND";
-    case StatusCode::kInvalidModel: return "INVALID_MODEL";
-    case StatusCode::kShapeMismatch: return "SHAPE_MISMATCH";
-    case StatusCode::kTypeMismatch: return "TYPE_MISMATCH";
-    case StatusCode::kCountMismatch: return "COUNT_MISMATCH";
-    case StatusCode::kUnsupported: return "UNSUPPORTED";
-    case StatusCode::kBufferTooSmall: return "BUFFER_TOO_SMALL";
-    case StatusCode::kLibraryNotFound: return "LIBRARY_NOT_FOUND";
-    case StatusCode::kLibraryUnusable: return "LIBRARY_UNUSABLE";
-    case StatusCode::kDeviceNotFound: return "DEVICE_NOT_FOUND";
-    case StatusCode::kIncompatibleBlob: return "INCOMPATIBLE_BLOB";
-    case StatusCode::kNoDevice: return "NO_DEVICE";
-    case StatusCode::kStrictFallback: return "STRICT_FALLBACK";
-    case StatusCode::kPermissionDenied: return "PERMISSION_DENIED";
-    case StatusCode::kIo: return "IO";
-    case StatusCode::kBusy: return "BUSY";
-    case StatusCode::kDeadlineExceeded: return "DEADLINE_EXCEEDED";
-    case StatusCode::kOutOfMemory: return "OUT_OF_MEMORY";
-    case StatusCode::kDiskFull: return "DISK_FULL";
-    case StatusCode::kDeviceFailed: return "DEVICE_FAILED";
-    case StatusCode::kCancelled: return "CANCELLED";
-    case StatusCode::kInternal: return "INTERNAL";
+    case StatusCode::kOk:
+      return "OK";
+    case StatusCode::kInvalidArgument:
+      return "INVALID_ARGUMENT";
+    case StatusCode::kNotFound:
+      return "NOT_FOUND";
+    case StatusCode::kInvalidModel:
+      return "INVALID_MODEL";
+    case StatusCode::kShapeMismatch:
+      return "SHAPE_MISMATCH";
+    case StatusCode::kTypeMismatch:
+      return "TYPE_MISMATCH";
+    case StatusCode::kCountMismatch:
+      return "COUNT_MISMATCH";
+    case StatusCode::kUnsupported:
+      return "UNSUPPORTED";
+    case StatusCode::kBufferTooSmall:
+      return "BUFFER_TOO_SMALL";
+    case StatusCode::kLibraryNotFound:
+      return "LIBRARY_NOT_FOUND";
+    case StatusCode::kLibraryUnusable:
+      return "LIBRARY_UNUSABLE";
+    case StatusCode::kDeviceNotFound:
+      return "DEVICE_NOT_FOUND";
+    case StatusCode::kIncompatibleBlob:
+      return "INCOMPATIBLE_BLOB";
+    case StatusCode::kNoDevice:
+      return "NO_DEVICE";
+    case StatusCode::kStrictFallback:
+      return "STRICT_FALLBACK";
+    case StatusCode::kPermissionDenied:
+      return "PERMISSION_DENIED";
+    case StatusCode::kIo:
+      return "IO";
+    case StatusCode::kBusy:
+      return "BUSY";
+    case StatusCode::kDeadlineExceeded:
+      return "DEADLINE_EXCEEDED";
+    case StatusCode::kOutOfMemory:
+      return "OUT_OF_MEMORY";
+    case StatusCode::kDiskFull:
+      return "DISK_FULL";
+    case StatusCode::kDeviceFailed:
+      return "DEVICE_FAILED";
+    case StatusCode::kCancelled:
+      return "CANCELLED";
+    case StatusCode::kInternal:
+      return "INTERNAL";
   }
   return "UNKNOWN";
 }
@@ -74,7 +98,9 @@ Status Status::from_vendor(StatusCode code, std::string message, std::int64_t ve
   return status;
 }
 
-StatusCode Status::code() const { return rep_ ? rep_->code : StatusCode::kOk; }
+StatusCode Status::code() const {
+  return rep_ ? rep_->code : StatusCode::kOk;
+}
 
 std::string_view Status::message() const {
   return rep_ ? std::string_view(rep_->message) : std::string_view();

@@ -1,10 +1,12 @@
 // Status: the outcome of an operation that can fail.
 //
-// A Status is either ok or an error with a code, our own message and, where a vendor library was involved, that
-// vendor's code and text, word for word. Codes come in bands, so that a caller can decide what to do without knowing
-// every one of them: what was wrong with the call, with the machine, with its resources just now, or with us.
+// A Status is either ok or an error with a code, our own message and, where a vendor library was
+// involved, that vendor's code and text, word for word. Codes come in bands, so that a caller can
+// decide what to do without knowing every one of them: what was wrong with the call, with the
+// machine, with its resources just now, or with us.
 //
-// Values are immutable, cheap to move, cheap to copy (one shared block) and may be read from any thread.
+// Values are immutable, cheap to move, cheap to copy (one shared block) and may be read from any
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +17,8 @@
 
 namespace latebind::core {
 
-// The numbers are part of the C ABI (latebind.h repeats them): they are never reused and never change.
+// The numbers are part of the C ABI (latebind.h repeats them): they are never reused and never
+// change.
 enum class StatusCode : std::int32_t {
   kOk = 0,
 
@@ -66,7 +69,8 @@ class [[nodiscard]] Status {
   // Ok.
   Status() = default;
 
-  // An error. `code` must not be kOk: an error can never hold "ok" (it becomes kInternal and says so).
+  // An error. `code` must not be kOk: an error can never hold "ok" (it becomes kInternal and says
+  // so).
   Status(StatusCode code, std::string message);
 
   // An error that a vendor reported. `vendor_text` is kept as the vendor gave it.
@@ -95,9 +99,9 @@ class [[nodiscard]] Status {
 }  // namespace latebind::core
 
 // Leaves the enclosing function with the error, if `expr` is one.
-#define LB_RETURN_IF_ERROR(expr)                              \
-  do {                                                        \
-    if (auto lb_status_ = (expr); !lb_status_.ok()) {         \
-      return lb_status_;                                      \
-    }                                                         \
+#define LB_RETURN_IF_ERROR(expr)                      \
+  do {                                                \
+    if (auto lb_status_ = (expr); !lb_status_.ok()) { \
+      return lb_status_;                              \
+    }                                                 \
   } while (false)

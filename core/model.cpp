@@ -1,0 +1,118 @@
+#include "core/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "core/platform/digest.h"
+#include "core/platform/folders.h"
+#include "core/platform/mapped_file.h"
+
+namespace latebind::core {
+namespace {
+
+// As much of a file as tells its format.
+constexpr std::size_t kHeadSize = 512;
+
+std::string_view head_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), kHeadSize)};
+}
+
+bool looks_like_ir(std::string_view head) {
+  return head.find("<net") != std::string_view::npos &&
+         head.find_first_not_of(" \t\r\n\xEF\xBB\xBF") == head.find('<');
+}
+
+// An ONNX file is a protobuf message; its writers begin with field 1 (ir_version, varint) or,
+// rarely, another small field of ModelProto (numbers 1 to 25). Anything that begins differently is
+// no model.
+bool looks_like_onnx(std::string_view head) {
+  if (head.size() < 4) return false;
+  const auto tag = static_cast<unsigned char>(head[0]);
+  const unsigned field = tag >> 3U;
+  const unsigned wire = tag & 7U;
+  return field >= 1 && field <= 25 && (wire == 0 || wire == 2);
+}
+
+std::filesystem::path bin_beside(const std::filesystem::path& xml) {
+  auto bin = xml;
+  return bin.replace_extension(".bin");
+}
+
+Status add_file(platform::Sha256& digest, const std::filesystem::path& file) {
+  LB_ASSIGN_OR_RETURN(const auto mapped, platform::MappedFile::open(file));
+  digest.update(mapped.bytes());
+  return {};
+}
+
+}  // namespace
+
+SharedBytes SharedBytes::from_string(std::string text) {
+  auto owned = std::make_shared<const std::string>(std::move(text));
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(owned->data(), owned->size()));
+  return {std::move(owned), bytes};
+}
+
+Result<Model> Model::from_file(const std::filesystem::path& file) {
+  LB_ASSIGN_OR_RETURN(const auto mapped, platform::MappedFile::open(file));
+  const std::string_view head = head_of(mapped.bytes());
+  const std::string name = platform::path_to_utf8(file.filename());
+  if (looks_like_ir(head)) {
+    if (!std::filesystem::exists(bin_beside(file))) {
+      return Status(
+          StatusCode::kNotFound,
+          fmt::format("{}: the weights of this OpenVINO IR, {}, are missing",
+                      platform::path_to_utf8(file), platform::path_to_utf8(bin_beside(file))));
+    }
+    return from_forms(name, {{.format = ModelFormat::kOpenvinoIr, .file = file}});
+  }
+  if (looks_like_onnx(head)) {
+    return from_forms(name, {{.format = ModelFormat::kOnnx, .file = file}});
+  }
+  return Status(StatusCode::kInvalidModel,
+                fmt::format("{}: neither an ONNX model nor an OpenVINO IR (.xml)",
+                            platform::path_to_utf8(file)));
+}
+
+Model Model::from_forms(std::string name, std::vector<ModelForm> forms) {
+  Model model;
+  model.name_ = std::move(name);
+  model.forms_ = std::move(forms);
+  return model;
+}
+
+const ModelForm* Model::find(ModelFormat format) const {
+  const auto found = std::ranges::find(forms_, format, &ModelForm::format);
+  return found == forms_.end() ? nullptr : &*found;
+}
+
+Result<std::string> Model::digest() const {
+  if (!digest_.empty()) return digest_;
+  if (forms_.empty()) return Status(StatusCode::kInvalidModel, "a model without any form");
+  const ModelForm& form = forms_.front();
+  platform::Sha256 digest;
+  if (form.file.empty()) {
+    digest.update(form.graph.bytes);
+    digest.update(form.weights.bytes);
+    for (const ExternalData& external : form.external) {
+      digest.update(external.location);
+      digest.update(external.data.bytes);
+    }
+  } else {
+    LB_RETURN_IF_ERROR(add_file(digest, form.file));
+    if (form.format == ModelFormat::kOpenvinoIr) {
+      LB_RETURN_IF_ERROR(add_file(digest, bin_beside(form.file)));
+    }
+  }
+  return digest.hex();
+}
+
+Model Model::with_digest(std::string digest) const {
+  Model model = *this;
+  model.digest_ = std::move(digest);
+  return model;
+}
+
+}  // namespace latebind::core

@@ -1,0 +1,173 @@
+#include "core/placement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace latebind::core {
+namespace {
+
+// A placement is a line that a person writes.
+constexpr std::size_t kTextLengthMax = 1024;
+constexpr std::size_t kDeviceNameLengthMax = 128;
+
+// Best first, as `auto` tries them.
+constexpr std::array kKindOrder{DeviceKind::kNpu, DeviceKind::kGpu, DeviceKind::kCpu};
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::size_t rank_of(DeviceKind kind) {
+  return static_cast<std::size_t>(std::ranges::find(kKindOrder, kind) - kKindOrder.begin());
+}
+
+}  // namespace
+
+Result<Placement> Placement::parse(std::string_view text, const Registry& registry) {
+  if (text.size() > kTextLengthMax) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("a placement of {} characters; at most {} are taken", text.size(),
+                              kTextLengthMax));
+  }
+  std::vector<std::string_view> known{"auto", "npu", "gpu", "cpu"};
+  std::vector<std::string_view> backends;
+  for (const auto& backend : registry.all())
+    backends.push_back(backend->name());
+  known.insert(known.end(), backends.begin(), backends.end());
+
+  Placement placement;
+  placement.text_ = std::string(trimmed(text));
+  std::string_view rest = placement.text_;
+  do {
+    const auto comma = rest.find(',');
+    const std::string_view word = trimmed(rest.substr(0, comma));
+    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+    const bool last = comma == std::string_view::npos;
+
+    Term term;
+    if (const auto colon = word.find(':'); colon != std::string_view::npos) {
+      term.backend = std::string(word.substr(0, colon));
+      term.device = std::string(word.substr(colon + 1));
+      if (!registry.find(term.backend)) {
+        return unknown_word_error("backend", term.backend, backends);
+      }
+      if (term.device.empty() || term.device.size() > kDeviceNameLengthMax) {
+        return Status(StatusCode::kInvalidArgument,
+                      fmt::format("'{}' names no device after the colon; `latebind devices` "
+                                  "lists them",
+                                  word.substr(0, kDeviceNameLengthMax)));
+      }
+    } else if (word == "npu" || word == "gpu" || word == "cpu") {
+      term.any_kind = false;
+      LB_ASSIGN_OR_RETURN(term.kind, parse_word<DeviceKind>(word));
+    } else if (registry.find(word)) {
+      term.backend = std::string(word);
+    } else if (word != "auto") {
+      return unknown_word_error("device", word, known);
+    }
+    placement.terms_.push_back(std::move(term));
+    if (last) break;
+  } while (true);
+  return placement;
+}
+
+std::vector<Placement::Candidate> Placement::resolve(const Registry& registry) const {
+  struct Offer {
+    Status status;
+    std::vector<Device> devices;
+  };
+  // Each backend is asked once, and only if some term concerns it.
+  std::map<std::string, Offer, std::less<>> offers;
+  const auto offer_of = [&](Backend& backend) -> const Offer& {
+    const auto found = offers.find(backend.name());
+    if (found != offers.end()) return found->second;
+    Offer offer;
+    offer.status = backend.available();
+    if (offer.status.ok()) {
+      auto devices = backend.devices();
+      if (devices.ok()) {
+        offer.devices = *std::move(devices);
+      } else {
+        offer.status = devices.status();
+      }
+    }
+    return offers.emplace(std::string(backend.name()), std::move(offer)).first->second;
+  };
+
+  std::vector<Candidate> candidates;
+  const auto add = [&](Candidate candidate) {
+    const auto name_of_candidate = [](const Candidate& c) {
+      return c.device ? c.device->id() : c.refusal.device;
+    };
+    const std::string name = name_of_candidate(candidate);
+    const bool known = std::ranges::any_of(
+        candidates, [&](const Candidate& other) { return name_of_candidate(other) == name; });
+    if (!known) candidates.push_back(std::move(candidate));
+  };
+
+  for (const Term& term : terms_) {
+    struct Found {
+      std::size_t kind_rank;
+      std::size_t backend_rank;  // place in the registry
+      Candidate candidate;
+    };
+    std::vector<Found> devices;
+    std::vector<Found> refusals;
+    std::size_t backend_rank = 0;
+    for (const auto& backend : registry.all()) {
+      ++backend_rank;
+      if (!term.backend.empty() && term.backend != backend->name()) continue;
+      const Offer& offer = offer_of(*backend);
+      if (!offer.status.ok()) {
+        PlacementStep refusal{std::string(backend->name()), false, offer.status.to_string()};
+        refusals.push_back({0, backend_rank, {std::nullopt, std::move(refusal)}});
+        continue;
+      }
+      for (const Device& device : offer.devices) {
+        if (device.is_virtual()) continue;
+        if (!term.device.empty() && term.device != device.name) continue;
+        if (!term.any_kind && term.kind != device.kind) continue;
+        const std::size_t kind_rank = rank_of(device.kind);
+        // `auto` takes what it knows how to rank; anything else must be named.
+        if (term.backend.empty() && kind_rank == kKindOrder.size()) continue;
+        devices.push_back({kind_rank, backend_rank, {device, {}}});
+      }
+    }
+    const bool any_device = !devices.empty();
+    std::ranges::stable_sort(devices, {}, &Found::kind_rank);
+    // A refusal goes before the first device of a later backend: that device is a second choice.
+    for (Found& refusal : refusals) {
+      const auto later = std::ranges::find_if(
+          devices, [&](const Found& device) { return device.backend_rank > refusal.backend_rank; });
+      devices.insert(later, std::move(refusal));
+    }
+    for (Found& one : devices)
+      add(std::move(one.candidate));
+    if (any_device) continue;
+
+    if (!term.device.empty()) {
+      const Offer& offer = offers.find(term.backend)->second;
+      if (!offer.status.ok()) continue;  // the backend's own reason is there already
+      std::vector<std::string> names;
+      for (const Device& device : offer.devices)
+        names.push_back(device.id());
+      add({std::nullopt,
+           {term.backend + ":" + term.device, false,
+            fmt::format("no such device here; {} has {}", term.backend,
+                        names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")))}});
+    } else if (!term.any_kind) {
+      add({std::nullopt,
+           {std::string(word_of(term.kind)), false,
+            "no available backend has a device of this kind"}});
+    }
+  }
+  return candidates;
+}
+
+}  // namespace latebind::core
