@@ -11,21 +11,19 @@ Status check_inputs(std::span<const TensorInfo> declared, std::span<const Tensor
       names += (names.empty() ? "" : ", ") + info.name;
     }
     return Status(StatusCode::kCountMismatch,
-                  fmt::format("the model takes {} inputs ({}), {} were given", declared.size(),
-                              names, given.size()));
+                  fmt::format("the model takes {} inputs ({}), {} were given", declared.size(), names, given.size()));
   }
   for (std::size_t i = 0; i < declared.size(); ++i) {
     const TensorInfo& info = declared[i];
     const TensorView& view = given[i];
     if (view.type != info.type) {
-      return Status(StatusCode::kTypeMismatch,
-                    fmt::format("input '{}' (position {}) takes {}, {} was given", info.name, i,
-                                name_of(info.type), name_of(view.type)));
+      return Status(StatusCode::kTypeMismatch, fmt::format("input '{}' (position {}) takes {}, {} was given", info.name,
+                                                           i, name_of(info.type), name_of(view.type)));
     }
     if (!view.shape.is_static() || !info.shape.accepts(view.shape)) {
       return Status(StatusCode::kShapeMismatch,
-                    fmt::format("input '{}' (position {}) takes shape {}, {} was given", info.name,
-                                i, info.shape.to_string(), view.shape.to_string()));
+                    fmt::format("input '{}' (position {}) takes shape {}, {} was given", info.name, i,
+                                info.shape.to_string(), view.shape.to_string()));
     }
     for (std::size_t d = 0; d < info.upper.size() && d < view.shape.rank(); ++d) {
       if (info.upper[d] >= 0 && view.shape[d] > info.upper[d]) {
@@ -37,8 +35,7 @@ Status check_inputs(std::span<const TensorInfo> declared, std::span<const Tensor
     }
     LB_ASSIGN_OR_RETURN(const std::size_t bytes, byte_size_of(view.type, view.shape));
     if (bytes > 0 && view.data == nullptr) {
-      return Status(StatusCode::kInvalidArgument,
-                    fmt::format("input '{}' (position {}) has no data", info.name, i));
+      return Status(StatusCode::kInvalidArgument, fmt::format("input '{}' (position {}) has no data", info.name, i));
     }
   }
   return {};

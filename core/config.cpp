@@ -55,24 +55,22 @@ std::string_view nearest_word(std::string_view given, std::span<const std::strin
   return nearest;
 }
 
-Status unknown_word_error(std::string_view what, std::string_view given,
-                          std::span<const std::string_view> known) {
+Status unknown_word_error(std::string_view what, std::string_view given, std::span<const std::string_view> known) {
   const std::string_view nearest = nearest_word(given, known);
-  return Status(StatusCode::kInvalidArgument,
-                fmt::format("unknown {} '{}'{}; known: {}", what, shown(given),
-                            nearest.empty() ? "" : fmt::format(" (did you mean {}?)", nearest),
-                            fmt::join(known, ", ")));
+  return Status(
+      StatusCode::kInvalidArgument,
+      fmt::format("unknown {} '{}'{}; known: {}", what, shown(given),
+                  nearest.empty() ? "" : fmt::format(" (did you mean {}?)", nearest), fmt::join(known, ", ")));
 }
 
-Result<std::int64_t> parse_integer(std::string_view what, std::string_view given,
-                                   std::int64_t least, std::int64_t most) {
+Result<std::int64_t> parse_integer(std::string_view what, std::string_view given, std::int64_t least,
+                                   std::int64_t most) {
   std::int64_t value = 0;
   const char* const end = given.data() + given.size();
   const auto [stop, error] = std::from_chars(given.data(), end, value);
   if (given.empty() || error != std::errc() || stop != end || value < least || value > most) {
     return Status(StatusCode::kInvalidArgument,
-                  fmt::format("{} must be a whole number from {} to {}, not '{}'", what, least,
-                              most, shown(given)));
+                  fmt::format("{} must be a whole number from {} to {}, not '{}'", what, least, most, shown(given)));
   }
   return value;
 }

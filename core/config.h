@@ -20,15 +20,13 @@ struct Word {
   E value;
 };
 
-// The table of words of an enumeration: specialise with `static constexpr std::string_view kWhat`
-// (what is being named, such as "precision") and `static constexpr std::array kWords`.
+// The table of words of an enumeration: specialise with `static constexpr std::string_view kWhat` (what is being named,
+// such as "precision") and `static constexpr std::array kWords`.
 template <class E>
 struct Words;
 
-// The known word nearest to `given` by edit distance, or empty when none is near enough to be
-// meant.
-[[nodiscard]] std::string_view nearest_word(std::string_view given,
-                                            std::span<const std::string_view> known);
+// The known word nearest to `given` by edit distance, or empty when none is near enough to be meant.
+[[nodiscard]] std::string_view nearest_word(std::string_view given, std::span<const std::string_view> known);
 
 // "unknown WHAT 'GIVEN' (did you mean X?); known: A, B, C"
 [[nodiscard]] Status unknown_word_error(std::string_view what, std::string_view given,
@@ -57,24 +55,22 @@ enum class Precision : std::int32_t { kF32 = 0, kBF16 = 1, kF16 = 2 };
 template <>
 struct Words<Precision> {
   static constexpr std::string_view kWhat = "precision";
-  static constexpr std::array kWords{Word<Precision>{"f32", Precision::kF32},
-                                     Word<Precision>{"bf16", Precision::kBF16},
+  static constexpr std::array kWords{Word<Precision>{"f32", Precision::kF32}, Word<Precision>{"bf16", Precision::kBF16},
                                      Word<Precision>{"f16", Precision::kF16}};
 };
 
-// What the vendor should optimise for. kLatency: one run at a time uses all threads. kThroughput:
-// several runs side by side, one or few threads each.
+// What the vendor should optimise for. kLatency: one run at a time uses all threads. kThroughput: several runs side by
+// side, one or few threads each.
 enum class PerformanceHint : std::int32_t { kLatency = 0, kThroughput = 1 };
 template <>
 struct Words<PerformanceHint> {
   static constexpr std::string_view kWhat = "performance hint";
-  static constexpr std::array kWords{
-      Word<PerformanceHint>{"latency", PerformanceHint::kLatency},
-      Word<PerformanceHint>{"throughput", PerformanceHint::kThroughput}};
+  static constexpr std::array kWords{Word<PerformanceHint>{"latency", PerformanceHint::kLatency},
+                                     Word<PerformanceHint>{"throughput", PerformanceHint::kThroughput}};
 };
 
 // A whole number from outside, decimal digits only. `what` names it in the error.
-[[nodiscard]] Result<std::int64_t> parse_integer(std::string_view what, std::string_view given,
-                                                 std::int64_t least, std::int64_t most);
+[[nodiscard]] Result<std::int64_t> parse_integer(std::string_view what, std::string_view given, std::int64_t least,
+                                                 std::int64_t most);
 
 }  // namespace latebind::core

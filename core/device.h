@@ -26,8 +26,7 @@ struct Device {
   DeviceKind kind = DeviceKind::kOther;
   std::string full_name;        // the vendor's name for people: "AMD EPYC …"
   std::string runtime_version;  // of the vendor library that would drive it
-  // Anything else that is known: architecture, driver, DiscoveredBy, IsVirtual … Keys are CamelCase
-  // words.
+  // Anything else that is known: architecture, driver, DiscoveredBy, IsVirtual … Keys are CamelCase words.
   std::map<std::string, std::string> metadata;
 
   // "openvino:CPU"

@@ -23,29 +23,25 @@ std::string listed(const std::vector<PlacementStep>& steps) {
 
 // Nothing could take the model. When every device that tried it says the same about the caller's
 // model or options, that is the answer; else the machine is at fault.
-Status nothing_worked(const Model& model, const Placement& placement,
-                      const std::vector<PlacementStep>& steps,
+Status nothing_worked(const Model& model, const Placement& placement, const std::vector<PlacementStep>& steps,
                       const std::vector<StatusCode>& load_codes) {
   StatusCode code = StatusCode::kNoDevice;
   if (!load_codes.empty() && band_of(load_codes.front()) == StatusBand::kCaller &&
       std::ranges::all_of(load_codes, [&](StatusCode c) { return c == load_codes.front(); })) {
     code = load_codes.front();
   }
-  return Status(code,
-                fmt::format("no device of '{}' can run {}: {}", placement.text(), model.name(),
-                            steps.empty() ? "there is none here" : listed(steps)));
+  return Status(code, fmt::format("no device of '{}' can run {}: {}", placement.text(), model.name(),
+                                  steps.empty() ? "there is none here" : listed(steps)));
 }
 
 Status strict_refusal(const Placement& placement, const std::vector<PlacementStep>& steps) {
   return Status(StatusCode::kStrictFallback,
-                fmt::format("strict: '{}' could only be served by a fallback: {}", placement.text(),
-                            listed(steps)));
+                fmt::format("strict: '{}' could only be served by a fallback: {}", placement.text(), listed(steps)));
 }
 
 }  // namespace
 
-PlacedModel::PlacedModel(std::unique_ptr<Executable> executable,
-                         std::shared_ptr<const Attestation> attestation)
+PlacedModel::PlacedModel(std::unique_ptr<Executable> executable, std::shared_ptr<const Attestation> attestation)
     : executable_(std::move(executable)), attestation_(std::move(attestation)) {}
 
 Status PlacedModel::execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
@@ -67,8 +63,8 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
     const auto backend = registry_.find(device.backend);
     auto executable = backend->load(model, device.name, options.compile);
     if (!executable.ok()) {
-      log(LogLevel::kDebug, fmt::format("{} refused {}: {}", device.id(), model.name(),
-                                        executable.status().to_string()));
+      log(LogLevel::kDebug,
+          fmt::format("{} refused {}: {}", device.id(), model.name(), executable.status().to_string()));
       load_codes.push_back(executable.status().code());
       steps.push_back({device.id(), false, executable.status().to_string()});
       continue;

@@ -1,5 +1,5 @@
-// Engine: from a placement and a model to an executable on the first device that works, with the
-// reasons for the others.
+// Engine: from a placement and a model to an executable on the first device that works, with the reasons for the
+// others.
 //
 // Thread-safe. The registry must outlive the engine; executables may outlive both.
 #pragma once
@@ -27,8 +27,7 @@ struct Attestation {
   ActiveConfig active;
   // True when something that the placement preferred was there or asked for and could not be used.
   bool fallback = false;
-  // One line for people when fallback, else empty: "openvino is not available (…), using
-  // onnxruntime:CPU".
+  // One line for people when fallback, else empty: "openvino is not available (…), using onnxruntime:CPU".
   std::string reason;
   // Every device and backend considered, in order, the one taken last.
   std::vector<PlacementStep> steps;
@@ -37,8 +36,7 @@ struct Attestation {
 // A model that the engine placed.
 class PlacedModel {
  public:
-  PlacedModel(std::unique_ptr<Executable> executable,
-              std::shared_ptr<const Attestation> attestation);
+  PlacedModel(std::unique_ptr<Executable> executable, std::shared_ptr<const Attestation> attestation);
 
   [[nodiscard]] std::span<const TensorInfo> inputs() const { return executable_->inputs(); }
   [[nodiscard]] std::span<const TensorInfo> outputs() const { return executable_->outputs(); }
@@ -64,11 +62,9 @@ class Engine {
  public:
   explicit Engine(const Registry& registry) : registry_(registry) {}
 
-  // kNoDevice when nothing could take the model: the text lists every device with its reason and,
-  // where a backend is missing, what to type. A model that every device calls invalid gives
-  // kInvalidModel.
-  [[nodiscard]] Result<std::shared_ptr<PlacedModel>> load(const Model& model,
-                                                          const Placement& placement,
+  // kNoDevice when nothing could take the model: the text lists every device with its reason and, where a backend is
+  // missing, what to type. A model that every device calls invalid gives kInvalidModel.
+  [[nodiscard]] Result<std::shared_ptr<PlacedModel>> load(const Model& model, const Placement& placement,
                                                           const LoadOptions& options) const;
 
   [[nodiscard]] std::vector<BackendReport> report() const;

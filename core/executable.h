@@ -15,20 +15,19 @@
 
 namespace latebind::core {
 
-// How a model is compiled and loaded. A backend refuses what it can not honour by name
-// (kUnsupported): nothing here is a wish.
+// How a model is compiled and loaded. A backend refuses what it can not honour by name (kUnsupported): nothing here is
+// a wish.
 struct CompileOptions {
   Precision precision = Precision::kF32;
   PerformanceHint hint = PerformanceHint::kLatency;
   // Threads for computing, all requests together; 0: the processors this process may use.
   unsigned threads = 0;
-  // Requests that run side by side (size of the request pool, and streams where the vendor has
-  // them); 0: the vendor's optimal number for the hint, else 4.
+  // Requests that run side by side (size of the request pool, and streams where the vendor has them); 0: the vendor's
+  // optimal number for the hint, else 4.
   unsigned requests = 0;
   // New static input shapes, by input position; empty: as the model declares them.
   std::vector<Shape> input_shapes{};
-  // Passed to the vendor as they are, last. A property that the vendor does not know is the
-  // vendor's error.
+  // Passed to the vendor as they are, last. A property that the vendor does not know is the vendor's error.
   std::map<std::string, std::string> properties{};
 };
 
@@ -49,8 +48,8 @@ struct ActiveConfig {
   unsigned requests = 1;  // size of the request pool
 };
 
-// Thread-safe. Keeps everything it needs (vendor core, library) alive; may be destroyed in any
-// order with its siblings and its backend, but not while a call is in it.
+// Thread-safe. Keeps everything it needs (vendor core, library) alive; may be destroyed in any order with its siblings
+// and its backend, but not while a call is in it.
 class Executable {
  public:
   Executable() = default;
@@ -63,17 +62,15 @@ class Executable {
   [[nodiscard]] virtual std::span<const TensorInfo> outputs() const = 0;
   [[nodiscard]] virtual const ActiveConfig& active() const = 0;
 
-  // Runs once. Counts, types and shapes are checked before the vendor sees them, and refused by the
-  // tensor's name. Waits for a free request, first come first served. On error the outputs are
-  // unspecified and the request is returned or replaced: the executable stays usable.
-  [[nodiscard]] virtual Status execute(std::span<const TensorView> inputs,
-                                       std::span<OutputTensor> outputs,
+  // Runs once. Counts, types and shapes are checked before the vendor sees them, and refused by the tensor's name.
+  // Waits for a free request, first come first served. On error the outputs are unspecified and the request is
+  // returned or replaced: the executable stays usable.
+  [[nodiscard]] virtual Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
                                        const RunOptions& options) = 0;
 };
 
-// Checks `given` against what the model declares: kCountMismatch, kTypeMismatch or kShapeMismatch,
-// naming the tensor, the expected and the given. For backends.
-[[nodiscard]] Status check_inputs(std::span<const TensorInfo> declared,
-                                  std::span<const TensorView> given);
+// Checks `given` against what the model declares: kCountMismatch, kTypeMismatch or kShapeMismatch, naming the tensor,
+// the expected and the given. For backends.
+[[nodiscard]] Status check_inputs(std::span<const TensorInfo> declared, std::span<const TensorView> given);
 
 }  // namespace latebind::core

@@ -1,8 +1,7 @@
-// The log: the library never prints; it hands lines to the sink that the program has set, or to
-// nobody.
+// The log: the library never prints; it hands lines to the sink that the program has set, or to nobody.
 //
-// All functions may be called from any thread. The sink is called under no lock of ours except the
-// one that keeps it alive, must not throw, and must not set another sink.
+// All functions may be called from any thread. The sink is called under no lock of ours except the one that keeps it
+// alive, must not throw, and must not set another sink.
 #pragma once
 
 #include <functional>

@@ -21,8 +21,7 @@ std::string_view head_of(std::span<const std::byte> bytes) {
 }
 
 bool looks_like_ir(std::string_view head) {
-  return head.find("<net") != std::string_view::npos &&
-         head.find_first_not_of(" \t\r\n\xEF\xBB\xBF") == head.find('<');
+  return head.find("<net") != std::string_view::npos && head.find_first_not_of(" \t\r\n\xEF\xBB\xBF") == head.find('<');
 }
 
 // An ONNX file is a protobuf message; its writers begin with field 1 (ir_version, varint) or,
@@ -61,10 +60,9 @@ Result<Model> Model::from_file(const std::filesystem::path& file) {
   const std::string name = platform::path_to_utf8(file.filename());
   if (looks_like_ir(head)) {
     if (!std::filesystem::exists(bin_beside(file))) {
-      return Status(
-          StatusCode::kNotFound,
-          fmt::format("{}: the weights of this OpenVINO IR, {}, are missing",
-                      platform::path_to_utf8(file), platform::path_to_utf8(bin_beside(file))));
+      return Status(StatusCode::kNotFound,
+                    fmt::format("{}: the weights of this OpenVINO IR, {}, are missing", platform::path_to_utf8(file),
+                                platform::path_to_utf8(bin_beside(file))));
     }
     return from_forms(name, {{.format = ModelFormat::kOpenvinoIr, .file = file}});
   }
@@ -72,8 +70,7 @@ Result<Model> Model::from_file(const std::filesystem::path& file) {
     return from_forms(name, {{.format = ModelFormat::kOnnx, .file = file}});
   }
   return Status(StatusCode::kInvalidModel,
-                fmt::format("{}: neither an ONNX model nor an OpenVINO IR (.xml)",
-                            platform::path_to_utf8(file)));
+                fmt::format("{}: neither an ONNX model nor an OpenVINO IR (.xml)", platform::path_to_utf8(file)));
 }
 
 Model Model::from_forms(std::string name, std::vector<ModelForm> forms) {

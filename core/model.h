@@ -1,10 +1,9 @@
-// Model: a portable network, as ONNX or OpenVINO IR, in memory or in a file; and Blob: a model that
-// one backend compiled.
+// Model: a portable network, as ONNX or OpenVINO IR, in memory or in a file; and Blob: a model that one backend
+// compiled.
 //
-// A Model may hold the same network in several forms ("ONNX and IR"), so that each backend takes
-// the one that it reads fastest. Forms in memory may leave their weights where they are, in a
-// mapped file for instance, and refer to them: nothing is copied until a vendor insists. Immutable
-// after it is built; shared between threads freely.
+// A Model may hold the same network in several forms ("ONNX and IR"), so that each backend takes the one that it reads
+// fastest. Forms in memory may leave their weights where they are, in a mapped file for instance, and refer to them:
+// nothing is copied until a vendor insists. Immutable after it is built; shared between threads freely.
 #pragma once
 
 #include <cstddef>
@@ -36,8 +35,7 @@ struct SharedBytes {
   static SharedBytes from_string(std::string text);
 };
 
-// ONNX: a file that the model's external data names, held in memory. `location` is the name used in
-// the model.
+// ONNX: a file that the model's external data names, held in memory. `location` is the name used in the model.
 struct ExternalData {
   std::string location;
   SharedBytes data;
@@ -46,16 +44,15 @@ struct ExternalData {
 // One form of a model. Exactly one of `file` and `graph` is set.
 struct ModelForm {
   ModelFormat format = ModelFormat::kOnnx;
-  std::filesystem::path file;  // .onnx, or .xml with its .bin beside it
-  SharedBytes graph;           // ONNX protobuf, or IR XML text
-  SharedBytes weights;         // IR in memory: what the offsets in the XML refer to; empty for ONNX
+  std::filesystem::path file{};          // .onnx, or .xml with its .bin beside it
+  SharedBytes graph{};                   // ONNX protobuf, or IR XML text
+  SharedBytes weights{};                 // IR in memory: what the offsets in the XML refer to; empty for ONNX
   std::vector<ExternalData> external{};  // ONNX in memory: where its external data is
 };
 
 class Model {
  public:
-  // Tells the format from the file's name and first bytes. The file is opened, not read. kNotFound,
-  // kInvalidModel.
+  // Tells the format from the file's name and first bytes. The file is opened, not read. kNotFound, kInvalidModel.
   static Result<Model> from_file(const std::filesystem::path& file);
   // At least one form; all must be the same network. `name` is for messages and reports.
   static Model from_forms(std::string name, std::vector<ModelForm> forms);
@@ -65,11 +62,10 @@ class Model {
   // The form of this format, or null.
   [[nodiscard]] const ModelForm* find(ModelFormat format) const;
 
-  // SHA-256 over the first form's bytes (its files' bytes, weights included): the identity of the
-  // model in caches. Computed at each call; `digest` once set by with_digest is returned instead.
+  // SHA-256 over the first form's bytes (its files' bytes, weights included): the identity of the model in caches.
+  // Computed at each call; `digest` once set by with_digest is returned instead.
   [[nodiscard]] Result<std::string> digest() const;
-  // For makers of models that know a cheaper identity, such as the digests of the files they were
-  // built from.
+  // For makers of models that know a cheaper identity, such as the digests of the files they were built from.
   [[nodiscard]] Model with_digest(std::string digest) const;
 
  private:

@@ -32,8 +32,7 @@ std::size_t rank_of(DeviceKind kind) {
 Result<Placement> Placement::parse(std::string_view text, const Registry& registry) {
   if (text.size() > kTextLengthMax) {
     return Status(StatusCode::kInvalidArgument,
-                  fmt::format("a placement of {} characters; at most {} are taken", text.size(),
-                              kTextLengthMax));
+                  fmt::format("a placement of {} characters; at most {} are taken", text.size(), kTextLengthMax));
   }
   std::vector<std::string_view> known{"auto", "npu", "gpu", "cpu"};
   std::vector<std::string_view> backends;
@@ -102,12 +101,10 @@ std::vector<Placement::Candidate> Placement::resolve(const Registry& registry) c
 
   std::vector<Candidate> candidates;
   const auto add = [&](Candidate candidate) {
-    const auto name_of_candidate = [](const Candidate& c) {
-      return c.device ? c.device->id() : c.refusal.device;
-    };
+    const auto name_of_candidate = [](const Candidate& c) { return c.device ? c.device->id() : c.refusal.device; };
     const std::string name = name_of_candidate(candidate);
-    const bool known = std::ranges::any_of(
-        candidates, [&](const Candidate& other) { return name_of_candidate(other) == name; });
+    const bool known =
+        std::ranges::any_of(candidates, [&](const Candidate& other) { return name_of_candidate(other) == name; });
     if (!known) candidates.push_back(std::move(candidate));
   };
 
@@ -162,9 +159,7 @@ std::vector<Placement::Candidate> Placement::resolve(const Registry& registry) c
             fmt::format("no such device here; {} has {}", term.backend,
                         names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")))}});
     } else if (!term.any_kind) {
-      add({std::nullopt,
-           {std::string(word_of(term.kind)), false,
-            "no available backend has a device of this kind"}});
+      add({std::nullopt, {std::string(word_of(term.kind)), false, "no available backend has a device of this kind"}});
     }
   }
   return candidates;

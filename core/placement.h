@@ -1,7 +1,6 @@
 // Placement: the ordered list of devices to try, and the reason each one was taken or refused.
 //
-// Written as words with commas: `auto`, `npu`, `npu,cpu`, `openvino`,
-// `openvino:NPU.4000,onnxruntime:CPU`.
+// Written as words with commas: `auto`, `npu`, `npu,cpu`, `openvino`, `openvino:NPU.4000,onnxruntime:CPU`.
 //   auto             NPU, then GPU, then CPU, of every backend, backends in the registry's order
 //   npu, gpu, cpu    devices of that kind, of every backend
 //   BACKEND          all devices of that backend, best kind first
@@ -38,9 +37,9 @@ class Placement {
     std::optional<Device> device;
     PlacementStep refusal;  // when there is no device
   };
-  // Asks the backends concerned what is there now. Best first; each device and each refusal once;
-  // virtual devices are left out. A backend that is not available stands before the devices of the
-  // backends registered after it: whoever takes one of those did not get what was preferred.
+  // Asks the backends concerned what is there now. Best first; each device and each refusal once; virtual devices are
+  // left out. A backend that is not available stands before the devices of the backends registered after it: whoever
+  // takes one of those did not get what was preferred.
   [[nodiscard]] std::vector<Candidate> resolve(const Registry& registry) const;
 
  private:

@@ -18,8 +18,7 @@ Status Registry::add(std::shared_ptr<Backend> backend) {
 }
 
 std::shared_ptr<Backend> Registry::find(std::string_view name) const {
-  const auto found =
-      std::ranges::find_if(backends_, [&](const auto& backend) { return backend->name() == name; });
+  const auto found = std::ranges::find_if(backends_, [&](const auto& backend) { return backend->name() == name; });
   return found == backends_.end() ? nullptr : *found;
 }
 

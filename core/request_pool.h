@@ -1,9 +1,8 @@
 // RequestPool: a fixed number of warm vendor requests, handed out in order of arrival.
 //
-// Thread-safe. A Lease gives its request back on every path. A request whose run failed is dropped
-// and made anew by the factory, so that the pool is never drained: when the factory fails, the
-// place stays and the next checkout tries again. The pool must outlive its leases. Waiting in one
-// pool never blocks another.
+// Thread-safe. A Lease gives its request back on every path. A request whose run failed is dropped and made anew by the
+// factory, so that the pool is never drained: when the factory fails, the place stays and the next checkout tries
+// again. The pool must outlive its leases. Waiting in one pool never blocks another.
 #pragma once
 
 #include <chrono>
@@ -28,8 +27,7 @@ class RequestPool {
 
   class Lease {
    public:
-    Lease(Lease&& other) noexcept
-        : pool_(std::exchange(other.pool_, nullptr)), request_(std::move(other.request_)) {}
+    Lease(Lease&& other) noexcept : pool_(std::exchange(other.pool_, nullptr)), request_(std::move(other.request_)) {}
     Lease& operator=(Lease&&) = delete;
     ~Lease() {
       if (pool_) pool_->give_back(broken_ ? std::nullopt : std::move(request_));
@@ -39,8 +37,7 @@ class RequestPool {
     Request* operator->() { return &*request_; }
     // The request is not to be trusted any more: it is replaced instead of reused.
     void mark_broken() { broken_ = true; }
-    // Takes the request out of the pool for good (a hung vendor call owns it now); a new one will
-    // be made in its place.
+    // Takes the request out of the pool for good (a hung vendor call owns it now); a new one will be made in its place.
     Request release_broken() {
       broken_ = true;
       return std::move(*request_);
@@ -72,8 +69,7 @@ class RequestPool {
     return {};
   }
 
-  // Waits its turn, at most until `deadline`: then kBusy. The factory's own error when a request
-  // can not be made.
+  // Waits its turn, at most until `deadline`: then kBusy. The factory's own error when a request can not be made.
   [[nodiscard]] Result<Lease> checkout(const Deadline& deadline) {
     std::optional<Request> request;
     {
@@ -91,8 +87,7 @@ class RequestPool {
       if (!got) {
         turn_.notify_all();
         return Status(StatusCode::kBusy,
-                      "all " + std::to_string(places_) +
-                          " requests of this model stayed busy until the deadline");
+                      "all " + std::to_string(places_) + " requests of this model stayed busy until the deadline");
       }
       request = std::move(idle_.back());
       idle_.pop_back();

@@ -20,8 +20,8 @@ class [[nodiscard]] Result {
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
   Result(Status status)
       : state_(std::in_place_index<1>,
-               status.ok() ? Status(StatusCode::kInternal, "a result was made from an ok status")
-                           : std::move(status)) {}
+               status.ok() ? Status(StatusCode::kInternal, "a result was made from an ok status") : std::move(status)) {
+  }
 
   [[nodiscard]] bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
@@ -55,8 +55,7 @@ class [[nodiscard]] Result {
 #define LB_CONCAT_(a, b) LB_CONCAT_INNER_(a, b)
 
 // Declares or assigns `lhs` from a Result, or leaves the enclosing function with its error.
-#define LB_ASSIGN_OR_RETURN(lhs, expr) \
-  LB_ASSIGN_OR_RETURN_IMPL_(LB_CONCAT_(lb_result_, __LINE__), lhs, expr)
+#define LB_ASSIGN_OR_RETURN(lhs, expr) LB_ASSIGN_OR_RETURN_IMPL_(LB_CONCAT_(lb_result_, __LINE__), lhs, expr)
 #define LB_ASSIGN_OR_RETURN_IMPL_(result, lhs, expr) \
   auto result = (expr);                              \
   if (!result.ok()) return result.status();          \

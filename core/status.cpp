@@ -88,8 +88,7 @@ Status::Status(StatusCode code, std::string message) {
   rep_ = std::make_shared<const Rep>(Rep{code, std::move(message), std::nullopt, {}});
 }
 
-Status Status::from_vendor(StatusCode code, std::string message, std::int64_t vendor_code,
-                           std::string vendor_text) {
+Status Status::from_vendor(StatusCode code, std::string message, std::int64_t vendor_code, std::string vendor_text) {
   Status status(code, std::move(message));
   Rep rep = *status.rep_;
   rep.vendor_code = vendor_code;
@@ -120,8 +119,7 @@ std::string Status::to_string() const {
   if (rep_->vendor_text.empty()) {
     return fmt::format("{} (vendor code {})", rep_->message, *rep_->vendor_code);
   }
-  return fmt::format("{} (vendor code {}: {})", rep_->message, *rep_->vendor_code,
-                     rep_->vendor_text);
+  return fmt::format("{} (vendor code {}: {})", rep_->message, *rep_->vendor_code, rep_->vendor_text);
 }
 
 Status Status::with_context(std::string_view context) const {

@@ -1,12 +1,10 @@
 // Status: the outcome of an operation that can fail.
 //
-// A Status is either ok or an error with a code, our own message and, where a vendor library was
-// involved, that vendor's code and text, word for word. Codes come in bands, so that a caller can
-// decide what to do without knowing every one of them: what was wrong with the call, with the
-// machine, with its resources just now, or with us.
+// A Status is either ok or an error with a code, our own message and, where a vendor library was involved, that
+// vendor's code and text, word for word. Codes come in bands, so that a caller can decide what to do without knowing
+// every one of them: what was wrong with the call, with the machine, with its resources just now, or with us.
 //
-// Values are immutable, cheap to move, cheap to copy (one shared block) and may be read from any
-// thread.
+// Values are immutable, cheap to move, cheap to copy (one shared block) and may be read from any thread.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +15,7 @@
 
 namespace latebind::core {
 
-// The numbers are part of the C ABI (latebind.h repeats them): they are never reused and never
-// change.
+// The numbers are part of the C ABI (latebind.h repeats them): they are never reused and never change.
 enum class StatusCode : std::int32_t {
   kOk = 0,
 
@@ -69,13 +66,11 @@ class [[nodiscard]] Status {
   // Ok.
   Status() = default;
 
-  // An error. `code` must not be kOk: an error can never hold "ok" (it becomes kInternal and says
-  // so).
+  // An error. `code` must not be kOk: an error can never hold "ok" (it becomes kInternal and says so).
   Status(StatusCode code, std::string message);
 
   // An error that a vendor reported. `vendor_text` is kept as the vendor gave it.
-  static Status from_vendor(StatusCode code, std::string message, std::int64_t vendor_code,
-                            std::string vendor_text);
+  static Status from_vendor(StatusCode code, std::string message, std::int64_t vendor_code, std::string vendor_text);
 
   [[nodiscard]] bool ok() const { return rep_ == nullptr; }
   [[nodiscard]] StatusCode code() const;

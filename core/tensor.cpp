@@ -64,9 +64,9 @@ Shape::Shape(std::initializer_list<std::int64_t> dims) : rank_(dims.size()) {
 
 Result<Shape> Shape::make(std::span<const std::int64_t> dims) {
   if (dims.size() > kRankMax) {
-    return Status(StatusCode::kUnsupported,
-                  fmt::format("rank {} is more than the {} dimensions that tensors may have here",
-                              dims.size(), kRankMax));
+    return Status(
+        StatusCode::kUnsupported,
+        fmt::format("rank {} is more than the {} dimensions that tensors may have here", dims.size(), kRankMax));
   }
   for (const std::int64_t dim : dims) {
     if (dim < kDynamic) {
@@ -131,8 +131,7 @@ bool operator==(const Shape& a, const Shape& b) {
 Result<std::size_t> byte_size_of(ElementType type, const Shape& shape) {
   const std::size_t size = size_of(type);
   if (size == 0) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("{} is no element type", static_cast<std::int32_t>(type)));
+    return Status(StatusCode::kInvalidArgument, fmt::format("{} is no element type", static_cast<std::int32_t>(type)));
   }
   LB_ASSIGN_OR_RETURN(const std::size_t count, shape.element_count());
   return count * size;
@@ -158,8 +157,7 @@ Status TensorView::copy_to_contiguous(void* out) const {
   }
   for (std::size_t i = 0; i < shape.rank(); ++i) {
     if ((*strides)[i] < 0) {
-      return Status(StatusCode::kUnsupported,
-                    fmt::format("negative stride {} in dimension {}", (*strides)[i], i));
+      return Status(StatusCode::kUnsupported, fmt::format("negative stride {} in dimension {}", (*strides)[i], i));
     }
   }
   const std::size_t size = size_of(type);
@@ -193,8 +191,8 @@ Result<void*> OutputTensor::prepare(ElementType type, const Shape& shape) {
   if (bytes > capacity_bytes_) {
     if (bound_) {
       return Status(StatusCode::kBufferTooSmall,
-                    fmt::format("an output of {} {} needs {} bytes, the buffer given has {}",
-                                name_of(type), shape.to_string(), bytes, capacity_bytes_));
+                    fmt::format("an output of {} {} needs {} bytes, the buffer given has {}", name_of(type),
+                                shape.to_string(), bytes, capacity_bytes_));
     }
     owned_.reset(::operator new(bytes, std::align_val_t(kAlignment), std::nothrow));
     capacity_bytes_ = owned_ ? bytes : 0;

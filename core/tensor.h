@@ -1,8 +1,7 @@
-// Tensors at the boundary of a vendor runtime: views of memory that somebody else owns, and output
-// buffers.
+// Tensors at the boundary of a vendor runtime: views of memory that somebody else owns, and output buffers.
 //
-// Shapes have up to kRankMax dimensions, rank 0 (a scalar, one element) included. Every size is
-// computed with overflow checks, because shapes come from outside.
+// Shapes have up to kRankMax dimensions, rank 0 (a scalar, one element) included. Every size is computed with overflow
+// checks, because shapes come from outside.
 #pragma once
 
 #include <array>
@@ -84,14 +83,13 @@ struct TensorView {
   void* data = nullptr;  // inputs are only read
   ElementType type = ElementType::kF32;
   Shape shape;
-  // Distance between neighbours in each dimension, in elements; unset means row-major and
-  // contiguous.
+  // Distance between neighbours in each dimension, in elements; unset means row-major and contiguous.
   std::optional<std::array<std::int64_t, kRankMax>> strides;
 
   // True when the elements lie row-major without gaps, whatever `strides` says.
   [[nodiscard]] bool is_contiguous() const;
-  // Copies the elements row-major and without gaps to `out`, which must hold byte_size_of(type,
-  // shape) bytes. Fails on negative strides or when sizes overflow.
+  // Copies the elements row-major and without gaps to `out`, which must hold byte_size_of(type, shape) bytes.
+  // Fails on negative strides or when sizes overflow.
   [[nodiscard]] Status copy_to_contiguous(void* out) const;
 };
 
@@ -99,19 +97,17 @@ struct TensorView {
 struct TensorInfo {
   std::string name;
   ElementType type = ElementType::kF32;
-  Shape shape;  // kDynamic where not known before the run
-  std::vector<std::int64_t>
-      upper{};  // upper bound for each dimension, or empty where none is declared
+  Shape shape;                        // kDynamic where not known before the run
+  std::vector<std::int64_t> upper{};  // upper bound for each dimension, or empty where none is declared
 };
 
-// Where one output of a run goes. Either bound to the caller's memory, or backed by a buffer of its
-// own that grows as needed and is kept between runs, so that a steady state allocates nothing.
-// Movable, not copyable; one thread at a time.
+// Where one output of a run goes. Either bound to the caller's memory, or backed by a buffer of its own that grows as
+// needed and is kept between runs, so that a steady state allocates nothing. Movable, not copyable; one thread at a
+// time.
 class OutputTensor {
  public:
   OutputTensor() = default;
-  // The run writes to `data`; an output larger than `capacity_bytes` is refused with
-  // kBufferTooSmall.
+  // The run writes to `data`; an output larger than `capacity_bytes` is refused with kBufferTooSmall.
   static OutputTensor bound(void* data, std::size_t capacity_bytes);
 
   // For backends: makes room for `type` and `shape` and returns where to write; sets view().
