@@ -13,25 +13,28 @@ namespace latebind::platform {
 
 class DynamicLibrary {
  public:
-  // Opens exactly this file (never a search by bare name). kNotFound when there is no such file, kLibraryUnusable with
-  // the loader's own text otherwise (not a library, wrong architecture, a dependency missing …).
+  // Opens exactly this file (never a search by bare name). kInvalidArgument for an empty or relative path, kNotFound
+  // when there is no such file, kLibraryUnusable otherwise: a folder, or with the loader's own text as the vendor's
+  // (not a library, wrong architecture, a dependency missing …).
   static core::Result<DynamicLibrary> open(const std::filesystem::path& file);
 
   DynamicLibrary(DynamicLibrary&& other) noexcept;
   DynamicLibrary& operator=(DynamicLibrary&& other) noexcept;
   ~DynamicLibrary();
 
-  // Null when the library has no such symbol.
+  // Null when the library has no such symbol. On Linux the libraries that it depends on are looked through as well.
   [[nodiscard]] void* symbol(const char* name) const;
   [[nodiscard]] const std::filesystem::path& file() const { return file_; }
 
-  // Leaves the library in the process for good: for vendor libraries whose threads outlive their last object.
+  // Leaves the library in the process for good: for vendor libraries whose threads outlive their last object. The
+  // object itself goes on working.
   void leak();
 
  private:
   DynamicLibrary(void* handle, std::filesystem::path file);
 
   void* handle_ = nullptr;
+  bool leaked_ = false;
   std::filesystem::path file_;
 };
 

@@ -13,7 +13,8 @@ namespace latebind::platform {
 
 class MappedFile {
  public:
-  // kNotFound, kPermissionDenied or kIo with the path in the text; folders and devices are refused. Empty files are fine.
+  // kNotFound, kPermissionDenied or kIo with the path in the text; folders and devices are refused (kInvalidArgument).
+  // Empty files are fine.
   static core::Result<MappedFile> open(const std::filesystem::path& file);
 
   MappedFile(MappedFile&& other) noexcept;

@@ -1,6 +1,10 @@
 // A file that appears only when it is complete: written beside its final place under a temporary name, then renamed.
 //
-// Without commit() (an error, an exception, a crash) the final place keeps what it had. One thread at a time.
+// Without commit() (an error, an exception, a crash) the final place keeps what it had. A new file gets the permissions
+// of the umask, a replaced one keeps its own; where the place is a link, the file behind the link is replaced. What is
+// no regular file (a pipe, a terminal, /dev/null, /dev/stdout whatever that is connected to) is written directly, since
+// nothing can be renamed over it: there the bytes are out as soon as the buffer is full. One thread at a time; several
+// objects may write the same place at once, and the last commit wins whole.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +19,8 @@ namespace latebind::platform {
 
 class OutputFile {
  public:
-  // Makes the temporary file in the folder of `file`, which must exist. kPermissionDenied, kNotFound or kIo.
+  // Makes the temporary file in the folder of `file`, which must exist. kPermissionDenied (also when the file that
+  // would be replaced is read-only), kNotFound, kDiskFull, kInvalidArgument (an empty path, a folder) or kIo.
   static core::Result<OutputFile> create(const std::filesystem::path& file);
 
   OutputFile(OutputFile&& other) noexcept;
@@ -26,11 +31,14 @@ class OutputFile {
   // kDiskFull or kIo; after an error the file can only be dropped. Buffered.
   [[nodiscard]] core::Status write(std::span<const std::byte> bytes);
   [[nodiscard]] core::Status write(std::string_view text);
-  // Overwrites bytes that were already written (a header whose figures are known last).
+  // Overwrites bytes that were already written (a header whose figures are known last). kInvalidArgument beyond size(),
+  // kUnsupported for bytes that have left the buffer of a file that is not rewritable.
   [[nodiscard]] core::Status write_at(std::size_t offset, std::span<const std::byte> bytes);
   [[nodiscard]] std::size_t size() const { return size_; }
+  // False for what is written directly.
+  [[nodiscard]] bool is_rewritable() const { return !temporary_.empty(); }
 
-  // Flushes to the disk and renames over the final place.
+  // Flushes to the disk and renames over the final place. After an error the temporary file is gone, too.
   [[nodiscard]] core::Status commit();
 
  private:
@@ -43,6 +51,7 @@ class OutputFile {
   std::string buffer_;
   std::size_t size_ = 0;
   int handle_ = -1;
+  core::Status failure_;  // the first one, which every later call repeats
 };
 
 }  // namespace latebind::platform

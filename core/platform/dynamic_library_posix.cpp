@@ -1,0 +1,134 @@
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <fstream>
+#include <string_view>
+#include <utility>
+
+#include "core/platform/dynamic_library.h"
+#include "core/platform/os_error.h"
+
+namespace latebind::platform {
+namespace {
+
+using core::Status;
+using core::StatusCode;
+
+// The loader would search a bare name, take a folder or a file of the current directory for an answer, and wait for
+// ever on a pipe; so what it is handed is looked at first.
+Status check_library_file(const std::filesystem::path& file) {
+  LB_RETURN_IF_ERROR(check_path("load a library", file));
+  if (!file.is_absolute()) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("cannot load a library {}: a relative path, and the current folder is "
+                              "never searched; give the full path",
+                              quoted(file)));
+  }
+  struct stat info {};
+  if (::stat(file.c_str(), &info) != 0) {
+    if (errno != ENOENT && errno != ENOTDIR) return Status();  // the loader words it
+    struct stat link {};
+    const bool dangling = ::lstat(file.c_str(), &link) == 0;
+    return Status(StatusCode::kNotFound, dangling
+                                             ? fmt::format("{} is a link to a file that does not exist", quoted(file))
+                                             : fmt::format("{} does not exist", quoted(file)));
+  }
+  if (S_ISDIR(info.st_mode)) {
+    return Status(StatusCode::kLibraryUnusable, fmt::format("{} is a folder, not a library", quoted(file)));
+  }
+  if (!S_ISREG(info.st_mode)) {
+    return Status(StatusCode::kLibraryUnusable,
+                  fmt::format("{} is not a regular file, so not a library", quoted(file)));
+  }
+  return Status();
+}
+
+bool takes_number(std::string_view& text, std::uintptr_t& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
+  if (error != std::errc()) return false;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return true;
+}
+
+// A line of /proc/self/maps: "start-end perms offset device inode      /the/path".
+std::string_view path_of_mapping(std::string_view line, std::uintptr_t address) {
+  std::uintptr_t start = 0;
+  std::uintptr_t end = 0;
+  if (!takes_number(line, start) || !line.starts_with('-')) return {};
+  line.remove_prefix(1);
+  if (!takes_number(line, end) || address < start || address >= end) return {};
+  const auto slash = line.find('/');
+  return slash == std::string_view::npos ? std::string_view() : line.substr(slash);
+}
+
+}  // namespace
+
+core::Result<DynamicLibrary> DynamicLibrary::open(const std::filesystem::path& file) {
+  LB_RETURN_IF_ERROR(check_library_file(file));
+  void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* text = ::dlerror();
+    return Status::from_vendor(StatusCode::kLibraryUnusable, fmt::format("the loader refused {}", quoted(file)), 0,
+                               text != nullptr ? text : "no reason given");
+  }
+  return DynamicLibrary(handle, file);
+}
+
+DynamicLibrary::DynamicLibrary(void* handle, std::filesystem::path file) : handle_(handle), file_(std::move(file)) {}
+
+DynamicLibrary::DynamicLibrary(DynamicLibrary&& other) noexcept
+    : handle_(std::exchange(other.handle_, nullptr)), leaked_(other.leaked_), file_(std::move(other.file_)) {}
+
+DynamicLibrary& DynamicLibrary::operator=(DynamicLibrary&& other) noexcept {
+  if (this != &other) {
+    if (handle_ != nullptr && !leaked_) ::dlclose(handle_);
+    handle_ = std::exchange(other.handle_, nullptr);
+    leaked_ = other.leaked_;
+    file_ = std::move(other.file_);
+  }
+  return *this;
+}
+
+DynamicLibrary::~DynamicLibrary() {
+  if (handle_ != nullptr && !leaked_) ::dlclose(handle_);
+}
+
+void* DynamicLibrary::symbol(const char* name) const {
+  // A null handle would mean "search the whole process" to dlsym.
+  return handle_ == nullptr || name == nullptr ? nullptr : ::dlsym(handle_, name);
+}
+
+void DynamicLibrary::leak() {
+  leaked_ = true;
+}
+
+// Asked of the kernel, not of the loader: for the program itself dladdr repeats argv[0], which whoever started the
+// program chose, and for a library the path it was opened by, which may be relative.
+core::Result<std::filesystem::path> own_module_file() {
+  const std::filesystem::path maps = "/proc/self/maps";
+  const auto address = reinterpret_cast<std::uintptr_t>(&own_module_file);
+  std::ifstream stream(maps);
+  if (!stream) return status_of_errno("read", maps, errno != 0 ? errno : EIO);
+  for (std::string line; std::getline(stream, line);) {
+    const std::string_view path = path_of_mapping(line, address);
+    if (path.empty()) continue;
+    constexpr std::string_view kDeleted = " (deleted)";
+    if (path.ends_with(kDeleted)) {
+      const std::filesystem::path gone = path.substr(0, path.size() - kDeleted.size());
+      return Status(StatusCode::kNotFound,
+                    fmt::format("{} was removed or replaced while it runs; start the program again", quoted(gone)));
+    }
+    return std::filesystem::path(path);
+  }
+  return Status(StatusCode::kNotFound, fmt::format("{} names no file for Latebind's own code", quoted(maps)));
+}
+
+std::string library_file_name(const std::string& stem) {
+  return "lib" + stem + ".so";
+}
+
+}  // namespace latebind::platform

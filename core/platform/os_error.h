@@ -1,0 +1,28 @@
+// What the operating system answered, as a Status. Internal to core/platform and to readers of files: everything that
+// touches a file by name words its errors here, so that they read alike.
+//
+// All functions may be called from any thread.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "core/status.h"
+
+namespace latebind::platform {
+
+// The path in UTF-8 between single quotes, on one line: control characters are written as \xNN.
+[[nodiscard]] std::string quoted(const std::filesystem::path& path);
+
+// Refuses what no system call may be handed: an empty path, and one with a zero byte, which a system call would read
+// as a shorter path. `action` is a verb, such as "open".
+[[nodiscard]] core::Status check_path(std::string_view action, const std::filesystem::path& path);
+
+// "cannot <action> '<path>': <reason>" and, where one helps, a remedy. `error` is an errno value.
+[[nodiscard]] core::Status status_of_errno(std::string_view action, const std::filesystem::path& path, int error);
+
+// The code alone: kNotFound, kPermissionDenied, kDiskFull, kOutOfMemory, kInvalidArgument, else kIo.
+[[nodiscard]] core::StatusCode code_of_errno(int error);
+
+}  // namespace latebind::platform

@@ -1,0 +1,132 @@
+#include "core/platform/output_file.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/platform/os_error.h"
+#include "core/platform/output_file_os.h"
+
+namespace latebind::platform {
+namespace {
+
+using core::Status;
+using core::StatusCode;
+
+constexpr std::size_t kBufferBytes = std::size_t{256} * 1024;
+
+Status used_up() {
+  return Status(StatusCode::kInternal, "an output file was used after it was committed or moved");
+}
+
+const char* chars_of(std::span<const std::byte> bytes) {
+  return reinterpret_cast<const char*>(bytes.data());
+}
+
+}  // namespace
+
+core::Result<OutputFile> OutputFile::create(const std::filesystem::path& file) {
+  LB_RETURN_IF_ERROR(check_path("write", file));
+  LB_ASSIGN_OR_RETURN(OpenedOutput opened, open_output(file));
+  OutputFile output;
+  output.file_ = std::move(opened.target);
+  output.temporary_ = std::move(opened.temporary);
+  output.handle_ = opened.handle;
+  return output;
+}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : file_(std::move(other.file_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      buffer_(std::exchange(other.buffer_, {})),
+      size_(std::exchange(other.size_, 0)),
+      handle_(std::exchange(other.handle_, -1)),
+      failure_(std::exchange(other.failure_, {})) {}
+
+OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
+  if (this != &other) {
+    discard();
+    file_ = std::move(other.file_);
+    temporary_ = std::exchange(other.temporary_, {});
+    buffer_ = std::exchange(other.buffer_, {});
+    size_ = std::exchange(other.size_, 0);
+    handle_ = std::exchange(other.handle_, -1);
+    failure_ = std::exchange(other.failure_, {});
+  }
+  return *this;
+}
+
+OutputFile::~OutputFile() {
+  discard();
+}
+
+Status OutputFile::write(std::span<const std::byte> bytes) {
+  LB_RETURN_IF_ERROR(failure_);
+  if (handle_ < 0) return used_up();
+  if (buffer_.size() + bytes.size() > kBufferBytes) {
+    LB_RETURN_IF_ERROR(flush());
+  }
+  if (bytes.size() > kBufferBytes) {
+    failure_ = write_output(handle_, chars_of(bytes), bytes.size(), file_);
+    LB_RETURN_IF_ERROR(failure_);
+  } else {
+    buffer_.append(chars_of(bytes), bytes.size());
+  }
+  size_ += bytes.size();
+  return Status();
+}
+
+Status OutputFile::write(std::string_view text) {
+  return write(std::as_bytes(std::span(text)));
+}
+
+Status OutputFile::write_at(std::size_t offset, std::span<const std::byte> bytes) {
+  LB_RETURN_IF_ERROR(failure_);
+  if (handle_ < 0) return used_up();
+  if (offset > size_ || bytes.size() > size_ - offset) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("cannot overwrite {} bytes at {} of {}: only {} bytes are written", bytes.size(), offset,
+                              quoted(file_), size_));
+  }
+  const std::size_t flushed = size_ - buffer_.size();
+  if (offset >= flushed) {
+    buffer_.replace(offset - flushed, bytes.size(), chars_of(bytes), bytes.size());
+    return Status();
+  }
+  if (!is_rewritable()) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("cannot go back in {}: it is written as it comes; write to a file", quoted(file_)));
+  }
+  LB_RETURN_IF_ERROR(flush());
+  failure_ = write_output_at(handle_, offset, chars_of(bytes), bytes.size(), file_);
+  return failure_;
+}
+
+Status OutputFile::flush() {
+  if (buffer_.empty()) return Status();
+  failure_ = write_output(handle_, buffer_.data(), buffer_.size(), file_);
+  buffer_.clear();
+  return failure_;
+}
+
+Status OutputFile::commit() {
+  Status status = failure_;
+  if (status.ok() && handle_ < 0) return used_up();
+  if (status.ok()) status = flush();
+  if (status.ok()) status = sync_output(handle_, file_);
+  if (status.ok()) status = close_output(std::exchange(handle_, -1), file_);
+  if (status.ok() && !temporary_.empty()) {
+    status = replace_output(temporary_, file_);
+    if (status.ok()) temporary_.clear();
+  }
+  failure_ = status;
+  discard();
+  return status;
+}
+
+void OutputFile::discard() noexcept {
+  if (handle_ >= 0) close_output_quietly(std::exchange(handle_, -1));
+  if (!temporary_.empty()) remove_output_quietly(std::exchange(temporary_, {}));
+}
+
+}  // namespace latebind::platform

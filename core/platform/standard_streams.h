@@ -1,0 +1,16 @@
+// What the program's standard streams are connected to. For programs: the library itself never prints.
+#pragma once
+
+namespace latebind::platform {
+
+// True when a person looks at the error stream.
+[[nodiscard]] bool error_stream_is_terminal();
+
+// Characters of a line on that terminal; 80 when unknown.
+[[nodiscard]] unsigned error_stream_columns();
+
+// From now on, writing to a pipe that nobody reads is an error of the write (std::errc::broken_pipe) instead of the end
+// of the process. Once, at the start of a program.
+void ignore_closed_pipes();
+
+}  // namespace latebind::platform

@@ -1,0 +1,28 @@
+#include <windows.h>
+
+#include "core/platform/standard_streams.h"
+
+namespace latebind::platform {
+namespace {
+
+bool console_of_error_stream(CONSOLE_SCREEN_BUFFER_INFO& info) {
+  return GetConsoleScreenBufferInfo(GetStdHandle(STD_ERROR_HANDLE), &info) != 0;
+}
+
+}  // namespace
+
+bool error_stream_is_terminal() {
+  CONSOLE_SCREEN_BUFFER_INFO info{};
+  return console_of_error_stream(info);
+}
+
+unsigned error_stream_columns() {
+  CONSOLE_SCREEN_BUFFER_INFO info{};
+  if (!console_of_error_stream(info)) return 80;
+  return static_cast<unsigned>(info.srWindow.Right - info.srWindow.Left + 1);
+}
+
+// A closed pipe is an error of the write on Windows anyway.
+void ignore_closed_pipes() {}
+
+}  // namespace latebind::platform

@@ -1,0 +1,72 @@
+#include <sched.h>
+
+#include <cerrno>
+#include <charconv>
+#include <fstream>
+#include <memory>
+#include <string_view>
+
+#include "core/platform/system_info.h"
+
+namespace latebind::platform {
+namespace {
+
+// A line such as "VmRSS:     1234 kB" of /proc/self/status. Not getrusage: its peak is handed down through fork and
+// exec, so a small program started by a big one would look big.
+std::uint64_t status_field_bytes(std::string_view field) {
+  std::ifstream stream("/proc/self/status");
+  for (std::string line; std::getline(stream, line);) {
+    std::string_view text = line;
+    if (!text.starts_with(field)) continue;
+    text.remove_prefix(field.size());
+    const auto digit = text.find_first_of("0123456789");
+    if (digit == std::string_view::npos) return 0;
+    text.remove_prefix(digit);
+    std::uint64_t kib = 0;
+    std::from_chars(text.data(), text.data() + text.size(), kib);
+    return kib * 1024;
+  }
+  return 0;
+}
+
+struct FreeSet {
+  void operator()(cpu_set_t* set) const { CPU_FREE(set); }
+};
+
+}  // namespace
+
+unsigned usable_processors() {
+  // The kernel answers EINVAL while the set is smaller than the machine could be.
+  constexpr unsigned kMostProcessors = 1U << 16;
+  for (unsigned count = 1024; count <= kMostProcessors; count *= 2) {
+    const std::unique_ptr<cpu_set_t, FreeSet> set(CPU_ALLOC(count));
+    if (set == nullptr) break;
+    const std::size_t size = CPU_ALLOC_SIZE(count);
+    if (::sched_getaffinity(0, size, set.get()) == 0) {
+      const int usable = CPU_COUNT_S(size, set.get());
+      return usable > 0 ? static_cast<unsigned>(usable) : 1;
+    }
+    if (errno != EINVAL) break;
+  }
+  return 1;
+}
+
+std::uint64_t peak_resident_bytes() {
+  return status_field_bytes("VmHWM:");
+}
+
+std::uint64_t resident_bytes() {
+  return status_field_bytes("VmRSS:");
+}
+
+std::string platform_name() {
+#if defined(__x86_64__)
+  return "linux-x86_64";
+#elif defined(__aarch64__)
+  return "linux-aarch64";
+#else
+#error "Latebind is not ported to this processor: name the platform here and add a cpu_<processor>.cpp"
+#endif
+}
+
+}  // namespace latebind::platform
