@@ -53,9 +53,8 @@ class RequestPool {
   };
 
   // Makes no request yet; see warm(). `size` at least 1.
-  RequestPool(std::size_t size, Factory factory) : factory_(std::move(factory)), places_(size) {
-    idle_.resize(size ? size : 1);
-    places_ = idle_.size();
+  RequestPool(std::size_t size, Factory factory) : factory_(std::move(factory)), places_(size ? size : 1) {
+    idle_.resize(places_);
   }
 
   // Makes every request now, so that the first runs need not. Stops at the first failure.
@@ -109,6 +108,11 @@ class RequestPool {
     const std::lock_guard lock(mutex_);
     return idle_.size();
   }
+  // Callers standing in the queue.
+  [[nodiscard]] std::size_t waiting() const {
+    const std::lock_guard lock(mutex_);
+    return waiting_.size();
+  }
 
  private:
   void give_back(std::optional<Request> request) {
@@ -120,7 +124,7 @@ class RequestPool {
   }
 
   const Factory factory_;
-  std::size_t places_;
+  const std::size_t places_;
   mutable std::mutex mutex_;
   std::condition_variable turn_;
   // Guarded by mutex_. An empty optional is a place whose request is still to be made.

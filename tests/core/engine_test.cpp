@@ -1,0 +1,138 @@
+#include "core/engine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "tests/support/scripted_backend.h"
+
+namespace latebind::core {
+namespace {
+
+using ::testing::HasSubstr;
+
+class EngineTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    first = std::make_shared<test::ScriptedBackend>("first");
+    second = std::make_shared<test::ScriptedBackend>("second");
+    first->with("CPU", DeviceKind::kCpu);
+    second->with("CPU", DeviceKind::kCpu);
+    ASSERT_TRUE(registry.add(first).ok());
+    ASSERT_TRUE(registry.add(second).ok());
+  }
+
+  Result<std::shared_ptr<PlacedModel>> load(std::string_view placement, bool strict = false) {
+    LoadOptions options;
+    options.strict = strict;
+    return Engine(registry).load(model, *Placement::parse(placement, registry), options);
+  }
+
+  Registry registry;
+  Model model = Model::from_forms("a model", {ModelForm{}});
+  std::shared_ptr<test::ScriptedBackend> first;
+  std::shared_ptr<test::ScriptedBackend> second;
+};
+
+TEST_F(EngineTest, TheFirstDeviceThatWorksIsNoFallback) {
+  const auto placed = load("auto");
+  ASSERT_TRUE(placed.ok()) << placed.status().to_string();
+  const auto attestation = (*placed)->attestation();
+  EXPECT_EQ(attestation->active.backend, "first");
+  EXPECT_FALSE(attestation->fallback);
+  EXPECT_EQ(attestation->reason, "");
+  EXPECT_EQ(second->loads, 0);
+}
+
+TEST_F(EngineTest, AFailedLoadFallsBackAndSaysWhyInOneLine) {
+  first->load_failures["CPU"] = Status::from_vendor(StatusCode::kDeviceFailed, "compiling failed", -1, "boom");
+  const auto placed = load("auto");
+  ASSERT_TRUE(placed.ok());
+  const auto attestation = (*placed)->attestation();
+  EXPECT_EQ(attestation->active.backend, "second");
+  EXPECT_TRUE(attestation->fallback);
+  EXPECT_THAT(attestation->reason, HasSubstr("using second:CPU, because first:CPU: compiling failed"));
+  EXPECT_THAT(attestation->reason, HasSubstr("boom"));
+  ASSERT_EQ(attestation->steps.size(), 2U);
+  EXPECT_FALSE(attestation->steps[0].taken);
+  EXPECT_TRUE(attestation->steps[1].taken);
+}
+
+TEST_F(EngineTest, AMissingBackendIsAFallbackToo) {
+  first->availability = Status(StatusCode::kLibraryNotFound, "not installed: pip install first");
+  const auto placed = load("auto");
+  ASSERT_TRUE(placed.ok());
+  EXPECT_TRUE((*placed)->attestation()->fallback);
+  EXPECT_THAT((*placed)->attestation()->reason, HasSubstr("pip install first"));
+}
+
+TEST_F(EngineTest, StrictTurnsAFallbackIntoAnErrorBeforeAnythingElseIsLoaded) {
+  first->load_failures["CPU"] = Status(StatusCode::kDeviceFailed, "boom");
+  const auto placed = load("auto", true);
+  ASSERT_FALSE(placed.ok());
+  EXPECT_EQ(placed.status().code(), StatusCode::kStrictFallback);
+  EXPECT_THAT(placed.status().to_string(), HasSubstr("boom"));
+  EXPECT_EQ(second->loads, 0);
+  first->load_failures.clear();
+  EXPECT_TRUE(load("auto", true).ok());
+}
+
+TEST_F(EngineTest, WhenNothingWorksEveryReasonIsListed) {
+  first->availability = Status(StatusCode::kLibraryNotFound, "pip install first");
+  second->load_failures["CPU"] = Status(StatusCode::kDeviceFailed, "no power");
+  const auto placed = load("auto");
+  ASSERT_FALSE(placed.ok());
+  EXPECT_EQ(placed.status().code(), StatusCode::kNoDevice);
+  EXPECT_THAT(placed.status().to_string(), HasSubstr("pip install first"));
+  EXPECT_THAT(placed.status().to_string(), HasSubstr("second:CPU: no power"));
+}
+
+TEST_F(EngineTest, AModelThatEveryDeviceCallsInvalidIsInvalid) {
+  first->load_failures["CPU"] = Status(StatusCode::kInvalidModel, "garbage");
+  second->load_failures["CPU"] = Status(StatusCode::kInvalidModel, "rubbish");
+  EXPECT_EQ(load("auto").status().code(), StatusCode::kInvalidModel);
+  second->load_failures["CPU"] = Status(StatusCode::kDeviceFailed, "no power");
+  EXPECT_EQ(load("auto").status().code(), StatusCode::kNoDevice);
+}
+
+TEST_F(EngineTest, ThePlacedModelOutlivesEngineAndRegistry) {
+  std::shared_ptr<PlacedModel> placed;
+  {
+    Registry short_lived;
+    ASSERT_TRUE(short_lived.add(first).ok());
+    placed = *Engine(short_lived).load(model, *Placement::parse("auto", short_lived), {});
+  }
+  float x[2] = {1, 2};
+  const TensorView input{x, ElementType::kF32, {2}, {}};
+  OutputTensor output;
+  ASSERT_TRUE(placed->execute({&input, 1}, {&output, 1}).ok());
+  EXPECT_EQ(static_cast<const float*>(output.view().data)[1], 3.0F);
+}
+
+TEST_F(EngineTest, InputsAreRefusedByName) {
+  const auto placed = load("auto");
+  float x[2] = {1, 2};
+  OutputTensor output;
+  TensorView input{x, ElementType::kF64, {2}, {}};
+  EXPECT_THAT((*placed)->execute({&input, 1}, {&output, 1}).to_string(),
+              HasSubstr("input 'x' (position 0) takes f32, f64"));
+  input = {x, ElementType::kF32, {1, 2}, {}};
+  EXPECT_THAT((*placed)->execute({&input, 1}, {&output, 1}).to_string(), HasSubstr("takes shape [?], [1,2]"));
+  EXPECT_THAT((*placed)->execute({}, {&output, 1}).to_string(), HasSubstr("takes 1 inputs (x), 0 were given"));
+  input = {nullptr, ElementType::kF32, {2}, {}};
+  EXPECT_THAT((*placed)->execute({&input, 1}, {&output, 1}).to_string(), HasSubstr("has no data"));
+}
+
+TEST_F(EngineTest, ReportsWhyABackendIsNotAvailable) {
+  first->availability = Status(StatusCode::kLibraryNotFound, "gone");
+  const auto reports = Engine(registry).report();
+  ASSERT_EQ(reports.size(), 2U);
+  EXPECT_EQ(reports[0].status.message(), "gone");
+  EXPECT_EQ(reports[1].devices.size(), 1U);
+  EXPECT_EQ(reports[1].runtime_version, "1.0");
+}
+
+}  // namespace
+}  // namespace latebind::core

@@ -1,0 +1,123 @@
+#include "core/placement.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/support/scripted_backend.h"
+
+namespace latebind::core {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class PlacementTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    first = std::make_shared<test::ScriptedBackend>("first");
+    second = std::make_shared<test::ScriptedBackend>("second");
+    first->with("CPU", DeviceKind::kCpu).with("NPU", DeviceKind::kNpu).with("GPU", DeviceKind::kGpu);
+    second->with("CPU", DeviceKind::kCpu).with("NPU", DeviceKind::kNpu);
+    ASSERT_TRUE(registry.add(first).ok());
+    ASSERT_TRUE(registry.add(second).ok());
+  }
+
+  // Candidates as words: a device's id, or "!name" for a refusal.
+  std::vector<std::string> resolved(std::string_view text) {
+    auto placement = Placement::parse(text, registry);
+    EXPECT_TRUE(placement.ok()) << placement.status().to_string();
+    std::vector<std::string> names;
+    for (const auto& candidate : placement->resolve(registry)) {
+      names.push_back(candidate.device ? candidate.device->id() : "!" + candidate.refusal.device);
+    }
+    return names;
+  }
+
+  Registry registry;
+  std::shared_ptr<test::ScriptedBackend> first;
+  std::shared_ptr<test::ScriptedBackend> second;
+};
+
+TEST_F(PlacementTest, AutoMeansNpuThenGpuThenCpuInTheRegistrysOrder) {
+  EXPECT_THAT(resolved("auto"), ElementsAre("first:NPU", "second:NPU", "first:GPU", "first:CPU", "second:CPU"));
+}
+
+TEST_F(PlacementTest, KindsFollowTheOrderTheyAreWrittenInAndNothingComesTwice) {
+  EXPECT_THAT(resolved("cpu,npu,cpu"), ElementsAre("first:CPU", "second:CPU", "first:NPU", "second:NPU"));
+  EXPECT_THAT(resolved(" npu , cpu "), ElementsAre("first:NPU", "second:NPU", "first:CPU", "second:CPU"));
+}
+
+TEST_F(PlacementTest, ABackendsNameMeansItsDevicesBestFirst) {
+  EXPECT_THAT(resolved("second"), ElementsAre("second:NPU", "second:CPU"));
+}
+
+TEST_F(PlacementTest, AnExactDeviceAsksOnlyItsOwnBackend) {
+  EXPECT_THAT(resolved("second:CPU"), ElementsAre("second:CPU"));
+  EXPECT_EQ(first->questions, 0);
+}
+
+TEST_F(PlacementTest, ADeviceThatIsNotThereIsARefusalThatNamesThosePresent) {
+  auto placement = Placement::parse("second:NPU.9", registry);
+  const auto candidates = placement->resolve(registry);
+  ASSERT_EQ(candidates.size(), 1U);
+  EXPECT_FALSE(candidates[0].device);
+  EXPECT_THAT(candidates[0].refusal.reason, HasSubstr("second:CPU, second:NPU"));
+}
+
+TEST_F(PlacementTest, AMissingKindIsARefusalOnlyWhenItWasNamed) {
+  first->present.clear();
+  second->present.clear();
+  second->with("CPU", DeviceKind::kCpu);
+  EXPECT_THAT(resolved("npu,cpu"), ElementsAre("!npu", "second:CPU"));
+  EXPECT_THAT(resolved("auto"), ElementsAre("second:CPU"));
+}
+
+TEST_F(PlacementTest, AnUnavailableBackendStandsBeforeTheDevicesOfLaterBackends) {
+  first->availability = Status(StatusCode::kLibraryNotFound, "gone");
+  EXPECT_THAT(resolved("cpu"), ElementsAre("!first", "second:CPU"));
+  first->availability = {};
+  second->availability = Status(StatusCode::kLibraryNotFound, "gone");
+  EXPECT_THAT(resolved("auto"), ElementsAre("first:NPU", "first:GPU", "first:CPU", "!second"));
+}
+
+TEST_F(PlacementTest, VirtualDevicesAreNeverCandidates) {
+  first->present.clear();
+  first->with("NPU.v9", DeviceKind::kNpu, true);
+  second->present.clear();
+  EXPECT_THAT(resolved("auto"), IsEmpty());
+}
+
+TEST_F(PlacementTest, DevicesOfUnrankedKindsMustBeNamed) {
+  first->present.clear();
+  first->with("DSP", DeviceKind::kOther);
+  second->present.clear();
+  EXPECT_THAT(resolved("auto"), IsEmpty());
+  EXPECT_THAT(resolved("first"), ElementsAre("first:DSP"));
+}
+
+TEST_F(PlacementTest, TyposAreRefusedWithASuggestion) {
+  const auto refused = Placement::parse("nup", registry);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.status().to_string(), HasSubstr("did you mean npu?"));
+  EXPECT_THAT(Placement::parse("frist:CPU", registry).status().to_string(), HasSubstr("did you mean first?"));
+  for (const char* bad : {"", ",", "auto,", "first:", ":CPU"}) {
+    EXPECT_FALSE(Placement::parse(bad, registry).ok()) << bad;
+  }
+  EXPECT_FALSE(Placement::parse(std::string(5000, 'a'), registry).ok());
+}
+
+TEST(RegistryTest, RefusesANameTwice) {
+  Registry registry;
+  EXPECT_TRUE(registry.add(std::make_shared<test::ScriptedBackend>("one")).ok());
+  EXPECT_FALSE(registry.add(std::make_shared<test::ScriptedBackend>("one")).ok());
+  EXPECT_FALSE(registry.add(nullptr).ok());
+  EXPECT_EQ(registry.find("two"), nullptr);
+}
+
+}  // namespace
+}  // namespace latebind::core

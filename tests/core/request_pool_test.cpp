@@ -1,0 +1,157 @@
+#include "core/request_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <latch>
+#include <random>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace latebind::core {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+// A request that knows which one it is.
+struct Numbered {
+  int number = 0;
+};
+
+RequestPool<Numbered>::Factory counting(std::atomic<int>& made) {
+  return [&made]() -> Result<Numbered> { return Numbered{++made}; };
+}
+
+TEST(RequestPoolTest, MakesEachRequestOnceAndKeepsIt) {
+  std::atomic<int> made{0};
+  RequestPool<Numbered> pool(3, counting(made));
+  EXPECT_EQ(made, 0);
+  ASSERT_TRUE(pool.warm().ok());
+  EXPECT_EQ(made, 3);
+  for (int i = 0; i < 10; ++i)
+    ASSERT_TRUE(pool.checkout({}).ok());
+  EXPECT_EQ(made, 3);
+  EXPECT_EQ(pool.idle(), 3U);
+}
+
+TEST(RequestPoolTest, GivesTheRequestBackWhenTheLeaseIsDropped) {
+  std::atomic<int> made{0};
+  RequestPool<Numbered> pool(1, counting(made));
+  { const auto lease = pool.checkout({}); }
+  EXPECT_EQ(pool.idle(), 1U);
+}
+
+TEST(RequestPoolTest, IsBusyAfterTheDeadlineAndUsableAgainLater) {
+  std::atomic<int> made{0};
+  RequestPool<Numbered> pool(1, counting(made));
+  {
+    const auto held = pool.checkout({});
+    ASSERT_TRUE(held.ok());
+    const auto refused = pool.checkout(Clock::now() + milliseconds(1));
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.status().code(), StatusCode::kBusy);
+  }
+  EXPECT_TRUE(pool.checkout(Clock::now()).ok());
+}
+
+TEST(RequestPoolTest, ABrokenRequestIsReplaced) {
+  std::atomic<int> made{0};
+  RequestPool<Numbered> pool(1, counting(made));
+  {
+    auto lease = pool.checkout({});
+    lease->mark_broken();
+  }
+  EXPECT_EQ(pool.idle(), 1U);
+  auto lease = pool.checkout({});
+  EXPECT_EQ((**lease).number, 2);
+}
+
+TEST(RequestPoolTest, AFailingFactoryDoesNotDrainThePool) {
+  bool broken = true;
+  RequestPool<Numbered> pool(2, [&]() -> Result<Numbered> {
+    if (broken) return Status(StatusCode::kDeviceFailed, "no request today");
+    return Numbered{1};
+  });
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(pool.checkout({}).status().code(), StatusCode::kDeviceFailed);
+  }
+  EXPECT_FALSE(pool.warm().ok());
+  broken = false;
+  EXPECT_TRUE(pool.warm().ok());
+  EXPECT_EQ(pool.idle(), 2U);
+}
+
+TEST(RequestPoolTest, WaitersAreServedInOrderOfArrival) {
+  std::atomic<int> made{0};
+  RequestPool<Numbered> pool(1, counting(made));
+  auto held = std::make_unique<Result<RequestPool<Numbered>::Lease>>(pool.checkout({}));
+  std::vector<int> order;
+  std::mutex order_mutex;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 6; ++i) {
+    threads.emplace_back([&, i] {
+      const auto lease = pool.checkout({});
+      const std::lock_guard lock(order_mutex);
+      order.push_back(i);
+    });
+    // The next thread starts only when this one stands in the queue.
+    while (pool.waiting() != static_cast<std::size_t>(i) + 1)
+      std::this_thread::yield();
+  }
+  held.reset();
+  for (auto& thread : threads)
+    thread.join();
+  EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3, 4, 5}));
+}
+
+TEST(RequestPoolTest, IsFullAgainAfterAnySequenceOfFaults) {
+  std::atomic<int> made{0};
+  std::atomic<int> alive{0};
+  struct Tracked {
+    explicit Tracked(std::atomic<int>& count) : count_(&count) { ++*count_; }
+    Tracked(Tracked&& other) noexcept : count_(std::exchange(other.count_, nullptr)) {}
+    Tracked& operator=(Tracked&& other) noexcept {
+      std::swap(count_, other.count_);
+      return *this;
+    }
+    ~Tracked() {
+      if (count_) --*count_;
+    }
+    std::atomic<int>* count_;
+  };
+  {
+    RequestPool<Tracked> pool(4, [&]() -> Result<Tracked> {
+      if (++made % 7 == 0) return Status(StatusCode::kDeviceFailed, "every seventh fails");
+      return Tracked(alive);
+    });
+    std::vector<std::thread> threads;
+    std::atomic<int> inside{0};
+    std::atomic<bool> overcrowded{false};
+    for (unsigned t = 0; t < 8; ++t) {
+      threads.emplace_back([&, t] {
+        std::minstd_rand random(t + 1);
+        for (int i = 0; i < 500; ++i) {
+          auto lease = random() % 3 == 0 ? pool.checkout(Clock::now() + std::chrono::microseconds(random() % 50))
+                                         : pool.checkout({});
+          if (!lease.ok()) continue;
+          if (++inside > 4) overcrowded = true;
+          if (random() % 5 == 0) lease->mark_broken();
+          if (random() % 11 == 0) const auto taken = lease->release_broken();
+          --inside;
+        }
+      });
+    }
+    for (auto& thread : threads)
+      thread.join();
+    EXPECT_FALSE(overcrowded);
+    EXPECT_EQ(pool.idle(), 4U);
+    EXPECT_EQ(pool.waiting(), 0U);
+  }
+  EXPECT_EQ(alive, 0);
+}
+
+}  // namespace
+}  // namespace latebind::core

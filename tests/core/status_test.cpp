@@ -1,0 +1,69 @@
+#include "core/status.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "core/result.h"
+
+namespace latebind::core {
+namespace {
+
+TEST(StatusTest, AnErrorCanNotHoldOk) {
+  const Status status(StatusCode::kOk, "all is well");
+  EXPECT_FALSE(status.ok());
+  EXPECT_EQ(status.code(), StatusCode::kInternal);
+}
+
+TEST(StatusTest, KeepsTheVendorsCodeAndTextWordForWord) {
+  const Status status = Status::from_vendor(StatusCode::kDeviceFailed, "compiling m on CPU failed", -7, "why\nnot");
+  EXPECT_EQ(status.vendor_code(), -7);
+  EXPECT_EQ(status.vendor_text(), "why\nnot");
+  EXPECT_EQ(status.message(), "compiling m on CPU failed");
+  EXPECT_EQ(status.to_string(), "compiling m on CPU failed (vendor code -7: why\nnot)");
+}
+
+TEST(StatusTest, ContextGoesInFrontAndKeepsTheRest) {
+  const Status status = Status::from_vendor(StatusCode::kIo, "no", 3, "t").with_context("model.xml");
+  EXPECT_EQ(status.message(), "model.xml: no");
+  EXPECT_EQ(status.vendor_code(), 3);
+  EXPECT_EQ(status.code(), StatusCode::kIo);
+  EXPECT_TRUE(Status().with_context("x").ok());
+}
+
+TEST(StatusTest, CodesFallIntoBandsThatTellWhetherToRetry) {
+  EXPECT_EQ(band_of(StatusCode::kInvalidArgument), StatusBand::kCaller);
+  EXPECT_EQ(band_of(StatusCode::kNoDevice), StatusBand::kEnvironment);
+  EXPECT_EQ(band_of(StatusCode::kBusy), StatusBand::kResource);
+  EXPECT_EQ(band_of(StatusCode::kInternal), StatusBand::kInternal);
+  EXPECT_TRUE(is_retryable(StatusCode::kBusy));
+  EXPECT_FALSE(is_retryable(StatusCode::kLibraryNotFound));
+  EXPECT_FALSE(is_retryable(StatusCode::kInvalidModel));
+}
+
+TEST(ResultTest, MadeFromAnOkStatusIsAnInternalError) {
+  const Result<int> result{Status()};
+  EXPECT_FALSE(result.ok());
+  EXPECT_EQ(result.status().code(), StatusCode::kInternal);
+}
+
+Result<std::unique_ptr<int>> half(int value) {
+  if (value % 2 != 0) return Status(StatusCode::kInvalidArgument, "odd");
+  return std::make_unique<int>(value / 2);
+}
+
+Result<int> quarter(int value) {
+  LB_ASSIGN_OR_RETURN(const auto first, half(value));
+  LB_ASSIGN_OR_RETURN(const auto second, half(*first));
+  return *second;
+}
+
+TEST(ResultTest, AssignOrReturnMovesTheValueOrLeavesWithTheError) {
+  ASSERT_TRUE(quarter(8).ok());
+  EXPECT_EQ(*quarter(8), 2);
+  EXPECT_EQ(quarter(6).status().message(), "odd");
+}
+
+}  // namespace
+}  // namespace latebind::core

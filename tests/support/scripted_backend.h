@@ -1,0 +1,111 @@
+// A backend in memory, for tests of what stands above the backend contract: says and does what it is told.
+//
+// Its model has one input and one output, f32 [?]; the output is the input plus one.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/backend.h"
+
+namespace latebind::test {
+
+using core::ActiveConfig;
+using core::Blob;
+using core::CompileOptions;
+using core::Device;
+using core::DeviceKind;
+using core::Executable;
+using core::Model;
+using core::OutputTensor;
+using core::Result;
+using core::RunOptions;
+using core::Status;
+using core::StatusCode;
+using core::TensorInfo;
+using core::TensorView;
+
+class ScriptedExecutable : public Executable {
+ public:
+  explicit ScriptedExecutable(ActiveConfig active) : active_(std::move(active)) {}
+
+  std::span<const TensorInfo> inputs() const override { return inputs_; }
+  std::span<const TensorInfo> outputs() const override { return outputs_; }
+  const ActiveConfig& active() const override { return active_; }
+
+  Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs, const RunOptions&) override {
+    LB_RETURN_IF_ERROR(core::check_inputs(inputs_, inputs));
+    LB_ASSIGN_OR_RETURN(void* const data, outputs[0].prepare(core::ElementType::kF32, inputs[0].shape));
+    LB_ASSIGN_OR_RETURN(const std::size_t count, inputs[0].shape.element_count());
+    for (std::size_t i = 0; i < count; ++i) {
+      static_cast<float*>(data)[i] = static_cast<const float*>(inputs[0].data)[i] + 1;
+    }
+    return {};
+  }
+
+ private:
+  std::vector<TensorInfo> inputs_{{"x", core::ElementType::kF32, {core::kDynamic}}};
+  std::vector<TensorInfo> outputs_{{"y", core::ElementType::kF32, {core::kDynamic}}};
+  ActiveConfig active_;
+};
+
+class ScriptedBackend : public core::Backend {
+ public:
+  explicit ScriptedBackend(std::string name) : name_(std::move(name)) {}
+
+  // What the script says; set before use or from the test's own thread.
+  Status availability;
+  std::vector<Device> present;
+  std::map<std::string, Status> load_failures;  // by device name
+  int loads = 0;
+  int questions = 0;  // calls of available() or devices()
+
+  ScriptedBackend& with(std::string device, DeviceKind kind, bool is_virtual = false) {
+    Device d{name_, std::move(device), kind, "a scripted device", "1.0", {}};
+    if (is_virtual) d.metadata["IsVirtual"] = "1";
+    present.push_back(std::move(d));
+    return *this;
+  }
+
+  std::string_view name() const override { return name_; }
+  Status available() override {
+    ++questions;
+    return availability;
+  }
+  Result<std::vector<Device>> devices() override {
+    ++questions;
+    return present;
+  }
+  Result<std::string> runtime_version() override { return std::string("1.0"); }
+  Result<Blob> compile(const Model&, std::string_view, const CompileOptions&) override {
+    return Status(StatusCode::kUnsupported, "the scripted backend compiles nothing");
+  }
+  Result<std::unique_ptr<Executable>> load(const Model&, std::string_view device,
+                                           const CompileOptions& options) override {
+    ++loads;
+    if (const auto found = load_failures.find(std::string(device)); found != load_failures.end()) {
+      return found->second;
+    }
+    ActiveConfig active;
+    active.backend = name_;
+    active.device = std::string(device);
+    active.precision = options.precision;
+    return std::unique_ptr<Executable>(std::make_unique<ScriptedExecutable>(std::move(active)));
+  }
+  Result<std::unique_ptr<Executable>> load(const Blob&, std::string_view, const CompileOptions&) override {
+    return Status(StatusCode::kIncompatibleBlob, "the scripted backend loads no blobs");
+  }
+  std::vector<core::SearchStep> search_trace() override { return {}; }
+  std::string install_hint() const override { return "install " + name_; }
+
+ private:
+  std::string name_;
+};
+
+}  // namespace latebind::test
