@@ -24,15 +24,28 @@ bool looks_like_ir(std::string_view head) {
   return head.find("<net") != std::string_view::npos && head.find_first_not_of(" \t\r\n\xEF\xBB\xBF") == head.find('<');
 }
 
-// An ONNX file is a protobuf message; its writers begin with field 1 (ir_version, varint) or,
-// rarely, another small field of ModelProto (numbers 1 to 25). Anything that begins differently is
-// no model.
+// An ONNX file is a protobuf message: it begins with the tag of one of ModelProto's fields, with that field's wire
+// type.
 bool looks_like_onnx(std::string_view head) {
   if (head.size() < 4) return false;
+  constexpr unsigned kVarint = 0;
+  constexpr unsigned kLengthDelimited = 2;
   const auto tag = static_cast<unsigned char>(head[0]);
-  const unsigned field = tag >> 3U;
-  const unsigned wire = tag & 7U;
-  return field >= 1 && field <= 25 && (wire == 0 || wire == 2);
+  switch (tag >> 3U) {
+    case 1:  // ir_version
+    case 5:  // model_version
+      return (tag & 7U) == kVarint;
+    case 2:   // producer_name
+    case 3:   // producer_version
+    case 4:   // domain
+    case 6:   // doc_string
+    case 7:   // graph
+    case 8:   // opset_import
+    case 14:  // metadata_props
+      return (tag & 7U) == kLengthDelimited;
+    default:
+      return false;
+  }
 }
 
 std::filesystem::path bin_beside(const std::filesystem::path& xml) {
