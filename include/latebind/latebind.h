@@ -1,0 +1,367 @@
+/* Latebind's C interface: everything that is public.
+ *
+ * Rules that hold for every function here:
+ *
+ * - Errors. A function that can fail returns an lb_code: LB_OK, or the code of the error. The whole error (message, vendor's
+ *   code and text) is kept for the calling thread until its next failing call: lb_last_error(). No exception ever leaves
+ *   the library, and it never prints, aborts or exits.
+ * - Ownership. What an lb_…_create, lb_…_open or lb_…_load function gives is the caller's: give it to the matching
+ *   lb_…_destroy once. Destroying NULL does nothing. Pointers inside structs that a function fills belong to the object
+ *   they came from and live as long as it does. Objects may be destroyed in any order.
+ * - Threads. Every object may be used from many threads at once, except lb_output (one thread at a time). Destroying an
+ *   object while a call on it is running is the caller's mistake.
+ * - Strings are UTF-8 and end in NUL. A NULL string in an options struct means "the default".
+ * - Growth. Structs that may grow begin with `struct_size`, which the caller sets to sizeof(the struct): fields added later
+ *   are neither read from nor written to a smaller struct. LB_INIT(type) makes a zeroed one. Numbers in enumerations
+ *   never change meaning.
+ */
+#ifndef LATEBIND_LATEBIND_H
+#define LATEBIND_LATEBIND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32)
+#if defined(LATEBIND_BUILDING)
+#define LB_API __declspec(dllexport)
+#elif defined(LATEBIND_STATIC)
+#define LB_API
+#else
+#define LB_API __declspec(dllimport)
+#endif
+#elif defined(__GNUC__)
+#define LB_API __attribute__((visibility("default")))
+#else
+#define LB_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* -- Version ------------------------------------------------------------------------------------------------------- */
+
+/* The interface this header describes. It rises when something is added; a library of a lower number lacks it. */
+#define LATEBIND_ABI_VERSION 1
+
+/* The interface the loaded library offers. */
+LB_API uint32_t lb_abi_version(void);
+
+/* The release, such as "0.1.0". Static. */
+LB_API const char* lb_version(void);
+
+/* -- Errors -------------------------------------------------------------------------------------------------------- */
+
+/* In bands: 1xx the caller's mistake, 2xx the machine must change, 3xx a retry may help, 4xx a defect. */
+typedef int32_t lb_code;
+enum {
+  LB_OK = 0,
+  LB_INVALID_ARGUMENT = 100,
+  LB_NOT_FOUND = 101,
+  LB_INVALID_MODEL = 102,
+  LB_SHAPE_MISMATCH = 103,
+  LB_TYPE_MISMATCH = 104,
+  LB_COUNT_MISMATCH = 105,
+  LB_UNSUPPORTED = 106,
+  LB_BUFFER_TOO_SMALL = 107,
+  LB_LIBRARY_NOT_FOUND = 200,
+  LB_LIBRARY_UNUSABLE = 201,
+  LB_DEVICE_NOT_FOUND = 202,
+  LB_INCOMPATIBLE_BLOB = 203,
+  LB_NO_DEVICE = 204,
+  LB_STRICT_FALLBACK = 205,
+  LB_PERMISSION_DENIED = 206,
+  LB_IO = 207,
+  LB_BUSY = 300,
+  LB_DEADLINE_EXCEEDED = 301,
+  LB_OUT_OF_MEMORY = 302,
+  LB_DISK_FULL = 303,
+  LB_DEVICE_FAILED = 304,
+  LB_CANCELLED = 305,
+  LB_INTERNAL = 400
+};
+
+typedef struct lb_error {
+  size_t struct_size;
+  lb_code code;
+  int32_t retryable;        /* 1 when the same call may succeed later without anybody changing anything */
+  const char* message;      /* one line, our words and the vendor's; never NULL */
+  int32_t has_vendor_code;  /* 1 when a vendor library reported the error */
+  int64_t vendor_code;
+  const char* vendor_text; /* the vendor's words, unchanged; "" when there are none */
+} lb_error;
+
+/* The calling thread's last error, LB_OK and "" when it had none. The strings live until the thread's next failing call. */
+LB_API void lb_last_error(lb_error* error);
+
+/* "LIBRARY_NOT_FOUND" and so on; "UNKNOWN" for other numbers. Static. */
+LB_API const char* lb_code_name(lb_code code);
+
+/* -- Log ----------------------------------------------------------------------------------------------------------- */
+
+enum { LB_LOG_DEBUG = 0, LB_LOG_INFO = 1, LB_LOG_WARNING = 2, LB_LOG_ERROR = 3 };
+
+/* Called from any thread with one line; must not throw, and must not call lb_set_log. */
+typedef void (*lb_log_callback)(void* context, int32_t level, const char* text);
+
+/* Hands lines of at least `least` to `callback`; NULL means silence, which is also the state at start-up. */
+LB_API void lb_set_log(lb_log_callback callback, void* context, int32_t least);
+
+/* -- Runtime ------------------------------------------------------------------------------------------------------- */
+
+/* The backends of this process. Creating one loads nothing. Other objects keep what they need of it alive. */
+typedef struct lb_runtime lb_runtime;
+
+typedef struct lb_runtime_options {
+  size_t struct_size;
+  const char* openvino_library;    /* file or folder; NULL: environment, then search */
+  const char* onnxruntime_library; /* likewise */
+} lb_runtime_options;
+
+/* `options` may be NULL. */
+LB_API lb_code lb_runtime_create(const lb_runtime_options* options, lb_runtime** runtime);
+LB_API void lb_runtime_destroy(lb_runtime* runtime);
+
+/* -- Devices ------------------------------------------------------------------------------------------------------- */
+
+enum { LB_DEVICE_CPU = 0, LB_DEVICE_GPU = 1, LB_DEVICE_NPU = 2, LB_DEVICE_OTHER = 3 };
+
+/* A snapshot of what was there when it was created. */
+typedef struct lb_device_list lb_device_list;
+
+typedef struct lb_device {
+  size_t struct_size;
+  const char* id;      /* "openvino:CPU" */
+  const char* backend; /* "openvino" */
+  const char* name;    /* "CPU" */
+  int32_t kind;        /* LB_DEVICE_… */
+  int32_t is_virtual;  /* 1: can be compiled for, is not in this machine */
+  const char* full_name;
+  const char* runtime_version; /* of the vendor library */
+  size_t metadata_count;
+  const char* const* metadata_keys;
+  const char* const* metadata_values;
+} lb_device;
+
+typedef struct lb_backend {
+  size_t struct_size;
+  const char* name;
+  lb_code code;                /* LB_OK when available */
+  const char* reason;          /* why it is not, "" when it is */
+  const char* runtime_version; /* "" when not available */
+  const char* install_hint;    /* what to type to install the vendor's library */
+} lb_backend;
+
+/* Asks every backend, opening its vendor library where that did not happen yet. A backend that is not available is no
+ * error: lb_device_list_backend tells why. */
+LB_API lb_code lb_device_list_create(const lb_runtime* runtime, lb_device_list** list);
+LB_API void lb_device_list_destroy(lb_device_list* list);
+LB_API size_t lb_device_list_count(const lb_device_list* list);
+/* LB_INVALID_ARGUMENT when `index` is not below the count. */
+LB_API lb_code lb_device_list_get(const lb_device_list* list, size_t index, lb_device* device);
+LB_API size_t lb_device_list_backend_count(const lb_device_list* list);
+LB_API lb_code lb_device_list_backend(const lb_device_list* list, size_t index, lb_backend* backend);
+
+/* -- Tensors ------------------------------------------------------------------------------------------------------- */
+
+enum {
+  LB_BOOL = 1,
+  LB_I8 = 2,
+  LB_U8 = 3,
+  LB_I16 = 4,
+  LB_U16 = 5,
+  LB_I32 = 6,
+  LB_U32 = 7,
+  LB_I64 = 8,
+  LB_U64 = 9,
+  LB_F16 = 10,
+  LB_BF16 = 11,
+  LB_F32 = 12,
+  LB_F64 = 13
+};
+
+#define LB_RANK_MAX 8
+#define LB_DYNAMIC (-1)
+
+/* A tensor in the caller's memory. Frozen: it stands in arrays and never grows. */
+typedef struct lb_tensor {
+  void* data;        /* inputs are only read */
+  int32_t type;      /* LB_F32 … */
+  int32_t rank;      /* 0 to LB_RANK_MAX */
+  int32_t strided;   /* 0: row-major and contiguous, `strides` is not read */
+  int32_t reserved_; /* 0 */
+  int64_t shape[LB_RANK_MAX];
+  int64_t strides[LB_RANK_MAX]; /* between neighbours in each dimension, in elements */
+} lb_tensor;
+
+/* Where an output goes. Keeps its buffer between runs, so that a steady state allocates nothing. */
+typedef struct lb_output lb_output;
+
+/* With `data`: the run writes there, and an output of more than `capacity` bytes is refused with LB_BUFFER_TOO_SMALL; the
+ * memory stays the caller's. With NULL: the output has a buffer of its own. */
+LB_API lb_code lb_output_create(void* data, size_t capacity, lb_output** output);
+LB_API void lb_output_destroy(lb_output* output);
+/* The tensor of the last run, with its true shape; data is NULL before the first one. Valid until the next run. */
+LB_API lb_code lb_output_get(const lb_output* output, lb_tensor* tensor);
+
+/* -- Attestation --------------------------------------------------------------------------------------------------- */
+
+/* Who answers, and why it is not somebody better: a snapshot. */
+typedef struct lb_attestation lb_attestation;
+
+typedef struct lb_active {
+  size_t struct_size;
+  const char* backend;
+  const char* device; /* without the backend: "CPU" */
+  const char* device_full_name;
+  const char* runtime_version;
+  const char* library_file; /* the vendor library that is in use */
+  const char* precision;    /* "f32", "bf16", "f16": read back from the vendor */
+  uint32_t threads;         /* 0 when the vendor does not say */
+  uint32_t requests;        /* runs that can go side by side */
+  int32_t fallback;         /* 1 when something preferred could not be used */
+  const char* reason;       /* one line when fallback, else "" */
+} lb_active;
+
+typedef struct lb_placement_step {
+  size_t struct_size;
+  const char* device; /* "openvino:CPU", or "openvino" when the backend is not available */
+  int32_t taken;
+  const char* reason; /* why not; "" when taken */
+} lb_placement_step;
+
+LB_API void lb_attestation_destroy(lb_attestation* attestation);
+LB_API lb_code lb_attestation_get(const lb_attestation* attestation, lb_active* active);
+/* Every device and backend that was considered, in order; the one taken is the last. */
+LB_API size_t lb_attestation_step_count(const lb_attestation* attestation);
+LB_API lb_code lb_attestation_step(const lb_attestation* attestation, size_t index, lb_placement_step* step);
+
+/* -- Models -------------------------------------------------------------------------------------------------------- */
+
+typedef struct lb_model lb_model;
+
+typedef struct lb_load_options {
+  size_t struct_size;
+  const char* device;    /* placement: "auto" (default), "npu,cpu", "openvino:CPU" … */
+  const char* precision; /* "f32" (default), "bf16", "f16" */
+  const char* hint;      /* "latency" (default) or "throughput" */
+  uint32_t threads;      /* 0: the processors this process may use */
+  uint32_t requests;     /* runs side by side; 0: the vendor's optimal number */
+  int32_t strict;        /* 1: a fallback is the error LB_STRICT_FALLBACK */
+  size_t property_count; /* passed to the vendor as they are */
+  const char* const* property_keys;
+  const char* const* property_values;
+} lb_load_options;
+
+/* An ONNX model, or an OpenVINO IR (.xml with its .bin beside it). `options` may be NULL. LB_NO_DEVICE lists why each
+ * device was refused. */
+LB_API lb_code lb_model_load_file(const lb_runtime* runtime, const char* file, const lb_load_options* options,
+                                  lb_model** model);
+
+enum { LB_FORMAT_ONNX = 0, LB_FORMAT_OPENVINO_IR = 1 };
+
+/* A model in memory. The library refers to it and copies nothing; it calls `release(context)` once, from any thread, when it
+ * no longer does, and that may be after lb_model_destroy, or before this function returns with an error. */
+typedef struct lb_model_memory {
+  size_t struct_size;
+  int32_t format;      /* LB_FORMAT_… */
+  const void* graph;   /* ONNX protobuf, or IR XML */
+  size_t graph_size;   /* bytes */
+  const void* weights; /* IR only: what the XML's offsets refer to */
+  size_t weights_size; /* bytes */
+  void (*release)(void* context); /* may be NULL */
+  void* context;
+} lb_model_memory;
+
+LB_API lb_code lb_model_load_memory(const lb_runtime* runtime, const lb_model_memory* memory,
+                                    const lb_load_options* options, lb_model** model);
+LB_API void lb_model_destroy(lb_model* model);
+
+typedef struct lb_tensor_info {
+  size_t struct_size;
+  const char* name;
+  int32_t type;
+  int32_t rank;
+  int64_t shape[LB_RANK_MAX]; /* LB_DYNAMIC where not known before a run */
+} lb_tensor_info;
+
+LB_API size_t lb_model_input_count(const lb_model* model);
+LB_API size_t lb_model_output_count(const lb_model* model);
+LB_API lb_code lb_model_input(const lb_model* model, size_t index, lb_tensor_info* info);
+LB_API lb_code lb_model_output(const lb_model* model, size_t index, lb_tensor_info* info);
+
+typedef struct lb_run_options {
+  size_t struct_size;
+  uint64_t timeout_ms; /* 0: none. LB_BUSY when no request came free in time, LB_DEADLINE_EXCEEDED when the run took longer */
+} lb_run_options;
+
+/* Inputs and outputs in the model's order. Counts, types and shapes are checked and refused by name. `options` may be NULL. */
+LB_API lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_count, lb_output* const* outputs,
+                            size_t output_count, const lb_run_options* options);
+
+/* Who would answer now. */
+LB_API lb_code lb_model_attestation(const lb_model* model, lb_attestation** attestation);
+
+/* -- Embedding ----------------------------------------------------------------------------------------------------- */
+
+typedef struct lb_embedder lb_embedder;
+
+typedef struct lb_embedder_options {
+  size_t struct_size;
+  const lb_load_options* load; /* NULL: the defaults */
+  size_t batch_tokens;         /* tokens of a batch, padding included; 0: 2048 */
+  size_t max_tokens;           /* tokens of a text, special ones included; 0: what the model says */
+} lb_embedder_options;
+
+/* A sentence-transformers model folder as it comes from the hub. `options` may be NULL. */
+LB_API lb_code lb_embedder_open(const lb_runtime* runtime, const char* model_folder, const lb_embedder_options* options,
+                                lb_embedder** embedder);
+LB_API void lb_embedder_destroy(lb_embedder* embedder);
+
+/* Floats of a vector. */
+LB_API size_t lb_embedder_dimension(const lb_embedder* embedder);
+/* Texts are cut to this many tokens. */
+LB_API size_t lb_embedder_max_tokens(const lb_embedder* embedder);
+
+/* A text that need not end in NUL. Frozen. */
+typedef struct lb_text {
+  const char* data; /* UTF-8; may be NULL when size is 0 */
+  size_t size;      /* bytes */
+} lb_text;
+
+typedef struct lb_embed_stats {
+  size_t struct_size;
+  uint64_t texts;
+  uint64_t tokens;        /* real ones */
+  uint64_t padded_tokens; /* what was computed */
+  uint64_t truncated_texts;
+  double seconds;
+} lb_embed_stats;
+
+/* Writes `count` rows of lb_embedder_dimension() floats to `vectors`, in the order of the texts. `capacity` is the number of
+ * floats that `vectors` holds (LB_BUFFER_TOO_SMALL). Texts that are not UTF-8 are LB_INVALID_ARGUMENT, with position and
+ * byte. On error `vectors` is unspecified. `stats` may be NULL. */
+LB_API lb_code lb_embedder_embed(const lb_embedder* embedder, const lb_text* texts, size_t count, float* vectors,
+                                 size_t capacity, lb_embed_stats* stats);
+
+/* Who would answer now. */
+LB_API lb_code lb_embedder_attestation(const lb_embedder* embedder, lb_attestation** attestation);
+
+/* A zeroed struct with its size set: lb_load_options options = LB_INIT(lb_load_options); */
+#ifdef __cplusplus
+#define LB_INIT(type) \
+  [] {                \
+    type value{};     \
+    value.struct_size = sizeof(type); \
+    return value;     \
+  }()
+#else
+#define LB_INIT(type) \
+  { .struct_size = sizeof(type) }
+#endif
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* LATEBIND_LATEBIND_H */
