@@ -1,0 +1,45 @@
+# What the scripts of this folder share. Sourced, never run.
+# shellcheck shell=bash
+set -euo pipefail
+export LC_ALL=C.UTF-8
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+runtime=$root/build/runtime
+# shellcheck source=scripts/versions.env
+source "$root/scripts/versions.env"
+# Parallel jobs of builds and tests.
+jobs=${LATEBIND_JOBS:-$(nproc)}
+
+if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
+  bold=$'\e[1m' plain=$'\e[0m'
+else
+  bold='' plain=''
+fi
+
+say() { printf '%s==>%s %s\n' "$bold" "$plain" "$*"; }
+fail() {
+  printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+  exit 1
+}
+
+# build PRESET [TARGET…]: configures when that was never done (CMake does it again by itself when
+# its files change), then builds.
+build() {
+  local preset=$1
+  shift
+  local folder=$root/build/$preset
+  # The build directory remembers where its sources were: after a move it has to start anew.
+  if [ -f "$folder/CMakeCache.txt" ] &&
+    ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt"; then
+    rm -rf "$folder"
+  fi
+  if [ ! -f "$folder/build.ninja" ]; then
+    if command -v ccache >/dev/null; then
+      export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+    fi
+    (cd "$root" && cmake --preset "$preset" --log-level=WARNING) || return
+  fi
+  local targets=()
+  [ $# -eq 0 ] || targets=(--target "$@")
+  (cd "$root" && cmake --build --preset "$preset" --parallel "$jobs" "${targets[@]}")
+}
