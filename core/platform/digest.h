@@ -1,4 +1,5 @@
-// Digests. SHA-256 by the platform's library (OpenSSL's libcrypto; CNG on Windows).
+// Digests. SHA-256 by the platform's library (OpenSSL's libcrypto; CNG on Windows). An object belongs to one thread at
+// a time; the functions may be called from any thread.
 #pragma once
 
 #include <array>
@@ -13,7 +14,7 @@
 
 namespace latebind::platform {
 
-// Incremental SHA-256. One thread at a time.
+// Incremental SHA-256.
 class Sha256 {
  public:
   Sha256();
@@ -23,7 +24,7 @@ class Sha256 {
 
   void update(std::span<const std::byte> bytes);
   void update(std::string_view text);
-  // 64 lower-case hexadecimal digits; the object is used up.
+  // 64 lower-case hexadecimal digits; the object is used up, and a second call gives an empty text.
   [[nodiscard]] std::string hex();
 
  private:
@@ -32,6 +33,7 @@ class Sha256 {
 };
 
 [[nodiscard]] std::string sha256_hex(std::span<const std::byte> bytes);
+// Reads the file once, in small blocks. The errors of MappedFile::open.
 [[nodiscard]] core::Result<std::string> sha256_hex_of_file(const std::filesystem::path& file);
 
 }  // namespace latebind::platform

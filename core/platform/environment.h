@@ -1,4 +1,6 @@
 // Environment variables, read with care.
+//
+// Any thread may call these functions, as long as none changes the environment meanwhile.
 #pragma once
 
 #include <optional>
@@ -6,7 +8,8 @@
 
 namespace latebind::platform {
 
-// True when the process has rights that its caller has not (setuid, setgid, file capabilities).
+// True when the process has rights that its caller has not: setuid, setgid, file capabilities; on Windows, raised by
+// User Account Control.
 [[nodiscard]] bool is_privileged();
 
 // The value, or nothing when unset or empty.

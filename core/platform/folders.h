@@ -1,4 +1,7 @@
 // The standard folders of the system (XDG on Linux, Known Folders on Windows). Nothing is created here.
+//
+// On Linux a variable that holds a relative path counts as unset, and in a privileged process all of them do. Any
+// thread may call these functions, as long as none changes the environment meanwhile.
 #pragma once
 
 #include <filesystem>
@@ -7,13 +10,14 @@
 
 namespace latebind::platform {
 
-// $XDG_CACHE_HOME/latebind, else ~/.cache/latebind. Fails when there is no home folder.
+// $XDG_CACHE_HOME/latebind, else ~/.cache/latebind; the local application data on Windows. Fails when there is no home
+// folder.
 [[nodiscard]] core::Result<std::filesystem::path> cache_folder();
 
-// $XDG_CONFIG_HOME/latebind, else ~/.config/latebind.
+// $XDG_CONFIG_HOME/latebind, else ~/.config/latebind; the roaming application data on Windows.
 [[nodiscard]] core::Result<std::filesystem::path> config_folder();
 
-// /etc/latebind
+// /etc/latebind; below the program data on Windows.
 [[nodiscard]] std::filesystem::path system_config_folder();
 
 // The user's home, from the environment, else from the user database.

@@ -1,10 +1,11 @@
 // A file that appears only when it is complete: written beside its final place under a temporary name, then renamed.
 //
 // Without commit() (an error, an exception, a crash) the final place keeps what it had. A new file gets the permissions
-// of the umask, a replaced one keeps its own; where the place is a link, the file behind the link is replaced. What is
-// no regular file (a pipe, a terminal, /dev/null, /dev/stdout whatever that is connected to) is written directly, since
-// nothing can be renamed over it: there the bytes are out as soon as the buffer is full. One thread at a time; several
-// objects may write the same place at once, and the last commit wins whole.
+// of the umask and a replaced one keeps its own (on Windows, those of its folder); where the place is a link, the file
+// behind it is replaced. What is no regular file (a pipe, a terminal, /dev/null, /dev/stdout whatever that is connected
+// to) is written directly, since nothing can be renamed over it: there the bytes are out as soon as the buffer is full.
+//
+// One thread at a time; several objects may write the same place at once, and the last commit wins whole.
 #pragma once
 
 #include <cstddef>

@@ -1,0 +1,47 @@
+#include <string>
+
+#include "core/platform/environment.h"
+#include "core/platform/windows_error.h"
+
+namespace latebind::platform {
+namespace {
+
+// A process that User Account Control has raised: its variables come from the user's part of the registry, which any
+// program without those rights may write.
+bool is_elevated() {
+  HANDLE opened = nullptr;
+  if (::OpenProcessToken(::GetCurrentProcess(), TOKEN_QUERY, &opened) == 0) return true;
+  const WindowsHandle token(opened);
+  TOKEN_ELEVATION_TYPE type = TokenElevationTypeDefault;
+  DWORD size = 0;
+  if (::GetTokenInformation(token.get(), TokenElevationType, &type, sizeof(type), &size) == 0) return true;
+  return type == TokenElevationTypeFull;
+}
+
+}  // namespace
+
+bool is_privileged() {
+  static const bool elevated = is_elevated();
+  return elevated;
+}
+
+std::optional<std::string> environment(const char* name) {
+  const std::wstring wide_name = utf16_of(name);
+  std::wstring value(256, L'\0');
+  while (true) {
+    const DWORD size = ::GetEnvironmentVariableW(wide_name.c_str(), value.data(), static_cast<DWORD>(value.size()));
+    if (size == 0) return std::nullopt;  // unset or empty
+    if (size < value.size()) {
+      value.resize(size);
+      return utf8_of(value);
+    }
+    value.resize(size);  // another thread may have made it longer meanwhile, so it is asked again
+  }
+}
+
+std::optional<std::string> trusted_environment(const char* name) {
+  if (is_privileged()) return std::nullopt;
+  return environment(name);
+}
+
+}  // namespace latebind::platform

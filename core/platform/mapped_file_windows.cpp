@@ -1,0 +1,79 @@
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "core/platform/mapped_file.h"
+#include "core/platform/os_error.h"
+#include "core/platform/windows_error.h"
+
+namespace latebind::platform {
+namespace {
+
+using core::Status;
+using core::StatusCode;
+
+void unmap(const std::byte* data) {
+  if (data != nullptr) ::UnmapViewOfFile(data);
+}
+
+}  // namespace
+
+core::Result<MappedFile> MappedFile::open(const std::filesystem::path& file) {
+  LB_RETURN_IF_ERROR(check_path("read", file));
+  const DWORD attributes = ::GetFileAttributesW(file.c_str());
+  if (attributes == INVALID_FILE_ATTRIBUTES) return status_of_windows_error("read", file, ::GetLastError());
+  if ((attributes & FILE_ATTRIBUTE_DIRECTORY) != 0) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("cannot read {}: it is a folder, not a file", quoted(file)));
+  }
+  const WindowsHandle handle(::CreateFileW(file.c_str(), GENERIC_READ,
+                                           FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
+                                           OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr));
+  if (!handle.is_open()) return status_of_windows_error("read", file, ::GetLastError());
+  if (::GetFileType(handle.get()) != FILE_TYPE_DISK) {
+    return Status(StatusCode::kInvalidArgument, fmt::format("cannot read {}: it is not a regular file", quoted(file)));
+  }
+  LARGE_INTEGER size{};
+  if (::GetFileSizeEx(handle.get(), &size) == 0) return status_of_windows_error("read", file, ::GetLastError());
+  if (static_cast<std::uint64_t>(size.QuadPart) > std::numeric_limits<std::size_t>::max()) {
+    return status_of_windows_error("map", file, ERROR_NOT_ENOUGH_MEMORY);
+  }
+
+  MappedFile mapped;
+  mapped.file_ = file;
+  if (size.QuadPart == 0) return mapped;  // Windows refuses to map nothing
+  const WindowsHandle mapping(::CreateFileMappingW(handle.get(), nullptr, PAGE_READONLY, 0, 0, nullptr));
+  if (!mapping.is_open()) return status_of_windows_error("map", file, ::GetLastError());
+  // The view keeps the mapping and the file alive.
+  const void* data = ::MapViewOfFile(mapping.get(), FILE_MAP_READ, 0, 0, 0);
+  if (data == nullptr) return status_of_windows_error("map", file, ::GetLastError());
+  mapped.data_ = static_cast<const std::byte*>(data);
+  mapped.size_ = static_cast<std::size_t>(size.QuadPart);
+  return mapped;
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : file_(std::move(other.file_)), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  if (this != &other) {
+    unmap(data_);
+    file_ = std::move(other.file_);
+    data_ = std::exchange(other.data_, nullptr);
+    size_ = std::exchange(other.size_, 0);
+  }
+  return *this;
+}
+
+MappedFile::~MappedFile() {
+  unmap(data_);
+}
+
+void MappedFile::release_pages() const {
+  // To unlock pages that are not locked takes them out of the working set; that it then reports a failure is normal.
+  if (data_ != nullptr) ::VirtualUnlock(const_cast<std::byte*>(data_), size_);
+}
+
+}  // namespace latebind::platform
