@@ -2,18 +2,18 @@
  *
  * Rules that hold for every function here:
  *
- * - Errors. A function that can fail returns an lb_code: LB_OK, or the code of the error. The whole error (message, vendor's
- *   code and text) is kept for the calling thread until its next failing call: lb_last_error(). No exception ever leaves
- *   the library, and it never prints, aborts or exits.
+ * - Errors. A function that can fail returns an lb_code: LB_OK, or the code of the error. The whole error (message,
+ * vendor's code and text) is kept for the calling thread until its next failing call: lb_last_error(). No exception
+ * ever leaves the library, and it never prints, aborts or exits.
  * - Ownership. What an lb_…_create, lb_…_open or lb_…_load function gives is the caller's: give it to the matching
  *   lb_…_destroy once. Destroying NULL does nothing. Pointers inside structs that a function fills belong to the object
  *   they came from and live as long as it does. Objects may be destroyed in any order.
  * - Threads. Every object may be used from many threads at once, except lb_output (one thread at a time). Destroying an
  *   object while a call on it is running is the caller's mistake.
  * - Strings are UTF-8 and end in NUL. A NULL string in an options struct means "the default".
- * - Growth. Structs that may grow begin with `struct_size`, which the caller sets to sizeof(the struct): fields added later
- *   are neither read from nor written to a smaller struct. LB_INIT(type) makes a zeroed one. Numbers in enumerations
- *   never change meaning.
+ * - Growth. Structs that may grow begin with `struct_size`, which the caller sets to sizeof(the struct): fields added
+ * later are neither read from nor written to a smaller struct. LB_INIT(type) makes a zeroed one. Numbers in
+ * enumerations never change meaning.
  */
 #ifndef LATEBIND_LATEBIND_H
 #define LATEBIND_LATEBIND_H
@@ -84,14 +84,15 @@ enum {
 typedef struct lb_error {
   size_t struct_size;
   lb_code code;
-  int32_t retryable;        /* 1 when the same call may succeed later without anybody changing anything */
-  const char* message;      /* one line, our words and the vendor's; never NULL */
-  int32_t has_vendor_code;  /* 1 when a vendor library reported the error */
+  int32_t retryable;       /* 1 when the same call may succeed later without anybody changing anything */
+  const char* message;     /* one line, our words and the vendor's; never NULL */
+  int32_t has_vendor_code; /* 1 when a vendor library reported the error */
   int64_t vendor_code;
   const char* vendor_text; /* the vendor's words, unchanged; "" when there are none */
 } lb_error;
 
-/* The calling thread's last error, LB_OK and "" when it had none. The strings live until the thread's next failing call. */
+/* The calling thread's last error, LB_OK and "" when it had none. The strings live until the thread's next failing
+ * call. */
 LB_API void lb_last_error(lb_error* error);
 
 /* "LIBRARY_NOT_FOUND" and so on; "UNKNOWN" for other numbers. Static. */
@@ -197,8 +198,8 @@ typedef struct lb_tensor {
 /* Where an output goes. Keeps its buffer between runs, so that a steady state allocates nothing. */
 typedef struct lb_output lb_output;
 
-/* With `data`: the run writes there, and an output of more than `capacity` bytes is refused with LB_BUFFER_TOO_SMALL; the
- * memory stays the caller's. With NULL: the output has a buffer of its own. */
+/* With `data`: the run writes there, and an output of more than `capacity` bytes is refused with LB_BUFFER_TOO_SMALL;
+ * the memory stays the caller's. With NULL: the output has a buffer of its own. */
 LB_API lb_code lb_output_create(void* data, size_t capacity, lb_output** output);
 LB_API void lb_output_destroy(lb_output* output);
 /* The tensor of the last run, with its true shape; data is NULL before the first one. Valid until the next run. */
@@ -260,15 +261,15 @@ LB_API lb_code lb_model_load_file(const lb_runtime* runtime, const char* file, c
 
 enum { LB_FORMAT_ONNX = 0, LB_FORMAT_OPENVINO_IR = 1 };
 
-/* A model in memory. The library refers to it and copies nothing; it calls `release(context)` once, from any thread, when it
- * no longer does, and that may be after lb_model_destroy, or before this function returns with an error. */
+/* A model in memory. The library refers to it and copies nothing; it calls `release(context)` once, from any thread,
+ * when it no longer does, and that may be after lb_model_destroy, or before this function returns with an error. */
 typedef struct lb_model_memory {
   size_t struct_size;
-  int32_t format;      /* LB_FORMAT_… */
-  const void* graph;   /* ONNX protobuf, or IR XML */
-  size_t graph_size;   /* bytes */
-  const void* weights; /* IR only: what the XML's offsets refer to */
-  size_t weights_size; /* bytes */
+  int32_t format;                 /* LB_FORMAT_… */
+  const void* graph;              /* ONNX protobuf, or IR XML */
+  size_t graph_size;              /* bytes */
+  const void* weights;            /* IR only: what the XML's offsets refer to */
+  size_t weights_size;            /* bytes */
   void (*release)(void* context); /* may be NULL */
   void* context;
 } lb_model_memory;
@@ -292,10 +293,12 @@ LB_API lb_code lb_model_output(const lb_model* model, size_t index, lb_tensor_in
 
 typedef struct lb_run_options {
   size_t struct_size;
-  uint64_t timeout_ms; /* 0: none. LB_BUSY when no request came free in time, LB_DEADLINE_EXCEEDED when the run took longer */
+  uint64_t timeout_ms; /* 0: none. LB_BUSY when no request came free in time, LB_DEADLINE_EXCEEDED when the run took
+                          longer */
 } lb_run_options;
 
-/* Inputs and outputs in the model's order. Counts, types and shapes are checked and refused by name. `options` may be NULL. */
+/* Inputs and outputs in the model's order. Counts, types and shapes are checked and refused by name. `options` may be
+ * NULL. */
 LB_API lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_count, lb_output* const* outputs,
                             size_t output_count, const lb_run_options* options);
 
@@ -338,9 +341,9 @@ typedef struct lb_embed_stats {
   double seconds;
 } lb_embed_stats;
 
-/* Writes `count` rows of lb_embedder_dimension() floats to `vectors`, in the order of the texts. `capacity` is the number of
- * floats that `vectors` holds (LB_BUFFER_TOO_SMALL). Texts that are not UTF-8 are LB_INVALID_ARGUMENT, with position and
- * byte. On error `vectors` is unspecified. `stats` may be NULL. */
+/* Writes `count` rows of lb_embedder_dimension() floats to `vectors`, in the order of the texts. `capacity` is the
+ * number of floats that `vectors` holds (LB_BUFFER_TOO_SMALL). Texts that are not UTF-8 are LB_INVALID_ARGUMENT, with
+ * position and byte. On error `vectors` is unspecified. `stats` may be NULL. */
 LB_API lb_code lb_embedder_embed(const lb_embedder* embedder, const lb_text* texts, size_t count, float* vectors,
                                  size_t capacity, lb_embed_stats* stats);
 
@@ -349,11 +352,11 @@ LB_API lb_code lb_embedder_attestation(const lb_embedder* embedder, lb_attestati
 
 /* A zeroed struct with its size set: lb_load_options options = LB_INIT(lb_load_options); */
 #ifdef __cplusplus
-#define LB_INIT(type) \
-  [] {                \
-    type value{};     \
+#define LB_INIT(type)                 \
+  [] {                                \
+    type value{};                     \
     value.struct_size = sizeof(type); \
-    return value;     \
+    return value;                     \
   }()
 #else
 #define LB_INIT(type) \

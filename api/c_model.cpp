@@ -1,0 +1,291 @@
+// Outputs, attestations and models of the C interface.
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/c_objects.h"
+#include "api/c_support.h"
+#include "core/platform/folders.h"
+
+namespace core = latebind::core;
+namespace api = latebind::api;
+
+static_assert(LB_RANK_MAX == core::kRankMax);
+static_assert(sizeof(lb_tensor) == 24 + 2 * 8 * LB_RANK_MAX, "lb_tensor is frozen");
+
+namespace {
+
+// Inputs and outputs of a call are few; more is a mistake, not a model.
+constexpr size_t kTensorsMax = 4096;
+
+lb_tensor to_c(const core::TensorView& view) {
+  lb_tensor tensor{};
+  tensor.data = view.data;
+  tensor.type = static_cast<int32_t>(view.type);
+  tensor.rank = static_cast<int32_t>(view.shape.rank());
+  for (size_t i = 0; i < view.shape.rank(); ++i)
+    tensor.shape[i] = view.shape[i];
+  return tensor;
+}
+
+core::Result<core::TensorView> from_c(const lb_tensor& tensor, size_t index) {
+  const auto type = static_cast<core::ElementType>(tensor.type);
+  if (core::size_of(type) == 0) {
+    return api::misuse(fmt::format("input {} has the unknown element type {}", index, tensor.type));
+  }
+  if (tensor.rank < 0 || tensor.rank > LB_RANK_MAX) {
+    return api::misuse(fmt::format("input {} has rank {}; 0 to {} are possible", index, tensor.rank, LB_RANK_MAX));
+  }
+  core::TensorView view;
+  view.data = tensor.data;
+  view.type = type;
+  LB_ASSIGN_OR_RETURN(view.shape, core::Shape::make({tensor.shape, static_cast<size_t>(tensor.rank)}));
+  if (tensor.strided != 0) {
+    view.strides.emplace();
+    std::copy(std::begin(tensor.strides), std::end(tensor.strides), view.strides->begin());
+  }
+  return view;
+}
+
+core::Status write_info(std::span<const core::TensorInfo> infos, size_t index, std::string_view what,
+                        lb_tensor_info* out) {
+  if (index >= infos.size()) {
+    return api::misuse(fmt::format("the model has {} {}s, there is none of index {}", infos.size(), what, index));
+  }
+  const core::TensorInfo& info = infos[index];
+  lb_tensor_info value{};
+  value.name = info.name.c_str();
+  value.type = static_cast<int32_t>(info.type);
+  value.rank = static_cast<int32_t>(info.shape.rank());
+  for (size_t i = 0; i < info.shape.rank(); ++i)
+    value.shape[i] = info.shape[i];
+  return api::write_struct(value, out, "lb_tensor_info");
+}
+
+core::Result<std::unique_ptr<lb_model>> load(const lb_runtime* runtime, const core::Model& model,
+                                             const lb_load_options* options) {
+  LB_ASSIGN_OR_RETURN(const auto typed, api::typed(options, runtime->shared->registry));
+  auto made = std::make_unique<lb_model>();
+  made->runtime = runtime->shared;
+  LB_ASSIGN_OR_RETURN(made->placed, runtime->shared->engine.load(model, typed.placement, typed.load));
+  return made;
+}
+
+}  // namespace
+
+namespace latebind::api {
+
+core::Result<TypedLoadOptions> typed(const lb_load_options* options, const core::Registry& registry) {
+  LB_ASSIGN_OR_RETURN(const lb_load_options read, read_struct(options, "lb_load_options"));
+  LB_ASSIGN_OR_RETURN(core::Placement placement, core::Placement::parse(text_or(read.device, "auto"), registry));
+  core::LoadOptions load;
+  LB_ASSIGN_OR_RETURN(load.compile.precision, core::parse_word<core::Precision>(text_or(read.precision, "f32")));
+  LB_ASSIGN_OR_RETURN(load.compile.hint, core::parse_word<core::PerformanceHint>(text_or(read.hint, "latency")));
+  load.compile.threads = read.threads;
+  load.compile.requests = read.requests;
+  load.strict = read.strict != 0;
+  for (size_t i = 0; i < read.property_count; ++i) {
+    if (read.property_keys == nullptr || read.property_values == nullptr || read.property_keys[i] == nullptr ||
+        read.property_values[i] == nullptr) {
+      return misuse(fmt::format("lb_load_options: property {} is NULL", i));
+    }
+    load.compile.properties[read.property_keys[i]] = read.property_values[i];
+  }
+  return TypedLoadOptions{std::move(placement), std::move(load)};
+}
+
+lb_code give_attestation(std::shared_ptr<const core::Attestation> attestation, lb_attestation** out) {
+  return guarded([&]() -> core::Status {
+    if (out == nullptr) return misuse("no place for the attestation was given");
+    *out = new lb_attestation{std::move(attestation)};
+    return {};
+  });
+}
+
+}  // namespace latebind::api
+
+lb_code lb_output_create(void* data, size_t capacity, lb_output** output) {
+  return api::guarded([&]() -> core::Status {
+    if (output == nullptr) return api::misuse("lb_output_create: no place for the output was given");
+    auto made = std::make_unique<lb_output>();
+    if (data != nullptr) made->tensor = core::OutputTensor::bound(data, capacity);
+    *output = made.release();
+    return {};
+  });
+}
+
+void lb_output_destroy(lb_output* output) {
+  delete output;
+}
+
+lb_code lb_output_get(const lb_output* output, lb_tensor* tensor) {
+  return api::guarded([&]() -> core::Status {
+    if (output == nullptr || tensor == nullptr) return api::misuse("lb_output_get: NULL was given");
+    *tensor = to_c(output->tensor.view());
+    return {};
+  });
+}
+
+void lb_attestation_destroy(lb_attestation* attestation) {
+  delete attestation;
+}
+
+lb_code lb_attestation_get(const lb_attestation* attestation, lb_active* active) {
+  return api::guarded([&]() -> core::Status {
+    if (attestation == nullptr) return api::misuse("lb_attestation_get: NULL was given");
+    const core::Attestation& from = *attestation->attestation;
+    lb_active value{};
+    value.backend = from.active.backend.c_str();
+    value.device = from.active.device.c_str();
+    value.device_full_name = from.active.device_full_name.c_str();
+    value.runtime_version = from.active.runtime_version.c_str();
+    value.library_file = from.active.library_file.c_str();
+    value.precision = core::word_of(from.active.precision).data();  // a literal: it ends in NUL
+    value.threads = from.active.threads;
+    value.requests = from.active.requests;
+    value.fallback = from.fallback ? 1 : 0;
+    value.reason = from.reason.c_str();
+    return api::write_struct(value, active, "lb_active");
+  });
+}
+
+size_t lb_attestation_step_count(const lb_attestation* attestation) {
+  return attestation != nullptr ? attestation->attestation->steps.size() : 0;
+}
+
+lb_code lb_attestation_step(const lb_attestation* attestation, size_t index, lb_placement_step* step) {
+  return api::guarded([&]() -> core::Status {
+    if (index >= lb_attestation_step_count(attestation)) {
+      return api::misuse("lb_attestation_step: no step of this index");
+    }
+    const core::PlacementStep& from = attestation->attestation->steps[index];
+    lb_placement_step value{};
+    value.device = from.device.c_str();
+    value.taken = from.taken ? 1 : 0;
+    value.reason = from.reason.c_str();
+    return api::write_struct(value, step, "lb_placement_step");
+  });
+}
+
+lb_code lb_model_load_file(const lb_runtime* runtime, const char* file, const lb_load_options* options,
+                           lb_model** model) {
+  return api::guarded([&]() -> core::Status {
+    if (runtime == nullptr || file == nullptr || model == nullptr) {
+      return api::misuse("lb_model_load_file: NULL was given");
+    }
+    *model = nullptr;
+    LB_ASSIGN_OR_RETURN(const core::Model read, core::Model::from_file(latebind::platform::path_from_utf8(file)));
+    LB_ASSIGN_OR_RETURN(auto made, load(runtime, read, options));
+    *model = made.release();
+    return {};
+  });
+}
+
+lb_code lb_model_load_memory(const lb_runtime* runtime, const lb_model_memory* memory, const lb_load_options* options,
+                             lb_model** model) {
+  return api::guarded([&]() -> core::Status {
+    LB_ASSIGN_OR_RETURN(const lb_model_memory read, api::read_struct(memory, "lb_model_memory"));
+    // From here on whatever happens releases the memory once.
+    const std::shared_ptr<const void> owner(read.graph, [read](const void*) {
+      if (read.release != nullptr) read.release(read.context);
+    });
+    if (runtime == nullptr || model == nullptr || read.graph == nullptr) {
+      return api::misuse("lb_model_load_memory: NULL was given");
+    }
+    *model = nullptr;
+    if (read.weights == nullptr && read.weights_size > 0) {
+      return api::misuse("lb_model_load_memory: weights_size without weights");
+    }
+    core::ModelForm form;
+    switch (read.format) {
+      case LB_FORMAT_ONNX:
+        form.format = core::ModelFormat::kOnnx;
+        break;
+      case LB_FORMAT_OPENVINO_IR:
+        form.format = core::ModelFormat::kOpenvinoIr;
+        break;
+      default:
+        return api::misuse(fmt::format("lb_model_load_memory: {} is no format", read.format));
+    }
+    form.graph = {owner, {static_cast<const std::byte*>(read.graph), read.graph_size}};
+    form.weights = {owner, {static_cast<const std::byte*>(read.weights), read.weights_size}};
+    LB_ASSIGN_OR_RETURN(auto made,
+                        load(runtime, core::Model::from_forms("a model in memory", {std::move(form)}), options));
+    *model = made.release();
+    return {};
+  });
+}
+
+void lb_model_destroy(lb_model* model) {
+  delete model;
+}
+
+size_t lb_model_input_count(const lb_model* model) {
+  return model != nullptr ? model->placed->inputs().size() : 0;
+}
+
+size_t lb_model_output_count(const lb_model* model) {
+  return model != nullptr ? model->placed->outputs().size() : 0;
+}
+
+lb_code lb_model_input(const lb_model* model, size_t index, lb_tensor_info* info) {
+  return api::guarded([&]() -> core::Status {
+    if (model == nullptr) return api::misuse("lb_model_input: NULL was given");
+    return write_info(model->placed->inputs(), index, "input", info);
+  });
+}
+
+lb_code lb_model_output(const lb_model* model, size_t index, lb_tensor_info* info) {
+  return api::guarded([&]() -> core::Status {
+    if (model == nullptr) return api::misuse("lb_model_output: NULL was given");
+    return write_info(model->placed->outputs(), index, "output", info);
+  });
+}
+
+lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_count, lb_output* const* outputs,
+                     size_t output_count, const lb_run_options* options) {
+  return api::guarded([&]() -> core::Status {
+    if (model == nullptr || (inputs == nullptr && input_count > 0) || (outputs == nullptr && output_count > 0)) {
+      return api::misuse("lb_model_run: NULL was given");
+    }
+    if (input_count > kTensorsMax) return api::misuse(fmt::format("lb_model_run: {} inputs", input_count));
+    const size_t expected = model->placed->outputs().size();
+    if (output_count != expected) {
+      return core::Status(core::StatusCode::kCountMismatch,
+                          fmt::format("the model has {} outputs, {} were given", expected, output_count));
+    }
+    LB_ASSIGN_OR_RETURN(const lb_run_options read, api::read_struct(options, "lb_run_options"));
+    core::RunOptions run;
+    if (read.timeout_ms > 0) {
+      // A year is for ever; more would overflow the clock.
+      const uint64_t bounded = std::min<uint64_t>(read.timeout_ms, uint64_t{365} * 24 * 3600 * 1000);
+      run.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(bounded);
+    }
+    std::vector<core::TensorView> views(input_count);
+    for (size_t i = 0; i < input_count; ++i) {
+      LB_ASSIGN_OR_RETURN(views[i], from_c(inputs[i], i));
+    }
+    // The outputs are moved in and out again: lb_output is a handle, the executable wants them side by side.
+    std::vector<core::OutputTensor> tensors(output_count);
+    for (size_t i = 0; i < output_count; ++i) {
+      if (outputs[i] == nullptr) return api::misuse(fmt::format("lb_model_run: output {} is NULL", i));
+    }
+    for (size_t i = 0; i < output_count; ++i)
+      tensors[i] = std::move(outputs[i]->tensor);
+    const core::Status status = model->placed->execute(views, tensors, run);
+    for (size_t i = 0; i < output_count; ++i)
+      outputs[i]->tensor = std::move(tensors[i]);
+    return status;
+  });
+}
+
+lb_code lb_model_attestation(const lb_model* model, lb_attestation** attestation) {
+  if (model == nullptr) return api::report(api::misuse("lb_model_attestation: NULL was given"));
+  return api::give_attestation(model->placed->attestation(), attestation);
+}

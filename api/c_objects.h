@@ -1,0 +1,52 @@
+// The objects behind the handles of the C interface.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/engine.h"
+#include "core/registry.h"
+#include "embedding/embedder.h"
+#include "include/latebind/latebind.h"
+
+// Shared, so that models and embedders may outlive the handle.
+struct lb_runtime {
+  struct Shared {
+    explicit Shared(latebind::core::Registry given) : registry(std::move(given)), engine(registry) {}
+    latebind::core::Registry registry;
+    latebind::core::Engine engine;
+  };
+  std::shared_ptr<const Shared> shared;
+};
+
+struct lb_output {
+  latebind::core::OutputTensor tensor;
+};
+
+struct lb_attestation {
+  std::shared_ptr<const latebind::core::Attestation> attestation;
+};
+
+struct lb_model {
+  std::shared_ptr<const lb_runtime::Shared> runtime;
+  std::shared_ptr<latebind::core::PlacedModel> placed;
+};
+
+struct lb_embedder {
+  std::shared_ptr<const lb_runtime::Shared> runtime;
+  std::unique_ptr<latebind::embedding::Embedder> embedder;
+};
+
+namespace latebind::api {
+
+// The caller's words become typed options here; unknown ones are refused with the known ones.
+struct TypedLoadOptions {
+  core::Placement placement;
+  core::LoadOptions load;
+};
+[[nodiscard]] core::Result<TypedLoadOptions> typed(const lb_load_options* options, const core::Registry& registry);
+
+[[nodiscard]] lb_code give_attestation(std::shared_ptr<const core::Attestation> attestation, lb_attestation** out);
+
+}  // namespace latebind::api

@@ -1,0 +1,149 @@
+// Version, log, runtime and devices of the C interface.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/backends.h"
+#include "api/c_objects.h"
+#include "api/c_support.h"
+#include "core/log.h"
+
+namespace core = latebind::core;
+namespace api = latebind::api;
+
+uint32_t lb_abi_version(void) {
+  return LATEBIND_ABI_VERSION;
+}
+
+const char* lb_version(void) {
+  return LATEBIND_VERSION;
+}
+
+void lb_set_log(lb_log_callback callback, void* context, int32_t least) {
+  if (callback == nullptr) {
+    core::set_log_sink({});
+    return;
+  }
+  core::set_log_sink(
+      [callback, context](core::LogLevel level, std::string_view text) {
+        callback(context, static_cast<int32_t>(level), std::string(text).c_str());
+      },
+      static_cast<core::LogLevel>(least));
+}
+
+lb_code lb_runtime_create(const lb_runtime_options* options, lb_runtime** runtime) {
+  return api::guarded([&]() -> core::Status {
+    if (runtime == nullptr) return api::misuse("lb_runtime_create: no place for the runtime was given");
+    *runtime = nullptr;
+    LB_ASSIGN_OR_RETURN(const lb_runtime_options read, api::read_struct(options, "lb_runtime_options"));
+    api::BackendPaths paths;
+    paths.openvino_library = api::text_or(read.openvino_library, "");
+    paths.onnxruntime_library = api::text_or(read.onnxruntime_library, "");
+    auto made = std::make_unique<lb_runtime>();
+    made->shared = std::make_shared<const lb_runtime::Shared>(api::make_registry(paths));
+    *runtime = made.release();
+    return {};
+  });
+}
+
+void lb_runtime_destroy(lb_runtime* runtime) {
+  delete runtime;
+}
+
+// A device list owns every string that it hands out.
+struct lb_device_list {
+  struct Entry {
+    core::Device device;
+    std::string id;
+    std::vector<const char*> keys;
+    std::vector<const char*> values;
+  };
+  struct BackendEntry {
+    core::BackendReport report;
+    std::string reason;
+    std::string install_hint;
+  };
+  std::vector<Entry> devices;
+  std::vector<BackendEntry> backends;
+};
+
+lb_code lb_device_list_create(const lb_runtime* runtime, lb_device_list** list) {
+  return api::guarded([&]() -> core::Status {
+    if (runtime == nullptr || list == nullptr) return api::misuse("lb_device_list_create: NULL was given");
+    *list = nullptr;
+    auto made = std::make_unique<lb_device_list>();
+    for (core::BackendReport& report : runtime->shared->engine.report()) {
+      for (core::Device& device : report.devices) {
+        lb_device_list::Entry entry;
+        entry.id = device.id();
+        entry.device = std::move(device);
+        made->devices.push_back(std::move(entry));
+      }
+      report.devices.clear();
+      lb_device_list::BackendEntry entry;
+      if (!report.status.ok()) entry.reason = report.status.to_string();
+      if (const auto backend = runtime->shared->registry.find(report.name)) {
+        entry.install_hint = backend->install_hint();
+      }
+      entry.report = std::move(report);
+      made->backends.push_back(std::move(entry));
+    }
+    // Only now: the strings do not move any more.
+    for (auto& entry : made->devices) {
+      for (const auto& [key, value] : entry.device.metadata) {
+        entry.keys.push_back(key.c_str());
+        entry.values.push_back(value.c_str());
+      }
+    }
+    *list = made.release();
+    return {};
+  });
+}
+
+void lb_device_list_destroy(lb_device_list* list) {
+  delete list;
+}
+
+size_t lb_device_list_count(const lb_device_list* list) {
+  return list != nullptr ? list->devices.size() : 0;
+}
+
+lb_code lb_device_list_get(const lb_device_list* list, size_t index, lb_device* device) {
+  return api::guarded([&]() -> core::Status {
+    if (index >= lb_device_list_count(list)) return api::misuse("lb_device_list_get: no device of this index");
+    const lb_device_list::Entry& entry = list->devices[index];
+    lb_device value{};
+    value.id = entry.id.c_str();
+    value.backend = entry.device.backend.c_str();
+    value.name = entry.device.name.c_str();
+    value.kind = static_cast<int32_t>(entry.device.kind);
+    value.is_virtual = entry.device.is_virtual() ? 1 : 0;
+    value.full_name = entry.device.full_name.c_str();
+    value.runtime_version = entry.device.runtime_version.c_str();
+    value.metadata_count = entry.keys.size();
+    value.metadata_keys = entry.keys.data();
+    value.metadata_values = entry.values.data();
+    return api::write_struct(value, device, "lb_device");
+  });
+}
+
+size_t lb_device_list_backend_count(const lb_device_list* list) {
+  return list != nullptr ? list->backends.size() : 0;
+}
+
+lb_code lb_device_list_backend(const lb_device_list* list, size_t index, lb_backend* backend) {
+  return api::guarded([&]() -> core::Status {
+    if (index >= lb_device_list_backend_count(list)) {
+      return api::misuse("lb_device_list_backend: no backend of this index");
+    }
+    const lb_device_list::BackendEntry& entry = list->backends[index];
+    lb_backend value{};
+    value.name = entry.report.name.c_str();
+    value.code = static_cast<lb_code>(entry.report.status.code());
+    value.reason = entry.reason.c_str();
+    value.runtime_version = entry.report.runtime_version.c_str();
+    value.install_hint = entry.install_hint.c_str();
+    return api::write_struct(value, backend, "lb_backend");
+  });
+}

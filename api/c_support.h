@@ -1,0 +1,65 @@
+// What every part of the C interface needs: the thread's last error, structs of any size, and a fence for exceptions.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/result.h"
+#include "include/latebind/latebind.h"
+
+namespace latebind::api {
+
+// Keeps `status` as the calling thread's last error, unless it is ok, and returns its code.
+lb_code report(const core::Status& status);
+
+// The caller's mistake, in one line.
+[[nodiscard]] core::Status misuse(std::string message);
+
+// Runs `body` (which returns a Status) and reports what comes of it. Nothing of ours throws, but memory may run out.
+template <class Body>
+lb_code guarded(Body&& body) noexcept {
+  try {
+    return report(std::forward<Body>(body)());
+  } catch (const std::bad_alloc&) {
+    return report(core::Status(core::StatusCode::kOutOfMemory, "out of memory"));
+  } catch (const std::exception& error) {
+    return report(core::Status(core::StatusCode::kInternal, std::string("unexpected: ") + error.what()));
+  }
+}
+
+// The caller's options, whatever version of the struct they were compiled with: fields it does not know stay zero. Null
+// gives zeros.
+template <class T>
+core::Result<T> read_struct(const T* given, std::string_view what) {
+  T value{};
+  if (given != nullptr) {
+    if (given->struct_size < sizeof(size_t)) {
+      return misuse(std::string(what) + ".struct_size is not set; use LB_INIT(" + std::string(what) + ")");
+    }
+    std::memcpy(&value, given, std::min(given->struct_size, sizeof(T)));
+  }
+  value.struct_size = sizeof(T);
+  return value;
+}
+
+// Copies as much of `value` as the caller's struct has room for; its struct_size stays.
+template <class T>
+core::Status write_struct(T value, T* out, std::string_view what) {
+  if (out == nullptr || out->struct_size < sizeof(size_t)) {
+    return misuse(std::string(what) + ": NULL, or struct_size is not set; use LB_INIT(" + std::string(what) + ")");
+  }
+  value.struct_size = out->struct_size;
+  std::memcpy(out, &value, std::min(out->struct_size, sizeof(T)));
+  return {};
+}
+
+inline std::string text_or(const char* given, std::string_view otherwise) {
+  return given != nullptr ? std::string(given) : std::string(otherwise);
+}
+
+}  // namespace latebind::api

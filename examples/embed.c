@@ -1,0 +1,72 @@
+/* Embeds two sentences and prints how near they are: the C interface in one page.
+ *
+ *   embed_c MODEL_FOLDER TEXT TEXT [DEVICE]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "latebind/latebind.h"
+
+static int fail(const char* what) {
+  lb_error error = LB_INIT(lb_error);
+  lb_last_error(&error);
+  fprintf(stderr, "%s: %s: %s\n", what, lb_code_name(error.code), error.message);
+  return 1;
+}
+
+int main(int argc, char** argv) {
+  if (argc < 4 || argc > 5) {
+    fprintf(stderr, "usage: %s MODEL_FOLDER TEXT TEXT [DEVICE]\n", argv[0]);
+    return 2;
+  }
+
+  lb_runtime* runtime = NULL;
+  lb_embedder* embedder = NULL;
+  lb_attestation* attestation = NULL;
+  float* vectors = NULL;
+  int result = 1;
+
+  lb_load_options load = LB_INIT(lb_load_options);
+  load.device = argc == 5 ? argv[4] : NULL;
+  lb_embedder_options options = LB_INIT(lb_embedder_options);
+  options.load = &load;
+
+  if (lb_runtime_create(NULL, &runtime) != LB_OK) {
+    fail("starting");
+    goto done;
+  }
+  if (lb_embedder_open(runtime, argv[1], &options, &embedder) != LB_OK) {
+    fail(argv[1]);
+    goto done;
+  }
+
+  const size_t dimension = lb_embedder_dimension(embedder);
+  const lb_text texts[2] = {{argv[2], strlen(argv[2])}, {argv[3], strlen(argv[3])}};
+  vectors = malloc(2 * dimension * sizeof *vectors);
+  if (vectors == NULL || lb_embedder_embed(embedder, texts, 2, vectors, 2 * dimension, NULL) != LB_OK) {
+    fail("embedding");
+    goto done;
+  }
+
+  /* The default model normalises its vectors, so that their product is the cosine. */
+  double cosine = 0;
+  for (size_t i = 0; i < dimension; ++i) cosine += (double)vectors[i] * (double)vectors[dimension + i];
+
+  lb_active active = LB_INIT(lb_active);
+  if (lb_embedder_attestation(embedder, &attestation) != LB_OK || lb_attestation_get(attestation, &active) != LB_OK) {
+    fail("attesting");
+    goto done;
+  }
+  printf("%.4f by %s:%s in %s (%s)\n", cosine, active.backend, active.device, active.precision,
+         active.runtime_version);
+  if (active.fallback) printf("fallback: %s\n", active.reason);
+  result = 0;
+
+done:
+  free(vectors);
+  lb_attestation_destroy(attestation);
+  lb_embedder_destroy(embedder);
+  lb_runtime_destroy(runtime);
+  return result;
+}

@@ -1,0 +1,432 @@
+// Latebind for C++20: a thin layer of headers over the C interface (latebind.h), which documents what everything means.
+//
+// Objects own their handles, move and do not copy. Nothing here throws on its own account: what can fail returns a
+// Status or a Result. Thread-safety is that of the C objects. Link against the library `latebind`.
+#ifndef LATEBIND_LATEBIND_HPP
+#define LATEBIND_LATEBIND_HPP
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "latebind.h"
+
+namespace latebind {
+
+// The outcome of a call: ok, or an error with everything that is known about it.
+class [[nodiscard]] Status {
+ public:
+  Status() = default;
+
+  // The outcome of a C call on this thread, just made.
+  static Status of(lb_code code) {
+    Status status;
+    if (code == LB_OK) return status;
+    lb_error error{};
+    error.struct_size = sizeof error;
+    lb_last_error(&error);
+    status.code_ = code;
+    status.retryable_ = error.retryable != 0;
+    status.message_ = error.message;
+    if (error.has_vendor_code != 0) status.vendor_code_ = error.vendor_code;
+    status.vendor_text_ = error.vendor_text;
+    return status;
+  }
+
+  [[nodiscard]] bool ok() const { return code_ == LB_OK; }
+  explicit operator bool() const { return ok(); }
+  [[nodiscard]] lb_code code() const { return code_; }
+  [[nodiscard]] const char* name() const { return lb_code_name(code_); }
+  [[nodiscard]] bool retryable() const { return retryable_; }
+  // One line: our words and the vendor's.
+  [[nodiscard]] const std::string& message() const { return message_; }
+  [[nodiscard]] std::optional<std::int64_t> vendor_code() const { return vendor_code_; }
+  [[nodiscard]] const std::string& vendor_text() const { return vendor_text_; }
+
+ private:
+  lb_code code_ = LB_OK;
+  bool retryable_ = false;
+  std::string message_;
+  std::optional<std::int64_t> vendor_code_;
+  std::string vendor_text_;
+};
+
+// A value, or the Status that says why there is none.
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(Status status) : state_(std::in_place_index<1>, std::move(status)) {}
+
+  [[nodiscard]] bool ok() const { return state_.index() == 0; }
+  explicit operator bool() const { return ok(); }
+  [[nodiscard]] Status status() const { return ok() ? Status() : *std::get_if<1>(&state_); }
+
+  // Only when ok().
+  T& operator*() & { return *std::get_if<0>(&state_); }
+  const T& operator*() const& { return *std::get_if<0>(&state_); }
+  T&& operator*() && { return std::move(*std::get_if<0>(&state_)); }
+  T* operator->() { return std::get_if<0>(&state_); }
+  const T* operator->() const { return std::get_if<0>(&state_); }
+
+ private:
+  std::variant<T, Status> state_;
+};
+
+namespace detail {
+
+template <auto Destroy>
+struct Destroyer {
+  template <class T>
+  void operator()(T* object) const {
+    Destroy(object);
+  }
+};
+
+template <class T, auto Destroy>
+using Handle = std::unique_ptr<T, Destroyer<Destroy>>;
+
+template <class T>
+T sized() {
+  T value{};
+  value.struct_size = sizeof(T);
+  return value;
+}
+
+}  // namespace detail
+
+struct Device {
+  std::string id;
+  std::string backend;
+  std::string name;
+  std::int32_t kind = LB_DEVICE_OTHER;
+  bool is_virtual = false;
+  std::string full_name;
+  std::string runtime_version;
+  std::map<std::string, std::string> metadata;
+};
+
+struct Backend {
+  std::string name;
+  bool available = false;
+  std::string reason;  // why it is not
+  std::string runtime_version;
+  std::string install_hint;
+};
+
+struct Devices {
+  std::vector<Device> devices;
+  std::vector<Backend> backends;
+};
+
+struct PlacementStep {
+  std::string device;
+  bool taken = false;
+  std::string reason;
+};
+
+// Who answers, and why it is not somebody better.
+struct Attestation {
+  std::string backend;
+  std::string device;
+  std::string device_full_name;
+  std::string runtime_version;
+  std::string library_file;
+  std::string precision;
+  unsigned threads = 0;
+  unsigned requests = 0;
+  bool fallback = false;
+  std::string reason;
+  std::vector<PlacementStep> steps;
+};
+
+struct LoadOptions {
+  std::string device = "auto";
+  std::string precision = "f32";
+  std::string hint = "latency";
+  unsigned threads = 0;
+  unsigned requests = 0;
+  bool strict = false;
+  std::map<std::string, std::string> properties{};
+};
+
+struct EmbedderOptions {
+  LoadOptions load{};
+  std::size_t batch_tokens = 0;
+  std::size_t max_tokens = 0;
+};
+
+namespace detail {
+
+// The C form of LoadOptions; refers to it.
+class CLoadOptions {
+ public:
+  explicit CLoadOptions(const LoadOptions& options) : value_(sized<lb_load_options>()) {
+    value_.device = options.device.c_str();
+    value_.precision = options.precision.c_str();
+    value_.hint = options.hint.c_str();
+    value_.threads = options.threads;
+    value_.requests = options.requests;
+    value_.strict = options.strict ? 1 : 0;
+    for (const auto& [key, value] : options.properties) {
+      keys_.push_back(key.c_str());
+      values_.push_back(value.c_str());
+    }
+    value_.property_count = keys_.size();
+    value_.property_keys = keys_.data();
+    value_.property_values = values_.data();
+  }
+  CLoadOptions(const CLoadOptions&) = delete;
+  CLoadOptions& operator=(const CLoadOptions&) = delete;
+  [[nodiscard]] const lb_load_options* get() const { return &value_; }
+
+ private:
+  lb_load_options value_;
+  std::vector<const char*> keys_;
+  std::vector<const char*> values_;
+};
+
+inline Result<Attestation> read_attestation(lb_code code, lb_attestation* raw) {
+  if (code != LB_OK) return Status::of(code);
+  const Handle<lb_attestation, lb_attestation_destroy> handle(raw);
+  auto active = sized<lb_active>();
+  if (const lb_code got = lb_attestation_get(raw, &active); got != LB_OK) return Status::of(got);
+  Attestation attestation{active.backend,
+                          active.device,
+                          active.device_full_name,
+                          active.runtime_version,
+                          active.library_file,
+                          active.precision,
+                          active.threads,
+                          active.requests,
+                          active.fallback != 0,
+                          active.reason,
+                          {}};
+  for (std::size_t i = 0; i < lb_attestation_step_count(raw); ++i) {
+    auto step = sized<lb_placement_step>();
+    if (const lb_code got = lb_attestation_step(raw, i, &step); got != LB_OK) return Status::of(got);
+    attestation.steps.push_back({step.device, step.taken != 0, step.reason});
+  }
+  return attestation;
+}
+
+}  // namespace detail
+
+template <class T>
+struct ElementTypeOf;
+template <>
+struct ElementTypeOf<bool> : std::integral_constant<std::int32_t, LB_BOOL> {};
+template <>
+struct ElementTypeOf<std::int8_t> : std::integral_constant<std::int32_t, LB_I8> {};
+template <>
+struct ElementTypeOf<std::uint8_t> : std::integral_constant<std::int32_t, LB_U8> {};
+template <>
+struct ElementTypeOf<std::int16_t> : std::integral_constant<std::int32_t, LB_I16> {};
+template <>
+struct ElementTypeOf<std::uint16_t> : std::integral_constant<std::int32_t, LB_U16> {};
+template <>
+struct ElementTypeOf<std::int32_t> : std::integral_constant<std::int32_t, LB_I32> {};
+template <>
+struct ElementTypeOf<std::uint32_t> : std::integral_constant<std::int32_t, LB_U32> {};
+template <>
+struct ElementTypeOf<std::int64_t> : std::integral_constant<std::int32_t, LB_I64> {};
+template <>
+struct ElementTypeOf<std::uint64_t> : std::integral_constant<std::int32_t, LB_U64> {};
+template <>
+struct ElementTypeOf<float> : std::integral_constant<std::int32_t, LB_F32> {};
+template <>
+struct ElementTypeOf<double> : std::integral_constant<std::int32_t, LB_F64> {};
+
+// A view of a contiguous array as a tensor. The data must stay alive while the tensor is used; a rank above LB_RANK_MAX
+// is refused by the run.
+template <class T>
+[[nodiscard]] lb_tensor tensor_of(const T* data, std::span<const std::int64_t> shape) {
+  lb_tensor tensor{};
+  tensor.data = const_cast<T*>(data);
+  tensor.type = ElementTypeOf<T>::value;
+  tensor.rank = static_cast<std::int32_t>(shape.size());
+  for (std::size_t i = 0; i < shape.size() && i < LB_RANK_MAX; ++i)
+    tensor.shape[i] = shape[i];
+  return tensor;
+}
+template <class T>
+[[nodiscard]] lb_tensor tensor_of(const T* data, std::initializer_list<std::int64_t> shape) {
+  return tensor_of(data, std::span<const std::int64_t>(shape.begin(), shape.size()));
+}
+
+// Where an output goes: a buffer of its own, or the caller's memory.
+class Output {
+ public:
+  static Result<Output> create(void* data = nullptr, std::size_t capacity = 0) {
+    lb_output* raw = nullptr;
+    if (const lb_code code = lb_output_create(data, capacity, &raw); code != LB_OK) return Status::of(code);
+    return Output(raw);
+  }
+  // The tensor of the last run.
+  [[nodiscard]] lb_tensor tensor() const {
+    lb_tensor tensor{};
+    if (lb_output_get(handle_.get(), &tensor) != LB_OK) tensor = {};
+    return tensor;
+  }
+  [[nodiscard]] lb_output* get() const { return handle_.get(); }
+
+ private:
+  explicit Output(lb_output* raw) : handle_(raw) {}
+  detail::Handle<lb_output, lb_output_destroy> handle_;
+};
+
+struct TensorInfo {
+  std::string name;
+  std::int32_t type = LB_F32;
+  std::vector<std::int64_t> shape;  // LB_DYNAMIC where not known before a run
+};
+
+class Model {
+ public:
+  [[nodiscard]] std::vector<TensorInfo> inputs() const {
+    return infos(lb_model_input_count(handle_.get()), lb_model_input);
+  }
+  [[nodiscard]] std::vector<TensorInfo> outputs() const {
+    return infos(lb_model_output_count(handle_.get()), lb_model_output);
+  }
+  // One lb_output for each output of the model. A timeout of zero means none.
+  Status run(std::span<const lb_tensor> inputs, std::span<lb_output* const> outputs,
+             std::chrono::milliseconds timeout = std::chrono::milliseconds(0)) {
+    auto options = detail::sized<lb_run_options>();
+    options.timeout_ms = static_cast<std::uint64_t>(timeout.count());
+    return Status::of(
+        lb_model_run(handle_.get(), inputs.data(), inputs.size(), outputs.data(), outputs.size(), &options));
+  }
+  [[nodiscard]] Result<Attestation> attestation() const {
+    lb_attestation* raw = nullptr;
+    const lb_code code = lb_model_attestation(handle_.get(), &raw);
+    return detail::read_attestation(code, raw);
+  }
+
+ private:
+  friend class Runtime;
+  explicit Model(lb_model* raw) : handle_(raw) {}
+
+  template <class Get>
+  std::vector<TensorInfo> infos(std::size_t count, Get get) const {
+    std::vector<TensorInfo> list;
+    for (std::size_t i = 0; i < count; ++i) {
+      auto info = detail::sized<lb_tensor_info>();
+      if (get(handle_.get(), i, &info) != LB_OK) break;
+      list.push_back({info.name, info.type, {info.shape, info.shape + info.rank}});
+    }
+    return list;
+  }
+
+  detail::Handle<lb_model, lb_model_destroy> handle_;
+};
+
+class Embedder {
+ public:
+  [[nodiscard]] std::size_t dimension() const { return lb_embedder_dimension(handle_.get()); }
+  [[nodiscard]] std::size_t max_tokens() const { return lb_embedder_max_tokens(handle_.get()); }
+
+  // Rows of dimension() floats, in the order of the texts.
+  [[nodiscard]] Result<std::vector<float>> embed(std::span<const std::string_view> texts,
+                                                 lb_embed_stats* stats = nullptr) const {
+    std::vector<lb_text> views(texts.size());
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      views[i] = {texts[i].data(), texts[i].size()};
+    std::vector<float> vectors(texts.size() * dimension());
+    const lb_code code =
+        lb_embedder_embed(handle_.get(), views.data(), views.size(), vectors.data(), vectors.size(), stats);
+    if (code != LB_OK) return Status::of(code);
+    return vectors;
+  }
+  [[nodiscard]] Result<std::vector<float>> embed(std::string_view text) const { return embed({&text, 1}); }
+
+  [[nodiscard]] Result<Attestation> attestation() const {
+    lb_attestation* raw = nullptr;
+    const lb_code code = lb_embedder_attestation(handle_.get(), &raw);
+    return detail::read_attestation(code, raw);
+  }
+
+ private:
+  friend class Runtime;
+  explicit Embedder(lb_embedder* raw) : handle_(raw) {}
+  detail::Handle<lb_embedder, lb_embedder_destroy> handle_;
+};
+
+class Runtime {
+ public:
+  // Paths of vendor libraries, or empty to search for them.
+  static Result<Runtime> create(const std::string& openvino_library = {}, const std::string& onnxruntime_library = {}) {
+    auto options = detail::sized<lb_runtime_options>();
+    options.openvino_library = openvino_library.c_str();
+    options.onnxruntime_library = onnxruntime_library.c_str();
+    lb_runtime* raw = nullptr;
+    if (const lb_code code = lb_runtime_create(&options, &raw); code != LB_OK) return Status::of(code);
+    return Runtime(raw);
+  }
+
+  [[nodiscard]] Result<Devices> devices() const {
+    lb_device_list* raw = nullptr;
+    if (const lb_code code = lb_device_list_create(handle_.get(), &raw); code != LB_OK) return Status::of(code);
+    const detail::Handle<lb_device_list, lb_device_list_destroy> list(raw);
+    Devices found;
+    for (std::size_t i = 0; i < lb_device_list_count(raw); ++i) {
+      auto device = detail::sized<lb_device>();
+      if (const lb_code code = lb_device_list_get(raw, i, &device); code != LB_OK) return Status::of(code);
+      Device copy{device.id,        device.backend,         device.name, device.kind, device.is_virtual != 0,
+                  device.full_name, device.runtime_version, {}};
+      for (std::size_t m = 0; m < device.metadata_count; ++m) {
+        copy.metadata[device.metadata_keys[m]] = device.metadata_values[m];
+      }
+      found.devices.push_back(std::move(copy));
+    }
+    for (std::size_t i = 0; i < lb_device_list_backend_count(raw); ++i) {
+      auto backend = detail::sized<lb_backend>();
+      if (const lb_code code = lb_device_list_backend(raw, i, &backend); code != LB_OK) return Status::of(code);
+      found.backends.push_back(
+          {backend.name, backend.code == LB_OK, backend.reason, backend.runtime_version, backend.install_hint});
+    }
+    return found;
+  }
+
+  // An ONNX model or an OpenVINO IR.
+  [[nodiscard]] Result<Model> load(const std::string& file, const LoadOptions& options = {}) const {
+    const detail::CLoadOptions c_options(options);
+    lb_model* raw = nullptr;
+    const lb_code code = lb_model_load_file(handle_.get(), file.c_str(), c_options.get(), &raw);
+    if (code != LB_OK) return Status::of(code);
+    return Model(raw);
+  }
+
+  // A sentence-transformers model folder.
+  [[nodiscard]] Result<Embedder> open_embedder(const std::string& model_folder,
+                                               const EmbedderOptions& options = {}) const {
+    const detail::CLoadOptions c_load(options.load);
+    auto c_options = detail::sized<lb_embedder_options>();
+    c_options.load = c_load.get();
+    c_options.batch_tokens = options.batch_tokens;
+    c_options.max_tokens = options.max_tokens;
+    lb_embedder* raw = nullptr;
+    const lb_code code = lb_embedder_open(handle_.get(), model_folder.c_str(), &c_options, &raw);
+    if (code != LB_OK) return Status::of(code);
+    return Embedder(raw);
+  }
+
+  [[nodiscard]] lb_runtime* get() const { return handle_.get(); }
+
+ private:
+  explicit Runtime(lb_runtime* raw) : handle_(raw) {}
+  detail::Handle<lb_runtime, lb_runtime_destroy> handle_;
+};
+
+}  // namespace latebind
+
+#endif  // LATEBIND_LATEBIND_HPP
