@@ -1,0 +1,40 @@
+"""The build needs no vendor's header: none was read by the compiler, none could have been."""
+
+import json
+import re
+import shlex
+import unittest
+from pathlib import Path
+
+from support import BINARY, SOURCE, run
+
+VENDOR_HEADER = re.compile(r"(^|/)(openvino/c/|openvino/openvino|onnxruntime_\w+\.h$)")
+
+
+class HeadersTest(unittest.TestCase):
+    def test_the_compiler_read_no_vendor_header(self):
+        read = 0
+        for line in run("ninja", "-C", BINARY, "-t", "deps").splitlines():
+            if line.startswith(" "):
+                read += 1
+                self.assertNotRegex(line.strip(), VENDOR_HEADER)
+        self.assertGreater(read, 1000, "ninja remembers what was read: build first")
+
+    def test_no_include_folder_holds_one(self):
+        commands = json.loads((BINARY / "compile_commands.json").read_text(encoding="utf-8"))
+        folders = set()
+        for entry in commands:
+            words = shlex.split(entry["command"])
+            for word, following in zip(words, words[1:] + [""]):
+                if word in ("-I", "-isystem", "-iquote"):
+                    folders.add(following)
+                elif word.startswith("-I"):
+                    folders.add(word[2:])
+        self.assertIn(str(SOURCE), folders)
+        for folder in map(Path, folders):
+            for header in ("openvino/c/openvino.h", "openvino/openvino.hpp", "onnxruntime_c_api.h"):
+                self.assertFalse((folder / header).exists(), f"{folder} holds {header}")
+
+
+if __name__ == "__main__":
+    unittest.main()

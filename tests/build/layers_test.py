@@ -1,0 +1,92 @@
+"""scripts/check_layers finds each wrong arrow, and nothing in the project's own sources."""
+
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from support import SOURCE
+
+CHECK = SOURCE / "scripts" / "check_layers"
+
+
+def check(root):
+    return subprocess.run([CHECK, str(root)], capture_output=True, text=True)
+
+
+class LayersTest(unittest.TestCase):
+    def findings(self, path, text):
+        """What the check says about a tree with this one file."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / path
+            file.parent.mkdir(parents=True)
+            file.write_text(text, encoding="utf-8")
+            done = check(folder)
+            self.assertEqual(done.returncode, 1 if done.stderr else 0)
+            return done.stderr
+
+    def assert_refused(self, path, text, finding):
+        self.assertIn(finding, self.findings(path, "// one\n" + text + "\n"))
+        self.assertIn(f"{path}:2:", self.findings(path, "// one\n" + text + "\n"))
+
+    def assert_allowed(self, path, text):
+        self.assertEqual(self.findings(path, text + "\n"), "")
+
+    def test_the_project_has_no_wrong_arrow(self):
+        done = check(SOURCE)
+        self.assertEqual(done.stderr, "")
+        self.assertEqual(done.returncode, 0)
+
+    def test_a_folder_without_sources_is_an_error(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIn("no source file", check(folder).stderr)
+
+    def test_upwards_is_refused(self):
+        self.assert_refused("core/a.cpp", '#include "embedding/embedder.h"', "may include only")
+        self.assert_refused("core/platform/a.cpp", '#include "core/engine.h"', "may include only")
+        self.assert_refused("embedding/a.cpp", '#include "backends/openvino/backend.h"', "may include only")
+        self.assert_refused("embedding/tokenizer/a.h", '#include "embedding/embedder.h"', "may include only")
+        self.assert_refused("backends/openvino/a.cpp", '#include "backends/onnxruntime/abi.h"', "may include only")
+        self.assert_refused("backends/openvino/a.cpp", '#include "api/backends.h"', "may include only")
+        self.assert_refused("cli/a.cpp", '#include "backends/openvino/backend.h"', "may include only")
+        self.assert_refused("hosts/executorch/a.cpp", '#include "core/engine.h"', "may include only")
+        self.assert_refused("examples/a.cpp", '#include "api/backends.h"', "may include only")
+
+    def test_downwards_is_allowed(self):
+        self.assert_allowed("core/a.cpp", '#include "core/platform/digest.h"\n#include <vector>')
+        self.assert_allowed("embedding/a.cpp", '#include "core/engine.h"\n#include "embedding/tokenizer/a.h"')
+        self.assert_allowed("api/a.cpp", '#include "backends/openvino/backend.h"')
+        self.assert_allowed("cli/a.cpp", '#include "api/backends.h"')
+        self.assert_allowed("examples/a.c", "#include <latebind/latebind.h>")
+
+    def test_calls_of_the_system_belong_to_the_platform(self):
+        for header in ("dlfcn.h", "sys/mman.h", "unistd.h", "windows.h"):
+            self.assert_refused("core/a.cpp", f"#include <{header}>", "operating system")
+            self.assert_refused("cli/a.cpp", f"#include <{header}>", "operating system")
+            self.assert_allowed("core/platform/a.cpp", f"#include <{header}>")
+
+    def test_vendor_headers_are_refused_everywhere(self):
+        self.assert_refused("backends/openvino/a.h", "#include <openvino/c/openvino.h>", "vendor header")
+        self.assert_refused("backends/onnxruntime/a.h", "#include <onnxruntime_c_api.h>", "vendor header")
+
+    def test_the_core_names_no_vendor(self):
+        self.assert_refused("core/a.cpp", 'const char* a = "libOpenVINO_c.so";', "must not know that vendor")
+        self.assert_refused("core/a.cpp", "void use_onnxruntime();", "must not know that vendor")
+        self.assert_refused("backends/openvino/a.cpp", 'auto a = "onnxruntime";', "must not know that vendor")
+        # A comment may give an example, and a file format may bear its inventor's name.
+        self.assert_allowed("core/a.cpp", "// such as openvino:CPU\n/* or onnxruntime */ int a;")
+        self.assert_allowed("core/a.cpp", 'auto a = "openvino-ir"; auto b = kOpenvinoIr;')
+
+    def test_what_looks_like_a_comment_in_a_string_is_code(self):
+        self.assert_refused("core/a.cpp", 'auto a = "//"; auto b = "openvino";', "must not know that vendor")
+        self.assert_refused("core/a.cpp", "auto a = '\"'; auto b = \"openvino\"; // \"", "must not know that vendor")
+        self.assert_allowed("core/a.cpp", "int a = 1'000; // it's openvino")
+
+    def test_libraries_stay_where_they_are_needed(self):
+        self.assert_refused("core/a.cpp", "#include <openssl/evp.h>", "is for core/platform/ only")
+        self.assert_refused("embedding/a.cpp", "#include <CLI/CLI.hpp>", "is for cli/")
+        self.assert_refused("core/a.cpp", "#include <curl/curl.h>", "are allowed here")
+
+
+if __name__ == "__main__":
+    unittest.main()

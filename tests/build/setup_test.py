@@ -1,0 +1,130 @@
+"""scripts/setup installs what is missing, leaves alone what was removed on purpose, and says what it can not do.
+
+Works on a copy of the scripts with stand-ins for apt and pip: nothing is installed.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from support import SOURCE
+
+VERSIONS = dict(
+    re.findall(r"^([A-Z_0-9]+)=([^\s\"]+)$", (SOURCE / "scripts" / "versions.env").read_text(), re.MULTILINE)
+)
+OPENVINO = f"openvino=={VERSIONS['OPENVINO_VERSION']}"
+ONNXRUNTIME = f"onnxruntime=={VERSIONS['ONNXRUNTIME_VERSION']}"
+
+
+class SetupTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+        shutil.copytree(SOURCE / "scripts", self.root / "scripts")
+        self.tools = self.root / "tools"
+        self.tools.mkdir()
+        for tool in ("bash", "basename", "cat", "cut", "dirname", "env", "grep", "mkdir", "mktemp", "mv", "nproc",
+                     "rm", "sha256sum", "tail", "touch"):
+            (self.tools / tool).symlink_to(shutil.which(tool))
+        self.log = self.root / "log"
+        self.log.touch()
+        self.stand_in(self.tools / "dpkg-query", "echo installed")
+        self.stand_in(self.tools / "id", "echo 1000")
+        model = self.root / "build" / "runtime" / "model"
+        (model / VERSIONS["MODEL_NAME"]).mkdir(parents=True)
+        (model / VERSIONS["MODEL_NAME"] / "model.safetensors").touch()
+        (model / f"checked-{VERSIONS['MODEL_NAME']}-{VERSIONS['MODEL_WEIGHTS_SHA256'][:16]}").touch()
+        self.venv = self.root / "build" / "runtime" / "venv"
+
+    def stand_in(self, path, script="exit 0"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f'#!/bin/bash\necho "{path.name} $*" >>"{self.log}"\n{script}\n')
+        path.chmod(0o755)
+
+    def install(self, *requirements):
+        """What pip would leave in the environment."""
+        self.stand_in(self.venv / "bin" / "python")
+        for requirement in requirements:
+            name, version = requirement.split("==")
+            folder = self.venv / "lib" / "python3.11" / "site-packages" / f"{name}-{version}.dist-info"
+            folder.mkdir(parents=True)
+
+    def setup_script(self, *arguments):
+        return subprocess.run(
+            [self.root / "scripts" / "setup", *arguments],
+            capture_output=True, text=True, env={"PATH": str(self.tools), "HOME": "/nonexistent"},
+        )
+
+    def pip_calls(self):
+        return [line for line in self.log.read_text().splitlines() if line.startswith("python -m pip")]
+
+    def test_what_is_there_is_not_installed_again(self):
+        self.install(OPENVINO, ONNXRUNTIME)
+        for _ in range(2):
+            done = self.setup_script("build", "runtime")
+            self.assertEqual((done.returncode, done.stderr, done.stdout), (0, "", ""))
+        self.assertEqual(self.pip_calls(), [])
+
+    def test_another_version_is_replaced_by_the_pinned_one(self):
+        self.install("openvino==2020.1.0", ONNXRUNTIME)
+        self.assertEqual(self.setup_script("runtime").returncode, 0)
+        self.assertEqual(len(self.pip_calls()), 1)
+        self.assertIn(f" {OPENVINO}", self.pip_calls()[0])
+        self.assertNotIn(ONNXRUNTIME, self.pip_calls()[0])
+
+    def test_once_leaves_alone_what_was_removed(self):
+        self.install(OPENVINO, ONNXRUNTIME)
+        self.assertEqual(self.setup_script("--once", "runtime").returncode, 0)
+        shutil.rmtree(next(self.venv.rglob("openvino-*.dist-info")))
+        done = self.setup_script("--once", "runtime")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("openvino was removed", done.stdout)
+        self.assertIn("scripts/setup runtime", done.stdout)
+        self.assertEqual(self.pip_calls(), [])
+        # Without it the same is mended.
+        self.assertEqual(self.setup_script("runtime").returncode, 0)
+        self.assertEqual(len(self.pip_calls()), 1)
+
+    def test_without_root_and_sudo_the_command_to_type_is_named(self):
+        self.stand_in(self.tools / "dpkg-query", "exit 1")
+        done = self.setup_script("build")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"^setup: .*apt-get install .*\bg\+\+ cmake ninja-build\b")
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_sudo_is_used_for_what_is_missing_alone(self):
+        self.stand_in(self.tools / "dpkg-query", '[ "${!#}" = cmake ] && exit 1; echo installed')
+        self.stand_in(self.tools / "sudo")
+        self.assertEqual(self.setup_script("build").returncode, 0)
+        calls = [line for line in self.log.read_text().splitlines() if line.startswith("sudo")]
+        self.assertEqual(calls[0], "sudo apt-get update")
+        self.assertRegex(calls[1], r"apt-get install -y --no-install-recommends cmake$")
+
+    def test_a_failing_apt_is_reported_with_its_words(self):
+        self.stand_in(self.tools / "dpkg-query", "exit 1")
+        self.stand_in(self.tools / "sudo", "echo 'E: no such mirror'; exit 100")
+        done = self.setup_script("build")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("E: no such mirror", done.stderr)
+        self.assertIn("apt-get could not install", done.stderr)
+
+    def test_a_model_that_is_not_the_published_one_is_refused(self):
+        self.install(OPENVINO, ONNXRUNTIME)
+        next((self.root / "build" / "runtime" / "model").glob("checked-*")).unlink()
+        done = self.setup_script("runtime")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("model.safetensors is not the published file", done.stderr)
+
+    def test_unknown_arguments_are_refused(self):
+        done = self.setup_script("runtimes")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("unknown argument 'runtimes'", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

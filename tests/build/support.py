@@ -1,0 +1,22 @@
+"""What the tests of this folder share."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+SOURCE = Path(os.environ["LATEBIND_SOURCE_DIR"])
+BINARY = Path(os.environ["LATEBIND_BINARY_DIR"])
+
+# Any file or library of a vendor has one of these in its name, wherever it lies.
+VENDOR = re.compile(r"openvino|onnxruntime|libtbb|libQnn|intel_npu", re.IGNORECASE)
+
+
+def run(*command, **options):
+    """Output of a command that must succeed."""
+    done = subprocess.run(
+        [str(part) for part in command], capture_output=True, text=True, errors="replace", **options
+    )
+    if done.returncode != 0:
+        raise AssertionError(f"{command} ended with {done.returncode}: {done.stderr}{done.stdout}")
+    return done.stdout
