@@ -1,0 +1,26 @@
+#include "api/backends.h"
+
+#include "backends/onnxruntime/backend.h"
+#include "backends/openvino/backend.h"
+#include "core/log.h"
+
+namespace latebind::api {
+namespace {
+
+void add(core::Registry& registry, std::shared_ptr<core::Backend> backend) {
+  // Refused only for a name that is there already, which would be a defect of the list below.
+  if (const auto status = registry.add(std::move(backend)); !status.ok()) {
+    core::log(core::LogLevel::kError, status.to_string());
+  }
+}
+
+}  // namespace
+
+core::Registry make_registry(const BackendPaths& paths) {
+  core::Registry registry;
+  add(registry, openvino::make_backend({.library_path = paths.openvino_library}));
+  add(registry, onnxruntime::make_backend({.library_path = paths.onnxruntime_library}));
+  return registry;
+}
+
+}  // namespace latebind::api

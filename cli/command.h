@@ -1,0 +1,28 @@
+// The commands of the program, one file each. add_…() adds a command and its options to the parser; when the command
+// line chooses it, parsing sets `chosen` to what is to be run. Nothing runs while the line is being parsed.
+#pragma once
+
+#include <functional>
+
+#include "cli/messages.h"
+
+namespace CLI {
+class App;
+}
+
+namespace latebind::cli {
+
+// Parses the line, runs what it chose and returns the exit code. Catches everything.
+[[nodiscard]] int run_program(int argc, char** argv);
+
+using Action = std::function<Exit()>;
+
+void add_devices(CLI::App& program, Action& chosen);
+void add_doctor(CLI::App& program, Action& chosen);
+void add_embed(CLI::App& program, Action& chosen);
+void add_search(CLI::App& program, Action& chosen);
+void add_run(CLI::App& program, Action& chosen);
+void add_export(CLI::App& program, Action& chosen);
+void add_bench(CLI::App& program, Action& chosen);
+
+}  // namespace latebind::cli

@@ -1,0 +1,97 @@
+// latebind devices: every device that is there, and why a backend has none.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "cli/byte_sink.h"
+#include "cli/json_text.h"
+#include "cli/parser.h"
+#include "cli/runtime_options.h"
+
+namespace latebind::cli {
+namespace {
+
+struct Options {
+  LibraryOptions libraries{};
+  bool json = false;
+};
+
+std::string for_people(const core::Registry& registry, const std::vector<core::BackendReport>& reports) {
+  std::string text;
+  for (const auto& report : reports) {
+    for (const core::Device& device : report.devices) {
+      text += fmt::format("{:<18} {:<5} {}, runtime {}{}\n", device.id(), core::word_of(device.kind),
+                          one_line(device.full_name), one_line(device.runtime_version),
+                          device.is_virtual() ? ", virtual" : "");
+      for (const auto& [key, value] : device.metadata) {
+        text += fmt::format("    {} = {}\n", key, one_line(value));
+      }
+    }
+    if (!report.status.ok()) {
+      text += fmt::format("{:<18} not available: {}\n", report.name, one_line(report.status.to_string()));
+      text += fmt::format("    to install: {}\n", registry.find(report.name)->install_hint());
+    } else if (report.devices.empty()) {
+      text += fmt::format("{:<18} available (runtime {}), but offers no device here\n", report.name,
+                          one_line(report.runtime_version));
+    }
+  }
+  return text;
+}
+
+std::string for_programs(const core::Registry& registry, const std::vector<core::BackendReport>& reports) {
+  Json json;
+  json["version"] = LATEBIND_VERSION;
+  json["devices"] = Json::array();
+  json["backends"] = Json::array();
+  for (const auto& report : reports) {
+    for (const core::Device& device : report.devices) {
+      Json one;
+      one["id"] = device.id();
+      one["backend"] = device.backend;
+      one["name"] = device.name;
+      one["kind"] = core::word_of(device.kind);
+      one["full_name"] = device.full_name;
+      one["runtime_version"] = device.runtime_version;
+      one["virtual"] = device.is_virtual();
+      one["metadata"] = device.metadata;
+      json["devices"].push_back(std::move(one));
+    }
+    Json backend;
+    backend["name"] = report.name;
+    backend["available"] = report.status.ok();
+    backend["runtime_version"] = report.runtime_version;
+    backend["code"] = core::name_of(report.status.code());
+    backend["reason"] = report.status.to_string();
+    backend["install"] = registry.find(report.name)->install_hint();
+    json["backends"].push_back(std::move(backend));
+  }
+  return to_text(json);
+}
+
+Exit devices(const Options& options) {
+  const core::Registry registry = api::make_registry(options.libraries.paths);
+  const auto reports = core::Engine(registry).report();
+  const auto printed = print(options.json ? for_programs(registry, reports) : for_people(registry, reports));
+  return printed.ok() ? Exit::kGood : fail(printed);
+}
+
+}  // namespace
+
+void add_devices(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<Options>();
+  CLI::App& app = *program.add_subcommand("devices", "Lists the devices that are there.");
+  app.add_flag("--json", options->json,
+               "Prints {version, devices: [{id, backend, name, kind, full_name, runtime_version, "
+               "virtual, metadata}], backends: [{name, available, runtime_version, code, reason, "
+               "install}]}.");
+  options->libraries.add_to(app);
+  app.footer(
+      "Every device with its backend, kind, full name and metadata; for a backend that is not\n"
+      "available, why, and what to type. The exit status is 0 even when there is no device: see\n"
+      "`latebind doctor` for a verdict.");
+  app.callback([options, &chosen] { chosen = [options] { return devices(*options); }; });
+}
+
+}  // namespace latebind::cli

@@ -1,0 +1,168 @@
+// latebind doctor: what was looked for, what was found, what works, and what to type to mend the rest.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/byte_sink.h"
+#include "cli/device_check.h"
+#include "cli/json_text.h"
+#include "cli/parser.h"
+#include "cli/runtime_options.h"
+#include "core/platform/folders.h"
+#include "core/platform/system_info.h"
+
+namespace latebind::cli {
+namespace {
+
+struct Options {
+  LibraryOptions libraries{};
+  bool json = false;
+};
+
+struct DeviceFinding {
+  core::Device device;
+  core::Status status;
+  double ms = 0;  // to load and run the tiny model
+};
+
+struct BackendFinding {
+  core::BackendReport report;
+  std::vector<core::SearchStep> search;
+  std::string install_hint;
+  std::vector<DeviceFinding> devices;
+};
+
+struct Findings {
+  std::vector<BackendFinding> backends;
+  bool works = false;
+};
+
+Findings examine(const core::Registry& registry) {
+  Findings findings;
+  for (auto& report : core::Engine(registry).report()) {
+    const auto backend = registry.find(report.name);
+    BackendFinding finding;
+    finding.search = backend->search_trace();
+    finding.install_hint = backend->install_hint();
+    for (const core::Device& device : report.devices) {
+      if (device.is_virtual()) continue;
+      const auto start = std::chrono::steady_clock::now();
+      auto status = check_device(*backend, device.name);
+      const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+      findings.works = findings.works || status.ok();
+      finding.devices.push_back({device, std::move(status), time.count()});
+    }
+    finding.report = std::move(report);
+    findings.backends.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+std::string folder_text(const core::Result<std::filesystem::path>& folder) {
+  return folder.ok() ? platform::path_to_utf8(*folder) : folder.status().to_string();
+}
+
+std::string for_people(const Findings& findings) {
+  std::string text = fmt::format("latebind {} on {}\n", LATEBIND_VERSION, platform::platform_name());
+  text += fmt::format("processor      {}, {} usable\n", one_line(platform::cpu_name()), platform::usable_processors());
+  text += fmt::format("features       {}\n", fmt::join(platform::cpu_features(), " "));
+  text += fmt::format("cache folder   {}\n", folder_text(platform::cache_folder()));
+  text += fmt::format("config folder  {}, then {}\n", folder_text(platform::config_folder()),
+                      platform::path_to_utf8(platform::system_config_folder()));
+  for (const BackendFinding& backend : findings.backends) {
+    const core::BackendReport& report = backend.report;
+    text += fmt::format("\n{}: {}\n", report.name,
+                        report.status.ok() ? "available, runtime " + one_line(report.runtime_version)
+                                           : "not available: " + one_line(report.status.to_string()));
+    text += "  looked for its library in:\n";
+    for (const core::SearchStep& step : backend.search) {
+      text += fmt::format("    {} {}  ({}){}\n", step.opened ? "+" : "-", one_line(step.place), one_line(step.source),
+                          step.opened ? "" : ": " + one_line(step.outcome));
+    }
+    if (backend.search.empty()) text += "    no place at all\n";
+    for (const DeviceFinding& device : backend.devices) {
+      text += fmt::format("  {}: {}  {}\n", device.device.id(),
+                          device.status.ok() ? fmt::format("works ({:.0f} ms)", device.ms)
+                                             : "does not work: " + one_line(device.status.to_string()),
+                          one_line(device.device.full_name));
+    }
+    if (!report.status.ok()) text += fmt::format("  to install it: {}\n", backend.install_hint);
+  }
+  text += findings.works ? "\nReady: a model can run here.\n"
+                         : "\nNot ready: no device can run a model. To mend it, install one of:\n";
+  if (!findings.works) {
+    for (const BackendFinding& backend : findings.backends) {
+      text += fmt::format("  {:<12} {}\n", backend.report.name, backend.install_hint);
+    }
+  }
+  return text;
+}
+
+std::string for_programs(const Findings& findings) {
+  Json json;
+  json["version"] = LATEBIND_VERSION;
+  json["platform"] = platform::platform_name();
+  json["works"] = findings.works;
+  json["cpu"]["name"] = platform::cpu_name();
+  json["cpu"]["usable_processors"] = platform::usable_processors();
+  json["cpu"]["features"] = platform::cpu_features();
+  json["folders"]["cache"] = folder_text(platform::cache_folder());
+  json["folders"]["config"] = folder_text(platform::config_folder());
+  json["folders"]["system_config"] = platform::path_to_utf8(platform::system_config_folder());
+  json["backends"] = Json::array();
+  for (const BackendFinding& finding : findings.backends) {
+    Json backend;
+    backend["name"] = finding.report.name;
+    backend["available"] = finding.report.status.ok();
+    backend["runtime_version"] = finding.report.runtime_version;
+    backend["code"] = core::name_of(finding.report.status.code());
+    backend["reason"] = finding.report.status.to_string();
+    backend["install"] = finding.install_hint;
+    backend["search"] = Json::array();
+    for (const core::SearchStep& step : finding.search) {
+      backend["search"].push_back(
+          Json{{"place", step.place}, {"source", step.source}, {"outcome", step.outcome}, {"opened", step.opened}});
+    }
+    backend["devices"] = Json::array();
+    for (const DeviceFinding& device : finding.devices) {
+      backend["devices"].push_back(Json{{"id", device.device.id()},
+                                        {"full_name", device.device.full_name},
+                                        {"works", device.status.ok()},
+                                        {"reason", device.status.to_string()},
+                                        {"ms", rounded(device.ms, 1)}});
+    }
+    json["backends"].push_back(std::move(backend));
+  }
+  return to_text(json);
+}
+
+Exit doctor(const Options& options) {
+  const core::Registry registry = api::make_registry(options.libraries.paths);
+  const Findings findings = examine(registry);
+  const auto printed = print(options.json ? for_programs(findings) : for_people(findings));
+  if (!printed.ok()) return fail(printed);
+  return findings.works ? Exit::kGood : Exit::kFailed;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<Options>();
+  CLI::App& app = *program.add_subcommand("doctor", "Says what works here, and what to type to mend the rest.");
+  app.add_flag("--json", options->json,
+               "Prints {version, platform, works, cpu: {name, usable_processors, features}, "
+               "folders: {cache, config, system_config}, backends: [{name, available, "
+               "runtime_version, code, reason, install, search: [{place, source, outcome, "
+               "opened}], devices: [{id, full_name, works, reason, ms}]}]}.");
+  options->libraries.add_to(app);
+  app.footer(
+      "Shows every place where a vendor library was looked for with the loader's answer, and runs\n"
+      "a tiny model on every device. Exit status 1 when no device can run it.");
+  app.callback([options, &chosen] { chosen = [options] { return doctor(*options); }; });
+}
+
+}  // namespace latebind::cli

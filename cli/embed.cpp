@@ -1,0 +1,110 @@
+// latebind embed: files of text to vectors.
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "cli/embedder_options.h"
+#include "cli/parser.h"
+#include "cli/progress.h"
+#include "cli/vector_writer.h"
+#include "embedding/embed_stream.h"
+
+namespace latebind::cli {
+namespace {
+
+using core::Result;
+using core::Status;
+
+struct Options {
+  EmbedderOptions embedder{};
+  TextSource source{};
+  VectorFormat format = VectorFormat::kJsonl;
+  std::string output;
+  bool quiet = false;
+};
+
+// Pushes every text through the stream; what the sink of `stream` shows is counted by `pending`.
+Status push_all(TextReader& reader, embedding::EmbedStream& stream, std::deque<std::uint64_t>& pending) {
+  TextRecord record;
+  for (;;) {
+    LB_ASSIGN_OR_RETURN(const bool more, reader.next(record));
+    if (!more) return stream.finish();
+    pending.push_back(record.bytes);
+    LB_RETURN_IF_ERROR(stream.push(std::move(record.text)));
+  }
+}
+
+Result<embedding::EmbedStats> embed_all(const Options& options, TextReader& reader, const embedding::Embedder& embedder,
+                                        VectorWriter& writer) {
+  Progress progress(reader.total_bytes(), options.quiet);
+  // Bytes of the texts that are in the stream, so that progress counts what is done and not what is read.
+  std::deque<std::uint64_t> pending;
+  const auto deliver = [&](std::span<const std::string> texts, std::span<const float> vectors) -> Status {
+    LB_RETURN_IF_ERROR(writer.write(vectors));
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      bytes += pending.front();
+      pending.pop_front();
+    }
+    progress.advance(texts.size(), bytes);
+    return {};
+  };
+  embedding::EmbedStream stream(embedder, deliver);
+  LB_RETURN_IF_ERROR(push_all(reader, stream, pending));
+  LB_RETURN_IF_ERROR(writer.finish());
+  return stream.stats();
+}
+
+Exit embed(const Options& options) {
+  const auto runtime = Runtime::make(options.embedder.runtime, core::PerformanceHint::kThroughput);
+  if (!runtime.ok()) return misuse("embed", runtime.status().message());
+  // What can fail cheaply fails before the model is loaded.
+  auto reader = TextReader::open(options.source);
+  if (!reader.ok()) return fail(reader.status());
+  auto sink = open_sink(options.output);
+  if (!sink.ok()) return fail(sink.status());
+  const auto embedder = open_embedder(options.embedder, *runtime);
+  if (!embedder.ok()) return fail(embedder.status());
+  const auto writer = VectorWriter::make(options.format, *std::move(sink), (*embedder)->dimension());
+  if (!writer.ok()) return fail(writer.status());
+
+  const auto start = std::chrono::steady_clock::now();
+  const auto stats = embed_all(options, *reader, **embedder, **writer);
+  if (!stats.ok()) return fail(stats.status());
+  if (!options.quiet) {
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+    note(summary(*stats, time.count(), **embedder));
+  }
+  return Exit::kGood;
+}
+
+}  // namespace
+
+void add_embed(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<Options>();
+  CLI::App& app = *program.add_subcommand("embed", "Turns texts into vectors, in input order.");
+  options->embedder.add_to(app);
+  add_text_source(app, options->source);
+  add_word(app, "--output-format", options->format,
+           "jsonl: {\"index\":N,\"embedding\":[...]} a line, numbers that read back as the same "
+           "f32. npy: one array of shape (texts, dimension), type '<f4'; on stdout or a pipe it is "
+           "kept in a temporary file until it is complete. f32: the numbers alone, little-endian, "
+           "row after row (default jsonl).");
+  add_text(app, "-o,--output", options->output, "FILE",
+           "Writes to FILE, which appears only when it is complete; a pipe or a device is written "
+           "to directly (default: stdout).");
+  app.add_flag("-q,--quiet", options->quiet, "No progress and no summary; errors and a fallback are still told.");
+  app.add_option("FILE", options->source.files, "Files of text, one after the other; - is stdin (default: stdin).");
+  app.footer(
+      "Memory does not grow with the input. Progress is shown when stderr is a terminal; the\n"
+      "summary tells device, precision, texts/s, tokens/s and the share of padding.\n\n"
+      "Examples:\n"
+      "  latebind embed --model all-MiniLM-L6-v2 notes.txt > vectors.jsonl\n"
+      "  zcat dump.jsonl.gz | latebind embed --model all-MiniLM-L6-v2 --input-format jsonl \\\n"
+      "      --text-field body --output-format npy -o vectors.npy -");
+  app.callback([options, &chosen] { chosen = [options] { return embed(*options); }; });
+}
+
+}  // namespace latebind::cli

@@ -1,0 +1,61 @@
+#include "cli/embedder_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/messages.h"
+#include "cli/parser.h"
+#include "core/platform/folders.h"
+
+namespace latebind::cli {
+
+using core::Result;
+
+void EmbedderOptions::add_to(CLI::App& app) {
+  add_text(app, "--model", model, "DIR", "Folder of a sentence-transformers model as it comes from the hub.")
+      ->required();
+  add_integer(app, "--batch-tokens", batch_tokens, 1, 1 << 20,
+              "Tokens of a batch, padding included (default 2048). More need more memory; fewer "
+              "leave less to compute at once.");
+  add_integer(app, "--max-tokens", max_tokens, 0, 1 << 20,
+              "Cuts each text to this many tokens, special tokens included (default 0: what the "
+              "model folder says).");
+  runtime.add_to(app);
+}
+
+void add_text_source(CLI::App& app, TextSource& source) {
+  add_word(app, "--input-format", source.format,
+           "lines: one text a line; an empty line is an empty text, and a CR before the line's end "
+           "is left out. jsonl: one JSON object a line (default lines). Lines may have up to 64 "
+           "MiB and must be UTF-8.");
+  add_text(app, "--text-field", source.field, "NAME", "Field of the JSON object that holds the text (default text).");
+}
+
+Result<std::unique_ptr<embedding::Embedder>> open_embedder(const EmbedderOptions& options, const Runtime& runtime,
+                                                           Telling telling) {
+  embedding::EmbedderOptions opening;
+  opening.load = runtime.load;
+  opening.batch_tokens = options.batch_tokens;
+  opening.max_tokens = options.max_tokens;
+  LB_ASSIGN_OR_RETURN(
+      auto embedder,
+      embedding::Embedder::open(runtime.engine(), platform::path_from_utf8(options.model), runtime.placement, opening));
+  if (telling == Telling::kFallback) note_fallback(*embedder->attestation());
+  return embedder;
+}
+
+std::string summary(const embedding::EmbedStats& stats, double seconds, const embedding::Embedder& embedder) {
+  const double time = std::max(seconds, 1e-9);
+  std::string text =
+      fmt::format("{} texts in {:.1f} s on {}: {:.1f} texts/s, {:.0f} tokens/s, {:.1f} % padding", stats.texts, seconds,
+                  describe(embedder.attestation()->active), static_cast<double>(stats.texts) / time,
+                  static_cast<double>(stats.tokens) / time, 100 * stats.padding_ratio());
+  if (stats.truncated_texts > 0) {
+    text += fmt::format(", {} texts cut to {} tokens", stats.truncated_texts, embedder.max_tokens());
+  }
+  return text;
+}
+
+}  // namespace latebind::cli

@@ -1,0 +1,6 @@
+// latebind, the program: see parser.h for what happens.
+#include "cli/command.h"
+
+int main(int argc, char** argv) {
+  return latebind::cli::run_program(argc, argv);
+}

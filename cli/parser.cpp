@@ -1,0 +1,130 @@
+#include "cli/parser.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <new>
+#include <sstream>
+#include <utility>
+
+#include "cli/byte_sink.h"
+#include "cli/help_formatter.h"
+#include "core/log.h"
+#include "core/platform/standard_streams.h"
+
+namespace latebind::cli {
+namespace {
+
+constexpr const char* kFooter =
+    "`latebind COMMAND --help` tells everything about one command.\n\n"
+    "Exit status:\n"
+    "  0  done\n"
+    "  1  failed; one line on stderr says what was tried, what was found and what to do.\n"
+    "     Also when the reader of stdout went away early (`| head -1`), then in silence.\n"
+    "  2  the command line makes no sense\n\n"
+    "Results go to stdout, everything else to stderr.";
+
+// "embed", or "bench embed": the command that the line chose as far as it was understood.
+std::string chosen_name(const CLI::App& program) {
+  std::string name;
+  const CLI::App* app = &program;
+  for (;;) {
+    const auto chosen = app->get_subcommands();
+    if (chosen.empty()) return name;
+    app = chosen.front();
+    name += (name.empty() ? "" : " ") + app->get_name();
+  }
+}
+
+// The status of a word that stands where a command is expected and is none.
+core::Status check_command(const CLI::App& program, int argc, char** argv) {
+  if (argc < 2) return core::Status(core::StatusCode::kInvalidArgument, "no command is given");
+  const std::string_view word = argv[1];
+  if (word.empty() || word.front() == '-') return {};
+  std::vector<std::string_view> known;
+  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
+    known.push_back(command->get_name());
+  }
+  if (std::ranges::find(known, word) != known.end()) return {};
+  return core::unknown_word_error("command", word, known);
+}
+
+Exit show(const std::string& text) {
+  const auto status = print(text);
+  return status.ok() ? Exit::kGood : fail(status);
+}
+
+Exit parse_and_run(int argc, char** argv) {
+  CLI::App program("Runs models on the accelerators that are there, and turns text into vectors.", "latebind");
+  Action chosen;
+  program.formatter(std::make_shared<HelpFormatter>());
+  program.get_formatter()->label("Usage", "Usage");
+  program.set_help_flag("-h,--help", "Shows this help.");
+  program.set_version_flag("--version", "latebind " LATEBIND_VERSION, "Shows the version.");
+  program.footer(kFooter);
+  program.require_subcommand(1);
+  bool verbose = false;
+  program.add_flag("-v,--verbose", verbose,
+                   "Says on stderr what is tried and found on the way, before the command: "
+                   "`latebind -v embed ...`.");
+
+  add_devices(program, chosen);
+  add_doctor(program, chosen);
+  add_embed(program, chosen);
+  add_search(program, chosen);
+  add_run(program, chosen);
+  add_export(program, chosen);
+  add_bench(program, chosen);
+
+  if (const auto status = check_command(program, argc, argv); !status.ok()) {
+    return misuse("", status.message());
+  }
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return show(program.help());
+  } catch (const CLI::CallForVersion& version) {
+    return show(std::string(version.what()) + "\n");
+  } catch (const CLI::ParseError& error) {
+    return misuse(chosen_name(program), error.what());
+  }
+  if (verbose) {
+    core::set_log_sink([](core::LogLevel, std::string_view text) { note(text); }, core::LogLevel::kDebug);
+  }
+  return chosen();
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) {
+  platform::ignore_closed_pipes();
+  platform::use_binary_streams();
+  Exit exit = Exit::kFailed;
+  try {
+    exit = parse_and_run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    note("out of memory");
+  } catch (const std::exception& error) {
+    note(fmt::format("a defect of latebind: {}", error.what()));
+  }
+  return static_cast<int>(exit);
+}
+
+CLI::Option* add_text(CLI::App& app, const std::string& names, std::string& target, const std::string& value_name,
+                      const std::string& description) {
+  return app.add_option(names, target, description)->type_name(value_name);
+}
+
+CLI::Option* add_texts(CLI::App& app, const std::string& names, std::vector<std::string>& target,
+                       const std::string& value_name, const std::string& description) {
+  // One value each time: the words after it may be files.
+  return app.add_option(names, target, description)
+      ->type_name(value_name)
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+}  // namespace latebind::cli

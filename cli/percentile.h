@@ -1,0 +1,20 @@
+// Figures about a list of times.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+namespace latebind::cli {
+
+// The value that `share` (0 to 1) of the values do not exceed, by nearest rank; 0 for none.
+[[nodiscard]] inline double percentile(std::vector<double> values, double share) {
+  if (values.empty()) return 0;
+  std::ranges::sort(values);
+  const double rank = std::ceil(share * static_cast<double>(values.size()));
+  const auto place = static_cast<std::size_t>(std::max(rank, 1.0)) - 1;
+  return values[std::min(place, values.size() - 1)];
+}
+
+}  // namespace latebind::cli

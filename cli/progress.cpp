@@ -1,0 +1,76 @@
+#include "cli/progress.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "core/platform/environment.h"
+#include "core/platform/standard_streams.h"
+
+namespace latebind::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kRedraw{100};
+constexpr double kSecondsShownMax = 99 * 3600.0;
+
+std::string duration(double seconds) {
+  const auto whole = static_cast<std::uint64_t>(std::clamp(seconds, 0.0, kSecondsShownMax) + 0.5);
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+bool is_shown(bool quiet) {
+  return !quiet && platform::error_stream_is_terminal() && platform::environment("TERM").value_or("") != "dumb";
+}
+
+}  // namespace
+
+std::string progress_line(std::uint64_t texts, std::uint64_t bytes, std::optional<std::uint64_t> total_bytes,
+                          double seconds, unsigned columns) {
+  const double rate = seconds > 0 ? static_cast<double>(texts) / seconds : 0;
+  std::string line;
+  if (total_bytes && *total_bytes > 0) {
+    const double share = std::min(1.0, static_cast<double>(bytes) / static_cast<double>(*total_bytes));
+    constexpr std::size_t kBar = 24;
+    const auto filled = static_cast<std::size_t>(share * kBar);
+    line = fmt::format("[{}{}] {:3.0f} %  ", std::string(filled, '='), std::string(kBar - filled, ' '), share * 100);
+    line += fmt::format("{} texts  {:.0f} texts/s", texts, rate);
+    if (share > 0) line += fmt::format("  {} left", duration(seconds / share - seconds));
+  } else {
+    line = fmt::format("{} texts  {:.0f} texts/s  {} so far", texts, rate, duration(seconds));
+  }
+  if (line.size() > columns) line.resize(columns);
+  return line;
+}
+
+Progress::Progress(std::optional<std::uint64_t> total_bytes, bool quiet)
+    : total_bytes_(total_bytes), shown_(cli::is_shown(quiet)), start_(Clock::now()), next_draw_(start_) {}
+
+Progress::~Progress() {
+  if (!drawn_) return;
+  std::fputs("\r\x1b[K", stderr);
+  std::fflush(stderr);
+}
+
+void Progress::advance(std::uint64_t texts, std::uint64_t bytes) {
+  texts_ += texts;
+  bytes_ += bytes;
+  if (!shown_) return;
+  const auto now = Clock::now();
+  if (now < next_draw_) return;
+  next_draw_ = now + kRedraw;
+  draw(now);
+}
+
+void Progress::draw(Clock::time_point now) {
+  const double seconds = std::chrono::duration<double>(now - start_).count();
+  // The last column stays free, where some terminals would begin a new line.
+  const std::string line = progress_line(texts_, bytes_, total_bytes_, seconds, platform::error_stream_columns() - 1);
+  fmt::print(stderr, "\r{}\x1b[K", line);
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+}  // namespace latebind::cli

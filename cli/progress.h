@@ -1,0 +1,42 @@
+// Progress: one line on a person's terminal that says how far the work is, how fast it goes and how long it will take.
+//
+// Writes to the error stream, at most ten times a second, and only when that is a terminal; wiped on destruction, so
+// destroy it before anything else is said. One thread at a time.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace latebind::cli {
+
+// The line itself, at most `columns` characters. Without a total there is no bar and no remaining time.
+[[nodiscard]] std::string progress_line(std::uint64_t texts, std::uint64_t bytes,
+                                        std::optional<std::uint64_t> total_bytes, double seconds, unsigned columns);
+
+class Progress {
+ public:
+  // `total_bytes`: size of the whole input, when known. `quiet`: draw nothing.
+  Progress(std::optional<std::uint64_t> total_bytes, bool quiet);
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress();
+
+  // So many more texts are done, which took `bytes` of the input.
+  void advance(std::uint64_t texts, std::uint64_t bytes);
+  [[nodiscard]] bool is_shown() const { return shown_; }
+
+ private:
+  void draw(std::chrono::steady_clock::time_point now);
+
+  const std::optional<std::uint64_t> total_bytes_;
+  const bool shown_;
+  const std::chrono::steady_clock::time_point start_;
+  std::chrono::steady_clock::time_point next_draw_;
+  std::uint64_t texts_ = 0;
+  std::uint64_t bytes_ = 0;
+  bool drawn_ = false;
+};
+
+}  // namespace latebind::cli

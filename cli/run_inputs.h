@@ -1,0 +1,45 @@
+// The inputs of `latebind run`: from .npy files, or random where none is given.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+#include "core/tensor.h"
+
+namespace latebind::cli {
+
+struct RunInput {
+  core::TensorInfo declared;
+  std::shared_ptr<const void> owner;  // of the view's memory
+  core::TensorView view;
+  std::string source;  // for people: the file, or "random, seed 0"
+};
+
+// What the command line says about inputs, not yet matched with a model's names.
+struct InputWishes {
+  std::vector<std::string> files{};   // NAME=FILE.npy
+  std::vector<std::string> shapes{};  // NAME=1x128
+  std::uint64_t seed = 0;
+};
+
+// A random input may have at most this many bytes.
+inline constexpr std::size_t kRandomBytesMax = std::size_t{4} << 30;
+
+// One RunInput for each declared one, in order. Dimensions that are not known and not wished for become 1. Random
+// floats are multiples of 1/128 from -1 to 1, random integers and booleans are 0 or 1, so that ids and masks stay in
+// range. Errors name the input or the file.
+[[nodiscard]] core::Result<std::vector<RunInput>> make_inputs(std::span<const core::TensorInfo> declared,
+                                                              const InputWishes& wishes);
+
+// "1x128" as a shape; "scalar" is rank 0.
+[[nodiscard]] core::Result<core::Shape> parse_shape(const std::string& text);
+
+// Fills `bytes` with random elements of `type`. The same seed gives the same bytes on every machine.
+void fill_random(core::ElementType type, std::uint64_t seed, std::span<std::byte> bytes);
+
+}  // namespace latebind::cli

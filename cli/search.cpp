@@ -1,0 +1,147 @@
+// latebind search: the lines of a file that are nearest to a query.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <utility>
+
+#include "cli/byte_sink.h"
+#include "cli/embedder_options.h"
+#include "cli/json_text.h"
+#include "cli/nearest.h"
+#include "cli/parser.h"
+#include "cli/progress.h"
+#include "cli/utf8.h"
+#include "embedding/embed_stream.h"
+
+namespace latebind::cli {
+namespace {
+
+using core::Result;
+using core::Status;
+
+struct Options {
+  EmbedderOptions embedder{};
+  TextSource source{};
+  std::string query;
+  std::size_t count = 5;
+  bool json = false;
+  bool quiet = false;
+};
+
+struct Found {
+  std::vector<Match> matches;
+  embedding::EmbedStats stats;
+};
+
+Result<Found> find(const Options& options, TextReader& reader, const embedding::Embedder& embedder) {
+  std::vector<float> query(embedder.dimension());
+  const std::string_view texts[] = {options.query};
+  auto query_stats = embedder.embed(texts, query);
+  if (!query_stats.ok()) return query_stats.status().with_context("--query");
+
+  Nearest nearest(query, options.count);
+  Progress progress(reader.total_bytes(), options.quiet);
+  struct Place {
+    std::uint64_t line;
+    std::uint64_t bytes;
+  };
+  std::deque<Place> pending;  // of the texts that are in the stream
+  const std::size_t dimension = embedder.dimension();
+  embedding::EmbedStream stream(
+      embedder, [&](std::span<const std::string> done, std::span<const float> vectors) -> Status {
+        std::uint64_t bytes = 0;
+        for (std::size_t i = 0; i < done.size(); ++i) {
+          nearest.offer(vectors.subspan(i * dimension, dimension), pending.front().line, done[i]);
+          bytes += pending.front().bytes;
+          pending.pop_front();
+        }
+        progress.advance(done.size(), bytes);
+        return {};
+      });
+  TextRecord record;
+  for (;;) {
+    LB_ASSIGN_OR_RETURN(const bool more, reader.next(record));
+    if (!more) break;
+    // Nobody searches for an empty line.
+    if (record.text.find_first_not_of(" \t") == std::string::npos) continue;
+    pending.push_back({record.line, record.bytes});
+    LB_RETURN_IF_ERROR(stream.push(std::move(record.text)));
+  }
+  LB_RETURN_IF_ERROR(stream.finish());
+  return Found{std::move(nearest).take(), stream.stats()};
+}
+
+std::string for_people(const std::vector<Match>& matches) {
+  std::string text;
+  std::size_t rank = 0;
+  for (const Match& match : matches) {
+    text += fmt::format("{:>3}  {:.4f}  line {:<6} {}\n", ++rank, match.score, match.line, one_line(match.text));
+  }
+  return text;
+}
+
+std::string for_programs(const Options& options, const std::vector<Match>& matches,
+                         const core::Attestation& attestation) {
+  const auto& active = attestation.active;
+  Json json;
+  json["query"] = options.query;
+  json["device"] = active.backend + ":" + active.device;
+  json["precision"] = core::word_of(active.precision);
+  json["fallback"] = attestation.fallback;
+  json["reason"] = attestation.reason;
+  json["results"] = Json::array();
+  for (const Match& match : matches) {
+    Json result;
+    result["rank"] = json["results"].size() + 1;
+    result["score"] = rounded(static_cast<double>(match.score), 6);
+    result["line"] = match.line;
+    result["text"] = match.text;
+    json["results"].push_back(std::move(result));
+  }
+  return to_text(json);
+}
+
+Exit search(const Options& options) {
+  const auto runtime = Runtime::make(options.embedder.runtime, core::PerformanceHint::kThroughput);
+  if (!runtime.ok()) return misuse("search", runtime.status().message());
+  if (find_invalid_utf8(options.query)) return misuse("search", "--query is not UTF-8");
+  auto reader = TextReader::open(options.source);
+  if (!reader.ok()) return fail(reader.status());
+  const auto embedder = open_embedder(options.embedder, *runtime);
+  if (!embedder.ok()) return fail(embedder.status());
+
+  const auto start = std::chrono::steady_clock::now();
+  const auto found = find(options, *reader, **embedder);
+  if (!found.ok()) return fail(found.status());
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+  if (!options.quiet) note(summary(found->stats, time.count(), **embedder));
+  const auto printed = print(options.json ? for_programs(options, found->matches, *(*embedder)->attestation())
+                                          : for_people(found->matches));
+  return printed.ok() ? Exit::kGood : fail(printed);
+}
+
+}  // namespace
+
+void add_search(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<Options>();
+  CLI::App& app = *program.add_subcommand("search", "Finds the lines of a file nearest to a query.");
+  add_text(app, "--query", options->query, "TEXT", "What to look for.")->required();
+  add_integer(app, "-k", options->count, 1, 1000, "Number of lines to show, 1 to 1000 (default 5).");
+  options->embedder.add_to(app);
+  add_text_source(app, options->source);
+  app.add_flag("--json", options->json,
+               "Prints {query, device, precision, fallback, reason, results: [{rank, score, line, "
+               "text}]}.");
+  app.add_flag("-q,--quiet", options->quiet, "No progress and no summary on stderr.");
+  app.add_option("FILE", options->source.files, "File whose lines are searched; - is stdin.")->required()->expected(1);
+  app.footer(
+      "Prints rank, score (cosine of the two vectors, 1 at best), line number and text. Empty\n"
+      "lines are left out; of a longer text the first 64 KiB are shown.\n\n"
+      "Example:\n"
+      "  latebind search --model all-MiniLM-L6-v2 --query 'how do I open a file' -k 3 notes.txt");
+  app.callback([options, &chosen] { chosen = [options] { return search(*options); }; });
+}
+
+}  // namespace latebind::cli
