@@ -15,9 +15,10 @@
 
 namespace latebind::embedding {
 
+class Pipeline;
+
 // Consecutive texts and their vectors: texts.size() rows of dimension() floats. An error ends the stream.
-using VectorSink =
-    std::function<core::Status(std::span<const std::string> texts, std::span<const float> vectors)>;
+using VectorSink = std::function<core::Status(std::span<const std::string> texts, std::span<const float> vectors)>;
 
 struct EmbedStreamOptions {
   std::size_t window_texts = 8192;
@@ -27,6 +28,8 @@ struct EmbedStreamOptions {
 class EmbedStream {
  public:
   EmbedStream(const Embedder& embedder, VectorSink sink, EmbedStreamOptions options = {});
+  // As above, for those within this layer.
+  EmbedStream(Pipeline& pipeline, VectorSink sink, EmbedStreamOptions options = {});
   // Waits for what is being computed and drops it.
   ~EmbedStream();
 

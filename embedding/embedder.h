@@ -29,7 +29,7 @@ struct EmbedStats {
   std::uint64_t tokens = 0;         // real ones, special tokens included, after truncation
   std::uint64_t padded_tokens = 0;  // what was computed: batch rows times batch width
   std::uint64_t truncated_texts = 0;
-  double seconds = 0;               // wall time inside embed()
+  double seconds = 0;  // wall time inside embed()
 
   // Share of the computed tokens that was padding, 0 to 1.
   [[nodiscard]] double padding_ratio() const;
@@ -41,8 +41,7 @@ class Embedder {
   // Reads the folder, builds or finds the graph, places and loads it.
   static core::Result<std::unique_ptr<Embedder>> open(const core::Engine& engine,
                                                       const std::filesystem::path& model_folder,
-                                                      const core::Placement& placement,
-                                                      const EmbedderOptions& options);
+                                                      const core::Placement& placement, const EmbedderOptions& options);
   ~Embedder();
 
   // Length of a vector.
@@ -54,10 +53,10 @@ class Embedder {
   // Writes texts.size() rows of dimension() floats to `out`, in the order of the texts. An empty text embeds as the
   // reference does. kInvalidArgument names the text's position and the byte when one is not UTF-8. On error `out` is
   // unspecified.
-  [[nodiscard]] core::Result<EmbedStats> embed(std::span<const std::string_view> texts,
-                                               std::span<float> out) const;
+  [[nodiscard]] core::Result<EmbedStats> embed(std::span<const std::string_view> texts, std::span<float> out) const;
 
  private:
+  friend class EmbedStream;
   struct Parts;
   explicit Embedder(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;

@@ -1,0 +1,47 @@
+#include "embedding/batching.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace latebind::embedding {
+namespace {
+
+// Below this a batch is too small to keep one worker's arithmetic units busy.
+constexpr std::size_t kTaperedTokensMin = 256;
+
+// How many tokens the next batch may have when `remaining` are left for all workers: half of a worker's share, so that
+// an uneven run can still be evened out by the batches after it.
+std::size_t tapered(std::size_t budget, std::uint64_t remaining, const BatchLimits& limits) {
+  if (limits.workers <= 1 || limits.more_follows) return budget;
+  const auto share = static_cast<std::size_t>(remaining / (2 * limits.workers));
+  return std::min(budget, std::max(share, kTaperedTokensMin));
+}
+
+}  // namespace
+
+BatchPlan plan_batches(std::span<const std::uint32_t> lengths, const BatchLimits& limits) {
+  BatchPlan plan;
+  plan.order.resize(lengths.size());
+  std::iota(plan.order.begin(), plan.order.end(), std::uint32_t{0});
+  std::sort(plan.order.begin(), plan.order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return lengths[a] != lengths[b] ? lengths[a] > lengths[b] : a < b;
+  });
+  plan.tokens = std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{0});
+
+  std::uint64_t remaining = plan.tokens;
+  std::size_t first = 0;
+  while (first < plan.order.size() && lengths[plan.order[first]] > 0) {
+    const std::size_t width = lengths[plan.order[first]];
+    const std::size_t rows_max = std::max<std::size_t>(1, tapered(limits.tokens, remaining, limits) / width);
+    std::size_t end = first;
+    while (end < plan.order.size() && end - first < rows_max && lengths[plan.order[end]] > 0) {
+      remaining -= lengths[plan.order[end++]];
+    }
+    plan.batches.push_back({first, end - first, width});
+    plan.padded_tokens += (end - first) * width;
+    first = end;
+  }
+  return plan;
+}
+
+}  // namespace latebind::embedding

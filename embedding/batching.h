@@ -1,0 +1,43 @@
+// Batching: which texts are computed together, so that little is spent on padding.
+//
+// Texts are taken longest first, so that neighbours are about as long as each other and the most costly batches start
+// first. Pure functions of their arguments: the same lengths give the same plan on every machine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace latebind::embedding {
+
+// Rows order[first] … order[first + count - 1] of a plan, each padded to `width` tokens.
+struct Batch {
+  std::size_t first = 0;
+  std::size_t count = 0;
+  std::size_t width = 0;
+};
+
+struct BatchPlan {
+  // Every text's position once, longest text first; texts of equal length keep their order.
+  std::vector<std::uint32_t> order;
+  // Cover `order` without gaps, in the order in which they should start.
+  std::vector<Batch> batches;
+  std::uint64_t tokens = 0;         // sum of the lengths
+  std::uint64_t padded_tokens = 0;  // sum of count * width
+};
+
+struct BatchLimits {
+  // Tokens of a batch, padding included. A longer text makes a batch of its own.
+  std::size_t tokens = 2048;
+  // Batches that are computed side by side. With more than one, the last batches get smaller and smaller, so that the
+  // workers finish together, and a few texts are shared out among all workers.
+  std::size_t workers = 1;
+  // More work follows at once (a stream's next window): the last batches need not get smaller.
+  bool more_follows = false;
+};
+
+// Texts without a token are in no batch; they end `order`. At most 2^32 - 1 texts.
+[[nodiscard]] BatchPlan plan_batches(std::span<const std::uint32_t> lengths, const BatchLimits& limits);
+
+}  // namespace latebind::embedding

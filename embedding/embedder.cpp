@@ -1,0 +1,135 @@
+#include "embedding/embedder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <new>
+#include <utility>
+
+#include "embedding/embedder_parts.h"
+#include "embedding/graph/build.h"
+#include "embedding/model_folder.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::Status;
+using core::StatusCode;
+
+// Texts that are sorted and batched together; a longer input is done window by window, so that the ids in memory stay
+// bounded and the next window is tokenised while the last one is being computed.
+constexpr std::size_t kWindowTexts = 16384;
+
+// The longest text that the model can take: what the folder says, unless the caller wants less, or more within the
+// position table.
+core::Result<std::size_t> token_limit(const ModelFolder& folder, std::size_t wanted) {
+  if (wanted == 0) return folder.max_tokens;
+  const std::size_t most = folder.bert ? folder.bert->position_count : folder.max_tokens;
+  if (wanted > most) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("{} can take at most {} tokens a text; {} were asked for", folder.name, most, wanted));
+  }
+  return wanted;
+}
+
+Status embed_windows(Pipeline& pipeline, std::span<const std::string_view> texts, float* out, EmbedStats& stats) {
+  std::deque<Pipeline::Job> jobs;  // at most two: one being computed, one to follow
+  for (std::size_t first = 0; first < texts.size(); first += kWindowTexts) {
+    const std::size_t count = std::min(kWindowTexts, texts.size() - first);
+    Pipeline::Job& job = jobs.emplace_back(pipeline);
+    LB_RETURN_IF_ERROR(pipeline.tokenize(texts.subspan(first, count), first, job.tokens));
+    job.start(out + first * pipeline.dimension(), first, first + count < texts.size(), /*caller_helps=*/true);
+    if (jobs.size() > 1) {
+      LB_RETURN_IF_ERROR(jobs.front().finish(stats));
+      jobs.pop_front();
+    }
+    jobs.front().help();
+  }
+  for (Pipeline::Job& job : jobs) {
+    job.help();
+    LB_RETURN_IF_ERROR(job.finish(stats));
+  }
+  return {};
+}
+
+}  // namespace
+
+double EmbedStats::padding_ratio() const {
+  if (padded_tokens == 0) return 0;
+  return static_cast<double>(padded_tokens - tokens) / static_cast<double>(padded_tokens);
+}
+
+EmbedStats& EmbedStats::operator+=(const EmbedStats& other) {
+  texts += other.texts;
+  tokens += other.tokens;
+  padded_tokens += other.padded_tokens;
+  truncated_texts += other.truncated_texts;
+  seconds += other.seconds;
+  return *this;
+}
+
+Embedder::Embedder(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Embedder::~Embedder() = default;
+
+core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engine,
+                                                       const std::filesystem::path& model_folder,
+                                                       const core::Placement& placement,
+                                                       const EmbedderOptions& options) {
+  if (options.batch_tokens == 0) {
+    return Status(StatusCode::kInvalidArgument, "a batch must have at least 1 token; 0 were asked for");
+  }
+  LB_ASSIGN_OR_RETURN(const ModelFolder folder, ModelFolder::open(model_folder));
+  TokenLimits limits;
+  LB_ASSIGN_OR_RETURN(limits.max_tokens, token_limit(folder, options.max_tokens));
+  LB_ASSIGN_OR_RETURN(Tokenizer tokenizer, Tokenizer::from_file(folder.tokenizer_file));
+  if (folder.bert && tokenizer.vocabulary_size() > folder.bert->vocabulary_size) {
+    limits.vocabulary_size = folder.bert->vocabulary_size;
+  }
+
+  std::shared_ptr<core::PlacedModel> placed;
+  OutputRule rule{.pooling = folder.pooling, .normalize = folder.normalize};
+  {
+    // Gone once it is loaded: from here on the vendor has what it needs of the weights.
+    LB_ASSIGN_OR_RETURN(const GraphModel graph, build_model(folder, {}));
+    rule.pooled = graph.pooled;
+    rule.dimension = graph.dimension;
+    LB_ASSIGN_OR_RETURN(placed, engine.load(graph.model, placement, options.load));
+  }
+  auto forward = Forward::bind(std::move(placed), rule);
+  if (!forward.ok()) return forward.status().with_context(folder.name);
+  return std::unique_ptr<Embedder>(
+      new Embedder(std::make_unique<Parts>(std::move(tokenizer), *std::move(forward), limits, options.batch_tokens)));
+}
+
+std::size_t Embedder::dimension() const {
+  return parts_->pipeline.dimension();
+}
+std::size_t Embedder::max_tokens() const {
+  return parts_->pipeline.max_tokens();
+}
+std::shared_ptr<const core::Attestation> Embedder::attestation() const {
+  return parts_->pipeline.forward().model().attestation();
+}
+
+core::Result<EmbedStats> Embedder::embed(std::span<const std::string_view> texts, std::span<float> out) const {
+  const auto begin = std::chrono::steady_clock::now();
+  Pipeline& pipeline = parts_->pipeline;
+  const std::size_t dimension = pipeline.dimension();
+  if (out.size() / dimension < texts.size()) {
+    return Status(StatusCode::kBufferTooSmall, fmt::format("{} texts need {} rows of {} floats; there is room for {}",
+                                                           texts.size(), texts.size(), dimension, out.size()));
+  }
+
+  EmbedStats stats;
+  try {
+    LB_RETURN_IF_ERROR(embed_windows(pipeline, texts, out.data(), stats));
+  } catch (const std::bad_alloc&) {
+    return Status(StatusCode::kOutOfMemory, fmt::format("no memory left to embed {} texts", texts.size()));
+  }
+  stats.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return stats;
+}
+
+}  // namespace latebind::embedding

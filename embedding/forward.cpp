@@ -1,0 +1,189 @@
+#include "embedding/forward.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "embedding/pooling.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::ElementType;
+using core::Shape;
+using core::Status;
+using core::StatusCode;
+
+Status unsupported(std::string message) {
+  return Status(StatusCode::kUnsupported, std::move(message));
+}
+
+std::string names_of(std::span<const core::TensorInfo> infos) {
+  std::string names;
+  for (const core::TensorInfo& info : infos)
+    names += (names.empty() ? "" : ", ") + info.name;
+  return names;
+}
+
+bool is_either(std::string_view name, std::string_view a, std::string_view b) {
+  return name == a || name == b;
+}
+
+}  // namespace
+
+core::Result<Forward> Forward::bind(std::shared_ptr<core::PlacedModel> model, const OutputRule& rule) {
+  Forward forward(std::move(model), rule);
+  LB_RETURN_IF_ERROR(forward.bind_inputs());
+  LB_RETURN_IF_ERROR(forward.bind_output());
+  return forward;
+}
+
+Status Forward::bind_inputs() {
+  for (const core::TensorInfo& input : model_->inputs()) {
+    if (input.name == "input_ids") {
+      feeds_.push_back(Feed::kIds);
+    } else if (input.name == "attention_mask") {
+      feeds_.push_back(Feed::kMask);
+    } else if (input.name == "token_type_ids") {
+      feeds_.push_back(Feed::kTokenTypes);
+    } else {
+      return unsupported(
+          fmt::format("the model wants an input '{}'; an embedding model has input_ids, "
+                      "attention_mask and perhaps token_type_ids",
+                      input.name));
+    }
+    if (input.type != ElementType::kI64 && input.type != ElementType::kI32) {
+      return unsupported(
+          fmt::format("the model's input {} has type {}; i64 or i32 is needed", input.name, core::name_of(input.type)));
+    }
+    if (!input.shape.accepts(Shape{2, 3}) || !input.shape.accepts(Shape{1, 2})) {
+      return unsupported(fmt::format("the model's input {} has shape {}; [batch, tokens] with both free is needed",
+                                     input.name, input.shape.to_string()));
+    }
+  }
+  for (const auto& [feed, name] : {std::pair{Feed::kIds, "input_ids"}, std::pair{Feed::kMask, "attention_mask"}}) {
+    if (std::count(feeds_.begin(), feeds_.end(), feed) != 1) {
+      return unsupported(
+          fmt::format("the model has no input '{}'; its inputs are: {}", name, names_of(model_->inputs())));
+    }
+  }
+  return {};
+}
+
+Status Forward::bind_output() {
+  const auto outputs = model_->outputs();
+  const std::size_t rank = rule_.pooled ? 2 : 3;
+  std::vector<std::size_t> fitting;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].shape.rank() == rank) fitting.push_back(i);
+  }
+  // Exports often give more than is asked for: the names by which transformers and sentence-transformers call the one
+  // that is meant decide.
+  if (fitting.size() > 1) {
+    std::erase_if(fitting, [&](std::size_t i) {
+      return rule_.pooled ? outputs[i].name != "sentence_embedding"
+                          : !is_either(outputs[i].name, "last_hidden_state", "token_embeddings");
+    });
+  }
+  if (fitting.size() != 1) {
+    return unsupported(fmt::format("can not tell which output of the model holds the {}; its outputs are: {}",
+                                   rule_.pooled ? "text vectors [batch, size]" : "token vectors [batch, tokens, size]",
+                                   names_of(outputs)));
+  }
+  output_ = fitting.front();
+  const core::TensorInfo& output = outputs[output_];
+  if (output.type != ElementType::kF32) {
+    return unsupported(
+        fmt::format("the model's output {} has type {}; f32 is needed", output.name, core::name_of(output.type)));
+  }
+  const std::int64_t declared = output.shape[rank - 1];
+  if (rule_.dimension == 0 && declared > 0) rule_.dimension = static_cast<std::size_t>(declared);
+  if (rule_.dimension == 0 || (declared != core::kDynamic && static_cast<std::size_t>(declared) != rule_.dimension)) {
+    return unsupported(fmt::format("the model's output {} has shape {}, which does not give vectors of length {}",
+                                   output.name, output.shape.to_string(), rule_.dimension));
+  }
+  return {};
+}
+
+template <class Id>
+void Forward::fill(Feed feed, const TokenTable& table, std::span<const std::uint32_t> rows, std::size_t width,
+                   Id* to) const {
+  for (const std::uint32_t row : rows) {
+    const auto ids = table.ids(row);
+    Id* const end = to + width;
+    switch (feed) {
+      case Feed::kIds:
+        to = std::copy(ids.begin(), ids.end(), to);
+        break;
+      case Feed::kMask:
+        to = std::fill_n(to, ids.size(), Id{1});
+        break;
+      case Feed::kTokenTypes:
+        break;
+    }
+    to = std::fill_n(to, end - to, Id{0});
+  }
+}
+
+Status Forward::run(const TokenTable& table, std::span<const std::uint32_t> rows, std::size_t width, Scratch& scratch,
+                    float* out) const {
+  const auto inputs = model_->inputs();
+  const std::size_t elements = rows.size() * width;
+  scratch.inputs.resize(inputs.size());
+  scratch.views.resize(inputs.size());
+  const Shape shape{static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(width)};
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    auto& buffer = scratch.inputs[i];
+    if (buffer.size() < elements) buffer.resize(elements);
+    if (inputs[i].type == ElementType::kI64) {
+      fill(feeds_[i], table, rows, width, buffer.data());
+    } else {
+      fill(feeds_[i], table, rows, width, reinterpret_cast<std::int32_t*>(buffer.data()));
+    }
+    scratch.views[i] = {buffer.data(), inputs[i].type, shape, std::nullopt};
+  }
+
+  scratch.outputs.resize(model_->outputs().size());
+  // A single text's vector goes straight to its place.
+  const bool direct = rule_.pooled && rows.size() == 1 && scratch.outputs.size() == 1;
+  if (direct) {
+    core::OutputTensor bound =
+        core::OutputTensor::bound(out + rows[0] * rule_.dimension, rule_.dimension * sizeof(float));
+    LB_RETURN_IF_ERROR(model_->execute(scratch.views, {&bound, 1}));
+    return deliver(bound.view(), table, rows, width, nullptr);
+  }
+  LB_RETURN_IF_ERROR(model_->execute(scratch.views, scratch.outputs));
+  return deliver(scratch.outputs[output_].view(), table, rows, width, out);
+}
+
+Status Forward::deliver(const core::TensorView& output, const TokenTable& table, std::span<const std::uint32_t> rows,
+                        std::size_t width, float* out) const {
+  const std::size_t dimension = rule_.dimension;
+  const auto row_count = static_cast<std::int64_t>(rows.size());
+  const auto length = static_cast<std::int64_t>(dimension);
+  const Shape expected =
+      rule_.pooled ? Shape{row_count, length} : Shape{row_count, static_cast<std::int64_t>(width), length};
+  if (output.data == nullptr || output.type != ElementType::kF32 || !(output.shape == expected)) {
+    return Status(StatusCode::kShapeMismatch, fmt::format("the model's output {} came back as {} {}; f32 {} was due",
+                                                          model_->outputs()[output_].name, core::name_of(output.type),
+                                                          output.shape.to_string(), expected.to_string()));
+  }
+  if (out == nullptr) return {};  // already in its place
+  const auto* from = static_cast<const float*>(output.data);
+  for (const std::uint32_t row : rows) {
+    const std::span<float> to(out + row * dimension, dimension);
+    if (rule_.pooled) {
+      std::copy_n(from, dimension, to.begin());
+      from += dimension;
+    } else {
+      pool(rule_.pooling, {from, table.lengths()[row] * dimension}, to);
+      if (rule_.normalize) normalize(to);
+      from += width * dimension;
+    }
+  }
+  return {};
+}
+
+}  // namespace latebind::embedding

@@ -1,0 +1,68 @@
+// Forward: one batch of token ids through the placed model, and its vectors to where they belong.
+//
+// Knows the model's inputs by name and type, and whether its output still has to be pooled. Immutable and thread-safe
+// after bind(); each call brings a Scratch of its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/engine.h"
+#include "core/result.h"
+#include "embedding/model_folder.h"
+#include "embedding/token_table.h"
+
+namespace latebind::embedding {
+
+// What becomes of the model's output.
+struct OutputRule {
+  // True: rows of the output are the vectors. False: token vectors, to be pooled, and normalised where `normalize`.
+  bool pooled = false;
+  PoolingMode pooling = PoolingMode::kMean;
+  bool normalize = false;
+  // Length of a vector; 0: what the model's output declares.
+  std::size_t dimension = 0;
+};
+
+class Forward {
+ public:
+  // Buffers that are kept between runs. One thread at a time.
+  struct Scratch {
+    std::vector<std::vector<std::int64_t>> inputs;
+    std::vector<core::TensorView> views;
+    std::vector<core::OutputTensor> outputs;
+  };
+
+  // Refuses models that do not take token ids, by the name of what is wrong with them.
+  static core::Result<Forward> bind(std::shared_ptr<core::PlacedModel> model, const OutputRule& rule);
+
+  [[nodiscard]] std::size_t dimension() const { return rule_.dimension; }
+  [[nodiscard]] const core::PlacedModel& model() const { return *model_; }
+
+  // Computes the texts `rows` of `table`, each padded to `width` tokens, and writes the vector of text r to
+  // out + r * dimension(). Every row has at least one token.
+  [[nodiscard]] core::Status run(const TokenTable& table, std::span<const std::uint32_t> rows, std::size_t width,
+                                 Scratch& scratch, float* out) const;
+
+ private:
+  // What an input of the model is fed with.
+  enum class Feed { kIds, kMask, kTokenTypes };
+
+  Forward(std::shared_ptr<core::PlacedModel> model, const OutputRule& rule) : model_(std::move(model)), rule_(rule) {}
+  core::Status bind_inputs();
+  core::Status bind_output();
+  template <class Id>
+  void fill(Feed feed, const TokenTable& table, std::span<const std::uint32_t> rows, std::size_t width, Id* to) const;
+  core::Status deliver(const core::TensorView& output, const TokenTable& table, std::span<const std::uint32_t> rows,
+                       std::size_t width, float* out) const;
+
+  std::shared_ptr<core::PlacedModel> model_;
+  OutputRule rule_;
+  std::vector<Feed> feeds_;  // in the order of the model's inputs
+  std::size_t output_ = 0;   // the position of the output that is used
+};
+
+}  // namespace latebind::embedding

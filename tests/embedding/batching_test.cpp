@@ -1,0 +1,109 @@
+#include "embedding/batching.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <vector>
+
+namespace latebind::embedding {
+namespace {
+
+std::vector<std::uint32_t> random_lengths(std::mt19937& random, std::size_t count) {
+  std::uniform_int_distribution<std::uint32_t> length(0, 600);
+  std::vector<std::uint32_t> lengths(count);
+  for (auto& value : lengths)
+    value = length(random) % 7 == 0 ? length(random) : length(random) % 40;
+  return lengths;
+}
+
+TEST(BatchingTest, EachTextIsInExactlyOneBatchAndEveryBatchKeepsTheBudget) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 300; ++round) {
+    const auto lengths = random_lengths(random, random() % 500);
+    const BatchLimits limits{1 + random() % 700, 1 + random() % 5, random() % 2 == 0};
+    const BatchPlan plan = plan_batches(lengths, limits);
+
+    ASSERT_EQ(std::set(plan.order.begin(), plan.order.end()).size(), lengths.size());
+    std::size_t next = 0;
+    std::uint64_t tokens = 0;
+    std::uint64_t padded = 0;
+    for (const Batch& batch : plan.batches) {
+      ASSERT_EQ(batch.first, next);
+      ASSERT_GT(batch.count, 0U);
+      next += batch.count;
+      ASSERT_LE(next, lengths.size());
+      if (batch.count > 1) {
+        ASSERT_LE(batch.count * batch.width, limits.tokens);
+      }
+      for (std::size_t i = batch.first; i < next; ++i) {
+        const std::uint32_t length = lengths[plan.order[i]];
+        ASSERT_GT(length, 0U);
+        ASSERT_LE(length, batch.width);
+        tokens += length;
+      }
+      padded += batch.count * batch.width;
+    }
+    for (std::size_t i = next; i < lengths.size(); ++i)
+      ASSERT_EQ(lengths[plan.order[i]], 0U);
+    ASSERT_EQ(plan.tokens, tokens);
+    ASSERT_EQ(plan.padded_tokens, padded);
+  }
+}
+
+TEST(BatchingTest, TheLongestTextsComeFirstAndEqualOnesKeepTheirOrder) {
+  const std::vector<std::uint32_t> lengths{3, 9, 3, 0, 9, 4};
+  const BatchPlan plan = plan_batches(lengths, {100, 1, false});
+  EXPECT_EQ(plan.order, (std::vector<std::uint32_t>{1, 4, 5, 0, 2, 3}));
+  ASSERT_EQ(plan.batches.size(), 1U);
+  EXPECT_EQ(plan.batches[0].width, 9U);
+  EXPECT_EQ(plan.batches[0].count, 5U);
+  EXPECT_EQ(plan.tokens, 28U);
+  EXPECT_EQ(plan.padded_tokens, 45U);
+}
+
+TEST(BatchingTest, ATextLongerThanTheBudgetIsAlone) {
+  const std::vector<std::uint32_t> lengths{10, 500, 10, 10};
+  const BatchPlan plan = plan_batches(lengths, {32, 1, false});
+  ASSERT_EQ(plan.batches.size(), 2U);
+  EXPECT_EQ(plan.batches[0].count, 1U);
+  EXPECT_EQ(plan.batches[0].width, 500U);
+  EXPECT_EQ(plan.batches[1].count, 3U);
+}
+
+TEST(BatchingTest, NoTextMakesNoBatch) {
+  const BatchPlan plan = plan_batches({}, {});
+  EXPECT_TRUE(plan.order.empty());
+  EXPECT_TRUE(plan.batches.empty());
+}
+
+TEST(BatchingTest, EqualLengthsCostNoPadding) {
+  const std::vector<std::uint32_t> lengths(1000, 17);
+  const BatchPlan plan = plan_batches(lengths, {512, 4, false});
+  EXPECT_EQ(plan.tokens, plan.padded_tokens);
+}
+
+TEST(BatchingTest, SeveralWorkersShareAFewTexts) {
+  const std::vector<std::uint32_t> lengths(64, 32);  // as many tokens as one batch may have
+  EXPECT_EQ(plan_batches(lengths, {2048, 1, false}).batches.size(), 1U);
+  EXPECT_GE(plan_batches(lengths, {2048, 4, false}).batches.size(), 4U);
+  EXPECT_EQ(plan_batches(lengths, {2048, 4, true}).batches.size(), 1U);
+}
+
+TEST(BatchingTest, WorkersFinishAboutTogether) {
+  std::mt19937 random(5);
+  const auto lengths = random_lengths(random, 2000);
+  constexpr std::size_t kWorkers = 4;
+  const BatchPlan plan = plan_batches(lengths, {2048, kWorkers, false});
+  // Each batch goes to the worker that is free first; a token costs one unit of time.
+  std::vector<std::size_t> busy_until(kWorkers, 0);
+  for (const Batch& batch : plan.batches) {
+    *std::min_element(busy_until.begin(), busy_until.end()) += batch.count * batch.width;
+  }
+  const auto [least, most] = std::minmax_element(busy_until.begin(), busy_until.end());
+  EXPECT_LE(*most - *least, 512U);
+}
+
+}  // namespace
+}  // namespace latebind::embedding

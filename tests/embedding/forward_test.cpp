@@ -1,0 +1,151 @@
+#include "embedding/forward.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/embedding/toy_encoder.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::ElementType;
+using core::Shape;
+using core::StatusCode;
+using test::Infos;
+using test::kToyDimension;
+using test::ToyScript;
+using ::testing::HasSubstr;
+
+constexpr OutputRule kPoolMean{.pooled = false, .pooling = PoolingMode::kMean, .normalize = true, .dimension = 0};
+
+core::Status bind_status(ToyScript script, OutputRule rule = kPoolMean) {
+  return Forward::bind(test::toy_model(std::move(script)), rule).status();
+}
+
+ToyScript spoiled(std::function<void(Infos&, Infos&)> declare) {
+  ToyScript script;
+  script.declare = std::move(declare);
+  return script;
+}
+
+// Runs three texts of different lengths as one batch, the last one first.
+void expect_right_vectors(ToyScript script, const OutputRule& rule) {
+  const auto tokenizer = test::toy_tokenizer();
+  const std::vector<std::string> texts{"a word", "", "some more words here"};
+  TokenTable table;
+  for (const auto& text : texts)
+    ASSERT_TRUE(table.add(tokenizer, {64, 0}, text).ok());
+  const auto forward = Forward::bind(test::toy_model(std::move(script)), rule);
+  ASSERT_TRUE(forward.ok()) << forward.status().to_string();
+  ASSERT_EQ(forward->dimension(), kToyDimension);
+
+  Forward::Scratch scratch;
+  std::vector<float> out(texts.size() * kToyDimension);
+  const std::vector<std::uint32_t> rows{2, 0, 1};
+  // Twice: buffers of an earlier run must not shine through.
+  for (const std::size_t width : {table.lengths()[2] + 3, table.lengths()[2]}) {
+    std::fill(out.begin(), out.end(), -7.0F);
+    const auto status = forward->run(table, rows, width, scratch, out.data());
+    ASSERT_TRUE(status.ok()) << status.to_string();
+    for (std::size_t text = 0; text < texts.size(); ++text) {
+      const auto ids = table.ids(text);
+      const auto expected = test::toy_vector({ids.begin(), ids.end()});
+      for (std::size_t d = 0; d < kToyDimension; ++d) {
+        EXPECT_NEAR(out[text * kToyDimension + d], expected[d], 1e-6) << text << "," << d;
+      }
+    }
+  }
+  // One text alone, which needs no buffer in between.
+  std::vector<float> single(kToyDimension * texts.size(), -7.0F);
+  ASSERT_TRUE(forward->run(table, {rows.data() + 1, 1}, table.lengths()[0], scratch, single.data()).ok());
+  for (std::size_t d = 0; d < kToyDimension; ++d)
+    EXPECT_NEAR(single[d], out[d], 1e-6);
+  EXPECT_EQ(single[kToyDimension], -7.0F);
+}
+
+TEST(ForwardTest, PoolsTokenVectors) {
+  expect_right_vectors({}, kPoolMean);
+}
+
+TEST(ForwardTest, TakesVectorsThatTheModelPooled) {
+  expect_right_vectors({.pooled = true}, {.pooled = true, .dimension = kToyDimension});
+}
+
+TEST(ForwardTest, GivesTokenTypesWhereTheModelWantsThem) {
+  expect_right_vectors({.wants_token_types = true}, kPoolMean);
+}
+
+TEST(ForwardTest, GivesIdsInTheWidthThatTheModelDeclares) {
+  expect_right_vectors({.id_type = ElementType::kI32, .wants_token_types = true}, kPoolMean);
+}
+
+TEST(ForwardTest, RefusesAnUnknownInputByName) {
+  const auto status = bind_status(spoiled([](Infos& in, Infos&) {
+    in.push_back({"pixel_values", ElementType::kF32, {1, 3}});
+  }));
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_THAT(status.to_string(), HasSubstr("'pixel_values'"));
+}
+
+TEST(ForwardTest, RefusesAModelWithoutAttentionMask) {
+  const auto status = bind_status(spoiled([](Infos& in, Infos&) { in.erase(in.begin() + 1); }));
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_THAT(status.to_string(), HasSubstr("no input 'attention_mask'; its inputs are: input_ids"));
+}
+
+TEST(ForwardTest, RefusesIdsThatAreNotWholeNumbers) {
+  const auto status = bind_status(spoiled([](Infos& in, Infos&) { in[0].type = ElementType::kF32; }));
+  EXPECT_THAT(status.to_string(), HasSubstr("input_ids has type f32"));
+}
+
+TEST(ForwardTest, RefusesFixedInputShapes) {
+  const auto status = bind_status(spoiled([](Infos& in, Infos&) { in[1].shape = Shape{1, 128}; }));
+  EXPECT_THAT(status.to_string(), HasSubstr("attention_mask has shape [1,128]"));
+}
+
+TEST(ForwardTest, RefusesOutputsOfAnotherType) {
+  const auto status = bind_status(spoiled([](Infos&, Infos& out) { out[0].type = ElementType::kF16; }));
+  EXPECT_THAT(status.to_string(), HasSubstr("output vectors has type f16"));
+}
+
+TEST(ForwardTest, RefusesAnOutputOfAnotherLength) {
+  auto rule = kPoolMean;
+  rule.dimension = 384;
+  EXPECT_THAT(bind_status({}, rule).to_string(), HasSubstr("does not give vectors of length 384"));
+}
+
+TEST(ForwardTest, RefusesAModelWhoseOutputIsNotTellable) {
+  const auto status = bind_status(spoiled([](Infos&, Infos& out) { out.push_back(out[0]); }));
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_THAT(status.to_string(), HasSubstr("can not tell which output"));
+}
+
+TEST(ForwardTest, TakesTheOutputThatTransformersNamesAmongSeveral) {
+  EXPECT_TRUE(bind_status(spoiled([](Infos&, Infos& out) {
+                out.push_back(out[0]);
+                out[1].name = "last_hidden_state";
+              })).ok());
+}
+
+TEST(ForwardTest, NamesTheShapeThatCameBackWrong) {
+  ToyScript script{.pooled = true};
+  script.declare = [](Infos&, Infos& out) { out[0].shape = Shape{core::kDynamic, core::kDynamic}; };
+  const auto forward = Forward::bind(test::toy_model(std::move(script)), {.pooled = true, .dimension = 7});
+  ASSERT_TRUE(forward.ok()) << forward.status().to_string();
+  const auto tokenizer = test::toy_tokenizer();
+  TokenTable table;
+  ASSERT_TRUE(table.add(tokenizer, {64, 0}, "a").ok());
+  ASSERT_TRUE(table.add(tokenizer, {64, 0}, "b").ok());
+  Forward::Scratch scratch;
+  std::vector<float> out(14);
+  const std::vector<std::uint32_t> rows{0, 1};
+  const auto status = forward->run(table, rows, 3, scratch, out.data());
+  EXPECT_EQ(status.code(), StatusCode::kShapeMismatch);
+  EXPECT_THAT(status.to_string(), HasSubstr("came back as f32 [2,5]; f32 [2,7] was due"));
+}
+
+}  // namespace
+}  // namespace latebind::embedding

@@ -1,0 +1,79 @@
+#include "embedding/pooling.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+namespace latebind::embedding {
+namespace {
+
+const std::vector<float> kStates{1, -2, 3,  //
+                                 5, -8, 0,  //
+                                 3, -5, 3};
+
+std::vector<float> pooled(PoolingMode mode, const std::vector<float>& states = kStates, std::size_t dimension = 3) {
+  std::vector<float> out(dimension, 99.0F);
+  pool(mode, states, out);
+  return out;
+}
+
+TEST(PoolingTest, ClsTakesTheFirstToken) {
+  EXPECT_EQ(pooled(PoolingMode::kCls), (std::vector<float>{1, -2, 3}));
+}
+
+TEST(PoolingTest, LastTokenTakesTheLastRealToken) {
+  EXPECT_EQ(pooled(PoolingMode::kLastToken), (std::vector<float>{3, -5, 3}));
+}
+
+TEST(PoolingTest, MaxTakesTheLargestOfEachComponent) {
+  EXPECT_EQ(pooled(PoolingMode::kMax), (std::vector<float>{5, -2, 3}));
+}
+
+TEST(PoolingTest, MeanDividesByTheRealTokens) {
+  EXPECT_EQ(pooled(PoolingMode::kMean), (std::vector<float>{3, -5, 2}));
+}
+
+TEST(PoolingTest, OneTokenIsItsOwnPool) {
+  for (const auto mode : {PoolingMode::kCls, PoolingMode::kMean, PoolingMode::kMax, PoolingMode::kLastToken}) {
+    EXPECT_EQ(pooled(mode, {7, -1, 0.5F}), (std::vector<float>{7, -1, 0.5F}));
+  }
+}
+
+TEST(PoolingTest, NormalizedVectorsHaveLengthOneAndTheirDirection) {
+  std::mt19937 random(3);
+  std::normal_distribution<float> component;
+  for (const std::size_t dimension : {1, 2, 15, 16, 17, 384, 1023}) {
+    std::vector<float> vector(dimension);
+    for (float& value : vector)
+      value = component(random);
+    const std::vector<float> before = vector;
+    normalize(vector);
+    double length = 0;
+    double dot = 0;
+    double before_length = 0;
+    for (std::size_t i = 0; i < dimension; ++i) {
+      length += static_cast<double>(vector[i]) * static_cast<double>(vector[i]);
+      dot += static_cast<double>(vector[i]) * static_cast<double>(before[i]);
+      before_length += static_cast<double>(before[i]) * static_cast<double>(before[i]);
+    }
+    EXPECT_NEAR(length, 1.0, 1e-6) << dimension;
+    EXPECT_NEAR(dot / std::sqrt(before_length), 1.0, 1e-6) << dimension;
+  }
+}
+
+TEST(PoolingTest, TheZeroVectorStaysZero) {
+  std::vector<float> vector(20, 0.0F);
+  normalize(vector);
+  EXPECT_EQ(vector, std::vector<float>(20, 0.0F));
+}
+
+TEST(PoolingTest, AVectorShorterThanTheLeastNormIsDividedByThat) {
+  std::vector<float> vector{1e-13F, 0.0F};
+  normalize(vector);
+  EXPECT_NEAR(vector[0], 0.1F, 1e-6);
+}
+
+}  // namespace
+}  // namespace latebind::embedding

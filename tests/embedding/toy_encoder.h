@@ -1,0 +1,159 @@
+// A model of token ids in memory, and a tokenizer for it: what stands above the backend contract can be tested without
+// a vendor. The vector of a text depends on its ids and their positions, and on nothing else of its batch.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/engine.h"
+#include "embedding/pooling.h"
+#include "embedding/tokenizer/tokenizer.h"
+
+namespace latebind::test {
+
+using Infos = std::vector<core::TensorInfo>;
+
+inline constexpr std::size_t kToyDimension = 5;
+
+// Component `d` of the token vector of `id` at `position`.
+inline float toy_state(std::int64_t id, std::size_t position, std::size_t d) {
+  return static_cast<float>(std::sin(0.37 * static_cast<double>(id) + 1.3 * static_cast<double>(d)) +
+                            0.01 * static_cast<double>(position));
+}
+
+// What a toy embedder must give: the mean of the token vectors of `ids`, normalised.
+inline std::vector<float> toy_vector(const std::vector<std::int32_t>& ids) {
+  std::vector<float> states;
+  for (std::size_t t = 0; t < ids.size(); ++t) {
+    for (std::size_t d = 0; d < kToyDimension; ++d)
+      states.push_back(toy_state(ids[t], t, d));
+  }
+  std::vector<float> out(kToyDimension);
+  embedding::pool(embedding::PoolingMode::kMean, states, out);
+  embedding::normalize(out);
+  return out;
+}
+
+struct ToyScript {
+  core::ElementType id_type = core::ElementType::kI64;
+  bool pooled = false;  // vectors instead of token vectors
+  bool wants_token_types = false;
+  unsigned requests = 1;
+  // Called at the start of every run, from the thread that runs; an error is the run's.
+  std::function<core::Status(const core::TensorView& ids)> on_run{};
+  // May spoil what is declared.
+  std::function<void(Infos& inputs, Infos& outputs)> declare{};
+};
+
+class ToyEncoder : public core::Executable {
+ public:
+  explicit ToyEncoder(ToyScript script) : script_(std::move(script)) {
+    const core::Shape shape{core::kDynamic, core::kDynamic};
+    inputs_.push_back({"input_ids", script_.id_type, shape});
+    inputs_.push_back({"attention_mask", script_.id_type, shape});
+    if (script_.wants_token_types) inputs_.push_back({"token_type_ids", script_.id_type, shape});
+    const auto dimension = static_cast<std::int64_t>(kToyDimension);
+    outputs_.push_back({"vectors", core::ElementType::kF32,
+                        script_.pooled ? core::Shape{core::kDynamic, dimension}
+                                       : core::Shape{core::kDynamic, core::kDynamic, dimension}});
+    if (script_.declare) script_.declare(inputs_, outputs_);
+    active_.backend = "toy";
+    active_.device = "CPU";
+    active_.requests = script_.requests;
+  }
+
+  std::span<const core::TensorInfo> inputs() const override { return inputs_; }
+  std::span<const core::TensorInfo> outputs() const override { return outputs_; }
+  const core::ActiveConfig& active() const override { return active_; }
+
+  core::Status execute(std::span<const core::TensorView> inputs, std::span<core::OutputTensor> outputs,
+                       const core::RunOptions&) override {
+    LB_RETURN_IF_ERROR(core::check_inputs(inputs_, inputs));
+    if (script_.on_run) LB_RETURN_IF_ERROR(script_.on_run(inputs[0]));
+    const auto rows = static_cast<std::size_t>(inputs[0].shape[0]);
+    const auto width = static_cast<std::size_t>(inputs[0].shape[1]);
+    const auto dimension = static_cast<std::int64_t>(kToyDimension);
+    const core::Shape shape = script_.pooled ? core::Shape{inputs[0].shape[0], dimension}
+                                             : core::Shape{inputs[0].shape[0], inputs[0].shape[1], dimension};
+    LB_ASSIGN_OR_RETURN(void* const data, outputs[0].prepare(core::ElementType::kF32, shape));
+    auto* to = static_cast<float*>(data);
+    for (std::size_t row = 0; row < rows; ++row) {
+      std::vector<std::int32_t> ids;
+      for (std::size_t t = 0; t < width; ++t) {
+        const std::int64_t id = value(inputs[0], row * width + t);
+        if (script_.wants_token_types && value(inputs[2], row * width + t) != 0) {
+          return core::Status(core::StatusCode::kInternal, "token_type_ids are not all 0");
+        }
+        const std::int64_t kept = value(inputs[1], row * width + t);
+        if (kept == 1) ids.push_back(static_cast<std::int32_t>(id));
+        if (kept == 0 && id != 0) return core::Status(core::StatusCode::kInternal, "padding is not 0");
+        for (std::size_t d = 0; d < kToyDimension && !script_.pooled; ++d) {
+          // What padding gives must not reach any vector.
+          *to++ = kept == 1 ? toy_state(id, t, d) : 1e9F;
+        }
+      }
+      if (script_.pooled) {
+        for (const float component : toy_vector(ids))
+          *to++ = component;
+      }
+    }
+    return {};
+  }
+
+ private:
+  static std::int64_t value(const core::TensorView& tensor, std::size_t at) {
+    return tensor.type == core::ElementType::kI64 ? static_cast<const std::int64_t*>(tensor.data)[at]
+                                                  : static_cast<const std::int32_t*>(tensor.data)[at];
+  }
+
+  ToyScript script_;
+  Infos inputs_;
+  Infos outputs_;
+  core::ActiveConfig active_;
+};
+
+inline std::shared_ptr<core::PlacedModel> toy_model(ToyScript script) {
+  auto executable = std::make_unique<ToyEncoder>(std::move(script));
+  auto attestation = std::make_shared<core::Attestation>();
+  attestation->active = executable->active();
+  return std::make_shared<core::PlacedModel>(std::move(executable), std::move(attestation));
+}
+
+// A WordPiece tokenizer that knows the letters a to z, alone and within words, and "word": [CLS] is 2, [SEP] 3.
+inline std::string toy_tokenizer_json() {
+  std::string vocabulary = R"("[PAD]":0,"[UNK]":1,"[CLS]":2,"[SEP]":3,"word":4)";
+  int id = 5;
+  for (char letter = 'a'; letter <= 'z'; ++letter) {
+    vocabulary += std::string(",\"") + letter + "\":" + std::to_string(id++);
+    vocabulary += std::string(",\"##") + letter + "\":" + std::to_string(id++);
+  }
+  std::string added;
+  for (const auto& [token, number] : {std::pair{"[PAD]", 0}, {"[UNK]", 1}, {"[CLS]", 2}, {"[SEP]", 3}}) {
+    added += (added.empty() ? "" : ",") + std::string(R"({"id":)") + std::to_string(number) + R"(,"content":")" +
+             token + R"(","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":true})";
+  }
+  return R"({"version":"1.0","truncation":null,"padding":null,"added_tokens":[)" + added +
+         R"(],"normalizer":{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":null,)"
+         R"("lowercase":true},"pre_tokenizer":{"type":"BertPreTokenizer"},"post_processor":{"type":"TemplateProcessing",)"
+         R"("single":[{"SpecialToken":{"id":"[CLS]","type_id":0}},{"Sequence":{"id":"A","type_id":0}},)"
+         R"({"SpecialToken":{"id":"[SEP]","type_id":0}}],"pair":[{"SpecialToken":{"id":"[CLS]","type_id":0}},)"
+         R"({"Sequence":{"id":"A","type_id":0}},{"SpecialToken":{"id":"[SEP]","type_id":0}},)"
+         R"({"Sequence":{"id":"B","type_id":1}},{"SpecialToken":{"id":"[SEP]","type_id":1}}],)"
+         R"("special_tokens":{"[CLS]":{"id":"[CLS]","ids":[2],"tokens":["[CLS]"]},)"
+         R"("[SEP]":{"id":"[SEP]","ids":[3],"tokens":["[SEP]"]}}},"decoder":{"type":"WordPiece","prefix":"##",)"
+         R"("cleanup":true},"model":{"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":"##",)"
+         R"("max_input_chars_per_word":100,"vocab":{)" +
+         vocabulary + "}}}";
+}
+
+inline embedding::Tokenizer toy_tokenizer() {
+  return *embedding::Tokenizer::from_json(toy_tokenizer_json(), "the toy tokenizer");
+}
+
+}  // namespace latebind::test
