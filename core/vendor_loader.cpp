@@ -1,0 +1,50 @@
+#include "core/vendor_loader.h"
+
+#include <fmt/format.h>
+
+#include "core/log.h"
+
+namespace latebind::core {
+namespace {
+
+std::string describe(const std::vector<SearchStep>& steps) {
+  std::string text;
+  for (const SearchStep& step : steps) {
+    text += fmt::format("{}{} ({}): {}", text.empty() ? "" : "; ", step.place, step.source, step.outcome);
+  }
+  return text;
+}
+
+}  // namespace
+
+Status open_first(const VendorLibrary& wanted, System system, const SearchList& list, const OpenVendorFile& open,
+                  std::vector<SearchStep>& trace) {
+  trace.clear();
+  bool found = false;
+  for (const SearchCandidate& candidate : list.candidates) {
+    trace.push_back({candidate.place, candidate.source, candidate.why_not, false});
+    if (!candidate.why_not.empty()) continue;
+    auto version = open(candidate.place);
+    if (version.ok()) {
+      trace.back().outcome = "opened, version " + *version;
+      trace.back().opened = true;
+      log(LogLevel::kDebug, fmt::format("opened {} {} from {}", wanted.product, *version, candidate.place));
+      return {};
+    }
+    found = true;
+    trace.back().outcome = version.status().to_string();
+  }
+
+  const StatusCode code = found ? StatusCode::kLibraryUnusable : StatusCode::kLibraryNotFound;
+  if (!list.chosen_by.empty()) {
+    return Status(code, fmt::format("{} can not be opened as {} says (correct or clear that, or install it: {}): {}",
+                                    wanted.product, list.chosen_by, wanted.install_command, describe(trace)));
+  }
+  return Status(code, fmt::format("{}: install it ({}) or set {} to the full path of {} or of its folder; tried {}",
+                                  found ? fmt::format("no {} that was found can be used", wanted.product)
+                                        : fmt::format("{} is not here", wanted.product),
+                                  wanted.install_command, wanted.library_variables.front(),
+                                  library_name(wanted.stem, system), describe(trace)));
+}
+
+}  // namespace latebind::core
