@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/platform/dynamic_library.h"
+#include "core/platform/library_image.h"
 #include "core/platform/os_error.h"
 
 namespace latebind::platform {
@@ -69,6 +70,7 @@ std::string_view path_of_mapping(std::string_view line, std::uintptr_t address) 
 
 core::Result<DynamicLibrary> DynamicLibrary::open(const std::filesystem::path& file) {
   LB_RETURN_IF_ERROR(check_library_file(file));
+  LB_RETURN_IF_ERROR(check_library_is_whole(file));
   void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* text = ::dlerror();

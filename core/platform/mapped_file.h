@@ -17,6 +17,15 @@ class MappedFile {
   // Empty files are fine.
   static core::Result<MappedFile> open(const std::filesystem::path& file);
 
+  // The file, zeros up to tail_offset(size of the file), then a copy of `tail`, as one range of bytes: for vendors that
+  // want everything in one block. The file's part is mapped as above on Linux and copied on Windows.
+  static core::Result<MappedFile> open_with_tail(const std::filesystem::path& file, std::span<const std::byte> tail);
+  // The next multiple of 64 KiB, which is one of every system's page size.
+  [[nodiscard]] static constexpr std::size_t tail_offset(std::size_t file_size) {
+    constexpr std::size_t kGranularity = std::size_t{64} << 10;
+    return (file_size + kGranularity - 1) / kGranularity * kGranularity;
+  }
+
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
   ~MappedFile();
@@ -33,6 +42,7 @@ class MappedFile {
   std::filesystem::path file_;
   const std::byte* data_ = nullptr;
   std::size_t size_ = 0;
+  bool copied_ = false;  // the bytes are memory of our own, not the file's
 };
 
 }  // namespace latebind::platform

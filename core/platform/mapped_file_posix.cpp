@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -20,8 +21,8 @@ using core::StatusCode;
 
 struct Descriptor {
   explicit Descriptor(int opened) : number(opened) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  Descriptor(Descriptor&& other) noexcept : number(std::exchange(other.number, -1)) {}
+  Descriptor& operator=(Descriptor&& other) = delete;
   ~Descriptor() {
     if (number >= 0) ::close(number);
   }
@@ -32,12 +33,10 @@ void unmap(const std::byte* data, std::size_t size) {
   if (data != nullptr) ::munmap(const_cast<std::byte*>(data), size);
 }
 
-}  // namespace
-
-core::Result<MappedFile> MappedFile::open(const std::filesystem::path& file) {
+core::Result<Descriptor> open_regular(const std::filesystem::path& file, std::size_t& size) {
   LB_RETURN_IF_ERROR(check_path("read", file));
   // Without O_NONBLOCK a named pipe would wait here for its writer.
-  const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (descriptor.number < 0) return status_of_errno("read", file, errno);
   struct stat info {};
   if (::fstat(descriptor.number, &info) != 0) return status_of_errno("read", file, errno);
@@ -49,17 +48,46 @@ core::Result<MappedFile> MappedFile::open(const std::filesystem::path& file) {
   if (static_cast<std::uintmax_t>(info.st_size) > std::numeric_limits<std::size_t>::max()) {
     return status_of_errno("map", file, ENOMEM);
   }
+  size = static_cast<std::size_t>(info.st_size);
+  return descriptor;
+}
 
+}  // namespace
+
+core::Result<MappedFile> MappedFile::open(const std::filesystem::path& file) {
+  std::size_t size = 0;
+  LB_ASSIGN_OR_RETURN(const Descriptor descriptor, open_regular(file, size));
   MappedFile mapped;
   mapped.file_ = file;
-  mapped.size_ = static_cast<std::size_t>(info.st_size);
-  if (mapped.size_ == 0) return mapped;  // mmap refuses to map nothing
-  void* data = ::mmap(nullptr, mapped.size_, PROT_READ, MAP_PRIVATE, descriptor.number, 0);
-  if (data == MAP_FAILED) {
-    mapped.size_ = 0;
+  if (size == 0) return mapped;  // mmap refuses to map nothing
+  void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor.number, 0);
+  if (data == MAP_FAILED) return status_of_errno("map", file, errno);
+  mapped.data_ = static_cast<const std::byte*>(data);
+  mapped.size_ = size;
+  return mapped;
+}
+
+core::Result<MappedFile> MappedFile::open_with_tail(const std::filesystem::path& file,
+                                                    std::span<const std::byte> tail) {
+  std::size_t size = 0;
+  LB_ASSIGN_OR_RETURN(const Descriptor descriptor, open_regular(file, size));
+  const std::size_t offset = tail_offset(size);
+  if (offset < size || offset + tail.size() < offset) return status_of_errno("map", file, ENOMEM);
+  MappedFile mapped;
+  mapped.file_ = file;
+  if (offset + tail.size() == 0) return mapped;
+  // Room for all of it, then the file over its front.
+  void* data = ::mmap(nullptr, offset + tail.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (data == MAP_FAILED) return status_of_errno("map", file, errno);
+  mapped.data_ = static_cast<const std::byte*>(data);
+  mapped.size_ = offset + tail.size();
+  if (!tail.empty()) std::memcpy(static_cast<std::byte*>(data) + offset, tail.data(), tail.size());
+  if (::mprotect(data, mapped.size_, PROT_READ) != 0) return status_of_errno("map", file, errno);
+  if (size > 0 && ::mmap(data, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, descriptor.number, 0) == MAP_FAILED) {
     return status_of_errno("map", file, errno);
   }
-  mapped.data_ = static_cast<const std::byte*>(data);
+  // Dropping pages that are not the file's would lose the tail.
+  mapped.file_size_ = size;
   return mapped;
 }
 

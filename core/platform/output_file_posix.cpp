@@ -87,7 +87,7 @@ Result<OpenedOutput> open_temporary(const path& target, const struct stat* prese
   constexpr int kMostNames = 16;
   constexpr mode_t kEverybody = 0666;  // less what the umask takes away
   constexpr mode_t kOwner = 0600;
-  const path folder = target.has_parent_path() ? target.parent_path() : path(".");
+  const path folder = target.parent_path();
   for (int attempt = 0; attempt < kMostNames; ++attempt) {
     const path name = temporary_name(folder);
     const int handle = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
@@ -142,7 +142,7 @@ Status write_all(const char* data, std::size_t size, const path& file, const Cal
 
 // So that the new name survives a power cut, too. Some file systems can not, and the file itself is safe by now.
 void sync_folder_of(const path& target) {
-  const path folder = target.has_parent_path() ? target.parent_path() : path(".");
+  const path folder = target.parent_path();
   const int handle = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (handle < 0) return;
   ::fsync(handle);
@@ -152,12 +152,16 @@ void sync_folder_of(const path& target) {
 }  // namespace
 
 Result<OpenedOutput> open_output(const path& file) {
-  LB_ASSIGN_OR_RETURN(const Target target, follow_links(file));
+  LB_ASSIGN_OR_RETURN(Target target, follow_links(file));
   if (target.descriptor) {
     const int handle = ::fcntl(*target.descriptor, F_DUPFD_CLOEXEC, 3);
     if (handle < 0) return status_of_errno("write", file, errno);
     return OpenedOutput{handle, file, {}};
   }
+  // Full, so that commit() finds it again when the program changes its current folder meanwhile.
+  std::error_code error;
+  target.file = std::filesystem::absolute(target.file, error);
+  if (error) return status_of_errno("write", file, error.value());
   struct stat info {};
   if (::stat(target.file.c_str(), &info) != 0) {
     if (errno != ENOENT) return status_of_errno("write", target.file, errno);

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <random>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "core/platform/os_error.h"
@@ -45,7 +46,7 @@ Result<int> descriptor_of(WindowsHandle& handle, const path& file) {
 
 Result<OpenedOutput> open_temporary(const path& target) {
   constexpr int kMostNames = 16;
-  const path folder = target.has_parent_path() ? target.parent_path() : path(L".");
+  const path folder = target.parent_path();
   for (int attempt = 0; attempt < kMostNames; ++attempt) {
     const path name = temporary_name(folder);
     WindowsHandle handle(::CreateFileW(name.c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_DELETE, nullptr,
@@ -89,6 +90,13 @@ path final_path(HANDLE handle, const path& otherwise) {
   return path(name);
 }
 
+// So that commit() finds it again when the program changes its current folder meanwhile.
+path full_path(const path& file) {
+  std::error_code error;
+  path full = std::filesystem::absolute(file, error);
+  return error ? file : full;
+}
+
 bool is_device_path(const path& file) {
   const std::wstring& text = file.native();
   return text.starts_with(LR"(\\.\)") || text.starts_with(L"//./");
@@ -104,7 +112,7 @@ Result<OpenedOutput> open_output(const path& file) {
       return status_of_windows_error("write", file, error);
     }
     if (!file.has_filename()) return status_of_errno("write", file, EISDIR);
-    return open_temporary(file);
+    return open_temporary(full_path(file));
   }
   if (attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0) {
     return status_of_errno("write", file, EISDIR);
@@ -115,7 +123,7 @@ Result<OpenedOutput> open_output(const path& file) {
   if (!handle.is_open()) return status_of_windows_error("write", file, ::GetLastError());
   if (::GetFileType(handle.get()) == FILE_TYPE_DISK) {
     const bool is_link = (attributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0;
-    return open_temporary(is_link ? final_path(handle.get(), file) : file);
+    return open_temporary(is_link ? final_path(handle.get(), full_path(file)) : full_path(file));
   }
   LB_ASSIGN_OR_RETURN(const int descriptor, descriptor_of(handle, file));
   return OpenedOutput{descriptor, file, {}};

@@ -13,4 +13,8 @@ namespace latebind::platform {
 // of the process. Once, at the start of a program.
 void ignore_closed_pipes();
 
+// From now on, the standard input and output carry bytes as they are, without line ends being rewritten on Windows.
+// Once, at the start of a program.
+void use_binary_streams();
+
 }  // namespace latebind::platform

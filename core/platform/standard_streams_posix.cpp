@@ -20,4 +20,7 @@ void ignore_closed_pipes() {
   signal(SIGPIPE, SIG_IGN);
 }
 
+// They always do here.
+void use_binary_streams() {}
+
 }  // namespace latebind::platform

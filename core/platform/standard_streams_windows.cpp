@@ -1,3 +1,6 @@
+#include <fcntl.h>
+#include <io.h>
+#include <stdio.h>
 #include <windows.h>
 
 #include "core/platform/standard_streams.h"
@@ -24,5 +27,10 @@ unsigned error_stream_columns() {
 
 // A closed pipe is an error of the write on Windows anyway.
 void ignore_closed_pipes() {}
+
+void use_binary_streams() {
+  _setmode(_fileno(stdin), _O_BINARY);
+  _setmode(_fileno(stdout), _O_BINARY);
+}
 
 }  // namespace latebind::platform

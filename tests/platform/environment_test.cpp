@@ -1,0 +1,128 @@
+#include "core/platform/environment.h"
+
+#include <grp.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+#include <sstream>
+#include <string>
+
+#include "tests/platform/support.h"
+
+namespace latebind::platform {
+namespace {
+
+using testing::ScopedVariable;
+using testing::TemporaryFolder;
+
+TEST(EnvironmentTest, GivesAValueUnlessItIsUnsetOrEmpty) {
+  {
+    const ScopedVariable set("LATEBIND_PROBE", "a value");
+    EXPECT_EQ(environment("LATEBIND_PROBE"), "a value");
+    EXPECT_EQ(trusted_environment("LATEBIND_PROBE"), "a value");
+  }
+  {
+    const ScopedVariable empty("LATEBIND_PROBE", "");
+    EXPECT_EQ(environment("LATEBIND_PROBE"), std::nullopt);
+    EXPECT_EQ(trusted_environment("LATEBIND_PROBE"), std::nullopt);
+  }
+  const ScopedVariable unset("LATEBIND_PROBE", std::nullopt);
+  EXPECT_EQ(environment("LATEBIND_PROBE"), std::nullopt);
+  EXPECT_EQ(trusted_environment("LATEBIND_PROBE"), std::nullopt);
+}
+
+TEST(EnvironmentTest, TrustsAnOrdinaryProcess) {
+  EXPECT_FALSE(is_privileged());
+}
+
+// Starts the probe with a hostile environment and gives back what it printed, by the first word of each line.
+std::map<std::string, std::string> probe(const std::filesystem::path& program, const TemporaryFolder& folder,
+                                         bool as_another_user) {
+  const auto output = folder / "output";
+  testing::write_file(output, "");
+  ::chmod(output.c_str(), 0666);
+  const auto start = [&] {
+    if (std::freopen(output.c_str(), "w", stdout) == nullptr) return std::string("no output");
+    // The leak check of a sanitizer can not look into a process with more rights than its own.
+    const char* const variables[] = {"LATEBIND_PROBE=hostile",      "HOME=/tmp/hostile",
+                                     "XDG_CACHE_HOME=/tmp/hostile", "XDG_CONFIG_HOME=/tmp/hostile",
+                                     "ASAN_OPTIONS=detect_leaks=0", nullptr};
+    const char* const arguments[] = {"/tmp/hostile/program", nullptr};
+    ::execve(program.c_str(), const_cast<char* const*>(arguments), const_cast<char* const*>(variables));
+    return std::string("not started");
+  };
+  const std::string failure = as_another_user ? testing::as_nobody(start) : testing::in_child(start);
+  EXPECT_EQ(failure, "");
+
+  std::map<std::string, std::string> lines;
+  std::istringstream stream(testing::read_file(output));
+  for (std::string word, rest; stream >> word && std::getline(stream, rest);)
+    lines[word] = rest.substr(1);
+  return lines;
+}
+
+std::filesystem::path copied_probe(const TemporaryFolder& folder) {
+  const auto program = std::filesystem::canonical(folder.path()) / "probe";
+  std::filesystem::copy_file(PRIVILEGE_PROBE, program);
+  return program;
+}
+
+TEST(EnvironmentTest, ListensToTheCallerOfAnOrdinaryProgram) {
+  const TemporaryFolder folder;
+  auto lines = probe(copied_probe(folder), folder, false);
+  EXPECT_EQ(lines["privileged"], "0");
+  EXPECT_EQ(lines["environment"], "hostile");
+  EXPECT_EQ(lines["trusted"], "hostile");
+  EXPECT_EQ(lines["home"], "/tmp/hostile");
+  EXPECT_EQ(lines["cache"], "/tmp/hostile/latebind");
+  EXPECT_EQ(lines["config"], "/tmp/hostile/latebind");
+}
+
+TEST(EnvironmentTest, TakesItsOwnFileFromNoArgument) {
+  const TemporaryFolder folder;
+  const auto program = copied_probe(folder);
+  EXPECT_EQ(probe(program, folder, false)["module"], program.string());
+}
+
+TEST(EnvironmentTest, IgnoresTheCallerOfASetuidProgram) {
+  if (!testing::is_root()) GTEST_SKIP() << "only root can make a program that another user runs with more rights";
+  const TemporaryFolder folder;
+  struct statvfs mount {};
+  ASSERT_EQ(::statvfs(folder.path().c_str(), &mount), 0);
+  if ((mount.f_flag & ST_NOSUID) != 0)
+    GTEST_SKIP() << folder.path() << " is mounted nosuid, where setuid has no effect";
+
+  for (const mode_t mode : {mode_t{04755}, mode_t{02755}}) {
+    const TemporaryFolder own;
+    const auto program = copied_probe(own);
+    // Another owner than root, so that the rights gained here are small ones.
+    ASSERT_EQ(::chown(program.c_str(), 1, 1), 0);
+    ASSERT_EQ(::chmod(program.c_str(), mode), 0);
+    auto lines = probe(program, own, true);
+    EXPECT_EQ(lines["privileged"], "1") << std::oct << mode;
+    EXPECT_EQ(lines["environment"], "hostile");
+    EXPECT_EQ(lines["trusted"], "none");
+    for (const char* place : {"home", "cache", "config"}) {
+      EXPECT_NE(lines[place], "");
+      EXPECT_EQ(lines[place].find("hostile"), std::string::npos) << lines[place];
+    }
+    EXPECT_EQ(lines["module"], program.string());
+  }
+}
+
+TEST(EnvironmentTest, NoticesRightsThatTheProcessChangedItself) {
+  if (!testing::is_root()) GTEST_SKIP() << "only root can change its user";
+  EXPECT_EQ(testing::in_child([] {
+              if (::seteuid(testing::kNobody) != 0) return std::string("failed");
+              return std::string(is_privileged() ? "privileged" : "ordinary");
+            }),
+            "privileged");
+  EXPECT_EQ(testing::as_nobody([] { return std::string(is_privileged() ? "privileged" : "ordinary"); }), "ordinary");
+}
+
+}  // namespace
+}  // namespace latebind::platform

@@ -1,0 +1,146 @@
+#include "core/platform/mapped_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "core/platform/output_file.h"
+#include "core/platform/system_info.h"
+#include "tests/platform/support.h"
+
+namespace latebind::platform {
+namespace {
+
+using core::StatusCode;
+using testing::TemporaryFolder;
+
+std::string text_of(const MappedFile& file) {
+  const auto bytes = file.bytes();
+  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+StatusCode refusal(const std::filesystem::path& file) {
+  return MappedFile::open(file).status().code();
+}
+
+TEST(MappedFileTest, ShowsTheBytesOfAFile) {
+  const TemporaryFolder folder;
+  const std::string text = std::string("first\0second", 12) + std::string(100'000, 'x');
+  testing::write_file(folder / "file", text);
+  const auto file = MappedFile::open(folder / "file");
+  ASSERT_TRUE(file.ok()) << file.status().to_string();
+  EXPECT_EQ(text_of(*file), text);
+  EXPECT_EQ(file->file(), folder / "file");
+}
+
+TEST(MappedFileTest, MapsAnEmptyFile) {
+  const TemporaryFolder folder;
+  testing::write_file(folder / "empty", "");
+  auto file = MappedFile::open(folder / "empty");
+  ASSERT_TRUE(file.ok()) << file.status().to_string();
+  EXPECT_TRUE(file->bytes().empty());
+  file->release_pages();
+  const MappedFile moved = *std::move(file);
+  EXPECT_TRUE(moved.bytes().empty());
+}
+
+TEST(MappedFileTest, RefusesWhatIsNoFile) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(refusal(folder / "missing"), StatusCode::kNotFound);
+  EXPECT_EQ(refusal(folder.path()), StatusCode::kInvalidArgument);
+  EXPECT_EQ(refusal("/dev/zero"), StatusCode::kInvalidArgument);
+  EXPECT_EQ(refusal(""), StatusCode::kInvalidArgument);
+  EXPECT_EQ(refusal(std::string("/etc/passwd\0x", 13)), StatusCode::kInvalidArgument);
+  EXPECT_EQ(refusal(folder / std::string(300, 'n')), StatusCode::kInvalidArgument);
+  testing::write_file(folder / "file", "x");
+  EXPECT_EQ(refusal(folder / "file" / "below"), StatusCode::kNotFound);
+  std::filesystem::create_symlink("loop", folder / "loop");
+  EXPECT_EQ(refusal(folder / "loop"), StatusCode::kIo);
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0666), 0);
+  EXPECT_EQ(refusal(folder / "pipe"), StatusCode::kInvalidArgument) << "and it did not wait for a writer";
+}
+
+TEST(MappedFileTest, NamesTheFileThatItRefuses) {
+  const TemporaryFolder folder;
+  const auto message = [&](const std::string& name) { return MappedFile::open(folder / name).status().to_string(); };
+  EXPECT_EQ(message("missing"), "cannot read '" + (folder / "missing").string() + "': No such file or directory");
+  EXPECT_EQ(MappedFile::open(folder.path()).status().to_string(),
+            "cannot read '" + folder.path().string() + "': it is a folder, not a file");
+}
+
+TEST(MappedFileTest, RefusesAFileThatMayNotBeRead) {
+  const TemporaryFolder folder;
+  testing::write_file(folder / "secret", "x");
+  ::chmod((folder / "secret").c_str(), 0000);
+  EXPECT_EQ(testing::as_nobody([&] { return std::string(core::name_of(refusal(folder / "secret"))); }),
+            "PERMISSION_DENIED");
+}
+
+TEST(MappedFileTest, StaysValidWhenTheFileIsRemovedOrReplaced) {
+  const TemporaryFolder folder;
+  const std::string old_text(50'000, 'o');
+  testing::write_file(folder / "file", old_text);
+  const auto file = MappedFile::open(folder / "file");
+  ASSERT_TRUE(file.ok());
+  auto output = OutputFile::create(folder / "file");
+  ASSERT_TRUE(output.ok() && output->write("new").ok() && output->commit().ok());
+  file->release_pages();
+  EXPECT_EQ(text_of(*file), old_text);
+  std::filesystem::remove(folder / "file");
+  file->release_pages();
+  EXPECT_EQ(text_of(*file), old_text);
+}
+
+TEST(MappedFileTest, GivesPagesBackAndKeepsTheirContent) {
+  constexpr std::size_t kSize = std::size_t{64} << 20;
+  constexpr std::size_t kMargin = std::size_t{16} << 20;
+  const TemporaryFolder folder;
+  testing::write_file(folder / "file", std::string(kSize, 'x'));
+  const auto file = MappedFile::open(folder / "file");
+  ASSERT_TRUE(file.ok());
+  const auto all_x = [&] {
+    const auto bytes = file->bytes();
+    return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{'x'}; });
+  };
+  const auto before = resident_bytes();
+  EXPECT_TRUE(all_x());
+  const auto touched = resident_bytes();
+  EXPECT_GT(touched, before + kSize - kMargin);
+  file->release_pages();
+  EXPECT_LT(resident_bytes(), before + kMargin);
+  EXPECT_TRUE(all_x());
+}
+
+TEST(MappedFileTest, MovesItsMapping) {
+  const TemporaryFolder folder;
+  testing::write_file(folder / "one", "one");
+  testing::write_file(folder / "two", "two");
+  auto one = MappedFile::open(folder / "one");
+  auto two = MappedFile::open(folder / "two");
+  ASSERT_TRUE(one.ok() && two.ok());
+  const auto* const data = one->bytes().data();
+  *two = *std::move(one);
+  EXPECT_EQ(text_of(*two), "one");
+  EXPECT_EQ(two->bytes().data(), data);
+  EXPECT_EQ(two->file(), folder / "one");
+  EXPECT_TRUE(one->bytes().empty());
+}
+
+TEST(MappedFileTest, KeepsNoDescriptorOpen) {
+  const TemporaryFolder folder;
+  testing::write_file(folder / "file", "x");
+  const auto count = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+  };
+  const auto before = count();
+  const auto file = MappedFile::open(folder / "file");
+  const auto refused = MappedFile::open(folder.path());
+  EXPECT_EQ(count(), before);
+}
+
+}  // namespace
+}  // namespace latebind::platform
