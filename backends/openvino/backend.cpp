@@ -1,0 +1,141 @@
+#include "backends/openvino/backend.h"
+
+#include <fmt/format.h>
+
+#include <mutex>
+#include <utility>
+
+#include "backends/openvino/compiled.h"
+#include "backends/openvino/devices.h"
+#include "backends/openvino/executable.h"
+#include "backends/openvino/load.h"
+
+namespace latebind::openvino {
+namespace {
+
+using core::Blob;
+using core::CompileOptions;
+using core::Executable;
+using core::Model;
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
+// Whether the blob can have been made for this device by this library, as far as its label tells. The vendor's own
+// check comes after, but it knows nothing of the precision that was promised.
+Status check_label(const Blob& blob, const std::string& device, const CompileOptions& options,
+                   const std::string& version) {
+  const auto refuse = [](std::string text) { return Status(StatusCode::kIncompatibleBlob, std::move(text)); };
+  if (blob.backend != kBackendName) {
+    return refuse(fmt::format("the blob was made by {}, not by {}", blob.backend, kBackendName));
+  }
+  if (blob.device != device) {
+    return refuse(fmt::format("the blob was made for device {}, not for {}", blob.device, device));
+  }
+  if (blob.runtime_version != version) {
+    return refuse(fmt::format("the blob was made by OpenVINO {}, here is {}", blob.runtime_version, version));
+  }
+  if (blob.precision != options.precision) {
+    return refuse(fmt::format("the blob computes in {}, asked for is {}", vendor_word(blob.precision),
+                              vendor_word(options.precision)));
+  }
+  if (!options.input_shapes.empty()) return refuse("a blob's input shapes can not be changed");
+  if (blob.bytes.bytes.empty()) return refuse("the blob is empty");
+  return {};
+}
+
+class OpenvinoBackend final : public core::Backend {
+ public:
+  explicit OpenvinoBackend(BackendOptions options)
+      : loader_([path = std::move(options.library_path)] { return SearchFacts::gather(path); }) {}
+
+  [[nodiscard]] std::string_view name() const override { return kBackendName; }
+
+  [[nodiscard]] Status available() override { return loader_.library().status(); }
+
+  [[nodiscard]] Result<std::vector<core::Device>> devices() override {
+    LB_ASSIGN_OR_RETURN(const auto core, shared_core(core_));
+    return list_devices(*core);
+  }
+
+  [[nodiscard]] Result<std::string> runtime_version() override {
+    LB_ASSIGN_OR_RETURN(const auto library, loader_.library());
+    return library->version;
+  }
+
+  [[nodiscard]] Result<Blob> compile(const Model& model, std::string_view device,
+                                     const CompileOptions& options) override {
+    LB_ASSIGN_OR_RETURN(const std::string name, checked_device(device));
+    LB_ASSIGN_OR_RETURN(auto core, shared_core(core_));
+    LB_ASSIGN_OR_RETURN(const auto compiled, compile_model(std::move(core), model, name, options));
+    return export_blob(*compiled);
+  }
+
+  [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Model& model, std::string_view device,
+                                                         const CompileOptions& options) override {
+    LB_ASSIGN_OR_RETURN(const std::string name, checked_device(device));
+    LB_ASSIGN_OR_RETURN(auto core, shared_core(core_));
+    LB_RETURN_IF_ERROR(check_present(*core, name));
+    LB_ASSIGN_OR_RETURN(auto compiled, compile_model(std::move(core), model, name, options));
+    return OpenvinoExecutable::create(std::move(compiled), options);
+  }
+
+  [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Blob& blob, std::string_view device,
+                                                         const CompileOptions& options) override {
+    LB_ASSIGN_OR_RETURN(const std::string name, checked_device(device));
+    LB_ASSIGN_OR_RETURN(const auto library, loader_.library());
+    LB_RETURN_IF_ERROR(check_label(blob, name, options, library->version));
+    LB_ASSIGN_OR_RETURN(const auto core, shared_core(core_));
+    LB_RETURN_IF_ERROR(check_present(*core, name));
+    LB_ASSIGN_OR_RETURN(auto compiled, import_alone(blob, name, options));
+    return OpenvinoExecutable::create(std::move(compiled), options);
+  }
+
+  [[nodiscard]] std::vector<core::SearchStep> search_trace() override { return loader_.trace(); }
+
+  [[nodiscard]] std::string install_hint() const override { return kInstallCommand; }
+
+ private:
+  using SharedCore = std::shared_ptr<const VendorCore>;
+
+  // One vendor core for all questions; made anew when it could not be made before.
+  Result<SharedCore> shared_core(SharedCore& core) {
+    LB_ASSIGN_OR_RETURN(auto library, loader_.library());
+    const std::lock_guard lock(core_mutex_);
+    if (!core) {
+      LB_ASSIGN_OR_RETURN(core, VendorCore::create(std::move(library)));
+    }
+    return core;
+  }
+
+  // An import goes by the properties of its core, and what is once set there can be replaced but not taken back. So
+  // imports have a core of their own, on which each sets all of our properties; and one that brings properties of the
+  // user's gets a core for itself.
+  Result<std::shared_ptr<const Compiled>> import_alone(const Blob& blob, const std::string& device,
+                                                       const CompileOptions& options) {
+    if (!options.properties.empty()) {
+      LB_ASSIGN_OR_RETURN(auto library, loader_.library());
+      LB_ASSIGN_OR_RETURN(auto core, VendorCore::create(std::move(library)));
+      return import_blob(std::move(core), blob, device, options);
+    }
+    LB_ASSIGN_OR_RETURN(auto core, shared_core(import_core_));
+    const std::lock_guard lock(import_mutex_);
+    return import_blob(std::move(core), blob, device, options);
+  }
+
+  Loader loader_;
+  std::mutex core_mutex_;
+  // Guarded by core_mutex_.
+  SharedCore core_;
+  SharedCore import_core_;
+  // Held while properties are set on import_core_ and a blob is imported there.
+  std::mutex import_mutex_;
+};
+
+}  // namespace
+
+std::shared_ptr<core::Backend> make_backend(BackendOptions options) {
+  return std::make_shared<OpenvinoBackend>(std::move(options));
+}
+
+}  // namespace latebind::openvino

@@ -1,0 +1,219 @@
+#include "backends/openvino/compiled.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "backends/openvino/devices.h"
+#include "backends/openvino/read_model.h"
+#include "core/platform/folders.h"
+#include "core/platform/mapped_file.h"
+#include "core/platform/system_info.h"
+#include "core/platform/temporary_folder.h"
+
+namespace latebind::openvino {
+namespace {
+
+using core::Blob;
+using core::CompileOptions;
+using core::Model;
+using core::Result;
+using core::Shape;
+using core::Status;
+using core::StatusCode;
+using core::TensorInfo;
+
+constexpr std::size_t kPortsMax = 4096;
+
+// A variadic call with a list whose length is known at run time only: all places are passed, the count says how many
+// of them the library reads.
+template <std::size_t... I>
+abi::Code call_compile(const abi::Api& api, const abi::Core* core, const abi::Model* network, const char* device,
+                       std::size_t strings, abi::CompiledModel** out, const std::array<const char*, sizeof...(I)>& list,
+                       std::index_sequence<I...>) {
+  return api.ov_core_compile_model(core, network, device, strings, out, list[I]...);
+}
+
+Result<std::string> port_name(const Library& library, const ConstPortHandle& port, const char* what, std::size_t i) {
+  char* name = nullptr;
+  // A port without a name is no error: ONNX has them always, IR need not.
+  if (library.api.ov_port_get_any_name(port.get(), &name) != abi::kOk || name == nullptr) {
+    return fmt::format("{}_{}", what, i);
+  }
+  std::string text(name);
+  library.api.ov_free(name);
+  return text;
+}
+
+Status read_shape(const abi::PartialShape& given, TensorInfo& info, const char* what) {
+  if (given.rank.min != given.rank.max) {
+    return Status(StatusCode::kUnsupported, fmt::format("{} '{}' has no fixed number of dimensions", what, info.name));
+  }
+  if (given.rank.min < 0 || given.rank.min > static_cast<std::int64_t>(core::kRankMax)) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("{} '{}' has {} dimensions, more than the {} that are supported", what, info.name,
+                              given.rank.min, core::kRankMax));
+  }
+  std::array<std::int64_t, core::kRankMax> dims{};
+  const auto rank = static_cast<std::size_t>(given.rank.min);
+  bool bounded = false;
+  std::vector<std::int64_t> upper(rank, core::kDynamic);
+  for (std::size_t d = 0; d < rank; ++d) {
+    const abi::Dimension& dim = given.dims[d];
+    dims[d] = dim.min == dim.max ? dim.max : core::kDynamic;
+    if (dim.min != dim.max && dim.max >= 0) {
+      upper[d] = dim.max;
+      bounded = true;
+    }
+  }
+  LB_ASSIGN_OR_RETURN(info.shape, Shape::make({dims.data(), rank}));
+  if (bounded) info.upper = std::move(upper);
+  return {};
+}
+
+Result<TensorInfo> describe_port(const Library& library, const ConstPortHandle& port, const char* what,
+                                 std::size_t index) {
+  const abi::Api& api = library.api;
+  TensorInfo info;
+  LB_ASSIGN_OR_RETURN(info.name, port_name(library, port, what, index));
+  abi::ElementCode type = 0;
+  if (const auto code = api.ov_port_get_element_type(port.get(), &type); code != abi::kOk) {
+    return library.error(StatusCode::kInvalidModel, fmt::format("{} '{}' does not tell its type", what, info.name),
+                         code);
+  }
+  const auto known = library.element_types.type_of(type);
+  if (!known) {
+    return Status(StatusCode::kUnsupported, fmt::format("{} '{}' has the element type {}, which is not supported", what,
+                                                        info.name, library.element_types.name_of(type)));
+  }
+  info.type = *known;
+  abi::PartialShape shape{};
+  if (const auto code = api.ov_port_get_partial_shape(port.get(), &shape); code != abi::kOk) {
+    return library.error(StatusCode::kInvalidModel, fmt::format("{} '{}' does not tell its shape", what, info.name),
+                         code);
+  }
+  const Status read = read_shape(shape, info, what);
+  api.ov_partial_shape_free(&shape);
+  LB_RETURN_IF_ERROR(read);
+  return info;
+}
+
+using CountPorts = abi::Code (*)(const abi::CompiledModel*, std::size_t*);
+using GetPort = abi::Code (*)(const abi::CompiledModel*, std::size_t, abi::ConstPort**);
+
+Result<std::vector<TensorInfo>> describe_ports(const Library& library, const CompiledModelHandle& model,
+                                               CountPorts count_ports, GetPort get_port, const char* what) {
+  std::size_t count = 0;
+  if (const auto code = count_ports(model.get(), &count); code != abi::kOk || count > kPortsMax) {
+    return library.error(StatusCode::kInvalidModel, fmt::format("the compiled model does not count its {}s", what),
+                         code);
+  }
+  std::vector<TensorInfo> infos;
+  for (std::size_t i = 0; i < count; ++i) {
+    abi::ConstPort* port = nullptr;
+    if (const auto code = get_port(model.get(), i, &port); code != abi::kOk) {
+      return library.error(StatusCode::kInvalidModel, fmt::format("the compiled model does not show {} {}", what, i),
+                           code);
+    }
+    const ConstPortHandle owned(library.api, port);
+    LB_ASSIGN_OR_RETURN(auto info, describe_port(library, owned, what, i));
+    infos.push_back(std::move(info));
+  }
+  return infos;
+}
+
+// Reads back what is really there; refuses what is not what was asked for.
+Result<std::shared_ptr<const Compiled>> finish(std::shared_ptr<const VendorCore> core, Model source,
+                                               CompiledModelHandle handle, const std::string& device,
+                                               const CompileOptions& options) {
+  const Library& library = *core->library;
+  LB_ASSIGN_OR_RETURN(const Active active, read_back(library, handle.get(), device, options.precision));
+  LB_ASSIGN_OR_RETURN(auto inputs, describe_ports(library, handle, library.api.ov_compiled_model_inputs_size,
+                                                  library.api.ov_compiled_model_input_by_index, "input"));
+  LB_ASSIGN_OR_RETURN(auto outputs, describe_ports(library, handle, library.api.ov_compiled_model_outputs_size,
+                                                   library.api.ov_compiled_model_output_by_index, "output"));
+  return std::shared_ptr<const Compiled>(std::make_shared<const Compiled>(Compiled{
+      std::move(core), std::move(source), std::move(handle), device, active, std::move(inputs), std::move(outputs)}));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Compiled>> compile_model(std::shared_ptr<const VendorCore> core, const Model& model,
+                                                      const std::string& device, const CompileOptions& options) {
+  const Library& library = *core->library;
+  LB_ASSIGN_OR_RETURN(const auto properties, properties_for(device, options, platform::usable_processors()));
+  LB_ASSIGN_OR_RETURN(const ModelHandle network, read_model(*core, model));
+  LB_RETURN_IF_ERROR(reshape(library, network, options.input_shapes));
+
+  std::array<const char*, 2 * kPropertiesMax> list{};
+  for (std::size_t i = 0; i < properties.size(); ++i) {
+    list[2 * i] = properties[i].first.c_str();
+    list[2 * i + 1] = properties[i].second.c_str();
+  }
+  abi::CompiledModel* compiled = nullptr;
+  if (const auto code = call_compile(library.api, core->core.get(), network.get(), device.c_str(),
+                                     2 * properties.size(), &compiled, list, std::make_index_sequence<list.size()>());
+      code != abi::kOk) {
+    return library.error(StatusCode::kDeviceFailed,
+                         fmt::format("OpenVINO can not compile model '{}' for {}", model.name(), device), code);
+  }
+  return finish(std::move(core), model, CompiledModelHandle(library.api, compiled), device, options);
+}
+
+Result<std::shared_ptr<const Compiled>> import_blob(std::shared_ptr<const VendorCore> core, const Blob& blob,
+                                                    const std::string& device, const CompileOptions& options) {
+  const Library& library = *core->library;
+  LB_ASSIGN_OR_RETURN(const auto properties, properties_for(device, options, platform::usable_processors()));
+  for (const auto& [key, value] : properties) {
+    if (const auto code =
+            library.api.ov_core_set_property(core->core.get(), device.c_str(), key.c_str(), value.c_str());
+        code != abi::kOk) {
+      return library.error(StatusCode::kUnsupported, fmt::format("openvino:{} does not take {}={}", device, key, value),
+                           code);
+    }
+  }
+  abi::CompiledModel* compiled = nullptr;
+  if (const auto code =
+          library.api.ov_core_import_model(core->core.get(), reinterpret_cast<const char*>(blob.bytes.bytes.data()),
+                                           blob.bytes.bytes.size(), device.c_str(), &compiled);
+      code != abi::kOk) {
+    return library.error(StatusCode::kIncompatibleBlob,
+                         fmt::format("OpenVINO {} on {} refuses the blob", library.version, device), code);
+  }
+  return finish(std::move(core), Model::from_forms("blob", {}), CompiledModelHandle(library.api, compiled), device,
+                options);
+}
+
+Result<Blob> export_blob(const Compiled& compiled) {
+  // In the order in which they must go: an open file can not be removed everywhere.
+  struct Exported {
+    platform::TemporaryFolder folder;
+    std::optional<platform::MappedFile> file;
+  };
+  LB_ASSIGN_OR_RETURN(auto folder, platform::TemporaryFolder::create("latebind-blob"));
+  const auto exported = std::make_shared<Exported>(Exported{std::move(folder), std::nullopt});
+  const auto path = exported->folder.path() / "blob";
+  const Library& library = compiled.library();
+  if (const auto code =
+          library.api.ov_compiled_model_export_model(compiled.handle.get(), platform::path_to_utf8(path).c_str());
+      code != abi::kOk) {
+    return library.error(StatusCode::kDeviceFailed,
+                         fmt::format("OpenVINO can not export what it compiled for {}", compiled.device), code);
+  }
+  LB_ASSIGN_OR_RETURN(auto mapped, platform::MappedFile::open(path));
+  exported->file.emplace(std::move(mapped));
+  exported->folder.remove();
+  if (exported->file->bytes().empty()) {
+    return Status(StatusCode::kDeviceFailed, fmt::format("OpenVINO exported nothing for {}", compiled.device));
+  }
+  return Blob{.backend = kBackendName,
+              .device = compiled.device,
+              .runtime_version = library.version,
+              .precision = compiled.active.precision,
+              .bytes = {.owner = exported, .bytes = exported->file->bytes()}};
+}
+
+}  // namespace latebind::openvino

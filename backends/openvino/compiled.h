@@ -1,0 +1,49 @@
+// A compiled model with its inputs and outputs: what an Executable runs and what a Blob is exported from.
+//
+// Constant after construction, shared by the requests made from it; any thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/openvino/properties.h"
+#include "backends/openvino/vendor_core.h"
+#include "core/executable.h"
+#include "core/model.h"
+
+namespace latebind::openvino {
+
+struct Compiled {
+  // In the order in which they must go, last first.
+  std::shared_ptr<const VendorCore> core;
+  core::Model source;  // its weights stay where they are: the vendor may read them as long as the compiled model lives
+  CompiledModelHandle handle;
+
+  std::string device;
+  Active active;
+  std::vector<core::TensorInfo> inputs;
+  std::vector<core::TensorInfo> outputs;
+
+  [[nodiscard]] const Library& library() const { return *core->library; }
+};
+
+// Reads the model (its IR form if it has one, else ONNX) and compiles it. kInvalidModel when the vendor can not read
+// it, kDeviceFailed when it can not compile it, kUnsupported for what Latebind or the device has not.
+[[nodiscard]] core::Result<std::shared_ptr<const Compiled>> compile_model(std::shared_ptr<const VendorCore> core,
+                                                                          const core::Model& model,
+                                                                          const std::string& device,
+                                                                          const core::CompileOptions& options);
+
+// From the bytes of a blob, which may go afterwards. kIncompatibleBlob when the vendor refuses them. Sets properties on
+// `core` itself, for that is what an import goes by: no other import may run on this core meanwhile, and nothing should
+// be compiled on it that relies on the core's own properties.
+[[nodiscard]] core::Result<std::shared_ptr<const Compiled>> import_blob(std::shared_ptr<const VendorCore> core,
+                                                                        const core::Blob& blob,
+                                                                        const std::string& device,
+                                                                        const core::CompileOptions& options);
+
+// The vendor exports to a file only: it goes through a private folder that is gone at the end.
+[[nodiscard]] core::Result<core::Blob> export_blob(const Compiled& compiled);
+
+}  // namespace latebind::openvino

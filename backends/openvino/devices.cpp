@@ -1,0 +1,111 @@
+#include "backends/openvino/devices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "backends/openvino/properties.h"
+
+namespace latebind::openvino {
+namespace {
+
+using core::Device;
+using core::DeviceKind;
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
+// Bounds for what a damaged library might say.
+constexpr std::size_t kDevicesMax = 256;
+constexpr std::size_t kTextMax = 4096;
+
+// The vendor's key, and ours. Asked of each device; what it does not know is left out.
+constexpr std::array kMetadata{
+    std::pair{"DEVICE_ARCHITECTURE", "Architecture"},
+    std::pair{"OPTIMIZATION_CAPABILITIES", "Capabilities"},
+    std::pair{"DEVICE_TYPE", "Type"},
+    std::pair{"DEVICE_UUID", "Uuid"},
+    std::pair{"DEVICE_PCI_INFO", "PciAddress"},
+    std::pair{"RANGE_FOR_STREAMS", "StreamsRange"},
+    std::pair{"NPU_DRIVER_VERSION", "DriverVersion"},
+    std::pair{"NPU_COMPILER_VERSION", "CompilerVersion"},
+};
+
+std::optional<std::string> property(const VendorCore& core, const std::string& device, const char* key) {
+  const abi::Api& api = core.library->api;
+  char* value = nullptr;
+  if (api.ov_core_get_property(core.core.get(), device.c_str(), key, &value) != abi::kOk || value == nullptr) {
+    return std::nullopt;
+  }
+  std::string text = std::string(value).substr(0, kTextMax);
+  api.ov_free(value);
+  while (!text.empty() && text.back() == ' ')
+    text.pop_back();
+  if (text.empty()) return std::nullopt;
+  return text;
+}
+
+DeviceKind kind_of(const std::string& name) {
+  const std::string base = device_base(name);
+  if (base == "CPU") return DeviceKind::kCpu;
+  if (base == "GPU") return DeviceKind::kGpu;
+  if (base == "NPU") return DeviceKind::kNpu;
+  return DeviceKind::kOther;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> device_names(const VendorCore& core) {
+  const abi::Api& api = core.library->api;
+  abi::Devices given{};
+  if (const auto code = api.ov_core_get_available_devices(core.core.get(), &given); code != abi::kOk) {
+    return core.library->error(StatusCode::kDeviceFailed, "OpenVINO can not list its devices", code);
+  }
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(given.size, kDevicesMax); ++i) {
+    if (given.names[i] != nullptr) names.emplace_back(given.names[i]);
+  }
+  api.ov_available_devices_free(&given);
+  return names;
+}
+
+Result<std::vector<Device>> list_devices(const VendorCore& core) {
+  LB_ASSIGN_OR_RETURN(auto names, device_names(core));
+  std::vector<Device> devices;
+  for (std::string& name : names) {
+    Device device;
+    device.backend = kBackendName;
+    device.kind = kind_of(name);
+    device.full_name = full_name_of(core, name);
+    device.runtime_version = core.library->version;
+    for (const auto& [vendor_key, key] : kMetadata) {
+      if (auto value = property(core, name, vendor_key)) device.metadata.emplace(key, *std::move(value));
+    }
+    device.name = std::move(name);
+    devices.push_back(std::move(device));
+  }
+  return devices;
+}
+
+std::string full_name_of(const VendorCore& core, const std::string& device) {
+  return property(core, device, "FULL_DEVICE_NAME").value_or(device);
+}
+
+Status check_present(const VendorCore& core, std::string_view device) {
+  LB_ASSIGN_OR_RETURN(const auto names, device_names(core));
+  const auto is_asked_for = [&](const std::string& name) {
+    return name == device || name == std::string(device) + ".0";
+  };
+  if (std::ranges::any_of(names, is_asked_for)) return {};
+  std::string known;
+  for (const std::string& name : names)
+    known += (known.empty() ? "" : ", ") + name;
+  return Status(StatusCode::kDeviceNotFound,
+                fmt::format("OpenVINO {} has no device {} on this machine; it has {}", core.library->version, device,
+                            known.empty() ? "none" : known));
+}
+
+}  // namespace latebind::openvino

@@ -1,0 +1,204 @@
+#include "backends/openvino/load.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "core/log.h"
+#include "core/platform/dynamic_library.h"
+#include "core/platform/folders.h"
+
+namespace latebind::openvino {
+namespace {
+
+using core::Result;
+using core::SearchStep;
+using core::Status;
+using core::StatusCode;
+
+constexpr std::size_t kVendorTextMax = std::size_t{1} << 16;
+constexpr std::size_t kNamedSymbolsMax = 5;
+
+std::string strip_end(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' ' || text.back() == '\0')) {
+    text.pop_back();
+  }
+  return text;
+}
+
+template <class F>
+void resolve(const platform::DynamicLibrary& file, const char* name, F*& slot) {
+  slot = reinterpret_cast<F*>(file.symbol(name));
+}
+
+// Release and year from "2026.4.1-22982-…"; nothing when it does not look like that.
+std::optional<std::pair<unsigned, unsigned>> parse_version(std::string_view text) {
+  unsigned year = 0;
+  unsigned release = 0;
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, year);
+  if (first.ec != std::errc() || first.ptr == end || *first.ptr != '.') return std::nullopt;
+  if (std::from_chars(first.ptr + 1, end, release).ec != std::errc()) return std::nullopt;
+  return std::pair(year, release);
+}
+
+Status check_version(const std::string& file, std::string_view version) {
+  const auto parsed = parse_version(version);
+  if (!parsed) {
+    return Status(StatusCode::kLibraryUnusable,
+                  fmt::format("{} calls itself version '{}', which is no version of OpenVINO", file, version));
+  }
+  if (*parsed < std::pair(kOldestYear, kOldestRelease)) {
+    return Status(StatusCode::kLibraryUnusable,
+                  fmt::format("{} is OpenVINO {}, which is too old: {}.{} or newer is needed", file, version,
+                              kOldestYear, kOldestRelease));
+  }
+  return {};
+}
+
+// The one number that differs between the numberings in use and tells them apart by its size: 5 is f32 in the older one
+// and f64 in the newer. Asked of the library itself, because that is surer than any list of versions.
+Result<ElementNumbering> ask_numbering(const std::string& file, const abi::Api& api) {
+  double memory = 0;
+  std::int64_t dim = 1;
+  abi::Tensor* tensor = nullptr;
+  std::size_t bytes = 0;
+  if (api.ov_tensor_create_from_host_ptr(5, abi::Shape{1, &dim}, &memory, &tensor) == abi::kOk) {
+    (void)api.ov_tensor_get_byte_size(tensor, &bytes);
+    api.ov_tensor_free(tensor);
+  }
+  if (bytes == 4) return ElementNumbering::k2024;
+  if (bytes == 8) return ElementNumbering::k2025;
+  return Status(StatusCode::kLibraryUnusable,
+                fmt::format("{} numbers its element types in a way that this Latebind does not know", file));
+}
+
+SearchStep step_of(const Candidate& candidate) {
+  return {.place = candidate.place, .source = candidate.source, .outcome = candidate.why_not, .opened = false};
+}
+
+std::string describe(const std::vector<SearchStep>& steps) {
+  std::string text;
+  for (const SearchStep& step : steps) {
+    text += fmt::format("{}{} ({}): {}", text.empty() ? "" : "; ", step.place, step.source, step.outcome);
+  }
+  return text;
+}
+
+}  // namespace
+
+Status Library::error(StatusCode code, std::string message, abi::Code vendor_code) const {
+  std::string text;
+  // For a refused parameter the vendor records no text: what is there belongs to an earlier call.
+  if (vendor_code != abi::kInvalidParameter) {
+    if (const char* last = api.ov_get_last_err_msg()) {
+      text = strip_end(std::string(last).substr(0, kVendorTextMax));
+      api.ov_free(last);
+    }
+  }
+  if (text.empty()) {
+    const char* info = api.ov_get_error_info(vendor_code);
+    text = info != nullptr ? info : "";
+  }
+  return Status::from_vendor(code, std::move(message), vendor_code, std::move(text));
+}
+
+Result<std::shared_ptr<const Library>> open_library(const std::string& file) {
+  LB_ASSIGN_OR_RETURN(auto opened, platform::DynamicLibrary::open(platform::path_from_utf8(file)));
+  abi::Api api;
+
+  // The version comes first: "too old" says more than a list of what an old library lacks.
+  std::string version;
+  resolve(opened, "ov_get_openvino_version", api.ov_get_openvino_version);
+  resolve(opened, "ov_version_free", api.ov_version_free);
+  if (api.ov_get_openvino_version != nullptr && api.ov_version_free != nullptr) {
+    abi::Version given{};
+    if (const auto code = api.ov_get_openvino_version(&given); code != abi::kOk) {
+      return Status::from_vendor(StatusCode::kLibraryUnusable, fmt::format("{} does not tell its version", file), code,
+                                 "");
+    }
+    version = given.build_number != nullptr ? given.build_number : "";
+    api.ov_version_free(&given);
+    LB_RETURN_IF_ERROR(check_version(file, version));
+  }
+
+  std::vector<std::string_view> missing;
+  std::size_t count = 0;
+#define LB_RESOLVE(name, result, parameters) \
+  resolve(opened, #name, api.name);          \
+  ++count;                                   \
+  if (api.name == nullptr) missing.emplace_back(#name);
+  LB_OPENVINO_REQUIRED(LB_RESOLVE)
+#undef LB_RESOLVE
+  if (!missing.empty()) {
+    std::string names;
+    for (std::size_t i = 0; i < missing.size() && i < kNamedSymbolsMax; ++i) {
+      names += fmt::format("{}{}", i > 0 ? ", " : "", missing[i]);
+    }
+    if (missing.size() > kNamedSymbolsMax) names += ", …";
+    return Status(StatusCode::kLibraryUnusable,
+                  fmt::format("{} lacks {} of the {} functions needed: {}", file, missing.size(), count, names));
+  }
+#define LB_RESOLVE(name, result, parameters) resolve(opened, #name, api.name);
+  LB_OPENVINO_OPTIONAL(LB_RESOLVE)
+#undef LB_RESOLVE
+
+  LB_ASSIGN_OR_RETURN(const ElementNumbering numbering, ask_numbering(file, api));
+  opened.leak();
+  return std::shared_ptr<const Library>(std::make_shared<const Library>(
+      Library{.api = api, .file = file, .version = version, .element_types = ElementTypes(numbering)}));
+}
+
+Loader::Loader(Facts facts, const FileSystem& files) : facts_(std::move(facts)), files_(files) {}
+
+Result<std::shared_ptr<const Library>> Loader::library() {
+  const std::lock_guard lock(mutex_);
+  if (library_) return library_;
+  auto opened = attempt();
+  if (opened.ok()) {
+    library_ = *opened;
+    core::log(core::LogLevel::kDebug, fmt::format("opened OpenVINO {} from {}", library_->version, library_->file));
+  }
+  return opened;
+}
+
+std::vector<SearchStep> Loader::trace() {
+  const std::lock_guard lock(mutex_);
+  if (trace_.empty()) {
+    if (auto opened = attempt(); opened.ok()) library_ = *opened;
+  }
+  return trace_;
+}
+
+Result<std::shared_ptr<const Library>> Loader::attempt() {
+  const SearchList list = search_list(facts_(), files_);
+  trace_.clear();
+  bool found = false;
+  for (const Candidate& candidate : list.candidates) {
+    trace_.push_back(step_of(candidate));
+    if (!candidate.why_not.empty()) continue;
+    auto opened = open_library(candidate.place);
+    if (opened.ok()) {
+      trace_.back().outcome = "opened, version " + (*opened)->version;
+      trace_.back().opened = true;
+      return opened;
+    }
+    found = true;
+    trace_.back().outcome = opened.status().to_string();
+  }
+
+  const auto code = found ? StatusCode::kLibraryUnusable : StatusCode::kLibraryNotFound;
+  if (!list.chosen_by.empty()) {
+    return Status(code,
+                  fmt::format("OpenVINO can not be opened as {} says (correct or clear that, or install it: {}): {}",
+                              list.chosen_by, kInstallCommand, describe(trace_)));
+  }
+  return Status(code, fmt::format("{}: install it ({}) or set {} to {} or its folder; tried {}",
+                                  found ? "no OpenVINO that was found can be used" : "OpenVINO is not here",
+                                  kInstallCommand, kLibraryVariable, library_name(facts_().system), describe(trace_)));
+}
+
+}  // namespace latebind::openvino

@@ -1,0 +1,165 @@
+#include "backends/openvino/properties.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace latebind::openvino {
+namespace {
+
+using core::Precision;
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
+constexpr std::size_t kDeviceLengthMax = 64;
+constexpr std::size_t kKeyLengthMax = 128;
+constexpr std::size_t kValueLengthMax = std::size_t{1} << 16;
+constexpr unsigned kCountMax = 4096;
+
+std::string_view without_trailing_nul(std::string_view text) {
+  while (text.ends_with('\0'))
+    text.remove_suffix(1);
+  return text;
+}
+
+// For messages: a hostile name must not become a hostile line.
+std::string excerpt(std::string_view text) {
+  std::string out;
+  for (const char c : text.substr(0, kDeviceLengthMax)) {
+    out += c > ' ' && c < 0x7f ? c : '?';
+  }
+  return text.size() > kDeviceLengthMax ? out + "…" : out;
+}
+
+bool is_word(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7f; });
+}
+
+void set(Properties& properties, std::string key, std::string value) {
+  const auto found = std::ranges::find(properties, key, &Properties::value_type::first);
+  if (found != properties.end()) properties.erase(found);
+  properties.emplace_back(std::move(key), std::move(value));
+}
+
+Status add_user_properties(Properties& properties, const core::CompileOptions& options) {
+  for (const auto& [raw_key, raw_value] : options.properties) {
+    const auto key = without_trailing_nul(raw_key);
+    const auto value = without_trailing_nul(raw_value);
+    if (key.empty() || key.size() > kKeyLengthMax || !is_word(key)) {
+      return Status(StatusCode::kInvalidArgument, fmt::format("'{}' is no name of an OpenVINO property", excerpt(key)));
+    }
+    if (value.size() > kValueLengthMax || value.find('\0') != std::string_view::npos) {
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("the value of property {} is longer than {} bytes or has a zero byte in it", key,
+                                kValueLengthMax));
+    }
+    set(properties, std::string(key), std::string(value));
+  }
+  if (properties.size() > kPropertiesMax) {
+    return Status(StatusCode::kInvalidArgument, fmt::format("{} properties are more than the {} that can be passed",
+                                                            properties.size(), kPropertiesMax));
+  }
+  return {};
+}
+
+std::optional<Precision> precision_of(std::string_view word) {
+  for (const auto precision : {Precision::kF32, Precision::kBF16, Precision::kF16}) {
+    if (vendor_word(precision) == word) return precision;
+  }
+  return std::nullopt;
+}
+
+unsigned number_or_zero(const Result<std::string>& text) {
+  unsigned value = 0;
+  if (!text.ok() || std::from_chars(text->data(), text->data() + text->size(), value).ec != std::errc()) return 0;
+  return std::min(value, kCountMax);
+}
+
+}  // namespace
+
+std::string device_base(std::string_view device) {
+  return std::string(device.substr(0, device.find('.')));
+}
+
+Result<std::string> checked_device(std::string_view device) {
+  const auto name = without_trailing_nul(device);
+  if (name.empty() || name.size() > kDeviceLengthMax || !is_word(name)) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("'{}' is no name of an OpenVINO device, such as CPU or GPU.1", excerpt(name)));
+  }
+  return std::string(name);
+}
+
+std::string_view vendor_word(Precision precision) {
+  switch (precision) {
+    case Precision::kF32:
+      return "f32";
+    case Precision::kBF16:
+      return "bf16";
+    case Precision::kF16:
+      return "f16";
+  }
+  return "f32";
+}
+
+unsigned default_streams(unsigned threads) {
+  if (threads <= 8) return std::max(threads, 1U);
+  return std::clamp(threads / 2, 8U, 16U);
+}
+
+Result<Properties> properties_for(std::string_view device, const core::CompileOptions& options, unsigned processors) {
+  if (options.threads > kCountMax || options.requests > kCountMax) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("{} threads and {} requests: at most {} of each are possible", options.threads,
+                              options.requests, kCountMax));
+  }
+  Properties properties;
+  const bool throughput = options.hint == core::PerformanceHint::kThroughput;
+  set(properties, "PERFORMANCE_HINT", throughput ? "THROUGHPUT" : "LATENCY");
+  set(properties, "INFERENCE_PRECISION_HINT", std::string(vendor_word(options.precision)));
+  if (device_base(device) == "CPU") {
+    const unsigned threads = options.threads != 0 ? options.threads : std::max(processors, 1U);
+    unsigned streams = 1;
+    if (throughput) streams = options.requests != 0 ? std::min(options.requests, threads) : default_streams(threads);
+    set(properties, "INFERENCE_NUM_THREADS", std::to_string(threads));
+    set(properties, "NUM_STREAMS", std::to_string(streams));
+  } else if (options.requests != 0) {
+    set(properties, "PERFORMANCE_HINT_NUM_REQUESTS", std::to_string(options.requests));
+  }
+  LB_RETURN_IF_ERROR(add_user_properties(properties, options));
+  return properties;
+}
+
+Result<std::string> compiled_property(const Library& library, const abi::CompiledModel* compiled, const char* key) {
+  char* value = nullptr;
+  if (const auto code = library.api.ov_compiled_model_get_property(compiled, key, &value); code != abi::kOk) {
+    return library.error(StatusCode::kDeviceFailed, fmt::format("the compiled model does not tell its {}", key), code);
+  }
+  std::string text(without_trailing_nul(value != nullptr ? value : ""));
+  library.api.ov_free(value);
+  return text;
+}
+
+Result<Active> read_back(const Library& library, const abi::CompiledModel* compiled, std::string_view device,
+                         Precision wanted) {
+  Active active;
+  LB_ASSIGN_OR_RETURN(const std::string word, compiled_property(library, compiled, "INFERENCE_PRECISION_HINT"));
+  const auto precision = precision_of(word);
+  if (precision != wanted) {
+    return Status(
+        StatusCode::kUnsupported,
+        fmt::format("openvino:{} was asked to compute in {} and chose {} instead: ask for a precision that it "
+                    "has",
+                    device, vendor_word(wanted), word.empty() ? "one that it does not name" : word));
+  }
+  active.precision = wanted;
+  active.threads = number_or_zero(compiled_property(library, compiled, "INFERENCE_NUM_THREADS"));
+  active.streams = number_or_zero(compiled_property(library, compiled, "NUM_STREAMS"));
+  active.optimal_requests = number_or_zero(compiled_property(library, compiled, "OPTIMAL_NUMBER_OF_INFER_REQUESTS"));
+  return active;
+}
+
+}  // namespace latebind::openvino

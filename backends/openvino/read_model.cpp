@@ -1,0 +1,122 @@
+#include "backends/openvino/read_model.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "core/platform/folders.h"
+
+namespace latebind::openvino {
+namespace {
+
+using core::Model;
+using core::ModelForm;
+using core::ModelFormat;
+using core::Result;
+using core::Shape;
+using core::Status;
+using core::StatusCode;
+
+Result<ModelHandle> read_file(const VendorCore& core, const ModelForm& form) {
+  const Library& library = *core.library;
+  const std::string file = platform::path_to_utf8(form.file);
+  abi::Model* network = nullptr;
+  abi::Code code = abi::kOk;
+#ifdef _WIN32
+  // Narrow names pass through the system's code page there.
+  if (library.api.ov_core_read_model_unicode != nullptr) {
+    code = library.api.ov_core_read_model_unicode(core.core.get(), form.file.c_str(), nullptr, &network);
+  } else
+#endif
+  {
+    code = library.api.ov_core_read_model(core.core.get(), file.c_str(), nullptr, &network);
+  }
+  if (code != abi::kOk) {
+    return library.error(StatusCode::kInvalidModel, fmt::format("OpenVINO can not read the model '{}'", file), code);
+  }
+  return ModelHandle(library.api, network);
+}
+
+Result<ModelHandle> read_memory(const VendorCore& core, const Model& model, const ModelForm& form) {
+  const Library& library = *core.library;
+  const abi::Api& api = library.api;
+  if (!form.external.empty()) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("OpenVINO can not read model '{}': an ONNX graph in memory with external data in memory "
+                              "('{}'); give it as a file, or in OpenVINO's own format",
+                              model.name(), form.external.front().location));
+  }
+  TensorHandle weights;
+  if (!form.weights.bytes.empty()) {
+    auto dim = static_cast<std::int64_t>(form.weights.bytes.size());
+    abi::Tensor* tensor = nullptr;
+    // Only read, in spite of the signature: the memory may be a mapping that can not be written to.
+    auto* data = const_cast<std::byte*>(form.weights.bytes.data());
+    if (const auto code = api.ov_tensor_create_from_host_ptr(library.element_types.code_of(core::ElementType::kU8),
+                                                             abi::Shape{1, &dim}, data, &tensor);
+        code != abi::kOk) {
+      return library.error(StatusCode::kInvalidModel,
+                           fmt::format("OpenVINO does not take the weights of model '{}'", model.name()), code);
+    }
+    weights = TensorHandle(api, tensor);
+  }
+  abi::Model* network = nullptr;
+  if (const auto code = api.ov_core_read_model_from_memory_buffer(
+          core.core.get(), reinterpret_cast<const char*>(form.graph.bytes.data()), form.graph.bytes.size(),
+          weights.get(), &network);
+      code != abi::kOk) {
+    return library.error(StatusCode::kInvalidModel, fmt::format("OpenVINO can not read model '{}'", model.name()),
+                         code);
+  }
+  return ModelHandle(api, network);
+}
+
+}  // namespace
+
+Result<ModelHandle> read_model(const VendorCore& core, const Model& model) {
+  const ModelForm* form = model.find(ModelFormat::kOpenvinoIr);
+  if (form == nullptr) form = model.find(ModelFormat::kOnnx);
+  if (form == nullptr) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("model '{}' has no form that OpenVINO reads (onnx, openvino-ir)", model.name()));
+  }
+  return form->file.empty() ? read_memory(core, model, *form) : read_file(core, *form);
+}
+
+Status reshape(const Library& library, const ModelHandle& network, const std::vector<Shape>& shapes) {
+  if (shapes.empty()) return {};
+  std::size_t count = 0;
+  if (const auto code = library.api.ov_model_inputs_size(network.get(), &count); code != abi::kOk) {
+    return library.error(StatusCode::kInvalidModel, "OpenVINO can not count the model's inputs", code);
+  }
+  if (count != shapes.size()) {
+    return Status(StatusCode::kCountMismatch,
+                  fmt::format("the model has {} inputs, shapes were given for {}", count, shapes.size()));
+  }
+  std::vector<std::array<abi::Dimension, core::kRankMax>> dims(count);
+  std::vector<abi::PartialShape> wanted(count);
+  std::vector<std::size_t> positions(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!shapes[i].is_static()) {
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("input {} was to get the shape {}, which is not static", i, shapes[i].to_string()));
+    }
+    const auto rank = static_cast<std::int64_t>(shapes[i].rank());
+    for (std::size_t d = 0; d < shapes[i].rank(); ++d)
+      dims[i][d] = {shapes[i][d], shapes[i][d]};
+    wanted[i] = {.rank = {rank, rank}, .dims = dims[i].data()};
+    positions[i] = i;
+  }
+  if (const auto code =
+          library.api.ov_model_reshape_by_port_indexes(network.get(), positions.data(), wanted.data(), count);
+      code != abi::kOk) {
+    std::string text;
+    for (const Shape& shape : shapes)
+      text += (text.empty() ? "" : ", ") + shape.to_string();
+    return library.error(StatusCode::kShapeMismatch, fmt::format("the model does not take the input shapes {}", text),
+                         code);
+  }
+  return {};
+}
+
+}  // namespace latebind::openvino

@@ -1,0 +1,19 @@
+// From a Model to the vendor's network, with the static shapes that were asked for.
+#pragma once
+
+#include <vector>
+
+#include "backends/openvino/vendor_core.h"
+#include "core/model.h"
+
+namespace latebind::openvino {
+
+// The IR form is taken if there is one, else ONNX. Weights in memory are not copied: the network, and whatever is
+// compiled from it, refers to them as long as it lives.
+[[nodiscard]] core::Result<ModelHandle> read_model(const VendorCore& core, const core::Model& model);
+
+// One static shape for each input, by position; none leaves the network as it is.
+[[nodiscard]] core::Status reshape(const Library& library, const ModelHandle& network,
+                                   const std::vector<core::Shape>& shapes);
+
+}  // namespace latebind::openvino
