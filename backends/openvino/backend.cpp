@@ -8,6 +8,7 @@
 #include "backends/openvino/compiled.h"
 #include "backends/openvino/devices.h"
 #include "backends/openvino/executable.h"
+#include "backends/openvino/find.h"
 #include "backends/openvino/load.h"
 
 namespace latebind::openvino {
@@ -46,12 +47,11 @@ Status check_label(const Blob& blob, const std::string& device, const CompileOpt
 
 class OpenvinoBackend final : public core::Backend {
  public:
-  explicit OpenvinoBackend(BackendOptions options)
-      : loader_([path = std::move(options.library_path)] { return SearchFacts::gather(path); }) {}
+  explicit OpenvinoBackend(BackendOptions options) : loader_(make_loader(std::move(options.library_path))) {}
 
   [[nodiscard]] std::string_view name() const override { return kBackendName; }
 
-  [[nodiscard]] Status available() override { return loader_.library().status(); }
+  [[nodiscard]] Status available() override { return loader_->library().status(); }
 
   [[nodiscard]] Result<std::vector<core::Device>> devices() override {
     LB_ASSIGN_OR_RETURN(const auto core, shared_core(core_));
@@ -59,7 +59,7 @@ class OpenvinoBackend final : public core::Backend {
   }
 
   [[nodiscard]] Result<std::string> runtime_version() override {
-    LB_ASSIGN_OR_RETURN(const auto library, loader_.library());
+    LB_ASSIGN_OR_RETURN(const auto library, loader_->library());
     return library->version;
   }
 
@@ -83,7 +83,7 @@ class OpenvinoBackend final : public core::Backend {
   [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Blob& blob, std::string_view device,
                                                          const CompileOptions& options) override {
     LB_ASSIGN_OR_RETURN(const std::string name, checked_device(device));
-    LB_ASSIGN_OR_RETURN(const auto library, loader_.library());
+    LB_ASSIGN_OR_RETURN(const auto library, loader_->library());
     LB_RETURN_IF_ERROR(check_label(blob, name, options, library->version));
     LB_ASSIGN_OR_RETURN(const auto core, shared_core(core_));
     LB_RETURN_IF_ERROR(check_present(*core, name));
@@ -91,7 +91,7 @@ class OpenvinoBackend final : public core::Backend {
     return OpenvinoExecutable::create(std::move(compiled), options);
   }
 
-  [[nodiscard]] std::vector<core::SearchStep> search_trace() override { return loader_.trace(); }
+  [[nodiscard]] std::vector<core::SearchStep> search_trace() override { return loader_->trace(); }
 
   [[nodiscard]] std::string install_hint() const override { return kInstallCommand; }
 
@@ -100,7 +100,7 @@ class OpenvinoBackend final : public core::Backend {
 
   // One vendor core for all questions; made anew when it could not be made before.
   Result<SharedCore> shared_core(SharedCore& core) {
-    LB_ASSIGN_OR_RETURN(auto library, loader_.library());
+    LB_ASSIGN_OR_RETURN(auto library, loader_->library());
     const std::lock_guard lock(core_mutex_);
     if (!core) {
       LB_ASSIGN_OR_RETURN(core, VendorCore::create(std::move(library)));
@@ -114,7 +114,7 @@ class OpenvinoBackend final : public core::Backend {
   Result<std::shared_ptr<const Compiled>> import_alone(const Blob& blob, const std::string& device,
                                                        const CompileOptions& options) {
     if (!options.properties.empty()) {
-      LB_ASSIGN_OR_RETURN(auto library, loader_.library());
+      LB_ASSIGN_OR_RETURN(auto library, loader_->library());
       LB_ASSIGN_OR_RETURN(auto core, VendorCore::create(std::move(library)));
       return import_blob(std::move(core), blob, device, options);
     }
@@ -123,7 +123,7 @@ class OpenvinoBackend final : public core::Backend {
     return import_blob(std::move(core), blob, device, options);
   }
 
-  Loader loader_;
+  const std::unique_ptr<Loader> loader_;
   std::mutex core_mutex_;
   // Guarded by core_mutex_.
   SharedCore core_;

@@ -6,8 +6,9 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
-#include "core/log.h"
+#include "backends/openvino/find.h"
 #include "core/platform/dynamic_library.h"
 #include "core/platform/folders.h"
 
@@ -15,7 +16,6 @@ namespace latebind::openvino {
 namespace {
 
 using core::Result;
-using core::SearchStep;
 using core::Status;
 using core::StatusCode;
 
@@ -74,18 +74,6 @@ Result<ElementNumbering> ask_numbering(const std::string& file, const abi::Api& 
   if (bytes == 8) return ElementNumbering::k2025;
   return Status(StatusCode::kLibraryUnusable,
                 fmt::format("{} numbers its element types in a way that this Latebind does not know", file));
-}
-
-SearchStep step_of(const Candidate& candidate) {
-  return {.place = candidate.place, .source = candidate.source, .outcome = candidate.why_not, .opened = false};
-}
-
-std::string describe(const std::vector<SearchStep>& steps) {
-  std::string text;
-  for (const SearchStep& step : steps) {
-    text += fmt::format("{}{} ({}): {}", text.empty() ? "" : "; ", step.place, step.source, step.outcome);
-  }
-  return text;
 }
 
 }  // namespace
@@ -152,53 +140,11 @@ Result<std::shared_ptr<const Library>> open_library(const std::string& file) {
       Library{.api = api, .file = file, .version = version, .element_types = ElementTypes(numbering)}));
 }
 
-Loader::Loader(Facts facts, const FileSystem& files) : facts_(std::move(facts)), files_(files) {}
-
-Result<std::shared_ptr<const Library>> Loader::library() {
-  const std::lock_guard lock(mutex_);
-  if (library_) return library_;
-  auto opened = attempt();
-  if (opened.ok()) {
-    library_ = *opened;
-    core::log(core::LogLevel::kDebug, fmt::format("opened OpenVINO {} from {}", library_->version, library_->file));
-  }
-  return opened;
-}
-
-std::vector<SearchStep> Loader::trace() {
-  const std::lock_guard lock(mutex_);
-  if (trace_.empty()) {
-    if (auto opened = attempt(); opened.ok()) library_ = *opened;
-  }
-  return trace_;
-}
-
-Result<std::shared_ptr<const Library>> Loader::attempt() {
-  const SearchList list = search_list(facts_(), files_);
-  trace_.clear();
-  bool found = false;
-  for (const Candidate& candidate : list.candidates) {
-    trace_.push_back(step_of(candidate));
-    if (!candidate.why_not.empty()) continue;
-    auto opened = open_library(candidate.place);
-    if (opened.ok()) {
-      trace_.back().outcome = "opened, version " + (*opened)->version;
-      trace_.back().opened = true;
-      return opened;
-    }
-    found = true;
-    trace_.back().outcome = opened.status().to_string();
-  }
-
-  const auto code = found ? StatusCode::kLibraryUnusable : StatusCode::kLibraryNotFound;
-  if (!list.chosen_by.empty()) {
-    return Status(code,
-                  fmt::format("OpenVINO can not be opened as {} says (correct or clear that, or install it: {}): {}",
-                              list.chosen_by, kInstallCommand, describe(trace_)));
-  }
-  return Status(code, fmt::format("{}: install it ({}) or set {} to {} or its folder; tried {}",
-                                  found ? "no OpenVINO that was found can be used" : "OpenVINO is not here",
-                                  kInstallCommand, kLibraryVariable, library_name(facts_().system), describe(trace_)));
+std::unique_ptr<Loader> make_loader(std::string explicit_path) {
+  const auto wanted = vendor_library(core::own_system(), core::own_architecture());
+  return std::make_unique<Loader>(
+      wanted, [wanted, path = std::move(explicit_path)] { return core::SearchFacts::gather(wanted, path); },
+      open_library);
 }
 
 }  // namespace latebind::openvino
