@@ -8,8 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "core/attestation.h"
 #include "core/executable.h"
 #include "core/model.h"
+#include "core/placed_model.h"
 #include "core/placement.h"
 #include "core/registry.h"
 #include "core/result.h"
@@ -18,36 +20,9 @@ namespace latebind::core {
 
 struct LoadOptions {
   CompileOptions compile{};
-  // Turns every fallback into the error kStrictFallback.
+  // Turns every fallback into an error: kStrictFallback when loading, the device's own error later.
   bool strict = false;
-};
-
-// Who answers, and why it is not somebody better. Immutable.
-struct Attestation {
-  ActiveConfig active;
-  // True when something that the placement preferred was there or asked for and could not be used.
-  bool fallback = false;
-  // One line for people when fallback, else empty: "openvino is not available (…), using onnxruntime:CPU".
-  std::string reason;
-  // Every device and backend considered, in order, the one taken last.
-  std::vector<PlacementStep> steps;
-};
-
-// A model that the engine placed.
-class PlacedModel {
- public:
-  PlacedModel(std::unique_ptr<Executable> executable, std::shared_ptr<const Attestation> attestation);
-
-  [[nodiscard]] std::span<const TensorInfo> inputs() const { return executable_->inputs(); }
-  [[nodiscard]] std::span<const TensorInfo> outputs() const { return executable_->outputs(); }
-  // Who would answer now.
-  [[nodiscard]] std::shared_ptr<const Attestation> attestation() const { return attestation_; }
-  [[nodiscard]] Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
-                               const RunOptions& options = {});
-
- private:
-  std::unique_ptr<Executable> executable_;
-  std::shared_ptr<const Attestation> attestation_;
+  FailoverOptions failover{};
 };
 
 // What `latebind devices` shows of one backend.

@@ -33,14 +33,18 @@ using core::TensorView;
 
 class ScriptedExecutable : public Executable {
  public:
-  explicit ScriptedExecutable(ActiveConfig active) : active_(std::move(active)) {}
+  // Asked before each run; an error is what the run gives.
+  using Script = std::function<Status(const RunOptions& options)>;
+  ScriptedExecutable(ActiveConfig active, Script script) : active_(std::move(active)), script_(std::move(script)) {}
 
   std::span<const TensorInfo> inputs() const override { return inputs_; }
   std::span<const TensorInfo> outputs() const override { return outputs_; }
   const ActiveConfig& active() const override { return active_; }
 
-  Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs, const RunOptions&) override {
+  Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
+                 const RunOptions& options) override {
     LB_RETURN_IF_ERROR(core::check_inputs(inputs_, inputs));
+    if (script_) LB_RETURN_IF_ERROR(script_(options));
     LB_ASSIGN_OR_RETURN(void* const data, outputs[0].prepare(core::ElementType::kF32, inputs[0].shape));
     LB_ASSIGN_OR_RETURN(const std::size_t count, inputs[0].shape.element_count());
     for (std::size_t i = 0; i < count; ++i) {
@@ -53,6 +57,7 @@ class ScriptedExecutable : public Executable {
   std::vector<TensorInfo> inputs_{{"x", core::ElementType::kF32, {core::kDynamic}}};
   std::vector<TensorInfo> outputs_{{"y", core::ElementType::kF32, {core::kDynamic}}};
   ActiveConfig active_;
+  Script script_;
 };
 
 class ScriptedBackend : public core::Backend {
@@ -62,8 +67,9 @@ class ScriptedBackend : public core::Backend {
   // What the script says; set before use or from the test's own thread.
   Status availability;
   std::vector<Device> present;
-  std::map<std::string, Status> load_failures;  // by device name
-  int loads = 0;
+  std::map<std::string, Status> load_failures;                    // by device name
+  std::map<std::string, ScriptedExecutable::Script> run_scripts;  // by device name
+  std::atomic<int> loads{0};
   int questions = 0;  // calls of available() or devices()
 
   ScriptedBackend& with(std::string device, DeviceKind kind, bool is_virtual = false) {
@@ -96,7 +102,8 @@ class ScriptedBackend : public core::Backend {
     active.backend = name_;
     active.device = std::string(device);
     active.precision = options.precision;
-    return std::unique_ptr<Executable>(std::make_unique<ScriptedExecutable>(std::move(active)));
+    return std::unique_ptr<Executable>(
+        std::make_unique<ScriptedExecutable>(std::move(active), run_scripts[std::string(device)]));
   }
   Result<std::unique_ptr<Executable>> load(const Blob&, std::string_view, const CompileOptions&) override {
     return Status(StatusCode::kIncompatibleBlob, "the scripted backend loads no blobs");

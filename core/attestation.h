@@ -1,0 +1,25 @@
+// Attestation: who answers, and why it is not somebody better. Immutable once it is shared.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/executable.h"
+#include "core/placement.h"
+
+namespace latebind::core {
+
+struct Attestation {
+  ActiveConfig active;
+  // True when something that the placement preferred was there or asked for and could not be used.
+  bool fallback = false;
+  // One line for people when fallback, else empty: "using onnxruntime:CPU, because openvino: …".
+  std::string reason;
+  // Every device and backend considered, in order, the one taken last.
+  std::vector<PlacementStep> steps;
+};
+
+// "a: why; b: why"
+[[nodiscard]] std::string listed(const std::vector<PlacementStep>& steps);
+
+}  // namespace latebind::core

@@ -1,0 +1,534 @@
+#include "core/placed_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "core/log.h"
+
+namespace latebind::core {
+namespace {
+
+using Clock = Breaker::Clock;
+
+// Inputs larger than this are not kept for probing: the probe then only loads the model.
+constexpr std::size_t kSampleBytesMax = std::size_t{64} << 20;
+
+// How long a probe may run on a device that has no run timeout.
+constexpr std::chrono::milliseconds kProbeTimeout{60'000};
+
+// How long destruction waits for a probe that is inside a vendor call.
+constexpr std::chrono::milliseconds kShutdownPatience{2'000};
+
+// True when another device may succeed where this one failed.
+bool is_device_fault(const Status& status) {
+  switch (band_of(status.code())) {
+    case StatusBand::kOk:
+    case StatusBand::kCaller:
+      return false;
+    case StatusBand::kEnvironment:
+    case StatusBand::kInternal:
+      return true;
+    case StatusBand::kResource:
+      return status.code() == StatusCode::kDeviceFailed || status.code() == StatusCode::kOutOfMemory;
+  }
+  return true;
+}
+
+bool same_tensors(std::span<const TensorInfo> a, std::span<const TensorInfo> b) {
+  return std::ranges::equal(a, b, [](const TensorInfo& x, const TensorInfo& y) {
+    return x.name == y.name && x.type == y.type && x.shape.rank() == y.shape.rank();
+  });
+}
+
+// A copy of a request's inputs that outlives it.
+class Sample {
+ public:
+  // Null when the inputs are too large to keep.
+  static std::shared_ptr<const Sample> of(std::span<const TensorView> inputs) {
+    auto sample = std::make_shared<Sample>();
+    std::size_t total = 0;
+    for (const TensorView& input : inputs) {
+      const auto bytes = byte_size_of(input.type, input.shape);
+      if (!bytes.ok() || (total += *bytes) > kSampleBytesMax) return nullptr;
+      auto& buffer = sample->buffers_.emplace_back(std::max<std::size_t>(*bytes, 1));
+      if (!input.copy_to_contiguous(buffer.data()).ok()) return nullptr;
+      sample->views_.push_back({buffer.data(), input.type, input.shape, {}});
+    }
+    return sample;
+  }
+  [[nodiscard]] std::span<const TensorView> views() const { return views_; }
+
+ private:
+  std::deque<std::vector<std::byte>> buffers_;
+  std::vector<TensorView> views_;
+};
+
+}  // namespace
+
+class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::State> {
+ public:
+  State(std::string model_name, std::string placement_text, Loader load, bool strict, const FailoverOptions& options)
+      : model_name_(std::move(model_name)),
+        placement_text_(std::move(placement_text)),
+        load_(std::move(load)),
+        strict_(strict),
+        options_(options) {}
+
+  Status place(std::vector<Placement::Candidate> candidates);
+  Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs, const RunOptions& options,
+                 std::shared_ptr<const Attestation>* answered_by);
+  std::shared_ptr<const Attestation> attestation();
+  void start_standby();
+  void stop();
+
+  [[nodiscard]] std::span<const TensorInfo> inputs() const { return inputs_; }
+  [[nodiscard]] std::span<const TensorInfo> outputs() const { return outputs_; }
+
+ private:
+  // One place in the order: a device, or a refusal that stands there for ever.
+  struct Slot {
+    Slot(std::string slot_name, std::optional<Device> slot_device, const BreakerPolicy& policy)
+        : name(std::move(slot_name)), device(std::move(slot_device)), breaker(policy) {}
+
+    const std::string name;
+    const std::optional<Device> device;
+    Breaker breaker;
+    std::atomic<bool> has_failed{false};  // since it last worked
+    std::mutex loading;                   // held while this slot's executable is made
+    // Guarded by State::mutex_.
+    bool out_of_rotation = false;  // refused for good
+    std::string reason;            // why it is passed over; empty while it works
+    std::shared_ptr<Executable> executable;
+    std::shared_ptr<const Attestation> attestation;  // made when first asked for after a change
+    std::shared_ptr<const Sample> sample;            // what it failed on
+  };
+
+  struct Pick {
+    Slot* slot = nullptr;
+    std::shared_ptr<Executable> executable;
+    std::shared_ptr<const Attestation> attestation;
+  };
+
+  Pick pick(const std::vector<const Slot*>& tried);
+  std::shared_ptr<const Attestation> attestation_of(Slot& slot, const Executable& executable);
+  Result<std::shared_ptr<Executable>> load(Slot& slot, bool anew);
+  Status run(const Slot& slot, Executable& executable, std::span<const TensorView> inputs,
+             std::span<OutputTensor> outputs, const RunOptions& options, bool& caller_ran_out_of_time) const;
+  void failed(Slot& slot, const Status& status, const std::span<const TensorView>* inputs);
+  void succeeded(Slot& slot);
+  void changed();
+  void ensure_prober();
+  void probe_for_ever();
+  Status probe(Slot& slot);
+  [[nodiscard]] std::optional<std::chrono::milliseconds> run_timeout_of(const Slot& slot) const;
+  [[nodiscard]] std::vector<PlacementStep> refusals() const;
+
+  // Constant after place().
+  const std::string model_name_;
+  const std::string placement_text_;
+  const Loader load_;
+  const bool strict_;
+  const FailoverOptions options_;
+  std::deque<Slot> slots_;
+  std::vector<TensorInfo> inputs_;
+  std::vector<TensorInfo> outputs_;
+
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  std::condition_variable wake_;
+  std::condition_variable stopped_;
+  std::thread prober_;
+  bool prober_running_ = false;
+  bool stop_ = false;
+  bool standby_wanted_ = false;
+};
+
+Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates) {
+  std::vector<StatusCode> load_codes;
+  bool placed = false;
+  for (Placement::Candidate& candidate : candidates) {
+    if (strict_ && placed) break;
+    if (strict_ && !slots_.empty()) {
+      return Status(StatusCode::kStrictFallback, fmt::format("strict: '{}' could only be served by a fallback: {}",
+                                                             placement_text_, listed(refusals())));
+    }
+    if (!candidate.device) {
+      Slot& slot = slots_.emplace_back(candidate.refusal.device, std::nullopt, options_.breaker);
+      slot.out_of_rotation = true;
+      slot.reason = std::move(candidate.refusal.reason);
+      continue;
+    }
+    const std::string name = candidate.device->id();
+    Slot& slot = slots_.emplace_back(name, std::move(candidate.device), options_.breaker);
+    if (placed) continue;
+    const auto loaded = load(slot, false);
+    if (loaded.ok()) {
+      placed = true;
+      continue;
+    }
+    load_codes.push_back(loaded.status().code());
+    slot.reason = loaded.status().to_string();
+    if (is_device_fault(loaded.status())) {
+      slot.has_failed.store(true, std::memory_order_relaxed);
+      slot.breaker.failed(Clock::now());
+    } else {
+      slot.out_of_rotation = true;
+    }
+    log(LogLevel::kDebug, fmt::format("{} refused {}: {}", name, model_name_, slot.reason));
+  }
+  if (placed) {
+    if (std::ranges::any_of(slots_, [](const Slot& slot) { return !slot.breaker.is_closed(); })) ensure_prober();
+    return {};
+  }
+  // When every device that tried says the same about the caller's model or options, that is the answer; else the
+  // machine is at fault.
+  StatusCode code = StatusCode::kNoDevice;
+  if (!load_codes.empty() && band_of(load_codes.front()) == StatusBand::kCaller &&
+      std::ranges::all_of(load_codes, [&](StatusCode c) { return c == load_codes.front(); })) {
+    code = load_codes.front();
+  }
+  return Status(code, fmt::format("no device of '{}' can run {}: {}", placement_text_, model_name_,
+                                  slots_.empty() ? "there is none here" : listed(refusals())));
+}
+
+Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
+                                   const RunOptions& options, std::shared_ptr<const Attestation>* answered_by) {
+  std::vector<const Slot*> tried;  // allocates only after a failure
+  std::vector<PlacementStep> failures;
+  for (;;) {
+    Pick picked = pick(tried);
+    if (picked.slot == nullptr) break;
+    Slot& slot = *picked.slot;
+    Status status;
+    if (!picked.executable) {
+      auto loaded = load(slot, false);
+      if (loaded.ok()) {
+        picked.executable = *std::move(loaded);
+      } else {
+        status = loaded.status();
+      }
+    }
+    bool caller_ran_out_of_time = false;
+    if (status.ok()) {
+      status = run(slot, *picked.executable, inputs, outputs, options, caller_ran_out_of_time);
+      if (status.ok()) {
+        if (slot.has_failed.load(std::memory_order_relaxed)) succeeded(slot);
+        if (answered_by != nullptr) {
+          *answered_by = picked.attestation ? picked.attestation : attestation_of(slot, *picked.executable);
+        }
+        return status;
+      }
+      if (caller_ran_out_of_time || !is_device_fault(status)) return status;
+    }
+    failed(slot, status, &inputs);
+    failures.push_back({slot.name, false, status.to_string()});
+    tried.push_back(&slot);
+  }
+  return Status(StatusCode::kDeviceFailed, fmt::format("{}{} failed on every device that it may run on: {}",
+                                                       strict_ ? "strict: " : "", model_name_, listed(failures)));
+}
+
+// The first candidate that is thought to work and was not tried; when none is left, the first that rests.
+PlacedModel::State::Pick PlacedModel::State::pick(const std::vector<const Slot*>& tried) {
+  const auto usable = [&](const Slot& slot) {
+    return !slot.out_of_rotation && std::ranges::find(tried, &slot) == tried.end();
+  };
+  Pick pick;
+  {
+    const std::lock_guard lock(mutex_);
+    for (Slot& slot : slots_) {
+      if (usable(slot) && slot.breaker.is_closed()) {
+        pick = {&slot, slot.executable, slot.attestation};
+        break;
+      }
+    }
+    if (pick.slot == nullptr) {
+      for (Slot& slot : slots_) {
+        if (usable(slot)) {
+          pick = {&slot, slot.executable, slot.attestation};
+          break;
+        }
+      }
+    }
+  }
+  if (pick.executable && !pick.attestation) pick.attestation = attestation_of(*pick.slot, *pick.executable);
+  return pick;
+}
+
+std::shared_ptr<const Attestation> PlacedModel::State::attestation_of(Slot& slot, const Executable& executable) {
+  const std::lock_guard lock(mutex_);
+  if (slot.attestation) return slot.attestation;
+  auto made = std::make_shared<Attestation>();
+  made->active = executable.active();
+  for (const Slot& earlier : slots_) {
+    if (&earlier == &slot) break;
+    if (!earlier.reason.empty()) made->steps.push_back({earlier.name, false, earlier.reason});
+  }
+  made->fallback = !made->steps.empty();
+  if (made->fallback) made->reason = fmt::format("using {}, because {}", slot.name, listed(made->steps));
+  made->steps.push_back({slot.name, true, {}});
+  slot.attestation = made;
+  return made;
+}
+
+std::shared_ptr<const Attestation> PlacedModel::State::attestation() {
+  Pick picked = pick({});
+  if (picked.attestation) return picked.attestation;
+  // Who would answer is still to be loaded: say so without loading it.
+  auto made = std::make_shared<Attestation>();
+  if (picked.slot != nullptr) {
+    made->active.backend = picked.slot->device->backend;
+    made->active.device = picked.slot->device->name;
+    made->active.device_full_name = picked.slot->device->full_name;
+    made->active.runtime_version = picked.slot->device->runtime_version;
+  }
+  const std::lock_guard lock(mutex_);
+  made->steps = refusals();
+  made->fallback = !made->steps.empty();
+  made->reason = listed(made->steps);
+  return made;
+}
+
+Result<std::shared_ptr<Executable>> PlacedModel::State::load(Slot& slot, bool anew) {
+  const std::lock_guard loading(slot.loading);
+  if (!anew) {
+    const std::lock_guard lock(mutex_);
+    if (slot.executable) return slot.executable;  // another request was faster
+  }
+  LB_ASSIGN_OR_RETURN(auto made, load_(*slot.device));
+  std::shared_ptr<Executable> executable = std::move(made);
+  const std::lock_guard lock(mutex_);
+  if (inputs_.empty() && outputs_.empty()) {
+    inputs_.assign(executable->inputs().begin(), executable->inputs().end());
+    outputs_.assign(executable->outputs().begin(), executable->outputs().end());
+  } else if (!same_tensors(inputs_, executable->inputs()) || !same_tensors(outputs_, executable->outputs())) {
+    slot.out_of_rotation = true;
+    return Status(
+        StatusCode::kInternal,
+        fmt::format("{} declares other inputs or outputs for {} than the first device did", slot.name, model_name_));
+  }
+  slot.executable = executable;
+  slot.attestation = nullptr;
+  return executable;
+}
+
+Status PlacedModel::State::run(const Slot& slot, Executable& executable, std::span<const TensorView> inputs,
+                               std::span<OutputTensor> outputs, const RunOptions& options,
+                               bool& caller_ran_out_of_time) const {
+  RunOptions attempt = options;
+  bool ours = false;
+  if (const auto timeout = run_timeout_of(slot)) {
+    const auto limit = Clock::now() + *timeout;
+    if (!attempt.deadline || limit < *attempt.deadline) {
+      attempt.deadline = limit;
+      ours = true;
+    }
+  }
+  const Status status = executable.execute(inputs, outputs, attempt);
+  if (status.code() != StatusCode::kDeadlineExceeded) return status;
+  if (!ours) {
+    caller_ran_out_of_time = true;
+    return status;
+  }
+  return Status(StatusCode::kDeviceFailed, fmt::format("hung: {}", status.message()));
+}
+
+// `inputs`: what it failed on, or null when it was no request that failed.
+void PlacedModel::State::failed(Slot& slot, const Status& status, const std::span<const TensorView>* inputs) {
+  slot.has_failed.store(true, std::memory_order_relaxed);
+  const bool opened = slot.breaker.failed(Clock::now());
+  auto sample = opened && inputs != nullptr ? Sample::of(*inputs) : nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    slot.reason = status.to_string();
+    if (sample) slot.sample = std::move(sample);
+    changed();
+  }
+  if (!opened) return;
+  log(LogLevel::kWarning, fmt::format("{} rests after a failure: {}", slot.name, status.to_string()));
+  ensure_prober();
+}
+
+void PlacedModel::State::succeeded(Slot& slot) {
+  const bool rested = !slot.breaker.is_closed();
+  slot.has_failed.store(false, std::memory_order_relaxed);
+  slot.breaker.succeeded();
+  {
+    const std::lock_guard lock(mutex_);
+    if (slot.reason.empty()) return;
+    slot.reason.clear();
+    slot.sample = nullptr;
+    changed();
+  }
+  if (rested) log(LogLevel::kWarning, fmt::format("{} works again", slot.name));
+}
+
+// Under mutex_: every attestation may have to tell another story now.
+void PlacedModel::State::changed() {
+  for (Slot& slot : slots_)
+    slot.attestation = nullptr;
+}
+
+std::vector<PlacementStep> PlacedModel::State::refusals() const {
+  std::vector<PlacementStep> steps;
+  for (const Slot& slot : slots_) {
+    if (!slot.reason.empty()) steps.push_back({slot.name, false, slot.reason});
+  }
+  return steps;
+}
+
+std::optional<std::chrono::milliseconds> PlacedModel::State::run_timeout_of(const Slot& slot) const {
+  if (options_.run_timeout) {
+    if (options_.run_timeout->count() == 0) return std::nullopt;
+    return options_.run_timeout;
+  }
+  if (slot.device->kind == DeviceKind::kCpu) return std::nullopt;
+  return kAcceleratorRunTimeout;
+}
+
+void PlacedModel::State::ensure_prober() {
+  const std::lock_guard lock(mutex_);
+  if (stop_) return;
+  if (!prober_running_) {
+    prober_running_ = true;
+    prober_ = std::thread([self = shared_from_this()] { self->probe_for_ever(); });
+  }
+  wake_.notify_all();
+}
+
+void PlacedModel::State::start_standby() {
+  {
+    const std::lock_guard lock(mutex_);
+    standby_wanted_ = true;
+  }
+  ensure_prober();
+}
+
+void PlacedModel::State::probe_for_ever() {
+  std::unique_lock lock(mutex_);
+  while (!stop_) {
+    if (standby_wanted_) {
+      standby_wanted_ = false;
+      const auto active = std::ranges::find_if(slots_, [](const Slot& slot) { return slot.executable != nullptr; });
+      const auto next = active == slots_.end() ? active : std::find_if(active + 1, slots_.end(), [](const Slot& slot) {
+        return !slot.out_of_rotation;
+      });
+      if (next != slots_.end()) {
+        lock.unlock();
+        if (const auto loaded = load(*next, false); !loaded.ok()) failed(*next, loaded.status(), nullptr);
+        lock.lock();
+        continue;
+      }
+    }
+    Slot* due = nullptr;
+    std::optional<Clock::time_point> earliest;
+    const auto now = Clock::now();
+    for (Slot& slot : slots_) {
+      if (slot.out_of_rotation) continue;
+      const auto when = slot.breaker.probe_due();
+      if (!when) continue;
+      if (*when <= now) {
+        due = &slot;
+        break;
+      }
+      if (!earliest || *when < *earliest) earliest = when;
+    }
+    if (due != nullptr && due->breaker.begin_probe(now)) {
+      lock.unlock();
+      const Status status = probe(*due);
+      if (status.ok()) {
+        succeeded(*due);
+      } else {
+        failed(*due, status, nullptr);
+      }
+      lock.lock();
+    } else if (earliest) {
+      wake_.wait_until(lock, *earliest);
+    } else {
+      wake_.wait(lock);
+    }
+  }
+  prober_running_ = false;
+  stopped_.notify_all();
+}
+
+// A real inference on what the device failed on; a second try with the model loaded anew, because a device that was
+// reset forgets what was on it.
+Status PlacedModel::State::probe(Slot& slot) {
+  std::shared_ptr<Executable> executable;
+  std::shared_ptr<const Sample> sample;
+  {
+    const std::lock_guard lock(mutex_);
+    executable = slot.executable;
+    sample = slot.sample;
+  }
+  const auto try_once = [&](Executable& on) -> Status {
+    if (!sample) return {};
+    std::vector<OutputTensor> outputs(outputs_.size());
+    RunOptions options;
+    options.deadline = Clock::now() + run_timeout_of(slot).value_or(kProbeTimeout);
+    return on.execute(sample->views(), outputs, options);
+  };
+  if (executable && sample && try_once(*executable).ok()) return {};
+  LB_ASSIGN_OR_RETURN(executable, load(slot, true));
+  return try_once(*executable);
+}
+
+void PlacedModel::State::stop() {
+  std::thread prober;
+  {
+    std::unique_lock lock(mutex_);
+    stop_ = true;
+    wake_.notify_all();
+    if (!prober_.joinable()) return;
+    const bool ended = stopped_.wait_for(lock, kShutdownPatience, [&] { return !prober_running_; });
+    prober = std::move(prober_);
+    if (!ended) {
+      // Inside a vendor call that does not return: the thread holds what it uses and ends when the call does.
+      prober.detach();
+      return;
+    }
+  }
+  prober.join();
+}
+
+PlacedModel::PlacedModel(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+PlacedModel::~PlacedModel() {
+  state_->stop();
+}
+
+Result<std::shared_ptr<PlacedModel>> PlacedModel::place(std::string model_name, const Placement& placement,
+                                                        std::vector<Placement::Candidate> candidates, Loader load,
+                                                        bool strict, const FailoverOptions& options) {
+  auto state = std::make_shared<State>(std::move(model_name), placement.text(), std::move(load), strict, options);
+  LB_RETURN_IF_ERROR(state->place(std::move(candidates)));
+  if (options.warm_standby && !strict) state->start_standby();
+  return std::shared_ptr<PlacedModel>(new PlacedModel(std::move(state)));
+}
+
+std::span<const TensorInfo> PlacedModel::inputs() const {
+  return state_->inputs();
+}
+
+std::span<const TensorInfo> PlacedModel::outputs() const {
+  return state_->outputs();
+}
+
+std::shared_ptr<const Attestation> PlacedModel::attestation() const {
+  return state_->attestation();
+}
+
+Status PlacedModel::execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
+                            const RunOptions& options, std::shared_ptr<const Attestation>* answered_by) {
+  return state_->execute(inputs, outputs, options, answered_by);
+}
+
+}  // namespace latebind::core

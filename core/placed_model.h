@@ -1,0 +1,72 @@
+// PlacedModel: a model on the first device of its placement that works, with the others behind it.
+//
+// A request that fails for a reason that is the device's, not the caller's, is answered by the next candidate, and the
+// failed one rests behind a breaker. While it rests a thread in the background probes it with a real inference (the
+// inputs that it failed on) and takes it back when it works. When every candidate rests, requests try them all the
+// same, in order: a device that might work is better than an error that is certain.
+//
+// Thread-safe. Candidates after the first are loaded when they are first needed, unless `warm_standby` asks for it.
+// Destruction does not wait for a vendor call that hangs: what it uses is kept alive until it returns.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/attestation.h"
+#include "core/breaker.h"
+#include "core/executable.h"
+#include "core/placement.h"
+#include "core/result.h"
+
+namespace latebind::core {
+
+struct FailoverOptions {
+  BreakerPolicy breaker{};
+  // The longest a run may take before the device counts as hung; unset: kAcceleratorRunTimeout for devices other than
+  // CPUs, none for CPUs, which are slow at worst.
+  std::optional<std::chrono::milliseconds> run_timeout{};
+  // Loads the second candidate right after the first, so that the first failover costs no load.
+  bool warm_standby = false;
+};
+
+inline constexpr std::chrono::milliseconds kAcceleratorRunTimeout{60'000};
+
+class PlacedModel {
+ public:
+  using Loader = std::function<Result<std::unique_ptr<Executable>>(const Device& device)>;
+
+  // Loads the first candidate that works. `strict`: the first one or nothing (kStrictFallback). `model_name` and
+  // `placement` are for messages. `load` is kept, with whatever it refers to, for candidates that are needed later.
+  static Result<std::shared_ptr<PlacedModel>> place(std::string model_name, const Placement& placement,
+                                                    std::vector<Placement::Candidate> candidates, Loader load,
+                                                    bool strict, const FailoverOptions& options);
+  ~PlacedModel();
+  PlacedModel(const PlacedModel&) = delete;
+  PlacedModel& operator=(const PlacedModel&) = delete;
+
+  // As the first device that worked declared them; a later candidate that declares others is refused.
+  [[nodiscard]] std::span<const TensorInfo> inputs() const;
+  [[nodiscard]] std::span<const TensorInfo> outputs() const;
+
+  // Who would answer now.
+  [[nodiscard]] std::shared_ptr<const Attestation> attestation() const;
+
+  // `answered_by`, when given, receives the attestation of the device that made this answer.
+  [[nodiscard]] Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
+                               const RunOptions& options = {},
+                               std::shared_ptr<const Attestation>* answered_by = nullptr);
+
+ private:
+  class State;
+  explicit PlacedModel(std::shared_ptr<State> state);
+
+  // Shared with the probing thread, which may outlive this object while a vendor call hangs.
+  const std::shared_ptr<State> state_;
+};
+
+}  // namespace latebind::core

@@ -1,0 +1,181 @@
+// The C interface without any vendor library: errors, struct growth, misuse. Both backends are pointed at nothing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "latebind/latebind.h"
+#include "latebind/latebind.hpp"
+
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kNowhere = "/nonexistent/folder";
+
+std::string last_message() {
+  auto error = LB_INIT(lb_error);
+  lb_last_error(&error);
+  return error.message;
+}
+
+class CInterfaceTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto options = LB_INIT(lb_runtime_options);
+    options.openvino_library = kNowhere;
+    options.onnxruntime_library = kNowhere;
+    ASSERT_EQ(lb_runtime_create(&options, &runtime), LB_OK);
+  }
+  void TearDown() override { lb_runtime_destroy(runtime); }
+
+  lb_runtime* runtime = nullptr;
+};
+
+TEST_F(CInterfaceTest, SaysItsVersion) {
+  EXPECT_EQ(lb_abi_version(), static_cast<uint32_t>(LATEBIND_ABI_VERSION));
+  EXPECT_STREQ(lb_version(), LATEBIND_VERSION);
+  EXPECT_STREQ(lb_code_name(LB_LIBRARY_NOT_FOUND), "LIBRARY_NOT_FOUND");
+  EXPECT_STREQ(lb_code_name(12345), "UNKNOWN");
+}
+
+TEST_F(CInterfaceTest, MissingBackendsAreReasonsNotErrors) {
+  lb_device_list* list = nullptr;
+  ASSERT_EQ(lb_device_list_create(runtime, &list), LB_OK);
+  EXPECT_EQ(lb_device_list_count(list), 0U);
+  ASSERT_EQ(lb_device_list_backend_count(list), 2U);
+  for (size_t i = 0; i < 2; ++i) {
+    auto backend = LB_INIT(lb_backend);
+    ASSERT_EQ(lb_device_list_backend(list, i, &backend), LB_OK);
+    EXPECT_NE(backend.code, LB_OK);
+    EXPECT_THAT(backend.reason, HasSubstr(kNowhere));
+    EXPECT_THAT(backend.install_hint, HasSubstr("pip install"));
+  }
+  auto device = LB_INIT(lb_device);
+  EXPECT_EQ(lb_device_list_get(list, 0, &device), LB_INVALID_ARGUMENT);
+  lb_device_list_destroy(list);
+}
+
+TEST_F(CInterfaceTest, WithoutAnyDeviceTheErrorTellsWhatToType) {
+  const std::string file = (std::filesystem::path(::testing::TempDir()) / "tiny.onnx").string();
+  std::ofstream(file, std::ios::binary) << std::string("\x08\x0a\x12\x01x", 5);
+  lb_model* model = nullptr;
+  EXPECT_EQ(lb_model_load_file(runtime, file.c_str(), nullptr, &model), LB_NO_DEVICE);
+  EXPECT_EQ(model, nullptr);
+  EXPECT_THAT(last_message(), HasSubstr("pip install openvino"));
+  EXPECT_THAT(last_message(), HasSubstr("pip install onnxruntime"));
+  std::filesystem::remove(file);
+}
+
+TEST_F(CInterfaceTest, UnknownWordsAreRefusedBeforeAnythingIsLoaded) {
+  lb_embedder* embedder = nullptr;
+  auto load = LB_INIT(lb_load_options);
+  auto options = LB_INIT(lb_embedder_options);
+  options.load = &load;
+  load.device = "nup";
+  EXPECT_EQ(lb_embedder_open(runtime, "x", &options, &embedder), LB_INVALID_ARGUMENT);
+  EXPECT_THAT(last_message(), HasSubstr("did you mean npu?"));
+  load.device = nullptr;
+  load.precision = "f64";
+  EXPECT_EQ(lb_embedder_open(runtime, "x", &options, &embedder), LB_INVALID_ARGUMENT);
+  EXPECT_THAT(last_message(), HasSubstr("known: f32, bf16, f16"));
+}
+
+TEST_F(CInterfaceTest, AStructFromAnOlderHeaderIsReadAndWrittenOnlyAsFarAsItGoes) {
+  // As if compiled when lb_load_options ended after `device`.
+  alignas(lb_load_options) std::array<unsigned char, sizeof(lb_load_options)> memory;
+  memory.fill(0xFF);
+  auto* const old = reinterpret_cast<lb_load_options*>(memory.data());
+  old->struct_size = offsetof(lb_load_options, precision);
+  old->device = "nup";
+  lb_model* model = nullptr;
+  const std::string file = (std::filesystem::path(::testing::TempDir()) / "old.onnx").string();
+  std::ofstream(file, std::ios::binary) << std::string("\x08\x0a\x12\x01x", 5);
+  EXPECT_EQ(lb_model_load_file(runtime, file.c_str(), old, &model), LB_INVALID_ARGUMENT);
+  EXPECT_THAT(last_message(), HasSubstr("'nup'"));
+  std::filesystem::remove(file);
+
+  struct {
+    lb_error error;
+    std::uint64_t guard;
+  } room{};
+  room.guard = 0x1234;
+  room.error.struct_size = offsetof(lb_error, vendor_text);
+  room.error.vendor_text = "untouched";
+  lb_last_error(&room.error);
+  EXPECT_EQ(room.error.code, LB_INVALID_ARGUMENT);
+  EXPECT_STREQ(room.error.vendor_text, "untouched");
+  EXPECT_EQ(room.guard, 0x1234U);
+}
+
+TEST_F(CInterfaceTest, AStructWithoutItsSizeIsRefused) {
+  lb_load_options options{};
+  lb_model* model = nullptr;
+  const std::string file = (std::filesystem::path(::testing::TempDir()) / "unsized.onnx").string();
+  std::ofstream(file, std::ios::binary) << std::string("\x08\x0a\x12\x01x", 5);
+  EXPECT_EQ(lb_model_load_file(runtime, file.c_str(), &options, &model), LB_INVALID_ARGUMENT);
+  EXPECT_THAT(last_message(), HasSubstr("LB_INIT(lb_load_options)"));
+  std::filesystem::remove(file);
+}
+
+TEST_F(CInterfaceTest, NullIsMisuseNotACrash) {
+  EXPECT_EQ(lb_runtime_create(nullptr, nullptr), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(lb_device_list_create(nullptr, nullptr), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(lb_model_load_file(runtime, nullptr, nullptr, nullptr), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(lb_model_run(nullptr, nullptr, 0, nullptr, 0, nullptr), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(lb_embedder_embed(nullptr, nullptr, 0, nullptr, 0, nullptr), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(lb_model_attestation(nullptr, nullptr), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(lb_output_get(nullptr, nullptr), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(lb_device_list_count(nullptr), 0U);
+  lb_last_error(nullptr);
+  lb_runtime_destroy(nullptr);
+  lb_model_destroy(nullptr);
+  lb_embedder_destroy(nullptr);
+  lb_output_destroy(nullptr);
+  lb_attestation_destroy(nullptr);
+  lb_device_list_destroy(nullptr);
+}
+
+TEST_F(CInterfaceTest, EachThreadHasItsOwnLastError) {
+  EXPECT_EQ(lb_runtime_create(nullptr, nullptr), LB_INVALID_ARGUMENT);
+  lb_code other = -1;
+  std::thread([&] {
+    auto error = LB_INIT(lb_error);
+    lb_last_error(&error);
+    other = error.code;
+  }).join();
+  EXPECT_EQ(other, LB_OK);
+}
+
+TEST_F(CInterfaceTest, MemoryOfAModelIsReleasedOnceWhateverHappens) {
+  std::atomic<int> released{0};
+  auto memory = LB_INIT(lb_model_memory);
+  memory.graph = "garbage";
+  memory.graph_size = 7;
+  memory.release = [](void* context) { ++*static_cast<std::atomic<int>*>(context); };
+  memory.context = &released;
+  lb_model* model = nullptr;
+  EXPECT_NE(lb_model_load_memory(runtime, &memory, nullptr, &model), LB_OK);
+  EXPECT_EQ(released, 1);
+  memory.format = 77;
+  EXPECT_EQ(lb_model_load_memory(runtime, &memory, nullptr, &model), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(released, 2);
+}
+
+TEST_F(CInterfaceTest, TheCppLayerCarriesTheWholeError) {
+  const auto runtime_or = latebind::Runtime::create(kNowhere, kNowhere);
+  ASSERT_TRUE(runtime_or.ok());
+  const auto model = runtime_or->load("/nonexistent/model.onnx");
+  ASSERT_FALSE(model.ok());
+  EXPECT_EQ(model.status().code(), LB_NOT_FOUND);
+  EXPECT_STREQ(model.status().name(), "NOT_FOUND");
+  EXPECT_THAT(model.status().message(), HasSubstr("/nonexistent/model.onnx"));
+}
+
+}  // namespace

@@ -1,0 +1,13 @@
+#include <cstdio>
+#include <latebind/latebind.hpp>
+
+extern "C" int plain_c_works(void);
+
+int main() {
+  const auto runtime = latebind::Runtime::create("/nonexistent", "/nonexistent");
+  if (!runtime || plain_c_works() == 0) return 1;
+  const auto devices = runtime->devices();
+  if (!devices || !devices->devices.empty() || devices->backends.size() != 2) return 1;
+  std::puts(lb_version());
+  return 0;
+}
