@@ -18,8 +18,8 @@ namespace latebind::embedding {
 
 class Tokenizer {
  public:
-  // kNotFound, kInvalidModel (damaged), kUnsupported (names the part). Truncation and padding that the file asks for are
-  // ignored: the caller truncates, batching pads.
+  // kNotFound, kInvalidModel (damaged), kUnsupported (names the part). Truncation and padding that the file asks for
+  // are ignored: the caller truncates, batching pads.
   static core::Result<Tokenizer> from_file(const std::filesystem::path& file);
   // `name` stands for the file in messages.
   static core::Result<Tokenizer> from_json(std::string_view json, std::string_view name);

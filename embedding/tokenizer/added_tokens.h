@@ -1,0 +1,86 @@
+// Added tokens: strings such as "[CLS]" that are found in a text before anything else is done to it.
+//
+// AddedTokenMatcher is immutable after creation (any thread); AddedTokenSplitter is one thread's walk over one text.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+
+namespace latebind::embedding {
+
+struct AddedToken {
+  std::string content;  // what is looked for
+  std::int32_t id = 0;
+  bool single_word = false;  // only between characters that are no word characters
+  bool lstrip = false;       // takes the white space before it along
+  bool rstrip = false;       // and behind it
+  bool normalized = false;   // looked for in the normalized text; else in the text as it is
+  bool special = false;
+};
+
+class AddedTokenMatcher {
+ public:
+  struct Match {
+    std::size_t start;
+    std::size_t stop;
+    const AddedToken* token;
+  };
+
+  AddedTokenMatcher() = default;
+  // Contents must not be empty. kInvalidModel when two are equal.
+  static core::Result<AddedTokenMatcher> create(std::vector<AddedToken> tokens);
+
+  [[nodiscard]] bool empty() const { return tokens_.empty(); }
+  // The leftmost match at or after `from`, of those the longest. Strip and single-word rules are the splitter's.
+  [[nodiscard]] std::optional<Match> find(std::string_view text, std::size_t from) const;
+
+ private:
+  [[nodiscard]] const AddedToken* longest_at(std::string_view text) const;
+
+  struct Range {
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+  };
+
+  std::vector<AddedToken> tokens_;  // sorted by content
+  std::array<Range, 256> by_first_byte_{};
+  std::optional<char> only_first_byte_;
+};
+
+// Cuts a text into added tokens and what lies between them.
+class AddedTokenSplitter {
+ public:
+  struct Piece {
+    std::string_view text;              // not empty, unless it is a token
+    const AddedToken* token = nullptr;  // null: ordinary text
+  };
+
+  // Both must outlive the splitter. `text` must be well-formed UTF-8.
+  AddedTokenSplitter(const AddedTokenMatcher& matcher, std::string_view text) : matcher_(matcher), text_(text) {}
+
+  // False when the text is used up.
+  bool next(Piece& piece);
+
+ private:
+  [[nodiscard]] bool stands_alone(const AddedTokenMatcher::Match& match) const;
+  [[nodiscard]] std::size_t spaces_begin(std::size_t end, std::size_t floor) const;
+  [[nodiscard]] std::size_t spaces_end(std::size_t begin);
+
+  const AddedTokenMatcher& matcher_;
+  std::string_view text_;
+  std::size_t searched_ = 0;   // matches before here are done
+  std::size_t delivered_ = 0;  // pieces before here are done
+  std::optional<Piece> waiting_;
+  // The last white space that was skipped, so that no text makes the walk look at it again and again.
+  std::size_t skipped_begin_ = 0;
+  std::size_t skipped_end_ = 0;
+};
+
+}  // namespace latebind::embedding

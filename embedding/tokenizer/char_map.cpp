@@ -1,0 +1,78 @@
+#include "embedding/tokenizer/char_map.h"
+
+namespace latebind::embedding {
+namespace {
+
+CharKind classify(char32_t c) {
+  const std::uint8_t bits = unicode::properties(c);
+  if ((bits & unicode::kWhitespace) != 0) return CharKind::kSpace;
+  if ((bits & unicode::kPunctuation) != 0) return CharKind::kPunctuation;
+  return CharKind::kLetter;
+}
+
+}  // namespace
+
+CharMap::CharMap(const NormalizerOptions& options) : options_(options), ascii_(&make_page(0)) {}
+
+CharMap::~CharMap() {
+  for (auto& page : pages_)
+    delete page.load(std::memory_order_relaxed);
+}
+
+std::span<const CharMap::Part> CharMap::parts(char32_t c) const {
+  const Page& found = page(c);
+  const char32_t value = found.entries[c & 0xFFU].code_point();
+  return std::span(found.parts).subspan(value >> 4, value & 0xFU);
+}
+
+const CharMap::Page& CharMap::make_page(std::size_t index) const {
+  auto page = std::make_unique<Page>();
+  for (std::size_t i = 0; i < page->entries.size(); ++i) {
+    page->entries[i] = make_entry(static_cast<char32_t>(index << 8 | i), page->parts);
+  }
+  const Page* expected = nullptr;
+  if (pages_[index].compare_exchange_strong(expected, page.get(), std::memory_order_acq_rel)) return *page.release();
+  return *expected;
+}
+
+CharMap::Entry CharMap::make_entry(char32_t c, std::vector<Part>& parts) const {
+  if (c >= 0xD800 && c <= 0xDFFF) return {CharKind::kDropped, 0};  // never in checked text
+  if (options_.clean_text) {
+    const std::uint8_t bits = unicode::properties(c);
+    const bool kept_control = c == '\t' || c == '\n' || c == '\r';
+    if (c == 0 || c == 0xFFFD || ((bits & unicode::kOther) != 0 && !kept_control)) return {CharKind::kDropped, 0};
+    if ((bits & unicode::kWhitespace) != 0) return {CharKind::kSpace, U' '};
+  }
+  const bool ideograph = options_.handle_chinese_chars && unicode::is_chinese(c);
+
+  const std::size_t begin = parts.size();
+  if (ideograph) parts.push_back({U' ', CharKind::kSpace, 0});
+  const auto add = [&](char32_t part, std::uint8_t combining_class) {
+    const unicode::Sequence lowered = options_.lowercase ? unicode::lower_case(part) : unicode::Sequence{{part}, 1};
+    for (const char32_t low : lowered)
+      parts.push_back({low, classify(low), combining_class});
+  };
+  if (options_.strip_accents) {
+    for (const char32_t part : unicode::decompose(c)) {
+      if ((unicode::properties(part) & unicode::kNonspacing) != 0) continue;
+      add(part, unicode::combining_class(part));
+    }
+  } else {
+    add(c, 0);
+  }
+  if (ideograph) parts.push_back({U' ', CharKind::kSpace, 0});
+
+  const std::size_t count = parts.size() - begin;
+  Entry entry(CharKind::kSequence, static_cast<char32_t>(begin << 4 | count));
+  if (count == 0) {
+    entry = {CharKind::kDropped, 0};
+  } else if (count == 1 && parts[begin].combining_class == 0) {
+    entry = {parts[begin].kind, parts[begin].code_point};
+  } else if (ideograph && count == 3 && parts[begin + 1].combining_class == 0) {
+    entry = {CharKind::kIdeograph, parts[begin + 1].code_point};
+  }
+  if (entry.kind() != CharKind::kSequence) parts.resize(begin);
+  return entry;
+}
+
+}  // namespace latebind::embedding

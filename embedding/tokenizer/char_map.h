@@ -1,0 +1,88 @@
+// CharMap: what becomes of each code point on its way from the text to the words, for one choice of options.
+//
+// Normalizing (clean, set ideographs apart, decompose, strip marks, lower case) and classifying for the pre-tokenizer
+// both look at one code point at a time, except that combining marks are put in canonical order. So both are one table,
+// whose pages of 256 code points are made when they are first asked for. Owned by the tokenizer; any thread may look
+// up.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "embedding/tokenizer/unicode.h"
+
+namespace latebind::embedding {
+
+// BertNormalizer's options. As initialised: nothing is changed.
+struct NormalizerOptions {
+  bool clean_text = false;
+  bool handle_chinese_chars = false;
+  bool strip_accents = false;
+  bool lowercase = false;
+};
+
+enum class CharKind : std::uint8_t {
+  kLetter,       // part of a word: whatever is none of the following
+  kSpace,        // ends a word and is gone
+  kPunctuation,  // a word of its own
+  kIdeograph,    // a word of its own, and stands between two spaces in the normalized text
+  kDropped,      // nothing is left of it
+  kSequence,     // becomes several code points, or one that may have to change places with its neighbours
+};
+
+class CharMap {
+ public:
+  class Entry {
+   public:
+    Entry() = default;
+    Entry(CharKind kind, char32_t value) : bits_(static_cast<std::uint32_t>(kind) << 24 | value) {}
+    [[nodiscard]] CharKind kind() const { return static_cast<CharKind>(bits_ >> 24); }
+    // What the code point becomes; not for kDropped and kSequence.
+    [[nodiscard]] char32_t code_point() const { return bits_ & 0xFFFFFFU; }
+
+   private:
+    std::uint32_t bits_ = 0;
+  };
+
+  struct Part {
+    char32_t code_point;
+    CharKind kind;  // one of the first three
+    // Canonical combining class where the options ask for canonical order, else 0.
+    std::uint8_t combining_class;
+  };
+
+  explicit CharMap(const NormalizerOptions& options);
+  CharMap(const CharMap&) = delete;
+  CharMap& operator=(const CharMap&) = delete;
+  ~CharMap();
+
+  [[nodiscard]] Entry lookup(char32_t c) const { return page(c).entries[c & 0xFFU]; }
+  [[nodiscard]] Entry lookup_ascii(unsigned char c) const { return ascii_->entries[c]; }
+  // Only for a c of kind kSequence.
+  [[nodiscard]] std::span<const Part> parts(char32_t c) const;
+
+ private:
+  struct Page {
+    std::array<Entry, 256> entries;
+    std::vector<Part> parts;  // of all sequences of the page; an entry's value is (position << 4 | count)
+  };
+
+  const Page& page(char32_t c) const {
+    const Page* page = pages_[c >> 8].load(std::memory_order_acquire);
+    return page != nullptr ? *page : make_page(c >> 8);
+  }
+  const Page& make_page(std::size_t index) const;
+  Entry make_entry(char32_t c, std::vector<Part>& parts) const;
+
+  const NormalizerOptions options_;
+  // Each goes from null to its final value once; a thread that loses the race drops its copy.
+  mutable std::array<std::atomic<const Page*>, (unicode::kCodePointEnd >> 8)> pages_{};
+  const Page* ascii_ = nullptr;
+};
+
+}  // namespace latebind::embedding

@@ -1,0 +1,78 @@
+#include "embedding/tokenizer/json_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "embedding/tokenizer/quote.h"
+
+namespace latebind::embedding {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using nlohmann::json;
+
+Result<JsonView> JsonView::object(const json& value, std::string name) {
+  if (!value.is_object()) return Status(StatusCode::kInvalidModel, fmt::format("{} is not an object", name));
+  return JsonView(value, std::move(name));
+}
+
+const json* JsonView::find(std::string_view key) const {
+  const auto it = value_->find(key);
+  return it == value_->end() ? nullptr : &*it;
+}
+
+Status JsonView::wrong_kind(std::string_view key, std::string_view expected) const {
+  return {StatusCode::kInvalidModel, find(key) == nullptr ? fmt::format("{} has no \"{}\" ({})", name_, key, expected)
+                                                          : fmt::format("{}.{} is not {}", name_, key, expected)};
+}
+
+Result<bool> JsonView::boolean(std::string_view key) const {
+  const json* value = find(key);
+  if (value == nullptr || !value->is_boolean()) return wrong_kind(key, "true or false");
+  return value->get<bool>();
+}
+
+Result<std::string> JsonView::string(std::string_view key) const {
+  const json* value = find(key);
+  if (value == nullptr || !value->is_string()) return wrong_kind(key, "a string");
+  return value->get<std::string>();
+}
+
+Result<std::uint64_t> JsonView::whole_number(std::string_view key) const {
+  const json* value = find(key);
+  if (value == nullptr || !value->is_number_unsigned()) return wrong_kind(key, "a whole number from 0");
+  return value->get<std::uint64_t>();
+}
+
+Result<const json*> JsonView::array(std::string_view key) const {
+  const json* value = find(key);
+  if (value == nullptr || !value->is_array()) return wrong_kind(key, "an array");
+  return value;
+}
+
+Result<JsonView> JsonView::object(std::string_view key) const {
+  const json* value = find(key);
+  if (value == nullptr || !value->is_object()) return wrong_kind(key, "an object");
+  return JsonView(*value, fmt::format("{}.{}", name_, key));
+}
+
+Status JsonView::only_keys(std::initializer_list<std::string_view> known) const {
+  for (const auto& [key, value] : value_->items()) {
+    if (std::find(known.begin(), known.end(), key) == known.end() && !value.is_null()) {
+      return {StatusCode::kUnsupported, fmt::format("{} has the key {}, which is not supported", name_, quote(key))};
+    }
+  }
+  return {};
+}
+
+Status JsonView::require_type(std::string_view supported) const {
+  LB_ASSIGN_OR_RETURN(const std::string type, string("type"));
+  if (type == supported) return {};
+  return {StatusCode::kUnsupported,
+          fmt::format("{} of type {} is not supported (supported: {})", name_, quote(type), supported)};
+}
+
+}  // namespace latebind::embedding

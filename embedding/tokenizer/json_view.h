@@ -1,0 +1,46 @@
+// JsonView: an object of a tokenizer.json under its name, read key by key with errors that name the place.
+//
+// A view: the tree must outlive it. One thread.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "core/result.h"
+
+namespace latebind::embedding {
+
+class JsonView {
+ public:
+  // kInvalidModel when `value` is not an object. `name` such as "normalizer" or "added_tokens[3]".
+  static core::Result<JsonView> object(const nlohmann::json& value, std::string name);
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+  // Null when the key is missing.
+  [[nodiscard]] const nlohmann::json* find(std::string_view key) const;
+  // kInvalidModel when the key is missing or the value is of another kind.
+  [[nodiscard]] core::Result<bool> boolean(std::string_view key) const;
+  [[nodiscard]] core::Result<std::string> string(std::string_view key) const;
+  [[nodiscard]] core::Result<std::uint64_t> whole_number(std::string_view key) const;
+  [[nodiscard]] core::Result<const nlohmann::json*> array(std::string_view key) const;
+  [[nodiscard]] core::Result<JsonView> object(std::string_view key) const;
+
+  // kUnsupported, naming a key that is not in the list and has a value other than null.
+  [[nodiscard]] core::Status only_keys(std::initializer_list<std::string_view> known) const;
+
+  // kUnsupported: "<name> of type <type> is not supported (supported: …)", unless "type" is `supported`.
+  [[nodiscard]] core::Status require_type(std::string_view supported) const;
+
+ private:
+  JsonView(const nlohmann::json& value, std::string name) : value_(&value), name_(std::move(name)) {}
+  [[nodiscard]] core::Status wrong_kind(std::string_view key, std::string_view expected) const;
+
+  const nlohmann::json* value_;
+  std::string name_;
+};
+
+}  // namespace latebind::embedding

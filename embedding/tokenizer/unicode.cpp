@@ -1,0 +1,114 @@
+#include "embedding/tokenizer/unicode.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace latebind::embedding::unicode {
+namespace {
+
+struct PropertyFlip {
+  char32_t first;
+  char32_t last;
+  std::uint8_t bits;
+};
+struct LowerCase {
+  char32_t from;
+  char32_t to;
+};
+struct CombiningClass {
+  char32_t first;
+  char32_t last;
+  std::uint8_t value;
+};
+
+#include "embedding/tokenizer/unicode_reference.inc.h"
+
+// The range of a sorted table that holds c, or null.
+template <class Table>
+auto find_range(const Table& table, char32_t c) -> decltype(std::begin(table)) {
+  auto it = std::upper_bound(std::begin(table), std::end(table), c,
+                             [](char32_t value, const auto& range) { return value < range.first; });
+  if (it == std::begin(table)) return nullptr;
+  --it;
+  return c <= it->last ? it : nullptr;
+}
+
+constexpr bool between(char32_t c, char32_t first, char32_t last) {
+  return c >= first && c <= last;
+}
+
+constexpr bool is_ascii_symbol(char32_t c) {
+  return c == '$' || c == '+' || between(c, '<', '>') || c == '^' || c == '`' || c == '|' || c == '~';
+}
+
+std::uint8_t properties_by_utf8proc(char32_t c) {
+  const int category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
+  unsigned bits = 0;
+  if (category >= UTF8PROC_CATEGORY_CC) bits |= kOther;
+  if (between(c, 9, 13) || c == 0x85 || (category >= UTF8PROC_CATEGORY_ZS && category <= UTF8PROC_CATEGORY_ZP)) {
+    bits |= kWhitespace;
+  }
+  if (is_ascii_symbol(c) || (category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_PO)) {
+    bits |= kPunctuation;
+  }
+  if (category == UTF8PROC_CATEGORY_MN) bits |= kNonspacing;
+  const bool word_by_category = (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_ME) ||
+                                category == UTF8PROC_CATEGORY_ND || category == UTF8PROC_CATEGORY_NL ||
+                                category == UTF8PROC_CATEGORY_PC;
+  // Join controls, and the letters in circles and squares, which are alphabetic symbols.
+  if (word_by_category || c == 0x200C || c == 0x200D || between(c, 0x24B6, 0x24E9) || between(c, 0x1F130, 0x1F149) ||
+      between(c, 0x1F150, 0x1F169) || between(c, 0x1F170, 0x1F189)) {
+    bits |= kWordCharacter;
+  }
+  return static_cast<std::uint8_t>(bits);
+}
+
+}  // namespace
+
+std::uint8_t properties(char32_t c) {
+  std::uint8_t bits = properties_by_utf8proc(c);
+  if (const auto* flip = find_range(kPropertyFlips, c)) bits ^= flip->bits;
+  return bits;
+}
+
+bool is_chinese(char32_t c) {
+  // The sixth block begins at U+2B820; the reference begins it at U+2B920, and so do we.
+  return between(c, 0x4E00, 0x9FFF) || between(c, 0x3400, 0x4DBF) || between(c, 0x20000, 0x2A6DF) ||
+         between(c, 0x2A700, 0x2B73F) || between(c, 0x2B740, 0x2B81F) || between(c, 0x2B920, 0x2CEAF) ||
+         between(c, 0xF900, 0xFAFF) || between(c, 0x2F800, 0x2FA1F);
+}
+
+std::uint8_t combining_class(char32_t c) {
+  if (const auto* exception = find_range(kCombiningClasses, c)) return exception->value;
+  return static_cast<std::uint8_t>(utf8proc_get_property(static_cast<utf8proc_int32_t>(c))->combining_class);
+}
+
+Sequence decompose(char32_t c) {
+  if (std::find(std::begin(kUndecomposed), std::end(kUndecomposed), c) == std::end(kUndecomposed)) {
+    std::array<utf8proc_int32_t, 8> buffer{};
+    int last_boundary_class = 0;
+    const utf8proc_ssize_t size = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(c), buffer.data(),
+                                                          buffer.size(), UTF8PROC_DECOMPOSE, &last_boundary_class);
+    Sequence sequence;
+    if (size > 0 && size <= static_cast<utf8proc_ssize_t>(sequence.data.size())) {
+      sequence.size = static_cast<std::size_t>(size);
+      std::transform(buffer.begin(), buffer.begin() + size, sequence.data.begin(),
+                     [](utf8proc_int32_t part) { return static_cast<char32_t>(part); });
+      return sequence;
+    }
+  }
+  return {{c}, 1};
+}
+
+Sequence lower_case(char32_t c) {
+  if (c == 0x130) return {{U'i', 0x307}, 2};  // the only code point whose lower case is longer
+  const auto* const end = std::end(kLowerCases);
+  const auto* const found = std::lower_bound(std::begin(kLowerCases), end, c,
+                                             [](const LowerCase& entry, char32_t value) { return entry.from < value; });
+  if (found != end && found->from == c) return {{found->to}, 1};
+  return {{static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c)))}, 1};
+}
+
+}  // namespace latebind::embedding::unicode

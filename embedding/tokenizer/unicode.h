@@ -1,0 +1,50 @@
+// Unicode properties of one code point, exactly as the reference tokenizer has them.
+//
+// The data come from utf8proc, corrected where the reference uses another version of Unicode (see
+// unicode_reference.inc.h). Nothing else in Latebind asks utf8proc, so that the source can be replaced here. Pure
+// functions, for any thread; slow (tens of nanoseconds): CharMap keeps what it asked.
+//
+// Code points are below 0x110000 and no surrogates.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace latebind::embedding::unicode {
+
+inline constexpr char32_t kCodePointEnd = 0x110000;
+
+// A set of these, as bits.
+enum Property : std::uint8_t {
+  kOther = 1,           // general category Cc, Cf, Co; not the unassigned ones
+  kWhitespace = 2,      // White_Space
+  kPunctuation = 4,     // general category P*, and every ASCII character that is neither letter, digit nor control
+  kNonspacing = 8,      // general category Mn; of use only for what has no decomposition
+  kWordCharacter = 16,  // what \w is in regular expressions
+};
+
+[[nodiscard]] std::uint8_t properties(char32_t c);
+
+// The blocks of ideographs that BERT sets apart, with the reference's own bounds.
+[[nodiscard]] bool is_chinese(char32_t c);
+
+// Canonical combining class, 0 to 254.
+[[nodiscard]] std::uint8_t combining_class(char32_t c);
+
+// A few code points; no mapping used here is longer than four.
+struct Sequence {
+  std::array<char32_t, 4> data{};
+  std::size_t size = 0;
+
+  [[nodiscard]] const char32_t* begin() const { return data.data(); }
+  [[nodiscard]] const char32_t* end() const { return data.data() + size; }
+};
+
+// Full canonical decomposition (what NFD makes of one code point).
+[[nodiscard]] Sequence decompose(char32_t c);
+
+// Full lower case, without regard to context or language.
+[[nodiscard]] Sequence lower_case(char32_t c);
+
+}  // namespace latebind::embedding::unicode

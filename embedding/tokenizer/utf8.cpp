@@ -1,0 +1,52 @@
+#include "embedding/tokenizer/utf8.h"
+
+#include <cstdint>
+#include <cstring>
+
+namespace latebind::embedding {
+
+std::size_t find_invalid_utf8(std::string_view text) {
+  const char* const data = text.data();
+  const std::size_t size = text.size();
+  const auto byte = [data](std::size_t i) { return static_cast<unsigned char>(data[i]); };
+  std::size_t i = 0;
+  while (i < size) {
+    if (byte(i) < 0x80) {
+      std::uint64_t eight = 0;
+      while (size - i >= sizeof(eight)) {
+        std::memcpy(&eight, data + i, sizeof(eight));
+        if ((eight & 0x8080808080808080U) != 0) break;
+        i += sizeof(eight);
+      }
+      while (i < size && byte(i) < 0x80)
+        ++i;
+      continue;
+    }
+    const unsigned char lead = byte(i);
+    // The second byte's bounds shut out overlong forms, surrogates and what lies above U+10FFFF.
+    std::size_t length = 0;
+    unsigned char low = 0x80;
+    unsigned char high = 0xBF;
+    if (lead >= 0xC2 && lead <= 0xDF) {
+      length = 2;
+    } else if (lead >= 0xE0 && lead <= 0xEF) {
+      length = 3;
+      if (lead == 0xE0) low = 0xA0;
+      if (lead == 0xED) high = 0x9F;
+    } else if (lead >= 0xF0 && lead <= 0xF4) {
+      length = 4;
+      if (lead == 0xF0) low = 0x90;
+      if (lead == 0xF4) high = 0x8F;
+    } else {
+      return i;
+    }
+    if (size - i < length || byte(i + 1) < low || byte(i + 1) > high) return i;
+    for (std::size_t k = 2; k < length; ++k) {
+      if ((byte(i + k) & 0xC0U) != 0x80U) return i;
+    }
+    i += length;
+  }
+  return std::string_view::npos;
+}
+
+}  // namespace latebind::embedding

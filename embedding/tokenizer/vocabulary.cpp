@@ -1,0 +1,118 @@
+#include "embedding/tokenizer/vocabulary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "embedding/tokenizer/quote.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::Status;
+using core::StatusCode;
+
+constexpr std::size_t kProbesMax = 128;
+
+}  // namespace
+
+Status Vocabulary::add(std::string_view token, std::uint64_t id) {
+  if (token.size() > kTokenBytesMax) {
+    return {StatusCode::kUnsupported, fmt::format("the token of id {} is {} bytes long, more than the {} supported", id,
+                                                  token.size(), kTokenBytesMax)};
+  }
+  if (id >= kIdEnd) {
+    return {StatusCode::kInvalidModel, fmt::format("the id {} of token {} is not below {}", id, quote(token), kIdEnd)};
+  }
+  if (entries_.size() >= kTokensMax) {
+    return {StatusCode::kUnsupported, fmt::format("more than {} tokens", kTokensMax)};
+  }
+  entries_.push_back({static_cast<std::uint32_t>(bytes_.size()), static_cast<std::uint32_t>(token.size()),
+                      static_cast<std::int32_t>(id)});
+  bytes_.append(token);
+  id_end_ = std::max(id_end_, static_cast<std::size_t>(id) + 1);
+  return {};
+}
+
+Status Vocabulary::finish() {
+  std::vector<std::uint32_t> entry_of_id(id_end_, 0);
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    std::uint32_t& owner = entry_of_id[static_cast<std::size_t>(entries_[i].id)];
+    if (owner != 0) {
+      return {StatusCode::kInvalidModel,
+              fmt::format("tokens {} and {} have the same id {}", quote(text_of(entries_[owner - 1])),
+                          quote(text_of(entries_[i])), entries_[i].id)};
+    }
+    owner = static_cast<std::uint32_t>(i + 1);
+  }
+
+  // At most half full. Another seed spreads differently what one seed piles up.
+  const std::size_t capacity = std::bit_ceil(std::max<std::size_t>(entries_.size() * 2, 2));
+  shift_ = 64U - static_cast<unsigned>(std::bit_width(capacity) - 1);
+  slots_.resize(capacity);
+  for (seed_ = 0x6C617465U; seed_ < 0x6C617465U + 4; ++seed_) {
+    std::string_view twice;
+    if (fill_table(twice)) return {};
+    if (twice.data() != nullptr) {
+      return {StatusCode::kInvalidModel, fmt::format("the token {} occurs twice", quote(twice))};
+    }
+    std::fill(slots_.begin(), slots_.end(), Slot{});
+  }
+  return {StatusCode::kUnsupported, "the tokens are chosen so that they can not be told apart quickly"};
+}
+
+bool Vocabulary::fill_table(std::string_view& twice) {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const std::string_view token = text_of(entries_[i]);
+    std::uint64_t state = seed_;
+    for (const char byte : token)
+      state = hash_step(state, byte);
+    const std::uint32_t tag = tag_of(state);
+    std::size_t slot = slot_of(state);
+    std::size_t probes = 0;
+    while (slots_[slot].entry != 0) {
+      if (slots_[slot].tag == tag && text_of(entries_[slots_[slot].entry - 1]) == token) {
+        twice = token;
+        return false;
+      }
+      if (++probes > kProbesMax) return false;
+      slot = (slot + 1) & (slots_.size() - 1);
+    }
+    slots_[slot] = {tag, static_cast<std::uint32_t>(i + 1)};
+  }
+  return true;
+}
+
+std::optional<std::int32_t> Vocabulary::find(std::string_view token) const {
+  std::uint64_t state = seed_;
+  for (const char byte : token)
+    state = hash_step(state, byte);
+  const std::int32_t id = find(state, {}, token);
+  return id < 0 ? std::nullopt : std::optional(id);
+}
+
+std::int32_t Vocabulary::find(std::uint64_t state, std::string_view prefix, std::string_view rest) const {
+  const std::uint32_t tag = tag_of(state);
+  for (std::size_t slot = slot_of(state); slots_[slot].entry != 0; slot = (slot + 1) & (slots_.size() - 1)) {
+    if (slots_[slot].tag != tag) continue;
+    const Entry& entry = entries_[slots_[slot].entry - 1];
+    const std::string_view text = text_of(entry);
+    if (text.size() == prefix.size() + rest.size() && text.ends_with(rest) && text.starts_with(prefix)) return entry.id;
+  }
+  return -1;
+}
+
+std::size_t Vocabulary::longest() const {
+  return longest_after({});
+}
+
+std::size_t Vocabulary::longest_after(std::string_view prefix) const {
+  std::size_t longest = 0;
+  for (const Entry& entry : entries_) {
+    if (text_of(entry).starts_with(prefix)) longest = std::max(longest, entry.size - prefix.size());
+  }
+  return longest;
+}
+
+}  // namespace latebind::embedding

@@ -1,0 +1,75 @@
+// Vocabulary: tokens and their ids, in one block of bytes and one open-addressing hash table.
+//
+// Filled once by add(), closed by finish(), then immutable and readable from any thread. The hash of a string can be
+// taken further byte by byte, so that all prefixes of a word are hashed in one pass. Long probe sequences, as made-up
+// vocabularies could cause, are refused: time stays linear.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+
+namespace latebind::embedding {
+
+class Vocabulary {
+ public:
+  static constexpr std::size_t kTokensMax = std::size_t{1} << 22;
+  static constexpr std::size_t kTokenBytesMax = 512;
+  // Ids are below this.
+  static constexpr std::uint64_t kIdEnd = std::uint64_t{1} << 24;
+
+  // Refuses what is over the limits above.
+  [[nodiscard]] core::Status add(std::string_view token, std::uint64_t id);
+  // Refuses tokens and ids that occur twice.
+  [[nodiscard]] core::Status finish();
+
+  // All of the following only after finish().
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+  // One more than the greatest id; ids in between may be without a token.
+  [[nodiscard]] std::size_t id_end() const { return id_end_; }
+  [[nodiscard]] std::optional<std::int32_t> find(std::string_view token) const;
+
+  // Hash states, for WordPiece: of the empty string, and of what a state stands for with one more byte.
+  [[nodiscard]] std::uint64_t hash_start() const { return seed_; }
+  static std::uint64_t hash_step(std::uint64_t state, char byte) {
+    return (state ^ static_cast<unsigned char>(byte)) * 0x9E3779B97F4A7C15U;
+  }
+  // The id of the token `prefix` + `rest`, whose hash state is `state`; negative when there is none.
+  [[nodiscard]] std::int32_t find(std::uint64_t state, std::string_view prefix, std::string_view rest) const;
+
+  // Lengths in bytes of the longest token, and of the longest one that begins with `prefix`, less the prefix.
+  [[nodiscard]] std::size_t longest() const;
+  [[nodiscard]] std::size_t longest_after(std::string_view prefix) const;
+
+ private:
+  struct Entry {
+    std::uint32_t offset;
+    std::uint32_t size;
+    std::int32_t id;
+  };
+  struct Slot {
+    std::uint32_t tag = 0;
+    std::uint32_t entry = 0;  // position in entries_ plus one; 0: free
+  };
+
+  [[nodiscard]] std::string_view text_of(const Entry& entry) const {
+    return std::string_view(bytes_).substr(entry.offset, entry.size);
+  }
+  static std::uint32_t tag_of(std::uint64_t state) { return static_cast<std::uint32_t>(state ^ state >> 32); }
+  [[nodiscard]] std::size_t slot_of(std::uint64_t state) const { return static_cast<std::size_t>(state >> shift_); }
+  [[nodiscard]] bool fill_table(std::string_view& twice);
+
+  std::string bytes_;
+  std::vector<Entry> entries_;
+  std::vector<Slot> slots_;
+  std::uint64_t seed_ = 0;
+  unsigned shift_ = 63;
+  std::size_t id_end_ = 0;
+};
+
+}  // namespace latebind::embedding

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""Writes embedding/tokenizer/unicode_reference.inc.h: where the reference's Unicode data differ from utf8proc's.
+
+The reference (the `tokenizers` package) takes categories, decompositions and lower case from tables of different Unicode
+versions. Every code point is asked of both; what differs is written down. Run with the Python that has `tokenizers`:
+
+    build/runtime/oracle/bin/python tests/embedding/tokenizer/make_unicode_exceptions.py
+
+The utf8proc that is asked is the shared library that the build links (libutf8proc.so.2, or the first argument).
+"""
+import ctypes
+import pathlib
+import sys
+
+import tokenizers
+from tokenizers import Tokenizer, AddedToken, models, normalizers, pre_tokenizers
+
+OUTPUT = pathlib.Path(__file__).resolve().parents[3] / "embedding/tokenizer/unicode_reference.inc.h"
+CODE_POINTS = [c for c in range(0x110000) if not 0xD800 <= c <= 0xDFFF]
+
+# Bits of unicode.cpp's Property.
+OTHER, WHITESPACE, PUNCTUATION, NONSPACING, WORD = 1, 2, 4, 8, 16
+
+
+class Utf8proc:
+    """The few calls of utf8proc.h that unicode.cpp makes."""
+
+    CN, LU, LO, MN, ME, ND, NL, PC, PO, ZS, ZP, CC, CO = 0, 1, 5, 6, 8, 9, 10, 12, 18, 23, 25, 26, 29
+
+    class Property(ctypes.Structure):
+        _fields_ = [("category", ctypes.c_int16), ("combining_class", ctypes.c_int16)]
+
+    def __init__(self, name):
+        self.library = ctypes.CDLL(name)
+        self.library.utf8proc_version.restype = ctypes.c_char_p
+        self.library.utf8proc_unicode_version.restype = ctypes.c_char_p
+        self.library.utf8proc_get_property.restype = ctypes.POINTER(self.Property)
+        self.library.utf8proc_decompose_char.restype = ctypes.c_ssize_t
+        self.buffer = (ctypes.c_int32 * 32)()
+        self.last_class = ctypes.c_int(0)
+
+    def category(self, c):
+        return self.library.utf8proc_category(c)
+
+    def combining_class(self, c):
+        return self.library.utf8proc_get_property(c).contents.combining_class
+
+    def decompose(self, c):
+        n = self.library.utf8proc_decompose_char(
+            c, self.buffer, ctypes.c_ssize_t(32), 1 << 4, ctypes.byref(self.last_class))
+        return list(self.buffer[:n])
+
+    def lower(self, c):
+        return [0x69, 0x307] if c == 0x130 else [self.library.utf8proc_tolower(c)]
+
+    def properties(self, c):
+        category = self.category(c)
+        bits = 0
+        if category >= self.CC:
+            bits |= OTHER
+        if self.ZS <= category <= self.ZP or 9 <= c <= 13 or c == 0x85:
+            bits |= WHITESPACE
+        if self.PC <= category <= self.PO or c < 128 and chr(c) in "$+<=>^`|~":
+            bits |= PUNCTUATION
+        if category == self.MN:
+            bits |= NONSPACING
+        if (self.LU <= category <= self.ME or category in (self.ND, self.NL, self.PC) or c in (0x200C, 0x200D)
+                or 0x24B6 <= c <= 0x24E9 or 0x1F130 <= c <= 0x1F149 or 0x1F150 <= c <= 0x1F169
+                or 0x1F170 <= c <= 0x1F189):
+            bits |= WORD
+        return bits
+
+
+class Reference:
+    def __init__(self):
+        self.clean = normalizers.BertNormalizer(
+            clean_text=True, handle_chinese_chars=False, strip_accents=False, lowercase=False)
+        self.strip = normalizers.BertNormalizer(
+            clean_text=False, handle_chinese_chars=False, strip_accents=True, lowercase=False)
+        self.nfd = normalizers.NFD()
+        self.lowercase = normalizers.Lowercase()
+        self.split = pre_tokenizers.BertPreTokenizer()
+        self.single_word = Tokenizer(models.WordLevel({"?": 0, "TOKEN": 1}, unk_token="?"))
+        self.single_word.add_tokens([AddedToken("TOKEN", single_word=True, normalized=False)])
+
+    def decompose(self, c):
+        return [ord(x) for x in self.nfd.normalize_str(chr(c))]
+
+    def lower(self, c):
+        return [ord(x) for x in self.lowercase.normalize_str(chr(c))]
+
+    def properties(self, c):
+        bits = 0
+        # A letter on either side, so that nothing is lost at an end.
+        cleaned = self.clean.normalize_str("a" + chr(c) + "a")
+        # NUL, U+FFFD and white space are handled apart, before the category is asked.
+        if cleaned == "aa" and c not in (0, 0xFFFD):
+            bits |= OTHER
+        pieces = len(self.split.pre_tokenize_str("a" + chr(c) + "a"))
+        if pieces == 2:
+            bits |= WHITESPACE
+        elif pieces == 3:
+            bits |= PUNCTUATION
+        if self.decompose(c) == [c] and self.strip.normalize_str("a" + chr(c) + "a") == "aa":
+            bits |= NONSPACING
+        if 1 not in self.single_word.encode(chr(c) + "TOKEN").ids:
+            bits |= WORD
+        return bits
+
+    def order(self, a, b):
+        """-1, 0 or 1: whether mark a goes before b, stays where it is, or goes after it, in canonical order."""
+        swapped_ab = self.nfd.normalize_str("a" + chr(a) + chr(b)) != "a" + chr(a) + chr(b)
+        swapped_ba = self.nfd.normalize_str("a" + chr(b) + chr(a)) != "a" + chr(b) + chr(a)
+        return swapped_ab - swapped_ba
+
+    def combining_class(self, c, witnesses, expected):
+        """The class of c, found by sorting it against one character of every class: `expected`, if that explains it."""
+        orders = {k: self.order(c, w) for k, w in witnesses.items() if w != c}
+        if not any(orders.values()):
+            return 0
+        for k in [expected, *witnesses]:
+            if all(o == (j < k) - (j > k) for j, o in orders.items()):
+                return k
+        raise AssertionError((hex(c), orders))
+
+
+def main():
+    ours = Utf8proc(sys.argv[1] if len(sys.argv) > 1 else "libutf8proc.so.2")
+    reference = Reference()
+
+    flips, lowers, decompositions = [], [], []
+    for c in CODE_POINTS:
+        theirs = reference.properties(c)
+        base = ours.properties(c)
+        if c in (9, 10, 13):  # never removed, whatever their category
+            base &= ~OTHER
+        decomposed = reference.decompose(c)
+        if decomposed != ours.decompose(c):
+            decompositions.append((c, decomposed))
+        if decomposed != [c]:  # whether it is a mark is never asked
+            base &= ~NONSPACING
+        if c in (0, 0xFFFD):
+            base &= ~OTHER
+        flip = theirs ^ base
+        if flip:
+            if flips and flips[-1][1] == c - 1 and flips[-1][2] == flip:
+                flips[-1][1] = c
+            else:
+                flips.append([c, c, flip])
+        lower = reference.lower(c)
+        if lower != ours.lower(c):
+            assert len(lower) == 1, (hex(c), lower)
+            lowers.append((c, lower[0]))
+
+    witnesses = {}
+    for c in CODE_POINTS:
+        k = ours.combining_class(c)
+        if k and k not in witnesses and c < 0x10000 and reference.order(c, 0x334) | reference.order(c, 0x345):
+            witnesses[k] = c
+    classes = []
+    low, high = 0x334, 0x345  # classes 1 and 240, the least and the greatest
+    for c in CODE_POINTS:
+        k = ours.combining_class(c)
+        if reference.decompose(c) != [c]:
+            continue
+        if k or reference.order(c, low) or reference.order(c, high):
+            theirs = reference.combining_class(c, witnesses, k)
+            if theirs != k:
+                if classes and classes[-1][1] == c - 1 and classes[-1][2] == theirs:
+                    classes[-1][1] = c
+                else:
+                    classes.append([c, c, theirs])
+
+    print(f"{len(flips)} ranges of properties, {len(lowers)} lower-case mappings, "
+          f"{len(decompositions)} decompositions, {len(classes)} ranges of combining classes")
+
+    lines = [
+        "// Generated by tests/embedding/tokenizer/make_unicode_exceptions.py: do not edit.",
+        "// clang-format off",
+        f"// Where tokenizers {tokenizers.__version__} differs from utf8proc "
+        f"{ours.library.utf8proc_version().decode()} (Unicode {ours.library.utf8proc_unicode_version().decode()}).",
+        "",
+        "// Code points first to last have these properties the other way round.",
+        "constexpr PropertyFlip kPropertyFlips[] = {",
+    ]
+    lines += [f"    {{{hex(a)}, {hex(b)}, {flip}}}," for a, b, flip in flips]
+    lines += ["};", "", "// Lower case.", "constexpr LowerCase kLowerCases[] = {"]
+    lines += [f"    {{{hex(c)}, {hex(l)}}}," for c, l in lowers]
+    lines += ["};", "", "// Has no canonical decomposition.", "constexpr char32_t kUndecomposed[] = {"]
+    for c, decomposed in decompositions:
+        assert decomposed == [c], (hex(c), decomposed)
+        lines.append(f"    {hex(c)},")
+    lines += ["};", "", "// Canonical combining class of first to last.", "constexpr CombiningClass kCombiningClasses[] = {"]
+    lines += [f"    {{{hex(a)}, {hex(b)}, {k}}}," for a, b, k in classes]
+    lines += ["};", ""]
+    OUTPUT.write_text("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()

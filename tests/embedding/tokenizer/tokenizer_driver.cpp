@@ -1,0 +1,130 @@
+// Prints the ids of texts: the counterpart of the oracle scripts.
+//
+//   tokenizer_driver ids TOKENIZER.json [MAX_TOKENS]   JSON strings in, one a line; ids out, one line a text
+//   tokenizer_driver normalize FLAGS                   the same in; normalized texts out, as JSON strings
+//   tokenizer_driver words FLAGS                       the same in; JSON arrays of words out
+//   tokenizer_driver speed TOKENIZER.json FILE         tokens per second over the lines of FILE, and the load time
+//
+// FLAGS: a four-digit binary number: clean_text, handle_chinese_chars, strip_accents, lowercase.
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "embedding/tokenizer/char_map.h"
+#include "embedding/tokenizer/normalizer.h"
+#include "embedding/tokenizer/pre_tokenizer.h"
+#include "embedding/tokenizer/tokenizer.h"
+
+namespace {
+
+using latebind::embedding::CharMap;
+using latebind::embedding::NormalizerOptions;
+using latebind::embedding::Tokenizer;
+using nlohmann::json;
+
+int fail(const std::string& message) {
+  std::cerr << "tokenizer_driver: " << message << "\n";
+  return 1;
+}
+
+NormalizerOptions options_of(std::string_view flags) {
+  return {flags.at(0) == '1', flags.at(1) == '1', flags.at(2) == '1', flags.at(3) == '1'};
+}
+
+int print_ids(const char* file, std::size_t max_tokens) {
+  auto tokenizer = Tokenizer::from_file(file);
+  if (!tokenizer.ok()) return fail(tokenizer.status().to_string());
+  std::string line;
+  std::vector<std::int32_t> ids;
+  while (std::getline(std::cin, line)) {
+    ids.clear();
+    const auto status = tokenizer->encode(json::parse(line).get<std::string>(), max_tokens, ids);
+    if (!status.ok()) return fail(status.to_string());
+    std::string out;
+    for (const std::int32_t id : ids) out += (out.empty() ? "" : " ") + std::to_string(id);
+    std::cout << out << '\n';
+  }
+  return 0;
+}
+
+int print_normalized(std::string_view flags) {
+  const CharMap map(options_of(flags));
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    std::cout << json(latebind::embedding::normalize(json::parse(line).get<std::string>(), map)).dump(-1, ' ', true)
+              << '\n';
+  }
+  return 0;
+}
+
+int print_words(std::string_view flags) {
+  const CharMap map(options_of(flags));
+  latebind::embedding::WordBuffer buffer(10'000);
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    json words = json::array();
+    const auto text = json::parse(line).get<std::string>();
+    latebind::embedding::for_each_word(text, map, buffer, [&](std::string_view word, bool too_long) {
+      words.push_back(too_long ? "too long" : std::string(word));
+      return true;
+    });
+    std::cout << words.dump(-1, ' ', true) << '\n';
+  }
+  return 0;
+}
+
+int measure(const char* file, const char* texts) {
+  using Clock = std::chrono::steady_clock;
+  const auto seconds = [](Clock::time_point from) {
+    return std::chrono::duration<double>(Clock::now() - from).count();
+  };
+  double load = std::numeric_limits<double>::max();
+  for (int i = 0; i < 10; ++i) {
+    const auto start = Clock::now();
+    if (!Tokenizer::from_file(file).ok()) return fail("can not be loaded");
+    load = std::min(load, seconds(start));
+  }
+  auto tokenizer = Tokenizer::from_file(file);
+  std::ifstream stream(texts);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  std::size_t bytes = 0;
+  std::size_t tokens = 0;
+  std::vector<std::int32_t> ids;
+  double best = std::numeric_limits<double>::max();
+  for (int round = 0; round < 10; ++round) {
+    bytes = tokens = 0;
+    const auto start = Clock::now();
+    for (const auto& line : lines) {
+      ids.clear();
+      if (!tokenizer->encode(line, std::numeric_limits<std::size_t>::max(), ids).ok()) return fail("not UTF-8");
+      bytes += line.size();
+      tokens += ids.size();
+    }
+    best = std::min(best, seconds(start));
+  }
+  std::cout << "load " << load * 1e3 << " ms; " << tokens << " tokens, " << static_cast<double>(tokens) / best / 1e6
+            << " million tokens/s, " << static_cast<double>(bytes) / best / 1e6 << " MB/s\n";
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::ios::sync_with_stdio(false);
+  const std::string_view command = argc > 2 ? argv[1] : "";
+  if (command == "ids") {
+    return print_ids(argv[2], argc > 3 ? std::strtoull(argv[3], nullptr, 10) : std::numeric_limits<std::size_t>::max());
+  }
+  if (command == "normalize") return print_normalized(argv[2]);
+  if (command == "words") return print_words(argv[2]);
+  if (command == "speed" && argc > 3) return measure(argv[2], argv[3]);
+  return fail("see the top of tokenizer_driver.cpp");
+}
