@@ -27,7 +27,7 @@ struct BertConfig {
   std::size_t position_count = 0;
   std::size_t token_type_count = 0;
   float layer_norm_epsilon = 1e-12F;
-  std::string activation;  // "gelu", …
+  std::string activation;  // "gelu", "gelu_tanh" or "relu": the formula, whatever config.json calls it
 };
 
 struct ModelFolder {
@@ -37,6 +37,7 @@ struct ModelFolder {
   std::optional<std::filesystem::path> weights_file;  // model.safetensors
   std::optional<std::filesystem::path> onnx_file;     // onnx/model.onnx or model.onnx
   std::optional<BertConfig> bert;                     // when config.json describes one
+  std::size_t hidden_size = 0;                        // of a token's vector; 0 when no file says
   PoolingMode pooling = PoolingMode::kMean;
   bool normalize = false;
   std::size_t max_tokens = 0;  // the least of what sentence_bert_config.json and the position table allow

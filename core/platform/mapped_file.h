@@ -42,7 +42,7 @@ class MappedFile {
   std::filesystem::path file_;
   const std::byte* data_ = nullptr;
   std::size_t size_ = 0;
-  bool copied_ = false;  // the bytes are memory of our own, not the file's
+  std::size_t mapped_size_ = 0;  // how much of it is the file's; the rest is memory of our own
 };
 
 }  // namespace latebind::platform

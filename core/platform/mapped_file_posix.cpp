@@ -64,6 +64,7 @@ core::Result<MappedFile> MappedFile::open(const std::filesystem::path& file) {
   if (data == MAP_FAILED) return status_of_errno("map", file, errno);
   mapped.data_ = static_cast<const std::byte*>(data);
   mapped.size_ = size;
+  mapped.mapped_size_ = size;
   return mapped;
 }
 
@@ -86,13 +87,15 @@ core::Result<MappedFile> MappedFile::open_with_tail(const std::filesystem::path&
   if (size > 0 && ::mmap(data, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, descriptor.number, 0) == MAP_FAILED) {
     return status_of_errno("map", file, errno);
   }
-  // Dropping pages that are not the file's would lose the tail.
-  mapped.file_size_ = size;
+  mapped.mapped_size_ = size;
   return mapped;
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : file_(std::move(other.file_)), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    : file_(std::move(other.file_)),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)),
+      mapped_size_(std::exchange(other.mapped_size_, 0)) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   if (this != &other) {
@@ -100,6 +103,7 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
     file_ = std::move(other.file_);
     data_ = std::exchange(other.data_, nullptr);
     size_ = std::exchange(other.size_, 0);
+    mapped_size_ = std::exchange(other.mapped_size_, 0);
   }
   return *this;
 }
@@ -109,7 +113,8 @@ MappedFile::~MappedFile() {
 }
 
 void MappedFile::release_pages() const {
-  if (data_ != nullptr) ::madvise(const_cast<std::byte*>(data_), size_, MADV_DONTNEED);
+  // Anonymous pages would come back as zeros.
+  if (mapped_size_ > 0) ::madvise(const_cast<std::byte*>(data_), mapped_size_, MADV_DONTNEED);
 }
 
 }  // namespace latebind::platform

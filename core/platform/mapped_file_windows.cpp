@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -14,8 +15,14 @@ namespace {
 using core::Status;
 using core::StatusCode;
 
-void unmap(const std::byte* data) {
-  if (data != nullptr) ::UnmapViewOfFile(data);
+// Own memory has nothing of a file mapped into it.
+void unmap(const std::byte* data, std::size_t mapped_size) {
+  if (data == nullptr) return;
+  if (mapped_size > 0) {
+    ::UnmapViewOfFile(data);
+  } else {
+    ::VirtualFree(const_cast<std::byte*>(data), 0, MEM_RELEASE);
+  }
 }
 
 }  // namespace
@@ -51,29 +58,53 @@ core::Result<MappedFile> MappedFile::open(const std::filesystem::path& file) {
   if (data == nullptr) return status_of_windows_error("map", file, ::GetLastError());
   mapped.data_ = static_cast<const std::byte*>(data);
   mapped.size_ = static_cast<std::size_t>(size.QuadPart);
+  mapped.mapped_size_ = mapped.size_;
   return mapped;
 }
 
+core::Result<MappedFile> MappedFile::open_with_tail(const std::filesystem::path& file,
+                                                    std::span<const std::byte> tail) {
+  LB_ASSIGN_OR_RETURN(const MappedFile source, open(file));
+  const std::size_t offset = tail_offset(source.size_);
+  if (offset < source.size_ || offset + tail.size() < offset) {
+    return status_of_windows_error("map", file, ERROR_NOT_ENOUGH_MEMORY);
+  }
+  MappedFile joined;
+  joined.file_ = file;
+  if (offset + tail.size() == 0) return joined;
+  void* data = ::VirtualAlloc(nullptr, offset + tail.size(), MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+  if (data == nullptr) return status_of_windows_error("map", file, ::GetLastError());
+  if (source.size_ > 0) std::memcpy(data, source.data_, source.size_);
+  if (!tail.empty()) std::memcpy(static_cast<std::byte*>(data) + offset, tail.data(), tail.size());
+  joined.data_ = static_cast<const std::byte*>(data);
+  joined.size_ = offset + tail.size();
+  return joined;
+}
+
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : file_(std::move(other.file_)), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    : file_(std::move(other.file_)),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)),
+      mapped_size_(std::exchange(other.mapped_size_, 0)) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   if (this != &other) {
-    unmap(data_);
+    unmap(data_, mapped_size_);
     file_ = std::move(other.file_);
     data_ = std::exchange(other.data_, nullptr);
     size_ = std::exchange(other.size_, 0);
+    mapped_size_ = std::exchange(other.mapped_size_, 0);
   }
   return *this;
 }
 
 MappedFile::~MappedFile() {
-  unmap(data_);
+  unmap(data_, mapped_size_);
 }
 
 void MappedFile::release_pages() const {
   // To unlock pages that are not locked takes them out of the working set; that it then reports a failure is normal.
-  if (data_ != nullptr) ::VirtualUnlock(const_cast<std::byte*>(data_), size_);
+  if (mapped_size_ > 0) ::VirtualUnlock(const_cast<std::byte*>(data_), mapped_size_);
 }
 
 }  // namespace latebind::platform

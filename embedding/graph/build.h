@@ -18,13 +18,15 @@ struct GraphOptions {
 // `token_type_ids`) and one output.
 struct GraphModel {
   core::Model model;
-  // True: the output is the text's vector, pooled and normalised as the folder says. False: token vectors, to be pooled.
+  // True: the output is the text's vector, pooled and normalised as the folder says. False: token vectors, to be
+  // pooled.
   bool pooled = false;
   std::size_t dimension = 0;
+  // The position of that output: a ready ONNX file may have others beside it.
+  std::size_t output = 0;
 };
 
 // Takes model.safetensors where the folder has it (weights stay in the mapped file), else the ready ONNX file.
-[[nodiscard]] core::Result<GraphModel> build_model(const ModelFolder& folder,
-                                                   const GraphOptions& options);
+[[nodiscard]] core::Result<GraphModel> build_model(const ModelFolder& folder, const GraphOptions& options);
 
 }  // namespace latebind::embedding

@@ -1,0 +1,102 @@
+#include "embedding/graph/build.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/platform/folders.h"
+#include "core/platform/mapped_file.h"
+#include "embedding/graph/bert.h"
+#include "embedding/graph/export.h"
+#include "embedding/graph/onnx_reader.h"
+#include "embedding/graph/onnx_writer.h"
+#include "embedding/graph/openvino_ir_writer.h"
+#include "embedding/safetensors.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
+Result<GraphModel> from_weights(const ModelFolder& folder, const GraphOptions& options) {
+  LB_ASSIGN_OR_RETURN(const Safetensors weights, Safetensors::open(*folder.weights_file));
+  LB_ASSIGN_OR_RETURN(const Graph graph, make_bert_graph(folder, weights, options));
+  const std::string location = platform::path_to_utf8(folder.weights_file->filename());
+  const std::size_t file_size = weights.bytes().size();
+  LB_ASSIGN_OR_RETURN(std::string onnx, write_onnx(graph, location));
+  LB_ASSIGN_OR_RETURN(OpenvinoIr ir, write_openvino_ir(graph, platform::MappedFile::tail_offset(file_size)));
+
+  // Both forms refer to one mapping: the weights file with the small constants of the IR behind it.
+  LB_ASSIGN_OR_RETURN(auto mapped, platform::MappedFile::open_with_tail(
+                                       *folder.weights_file, std::as_bytes(std::span(ir.tail.data(), ir.tail.size()))));
+  const auto shared = std::make_shared<const platform::MappedFile>(std::move(mapped));
+  const auto all = shared->bytes();
+  const auto header = weights.bytes().first(weights.data_start());
+  // The file was opened twice: what was checked must be what is used.
+  if (all.size() != platform::MappedFile::tail_offset(file_size) + ir.tail.size() ||
+      !std::ranges::equal(all.first(header.size()), header)) {
+    return Status(StatusCode::kIo,
+                  fmt::format("{}: the file was replaced while it was being read; try again", weights.name()));
+  }
+
+  std::vector<core::ModelForm> forms;
+  forms.push_back({.format = core::ModelFormat::kOnnx,
+                   .graph = core::SharedBytes::from_string(std::move(onnx)),
+                   .external = {{location, {shared, all.first(file_size)}}}});
+  forms.push_back({.format = core::ModelFormat::kOpenvinoIr,
+                   .graph = core::SharedBytes::from_string(std::move(ir.xml)),
+                   .weights = {shared, all}});
+  return GraphModel{.model = core::Model::from_forms(folder.name, std::move(forms)),
+                    .pooled = !options.hidden_states,
+                    .dimension = folder.bert->hidden_size};
+}
+
+Result<GraphModel> from_onnx_file(const ModelFolder& folder, const GraphOptions& options) {
+  const std::string name = platform::path_to_utf8(*folder.onnx_file);
+  LB_ASSIGN_OR_RETURN(const auto mapped, platform::MappedFile::open(*folder.onnx_file));
+  LB_ASSIGN_OR_RETURN(const OnnxSignature signature, read_onnx_signature(mapped.bytes(), name));
+  LB_ASSIGN_OR_RETURN(const OnnxEmbeddingOutput output, choose_embedding_output(signature, name));
+  if (options.hidden_states && output.pooled) {
+    return Status(StatusCode::kUnsupported, fmt::format("{}: its output '{}' is pooled, it gives no token vectors",
+                                                        name, signature.outputs[output.position].name));
+  }
+  const std::size_t dimension = output.dimension != 0 ? output.dimension : folder.hidden_size;
+  if (dimension == 0) {
+    return Status(
+        StatusCode::kInvalidModel,
+        fmt::format("{}: neither the output's shape nor 'hidden_size' in config.json says how long a vector is", name));
+  }
+  LB_ASSIGN_OR_RETURN(core::Model model, core::Model::from_file(*folder.onnx_file));
+  return GraphModel{
+      .model = std::move(model), .pooled = output.pooled, .dimension = dimension, .output = output.position};
+}
+
+}  // namespace
+
+Result<GraphModel> build_model(const ModelFolder& folder, const GraphOptions& options) {
+  if (folder.weights_file && folder.bert) return from_weights(folder, options);
+  if (folder.onnx_file) return from_onnx_file(folder, options);
+  return Status(StatusCode::kUnsupported, fmt::format("{}: neither weights of the BERT family nor an ONNX file",
+                                                      platform::path_to_utf8(folder.folder)));
+}
+
+Status write_onnx_file(const ModelFolder& folder, const GraphOptions& options, const std::filesystem::path& file) {
+  if (!folder.weights_file || !folder.bert) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("{}: only models of the BERT family with a model.safetensors can be exported",
+                              platform::path_to_utf8(folder.folder)));
+  }
+  LB_ASSIGN_OR_RETURN(const Safetensors weights, Safetensors::open(*folder.weights_file));
+  LB_ASSIGN_OR_RETURN(const Graph graph, make_bert_graph(folder, weights, options));
+  LB_ASSIGN_OR_RETURN(platform::OutputFile output, platform::OutputFile::create(file));
+  LB_RETURN_IF_ERROR(write_onnx(graph, output));
+  return output.commit();
+}
+
+}  // namespace latebind::embedding

@@ -1,0 +1,176 @@
+#include "embedding/graph/onnx_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "embedding/json_text.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using Bytes = std::span<const std::byte>;
+
+constexpr std::size_t kOutputsMax = 64;
+constexpr std::size_t kNameBytesMax = 256;
+constexpr std::int64_t kDimensionMax = 1 << 20;
+
+struct Field {
+  unsigned number = 0;
+  std::uint64_t value = 0;  // of a number
+  Bytes bytes;              // of anything with a length
+};
+
+// Walks the fields of one message. After the last one, next() is empty; damaged() tells that from a broken message.
+class Fields {
+ public:
+  explicit Fields(Bytes message) : rest_(message) {}
+
+  std::optional<Field> next() {
+    if (rest_.empty() || damaged_) return std::nullopt;
+    Field field;
+    const auto tag = varint();
+    if (!tag) return fail();
+    field.number = static_cast<unsigned>(*tag >> 3U);
+    std::uint64_t length = 0;
+    switch (*tag & 7U) {
+      case 0: {
+        const auto value = varint();
+        if (!value) return fail();
+        field.value = *value;
+        return field;
+      }
+      case 1:
+        length = 8;
+        break;
+      case 2: {
+        const auto value = varint();
+        if (!value) return fail();
+        length = *value;
+        break;
+      }
+      case 5:
+        length = 4;
+        break;
+      default:
+        return fail();
+    }
+    if (length > rest_.size()) return fail();
+    field.bytes = rest_.first(static_cast<std::size_t>(length));
+    rest_ = rest_.subspan(static_cast<std::size_t>(length));
+    return field;
+  }
+
+  [[nodiscard]] bool damaged() const { return damaged_; }
+
+ private:
+  std::optional<std::uint64_t> varint() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
+      const auto byte = std::to_integer<std::uint64_t>(rest_.front());
+      rest_ = rest_.subspan(1);
+      value |= (byte & 0x7fU) << shift;
+      if ((byte & 0x80U) == 0) return value;
+    }
+    return std::nullopt;
+  }
+
+  std::nullopt_t fail() {
+    damaged_ = true;
+    return std::nullopt;
+  }
+
+  Bytes rest_;
+  bool damaged_ = false;
+};
+
+// The last field of this number that has a length, as protobuf's readers take it.
+Bytes sub_message(Bytes message, unsigned number) {
+  Bytes found;
+  Fields fields(message);
+  while (const auto field = fields.next()) {
+    if (field->number == number) found = field->bytes;
+  }
+  return found;
+}
+
+OnnxOutput read_output(Bytes value_info) {
+  OnnxOutput output;
+  const Bytes name = sub_message(value_info, 1);
+  output.name.assign(reinterpret_cast<const char*>(name.data()), std::min(name.size(), kNameBytesMax));
+  // ValueInfoProto.type, TypeProto.tensor_type, Tensor.shape
+  Fields tensor(sub_message(sub_message(value_info, 2), 1));
+  while (const auto field = tensor.next()) {
+    if (field->number != 2) continue;
+    output.has_shape = true;
+    Fields dims(field->bytes);
+    while (const auto dim = dims.next()) {
+      if (dim->number != 1 || output.shape.size() > 8) continue;
+      std::int64_t size = -1;
+      Fields parts(dim->bytes);
+      while (const auto part = parts.next()) {
+        if (part->number == 1 && part->bytes.empty()) size = static_cast<std::int64_t>(part->value);
+      }
+      output.shape.push_back(size >= 0 && size <= kDimensionMax ? size : -1);
+    }
+  }
+  return output;
+}
+
+}  // namespace
+
+Result<OnnxSignature> read_onnx_signature(Bytes bytes, std::string_view name) {
+  const auto damaged = [&] {
+    return Status(StatusCode::kInvalidModel, fmt::format("{}: not an ONNX model, or damaged", name));
+  };
+  Bytes graph;
+  Fields model(bytes);
+  while (const auto field = model.next()) {
+    if (field->number == 7) graph = field->bytes;
+  }
+  if (model.damaged() || graph.empty()) return damaged();
+  OnnxSignature signature;
+  Fields fields(graph);
+  while (const auto field = fields.next()) {
+    if (field->number != 12) continue;
+    if (signature.outputs.size() == kOutputsMax) return damaged();
+    signature.outputs.push_back(read_output(field->bytes));
+  }
+  if (fields.damaged() || signature.outputs.empty()) return damaged();
+  return signature;
+}
+
+Result<OnnxEmbeddingOutput> choose_embedding_output(const OnnxSignature& signature, std::string_view name) {
+  const auto& outputs = signature.outputs;
+  const auto chosen = [&](std::size_t position, bool pooled) {
+    const auto& shape = outputs[position].shape;
+    const std::int64_t last = shape.empty() ? -1 : shape.back();
+    return OnnxEmbeddingOutput{position, pooled, last > 0 ? static_cast<std::size_t>(last) : 0};
+  };
+  struct Known {
+    std::string_view name;
+    bool pooled;
+  };
+  for (const Known& known :
+       {Known{"last_hidden_state", false}, Known{"token_embeddings", false}, Known{"sentence_embedding", true}}) {
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const bool fits = !outputs[i].has_shape || outputs[i].shape.size() == (known.pooled ? 2U : 3U);
+      if (outputs[i].name == known.name && fits) return chosen(i, known.pooled);
+    }
+  }
+  for (const std::size_t rank : {3U, 2U}) {
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (outputs[i].has_shape && outputs[i].shape.size() == rank) return chosen(i, rank == 2);
+    }
+  }
+  return Status(StatusCode::kUnsupported,
+                fmt::format("{}: no output is [batch, tokens, hidden] or [batch, hidden]; the first is '{}'", name,
+                            printable(outputs.front().name)));
+}
+
+}  // namespace latebind::embedding

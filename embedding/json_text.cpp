@@ -1,0 +1,170 @@
+#include "embedding/json_text.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "core/platform/folders.h"
+#include "core/platform/mapped_file.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using nlohmann::json;
+
+Status invalid(std::string_view name, std::string_view what) {
+  return Status(StatusCode::kInvalidModel, fmt::format("{}: {}", name, what));
+}
+
+// Nesting is bounded before the parser sees the text, so that its memory is bounded as well.
+bool deeper_than(std::string_view text, std::size_t depth_max) {
+  std::size_t depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') {
+        ++i;
+      } else if (c == '"') {
+        in_string = false;
+      }
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{' || c == '[') {
+      if (++depth > depth_max) return true;
+    } else if ((c == '}' || c == ']') && depth > 0) {
+      --depth;
+    }
+  }
+  return false;
+}
+
+std::string_view kind_of(const json& value) {
+  if (value.is_number_integer()) return "an integer";
+  if (value.is_number()) return "a number";
+  if (value.is_string()) return "a string";
+  if (value.is_boolean()) return "true or false";
+  if (value.is_array()) return "an array";
+  if (value.is_object()) return "an object";
+  return "null";
+}
+
+// The value, or null when the key is absent or its value is null.
+const json* find(const json& object, const char* key) {
+  if (!object.is_object()) return nullptr;
+  const auto found = object.find(key);
+  return found == object.end() || found->is_null() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  constexpr std::size_t kBytesMax = 100;
+  std::string out;
+  for (const char c : text.substr(0, kBytesMax)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  if (text.size() > kBytesMax) {
+    while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xC0U) == 0x80U)
+      out.pop_back();
+    if (!out.empty() && (static_cast<unsigned char>(out.back()) & 0x80U) != 0) out.pop_back();
+    out += "…";
+  }
+  return out;
+}
+
+Result<json> parse_json(std::string_view text, std::string_view name, const JsonLimits& limits) {
+  if (text.size() > limits.bytes_max) {
+    return invalid(name,
+                   fmt::format("{} bytes of JSON, more than the {} that are read", text.size(), limits.bytes_max));
+  }
+  if (deeper_than(text, limits.depth_max)) {
+    return invalid(name, fmt::format("JSON nested deeper than {} levels", limits.depth_max));
+  }
+  // One set of keys for each open object.
+  std::vector<std::set<std::string, std::less<>>> keys;
+  std::string duplicate;
+  const auto watch = [&](int, json::parse_event_t event, json& parsed) {
+    switch (event) {
+      case json::parse_event_t::object_start:
+        keys.emplace_back();
+        break;
+      case json::parse_event_t::object_end:
+        if (!keys.empty()) keys.pop_back();
+        break;
+      case json::parse_event_t::key: {
+        const auto& key = parsed.get_ref<const std::string&>();
+        if (!keys.empty() && !keys.back().insert(key).second && duplicate.empty()) duplicate = key;
+        break;
+      }
+      default:
+        break;
+    }
+    return true;
+  };
+  json document;
+  try {
+    document = json::parse(text, watch);
+  } catch (const json::exception& error) {
+    return invalid(name, fmt::format("not JSON: {}", printable(error.what())));
+  }
+  if (!duplicate.empty()) return invalid(name, fmt::format("the key '{}' stands there twice", printable(duplicate)));
+  if (!document.is_structured()) {
+    return invalid(name, fmt::format("an object or an array was expected, found {}", kind_of(document)));
+  }
+  return document;
+}
+
+Result<std::optional<json>> read_json_file(const std::filesystem::path& file, const JsonLimits& limits) {
+  const auto mapped = platform::MappedFile::open(file);
+  if (!mapped.ok()) {
+    if (mapped.status().code() == StatusCode::kNotFound) return std::optional<json>();
+    return mapped.status();
+  }
+  const auto bytes = mapped->bytes();
+  LB_ASSIGN_OR_RETURN(json document, parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                                                platform::path_to_utf8(file), limits));
+  return std::optional<json>(std::move(document));
+}
+
+Result<std::optional<std::size_t>> read_size(const json& object, const char* key, std::size_t least, std::size_t most,
+                                             std::string_view name) {
+  const json* value = find(object, key);
+  if (value == nullptr) return std::optional<std::size_t>();
+  if (!value->is_number_integer()) {
+    return invalid(name, fmt::format("'{}' must be a whole number, found {}", key, kind_of(*value)));
+  }
+  const bool negative = !value->is_number_unsigned() && value->get<std::int64_t>() < 0;
+  if (negative || value->get<std::uint64_t>() < least || value->get<std::uint64_t>() > most) {
+    return invalid(name, fmt::format("'{}' is {}, must be between {} and {}", key, value->dump(), least, most));
+  }
+  return std::optional<std::size_t>(value->get<std::size_t>());
+}
+
+Result<bool> read_bool(const json& object, const char* key, bool otherwise, std::string_view name) {
+  const json* value = find(object, key);
+  if (value == nullptr) return otherwise;
+  if (!value->is_boolean()) {
+    return invalid(name, fmt::format("'{}' must be true or false, found {}", key, kind_of(*value)));
+  }
+  return value->get<bool>();
+}
+
+Result<std::string> read_text(const json& object, const char* key, std::string_view otherwise, std::string_view name) {
+  const json* value = find(object, key);
+  if (value == nullptr) return std::string(otherwise);
+  if (!value->is_string()) return invalid(name, fmt::format("'{}' must be a string, found {}", key, kind_of(*value)));
+  return value->get<std::string>();
+}
+
+}  // namespace latebind::embedding

@@ -1,0 +1,377 @@
+#include "embedding/model_folder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "core/platform/folders.h"
+#include "core/platform/os_error.h"
+#include "embedding/json_text.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using nlohmann::json;
+using std::filesystem::path;
+
+// Limits of sizes; the largest models of the family are an order of magnitude below.
+constexpr std::size_t kHiddenMax = 16384;
+constexpr std::size_t kLayersMax = 128;
+constexpr std::size_t kHeadsMax = 256;
+constexpr std::size_t kIntermediateMax = 65536;
+constexpr std::size_t kVocabularyMax = std::size_t{1} << 22;
+constexpr std::size_t kPositionsMax = std::size_t{1} << 17;
+constexpr std::size_t kTokenTypesMax = 1024;
+constexpr std::size_t kModulesMax = 32;
+
+// [CLS] and [SEP] alone.
+constexpr std::size_t kTokensMin = 2;
+
+// tokenizer_config.json may list every added token.
+constexpr JsonLimits kTokenizerConfigLimits{.bytes_max = std::size_t{16} << 20};
+
+constexpr std::string_view kMustContain =
+    "a model folder holds config.json, tokenizer.json and model.safetensors or onnx/model.onnx, as it comes from the "
+    "Hugging Face hub";
+
+Status invalid(const path& file, std::string_view what) {
+  return Status(StatusCode::kInvalidModel, fmt::format("{}: {}", platform::path_to_utf8(file), what));
+}
+
+Status unsupported(const path& file, std::string_view what) {
+  return Status(StatusCode::kUnsupported, fmt::format("{}: {}", platform::path_to_utf8(file), what));
+}
+
+bool is_file(const path& file) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(file, error);
+}
+
+// The object in a file that may be missing.
+Result<std::optional<json>> read_object(const path& file, const JsonLimits& limits = {}) {
+  LB_ASSIGN_OR_RETURN(auto document, read_json_file(file, limits));
+  if (document && !document->is_object()) return invalid(file, "an object was expected, found an array");
+  return document;
+}
+
+// What modules.json and the files it leads to say.
+struct Modules {
+  path transformer;  // folder of config.json and the weights
+  std::optional<path> pooling;
+  bool normalize = false;
+  // False without modules.json: then its companions are not read either.
+  bool listed = false;
+};
+
+// A module's folder. The list comes from outside: it must not lead out of the model's folder.
+Result<path> module_folder(const path& folder, const path& file, const std::string& relative) {
+  const path part = platform::path_from_utf8(relative);
+  const bool leaves = part.has_root_path() || relative.find('\\') != std::string::npos ||
+                      relative.find('\0') != std::string::npos ||
+                      std::any_of(part.begin(), part.end(), [](const path& step) { return step == ".."; });
+  if (leaves) return invalid(file, fmt::format("the path '{}' leads out of the model's folder", printable(relative)));
+  return relative.empty() || relative == "." ? folder : folder / part;
+}
+
+Result<Modules> read_modules(const path& folder) {
+  Modules modules{.transformer = folder, .pooling = std::nullopt};
+  const path file = folder / "modules.json";
+  LB_ASSIGN_OR_RETURN(const auto document, read_json_file(file));
+  if (!document) return modules;
+  modules.listed = true;
+  const std::string name = platform::path_to_utf8(file);
+  if (!document->is_array()) return invalid(file, "an array of modules was expected");
+  if (document->empty() || document->size() > kModulesMax) {
+    return invalid(file, fmt::format("{} modules, between 1 and {} are read", document->size(), kModulesMax));
+  }
+  // What may follow: a transformer, its pooling, a normalisation.
+  std::vector<std::string> kinds;
+  for (const json& module : *document) {
+    if (!module.is_object()) return invalid(file, "a module is no object");
+    LB_ASSIGN_OR_RETURN(const std::string type, read_text(module, "type", "", name));
+    LB_ASSIGN_OR_RETURN(const std::string relative, read_text(module, "path", "", name));
+    LB_ASSIGN_OR_RETURN(const path place, module_folder(folder, file, relative));
+    const std::string kind =
+        type.starts_with("sentence_transformers.") ? type.substr(type.rfind('.') + 1) : std::string();
+    if (kind == "Transformer" && kinds.empty()) {
+      modules.transformer = place;
+    } else if (kind == "Pooling" && kinds == std::vector<std::string>{"Transformer"}) {
+      modules.pooling = place / "config.json";
+    } else if (kind == "Normalize" && modules.pooling && !modules.normalize) {
+      modules.normalize = true;
+    } else {
+      return unsupported(file, fmt::format("the module '{}' as number {} is not supported; supported are Transformer, "
+                                           "Pooling and, perhaps, Normalize, in this order",
+                                           printable(type), kinds.size() + 1));
+    }
+    kinds.push_back(kind);
+  }
+  if (!modules.pooling) return unsupported(file, "no Pooling module: the model gives no vector for a text");
+  return modules;
+}
+
+struct NamedMode {
+  std::string_view name;  // in newer files
+  const char* key;        // in older ones
+  std::optional<PoolingMode> mode;
+};
+
+constexpr std::array kModes{NamedMode{"cls", "pooling_mode_cls_token", PoolingMode::kCls},
+                            NamedMode{"mean", "pooling_mode_mean_tokens", PoolingMode::kMean},
+                            NamedMode{"max", "pooling_mode_max_tokens", PoolingMode::kMax},
+                            NamedMode{"lasttoken", "pooling_mode_lasttoken", PoolingMode::kLastToken},
+                            NamedMode{"mean_sqrt_len_tokens", "pooling_mode_mean_sqrt_len_tokens", std::nullopt},
+                            NamedMode{"weightedmean", "pooling_mode_weightedmean_tokens", std::nullopt}};
+
+Result<PoolingMode> read_pooling_mode(const json& config, const path& file) {
+  const std::string name = platform::path_to_utf8(file);
+  std::vector<const NamedMode*> chosen;
+  LB_ASSIGN_OR_RETURN(const std::string word, read_text(config, "pooling_mode", "", name));
+  if (!word.empty()) {
+    const auto* found = std::ranges::find(kModes, word, &NamedMode::name);
+    if (found == kModes.end()) {
+      return unsupported(file, fmt::format("the pooling mode '{}' is not supported; supported are cls, mean, max and "
+                                           "lasttoken",
+                                           printable(word)));
+    }
+    chosen.push_back(found);
+  } else {
+    for (const NamedMode& mode : kModes) {
+      // A file that does not mention the mean means it.
+      LB_ASSIGN_OR_RETURN(const bool on, read_bool(config, mode.key, mode.mode == PoolingMode::kMean, name));
+      if (on) chosen.push_back(&mode);
+    }
+    for (const auto& [key, value] : config.items()) {
+      const bool known = std::ranges::any_of(kModes, [&](const NamedMode& mode) { return key == mode.key; });
+      if (key.starts_with("pooling_mode_") && !known && value != json(false)) {
+        return unsupported(file, fmt::format("'{}' is not known", printable(key)));
+      }
+    }
+  }
+  if (chosen.empty()) return invalid(file, "no pooling mode is set");
+  if (chosen.size() > 1) {
+    return unsupported(file, fmt::format("several pooling modes at once ({} and {}) are not supported", chosen[0]->name,
+                                         chosen[1]->name));
+  }
+  if (!chosen.front()->mode) {
+    return unsupported(file, fmt::format("the pooling mode '{}' is not supported; supported are cls, mean, max and "
+                                         "lasttoken",
+                                         chosen.front()->name));
+  }
+  return *chosen.front()->mode;
+}
+
+// The activations of transformers, by the formula behind the name.
+Result<std::string> activation_of(const std::string& name, const path& file) {
+  if (name == "gelu" || name == "gelu_python") return std::string("gelu");
+  if (name == "gelu_new" || name == "gelu_fast" || name == "gelu_pytorch_tanh") return std::string("gelu_tanh");
+  if (name == "relu") return std::string("relu");
+  return unsupported(file, fmt::format("'hidden_act' is '{}'; supported are gelu, gelu_new, gelu_fast, "
+                                       "gelu_pytorch_tanh and relu",
+                                       printable(name)));
+}
+
+// What would change the numbers and is not implemented.
+Status refuse_bert_variants(const json& config, const path& file) {
+  const std::string name = platform::path_to_utf8(file);
+  LB_ASSIGN_OR_RETURN(const std::string positions, read_text(config, "position_embedding_type", "absolute", name));
+  if (positions != "absolute") {
+    return unsupported(
+        file, fmt::format("'position_embedding_type' is '{}'; only absolute is supported", printable(positions)));
+  }
+  for (const char* key : {"is_decoder", "add_cross_attention", "is_encoder_decoder"}) {
+    LB_ASSIGN_OR_RETURN(const bool on, read_bool(config, key, false, name));
+    if (on) return unsupported(file, fmt::format("'{}' is true: only encoders are supported", key));
+  }
+  const auto pruned = config.find("pruned_heads");
+  if (pruned != config.end() && !pruned->is_null() && !pruned->empty()) {
+    return unsupported(file, "'pruned_heads' is not empty: pruned models are not supported");
+  }
+  if (config.contains("quantization_config")) {
+    return unsupported(file, "'quantization_config': quantized checkpoints are not supported");
+  }
+  return {};
+}
+
+Result<BertConfig> read_bert(const json& config, const path& file) {
+  const std::string name = platform::path_to_utf8(file);
+  LB_RETURN_IF_ERROR(refuse_bert_variants(config, file));
+  BertConfig bert;
+  struct Field {
+    const char* key;
+    std::size_t most;
+    std::size_t* value;
+  };
+  for (const Field& field :
+       {Field{"hidden_size", kHiddenMax, &bert.hidden_size}, Field{"num_hidden_layers", kLayersMax, &bert.layer_count},
+        Field{"num_attention_heads", kHeadsMax, &bert.head_count},
+        Field{"intermediate_size", kIntermediateMax, &bert.intermediate_size},
+        Field{"vocab_size", kVocabularyMax, &bert.vocabulary_size},
+        Field{"max_position_embeddings", kPositionsMax, &bert.position_count},
+        Field{"type_vocab_size", kTokenTypesMax, &bert.token_type_count}}) {
+    LB_ASSIGN_OR_RETURN(const auto value, read_size(config, field.key, 1, field.most, name));
+    if (!value) return invalid(file, fmt::format("'{}' is missing", field.key));
+    *field.value = *value;
+  }
+  if (bert.hidden_size % bert.head_count != 0) {
+    return invalid(file, fmt::format("'hidden_size' {} is no multiple of 'num_attention_heads' {}", bert.hidden_size,
+                                     bert.head_count));
+  }
+  if (const auto epsilon = config.find("layer_norm_eps"); epsilon != config.end() && !epsilon->is_null()) {
+    const double value = epsilon->is_number() ? epsilon->get<double>() : -1;
+    if (!(value >= 0 && value <= 0.1)) {
+      return invalid(file, fmt::format("'layer_norm_eps' is {}, must be between 0 and 0.1",
+                                       printable(epsilon->dump(-1, ' ', false, json::error_handler_t::replace))));
+    }
+    bert.layer_norm_epsilon = static_cast<float>(value);
+  }
+  LB_ASSIGN_OR_RETURN(const std::string activation, read_text(config, "hidden_act", "gelu", name));
+  LB_ASSIGN_OR_RETURN(bert.activation, activation_of(activation, file));
+  return bert;
+}
+
+// How many tokens a text may have: what modules.json's companion says, else what the tokenizer's does.
+Result<std::size_t> read_max_tokens(const path& transformer, bool listed, std::size_t position_count) {
+  constexpr std::size_t kUnlimited = std::numeric_limits<std::int64_t>::max();
+  const path file = transformer / "sentence_bert_config.json";
+  if (listed) {
+    LB_ASSIGN_OR_RETURN(const auto config, read_object(file));
+    if (config) {
+      const std::string name = platform::path_to_utf8(file);
+      LB_ASSIGN_OR_RETURN(const bool lower, read_bool(*config, "do_lower_case", false, name));
+      if (lower)
+        return unsupported(file, "'do_lower_case' is true: lower-casing outside of the tokenizer is not supported");
+      LB_ASSIGN_OR_RETURN(const auto limit, read_size(*config, "max_seq_length", kTokensMin, kUnlimited, name));
+      if (limit) return std::min(*limit, position_count);
+    }
+  }
+  const path tokenizer_file = transformer / "tokenizer_config.json";
+  LB_ASSIGN_OR_RETURN(const auto config, read_object(tokenizer_file, kTokenizerConfigLimits));
+  if (!config) return position_count;
+  const auto limit = config->find("model_max_length");
+  if (limit == config->end() || !limit->is_number()) return position_count;
+  // Tokenizers without a limit say 1e30.
+  const double value = limit->get<double>();
+  if (value >= static_cast<double>(position_count)) return position_count;
+  if (!(value >= static_cast<double>(kTokensMin))) {
+    return invalid(tokenizer_file, fmt::format("'model_max_length' is {}, must be at least {}", value, kTokensMin));
+  }
+  return static_cast<std::size_t>(value);
+}
+
+// What the reference would do before or after the model, and we do not.
+Status refuse_prompts(const path& folder) {
+  const path file = folder / "config_sentence_transformers.json";
+  LB_ASSIGN_OR_RETURN(const auto config, read_object(file));
+  if (!config) return {};
+  LB_ASSIGN_OR_RETURN(const std::string prompt,
+                      read_text(*config, "default_prompt_name", "", platform::path_to_utf8(file)));
+  if (!prompt.empty()) {
+    return unsupported(file,
+                       fmt::format("'default_prompt_name' is '{}': prompts are not supported", printable(prompt)));
+  }
+  const auto cut = config->find("truncate_dim");
+  if (cut != config->end() && !cut->is_null()) {
+    return unsupported(file, "'truncate_dim': shortened vectors are not supported");
+  }
+  return {};
+}
+
+std::string own_name(const path& folder) {
+  std::error_code error;
+  const path canonical = std::filesystem::canonical(folder, error);
+  return platform::path_to_utf8((error ? folder : canonical).filename());
+}
+
+}  // namespace
+
+Result<ModelFolder> ModelFolder::open(const path& folder) {
+  LB_RETURN_IF_ERROR(platform::check_path("open the model folder", folder));
+  std::error_code error;
+  if (!std::filesystem::exists(folder, error)) {
+    return Status(StatusCode::kNotFound,
+                  fmt::format("cannot open the model folder {}: {}; {}", platform::quoted(folder),
+                              error ? error.message() : "there is no such folder", kMustContain));
+  }
+  if (!std::filesystem::is_directory(folder, error)) {
+    return Status(StatusCode::kInvalidModel, fmt::format("cannot open the model folder {}: it is a file; {}",
+                                                         platform::quoted(folder), kMustContain));
+  }
+
+  LB_ASSIGN_OR_RETURN(const Modules modules, read_modules(folder));
+  const path& transformer = modules.transformer;
+  ModelFolder model;
+  model.folder = folder;
+  model.name = own_name(folder);
+  model.normalize = modules.normalize;
+
+  model.tokenizer_file =
+      is_file(transformer / "tokenizer.json") ? transformer / "tokenizer.json" : folder / "tokenizer.json";
+  if (is_file(transformer / "model.safetensors")) model.weights_file = transformer / "model.safetensors";
+  for (const path& candidate : {transformer / "onnx" / "model.onnx", transformer / "model.onnx",
+                                folder / "onnx" / "model.onnx", folder / "model.onnx"}) {
+    if (!model.onnx_file && is_file(candidate)) model.onnx_file = candidate;
+  }
+
+  const path config_file = transformer / "config.json";
+  LB_ASSIGN_OR_RETURN(const auto config, read_object(config_file));
+  std::string missing;
+  const auto lacks = [&missing](std::string_view what) {
+    missing += (missing.empty() ? "" : ", ") + std::string(what);
+  };
+  if (!config) lacks("config.json");
+  if (!is_file(model.tokenizer_file)) lacks("tokenizer.json");
+  if (!model.weights_file && !model.onnx_file) lacks("model.safetensors or onnx/model.onnx");
+  if (!missing.empty()) {
+    return Status(StatusCode::kNotFound, fmt::format("{} is no model folder: {} missing in it; {}",
+                                                     platform::quoted(folder), missing, kMustContain));
+  }
+  LB_RETURN_IF_ERROR(refuse_prompts(folder));
+
+  const std::string config_name = platform::path_to_utf8(config_file);
+  LB_ASSIGN_OR_RETURN(const std::string type, read_text(*config, "model_type", "", config_name));
+  if (type == "bert") {
+    LB_ASSIGN_OR_RETURN(model.bert, read_bert(*config, config_file));
+  } else if (!model.onnx_file) {
+    return unsupported(
+        config_file, fmt::format("'model_type' is '{}'; without an ONNX file only bert is supported", printable(type)));
+  }
+  LB_ASSIGN_OR_RETURN(const auto hidden, read_size(*config, "hidden_size", 1, kHiddenMax, config_name));
+  model.hidden_size = hidden.value_or(0);
+
+  if (modules.pooling) {
+    LB_ASSIGN_OR_RETURN(const auto pooling, read_object(*modules.pooling));
+    if (!pooling) {
+      return Status(StatusCode::kNotFound,
+                    fmt::format("cannot read {}: there is no such file, but modules.json names it",
+                                platform::quoted(*modules.pooling)));
+    }
+    LB_ASSIGN_OR_RETURN(model.pooling, read_pooling_mode(*pooling, *modules.pooling));
+    const std::string name = platform::path_to_utf8(*modules.pooling);
+    for (const char* key : {"word_embedding_dimension", "embedding_dimension"}) {
+      LB_ASSIGN_OR_RETURN(const auto dimension, read_size(*pooling, key, 1, kHiddenMax, name));
+      if (!dimension) continue;
+      if (model.hidden_size != 0 && *dimension != model.hidden_size) {
+        return invalid(*modules.pooling, fmt::format("'{}' is {}, but config.json says that 'hidden_size' is {}", key,
+                                                     *dimension, model.hidden_size));
+      }
+      model.hidden_size = *dimension;
+    }
+  }
+
+  LB_ASSIGN_OR_RETURN(const auto positions,
+                      read_size(*config, "max_position_embeddings", kTokensMin, kPositionsMax, config_name));
+  // Models without a table of positions are bounded by their other files.
+  LB_ASSIGN_OR_RETURN(model.max_tokens,
+                      read_max_tokens(transformer, modules.listed, positions.value_or(kPositionsMax)));
+  return model;
+}
+
+}  // namespace latebind::embedding

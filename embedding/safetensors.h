@@ -1,0 +1,77 @@
+// Safetensors: the tensors of a `.safetensors` file, mapped and checked, none of them copied.
+//
+// Source of the format: the safetensors README (8 bytes little-endian length, a JSON header, then the data). The whole
+// header is validated when the file is opened: names once only, sizes equal to shape times type, ranges in bounds and
+// without overlaps or holes. A type that we can not compute with is refused only when its tensor is asked for, because
+// files carry tensors that nobody needs.
+//
+// Immutable after it is opened; any thread may read. The spans are valid as long as the object lives.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/platform/mapped_file.h"
+#include "core/result.h"
+#include "core/tensor.h"
+
+namespace latebind::embedding {
+
+// A tensor that lies in a file.
+struct StoredTensor {
+  std::string name;
+  core::ElementType type = core::ElementType::kF32;
+  std::vector<std::int64_t> shape;
+  std::uint64_t offset = 0;  // from the start of the file
+  std::span<const std::byte> bytes;
+};
+
+class Safetensors {
+ public:
+  // Longest header that is read. The reference allows 100 MB; 8 MiB are some 80,000 tensors.
+  static constexpr std::size_t kHeaderBytesMax = std::size_t{8} << 20;
+
+  // kNotFound, kIo …, or kInvalidModel with the file and the tensor in the text.
+  static core::Result<Safetensors> open(const std::filesystem::path& file);
+  // As above from bytes that outlive the object; `name` stands for the file in messages.
+  static core::Result<Safetensors> from_bytes(std::span<const std::byte> bytes, std::string name);
+
+  [[nodiscard]] bool contains(std::string_view name) const;
+  // A tensor of floating-point numbers (f32, f16 or bf16). kInvalidModel when there is none of this name or when its
+  // shape is not `shape`, kUnsupported for another type.
+  [[nodiscard]] core::Result<StoredTensor> find(std::string_view name, std::span<const std::int64_t> shape) const;
+
+  [[nodiscard]] std::size_t tensor_count() const { return entries_.size(); }
+  // The whole file.
+  [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+  // Length of what stands before the data: the length field and the header.
+  [[nodiscard]] std::size_t data_start() const { return data_start_; }
+  // The file, for messages.
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+ private:
+  struct Entry {
+    std::string type;  // as the file names it: "F32"
+    std::vector<std::int64_t> shape;
+    std::uint64_t begin = 0;  // within the data
+    std::uint64_t end = 0;
+  };
+
+  Safetensors() = default;
+  [[nodiscard]] core::Status read_header();
+  [[nodiscard]] core::Status check_ranges() const;
+
+  std::string name_;
+  std::vector<platform::MappedFile> mapped_;  // the file, when it was opened by us
+  std::span<const std::byte> bytes_;
+  std::size_t data_start_ = 0;
+  std::map<std::string, Entry, std::less<>> entries_;
+};
+
+}  // namespace latebind::embedding
