@@ -1,0 +1,42 @@
+// Environment: an open library with the vendor's own environment, which logs to our log and sends no telemetry.
+//
+// One is enough for a backend; sessions and executables share it and keep it alive. Constant after construction, used
+// from any thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/onnxruntime/handles.h"
+#include "backends/onnxruntime/load.h"
+#include "backends/onnxruntime/watchdog.h"
+#include "core/result.h"
+
+namespace latebind::onnxruntime {
+
+class Environment {
+ public:
+  static core::Result<std::shared_ptr<const Environment>> create(std::shared_ptr<const Library> library);
+
+  [[nodiscard]] const Library& library() const { return *library_; }
+  [[nodiscard]] const abi::Api& api() const { return library_->api; }
+  [[nodiscard]] const abi::Env* env() const { return env_.get(); }
+  // Says of a buffer that it is ordinary memory.
+  [[nodiscard]] const abi::MemoryInfo* cpu_memory() const { return cpu_memory_.get(); }
+  [[nodiscard]] Watchdog& watchdog() const { return watchdog_; }
+
+  // The execution providers in this library, the vendor's names, preferred first.
+  [[nodiscard]] core::Result<std::vector<std::string>> providers() const;
+
+ private:
+  Environment(std::shared_ptr<const Library> library, Owned<abi::Env> env, Owned<abi::MemoryInfo> cpu_memory)
+      : library_(std::move(library)), env_(std::move(env)), cpu_memory_(std::move(cpu_memory)) {}
+
+  const std::shared_ptr<const Library> library_;
+  const Owned<abi::Env> env_;
+  const Owned<abi::MemoryInfo> cpu_memory_;
+  mutable Watchdog watchdog_;
+};
+
+}  // namespace latebind::onnxruntime

@@ -1,0 +1,16 @@
+// Where ONNX Runtime's library may be, as data for core/vendor_search.h.
+#pragma once
+
+#include <string>
+
+#include "core/vendor_search.h"
+
+namespace latebind::onnxruntime {
+
+inline constexpr const char* kLibraryVariable = "LATEBIND_ONNXRUNTIME_LIBRARY";
+inline constexpr const char* kInstallCommand = "pip install onnxruntime";
+
+// ORT_LIB_PATH and ORT_DYLIB_PATH, known to users of the Rust binding, are honoured beside our own variable.
+[[nodiscard]] core::VendorLibrary wanted_library(core::System system);
+
+}  // namespace latebind::onnxruntime

@@ -1,0 +1,142 @@
+#include "backends/onnxruntime/load.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/platform/dynamic_library.h"
+#include "core/platform/folders.h"
+
+namespace latebind::onnxruntime {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
+constexpr std::size_t kVendorTextMax = std::size_t{1} << 16;
+constexpr std::size_t kNamedSlotsMax = 5;
+
+struct Version {
+  std::uint32_t major = 0;
+  std::uint32_t minor = 0;
+};
+
+// From "1.31.1" or "1.32.0-dev…"; nothing when it does not look like that.
+std::optional<Version> parse_version(std::string_view text) {
+  Version version;
+  const char* const end = text.data() + text.size();
+  const auto major = std::from_chars(text.data(), end, version.major);
+  if (major.ec != std::errc() || major.ptr == end || *major.ptr != '.') return std::nullopt;
+  if (std::from_chars(major.ptr + 1, end, version.minor).ec != std::errc()) return std::nullopt;
+  return version;
+}
+
+// The newest version of the interface that both sides know. The library is never asked for one that it does not have:
+// it would print that to the error stream.
+Result<std::uint32_t> choose_api(const std::string& file, std::string_view text) {
+  const auto version = parse_version(text);
+  if (!version) {
+    return Status(StatusCode::kLibraryUnusable,
+                  fmt::format("{} calls itself version '{}', which is no version of ONNX Runtime", file, text));
+  }
+  if (version->major == 0 || (version->major == 1 && version->minor < abi::kOldestApi)) {
+    return Status(StatusCode::kLibraryUnusable,
+                  fmt::format("{} is ONNX Runtime {}, which is too old: 1.{} or newer is needed ({})", file, text,
+                              abi::kOldestApi, kInstallCommand));
+  }
+  return version->major > 1 ? abi::kNewestApi : std::min(version->minor, abi::kNewestApi);
+}
+
+template <class F>
+void take(const abi::Slot* table, std::size_t slot, F*& function) {
+  function = reinterpret_cast<F*>(table[slot]);
+}
+
+}  // namespace
+
+Status Library::error(StatusCode code, std::string message, abi::Status* failure) const {
+  const std::int64_t vendor_code = api.GetErrorCode(failure);
+  const char* given = api.GetErrorMessage(failure);
+  std::string text = given != nullptr ? std::string(given).substr(0, kVendorTextMax) : std::string();
+  api.ReleaseStatus(failure);
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' '))
+    text.pop_back();
+  return Status::from_vendor(code, std::move(message), vendor_code, std::move(text));
+}
+
+Status Library::error_by_kind(StatusCode otherwise, std::string message, abi::Status* failure) const {
+  StatusCode code = otherwise;
+  switch (api.GetErrorCode(failure)) {
+    case abi::kNoSuchFile:
+      code = StatusCode::kNotFound;
+      break;
+    case abi::kInvalidProtobuf:
+    case abi::kInvalidGraph:
+      code = StatusCode::kInvalidModel;
+      break;
+    case abi::kNotImplemented:
+      code = StatusCode::kUnsupported;
+      break;
+    default:
+      break;
+  }
+  // The vendor has no number for it.
+  const char* text = api.GetErrorMessage(failure);
+  if (text != nullptr && std::string_view(text).find("bad_alloc") != std::string_view::npos) {
+    code = StatusCode::kOutOfMemory;
+  }
+  return error(code, std::move(message), failure);
+}
+
+Result<std::shared_ptr<const Library>> open_library(const std::string& file) {
+  LB_ASSIGN_OR_RETURN(auto opened, platform::DynamicLibrary::open(platform::path_from_utf8(file)));
+  const auto get_base = reinterpret_cast<abi::GetApiBase>(opened.symbol(abi::kEntryPoint));
+  const abi::ApiBase* base = get_base != nullptr ? get_base() : nullptr;
+  if (base == nullptr || base->GetApi == nullptr || base->GetVersionString == nullptr) {
+    return Status(StatusCode::kLibraryUnusable, fmt::format("{} is no ONNX Runtime: {} {}", file, abi::kEntryPoint,
+                                                            get_base == nullptr ? "is not in it" : "gives nothing"));
+  }
+  const char* text = base->GetVersionString();
+  Library library;
+  library.file = file;
+  library.version = text != nullptr ? text : "";
+  LB_ASSIGN_OR_RETURN(library.api_version, choose_api(file, library.version));
+  const abi::Slot* table = base->GetApi(library.api_version);
+  if (table == nullptr) {
+    return Status(StatusCode::kLibraryUnusable,
+                  fmt::format("{} calls itself ONNX Runtime {} but does not offer the interface of 1.{}", file,
+                              library.version, library.api_version));
+  }
+
+  std::vector<std::string_view> missing;
+#define LB_TAKE(slot, name, since, result, parameters) \
+  static_assert((since) <= abi::kOldestApi);           \
+  take(table, slot, library.api.name);                 \
+  if (library.api.name == nullptr) missing.emplace_back(#name);
+  LB_ONNXRUNTIME_REQUIRED(LB_TAKE)
+#undef LB_TAKE
+  if (!missing.empty()) {
+    std::string names;
+    for (std::size_t i = 0; i < missing.size() && i < kNamedSlotsMax; ++i) {
+      names += fmt::format("{}{}", i > 0 ? ", " : "", missing[i]);
+    }
+    if (missing.size() > kNamedSlotsMax) names += ", …";
+    return Status(StatusCode::kLibraryUnusable,
+                  fmt::format("{} lacks {} of the functions needed: {}", file, missing.size(), names));
+  }
+#define LB_TAKE(slot, name, since, result, parameters) \
+  if (library.api_version >= (since)) take(table, slot, library.api.name);
+  LB_ONNXRUNTIME_OPTIONAL(LB_TAKE)
+#undef LB_TAKE
+
+  opened.leak();
+  return std::shared_ptr<const Library>(std::make_shared<const Library>(std::move(library)));
+}
+
+}  // namespace latebind::onnxruntime

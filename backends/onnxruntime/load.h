@@ -1,0 +1,44 @@
+// Opening ONNX Runtime's library: version first, then every function or none.
+//
+// A Library exists only when everything about it is right. It stays in the process for good once it is open (its
+// threads and static objects outlive what we hold), so that it may be shared, and go, without care.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "backends/onnxruntime/abi.h"
+#include "backends/onnxruntime/find.h"
+#include "core/result.h"
+#include "core/vendor_loader.h"
+
+namespace latebind::onnxruntime {
+
+// Constant after construction; used from any thread.
+struct Library {
+  abi::Api api;
+  std::uint32_t api_version = 0;  // N of the table 1.N in use
+  std::string file;               // UTF-8
+  std::string version;            // the vendor's own text, "1.31.1"
+
+  // A failed vendor call as a Status with the vendor's number and text. Releases `failure`.
+  [[nodiscard]] core::Status error(core::StatusCode code, std::string message, abi::Status* failure) const;
+  // As above; the code is chosen by what the vendor calls it: `otherwise` where that says nothing more.
+  [[nodiscard]] core::Status error_by_kind(core::StatusCode otherwise, std::string message, abi::Status* failure) const;
+};
+
+// Opens one file and fills the table. kNotFound, kLibraryUnusable (with the loader's text as the vendor's), …
+[[nodiscard]] core::Result<std::shared_ptr<const Library>> open_library(const std::string& file);
+
+using Loader = core::VendorLoader<Library>;
+
+}  // namespace latebind::onnxruntime
+
+// Leaves the enclosing function with the vendor's error, if `call` gives one. `library` is a Library.
+#define LB_ORT_RETURN_IF_ERROR(library, call, message)                                                   \
+  do {                                                                                                   \
+    if (auto* lb_failure_ = (call)) {                                                                    \
+      return (library).error_by_kind(::latebind::core::StatusCode::kDeviceFailed, message, lb_failure_); \
+    }                                                                                                    \
+  } while (false)

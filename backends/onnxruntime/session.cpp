@@ -1,0 +1,254 @@
+#include "backends/onnxruntime/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <random>
+#include <string_view>
+#include <utility>
+
+#include "core/platform/folders.h"
+#include "core/platform/mapped_file.h"
+
+namespace latebind::onnxruntime {
+namespace {
+
+using core::CompileOptions;
+using core::ModelForm;
+using core::ModelFormat;
+using core::Result;
+using core::Shape;
+using core::Status;
+using core::StatusCode;
+
+Result<const ModelForm*> onnx_form(const core::Model& model) {
+  if (const ModelForm* form = model.find(ModelFormat::kOnnx)) return form;
+  std::string formats;
+  for (const ModelForm& form : model.forms()) {
+    formats += fmt::format("{}{}", formats.empty() ? "" : ", ", core::word_of(form.format));
+  }
+  return Status(StatusCode::kUnsupported, fmt::format("onnxruntime reads {}; the model {} is there as {} only",
+                                                      core::word_of(ModelFormat::kOnnx), model.name(), formats));
+}
+
+// The files that a model in memory names, in memory too.
+Status add_external_data(const Library& library, const ModelForm& form, abi::SessionOptions* options) {
+  std::vector<std::filesystem::path> paths;
+  std::vector<const abi::PathChar*> names;
+  std::vector<char*> buffers;
+  std::vector<std::size_t> sizes;
+  paths.reserve(form.external.size());
+  for (const core::ExternalData& external : form.external) {
+    names.push_back(paths.emplace_back(platform::path_from_utf8(external.location)).c_str());
+    // Only read, whatever the type says.
+    buffers.push_back(const_cast<char*>(reinterpret_cast<const char*>(external.data.bytes.data())));
+    sizes.push_back(external.data.bytes.size());
+  }
+  if (names.empty()) return {};
+  LB_ORT_RETURN_IF_ERROR(library,
+                         library.api.AddExternalInitializersFromFilesInMemory(options, names.data(), buffers.data(),
+                                                                              sizes.data(), names.size()),
+                         "ONNX Runtime does not take the model's external data");
+  return {};
+}
+
+Result<Owned<abi::Session>> create_session(const Environment& environment, const std::string& name,
+                                           const ModelForm& form, abi::SessionOptions* options) {
+  const Library& library = environment.library();
+  const abi::Api& api = library.api;
+  LB_RETURN_IF_ERROR(add_external_data(library, form, options));
+  abi::Session* session = nullptr;
+  abi::Status* failure = form.file.empty() ? api.CreateSessionFromArray(environment.env(), form.graph.bytes.data(),
+                                                                        form.graph.bytes.size(), options, &session)
+                                           : api.CreateSession(environment.env(), form.file.c_str(), options, &session);
+  if (failure != nullptr) {
+    return library.error_by_kind(StatusCode::kInvalidModel,
+                                 fmt::format("ONNX Runtime does not load the model {}", name), failure);
+  }
+  return Owned<abi::Session>(session, api.ReleaseSession);
+}
+
+// The declared inputs with the shapes that are asked for.
+Status apply_shapes(std::span<const Shape> shapes, std::vector<Declared>& inputs, NamedDimensions& dimensions) {
+  if (shapes.empty()) return {};
+  if (shapes.size() != inputs.size()) {
+    return Status(StatusCode::kCountMismatch,
+                  fmt::format("{} input shapes are given; the model has {} inputs", shapes.size(), inputs.size()));
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    auto& [info, names] = inputs[i];
+    if (!shapes[i].is_static() || !info.shape.accepts(shapes[i])) {
+      return Status(StatusCode::kShapeMismatch,
+                    fmt::format("input '{}' is declared as {}; it can not be given the shape {}", info.name,
+                                info.shape.to_string(), shapes[i].to_string()));
+    }
+    for (std::size_t d = 0; d < names.size(); ++d) {
+      if (info.shape[d] != core::kDynamic || names[d].empty()) continue;
+      const auto known = std::ranges::find(dimensions, names[d], &NamedDimensions::value_type::first);
+      if (known == dimensions.end()) {
+        dimensions.emplace_back(names[d], shapes[i][d]);
+      } else if (known->second != shapes[i][d]) {
+        return Status(StatusCode::kShapeMismatch,
+                      fmt::format("dimension '{}' of the model can not be {} and, for input '{}', {}", names[d],
+                                  known->second, info.name, shapes[i][d]));
+      }
+    }
+    info.shape = shapes[i];
+  }
+  return {};
+}
+
+std::vector<core::TensorInfo> infos_of(std::vector<Declared> declared) {
+  std::vector<core::TensorInfo> infos;
+  for (Declared& one : declared)
+    infos.push_back(std::move(one.info));
+  return infos;
+}
+
+Status check_precision(const CompileOptions& options) {
+  if (options.precision == core::Precision::kF32) return {};
+  return Status(StatusCode::kUnsupported,
+                fmt::format("onnxruntime:CPU computes in {}, not in {}", core::word_of(core::Precision::kF32),
+                            core::word_of(options.precision)));
+}
+
+struct Prepared {
+  const ModelForm* form = nullptr;
+  NamedDimensions dimensions;
+};
+
+// Where shapes are given, the model is loaded once to be asked how its dimensions are called.
+Result<Prepared> prepare(const Environment& environment, const core::Model& model, const CompileOptions& options) {
+  LB_RETURN_IF_ERROR(check_precision(options));
+  Prepared prepared;
+  LB_ASSIGN_OR_RETURN(prepared.form, onnx_form(model));
+  if (options.input_shapes.empty()) return prepared;
+  LB_ASSIGN_OR_RETURN(auto session_options, make_session_options(environment, SessionKind::kDeclare, {}, {}));
+  LB_ASSIGN_OR_RETURN(const auto session,
+                      create_session(environment, model.name(), *prepared.form, session_options.get()));
+  LB_ASSIGN_OR_RETURN(auto declaration, read_declaration(environment, session.get()));
+  LB_RETURN_IF_ERROR(apply_shapes(options.input_shapes, declaration.inputs, prepared.dimensions));
+  return prepared;
+}
+
+// The vendor's file of an optimised model is a flatbuffer with this at offset 4.
+constexpr std::string_view kBlobMagic = "ORTM";
+constexpr std::size_t kBlobMagicOffset = 4;
+// The vendor reads the weights of a blob in place where they lie as its own allocator would put them.
+constexpr std::size_t kBlobAlignment = 64;
+
+bool is_blob(std::span<const std::byte> bytes) {
+  return bytes.size() > kBlobMagicOffset + kBlobMagic.size() &&
+         std::memcmp(bytes.data() + kBlobMagicOffset, kBlobMagic.data(), kBlobMagic.size()) == 0;
+}
+
+// A folder of our own that goes, with what is in it, when the object does.
+class TemporaryFolder {
+ public:
+  static Result<TemporaryFolder> create() {
+    std::error_code error;
+    const auto base = std::filesystem::temp_directory_path(error);
+    std::random_device random;
+    for (int attempt = 0; !error && attempt < 16; ++attempt) {
+      auto folder = base / fmt::format("latebind-{:08x}{:08x}", random(), random());
+      // False when it exists: somebody else's.
+      if (!std::filesystem::create_directory(folder, error)) continue;
+      TemporaryFolder result(std::move(folder));
+      std::filesystem::permissions(result.path_, std::filesystem::perms::owner_all, error);
+      if (!error) return result;
+    }
+    return Status(StatusCode::kIo, fmt::format("can not make a temporary folder to compile in: {}", error.message()));
+  }
+  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+  ~TemporaryFolder() {
+    std::error_code error;
+    if (!path_.empty()) std::filesystem::remove_all(path_, error);
+  }
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  explicit TemporaryFolder(std::filesystem::path path) : path_(std::move(path)) {}
+
+  std::filesystem::path path_;
+};
+
+// A compiled file, mapped, with its folder.
+struct MappedBlob {
+  TemporaryFolder folder;
+  platform::MappedFile file;
+};
+
+}  // namespace
+
+Result<Session> load_model(std::shared_ptr<const Environment> environment, const core::Model& model,
+                           const CompileOptions& options) {
+  LB_ASSIGN_OR_RETURN(const auto prepared, prepare(*environment, model, options));
+  LB_ASSIGN_OR_RETURN(auto session_options,
+                      make_session_options(*environment, SessionKind::kRun, options, prepared.dimensions));
+  Session session;
+  LB_ASSIGN_OR_RETURN(session.handle,
+                      create_session(*environment, model.name(), *prepared.form, session_options.get()));
+  LB_ASSIGN_OR_RETURN(auto declaration, read_declaration(*environment, session.handle.get()));
+  NamedDimensions known;
+  LB_RETURN_IF_ERROR(apply_shapes(options.input_shapes, declaration.inputs, known));
+  session.inputs = infos_of(std::move(declaration.inputs));
+  session.outputs = infos_of(std::move(declaration.outputs));
+  session.environment = std::move(environment);
+  return session;
+}
+
+Result<Session> load_blob(std::shared_ptr<const Environment> environment, const core::Blob& blob,
+                          const CompileOptions& options) {
+  const Library& library = environment->library();
+  LB_RETURN_IF_ERROR(check_precision(options));
+  if (!is_blob(blob.bytes.bytes)) {
+    return Status(StatusCode::kIncompatibleBlob, "the blob is no compiled model of ONNX Runtime: it is damaged");
+  }
+  LB_ASSIGN_OR_RETURN(auto session_options, make_session_options(*environment, SessionKind::kBlob, options, {}));
+  Session session;
+  session.kept.push_back(blob.bytes);
+  const auto bytes = blob.bytes.bytes;
+  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % kBlobAlignment == 0) {
+    LB_RETURN_IF_ERROR(add_entry(library, session_options.get(), "session.use_ort_model_bytes_directly", "1"));
+    LB_RETURN_IF_ERROR(add_entry(library, session_options.get(), "session.use_ort_model_bytes_for_initializers", "1"));
+  }
+  abi::Session* handle = nullptr;
+  if (auto* failure = library.api.CreateSessionFromArray(environment->env(), bytes.data(), bytes.size(),
+                                                         session_options.get(), &handle)) {
+    return library.error(StatusCode::kIncompatibleBlob, "ONNX Runtime does not load the blob", failure);
+  }
+  session.handle = Owned<abi::Session>(handle, library.api.ReleaseSession);
+  LB_ASSIGN_OR_RETURN(auto declaration, read_declaration(*environment, handle));
+  session.inputs = infos_of(std::move(declaration.inputs));
+  session.outputs = infos_of(std::move(declaration.outputs));
+  session.environment = std::move(environment);
+  return session;
+}
+
+Result<core::SharedBytes> compile_model(const Environment& environment, const core::Model& model,
+                                        const CompileOptions& options) {
+  const Library& library = environment.library();
+  LB_ASSIGN_OR_RETURN(const auto prepared, prepare(environment, model, options));
+  LB_ASSIGN_OR_RETURN(auto session_options,
+                      make_session_options(environment, SessionKind::kCompile, options, prepared.dimensions));
+  LB_ASSIGN_OR_RETURN(auto folder, TemporaryFolder::create());
+  const auto file = folder.path() / "model.ort";
+  LB_RETURN_IF_ERROR(add_entry(library, session_options.get(), "session.save_model_format", "ORT"));
+  LB_ORT_RETURN_IF_ERROR(library, library.api.SetOptimizedModelFilePath(session_options.get(), file.c_str()),
+                         "ONNX Runtime does not take the path to write to");
+  {
+    LB_ASSIGN_OR_RETURN(const auto session,
+                        create_session(environment, model.name(), *prepared.form, session_options.get()));
+    // Refuses what could be loaded, but not run by us.
+    LB_RETURN_IF_ERROR(read_declaration(environment, session.get()).status());
+  }
+  LB_ASSIGN_OR_RETURN(auto mapped, platform::MappedFile::open(file));
+  const auto blob = std::make_shared<const MappedBlob>(MappedBlob{std::move(folder), std::move(mapped)});
+  return core::SharedBytes{blob, blob->file.bytes()};
+}
+
+}  // namespace latebind::onnxruntime

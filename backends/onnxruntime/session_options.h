@@ -1,0 +1,47 @@
+// From our options to the vendor's session options.
+//
+// Pure functions over the vendor's table, for any thread.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/onnxruntime/environment.h"
+#include "core/executable.h"
+#include "core/result.h"
+
+namespace latebind::onnxruntime {
+
+// How many threads do what. The vendor computes on the thread that calls it and on `threads_per_run` - 1 others, which
+// all runs of a session share.
+struct Concurrency {
+  unsigned threads = 1;  // together, when all requests are running
+  unsigned threads_per_run = 1;
+  unsigned requests = 1;
+};
+
+// kLatency: one request, unless more are asked for, and all threads for each. kThroughput: as many requests as threads,
+// unless another number is asked for; what threads are left help whoever runs.
+[[nodiscard]] Concurrency concurrency_of(const core::CompileOptions& options);
+
+// A size for every dimension of the model that goes by this name.
+using NamedDimensions = std::vector<std::pair<std::string, std::int64_t>>;
+
+enum class SessionKind {
+  kRun,      // everything that makes runs fast
+  kDeclare,  // only to be asked for its inputs and outputs: nothing is optimised
+  kCompile,  // optimised as far as the result is good for any processor
+  kBlob,     // from a blob: already optimised
+};
+
+[[nodiscard]] core::Result<Owned<abi::SessionOptions>> make_session_options(const Environment& environment,
+                                                                            SessionKind kind,
+                                                                            const core::CompileOptions& options,
+                                                                            const NamedDimensions& dimensions);
+
+// One entry of the vendor's own configuration.
+[[nodiscard]] core::Status add_entry(const Library& library, abi::SessionOptions* options, const std::string& key,
+                                     const std::string& value);
+
+}  // namespace latebind::onnxruntime
