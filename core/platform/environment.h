@@ -5,6 +5,9 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace latebind::platform {
 
@@ -17,5 +20,8 @@ namespace latebind::platform {
 
 // As above, but nothing at all in a privileged process: for variables that choose code to load or files to trust.
 [[nodiscard]] std::optional<std::string> trusted_environment(const char* name);
+
+// Every variable whose name begins with `prefix`, as name and value, empty ones included.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> environment_with_prefix(std::string_view prefix);
 
 }  // namespace latebind::platform

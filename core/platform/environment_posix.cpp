@@ -25,4 +25,15 @@ std::optional<std::string> trusted_environment(const char* name) {
   return environment(name);
 }
 
+std::vector<std::pair<std::string, std::string>> environment_with_prefix(std::string_view prefix) {
+  std::vector<std::pair<std::string, std::string>> found;
+  for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const auto equals = text.find('=');
+    if (equals == std::string_view::npos || !text.starts_with(prefix)) continue;
+    found.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return found;
+}
+
 }  // namespace latebind::platform

@@ -44,4 +44,18 @@ std::optional<std::string> trusted_environment(const char* name) {
   return environment(name);
 }
 
+std::vector<std::pair<std::string, std::string>> environment_with_prefix(std::string_view prefix) {
+  std::vector<std::pair<std::string, std::string>> found;
+  wchar_t* const block = ::GetEnvironmentStringsW();
+  if (block == nullptr) return found;
+  for (const wchar_t* entry = block; *entry != L'\0'; entry += std::wstring_view(entry).size() + 1) {
+    const std::string text = utf8_of(entry);
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || !text.starts_with(prefix)) continue;
+    found.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  ::FreeEnvironmentStringsW(block);
+  return found;
+}
+
 }  // namespace latebind::platform

@@ -1,0 +1,108 @@
+// Settings: every value that a user may configure, typed, and where each one came from.
+//
+// One table (settings_schema) makes all of it: keys of config.toml, environment variables, command-line flags, their
+// help and docs/configuration.md. Sources are applied in order and later ones win: defaults, the system's config.toml,
+// the user's, one named on the command line, the environment, flags. Unknown keys and words are errors that suggest the
+// nearest known one.
+//
+// A value type; not shared between threads while it is being built.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/config.h"
+#include "core/result.h"
+
+namespace latebind::core {
+
+// Whether models get one dynamic shape or several static ones.
+enum class ShapeMode : std::int32_t { kAuto = 0, kDynamic = 1, kStatic = 2 };
+template <>
+struct Words<ShapeMode> {
+  static constexpr std::string_view kWhat = "shape mode";
+  static constexpr std::array kWords{Word<ShapeMode>{"auto", ShapeMode::kAuto},
+                                     Word<ShapeMode>{"dynamic", ShapeMode::kDynamic},
+                                     Word<ShapeMode>{"static", ShapeMode::kStatic}};
+};
+
+struct Settings {
+  std::string device = "auto";
+  bool strict = false;
+  Precision precision = Precision::kF32;
+  unsigned threads = 0;
+  unsigned requests = 0;
+  std::string openvino_library{};
+  std::string onnxruntime_library{};
+  std::size_t batch_tokens = 2048;
+  ShapeMode shapes = ShapeMode::kAuto;
+  std::vector<std::size_t> buckets{32, 64, 128, 256, 512};
+  unsigned static_batch = 1;
+  bool preload = false;
+  bool cache = true;
+  std::string cache_folder{};  // empty: the standard one
+  std::uint64_t cache_bytes_max = std::uint64_t{10} << 30;
+  std::chrono::milliseconds run_timeout{-1};  // -1: none on CPUs, a minute elsewhere; 0: none
+  std::chrono::milliseconds backoff_first{1000};
+  std::chrono::milliseconds backoff_most{300'000};
+  bool warm_standby = false;
+};
+
+struct SettingSpec {
+  std::string_view key;          // in config.toml; a dot separates table and key
+  std::string_view environment;  // "LATEBIND_DEVICE"
+  std::string_view flag;         // "--device"; empty when there is none
+  std::string_view value;        // what a value looks like: "PLACEMENT", "N", "true|false"
+  std::string_view help;         // one paragraph
+  // Chooses code to load or files to trust: its environment variable is ignored in privileged processes.
+  bool trusted = false;
+  Status (*assign)(Settings& settings, std::string_view text) = nullptr;
+  std::string (*text)(const Settings& settings) = nullptr;
+};
+
+// Every setting, in the order in which documents list them.
+[[nodiscard]] std::span<const SettingSpec> settings_schema();
+
+// The setting of this key, or null.
+[[nodiscard]] const SettingSpec* find_setting(std::string_view key);
+
+// Settings and, for each key that was set by something, what set it last.
+class EffectiveSettings {
+ public:
+  [[nodiscard]] const Settings& values() const { return values_; }
+  // "default", a file and line, "environment LATEBIND_DEVICE", "--device".
+  [[nodiscard]] std::string origin_of(std::string_view key) const;
+
+  // kInvalidArgument names `origin`, the key and what is wrong; the settings are then unchanged.
+  [[nodiscard]] Status set(std::string_view key, std::string_view text, std::string origin);
+
+  // A config.toml. kNotFound when there is none, kInvalidArgument with file and line otherwise.
+  [[nodiscard]] Status apply_toml(const std::filesystem::path& file);
+  // As above, from text; `name` stands for the file in messages.
+  [[nodiscard]] Status apply_toml_text(std::string_view toml, const std::string& name);
+
+  // Every LATEBIND_… variable that is set; one that no setting knows is an error.
+  [[nodiscard]] Status apply_environment();
+  // As above, from a list of names and values, for tests.
+  [[nodiscard]] Status apply_environment(const std::vector<std::pair<std::string, std::string>>& variables,
+                                         bool privileged);
+
+  // Defaults, the system's file, the user's, `config_file` if not empty, the environment. Files that are not there are
+  // passed over, but `config_file` must be.
+  static Result<EffectiveSettings> standard(const std::filesystem::path& config_file);
+
+ private:
+  Settings values_;
+  std::map<std::string, std::string, std::less<>> origins_;
+};
+
+}  // namespace latebind::core

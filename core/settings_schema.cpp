@@ -1,0 +1,230 @@
+#include <fmt/format.h>
+
+#include <charconv>
+#include <limits>
+
+#include "core/settings.h"
+
+namespace latebind::core {
+namespace {
+
+constexpr std::int64_t kThreadsMax = 1024;
+constexpr std::int64_t kRequestsMax = 256;
+constexpr std::int64_t kTokensMax = std::int64_t{1} << 20;
+constexpr std::int64_t kMillisecondsMax = std::int64_t{24} * 3600 * 1000;
+constexpr std::size_t kBucketsMax = 32;
+
+Result<bool> parse_bool(std::string_view text) {
+  if (text == "true" || text == "1" || text == "yes" || text == "on") return true;
+  if (text == "false" || text == "0" || text == "no" || text == "off") return false;
+  return Status(StatusCode::kInvalidArgument, fmt::format("must be true or false, not '{}'", text.substr(0, 64)));
+}
+
+template <bool Settings::*Member>
+Status assign_bool(Settings& settings, std::string_view text) {
+  LB_ASSIGN_OR_RETURN(settings.*Member, parse_bool(text));
+  return {};
+}
+
+template <bool Settings::*Member>
+std::string bool_text(const Settings& settings) {
+  return settings.*Member ? "true" : "false";
+}
+
+template <std::string Settings::*Member>
+Status assign_text(Settings& settings, std::string_view text) {
+  if (text.size() > 4096 || text.find('\0') != std::string_view::npos) {
+    return Status(StatusCode::kInvalidArgument, "is longer than 4096 bytes or has a NUL in it");
+  }
+  settings.*Member = std::string(text);
+  return {};
+}
+
+template <std::string Settings::*Member>
+std::string text_text(const Settings& settings) {
+  return settings.*Member;
+}
+
+template <auto Member, std::int64_t Least, std::int64_t Most>
+Status assign_number(Settings& settings, std::string_view text) {
+  LB_ASSIGN_OR_RETURN(const std::int64_t value, parse_integer("value", text, Least, Most));
+  settings.*Member = static_cast<std::remove_reference_t<decltype(settings.*Member)>>(value);
+  return {};
+}
+
+template <auto Member>
+std::string number_text(const Settings& settings) {
+  return std::to_string(settings.*Member);
+}
+
+template <auto Member, std::int64_t Least>
+Status assign_milliseconds(Settings& settings, std::string_view text) {
+  LB_ASSIGN_OR_RETURN(const std::int64_t value, parse_integer("milliseconds", text, Least, kMillisecondsMax));
+  settings.*Member = std::chrono::milliseconds(value);
+  return {};
+}
+
+template <auto Member>
+std::string milliseconds_text(const Settings& settings) {
+  return std::to_string((settings.*Member).count());
+}
+
+template <auto Member>
+Status assign_word(Settings& settings, std::string_view text) {
+  using E = std::remove_reference_t<decltype(settings.*Member)>;
+  LB_ASSIGN_OR_RETURN(settings.*Member, parse_word<E>(text));
+  return {};
+}
+
+template <auto Member>
+std::string word_text(const Settings& settings) {
+  return std::string(word_of(settings.*Member));
+}
+
+Status assign_run_timeout(Settings& settings, std::string_view text) {
+  if (text == "auto") {
+    settings.run_timeout = std::chrono::milliseconds(-1);
+    return {};
+  }
+  return assign_milliseconds<&Settings::run_timeout, 0>(settings, text);
+}
+
+std::string run_timeout_text(const Settings& settings) {
+  return settings.run_timeout.count() < 0 ? "auto" : std::to_string(settings.run_timeout.count());
+}
+
+// "10GiB", "500MB", "1048576"
+Status assign_cache_bytes(Settings& settings, std::string_view text) {
+  struct Unit {
+    std::string_view suffix;
+    std::uint64_t factor;
+  };
+  constexpr std::array kUnits{Unit{"KiB", 1ULL << 10U}, Unit{"MiB", 1ULL << 20U}, Unit{"GiB", 1ULL << 30U},
+                              Unit{"KB", 1'000},        Unit{"MB", 1'000'000},    Unit{"GB", 1'000'000'000}};
+  std::string_view digits = text;
+  std::uint64_t factor = 1;
+  for (const Unit& unit : kUnits) {
+    if (text.ends_with(unit.suffix)) {
+      digits = text.substr(0, text.size() - unit.suffix.size());
+      factor = unit.factor;
+      break;
+    }
+  }
+  std::uint64_t value = 0;
+  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (digits.empty() || error != std::errc() || stop != digits.data() + digits.size() ||
+      value > std::numeric_limits<std::uint64_t>::max() / factor) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("must be a size such as 10GiB, 500MB or 1048576, not '{}'", text.substr(0, 64)));
+  }
+  settings.cache_bytes_max = value * factor;
+  return {};
+}
+
+// "32,64,128": rising, no duplicates.
+Status assign_buckets(Settings& settings, std::string_view text) {
+  std::vector<std::size_t> buckets;
+  for (;;) {
+    const auto comma = text.find(',');
+    std::string_view word = text.substr(0, comma);
+    while (word.starts_with(' '))
+      word.remove_prefix(1);
+    while (word.ends_with(' '))
+      word.remove_suffix(1);
+    LB_ASSIGN_OR_RETURN(const std::int64_t value, parse_integer("a bucket", word, 1, kTokensMax));
+    if (!buckets.empty() && static_cast<std::size_t>(value) <= buckets.back()) {
+      return Status(StatusCode::kInvalidArgument, "must be rising lengths, such as 32,64,128");
+    }
+    buckets.push_back(static_cast<std::size_t>(value));
+    if (buckets.size() > kBucketsMax) {
+      return Status(StatusCode::kInvalidArgument, fmt::format("has more than {} lengths", kBucketsMax));
+    }
+    if (comma == std::string_view::npos) break;
+    text = text.substr(comma + 1);
+  }
+  settings.buckets = std::move(buckets);
+  return {};
+}
+
+std::string buckets_text(const Settings& settings) {
+  return fmt::format("{}", fmt::join(settings.buckets, ","));
+}
+
+constexpr std::array kSchema{
+    SettingSpec{
+        "device", "LATEBIND_DEVICE", "--device", "PLACEMENT",
+        "Devices to try, in order, with commas: auto, npu, gpu, cpu, a backend (openvino, onnxruntime) or a device "
+        "as `latebind devices` lists it (openvino:CPU). auto is npu, then gpu, then cpu.",
+        false, assign_text<&Settings::device>, text_text<&Settings::device>},
+    SettingSpec{"strict", "LATEBIND_STRICT", "--strict", "true|false",
+                "Makes every fallback an error, when loading and later.", false, assign_bool<&Settings::strict>,
+                bool_text<&Settings::strict>},
+    SettingSpec{"precision", "LATEBIND_PRECISION", "--precision", "f32|bf16|f16",
+                "Precision of the computation. A device that can not compute in it is passed over.", false,
+                assign_word<&Settings::precision>, word_text<&Settings::precision>},
+    SettingSpec{"threads", "LATEBIND_THREADS", "--threads", "N",
+                "Threads for computing, all requests together; 0: as many as the processors this process may use.",
+                false, assign_number<&Settings::threads, 0, kThreadsMax>, number_text<&Settings::threads>},
+    SettingSpec{"requests", "LATEBIND_REQUESTS", "--requests", "N",
+                "Requests that run side by side on the device; 0: what the vendor finds best.", false,
+                assign_number<&Settings::requests, 0, kRequestsMax>, number_text<&Settings::requests>},
+    SettingSpec{"libraries.openvino", "LATEBIND_OPENVINO_LIBRARY", "--openvino-library", "PATH",
+                "OpenVINO's C library (libopenvino_c.so…) or its folder. Empty: OPENVINO_LIB_PATH, then the search.",
+                true, assign_text<&Settings::openvino_library>, text_text<&Settings::openvino_library>},
+    SettingSpec{"libraries.onnxruntime", "LATEBIND_ONNXRUNTIME_LIBRARY", "--onnxruntime-library", "PATH",
+                "ONNX Runtime's library (libonnxruntime.so…) or its folder. Empty: the search.", true,
+                assign_text<&Settings::onnxruntime_library>, text_text<&Settings::onnxruntime_library>},
+    SettingSpec{"embedding.batch_tokens", "LATEBIND_BATCH_TOKENS", "--batch-tokens", "N",
+                "Tokens of a batch, padding included. More need more memory; fewer leave less to compute at once.",
+                false, assign_number<&Settings::batch_tokens, 1, kTokensMax>, number_text<&Settings::batch_tokens>},
+    SettingSpec{
+        "embedding.shapes", "LATEBIND_SHAPES", "--shapes", "auto|dynamic|static",
+        "static compiles one model for each bucket, dynamic one for all lengths; auto is static where the device "
+        "wants it (NPUs).",
+        false, assign_word<&Settings::shapes>, word_text<&Settings::shapes>},
+    SettingSpec{"embedding.buckets", "LATEBIND_BUCKETS", "--buckets", "N,N,…",
+                "Lengths in tokens that static models are compiled for, cut at the model's limit.", false,
+                assign_buckets, buckets_text},
+    SettingSpec{"embedding.static_batch", "LATEBIND_STATIC_BATCH", "--static-batch", "N", "Rows of a static model.",
+                false, assign_number<&Settings::static_batch, 1, 1024>, number_text<&Settings::static_batch>},
+    SettingSpec{"embedding.preload", "LATEBIND_PRELOAD", "--preload", "true|false",
+                "Compiles all buckets in the background at start, shortest first, instead of each when first needed.",
+                false, assign_bool<&Settings::preload>, bool_text<&Settings::preload>},
+    SettingSpec{"cache.enabled", "LATEBIND_CACHE", "--cache", "true|false", "Keeps compiled models between runs.",
+                false, assign_bool<&Settings::cache>, bool_text<&Settings::cache>},
+    SettingSpec{"cache.folder", "LATEBIND_CACHE_FOLDER", "--cache-folder", "DIR",
+                "Where. Empty: the system's cache folder for Latebind.", true, assign_text<&Settings::cache_folder>,
+                text_text<&Settings::cache_folder>},
+    SettingSpec{"cache.max_size", "LATEBIND_CACHE_MAX_SIZE", "--cache-max-size", "SIZE",
+                "The least recently used models go when the cache grows beyond this, such as 10GiB or 500MB.", false,
+                assign_cache_bytes, number_text<&Settings::cache_bytes_max>},
+    SettingSpec{
+        "failover.run_timeout_ms", "LATEBIND_RUN_TIMEOUT_MS", "--run-timeout-ms", "N|auto",
+        "After this many milliseconds a run counts as hung and another device answers; 0: never. auto: a minute, but "
+        "never on CPUs.",
+        false, assign_run_timeout, run_timeout_text},
+    SettingSpec{"failover.backoff_first_ms", "LATEBIND_BACKOFF_FIRST_MS", "", "N",
+                "How long a device rests after its first failure, in milliseconds.", false,
+                assign_milliseconds<&Settings::backoff_first, 1>, milliseconds_text<&Settings::backoff_first>},
+    SettingSpec{"failover.backoff_most_ms", "LATEBIND_BACKOFF_MOST_MS", "", "N",
+                "The longest rest between two probes of a device that fails, in milliseconds.", false,
+                assign_milliseconds<&Settings::backoff_most, 1>, milliseconds_text<&Settings::backoff_most>},
+    SettingSpec{"failover.warm_standby", "LATEBIND_WARM_STANDBY", "--warm-standby", "true|false",
+                "Loads the second device right after the first, so that a failover costs no load.", false,
+                assign_bool<&Settings::warm_standby>, bool_text<&Settings::warm_standby>},
+};
+
+}  // namespace
+
+std::span<const SettingSpec> settings_schema() {
+  return kSchema;
+}
+
+const SettingSpec* find_setting(std::string_view key) {
+  for (const SettingSpec& spec : kSchema) {
+    if (spec.key == key) return &spec;
+  }
+  return nullptr;
+}
+
+}  // namespace latebind::core
