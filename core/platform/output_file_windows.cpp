@@ -117,6 +117,9 @@ Result<OpenedOutput> open_output(const path& file) {
   if (attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0) {
     return status_of_errno("write", file, EISDIR);
   }
+  if (attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_READONLY) != 0) {
+    return status_of_windows_error("write", file, ERROR_ACCESS_DENIED);
+  }
   // Opened to see what it is, and that it may be written at all: a rename would get around a read-only file.
   WindowsHandle handle(
       ::CreateFileW(file.c_str(), GENERIC_WRITE, kShareAll, nullptr, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr));

@@ -44,7 +44,10 @@ std::string windows_error_text(DWORD error) {
   while (!text.empty() && (text.back() == L' ' || text.back() == L'.'))
     text.remove_suffix(1);
   if (text.empty()) return fmt::format("Windows error {}", error);
-  return utf8_of(text);
+  std::string words = utf8_of(text);
+  // The system leaves a gap for the name, which it does not know.
+  if (const auto gap = words.find("%1"); gap != std::string::npos) words.replace(gap, 2, "the file");
+  return words;
 }
 
 StatusCode code_of_windows_error(DWORD error) {

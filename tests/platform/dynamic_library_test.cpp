@@ -238,7 +238,7 @@ TEST(OwnModuleTest, IsTheProgramForWhatIsLinkedIntoIt) {
 TEST(OwnModuleTest, IsTheLibraryForWhatIsLinkedIntoThat) {
   const TemporaryFolder folder;
   const auto copy = std::filesystem::canonical(folder.path()) / "with space.so";
-  std::filesystem::copy_file(FIXTURE_WHOLE, copy);
+  std::filesystem::copy_file(FIXTURE_OWN_FILE, copy);
   const auto library = DynamicLibrary::open(copy);
   ASSERT_TRUE(library.ok());
   auto* const own_file = reinterpret_cast<const char* (*)()>(library->symbol("lb_fixture_own_file"));

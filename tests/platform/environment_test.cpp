@@ -47,10 +47,8 @@ std::map<std::string, std::string> probe(const std::filesystem::path& program, c
   ::chmod(output.c_str(), 0666);
   const auto start = [&] {
     if (std::freopen(output.c_str(), "w", stdout) == nullptr) return std::string("no output");
-    // The leak check of a sanitizer can not look into a process with more rights than its own.
-    const char* const variables[] = {"LATEBIND_PROBE=hostile",      "HOME=/tmp/hostile",
-                                     "XDG_CACHE_HOME=/tmp/hostile", "XDG_CONFIG_HOME=/tmp/hostile",
-                                     "ASAN_OPTIONS=detect_leaks=0", nullptr};
+    const char* const variables[] = {"LATEBIND_PROBE=hostile", "HOME=/tmp/hostile", "XDG_CACHE_HOME=/tmp/hostile",
+                                     "XDG_CONFIG_HOME=/tmp/hostile", nullptr};
     const char* const arguments[] = {"/tmp/hostile/program", nullptr};
     ::execve(program.c_str(), const_cast<char* const*>(arguments), const_cast<char* const*>(variables));
     return std::string("not started");

@@ -1,0 +1,94 @@
+#include "core/platform/temporary_folder.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+
+#include "tests/platform/support.h"
+
+namespace latebind::platform {
+namespace {
+
+using core::StatusCode;
+using testing::ScopedVariable;
+
+std::filesystem::path path_of(const core::Result<TemporaryFolder>& folder) {
+  return folder.ok() ? folder->path() : "";
+}
+
+TEST(TemporaryFolderTest, IsPrivateAndGoesWithItsContent) {
+  const testing::TemporaryFolder base;
+  const ScopedVariable place("TMPDIR", base.path().string());
+  std::filesystem::path path;
+  {
+    const auto folder = TemporaryFolder::create("probe");
+    ASSERT_TRUE(folder.ok()) << folder.status().to_string();
+    path = folder->path();
+    EXPECT_EQ(path.parent_path(), base.path());
+    EXPECT_EQ(path.filename().string().find("probe-"), 0U);
+    struct stat info {};
+    ASSERT_EQ(::stat(path.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 07777, 0700U);
+    std::filesystem::create_directories(path / "below" / "it");
+    testing::write_file(path / "below" / "file", "x");
+  }
+  EXPECT_TRUE(base.names().empty());
+}
+
+TEST(TemporaryFolderTest, IsAnotherOneEachTime) {
+  const auto one = TemporaryFolder::create("probe");
+  const auto two = TemporaryFolder::create("probe");
+  ASSERT_TRUE(one.ok() && two.ok());
+  EXPECT_NE(one->path(), two->path());
+}
+
+TEST(TemporaryFolderTest, CanBeRemovedEarly) {
+  auto folder = TemporaryFolder::create("probe");
+  ASSERT_TRUE(folder.ok());
+  const auto path = folder->path();
+  folder->remove();
+  EXPECT_FALSE(std::filesystem::exists(path));
+  folder->remove();
+}
+
+TEST(TemporaryFolderTest, MovesWhatItRemoves) {
+  auto one = TemporaryFolder::create("probe");
+  auto two = TemporaryFolder::create("probe");
+  ASSERT_TRUE(one.ok() && two.ok());
+  const auto first = one->path();
+  const auto second = two->path();
+  *two = *std::move(one);
+  EXPECT_FALSE(std::filesystem::exists(second));
+  EXPECT_TRUE(std::filesystem::exists(first));
+  {
+    const TemporaryFolder last = *std::move(two);
+    EXPECT_EQ(last.path(), first);
+  }
+  EXPECT_FALSE(std::filesystem::exists(first));
+}
+
+TEST(TemporaryFolderTest, TakesNoRelativePlace) {
+  const ScopedVariable place("TMPDIR", ".");
+  const auto folder = TemporaryFolder::create("probe");
+  EXPECT_EQ(path_of(folder).parent_path(), "/tmp") << folder.status().to_string();
+}
+
+TEST(TemporaryFolderTest, NamesThePlaceThatRefusesIt) {
+  const testing::TemporaryFolder base;
+  {
+    const ScopedVariable place("TMPDIR", (base / "missing").string());
+    const auto folder = TemporaryFolder::create("probe");
+    EXPECT_EQ(folder.status().code(), StatusCode::kNotFound);
+    EXPECT_NE(folder.status().to_string().find((base / "missing").string()), std::string::npos);
+  }
+  const ScopedVariable place("TMPDIR", base.path().string());
+  EXPECT_EQ(
+      testing::as_nobody([] { return std::string(core::name_of(TemporaryFolder::create("probe").status().code())); }),
+      testing::is_root() ? "PERMISSION_DENIED" : "OK");
+}
+
+}  // namespace
+}  // namespace latebind::platform
