@@ -1,0 +1,173 @@
+// The inside of the fake OpenVINO library: its script, its accounts and its objects. One lock guards all of it; the
+// fake is for being right, not for being fast.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/openvino/abi.h"
+
+namespace latebind::fake {
+
+namespace abi = openvino::abi;
+
+using Dims = std::vector<std::int64_t>;
+
+// --- The script ---
+
+struct Failure {
+  std::string function;
+  std::uint64_t first = 1;
+  std::uint64_t last = UINT64_MAX;
+  abi::Code code = -1;
+  std::string text;
+  bool silent = false;
+};
+
+struct ShapeFailure {
+  Dims dims;
+  abi::Code code = -1;
+  std::string text;
+};
+
+struct Script {
+  std::string version = "2026.4.1-fake";
+  bool old_numbering = false;
+  std::vector<std::string> devices;
+  std::map<std::string, std::map<std::string, std::string>> properties;
+  std::vector<Failure> failures;
+  std::vector<ShapeFailure> shape_failures;
+  std::map<std::string, int> slow_ms;
+  bool hang = false;
+  bool hang_cancellable = false;
+  bool wrong_shape = false;
+  bool wrong_rank = false;
+  std::string precision;
+  std::vector<std::string> refused_properties;
+
+  // As the file is now.
+  static Script read();
+};
+
+// --- Accounts ---
+
+// Every call of a function passes here first: it is counted, delayed, and perhaps failed.
+std::optional<abi::Code> enter(const char* function);
+// Records the text of a failure, as the real library does, and gives the code back.
+abi::Code fail(abi::Code code, const std::string& text);
+std::string last_text();
+
+void born(const char* kind, const void* object);
+// False, and an entry in the list of defects, when it is not alive.
+bool dies(const char* kind, const void* object);
+bool is_alive(const char* kind, const void* object);
+void defect(const std::string& what);
+
+// --- Models and runs ---
+
+enum class Op { kAdd, kIdentity, kNonZero, kFirstRows, kScale };
+
+struct Dimension {
+  std::int64_t least = 0;
+  std::int64_t most = 0;  // -1: no bound
+  [[nodiscard]] bool is_static() const { return least == most; }
+};
+
+struct Port {
+  std::string name;
+  std::string type;
+  std::vector<Dimension> shape;
+};
+
+struct Output {
+  std::string name;
+  Op op = Op::kAdd;
+  std::size_t input = 0;
+};
+
+struct Network {
+  std::string text;
+  std::vector<Port> inputs;
+  std::vector<Output> outputs;
+  const float* weights = nullptr;  // the caller's memory
+
+  // Nothing, with the reason recorded, when it is no fake-model.
+  static std::optional<Network> parse(const std::string& text);
+  [[nodiscard]] Port output_port(std::size_t i) const;
+};
+
+struct TensorData {
+  std::string type;
+  Dims dims;
+  std::byte* data = nullptr;  // the caller's memory, or `owned`
+  std::vector<std::byte> owned;
+};
+
+std::size_t size_of(const std::string& type);
+std::size_t bytes_of(const std::string& type, const Dims& dims);
+abi::ElementCode code_of(const std::string& type, bool old_numbering);
+std::string type_of(abi::ElementCode code, bool old_numbering);
+
+// Computes output `i`; `precision` is what f32 is rounded to.
+TensorData compute(const Network& network, std::size_t i, const std::vector<std::shared_ptr<TensorData>>& inputs,
+                   const std::string& precision);
+
+}  // namespace latebind::fake
+
+// The vendor's opaque types, filled in.
+namespace latebind::openvino::abi {
+
+struct Core {
+  std::mutex mutex;
+  std::map<std::string, std::map<std::string, std::string>> properties;  // by device; guarded by mutex
+  std::atomic<int> children = 0;                                         // models and compiled models alive
+};
+
+struct Model {
+  fake::Network network;
+  const Core* core = nullptr;
+};
+
+struct CompiledModel {
+  fake::Network network;
+  std::string device;
+  std::map<std::string, std::string> properties;
+  Core* core = nullptr;
+  std::atomic<int> requests = 0;
+};
+
+struct ConstPort {
+  fake::Port port;
+};
+
+struct Tensor {
+  std::shared_ptr<fake::TensorData> data;
+};
+
+// What a run works on: shared with the thread that computes, which may outlive the request.
+struct RunState {
+  fake::Network network;
+  std::string precision;
+  std::vector<std::shared_ptr<fake::TensorData>> inputs;
+  std::vector<std::shared_ptr<fake::TensorData>> outputs;
+  std::mutex mutex;
+  std::condition_variable changed;
+  // Guarded by mutex.
+  bool running = false;
+  bool cancelled = false;
+  Code code = kOk;
+};
+
+struct InferRequest {
+  std::shared_ptr<RunState> run;
+  CompiledModel* compiled = nullptr;
+};
+
+}  // namespace latebind::openvino::abi
