@@ -63,7 +63,7 @@ std::string for_programs(const core::Registry& registry, const std::vector<core:
     backend["available"] = report.status.ok();
     backend["runtime_version"] = report.runtime_version;
     backend["code"] = core::name_of(report.status.code());
-    backend["reason"] = report.status.to_string();
+    backend["reason"] = reason_of(report.status);
     backend["install"] = registry.find(report.name)->install_hint();
     json["backends"].push_back(std::move(backend));
   }

@@ -120,7 +120,7 @@ std::string for_programs(const Findings& findings) {
     backend["available"] = finding.report.status.ok();
     backend["runtime_version"] = finding.report.runtime_version;
     backend["code"] = core::name_of(finding.report.status.code());
-    backend["reason"] = finding.report.status.to_string();
+    backend["reason"] = reason_of(finding.report.status);
     backend["install"] = finding.install_hint;
     backend["search"] = Json::array();
     for (const core::SearchStep& step : finding.search) {
@@ -132,7 +132,7 @@ std::string for_programs(const Findings& findings) {
       backend["devices"].push_back(Json{{"id", device.device.id()},
                                         {"full_name", device.device.full_name},
                                         {"works", device.status.ok()},
-                                        {"reason", device.status.to_string()},
+                                        {"reason", reason_of(device.status)},
                                         {"ms", rounded(device.ms, 1)}});
     }
     json["backends"].push_back(std::move(backend));

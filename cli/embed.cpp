@@ -51,7 +51,7 @@ Result<embedding::EmbedStats> embed_all(const Options& options, TextReader& read
     progress.advance(texts.size(), bytes);
     return {};
   };
-  embedding::EmbedStream stream(embedder, deliver);
+  embedding::EmbedStream stream(embedder, deliver, stream_options(progress));
   LB_RETURN_IF_ERROR(push_all(reader, stream, pending));
   LB_RETURN_IF_ERROR(writer.finish());
   return stream.stats();

@@ -46,6 +46,12 @@ Result<std::unique_ptr<embedding::Embedder>> open_embedder(const EmbedderOptions
   return embedder;
 }
 
+embedding::EmbedStreamOptions stream_options(const Progress& progress) {
+  embedding::EmbedStreamOptions options;
+  if (progress.is_shown()) options.window_texts = 1024;
+  return options;
+}
+
 std::string summary(const embedding::EmbedStats& stats, double seconds, const embedding::Embedder& embedder) {
   const double time = std::max(seconds, 1e-9);
   std::string text =

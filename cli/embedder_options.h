@@ -5,9 +5,11 @@
 #include <memory>
 #include <string>
 
+#include "cli/progress.h"
 #include "cli/runtime_options.h"
 #include "cli/text_reader.h"
 #include "core/result.h"
+#include "embedding/embed_stream.h"
 #include "embedding/embedder.h"
 
 namespace latebind::cli {
@@ -32,6 +34,9 @@ enum class Telling { kFallback, kNothing };
 [[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_embedder(const EmbedderOptions& options,
                                                                                const Runtime& runtime,
                                                                                Telling telling = Telling::kFallback);
+
+// Smaller windows when a person watches, so that the bar moves every second or two; they cost a little padding.
+[[nodiscard]] embedding::EmbedStreamOptions stream_options(const Progress& progress);
 
 // "2000 texts in 4.1 s on openvino:CPU (…), f32: 486 texts/s, 14100 tokens/s, 3.1 % padding"; `seconds` of wall time.
 [[nodiscard]] std::string summary(const embedding::EmbedStats& stats, double seconds,

@@ -1,11 +1,12 @@
 // latebind export: the graph that we build, as an ONNX file for other tools.
+#include "embedding/graph/export.h"
+
 #include <fmt/format.h>
 
 #include <memory>
 
 #include "cli/parser.h"
 #include "core/platform/folders.h"
-#include "embedding/graph/build.h"
 #include "embedding/model_folder.h"
 
 namespace latebind::cli {
@@ -17,6 +18,36 @@ struct Options {
   bool hidden_states = false;
 };
 
+Exit export_model(const Options& options) {
+  const auto folder = embedding::ModelFolder::open(platform::path_from_utf8(options.model));
+  if (!folder.ok()) return fail(folder.status());
+  const auto file = platform::path_from_utf8(options.output);
+  const auto written = embedding::write_onnx_file(*folder, {.hidden_states = options.hidden_states}, file);
+  if (!written.ok()) return fail(written);
+  note(fmt::format("wrote {}", options.output));
+  return Exit::kGood;
+}
+
 }  // namespace
-void add_export(CLI::App&, Action&) {}
+
+void add_export(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<Options>();
+  CLI::App& app = *program.add_subcommand("export", "Writes the graph that we build as an ONNX file.");
+  add_text(app, "--model", options->model, "DIR", "Folder of a sentence-transformers model with model.safetensors.")
+      ->required();
+  add_text(app, "-o,--output", options->output, "FILE.onnx", "File to write; it appears only when it is complete.")
+      ->required();
+  app.add_flag(
+      "--hidden-states", options->hidden_states,
+      "Token vectors [batch, tokens, hidden] instead of the pooled vector [batch, hidden] (default: pooled, and "
+      "normalised where the folder says so).");
+  app.footer(
+      "One ONNX file of opset 20 with the weights in it, at most 2 GiB. Inputs input_ids and\n"
+      "attention_mask, i64 [batch, tokens]; output sentence_embedding or, with --hidden-states,\n"
+      "last_hidden_state. Needs no vendor library.\n\n"
+      "Example:\n"
+      "  latebind export --model all-MiniLM-L6-v2 -o model.onnx");
+  app.callback([options, &chosen] { chosen = [options] { return export_model(*options); }; });
+}
+
 }  // namespace latebind::cli

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "core/status.h"
+
 namespace latebind::cli {
 
 // Keys keep the order in which they are set, which is also the order of the documentation.
@@ -13,6 +15,9 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] inline std::string to_text(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
+
+// Why something failed; empty when it did not.
+[[nodiscard]] std::string reason_of(const core::Status& status);
 
 // Rounded, so that a reader is not given digits that mean nothing.
 [[nodiscard]] double rounded(double value, int decimals);

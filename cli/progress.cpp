@@ -46,7 +46,9 @@ std::string progress_line(std::uint64_t texts, std::uint64_t bytes, std::optiona
 }
 
 Progress::Progress(std::optional<std::uint64_t> total_bytes, bool quiet)
-    : total_bytes_(total_bytes), shown_(cli::is_shown(quiet)), start_(Clock::now()), next_draw_(start_) {}
+    : total_bytes_(total_bytes), shown_(cli::is_shown(quiet)), start_(Clock::now()), next_draw_(start_) {
+  if (shown_) draw(start_);
+}
 
 Progress::~Progress() {
   if (!drawn_) return;

@@ -50,7 +50,8 @@ Result<Found> find(const Options& options, TextReader& reader, const embedding::
   std::deque<Place> pending;  // of the texts that are in the stream
   const std::size_t dimension = embedder.dimension();
   embedding::EmbedStream stream(
-      embedder, [&](std::span<const std::string> done, std::span<const float> vectors) -> Status {
+      embedder,
+      [&](std::span<const std::string> done, std::span<const float> vectors) -> Status {
         std::uint64_t bytes = 0;
         for (std::size_t i = 0; i < done.size(); ++i) {
           nearest.offer(vectors.subspan(i * dimension, dimension), pending.front().line, done[i]);
@@ -59,7 +60,8 @@ Result<Found> find(const Options& options, TextReader& reader, const embedding::
         }
         progress.advance(done.size(), bytes);
         return {};
-      });
+      },
+      stream_options(progress));
   TextRecord record;
   for (;;) {
     LB_ASSIGN_OR_RETURN(const bool more, reader.next(record));

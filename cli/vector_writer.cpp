@@ -43,6 +43,8 @@ class JsonlWriter final : public VectorWriter {
         const auto end = std::to_chars(std::begin(digits), std::end(digits), rows[i]).ptr;
         if (i > 0) line_ += ',';
         line_.append(digits, end);
+        // Readers take "-0" for an integer, which has no negative zero.
+        if (rows[i] == 0 && std::signbit(rows[i])) line_ += ".0";
       }
       line_ += "]}\n";
       LB_RETURN_IF_ERROR(sink_->write(line_));

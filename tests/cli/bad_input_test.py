@@ -1,0 +1,211 @@
+"""Whatever comes from outside may be wrong: one line that names the file and the place, no partial output, no crash."""
+
+import json
+import os
+import struct
+import subprocess
+
+import pytest
+from support import PROGRAM, TINY, bad, copy_model, good, run
+
+
+def embed(*arguments, **options):
+    return bad(1, "embed", "--model", TINY, *arguments, **options)
+
+
+def write(folder, name, data):
+    file = folder / name
+    file.write_bytes(data)
+    return file
+
+
+def test_invalid_utf8_is_refused_by_file_line_and_byte(tmp_path):
+    file = write(tmp_path, "texts", b"fine\nalso fine\nnot \xc3\x28 this\n")
+    said = embed(file)
+    assert f"{file}:3: invalid UTF-8 at byte 5" in said
+    said = embed("-o", tmp_path / "v", file)
+    assert not (tmp_path / "v").exists()
+
+
+def test_invalid_utf8_on_stdin_is_called_stdin():
+    done = run("embed", "--model", TINY, input=b"ok\n\xff\n", binary=True)
+    assert done.returncode == 1 and done.stdout == b""
+    assert done.stderr.startswith(b"latebind: stdin:2: invalid UTF-8 at byte 1")
+
+
+def test_a_line_of_50_mb_works(tmp_path):
+    file = write(tmp_path, "texts", b"word " * 10_000_000 + b"\nshort\n")
+    done = good("embed", "--model", TINY, "--output-format", "f32", file, binary=True)
+    assert b"2 texts in" in done.stderr
+    assert b"1 texts cut to" in done.stderr
+
+
+def test_a_line_beyond_the_limit_is_refused_by_its_place(tmp_path):
+    file = write(tmp_path, "texts", b"short\n" + b"x" * ((64 << 20) + 1) + b"\n")
+    assert f"{file}:2: the line is longer than 64 MiB" in embed(file)
+
+
+@pytest.mark.parametrize(
+    "line, words",
+    [
+        (b'{"text": 1}', "field 'text' is a number"),
+        (b'{"other": "x"}', "no field 'text'"),
+        (b"[]", "object is expected"),
+        (b'{"text": "x"', "no valid JSON at byte"),
+        (b"", "no valid JSON at byte"),
+        (b'{"text": "\xff"}', "invalid UTF-8 at byte 11"),
+        (b"[" * 1_000_000, "object is expected"),
+        (b'{"a":' * 1_000_000, "no valid JSON at byte"),
+    ],
+)
+def test_a_bad_json_line_is_named_with_file_line_and_field(tmp_path, line, words):
+    file = write(tmp_path, "texts", b'{"text": "fine"}\n' + line + b"\n")
+    said = embed("--input-format", "jsonl", file)
+    assert f"{file}:2: " in said and words in said
+
+
+def test_missing_inputs_are_told_before_anything_is_done(tmp_path):
+    assert str(tmp_path / "none") in embed(tmp_path / "none")
+    assert "folder" in embed(tmp_path)
+
+
+@pytest.mark.parametrize("output_format", ["jsonl", "npy", "f32"])
+def test_a_full_disk_is_one_line(tmp_path, output_format):
+    file = write(tmp_path, "texts", b"some text\n" * 5000)
+    with open("/dev/full", "wb") as full:
+        done = run("embed", "-q", "--model", TINY, "--output-format", output_format, file, stdout=full)
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1 and "No space left on device" in done.stderr, done.stderr
+    said = embed("-q", "--output-format", output_format, "-o", "/dev/full", file)
+    assert "/dev/full" in said and "No space left on device" in said
+    assert os.path.exists("/dev/full") and not os.path.isfile("/dev/full")
+
+
+@pytest.mark.parametrize("command", ["devices", "doctor"])
+def test_a_full_disk_fails_reports_too(command):
+    with open("/dev/full", "wb") as full:
+        done = run(command, "--json", stdout=full)
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1 and "No space left on device" in done.stderr, done.stderr
+
+
+def test_an_output_that_can_not_be_made_is_one_line(tmp_path):
+    file = write(tmp_path, "texts", b"some text\n")
+    for output in (tmp_path / "no" / "such" / "folder" / "v", "/proc/latebind-test", tmp_path):
+        assert str(output) in embed("-o", output, file)
+    if os.geteuid() != 0:  # nothing is unwritable to root
+        locked = tmp_path / "locked"
+        locked.mkdir(mode=0o555)
+        assert str(locked) in embed("-o", locked / "v", file)
+        assert list(locked.iterdir()) == []
+
+
+def test_a_reader_that_goes_away_is_met_with_silence(tmp_path):
+    file = write(tmp_path, "texts", b"some text\n" * 20000)
+    for output_format in ("jsonl", "f32", "npy"):
+        process = subprocess.Popen(
+            [PROGRAM, "embed", "--model", TINY, "--output-format", output_format, file],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process.stdout.read(10)
+        process.stdout.close()
+        error = process.stderr.read()
+        process.stderr.close()
+        assert (process.wait(), error) == (1, b"")
+
+
+def test_head_works_in_a_shell(tmp_path):
+    file = write(tmp_path, "texts", b"some text\n" * 20000)
+    done = subprocess.run(["bash", "-c", f"'{PROGRAM}' embed --model '{TINY}' '{file}' | head -1; echo ${{PIPESTATUS[0]}}"],
+                          capture_output=True, encoding="utf-8", check=True)
+    record, code = done.stdout.splitlines()
+    assert json.loads(record)["index"] == 0
+    assert code == "1" and done.stderr == ""
+
+
+def test_a_model_folder_that_is_none_is_named(tmp_path):
+    said = bad(1, "embed", "--model", tmp_path / "none", input="text\n")
+    assert str(tmp_path / "none") in said
+    said = bad(1, "embed", "--model", tmp_path, input="text\n")
+    assert str(tmp_path) in said
+
+
+FILES = ["config.json", "tokenizer.json", "model.safetensors"]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_model_file_that_is_missing_is_named(tmp_path, name):
+    model = copy_model(tmp_path)
+    (model / name).unlink()
+    said = bad(1, "embed", "--model", model, input="text\n")
+    # Without weights, or without what they mean, a ready ONNX file would do.
+    assert name in said or "model.onnx" in said
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("share", [0, 0.5, 0.999])
+def test_a_model_file_that_was_cut_off_is_named(tmp_path, name, share):
+    model = copy_model(tmp_path)
+    data = (model / name).read_bytes()
+    (model / name).unlink()
+    (model / name).write_bytes(data[: int(len(data) * share)])
+    assert name in bad(1, "embed", "--model", model, "-o", tmp_path / "v", input="text\n")
+    assert not (tmp_path / "v").exists()
+
+
+def safetensors(header, data=b""):
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        struct.pack("<Q", 2**63) + b"{}",
+        struct.pack("<Q", 100) + b"{}",
+        safetensors({"a": {"dtype": "F32", "shape": [4], "data_offsets": [0, 2**60]}}),
+        safetensors({"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]},
+                     "b": {"dtype": "F32", "shape": [2], "data_offsets": [4, 12]}}, b"x" * 12),
+        safetensors({"a": {"dtype": "F32", "shape": [2**40, 2**40], "data_offsets": [0, 8]}}, b"x" * 8),
+        safetensors([]),
+        b"GIF89a, certainly no model",
+    ],
+    ids=["huge header", "header beyond the end", "huge offset", "overlap", "absurd shape", "no object", "no safetensors"],
+)
+def test_hostile_weights_are_refused_by_name(tmp_path, data):
+    model = copy_model(tmp_path)
+    (model / "model.safetensors").unlink()
+    (model / "model.safetensors").write_bytes(data)
+    assert "model.safetensors" in bad(1, "embed", "--model", model, input="text\n")
+
+
+@pytest.mark.parametrize(
+    "key, value",
+    [("hidden_size", 2**40), ("num_hidden_layers", 10**9), ("num_attention_heads", 0), ("vocab_size", -1),
+     ("hidden_size", "many"), ("model_type", "unheard-of")],
+)
+def test_an_absurd_configuration_is_refused_by_name(tmp_path, key, value):
+    model = copy_model(tmp_path)
+    config = json.loads((model / "config.json").read_text())
+    config[key] = value
+    (model / "config.json").write_text(json.dumps(config))
+    assert "config.json" in bad(1, "embed", "--model", model, input="text\n")
+
+
+def test_a_tokenizer_of_another_kind_is_refused_by_name(tmp_path):
+    model = copy_model(tmp_path)
+    tokenizer = json.loads((model / "tokenizer.json").read_text())
+    tokenizer["model"] = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0]]}
+    (model / "tokenizer.json").write_text(json.dumps(tokenizer))
+    said = bad(1, "embed", "--model", model, input="text\n")
+    assert "tokenizer.json" in said and "Unigram" in said
+
+
+@pytest.mark.parametrize("data", [b"", b"\x00", b"no model", os.urandom(1000), b"\x08\x07:\xff\xff\xff\x7f"],
+                         ids=["empty", "zero", "text", "random", "cut protobuf"])
+def test_onnx_garbage_is_refused_by_name(tmp_path, data):
+    file = write(tmp_path, "net.onnx", data)
+    assert "net.onnx" in bad(1, "run", "--model", file)
+
+
+def test_a_missing_model_file_is_named(tmp_path):
+    assert "none.onnx" in bad(1, "run", "--model", tmp_path / "none.onnx")

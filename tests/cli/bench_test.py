@@ -1,0 +1,35 @@
+"""latebind bench embed: figures that a program can read."""
+
+import json
+
+from support import MODEL, OPENVINO_GONE, bad, good
+
+TEXTS = "".join(f"text number {i} " + "word " * (i % 30) + "\n" for i in range(60))
+
+
+def test_json_has_every_key_with_a_sane_figure():
+    report = json.loads(good("bench", "embed", "--json", "--model", MODEL, "--singles", "10", "-", input=TEXTS).stdout)
+    for key in ("texts_per_s", "tokens_per_s", "p50_ms", "p95_ms", "p99_ms", "load_ms", "rss_mb"):
+        assert report[key] > 0, key
+    assert report["p50_ms"] <= report["p95_ms"] <= report["p99_ms"]
+    assert 0 <= report["padding_ratio"] < 0.5
+    assert report["device"] == "openvino:CPU" and report["precision"] == "f32" and report["backend"] == "openvino"
+    assert report["texts"] == 60 and report["single_texts"] == 10
+    assert report["tokens_per_s"] > report["texts_per_s"]
+    assert 50 < report["rss_mb"] < 2000
+
+
+def test_people_get_the_same_with_units():
+    done = good("bench", "embed", "--model", MODEL, "--singles", "5", "--repeat", "1", "-", input=TEXTS)
+    for word in ("texts/s", "tokens/s", "p50", "p99", "ms", "MiB", "openvino:CPU"):
+        assert word in done.stdout
+
+
+def test_a_fallback_is_told_once_though_the_model_is_loaded_twice():
+    done = good("bench", "embed", "--json", "--model", MODEL, "--singles", "2", "-", input=TEXTS, env=OPENVINO_GONE)
+    assert sum("fallback" in line for line in done.stderr.splitlines()) == 1
+    assert json.loads(done.stdout)["fallback"] is True
+
+
+def test_no_text_is_an_error():
+    assert "no text" in bad(1, "bench", "embed", "--model", MODEL, "-", input="\n\n")

@@ -1,0 +1,107 @@
+"""latebind devices and latebind doctor."""
+
+import json
+
+from support import BOTH_GONE, ONNXRUNTIME_GONE, OPENVINO_GONE, empty_prefix, good, run
+
+
+def test_devices_names_both_backends_with_version_and_full_name():
+    lines = good("devices").stdout.splitlines()
+    assert any(line.startswith("openvino:CPU ") and "runtime 20" in line for line in lines), lines
+    assert any(line.startswith("onnxruntime:CPU ") and "runtime 1." in line for line in lines), lines
+
+
+def test_devices_json_has_what_its_help_says():
+    report = json.loads(good("devices", "--json").stdout)
+    assert set(report) == {"version", "devices", "backends"}
+    ids = [device["id"] for device in report["devices"]]
+    assert "openvino:CPU" in ids and "onnxruntime:CPU" in ids
+    for device in report["devices"]:
+        assert set(device) == {
+            "id", "backend", "name", "kind", "full_name", "runtime_version", "virtual", "metadata"}
+        assert device["id"] == device["backend"] + ":" + device["name"]
+        assert device["full_name"] and device["runtime_version"]
+        assert device["kind"] in ("cpu", "gpu", "npu", "other")
+        assert isinstance(device["metadata"], dict)
+    for backend in report["backends"]:
+        assert set(backend) == {"name", "available", "runtime_version", "code", "reason", "install"}
+        assert backend["available"] is True and backend["code"] == "OK" and backend["reason"] == ""
+
+
+def test_devices_says_why_a_backend_is_missing():
+    done = good("devices", env=OPENVINO_GONE)
+    assert "onnxruntime:CPU" in done.stdout
+    missing = [line for line in done.stdout.splitlines() if line.startswith("openvino ")]
+    assert len(missing) == 1 and "/nonexistent/libopenvino_c.so" in missing[0], done.stdout
+    report = json.loads(good("devices", "--json", env=OPENVINO_GONE).stdout)
+    backend = next(one for one in report["backends"] if one["name"] == "openvino")
+    assert backend["available"] is False
+    assert backend["code"] in ("LIBRARY_NOT_FOUND", "LIBRARY_UNUSABLE")
+    assert "/nonexistent/libopenvino_c.so" in backend["reason"]
+    assert "pip install" in backend["install"]
+
+
+def test_devices_without_any_is_no_failure():
+    done = good("devices", env=BOTH_GONE)
+    assert done.stdout.count("not available") == 2
+
+
+def test_the_flag_names_the_library_before_the_environment():
+    done = good("devices", "--openvino-library", "/elsewhere/libopenvino_c.so", env=OPENVINO_GONE)
+    assert "/elsewhere/libopenvino_c.so" in done.stdout
+    assert "/nonexistent/libopenvino_c.so" not in done.stdout
+
+
+def test_doctor_runs_a_model_on_every_device():
+    done = good("doctor")
+    assert "openvino:CPU: works" in done.stdout
+    assert "onnxruntime:CPU: works" in done.stdout
+    assert "Ready" in done.stdout
+    for word in ("features", "cache folder", "config folder"):
+        assert word in done.stdout
+
+
+def test_doctor_json_has_what_its_help_says():
+    report = json.loads(good("doctor", "--json").stdout)
+    assert set(report) == {"version", "platform", "works", "cpu", "folders", "backends"}
+    assert report["works"] is True
+    assert report["cpu"]["usable_processors"] >= 1 and report["cpu"]["features"]
+    assert set(report["folders"]) == {"cache", "config", "system_config"}
+    for backend in report["backends"]:
+        assert set(backend) == {
+            "name", "available", "runtime_version", "code", "reason", "install", "search", "devices"}
+        assert any(step["opened"] for step in backend["search"])
+        assert all(device["works"] for device in backend["devices"])
+
+
+def test_doctor_goes_on_with_one_backend_and_says_what_to_type_for_the_other():
+    done = good("doctor", env=ONNXRUNTIME_GONE)
+    assert "openvino:CPU: works" in done.stdout
+    assert "/nonexistent/libonnxruntime.so" in done.stdout
+    assert "pip install onnxruntime" in done.stdout
+
+
+def test_doctor_fails_when_nothing_works():
+    done = run("doctor", env=BOTH_GONE)
+    assert done.returncode == 1
+    assert "Not ready" in done.stdout
+    assert "pip install" in done.stdout
+    assert json.loads(run("doctor", "--json", env=BOTH_GONE).stdout)["works"] is False
+
+
+def test_doctor_lists_every_place_of_an_empty_search(tmp_path):
+    program, env = empty_prefix(tmp_path)
+    done = run("doctor", "--json", program=program, env=env)
+    assert done.returncode == 1
+    for backend in json.loads(done.stdout)["backends"]:
+        assert len(backend["search"]) >= 3, backend
+        assert not any(step["opened"] for step in backend["search"])
+        assert all(step["place"] and step["source"] and step["outcome"] for step in backend["search"])
+
+
+def test_doctor_names_a_library_that_is_none(tmp_path):
+    fake = tmp_path / "libopenvino_c.so"
+    fake.write_text("no library at all\n")
+    done = good("doctor", "--openvino-library", fake)
+    assert str(fake) in done.stdout
+    assert "openvino: not available" in done.stdout

@@ -1,0 +1,168 @@
+"""latebind embed with the real model: right vectors in every format, from every kind of input, on every backend."""
+
+import io
+import json
+
+import numpy
+import pytest
+from support import (BOTH_GONE, GOLDEN, MODEL, ONNXRUNTIME_GONE, OPENVINO_GONE, bad, cosines, empty_prefix, good,
+                     run, vectors)
+
+LINES = "The cat sits outside\nA man is playing guitar\n\nThe new movie is awesome\n"
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return vectors(good("embed", "--model", MODEL, input=LINES).stdout)
+
+
+def write(folder, name, text):
+    file = folder / name
+    file.write_bytes(text.encode())
+    return file
+
+
+@pytest.mark.parametrize("backend", ["openvino", "onnxruntime"])
+def test_agrees_with_the_golden_vectors(backend):
+    golden = numpy.load(GOLDEN / "minilm.npy")
+    done = good("embed", "--model", MODEL, "--device", backend, "--input-format", "jsonl", GOLDEN / "minilm.jsonl")
+    assert cosines(vectors(done.stdout), golden).min() > 0.99999
+    assert backend + ":CPU" in done.stderr
+
+
+def test_bf16_agrees_less_closely_and_says_so():
+    golden = numpy.load(GOLDEN / "minilm.npy")
+    done = run("embed", "--model", MODEL, "--device", "openvino", "--precision", "bf16", "--input-format", "jsonl",
+               GOLDEN / "minilm.jsonl")
+    if done.returncode != 0:  # a processor without bf16: refused by name, never computed in something else
+        assert done.returncode == 1 and "bf16" in done.stderr
+        return
+    assert cosines(vectors(done.stdout), golden).min() > 0.9995
+    assert ", bf16: " in done.stderr
+
+
+def test_the_summary_has_device_precision_speed_and_padding():
+    done = good("embed", "--model", MODEL, input=LINES)
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1, lines
+    assert lines[0].startswith("latebind: 4 texts in ")
+    for word in ("openvino:CPU (", "runtime 20", ", f32: ", " texts/s, ", " tokens/s, ", " % padding"):
+        assert word in lines[0], lines[0]
+    assert good("embed", "--quiet", "--model", MODEL, input=LINES).stderr == ""
+
+
+def test_an_empty_line_is_an_empty_text(reference):
+    golden = numpy.load(GOLDEN / "minilm.npy")  # its first text is empty
+    assert len(reference) == 4
+    assert cosines(reference[2:3], golden[:1])[0] > 0.99999
+
+
+def test_every_format_has_the_same_numbers(tmp_path, reference):
+    npy = tmp_path / "v.npy"
+    good("embed", "--model", MODEL, "--output-format", "npy", "-o", npy, input=LINES)
+    array = numpy.load(npy)
+    assert array.dtype == numpy.float32 and array.shape == (4, 384)
+    assert cosines(array, reference).min() > 0.999999
+    raw = good("embed", "--model", MODEL, "--output-format", "f32", input=LINES.encode(), binary=True).stdout
+    assert cosines(numpy.frombuffer(raw, "<f4").reshape(4, 384), reference).min() > 0.999999
+    piped = good("embed", "--model", MODEL, "--output-format", "npy", input=LINES.encode(), binary=True).stdout
+    assert cosines(numpy.load(io.BytesIO(piped)), reference).min() > 0.999999
+    jsonl = tmp_path / "v.jsonl"
+    done = good("embed", "--model", MODEL, "--output", jsonl, input=LINES)
+    assert done.stdout == ""
+    assert cosines(vectors(jsonl.read_text()), reference).min() > 0.999999
+
+
+def test_no_text_at_all_gives_an_empty_result(tmp_path):
+    npy = tmp_path / "v.npy"
+    good("embed", "--model", MODEL, "--output-format", "npy", "-o", npy, input="")
+    assert numpy.load(npy).shape == (0, 384)
+    assert good("embed", "--model", MODEL, input="").stdout == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [LINES[:-1], LINES.replace("\n", "\r\n"), "\ufeff" + LINES],
+    ids=["no last line end", "CR LF", "byte-order mark"],
+)
+def test_line_ends_do_not_matter(tmp_path, reference, text):
+    file = write(tmp_path, "texts", text)
+    found = vectors(good("embed", "--model", MODEL, file).stdout)
+    assert found.shape == reference.shape
+    assert cosines(found, reference).min() > 0.999999
+
+
+def test_files_and_stdin_are_one_after_the_other(tmp_path, reference):
+    first, rest = LINES.split("\n", 1)
+    file = write(tmp_path, "first", first)
+    found = vectors(good("embed", "--model", MODEL, file, "-", input=rest).stdout)
+    assert cosines(found, reference).min() > 0.999999
+
+
+def test_jsonl_takes_the_field_that_is_named(reference):
+    text = "".join(json.dumps({"id": i, "body": line}) + "\n" for i, line in enumerate(LINES.splitlines()))
+    done = good("embed", "--model", MODEL, "--input-format", "jsonl", "--text-field", "body", input=text)
+    assert cosines(vectors(done.stdout), reference).min() > 0.999999
+
+
+def test_options_reach_the_engine(reference):
+    done = good("embed", "--model", MODEL, "--device", "openvino:CPU", "--strict", "--threads", "1", "--requests", "1",
+                "--batch-tokens", "16", "--property", "ENABLE_CPU_PINNING=NO", input=LINES)
+    assert cosines(vectors(done.stdout), reference).min() > 0.99999
+    refused = bad(1, "embed", "--model", MODEL, "--device", "openvino", "--property", "NO_SUCH_PROPERTY=1", input=LINES)
+    assert "NO_SUCH_PROPERTY" in refused
+
+
+def test_long_texts_are_cut_and_counted():
+    done = good("embed", "--model", MODEL, "--max-tokens", "8", input="one two three four five six seven eight nine\na\n")
+    assert "1 texts cut to 8 tokens" in done.stderr
+
+
+def test_an_output_file_is_replaced_only_when_the_new_one_is_complete(tmp_path):
+    output = write(tmp_path, "v.jsonl", "old")
+    file = write(tmp_path, "texts", "fine\n" * 10)
+    broken = tmp_path / "broken"
+    broken.write_bytes(b"fine\n\xff\n")
+    bad(1, "embed", "--model", MODEL, "-o", output, file, broken)
+    assert output.read_text() == "old"
+    good("embed", "--model", MODEL, "-o", output, file)
+    assert len(vectors(output.read_text())) == 10
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["broken", "texts", "v.jsonl"]
+
+
+def test_openvino_gone_onnxruntime_does_it_and_the_reason_is_told_once(reference):
+    done = good("embed", "--model", MODEL, input=LINES, env=OPENVINO_GONE)
+    assert cosines(vectors(done.stdout), reference).min() > 0.99999
+    lines = done.stderr.splitlines()
+    assert len(lines) == 2, lines
+    assert lines[0].startswith("latebind: fallback: "), lines
+    assert "onnxruntime:CPU" in lines[0] and "openvino" in lines[0] and "/nonexistent/libopenvino_c.so" in lines[0]
+    assert "onnxruntime:CPU" in lines[1]
+    # --quiet silences the summary, never the reason.
+    assert good("embed", "-q", "--model", MODEL, input=LINES, env=OPENVINO_GONE).stderr.splitlines() == lines[:1]
+
+
+def test_strict_makes_the_fallback_an_error():
+    said = bad(1, "embed", "--strict", "--model", MODEL, input=LINES, env=OPENVINO_GONE)
+    assert "strict" in said and "openvino" in said
+
+
+def test_onnxruntime_gone_is_no_fallback_for_auto():
+    done = good("embed", "--model", MODEL, input=LINES, env=ONNXRUNTIME_GONE)
+    assert "fallback" not in done.stderr
+    assert "openvino:CPU" in done.stderr
+
+
+def test_a_device_that_is_not_there_is_passed_over_with_its_reason():
+    done = good("embed", "--model", MODEL, "--device", "npu,cpu", input=LINES)
+    assert done.stderr.splitlines()[0].startswith("latebind: fallback: ") and "npu" in done.stderr
+    said = bad(1, "embed", "--model", MODEL, "--device", "openvino:NPU.9999", input=LINES)
+    assert "openvino:NPU.9999" in said
+
+
+def test_both_gone_is_an_error_that_says_what_to_type(tmp_path):
+    said = bad(1, "embed", "--model", MODEL, input=LINES, env=BOTH_GONE)
+    assert "pip install" in said
+    program, env = empty_prefix(tmp_path)
+    said = bad(1, "embed", "--model", MODEL, input=LINES, program=program, env=env)
+    assert "pip install openvino" in said and "pip install onnxruntime" in said

@@ -1,0 +1,223 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cli/byte_sink.h"
+#include "cli/file_names.h"
+#include "cli/messages.h"
+#include "cli/nearest.h"
+#include "cli/percentile.h"
+#include "cli/progress.h"
+#include "cli/run_inputs.h"
+#include "cli/vector_writer.h"
+
+namespace latebind::cli {
+namespace {
+
+using core::ElementType;
+using core::Shape;
+using core::Status;
+
+// Keeps what is written.
+class MemorySink final : public ByteSink {
+ public:
+  explicit MemorySink(std::string& bytes, bool can_rewrite = true) : bytes_(bytes), can_rewrite_(can_rewrite) {}
+  Status write(std::string_view bytes) override {
+    bytes_ += bytes;
+    return {};
+  }
+  bool can_rewrite() const override { return can_rewrite_; }
+  Status rewrite(std::size_t offset, std::string_view bytes) override {
+    bytes_.replace(offset, bytes.size(), bytes);
+    return {};
+  }
+  Status finish() override { return {}; }
+
+ private:
+  std::string& bytes_;
+  bool can_rewrite_;
+};
+
+TEST(VectorWriterTest, WritesJsonThatReadsBackBitForBit) {
+  std::string bytes;
+  auto writer = VectorWriter::make(VectorFormat::kJsonl, std::make_unique<MemorySink>(bytes), 3);
+  ASSERT_TRUE(writer.ok());
+  const std::vector<float> values{0.1F, -0.0F, std::numeric_limits<float>::denorm_min(), 1.0F / 3, 16777217.0F, -1e30F};
+  ASSERT_TRUE((*writer)->write(std::span(values).first(3)).ok());
+  ASSERT_TRUE((*writer)->write(std::span(values).last(3)).ok());
+  ASSERT_TRUE((*writer)->finish().ok());
+  std::istringstream lines(bytes);
+  std::size_t index = 0;
+  for (std::string line; std::getline(lines, line); ++index) {
+    const auto json = nlohmann::json::parse(line);
+    EXPECT_EQ(json["index"], index);
+    for (std::size_t i = 0; i < 3; ++i) {
+      const auto read = static_cast<float>(json["embedding"][i].get<double>());
+      EXPECT_EQ(std::bit_cast<std::uint32_t>(read), std::bit_cast<std::uint32_t>(values[index * 3 + i])) << line;
+    }
+  }
+  EXPECT_EQ(index, 2U);
+  EXPECT_NE(bytes.find("[0.1,-0.0,1e-45]"), std::string::npos) << bytes;
+}
+
+TEST(VectorWriterTest, RefusesWhatJsonCanNotSay) {
+  std::string bytes;
+  auto writer = VectorWriter::make(VectorFormat::kJsonl, std::make_unique<MemorySink>(bytes), 1);
+  const std::vector<float> values{1, NAN};
+  const auto status = (*writer)->write(values);
+  EXPECT_NE(status.message().find("text 1"), std::string_view::npos) << status.to_string();
+}
+
+TEST(VectorWriterTest, PutsTheCountIntoTheNpyHeaderAtTheEnd) {
+  for (const bool can_rewrite : {true, false}) {
+    std::string bytes;
+    auto writer = VectorWriter::make(VectorFormat::kNpy, std::make_unique<MemorySink>(bytes, can_rewrite), 2);
+    ASSERT_TRUE(writer.ok()) << writer.status().to_string();
+    const std::vector<float> values{1, 2, 3, 4, 5, 6};
+    ASSERT_TRUE((*writer)->write(std::span(values).first(4)).ok());
+    ASSERT_TRUE((*writer)->write(std::span(values).last(2)).ok());
+    ASSERT_TRUE((*writer)->finish().ok());
+    EXPECT_NE(bytes.find("'shape': (3, 2)"), std::string::npos);
+    ASSERT_EQ(bytes.size(), 128U + 24U);
+    EXPECT_EQ(std::memcmp(bytes.data() + 128, values.data(), 24), 0);
+  }
+}
+
+TEST(ProgressTest, SaysRateAndRemainingTime) {
+  const auto line = progress_line(500, 25, 100, 2.0, 200);
+  EXPECT_NE(line.find(" 25 %"), std::string::npos) << line;
+  EXPECT_NE(line.find("250 texts/s"), std::string::npos) << line;
+  EXPECT_NE(line.find("0:00:06 left"), std::string::npos) << line;
+}
+
+TEST(ProgressTest, StandsAnyFigures) {
+  EXPECT_NE(progress_line(0, 0, 100, 0, 200).find("0 texts"), std::string::npos);
+  EXPECT_NE(progress_line(7, 1, std::nullopt, 3.5, 200).find("0:00:04 so far"), std::string::npos);
+  EXPECT_NE(progress_line(7, 1, 0, 3.5, 200).find("so far"), std::string::npos);
+  EXPECT_NE(progress_line(1, 500, 100, 1, 200).find("100 %"), std::string::npos);
+  EXPECT_EQ(progress_line(1, 1, UINT64_MAX, 1e300, 20).size(), 20U);
+}
+
+TEST(MessagesTest, MakesOneHarmlessLineOfAnyText) {
+  EXPECT_EQ(one_line("a\n  b\r\n\tc"), "a b c");
+  EXPECT_EQ(one_line("\x1B[31mred\x7F"), "?[31mred?");
+  EXPECT_EQ(one_line("\n\n"), "");
+  EXPECT_EQ(one_line("caf\xC3\xA9 \xF0\x9F\x98\x80"), "caf\xC3\xA9 \xF0\x9F\x98\x80");
+}
+
+TEST(FileNamesTest, StaysInTheFolder) {
+  const std::vector<std::string> names{
+      "y",      "../../etc/passwd",   "/abs", "", ".hidden", "a:0", "a/0", "A_0", "NUL", "..",
+      "com1.x", std::string(500, 'n')};
+  const auto safe = safe_file_names(names);
+  ASSERT_EQ(safe.size(), names.size());
+  EXPECT_EQ(safe[0], "y");
+  EXPECT_EQ(safe[1], "_._.._etc_passwd");
+  EXPECT_EQ(safe[2], "_abs");
+  EXPECT_EQ(safe[3], "output");
+  EXPECT_EQ(safe[4], "_hidden");
+  EXPECT_EQ(safe[5], "a_0");
+  EXPECT_EQ(safe[6], "a_0_2");
+  EXPECT_EQ(safe[7], "A_0_3");
+  EXPECT_EQ(safe[8], "_NUL");
+  EXPECT_EQ(safe[9], "_.");
+  EXPECT_EQ(safe[10], "_com1.x");
+  EXPECT_EQ(safe[11].size(), 100U);
+}
+
+TEST(NearestTest, KeepsTheBestInOrder) {
+  const std::vector<float> query{1, 0};
+  Nearest nearest(query, 2);
+  nearest.offer(std::vector<float>{0, 5}, 1, "across");
+  nearest.offer(std::vector<float>{2, 0}, 2, "along");
+  nearest.offer(std::vector<float>{-1, 0}, 3, "against");
+  nearest.offer(std::vector<float>{3, 0}, 4, "along too");
+  const auto matches = std::move(nearest).take();
+  ASSERT_EQ(matches.size(), 2U);
+  EXPECT_EQ(matches[0].line, 2U);
+  EXPECT_EQ(matches[1].line, 4U);
+  EXPECT_FLOAT_EQ(matches[0].score, 1);
+}
+
+TEST(NearestTest, StandsZeroAndInfiniteVectors) {
+  Nearest nearest(std::vector<float>{1, 0}, 3);
+  nearest.offer(std::vector<float>{INFINITY, 0}, 1, "");
+  nearest.offer(std::vector<float>{0, 0}, 2, "");
+  const auto matches = std::move(nearest).take();
+  EXPECT_EQ(matches[0].line, 2U);
+  EXPECT_FLOAT_EQ(matches[0].score, 0);
+  EXPECT_FLOAT_EQ(matches[1].score, -1);
+}
+
+TEST(PercentileTest, IsTheNearestRank) {
+  EXPECT_EQ(percentile({}, 0.5), 0);
+  EXPECT_EQ(percentile({3, 1, 2}, 0.5), 2);
+  EXPECT_EQ(percentile({4, 3, 2, 1}, 0.5), 2);
+  EXPECT_EQ(percentile({1, 2, 3}, 0.99), 3);
+  EXPECT_EQ(percentile({1, 2, 3}, 0), 1);
+}
+
+TEST(RunInputsTest, ReadsShapes) {
+  EXPECT_EQ(*parse_shape("1x128"), (Shape{1, 128}));
+  EXPECT_EQ(parse_shape("scalar")->rank(), 0U);
+  for (const auto* bad : {"", "x", "1x", "1xx2", "-1", "1x?", "1x2x3x4x5x6x7x8x9", "99999999999999999999"}) {
+    EXPECT_FALSE(parse_shape(bad).ok()) << bad;
+  }
+}
+
+TEST(RunInputsTest, ChoosesOneForOpenDimensionsAndKeepsTheRest) {
+  const std::vector<core::TensorInfo> declared{{.name = "ids", .type = ElementType::kI64, .shape = {core::kDynamic, 7}},
+                                               {.name = "x", .type = ElementType::kF32, .shape = {}}};
+  const auto inputs = make_inputs(declared, {.files = {}, .shapes = {}, .seed = 3});
+  ASSERT_TRUE(inputs.ok()) << inputs.status().to_string();
+  EXPECT_EQ((*inputs)[0].view.shape, (Shape{1, 7}));
+  EXPECT_EQ((*inputs)[1].view.shape.rank(), 0U);
+  EXPECT_EQ((*inputs)[0].source, "random, seed 3");
+  for (int i = 0; i < 7; ++i) {
+    const auto id = static_cast<const std::int64_t*>((*inputs)[0].view.data)[i];
+    EXPECT_TRUE(id == 0 || id == 1);
+  }
+}
+
+TEST(RunInputsTest, RefusesWishesThatDoNotFitByName) {
+  const std::vector<core::TensorInfo> declared{{.name = "ids", .type = ElementType::kI64, .shape = {core::kDynamic, 7}},
+                                               {.name = "ids=2", .type = ElementType::kI64, .shape = {1}}};
+  const auto refusal = [&](const InputWishes& wishes) { return make_inputs(declared, wishes).status().to_string(); };
+  EXPECT_NE(refusal({.files = {}, .shapes = {"idz=1x7"}}).find("did you mean ids?"), std::string::npos);
+  EXPECT_NE(refusal({.files = {}, .shapes = {"ids=1x8"}}).find("[1,8]"), std::string::npos);
+  EXPECT_NE(refusal({.files = {}, .shapes = {"ids=1x7", "ids=2x7"}}).find("twice"), std::string::npos);
+  EXPECT_NE(refusal({.files = {}, .shapes = {"ids=1000000000000x7"}}).find("GiB"), std::string::npos);
+  // The longest name that fits is meant.
+  EXPECT_EQ(refusal({.files = {}, .shapes = {"ids=2=1"}}), "ok");
+}
+
+TEST(RunInputsTest, MakesTheSameRandomValuesInEveryType) {
+  std::array<double, 64> wide{};
+  fill_random(ElementType::kF64, 5, std::as_writable_bytes(std::span(wide)));
+  std::array<std::uint16_t, 64> half{};
+  fill_random(ElementType::kF16, 5, std::as_writable_bytes(std::span(half)));
+  std::array<std::uint16_t, 64> brain{};
+  fill_random(ElementType::kBF16, 5, std::as_writable_bytes(std::span(brain)));
+  bool differ = false;
+  for (std::size_t i = 0; i < wide.size(); ++i) {
+    EXPECT_LE(std::abs(wide[i]), 1.0);
+    differ = differ || wide[i] != wide[0];
+    const int exponent = (half[i] >> 10 & 31) - 15;
+    const double value =
+        half[i] == 0 ? 0 : std::ldexp(1.0 + (half[i] & 1023) / 1024.0, exponent) * (half[i] & 0x8000 ? -1 : 1);
+    EXPECT_EQ(value, wide[i]);
+    EXPECT_EQ(static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(brain[i]) << 16)), wide[i]);
+  }
+  EXPECT_TRUE(differ);
+}
+
+}  // namespace
+}  // namespace latebind::cli

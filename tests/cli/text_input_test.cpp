@@ -1,0 +1,182 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "cli/json_field.h"
+#include "cli/text_reader.h"
+#include "cli/utf8.h"
+
+namespace latebind::cli {
+namespace {
+
+using core::StatusCode;
+using namespace std::string_literals;
+
+TEST(Utf8Test, AcceptsTheLimitsOfEachLength) {
+  for (const std::string& text :
+       {""s, "a"s, "\x7F"s, "\xC2\x80"s, "\xDF\xBF"s, "\xE0\xA0\x80"s, "\xED\x9F\xBF"s, "\xEE\x80\x80"s,
+        "\xEF\xBF\xBF"s, "\xF0\x90\x80\x80"s, "\xF4\x8F\xBF\xBF"s, "\0"s, "eight by\xC3\xA9te words"s}) {
+    EXPECT_FALSE(find_invalid_utf8(text)) << text;
+  }
+}
+
+TEST(Utf8Test, FindsTheFirstBadByte) {
+  for (const std::string& bad :
+       {"\x80"s, "\xBF"s, "\xC0\x80"s, "\xC1\xBF"s, "\xC2"s, "\xC2x"s, "\xE0\x9F\xBF"s, "\xE1\x80"s, "\xED\xA0\x80"s,
+        "\xF0\x8F\xBF\xBF"s, "\xF0\x90\x80"s, "\xF4\x90\x80\x80"s, "\xF5\x80\x80\x80"s, "\xFF"s}) {
+    EXPECT_EQ(find_invalid_utf8(bad), 0U);
+    EXPECT_EQ(find_invalid_utf8("0123456789\xC3\xA9" + bad), 12U);
+    EXPECT_EQ(find_invalid_utf8("a" + bad + "0123456789"), 1U);
+  }
+}
+
+TEST(Utf8Test, CutsBetweenCharacters) {
+  EXPECT_EQ(cut_utf8("a\xC3\xA9z", 4), "a\xC3\xA9z");
+  EXPECT_EQ(cut_utf8("a\xC3\xA9z", 3), "a\xC3\xA9");
+  EXPECT_EQ(cut_utf8("a\xC3\xA9z", 2), "a");
+  EXPECT_EQ(cut_utf8("a\xC3\xA9z", 0), "");
+}
+
+TEST(JsonFieldTest, TakesTheFieldAtTheTop) {
+  const auto text =
+      string_field(R"({"id": 1, "in": {"text": "no"}, "list": [{"text": 2}], "text": "a\u00e9\n"})", "text");
+  ASSERT_TRUE(text.ok()) << text.status().to_string();
+  EXPECT_EQ(*text, "a\xC3\xA9\n");
+}
+
+TEST(JsonFieldTest, TakesTheLastOfSeveral) {
+  EXPECT_EQ(*string_field(R"({"text": 1, "text": "b"})", "text"), "b");
+}
+
+TEST(JsonFieldTest, SaysWhatIsWrong) {
+  const auto message = [](const std::string& line) {
+    const auto text = string_field(line, "text");
+    return text.ok() ? "ok: " + *text : std::string(text.status().message());
+  };
+  EXPECT_EQ(message(R"({"a": 1})"), "the object has no field 'text'");
+  EXPECT_EQ(message(R"({"text": 1})"), "field 'text' is a number, not a string");
+  EXPECT_EQ(message(R"({"text": null})"), "field 'text' is null, not a string");
+  EXPECT_EQ(message(R"({"text": ["a"]})"), "field 'text' is an array, not a string");
+  EXPECT_EQ(message(R"({"text": {"text": "a"}})"), "field 'text' is an object, not a string");
+  EXPECT_EQ(message(R"(["text"])"), "a JSON object is expected, not an array");
+  EXPECT_EQ(message(R"("text")"), "a JSON object is expected, not a string");
+  EXPECT_TRUE(message("").starts_with("no valid JSON at byte ")) << message("");
+  EXPECT_TRUE(message(R"({"text": "a"} x)").starts_with("no valid JSON at byte 15"));
+  EXPECT_TRUE(message(R"({"text": "\ud800"})").starts_with("no valid JSON at byte "));
+}
+
+TEST(JsonFieldTest, StandsDeepNesting) {
+  const std::string deep = R"({"x": )" + std::string(1 << 20, '[');
+  EXPECT_FALSE(string_field(deep, "text").ok());
+  EXPECT_EQ(*string_field(deep + std::string(1 << 20, ']') + R"(, "text": "t"})", "text"), "t");
+}
+
+class TextReaderTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::path(testing::TempDir()) /
+              ("reader_"s + testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string write(const std::string& name, const std::string& bytes) const {
+    const auto file = folder_ / name;
+    std::ofstream(file, std::ios::binary) << bytes;
+    return file.string();
+  }
+
+  // The texts until the end or an error, which is the last one then.
+  static std::vector<std::string> all(TextSource source) {
+    auto reader = TextReader::open(std::move(source));
+    if (!reader.ok()) return {"error: " + reader.status().to_string()};
+    std::vector<std::string> texts;
+    TextRecord record;
+    for (;;) {
+      const auto more = reader->next(record);
+      if (!more.ok()) {
+        texts.push_back("error: " + more.status().to_string());
+        return texts;
+      }
+      if (!*more) return texts;
+      texts.push_back(record.text);
+    }
+  }
+
+  std::filesystem::path folder_;
+};
+
+using Texts = std::vector<std::string>;
+
+TEST_F(TextReaderTest, SplitsLinesHoweverTheyEnd) {
+  EXPECT_EQ(all({.files = {write("a", "")}}), Texts{});
+  EXPECT_EQ(all({.files = {write("b", "one\ntwo\n")}}), (Texts{"one", "two"}));
+  EXPECT_EQ(all({.files = {write("c", "one\ntwo")}}), (Texts{"one", "two"}));
+  EXPECT_EQ(all({.files = {write("d", "one\r\n\r\n\ntwo\r")}}), (Texts{"one", "", "", "two"}));
+  EXPECT_EQ(all({.files = {write("e", "\xEF\xBB\xBFone\n\xEF\xBB\xBFtwo\n")}}), (Texts{"one", "\xEF\xBB\xBFtwo"}));
+  EXPECT_EQ(all({.files = {write("f", "\n")}}), (Texts{""}));
+}
+
+TEST_F(TextReaderTest, ReadsFilesOneAfterTheOther) {
+  const auto a = write("a", "one\ntwo");
+  const auto b = write("b", "three\n");
+  EXPECT_EQ(all({.files = {a, b, a}}), (Texts{"one", "two", "three", "one", "two"}));
+  const auto reader = TextReader::open({.files = {a, b}});
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ(reader->total_bytes(), 13U);
+}
+
+TEST_F(TextReaderTest, CountsTheBytesItTakes) {
+  auto reader = TextReader::open({.files = {write("a", "\xEF\xBB\xBFone\r\n\nlast")}});
+  ASSERT_TRUE(reader.ok());
+  TextRecord record;
+  std::uint64_t bytes = 0;
+  std::uint64_t line = 0;
+  while (*reader->next(record)) {
+    bytes += record.bytes;
+    EXPECT_EQ(record.line, ++line);
+  }
+  EXPECT_EQ(line, 3U);
+  EXPECT_EQ(bytes, reader->total_bytes());
+}
+
+TEST_F(TextReaderTest, KeepsLinesWholeAcrossBlocks) {
+  const std::string big(200000, 'x');
+  EXPECT_EQ(all({.files = {write("a", big + "\n" + big + "y\nz")}}), (Texts{big, big + "y", "z"}));
+}
+
+TEST_F(TextReaderTest, TakesALineUpToItsLimitAndRefusesALongerOne) {
+  const std::string most(kLineMax, 'x');
+  const auto file = write("a", most + "\n" + most + "x\n");
+  const auto texts = all({.files = {file}});
+  ASSERT_EQ(texts.size(), 2U);
+  EXPECT_EQ(texts[0].size(), kLineMax);
+  EXPECT_EQ(texts[1], "error: " + file + ":2: the line is longer than 64 MiB; split it");
+}
+
+TEST_F(TextReaderTest, NamesThePlaceOfInvalidUtf8) {
+  const auto file = write("a", "fine\nso far\xFF\n");
+  EXPECT_EQ(all({.files = {file}}),
+            (Texts{"fine", "error: " + file + ":2: invalid UTF-8 at byte 7 of the line (0xFF)"}));
+}
+
+TEST_F(TextReaderTest, NamesFileLineAndFieldOfJson) {
+  const auto file = write("a", "{\"body\": \"one\"}\r\n{\"text\": \"two\"}\n");
+  EXPECT_EQ(all({.files = {file}, .format = TextFormat::kJsonl, .field = "body"}),
+            (Texts{"one", "error: " + file + ":2: the object has no field 'body'"}));
+}
+
+TEST_F(TextReaderTest, RefusesMissingFilesAndFoldersBeforeReading) {
+  const auto good = write("a", "one\n");
+  const auto missing = TextReader::open({.files = {good, (folder_ / "nothing").string()}});
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.status().code(), StatusCode::kNotFound);
+  EXPECT_NE(missing.status().message().find("nothing"), std::string_view::npos);
+  EXPECT_FALSE(TextReader::open({.files = {good, folder_.string()}}).ok());
+}
+
+}  // namespace
+}  // namespace latebind::cli

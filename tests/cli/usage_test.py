@@ -1,0 +1,84 @@
+"""The command line itself: help, version, and what is said about wrong lines. Nothing here loads a vendor library."""
+
+import re
+
+import pytest
+from support import BOTH_GONE, PROGRAM, bad, good
+
+COMMANDS = ["devices", "doctor", "embed", "search", "run", "export", "bench", "bench embed"]
+
+
+def test_version_is_one_line_on_stdout():
+    done = good("--version")
+    assert re.fullmatch(r"latebind \d+\.\d+\.\d+\n", done.stdout)
+    assert done.stderr == ""
+
+
+def test_help_lists_every_command():
+    text = good("--help").stdout
+    for command in COMMANDS[:-1]:
+        assert re.search(rf"^  {command} +\w", text, re.MULTILINE), text
+    assert "Exit status" in text
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_that_fits_a_terminal(command):
+    done = good(*command.split(), "--help")
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert any(line.startswith("Usage: latebind " + command) for line in lines), done.stdout
+    assert max(map(len, lines)) <= 100
+    # Each option says more than its name.
+    for at, line in enumerate(lines):
+        if re.match(r"  -", line):
+            assert lines[at + 1].startswith("        "), line
+
+
+@pytest.mark.parametrize("command", ["embed", "search", "bench embed", "run"])
+def test_options_with_a_value_tell_their_default(command):
+    text = good(*command.split(), "--help").stdout
+    options = re.findall(r"^  (-[^\n]* [A-Z][^\n]*)\n((?:        [^\n]*\n)+)", text, re.MULTILINE)
+    assert len(options) > 8
+    for option, words in options:
+        repeated = "several times" in words.replace("\n        ", " ")
+        assert "default" in words or "(required)" in option or repeated, option
+
+
+@pytest.mark.parametrize(
+    "line, words",
+    [
+        ([], ["no command"]),
+        (["emebd"], ["unknown command 'emebd'", "did you mean embed?", "devices"]),
+        (["embed"], ["embed: ", "--model", "required", "latebind embed --help"]),
+        (["embed", "--modle", "x"], ["embed: "]),
+        (["embed", "--model", "x", "--nonsense"], ["--nonsense"]),
+        (["embed", "--model", "x", "--precision", "f33"], ["unknown precision 'f33'", "f32", "bf16"]),
+        (["embed", "--model", "x", "--device", "nup"], ["unknown device 'nup'", "did you mean npu?", "openvino"]),
+        (["embed", "--model", "x", "--device", "openvnio:CPU"], ["did you mean openvino?"]),
+        (["embed", "--model", "x", "--output-format", "np"], ["unknown output format 'np'", "did you mean npy?"]),
+        (["embed", "--model", "x", "--input-format", "csv"], ["unknown input format 'csv'", "jsonl"]),
+        (["embed", "--model", "x", "--threads", "-1"], ["--threads", "whole number from 0"]),
+        (["embed", "--model", "x", "--threads", "two"], ["--threads", "'two'"]),
+        (["embed", "--model", "x", "--batch-tokens", "0"], ["--batch-tokens", "from 1"]),
+        (["embed", "--model", "x", "--batch-tokens", "99999999999999999999"], ["--batch-tokens"]),
+        (["embed", "--model", "x", "--property", "KEY"], ["KEY=VALUE"]),
+        (["embed", "--model", "x", "--model", "y"], ["--model"]),
+        (["search", "--model", "x", "FILE"], ["--query"]),
+        (["search", "--model", "x", "--query", "q"], ["FILE"]),
+        (["search", "--model", "x", "--query", "q", "-k", "0", "FILE"], ["-k", "from 1"]),
+        (["run"], ["run: ", "--model"]),
+        (["run", "--model", "x", "--input", "x.npy"], ["NAME="]),
+        (["export", "--model", "x"], ["--output"]),
+        (["bench"], ["bench: "]),
+        (["bench", "embed", "--model", "x"], ["bench embed: ", "FILE"]),
+        (["devices", "more"], ["devices: ", "more"]),
+    ],
+)
+def test_a_wrong_line_is_answered_with_one_line_and_code_2(line, words):
+    said = bad(2, *line, env=BOTH_GONE)
+    for word in words:
+        assert word in said, said
+
+
+def test_the_program_is_there():
+    assert PROGRAM.is_file()
