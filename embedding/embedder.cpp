@@ -95,6 +95,7 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
     LB_ASSIGN_OR_RETURN(const GraphModel graph, build_model(folder, {}));
     rule.pooled = graph.pooled;
     rule.dimension = graph.dimension;
+    rule.output = graph.output;
     LB_ASSIGN_OR_RETURN(placed, engine.load(graph.model, placement, options.load));
   }
   auto forward = Forward::bind(std::move(placed), rule);

@@ -27,10 +27,6 @@ std::string names_of(std::span<const core::TensorInfo> infos) {
   return names;
 }
 
-bool is_either(std::string_view name, std::string_view a, std::string_view b) {
-  return name == a || name == b;
-}
-
 }  // namespace
 
 core::Result<Forward> Forward::bind(std::shared_ptr<core::PlacedModel> model, const OutputRule& rule) {
@@ -74,26 +70,15 @@ Status Forward::bind_inputs() {
 
 Status Forward::bind_output() {
   const auto outputs = model_->outputs();
+  if (rule_.output >= outputs.size()) {
+    return unsupported(fmt::format("the model has no output {}; its outputs are: {}", rule_.output, names_of(outputs)));
+  }
+  const core::TensorInfo& output = outputs[rule_.output];
   const std::size_t rank = rule_.pooled ? 2 : 3;
-  std::vector<std::size_t> fitting;
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (outputs[i].shape.rank() == rank) fitting.push_back(i);
+  if (output.shape.rank() != rank) {
+    return unsupported(fmt::format("the model's output {} has shape {}; {} is needed", output.name,
+                                   output.shape.to_string(), rule_.pooled ? "[batch, size]" : "[batch, tokens, size]"));
   }
-  // Exports often give more than is asked for: the names by which transformers and sentence-transformers call the one
-  // that is meant decide.
-  if (fitting.size() > 1) {
-    std::erase_if(fitting, [&](std::size_t i) {
-      return rule_.pooled ? outputs[i].name != "sentence_embedding"
-                          : !is_either(outputs[i].name, "last_hidden_state", "token_embeddings");
-    });
-  }
-  if (fitting.size() != 1) {
-    return unsupported(fmt::format("can not tell which output of the model holds the {}; its outputs are: {}",
-                                   rule_.pooled ? "text vectors [batch, size]" : "token vectors [batch, tokens, size]",
-                                   names_of(outputs)));
-  }
-  output_ = fitting.front();
-  const core::TensorInfo& output = outputs[output_];
   if (output.type != ElementType::kF32) {
     return unsupported(
         fmt::format("the model's output {} has type {}; f32 is needed", output.name, core::name_of(output.type)));
@@ -155,7 +140,7 @@ Status Forward::run(const TokenTable& table, std::span<const std::uint32_t> rows
     return deliver(bound.view(), table, rows, width, nullptr);
   }
   LB_RETURN_IF_ERROR(model_->execute(scratch.views, scratch.outputs));
-  return deliver(scratch.outputs[output_].view(), table, rows, width, out);
+  return deliver(scratch.outputs[rule_.output].view(), table, rows, width, out);
 }
 
 Status Forward::deliver(const core::TensorView& output, const TokenTable& table, std::span<const std::uint32_t> rows,
@@ -166,9 +151,10 @@ Status Forward::deliver(const core::TensorView& output, const TokenTable& table,
   const Shape expected =
       rule_.pooled ? Shape{row_count, length} : Shape{row_count, static_cast<std::int64_t>(width), length};
   if (output.data == nullptr || output.type != ElementType::kF32 || !(output.shape == expected)) {
-    return Status(StatusCode::kShapeMismatch, fmt::format("the model's output {} came back as {} {}; f32 {} was due",
-                                                          model_->outputs()[output_].name, core::name_of(output.type),
-                                                          output.shape.to_string(), expected.to_string()));
+    return Status(
+        StatusCode::kShapeMismatch,
+        fmt::format("the model's output {} came back as {} {}; f32 {} was due", model_->outputs()[rule_.output].name,
+                    core::name_of(output.type), output.shape.to_string(), expected.to_string()));
   }
   if (out == nullptr) return {};  // already in its place
   const auto* from = static_cast<const float*>(output.data);

@@ -25,6 +25,8 @@ struct OutputRule {
   bool normalize = false;
   // Length of a vector; 0: what the model's output declares.
   std::size_t dimension = 0;
+  // The position of that output among the model's.
+  std::size_t output = 0;
 };
 
 class Forward {
@@ -62,7 +64,6 @@ class Forward {
   std::shared_ptr<core::PlacedModel> model_;
   OutputRule rule_;
   std::vector<Feed> feeds_;  // in the order of the model's inputs
-  std::size_t output_ = 0;   // the position of the output that is used
 };
 
 }  // namespace latebind::embedding

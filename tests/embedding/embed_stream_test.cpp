@@ -23,7 +23,7 @@ using test::ToyScript;
 using ::testing::HasSubstr;
 
 std::unique_ptr<Pipeline> pipeline_of(ToyScript script) {
-  auto forward = Forward::bind(test::toy_model(std::move(script)), {.normalize = true});
+  auto forward = Forward::bind(test::toy_model(script), {.normalize = true});
   EXPECT_TRUE(forward.ok()) << forward.status().to_string();
   return std::make_unique<Pipeline>(test::toy_tokenizer(), *std::move(forward), TokenLimits{32, 0}, 64);
 }

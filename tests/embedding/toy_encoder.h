@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/engine.h"
+#include "core/registry.h"
 #include "embedding/pooling.h"
 #include "embedding/tokenizer/tokenizer.h"
 
@@ -28,13 +29,13 @@ inline float toy_state(std::int64_t id, std::size_t position, std::size_t d) {
 }
 
 // What a toy embedder must give: the mean of the token vectors of `ids`, normalised.
-inline std::vector<float> toy_vector(const std::vector<std::int32_t>& ids) {
+inline std::vector<float> toy_vector(const std::vector<std::int32_t>& ids, std::size_t dimension = kToyDimension) {
   std::vector<float> states;
   for (std::size_t t = 0; t < ids.size(); ++t) {
-    for (std::size_t d = 0; d < kToyDimension; ++d)
+    for (std::size_t d = 0; d < dimension; ++d)
       states.push_back(toy_state(ids[t], t, d));
   }
-  std::vector<float> out(kToyDimension);
+  std::vector<float> out(dimension);
   embedding::pool(embedding::PoolingMode::kMean, states, out);
   embedding::normalize(out);
   return out;
@@ -45,6 +46,7 @@ struct ToyScript {
   bool pooled = false;  // vectors instead of token vectors
   bool wants_token_types = false;
   unsigned requests = 1;
+  std::size_t dimension = kToyDimension;
   // Called at the start of every run, from the thread that runs; an error is the run's.
   std::function<core::Status(const core::TensorView& ids)> on_run{};
   // May spoil what is declared.
@@ -58,7 +60,7 @@ class ToyEncoder : public core::Executable {
     inputs_.push_back({"input_ids", script_.id_type, shape});
     inputs_.push_back({"attention_mask", script_.id_type, shape});
     if (script_.wants_token_types) inputs_.push_back({"token_type_ids", script_.id_type, shape});
-    const auto dimension = static_cast<std::int64_t>(kToyDimension);
+    const auto dimension = static_cast<std::int64_t>(script_.dimension);
     outputs_.push_back({"vectors", core::ElementType::kF32,
                         script_.pooled ? core::Shape{core::kDynamic, dimension}
                                        : core::Shape{core::kDynamic, core::kDynamic, dimension}});
@@ -78,7 +80,7 @@ class ToyEncoder : public core::Executable {
     if (script_.on_run) LB_RETURN_IF_ERROR(script_.on_run(inputs[0]));
     const auto rows = static_cast<std::size_t>(inputs[0].shape[0]);
     const auto width = static_cast<std::size_t>(inputs[0].shape[1]);
-    const auto dimension = static_cast<std::int64_t>(kToyDimension);
+    const auto dimension = static_cast<std::int64_t>(script_.dimension);
     const core::Shape shape = script_.pooled ? core::Shape{inputs[0].shape[0], dimension}
                                              : core::Shape{inputs[0].shape[0], inputs[0].shape[1], dimension};
     LB_ASSIGN_OR_RETURN(void* const data, outputs[0].prepare(core::ElementType::kF32, shape));
@@ -93,13 +95,13 @@ class ToyEncoder : public core::Executable {
         const std::int64_t kept = value(inputs[1], row * width + t);
         if (kept == 1) ids.push_back(static_cast<std::int32_t>(id));
         if (kept == 0 && id != 0) return core::Status(core::StatusCode::kInternal, "padding is not 0");
-        for (std::size_t d = 0; d < kToyDimension && !script_.pooled; ++d) {
+        for (std::size_t d = 0; d < script_.dimension && !script_.pooled; ++d) {
           // What padding gives must not reach any vector.
           *to++ = kept == 1 ? toy_state(id, t, d) : 1e9F;
         }
       }
       if (script_.pooled) {
-        for (const float component : toy_vector(ids))
+        for (const float component : toy_vector(ids, script_.dimension))
           *to++ = component;
       }
     }
@@ -118,11 +120,22 @@ class ToyEncoder : public core::Executable {
   core::ActiveConfig active_;
 };
 
-inline std::shared_ptr<core::PlacedModel> toy_model(ToyScript script) {
-  auto executable = std::make_unique<ToyEncoder>(std::move(script));
-  auto attestation = std::make_shared<core::Attestation>();
-  attestation->active = executable->active();
-  return std::make_shared<core::PlacedModel>(std::move(executable), std::move(attestation));
+inline std::shared_ptr<core::PlacedModel> toy_model(const ToyScript& script) {
+  const core::Registry none;
+  core::Placement::Candidate candidate;
+  candidate.device = core::Device{.backend = "toy",
+                                  .name = "CPU",
+                                  .kind = core::DeviceKind::kCpu,
+                                  .full_name = "toy",
+                                  .runtime_version = "1.0",
+                                  .metadata = {}};
+  auto placed = core::PlacedModel::place(
+      "the toy model", *core::Placement::parse("auto", none), {candidate},
+      [script](const core::Device&) {
+        return core::Result<std::unique_ptr<core::Executable>>(std::make_unique<ToyEncoder>(script));
+      },
+      /*strict=*/true, {});
+  return *std::move(placed);
 }
 
 // A WordPiece tokenizer that knows the letters a to z, alone and within words, and "word": [CLS] is 2, [SEP] 3.
