@@ -1,0 +1,118 @@
+#include "tests/conformance/conformance.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+
+#include "backends/onnxruntime/backend.h"
+#include "backends/openvino/backend.h"
+#include "core/platform/environment.h"
+
+namespace latebind::test {
+namespace {
+
+// The environment that scripts/setup makes. A variable wins over it.
+std::string library_of(const char* variable) {
+  if (platform::environment(variable)) return {};
+  return std::string(LATEBIND_SOURCE_DIR) + "/build/runtime/venv";
+}
+
+std::vector<std::string> backends_under_test() {
+  std::string names = platform::environment("LATEBIND_CONFORMANCE_BACKENDS").value_or("openvino,onnxruntime");
+  std::vector<std::string> result;
+  while (!names.empty()) {
+    const auto comma = names.find(',');
+    result.push_back(names.substr(0, comma));
+    names.erase(0, comma == std::string::npos ? names.size() : comma + 1);
+  }
+  return result;
+}
+
+std::vector<Target> targets() {
+  std::vector<Target> result;
+  for (const std::string& name : backends_under_test()) {
+    const auto backend = make_test_backend(name);
+    if (backend == nullptr) {
+      result.push_back({name, "", "LATEBIND_CONFORMANCE_BACKENDS names no backend of this build"});
+      continue;
+    }
+    const auto devices = backend->devices();
+    if (!devices.ok()) {
+      result.push_back({name, "", devices.status().to_string()});
+      continue;
+    }
+    if (devices->empty()) result.push_back({name, "", "the backend has no device"});
+    for (const core::Device& device : *devices) {
+      if (!device.is_virtual()) result.push_back({name, device.name, ""});
+    }
+  }
+  return result;
+}
+
+std::string name_of(const testing::TestParamInfo<Target>& info) {
+  std::string name = info.param.backend + "_" + (info.param.device.empty() ? "absent" : info.param.device);
+  std::ranges::replace_if(
+      name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+  return name;
+}
+
+}  // namespace
+
+INSTANTIATE_TEST_SUITE_P(Backends, ConformanceTest, testing::ValuesIn(targets()), name_of);
+
+std::shared_ptr<core::Backend> make_test_backend(const std::string& name) {
+  if (name == "openvino") {
+    return openvino::make_backend({.library_path = library_of("LATEBIND_OPENVINO_LIBRARY")});
+  }
+  if (name == "onnxruntime") {
+    return onnxruntime::make_backend({.library_path = library_of("LATEBIND_ONNXRUNTIME_LIBRARY")});
+  }
+  return nullptr;
+}
+
+void ConformanceTest::SetUp() {
+  ASSERT_EQ(GetParam().problem, "") << "run scripts/setup, or set the backend's variable to another library";
+  backend_ = make_test_backend(GetParam().backend);
+}
+
+std::unique_ptr<core::Executable> ConformanceTest::load(const core::Model& model,
+                                                        const core::CompileOptions& options) const {
+  auto loaded = try_load(model, options);
+  EXPECT_OK(loaded.status());
+  return loaded.ok() ? *std::move(loaded) : nullptr;
+}
+
+OnnxBuilder doubling_model(const OnnxDims& dims) {
+  OnnxBuilder builder;
+  builder.input("x", ElementType::kF32, dims).output("y", ElementType::kF32, dims).node("Add", {"x", "x"}, {"y"});
+  return builder;
+}
+
+Tensor<float> counting(const Shape& shape) {
+  Tensor<float> tensor{shape, std::vector<float>(*shape.element_count())};
+  std::iota(tensor.values.begin(), tensor.values.end(), 0.0F);
+  return tensor;
+}
+
+Status run(core::Executable& executable, const TensorView& input, OutputTensor& output,
+           const core::RunOptions& options) {
+  return executable.execute({&input, 1}, {&output, 1}, options);
+}
+
+testing::AssertionResult doubles(core::Executable& executable, const Shape& shape) {
+  auto input = counting(shape);
+  OutputTensor output;
+  if (const auto status = run(executable, input.view(ElementType::kF32), output); !status.ok()) {
+    return testing::AssertionFailure() << status.to_string();
+  }
+  if (output.view().type != ElementType::kF32 || !(output.view().shape == shape)) {
+    return testing::AssertionFailure() << "expected f32 " << shape.to_string() << ", got "
+                                       << core::name_of(output.view().type) << " " << output.view().shape.to_string();
+  }
+  for (float& value : input.values)
+    value += value;
+  if (values_of<float>(output) != input.values) return testing::AssertionFailure() << "wrong values";
+  return testing::AssertionSuccess();
+}
+
+}  // namespace latebind::test

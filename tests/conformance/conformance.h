@@ -1,0 +1,105 @@
+// The conformance suite: what every device of every backend must do alike.
+//
+// The vendors' libraries are those of build/runtime/venv, or the ones that LATEBIND_OPENVINO_LIBRARY and
+// LATEBIND_ONNXRUNTIME_LIBRARY name, so that one program serves a whole matrix of versions. A backend whose library is
+// not there fails its tests with the backend's own words. LATEBIND_CONFORMANCE_BACKENDS (names with commas) limits the
+// suite to some backends.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "core/backend.h"
+#include "core/executable.h"
+#include "core/model.h"
+#include "core/tensor.h"
+#include "tests/support/onnx_builder.h"
+
+namespace latebind::test {
+
+using core::ElementType;
+using core::OutputTensor;
+using core::Shape;
+using core::Status;
+using core::StatusCode;
+using core::TensorView;
+
+// A device under test, or the reason why a backend has none.
+struct Target {
+  std::string backend;
+  std::string device;
+  std::string problem;
+
+  friend std::ostream& operator<<(std::ostream& out, const Target& target) {
+    return out << target.backend << ":" << target.device;
+  }
+};
+
+// Each call makes a backend of its own.
+std::shared_ptr<core::Backend> make_test_backend(const std::string& name);
+
+class ConformanceTest : public testing::TestWithParam<Target> {
+ protected:
+  void SetUp() override;
+
+  [[nodiscard]] core::Result<std::unique_ptr<core::Executable>> try_load(
+      const core::Model& model, const core::CompileOptions& options = {}) const {
+    return backend_->load(model, GetParam().device, options);
+  }
+  // Fails the test and gives null when the model can not be loaded.
+  [[nodiscard]] std::unique_ptr<core::Executable> load(const core::Model& model,
+                                                       const core::CompileOptions& options = {}) const;
+  [[nodiscard]] std::unique_ptr<core::Executable> load(const OnnxBuilder& builder,
+                                                       const core::CompileOptions& options = {}) const {
+    return load(builder.model(), options);
+  }
+  [[nodiscard]] bool is(std::string_view backend) const { return GetParam().backend == backend; }
+
+  std::shared_ptr<core::Backend> backend_;
+};
+
+// Row-major elements and their shape, owned.
+template <class T>
+struct Tensor {
+  Shape shape;
+  std::vector<T> values;
+
+  [[nodiscard]] TensorView view(ElementType type) {
+    TensorView view;
+    view.data = values.data();
+    view.type = type;
+    view.shape = shape;
+    return view;
+  }
+};
+
+template <class T>
+std::vector<T> values_of(const OutputTensor& output) {
+  const auto count = output.view().shape.element_count();
+  if (!count.ok()) return {};
+  const T* data = static_cast<const T*>(output.view().data);
+  return std::vector<T>(data, data + *count);
+}
+
+// y = x + x over f32.
+OnnxBuilder doubling_model(const OnnxDims& dims);
+
+// 0, 1, 2 … in the shape.
+Tensor<float> counting(const Shape& shape);
+
+// Runs a model with one input and one output.
+Status run(core::Executable& executable, const TensorView& input, OutputTensor& output,
+           const core::RunOptions& options = {});
+
+// Runs the doubling model on counting(shape) and compares.
+testing::AssertionResult doubles(core::Executable& executable, const Shape& shape);
+
+#define EXPECT_OK(expression) EXPECT_EQ((expression).to_string(), "ok")
+#define ASSERT_OK(expression) ASSERT_EQ((expression).to_string(), "ok")
+
+}  // namespace latebind::test
