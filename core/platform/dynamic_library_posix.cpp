@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdint>
 #include <fstream>
+#include <mutex>
 #include <string_view>
 #include <utility>
 
@@ -48,6 +49,19 @@ Status check_library_file(const std::filesystem::path& file) {
   return Status();
 }
 
+// The loader has such a lock itself, but inside, where the thread sanitizer does not see it and takes what the loader
+// shares between threads for races. Recursive as the loader's: a library that is being opened may open another. Never
+// destroyed: the last library may be closed when the program ends.
+std::recursive_mutex& loader_lock() {
+  static auto* const lock = new std::recursive_mutex;
+  return *lock;
+}
+
+void close_library(void* handle) {
+  const std::lock_guard guard(loader_lock());
+  ::dlclose(handle);
+}
+
 bool takes_number(std::string_view& text, std::uintptr_t& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
   if (error != std::errc()) return false;
@@ -71,6 +85,7 @@ std::string_view path_of_mapping(std::string_view line, std::uintptr_t address) 
 core::Result<DynamicLibrary> DynamicLibrary::open(const std::filesystem::path& file) {
   LB_RETURN_IF_ERROR(check_library_file(file));
   LB_RETURN_IF_ERROR(check_library_is_whole(file));
+  const std::lock_guard guard(loader_lock());
   void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* text = ::dlerror();
@@ -87,7 +102,7 @@ DynamicLibrary::DynamicLibrary(DynamicLibrary&& other) noexcept
 
 DynamicLibrary& DynamicLibrary::operator=(DynamicLibrary&& other) noexcept {
   if (this != &other) {
-    if (handle_ != nullptr && !leaked_) ::dlclose(handle_);
+    if (handle_ != nullptr && !leaked_) close_library(handle_);
     handle_ = std::exchange(other.handle_, nullptr);
     leaked_ = other.leaked_;
     file_ = std::move(other.file_);
@@ -96,7 +111,7 @@ DynamicLibrary& DynamicLibrary::operator=(DynamicLibrary&& other) noexcept {
 }
 
 DynamicLibrary::~DynamicLibrary() {
-  if (handle_ != nullptr && !leaked_) ::dlclose(handle_);
+  if (handle_ != nullptr && !leaked_) close_library(handle_);
 }
 
 void* DynamicLibrary::symbol(const char* name) const {

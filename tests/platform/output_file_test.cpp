@@ -104,8 +104,8 @@ TEST(OutputFileTest, CarriesWritesOfEverySizeInOrder) {
   std::string expected;
   auto output = OutputFile::create(folder / "file");
   ASSERT_TRUE(output.ok());
-  for (const std::size_t size : {0, 1, 262'143, 1, 262'144, 5, 262'145, 100'000, 200'000, 1'000'000, 3}) {
-    std::string block(static_cast<std::size_t>(size), '\0');
+  for (const std::size_t size : {0U, 1U, 262'143U, 1U, 262'144U, 5U, 262'145U, 100'000U, 200'000U, 1'000'000U, 3U}) {
+    std::string block(size, '\0');
     for (char& c : block)
       c = static_cast<char>(random());
     ASSERT_TRUE(output->write(block).ok());
