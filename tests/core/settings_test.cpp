@@ -28,7 +28,7 @@ TEST(SettingsTest, KeysVariablesAndFlagsAreUnique) {
   for (const SettingSpec& spec : settings_schema()) {
     EXPECT_TRUE(seen.insert(spec.key).second) << spec.key;
     EXPECT_TRUE(seen.insert(spec.environment).second) << spec.environment;
-    if (!spec.flag.empty()) EXPECT_TRUE(seen.insert(spec.flag).second) << spec.flag;
+    EXPECT_TRUE(spec.flag.empty() || seen.insert(spec.flag).second) << spec.flag;
     EXPECT_FALSE(spec.help.empty()) << spec.key;
   }
 }
