@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
-#include <cstring>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "backends/openvino/devices.h"
@@ -37,12 +38,10 @@ abi::Code call_compile(const abi::Api& api, const abi::Core* core, const abi::Mo
   return api.ov_core_compile_model(core, network, device, strings, out, list[I]...);
 }
 
-Result<std::string> port_name(const Library& library, const ConstPortHandle& port, const char* what, std::size_t i) {
+// Nothing for a port without a name, which is no error: ONNX has them always, IR need not.
+std::optional<std::string> port_name(const Library& library, const ConstPortHandle& port) {
   char* name = nullptr;
-  // A port without a name is no error: ONNX has them always, IR need not.
-  if (library.api.ov_port_get_any_name(port.get(), &name) != abi::kOk || name == nullptr) {
-    return fmt::format("{}_{}", what, i);
-  }
+  if (library.api.ov_port_get_any_name(port.get(), &name) != abi::kOk || name == nullptr) return std::nullopt;
   std::string text(name);
   library.api.ov_free(name);
   return text;
@@ -75,10 +74,12 @@ Status read_shape(const abi::PartialShape& given, TensorInfo& info, const char* 
 }
 
 Result<TensorInfo> describe_port(const Library& library, const ConstPortHandle& port, const char* what,
-                                 std::size_t index) {
+                                 std::size_t index, bool& all_named) {
   const abi::Api& api = library.api;
   TensorInfo info;
-  LB_ASSIGN_OR_RETURN(info.name, port_name(library, port, what, index));
+  const auto name = port_name(library, port);
+  all_named = all_named && name.has_value();
+  info.name = name.value_or(fmt::format("{}_{}", what, index));
   abi::ElementCode type = 0;
   if (const auto code = api.ov_port_get_element_type(port.get(), &type); code != abi::kOk) {
     return library.error(StatusCode::kInvalidModel, fmt::format("{} '{}' does not tell its type", what, info.name),
@@ -105,7 +106,8 @@ using CountPorts = abi::Code (*)(const abi::CompiledModel*, std::size_t*);
 using GetPort = abi::Code (*)(const abi::CompiledModel*, std::size_t, abi::ConstPort**);
 
 Result<std::vector<TensorInfo>> describe_ports(const Library& library, const CompiledModelHandle& model,
-                                               CountPorts count_ports, GetPort get_port, const char* what) {
+                                               CountPorts count_ports, GetPort get_port, const char* what,
+                                               bool& all_named) {
   std::size_t count = 0;
   if (const auto code = count_ports(model.get(), &count); code != abi::kOk || count > kPortsMax) {
     return library.error(StatusCode::kInvalidModel, fmt::format("the compiled model does not count its {}s", what),
@@ -119,7 +121,7 @@ Result<std::vector<TensorInfo>> describe_ports(const Library& library, const Com
                            code);
     }
     const ConstPortHandle owned(library.api, port);
-    LB_ASSIGN_OR_RETURN(auto info, describe_port(library, owned, what, i));
+    LB_ASSIGN_OR_RETURN(auto info, describe_port(library, owned, what, i, all_named));
     infos.push_back(std::move(info));
   }
   return infos;
@@ -131,12 +133,20 @@ Result<std::shared_ptr<const Compiled>> finish(std::shared_ptr<const VendorCore>
                                                const CompileOptions& options) {
   const Library& library = *core->library;
   LB_ASSIGN_OR_RETURN(const Active active, read_back(library, handle.get(), device, options.precision));
+  bool all_named = true;
   LB_ASSIGN_OR_RETURN(auto inputs, describe_ports(library, handle, library.api.ov_compiled_model_inputs_size,
-                                                  library.api.ov_compiled_model_input_by_index, "input"));
+                                                  library.api.ov_compiled_model_input_by_index, "input", all_named));
   LB_ASSIGN_OR_RETURN(auto outputs, describe_ports(library, handle, library.api.ov_compiled_model_outputs_size,
-                                                   library.api.ov_compiled_model_output_by_index, "output"));
-  return std::shared_ptr<const Compiled>(std::make_shared<const Compiled>(Compiled{
-      std::move(core), std::move(source), std::move(handle), device, active, std::move(inputs), std::move(outputs)}));
+                                                   library.api.ov_compiled_model_output_by_index, "output", all_named));
+  // An input that is passed through is one tensor with one set of names.
+  std::vector<bool> direct;
+  for (const TensorInfo& output : outputs) {
+    direct.push_back(all_named && output.shape.is_static() &&
+                     std::ranges::find(inputs, output.name, &TensorInfo::name) == inputs.end());
+  }
+  return std::shared_ptr<const Compiled>(
+      std::make_shared<const Compiled>(Compiled{std::move(core), std::move(source), std::move(handle), device, active,
+                                                std::move(inputs), std::move(outputs), std::move(direct)}));
 }
 
 }  // namespace

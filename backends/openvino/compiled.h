@@ -24,6 +24,9 @@ struct Compiled {
   Active active;
   std::vector<core::TensorInfo> inputs;
   std::vector<core::TensorInfo> outputs;
+  // Outputs that the vendor can be trusted to write to memory that it is given: their shape is known before the run,
+  // and they are not an input passed through, for which the CPU plugin (2024.6 to 2026.4) forgets to write at all.
+  std::vector<bool> direct;
 
   [[nodiscard]] const Library& library() const { return *core->library; }
 };

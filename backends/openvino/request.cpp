@@ -99,7 +99,7 @@ Status Request::bind(std::span<const TensorView> inputs, std::span<OutputTensor>
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const TensorInfo& info = compiled_->outputs[i];
     Slot& slot = outputs_[i];
-    if (!info.shape.is_static()) {
+    if (!compiled_->direct[i]) {
       slot.copied = true;
       continue;
     }
@@ -155,6 +155,8 @@ Status Request::collect(std::span<OutputTensor> outputs) {
 // checked: a tensor over memory of ours may be given another shape by the run.
 Status Request::collect_direct(std::size_t index, OutputTensor& output) {
   const Library& library = compiled_->library();
+  // The vendor does not tell the shape of a scalar.
+  if (output.view().shape.rank() == 0) return {};
   abi::Shape given{};
   if (const auto code = library.api.ov_tensor_get_shape(outputs_[index].tensor.get(), &given); code != abi::kOk) {
     return failed(code);
@@ -181,11 +183,15 @@ Status Request::collect_copy(std::size_t index, OutputTensor& output) {
     return failed(code);
   }
   const TensorHandle tensor(api, made);
-  abi::Shape given{};
-  if (const auto code = api.ov_tensor_get_shape(made, &given); code != abi::kOk) return failed(code);
-  const auto shape = Shape::make({given.dims, given.rank > 0 ? static_cast<std::size_t>(given.rank) : 0});
-  (void)api.ov_shape_free(&given);
-  if (!shape.ok()) return shape.status().with_context(fmt::format("output '{}'", info.name));
+  // The vendor does not tell the shape of a scalar; its size in bytes is checked below.
+  Result<Shape> shape = Shape();
+  if (info.shape.rank() != 0) {
+    abi::Shape given{};
+    if (const auto code = api.ov_tensor_get_shape(made, &given); code != abi::kOk) return failed(code);
+    shape = Shape::make({given.dims, given.rank > 0 ? static_cast<std::size_t>(given.rank) : 0});
+    (void)api.ov_shape_free(&given);
+    if (!shape.ok()) return shape.status().with_context(fmt::format("output '{}'", info.name));
+  }
 
   std::size_t bytes = 0;
   void* data = nullptr;

@@ -526,6 +526,7 @@ FAKE Code ov_tensor_get_shape(const Tensor* tensor, Shape* shape) {
   ENTER(ov_tensor_get_shape);
   NEED("tensor", tensor);
   const Dims& dims = tensor->data->dims;
+  if (dims.empty()) return kInvalidParameter;  // as the real one does
   shape->rank = static_cast<std::int64_t>(dims.size());
   shape->dims = new std::int64_t[dims.size() + 1];
   born("shape", shape->dims);
