@@ -46,7 +46,7 @@ class Handler : public nlohmann::json_sax<json> {
     if (!in_vocabulary() && open_.back()->contains(name)) {
       return keep({StatusCode::kInvalidModel, fmt::format("the key {} occurs twice", quote(name))});
     }
-    std::swap(key_, name);
+    key_.assign(name);  // into memory that is there
     return true;
   }
 
@@ -145,6 +145,7 @@ class Handler : public nlohmann::json_sax<json> {
 
 core::Result<JsonDocument> read_json_document(std::string_view json_text) {
   JsonDocument document;
+  document.vocabulary.reserve(json_text.size());
   Handler handler(document);
   const bool complete = json::sax_parse(json_text.begin(), json_text.end(), &handler);
   if (!handler.status().ok()) return handler.status();

@@ -17,6 +17,11 @@ constexpr std::size_t kProbesMax = 128;
 
 }  // namespace
 
+void Vocabulary::reserve(std::size_t json_bytes) {
+  entries_.reserve(json_bytes / 14);
+  bytes_.reserve(json_bytes / 2);
+}
+
 Status Vocabulary::add(std::string_view token, std::uint64_t id) {
   if (token.size() > kTokenBytesMax) {
     return {StatusCode::kUnsupported, fmt::format("the token of id {} is {} bytes long, more than the {} supported", id,

@@ -23,6 +23,8 @@ class Vocabulary {
   // Ids are below this.
   static constexpr std::uint64_t kIdEnd = std::uint64_t{1} << 24;
 
+  // Room for what a JSON text of this many bytes usually holds.
+  void reserve(std::size_t json_bytes);
   // Refuses what is over the limits above.
   [[nodiscard]] core::Status add(std::string_view token, std::uint64_t id);
   // Refuses tokens and ids that occur twice.

@@ -6,16 +6,17 @@
 //   tokenizer_driver speed TOKENIZER.json FILE         tokens per second over the lines of FILE, and the load time
 //
 // FLAGS: a four-digit binary number: clean_text, handle_chinese_chars, strip_accents, lowercase.
+#include <fmt/ranges.h>
+
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "embedding/tokenizer/char_map.h"
 #include "embedding/tokenizer/normalizer.h"
@@ -47,9 +48,7 @@ int print_ids(const char* file, std::size_t max_tokens) {
     ids.clear();
     const auto status = tokenizer->encode(json::parse(line).get<std::string>(), max_tokens, ids);
     if (!status.ok()) return fail(status.to_string());
-    std::string out;
-    for (const std::int32_t id : ids) out += (out.empty() ? "" : " ") + std::to_string(id);
-    std::cout << out << '\n';
+    std::cout << fmt::format("{}\n", fmt::join(ids, " "));
   }
   return 0;
 }
@@ -94,7 +93,8 @@ int measure(const char* file, const char* texts) {
   auto tokenizer = Tokenizer::from_file(file);
   std::ifstream stream(texts);
   std::vector<std::string> lines;
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  for (std::string line; std::getline(stream, line);)
+    lines.push_back(line);
   std::size_t bytes = 0;
   std::size_t tokens = 0;
   std::vector<std::int32_t> ids;

@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+"""Compares Latebind's tokenizer with the reference (the `tokenizers` package), id for id.
+
+    build/runtime/oracle/bin/python tests/embedding/tokenizer/compare_with_oracle.py DRIVER TOKENIZER.json WHAT
+
+WHAT:
+    lines        ids of at least 100,000 lines of mixed text, with and without truncation
+    characters   normalized text and words of every code point, in every combination of the normalizer's options, and
+                 of combining sequences
+    added        ids with made-up tokenizers that use the flags of added tokens
+    record FILE  writes a few thousand (text, ids) lines for the tests that run without the reference
+
+DRIVER is the program tokenizer_driver. Exit 1 with the first differences when there are any.
+"""
+import itertools
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+import tokenizers
+from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors
+
+REFERENCE_VERSION = "0.23.3"
+LINES = 120_000
+EVERY_CODE_POINT = [c for c in range(0x110000) if not 0xD800 <= c <= 0xDFFF]
+
+
+def run_driver(driver, arguments, texts):
+    given = "".join(json.dumps(t) + "\n" for t in texts)
+    done = subprocess.run([driver, *arguments], input=given.encode(), stdout=subprocess.PIPE, check=True)
+    return done.stdout.decode().splitlines()
+
+
+def report(what, texts, ours, theirs, quiet=False):
+    """Prints the first differences; the number of them."""
+    if len(ours) != len(theirs):
+        print(f"{what}: {len(ours)} answers for {len(theirs)} texts")
+        return 1
+    wrong = [i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b]
+    if quiet and not wrong:
+        return 0
+    for i in wrong[:10]:
+        print(f"{what}: {texts[i]!a:.300}\n  ours:      {ours[i]!a:.300}\n  reference: {theirs[i]!a:.300}")
+    print(f"{what}: {len(texts)} texts, {len(wrong)} differ")
+    return len(wrong)
+
+
+def without_limits(path):
+    tokenizer = Tokenizer.from_file(path)
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+# Texts ---------------------------------------------------------------------------------------------------------------
+
+SENTENCES = [
+    "The quick brown fox jumps over the lazy dog, twice.", "Compile once; bind at run time: isn't that neat?",
+    "naïve café déjà-vu façade Ångström Źdźbło crème brûlée", "Übergrößenträger-Straßenbahn, ÄÖÜ äöü ẞ ß",
+    "İstanbul'da ışık ılık, I ı İ i", "Ελληνικά: ΣΊΣΥΦΟΣ ς σ; τί;", "Съешь же ещё этих мягких французских булок, да выпей чаю",
+    "机器学习和自然语言处理。", "日本語のテキスト、カタカナとひらがな。ガギグゲゴ ｶﾞｷﾞ", "한국어 텍스트를 토큰으로 나눕니다. 각",
+    "مرحبا بالعالم، كيف الحال؟ مُحَمَّد", "שלום עולם, מה נשמע? שָׁלוֹם", "नमस्ते दुनिया, हिन्दी में पाठ।", "สวัสดีชาวโลก ภาษาไทย",
+    "Xin chào thế giới; tiếng Việt có dấu", "😀 👩‍👩‍👧‍👦 🏳️‍🌈 🇩🇪 👍🏽 ❤️", "∀x ∈ ℝ: ⌈x⌉ = −⌊−x⌋, α ∧ ¬β = ¬(¬α ∨ β)",
+    "[CLS] literal [SEP] tokens [MASK] and [PAD], [UNK] [cls] [ CLS ] [[CLS]]", "$100 + 20% = €120; #tag @user http://a.b/c?d=e&f=g",
+    "tab\there\nnew line\r\nnul\x00byte\x07bell\x7f", "zero\u200bwidth\u200djoin soft\u00adhyphen bom\ufeff replacement\ufffd",
+    "nbsp\u00a0thin\u2009ideographic\u3000space line\u2028paragraph\u2029end\u0085next", "ﬁ ﬂ Ⅷ ① ｆｕｌｌｗｉｄｔｈ ㎏ ℌ",
+    "unaffable antidisestablishmentarianism pneumonoultramicroscopicsilicovolcanoconiosis", "a" * 99, "a" * 100, "a" * 101, "é" * 100, "é" * 101,
+    "e\u0301" * 100, "\u0301" * 200, "", " ", "\t\n", "##ing ## #a", "…—–‘’“”„‚‹›«»¿¡§¶†‡•", "don't can't won't I'm you're",
+]
+WORDS = sorted({w for s in SENTENCES for w in s.split()})
+# Where a random character is drawn from: each plane, and the blocks where something happens.
+RANGES = [(0x20, 0x7E), (0x00, 0x1F), (0x80, 0xFF), (0x100, 0x24F), (0x250, 0x36F), (0x370, 0x5FF), (0x600, 0x8FF),
+          (0x900, 0xDFF), (0xE00, 0x11FF), (0x1200, 0x1DFF), (0x1E00, 0x1FFF), (0x2000, 0x20FF), (0x2100, 0x2BFF),
+          (0x2C00, 0x2FFF), (0x3000, 0x33FF), (0x3400, 0x9FFF), (0xA000, 0xABFF), (0xAC00, 0xD7FF), (0xE000, 0xF8FF),
+          (0xF900, 0xFFFF), (0x10000, 0x11FFF), (0x12000, 0x1CFFF), (0x1D000, 0x1FFFF), (0x20000, 0x2FFFF),
+          (0x30000, 0x3FFFF), (0x40000, 0xDFFFF), (0xE0000, 0xEFFFF), (0xF0000, 0x10FFFF)]
+MARKS = [0x300, 0x301, 0x308, 0x327, 0x328, 0x334, 0x338, 0x345, 0x5B0, 0x5BC, 0x64B, 0x651, 0x93C, 0x94D, 0xE38,
+         0x302A, 0x302E, 0x302F, 0x3099, 0x309A, 0x1D165, 0x1D16D, 0x1D16E, 0x1D17B, 0xA82C, 0x1DF6, 0x16FF0, 0x20D0]
+
+
+def random_text(rng, characters):
+    out = []
+    while len(out) < characters:
+        kind = rng.random()
+        if kind < 0.35:
+            out += rng.choice(WORDS) + " "
+        elif kind < 0.5:
+            out.append(rng.choice(" \t,.;!?-'\"()[]"))
+        elif kind < 0.6:
+            out.append(chr(rng.choice(MARKS)))
+        elif kind < 0.65:
+            out += rng.choice(["[CLS]", "[SEP]", "[MASK]", "[UNK]", "[PAD]"])
+        else:
+            first, last = rng.choice(RANGES)
+            for _ in range(rng.randint(1, 6)):
+                c = rng.randint(first, last)
+                if not 0xD800 <= c <= 0xDFFF:
+                    out.append(chr(c))
+                if rng.random() < 0.1:
+                    out.append(chr(rng.choice(MARKS)))
+    return "".join(out)
+
+
+def mixed_lines(count):
+    rng = random.Random(20240607)
+    lines = list(SENTENCES)
+    # Every code point once, in lines of its neighbours, joined and apart.
+    for start in range(0, len(EVERY_CODE_POINT), 40):
+        chunk = [chr(c) for c in EVERY_CODE_POINT[start:start + 40]]
+        lines.append(("" if start % 80 else " a ").join(chunk))
+    while len(lines) < count:
+        lines.append(random_text(rng, rng.choice([1, 2, 3, 5, 10, 30, 100])))
+    return lines
+
+
+# Comparisons ---------------------------------------------------------------------------------------------------------
+
+def ids_of(tokenizer, texts):
+    return [" ".join(map(str, e.ids)) for e in tokenizer.encode_batch(texts)]
+
+
+def compare_lines(driver, file):
+    lines = mixed_lines(LINES)
+    tokenizer = without_limits(file)
+    wrong = report("ids", lines, run_driver(driver, ["ids", file], lines), ids_of(tokenizer, lines))
+    for max_tokens in (2, 3, 16):
+        tokenizer.enable_truncation(max_tokens)
+        wrong += report(f"ids, at most {max_tokens}", lines[-20_000:],
+                        run_driver(driver, ["ids", file, str(max_tokens)], lines[-20_000:]),
+                        ids_of(tokenizer, lines[-20_000:]))
+    return wrong
+
+
+def combining_sequences():
+    rng = random.Random(7)
+    texts = []
+    for a, b in itertools.product(MARKS, MARKS):
+        texts.append("x" + chr(a) + chr(b) + "y")
+    bases = [0x41, 0xC5, 0x1E9B, 0xAC00, 0x1100, 0x1161, 0x11A8, 0x915, 0x958, 0x1D15E, 0x344, 0x37E, 0x2126, 0xF900,
+             0x4E2D, 0x20, 0x7F, 0x2E, 0x1F71, 0x304C, 0xFB2C, 0x1109A]
+    for _ in range(20_000):
+        texts.append("".join(chr(rng.choice(bases if rng.random() < 0.4 else MARKS)) for _ in range(rng.randint(1, 9))))
+    return texts
+
+
+def compare_characters(driver):
+    texts = [" ".join("x" + chr(c) + "y" for c in EVERY_CODE_POINT[i:i + 64])
+             for i in range(0, len(EVERY_CODE_POINT), 64)] + combining_sequences()
+    split = pre_tokenizers.BertPreTokenizer()
+    wrong = 0
+    for flags in itertools.product([False, True], repeat=4):
+        word = "".join(str(int(f)) for f in flags)
+        normalizer = normalizers.BertNormalizer(*flags)
+        normalized = [normalizer.normalize_str(t) for t in texts]
+        ours = [json.loads(line) for line in run_driver(driver, ["normalize", word], texts)]
+        wrong += report(f"normalized with {word}", texts, ours, normalized)
+        words = [[w for w, _ in split.pre_tokenize_str(n)] for n in normalized]
+        ours = [json.loads(line) for line in run_driver(driver, ["words", word], texts)]
+        wrong += report(f"words with {word}", texts, ours, words)
+    return wrong
+
+
+def compare_added(driver):
+    """Added tokens with all flags, over texts made of the pieces that matter to them."""
+    rng = random.Random(3)
+    vocabulary = ["[UNK]", "[CLS]", "[SEP]"]
+    vocabulary += [chr(c) for c in range(0x21, 0x7F)] + ["##" + chr(c) for c in range(0x21, 0x7F)]
+    vocabulary += ["day", "##day", "yes", "##yes", "ab", "##b", "中", "é"]
+    contents = ["day", "yes", "Yesterday", "[X]", "[XY]", "ab c", "É", "中文", "a", "-", "  z"]
+    pieces = contents + ["yesterday", "YESTERDAY", " ", "  ", "\t", "\u3000", "_", "5", "x", "é", "e\u0301", "E\u0301", "中",
+                         "文", ".", "\u200d", "\u2460", "\u24b6", "ab  c", "[", "]", "X", "\u0000", "A", "Ab C"]
+    wrong = 0
+    for trial in range(60):
+        tokenizer = Tokenizer(models.WordPiece({w: i for i, w in enumerate(dict.fromkeys(vocabulary))}, unk_token="[UNK]"))
+        tokenizer.normalizer = normalizers.BertNormalizer(*(rng.random() < 0.7 for _ in range(4)))
+        tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        if trial % 3 == 0:
+            tokenizer.post_processor = processors.BertProcessing(("[SEP]", 2), ("[CLS]", 1))
+        elif trial % 3 == 1:
+            tokenizer.post_processor = processors.TemplateProcessing(
+                single="[CLS] [CLS] $A [SEP]", pair="$A $B", special_tokens=[("[CLS]", 1), ("[SEP]", 2)])
+        taken = set()
+        for content in rng.sample(contents, rng.randint(1, 6)):
+            normalized = rng.random() < 0.5
+            looked_for = tokenizer.normalizer.normalize_str(content) if normalized else content
+            if (normalized, looked_for) in taken:
+                continue  # the reference can not load two that look for the same
+            taken.add((normalized, looked_for))
+            flags = {flag: rng.random() < 0.3 for flag in ("single_word", "lstrip", "rstrip")}
+            if content != content.strip():
+                flags["lstrip"] = flags["rstrip"] = False
+            token = AddedToken(content, normalized=normalized, special=rng.random() < 0.3, **flags)
+            (tokenizer.add_special_tokens if token.special else tokenizer.add_tokens)([token])
+        texts = ["".join(rng.choice(pieces) for _ in range(rng.randint(1, 12))) for _ in range(2000)]
+        with tempfile.TemporaryDirectory() as folder:
+            file = str(pathlib.Path(folder) / "tokenizer.json")
+            tokenizer.save(file)
+            theirs = ids_of(Tokenizer.from_file(file), texts)
+            try:
+                ours = run_driver(driver, ["ids", file], texts)
+            except subprocess.CalledProcessError:
+                print(pathlib.Path(file).read_text()[:3000])
+                raise
+            wrong += report(f"added tokens, trial {trial}", texts, ours, theirs, quiet=True)
+    print(f"added tokens: 60 tokenizers with 2000 texts each, {wrong} texts differ")
+    return wrong
+
+
+def record(file, output):
+    """Texts whose ids differ from each other in what they try, below one megabyte."""
+    rng = random.Random(11)
+    lines = list(SENTENCES) + combining_sequences()[::60]
+    lines += ["".join(map(chr, EVERY_CODE_POINT[i:i + 24])) for i in range(0, 0x3400, 24)]
+    lines += ["".join(map(chr, EVERY_CODE_POINT[i:i + 24])) for i in range(0xD000, 0x1F000, 96)]
+    while len(lines) < 3000:
+        lines.append(random_text(rng, rng.choice([1, 3, 10, 30])))
+    tokenizer = without_limits(file)
+    with open(output, "w", encoding="ascii") as out:
+        for line in lines:
+            out.write(json.dumps({"text": line, "ids": tokenizer.encode(line).ids}, separators=(",", ":")) + "\n")
+    return 0
+
+
+def main():
+    if tokenizers.__version__ != REFERENCE_VERSION:
+        sys.exit(f"tokenizers {tokenizers.__version__} is here, {REFERENCE_VERSION} is the reference: run scripts/setup")
+    driver, file, what = sys.argv[1:4]
+    if what == "lines":
+        wrong = compare_lines(driver, file)
+    elif what == "characters":
+        wrong = compare_characters(driver)
+    elif what == "added":
+        wrong = compare_added(driver)
+    elif what == "record":
+        wrong = record(file, sys.argv[4])
+    else:
+        sys.exit(f"{what}: lines, characters, added or record")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,205 @@
+#include "embedding/tokenizer/tokenizer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/platform/system_info.h"
+#include "small_tokenizer.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::StatusCode;
+using nlohmann::json;
+using testing::added_token;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using testing::ids_of;
+using testing::small_tokenizer;
+using Ids = std::vector<std::int32_t>;
+
+constexpr std::size_t kNoLimit = static_cast<std::size_t>(-1);
+
+Tokenizer small() {
+  return *testing::open(small_tokenizer());
+}
+
+TEST(TokenizerTest, EncodesThroughAllStages) {
+  const Tokenizer tokenizer = small();
+  EXPECT_EQ(ids_of(tokenizer, "Hello, unaffable wörld!"), (Ids{2, 7, 1, 4, 5, 6, 8, 9, 3}));
+  EXPECT_EQ(ids_of(tokenizer, "中a Café ab"), (Ids{2, 12, 10, 13, 10, 11, 3}));
+  EXPECT_EQ(ids_of(tokenizer, ""), (Ids{2, 3}));
+  EXPECT_EQ(ids_of(tokenizer, " \t\u0301"), (Ids{2, 3}));
+  EXPECT_EQ(tokenizer.vocabulary_size(), 14U);
+}
+
+TEST(TokenizerTest, ALiteralSpecialTokenIsTheToken) {
+  const Tokenizer tokenizer = small();
+  EXPECT_EQ(ids_of(tokenizer, "hello[SEP]world [PAD]"), (Ids{2, 7, 3, 8, 0, 3}));
+  EXPECT_EQ(ids_of(tokenizer, "[sep]"), (Ids{2, 1, 1, 1, 3}));
+}
+
+TEST(TokenizerTest, LongWordsAreUnknown) {
+  const Tokenizer tokenizer = small();
+  std::string longest = "a";
+  for (int i = 0; i < 99; ++i)
+    longest += "b";
+  Ids expected{2, 10};
+  expected.insert(expected.end(), 99, 11);
+  expected.push_back(3);
+  EXPECT_EQ(ids_of(tokenizer, longest), expected);
+  EXPECT_EQ(ids_of(tokenizer, longest + "b"), (Ids{2, 1, 3}));
+}
+
+TEST(TokenizerTest, StripAccentsFollowsLowercaseUnlessItIsGiven) {
+  json file = small_tokenizer({"cafe", "café", "Cafe", "Café"});
+  EXPECT_EQ(ids_of(file, "Café"), (Ids{2, 4, 3}));
+  file["normalizer"]["strip_accents"] = false;
+  EXPECT_EQ(ids_of(file, "Café"), (Ids{2, 5, 3}));
+  file["normalizer"]["lowercase"] = false;
+  file["normalizer"]["strip_accents"] = nullptr;
+  EXPECT_EQ(ids_of(file, "Café"), (Ids{2, 7, 3}));
+  file["normalizer"]["strip_accents"] = true;
+  EXPECT_EQ(ids_of(file, "Café"), (Ids{2, 6, 3}));
+  file["normalizer"] = nullptr;
+  EXPECT_EQ(ids_of(file, "Café"), (Ids{2, 7, 3}));
+}
+
+TEST(TokenizerTest, CutsAtTheEndWithSpecialTokensCounted) {
+  const Tokenizer tokenizer = small();
+  EXPECT_EQ(ids_of(tokenizer, "hello world !", 5), (Ids{2, 7, 8, 9, 3}));
+  EXPECT_EQ(ids_of(tokenizer, "hello world !", 4), (Ids{2, 7, 8, 3}));
+  EXPECT_EQ(ids_of(tokenizer, "hello unaffable", 5), (Ids{2, 7, 4, 5, 3}));  // inside a word
+  EXPECT_EQ(ids_of(tokenizer, "hello[SEP]world", 4), (Ids{2, 7, 3, 3}));
+  EXPECT_EQ(ids_of(tokenizer, "hello", 2), (Ids{2, 3}));
+}
+
+TEST(TokenizerTest, RefusesALimitBelowTheSpecialTokens) {
+  Ids ids{9};
+  const auto status = small().encode("hello", 1, ids);
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.to_string(), HasSubstr("at most 1 tokens leave no room for the 2 special tokens"));
+  EXPECT_EQ(ids, Ids{9});
+}
+
+TEST(TokenizerTest, AppendsToWhatIsThere) {
+  Ids ids{9, 9};
+  ASSERT_TRUE(small().encode("hello", 3, ids).ok());
+  EXPECT_EQ(ids, (Ids{9, 9, 2, 7, 3}));
+}
+
+TEST(TokenizerTest, NamesTheByteThatIsNotUtf8) {
+  const Tokenizer tokenizer = small();
+  Ids ids{9};
+  // Also behind the place where the limit would have ended the work.
+  for (const std::size_t max_tokens : {std::size_t{2}, std::size_t{3}, kNoLimit}) {
+    const auto status = tokenizer.encode("hello \xff world", max_tokens, ids);
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+    EXPECT_EQ(status.to_string(), "the text is not UTF-8 at byte 6");
+    EXPECT_EQ(ids, Ids{9});
+  }
+}
+
+TEST(TokenizerTest, BertProcessingAndNoPostProcessor) {
+  json file = small_tokenizer();
+  file["post_processor"] = {{"type", "BertProcessing"}, {"sep", {"[SEP]", 3}}, {"cls", {"[CLS]", 2}}};
+  EXPECT_EQ(ids_of(file, "hello"), (Ids{2, 7, 3}));
+  file["post_processor"] = nullptr;
+  EXPECT_EQ(ids_of(file, "hello"), (Ids{7}));
+}
+
+TEST(TokenizerTest, ATemplateMayAddSeveralTokens) {
+  json file = small_tokenizer();
+  file["post_processor"]["special_tokens"]["[CLS]"]["ids"] = {2, 0, 2};
+  EXPECT_EQ(ids_of(file, "hello"), (Ids{2, 0, 2, 7, 3}));
+  EXPECT_EQ(ids_of(*testing::open(file), "hello", 4), (Ids{2, 0, 2, 3}));
+}
+
+TEST(TokenizerTest, AddedTokensBehindTheVocabularyCount) {
+  json file = small_tokenizer();
+  file["added_tokens"].push_back(added_token("<new>", 14));
+  const auto tokenizer = testing::open(file);
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
+  EXPECT_EQ(tokenizer->vocabulary_size(), 15U);
+  EXPECT_EQ(ids_of(*tokenizer, "hello<new>world"), (Ids{2, 7, 14, 8, 3}));
+}
+
+TEST(TokenizerTest, NormalizedAddedTokensAreFoundInTheNormalizedText) {
+  json file = small_tokenizer();
+  json token = added_token("Yésterday", 14);
+  token["normalized"] = true;
+  file["added_tokens"].push_back(token);
+  EXPECT_EQ(ids_of(file, "hello YESTERDAY world"), (Ids{2, 7, 14, 8, 3}));
+  EXPECT_EQ(ids_of(file, "helloyesterday!"), (Ids{2, 7, 14, 9, 3}));
+  EXPECT_EQ(ids_of(*testing::open(file), "hello YESTERDAY world", 4), (Ids{2, 7, 14, 3}));
+}
+
+TEST(TokenizerTest, IdsMayHaveGaps) {
+  json file = small_tokenizer();
+  file["model"]["vocab"]["far"] = 5000;
+  const auto tokenizer = testing::open(file);
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
+  EXPECT_EQ(tokenizer->vocabulary_size(), 5001U);
+  EXPECT_EQ(ids_of(*tokenizer, "far"), (Ids{2, 5000, 3}));
+}
+
+TEST(TokenizerTest, ServesManyThreadsAtOnce) {
+  const Tokenizer tokenizer = small();
+  const std::string text = "Hello wörld 中 café Ünaffable \u1e9b\u0323 ﷺ 한글 😀 unaffable!";
+  const Ids expected = ids_of(small(), text);
+  std::atomic<int> equal = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 200; ++round) {
+        Ids ids;
+        equal += tokenizer.encode(text, kNoLimit, ids).ok() && ids == expected ? 1 : 0;
+      }
+    });
+  }
+  for (auto& thread : threads)
+    thread.join();
+  EXPECT_EQ(equal, 8 * 200);
+}
+
+TEST(TokenizerTest, CanBeMoved) {
+  Tokenizer first = small();
+  const Tokenizer second = std::move(first);
+  EXPECT_EQ(ids_of(second, "hello"), (Ids{2, 7, 3}));
+}
+
+std::string repeated(std::string_view unit, std::size_t bytes) {
+  std::string text;
+  text.reserve(bytes + unit.size());
+  while (text.size() < bytes)
+    text += unit;
+  return text;
+}
+
+// Anything quadratic would run for days, anything that copies the text would show in the memory.
+TEST(TokenizerTest, TakesFiftyMegabytesInLittleTimeAndMemory) {
+  const Tokenizer tokenizer = small();
+  constexpr std::size_t kBytes = 50'000'000;
+  Ids ids;
+  for (const std::string_view unit :
+       {"a", "\u0301", "\u302e", "\u302e\U0001d165", "[", "[CLS", "\u00e9", " ", "[CLS]"}) {
+    const std::string text = repeated(unit, kBytes);
+    const auto before = platform::peak_resident_bytes();
+    ids.clear();
+    ASSERT_TRUE(tokenizer.encode(text, 256, ids).ok());
+    EXPECT_LE(ids.size(), 256U);
+    EXPECT_LT(platform::peak_resident_bytes() - before, 8U << 20) << unit;
+  }
+  const std::string words = repeated("hello unaffable w\u00f6rld! ", kBytes);
+  ids.clear();
+  ASSERT_TRUE(tokenizer.encode(words, kNoLimit, ids).ok());
+  EXPECT_EQ(ids.size(), words.size() / 24 * 6 + 2);
+}
+
+}  // namespace
+}  // namespace latebind::embedding

@@ -1,0 +1,113 @@
+#include "embedding/tokenizer/wordpiece.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace latebind::embedding {
+namespace {
+
+using ::testing::HasSubstr;
+using Ids = std::vector<std::int32_t>;
+
+core::Result<WordPiece> make(const std::vector<std::string>& tokens, const std::string& prefix = "##") {
+  Vocabulary vocabulary;
+  std::uint64_t id = 0;
+  for (const auto& token : tokens) {
+    if (auto status = vocabulary.add(token, id++); !status.ok()) return status;
+  }
+  if (auto status = vocabulary.finish(); !status.ok()) return status;
+  return WordPiece::create(std::move(vocabulary), {"?", prefix, 100});
+}
+
+Ids ids_of(const core::Result<WordPiece>& wordpiece, std::string_view word) {
+  EXPECT_TRUE(wordpiece.ok()) << wordpiece.status().to_string();
+  Ids ids{-7};
+  wordpiece->tokenize(word, ids);
+  EXPECT_EQ(ids.front(), -7);
+  ids.erase(ids.begin());
+  return ids;
+}
+
+TEST(WordPieceTest, TakesTheLongestTokenFromTheLeft) {
+  const auto wordpiece = make({"?", "un", "##aff", "##able", "una", "##ffable", "##b"});
+  EXPECT_EQ(ids_of(wordpiece, "unaffable"), (Ids{4, 5}));
+  EXPECT_EQ(ids_of(wordpiece, "un"), (Ids{1}));
+  EXPECT_EQ(ids_of(wordpiece, "unb"), (Ids{1, 6}));
+}
+
+TEST(WordPieceTest, IsUnknownWholeWhenAPartIs) {
+  const auto wordpiece = make({"?", "un", "##b", "able"});
+  EXPECT_EQ(ids_of(wordpiece, "unx"), (Ids{0}));
+  EXPECT_EQ(ids_of(wordpiece, "unable"), (Ids{0}));  // "able" only begins words
+  EXPECT_EQ(ids_of(wordpiece, "b"), (Ids{0}));       // "##b" never does
+  EXPECT_EQ(ids_of(wordpiece, "##b"), (Ids{2}));     // unless it is written out
+}
+
+TEST(WordPieceTest, NeverCutsACodePoint) {
+  const auto wordpiece = make({"?", "é", "##é", "中", "##中"});
+  EXPECT_EQ(ids_of(wordpiece, "éé中"), (Ids{1, 2, 4}));
+  EXPECT_EQ(ids_of(wordpiece, "é文"), (Ids{0}));
+}
+
+TEST(WordPieceTest, TakesAnyPrefix) {
+  EXPECT_EQ(ids_of(make({"?", "a", "b", "ab"}, ""), "aba"), (Ids{3, 1}));
+  EXPECT_EQ(ids_of(make({"?", "a", "@@b", "@@"}, "@@"), "ab"), (Ids{1, 2}));
+  EXPECT_EQ(ids_of(make({"?", "a"}, "##"), "aa"), (Ids{0}));
+}
+
+TEST(WordPieceTest, NeedsTheUnknownToken) {
+  const auto wordpiece = make({"a"});
+  ASSERT_FALSE(wordpiece.ok());
+  EXPECT_THAT(wordpiece.status().to_string(), HasSubstr("unk_token \"?\" is not in the vocabulary"));
+}
+
+TEST(VocabularyTest, RefusesWhatOccursTwice) {
+  EXPECT_THAT(make({"?", "a", "b", "a"}).status().to_string(), HasSubstr("the token \"a\" occurs twice"));
+  Vocabulary vocabulary;
+  ASSERT_TRUE(vocabulary.add("a", 5).ok());
+  ASSERT_TRUE(vocabulary.add("b\n", 5).ok());
+  EXPECT_EQ(vocabulary.finish().to_string(), "tokens \"a\" and \"b\\x0A\" have the same id 5");
+}
+
+TEST(VocabularyTest, AllowsGapsBelowTheLimit) {
+  Vocabulary vocabulary;
+  ASSERT_TRUE(vocabulary.add("a", 7).ok());
+  ASSERT_TRUE(vocabulary.add("", Vocabulary::kIdEnd - 1).ok());
+  ASSERT_TRUE(vocabulary.finish().ok());
+  EXPECT_EQ(vocabulary.size(), 2U);
+  EXPECT_EQ(vocabulary.id_end(), Vocabulary::kIdEnd);
+  EXPECT_EQ(vocabulary.find("a"), 7);
+  EXPECT_EQ(vocabulary.find(""), static_cast<std::int32_t>(Vocabulary::kIdEnd - 1));
+  EXPECT_EQ(vocabulary.find("b"), std::nullopt);
+}
+
+TEST(VocabularyTest, HasLimits) {
+  Vocabulary vocabulary;
+  EXPECT_EQ(vocabulary.add("a", Vocabulary::kIdEnd).code(), core::StatusCode::kInvalidModel);
+  EXPECT_EQ(vocabulary.add(std::string(Vocabulary::kTokenBytesMax + 1, 'a'), 0).code(), core::StatusCode::kUnsupported);
+  EXPECT_TRUE(vocabulary.add(std::string(Vocabulary::kTokenBytesMax, 'a'), 0).ok());
+}
+
+TEST(VocabularyTest, FindsEveryOneOfManyTokens) {
+  Vocabulary vocabulary;
+  for (std::uint64_t i = 0; i < 200'000; ++i)
+    ASSERT_TRUE(vocabulary.add(std::to_string(i * 7919), i).ok());
+  ASSERT_TRUE(vocabulary.finish().ok());
+  for (std::uint64_t i = 0; i < 200'000; ++i) {
+    ASSERT_EQ(vocabulary.find(std::to_string(i * 7919)), static_cast<std::int32_t>(i));
+    ASSERT_EQ(vocabulary.find(std::to_string(i * 7919) + "x"), std::nullopt);
+  }
+}
+
+TEST(VocabularyTest, FindsNothingWhenEmpty) {
+  Vocabulary vocabulary;
+  ASSERT_TRUE(vocabulary.finish().ok());
+  EXPECT_EQ(vocabulary.find("a"), std::nullopt);
+  EXPECT_EQ(vocabulary.find(""), std::nullopt);
+}
+
+}  // namespace
+}  // namespace latebind::embedding
