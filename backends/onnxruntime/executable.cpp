@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
@@ -26,6 +28,11 @@ Status deadline_passed() {
 // wrong (an index beyond the table …) is the one that is the caller's.
 StatusCode code_of_run(abi::ErrorCode code) {
   return code == abi::kInvalidArgument ? StatusCode::kInvalidArgument : StatusCode::kDeviceFailed;
+}
+
+// The vendor takes for granted that elements lie where their type may lie.
+bool is_aligned(const void* data, core::ElementType type) {
+  return reinterpret_cast<std::uintptr_t>(data) % core::size_of(type) == 0;
 }
 
 }  // namespace
@@ -88,7 +95,7 @@ Result<Owned<abi::Value>> OnnxruntimeExecutable::wrap(const TensorInfo& info, vo
 Status OnnxruntimeExecutable::bind_inputs(std::span<const TensorView> inputs, Values& values) const {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     void* data = inputs[i].data;
-    if (!inputs[i].is_contiguous()) {
+    if (!inputs[i].is_contiguous() || !is_aligned(data, inputs[i].type)) {
       LB_ASSIGN_OR_RETURN(const std::size_t bytes, core::byte_size_of(inputs[i].type, inputs[i].shape));
       values.packed.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
       data = values.packed.back().get();
@@ -111,6 +118,10 @@ Status OnnxruntimeExecutable::bind_outputs(std::span<OutputTensor> outputs, Valu
     if (!values.in_place.back()) continue;
     auto data = outputs[i].prepare(info.type, info.shape);
     if (!data.ok()) return data.status().with_context(fmt::format("output '{}'", info.name));
+    if (!is_aligned(*data, info.type)) {
+      values.in_place.back() = false;
+      continue;
+    }
     LB_ASSIGN_OR_RETURN(auto value, wrap(info, *data, info.shape));
     values.outputs.back() = value.release();
   }

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <random>
 #include <string_view>
 #include <utility>
 
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
+#include "core/platform/temporary_folder.h"
 
 namespace latebind::onnxruntime {
 namespace {
@@ -144,41 +144,9 @@ bool is_blob(std::span<const std::byte> bytes) {
          std::memcmp(bytes.data() + kBlobMagicOffset, kBlobMagic.data(), kBlobMagic.size()) == 0;
 }
 
-// A folder of our own that goes, with what is in it, when the object does.
-class TemporaryFolder {
- public:
-  static Result<TemporaryFolder> create() {
-    std::error_code error;
-    const auto base = std::filesystem::temp_directory_path(error);
-    std::random_device random;
-    for (int attempt = 0; !error && attempt < 16; ++attempt) {
-      auto folder = base / fmt::format("latebind-{:08x}{:08x}", random(), random());
-      // False when it exists: somebody else's.
-      if (!std::filesystem::create_directory(folder, error)) continue;
-      TemporaryFolder result(std::move(folder));
-      std::filesystem::permissions(result.path_, std::filesystem::perms::owner_all, error);
-      if (!error) return result;
-    }
-    return Status(StatusCode::kIo, fmt::format("can not make a temporary folder to compile in: {}", error.message()));
-  }
-  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
-  ~TemporaryFolder() {
-    std::error_code error;
-    if (!path_.empty()) std::filesystem::remove_all(path_, error);
-  }
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  explicit TemporaryFolder(std::filesystem::path path) : path_(std::move(path)) {}
-
-  std::filesystem::path path_;
-};
-
 // A compiled file, mapped, with its folder.
 struct MappedBlob {
-  TemporaryFolder folder;
+  platform::TemporaryFolder folder;
   platform::MappedFile file;
 };
 
@@ -235,7 +203,7 @@ Result<core::SharedBytes> compile_model(const Environment& environment, const co
   LB_ASSIGN_OR_RETURN(const auto prepared, prepare(environment, model, options));
   LB_ASSIGN_OR_RETURN(auto session_options,
                       make_session_options(environment, SessionKind::kCompile, options, prepared.dimensions));
-  LB_ASSIGN_OR_RETURN(auto folder, TemporaryFolder::create());
+  LB_ASSIGN_OR_RETURN(auto folder, platform::TemporaryFolder::create("compile"));
   const auto file = folder.path() / "model.ort";
   LB_RETURN_IF_ERROR(add_entry(library, session_options.get(), "session.save_model_format", "ORT"));
   LB_ORT_RETURN_IF_ERROR(library, library.api.SetOptimizedModelFilePath(session_options.get(), file.c_str()),

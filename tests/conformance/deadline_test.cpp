@@ -1,6 +1,6 @@
 // A run that takes too long is given up, and the executable goes on.
+#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <thread>
 
 #include "tests/conformance/conformance.h"
@@ -74,19 +74,21 @@ TEST_P(ConformanceTest, GivesUpWaitingForARequestAtTheDeadline) {
   compile.requests = 1;
   const auto executable = load(slow_model(), compile);
   ASSERT_NE(executable, nullptr);
+  std::atomic<bool> done{false};
   std::thread occupant([&] {
     Tensor<float> large{Shape{1024, 1024}, std::vector<float>(1024 * 1024, 0.0F)};
     OutputTensor output;
     EXPECT_EQ(run(*executable, large.view(ElementType::kF32), output, within(std::chrono::milliseconds(500))).code(),
               StatusCode::kDeadlineExceeded);
+    done = true;
   });
   Tensor<float> small{Shape{1, 1}, {1.0F}};
   OutputTensor output;
-  // Until the occupant has the request, runs succeed.
+  // Until the occupant has the request, runs succeed, or are too slow themselves on a busy machine.
   Status status;
   do {
     status = run(*executable, small.view(ElementType::kF32), output, within(std::chrono::milliseconds(20)));
-  } while (status.ok());
+  } while (status.code() != StatusCode::kBusy && !done);
   EXPECT_EQ(status.code(), StatusCode::kBusy) << status.to_string();
   occupant.join();
   EXPECT_OK(run(*executable, small.view(ElementType::kF32), output));

@@ -1,5 +1,6 @@
 // Ranks, dynamic shapes, and that outputs come with their true shape.
 #include <array>
+#include <cstring>
 
 #include "tests/conformance/conformance.h"
 
@@ -80,14 +81,31 @@ TEST_P(ConformanceTest, TakesStaticShapesInsteadOfDynamicOnes) {
   EXPECT_FALSE(doubles(*executable, {3, 3}));
 }
 
-TEST_P(ConformanceTest, RefusesStaticShapesThatTheModelCanNotHave) {
+TEST_P(ConformanceTest, ChangesADeclaredSizeOrRefusesToByName) {
   core::CompileOptions options;
   options.input_shapes = {Shape{2, 4}};
-  const auto refused = try_load(doubling_model({"n", 3}).model(), options);
-  ASSERT_FALSE(refused.ok());
-  EXPECT_NE(refused.status().to_string().find("'x'"), std::string::npos) << refused.status().to_string();
-  options.input_shapes = {Shape{2, 3}, Shape{1}};
-  EXPECT_FALSE(try_load(doubling_model({"n", 3}).model(), options).ok());
+  const auto loaded = try_load(doubling_model({"n", 3}).model(), options);
+  if (loaded.ok()) {
+    EXPECT_EQ((*loaded)->inputs()[0].shape, (Shape{2, 4}));
+    EXPECT_TRUE(doubles(**loaded, {2, 4}));
+  } else {
+    EXPECT_EQ(loaded.status().code(), StatusCode::kShapeMismatch) << loaded.status().to_string();
+    EXPECT_NE(loaded.status().to_string().find("'x'"), std::string::npos) << loaded.status().to_string();
+  }
+}
+
+TEST_P(ConformanceTest, RefusesStaticShapesThatTheModelCanNotHave) {
+  const std::vector<float> weights(9, 1.0F);
+  OnnxBuilder builder;
+  builder.input("x", ElementType::kF32, {"n", 3})
+      .output("y", ElementType::kF32, {"n", 3})
+      .constant("w", ElementType::kF32, {3, 3}, std::span(weights))
+      .node("MatMul", {"x", "w"}, {"y"});
+  for (const std::vector<Shape>& shapes : {std::vector<Shape>{{2, 4}}, {{2, 3, 1}}, {{2, 3}, {1}}}) {
+    core::CompileOptions options;
+    options.input_shapes = shapes;
+    EXPECT_FALSE(try_load(builder.model(), options).ok()) << shapes[0].to_string();
+  }
 }
 
 TEST_P(ConformanceTest, ReadsInputsWithStrides) {
@@ -141,6 +159,24 @@ TEST_P(ConformanceTest, RefusesMemoryThatIsTooSmallForTheOutput) {
     EXPECT_NE(status.to_string().find("'y'"), std::string::npos) << status.to_string();
     EXPECT_EQ(memory[5], -1) << "written beyond the memory that was given";
     EXPECT_TRUE(doubles(*executable, {2, 3})) << "no longer usable";
+  }
+}
+
+TEST_P(ConformanceTest, ReadsAndWritesMemoryAtOddAddresses) {
+  for (const OnnxDims& dims : {OnnxDims{2, 3}, OnnxDims{"n", 3}}) {
+    const auto executable = load(doubling_model(dims));
+    ASSERT_NE(executable, nullptr);
+    auto input = counting({2, 3});
+    std::vector<std::byte> odd_input(6 * sizeof(float) + 1);
+    std::vector<std::byte> odd_output(6 * sizeof(float) + 1);
+    std::memcpy(odd_input.data() + 1, input.values.data(), 6 * sizeof(float));
+    TensorView view = input.view(ElementType::kF32);
+    view.data = odd_input.data() + 1;
+    auto output = OutputTensor::bound(odd_output.data() + 1, 6 * sizeof(float));
+    ASSERT_OK(run(*executable, view, output));
+    std::vector<float> values(6);
+    std::memcpy(values.data(), odd_output.data() + 1, 6 * sizeof(float));
+    EXPECT_EQ(values, (std::vector<float>{0, 2, 4, 6, 8, 10}));
   }
 }
 
