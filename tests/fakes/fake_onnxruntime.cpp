@@ -1,8 +1,7 @@
 // A fake libonnxruntime: one model, whose input x and output y are f32 [n], and y = x + 1.
 //
-// Built into variants: FAKE_VERSION is the version that it claims; FAKE_NO_API answers no version of the interface;
-// FAKE_NULL_BASE and FAKE_NO_ENTRY have no interface at all; FAKE_MISSING_SLOT leaves that slot empty. Everything else
-// is told by latebind_fake_state(). Each object made is counted against its release.
+// Built into variants by definitions (below). Everything else is told by latebind_fake_state(). Each object made is
+// counted against its release.
 #include <atomic>
 #include <condition_variable>
 #include <cstring>
@@ -13,8 +12,24 @@
 #include "backends/onnxruntime/abi.h"
 #include "tests/fakes/fake_onnxruntime_state.h"
 
+// The version that it claims.
 #ifndef FAKE_VERSION
 #define FAKE_VERSION "1.31.1"
+#endif
+// 0: it answers no version of the interface.
+#ifndef FAKE_HAS_API
+#define FAKE_HAS_API 1
+#endif
+// 0: it has no interface at all.
+#ifndef FAKE_HAS_BASE
+#define FAKE_HAS_BASE 1
+#endif
+// A slot that is left empty. None needs slot 0.
+#ifndef FAKE_MISSING_SLOT
+#define FAKE_MISSING_SLOT 0
+#endif
+#ifndef FAKE_ENTRY
+#define FAKE_ENTRY OrtGetApiBase
 #endif
 
 namespace latebind::onnxruntime::abi {
@@ -364,20 +379,14 @@ std::vector<Slot> make_table() {
   put(table, 130, take_entry);
   put(table, 210, take_initializers);
   put(table, 279, take_files);
-#ifdef FAKE_MISSING_SLOT
   table[FAKE_MISSING_SLOT] = nullptr;
-#endif
   return table;
 }
 
-const Slot* get_api([[maybe_unused]] std::uint32_t version) {
+const Slot* get_api(std::uint32_t version) {
   g_state.asked_version = version;
-#ifdef FAKE_NO_API
-  return nullptr;
-#else
   static const std::vector<Slot> table = make_table();
-  return table.data();
-#endif
+  return FAKE_HAS_API ? table.data() : nullptr;
 }
 
 const char* get_version() {
@@ -393,14 +402,8 @@ FAKE_EXPORT latebind::fake::OnnxruntimeState* latebind_fake_state() {
   return &latebind::onnxruntime::abi::g_state;
 }
 
-#ifndef FAKE_NO_ENTRY
-FAKE_EXPORT const latebind::onnxruntime::abi::ApiBase* OrtGetApiBase() {
-#ifdef FAKE_NULL_BASE
-  return nullptr;
-#else
+FAKE_EXPORT const latebind::onnxruntime::abi::ApiBase* FAKE_ENTRY() {
   static const latebind::onnxruntime::abi::ApiBase base{latebind::onnxruntime::abi::get_api,
                                                         latebind::onnxruntime::abi::get_version};
-  return &base;
-#endif
+  return FAKE_HAS_BASE ? &base : nullptr;
 }
-#endif

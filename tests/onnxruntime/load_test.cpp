@@ -84,7 +84,7 @@ TEST(OnnxruntimeLoadTest, RefusesWhatIsNoLibrary) {
 
 TEST(OnnxruntimeLoadTest, RefusesALibraryThatIsCutOff) {
   FakeLibrary library;
-  std::filesystem::resize_file(library.file(), std::filesystem::file_size(library.file()) / 2);
+  std::filesystem::resize_file(library.file(), 6000);
   EXPECT_EQ(open_library(library.file().string()).status().code(), StatusCode::kLibraryUnusable);
 }
 
