@@ -1,0 +1,109 @@
+// Fuzzes the tokenizer: outside bytes as a tokenizer.json, and as text for fixed tokenizers.
+//
+// Byte 0 chooses: 'J': the rest is a tokenizer.json, up to a NUL byte if there is one, and behind it a text for it.
+// Otherwise a text; the byte's lowest bits choose the normalizer's options and whether there are normalized added
+// tokens, and the next byte the limit of tokens.
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "embedding/tokenizer/tokenizer.h"
+#include "embedding/tokenizer/utf8.h"
+
+namespace {
+
+using latebind::embedding::Tokenizer;
+using Ids = std::vector<std::int32_t>;
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void check_encode(const Tokenizer& tokenizer, std::string_view text, std::size_t max_tokens,
+                  std::size_t tokens_behind) {
+  Ids ids{-1};
+  const auto status = tokenizer.encode(text, max_tokens, ids);
+  require(ids.front() == -1);
+  if (!status.ok()) {
+    require(ids.size() == 1);
+    return;
+  }
+  require(latebind::embedding::find_invalid_utf8(text) == std::string_view::npos);
+  require(ids.size() - 1 <= max_tokens);
+  for (std::size_t i = 1; i < ids.size(); ++i) {
+    require(ids[i] >= 0 && static_cast<std::size_t>(ids[i]) < tokenizer.vocabulary_size());
+  }
+  Ids again{-1};
+  require(tokenizer.encode(text, max_tokens, again).ok());
+  require(again == ids);
+  // What fits is what comes out without a limit; what does not is its beginning, and the special tokens behind.
+  Ids all{-1};
+  require(tokenizer.encode(text, std::numeric_limits<std::size_t>::max(), all).ok());
+  require(all.size() >= ids.size());
+  if (all.size() - 1 <= max_tokens) require(all == ids);
+  for (std::size_t i = 0; i + tokens_behind < ids.size(); ++i)
+    require(ids[i] == all[i]);
+}
+
+Tokenizer make_fixed(unsigned flags) {
+  const auto flag = [flags](unsigned bit) { return (flags >> bit & 1U) != 0; };
+  const auto added = [](int id, std::string_view content, std::string_view options) {
+    return fmt::format(R"({{"id":{},"content":"{}",{}}})", id, content, options);
+  };
+  const std::string plain = R"("single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":true)";
+  std::string tokens = added(0, "[UNK]", plain) + "," + added(1, "[CLS]", plain) + "," + added(2, "[SEP]", plain);
+  if (flag(4)) {
+    tokens +=
+        "," + added(18, "Éa b", R"("single_word":false,"lstrip":true,"rstrip":true,"normalized":true,"special":false)");
+    tokens +=
+        "," + added(19, "b", R"("single_word":true,"lstrip":false,"rstrip":true,"normalized":true,"special":false)");
+    tokens +=
+        "," + added(20, " ", R"("single_word":false,"lstrip":true,"rstrip":true,"normalized":false,"special":false)");
+  }
+  const std::string json = fmt::format(
+      R"({{"version":"1.0","added_tokens":[{}],"normalizer":{{"type":"BertNormalizer","clean_text":{},)"
+      R"("handle_chinese_chars":{},"strip_accents":{},"lowercase":{}}},"pre_tokenizer":{{"type":"BertPreTokenizer"}},)"
+      R"("post_processor":{{"type":"BertProcessing","sep":["[SEP]",2],"cls":["[CLS]",1]}},"model":{{"type":"WordPiece",)"
+      R"("unk_token":"[UNK]","continuing_subword_prefix":"##","max_input_chars_per_word":12,"vocab":{{"[UNK]":0,)"
+      R"("[CLS]":1,"[SEP]":2,"a":3,"##a":4,"##b":5,"ab":6,"中":7,"é":8,"##é":9,"e":10,".":11,"abc":12,"##c":13,)"
+      R"("ᄀ":14,"##ᅡ":15,"##〮":16,"〮":17}}}}}})",
+      tokens, flag(0), flag(1), flag(2), flag(3));
+  auto tokenizer = Tokenizer::from_json(json, "fixed");
+  if (!tokenizer.ok()) {
+    fmt::print(stderr, "{}\n", tokenizer.status().to_string());
+    std::abort();
+  }
+  return *std::move(tokenizer);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 2) return 0;
+  const std::string_view input(reinterpret_cast<const char*>(data), size);
+  if (input.front() == 'J') {
+    const std::string_view rest = input.substr(1);
+    const std::size_t end = rest.find('\0');
+    const auto tokenizer = Tokenizer::from_json(rest.substr(0, end), "fuzz");
+    if (tokenizer.ok()) {
+      const std::string_view text = end == std::string_view::npos ? "Some text: [CLS] 中é." : rest.substr(end + 1);
+      check_encode(*tokenizer, text, 16, 16);
+    } else {
+      require(tokenizer.status().to_string().find('\n') == std::string::npos);
+    }
+    return 0;
+  }
+  static std::array<std::unique_ptr<Tokenizer>, 32> fixed;
+  auto& tokenizer = fixed[data[0] & 31U];
+  if (!tokenizer) tokenizer = std::make_unique<Tokenizer>(make_fixed(data[0] & 31U));
+  check_encode(*tokenizer, input.substr(2), data[1], 1);
+  return 0;
+}
