@@ -2,8 +2,10 @@
 
 #include <grp.h>
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -110,6 +112,23 @@ TEST(EnvironmentTest, IgnoresTheCallerOfASetuidProgram) {
     }
     EXPECT_EQ(lines["module"], program.string());
   }
+}
+
+// Here the ids say nothing: only the kernel's word at the start does.
+TEST(EnvironmentTest, IgnoresTheCallerOfAProgramWithCapabilities) {
+  if (!testing::is_root()) GTEST_SKIP() << "only root can give a program capabilities";
+  const TemporaryFolder folder;
+  const auto program = copied_probe(folder);
+  vfs_cap_data capabilities{};
+  capabilities.magic_etc = VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE;
+  capabilities.data[0].permitted = 1U << CAP_NET_BIND_SERVICE;
+  if (::setxattr(program.c_str(), "security.capability", &capabilities, XATTR_CAPS_SZ_2, 0) != 0) {
+    GTEST_SKIP() << "the file system of " << folder.path() << " keeps no capabilities";
+  }
+  auto lines = probe(program, folder, true);
+  EXPECT_EQ(lines["privileged"], "1");
+  EXPECT_EQ(lines["environment"], "hostile");
+  EXPECT_EQ(lines["trusted"], "none");
 }
 
 TEST(EnvironmentTest, NoticesRightsThatTheProcessChangedItself) {
