@@ -6,6 +6,7 @@
 #include <cctype>
 #include <utility>
 
+#include "core/onnx_structure.h"
 #include "core/platform/digest.h"
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
@@ -80,6 +81,7 @@ Result<Model> Model::from_file(const std::filesystem::path& file) {
     return from_forms(name, {{.format = ModelFormat::kOpenvinoIr, .file = file}});
   }
   if (looks_like_onnx(head)) {
+    LB_RETURN_IF_ERROR(check_onnx_structure(mapped.bytes()).with_context(platform::path_to_utf8(file)));
     return from_forms(name, {{.format = ModelFormat::kOnnx, .file = file}});
   }
   return Status(StatusCode::kInvalidModel,

@@ -31,7 +31,7 @@ class ModelTest : public ::testing::Test {
 };
 
 TEST_F(ModelTest, TellsOnnxAndIrByTheirFirstBytes) {
-  const auto onnx = Model::from_file(write("a.onnx", std::string("\x08\x0a\x12\x01x", 5)));
+  const auto onnx = Model::from_file(write("a.onnx", std::string("\x08\x0a\x3a\x00", 4)));
   ASSERT_TRUE(onnx.ok()) << onnx.status().to_string();
   EXPECT_NE(onnx->find(ModelFormat::kOnnx), nullptr);
   EXPECT_EQ(onnx->find(ModelFormat::kOpenvinoIr), nullptr);

@@ -1,0 +1,16 @@
+// The outermost structure of an ONNX file, checked before a vendor sees it: what was cut off or is no ONNX model at all
+// gets our own words with the place, instead of what each vendor makes of it.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "core/status.h"
+
+namespace latebind::core {
+
+// Walks the fields of ModelProto (protobuf's wire format; source: onnx.proto) by their lengths, without looking into
+// them: cheap however large the file is. kInvalidModel with the byte where it goes wrong, or when there is no graph.
+[[nodiscard]] Status check_onnx_structure(std::span<const std::byte> bytes);
+
+}  // namespace latebind::core
