@@ -70,8 +70,10 @@ Exit embed(const Options& options) {
   const auto writer = VectorWriter::make(options.format, *std::move(sink), (*embedder)->dimension());
   if (!writer.ok()) return fail(writer.status());
 
+  const auto attested = (*embedder)->attestation();
   const auto start = std::chrono::steady_clock::now();
   const auto stats = embed_all(options, *reader, **embedder, **writer);
+  note_takeover(*attested, *(*embedder)->attestation());
   if (!stats.ok()) return fail(stats.status());
   if (!options.quiet) {
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;

@@ -74,6 +74,8 @@ Result<Outcome> run_model(const Options& options, const Runtime& runtime) {
     LB_RETURN_IF_ERROR(placed->execute(views, outputs));
     times.push_back(ms_since(start));
   }
+  const auto loaded_as = std::exchange(outcome.attestation, placed->attestation());
+  note_takeover(*loaded_as, *outcome.attestation);
   outcome.first_ms = times.front();
   outcome.p50_ms = percentile(times, 0.5);
   for (std::size_t i = 0; i < outputs.size(); ++i) {

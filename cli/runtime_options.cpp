@@ -90,4 +90,9 @@ void note_fallback(const core::Attestation& attestation) {
   if (attestation.fallback) note(fmt::format("fallback: {}", attestation.reason));
 }
 
+void note_takeover(const core::Attestation& before, const core::Attestation& after) {
+  const bool same = before.active.backend == after.active.backend && before.active.device == after.active.device;
+  if (!same) note_fallback(after);
+}
+
 }  // namespace latebind::cli

@@ -56,4 +56,7 @@ struct Runtime {
 // Says the reason when something else than the preferred device answers. Once per loaded model.
 void note_fallback(const core::Attestation& attestation);
 
+// Says so when another device took over after loading: `before` and `after` are what was attested then and is now.
+void note_takeover(const core::Attestation& before, const core::Attestation& after);
+
 }  // namespace latebind::cli

@@ -114,8 +114,10 @@ Exit search(const Options& options) {
   const auto embedder = open_embedder(options.embedder, *runtime);
   if (!embedder.ok()) return fail(embedder.status());
 
+  const auto attested = (*embedder)->attestation();
   const auto start = std::chrono::steady_clock::now();
   const auto found = find(options, *reader, **embedder);
+  note_takeover(*attested, *(*embedder)->attestation());
   if (!found.ok()) return fail(found.status());
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
   if (!options.quiet) note(summary(found->stats, time.count(), **embedder));

@@ -2,6 +2,8 @@
 
 import json
 import os
+import resource
+import signal
 import struct
 import subprocess
 
@@ -81,6 +83,20 @@ def test_a_full_disk_is_one_line(tmp_path, output_format):
     assert os.path.exists("/dev/full") and not os.path.isfile("/dev/full")
 
 
+def test_a_file_that_can_not_be_finished_leaves_nothing(tmp_path):
+    file = write(tmp_path, "texts", b"some text\n" * 5000)
+
+    def no_large_files():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+    for output_format in ("jsonl", "npy", "f32"):
+        said = embed("-q", "--output-format", output_format, "-o", tmp_path / "v", file,
+                     preexec_fn=no_large_files, restore_signals=False)
+        assert str(tmp_path / "v") in said
+        assert [one.name for one in tmp_path.iterdir()] == ["texts"]
+
+
 @pytest.mark.parametrize("command", ["devices", "doctor"])
 def test_a_full_disk_fails_reports_too(command):
     with open("/dev/full", "wb") as full:
@@ -142,7 +158,7 @@ def test_a_model_file_that_is_missing_is_named(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("share", [0, 0.5, 0.999])
+@pytest.mark.parametrize("share", [0, 0.5, 0.99])
 def test_a_model_file_that_was_cut_off_is_named(tmp_path, name, share):
     model = copy_model(tmp_path)
     data = (model / name).read_bytes()

@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,7 +10,7 @@ SOURCE = Path(os.environ["LATEBIND_SOURCE_DIR"])
 PROGRAM = Path(os.environ["LATEBIND_BINARY_DIR"]) / "bin" / "latebind"
 # The real model, which scripts/setup puts there, and a tiny one of the same family for whatever needs many texts.
 MODEL = SOURCE / "build" / "runtime" / "model" / "all-MiniLM-L6-v2"
-TINY = SOURCE / "tests" / "data" / "tiny-bert"
+TINY = SOURCE / "tests" / "data" / "tiny-bert" / "f32"
 GOLDEN = SOURCE / "tests" / "data" / "golden"
 
 # Where no vendor library is: each of these settings is the whole search.
@@ -20,16 +19,15 @@ ONNXRUNTIME_GONE = {"LATEBIND_ONNXRUNTIME_LIBRARY": "/nonexistent/libonnxruntime
 BOTH_GONE = OPENVINO_GONE | ONNXRUNTIME_GONE
 
 
-def run(*arguments, env=None, binary=False, program=PROGRAM, timeout=280, **options):
+def run(*arguments, env=None, binary=False, program=PROGRAM, **options):
     """Runs the program; its output as text, or as bytes."""
+    settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 280}
     if not binary:
-        options |= {"encoding": "utf-8"}
-    options.setdefault("stdin", subprocess.DEVNULL) if "input" not in options else None
-    options.setdefault("stdout", subprocess.PIPE)
-    options.setdefault("stderr", subprocess.PIPE)
+        settings["encoding"] = "utf-8"
+    if "input" not in options:
+        settings["stdin"] = subprocess.DEVNULL
     return subprocess.run(
-        [str(program), *map(str, arguments)], env=os.environ | (env or {}), timeout=timeout, **options
-    )
+        [str(program), *map(str, arguments)], env=os.environ | (env or {}), **(settings | options))
 
 
 def good(*arguments, **options):
@@ -93,8 +91,3 @@ def copy_model(folder, model=None):
     target = folder / "model"
     shutil.copytree(model or TINY, target)
     return target
-
-
-def limit_memory(mib):
-    """For preexec_fn: the process may not have more than so much address space."""
-    return lambda: resource.setrlimit(resource.RLIMIT_AS, (mib << 20, mib << 20))
