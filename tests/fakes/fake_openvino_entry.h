@@ -1,0 +1,35 @@
+// What the files with the vendor's functions share: the entry to every function, and the making and freeing of objects.
+#pragma once
+
+#include "tests/fakes/fake_openvino_state.h"
+
+#define FAKE extern "C" __attribute__((visibility("default")))
+
+// Leaves the function when the script says so.
+#define ENTER(name) \
+  if (const auto lb_code = latebind::fake::enter(#name)) return *lb_code
+#define NEED(kind, object) \
+  if (!latebind::fake::is_alive(kind, object)) return latebind::fake::fail(-1, "a dead " kind " was used")
+
+// Declared as the backend thinks they are: a definition that differs does not compile.
+namespace latebind::openvino::abi {
+#define LB_DECLARE(name, result, parameters) FAKE result name parameters;
+LB_OPENVINO_REQUIRED(LB_DECLARE)
+#undef LB_DECLARE
+}  // namespace latebind::openvino::abi
+
+namespace latebind::fake {
+
+template <class T>
+T* make(const char* kind) {
+  T* object = new T;
+  born(kind, object);
+  return object;
+}
+
+template <class T>
+void drop(const char* kind, T* object) {
+  if (object != nullptr && dies(kind, object)) delete object;
+}
+
+}  // namespace latebind::fake

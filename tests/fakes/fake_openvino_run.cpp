@@ -1,0 +1,220 @@
+// The fake OpenVINO library: the vendor's functions for tensors and requests, over fake_openvino_state.h.
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "tests/fakes/fake_openvino_entry.h"
+#include "tests/fakes/fake_openvino_state.h"
+
+using namespace latebind::fake;  // NOLINT: the whole file is inside it
+using latebind::openvino::abi::Code;
+using latebind::openvino::abi::CompiledModel;
+using latebind::openvino::abi::ConstPort;
+using latebind::openvino::abi::Core;
+using latebind::openvino::abi::Devices;
+using latebind::openvino::abi::ElementCode;
+using latebind::openvino::abi::InferRequest;
+using latebind::openvino::abi::Model;
+using latebind::openvino::abi::PartialShape;
+using latebind::openvino::abi::RunState;
+using latebind::openvino::abi::Shape;
+using latebind::openvino::abi::Tensor;
+using latebind::openvino::abi::Version;
+using BoundsOfDimension = latebind::openvino::abi::Dimension;
+
+namespace {
+
+constexpr Code kInvalidParameter = latebind::openvino::abi::kInvalidParameter;
+constexpr Code kNotReady = latebind::openvino::abi::kResultNotReady;
+constexpr Code kCancelled = latebind::openvino::abi::kInferCancelled;
+
+void lie_about_shape(TensorData& data) {
+  const Script script = Script::read();
+  if (script.wrong_rank) data.dims.push_back(1);
+  if (script.wrong_shape && !data.dims.empty()) {
+    ++data.dims.back();
+    data.owned.resize(bytes_of(data.type, data.dims));
+  }
+}
+
+// The work of one run; the lock is not held.
+Code work(RunState& run) {
+  if (const auto code = enter("run")) return *code;
+  while (true) {
+    const Script script = Script::read();
+    if (!script.hang) break;
+    std::unique_lock lock(run.mutex);
+    run.changed.wait_for(lock, std::chrono::milliseconds(2));
+    if (script.hang_cancellable && run.cancelled) return fail(kCancelled, "Infer Request was canceled");
+  }
+  for (const auto& input : run.inputs)
+    if (!input) return fail(-1, "an input was not set");
+  for (const auto& failure : Script::read().shape_failures) {
+    if (!run.inputs.empty() && run.inputs[0]->dims == failure.dims) return fail(failure.code, failure.text);
+  }
+  for (std::size_t i = 0; i < run.outputs.size(); ++i) {
+    auto result = std::make_shared<TensorData>(compute(run.network, i, run.inputs, run.precision));
+    lie_about_shape(*result);
+    // A tensor over the caller's memory takes the result if it is of the very same shape, as a static output is.
+    auto& bound = run.outputs[i];
+    if (bound && bound->owned.empty() && bound->data != nullptr) {
+      const auto room = bytes_of(bound->type, bound->dims);
+      std::memcpy(bound->data, result->owned.data(), std::min(room, result->owned.size()));
+      bound->dims = result->dims;
+    } else {
+      result->data = result->owned.data();
+      bound = result;
+    }
+  }
+  return 0;
+}
+
+void finish(RunState& run, Code code) {
+  const std::lock_guard lock(run.mutex);
+  run.running = false;
+  run.code = code;
+  run.changed.notify_all();
+}
+
+bool begin(RunState& run) {
+  const std::lock_guard lock(run.mutex);
+  if (run.running) return false;
+  run.running = true;
+  run.cancelled = false;
+  return true;
+}
+
+Dims dims_of(const Shape& shape) {
+  return shape.rank > 0 ? Dims(shape.dims, shape.dims + shape.rank) : Dims();
+}
+
+}  // namespace
+
+FAKE Code ov_shape_free(Shape* shape) {
+  if (dies("shape", shape->dims)) delete[] shape->dims;
+  *shape = {};
+  return 0;
+}
+
+FAKE Code ov_tensor_create_from_host_ptr(ElementCode type, Shape shape, void* data, Tensor** out) {
+  ENTER(ov_tensor_create_from_host_ptr);
+  if (data == nullptr || out == nullptr) return kInvalidParameter;
+  const std::string name = type_of(type, Script::read().old_numbering);
+  if (size_of(name) == 0) return fail(-1, "no tensor of type " + name);
+  auto* tensor = make<Tensor>("tensor");
+  tensor->data = std::make_shared<TensorData>();
+  tensor->data->type = name;
+  tensor->data->dims = dims_of(shape);
+  tensor->data->data = static_cast<std::byte*>(data);
+  *out = tensor;
+  return 0;
+}
+
+FAKE void ov_tensor_free(Tensor* tensor) {
+  drop("tensor", tensor);
+}
+
+FAKE Code ov_tensor_get_shape(const Tensor* tensor, Shape* shape) {
+  ENTER(ov_tensor_get_shape);
+  NEED("tensor", tensor);
+  const Dims& dims = tensor->data->dims;
+  if (dims.empty()) return kInvalidParameter;  // as the real one does
+  shape->rank = static_cast<std::int64_t>(dims.size());
+  shape->dims = new std::int64_t[dims.size() + 1];
+  born("shape", shape->dims);
+  std::ranges::copy(dims, shape->dims);
+  return 0;
+}
+
+FAKE Code ov_tensor_get_byte_size(const Tensor* tensor, std::size_t* size) {
+  ENTER(ov_tensor_get_byte_size);
+  NEED("tensor", tensor);
+  *size = bytes_of(tensor->data->type, tensor->data->dims);
+  return 0;
+}
+
+FAKE Code ov_tensor_get_element_type(const Tensor* tensor, ElementCode* type) {
+  ENTER(ov_tensor_get_element_type);
+  NEED("tensor", tensor);
+  *type = code_of(tensor->data->type, Script::read().old_numbering);
+  return 0;
+}
+
+FAKE Code ov_tensor_data(const Tensor* tensor, void** data) {
+  ENTER(ov_tensor_data);
+  NEED("tensor", tensor);
+  *data = tensor->data->data;
+  return 0;
+}
+
+FAKE void ov_infer_request_free(InferRequest* request) {
+  if (request == nullptr || !is_alive("request", request)) return;
+  {
+    const std::lock_guard lock(request->run->mutex);
+    if (request->run->running) defect("a request was freed while it ran: the real library would wait here");
+  }
+  if (is_alive("compiled model", request->compiled)) --request->compiled->requests;
+  drop("request", request);
+}
+
+FAKE Code ov_infer_request_set_input_tensor_by_index(InferRequest* request, std::size_t index, const Tensor* tensor) {
+  ENTER(ov_infer_request_set_input_tensor_by_index);
+  NEED("request", request);
+  NEED("tensor", tensor);
+  request->run->inputs.at(index) = tensor->data;
+  return 0;
+}
+
+FAKE Code ov_infer_request_set_output_tensor_by_index(InferRequest* request, std::size_t index, const Tensor* tensor) {
+  ENTER(ov_infer_request_set_output_tensor_by_index);
+  NEED("request", request);
+  NEED("tensor", tensor);
+  request->run->outputs.at(index) = tensor->data;
+  return 0;
+}
+
+FAKE Code ov_infer_request_get_output_tensor_by_index(const InferRequest* request, std::size_t index, Tensor** out) {
+  ENTER(ov_infer_request_get_output_tensor_by_index);
+  NEED("request", request);
+  *out = make<Tensor>("tensor");
+  (*out)->data = request->run->outputs.at(index);
+  return 0;
+}
+
+FAKE Code ov_infer_request_infer(InferRequest* request) {
+  ENTER(ov_infer_request_infer);
+  NEED("request", request);
+  if (!begin(*request->run)) return fail(-8, "Infer Request is busy");
+  const Code code = work(*request->run);
+  finish(*request->run, code);
+  return code;
+}
+
+FAKE Code ov_infer_request_start_async(InferRequest* request) {
+  ENTER(ov_infer_request_start_async);
+  NEED("request", request);
+  if (!begin(*request->run)) return fail(-8, "Infer Request is busy");
+  std::thread([run = request->run] { finish(*run, work(*run)); }).detach();
+  return 0;
+}
+
+FAKE Code ov_infer_request_wait_for(InferRequest* request, std::int64_t timeout_ms) {
+  ENTER(ov_infer_request_wait_for);
+  NEED("request", request);
+  RunState& run = *request->run;
+  std::unique_lock lock(run.mutex);
+  if (!run.changed.wait_for(lock, std::chrono::milliseconds(timeout_ms), [&] { return !run.running; })) {
+    return kNotReady;
+  }
+  return run.code;
+}
+
+FAKE Code ov_infer_request_cancel(InferRequest* request) {
+  ENTER(ov_infer_request_cancel);
+  NEED("request", request);
+  const std::lock_guard lock(request->run->mutex);
+  request->run->cancelled = true;
+  request->run->changed.notify_all();
+  return 0;
+}
