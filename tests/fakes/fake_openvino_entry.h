@@ -11,7 +11,8 @@
 #define NEED(kind, object) \
   if (!latebind::fake::is_alive(kind, object)) return latebind::fake::fail(-1, "a dead " kind " was used")
 
-// Declared as the backend thinks they are: a definition that differs does not compile.
+// Declared as the backend thinks they are: a definition that differs is warned of, and the checks build with warnings
+// as errors.
 namespace latebind::openvino::abi {
 #define LB_DECLARE(name, result, parameters) FAKE result name parameters;
 LB_OPENVINO_REQUIRED(LB_DECLARE)
