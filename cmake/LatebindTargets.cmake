@@ -4,32 +4,19 @@
 # USES names the layers below that its headers may include.
 function(latebind_layer name)
   cmake_parse_arguments(ARG "" "" "SOURCES;USES;PRIVATE" ${ARGN})
-  # BOOTSTRAP: sources that are not written yet are left out.
-  set(existing)
-  foreach(source IN LISTS ARG_SOURCES)
-    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source})
-      list(APPEND existing ${source})
-    else()
-      message(WARNING "${name}: ${source} is not written yet")
-    endif()
-  endforeach()
-  if(NOT existing)
-    file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}_empty.cpp "namespace {}\n")
-    set(existing ${CMAKE_CURRENT_BINARY_DIR}/${name}_empty.cpp)
-  endif()
-  add_library(${name} STATIC ${existing})
+  add_library(${name} STATIC ${ARG_SOURCES})
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC ${ARG_USES} PRIVATE fmt::fmt-header-only Threads::Threads ${ARG_PRIVATE})
   target_compile_definitions(${name} PRIVATE LATEBIND_VERSION="${PROJECT_VERSION}")
 endfunction()
 
-# latebind_test(NAME LAYER target … [SOURCES …]): every tests/<dir>/*_test.cpp of the calling folder, in one GoogleTest program.
+# latebind_test(NAME LINK target … [SOURCES …] [LABELS …] [ENVIRONMENT …])
+# Every *_test.cpp of the calling folder in one GoogleTest program, each test of it a test of ctest.
 function(latebind_test name)
   cmake_parse_arguments(ARG "" "" "LINK;SOURCES;LABELS;ENVIRONMENT" ${ARGN})
   file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp)
   if(NOT tests AND NOT ARG_SOURCES)
-    message(WARNING "${name}: no tests written yet")  # BOOTSTRAP
-    return()
+    message(FATAL_ERROR "${name}: there is no *_test.cpp in ${CMAKE_CURRENT_SOURCE_DIR}")
   endif()
   add_executable(${name} ${tests} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} fmt::fmt-header-only GTest::gmock GTest::gtest GTest::gtest_main Threads::Threads)
