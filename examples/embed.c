@@ -51,15 +51,15 @@ int main(int argc, char** argv) {
 
   /* The default model normalises its vectors, so that their product is the cosine. */
   double cosine = 0;
-  for (size_t i = 0; i < dimension; ++i) cosine += (double)vectors[i] * (double)vectors[dimension + i];
+  for (size_t i = 0; i < dimension; ++i)
+    cosine += (double)vectors[i] * (double)vectors[dimension + i];
 
   lb_active active = LB_INIT(lb_active);
   if (lb_embedder_attestation(embedder, &attestation) != LB_OK || lb_attestation_get(attestation, &active) != LB_OK) {
     fail("attesting");
     goto done;
   }
-  printf("%.4f by %s:%s in %s (%s)\n", cosine, active.backend, active.device, active.precision,
-         active.runtime_version);
+  printf("%.4f by %s:%s in %s (%s)\n", cosine, active.backend, active.device, active.precision, active.runtime_version);
   if (active.fallback) printf("fallback: %s\n", active.reason);
   result = 0;
 
