@@ -54,7 +54,9 @@ Result<GraphModel> from_weights(const ModelFolder& folder, const GraphOptions& o
                    .weights = {shared, all}});
   return GraphModel{.model = core::Model::from_forms(folder.name, std::move(forms)),
                     .pooled = !options.hidden_states,
-                    .dimension = folder.bert->hidden_size};
+                    .dimension = folder.bert->hidden_size,
+                    .output = 0,
+                    .weights = shared};
 }
 
 Result<GraphModel> from_onnx_file(const ModelFolder& folder, const GraphOptions& options) {
