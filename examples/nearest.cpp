@@ -23,7 +23,8 @@ int fail(const latebind::Status& status) {
 int run(const std::string& folder, const std::string& file, std::string_view question) {
   std::vector<std::string> lines;
   std::ifstream stream(file);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  for (std::string line; std::getline(stream, line);)
+    lines.push_back(line);
   if (lines.empty()) {
     std::fprintf(stderr, "%s: no lines\n", file.c_str());
     return 1;
@@ -50,7 +51,8 @@ int run(const std::string& folder, const std::string& file, std::string_view que
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });
   order.resize(std::min(order.size(), kShown));
-  for (const std::size_t i : order) std::printf("%.4f  %s\n", scores[i], lines[i].c_str());
+  for (const std::size_t i : order)
+    std::printf("%.4f  %s\n", scores[i], lines[i].c_str());
 
   const auto attestation = embedder->attestation();
   if (!attestation) return fail(attestation.status());
