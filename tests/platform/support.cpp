@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -70,6 +71,9 @@ bool is_root() {
 std::string in_child(const std::function<std::string()>& body) {
   int ends[2] = {-1, -1};
   if (::pipe(ends) != 0) throw std::runtime_error("no pipe could be made");
+  // What is buffered now would be written by the child as well, if anything flushes it there (the thread sanitizer
+  // does).
+  std::fflush(nullptr);
   const pid_t child = ::fork();
   if (child < 0) throw std::runtime_error("no child could be made");
   if (child == 0) {
