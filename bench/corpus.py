@@ -25,7 +25,7 @@ def docstrings(file):
 
 
 def paragraphs(folder):
-    files = sorted(folder.glob("*.py")) + sorted(folder.glob("*/*.py"))
+    files = sorted([*folder.glob("*.py"), *folder.glob("*/*.py")], key=str)
     for file in files:
         if any(part == "site-packages" or part.startswith("test") for part in file.relative_to(folder).parts):
             continue

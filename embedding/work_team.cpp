@@ -22,8 +22,11 @@ void WorkTeam::submit(Work& work, std::size_t pieces, std::size_t helpers_max) {
     work.next_ = work.done_ = work.helpers_ = 0;
     work.helpers_max_ = std::min(helpers_max, pieces);
     works_.push_back(&work);
-    const std::size_t wanted = std::min(work.helpers_max_, threads_max_);
-    while (threads_.size() < wanted) {
+    // Enough for all works at one time: a later one must not wait for an earlier one while threads could be had.
+    std::size_t wanted = 0;
+    for (const Work* each : works_)
+      wanted += each->helpers_max_;
+    while (threads_.size() < std::min(wanted, threads_max_)) {
       try {
         threads_.emplace_back([this] { run(); });
       } catch (const std::system_error&) {

@@ -30,6 +30,7 @@ class ToyBackend final : public test::ScriptedBackend {
   explicit ToyBackend(test::ToyScript script) : ScriptedBackend("toy"), script_(std::move(script)) {
     with("CPU", core::DeviceKind::kCpu);
   }
+  using ScriptedBackend::load;
   core::Result<std::unique_ptr<core::Executable>> load(const core::Model& model, std::string_view,
                                                        const core::CompileOptions& options) override {
     ++loads;

@@ -149,11 +149,12 @@ TEST(PipelineTest, AFailedRunStopsTheJobAndSaysWhere) {
 
 TEST(PipelineTest, AJobThatIsDroppedWaitsForWhatHasBegun) {
   std::atomic<int> inside = 0;
+  std::atomic<bool> has_entered = false;
   std::latch entered(1);
   ToyScript script{.requests = 2};
   script.on_run = [&](const core::TensorView&) {
     ++inside;
-    if (inside == 1) entered.count_down();
+    if (!has_entered.exchange(true)) entered.count_down();
     --inside;
     return Status();
   };

@@ -115,6 +115,19 @@ TEST(WorkTeamTest, ThreadsGoOnWithTheNextWorkWhenThePreviousHasNoPieceLeft) {
   team.finish(first);
 }
 
+TEST(WorkTeamTest, WorksThatNeedOneThreadEachRunSideBySide) {
+  WorkTeam team(2);
+  Held first;
+  Counting second(1);
+  team.submit(first, 1, 1);
+  first.in_first.wait();
+  team.submit(second, 1, 1);
+  team.finish(second);  // though the first is still held
+  EXPECT_TRUE(second.each_once());
+  first.let_go.count_down();
+  team.finish(first);
+}
+
 TEST(WorkTeamTest, ManyCallersShareTheTeam) {
   WorkTeam team(2);
   std::vector<std::thread> callers;
