@@ -64,7 +64,7 @@ TEST_F(CInterfaceTest, MissingBackendsAreReasonsNotErrors) {
 
 TEST_F(CInterfaceTest, WithoutAnyDeviceTheErrorTellsWhatToType) {
   const std::string file = (std::filesystem::path(::testing::TempDir()) / "tiny.onnx").string();
-  std::ofstream(file, std::ios::binary) << std::string("\x08\x0a\x12\x01x", 5);
+  std::ofstream(file, std::ios::binary) << std::string("\x08\x0a\x3a\x00", 4);
   lb_model* model = nullptr;
   EXPECT_EQ(lb_model_load_file(runtime, file.c_str(), nullptr, &model), LB_NO_DEVICE);
   EXPECT_EQ(model, nullptr);
@@ -96,7 +96,7 @@ TEST_F(CInterfaceTest, AStructFromAnOlderHeaderIsReadAndWrittenOnlyAsFarAsItGoes
   old->device = "nup";
   lb_model* model = nullptr;
   const std::string file = (std::filesystem::path(::testing::TempDir()) / "old.onnx").string();
-  std::ofstream(file, std::ios::binary) << std::string("\x08\x0a\x12\x01x", 5);
+  std::ofstream(file, std::ios::binary) << std::string("\x08\x0a\x3a\x00", 4);
   EXPECT_EQ(lb_model_load_file(runtime, file.c_str(), old, &model), LB_INVALID_ARGUMENT);
   EXPECT_THAT(last_message(), HasSubstr("'nup'"));
   std::filesystem::remove(file);
@@ -118,7 +118,7 @@ TEST_F(CInterfaceTest, AStructWithoutItsSizeIsRefused) {
   lb_load_options options{};
   lb_model* model = nullptr;
   const std::string file = (std::filesystem::path(::testing::TempDir()) / "unsized.onnx").string();
-  std::ofstream(file, std::ios::binary) << std::string("\x08\x0a\x12\x01x", 5);
+  std::ofstream(file, std::ios::binary) << std::string("\x08\x0a\x3a\x00", 4);
   EXPECT_EQ(lb_model_load_file(runtime, file.c_str(), &options, &model), LB_INVALID_ARGUMENT);
   EXPECT_THAT(last_message(), HasSubstr("LB_INIT(lb_load_options)"));
   std::filesystem::remove(file);
