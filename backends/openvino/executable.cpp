@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "backends/openvino/devices.h"
+#include "backends/openvino/integer_range.h"
+#include "backends/openvino/properties.h"
 
 namespace latebind::openvino {
 namespace {
@@ -26,6 +28,7 @@ unsigned pool_size(const core::CompileOptions& options, const Active& active) {
 
 OpenvinoExecutable::OpenvinoExecutable(std::shared_ptr<const Compiled> compiled, std::size_t requests)
     : compiled_(std::move(compiled)),
+      narrows_integers_(device_base(compiled_->device) == "CPU"),
       quarantine_(compiled_),
       pool_(requests, [c = compiled_.get()] { return Request::create(*c); }) {}
 
@@ -49,6 +52,7 @@ Result<std::unique_ptr<core::Executable>> OpenvinoExecutable::create(std::shared
 Status OpenvinoExecutable::execute(std::span<const core::TensorView> inputs, std::span<core::OutputTensor> outputs,
                                    const core::RunOptions& options) {
   LB_RETURN_IF_ERROR(check_inputs(compiled_->inputs, inputs));
+  if (narrows_integers_) LB_RETURN_IF_ERROR(check_integer_range(compiled_->inputs, inputs));
   if (outputs.size() != compiled_->outputs.size()) {
     return Status(StatusCode::kCountMismatch, fmt::format("the model gives {} outputs, room was made for {}",
                                                           compiled_->outputs.size(), outputs.size()));

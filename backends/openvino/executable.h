@@ -30,6 +30,7 @@ class OpenvinoExecutable final : public core::Executable {
 
   // In the order in which they must go, last first.
   const std::shared_ptr<const Compiled> compiled_;
+  const bool narrows_integers_;
   Quarantine quarantine_;
   core::RequestPool<Request> pool_;
   core::ActiveConfig active_;  // constant after create()

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <filesystem>
+#include <system_error>
 
 #include "core/platform/folders.h"
 
@@ -20,6 +22,11 @@ using core::StatusCode;
 Result<ModelHandle> read_file(const VendorCore& core, const ModelForm& form) {
   const Library& library = *core.library;
   const std::string file = platform::path_to_utf8(form.file);
+  // The vendor has one code for everything that is wrong with a file.
+  std::error_code gone;
+  if (!std::filesystem::exists(form.file, gone)) {
+    return Status(StatusCode::kNotFound, fmt::format("{}: there is no such file any more", file));
+  }
   abi::Model* network = nullptr;
   abi::Code code = abi::kOk;
 #ifdef _WIN32

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "backends/openvino/properties.h"
+
 namespace latebind::openvino {
 namespace {
 
@@ -103,7 +105,9 @@ Status Request::bind(std::span<const TensorView> inputs, std::span<OutputTensor>
       slot.copied = true;
       continue;
     }
-    LB_ASSIGN_OR_RETURN(void* data, outputs[i].prepare(info.type, info.shape));
+    auto prepared = outputs[i].prepare(info.type, info.shape);
+    if (!prepared.ok()) return prepared.status().with_context(fmt::format("output '{}'", info.name));
+    void* data = *prepared;
     slot.copied = in_own_memory || !is_aligned(data, info.type);
     if (slot.copied) {
       LB_ASSIGN_OR_RETURN(data, slot.own.prepare(info.type, info.shape));
@@ -131,6 +135,12 @@ Request::Run Request::run_until(std::chrono::steady_clock::time_point deadline) 
     if (code != abi::kResultNotReady) return {Outcome::kDone, failed(code)};
     if (left <= 0) break;
   }
+  // The CPU plugin is left to end by itself where shapes are dynamic: a run that was stopped in the middle leaves
+  // shapes behind there that the next run trips over.
+  if (device_base(compiled_->device) == "CPU" && has_dynamic_input()) {
+    return {Outcome::kHangs, Status(StatusCode::kDeadlineExceeded,
+                                    fmt::format("openvino:{} did not finish before the deadline", compiled_->device))};
+  }
   (void)api.ov_infer_request_cancel(handle_.get());
   const auto code = api.ov_infer_request_wait_for(handle_.get(), kCancelMs);
   if (code == abi::kOk) return {};  // it came back at the last moment
@@ -138,6 +148,10 @@ Request::Run Request::run_until(std::chrono::steady_clock::time_point deadline) 
               fmt::format("openvino:{} did not finish before the deadline{}", compiled_->device,
                           code == abi::kResultNotReady ? " and does not stop" : ""));
   return {code == abi::kResultNotReady ? Outcome::kHangs : Outcome::kDone, std::move(late)};
+}
+
+bool Request::has_dynamic_input() const {
+  return std::ranges::any_of(compiled_->inputs, [](const TensorInfo& info) { return !info.shape.is_static(); });
 }
 
 bool Request::is_idle() const {
@@ -209,7 +223,9 @@ Status Request::collect_copy(std::size_t index, OutputTensor& output) {
                               compiled_->device, info.name, library.element_types.name_of(type), shape->to_string(),
                               bytes, core::name_of(info.type), info.shape.to_string()));
   }
-  LB_ASSIGN_OR_RETURN(void* const target, output.prepare(info.type, *shape));
+  auto prepared = output.prepare(info.type, *shape);
+  if (!prepared.ok()) return prepared.status().with_context(fmt::format("output '{}'", info.name));
+  void* const target = *prepared;
   if (bytes > 0) std::memcpy(target, data, bytes);
   return {};
 }

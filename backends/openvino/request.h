@@ -45,6 +45,7 @@ class Request {
   [[nodiscard]] bool is_idle() const;
 
  private:
+  [[nodiscard]] bool has_dynamic_input() const;
   struct Slot {
     TensorHandle tensor;  // wraps `data` with `shape`
     void* data = nullptr;
