@@ -331,7 +331,7 @@ Status PlacedModel::State::run(const Slot& slot, Executable& executable, std::sp
       ours = true;
     }
   }
-  const Status status = executable.execute(inputs, outputs, attempt);
+  Status status = executable.execute(inputs, outputs, attempt);
   if (status.code() != StatusCode::kDeadlineExceeded) return status;
   if (!ours) {
     caller_ran_out_of_time = true;
