@@ -278,7 +278,7 @@ lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_coun
     }
     for (size_t i = 0; i < output_count; ++i)
       tensors[i] = std::move(outputs[i]->tensor);
-    const core::Status status = model->placed->execute(views, tensors, run);
+    core::Status status = model->placed->execute(views, tensors, run);
     for (size_t i = 0; i < output_count; ++i)
       outputs[i]->tensor = std::move(tensors[i]);
     return status;

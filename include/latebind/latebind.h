@@ -18,6 +18,8 @@
 #ifndef LATEBIND_LATEBIND_H
 #define LATEBIND_LATEBIND_H
 
+/* NOLINTBEGIN(modernize-use-using,modernize-deprecated-headers): this is C, also where C++ reads it */
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -366,5 +368,7 @@ LB_API lb_code lb_embedder_attestation(const lb_embedder* embedder, lb_attestati
 #ifdef __cplusplus
 } /* extern "C" */
 #endif
+
+/* NOLINTEND(modernize-use-using,modernize-deprecated-headers) */
 
 #endif /* LATEBIND_LATEBIND_H */
