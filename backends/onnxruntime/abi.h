@@ -95,7 +95,6 @@ using LoggingFunction = void (*)(void* param, LoggingLevel severity, const char*
   X(11, SetOptimizedModelFilePath, 0, Status*, (SessionOptions*, const PathChar*))                                   \
   X(13, SetSessionExecutionMode, 0, Status*, (SessionOptions*, ExecutionMode))                                       \
   X(17, DisableMemPattern, 0, Status*, (SessionOptions*))                                                            \
-  X(19, DisableCpuMemArena, 0, Status*, (SessionOptions*))                                                           \
   X(23, SetSessionGraphOptimizationLevel, 0, Status*, (SessionOptions*, GraphOptimizationLevel))                     \
   X(24, SetIntraOpNumThreads, 0, Status*, (SessionOptions*, int))                                                    \
   X(25, SetInterOpNumThreads, 0, Status*, (SessionOptions*, int))                                                    \

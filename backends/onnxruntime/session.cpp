@@ -33,8 +33,33 @@ Result<const ModelForm*> onnx_form(const core::Model& model) {
                                                       core::word_of(ModelFormat::kOnnx), model.name(), formats));
 }
 
-// The files that a model in memory names, in memory too.
+// The folder in which every file of external data lies under the name that the model has for it, without a link on the
+// way (the vendor refuses those); empty when there is none.
+std::filesystem::path folder_of_external(const ModelForm& form) {
+  std::filesystem::path folder;
+  for (const core::ExternalData& external : form.external) {
+    std::error_code error;
+    if (external.file.empty()) return {};
+    const auto real = std::filesystem::canonical(external.file, error);
+    const auto location = platform::path_from_utf8(external.location);
+    if (error || location.empty() || location.is_absolute()) return {};
+    auto base = real;
+    for (auto part = location.begin(); part != location.end(); ++part)
+      base = base.parent_path();
+    if (base / location != real || std::filesystem::file_size(real, error) != external.data.bytes.size()) return {};
+    if (!folder.empty() && folder != base) return {};
+    folder = base;
+  }
+  return folder;
+}
+
+// The files that a model in memory names. From memory the vendor copies them, more than once; a file it maps.
 Status add_external_data(const Library& library, const ModelForm& form, abi::SessionOptions* options) {
+  if (form.external.empty()) return {};
+  if (const auto folder = folder_of_external(form); !folder.empty()) {
+    return add_entry(library, options, "session.model_external_initializers_file_folder_path",
+                     platform::path_to_utf8(folder));
+  }
   std::vector<std::filesystem::path> paths;
   std::vector<const abi::PathChar*> names;
   std::vector<char*> buffers;
@@ -46,7 +71,6 @@ Status add_external_data(const Library& library, const ModelForm& form, abi::Ses
     buffers.push_back(const_cast<char*>(reinterpret_cast<const char*>(external.data.bytes.data())));
     sizes.push_back(external.data.bytes.size());
   }
-  if (names.empty()) return {};
   LB_ORT_RETURN_IF_ERROR(library,
                          library.api.AddExternalInitializersFromFilesInMemory(options, names.data(), buffers.data(),
                                                                               sizes.data(), names.size()),

@@ -57,9 +57,9 @@ Result<Owned<abi::SessionOptions>> make_session_options(const Environment& envir
   if (kind == SessionKind::kCompile) level = abi::kEnableExtended;
   LB_RETURN_IF_ERROR(check(api.SetSessionGraphOptimizationLevel(raw, level), "optimisation level"));
 
-  // Both keep what they once needed for each shape that ever came, for good.
+  // It remembers a plan for each shape that ever came. The arena stays: it grows to what the largest run needs and no
+  // further, and without it every run pays for fresh pages.
   LB_RETURN_IF_ERROR(check(api.DisableMemPattern(raw), "no memory pattern"));
-  LB_RETURN_IF_ERROR(check(api.DisableCpuMemArena(raw), "no arena"));
 
   LB_RETURN_IF_ERROR(add_entry(library, raw, "session.set_denormal_as_zero", "0"));
   if (concurrency.requests > 1) {

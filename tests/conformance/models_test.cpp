@@ -94,7 +94,7 @@ TEST_P(ConformanceTest, ReadsExternalDataBesideTheFile) {
 TEST_P(ConformanceTest, ReadsExternalDataInMemoryOrRefusesItByName) {
   auto data = core::SharedBytes::from_string(external_bytes());
   const std::weak_ptr<const void> owner = data.owner;
-  auto loaded = try_load(external_model("weights.bin").model({{"weights.bin", std::move(data)}}));
+  auto loaded = try_load(external_model("weights.bin").model({{"weights.bin", std::move(data), {}}}));
   if (!loaded.ok()) {
     EXPECT_EQ(loaded.status().code(), StatusCode::kUnsupported) << loaded.status().to_string();
     EXPECT_NE(loaded.status().to_string().find("weights.bin"), std::string::npos) << loaded.status().to_string();
@@ -107,22 +107,38 @@ TEST_P(ConformanceTest, ReadsExternalDataInMemoryOrRefusesItByName) {
   EXPECT_TRUE(owner.expired()) << "somebody still holds the weights";
 }
 
+TEST_P(ConformanceTest, ReadsExternalDataInMemoryWhoseFileIsKnown) {
+  const Folder folder;
+  const auto file = folder.write("weights.bin", external_bytes());
+  const auto elsewhere = folder.write("other.bin", external_bytes());
+  // Under the name that the model has for it, under another, and not there any more.
+  for (const auto& path : {file, elsewhere, file.parent_path() / "gone.bin"}) {
+    auto loaded = try_load(
+        external_model("weights.bin").model({{"weights.bin", core::SharedBytes::from_string(external_bytes()), path}}));
+    if (!loaded.ok()) {
+      EXPECT_EQ(loaded.status().code(), StatusCode::kUnsupported) << loaded.status().to_string();
+      continue;
+    }
+    expect_sum_with_weights(**loaded);
+  }
+}
+
 TEST_P(ConformanceTest, RefusesExternalDataThatIsNotThere) {
   const Folder folder;
   const auto model = core::Model::from_file(folder.write("model.onnx", external_model("weights.bin").bytes()));
   ASSERT_OK(model.status());
   EXPECT_FALSE(try_load(*model).ok());
-  const auto in_memory =
-      try_load(external_model("weights.bin").model({{"other.bin", core::SharedBytes::from_string(external_bytes())}}));
+  const auto in_memory = try_load(
+      external_model("weights.bin").model({{"other.bin", core::SharedBytes::from_string(external_bytes()), {}}}));
   EXPECT_FALSE(in_memory.ok());
 }
 
 TEST_P(ConformanceTest, RefusesExternalDataThatIsTooShort) {
   const auto short_data = core::SharedBytes::from_string(external_bytes().substr(0, 12));
-  const auto refused = try_load(external_model("weights.bin").model({{"weights.bin", short_data}}));
+  const auto refused = try_load(external_model("weights.bin").model({{"weights.bin", short_data, {}}}));
   EXPECT_FALSE(refused.ok());
   const auto wrong_length = try_load(
-      external_model("weights.bin", 8).model({{"weights.bin", core::SharedBytes::from_string(external_bytes())}}));
+      external_model("weights.bin", 8).model({{"weights.bin", core::SharedBytes::from_string(external_bytes()), {}}}));
   EXPECT_FALSE(wrong_length.ok());
 }
 

@@ -339,7 +339,6 @@ std::vector<Slot> make_table() {
   put(table, 11, take_path);
   put(table, 13, take_mode);
   put(table, 17, take_nothing);
-  put(table, 19, take_nothing);
   put(table, 23, take_level);
   put(table, 24, take_number);
   put(table, 25, take_number);
