@@ -48,7 +48,7 @@ Result<GraphModel> from_weights(const ModelFolder& folder, const GraphOptions& o
   std::vector<core::ModelForm> forms;
   forms.push_back({.format = core::ModelFormat::kOnnx,
                    .graph = core::SharedBytes::from_string(std::move(onnx)),
-                   .external = {{location, {shared, all.first(file_size)}}}});
+                   .external = {{location, {shared, all.first(file_size)}, *folder.weights_file}}});
   forms.push_back({.format = core::ModelFormat::kOpenvinoIr,
                    .graph = core::SharedBytes::from_string(std::move(ir.xml)),
                    .weights = {shared, all}});
