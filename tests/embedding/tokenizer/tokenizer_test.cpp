@@ -186,19 +186,15 @@ TEST(TokenizerTest, TakesFiftyMegabytesInLittleTimeAndMemory) {
   const Tokenizer tokenizer = small();
   constexpr std::size_t kBytes = 50'000'000;
   Ids ids;
-  const auto expect_modest = [&](std::string_view unit, std::size_t bytes) {
-    const std::string text = repeated(unit, bytes);
+  for (const std::string_view unit :
+       {"a", "\u0301", "\u302e", "\u302e\U0001d165", "[", "[CLS", "\u00e9", " ", "[CLS]"}) {
+    const std::string text = repeated(unit, kBytes);
     const auto before = platform::peak_resident_bytes();
     ids.clear();
     ASSERT_TRUE(tokenizer.encode(text, 256, ids).ok());
     EXPECT_LE(ids.size(), 256U);
     EXPECT_LT(platform::peak_resident_bytes() - before, 8U << 20) << unit;
-  };
-  for (const std::string_view unit : {"\u0301", "\u302e", "[", "[CLS", "\u00e9", " ", "[CLS]"}) {
-    expect_modest(unit, kBytes / 10);
   }
-  expect_modest("a", kBytes);
-  expect_modest("\u302e\U0001d165", kBytes);
   const std::string words = repeated("hello unaffable w\u00f6rld! ", kBytes);
   ids.clear();
   ASSERT_TRUE(tokenizer.encode(words, kNoLimit, ids).ok());
