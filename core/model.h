@@ -35,8 +35,8 @@ struct SharedBytes {
   static SharedBytes from_string(std::string text);
 };
 
-// ONNX: a file that the model's external data names, held in memory. `location` is the name used in the model. `file` is
-// the file that `data` maps, where there is one: a vendor that can only copy from memory may map it itself instead.
+// ONNX: a file that the model's external data names, held in memory. `location` is the name used in the model. `file`
+// is the file that `data` maps, where there is one: a vendor that can only copy from memory may map it itself instead.
 struct ExternalData {
   std::string location;
   SharedBytes data;
