@@ -1,4 +1,5 @@
-// ONNX from a Graph: ModelProto in protobuf's wire format, written by hand (docs/decisions/2026-11-21-onnx-writer.md).
+// ONNX from a Graph: ModelProto in protobuf's wire format, written by hand
+// (docs/decisions/0010-onnx-is-written-by-hand.md).
 //
 // Source: onnx.proto of ONNX 1.16 (IR version 9, opset 20). Pure functions, for any thread.
 #pragma once
