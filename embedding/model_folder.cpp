@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -148,9 +148,10 @@ Result<PoolingMode> read_pooling_mode(const json& config, const path& file) {
       LB_ASSIGN_OR_RETURN(const bool on, read_bool(config, mode.key, mode.mode == PoolingMode::kMean, name));
       if (on) chosen.push_back(&mode);
     }
-    for (const auto& [key, value] : config.items()) {
+    for (const auto& item : config.items()) {
+      const std::string& key = item.key();
       const bool known = std::ranges::any_of(kModes, [&](const NamedMode& mode) { return key == mode.key; });
-      if (key.starts_with("pooling_mode_") && !known && value != json(false)) {
+      if (key.starts_with("pooling_mode_") && !known && item.value() != json(false)) {
         return unsupported(file, fmt::format("'{}' is not known", printable(key)));
       }
     }

@@ -116,7 +116,9 @@ Status Safetensors::read_header() {
   LB_ASSIGN_OR_RETURN(const json header, parse_json(text, name_, {.bytes_max = kHeaderBytesMax, .depth_max = 4}));
   if (!header.is_object()) return invalid("the header is no JSON object");
 
-  for (const auto& [name, tensor] : header.items()) {
+  for (const auto& item : header.items()) {
+    const std::string& name = item.key();
+    const json& tensor = item.value();
     if (name == "__metadata__") continue;
     const auto refused = [&](std::string_view what) {
       return Status(StatusCode::kInvalidModel, fmt::format("{}: {}", place_of(name_, name), what));
