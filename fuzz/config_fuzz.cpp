@@ -1,0 +1,73 @@
+// Fuzzes the files of a model folder: config.json, modules.json, the pooling's and the tokenizer's settings, separated
+// by NUL bytes in this order. An empty part is a file that is not there.
+#include <stdlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include "embedding/model_folder.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+// A folder of this process, with what every model needs beside the fuzzed files.
+const fs::path& folder() {
+  static const fs::path made = [] {
+    std::string name = (fs::temp_directory_path() / "latebind-fuzz-XXXXXX").string();
+    require(::mkdtemp(name.data()) != nullptr);
+    const fs::path path = name;
+    fs::create_directory(path / "1_Pooling");
+    std::ofstream(path / "tokenizer.json") << "{}";
+    std::ofstream(path / "model.safetensors") << "-";
+    std::atexit([] {
+      std::error_code error;
+      fs::remove_all(folder(), error);
+    });
+    return path;
+  }();
+  return made;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static constexpr std::array kFiles{"config.json",           "modules.json",
+                                     "1_Pooling/config.json", "sentence_bert_config.json",
+                                     "tokenizer_config.json", "config_sentence_transformers.json"};
+  std::string_view rest(reinterpret_cast<const char*>(data), size);
+  for (const char* name : kFiles) {
+    const std::size_t end = std::min(rest.find('\0'), rest.size());
+    if (end == 0) {
+      fs::remove(folder() / name);
+    } else {
+      std::ofstream(folder() / name, std::ios::binary) << rest.substr(0, end);
+    }
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+
+  const auto model = latebind::embedding::ModelFolder::open(folder());
+  if (!model.ok()) {
+    require(model.status().to_string().find('\n') == std::string::npos);
+    return 0;
+  }
+  // Whatever the files say, nothing outside of the folder is used, and sizes are bounded.
+  const std::string inside = folder().string() + "/";
+  require(model->tokenizer_file.lexically_normal().string().starts_with(inside));
+  require(model->weights_file && model->weights_file->lexically_normal().string().starts_with(inside));
+  require(model->max_tokens >= 2 && model->max_tokens <= (std::size_t{1} << 17));
+  require(model->bert && model->bert->hidden_size <= 16384 && model->bert->hidden_size % model->bert->head_count == 0);
+  require(model->max_tokens <= model->bert->position_count);
+  return 0;
+}
