@@ -29,6 +29,10 @@ add_link_options(-Wl,--gc-sections -Wl,--as-needed)
 if(LATEBIND_SANITIZE)
   add_compile_options(-fsanitize=${LATEBIND_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${LATEBIND_SANITIZE})
+  # With sanitizers gcc's flow analysis warns of the standard library itself (GCC manual, -fsanitize).
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options(-Wno-maybe-uninitialized)
+  endif()
 endif()
 
 find_package(Threads REQUIRED)

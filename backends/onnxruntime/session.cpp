@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <string_view>
@@ -53,10 +54,14 @@ std::filesystem::path folder_of_external(const ModelForm& form) {
   return folder;
 }
 
+// The first version whose optimizer, too, looks into the folder that it is given.
+constexpr std::uint32_t kReadsFromFolder = 21;
+
 // The files that a model in memory names. From memory the vendor copies them, more than once; a file it maps.
 Status add_external_data(const Library& library, const ModelForm& form, abi::SessionOptions* options) {
   if (form.external.empty()) return {};
-  if (const auto folder = folder_of_external(form); !folder.empty()) {
+  const auto folder = library.api_version >= kReadsFromFolder ? folder_of_external(form) : std::filesystem::path();
+  if (!folder.empty()) {
     return add_entry(library, options, "session.model_external_initializers_file_folder_path",
                      platform::path_to_utf8(folder));
   }

@@ -1,11 +1,12 @@
 // Both forms of a built model, byte for byte where that can be said without a vendor.
 #include "embedding/graph/build.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
-#include <regex>
+#include <sstream>
 
 #include "core/platform/mapped_file.h"
 #include "embedding/graph/export.h"
@@ -38,14 +39,29 @@ struct Const {
   std::size_t size = 0;
 };
 
+// Every tag of the text that begins so, up to its end.
+std::vector<std::string_view> tags_of(std::string_view xml, std::string_view beginning) {
+  std::vector<std::string_view> tags;
+  for (auto at = xml.find(beginning); at != std::string_view::npos; at = xml.find(beginning, at + 1))
+    tags.push_back(xml.substr(at, xml.find('>', at) + 1 - at));
+  return tags;
+}
+
+std::string attribute(std::string_view tag, std::string_view name) {
+  const std::string before = fmt::format(" {}=\"", name);
+  const auto at = tag.find(before);
+  if (at == std::string_view::npos) return {};
+  const auto value = tag.substr(at + before.size());
+  return std::string(value.substr(0, value.find('"')));
+}
+
+std::size_t number(std::string_view tag, std::string_view name) { return std::stoul(attribute(tag, name)); }
+
 std::vector<Const> constants_of(std::string_view xml) {
-  static const std::regex kConst(
-      "<data element_type=\"(\\w+)\" shape=\"([0-9,]*)\" offset=\"(\\d+)\" size=\"(\\d+)\"/>");
-  const std::string text(xml);
   std::vector<Const> constants;
-  for (auto it = std::sregex_iterator(text.begin(), text.end(), kConst); it != std::sregex_iterator(); ++it) {
-    Const found{(*it)[1], 1, std::stoul((*it)[3]), std::stoul((*it)[4])};
-    std::stringstream dims((*it)[2]);
+  for (const std::string_view tag : tags_of(xml, "<data element_type=")) {
+    Const found{attribute(tag, "element_type"), 1, number(tag, "offset"), number(tag, "size")};
+    std::stringstream dims(attribute(tag, "shape"));
     for (std::string dim; std::getline(dims, dim, ',');)
       found.elements *= std::stoul(dim);
     constants.push_back(found);
@@ -102,24 +118,24 @@ TEST(BuildModelTest, LayersOfTheIrStandInOrderAndEveryInputHasOneEdge) {
   EXPECT_FALSE(graph.pooled);
   const std::string xml(text_of(graph.model.find(ModelFormat::kOpenvinoIr)->graph.bytes));
   EXPECT_THAT(xml, HasSubstr("names=\"last_hidden_state\""));
-  static const std::regex kEdge("from-layer=\"(\\d+)\" from-port=\"(\\d+)\" to-layer=\"(\\d+)\" to-port=\"(\\d+)\"");
-  static const std::regex kLayer("<layer id=\"(\\d+)\"[^\\n]*");
-  static const std::regex kInput("<port id=\"\\d+\" precision=\"\\w+\"/>");
   std::map<std::pair<std::size_t, std::size_t>, int> edges;
-  for (auto it = std::sregex_iterator(xml.begin(), xml.end(), kEdge); it != std::sregex_iterator(); ++it) {
-    EXPECT_LT(std::stoul((*it)[1]), std::stoul((*it)[3]));
-    ++edges[{std::stoul((*it)[3]), std::stoul((*it)[4])}];
+  for (const std::string_view edge : tags_of(xml, "<edge ")) {
+    EXPECT_LT(number(edge, "from-layer"), number(edge, "to-layer"));
+    ++edges[{number(edge, "to-layer"), number(edge, "to-port")}];
   }
   std::size_t layers = 0;
   std::size_t inputs = 0;
-  for (auto it = std::sregex_iterator(xml.begin(), xml.end(), kLayer); it != std::sregex_iterator(); ++it, ++layers) {
-    EXPECT_EQ(std::stoul((*it)[1]), layers);
-    std::string line = it->str();
-    line.resize(std::min(line.find("<output>"), line.size()));
-    const auto ports = std::distance(std::sregex_iterator(line.begin(), line.end(), kInput), std::sregex_iterator());
-    for (std::size_t port = 0; port < static_cast<std::size_t>(ports); ++port, ++inputs) {
+  for (const std::string_view layer : tags_of(xml, "<layer ")) {
+    EXPECT_EQ(number(layer, "id"), layers);
+    // What stands on the layer's line before its outputs.
+    const auto begin = static_cast<std::size_t>(layer.data() - xml.data());
+    std::string_view line = std::string_view(xml).substr(begin, xml.find('\n', begin) - begin);
+    line = line.substr(0, line.find("<output>"));
+    const std::size_t ports = tags_of(line, "<port ").size();
+    for (std::size_t port = 0; port < ports; ++port, ++inputs) {
       EXPECT_EQ((edges[{layers, port}]), 1) << line;
     }
+    ++layers;
   }
   EXPECT_EQ(edges.size(), inputs);
 }

@@ -349,8 +349,12 @@ TEST_P(RealElementTypeTest, PassesThroughUnchanged) {
     EXPECT_EQ(executable->inputs()[0].type, type);
     EXPECT_EQ(executable->outputs()[0].type, type);
     std::vector<std::byte> data(8 * core::size_of(type));
-    for (std::size_t i = 0; i < data.size(); ++i)
-      data[i] = type == ElementType::kBool ? std::byte(i % 2) : std::byte(i % 32);
+    // Numbers of 32 bits at most: this device computes whole numbers so, and larger ones are refused.
+    const bool wide = type == ElementType::kI64 || type == ElementType::kU64;
+    for (std::size_t i = 0; i < data.size(); ++i) {
+      const std::size_t value = type == ElementType::kBool ? i % 2 : i % 32;
+      data[i] = std::byte(wide && i % 8 >= 4 ? 0 : value);
+    }
     const TensorView input{.data = data.data(), .type = type, .shape = {8}, .strides = {}};
     std::vector<OutputTensor> outputs(1);
     const auto status = executable->execute(std::vector{input}, outputs, {});
