@@ -14,7 +14,7 @@ namespace latebind::cli {
 namespace {
 
 struct Options {
-  LibraryOptions libraries{};
+  SettingFlags flags{};
   bool json = false;
 };
 
@@ -71,7 +71,9 @@ std::string for_programs(const core::Registry& registry, const std::vector<core:
 }
 
 Exit devices(const Options& options) {
-  const core::Registry registry = api::make_registry(options.libraries.paths);
+  const auto settings = options.flags.effective();
+  if (!settings.ok()) return misuse("devices", settings.status().message());
+  const core::Registry registry = api::make_registry(api::backend_paths(*settings));
   const auto reports = core::Engine(registry).report();
   const auto printed = print(options.json ? for_programs(registry, reports) : for_people(registry, reports));
   return printed.ok() ? Exit::kGood : fail(printed);
@@ -86,7 +88,8 @@ void add_devices(CLI::App& program, Action& chosen) {
                "Prints {version, devices: [{id, backend, name, kind, full_name, runtime_version, "
                "virtual, metadata}], backends: [{name, available, runtime_version, code, reason, "
                "install}]}.");
-  options->libraries.add_to(app);
+  static constexpr SettingGroup kGroups[] = {SettingGroup::kLibraries};
+  options->flags.add_to(app, kGroups);
   app.footer(
       "Every device with its backend, kind, full name and metadata; for a backend that is not\n"
       "available, why, and what to type. The exit status is 0 even when there is no device: see\n"

@@ -19,7 +19,7 @@ namespace latebind::cli {
 namespace {
 
 struct Options {
-  LibraryOptions libraries{};
+  SettingFlags flags{};
   bool json = false;
 };
 
@@ -141,7 +141,9 @@ std::string for_programs(const Findings& findings) {
 }
 
 Exit doctor(const Options& options) {
-  const core::Registry registry = api::make_registry(options.libraries.paths);
+  const auto settings = options.flags.effective();
+  if (!settings.ok()) return misuse("doctor", settings.status().message());
+  const core::Registry registry = api::make_registry(api::backend_paths(*settings));
   const Findings findings = examine(registry);
   const auto printed = print(options.json ? for_programs(findings) : for_people(findings));
   if (!printed.ok()) return fail(printed);
@@ -158,7 +160,8 @@ void add_doctor(CLI::App& program, Action& chosen) {
                "folders: {cache, config, system_config}, backends: [{name, available, "
                "runtime_version, code, reason, install, search: [{place, source, outcome, "
                "opened}], devices: [{id, full_name, works, reason, ms}]}]}.");
-  options->libraries.add_to(app);
+  static constexpr SettingGroup kGroups[] = {SettingGroup::kLibraries};
+  options->flags.add_to(app, kGroups);
   app.footer(
       "Shows every place where a vendor library was looked for with the loader's answer, and runs\n"
       "a tiny model on every device. Exit status 1 when no device can run it.");

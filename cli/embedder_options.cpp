@@ -16,13 +16,12 @@ using core::Result;
 void EmbedderOptions::add_to(CLI::App& app) {
   add_text(app, "--model", model, "DIR", "Folder of a sentence-transformers model as it comes from the hub.")
       ->required();
-  add_integer(app, "--batch-tokens", batch_tokens, 1, 1 << 20,
-              "Tokens of a batch, padding included (default 2048). More need more memory; fewer "
-              "leave less to compute at once.");
   add_integer(app, "--max-tokens", max_tokens, 0, 1 << 20,
               "Cuts each text to this many tokens, special tokens included (default 0: what the "
               "model folder says).");
-  runtime.add_to(app);
+  static constexpr SettingGroup kGroups[] = {SettingGroup::kEmbedding, SettingGroup::kDevice, SettingGroup::kFailover,
+                                             SettingGroup::kLibraries};
+  runtime.add_to(app, kGroups);
 }
 
 void add_text_source(CLI::App& app, TextSource& source) {
@@ -37,7 +36,7 @@ Result<std::unique_ptr<embedding::Embedder>> open_embedder(const EmbedderOptions
                                                            Telling telling) {
   embedding::EmbedderOptions opening;
   opening.load = runtime.load;
-  opening.batch_tokens = options.batch_tokens;
+  opening.batch_tokens = runtime.settings.batch_tokens;
   opening.max_tokens = options.max_tokens;
   LB_ASSIGN_OR_RETURN(
       auto embedder,

@@ -14,10 +14,9 @@
 
 namespace latebind::cli {
 
-// --model, --batch-tokens, --max-tokens, and RuntimeOptions.
+// --model, --max-tokens, the settings of embedding, and RuntimeOptions.
 struct EmbedderOptions {
   std::string model;
-  std::size_t batch_tokens = embedding::EmbedderOptions{}.batch_tokens;
   std::size_t max_tokens = 0;
   RuntimeOptions runtime{};
 

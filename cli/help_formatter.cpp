@@ -34,8 +34,12 @@ std::string wrapped(const std::string& text) {
 }  // namespace
 
 std::string HelpFormatter::make_option(const CLI::Option* option, bool is_positional) const {
-  return fmt::format("  {}{}\n{}", make_option_name(option, is_positional),
-                     is_positional ? "" : make_option_opts(option), wrapped(make_option_desc(option)));
+  std::string name = make_option_name(option, is_positional);
+  // The parser's own notation for "--no-x means x is false".
+  constexpr std::string_view kNegated = "{false}";
+  if (const auto at = name.find(kNegated); at != std::string::npos) name.erase(at, kNegated.size());
+  return fmt::format("  {}{}\n{}", name, is_positional ? "" : make_option_opts(option),
+                     wrapped(make_option_desc(option)));
 }
 
 std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {

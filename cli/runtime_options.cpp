@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "cli/messages.h"
 #include "cli/parser.h"
 
@@ -11,69 +13,31 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-void LibraryOptions::add_to(CLI::App& app) {
-  constexpr const char* kGroup = "Vendor libraries";
-  add_text(app, "--openvino-library", paths.openvino_library, "PATH",
-           "OpenVINO's C library (libopenvino_c.so...) or its folder. Wins over "
-           "LATEBIND_OPENVINO_LIBRARY, OPENVINO_LIB_PATH and the search (default: search).")
-      ->group(kGroup);
-  add_text(app, "--onnxruntime-library", paths.onnxruntime_library, "PATH",
-           "ONNX Runtime's library (libonnxruntime.so...) or its folder. Wins over "
-           "LATEBIND_ONNXRUNTIME_LIBRARY and the search (default: search).")
-      ->group(kGroup);
-}
-
-void RuntimeOptions::add_to(CLI::App& app) {
-  constexpr const char* kGroup = "Device";
-  add_text(app, "--device", device, "PLACEMENT",
-           "Devices to try, in order, with commas: auto, npu, gpu, cpu, a backend (openvino, "
-           "onnxruntime) or a device as `latebind devices` lists it (openvino:CPU). The default, "
-           "auto, is npu, then gpu, then cpu.")
-      ->group(kGroup);
-  app.add_flag("--strict", strict,
-               "Fails instead of falling back to a device further down the list (default: falls "
-               "back and says why).")
-      ->group(kGroup);
-  add_word(app, "--precision", precision,
-           "Precision of the computation: f32, bf16 or f16 (default f32). bf16 is about twice as "
-           "fast where the processor has it and changes vectors in the fourth digit.")
-      ->group(kGroup);
-  add_integer(app, "--threads", threads, 0, 1024,
-              "Threads for computing, all requests together (default 0: as many as the processors "
-              "this process may use).")
-      ->group(kGroup);
-  add_integer(app, "--requests", requests, 0, 256,
-              "Requests that run side by side on the device (default 0: what the vendor finds best).")
-      ->group(kGroup);
+void RuntimeOptions::add_to(CLI::App& app, std::span<const SettingGroup> groups) {
+  flags.add_to(app, groups);
   add_texts(app, "--property", properties, "KEY=VALUE",
             "Passes a property to the vendor as it is, after all others. May be given several "
             "times.")
-      ->group(kGroup);
-  libraries.add_to(app);
-}
-
-Result<core::LoadOptions> RuntimeOptions::load_options(core::PerformanceHint hint) const {
-  core::LoadOptions load;
-  load.strict = strict;
-  load.compile.precision = precision;
-  load.compile.hint = hint;
-  load.compile.threads = threads;
-  load.compile.requests = requests;
-  for (const std::string& property : properties) {
-    const auto equals = property.find('=');
-    if (equals == 0 || equals == std::string::npos) {
-      return Status(StatusCode::kInvalidArgument, fmt::format("--property must be KEY=VALUE, not '{}'", property));
-    }
-    load.compile.properties[property.substr(0, equals)] = property.substr(equals + 1);
-  }
-  return load;
+      ->group("Device");
 }
 
 Result<Runtime> Runtime::make(const RuntimeOptions& options, core::PerformanceHint hint) {
   Runtime runtime;
-  runtime.registry = api::make_registry(options.libraries.paths);
-  LB_ASSIGN_OR_RETURN(runtime.placement, core::Placement::parse(options.device, runtime.registry));
-  LB_ASSIGN_OR_RETURN(runtime.load, options.load_options(hint));
+  LB_ASSIGN_OR_RETURN(const auto effective, options.flags.effective());
+  runtime.settings = effective.values();
+  runtime.registry = api::make_registry(api::backend_paths(effective));
+  auto placement = core::Placement::parse(runtime.settings.device, runtime.registry);
+  if (!placement.ok()) return placement.status().with_context(effective.origin_of("device"));
+  runtime.placement = *std::move(placement);
+  runtime.load = api::load_options(runtime.settings);
+  runtime.load.compile.hint = hint;
+  for (const std::string& property : options.properties) {
+    const auto equals = property.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      return Status(StatusCode::kInvalidArgument, fmt::format("--property must be KEY=VALUE, not '{}'", property));
+    }
+    runtime.load.compile.properties[property.substr(0, equals)] = property.substr(equals + 1);
+  }
   return runtime;
 }
 
@@ -87,7 +51,7 @@ std::string describe(const core::ActiveConfig& active) {
 }
 
 void note_fallback(const core::Attestation& attestation) {
-  if (attestation.fallback) note(fmt::format("fallback: {}", attestation.reason));
+  if (attestation.fallback) note(fmt::format("fallback: {} (`latebind doctor` tells more)", attestation.reason));
 }
 
 void note_takeover(const core::Attestation& before, const core::Attestation& after) {

@@ -1,10 +1,12 @@
-// The options that every command with a device shares: where vendor libraries are, which device, how it computes.
+// The options that every command with a device shares, and what becomes of them: backends, engine, placement.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
-#include "api/backends.h"
+#include "api/settings.h"
+#include "cli/setting_flags.h"
 #include "core/engine.h"
 #include "core/placement.h"
 #include "core/registry.h"
@@ -16,37 +18,28 @@ class App;
 
 namespace latebind::cli {
 
-// --openvino-library, --onnxruntime-library
-struct LibraryOptions {
-  api::BackendPaths paths{};
+// What `latebind run` and its like can be told; commands that embed add their own.
+inline constexpr SettingGroup kRuntimeGroups[] = {SettingGroup::kDevice, SettingGroup::kFailover,
+                                                  SettingGroup::kLibraries};
 
-  void add_to(CLI::App& app);
-};
-
-// --device, --strict, --precision, --threads, --requests, --property, and the above.
+// Flags of settings, and --property.
 struct RuntimeOptions {
-  LibraryOptions libraries{};
-  std::string device = "auto";
-  bool strict = false;
-  core::Precision precision = core::Precision::kF32;
-  unsigned threads = 0;
-  unsigned requests = 0;
+  SettingFlags flags{};
   std::vector<std::string> properties{};  // KEY=VALUE
 
-  void add_to(CLI::App& app);
-  // kInvalidArgument when a property is not KEY=VALUE: a mistake in the command line.
-  [[nodiscard]] core::Result<core::LoadOptions> load_options(core::PerformanceHint hint) const;
+  void add_to(CLI::App& app, std::span<const SettingGroup> groups = kRuntimeGroups);
 };
 
-// Backends, engine, and where to place the model. Loads nothing. Keep it longer than what it loads.
+// Settings, backends, engine, and where to place the model. Loads nothing. Keep it longer than what it loads.
 struct Runtime {
+  api::Settings settings;
   core::Registry registry;
   core::Placement placement;
   core::LoadOptions load;
 
   [[nodiscard]] core::Engine engine() const { return core::Engine(registry); }
 
-  // Errors are mistakes in the command line.
+  // Errors are mistakes in the command line or the configuration.
   static core::Result<Runtime> make(const RuntimeOptions& options, core::PerformanceHint hint);
 };
 

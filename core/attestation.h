@@ -13,13 +13,16 @@ struct Attestation {
   ActiveConfig active;
   // True when something that the placement preferred was there or asked for and could not be used.
   bool fallback = false;
-  // One line for people when fallback, else empty: "using onnxruntime:CPU, because openvino: …".
+  // One short line for people when fallback, else empty: "using onnxruntime:CPU, because openvino: …". The steps have
+  // the evidence.
   std::string reason;
   // Every device and backend considered, in order, the one taken last.
   std::vector<PlacementStep> steps;
 };
 
-// "a: why; b: why"
+// "a: why; b: why", with all the evidence.
 [[nodiscard]] std::string listed(const std::vector<PlacementStep>& steps);
+// The same in short.
+[[nodiscard]] std::string listed_briefly(const std::vector<PlacementStep>& steps);
 
 }  // namespace latebind::core

@@ -15,6 +15,15 @@ std::string listed(const std::vector<PlacementStep>& steps) {
   return text;
 }
 
+std::string listed_briefly(const std::vector<PlacementStep>& steps) {
+  std::string text;
+  for (const PlacementStep& step : steps) {
+    if (!text.empty()) text += "; ";
+    text += fmt::format("{}: {}", step.device, step.brief);
+  }
+  return text;
+}
+
 Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Placement& placement,
                                                   const LoadOptions& options) const {
   // The model and the backends are kept for candidates that are loaded later.

@@ -105,6 +105,7 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
     // Guarded by State::mutex_.
     bool out_of_rotation = false;  // refused for good
     std::string reason;            // why it is passed over; empty while it works
+    std::string brief;             // the same in a short line
     std::shared_ptr<Executable> executable;
     std::shared_ptr<const Attestation> attestation;  // made when first asked for after a change
     std::shared_ptr<const Sample> sample;            // what it failed on
@@ -163,6 +164,7 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates) {
       Slot& slot = slots_.emplace_back(candidate.refusal.device, std::nullopt, options_.breaker);
       slot.out_of_rotation = true;
       slot.reason = std::move(candidate.refusal.reason);
+      slot.brief = std::move(candidate.refusal.brief);
       continue;
     }
     const std::string name = candidate.device->id();
@@ -175,6 +177,7 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates) {
     }
     load_codes.push_back(loaded.status().code());
     slot.reason = loaded.status().to_string();
+    slot.brief = loaded.status().brief();
     if (is_device_fault(loaded.status())) {
       slot.has_failed.store(true, std::memory_order_relaxed);
       slot.breaker.failed(Clock::now());
@@ -228,7 +231,7 @@ Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span
       if (caller_ran_out_of_time || !is_device_fault(status)) return status;
     }
     failed(slot, status, &inputs);
-    failures.push_back({slot.name, false, status.to_string()});
+    failures.push_back({slot.name, false, status.to_string(), status.brief()});
     tried.push_back(&slot);
   }
   return Status(StatusCode::kDeviceFailed, fmt::format("{}{} failed on every device that it may run on: {}",
@@ -269,11 +272,11 @@ std::shared_ptr<const Attestation> PlacedModel::State::attestation_of(Slot& slot
   made->active = executable.active();
   for (const Slot& earlier : slots_) {
     if (&earlier == &slot) break;
-    if (!earlier.reason.empty()) made->steps.push_back({earlier.name, false, earlier.reason});
+    if (!earlier.reason.empty()) made->steps.push_back({earlier.name, false, earlier.reason, earlier.brief});
   }
   made->fallback = !made->steps.empty();
-  if (made->fallback) made->reason = fmt::format("using {}, because {}", slot.name, listed(made->steps));
-  made->steps.push_back({slot.name, true, {}});
+  if (made->fallback) made->reason = fmt::format("using {}, because {}", slot.name, listed_briefly(made->steps));
+  made->steps.push_back({slot.name, true, {}, {}});
   slot.attestation = made;
   return made;
 }
@@ -292,7 +295,7 @@ std::shared_ptr<const Attestation> PlacedModel::State::attestation() {
   const std::lock_guard lock(mutex_);
   made->steps = refusals();
   made->fallback = !made->steps.empty();
-  made->reason = listed(made->steps);
+  made->reason = listed_briefly(made->steps);
   return made;
 }
 
@@ -348,6 +351,7 @@ void PlacedModel::State::failed(Slot& slot, const Status& status, const std::spa
   {
     const std::lock_guard lock(mutex_);
     slot.reason = status.to_string();
+    slot.brief = status.brief();
     if (sample) slot.sample = std::move(sample);
     changed();
   }
@@ -379,7 +383,7 @@ void PlacedModel::State::changed() {
 std::vector<PlacementStep> PlacedModel::State::refusals() const {
   std::vector<PlacementStep> steps;
   for (const Slot& slot : slots_) {
-    if (!slot.reason.empty()) steps.push_back({slot.name, false, slot.reason});
+    if (!slot.reason.empty()) steps.push_back({slot.name, false, slot.reason, slot.brief});
   }
   return steps;
 }

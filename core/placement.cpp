@@ -122,7 +122,7 @@ std::vector<Placement::Candidate> Placement::resolve(const Registry& registry) c
       if (!term.backend.empty() && term.backend != backend->name()) continue;
       const Offer& offer = offer_of(*backend);
       if (!offer.status.ok()) {
-        PlacementStep refusal{std::string(backend->name()), false, offer.status.to_string()};
+        PlacementStep refusal{std::string(backend->name()), false, offer.status.to_string(), offer.status.brief()};
         refusals.push_back({0, backend_rank, {std::nullopt, std::move(refusal)}});
         continue;
       }
@@ -154,12 +154,12 @@ std::vector<Placement::Candidate> Placement::resolve(const Registry& registry) c
       std::vector<std::string> names;
       for (const Device& device : offer.devices)
         names.push_back(device.id());
-      add({std::nullopt,
-           {term.backend + ":" + term.device, false,
-            fmt::format("no such device here; {} has {}", term.backend,
-                        names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")))}});
+      const std::string why = fmt::format("no such device here; {} has {}", term.backend,
+                                          names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+      add({std::nullopt, {term.backend + ":" + term.device, false, why, why}});
     } else if (!term.any_kind) {
-      add({std::nullopt, {std::string(word_of(term.kind)), false, "no available backend has a device of this kind"}});
+      const std::string why = "no available backend has a device of this kind";
+      add({std::nullopt, {std::string(word_of(term.kind)), false, why, why}});
     }
   }
   return candidates;

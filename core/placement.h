@@ -22,7 +22,8 @@ namespace latebind::core {
 struct PlacementStep {
   std::string device;  // "openvino:CPU", or just "openvino" when the backend is not available
   bool taken = false;
-  std::string reason;  // why it was refused, one line; empty when taken
+  std::string reason;   // why it was refused, with all the evidence; empty when taken
+  std::string brief{};  // the same in a short line
 };
 
 class Placement {

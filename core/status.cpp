@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace latebind::core {
@@ -11,6 +12,7 @@ struct Status::Rep {
   std::string message;
   std::optional<std::int64_t> vendor_code;
   std::string vendor_text;
+  std::string details;
 };
 
 StatusBand band_of(StatusCode code) {
@@ -85,7 +87,7 @@ Status::Status(StatusCode code, std::string message) {
     code = StatusCode::kInternal;
     message = "an error was made with the code of success: " + message;
   }
-  rep_ = std::make_shared<const Rep>(Rep{code, std::move(message), std::nullopt, {}});
+  rep_ = std::make_shared<const Rep>(Rep{code, std::move(message), std::nullopt, {}, {}});
 }
 
 Status Status::from_vendor(StatusCode code, std::string message, std::int64_t vendor_code, std::string vendor_text) {
@@ -115,11 +117,40 @@ std::string_view Status::vendor_text() const {
 
 std::string Status::to_string() const {
   if (ok()) return "ok";
-  if (!rep_->vendor_code) return rep_->message;
-  if (rep_->vendor_text.empty()) {
-    return fmt::format("{} (vendor code {})", rep_->message, *rep_->vendor_code);
+  std::string text = rep_->message;
+  if (rep_->vendor_code && *rep_->vendor_code == 0 && !rep_->vendor_text.empty()) {
+    text += fmt::format(" (vendor: {})", rep_->vendor_text);  // a text without a code
+  } else if (rep_->vendor_code && !rep_->vendor_text.empty()) {
+    text += fmt::format(" (vendor code {}: {})", *rep_->vendor_code, rep_->vendor_text);
+  } else if (rep_->vendor_code) {
+    text += fmt::format(" (vendor code {})", *rep_->vendor_code);
   }
-  return fmt::format("{} (vendor code {}: {})", rep_->message, *rep_->vendor_code, rep_->vendor_text);
+  if (!rep_->details.empty()) text += "; " + rep_->details;
+  return text;
+}
+
+std::string Status::brief() const {
+  if (ok()) return "ok";
+  std::string text = rep_->message;
+  if (!rep_->vendor_text.empty()) text += ": " + rep_->vendor_text;
+  std::ranges::replace_if(
+      text, [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+  if (text.size() <= kBriefMax) return text;
+  // Not in the middle of a character of UTF-8.
+  std::size_t end = kBriefMax;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)
+    --end;
+  text.resize(end);
+  return text + " …";
+}
+
+Status Status::with_details(std::string details) const {
+  if (ok()) return *this;
+  Status status;
+  Rep rep = *rep_;
+  rep.details = std::move(details);
+  status.rep_ = std::make_shared<const Rep>(std::move(rep));
+  return status;
 }
 
 Status Status::with_context(std::string_view context) const {

@@ -7,6 +7,7 @@
 // Values are immutable, cheap to move, cheap to copy (one shared block) and may be read from any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -80,8 +81,16 @@ class [[nodiscard]] Status {
   [[nodiscard]] std::optional<std::int64_t> vendor_code() const;
   [[nodiscard]] std::string_view vendor_text() const;
 
-  // One line for people: message, then the vendor's code and text if there are any.
+  // One line for people: message, then the vendor's code and text if there are any, then the details.
   [[nodiscard]] std::string to_string() const;
+
+  // One short line: the same without the details, and cut after `kBriefMax` bytes.
+  static constexpr std::size_t kBriefMax = 400;
+  [[nodiscard]] std::string brief() const;
+
+  // The same error with evidence that is worth reading only when one looks closer, such as every place that was
+  // tried.
+  [[nodiscard]] Status with_details(std::string details) const;
 
   // The same error with `context` and ": " before its message; ok stays ok.
   [[nodiscard]] Status with_context(std::string_view context) const;

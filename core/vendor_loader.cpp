@@ -20,7 +20,7 @@ std::string describe(const std::vector<SearchStep>& steps) {
 Status open_first(const VendorLibrary& wanted, System system, const SearchList& list, const OpenVendorFile& open,
                   std::vector<SearchStep>& trace) {
   trace.clear();
-  bool found = false;
+  std::string failure;  // of the first file that is there
   for (const SearchCandidate& candidate : list.candidates) {
     trace.push_back({candidate.place, candidate.source, candidate.why_not, false});
     if (!candidate.why_not.empty()) continue;
@@ -31,20 +31,24 @@ Status open_first(const VendorLibrary& wanted, System system, const SearchList& 
       log(LogLevel::kDebug, fmt::format("opened {} {} from {}", wanted.product, *version, candidate.place));
       return {};
     }
-    found = true;
     trace.back().outcome = version.status().to_string();
+    if (failure.empty()) failure = fmt::format("{}: {}", candidate.place, version.status().brief());
   }
 
-  const StatusCode code = found ? StatusCode::kLibraryUnusable : StatusCode::kLibraryNotFound;
+  const StatusCode code = !failure.empty() ? StatusCode::kLibraryUnusable : StatusCode::kLibraryNotFound;
+  std::string evidence = "tried " + describe(trace);
   if (!list.chosen_by.empty()) {
-    return Status(code, fmt::format("{} can not be opened as {} says (correct or clear that, or install it: {}): {}",
-                                    wanted.product, list.chosen_by, wanted.install_command, describe(trace)));
+    return Status(code, fmt::format("{} can not be opened as {} says: correct or clear that, or install it ({}){}{}",
+                                    wanted.product, list.chosen_by, wanted.install_command, failure.empty() ? "" : "; ",
+                                    failure))
+        .with_details(std::move(evidence));
   }
-  return Status(code, fmt::format("{}: install it ({}) or set {} to the full path of {} or of its folder; tried {}",
-                                  found ? fmt::format("no {} that was found can be used", wanted.product)
-                                        : fmt::format("{} is not here", wanted.product),
+  return Status(code, fmt::format("{}: install it ({}) or set {} to the full path of {} or of its folder{}{}",
+                                  failure.empty() ? fmt::format("{} is not here", wanted.product)
+                                                  : fmt::format("no {} that was found can be used", wanted.product),
                                   wanted.install_command, wanted.library_variables.front(),
-                                  library_name(wanted.stem, system), describe(trace)));
+                                  library_name(wanted.stem, system), failure.empty() ? "" : "; ", failure))
+      .with_details(std::move(evidence));
 }
 
 }  // namespace latebind::core

@@ -9,6 +9,8 @@ runtime=$root/build/runtime
 source "$root/scripts/versions.env"
 # Parallel jobs of builds and tests.
 jobs=${LATEBIND_JOBS:-$(nproc)}
+# For scripts alone: the program refuses variables of its prefix that it does not know.
+export -n LATEBIND_JOBS LATEBIND_FUZZ_SECONDS
 
 if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
   bold=$'\e[1m' plain=$'\e[0m'

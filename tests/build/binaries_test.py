@@ -58,7 +58,7 @@ class BinariesTest(unittest.TestCase):
 
     def test_nothing_needs_more_than_the_readme_names(self):
         allowed = RUNTIMES | DISTRIBUTION
-        if os.environ.get("LATEBIND_SANITIZE"):
+        if os.environ.get("LATEBIND_TEST_SANITIZE"):
             allowed |= SANITIZERS
         own = {name for section in self.binaries.values() for name in section.get("SONAME", [])}
         for path, section in self.binaries.items():

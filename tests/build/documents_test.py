@@ -50,7 +50,7 @@ class DocumentsTest(unittest.TestCase):
         text = (SOURCE / "CHANGELOG.md").read_text(encoding="utf-8")
         release = re.search(r"^## (\d+\.\d+\.\d+) .*ABI (\d+)", text, re.MULTILINE)
         self.assertIsNotNone(release)
-        self.assertEqual(release.group(1), os.environ["LATEBIND_PROJECT_VERSION"])
+        self.assertEqual(release.group(1), os.environ["LATEBIND_TEST_PROJECT_VERSION"])
         header = (SOURCE / "include" / "latebind" / "latebind.h").read_text(encoding="utf-8")
         abi = re.search(r"#define LATEBIND_ABI_VERSION (\d+)", header)
         self.assertIsNotNone(abi)

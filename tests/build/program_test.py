@@ -31,7 +31,7 @@ class ProgramTest(unittest.TestCase):
                 "strace", "-f", "-qq", "-s", "4096", "-e", "trace=%file", "-o", log, PROGRAM, "--version",
                 env=environment,
             )
-            self.assertIn(os.environ["LATEBIND_PROJECT_VERSION"], version)
+            self.assertIn(os.environ["LATEBIND_TEST_PROJECT_VERSION"], version)
             calls = [
                 call for call in log.read_text(encoding="utf-8", errors="replace").splitlines()
                 if "execve(" not in call
@@ -65,7 +65,7 @@ class ProgramTest(unittest.TestCase):
             self.assertLess(stripped.stat().st_size, 8_000_000)
 
     def test_the_program_tells_its_version(self):
-        self.assertRegex(run(PROGRAM, "--version"), re.escape(os.environ["LATEBIND_PROJECT_VERSION"]))
+        self.assertRegex(run(PROGRAM, "--version"), re.escape(os.environ["LATEBIND_TEST_PROJECT_VERSION"]))
 
 
 if __name__ == "__main__":

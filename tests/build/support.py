@@ -5,8 +5,8 @@ import re
 import subprocess
 from pathlib import Path
 
-SOURCE = Path(os.environ["LATEBIND_SOURCE_DIR"])
-BINARY = Path(os.environ["LATEBIND_BINARY_DIR"])
+SOURCE = Path(os.environ["LATEBIND_TEST_SOURCE_DIR"])
+BINARY = Path(os.environ["LATEBIND_TEST_BINARY_DIR"])
 
 # Any file or library of a vendor has one of these in its name, wherever it lies.
 VENDOR = re.compile(r"openvino|onnxruntime|libtbb|libQnn|intel_npu", re.IGNORECASE)

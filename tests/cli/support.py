@@ -6,8 +6,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-SOURCE = Path(os.environ["LATEBIND_SOURCE_DIR"])
-PROGRAM = Path(os.environ["LATEBIND_BINARY_DIR"]) / "bin" / "latebind"
+SOURCE = Path(os.environ["LATEBIND_TEST_SOURCE_DIR"])
+PROGRAM = Path(os.environ["LATEBIND_TEST_BINARY_DIR"]) / "bin" / "latebind"
 # The real model, which scripts/setup puts there, and a tiny one of the same family for whatever needs many texts.
 MODEL = SOURCE / "build" / "runtime" / "model" / "all-MiniLM-L6-v2"
 TINY = SOURCE / "tests" / "data" / "tiny-bert" / "f32"

@@ -32,6 +32,17 @@ TEST(StatusTest, ContextGoesInFrontAndKeepsTheRest) {
   EXPECT_TRUE(Status().with_context("x").ok());
 }
 
+TEST(StatusTest, BriefIsOneShortLineWithoutTheDetails) {
+  const Status status =
+      Status::from_vendor(StatusCode::kDeviceFailed, "no", -7, "why\nnot").with_details("tried here and there");
+  EXPECT_EQ(status.brief(), "no: why not");
+  EXPECT_EQ(status.to_string(), "no (vendor code -7: why\nnot); tried here and there");
+  const std::string long_text(Status::kBriefMax - 1, 'x');
+  // The cut would fall into the middle of the character.
+  EXPECT_EQ(Status(StatusCode::kIo, long_text + "\xC3\xA9!").brief(), long_text + " …");
+  EXPECT_EQ(Status().brief(), "ok");
+}
+
 TEST(StatusTest, CodesFallIntoBandsThatTellWhetherToRetry) {
   EXPECT_EQ(band_of(StatusCode::kInvalidArgument), StatusBand::kCaller);
   EXPECT_EQ(band_of(StatusCode::kNoDevice), StatusBand::kEnvironment);

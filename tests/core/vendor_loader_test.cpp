@@ -86,6 +86,7 @@ TEST_F(VendorLoaderTest, NothingFoundSaysWhatToDo) {
   EXPECT_THAT(status.to_string(), AllOf(HasSubstr("Acme is not here"), HasSubstr("pip install acme"),
                                         HasSubstr("OWN_ACME"), HasSubstr("libacme.so"), HasSubstr("/usr/lib64")));
   EXPECT_EQ(status.to_string().find('\n'), std::string::npos);
+  EXPECT_THAT(status.brief(), AllOf(HasSubstr("pip install acme"), Not(HasSubstr("/usr/lib64"))));
 }
 
 TEST_F(VendorLoaderTest, AChosenLibraryThatFailsNamesWhoChoseIt) {

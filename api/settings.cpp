@@ -1,4 +1,4 @@
-#include "core/settings.h"
+#include "api/settings.h"
 
 #include <fmt/format.h>
 
@@ -12,11 +12,20 @@
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
 
-namespace latebind::core {
+namespace latebind::api {
 namespace {
+
+using core::parse_integer;
+using core::parse_word;
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using core::unknown_word_error;
+using core::word_of;
 
 constexpr std::size_t kFileBytesMax = std::size_t{1} << 20;
 constexpr std::string_view kPrefix = "LATEBIND_";
+constexpr std::string_view kFromEnvironment = "environment ";
 constexpr std::string_view kFileName = "config.toml";
 
 // A value as the schema's parsers want it; nothing for kinds that no setting has.
@@ -132,7 +141,7 @@ Status EffectiveSettings::apply_environment(const std::vector<std::pair<std::str
     const auto spec = std::ranges::find(schema, name, &SettingSpec::environment);
     if (spec == schema.end()) return unknown_word_error("environment variable", name, known);
     if (spec->trusted && privileged) continue;
-    LB_RETURN_IF_ERROR(set(spec->key, value, "environment " + name));
+    LB_RETURN_IF_ERROR(set(spec->key, value, std::string(kFromEnvironment) + name));
   }
   return {};
 }
@@ -153,4 +162,13 @@ Result<EffectiveSettings> EffectiveSettings::standard(const std::filesystem::pat
   return settings;
 }
 
-}  // namespace latebind::core
+BackendPaths backend_paths(const EffectiveSettings& settings) {
+  const auto unless_from_environment = [&](std::string_view key, const std::string& path) {
+    return settings.origin_of(key).starts_with(kFromEnvironment) ? std::string() : path;
+  };
+  return {
+      .openvino_library = unless_from_environment("libraries.openvino", settings.values().openvino_library),
+      .onnxruntime_library = unless_from_environment("libraries.onnxruntime", settings.values().onnxruntime_library)};
+}
+
+}  // namespace latebind::api

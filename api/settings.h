@@ -20,31 +20,24 @@
 #include <utility>
 #include <vector>
 
+#include "api/backends.h"
 #include "core/config.h"
+#include "core/engine.h"
 #include "core/result.h"
+#include "core/shape_mode.h"
 
-namespace latebind::core {
-
-// Whether models get one dynamic shape or several static ones.
-enum class ShapeMode : std::int32_t { kAuto = 0, kDynamic = 1, kStatic = 2 };
-template <>
-struct Words<ShapeMode> {
-  static constexpr std::string_view kWhat = "shape mode";
-  static constexpr std::array kWords{Word<ShapeMode>{"auto", ShapeMode::kAuto},
-                                     Word<ShapeMode>{"dynamic", ShapeMode::kDynamic},
-                                     Word<ShapeMode>{"static", ShapeMode::kStatic}};
-};
+namespace latebind::api {
 
 struct Settings {
   std::string device = "auto";
   bool strict = false;
-  Precision precision = Precision::kF32;
+  core::Precision precision = core::Precision::kF32;
   unsigned threads = 0;
   unsigned requests = 0;
   std::string openvino_library{};
   std::string onnxruntime_library{};
   std::size_t batch_tokens = 2048;
-  ShapeMode shapes = ShapeMode::kAuto;
+  core::ShapeMode shapes = core::ShapeMode::kAutoShapes;
   std::vector<std::size_t> buckets{32, 64, 128, 256, 512};
   unsigned static_batch = 1;
   bool preload = false;
@@ -57,20 +50,25 @@ struct Settings {
   bool warm_standby = false;
 };
 
+inline constexpr std::string_view kTruth = "true|false";
+
 struct SettingSpec {
   std::string_view key;          // in config.toml; a dot separates table and key
   std::string_view environment;  // "LATEBIND_DEVICE"
   std::string_view flag;         // "--device"; empty when there is none
-  std::string_view value;        // what a value looks like: "PLACEMENT", "N", "true|false"
+  std::string_view value;        // what a value looks like: "PLACEMENT", "N"; kTruth when it is true or false
   std::string_view help;         // one paragraph
   // Chooses code to load or files to trust: its environment variable is ignored in privileged processes.
   bool trusted = false;
-  Status (*assign)(Settings& settings, std::string_view text) = nullptr;
+  core::Status (*assign)(Settings& settings, std::string_view text) = nullptr;
   std::string (*text)(const Settings& settings) = nullptr;
 };
 
 // Every setting, in the order in which documents list them.
 [[nodiscard]] std::span<const SettingSpec> settings_schema();
+
+// How these settings say that a model is loaded and what happens when its device fails.
+[[nodiscard]] core::LoadOptions load_options(const Settings& settings);
 
 // The setting of this key, or null.
 [[nodiscard]] const SettingSpec* find_setting(std::string_view key);
@@ -83,26 +81,30 @@ class EffectiveSettings {
   [[nodiscard]] std::string origin_of(std::string_view key) const;
 
   // kInvalidArgument names `origin`, the key and what is wrong; the settings are then unchanged.
-  [[nodiscard]] Status set(std::string_view key, std::string_view text, std::string origin);
+  [[nodiscard]] core::Status set(std::string_view key, std::string_view text, std::string origin);
 
   // A config.toml. kNotFound when there is none, kInvalidArgument with file and line otherwise.
-  [[nodiscard]] Status apply_toml(const std::filesystem::path& file);
+  [[nodiscard]] core::Status apply_toml(const std::filesystem::path& file);
   // As above, from text; `name` stands for the file in messages.
-  [[nodiscard]] Status apply_toml_text(std::string_view toml, const std::string& name);
+  [[nodiscard]] core::Status apply_toml_text(std::string_view toml, const std::string& name);
 
   // Every LATEBIND_… variable that is set; one that no setting knows is an error.
-  [[nodiscard]] Status apply_environment();
+  [[nodiscard]] core::Status apply_environment();
   // As above, from a list of names and values, for tests.
-  [[nodiscard]] Status apply_environment(const std::vector<std::pair<std::string, std::string>>& variables,
-                                         bool privileged);
+  [[nodiscard]] core::Status apply_environment(const std::vector<std::pair<std::string, std::string>>& variables,
+                                               bool privileged);
 
   // Defaults, the system's file, the user's, `config_file` if not empty, the environment. Files that are not there are
   // passed over, but `config_file` must be.
-  static Result<EffectiveSettings> standard(const std::filesystem::path& config_file);
+  static core::Result<EffectiveSettings> standard(const std::filesystem::path& config_file);
 
  private:
   Settings values_;
   std::map<std::string, std::string, std::less<>> origins_;
 };
 
-}  // namespace latebind::core
+// Where the vendors' libraries are said to be. What the environment says is left out: the search for a library asks it
+// itself, and then names the variable when that is the mistake.
+[[nodiscard]] BackendPaths backend_paths(const EffectiveSettings& settings);
+
+}  // namespace latebind::api

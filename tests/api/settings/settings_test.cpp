@@ -1,4 +1,4 @@
-#include "core/settings.h"
+#include "api/settings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,8 +6,12 @@
 #include <set>
 #include <string>
 
-namespace latebind::core {
+namespace latebind::api {
 namespace {
+
+using core::Precision;
+using core::ShapeMode;
+using core::StatusCode;
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -100,4 +104,4 @@ TEST(SettingsTest, PrivilegedProcessesIgnoreVariablesThatChooseCode) {
 }
 
 }  // namespace
-}  // namespace latebind::core
+}  // namespace latebind::api

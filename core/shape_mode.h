@@ -1,0 +1,22 @@
+// Whether a model that can take any length is compiled once for all of them or several times, for fixed lengths.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "core/config.h"
+
+namespace latebind::core {
+
+// kAutoShapes: fixed where the device wants it, as NPUs do.
+enum class ShapeMode : std::int32_t { kAutoShapes = 0, kDynamicShapes = 1, kStaticShapes = 2 };
+template <>
+struct Words<ShapeMode> {
+  static constexpr std::string_view kWhat = "shape mode";
+  static constexpr std::array kWords{Word<ShapeMode>{"auto", ShapeMode::kAutoShapes},
+                                     Word<ShapeMode>{"dynamic", ShapeMode::kDynamicShapes},
+                                     Word<ShapeMode>{"static", ShapeMode::kStaticShapes}};
+};
+
+}  // namespace latebind::core
