@@ -247,6 +247,10 @@ core::LoadOptions load_options(const Settings& settings) {
   load.failover.breaker.backoff_most = settings.backoff_most;
   if (settings.run_timeout.count() >= 0) load.failover.run_timeout = settings.run_timeout;
   load.failover.warm_standby = settings.warm_standby;
+  load.shapes = settings.shapes;
+  load.buckets.lengths = settings.buckets;
+  load.buckets.rows = settings.static_batch;
+  load.buckets.preload = settings.preload;
   return load;
 }
 

@@ -46,8 +46,12 @@ std::string describe(const core::ActiveConfig& active) {
   if (!active.runtime_version.empty()) {
     vendor += fmt::format("{}runtime {}", vendor.empty() ? "" : ", ", active.runtime_version);
   }
-  return fmt::format("{}:{}{}{}{}, {}", active.backend, active.device, vendor.empty() ? "" : " (", vendor,
-                     vendor.empty() ? "" : ")", core::word_of(active.precision));
+  std::string shapes;
+  if (!active.fixed_lengths.empty()) {
+    shapes = fmt::format(", fixed shapes of {} x {}", active.fixed_rows, fmt::join(active.fixed_lengths, "/"));
+  }
+  return fmt::format("{}:{}{}{}{}, {}{}", active.backend, active.device, vendor.empty() ? "" : " (", vendor,
+                     vendor.empty() ? "" : ")", core::word_of(active.precision), shapes);
 }
 
 void note_fallback(const core::Attestation& attestation) {

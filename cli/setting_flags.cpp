@@ -75,8 +75,9 @@ void SettingFlags::add_to(CLI::App& app, std::span<const SettingGroup> groups) {
     }
     option->group(title_of(group));
   }
-  add_text(app, "--config", config_file_, "FILE",
-           "Reads this config.toml after the system's and the user's; docs/configuration.md has its keys.");
+  add_text(
+      app, "--config", config_file_, "FILE",
+      "Reads this config.toml after the system's and the user's; docs/configuration.md has its keys (default: none).");
 }
 
 core::Result<api::EffectiveSettings> SettingFlags::effective() const {

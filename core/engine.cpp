@@ -2,9 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace latebind::core {
+
+namespace {
+
+bool wants_fixed_shapes(const Device& device, const LoadOptions& options) {
+  if (options.buckets.lengths.empty() || options.buckets.inputs == 0) return false;
+  return options.shapes == ShapeMode::kStaticShapes ||
+         (options.shapes == ShapeMode::kAutoShapes && device.kind == DeviceKind::kNpu);
+}
+
+}  // namespace
 
 std::string listed(const std::vector<PlacementStep>& steps) {
   std::string text;
@@ -28,11 +39,19 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
                                                   const LoadOptions& options) const {
   // The model and the backends are kept for candidates that are loaded later.
   auto load = [backends = registry_.all(), model,
-               compile = options.compile](const Device& device) -> Result<std::unique_ptr<Executable>> {
-    for (const auto& backend : backends) {
-      if (backend->name() == device.backend) return backend->load(model, device.name, compile);
+               options](const Device& device) -> Result<std::unique_ptr<Executable>> {
+    const auto backend = std::ranges::find_if(backends, [&](const auto& one) { return one->name() == device.backend; });
+    if (backend == backends.end()) {
+      return Status(StatusCode::kDeviceNotFound, fmt::format("{}: there is no such backend", device.id()));
     }
-    return Status(StatusCode::kDeviceNotFound, fmt::format("{}: there is no such backend", device.id()));
+    if (!wants_fixed_shapes(device, options)) return (*backend)->load(model, device.name, options.compile);
+    // Kept by the executable for the buckets that are loaded later.
+    auto load_fixed = [backend = *backend, model, name = device.name, compile = options.compile,
+                       inputs = options.buckets.inputs](const Shape& shape) mutable {
+      compile.input_shapes.assign(inputs, shape);
+      return backend->load(model, name, compile);
+    };
+    return make_bucketed(std::move(load_fixed), options.buckets);
   };
   return PlacedModel::place(model.name(), placement, placement.resolve(registry_), std::move(load), options.strict,
                             options.failover);

@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "core/attestation.h"
+#include "core/bucketed_executable.h"
 #include "core/executable.h"
 #include "core/model.h"
 #include "core/placed_model.h"
 #include "core/placement.h"
 #include "core/registry.h"
 #include "core/result.h"
+#include "core/shape_mode.h"
 
 namespace latebind::core {
 
@@ -23,6 +25,10 @@ struct LoadOptions {
   // Turns every fallback into an error: kStrictFallback when loading, the device's own error later.
   bool strict = false;
   FailoverOptions failover{};
+  // For models whose inputs are all [rows, length]: kAutoShapes means fixed ones on NPUs. Without lengths or
+  // inputs in `buckets`, shapes are as the model declares them, everywhere.
+  ShapeMode shapes = ShapeMode::kAutoShapes;
+  BucketOptions buckets{};
 };
 
 // What `latebind devices` shows of one backend.

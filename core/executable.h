@@ -46,6 +46,9 @@ struct ActiveConfig {
   Precision precision = Precision::kF32;
   unsigned threads = 0;   // 0 when the vendor does not say
   unsigned requests = 1;  // size of the request pool
+  // Lengths that the model was compiled for, rising, and rows of each; empty and 0 when it takes any.
+  std::vector<std::size_t> fixed_lengths{};
+  std::size_t fixed_rows = 0;
 };
 
 // Thread-safe. Keeps everything it needs (vendor core, library) alive; may be destroyed in any order with its siblings
@@ -61,6 +64,9 @@ class Executable {
   [[nodiscard]] virtual std::span<const TensorInfo> inputs() const = 0;
   [[nodiscard]] virtual std::span<const TensorInfo> outputs() const = 0;
   [[nodiscard]] virtual const ActiveConfig& active() const = 0;
+
+  // Does now what would otherwise be done when it is first needed, so that later runs do not wait for it.
+  [[nodiscard]] virtual Status prepare() { return {}; }
 
   // Runs once. Counts, types and shapes are checked before the vendor sees them, and refused by the tensor's name.
   // Waits for a free request, first come first served. On error the outputs are unspecified and the request is

@@ -38,9 +38,9 @@ Status open_first(const VendorLibrary& wanted, System system, const SearchList& 
   const StatusCode code = !failure.empty() ? StatusCode::kLibraryUnusable : StatusCode::kLibraryNotFound;
   std::string evidence = "tried " + describe(trace);
   if (!list.chosen_by.empty()) {
-    return Status(code, fmt::format("{} can not be opened as {} says: correct or clear that, or install it ({}){}{}",
-                                    wanted.product, list.chosen_by, wanted.install_command, failure.empty() ? "" : "; ",
-                                    failure))
+    if (failure.empty() && !trace.empty()) failure = fmt::format("{}: {}", trace.front().place, trace.front().outcome);
+    return Status(code, fmt::format("{} can not be opened as {} says ({}): correct or clear that, or install it ({})",
+                                    wanted.product, list.chosen_by, failure, wanted.install_command))
         .with_details(std::move(evidence));
   }
   return Status(code, fmt::format("{}: install it ({}) or set {} to the full path of {} or of its folder{}{}",

@@ -17,6 +17,12 @@ std::size_t tapered(std::size_t budget, std::uint64_t remaining, const BatchLimi
   return std::min(budget, std::max(share, kTaperedTokensMin));
 }
 
+// The tokens that a text of this length takes.
+std::size_t width_of(std::size_t length, const BatchLimits& limits) {
+  const auto fits = std::ranges::lower_bound(limits.fixed_lengths, length);
+  return fits == limits.fixed_lengths.end() ? length : *fits;
+}
+
 }  // namespace
 
 BatchPlan plan_batches(std::span<const std::uint32_t> lengths, const BatchLimits& limits) {
@@ -31,14 +37,18 @@ BatchPlan plan_batches(std::span<const std::uint32_t> lengths, const BatchLimits
   std::uint64_t remaining = plan.tokens;
   std::size_t first = 0;
   while (first < plan.order.size() && lengths[plan.order[first]] > 0) {
-    const std::size_t width = lengths[plan.order[first]];
-    const std::size_t rows_max = std::max<std::size_t>(1, tapered(limits.tokens, remaining, limits) / width);
+    const std::size_t width = width_of(lengths[plan.order[first]], limits);
+    const bool fixed = !limits.fixed_lengths.empty();
+    const std::size_t rows_max = fixed ? std::max<std::size_t>(1, limits.fixed_rows)
+                                       : std::max<std::size_t>(1, tapered(limits.tokens, remaining, limits) / width);
     std::size_t end = first;
-    while (end < plan.order.size() && end - first < rows_max && lengths[plan.order[end]] > 0) {
+    while (end < plan.order.size() && end - first < rows_max && lengths[plan.order[end]] > 0 &&
+           (!fixed || width_of(lengths[plan.order[end]], limits) == width)) {
       remaining -= lengths[plan.order[end++]];
     }
     plan.batches.push_back({first, end - first, width});
-    plan.padded_tokens += (end - first) * width;
+    // A fixed shape is computed whole, however few rows of it are used.
+    plan.padded_tokens += (fixed ? rows_max : end - first) * width;
     first = end;
   }
   return plan;

@@ -24,7 +24,7 @@ struct BatchPlan {
   // Cover `order` without gaps, in the order in which they should start.
   std::vector<Batch> batches;
   std::uint64_t tokens = 0;         // sum of the lengths
-  std::uint64_t padded_tokens = 0;  // sum of count * width
+  std::uint64_t padded_tokens = 0;  // what is computed: sum of rows * width
 };
 
 struct BatchLimits {
@@ -35,6 +35,11 @@ struct BatchLimits {
   std::size_t workers = 1;
   // More work follows at once (a stream's next window): the last batches need not get smaller.
   bool more_follows = false;
+  // Where the device takes fixed shapes alone: their lengths, rising, and rows of each. A batch is then one shape, and
+  // every text goes to the shortest that it fits in; `tokens` and tapering do not matter. Texts longer than all keep
+  // their length.
+  std::span<const std::size_t> fixed_lengths{};
+  std::size_t fixed_rows = 0;
 };
 
 // Texts without a token are in no batch; they end `order`. At most 2^32 - 1 texts.

@@ -34,6 +34,13 @@ core::Result<std::size_t> token_limit(const ModelFolder& folder, std::size_t wan
   return wanted;
 }
 
+// Lengths up to the limit, and the limit itself, so that no text is too long.
+void cut_lengths(std::vector<std::size_t>& lengths, std::size_t limit) {
+  if (lengths.empty()) return;
+  std::erase_if(lengths, [&](std::size_t length) { return length >= limit; });
+  lengths.push_back(limit);
+}
+
 Status embed_windows(Pipeline& pipeline, std::span<const std::string_view> texts, float* out, EmbedStats& stats) {
   std::deque<Pipeline::Job> jobs;  // at most two: one being computed, one to follow
   for (std::size_t first = 0; first < texts.size(); first += kWindowTexts) {
@@ -96,7 +103,10 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
     rule.pooled = graph.pooled;
     rule.dimension = graph.dimension;
     rule.output = graph.output;
-    LB_ASSIGN_OR_RETURN(placed, engine.load(graph.model, placement, options.load));
+    core::LoadOptions load = options.load;
+    load.buckets.inputs = graph.inputs;
+    cut_lengths(load.buckets.lengths, limits.max_tokens);
+    LB_ASSIGN_OR_RETURN(placed, engine.load(graph.model, placement, load));
   }
   auto forward = Forward::bind(std::move(placed), rule);
   if (!forward.ok()) return forward.status().with_context(folder.name);

@@ -122,7 +122,12 @@ void Pipeline::Job::start(float* out, std::uint64_t first_position, bool more_fo
   first_position_ = first_position;
   failed_ = false;
   error_ = {};
-  plan_ = plan_batches(tokens.lengths(), {pipeline_.batch_tokens_, pipeline_.requests_, more_follows});
+  const auto attested = pipeline_.forward_.model().attestation();
+  plan_ = plan_batches(tokens.lengths(), {.tokens = pipeline_.batch_tokens_,
+                                          .workers = pipeline_.requests_,
+                                          .more_follows = more_follows,
+                                          .fixed_lengths = attested->active.fixed_lengths,
+                                          .fixed_rows = attested->active.fixed_rows});
   // A text without a token (a tokenizer without special tokens makes them) has nothing to pool.
   for (auto row = plan_.order.rbegin(); row != plan_.order.rend() && tokens.lengths()[*row] == 0; ++row) {
     std::fill_n(out_ + *row * pipeline_.dimension(), pipeline_.dimension(), 0.0F);

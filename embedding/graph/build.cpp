@@ -55,6 +55,7 @@ Result<GraphModel> from_weights(const ModelFolder& folder, const GraphOptions& o
   return GraphModel{.model = core::Model::from_forms(folder.name, std::move(forms)),
                     .pooled = !options.hidden_states,
                     .dimension = folder.bert->hidden_size,
+                    .inputs = 2,
                     .output = 0,
                     .weights = shared};
 }
@@ -75,8 +76,11 @@ Result<GraphModel> from_onnx_file(const ModelFolder& folder, const GraphOptions&
         fmt::format("{}: neither the output's shape nor 'hidden_size' in config.json says how long a vector is", name));
   }
   LB_ASSIGN_OR_RETURN(core::Model model, core::Model::from_file(*folder.onnx_file));
-  return GraphModel{
-      .model = std::move(model), .pooled = output.pooled, .dimension = dimension, .output = output.position};
+  return GraphModel{.model = std::move(model),
+                    .pooled = output.pooled,
+                    .dimension = dimension,
+                    .inputs = signature.inputs,
+                    .output = output.position};
 }
 
 }  // namespace

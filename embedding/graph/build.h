@@ -24,6 +24,8 @@ struct GraphModel {
   // pooled.
   bool pooled = false;
   std::size_t dimension = 0;
+  // How many inputs it has.
+  std::size_t inputs = 0;
   // The position of that output: a ready ONNX file may have others beside it.
   std::size_t output = 0;
   // The mapping that the forms refer to; null for a ready ONNX file. Vendors repack most weights at the first run: then

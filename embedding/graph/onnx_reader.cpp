@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "embedding/json_text.h"
@@ -99,6 +100,10 @@ Bytes sub_message(Bytes message, unsigned number) {
   return found;
 }
 
+std::string_view text_of(Bytes bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 OnnxOutput read_output(Bytes value_info) {
   OnnxOutput output;
   const Bytes name = sub_message(value_info, 1);
@@ -136,12 +141,19 @@ Result<OnnxSignature> read_onnx_signature(Bytes bytes, std::string_view name) {
   if (model.damaged() || graph.empty()) return damaged();
   OnnxSignature signature;
   Fields fields(graph);
+  // GraphProto.initializer (TensorProto.name), GraphProto.input and GraphProto.output (ValueInfoProto).
+  std::vector<std::string_view> inputs;
+  std::set<std::string_view> weights;
   while (const auto field = fields.next()) {
+    if (field->number == 5) weights.insert(text_of(sub_message(field->bytes, 8)));
+    if (field->number == 11) inputs.push_back(text_of(sub_message(field->bytes, 1)));
     if (field->number != 12) continue;
     if (signature.outputs.size() == kOutputsMax) return damaged();
     signature.outputs.push_back(read_output(field->bytes));
   }
   if (fields.damaged() || signature.outputs.empty()) return damaged();
+  signature.inputs = static_cast<std::size_t>(
+      std::ranges::count_if(inputs, [&](std::string_view input) { return !weights.contains(input); }));
   return signature;
 }
 

@@ -23,6 +23,8 @@ struct OnnxOutput {
 
 struct OnnxSignature {
   std::vector<OnnxOutput> outputs;
+  // Inputs that a caller gives: old files list the weights among the inputs, too.
+  std::size_t inputs = 0;
 };
 
 // kInvalidModel when the bytes are no ONNX model. `name` stands for the file.

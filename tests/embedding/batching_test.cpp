@@ -105,5 +105,21 @@ TEST(BatchingTest, WorkersFinishAboutTogether) {
   EXPECT_LE(*most - *least, 512U);
 }
 
+TEST(BatchingTest, FixedShapesTakeEachTextInTheShortestThatFits) {
+  const std::vector<std::size_t> fixed{8, 16, 32};
+  const std::vector<std::uint32_t> lengths{3, 8, 9, 30, 5, 16, 40, 7, 0};
+  const BatchPlan plan = plan_batches(lengths, {.workers = 4, .fixed_lengths = fixed, .fixed_rows = 2});
+  std::vector<std::pair<std::size_t, std::size_t>> shapes;
+  for (const Batch& batch : plan.batches) {
+    shapes.emplace_back(batch.count, batch.width);
+    for (std::size_t i = batch.first; i < batch.first + batch.count; ++i)
+      EXPECT_LE(lengths[plan.order[i]], batch.width);
+  }
+  EXPECT_EQ(shapes, (std::vector<std::pair<std::size_t, std::size_t>>{{1, 40}, {1, 32}, {2, 16}, {2, 8}, {2, 8}}));
+  // Two rows of each shape are computed, used or not.
+  EXPECT_EQ(plan.padded_tokens, 2U * (40 + 32 + 16 + 8 + 8));
+  EXPECT_EQ(plan.tokens, 118U);
+}
+
 }  // namespace
 }  // namespace latebind::embedding

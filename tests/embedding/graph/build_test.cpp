@@ -55,7 +55,9 @@ std::string attribute(std::string_view tag, std::string_view name) {
   return std::string(value.substr(0, value.find('"')));
 }
 
-std::size_t number(std::string_view tag, std::string_view name) { return std::stoul(attribute(tag, name)); }
+std::size_t number(std::string_view tag, std::string_view name) {
+  return std::stoul(attribute(tag, name));
+}
 
 std::vector<Const> constants_of(std::string_view xml) {
   std::vector<Const> constants;

@@ -67,6 +67,19 @@ TEST(OnnxReaderTest, TakesTheFirstOutputThatFitsOtherwise) {
   EXPECT_EQ(choose({output("a", {-1})}).status().code(), StatusCode::kUnsupported);
 }
 
+TEST(OnnxReaderTest, CountsInputsButNotTheWeightsAmongThem) {
+  ProtobufMessage graph;
+  for (const char* name : {"input_ids", "weight", "attention_mask"})
+    graph.add_message(11, output(name, {-1, -1}));
+  ProtobufMessage weight;
+  weight.add_bytes(8, "weight");
+  graph.add_message(5, weight);
+  graph.add_message(12, output("y", {-1, 8}));
+  ProtobufMessage message;
+  message.add_message(7, graph);
+  EXPECT_EQ(read(message.bytes())->inputs, 2U);
+}
+
 TEST(OnnxReaderTest, RefusesWhatIsNoModel) {
   for (const std::string& bytes :
        {std::string(), std::string("hello world"), std::string(64, '\xff'), std::string(64, '\0'), model({})}) {

@@ -165,6 +165,26 @@ TEST_P(EmbedderRealTest, GivesTheVectorsOfTheReference) {
   }
 }
 
+TEST_P(EmbedderRealTest, FixedShapesGiveTheSameVectors) {
+  const auto dynamic = open(throughput());
+  EmbedderOptions options = throughput();
+  options.load.shapes = core::ShapeMode::kStaticShapes;
+  options.load.buckets.lengths = {32, 64, 128, 256, 512};
+  for (const std::size_t rows : {1, 3}) {
+    options.load.buckets.rows = rows;
+    const auto fixed = open(options);
+    ASSERT_TRUE(dynamic && fixed);
+    const auto& active = fixed->attestation()->active;
+    EXPECT_EQ(active.fixed_lengths, (std::vector<std::size_t>{32, 64, 128, 256}));  // cut at the model's limit
+    EmbedStats stats;
+    const auto out = embed(*fixed, golden.views(), &stats);
+    EXPECT_GE(least_cosine(out, embed(*dynamic, golden.views())), GetParam().least_cosine);
+    EXPECT_GE(least_cosine(out, golden.vectors), GetParam().least_cosine);
+    EXPECT_EQ(stats.padded_tokens % (32 * rows), 0U);
+    EXPECT_GT(stats.padding_ratio(), 0.0);
+  }
+}
+
 TEST_P(EmbedderRealTest, EachTextAloneGivesTheSame) {
   const auto embedder = open();
   ASSERT_TRUE(embedder);

@@ -1,0 +1,40 @@
+// BucketedExecutable: one model compiled for several fixed lengths, seen as one executable that takes any.
+//
+// For devices that want fixed shapes (NPUs), and models whose inputs are all [rows, length]. A run goes to the shortest
+// bucket that it fits in: inputs are padded with zeros to the bucket's length (the model's mask says what is padding),
+// rows are computed `rows` at a time, and what came of the padding is cut off. The shortest bucket that compiles is
+// loaded at once, the others when they are first needed, or before that in the background.
+//
+// A bucket that the device can not compile is passed over: a longer one does its work. Thread-safe, as every
+// executable.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "core/executable.h"
+#include "core/result.h"
+
+namespace latebind::core {
+
+struct BucketOptions {
+  // Rising. The last one is the longest that can be run.
+  std::vector<std::size_t> lengths{};
+  // How many inputs the model has.
+  std::size_t inputs = 0;
+  // Rows of every bucket.
+  std::size_t rows = 1;
+  // Loads the others in the background, shortest first.
+  bool preload = false;
+};
+
+// Loads the model with these input shapes, one for every input.
+using LoadWithShape = std::function<Result<std::unique_ptr<Executable>>(const Shape& every_input)>;
+
+// `load` is kept with whatever it refers to. The first error when no bucket loads; kUnsupported for a model whose
+// inputs are not all [rows, length].
+[[nodiscard]] Result<std::unique_ptr<Executable>> make_bucketed(LoadWithShape load, const BucketOptions& options);
+
+}  // namespace latebind::core

@@ -1,0 +1,200 @@
+#include "core/bucketed_executable.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+namespace latebind::core {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Inputs ids and mask, f32 [rows, length]. Outputs: the sum of ids * mask of each row, [rows, 1], and each id plus one,
+// [rows, length, 1]. Refuses what has not exactly its shape, as a device of fixed shapes does.
+class FixedExecutable final : public Executable {
+ public:
+  explicit FixedExecutable(const Shape& shape)
+      : inputs_{{"ids", ElementType::kF32, shape}, {"mask", ElementType::kF32, shape}},
+        outputs_{{"sum", ElementType::kF32, {shape[0], 1}}, {"next", ElementType::kF32, {shape[0], shape[1], 1}}} {
+    active_.device = "NPU";
+  }
+  std::span<const TensorInfo> inputs() const override { return inputs_; }
+  std::span<const TensorInfo> outputs() const override { return outputs_; }
+  const ActiveConfig& active() const override { return active_; }
+  Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs, const RunOptions&) override {
+    LB_RETURN_IF_ERROR(check_inputs(inputs_, inputs));
+    const auto rows = static_cast<std::size_t>(inputs_[0].shape[0]);
+    const auto length = static_cast<std::size_t>(inputs_[0].shape[1]);
+    LB_ASSIGN_OR_RETURN(void* const sum, outputs[0].prepare(ElementType::kF32, outputs_[0].shape));
+    LB_ASSIGN_OR_RETURN(void* const next, outputs[1].prepare(ElementType::kF32, outputs_[1].shape));
+    const auto* ids = static_cast<const float*>(inputs[0].data);
+    const auto* mask = static_cast<const float*>(inputs[1].data);
+    for (std::size_t row = 0; row < rows; ++row) {
+      float total = 0;
+      for (std::size_t i = row * length; i < (row + 1) * length; ++i) {
+        total += ids[i] * mask[i];
+        static_cast<float*>(next)[i] = ids[i] + 1;
+      }
+      static_cast<float*>(sum)[row] = total;
+    }
+    ++runs;
+    return {};
+  }
+  static inline std::atomic<int> runs{0};
+
+ private:
+  std::vector<TensorInfo> inputs_;
+  std::vector<TensorInfo> outputs_;
+  ActiveConfig active_;
+};
+
+class BucketedExecutableTest : public testing::Test {
+ protected:
+  Result<std::unique_ptr<Executable>> make(const BucketOptions& options) {
+    return make_bucketed(
+        [this](const Shape& shape) -> Result<std::unique_ptr<Executable>> {
+          {
+            const std::lock_guard lock(mutex_);
+            loaded_.push_back(shape[1]);
+            loads_.notify_all();
+          }
+          if (const auto found = refusals_.find(shape[1]); found != refusals_.end()) return found->second;
+          return std::unique_ptr<Executable>(std::make_unique<FixedExecutable>(shape));
+        },
+        options);
+  }
+
+  // Rows of `length` ids that count up from 1; the answer of each row, and its ids plus one, are checked.
+  static void expect_right(Executable& executable, std::size_t rows, std::size_t length) {
+    std::vector<float> ids(rows * length);
+    std::iota(ids.begin(), ids.end(), 1.0F);
+    std::vector<float> mask(ids.size(), 1.0F);
+    const Shape shape{static_cast<std::int64_t>(rows), static_cast<std::int64_t>(length)};
+    const std::vector<TensorView> inputs{{ids.data(), ElementType::kF32, shape, {}},
+                                         {mask.data(), ElementType::kF32, shape, {}}};
+    std::vector<OutputTensor> outputs(2);
+    const Status status = executable.execute(inputs, outputs, {});
+    ASSERT_TRUE(status.ok()) << status.to_string();
+    EXPECT_EQ(outputs[0].view().shape, (Shape{shape[0], 1}));
+    EXPECT_EQ(outputs[1].view().shape, (Shape{shape[0], shape[1], 1}));
+    for (std::size_t row = 0; row < rows; ++row) {
+      const auto first = ids.begin() + static_cast<std::ptrdiff_t>(row * length);
+      EXPECT_EQ(static_cast<const float*>(outputs[0].view().data)[row],
+                std::accumulate(first, first + static_cast<std::ptrdiff_t>(length), 0.0F));
+    }
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      EXPECT_EQ(static_cast<const float*>(outputs[1].view().data)[i], ids[i] + 1);
+  }
+
+  std::map<std::int64_t, Status> refusals_;
+  std::mutex mutex_;
+  std::condition_variable loads_;
+  std::vector<std::int64_t> loaded_;  // guarded by mutex_
+};
+
+TEST_F(BucketedExecutableTest, TakesAnyShapeUpToTheLongestBucket) {
+  auto made = make({.lengths = {4, 8, 16}, .inputs = 2, .rows = 2});
+  ASSERT_TRUE(made.ok()) << made.status().to_string();
+  for (const std::size_t rows : {1, 2, 3, 5})
+    for (const std::size_t length : {1, 3, 4, 5, 8, 9, 16})
+      expect_right(**made, rows, length);
+  EXPECT_EQ((*made)->inputs()[0].shape, (Shape{kDynamic, kDynamic}));
+  EXPECT_EQ((*made)->outputs()[0].shape, (Shape{kDynamic, 1}));
+  EXPECT_EQ((*made)->outputs()[1].shape, (Shape{kDynamic, kDynamic, 1}));
+  EXPECT_THAT((*made)->active().fixed_lengths, ElementsAre(4, 8, 16));
+  EXPECT_EQ((*made)->active().fixed_rows, 2U);
+}
+
+TEST_F(BucketedExecutableTest, LoadsABucketWhenItIsFirstNeededAndOnce) {
+  auto made = make({.lengths = {4, 8, 16}, .inputs = 2});
+  ASSERT_TRUE(made.ok());
+  EXPECT_THAT(loaded_, ElementsAre(4));
+  expect_right(**made, 1, 16);
+  expect_right(**made, 1, 10);
+  EXPECT_THAT(loaded_, ElementsAre(4, 16));
+  expect_right(**made, 1, 8);
+  EXPECT_THAT(loaded_, ElementsAre(4, 16, 8));
+}
+
+TEST_F(BucketedExecutableTest, PreparesAllOfThem) {
+  auto made = make({.lengths = {4, 8}, .inputs = 2});
+  ASSERT_TRUE(made.ok());
+  ASSERT_TRUE((*made)->prepare().ok());
+  EXPECT_THAT(loaded_, ElementsAre(4, 8));
+}
+
+TEST_F(BucketedExecutableTest, PreloadsInTheBackgroundShortestFirst) {
+  auto made = make({.lengths = {4, 8, 16}, .inputs = 2, .preload = true});
+  ASSERT_TRUE(made.ok());
+  std::unique_lock lock(mutex_);
+  loads_.wait(lock, [&] { return loaded_.size() == 3; });
+  EXPECT_THAT(loaded_, ElementsAre(4, 8, 16));
+}
+
+TEST_F(BucketedExecutableTest, ALongerBucketStandsInForOneThatDoesNotCompile) {
+  refusals_[4] = Status(StatusCode::kDeviceFailed, "too short for me");
+  refusals_[8] = Status(StatusCode::kDeviceFailed, "not this one");
+  auto made = make({.lengths = {4, 8, 16}, .inputs = 2});
+  ASSERT_TRUE(made.ok()) << made.status().to_string();
+  expect_right(**made, 1, 3);
+  expect_right(**made, 2, 7);
+  EXPECT_THAT(loaded_, ElementsAre(4, 8, 16));
+}
+
+TEST_F(BucketedExecutableTest, WithoutALongerBucketTheDeviceHasFailed) {
+  refusals_[16] = Status(StatusCode::kInvalidModel, "no");
+  auto made = make({.lengths = {4, 16}, .inputs = 2});
+  ASSERT_TRUE(made.ok());
+  std::vector<float> data(9);
+  const std::vector<TensorView> inputs(2, TensorView{data.data(), ElementType::kF32, {1, 9}, {}});
+  std::vector<OutputTensor> outputs(2);
+  const Status status = (*made)->execute(inputs, outputs, {});
+  EXPECT_EQ(status.code(), StatusCode::kDeviceFailed);
+  EXPECT_THAT(status.to_string(), HasSubstr("length 9"));
+  expect_right(**made, 1, 4);
+}
+
+TEST_F(BucketedExecutableTest, WhatNoBucketTakesIsTheCallersMistake) {
+  auto made = make({.lengths = {4}, .inputs = 2});
+  ASSERT_TRUE(made.ok());
+  std::vector<float> data(10);
+  const TensorView five{data.data(), ElementType::kF32, {1, 5}, {}};
+  const TensorView four{data.data(), ElementType::kF32, {1, 4}, {}};
+  std::vector<OutputTensor> outputs(2);
+  EXPECT_EQ((*made)->execute(std::vector{five, five}, outputs, {}).code(), StatusCode::kShapeMismatch);
+  EXPECT_EQ((*made)->execute(std::vector{four, five}, outputs, {}).code(), StatusCode::kShapeMismatch);
+  EXPECT_EQ((*made)->execute(std::vector{four}, outputs, {}).code(), StatusCode::kCountMismatch);
+  std::vector<OutputTensor> one(1);
+  EXPECT_EQ((*made)->execute(std::vector{four, four}, one, {}).code(), StatusCode::kCountMismatch);
+}
+
+TEST_F(BucketedExecutableTest, NothingThatLoadsIsTheFirstRefusal) {
+  refusals_[4] = Status(StatusCode::kDeviceNotFound, "gone");
+  EXPECT_EQ(make({.lengths = {4}, .inputs = 2}).status().code(), StatusCode::kDeviceNotFound);
+  EXPECT_EQ(make({.lengths = {8, 4}, .inputs = 2}).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(make({.lengths = {}, .inputs = 2}).status().code(), StatusCode::kInvalidArgument);
+}
+
+TEST_F(BucketedExecutableTest, ServesManyThreadsAtOnce) {
+  auto made = make({.lengths = {4, 8, 16}, .inputs = 2, .rows = 2, .preload = true});
+  ASSERT_TRUE(made.ok());
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      for (std::size_t i = 0; i < 50; ++i)
+        expect_right(**made, 1 + (t + i) % 3, 1 + (t * 7 + i) % 16);
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+}
+
+}  // namespace
+}  // namespace latebind::core
