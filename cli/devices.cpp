@@ -16,7 +16,51 @@ namespace {
 struct Options {
   SettingFlags flags{};
   bool json = false;
+  bool explain = false;
 };
+
+// "1. openvino:CPU …": what a placement means here, in the order in which it is tried.
+std::string explanation(const core::Placement& placement, const core::Registry& registry, bool strict) {
+  std::string text = fmt::format("'{}' is tried in this order{}:\n", placement.text(),
+                                 strict ? ", and strict takes the first or nothing" : "");
+  std::size_t number = 0;
+  std::string refused;
+  for (const auto& candidate : placement.resolve(registry)) {
+    if (candidate.device) {
+      text += fmt::format("  {}. {} ({})\n", ++number, candidate.device->id(), core::word_of(candidate.device->kind));
+    } else {
+      refused += fmt::format("  {}: {}\n", candidate.refusal.device, one_line(candidate.refusal.brief));
+    }
+  }
+  if (number == 0) text += "  nothing\n";
+  if (!refused.empty()) text += fmt::format("not there:\n{}", refused);
+  std::string backends;
+  for (const auto& backend : registry.all())
+    backends += fmt::format("{}{}", backends.empty() ? "" : ", ", backend->name());
+  text += fmt::format(
+      "The rules: words of the placement in their order; auto is npu, gpu, cpu; of one kind, the backends in the "
+      "order\n"
+      "{}, and a backend's devices as it lists them. Each device counts once. Virtual devices run nothing and are "
+      "left\n"
+      "out. The first one that can load the model answers; when it fails, the next one does, until it works again.\n",
+      backends);
+  return text;
+}
+
+Json placement_for_programs(const core::Placement& placement, const core::Registry& registry) {
+  Json json;
+  json["text"] = placement.text();
+  json["devices"] = Json::array();
+  json["refused"] = Json::array();
+  for (const auto& candidate : placement.resolve(registry)) {
+    if (candidate.device) {
+      json["devices"].push_back(candidate.device->id());
+    } else {
+      json["refused"].push_back({{"device", candidate.refusal.device}, {"reason", candidate.refusal.reason}});
+    }
+  }
+  return json;
+}
 
 std::string for_people(const core::Registry& registry, const std::vector<core::BackendReport>& reports) {
   std::string text;
@@ -40,7 +84,7 @@ std::string for_people(const core::Registry& registry, const std::vector<core::B
   return text;
 }
 
-std::string for_programs(const core::Registry& registry, const std::vector<core::BackendReport>& reports) {
+Json for_programs(const core::Registry& registry, const std::vector<core::BackendReport>& reports) {
   Json json;
   json["version"] = LATEBIND_VERSION;
   json["devices"] = Json::array();
@@ -67,15 +111,28 @@ std::string for_programs(const core::Registry& registry, const std::vector<core:
     backend["install"] = registry.find(report.name)->install_hint();
     json["backends"].push_back(std::move(backend));
   }
-  return to_text(json);
+  return json;
 }
 
 Exit devices(const Options& options) {
   const auto settings = options.flags.effective();
   if (!settings.ok()) return misuse("devices", settings.status().message());
   const core::Registry registry = api::make_registry(api::backend_paths(*settings));
+  auto placement = core::Placement::parse(settings->values().device, registry);
+  if (!placement.ok()) {
+    return misuse("devices", placement.status().with_context(settings->origin_of("device")).message());
+  }
   const auto reports = core::Engine(registry).report();
-  const auto printed = print(options.json ? for_programs(registry, reports) : for_people(registry, reports));
+  std::string text;
+  if (options.json) {
+    Json json = for_programs(registry, reports);
+    if (options.explain) json["placement"] = placement_for_programs(*placement, registry);
+    text = to_text(json);
+  } else {
+    text = for_people(registry, reports);
+    if (options.explain) text += "\n" + explanation(*placement, registry, settings->values().strict);
+  }
+  const auto printed = print(text);
   return printed.ok() ? Exit::kGood : fail(printed);
 }
 
@@ -87,8 +144,10 @@ void add_devices(CLI::App& program, Action& chosen) {
   app.add_flag("--json", options->json,
                "Prints {version, devices: [{id, backend, name, kind, full_name, runtime_version, "
                "virtual, metadata}], backends: [{name, available, runtime_version, code, reason, "
-               "install}]}.");
-  static constexpr SettingGroup kGroups[] = {SettingGroup::kLibraries};
+               "install}]}; with --explain also placement: {text, devices, refused: [{device, reason}]}.");
+  app.add_flag("--explain", options->explain,
+               "Says in which order the devices of --device are tried, and by which rules.");
+  static constexpr SettingGroup kGroups[] = {SettingGroup::kPlacement, SettingGroup::kLibraries};
   options->flags.add_to(app, kGroups);
   app.footer(
       "Every device with its backend, kind, full name and metadata; for a backend that is not\n"

@@ -19,8 +19,8 @@ class App;
 namespace latebind::cli {
 
 // What `latebind run` and its like can be told; commands that embed add their own.
-inline constexpr SettingGroup kRuntimeGroups[] = {SettingGroup::kDevice, SettingGroup::kFailover,
-                                                  SettingGroup::kLibraries};
+inline constexpr SettingGroup kRuntimeGroups[] = {SettingGroup::kPlacement, SettingGroup::kDevice,
+                                                  SettingGroup::kFailover, SettingGroup::kLibraries};
 
 // Flags of settings, and --property.
 struct RuntimeOptions {

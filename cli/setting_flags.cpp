@@ -14,6 +14,7 @@ const char* title_of(SettingGroup group) {
   switch (group) {
     case SettingGroup::kLibraries:
       return "Vendor libraries";
+    case SettingGroup::kPlacement:
     case SettingGroup::kDevice:
       return "Device";
     case SettingGroup::kFailover:
@@ -45,6 +46,7 @@ void check(const api::SettingSpec& spec, const std::string& text) {
 
 SettingGroup group_of(std::string_view key) {
   const auto dot = key.find('.');
+  if (key == "device" || key == "strict") return SettingGroup::kPlacement;
   if (dot == std::string_view::npos) return SettingGroup::kDevice;
   const std::string_view table = key.substr(0, dot);
   if (table == "libraries") return SettingGroup::kLibraries;

@@ -85,6 +85,7 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs, const RunOptions& options,
                  std::shared_ptr<const Attestation>* answered_by);
   std::shared_ptr<const Attestation> attestation();
+  Status prepare();
   void start_standby();
   void stop();
 
@@ -297,6 +298,15 @@ std::shared_ptr<const Attestation> PlacedModel::State::attestation() {
   made->fallback = !made->steps.empty();
   made->reason = listed_briefly(made->steps);
   return made;
+}
+
+Status PlacedModel::State::prepare() {
+  Pick picked = pick({});
+  if (picked.slot == nullptr) return Status(StatusCode::kNoDevice, fmt::format("no device for {}", model_name_));
+  if (!picked.executable) {
+    LB_ASSIGN_OR_RETURN(picked.executable, load(*picked.slot, false));
+  }
+  return picked.executable->prepare();
 }
 
 Result<std::shared_ptr<Executable>> PlacedModel::State::load(Slot& slot, bool anew) {
@@ -528,6 +538,10 @@ std::span<const TensorInfo> PlacedModel::outputs() const {
 
 std::shared_ptr<const Attestation> PlacedModel::attestation() const {
   return state_->attestation();
+}
+
+Status PlacedModel::prepare() {
+  return state_->prepare();
 }
 
 Status PlacedModel::execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,

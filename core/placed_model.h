@@ -56,6 +56,9 @@ class PlacedModel {
   // Who would answer now.
   [[nodiscard]] std::shared_ptr<const Attestation> attestation() const;
 
+  // Does now, on the device that would answer, what is otherwise done when it is first needed.
+  [[nodiscard]] Status prepare();
+
   // `answered_by`, when given, receives the attestation of the device that made this answer.
   [[nodiscard]] Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
                                const RunOptions& options = {},

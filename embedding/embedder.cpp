@@ -124,6 +124,10 @@ std::shared_ptr<const core::Attestation> Embedder::attestation() const {
   return parts_->pipeline.forward().model().attestation();
 }
 
+core::Status Embedder::prepare() const {
+  return parts_->pipeline.forward().prepare();
+}
+
 core::Result<EmbedStats> Embedder::embed(std::span<const std::string_view> texts, std::span<float> out) const {
   const auto begin = std::chrono::steady_clock::now();
   Pipeline& pipeline = parts_->pipeline;

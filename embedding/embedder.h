@@ -51,6 +51,9 @@ class Embedder {
   [[nodiscard]] std::size_t max_tokens() const;
   [[nodiscard]] std::shared_ptr<const core::Attestation> attestation() const;
 
+  // Compiles now what is otherwise compiled when a text first needs it, such as every fixed length.
+  [[nodiscard]] core::Status prepare() const;
+
   // Writes texts.size() rows of dimension() floats to `out`, in the order of the texts. An empty text embeds as the
   // reference does. kInvalidArgument names the text's position and the byte when one is not UTF-8. On error `out` is
   // unspecified.

@@ -44,6 +44,8 @@ class Forward {
   [[nodiscard]] std::size_t dimension() const { return rule_.dimension; }
   [[nodiscard]] const core::PlacedModel& model() const { return *model_; }
 
+  [[nodiscard]] core::Status prepare() const { return model_->prepare(); }
+
   // Computes the texts `rows` of `table`, each padded to `width` tokens, and writes the vector of text r to
   // out + r * dimension(). Every row has at least one token.
   [[nodiscard]] core::Status run(const TokenTable& table, std::span<const std::uint32_t> rows, std::size_t width,

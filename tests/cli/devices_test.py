@@ -105,3 +105,14 @@ def test_doctor_names_a_library_that_is_none(tmp_path):
     done = good("doctor", "--openvino-library", fake)
     assert str(fake) in done.stdout
     assert "openvino: not available" in done.stdout
+
+
+def test_explain_says_the_order_and_the_rules():
+    text = good("devices", "--explain").stdout
+    assert "1. openvino:CPU (cpu)" in text and "2. onnxruntime:CPU (cpu)" in text and "auto is npu, gpu, cpu" in text
+    text = good("devices", "--explain", "--device", "npu,onnxruntime").stdout
+    assert "1. onnxruntime:CPU" in text and "openvino:CPU (" not in text.split("tried in this order")[1]
+    assert "npu: no available backend has a device of this kind" in text
+    placement = json.loads(good("devices", "--json", "--explain", env=OPENVINO_GONE).stdout)["placement"]
+    assert placement["text"] == "auto" and placement["devices"] == ["onnxruntime:CPU"]
+    assert placement["refused"][0]["device"] == "openvino"

@@ -166,3 +166,12 @@ def test_both_gone_is_an_error_that_says_what_to_type(tmp_path):
     program, env = empty_prefix(tmp_path)
     said = bad(1, "embed", "--model", MODEL, input=LINES, program=program, env=env)
     assert "pip install openvino" in said and "pip install onnxruntime" in said
+
+
+def test_fixed_shapes_give_the_same_vectors_and_tell_their_padding():
+    texts = "".join(f"{'word ' * (i * 7 % 90)}{i}\n" for i in range(40))
+    dynamic = vectors(good("embed", "--model", MODEL, input=texts).stdout)
+    done = good("embed", "--model", MODEL, "--shapes", "static", "--buckets", "16,48", "--static-batch", "2", input=texts)
+    assert cosines(vectors(done.stdout), dynamic).min() > 0.99999
+    assert "fixed shapes of 2 x 16/48/256" in done.stderr
+    assert float(done.stderr.split(" % padding")[0].split()[-1]) > 5
