@@ -9,10 +9,30 @@
 #include "api/c_objects.h"
 #include "api/c_support.h"
 #include "core/platform/folders.h"
+#include "core/shape_mode.h"
 
 namespace core = latebind::core;
 namespace api = latebind::api;
 namespace embedding = latebind::embedding;
+
+namespace {
+
+core::Status read_shapes(const lb_embedder_options& read, core::LoadOptions& load) {
+  LB_ASSIGN_OR_RETURN(load.shapes, core::parse_word<core::ShapeMode>(read.shapes != nullptr ? read.shapes : "auto"));
+  if (read.fixed_lengths != nullptr) {
+    constexpr std::size_t kMost = 32;
+    if (read.fixed_length_count == 0 || read.fixed_length_count > kMost) {
+      return api::misuse(
+          fmt::format("lb_embedder_options: 1 to {} fixed lengths, not {}", kMost, read.fixed_length_count));
+    }
+    load.buckets.lengths.assign(read.fixed_lengths, read.fixed_lengths + read.fixed_length_count);
+  }
+  if (read.fixed_rows > 0) load.buckets.rows = read.fixed_rows;
+  load.buckets.preload = read.preload != 0;
+  return {};
+}
+
+}  // namespace
 
 lb_code lb_embedder_open(const lb_runtime* runtime, const char* model_folder, const lb_embedder_options* options,
                          lb_embedder** embedder) {
@@ -27,6 +47,7 @@ lb_code lb_embedder_open(const lb_runtime* runtime, const char* model_folder, co
     typed_options.load = std::move(typed.load);
     if (read.batch_tokens > 0) typed_options.batch_tokens = read.batch_tokens;
     typed_options.max_tokens = read.max_tokens;
+    LB_RETURN_IF_ERROR(read_shapes(read, typed_options.load));
     auto made = std::make_unique<lb_embedder>();
     made->runtime = runtime->shared;
     LB_ASSIGN_OR_RETURN(made->embedder, embedding::Embedder::open(runtime->shared->engine,

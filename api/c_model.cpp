@@ -1,6 +1,7 @@
 // Outputs, attestations and models of the C interface.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <memory>
@@ -90,6 +91,10 @@ core::Result<TypedLoadOptions> typed(const lb_load_options* options, const core:
   load.compile.threads = read.threads;
   load.compile.requests = read.requests;
   load.strict = read.strict != 0;
+  if (read.run_timeout_ms > 0) {
+    constexpr std::uint64_t kMost = std::uint64_t{24} * 3600 * 1000;
+    load.failover.run_timeout = std::chrono::milliseconds(std::min(read.run_timeout_ms, kMost));
+  }
   for (size_t i = 0; i < read.property_count; ++i) {
     if (read.property_keys == nullptr || read.property_values == nullptr || read.property_keys[i] == nullptr ||
         read.property_values[i] == nullptr) {
@@ -151,6 +156,9 @@ lb_code lb_attestation_get(const lb_attestation* attestation, lb_active* active)
     value.requests = from.active.requests;
     value.fallback = from.fallback ? 1 : 0;
     value.reason = from.reason.c_str();
+    value.fixed_lengths = from.active.fixed_lengths.empty() ? nullptr : from.active.fixed_lengths.data();
+    value.fixed_length_count = from.active.fixed_lengths.size();
+    value.fixed_rows = from.active.fixed_rows;
     return api::write_struct(value, active, "lb_active");
   });
 }

@@ -36,7 +36,7 @@ core::Result<std::size_t> token_limit(const ModelFolder& folder, std::size_t wan
 
 // Lengths up to the limit, and the limit itself, so that no text is too long.
 void cut_lengths(std::vector<std::size_t>& lengths, std::size_t limit) {
-  if (lengths.empty()) return;
+  if (lengths.empty()) lengths = {32, 64, 128, 256, 512};
   std::erase_if(lengths, [&](std::size_t length) { return length >= limit; });
   lengths.push_back(limit);
 }

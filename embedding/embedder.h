@@ -17,7 +17,7 @@
 namespace latebind::embedding {
 
 struct EmbedderOptions {
-  // Its fixed lengths, if any, are cut at the model's limit, which is added.
+  // Its fixed lengths are cut at the model's limit, which is added; without any they are 32, 64, 128, 256 and 512.
   core::LoadOptions load{};
   // Tokens of a batch, padding included. One text longer than that makes a batch of its own.
   std::size_t batch_tokens = 2048;

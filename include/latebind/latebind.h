@@ -224,6 +224,9 @@ typedef struct lb_active {
   uint32_t requests;        /* runs that can go side by side */
   int32_t fallback;         /* 1 when something preferred could not be used */
   const char* reason;       /* one line when fallback, else "" */
+  const size_t* fixed_lengths; /* what it was compiled for, rising; NULL when it takes any length */
+  size_t fixed_length_count;
+  size_t fixed_rows;
 } lb_active;
 
 typedef struct lb_placement_step {
@@ -254,6 +257,8 @@ typedef struct lb_load_options {
   size_t property_count; /* passed to the vendor as they are */
   const char* const* property_keys;
   const char* const* property_values;
+  uint64_t run_timeout_ms; /* after that a run counts as hung and the next device answers; 0: a minute, and never on
+                              CPUs */
 } lb_load_options;
 
 /* An ONNX model, or an OpenVINO IR (.xml with its .bin beside it). `options` may be NULL. LB_NO_DEVICE lists why each
@@ -316,6 +321,11 @@ typedef struct lb_embedder_options {
   const lb_load_options* load; /* NULL: the defaults */
   size_t batch_tokens;         /* tokens of a batch, padding included; 0: 2048 */
   size_t max_tokens;           /* tokens of a text, special ones included; 0: what the model says */
+  const char* shapes;          /* "auto" (default: fixed lengths on NPUs), "dynamic", "static" */
+  const size_t* fixed_lengths; /* in tokens, rising, cut at the model's limit; NULL: 32, 64, 128, 256, 512 */
+  size_t fixed_length_count;
+  size_t fixed_rows; /* texts that a fixed length computes at once; 0: 1 */
+  int32_t preload;   /* 1: compiles all fixed lengths in the background, shortest first */
 } lb_embedder_options;
 
 /* A sentence-transformers model folder as it comes from the hub. `options` may be NULL. */

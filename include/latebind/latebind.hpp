@@ -147,6 +147,8 @@ struct Attestation {
   bool fallback = false;
   std::string reason;
   std::vector<PlacementStep> steps;
+  std::vector<std::size_t> fixed_lengths;  // empty when it takes any length
+  std::size_t fixed_rows = 0;
 };
 
 struct LoadOptions {
@@ -157,12 +159,17 @@ struct LoadOptions {
   unsigned requests = 0;
   bool strict = false;
   std::map<std::string, std::string> properties{};
+  std::uint64_t run_timeout_ms = 0;
 };
 
 struct EmbedderOptions {
   LoadOptions load{};
   std::size_t batch_tokens = 0;
   std::size_t max_tokens = 0;
+  std::string shapes = "auto";
+  std::vector<std::size_t> fixed_lengths{};
+  std::size_t fixed_rows = 0;
+  bool preload = false;
 };
 
 namespace detail {
@@ -184,6 +191,7 @@ class CLoadOptions {
     value_.property_count = keys_.size();
     value_.property_keys = keys_.data();
     value_.property_values = values_.data();
+    value_.run_timeout_ms = options.run_timeout_ms;
   }
   CLoadOptions(const CLoadOptions&) = delete;
   CLoadOptions& operator=(const CLoadOptions&) = delete;
@@ -210,7 +218,9 @@ inline Result<Attestation> read_attestation(lb_code code, lb_attestation* raw) {
                           active.requests,
                           active.fallback != 0,
                           active.reason,
-                          {}};
+                          {},
+                          {active.fixed_lengths, active.fixed_lengths + active.fixed_length_count},
+                          active.fixed_rows};
   for (std::size_t i = 0; i < lb_attestation_step_count(raw); ++i) {
     auto step = sized<lb_placement_step>();
     if (const lb_code got = lb_attestation_step(raw, i, &step); got != LB_OK) return Status::of(got);
@@ -414,6 +424,11 @@ class Runtime {
     c_options.load = c_load.get();
     c_options.batch_tokens = options.batch_tokens;
     c_options.max_tokens = options.max_tokens;
+    c_options.shapes = options.shapes.c_str();
+    if (!options.fixed_lengths.empty()) c_options.fixed_lengths = options.fixed_lengths.data();
+    c_options.fixed_length_count = options.fixed_lengths.size();
+    c_options.fixed_rows = options.fixed_rows;
+    c_options.preload = options.preload ? 1 : 0;
     lb_embedder* raw = nullptr;
     const lb_code code = lb_embedder_open(handle_.get(), model_folder.c_str(), &c_options, &raw);
     if (code != LB_OK) return Status::of(code);

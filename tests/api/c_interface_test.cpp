@@ -85,6 +85,16 @@ TEST_F(CInterfaceTest, UnknownWordsAreRefusedBeforeAnythingIsLoaded) {
   load.precision = "f64";
   EXPECT_EQ(lb_embedder_open(runtime, "x", &options, &embedder), LB_INVALID_ARGUMENT);
   EXPECT_THAT(last_message(), HasSubstr("known: f32, bf16, f16"));
+  load.precision = nullptr;
+  options.shapes = "sttic";
+  EXPECT_EQ(lb_embedder_open(runtime, "x", &options, &embedder), LB_INVALID_ARGUMENT);
+  EXPECT_THAT(last_message(), HasSubstr("did you mean static?"));
+  options.shapes = "static";
+  const size_t length = 32;
+  options.fixed_lengths = &length;
+  options.fixed_length_count = 0;
+  EXPECT_EQ(lb_embedder_open(runtime, "x", &options, &embedder), LB_INVALID_ARGUMENT);
+  EXPECT_THAT(last_message(), HasSubstr("fixed lengths"));
 }
 
 TEST_F(CInterfaceTest, AStructFromAnOlderHeaderIsReadAndWrittenOnlyAsFarAsItGoes) {
