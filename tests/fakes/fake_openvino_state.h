@@ -119,7 +119,7 @@ void defect(const std::string& what);
 
 // --- Models and runs ---
 
-enum class Op { kAdd, kIdentity, kNonZero, kFirstRows, kScale };
+enum class Op { kAdd, kIdentity, kPlusOne, kNonZero, kFirstRows, kScale };
 
 struct Dimension {
   std::int64_t least = 0;
