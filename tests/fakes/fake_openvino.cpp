@@ -97,6 +97,7 @@ Code new_compiled(Core* core, const Network& network, const std::string& device,
   }
   for (const auto& [key, value] : properties)
     compiled->properties[key] = value;
+  compiled->precision = precision_of(*compiled);
   compiled->core = core;
   ++core->children;
   *out = compiled;
@@ -347,7 +348,7 @@ FAKE Code ov_compiled_model_get_property(const CompiledModel* compiled, const ch
     return found == compiled->properties.end() ? std::string(otherwise) : found->second;
   };
   if (name == "INFERENCE_PRECISION_HINT") {
-    *value = new_text(precision_of(*compiled));
+    *value = new_text(compiled->precision);
   } else if (name == "OPTIMAL_NUMBER_OF_INFER_REQUESTS") {
     *value = new_text(get("NUM_STREAMS", "4"));
   } else if (is_known(compiled->device, name)) {
@@ -374,7 +375,7 @@ FAKE Code ov_compiled_model_create_infer_request(const CompiledModel* compiled, 
   request->run = std::make_shared<RunState>();
   request->run->network = compiled->network;
   request->run->device = compiled->device;
-  request->run->precision = precision_of(*compiled);
+  request->run->precision = compiled->precision;
   request->run->inputs.resize(compiled->network.inputs.size());
   request->run->outputs.resize(compiled->network.outputs.size());
   request->compiled = const_cast<CompiledModel*>(compiled);

@@ -186,6 +186,7 @@ struct CompiledModel {
   fake::Network network;
   std::string device;
   std::map<std::string, std::string> properties;
+  std::string precision;  // decided when it is compiled, and kept
   Core* core = nullptr;
   std::atomic<int> requests = 0;
 };

@@ -145,6 +145,27 @@ TEST_F(FailoverTimeTest, WhoWaitedBehindRunsThatHangIsAnsweredByTheNextDevice) {
     thread.join();
 }
 
+TEST_F(FailoverTimeTest, AModelWhoseRequestsAreAllBusyHoldsUpNoOther) {
+  options_.failover.run_timeout = 1h;
+  options_.compile.requests = 1;
+  script("on NPU hang 1\n");
+  ASSERT_TRUE(place().ok());
+  const auto stuck = placed_;
+  std::thread holder([&] { EXPECT_EQ(ask(1).device(), "NPU"); });
+  EXPECT_TRUE(eventually([&] { return runs_on("NPU") == 1; }));
+  std::thread waiter([&] {
+    auto x = test::numbers_from(1);
+    const core::TensorView input{x.data(), core::ElementType::kF32, {4}, {}};
+    core::OutputTensor output;
+    EXPECT_TRUE(stuck->execute({&input, 1}, {&output, 1}).ok());
+  });
+  ASSERT_TRUE(place().ok());
+  EXPECT_EQ(ask(2).device(), "NPU");
+  script();
+  holder.join();
+  waiter.join();
+}
+
 TEST_F(FailoverTimeTest, AStandbyThatTakesLongToLoadKeepsNobodyBeyondTheDeadline) {
   options_.failover.run_timeout = 1h;
   script("on NPU fail run * -1 the driver died\non GPU slow ov_core_compile_model 400\n");
