@@ -1,10 +1,12 @@
 // What it costs that a model may move to another device: on a run where all is well, and in the moment when it moves.
 //
 // Compare run_placed with run_direct (the breaker, less than a microsecond), and failover_warm with inference (what is
-// above it must be less than one inference more). failover_cold loads the standby first, which is the vendor's affair;
-// here loading costs nothing, so that what is ours remains.
+// above it must be less than one inference more); `least_us` is what neighbours on the machine did not disturb.
+// failover_cold loads the standby first, which is the vendor's affair; here loading costs nothing, so that what is ours
+// remains. The argument is the length of an inference in ms.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -18,7 +20,6 @@ namespace {
 using namespace latebind::core;  // NOLINT: the whole file is about it
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kInference{2};
 // A batch of texts, as the embedding engine sends it: ids, mask and types.
 constexpr std::int64_t kRows = 16;
 constexpr std::int64_t kTokens = 128;
@@ -89,26 +90,39 @@ void run_placed(benchmark::State& state) {
 }
 BENCHMARK(run_placed)->Threads(1)->Threads(8)->UseRealTime();
 
+struct Least {
+  double seconds = 1e9;
+  void take(benchmark::State& state, Clock::duration time) {
+    const double given = std::chrono::duration<double>(time).count();
+    seconds = std::min(seconds, given);
+    state.SetIterationTime(given);
+    state.counters["least_us"] = seconds * 1e6;
+  }
+};
+
 void inference(benchmark::State& state) {
-  const auto model = placed(kInference, false, false);
+  const auto model = placed(std::chrono::milliseconds(state.range(0)), false, false);
   const Batch batch;
+  Least least;
   for (auto _ : state) {
+    const auto start = Clock::now();
     auto status = model->execute(batch.inputs, {}, {});
     benchmark::DoNotOptimize(status);
+    least.take(state, Clock::now() - start);
   }
 }
-BENCHMARK(inference)->UseRealTime()->Unit(benchmark::kMicrosecond);
 
 // Each time a model of its own, whose first device fails at once.
 void failover(benchmark::State& state, bool warm) {
   const Batch batch;
+  Least least;
   for (auto _ : state) {
-    const auto model = placed(kInference, true, warm);
+    const auto model = placed(std::chrono::milliseconds(state.range(0)), true, warm);
     // Long enough for the thread that loads the standby; an hour of probing is still ahead.
     if (warm) std::this_thread::sleep_for(std::chrono::milliseconds(2));
     const auto start = Clock::now();
     const auto status = model->execute(batch.inputs, {}, {});
-    state.SetIterationTime(std::chrono::duration<double>(Clock::now() - start).count());
+    least.take(state, Clock::now() - start);
     if (!status.ok()) state.SkipWithError("the request was lost");
   }
 }
@@ -118,7 +132,8 @@ void failover_warm(benchmark::State& state) {
 void failover_cold(benchmark::State& state) {
   failover(state, false);
 }
-BENCHMARK(failover_warm)->UseManualTime()->Unit(benchmark::kMicrosecond)->Iterations(200);
-BENCHMARK(failover_cold)->UseManualTime()->Unit(benchmark::kMicrosecond)->Iterations(200);
+BENCHMARK(inference)->Arg(2)->UseManualTime()->Unit(benchmark::kMicrosecond)->Iterations(200);
+BENCHMARK(failover_warm)->Arg(0)->Arg(2)->UseManualTime()->Unit(benchmark::kMicrosecond)->Iterations(200);
+BENCHMARK(failover_cold)->Arg(0)->Arg(2)->UseManualTime()->Unit(benchmark::kMicrosecond)->Iterations(200);
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -25,6 +26,11 @@ constexpr std::chrono::milliseconds kProbeTimeout{60'000};
 
 // How long destruction waits for a probe that is inside a vendor call.
 constexpr std::chrono::milliseconds kShutdownPatience{2'000};
+
+// A caller's deadline is his own affair. But when so many requests in a row, each with that much time for its run, did
+// not come back before theirs, an accelerator hangs: it is probed, and rests meanwhile.
+constexpr unsigned kLateRunsToSuspect = 3;
+constexpr std::chrono::milliseconds kTimeForAnyRun{1'000};
 
 // True when another device may succeed where this one failed.
 bool is_device_fault(const Status& status) {
@@ -106,6 +112,7 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
     const std::optional<Device> device;
     Breaker breaker;
     std::atomic<bool> has_failed{false};  // since it last worked
+    std::atomic<unsigned> late_runs{0};   // in a row
     std::mutex loading;                   // held while this slot's executable is made
     // Guarded by State::mutex_.
     bool out_of_rotation = false;  // refused for good
@@ -124,7 +131,7 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   };
 
   // Whose time was up, when a run ended for lack of it.
-  enum class OutOfTime { kNobody, kCaller, kDevice };
+  enum class OutOfTime { kNobody, kImpatientCaller, kCaller, kDevice };
 
   Pick pick(const std::vector<const Slot*>& tried);
   std::shared_ptr<const Attestation> attestation_of(Slot& slot, const Executable& executable);
@@ -244,13 +251,25 @@ Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span
     const Status status = run(slot, *picked.executable, inputs, outputs, options, out_of_time);
     if (status.ok()) {
       if (slot.has_failed.load(std::memory_order_relaxed)) succeeded(slot, picked.openings);
+      if (slot.late_runs.load(std::memory_order_relaxed) != 0) slot.late_runs.store(0, std::memory_order_relaxed);
       if (sample_wanted_.load(std::memory_order_relaxed)) keep_sample(inputs);
       if (answered_by != nullptr) {
         *answered_by = picked.attestation ? picked.attestation : attestation_of(slot, *picked.executable);
       }
       return status;
     }
-    if (out_of_time == OutOfTime::kCaller) return status;
+    if (out_of_time == OutOfTime::kImpatientCaller) return status;
+    if (out_of_time == OutOfTime::kCaller) {
+      if (slot.late_runs.fetch_add(1, std::memory_order_relaxed) + 1 >= kLateRunsToSuspect) {
+        slot.late_runs.store(0, std::memory_order_relaxed);
+        failed(slot, picked.openings,
+               Status(StatusCode::kDeviceFailed,
+                      fmt::format("seems to hang: {} requests in a row were not answered by their deadlines",
+                                  kLateRunsToSuspect)),
+               &inputs);
+      }
+      return status;
+    }
     if (status.code() == StatusCode::kBusy && out_of_time == OutOfTime::kDevice) {
       // It waited as long for a request as a run may take, which says nothing about the device: once more, unless
       // those who had the requests found that it hangs.
@@ -359,13 +378,20 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load_until(Slot& slot,
   if (slot.executable) return slot.executable;
   if (!slot.pending_load) {
     slot.pending_load = std::make_shared<PendingLoad>();
-    std::thread([self = shared_from_this(), &slot, pending = slot.pending_load] {
-      auto outcome = self->load(slot, false);
-      const std::lock_guard done(self->mutex_);
-      pending->outcome = std::move(outcome);
+    try {
+      std::thread([self = shared_from_this(), &slot, pending = slot.pending_load] {
+        auto outcome = self->load(slot, false);
+        const std::lock_guard done(self->mutex_);
+        pending->outcome = std::move(outcome);
+        slot.pending_load = nullptr;
+        self->loaded_.notify_all();
+      }).detach();
+    } catch (const std::system_error&) {
+      // The system has no thread to give.
       slot.pending_load = nullptr;
-      self->loaded_.notify_all();
-    }).detach();
+      lock.unlock();
+      return load(slot, false);
+    }
   }
   const auto pending = slot.pending_load;
   if (loaded_.wait_until(lock, *deadline, [&] { return pending->outcome.has_value(); })) return *pending->outcome;
@@ -377,7 +403,10 @@ Status PlacedModel::State::run(const Slot& slot, Executable& executable, std::sp
                                std::span<OutputTensor> outputs, const RunOptions& options,
                                OutOfTime& out_of_time) const {
   RunOptions attempt = options;
-  OutOfTime first = OutOfTime::kCaller;
+  OutOfTime first = OutOfTime::kImpatientCaller;
+  if (options.deadline && slot.device->kind != DeviceKind::kCpu && *options.deadline - Clock::now() >= kTimeForAnyRun) {
+    first = OutOfTime::kCaller;
+  }
   if (const auto timeout = run_timeout_of(slot)) {
     const auto limit = Clock::now() + *timeout;
     if (!attempt.deadline || limit < *attempt.deadline) {
@@ -388,11 +417,14 @@ Status PlacedModel::State::run(const Slot& slot, Executable& executable, std::sp
   Status status = executable.execute(inputs, outputs, attempt);
   if (status.code() != StatusCode::kDeadlineExceeded && status.code() != StatusCode::kBusy) return status;
   if (status.code() == StatusCode::kBusy) {
-    if (attempt.deadline && Clock::now() >= *attempt.deadline) out_of_time = first;
+    if (attempt.deadline && Clock::now() >= *attempt.deadline) {
+      // It never ran, which is nobody's fault but the crowd's.
+      out_of_time = first == OutOfTime::kDevice ? first : OutOfTime::kImpatientCaller;
+    }
     return status;
   }
   out_of_time = first;
-  if (first == OutOfTime::kCaller) return status;
+  if (first != OutOfTime::kDevice) return status;
   return Status(StatusCode::kDeviceFailed, fmt::format("hung: {}", status.message()));
 }
 
@@ -474,8 +506,12 @@ void PlacedModel::State::ensure_prober() {
   const std::lock_guard lock(mutex_);
   if (stop_) return;
   if (!prober_running_) {
-    prober_running_ = true;
-    prober_ = std::thread([self = shared_from_this()] { self->probe_for_ever(); });
+    try {
+      prober_ = std::thread([self = shared_from_this()] { self->probe_for_ever(); });
+      prober_running_ = true;
+    } catch (const std::system_error&) {
+      return;  // no thread to give: the next failure tries again
+    }
   }
   wake_.notify_all();
 }

@@ -113,6 +113,21 @@ TEST_F(FailoverTimeTest, TheCallersDeadlineIsNotTheDevicesFault) {
   EXPECT_FALSE(answer.by->fallback);
 }
 
+TEST_F(FailoverTimeTest, ADeviceThatAnswersNobodyInTimeIsSuspected) {
+  options_.failover.run_timeout = 1h;
+  script("on NPU hang-cancellable\n");
+  ASSERT_TRUE(place().ok());
+  // Who is impatient tells nothing, however often.
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(ask(i, within(1ms)).status.code(), StatusCode::kDeadlineExceeded);
+  EXPECT_FALSE(placed_->attestation()->fallback);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(ask(i, within(1100ms)).status.code(), StatusCode::kDeadlineExceeded);
+  const auto answer = ask(4, within(1h));
+  EXPECT_EQ(answer.device(), "GPU");
+  EXPECT_THAT(answer.by->reason, AllOf(HasSubstr("NPU"), HasSubstr("hang")));
+}
+
 TEST_F(FailoverTimeTest, WaitingForARequestUntilTheCallersDeadlineIsBusyAndNothingElse) {
   options_.failover.run_timeout = 1h;
   options_.compile.requests = 1;
