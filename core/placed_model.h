@@ -56,9 +56,9 @@ class PlacedModel {
   // Who would answer now.
   [[nodiscard]] std::shared_ptr<const Attestation> attestation() const;
 
-  // kDeadlineExceeded or kBusy when the caller's deadline passes, also while a candidate still loads; kDeviceFailed when
-  // every candidate failed, with each one's reason. What is blamed on a device: docs/decisions/0013. `answered_by`, when
-  // given, receives the attestation of the device that made this answer.
+  // kDeadlineExceeded or kBusy when the caller's deadline passes, also while a candidate still loads; kDeviceFailed
+  // when every candidate failed, with each one's reason. What is blamed on a device: docs/decisions/0013.
+  // `answered_by`, when given, receives the attestation of the device that made this answer.
   [[nodiscard]] Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
                                const RunOptions& options = {},
                                std::shared_ptr<const Attestation>* answered_by = nullptr);
