@@ -9,13 +9,34 @@ Breaker::Breaker(const BreakerPolicy& policy, std::uint32_t seed)
 
 void Breaker::succeeded() {
   const std::lock_guard lock(mutex_);
+  close();
+}
+
+bool Breaker::succeeded_since(std::uint64_t seen) {
+  const std::lock_guard lock(mutex_);
+  if (openings_.load(std::memory_order_relaxed) != seen) return false;
+  close();
+  return true;
+}
+
+bool Breaker::failed(Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  return count_failure(now);
+}
+
+bool Breaker::failed_since(std::uint64_t seen, Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  if (openings_.load(std::memory_order_relaxed) != seen) return false;
+  return count_failure(now);
+}
+
+void Breaker::close() {
   failures_in_a_row_ = 0;
   next_backoff_ = policy_.backoff_first;
   state_.store(State::kClosed, std::memory_order_release);
 }
 
-bool Breaker::failed(Clock::time_point now) {
-  const std::lock_guard lock(mutex_);
+bool Breaker::count_failure(Clock::time_point now) {
   const State before = state_.load(std::memory_order_relaxed);
   // Requests that were under way when the breaker opened tell nothing new.
   if (before == State::kOpen) return false;
@@ -25,6 +46,7 @@ bool Breaker::failed(Clock::time_point now) {
   const auto grown = std::chrono::duration<double, std::milli>(next_backoff_) * policy_.factor;
   next_backoff_ = std::min(policy_.backoff_most, std::chrono::duration_cast<std::chrono::milliseconds>(grown));
   state_.store(State::kOpen, std::memory_order_release);
+  openings_.fetch_add(1, std::memory_order_release);
   return true;
 }
 

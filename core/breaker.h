@@ -36,10 +36,18 @@ class Breaker {
   [[nodiscard]] bool is_closed() const { return state_.load(std::memory_order_acquire) == State::kClosed; }
   [[nodiscard]] State state() const { return state_.load(std::memory_order_acquire); }
 
+  // How often it has opened so far. Whoever starts a request remembers the number and reports with it.
+  [[nodiscard]] std::uint64_t openings() const { return openings_.load(std::memory_order_acquire); }
+
   // A request succeeded, or a probe did: closed, and the next back-off is the first again.
   void succeeded();
   // A request or a probe failed at `now`. True when that opened the breaker (it was closed or half-open before).
   bool failed(Clock::time_point now);
+
+  // The same for a request that started when the breaker had opened `seen` times. When it has opened since, the request
+  // tells about a device as it was before: nothing happens, and the result is false.
+  [[nodiscard]] bool succeeded_since(std::uint64_t seen);
+  [[nodiscard]] bool failed_since(std::uint64_t seen, Clock::time_point now);
 
   // When the next probe is due; nothing unless open.
   [[nodiscard]] std::optional<Clock::time_point> probe_due() const;
@@ -47,10 +55,15 @@ class Breaker {
   [[nodiscard]] bool begin_probe(Clock::time_point now);
 
  private:
+  // Under mutex_.
+  void close();
+  bool count_failure(Clock::time_point now);
   [[nodiscard]] std::chrono::milliseconds jittered(std::chrono::milliseconds backoff);
 
   const BreakerPolicy policy_;
-  std::atomic<State> state_{State::kClosed};  // written under mutex_
+  // Written under mutex_.
+  std::atomic<State> state_{State::kClosed};
+  std::atomic<std::uint64_t> openings_{0};
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   unsigned failures_in_a_row_ = 0;

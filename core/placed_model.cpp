@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -25,6 +26,11 @@ constexpr std::chrono::milliseconds kProbeTimeout{60'000};
 
 // How long destruction waits for a probe that is inside a vendor call.
 constexpr std::chrono::milliseconds kShutdownPatience{2'000};
+
+// A caller's deadline is his own affair. But when so many requests in a row, each with that much time for its run, did
+// not come back before theirs, an accelerator hangs: it is probed, and rests meanwhile.
+constexpr unsigned kLateRunsToSuspect = 3;
+constexpr std::chrono::milliseconds kTimeForAnyRun{1'000};
 
 // True when another device may succeed where this one failed.
 bool is_device_fault(const Status& status) {
@@ -93,6 +99,11 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   [[nodiscard]] std::span<const TensorInfo> outputs() const { return outputs_; }
 
  private:
+  // A load that requests with deadlines wait for.
+  struct PendingLoad {
+    std::optional<Result<std::shared_ptr<Executable>>> outcome;  // guarded by State::mutex_
+  };
+
   // One place in the order: a device, or a refusal that stands there for ever.
   struct Slot {
     Slot(std::string slot_name, std::optional<Device> slot_device, const BreakerPolicy& policy)
@@ -102,6 +113,7 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
     const std::optional<Device> device;
     Breaker breaker;
     std::atomic<bool> has_failed{false};  // since it last worked
+    std::atomic<unsigned> late_runs{0};   // in a row
     std::mutex loading;                   // held while this slot's executable is made
     // Guarded by State::mutex_.
     bool out_of_rotation = false;  // refused for good
@@ -109,22 +121,30 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
     std::string brief;             // the same in a short line
     std::shared_ptr<Executable> executable;
     std::shared_ptr<const Attestation> attestation;  // made when first asked for after a change
-    std::shared_ptr<const Sample> sample;            // what it failed on
+    std::shared_ptr<const Sample> sample;            // what it is probed with: what it failed on, or a later request
+    std::shared_ptr<PendingLoad> pending_load;       // in a thread of its own
   };
 
   struct Pick {
     Slot* slot = nullptr;
+    std::uint64_t openings = 0;  // of the slot's breaker, when it was picked
     std::shared_ptr<Executable> executable;
     std::shared_ptr<const Attestation> attestation;
   };
 
+  // Whose time was up, when a run ended for lack of it.
+  enum class OutOfTime { kNobody, kImpatientCaller, kCaller, kDevice };
+
   Pick pick(const std::vector<const Slot*>& tried);
   std::shared_ptr<const Attestation> attestation_of(Slot& slot, const Executable& executable);
   Result<std::shared_ptr<Executable>> load(Slot& slot, bool anew);
+  Result<std::shared_ptr<Executable>> load_until(Slot& slot, const std::optional<Clock::time_point>& deadline);
   Status run(const Slot& slot, Executable& executable, std::span<const TensorView> inputs,
-             std::span<OutputTensor> outputs, const RunOptions& options, bool& caller_ran_out_of_time) const;
-  void failed(Slot& slot, const Status& status, const std::span<const TensorView>* inputs);
-  void succeeded(Slot& slot);
+             std::span<OutputTensor> outputs, const RunOptions& options, OutOfTime& out_of_time) const;
+  void refused(Slot& slot, const Status& status);
+  void failed(Slot& slot, std::uint64_t openings, const Status& status, const std::span<const TensorView>* inputs);
+  void succeeded(Slot& slot, std::uint64_t openings);
+  void keep_sample(std::span<const TensorView> inputs);
   void changed();
   void ensure_prober();
   void probe_for_ever();
@@ -142,10 +162,14 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   std::vector<TensorInfo> inputs_;
   std::vector<TensorInfo> outputs_;
 
+  // Some resting device has nothing to be probed with: the next request that succeeds leaves a copy of its inputs.
+  std::atomic<bool> sample_wanted_{false};
+
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::condition_variable wake_;
   std::condition_variable stopped_;
+  std::condition_variable loaded_;
   std::thread prober_;
   bool prober_running_ = false;
   bool stop_ = false;
@@ -182,6 +206,7 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates) {
     if (is_device_fault(loaded.status())) {
       slot.has_failed.store(true, std::memory_order_relaxed);
       slot.breaker.failed(Clock::now());
+      sample_wanted_.store(true, std::memory_order_relaxed);
     } else {
       slot.out_of_rotation = true;
     }
@@ -210,28 +235,54 @@ Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span
     Pick picked = pick(tried);
     if (picked.slot == nullptr) break;
     Slot& slot = *picked.slot;
-    Status status;
     if (!picked.executable) {
-      auto loaded = load(slot, false);
-      if (loaded.ok()) {
-        picked.executable = *std::move(loaded);
-      } else {
-        status = loaded.status();
-      }
-    }
-    bool caller_ran_out_of_time = false;
-    if (status.ok()) {
-      status = run(slot, *picked.executable, inputs, outputs, options, caller_ran_out_of_time);
-      if (status.ok()) {
-        if (slot.has_failed.load(std::memory_order_relaxed)) succeeded(slot);
-        if (answered_by != nullptr) {
-          *answered_by = picked.attestation ? picked.attestation : attestation_of(slot, *picked.executable);
+      auto loaded = load_until(slot, options.deadline);
+      if (!loaded.ok()) {
+        // The caller's deadline passed while the device was still loading, which goes on.
+        if (loaded.status().code() == StatusCode::kDeadlineExceeded) return loaded.status();
+        if (is_device_fault(loaded.status())) {
+          failed(slot, picked.openings, loaded.status(), &inputs);
+        } else {
+          refused(slot, loaded.status());
         }
-        return status;
+        failures.push_back({slot.name, false, loaded.status().to_string(), loaded.status().brief()});
+        tried.push_back(&slot);
+        continue;
       }
-      if (caller_ran_out_of_time || !is_device_fault(status)) return status;
+      picked.executable = *std::move(loaded);
     }
-    failed(slot, status, &inputs);
+    OutOfTime out_of_time = OutOfTime::kNobody;
+    const Status status = run(slot, *picked.executable, inputs, outputs, options, out_of_time);
+    if (status.ok()) {
+      if (slot.has_failed.load(std::memory_order_relaxed)) succeeded(slot, picked.openings);
+      if (slot.late_runs.load(std::memory_order_relaxed) != 0) slot.late_runs.store(0, std::memory_order_relaxed);
+      if (sample_wanted_.load(std::memory_order_relaxed)) keep_sample(inputs);
+      if (answered_by != nullptr) {
+        *answered_by = picked.attestation ? picked.attestation : attestation_of(slot, *picked.executable);
+      }
+      return status;
+    }
+    if (out_of_time == OutOfTime::kImpatientCaller) return status;
+    if (out_of_time == OutOfTime::kCaller) {
+      if (slot.late_runs.fetch_add(1, std::memory_order_relaxed) + 1 >= kLateRunsToSuspect) {
+        slot.late_runs.store(0, std::memory_order_relaxed);
+        failed(slot, picked.openings,
+               Status(StatusCode::kDeviceFailed,
+                      fmt::format("seems to hang: {} requests in a row were not answered by their deadlines",
+                                  kLateRunsToSuspect)),
+               &inputs);
+      }
+      return status;
+    }
+    if (status.code() == StatusCode::kBusy && out_of_time == OutOfTime::kDevice) {
+      // It waited as long for a request as a run may take, which says nothing about the device: once more, unless
+      // those who had the requests found that it hangs.
+      if (slot.breaker.is_closed()) continue;
+    } else if (is_device_fault(status)) {
+      failed(slot, picked.openings, status, &inputs);
+    } else {
+      return status;
+    }
     failures.push_back({slot.name, false, status.to_string(), status.brief()});
     tried.push_back(&slot);
   }
@@ -249,14 +300,14 @@ PlacedModel::State::Pick PlacedModel::State::pick(const std::vector<const Slot*>
     const std::lock_guard lock(mutex_);
     for (Slot& slot : slots_) {
       if (usable(slot) && slot.breaker.is_closed()) {
-        pick = {&slot, slot.executable, slot.attestation};
+        pick = {&slot, slot.breaker.openings(), slot.executable, slot.attestation};
         break;
       }
     }
     if (pick.slot == nullptr) {
       for (Slot& slot : slots_) {
         if (usable(slot)) {
-          pick = {&slot, slot.executable, slot.attestation};
+          pick = {&slot, slot.breaker.openings(), slot.executable, slot.attestation};
           break;
         }
       }
@@ -332,56 +383,115 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load(Slot& slot, bool an
   return executable;
 }
 
+// As load(), but a compiler that takes its time, or for ever, keeps nobody beyond his deadline.
+Result<std::shared_ptr<Executable>> PlacedModel::State::load_until(Slot& slot,
+                                                                   const std::optional<Clock::time_point>& deadline) {
+  if (!deadline) return load(slot, false);
+  std::unique_lock lock(mutex_);
+  if (slot.executable) return slot.executable;
+  if (!slot.pending_load) {
+    slot.pending_load = std::make_shared<PendingLoad>();
+    try {
+      std::thread([self = shared_from_this(), &slot, pending = slot.pending_load] {
+        auto outcome = self->load(slot, false);
+        const std::lock_guard done(self->mutex_);
+        pending->outcome = std::move(outcome);
+        slot.pending_load = nullptr;
+        self->loaded_.notify_all();
+      }).detach();
+    } catch (const std::system_error&) {
+      // The system has no thread to give.
+      slot.pending_load = nullptr;
+      lock.unlock();
+      return load(slot, false);
+    }
+  }
+  const auto pending = slot.pending_load;
+  if (loaded_.wait_until(lock, *deadline, [&] { return pending->outcome.has_value(); })) return *pending->outcome;
+  return Status(StatusCode::kDeadlineExceeded,
+                fmt::format("{} was still loading {} at the deadline", slot.name, model_name_));
+}
+
 Status PlacedModel::State::run(const Slot& slot, Executable& executable, std::span<const TensorView> inputs,
                                std::span<OutputTensor> outputs, const RunOptions& options,
-                               bool& caller_ran_out_of_time) const {
+                               OutOfTime& out_of_time) const {
   RunOptions attempt = options;
-  bool ours = false;
+  OutOfTime first = OutOfTime::kImpatientCaller;
+  if (options.deadline && slot.device->kind != DeviceKind::kCpu && *options.deadline - Clock::now() >= kTimeForAnyRun) {
+    first = OutOfTime::kCaller;
+  }
   if (const auto timeout = run_timeout_of(slot)) {
     const auto limit = Clock::now() + *timeout;
     if (!attempt.deadline || limit < *attempt.deadline) {
       attempt.deadline = limit;
-      ours = true;
+      first = OutOfTime::kDevice;
     }
   }
   Status status = executable.execute(inputs, outputs, attempt);
-  if (status.code() != StatusCode::kDeadlineExceeded) return status;
-  if (!ours) {
-    caller_ran_out_of_time = true;
+  if (status.code() != StatusCode::kDeadlineExceeded && status.code() != StatusCode::kBusy) return status;
+  if (status.code() == StatusCode::kBusy) {
+    if (attempt.deadline && Clock::now() >= *attempt.deadline) {
+      // It never ran, which is nobody's fault but the crowd's.
+      out_of_time = first == OutOfTime::kDevice ? first : OutOfTime::kImpatientCaller;
+    }
     return status;
   }
+  out_of_time = first;
+  if (first != OutOfTime::kDevice) return status;
   return Status(StatusCode::kDeviceFailed, fmt::format("hung: {}", status.message()));
 }
 
-// `inputs`: what it failed on, or null when it was no request that failed.
-void PlacedModel::State::failed(Slot& slot, const Status& status, const std::span<const TensorView>* inputs) {
-  slot.has_failed.store(true, std::memory_order_relaxed);
-  const bool opened = slot.breaker.failed(Clock::now());
-  auto sample = opened && inputs != nullptr ? Sample::of(*inputs) : nullptr;
+// For good: the device works, and will never take this model or these options.
+void PlacedModel::State::refused(Slot& slot, const Status& status) {
+  const std::lock_guard lock(mutex_);
+  slot.out_of_rotation = true;
+  slot.reason = status.to_string();
+  slot.brief = status.brief();
+  changed();
+}
+
+// `openings`: of the slot's breaker, when what failed began. `inputs`: what it failed on, or null when it was no
+// request that failed.
+void PlacedModel::State::failed(Slot& slot, std::uint64_t openings, const Status& status,
+                                const std::span<const TensorView>* inputs) {
+  auto sample = inputs != nullptr && slot.breaker.is_closed() ? Sample::of(*inputs) : nullptr;
   {
     const std::lock_guard lock(mutex_);
+    const bool opened = slot.breaker.failed_since(openings, Clock::now());
+    if (!opened && slot.breaker.openings() != openings) return;  // judged since
+    slot.has_failed.store(true, std::memory_order_relaxed);
     slot.reason = status.to_string();
     slot.brief = status.brief();
-    if (sample) slot.sample = std::move(sample);
     changed();
+    if (!opened) return;
+    if (sample) slot.sample = std::move(sample);
+    if (!slot.sample) sample_wanted_.store(true, std::memory_order_relaxed);
   }
-  if (!opened) return;
   log(LogLevel::kWarning, fmt::format("{} rests after a failure: {}", slot.name, status.to_string()));
   ensure_prober();
 }
 
-void PlacedModel::State::succeeded(Slot& slot) {
-  const bool rested = !slot.breaker.is_closed();
-  slot.has_failed.store(false, std::memory_order_relaxed);
-  slot.breaker.succeeded();
+void PlacedModel::State::succeeded(Slot& slot, std::uint64_t openings) {
+  bool rested = false;
   {
     const std::lock_guard lock(mutex_);
-    if (slot.reason.empty()) return;
+    rested = !slot.breaker.is_closed();
+    if (!slot.breaker.succeeded_since(openings)) return;
+    slot.has_failed.store(false, std::memory_order_relaxed);
     slot.reason.clear();
     slot.sample = nullptr;
     changed();
   }
   if (rested) log(LogLevel::kWarning, fmt::format("{} works again", slot.name));
+}
+
+void PlacedModel::State::keep_sample(std::span<const TensorView> inputs) {
+  if (!sample_wanted_.exchange(false, std::memory_order_relaxed)) return;
+  const auto sample = Sample::of(inputs);
+  const std::lock_guard lock(mutex_);
+  for (Slot& slot : slots_) {
+    if (!slot.sample && !slot.breaker.is_closed()) slot.sample = sample;
+  }
 }
 
 // Under mutex_: every attestation may have to tell another story now.
@@ -411,8 +521,12 @@ void PlacedModel::State::ensure_prober() {
   const std::lock_guard lock(mutex_);
   if (stop_) return;
   if (!prober_running_) {
-    prober_running_ = true;
-    prober_ = std::thread([self = shared_from_this()] { self->probe_for_ever(); });
+    try {
+      prober_ = std::thread([self = shared_from_this()] { self->probe_for_ever(); });
+      prober_running_ = true;
+    } catch (const std::system_error&) {
+      return;  // no thread to give: the next failure tries again
+    }
   }
   wake_.notify_all();
 }
@@ -436,7 +550,14 @@ void PlacedModel::State::probe_for_ever() {
       });
       if (next != slots_.end()) {
         lock.unlock();
-        if (const auto loaded = load(*next, false); !loaded.ok()) failed(*next, loaded.status(), nullptr);
+        const auto openings = next->breaker.openings();
+        if (const auto loaded = load(*next, false); !loaded.ok()) {
+          if (is_device_fault(loaded.status())) {
+            failed(*next, openings, loaded.status(), nullptr);
+          } else {
+            refused(*next, loaded.status());
+          }
+        }
         lock.lock();
         continue;
       }
@@ -455,12 +576,13 @@ void PlacedModel::State::probe_for_ever() {
       if (!earliest || *when < *earliest) earliest = when;
     }
     if (due != nullptr && due->breaker.begin_probe(now)) {
+      const auto openings = due->breaker.openings();
       lock.unlock();
       const Status status = probe(*due);
       if (status.ok()) {
-        succeeded(*due);
+        succeeded(*due, openings);
       } else {
-        failed(*due, status, nullptr);
+        failed(*due, openings, status, nullptr);
       }
       lock.lock();
     } else if (earliest) {
@@ -474,7 +596,7 @@ void PlacedModel::State::probe_for_ever() {
 }
 
 // A real inference on what the device failed on; a second try with the model loaded anew, because a device that was
-// reset forgets what was on it.
+// reset forgets what was on it. One that hangs is not given a second run to hang on.
 Status PlacedModel::State::probe(Slot& slot) {
   std::shared_ptr<Executable> executable;
   std::shared_ptr<const Sample> sample;
@@ -488,9 +610,16 @@ Status PlacedModel::State::probe(Slot& slot) {
     std::vector<OutputTensor> outputs(outputs_.size());
     RunOptions options;
     options.deadline = Clock::now() + run_timeout_of(slot).value_or(kProbeTimeout);
-    return on.execute(sample->views(), outputs, options);
+    Status status = on.execute(sample->views(), outputs, options);
+    if (status.code() != StatusCode::kDeadlineExceeded) return status;
+    return status.with_context("hung when it was probed");
   };
-  if (executable && sample && try_once(*executable).ok()) return {};
+  if (executable && sample) {
+    Status status = try_once(*executable);
+    if (status.ok() || status.code() == StatusCode::kDeadlineExceeded || status.code() == StatusCode::kBusy) {
+      return status;
+    }
+  }
   LB_ASSIGN_OR_RETURN(executable, load(slot, true));
   return try_once(*executable);
 }

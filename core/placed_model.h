@@ -59,6 +59,8 @@ class PlacedModel {
   // Does now, on the device that would answer, what is otherwise done when it is first needed.
   [[nodiscard]] Status prepare();
 
+  // kDeadlineExceeded or kBusy when the caller's deadline passes, also while a candidate still loads; kDeviceFailed
+  // when every candidate failed, with each one's reason. What is blamed on a device: docs/decisions/0013.
   // `answered_by`, when given, receives the attestation of the device that made this answer.
   [[nodiscard]] Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
                                const RunOptions& options = {},

@@ -10,6 +10,7 @@
 #include "backends/openvino/executable.h"
 #include "backends/openvino/find.h"
 #include "backends/openvino/load.h"
+#include "backends/openvino/quarantine.h"
 
 namespace latebind::openvino {
 namespace {
@@ -45,6 +46,15 @@ Status check_label(const Blob& blob, const std::string& device, const CompileOpt
   return {};
 }
 
+// A device that never gave back what it was given before is not given another model.
+Status check_not_stuck(const std::string& device) {
+  const std::size_t stuck = abandoned_requests(device);
+  if (stuck < Quarantine::kMax) return {};
+  return Status(
+      StatusCode::kDeviceFailed,
+      fmt::format("{} runs on openvino:{} never came back; it gets no new model until they do", stuck, device));
+}
+
 class OpenvinoBackend final : public core::Backend {
  public:
   explicit OpenvinoBackend(BackendOptions options) : loader_(make_loader(std::move(options.library_path))) {}
@@ -76,6 +86,7 @@ class OpenvinoBackend final : public core::Backend {
     LB_ASSIGN_OR_RETURN(const std::string name, checked_device(device));
     LB_ASSIGN_OR_RETURN(auto core, shared_core(core_));
     LB_RETURN_IF_ERROR(check_present(*core, name));
+    LB_RETURN_IF_ERROR(check_not_stuck(name));
     LB_ASSIGN_OR_RETURN(auto compiled, compile_model(std::move(core), model, name, options));
     return OpenvinoExecutable::create(std::move(compiled), options);
   }
@@ -87,6 +98,7 @@ class OpenvinoBackend final : public core::Backend {
     LB_RETURN_IF_ERROR(check_label(blob, name, options, library->version));
     LB_ASSIGN_OR_RETURN(const auto core, shared_core(core_));
     LB_RETURN_IF_ERROR(check_present(*core, name));
+    LB_RETURN_IF_ERROR(check_not_stuck(name));
     LB_ASSIGN_OR_RETURN(auto compiled, import_alone(blob, name, options));
     return OpenvinoExecutable::create(std::move(compiled), options);
   }

@@ -1,5 +1,6 @@
 #include "backends/openvino/quarantine.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace latebind::openvino {
@@ -15,6 +16,8 @@ struct Graveyard {
   std::mutex mutex;
   std::vector<Abandoned> requests;  // guarded by mutex
 };
+
+std::atomic<std::size_t> g_hung{0};
 
 // Never destroyed: what is in it may still be at work when the process ends.
 Graveyard& graveyard() {
@@ -36,21 +39,34 @@ Quarantine::~Quarantine() {
 void Quarantine::add(Request request) {
   const std::lock_guard lock(mutex_);
   hung_.push_back(std::move(request));
+  g_hung.fetch_add(1, std::memory_order_relaxed);
   empty_.store(false, std::memory_order_release);
 }
 
 std::size_t Quarantine::reap() {
   if (empty_.load(std::memory_order_acquire)) return 0;
   const std::lock_guard lock(mutex_);
-  std::erase_if(hung_, [](const Request& request) { return request.is_idle(); });
+  g_hung.fetch_sub(std::erase_if(hung_, [](const Request& request) { return request.is_idle(); }),
+                   std::memory_order_relaxed);
   empty_.store(hung_.empty(), std::memory_order_release);
   return hung_.size();
 }
 
 std::size_t abandoned_requests() {
+  return abandoned_requests({});
+}
+
+std::size_t abandoned_requests(std::string_view device) {
   const std::lock_guard lock(graveyard().mutex);
-  std::erase_if(graveyard().requests, [](const Abandoned& abandoned) { return abandoned.request.is_idle(); });
-  return graveyard().requests.size();
+  auto& requests = graveyard().requests;
+  g_hung.fetch_sub(std::erase_if(requests, [](const Abandoned& abandoned) { return abandoned.request.is_idle(); }),
+                   std::memory_order_relaxed);
+  return static_cast<std::size_t>(std::ranges::count_if(
+      requests, [&](const Abandoned& abandoned) { return device.empty() || abandoned.compiled->device == device; }));
+}
+
+std::size_t hung_requests() {
+  return g_hung.load(std::memory_order_relaxed);
 }
 
 }  // namespace latebind::openvino

@@ -3,12 +3,14 @@
 // A vendor waits in the destructor of a request that still runs, so such a request can not be freed; nor can what it
 // was made from. It is kept here, with all that it needs, and freed once it is idle. When the executable goes first,
 // its hung requests move to one place for the whole process and are looked at again whenever another one comes: nobody
-// ever waits for a device that is gone. Thread-safe.
+// ever waits for a device that is gone. A device with too many there gets no new model, since each probe of a device
+// that hangs for ever would leave one more behind, with all that it was made from. Thread-safe.
 #pragma once
 
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 #include "backends/openvino/request.h"
@@ -38,5 +40,10 @@ class Quarantine {
 
 // Requests in the place for the whole process that have not come back. For tests and reports.
 [[nodiscard]] std::size_t abandoned_requests();
+// The same, of one device.
+[[nodiscard]] std::size_t abandoned_requests(std::string_view device);
+
+// Runs in this process, on any device, that were given up and have not been seen to come back.
+[[nodiscard]] std::size_t hung_requests();
 
 }  // namespace latebind::openvino

@@ -204,7 +204,11 @@ Status Request::collect_copy(std::size_t index, OutputTensor& output) {
     if (const auto code = api.ov_tensor_get_shape(made, &given); code != abi::kOk) return failed(code);
     shape = Shape::make({given.dims, given.rank > 0 ? static_cast<std::size_t>(given.rank) : 0});
     (void)api.ov_shape_free(&given);
-    if (!shape.ok()) return shape.status().with_context(fmt::format("output '{}'", info.name));
+    if (!shape.ok()) {
+      // Not the caller's shape: what the vendor says makes no sense.
+      return Status(StatusCode::kDeviceFailed, fmt::format("openvino:{} gave output '{}' a shape that can not be: {}",
+                                                           compiled_->device, info.name, shape.status().message()));
+    }
   }
 
   std::size_t bytes = 0;

@@ -34,6 +34,20 @@ TEST(BreakerTest, OpensOnFailureAndIsProbedAfterTheBackoffOnly) {
   EXPECT_FALSE(breaker.begin_probe(kStart + milliseconds(100)));
 }
 
+TEST(BreakerTest, ReportsFromBeforeItOpenedCountForNothing) {
+  Breaker breaker(exact());
+  const auto before = breaker.openings();
+  EXPECT_TRUE(breaker.failed_since(before, kStart));
+  EXPECT_FALSE(breaker.succeeded_since(before));
+  EXPECT_EQ(breaker.state(), Breaker::State::kOpen);
+  // A request that tried it all the same, since nothing else was left.
+  EXPECT_TRUE(breaker.succeeded_since(breaker.openings()));
+  EXPECT_TRUE(breaker.is_closed());
+  // One that took until now to fail on the device as it was.
+  EXPECT_FALSE(breaker.failed_since(before, kStart));
+  EXPECT_TRUE(breaker.is_closed());
+}
+
 TEST(BreakerTest, BackoffGrowsToTheCapAndStartsAnewAfterSuccess) {
   Breaker breaker(exact());
   auto now = kStart;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <latch>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -198,6 +199,54 @@ TEST_F(PlacedModelTest, StrictNeverAnswersFromAnotherDevice) {
   std::string by;
   ASSERT_TRUE(run(*placed, &by).ok());
   EXPECT_EQ(by, "NPU");
+}
+
+TEST_F(PlacedModelTest, WhatBeganBeforeADeviceFailedTellsNothingAboutIt) {
+  std::latch second_failed(1);
+  std::latch first_is_in(1);
+  std::atomic<int> runs{0};
+  backend->run_scripts["NPU"] = [&](const RunOptions&) -> Status {
+    if (++runs > 1) return kDied;
+    first_is_in.count_down();
+    second_failed.wait();
+    return {};
+  };
+  options.failover.breaker.backoff_first = std::chrono::hours(1);
+  options.failover.breaker.backoff_most = std::chrono::hours(1);
+  const auto placed = load();
+  std::thread early([&] {
+    std::string by;
+    EXPECT_TRUE(run(*placed, &by).ok());
+    EXPECT_EQ(by, "NPU");
+  });
+  first_is_in.wait();
+  std::string by;
+  ASSERT_TRUE(run(*placed, &by).ok());
+  EXPECT_EQ(by, "CPU");
+  second_failed.count_down();
+  early.join();
+  EXPECT_TRUE(placed->attestation()->fallback);
+  EXPECT_EQ(placed->attestation()->active.device, "CPU");
+}
+
+TEST_F(PlacedModelTest, WhoWaitedForARequestAsLongAsARunMayTakeIsNotSentAway) {
+  std::atomic<int> asked{0};
+  backend->run_scripts["NPU"] = [&](const RunOptions& run_options) -> Status {
+    if (++asked > 3) return {};
+    std::this_thread::sleep_until(*run_options.deadline);
+    return {StatusCode::kBusy, "all requests stayed busy"};
+  };
+  options.failover.run_timeout = milliseconds(5);
+  const auto placed = load();
+  std::string by;
+  ASSERT_TRUE(run(*placed, &by).ok());
+  EXPECT_EQ(by, "NPU");
+  EXPECT_FALSE(placed->attestation()->fallback);
+  // The caller's own deadline is another matter.
+  asked = 0;
+  RunOptions impatient;
+  impatient.deadline = std::chrono::steady_clock::now() + milliseconds(1);
+  EXPECT_EQ(run(*placed, nullptr, impatient).code(), StatusCode::kBusy);
 }
 
 TEST_F(PlacedModelTest, WhenEveryDeviceRestsRequestsTryThemAllTheSame) {

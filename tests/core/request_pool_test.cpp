@@ -107,6 +107,71 @@ TEST(RequestPoolTest, WaitersAreServedInOrderOfArrival) {
   EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3, 4, 5}));
 }
 
+TEST(RequestPoolTest, WhoGivesUpWaitingDoesNotChangeTheOrderOfTheOthers) {
+  std::atomic<int> made{0};
+  RequestPool<Numbered> pool(1, counting(made));
+  auto held = std::make_unique<Result<RequestPool<Numbered>::Lease>>(pool.checkout({}));
+  std::vector<int> order;
+  std::mutex order_mutex;
+  std::vector<std::thread> patient;
+  std::vector<std::thread> impatient;
+  std::atomic<std::size_t> left{0};
+  // 0, 2 and 4 wait as long as it takes; 1, 3 and 5 stand between them and leave.
+  for (int i = 0; i < 6; ++i) {
+    auto& threads = i % 2 == 0 ? patient : impatient;
+    threads.emplace_back([&, i] {
+      const auto lease =
+          pool.checkout(i % 2 == 0 ? RequestPool<Numbered>::Deadline() : Clock::now() + milliseconds(300));
+      const std::lock_guard lock(order_mutex);
+      if (lease.ok()) order.push_back(i);
+      ++left;
+    });
+    while (pool.waiting() + left != static_cast<std::size_t>(i) + 1)
+      std::this_thread::yield();
+  }
+  for (auto& thread : impatient)
+    thread.join();
+  EXPECT_EQ(pool.waiting(), 3U);
+  held.reset();
+  for (auto& thread : patient)
+    thread.join();
+  EXPECT_EQ(order, (std::vector<int>{0, 2, 4}));
+  EXPECT_EQ(pool.idle(), 1U);
+}
+
+TEST(RequestPoolTest, AFailingFactoryLetsTheNextInLineTry) {
+  std::latch waiter_stands(1);
+  std::atomic<int> calls{0};
+  RequestPool<Numbered> pool(1, [&]() -> Result<Numbered> {
+    if (++calls > 1) return Numbered{calls};
+    waiter_stands.wait();
+    return Status(StatusCode::kDeviceFailed, "no request today");
+  });
+  std::thread first([&] { EXPECT_EQ(pool.checkout({}).status().code(), StatusCode::kDeviceFailed); });
+  while (calls == 0)
+    std::this_thread::yield();
+  std::thread second([&] { EXPECT_TRUE(pool.checkout({}).ok()); });
+  while (pool.waiting() == 0)
+    std::this_thread::yield();
+  waiter_stands.count_down();
+  first.join();
+  second.join();
+  EXPECT_EQ(pool.idle(), 1U);
+}
+
+TEST(RequestPoolTest, WaitingInOnePoolNeverBlocksAnother) {
+  std::atomic<int> made{0};
+  RequestPool<Numbered> full(1, counting(made));
+  RequestPool<Numbered> other(1, counting(made));
+  auto held = std::make_unique<Result<RequestPool<Numbered>::Lease>>(full.checkout({}));
+  std::thread waiter([&] { EXPECT_TRUE(full.checkout({}).ok()); });
+  while (full.waiting() == 0)
+    std::this_thread::yield();
+  EXPECT_TRUE(other.checkout(Clock::now()).ok());
+  held.reset();
+  waiter.join();
+}
+
 TEST(RequestPoolTest, IsFullAgainAfterAnySequenceOfFaults) {
   std::atomic<int> made{0};
   std::atomic<int> alive{0};
@@ -124,19 +189,26 @@ TEST(RequestPoolTest, IsFullAgainAfterAnySequenceOfFaults) {
   };
   {
     RequestPool<Tracked> pool(4, [&]() -> Result<Tracked> {
-      if (++made % 7 == 0) return Status(StatusCode::kDeviceFailed, "every seventh fails");
+      // Alone for a while, then in bursts: as drivers fail.
+      const int now = ++made;
+      if (now % 7 == 0 || now / 50 % 4 == 3) return Status(StatusCode::kDeviceFailed, "no request this time");
       return Tracked(alive);
     });
     std::vector<std::thread> threads;
     std::atomic<int> inside{0};
     std::atomic<bool> overcrowded{false};
+    std::atomic<bool> other_errors{false};
     for (unsigned t = 0; t < 8; ++t) {
       threads.emplace_back([&, t] {
         std::minstd_rand random(t + 1);
         for (int i = 0; i < 500; ++i) {
           auto lease = random() % 3 == 0 ? pool.checkout(Clock::now() + std::chrono::microseconds(random() % 50))
                                          : pool.checkout({});
-          if (!lease.ok()) continue;
+          if (!lease.ok()) {
+            const auto code = lease.status().code();
+            if (code != StatusCode::kBusy && code != StatusCode::kDeviceFailed) other_errors = true;
+            continue;
+          }
           if (++inside > 4) overcrowded = true;
           if (random() % 5 == 0) lease->mark_broken();
           if (random() % 11 == 0) const auto taken = lease->release_broken();
@@ -147,6 +219,7 @@ TEST(RequestPoolTest, IsFullAgainAfterAnySequenceOfFaults) {
     for (auto& thread : threads)
       thread.join();
     EXPECT_FALSE(overcrowded);
+    EXPECT_FALSE(other_errors);
     EXPECT_EQ(pool.idle(), 4U);
     EXPECT_EQ(pool.waiting(), 0U);
   }

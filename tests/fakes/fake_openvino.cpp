@@ -36,15 +36,6 @@ char* new_text(const std::string& text) {
   return copy;
 }
 
-std::string base_of(const std::string& device) {
-  return device.substr(0, device.find('.'));
-}
-
-bool is_there(const std::string& device) {
-  const auto devices = Script::read().devices;
-  return std::ranges::any_of(devices, [&](const std::string& name) { return name == device || name == device + ".0"; });
-}
-
 constexpr const char* kKnownProperties[] = {"PERFORMANCE_HINT",
                                             "INFERENCE_PRECISION_HINT",
                                             "INFERENCE_NUM_THREADS",
@@ -64,7 +55,8 @@ bool is_known(const std::string& device, const std::string& key) {
 // What the device makes of the precision that it is asked for.
 std::string precision_of(const CompiledModel& compiled) {
   const Script script = Script::read();
-  if (!script.precision.empty()) return script.precision;
+  for (const auto& [scope, word] : script.precisions)
+    if (scope.covers(compiled.device)) return word;
   const auto asked = compiled.properties.find("INFERENCE_PRECISION_HINT");
   const std::string base = base_of(compiled.device);
   if (base == "NPU") return "f16";
@@ -105,6 +97,7 @@ Code new_compiled(Core* core, const Network& network, const std::string& device,
   }
   for (const auto& [key, value] : properties)
     compiled->properties[key] = value;
+  compiled->precision = precision_of(*compiled);
   compiled->core = core;
   ++core->children;
   *out = compiled;
@@ -250,21 +243,30 @@ FAKE Code ov_core_compile_model(const Core* core, const Model* model, const char
     properties[key] = va_arg(list, const char*);
   }
   va_end(list);
-  ENTER(ov_core_compile_model);
+  ENTER_ON(ov_core_compile_model, device);
   NEED("core", core);
   NEED("model", model);
-  if (!is_there(device)) return fail(-1, std::string("Device with \"") + device + "\" name is not registered");
+  const Script script = Script::read();
+  if (!script.lists(device)) return fail(-1, std::string("Device with \"") + device + "\" name is not registered");
   for (const auto& [key, value] : properties)
     if (!is_known(device, key)) return fail(-1, "Unsupported property " + key);
   const bool is_static = std::ranges::all_of(
       model->network.inputs, [](const Port& port) { return std::ranges::all_of(port.shape, &Dimension::is_static); });
   if (base_of(device) == "NPU" && !is_static) return fail(-1, "Missing upper bound for one or more nodes.");
+  for (const auto& failure : script.shape_failures) {
+    if (!failure.compiling || !failure.scope.covers(device) || model->network.inputs.empty()) continue;
+    const auto& shape = model->network.inputs[0].shape;
+    const bool same = std::ranges::equal(shape, failure.dims, [](const Dimension& dim, std::int64_t size) {
+      return dim.is_static() && dim.most == size;
+    });
+    if (same) return fail(failure.code, failure.text);
+  }
   return new_compiled(const_cast<Core*>(core), model->network, device, properties, out);
 }
 
 FAKE Code ov_core_import_model(const Core* core, const char* content, std::size_t size, const char* device,
                                CompiledModel** out) {
-  ENTER(ov_core_import_model);
+  ENTER_ON(ov_core_import_model, device);
   NEED("core", core);
   const std::string text(content, size);
   const std::string head = "fake-blob " + Script::read().version + " " + base_of(device) + "\n";
@@ -346,7 +348,7 @@ FAKE Code ov_compiled_model_get_property(const CompiledModel* compiled, const ch
     return found == compiled->properties.end() ? std::string(otherwise) : found->second;
   };
   if (name == "INFERENCE_PRECISION_HINT") {
-    *value = new_text(precision_of(*compiled));
+    *value = new_text(compiled->precision);
   } else if (name == "OPTIMAL_NUMBER_OF_INFER_REQUESTS") {
     *value = new_text(get("NUM_STREAMS", "4"));
   } else if (is_known(compiled->device, name)) {
@@ -367,12 +369,13 @@ FAKE Code ov_compiled_model_export_model(const CompiledModel* compiled, const ch
 }
 
 FAKE Code ov_compiled_model_create_infer_request(const CompiledModel* compiled, InferRequest** out) {
-  ENTER(ov_compiled_model_create_infer_request);
   NEED("compiled model", compiled);
+  ENTER_ON(ov_compiled_model_create_infer_request, compiled->device);
   auto* request = make<InferRequest>("request");
   request->run = std::make_shared<RunState>();
   request->run->network = compiled->network;
-  request->run->precision = precision_of(*compiled);
+  request->run->device = compiled->device;
+  request->run->precision = compiled->precision;
   request->run->inputs.resize(compiled->network.inputs.size());
   request->run->outputs.resize(compiled->network.outputs.size());
   request->compiled = const_cast<CompiledModel*>(compiled);

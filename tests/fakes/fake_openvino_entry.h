@@ -8,6 +8,8 @@
 // Leaves the function when the script says so.
 #define ENTER(name) \
   if (const auto lb_code = latebind::fake::enter(#name)) return *lb_code
+#define ENTER_ON(name, device) \
+  if (const auto lb_entry = latebind::fake::enter_on(#name, device); lb_entry.code) return *lb_entry.code
 #define NEED(kind, object) \
   if (!latebind::fake::is_alive(kind, object)) return latebind::fake::fail(-1, "a dead " kind " was used")
 

@@ -42,6 +42,7 @@ std::optional<std::vector<Dimension>> parse_shape(const std::string& text) {
 std::optional<Op> parse_op(const std::string& word) {
   if (word == "add") return Op::kAdd;
   if (word == "identity") return Op::kIdentity;
+  if (word == "plus-one") return Op::kPlusOne;
   if (word == "nonzero") return Op::kNonZero;
   if (word == "first-rows") return Op::kFirstRows;
   if (word == "scale") return Op::kScale;
@@ -194,6 +195,7 @@ TensorData compute(const Network& network, std::size_t i, const std::vector<std:
     auto* values = reinterpret_cast<float*>(out.owned.data());
     for (std::size_t v = 0; v < out.owned.size() / sizeof(float); ++v) {
       if (output.op == Op::kScale) values[v] *= network.weights[0];
+      if (output.op == Op::kPlusOne) values[v] += 1;
       values[v] = rounded(values[v], precision);
     }
   }

@@ -29,10 +29,39 @@ constexpr Code kInvalidParameter = latebind::openvino::abi::kInvalidParameter;
 constexpr Code kNotReady = latebind::openvino::abi::kResultNotReady;
 constexpr Code kCancelled = latebind::openvino::abi::kInferCancelled;
 
-void lie_about_shape(TensorData& data) {
-  const Script script = Script::read();
-  if (script.wrong_rank) data.dims.push_back(1);
-  if (script.wrong_shape && !data.dims.empty()) {
+// How one run goes wrong, as the script has it now.
+struct Fate {
+  bool hangs = false;
+  bool obeys = false;  // a cancel ends the hang
+  bool fails = false;
+  bool slow = false;
+  bool wrong_shape = false;
+  bool wrong_rank = false;
+
+  static Fate of(const Script& script, const std::string& device, const Entry& entry) {
+    Fate fate;
+    const auto covers = [&](const Scope& scope) { return scope.covers(device, entry.call, entry.call_on_device); };
+    for (const Hang& hang : script.hangs) {
+      if (!covers(hang.scope)) continue;
+      fate.hangs = true;
+      fate.obeys = fate.obeys || hang.cancellable;
+    }
+    fate.wrong_shape = std::ranges::any_of(script.wrong_shape, covers);
+    fate.wrong_rank = std::ranges::any_of(script.wrong_rank, covers);
+    for (const Chance& chance : script.chances) {
+      const std::string kind = chance.fault_of(device, entry.call_on_device);
+      if (kind == "fail") fate.fails = true;
+      if (kind == "slow") fate.slow = true;
+      if (kind == "wrong-shape") fate.wrong_shape = true;
+      if (kind == "hang-cancellable") fate.hangs = fate.obeys = true;
+    }
+    return fate;
+  }
+};
+
+void lie_about_shape(const Fate& fate, TensorData& data) {
+  if (fate.wrong_rank) data.dims.push_back(1);
+  if (fate.wrong_shape && !data.dims.empty()) {
     ++data.dims.back();
     data.owned.resize(bytes_of(data.type, data.dims));
   }
@@ -40,22 +69,31 @@ void lie_about_shape(TensorData& data) {
 
 // The work of one run; the lock is not held.
 Code work(RunState& run) {
-  if (const auto code = enter("run")) return *code;
+  const Entry entry = enter_on("run", run.device);
+  if (entry.code) return *entry.code;
+  Fate fate;
   while (true) {
-    const Script script = Script::read();
-    if (!script.hang) break;
+    const auto now = Script::current();
+    if (!now->lists(run.device)) return fail(-1, "the device " + run.device + " is lost");
+    fate = Fate::of(*now, run.device, entry);
+    if (!fate.hangs) break;
     std::unique_lock lock(run.mutex);
     run.changed.wait_for(lock, std::chrono::milliseconds(2));
-    if (script.hang_cancellable && run.cancelled) return fail(kCancelled, "Infer Request was canceled");
+    if (fate.obeys && run.cancelled) return fail(kCancelled, "Infer Request was canceled");
   }
+  if (fate.slow) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (fate.fails)
+    return fail(-1, "a fault by chance: run " + std::to_string(entry.call_on_device) + " on " + run.device);
   for (const auto& input : run.inputs)
     if (!input) return fail(-1, "an input was not set");
-  for (const auto& failure : Script::read().shape_failures) {
+  const auto script = Script::current();
+  for (const auto& failure : script->shape_failures) {
+    if (failure.compiling || !failure.scope.covers(run.device)) continue;
     if (!run.inputs.empty() && run.inputs[0]->dims == failure.dims) return fail(failure.code, failure.text);
   }
   for (std::size_t i = 0; i < run.outputs.size(); ++i) {
     auto result = std::make_shared<TensorData>(compute(run.network, i, run.inputs, run.precision));
-    lie_about_shape(*result);
+    lie_about_shape(fate, *result);
     // A tensor over the caller's memory takes the result if it is of the very same shape, as a static output is.
     auto& bound = run.outputs[i];
     if (bound && bound->owned.empty() && bound->data != nullptr) {

@@ -1,4 +1,5 @@
 #include <dlfcn.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,9 +32,59 @@ Accounts& accounts() {
 
 std::string script_path() {
   if (const char* path = std::getenv("LATEBIND_FAKE_SCRIPT")) return path;
-  Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&script_path), &info) == 0) return "";
-  return std::string(info.dli_fname) + ".script";
+  static const std::string* const beside = [] {
+    Dl_info info{};
+    const bool found = dladdr(reinterpret_cast<const void*>(&script_path), &info) != 0;
+    return new std::string(found ? std::string(info.dli_fname) + ".script" : "");
+  }();
+  return *beside;
+}
+
+// Which file a script was read from, and in what state.
+struct FileState {
+  std::string path;
+  bool there = false;
+  ino_t inode = 0;
+  off_t size = 0;
+  std::int64_t changed_ns = 0;
+  std::uint64_t reloads = 0;  // see lb_fake_reload()
+
+  static FileState of(const std::string& path) {
+    FileState state;
+    state.path = path;
+    struct stat info {};
+    if (stat(path.c_str(), &info) != 0) return state;
+    state.there = true;
+    state.inode = info.st_ino;
+    state.size = info.st_size;
+    state.changed_ns = std::int64_t{info.st_ctim.tv_sec} * 1'000'000'000 + info.st_ctim.tv_nsec;
+    return state;
+  }
+  friend bool operator==(const FileState&, const FileState&) = default;
+};
+
+// How long a file is believed not to have changed; lb_fake_reload() is heard at once.
+constexpr std::chrono::milliseconds kGlance{1};
+
+struct ScriptCache {
+  std::mutex mutex;
+  // Guarded by mutex.
+  FileState state;
+  std::chrono::steady_clock::time_point looked_at;
+  std::shared_ptr<const Script> script;
+  std::uint64_t reloads = 0;
+};
+
+ScriptCache& script_cache() {
+  static ScriptCache* const instance = new ScriptCache;
+  return *instance;
+}
+
+std::uint64_t mixed(std::uint64_t value) {
+  value += 0x9e3779b97f4a7c15U;
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
+  return value ^ (value >> 31);
 }
 
 std::string rest_of(std::istringstream& line) {
@@ -51,22 +102,59 @@ Dims parse_dims(const std::string& text) {
   return dims;
 }
 
-Failure parse_failure(std::istringstream& line, bool silent) {
+// "*", "3", "3-" or "3-5".
+void parse_which(const std::string& which, Scope& scope) {
+  if (which.empty() || which == "*") return;
+  const auto dash = which.find('-');
+  scope.first = std::stoull(which);
+  if (dash == std::string::npos) {
+    scope.last = scope.first;
+  } else if (dash + 1 < which.size()) {
+    scope.last = std::stoull(which.substr(dash + 1));
+  }
+}
+
+Scope parse_rest_of_scope(std::istringstream& line, Scope scope) {
+  std::string which;
+  line >> which;
+  parse_which(which, scope);
+  return scope;
+}
+
+Failure parse_failure(std::istringstream& line, const Scope& scope, bool silent) {
   Failure failure;
+  failure.scope = scope;
   std::string which;
   line >> failure.function >> which >> failure.code;
   failure.text = rest_of(line);
   failure.silent = silent;
-  if (which != "*") {
-    const auto dash = which.find('-');
-    failure.first = std::stoull(which);
-    if (dash == std::string::npos) {
-      failure.last = failure.first;
-    } else if (dash + 1 < which.size()) {
-      failure.last = std::stoull(which.substr(dash + 1));
-    }
-  }
+  parse_which(which, failure.scope);
   return failure;
+}
+
+ShapeFailure parse_shape_failure(std::istringstream& line, const Scope& scope, bool compiling) {
+  ShapeFailure failure;
+  failure.scope = scope;
+  failure.compiling = compiling;
+  std::string dims;
+  line >> dims >> failure.code;
+  failure.dims = parse_dims(dims);
+  failure.text = rest_of(line);
+  return failure;
+}
+
+Chance parse_chance(std::istringstream& line, const Scope& scope) {
+  Chance chance;
+  chance.scope = scope;
+  line >> chance.seed >> chance.permille;
+  for (std::string kind; line >> kind;) {
+    if (kind != "fail" && kind != "slow" && kind != "wrong-shape" && kind != "hang-cancellable") {
+      defect("the script knows no fault by chance called " + kind);
+    }
+    chance.kinds.push_back(kind);
+  }
+  if (chance.kinds.empty()) chance.kinds.emplace_back("fail");
+  return chance;
 }
 
 void sleep_ms(int ms) {
@@ -76,23 +164,52 @@ void sleep_ms(int ms) {
 // Runs while the dynamic loader opens the library.
 struct SlowLoad {
   SlowLoad() {
-    const Script script = Script::read();
-    const auto found = script.slow_ms.find("load");
-    if (found != script.slow_ms.end()) sleep_ms(found->second);
+    for (const Slowness& slow : Script::read().slow)
+      if (slow.function == "load") sleep_ms(slow.ms);
   }
 };
 const SlowLoad g_slow_load;
 
 }  // namespace
 
-Script Script::read() {
+std::string base_of(const std::string& device) {
+  return device.substr(0, device.find('.'));
+}
+
+bool Scope::covers(const std::string& name) const {
+  return device.empty() || name == device || base_of(name) == device;
+}
+
+bool Scope::covers(const std::string& name, std::uint64_t call, std::uint64_t call_on_device) const {
+  const std::uint64_t number = device.empty() ? call : call_on_device;
+  return covers(name) && number >= first && number <= last;
+}
+
+std::string Chance::fault_of(const std::string& device, std::uint64_t run) const {
+  if (!scope.covers(device)) return "";
+  std::uint64_t value = seed;
+  for (const char c : device)
+    value = mixed(value ^ static_cast<unsigned char>(c));
+  value = mixed(value ^ run);
+  if (value % 1000 >= permille) return "";
+  return kinds[mixed(value) % kinds.size()];
+}
+
+bool Script::lists(const std::string& device) const {
+  return std::ranges::any_of(devices, [&](const std::string& name) { return name == device || name == device + ".0"; });
+}
+
+namespace {
+
+Script parse(std::istream& file) {
   Script script;
   bool no_devices = false;
-  std::ifstream file(script_path());
   for (std::string text; std::getline(file, text);) {
     std::istringstream line(text);
     std::string word;
     if (!(line >> word) || word.starts_with('#')) continue;
+    Scope scope;
+    if (word == "on") line >> scope.device >> word;
     if (word == "version") {
       script.version = rest_of(line);
     } else if (word == "numbering") {
@@ -107,29 +224,24 @@ Script Script::read() {
       line >> device >> key;
       script.properties[device][key] = rest_of(line);
     } else if (word == "fail" || word == "silent-fail") {
-      script.failures.push_back(parse_failure(line, word == "silent-fail"));
-    } else if (word == "fail-shape") {
-      ShapeFailure failure;
-      std::string dims;
-      line >> dims >> failure.code;
-      failure.dims = parse_dims(dims);
-      failure.text = rest_of(line);
-      script.shape_failures.push_back(failure);
+      script.failures.push_back(parse_failure(line, scope, word == "silent-fail"));
+    } else if (word == "fail-shape" || word == "fail-compile-shape") {
+      script.shape_failures.push_back(parse_shape_failure(line, scope, word == "fail-compile-shape"));
     } else if (word == "slow") {
-      std::string function;
-      int ms = 0;
-      line >> function >> ms;
-      script.slow_ms[function] = ms;
-    } else if (word == "hang") {
-      script.hang = true;
-    } else if (word == "hang-cancellable") {
-      script.hang = script.hang_cancellable = true;
+      Slowness slow;
+      slow.scope = scope;
+      line >> slow.function >> slow.ms;
+      script.slow.push_back(slow);
+    } else if (word == "hang" || word == "hang-cancellable") {
+      script.hangs.push_back({parse_rest_of_scope(line, scope), word == "hang-cancellable"});
     } else if (word == "wrong-shape") {
-      script.wrong_shape = true;
+      script.wrong_shape.push_back(parse_rest_of_scope(line, scope));
     } else if (word == "wrong-rank") {
-      script.wrong_rank = true;
+      script.wrong_rank.push_back(parse_rest_of_scope(line, scope));
+    } else if (word == "chance") {
+      script.chances.push_back(parse_chance(line, scope));
     } else if (word == "precision") {
-      script.precision = rest_of(line);
+      script.precisions.emplace_back(scope, rest_of(line));
     } else if (word == "refuse-property") {
       script.refused_properties.push_back(rest_of(line));
     } else {
@@ -140,19 +252,42 @@ Script Script::read() {
   return script;
 }
 
-std::optional<abi::Code> enter(const char* function) {
-  const Script script = Script::read();
-  if (const auto slow = script.slow_ms.find(function); slow != script.slow_ms.end()) sleep_ms(slow->second);
-  std::uint64_t call = 0;
+}  // namespace
+
+std::shared_ptr<const Script> Script::current() {
+  const std::string path = script_path();
+  auto& cache = script_cache();
+  const std::lock_guard lock(cache.mutex);
+  const auto now = std::chrono::steady_clock::now();
+  const bool fresh = cache.script && cache.state.path == path && cache.state.reloads == cache.reloads;
+  if (fresh && now - cache.looked_at < kGlance) return cache.script;
+  cache.looked_at = now;
+  auto state = FileState::of(path);
+  state.reloads = cache.reloads;
+  if (!cache.script || state != cache.state) {
+    std::ifstream file(path);
+    cache.script = std::make_shared<const Script>(parse(file));
+    cache.state = std::move(state);
+  }
+  return cache.script;
+}
+
+Entry enter_on(const char* function, const std::string& device) {
+  const auto script = Script::current();
+  for (const Slowness& slow : script->slow)
+    if (slow.function == function && slow.scope.covers(device)) sleep_ms(slow.ms);
+  Entry entry;
   {
     const std::lock_guard lock(accounts().mutex);
-    call = ++accounts().calls[function];
+    entry.call = ++accounts().calls[function];
+    if (!device.empty()) entry.call_on_device = ++accounts().calls[std::string(function) + "@" + base_of(device)];
   }
-  for (const Failure& failure : script.failures) {
-    if (failure.function != function || call < failure.first || call > failure.last) continue;
-    return failure.silent ? failure.code : fail(failure.code, failure.text);
+  for (const Failure& failure : script->failures) {
+    if (failure.function != function || !failure.scope.covers(device, entry.call, entry.call_on_device)) continue;
+    entry.code = failure.silent ? failure.code : fail(failure.code, failure.text);
+    break;
   }
-  return std::nullopt;
+  return entry;
 }
 
 abi::Code fail(abi::Code code, const std::string& text) {
@@ -202,7 +337,10 @@ void defect(const std::string& what) {
 
 // Objects of this kind that are alive; of all kinds for an empty word.
 FAKE long lb_fake_alive(const char* kind);
+// "run", or "run@NPU" for those on one device.
 FAKE long lb_fake_calls(const char* function);
+// Reads the script again, even if its file looks as before.
+FAKE void lb_fake_reload();
 // What was done wrong with the library so far, one a line. Valid until the next call.
 FAKE const char* lb_fake_defects();
 
@@ -212,6 +350,12 @@ FAKE long lb_fake_alive(const char* kind) {
   const std::string wanted = kind;
   return std::ranges::count_if(accounts.alive,
                                [&](const auto& entry) { return wanted.empty() || entry.second == wanted; });
+}
+
+FAKE void lb_fake_reload() {
+  auto& cache = latebind::fake::script_cache();
+  const std::lock_guard lock(cache.mutex);
+  ++cache.reloads;
 }
 
 FAKE long lb_fake_calls(const char* function) {

@@ -22,19 +22,53 @@ using Dims = std::vector<std::int64_t>;
 
 // --- The script ---
 
-struct Failure {
-  std::string function;
+// What a directive is about: a device, or every one, and some of the calls.
+struct Scope {
+  std::string device;  // "NPU", which is "NPU.0" too; empty: any
   std::uint64_t first = 1;
   std::uint64_t last = UINT64_MAX;
+
+  [[nodiscard]] bool covers(const std::string& name) const;
+  // Calls are counted by device where a device is named.
+  [[nodiscard]] bool covers(const std::string& name, std::uint64_t call, std::uint64_t call_on_device) const;
+};
+
+struct Failure {
+  std::string function;
+  Scope scope;
   abi::Code code = -1;
   std::string text;
   bool silent = false;
 };
 
 struct ShapeFailure {
+  Scope scope;
+  bool compiling = false;
   Dims dims;
   abi::Code code = -1;
   std::string text;
+};
+
+struct Slowness {
+  std::string function;
+  Scope scope;
+  int ms = 0;
+};
+
+struct Hang {
+  Scope scope;
+  bool cancellable = false;
+};
+
+// Faults that a seed chooses: the same ones for the same runs, whenever these come.
+struct Chance {
+  Scope scope;
+  std::uint64_t seed = 0;
+  std::uint64_t permille = 0;
+  std::vector<std::string> kinds;
+
+  // What befalls this run; empty: nothing.
+  [[nodiscard]] std::string fault_of(const std::string& device, std::uint64_t run) const;
 };
 
 struct Script {
@@ -44,22 +78,35 @@ struct Script {
   std::map<std::string, std::map<std::string, std::string>> properties;
   std::vector<Failure> failures;
   std::vector<ShapeFailure> shape_failures;
-  std::map<std::string, int> slow_ms;
-  bool hang = false;
-  bool hang_cancellable = false;
-  bool wrong_shape = false;
-  bool wrong_rank = false;
-  std::string precision;
+  std::vector<Slowness> slow;
+  std::vector<Hang> hangs;
+  std::vector<Scope> wrong_shape;
+  std::vector<Scope> wrong_rank;
+  std::vector<std::pair<Scope, std::string>> precisions;
+  std::vector<Chance> chances;
   std::vector<std::string> refused_properties;
 
   // As the file is now.
-  static Script read();
+  static Script read() { return *current(); }
+  static std::shared_ptr<const Script> current();
+
+  [[nodiscard]] bool lists(const std::string& device) const;
 };
 
 // --- Accounts ---
 
 // Every call of a function passes here first: it is counted, delayed, and perhaps failed.
-std::optional<abi::Code> enter(const char* function);
+struct Entry {
+  std::uint64_t call = 0;            // which one it is, from 1
+  std::uint64_t call_on_device = 0;  // the same, of those on this device
+  std::optional<abi::Code> code;     // set when it fails
+};
+Entry enter_on(const char* function, const std::string& device);
+inline std::optional<abi::Code> enter(const char* function) {
+  return enter_on(function, {}).code;
+}
+// "NPU" for "NPU.4000".
+std::string base_of(const std::string& device);
 // Records the text of a failure, as the real library does, and gives the code back.
 abi::Code fail(abi::Code code, const std::string& text);
 std::string last_text();
@@ -72,7 +119,7 @@ void defect(const std::string& what);
 
 // --- Models and runs ---
 
-enum class Op { kAdd, kIdentity, kNonZero, kFirstRows, kScale };
+enum class Op { kAdd, kIdentity, kPlusOne, kNonZero, kFirstRows, kScale };
 
 struct Dimension {
   std::int64_t least = 0;
@@ -139,6 +186,7 @@ struct CompiledModel {
   fake::Network network;
   std::string device;
   std::map<std::string, std::string> properties;
+  std::string precision;  // decided when it is compiled, and kept
   Core* core = nullptr;
   std::atomic<int> requests = 0;
 };
@@ -154,6 +202,7 @@ struct Tensor {
 // What a run works on: shared with the thread that computes, which may outlive the request.
 struct RunState {
   fake::Network network;
+  std::string device;
   std::string precision;
   std::vector<std::shared_ptr<fake::TensorData>> inputs;
   std::vector<std::shared_ptr<fake::TensorData>> outputs;

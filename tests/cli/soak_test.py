@@ -1,0 +1,19 @@
+"""scripts/soak, for seconds instead of minutes: that it runs the real program on both backends and comes to a verdict."""
+
+import os
+import subprocess
+
+from support import PROGRAM, SOURCE, TINY
+
+
+def test_a_short_soak_comes_to_a_verdict():
+    # The tests' own variables are none of the program's.
+    env = {name: value for name, value in os.environ.items() if not name.startswith("LATEBIND_")}
+    # What is allowed to drift here is much: the first seconds of a process are not flat.
+    done = subprocess.run(
+        [SOURCE / "scripts" / "soak", "--minutes", "0.2", "--drift", "60", "--program", PROGRAM, "--model", TINY],
+        capture_output=True, text=True, timeout=280, env=env)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split() for line in done.stdout.splitlines()[2:]]
+    assert [row[0] for row in rows] == ["openvino", "onnxruntime"], done.stdout
+    assert all(int(row[1]) > 0 for row in rows), done.stdout
