@@ -35,4 +35,12 @@ void drop(const char* kind, T* object) {
   if (object != nullptr && dies(kind, object)) delete object;
 }
 
+// Texts are arrays.
+inline void drop(const char* kind, const char* text) {
+  if (text != nullptr && dies(kind, text)) delete[] text;
+}
+inline void drop(const char* kind, char* text) {
+  drop(kind, static_cast<const char*>(text));
+}
+
 }  // namespace latebind::fake
