@@ -26,7 +26,7 @@ struct Accounts {
 
 // Never destroyed: runs may outlive main().
 Accounts& accounts() {
-  static Accounts* const instance = new Accounts;
+  static Accounts* const instance = kept(new Accounts);
   return *instance;
 }
 
@@ -35,7 +35,7 @@ std::string script_path() {
   static const std::string* const beside = [] {
     Dl_info info{};
     const bool found = dladdr(reinterpret_cast<const void*>(&script_path), &info) != 0;
-    return new std::string(found ? std::string(info.dli_fname) + ".script" : "");
+    return kept(new std::string(found ? std::string(info.dli_fname) + ".script" : ""));
   }();
   return *beside;
 }
@@ -76,7 +76,7 @@ struct ScriptCache {
 };
 
 ScriptCache& script_cache() {
-  static ScriptCache* const instance = new ScriptCache;
+  static ScriptCache* const instance = kept(new ScriptCache);
   return *instance;
 }
 
@@ -366,7 +366,7 @@ FAKE long lb_fake_calls(const char* function) {
 }
 
 FAKE const char* lb_fake_defects() {
-  static std::string* const text = new std::string;
+  static std::string* const text = latebind::fake::kept(new std::string);
   auto& accounts = latebind::fake::accounts();
   const std::lock_guard lock(accounts.mutex);
   text->clear();

@@ -13,8 +13,20 @@
 #include <vector>
 
 #include "backends/openvino/abi.h"
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/lsan_interface.h>
+#endif
 
 namespace latebind::fake {
+
+// Never freed, since a thread that hangs may outlive everything else; and no leak when the library is closed.
+template <class T>
+T* kept(T* object) {
+#if defined(__SANITIZE_ADDRESS__)
+  __lsan_ignore_object(object);
+#endif
+  return object;
+}
 
 namespace abi = openvino::abi;
 
