@@ -6,6 +6,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <iterator>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -45,6 +46,15 @@ bool is_device_fault(const Status& status) {
       return status.code() == StatusCode::kDeviceFailed || status.code() == StatusCode::kOutOfMemory;
   }
   return true;
+}
+
+// From the steps that were passed over to the whole story of who answers.
+void conclude(Attestation& attestation, const std::string& taken) {
+  attestation.fallback = !attestation.steps.empty();
+  if (attestation.fallback) {
+    attestation.reason = fmt::format("using {}, because {}", taken, listed_briefly(attestation.steps));
+  }
+  attestation.steps.push_back({taken, true, {}, {}});
 }
 
 bool same_tensors(std::span<const TensorInfo> a, std::span<const TensorInfo> b) {
@@ -130,6 +140,7 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
     std::uint64_t openings = 0;  // of the slot's breaker, when it was picked
     std::shared_ptr<Executable> executable;
     std::shared_ptr<const Attestation> attestation;
+    std::vector<PlacementStep> passed_over;  // when the executable is still to be loaded
   };
 
   // Whose time was up, when a run ended for lack of it.
@@ -137,6 +148,7 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
 
   Pick pick(const std::vector<const Slot*>& tried);
   std::shared_ptr<const Attestation> attestation_of(Slot& slot, const Executable& executable);
+  std::shared_ptr<const Attestation> as_met(const Attestation& now, const std::vector<PlacementStep>& met) const;
   Result<std::shared_ptr<Executable>> load(Slot& slot, bool anew);
   Result<std::shared_ptr<Executable>> load_until(Slot& slot, const std::optional<Clock::time_point>& deadline);
   Status run(const Slot& slot, Executable& executable, std::span<const TensorView> inputs,
@@ -258,7 +270,9 @@ Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span
       if (slot.late_runs.load(std::memory_order_relaxed) != 0) slot.late_runs.store(0, std::memory_order_relaxed);
       if (sample_wanted_.load(std::memory_order_relaxed)) keep_sample(inputs);
       if (answered_by != nullptr) {
-        *answered_by = picked.attestation ? picked.attestation : attestation_of(slot, *picked.executable);
+        auto now = picked.attestation ? picked.attestation : attestation_of(slot, *picked.executable);
+        std::ranges::move(failures, std::back_inserter(picked.passed_over));
+        *answered_by = picked.passed_over.empty() ? std::move(now) : as_met(*now, picked.passed_over);
       }
       return status;
     }
@@ -300,16 +314,22 @@ PlacedModel::State::Pick PlacedModel::State::pick(const std::vector<const Slot*>
     const std::lock_guard lock(mutex_);
     for (Slot& slot : slots_) {
       if (usable(slot) && slot.breaker.is_closed()) {
-        pick = {&slot, slot.breaker.openings(), slot.executable, slot.attestation};
+        pick = {&slot, slot.breaker.openings(), slot.executable, slot.attestation, {}};
         break;
       }
     }
     if (pick.slot == nullptr) {
       for (Slot& slot : slots_) {
         if (usable(slot)) {
-          pick = {&slot, slot.breaker.openings(), slot.executable, slot.attestation};
+          pick = {&slot, slot.breaker.openings(), slot.executable, slot.attestation, {}};
           break;
         }
+      }
+    }
+    if (pick.slot != nullptr && !pick.executable) {
+      for (const Slot& slot : slots_) {
+        if (&slot == pick.slot) break;
+        if (!slot.reason.empty()) pick.passed_over.push_back({slot.name, false, slot.reason});
       }
     }
   }
@@ -326,10 +346,30 @@ std::shared_ptr<const Attestation> PlacedModel::State::attestation_of(Slot& slot
     if (&earlier == &slot) break;
     if (!earlier.reason.empty()) made->steps.push_back({earlier.name, false, earlier.reason, earlier.brief});
   }
-  made->fallback = !made->steps.empty();
-  if (made->fallback) made->reason = fmt::format("using {}, because {}", slot.name, listed_briefly(made->steps));
-  made->steps.push_back({slot.name, true, {}, {}});
+  conclude(*made, slot.name);
   slot.attestation = made;
+  return made;
+}
+
+// The attestation of a request that went past `met` on its way: what it failed on or found resting may have been taken
+// back since, and is the reason all the same.
+std::shared_ptr<const Attestation> PlacedModel::State::as_met(const Attestation& now,
+                                                              const std::vector<PlacementStep>& met) const {
+  auto made = std::make_shared<Attestation>(now);
+  made->steps.clear();
+  made->reason.clear();
+  const std::string& taken = now.steps.back().device;
+  for (const Slot& slot : slots_) {
+    if (slot.name == taken) break;
+    const auto is_it = [&](const PlacementStep& step) { return step.device == slot.name; };
+    // The last that the request saw of it, else what is known of it.
+    if (const auto seen = std::find_if(met.rbegin(), met.rend(), is_it); seen != met.rend()) {
+      made->steps.push_back(*seen);
+    } else if (const auto known = std::ranges::find_if(now.steps, is_it); known != now.steps.end()) {
+      made->steps.push_back(*known);
+    }
+  }
+  conclude(*made, taken);
   return made;
 }
 

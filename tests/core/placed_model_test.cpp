@@ -201,6 +201,31 @@ TEST_F(PlacedModelTest, StrictNeverAnswersFromAnotherDevice) {
   EXPECT_EQ(by, "NPU");
 }
 
+TEST_F(PlacedModelTest, AnAnswerSaysWhyItMovedEvenIfTheDeviceWorksAgainByThen) {
+  std::atomic<int> npu_asked{0};
+  backend->run_scripts["NPU"] = [&](const RunOptions&) -> Status {
+    if (++npu_asked == 1) return kDied;
+    return {};
+  };
+  std::shared_ptr<PlacedModel> placed;
+  // The CPU takes so long that the NPU is back before it answers.
+  backend->run_scripts["CPU"] = [&](const RunOptions&) -> Status {
+    while (placed->attestation()->fallback)
+      std::this_thread::yield();
+    return {};
+  };
+  placed = load();
+  float x[1] = {1};
+  const TensorView input{x, ElementType::kF32, {1}, {}};
+  OutputTensor output;
+  std::shared_ptr<const Attestation> by;
+  ASSERT_TRUE(placed->execute({&input, 1}, {&output, 1}, {}, &by).ok());
+  EXPECT_EQ(by->active.device, "CPU");
+  EXPECT_TRUE(by->fallback);
+  EXPECT_THAT(by->reason, HasSubstr("the driver died"));
+  EXPECT_EQ(by->steps.size(), 2U);
+}
+
 TEST_F(PlacedModelTest, WhatBeganBeforeADeviceFailedTellsNothingAboutIt) {
   std::latch second_failed(1);
   std::latch first_is_in(1);
