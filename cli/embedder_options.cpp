@@ -6,16 +6,15 @@
 #include <utility>
 
 #include "cli/messages.h"
+#include "cli/model_argument.h"
 #include "cli/parser.h"
-#include "core/platform/folders.h"
 
 namespace latebind::cli {
 
 using core::Result;
 
 void EmbedderOptions::add_to(CLI::App& app) {
-  add_text(app, "--model", model, "DIR", "Folder of a sentence-transformers model as it comes from the hub.")
-      ->required();
+  add_model(app, model, "A sentence-transformers model");
   add_integer(app, "--batch-tokens", batch_tokens, 1, 1 << 20,
               "Tokens of a batch, padding included (default 2048). More need more memory; fewer "
               "leave less to compute at once.");
@@ -39,9 +38,8 @@ Result<std::unique_ptr<embedding::Embedder>> open_embedder(const EmbedderOptions
   opening.load = runtime.load;
   opening.batch_tokens = options.batch_tokens;
   opening.max_tokens = options.max_tokens;
-  LB_ASSIGN_OR_RETURN(
-      auto embedder,
-      embedding::Embedder::open(runtime.engine(), platform::path_from_utf8(options.model), runtime.placement, opening));
+  LB_ASSIGN_OR_RETURN(const auto folder, model_folder(options.model));
+  LB_ASSIGN_OR_RETURN(auto embedder, embedding::Embedder::open(runtime.engine(), folder, runtime.placement, opening));
   if (telling == Telling::kFallback) note_fallback(*embedder->attestation());
   return embedder;
 }
