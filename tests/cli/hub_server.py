@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import ssl
+import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -212,6 +213,16 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
 
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def handle_error(self, request, client_address):
+        # Clients that go away, or that do not trust us, are what some tests are about.
+        if not isinstance(sys.exc_info()[1], (ConnectionError, ssl.SSLError)):
+            super().handle_error(request, client_address)
+
+
 class Hub:
     """The hub and its storage, each on a port of its own."""
 
@@ -231,9 +242,7 @@ class Hub:
         self.url = self.serve("hub", certificate)
 
     def serve(self, name, certificate):
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        server.daemon_threads = True
-        server.block_on_close = False
+        server = Server(("127.0.0.1", 0), Handler)
         server.name = name
         server.hub = self
         scheme = "http"
