@@ -116,6 +116,21 @@ def test_json_tells_what_was_loaded(hub, place):
     assert again["loaded_bytes"] == 0 and not any(file["loaded"] for file in again["files"])
 
 
+def test_progress_is_for_a_terminal(place):
+    ours, theirs = os.openpty()
+    done = run("pull", NAME, env=place.env | {"TERM": "xterm"}, stderr=theirs)
+    os.close(theirs)
+    assert done.returncode == 0
+    seen = ""
+    try:
+        while part := os.read(ours, 65536):
+            seen += part.decode()
+    except OSError:  # nobody writes any more
+        pass
+    os.close(ours)
+    assert "MB/s" in seen and seen.endswith("\r\x1b[K")
+
+
 def test_what_is_there_is_not_loaded_again(hub, place):
     place.good("pull", NAME)
     hub.requests.clear()
