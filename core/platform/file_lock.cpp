@@ -24,8 +24,8 @@ core::Result<FileLock> FileLock::acquire(const std::filesystem::path& file, std:
   const auto deadline = Clock::now() + timeout;
   auto pause = kFirstPause;
   for (bool first = true;; first = false) {
-    LB_ASSIGN_OR_RETURN(void* const handle, try_lock_file(file));
-    if (handle != nullptr) return FileLock(handle);
+    LB_ASSIGN_OR_RETURN(const std::intptr_t handle, try_lock_file(file));
+    if (handle >= 0) return FileLock(handle);
     if (first && on_wait) on_wait();
     const auto now = Clock::now();
     if (now >= deadline) {
@@ -39,12 +39,12 @@ core::Result<FileLock> FileLock::acquire(const std::filesystem::path& file, std:
   }
 }
 
-FileLock::FileLock(FileLock&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+FileLock::FileLock(FileLock&& other) noexcept : handle_(std::exchange(other.handle_, -1)) {}
 
 FileLock& FileLock::operator=(FileLock&& other) noexcept {
   if (this != &other) {
     release();
-    handle_ = std::exchange(other.handle_, nullptr);
+    handle_ = std::exchange(other.handle_, -1);
   }
   return *this;
 }
@@ -54,7 +54,7 @@ FileLock::~FileLock() {
 }
 
 void FileLock::release() noexcept {
-  if (handle_ != nullptr) unlock_file(std::exchange(handle_, nullptr));
+  if (handle_ >= 0) unlock_file(std::exchange(handle_, -1));
 }
 
 }  // namespace latebind::platform

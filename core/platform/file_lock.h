@@ -7,6 +7,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 
@@ -26,10 +27,10 @@ class FileLock {
   ~FileLock();
 
  private:
-  explicit FileLock(void* handle) : handle_(handle) {}
+  explicit FileLock(std::intptr_t handle) : handle_(handle) {}
   void release() noexcept;
 
-  void* handle_ = nullptr;  // null: not held
+  std::intptr_t handle_ = -1;  // -1: not held
 };
 
 }  // namespace latebind::platform

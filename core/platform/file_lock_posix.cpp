@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <optional>
 
 #include "core/platform/file_lock_os.h"
 #include "core/platform/os_error.h"
@@ -19,15 +18,6 @@ using core::Status;
 using core::StatusCode;
 using std::filesystem::path;
 
-// A handle is the descriptor plus one, so that null can mean none.
-void* handle_of(int descriptor) {
-  return reinterpret_cast<void*>(static_cast<std::intptr_t>(descriptor) + 1);
-}
-
-int descriptor_of(void* handle) {
-  return static_cast<int>(reinterpret_cast<std::intptr_t>(handle) - 1);
-}
-
 // False when somebody removed or replaced the file meanwhile: then the lock that was taken is nobody else's.
 bool is_still_there(int descriptor, const path& file) {
   struct stat held {};
@@ -38,7 +28,7 @@ bool is_still_there(int descriptor, const path& file) {
 
 }  // namespace
 
-Result<void*> try_lock_file(const path& file) {
+Result<std::intptr_t> try_lock_file(const path& file) {
   constexpr mode_t kGroupToo = 0664;  // less what the umask takes away; a group may share a folder
   for (;;) {
     const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kGroupToo);
@@ -48,10 +38,10 @@ Result<void*> try_lock_file(const path& file) {
       result = ::flock(descriptor, LOCK_EX | LOCK_NB);
     } while (result != 0 && errno == EINTR);
     const int error = errno;
-    if (result == 0 && is_still_there(descriptor, file)) return handle_of(descriptor);
+    if (result == 0 && is_still_there(descriptor, file)) return std::intptr_t{descriptor};
     ::close(descriptor);
     if (result == 0) continue;
-    if (error == EWOULDBLOCK) return static_cast<void*>(nullptr);
+    if (error == EWOULDBLOCK) return std::intptr_t{-1};
     if (error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP) {
       return Status(StatusCode::kIo, fmt::format("cannot lock {}: this file system knows no locks; choose a folder on "
                                                  "another one",
@@ -61,8 +51,8 @@ Result<void*> try_lock_file(const path& file) {
   }
 }
 
-void unlock_file(void* handle) noexcept {
-  ::close(descriptor_of(handle));
+void unlock_file(std::intptr_t handle) noexcept {
+  ::close(static_cast<int>(handle));
 }
 
 }  // namespace latebind::platform

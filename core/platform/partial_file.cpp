@@ -41,7 +41,7 @@ PartialFile::~PartialFile() {
 }
 
 Status PartialFile::write(std::string_view bytes) {
-  const Status status = write_output(handle_, bytes.data(), bytes.size(), file_);
+  Status status = write_output(handle_, bytes.data(), bytes.size(), file_);
   size_ = status.ok() ? size_ + bytes.size() : size_of_partial(handle_, size_);
   return status;
 }

@@ -37,8 +37,9 @@ std::optional<unsigned> parse_part(std::string_view text) {
   return value;
 }
 
-// "Sun, 06 Nov 1994 08:49:37 GMT", the one form of a date that servers may send today.
-std::optional<std::chrono::system_clock::time_point> parse_date(std::string_view text) {
+// "Sun, 06 Nov 1994 08:49:37 GMT", the one form of a date that servers may send today. Seconds, because the clock's own
+// unit ends in the year 2262.
+std::optional<std::chrono::sys_seconds> parse_date(std::string_view text) {
   constexpr std::size_t kLength = 29;
   constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                      "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
@@ -136,7 +137,7 @@ std::optional<std::chrono::seconds> parse_retry_after(std::string_view text,
   }
   const auto date = parse_date(text);
   if (!date) return std::nullopt;
-  return std::clamp(std::chrono::ceil<std::chrono::seconds>(*date - now), std::chrono::seconds(0), kMost);
+  return std::clamp(*date - std::chrono::floor<std::chrono::seconds>(now), std::chrono::seconds(0), kMost);
 }
 
 std::chrono::milliseconds backoff_after(unsigned failures) {

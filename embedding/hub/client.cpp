@@ -151,7 +151,7 @@ Status Client::judge(const Question& question, const HttpOutcome& outcome, unsig
   const bool busy = answered && (status == 429 || status == 408);
   const bool broken = answered && status >= 500;
   unreachable_ = passing || broken || (outcome.failure == HttpFailure::kPermanent && status == 0);
-  const Status error = answered ? refusal(question, outcome.answer) : outcome.status.with_context(question.what);
+  Status error = answered ? refusal(question, outcome.answer) : outcome.status.with_context(question.what);
   if (!passing && !busy && !broken) return error;
   if (++failures >= attempts_max_) return error;
 

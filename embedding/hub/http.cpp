@@ -21,7 +21,7 @@ using core::StatusCode;
 
 // Headers of one answer; a server that sends more is not one of ours.
 constexpr std::size_t kHeadersMax = 200;
-constexpr std::size_t kHeaderBytesMax = 16 * 1024;
+constexpr std::size_t kHeaderBytesMax = std::size_t{16} * 1024;
 constexpr long kConnectTimeoutMax = 10;
 // Less than this many bytes a second is standing still.
 constexpr long kSlowestBytes = 128;

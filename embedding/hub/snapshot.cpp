@@ -150,7 +150,7 @@ class Loader {
       const std::uint64_t before = partial.size();
       if (before > 0) core::log(core::LogLevel::kInfo, fmt::format("{} goes on after {} bytes", what, before));
       std::uint64_t last = before;
-      const Status status = client_.load(name_, commit_, file, info, partial, [&](std::uint64_t now) {
+      Status status = client_.load(name_, commit_, file, info, partial, [&](std::uint64_t now) {
         loaded_bytes_ += now > last ? now - last : now;
         last = now;
         show(now);
@@ -160,7 +160,7 @@ class Loader {
         return Status(status.code(), fmt::format("{}; the {} bytes that are there are kept for the next attempt",
                                                  status.message(), partial.size()));
       }
-      const Status content = check_content(partial, info.etag, what);
+      Status content = check_content(partial, info.etag, what);
       if (content.ok()) break;
       LB_RETURN_IF_ERROR(partial.clear());
       // What was there before may have been another's mistake; what came in one piece is the hub's.

@@ -106,6 +106,8 @@ TEST(RetryAfterTest, IsSecondsOrADate) {
   EXPECT_EQ(parse_retry_after("0", now), seconds(0));
   EXPECT_EQ(parse_retry_after("Sun, 06 Nov 1994 08:49:37 GMT", now), seconds(37));
   EXPECT_EQ(parse_retry_after("Sun, 06 Nov 1994 08:48:00 GMT", now), seconds(0));
+  EXPECT_GE(*parse_retry_after("Fri, 31 Dec 9999 23:59:59 GMT", now), seconds(1'000'000));
+  EXPECT_EQ(parse_retry_after("Sat, 01 Jan 0001 00:00:00 GMT", now), seconds(0));
   EXPECT_GE(*parse_retry_after("18446744073709551615", now), seconds(1'000'000));
   for (const char* text : {"", "soon", "-1", "1.5", "Sun, 06 Nov 1994 08:49:37", "Sun, 31 Feb 1994 08:49:37 GMT",
                            "Sun, 06 Xxx 1994 08:49:37 GMT", "Sun, 06 Nov 1994 28:49:37 GMT"}) {
