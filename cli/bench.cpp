@@ -10,8 +10,10 @@
 #include "cli/byte_sink.h"
 #include "cli/embedder_options.h"
 #include "cli/json_text.h"
+#include "cli/model_argument.h"
 #include "cli/parser.h"
 #include "cli/percentile.h"
+#include "core/platform/folders.h"
 #include "core/platform/system_info.h"
 
 namespace latebind::cli {
@@ -152,12 +154,16 @@ std::string report(const Options& options, const Figures& figures) {
   return to_text(json);
 }
 
-Exit bench_embed(const Options& options) {
+Exit bench_embed(Options options) {
   // Once more below, for each part; here for the mistakes of the command line.
   const auto checked = Runtime::make(options.embedder.runtime, core::PerformanceHint::kLatency);
   if (!checked.ok()) return misuse("bench embed", checked.status().message());
   const auto texts = read_texts(options);
   if (!texts.ok()) return fail(texts.status());
+  // The hub is asked here, once, and not while the loading is timed.
+  const auto folder = model_folder(options.embedder.model);
+  if (!folder.ok()) return fail(folder.status());
+  options.embedder.model = platform::path_to_utf8(*folder);
   const std::vector<std::string_view> views(texts->begin(), texts->end());
   Figures figures;
   if (const auto status = measure_throughput(options, views, figures); !status.ok()) {

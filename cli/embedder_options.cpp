@@ -6,16 +6,15 @@
 #include <utility>
 
 #include "cli/messages.h"
+#include "cli/model_argument.h"
 #include "cli/parser.h"
-#include "core/platform/folders.h"
 
 namespace latebind::cli {
 
 using core::Result;
 
 void EmbedderOptions::add_to(CLI::App& app) {
-  add_text(app, "--model", model, "DIR", "Folder of a sentence-transformers model as it comes from the hub.")
-      ->required();
+  add_model(app, model, "A sentence-transformers model");
   add_integer(app, "--max-tokens", max_tokens, 0, 1 << 20,
               "Cuts each text to this many tokens, special tokens included (default 0: what the "
               "model folder says).");
@@ -38,9 +37,8 @@ Result<std::unique_ptr<embedding::Embedder>> open_embedder(const EmbedderOptions
   opening.load = runtime.load;
   opening.batch_tokens = runtime.settings.batch_tokens;
   opening.max_tokens = options.max_tokens;
-  LB_ASSIGN_OR_RETURN(
-      auto embedder,
-      embedding::Embedder::open(runtime.engine(), platform::path_from_utf8(options.model), runtime.placement, opening));
+  LB_ASSIGN_OR_RETURN(const auto folder, model_folder(options.model));
+  LB_ASSIGN_OR_RETURN(auto embedder, embedding::Embedder::open(runtime.engine(), folder, runtime.placement, opening));
   if (telling == Telling::kFallback) note_fallback(*embedder->attestation());
   return embedder;
 }

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "cli/model_argument.h"
 #include "cli/parser.h"
 #include "core/platform/folders.h"
 #include "embedding/model_folder.h"
@@ -19,7 +20,9 @@ struct Options {
 };
 
 Exit export_model(const Options& options) {
-  const auto folder = embedding::ModelFolder::open(platform::path_from_utf8(options.model));
+  const auto place = model_folder(options.model);
+  if (!place.ok()) return fail(place.status());
+  const auto folder = embedding::ModelFolder::open(*place);
   if (!folder.ok()) return fail(folder.status());
   const auto file = platform::path_from_utf8(options.output);
   const auto written = embedding::write_onnx_file(*folder, {.hidden_states = options.hidden_states}, file);
@@ -33,8 +36,7 @@ Exit export_model(const Options& options) {
 void add_export(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<Options>();
   CLI::App& app = *program.add_subcommand("export", "Writes the graph that we build as an ONNX file.");
-  add_text(app, "--model", options->model, "DIR", "Folder of a sentence-transformers model with model.safetensors.")
-      ->required();
+  add_model(app, options->model, "A sentence-transformers model with model.safetensors");
   add_text(app, "-o,--output", options->output, "FILE.onnx", "File to write; it appears only when it is complete.")
       ->required();
   app.add_flag(

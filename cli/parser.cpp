@@ -76,6 +76,7 @@ Exit parse_and_run(int argc, char** argv) {
   add_search(program, chosen);
   add_run(program, chosen);
   add_export(program, chosen);
+  add_pull(program, chosen);
   add_bench(program, chosen);
   add_warm(program, chosen);
   add_config(program, chosen);

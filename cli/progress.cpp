@@ -25,6 +25,17 @@ bool is_shown(bool quiet) {
   return !quiet && platform::error_stream_is_terminal() && platform::environment("TERM").value_or("") != "dumb";
 }
 
+double share_of(std::uint64_t bytes, std::uint64_t total_bytes) {
+  return total_bytes == 0 ? 1.0 : std::min(1.0, static_cast<double>(bytes) / static_cast<double>(total_bytes));
+}
+
+// "[====    ]  33 %  "
+std::string bar(double share) {
+  constexpr std::size_t kBar = 24;
+  const auto filled = static_cast<std::size_t>(share * kBar);
+  return fmt::format("[{}{}] {:3.0f} %  ", std::string(filled, '='), std::string(kBar - filled, ' '), share * 100);
+}
+
 }  // namespace
 
 std::string progress_line(std::uint64_t texts, std::uint64_t bytes, std::optional<std::uint64_t> total_bytes,
@@ -32,11 +43,8 @@ std::string progress_line(std::uint64_t texts, std::uint64_t bytes, std::optiona
   const double rate = seconds > 0 ? static_cast<double>(texts) / seconds : 0;
   std::string line;
   if (total_bytes && *total_bytes > 0) {
-    const double share = std::min(1.0, static_cast<double>(bytes) / static_cast<double>(*total_bytes));
-    constexpr std::size_t kBar = 24;
-    const auto filled = static_cast<std::size_t>(share * kBar);
-    line = fmt::format("[{}{}] {:3.0f} %  ", std::string(filled, '='), std::string(kBar - filled, ' '), share * 100);
-    line += fmt::format("{} texts  {:.0f} texts/s", texts, rate);
+    const double share = share_of(bytes, *total_bytes);
+    line = fmt::format("{}{} texts  {:.0f} texts/s", bar(share), texts, rate);
     if (share > 0) line += fmt::format("  {} left", duration(seconds / share - seconds));
   } else {
     line = fmt::format("{} texts  {:.0f} texts/s  {} so far", texts, rate, duration(seconds));
@@ -45,8 +53,19 @@ std::string progress_line(std::uint64_t texts, std::uint64_t bytes, std::optiona
   return line;
 }
 
-Progress::Progress(std::optional<std::uint64_t> total_bytes, bool quiet)
-    : total_bytes_(total_bytes), shown_(cli::is_shown(quiet)), start_(Clock::now()), next_draw_(start_) {
+std::string loading_line(std::uint64_t bytes, std::uint64_t total_bytes, double seconds, unsigned columns) {
+  constexpr double kMega = 1e6;
+  const double share = share_of(bytes, total_bytes);
+  std::string line = fmt::format("{}{:.1f} of {:.1f} MB  {:.1f} MB/s", bar(share), static_cast<double>(bytes) / kMega,
+                                 static_cast<double>(total_bytes) / kMega,
+                                 seconds > 0 ? static_cast<double>(bytes) / kMega / seconds : 0);
+  if (share > 0) line += fmt::format("  {} left", duration(seconds / share - seconds));
+  if (line.size() > columns) line.resize(columns);
+  return line;
+}
+
+Progress::Progress(std::optional<std::uint64_t> total_bytes, bool quiet, Kind kind)
+    : total_bytes_(total_bytes), shown_(cli::is_shown(quiet)), kind_(kind), start_(Clock::now()), next_draw_(start_) {
   if (shown_) draw(start_);
 }
 
@@ -69,7 +88,9 @@ void Progress::advance(std::uint64_t texts, std::uint64_t bytes) {
 void Progress::draw(Clock::time_point now) {
   const double seconds = std::chrono::duration<double>(now - start_).count();
   // The last column stays free, where some terminals would begin a new line.
-  const std::string line = progress_line(texts_, bytes_, total_bytes_, seconds, platform::error_stream_columns() - 1);
+  const unsigned columns = platform::error_stream_columns() - 1;
+  const std::string line = kind_ == Kind::kTexts ? progress_line(texts_, bytes_, total_bytes_, seconds, columns)
+                                                 : loading_line(bytes_, total_bytes_.value_or(0), seconds, columns);
   fmt::print(stderr, "\r{}\x1b[K", line);
   std::fflush(stderr);
   drawn_ = true;

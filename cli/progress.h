@@ -15,10 +15,16 @@ namespace latebind::cli {
 [[nodiscard]] std::string progress_line(std::uint64_t texts, std::uint64_t bytes,
                                         std::optional<std::uint64_t> total_bytes, double seconds, unsigned columns);
 
+// The same for files that are being loaded: "[====    ]  33 %  30.1 of 90.9 MB  11.2 MB/s  0:00:05 left".
+[[nodiscard]] std::string loading_line(std::uint64_t bytes, std::uint64_t total_bytes, double seconds,
+                                       unsigned columns);
+
 class Progress {
  public:
+  enum class Kind { kTexts, kLoading };
+
   // `total_bytes`: size of the whole input, when known. `quiet`: draw nothing.
-  Progress(std::optional<std::uint64_t> total_bytes, bool quiet);
+  Progress(std::optional<std::uint64_t> total_bytes, bool quiet, Kind kind = Kind::kTexts);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress();
@@ -32,6 +38,7 @@ class Progress {
 
   const std::optional<std::uint64_t> total_bytes_;
   const bool shown_;
+  const Kind kind_;
   const std::chrono::steady_clock::time_point start_;
   std::chrono::steady_clock::time_point next_draw_;
   std::uint64_t texts_ = 0;

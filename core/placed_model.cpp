@@ -329,7 +329,7 @@ PlacedModel::State::Pick PlacedModel::State::pick(const std::vector<const Slot*>
     if (pick.slot != nullptr && !pick.executable) {
       for (const Slot& slot : slots_) {
         if (&slot == pick.slot) break;
-        if (!slot.reason.empty()) pick.passed_over.push_back({slot.name, false, slot.reason});
+        if (!slot.reason.empty()) pick.passed_over.push_back({slot.name, false, slot.reason, slot.brief});
       }
     }
   }

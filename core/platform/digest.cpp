@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <fstream>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "core/platform/digest_os.h"
@@ -15,24 +16,25 @@ namespace latebind::platform {
 using core::Status;
 using core::StatusCode;
 
-struct Sha256::State {
-  Sha256Engine engine;
+struct Digest::State {
+  explicit State(DigestKind kind) : engine(kind) {}
+  DigestEngine engine;
 };
 
-Sha256::Sha256() : state_(std::make_unique<State>()) {}
-Sha256::Sha256(Sha256&&) noexcept = default;
-Sha256& Sha256::operator=(Sha256&&) noexcept = default;
-Sha256::~Sha256() = default;
+Digest::Digest(DigestKind kind) : state_(std::make_unique<State>(kind)) {}
+Digest::Digest(Digest&&) noexcept = default;
+Digest& Digest::operator=(Digest&&) noexcept = default;
+Digest::~Digest() = default;
 
-void Sha256::update(std::span<const std::byte> bytes) {
+void Digest::update(std::span<const std::byte> bytes) {
   if (state_ != nullptr && !bytes.empty()) state_->engine.update(bytes.data(), bytes.size());
 }
 
-void Sha256::update(std::string_view text) {
+void Digest::update(std::string_view text) {
   update(std::as_bytes(std::span(text)));
 }
 
-std::string Sha256::hex() {
+std::string Digest::hex() {
   if (state_ == nullptr) return {};
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
@@ -51,9 +53,9 @@ std::string sha256_hex(std::span<const std::byte> bytes) {
   return digest.hex();
 }
 
-// Read, not mapped: a model file of gigabytes would otherwise count as this process's memory, and one that shrinks
-// meanwhile would kill it.
-core::Result<std::string> sha256_hex_of_file(const std::filesystem::path& file) {
+namespace {
+
+core::Status check_regular(const std::filesystem::path& file) {
   LB_RETURN_IF_ERROR(check_path("read", file));
   std::error_code error;
   const auto kind = std::filesystem::status(file, error).type();
@@ -67,11 +69,15 @@ core::Result<std::string> sha256_hex_of_file(const std::filesystem::path& file) 
                               kind == std::filesystem::file_type::directory ? "it is a folder, not a file"
                                                                             : "it is not a regular file"));
   }
+  return Status();
+}
+
+// Read, not mapped: a model file of gigabytes would otherwise count as this process's memory, and one that shrinks
+// meanwhile would kill it.
+core::Result<std::string> hex_of_file(Digest digest, const std::filesystem::path& file) {
   errno = 0;
   std::ifstream stream(file, std::ios::binary);
   if (!stream) return status_of_errno("read", file, errno != 0 ? errno : EIO);
-
-  Sha256 digest;
   std::vector<char> block(std::size_t{256} * 1024);
   while (stream) {
     errno = 0;
@@ -80,6 +86,24 @@ core::Result<std::string> sha256_hex_of_file(const std::filesystem::path& file) 
     digest.update(std::string_view(block.data(), static_cast<std::size_t>(stream.gcount())));
   }
   return digest.hex();
+}
+
+}  // namespace
+
+core::Result<std::string> sha256_hex_of_file(const std::filesystem::path& file) {
+  LB_RETURN_IF_ERROR(check_regular(file));
+  return hex_of_file(Digest(DigestKind::kSha256), file);
+}
+
+core::Result<std::string> git_blob_name_of_file(const std::filesystem::path& file) {
+  LB_RETURN_IF_ERROR(check_regular(file));
+  std::error_code error;
+  const auto size = std::filesystem::file_size(file, error);
+  if (error) return status_of_errno("read", file, error.default_error_condition().value());
+  Digest digest(DigestKind::kSha1);
+  digest.update(fmt::format("blob {}", size));
+  digest.update(std::string_view("\0", 1));
+  return hex_of_file(std::move(digest), file);
 }
 
 }  // namespace latebind::platform

@@ -1,8 +1,7 @@
-// Digests. SHA-256 by the platform's library (OpenSSL's libcrypto; CNG on Windows). An object belongs to one thread at
+// Digests, by the platform's library (OpenSSL's libcrypto; CNG on Windows). An object belongs to one thread at
 // a time; the functions may be called from any thread.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <filesystem>
 #include <memory>
@@ -14,17 +13,23 @@
 
 namespace latebind::platform {
 
-// Incremental SHA-256.
-class Sha256 {
+enum class DigestKind { kSha256, kSha1 };
+
+[[nodiscard]] constexpr std::size_t digest_bytes(DigestKind kind) {
+  return kind == DigestKind::kSha256 ? 32 : 20;
+}
+
+// An incremental digest.
+class Digest {
  public:
-  Sha256();
-  Sha256(Sha256&&) noexcept;
-  Sha256& operator=(Sha256&&) noexcept;
-  ~Sha256();
+  explicit Digest(DigestKind kind);
+  Digest(Digest&&) noexcept;
+  Digest& operator=(Digest&&) noexcept;
+  ~Digest();
 
   void update(std::span<const std::byte> bytes);
   void update(std::string_view text);
-  // 64 lower-case hexadecimal digits; the object is used up, and a second call gives an empty text.
+  // Lower-case hexadecimal digits; the object is used up, and a second call gives an empty text.
   [[nodiscard]] std::string hex();
 
  private:
@@ -32,8 +37,18 @@ class Sha256 {
   std::unique_ptr<State> state_;
 };
 
+// 64 digits.
+class Sha256 : public Digest {
+ public:
+  Sha256() : Digest(DigestKind::kSha256) {}
+};
+
 [[nodiscard]] std::string sha256_hex(std::span<const std::byte> bytes);
 // Reads the file once, in small blocks. The errors of MappedFile::open.
 [[nodiscard]] core::Result<std::string> sha256_hex_of_file(const std::filesystem::path& file);
+
+// What git calls a file of this content: SHA-1 of its size and its bytes, 40 digits. For telling damage from what was
+// published, not for trust: SHA-1 can be forged. The errors as above.
+[[nodiscard]] core::Result<std::string> git_blob_name_of_file(const std::filesystem::path& file);
 
 }  // namespace latebind::platform

@@ -1,28 +1,31 @@
-// SHA-256 as the system's library does it: the one part of digests that differs from system to system. Internal to
+// Digests as the system's library makes them: the one part of digests that differs from system to system. Internal to
 // core/platform; one thread at a time.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
+
+#include "core/platform/digest.h"
 
 namespace latebind::platform {
 
-class Sha256Engine {
+class DigestEngine {
  public:
-  // Throws std::bad_alloc or std::runtime_error when the library has no SHA-256 to give: a digest that is made up would
+  // Throws std::bad_alloc or std::runtime_error when the library has no such digest to give: one that is made up would
   // be worse than no program.
-  Sha256Engine();
-  Sha256Engine(const Sha256Engine&) = delete;
-  Sha256Engine& operator=(const Sha256Engine&) = delete;
-  ~Sha256Engine();
+  explicit DigestEngine(DigestKind kind);
+  DigestEngine(const DigestEngine&) = delete;
+  DigestEngine& operator=(const DigestEngine&) = delete;
+  ~DigestEngine();
 
   void update(const std::byte* data, std::size_t size);
   // Once, and nothing after it.
-  [[nodiscard]] std::array<std::uint8_t, 32> finish();
+  [[nodiscard]] std::vector<std::uint8_t> finish();
 
  private:
   void* context_ = nullptr;
+  std::size_t size_;  // of the digest, in bytes
 };
 
 }  // namespace latebind::platform

@@ -14,30 +14,32 @@ EVP_MD_CTX* context_of(void* context) {
 
 }  // namespace
 
-Sha256Engine::Sha256Engine() : context_(EVP_MD_CTX_new()) {
+DigestEngine::DigestEngine(DigestKind kind) : context_(EVP_MD_CTX_new()), size_(digest_bytes(kind)) {
   if (context_ == nullptr) throw std::bad_alloc();
-  if (EVP_DigestInit_ex(context_of(context_), EVP_sha256(), nullptr) != 1) {
+  const EVP_MD* algorithm = kind == DigestKind::kSha256 ? EVP_sha256() : EVP_sha1();
+  if (EVP_DigestInit_ex(context_of(context_), algorithm, nullptr) != 1) {
     EVP_MD_CTX_free(context_of(context_));
-    throw std::runtime_error("OpenSSL's libcrypto refuses SHA-256");
+    throw std::runtime_error("OpenSSL's libcrypto refuses to make a digest");
   }
 }
 
-Sha256Engine::~Sha256Engine() {
+DigestEngine::~DigestEngine() {
   EVP_MD_CTX_free(context_of(context_));
 }
 
-void Sha256Engine::update(const std::byte* data, std::size_t size) {
+void DigestEngine::update(const std::byte* data, std::size_t size) {
   if (EVP_DigestUpdate(context_of(context_), data, size) != 1) {
-    throw std::runtime_error("OpenSSL's libcrypto failed in SHA-256");
+    throw std::runtime_error("OpenSSL's libcrypto failed in a digest");
   }
 }
 
-std::array<std::uint8_t, 32> Sha256Engine::finish() {
-  std::array<std::uint8_t, 32> digest{};
+std::vector<std::uint8_t> DigestEngine::finish() {
+  std::vector<std::uint8_t> digest(EVP_MAX_MD_SIZE);
   unsigned size = 0;
-  if (EVP_DigestFinal_ex(context_of(context_), digest.data(), &size) != 1 || size != digest.size()) {
-    throw std::runtime_error("OpenSSL's libcrypto failed in SHA-256");
+  if (EVP_DigestFinal_ex(context_of(context_), digest.data(), &size) != 1 || size != size_) {
+    throw std::runtime_error("OpenSSL's libcrypto failed in a digest");
   }
+  digest.resize(size);
   return digest;
 }
 

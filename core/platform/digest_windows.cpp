@@ -10,38 +10,39 @@
 
 namespace latebind::platform {
 
-Sha256Engine::Sha256Engine() {
+DigestEngine::DigestEngine(DigestKind kind) : size_(digest_bytes(kind)) {
   BCRYPT_ALG_HANDLE algorithm = nullptr;
   BCRYPT_HASH_HANDLE hash = nullptr;
-  if (::BCryptOpenAlgorithmProvider(&algorithm, BCRYPT_SHA256_ALGORITHM, nullptr, 0) != 0) {
-    throw std::runtime_error("Windows CNG has no SHA-256");
+  const wchar_t* const name = kind == DigestKind::kSha256 ? BCRYPT_SHA256_ALGORITHM : BCRYPT_SHA1_ALGORITHM;
+  if (::BCryptOpenAlgorithmProvider(&algorithm, name, nullptr, 0) != 0) {
+    throw std::runtime_error("Windows CNG has no such digest");
   }
   const bool made = ::BCryptCreateHash(algorithm, &hash, nullptr, 0, nullptr, 0, 0) == 0;
   // The hash keeps what it needs of its provider.
   ::BCryptCloseAlgorithmProvider(algorithm, 0);
-  if (!made) throw std::runtime_error("Windows CNG refuses SHA-256");
+  if (!made) throw std::runtime_error("Windows CNG refuses to make a digest");
   context_ = hash;
 }
 
-Sha256Engine::~Sha256Engine() {
+DigestEngine::~DigestEngine() {
   ::BCryptDestroyHash(context_);
 }
 
-void Sha256Engine::update(const std::byte* data, std::size_t size) {
+void DigestEngine::update(const std::byte* data, std::size_t size) {
   while (size > 0) {
     const auto count = static_cast<ULONG>(std::min<std::size_t>(size, std::numeric_limits<ULONG>::max()));
     // BCryptHashData only reads, whatever its signature says.
     auto* const bytes = reinterpret_cast<PUCHAR>(const_cast<std::byte*>(data));
-    if (::BCryptHashData(context_, bytes, count, 0) != 0) throw std::runtime_error("Windows CNG failed in SHA-256");
+    if (::BCryptHashData(context_, bytes, count, 0) != 0) throw std::runtime_error("Windows CNG failed in a digest");
     data += count;
     size -= count;
   }
 }
 
-std::array<std::uint8_t, 32> Sha256Engine::finish() {
-  std::array<std::uint8_t, 32> digest{};
+std::vector<std::uint8_t> DigestEngine::finish() {
+  std::vector<std::uint8_t> digest(size_);
   if (::BCryptFinishHash(context_, digest.data(), static_cast<ULONG>(digest.size()), 0) != 0) {
-    throw std::runtime_error("Windows CNG failed in SHA-256");
+    throw std::runtime_error("Windows CNG failed in a digest");
   }
   return digest;
 }

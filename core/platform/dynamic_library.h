@@ -18,6 +18,12 @@ class DynamicLibrary {
   // (not a library, wrong architecture, a dependency missing …).
   static core::Result<DynamicLibrary> open(const std::filesystem::path& file);
 
+  // Opens a library of the distribution by its bare name ("libcurl.so.4"), where the system's loader keeps such: on
+  // Windows beside the program or in the system's folder; never in the current folder. For libraries that come with the
+  // system; vendors' are searched for (core/vendor_search.h). kInvalidArgument for a name with a folder in it,
+  // kLibraryNotFound with the loader's own text.
+  static core::Result<DynamicLibrary> open_system(const std::string& name);
+
   DynamicLibrary(DynamicLibrary&& other) noexcept;
   DynamicLibrary& operator=(DynamicLibrary&& other) noexcept;
   ~DynamicLibrary();

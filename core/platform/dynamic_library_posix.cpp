@@ -95,6 +95,22 @@ core::Result<DynamicLibrary> DynamicLibrary::open(const std::filesystem::path& f
   return DynamicLibrary(handle, file);
 }
 
+core::Result<DynamicLibrary> DynamicLibrary::open_system(const std::string& name) {
+  if (name.empty() || name.find_first_of(std::string_view("/\0", 2)) != std::string::npos) {
+    return Status(StatusCode::kInvalidArgument, fmt::format("cannot load a library of the system: {} is no bare name",
+                                                            quoted(std::filesystem::path(name))));
+  }
+  const std::lock_guard guard(loader_lock());
+  void* handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* text = ::dlerror();
+    return Status::from_vendor(StatusCode::kLibraryNotFound,
+                               fmt::format("the loader has no {}", quoted(std::filesystem::path(name))), 0,
+                               text != nullptr ? text : "no reason given");
+  }
+  return DynamicLibrary(handle, name);
+}
+
 DynamicLibrary::DynamicLibrary(void* handle, std::filesystem::path file) : handle_(handle), file_(std::move(file)) {}
 
 DynamicLibrary::DynamicLibrary(DynamicLibrary&& other) noexcept

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <string_view>
 #include <utility>
 
 #include "core/platform/dynamic_library.h"
@@ -63,6 +64,23 @@ core::Result<DynamicLibrary> DynamicLibrary::open(const std::filesystem::path& f
                                windows_error_text(error));
   }
   return DynamicLibrary(handle, file);
+}
+
+core::Result<DynamicLibrary> DynamicLibrary::open_system(const std::string& name) {
+  if (name.empty() || name.find_first_of(std::string_view("/\\:\0", 4)) != std::string::npos) {
+    return Status(StatusCode::kInvalidArgument, fmt::format("cannot load a library of the system: {} is no bare name",
+                                                            quoted(std::filesystem::path(utf16_of(name)))));
+  }
+  const NoDialogues no_dialogues;
+  const HMODULE handle = ::LoadLibraryExW(utf16_of(name).c_str(), nullptr,
+                                          LOAD_LIBRARY_SEARCH_APPLICATION_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32);
+  if (handle == nullptr) {
+    const DWORD error = ::GetLastError();
+    return Status::from_vendor(StatusCode::kLibraryNotFound,
+                               fmt::format("the loader has no {}", quoted(std::filesystem::path(utf16_of(name)))),
+                               error, windows_error_text(error));
+  }
+  return DynamicLibrary(handle, utf16_of(name));
 }
 
 DynamicLibrary::DynamicLibrary(void* handle, std::filesystem::path file) : handle_(handle), file_(std::move(file)) {}

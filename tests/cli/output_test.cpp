@@ -98,6 +98,13 @@ TEST(ProgressTest, SaysRateAndRemainingTime) {
   EXPECT_NE(line.find("0:00:06 left"), std::string::npos) << line;
 }
 
+TEST(ProgressTest, SaysHowMuchIsLoadedAndHowFast) {
+  EXPECT_EQ(loading_line(25'000'000, 100'000'000, 2.0, 200),
+            "[======                  ]  25 %  25.0 of 100.0 MB  12.5 MB/s  0:00:06 left");
+  EXPECT_NE(loading_line(0, 0, 0, 200).find("0.0 of 0.0 MB"), std::string::npos);
+  EXPECT_EQ(loading_line(1, UINT64_MAX, 1e300, 20).size(), 20U);
+}
+
 TEST(ProgressTest, StandsAnyFigures) {
   EXPECT_NE(progress_line(0, 0, 100, 0, 200).find("0 texts"), std::string::npos);
   EXPECT_NE(progress_line(7, 1, std::nullopt, 3.5, 200).find("0:00:04 so far"), std::string::npos);

@@ -5,7 +5,7 @@ import re
 import pytest
 from support import BOTH_GONE, PROGRAM, bad, good
 
-COMMANDS = ["devices", "doctor", "embed", "search", "run", "export", "bench", "bench embed"]
+COMMANDS = ["devices", "doctor", "embed", "search", "run", "export", "pull", "bench", "bench embed"]
 
 
 def test_version_is_one_line_on_stdout():

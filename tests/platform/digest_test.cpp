@@ -78,6 +78,16 @@ TEST(DigestTest, ReadsFilesOfEveryLength) {
   EXPECT_EQ(*sha256_hex_of_file(file), kOfAMillion);
 }
 
+TEST(DigestTest, NamesAFileAsGitDoes) {
+  const TemporaryFolder folder;
+  testing::write_file(folder / "file", "");
+  EXPECT_EQ(*git_blob_name_of_file(folder / "file"), "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
+  testing::write_file(folder / "file", "hello world\n");
+  EXPECT_EQ(*git_blob_name_of_file(folder / "file"), "3b18e512dba79e4c8300dd08aeb37f8e728b8dad");
+  EXPECT_EQ(git_blob_name_of_file(folder.path()).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(git_blob_name_of_file(folder / "missing").status().code(), StatusCode::kNotFound);
+}
+
 TEST(DigestTest, NamesTheFileThatItCanNotRead) {
   const TemporaryFolder folder;
   const auto missing = sha256_hex_of_file(folder / "missing");

@@ -229,6 +229,25 @@ TEST(DynamicLibraryTest, OpensFromManyThreadsAtOnce) {
   EXPECT_EQ(answers, std::vector<int>(8, 42));
 }
 
+TEST(SystemLibraryTest, IsFoundByItsBareName) {
+  const auto library = DynamicLibrary::open_system("libm.so.6");
+  ASSERT_TRUE(library.ok()) << library.status().to_string();
+  EXPECT_NE(library->symbol("cos"), nullptr);
+}
+
+TEST(SystemLibraryTest, KeepsTheLoadersWordsWhenThereIsNone) {
+  const Status status = DynamicLibrary::open_system("liblatebind_none.so.9").status();
+  EXPECT_EQ(status.code(), StatusCode::kLibraryNotFound);
+  EXPECT_TRUE(has(status, "No such file")) << status.to_string();
+}
+
+TEST(SystemLibraryTest, IsNoPath) {
+  for (const std::string& name :
+       {std::string(FIXTURE_WHOLE), std::string("./x.so"), std::string(), std::string("a\0b", 3)}) {
+    EXPECT_EQ(DynamicLibrary::open_system(name).status().code(), StatusCode::kInvalidArgument) << name;
+  }
+}
+
 TEST(OwnModuleTest, IsTheProgramForWhatIsLinkedIntoIt) {
   const auto file = own_module_file();
   ASSERT_TRUE(file.ok()) << file.status().to_string();

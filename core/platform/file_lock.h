@@ -1,0 +1,36 @@
+// A lock that one process at a time holds, tied to a file: for folders that several programs fill. The file itself is
+// empty and stays when the lock is given back, so that all meet at the same one; a process that dies gives its locks
+// back.
+//
+// The kind of lock that other tools take as well: flock() on Linux, the first byte locked on Windows. One thread at a
+// time; two objects exclude each other within a process, too.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+
+#include "core/result.h"
+
+namespace latebind::platform {
+
+class FileLock {
+ public:
+  // Makes the file if it is not there; its folder must exist. Waits up to `timeout` and calls `on_wait` once if it has
+  // to. kBusy when somebody else holds it for longer, kPermissionDenied, kDiskFull or kIo.
+  static core::Result<FileLock> acquire(const std::filesystem::path& file, std::chrono::milliseconds timeout,
+                                        const std::function<void()>& on_wait = {});
+
+  FileLock(FileLock&& other) noexcept;
+  FileLock& operator=(FileLock&& other) noexcept;
+  ~FileLock();
+
+ private:
+  explicit FileLock(std::intptr_t handle) : handle_(handle) {}
+  void release() noexcept;
+
+  std::intptr_t handle_ = -1;  // -1: not held
+};
+
+}  // namespace latebind::platform

@@ -1,0 +1,15 @@
+// The system calls that FileLock stands on; one twin for each system. Internal to core/platform.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "core/result.h"
+
+namespace latebind::platform {
+
+// The lock's handle, or -1 when somebody else holds it. Does not wait.
+[[nodiscard]] core::Result<std::intptr_t> try_lock_file(const std::filesystem::path& file);
+void unlock_file(std::intptr_t handle) noexcept;
+
+}  // namespace latebind::platform

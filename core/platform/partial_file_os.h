@@ -1,0 +1,23 @@
+// The system calls that PartialFile has beyond those of output_file_os.h; one twin for each system. Internal to
+// core/platform.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "core/result.h"
+
+namespace latebind::platform {
+
+struct OpenedPartial {
+  int handle = -1;  // its position is the end
+  std::uint64_t size = 0;
+};
+
+[[nodiscard]] core::Result<OpenedPartial> open_partial(const std::filesystem::path& file);
+// Empties it and goes to its start.
+[[nodiscard]] core::Status empty_partial(int handle, const std::filesystem::path& file);
+// Its present size, or `otherwise`.
+[[nodiscard]] std::uint64_t size_of_partial(int handle, std::uint64_t otherwise);
+
+}  // namespace latebind::platform

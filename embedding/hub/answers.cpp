@@ -1,0 +1,149 @@
+#include "embedding/hub/answers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "embedding/hub/name.h"
+#include "embedding/json_text.h"
+
+namespace latebind::embedding::hub {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using nlohmann::json;
+
+constexpr std::size_t kFilesMax = 100'000;
+constexpr JsonLimits kAnswerLimits{.bytes_max = std::size_t{16} << 20, .depth_max = 64};
+
+Status invalid(std::string_view name, std::string_view what) {
+  return Status(StatusCode::kInvalidModel, fmt::format("{}: {}; does HF_ENDPOINT name a model hub?", name, what));
+}
+
+std::string_view value_of(const Headers& headers, std::string_view name) {
+  const auto found = headers.find(name);
+  return found == headers.end() ? std::string_view() : std::string_view(found->second);
+}
+
+std::optional<unsigned> parse_part(std::string_view text) {
+  unsigned value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+// "Sun, 06 Nov 1994 08:49:37 GMT", the one form of a date that servers may send today. Seconds, because the clock's own
+// unit ends in the year 2262.
+std::optional<std::chrono::sys_seconds> parse_date(std::string_view text) {
+  constexpr std::size_t kLength = 29;
+  constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  if (text.size() != kLength || !text.ends_with(" GMT") || text.substr(3, 2) != ", ") return std::nullopt;
+  const auto day = parse_part(text.substr(5, 2));
+  const auto* month = std::ranges::find(kMonths, text.substr(8, 3));
+  const auto year = parse_part(text.substr(12, 4));
+  const auto hours = parse_part(text.substr(17, 2));
+  const auto minutes = parse_part(text.substr(20, 2));
+  const auto seconds = parse_part(text.substr(23, 2));
+  if (!day || month == kMonths.end() || !year || !hours || !minutes || !seconds || *hours > 23 || *minutes > 59 ||
+      *seconds > 60) {
+    return std::nullopt;
+  }
+  const std::chrono::year_month_day date(std::chrono::year(static_cast<int>(*year)),
+                                         std::chrono::month(static_cast<unsigned>(month - kMonths.begin()) + 1),
+                                         std::chrono::day(*day));
+  if (!date.ok()) return std::nullopt;
+  return std::chrono::sys_days(date) + std::chrono::hours(*hours) + std::chrono::minutes(*minutes) +
+         std::chrono::seconds(*seconds);
+}
+
+}  // namespace
+
+Result<ModelInfo> parse_model_info(std::string_view text, std::string_view name) {
+  const auto document = parse_json(text, name, kAnswerLimits);
+  if (!document.ok()) return document.status().with_context("the hub's answer");
+  if (!document->is_object()) return invalid(name, "an object was expected, found an array");
+  ModelInfo info;
+  LB_ASSIGN_OR_RETURN(info.commit, read_text(*document, "sha", "", name));
+  if (!is_commit(info.commit)) {
+    return invalid(name, fmt::format("'sha' is '{}', which is no commit", printable(info.commit)));
+  }
+  const auto siblings = document->find("siblings");
+  if (siblings == document->end() || !siblings->is_array()) return invalid(name, "there is no list 'siblings'");
+  if (siblings->size() > kFilesMax) {
+    return invalid(name, fmt::format("{} files, at most {} are read", siblings->size(), kFilesMax));
+  }
+  for (const json& sibling : *siblings) {
+    LB_ASSIGN_OR_RETURN(std::string file, read_text(sibling, "rfilename", "", name));
+    if (is_file_name(file)) info.files.push_back(std::move(file));
+  }
+  return info;
+}
+
+std::optional<std::vector<std::string>> parse_tree(std::string_view text) {
+  const auto document = parse_json(text, "tree", kAnswerLimits);
+  if (!document.ok() || !document->is_object()) return std::nullopt;
+  const auto version = read_size(*document, "format_version", 1, 1, "tree");
+  const auto files = document->find("files");
+  if (!version.ok() || !version->has_value() || files == document->end() || !files->is_object()) return std::nullopt;
+  std::vector<std::string> names;
+  for (const auto& item : files->items()) {
+    if (is_file_name(item.key())) names.push_back(item.key());
+  }
+  return names;
+}
+
+std::string plain_etag(std::string_view etag) {
+  if (etag.starts_with("W/")) etag.remove_prefix(2);
+  if (etag.starts_with('"')) etag.remove_prefix(1);
+  if (etag.ends_with('"')) etag.remove_suffix(1);
+  return std::string(etag);
+}
+
+std::optional<FileInfo> parse_file_info(const Headers& headers, bool is_file) {
+  FileInfo info;
+  info.etag = plain_etag(value_of(headers, "x-linked-etag"));
+  if (info.etag.empty()) info.etag = plain_etag(value_of(headers, "etag"));
+  if (!is_blob_name(info.etag)) return std::nullopt;
+  info.size = parse_bytes(value_of(headers, "x-linked-size"));
+  if (!info.size && is_file) info.size = parse_bytes(value_of(headers, "content-length"));
+  return info;
+}
+
+std::optional<std::uint64_t> parse_bytes(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<std::uint64_t> parse_range_start(std::string_view content_range) {
+  constexpr std::string_view kUnit = "bytes ";
+  if (!content_range.starts_with(kUnit)) return std::nullopt;
+  content_range.remove_prefix(kUnit.size());
+  return parse_bytes(content_range.substr(0, content_range.find('-')));
+}
+
+std::optional<std::chrono::seconds> parse_retry_after(std::string_view text,
+                                                      std::chrono::system_clock::time_point now) {
+  constexpr std::chrono::seconds kMost = std::chrono::hours(24 * 365);
+  if (const auto seconds = parse_bytes(text)) {
+    return std::min(kMost, std::chrono::seconds(std::min<std::uint64_t>(*seconds, 1U << 30U)));
+  }
+  const auto date = parse_date(text);
+  if (!date) return std::nullopt;
+  return std::clamp(*date - std::chrono::floor<std::chrono::seconds>(now), std::chrono::seconds(0), kMost);
+}
+
+std::chrono::milliseconds backoff_after(unsigned failures) {
+  constexpr std::chrono::milliseconds kFirst{500};
+  constexpr unsigned kDoublingsMost = 4;
+  return kFirst * (1U << std::min(failures > 0 ? failures - 1 : 0, kDoublingsMost));
+}
+
+}  // namespace latebind::embedding::hub

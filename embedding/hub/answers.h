@@ -1,0 +1,58 @@
+// What the hub says, read and checked: its answer about a model, the headers of a file, and the waiting that it asks
+// for. Nothing here touches the network or a file.
+//
+// Pure functions, for any thread. No exception leaves them.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+
+namespace latebind::embedding::hub {
+
+// Names in lower case.
+using Headers = std::map<std::string, std::string, std::less<>>;
+
+struct ModelInfo {
+  std::string commit;
+  std::vector<std::string> files;  // names with '/'; those that are no file name of ours are left out
+};
+
+// The answer to /api/models/ORG/NAME/revision/REVISION. kInvalidModel says what is wrong with it; `name` stands for it.
+[[nodiscard]] core::Result<ModelInfo> parse_model_info(std::string_view text, std::string_view name);
+
+// The names in a tree that another tool has kept (cache_layout.h), or nothing when it is none of a kind that we know.
+[[nodiscard]] std::optional<std::vector<std::string>> parse_tree(std::string_view text);
+
+struct FileInfo {
+  std::string etag;                   // the blob's name
+  std::optional<std::uint64_t> size;  // bytes
+};
+
+// What a file's headers say. Those of a link to its storage ("X-Linked-…") win over those of the answer itself, which
+// count when `is_file`: the answer is the file and no redirect. Nothing when there is no usable ETag.
+[[nodiscard]] std::optional<FileInfo> parse_file_info(const Headers& headers, bool is_file);
+
+// An ETag without W/ and quotes.
+[[nodiscard]] std::string plain_etag(std::string_view etag);
+
+// A size in decimal digits.
+[[nodiscard]] std::optional<std::uint64_t> parse_bytes(std::string_view text);
+
+// Where the bytes of a partial answer begin: 100 for "bytes 100-199/200".
+[[nodiscard]] std::optional<std::uint64_t> parse_range_start(std::string_view content_range);
+
+// How long Retry-After asks to wait: seconds, or a date of HTTP as seen at `now`. Never negative.
+[[nodiscard]] std::optional<std::chrono::seconds> parse_retry_after(std::string_view text,
+                                                                    std::chrono::system_clock::time_point now);
+
+// How long to wait before the attempt after the `failures`-th failure: doubles from half a second to eight.
+[[nodiscard]] std::chrono::milliseconds backoff_after(unsigned failures);
+
+}  // namespace latebind::embedding::hub

@@ -1,0 +1,56 @@
+// Where the files of one model lie in the hub's cache, which other tools fill and read as well:
+//
+//   <cache>/models--org--name/blobs/<etag>              contents, each once
+//   <cache>/models--org--name/blobs/<etag>.incomplete   what is loading
+//   <cache>/models--org--name/snapshots/<commit>/<file> a link to ../../blobs/<etag>; a copy where links fail
+//   <cache>/models--org--name/refs/<revision>           the commit that a branch or tag stood for
+//   <cache>/models--org--name/trees/<commit>.json       what all files of the commit are, when another tool has asked
+//   <cache>/.locks/models--org--name/<etag>.lock        held by whoever loads that content
+//
+// Names that come from outside are checked before they come here (name.h). A value type; the functions may be called
+// from any thread.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+
+namespace latebind::embedding::hub {
+
+class CacheLayout {
+ public:
+  CacheLayout(std::filesystem::path cache_folder, const std::string& id);
+
+  [[nodiscard]] const std::filesystem::path& cache_folder() const { return cache_folder_; }
+  [[nodiscard]] std::filesystem::path blob(const std::string& etag) const;
+  [[nodiscard]] std::filesystem::path partial(const std::string& etag) const;
+  [[nodiscard]] std::filesystem::path lock_file(const std::string& etag) const;
+  [[nodiscard]] std::filesystem::path snapshot(const std::string& commit) const;
+  [[nodiscard]] std::filesystem::path file(const std::string& commit, const std::string& name) const;
+  [[nodiscard]] std::filesystem::path tree(const std::string& commit) const;
+
+  // The commit that `revision` stood for when it was last asked, or nothing.
+  [[nodiscard]] std::optional<std::string> read_ref(const std::string& revision) const;
+  [[nodiscard]] core::Status write_ref(const std::string& revision, const std::string& commit) const;
+
+  // True when the snapshot has the file, whole: a link that leads nowhere is none.
+  [[nodiscard]] bool has(const std::string& commit, const std::string& name) const;
+  // Names of all files in the snapshot, with '/'; no more than 10000.
+  [[nodiscard]] std::vector<std::string> files_of(const std::string& commit) const;
+
+  // The folders of blobs and locks. kPermissionDenied says how another cache is chosen.
+  [[nodiscard]] core::Status make_folders() const;
+  // Puts the blob into the snapshot under `name`, as a link, or as a copy when `links` is false or the system refuses.
+  [[nodiscard]] core::Status put(const std::string& commit, const std::string& name, const std::string& etag,
+                                 bool links) const;
+
+ private:
+  std::filesystem::path cache_folder_;
+  std::filesystem::path model_folder_;
+  std::filesystem::path locks_folder_;
+};
+
+}  // namespace latebind::embedding::hub

@@ -1,0 +1,319 @@
+#include "embedding/hub/client.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include "embedding/json_text.h"
+
+namespace latebind::embedding::hub {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
+constexpr unsigned kRedirectsMax = 10;
+constexpr std::size_t kAnswerBytesMax = std::size_t{16} << 20;
+constexpr std::uint64_t kFileBytesMax = std::uint64_t{1} << 40;
+// A question is answered within this, however slowly its bytes come.
+constexpr std::chrono::seconds kAnswerTimeout{60};
+// Who asks to wait longer gets no more requests from us.
+constexpr std::chrono::seconds kLongestWait{60};
+// So much of a file between two failures starts the count of failures anew.
+constexpr std::uint64_t kProgressBytes = std::uint64_t{1} << 20;
+
+std::string_view header(const HttpAnswer& answer, std::string_view name) {
+  const auto found = answer.headers.find(name);
+  return found == answer.headers.end() ? std::string_view() : std::string_view(found->second);
+}
+
+bool is_redirect(const HttpAnswer& answer) {
+  return answer.status >= 300 && answer.status < 400 && !answer.redirect.empty();
+}
+
+HttpOutcome permanent(StatusCode code, std::string text) {
+  return {.answer = {}, .failure = HttpFailure::kPermanent, .status = Status(code, std::move(text))};
+}
+
+// Several machines that failed together should not come back together.
+std::chrono::milliseconds jittered(std::chrono::milliseconds pause) {
+  thread_local std::minstd_rand random(std::random_device{}());
+  return pause + pause * static_cast<int>(random() % 26) / 100;
+}
+
+}  // namespace
+
+Result<Client> Client::make(const Settings& settings, Note note) {
+  LB_ASSIGN_OR_RETURN(Http http, Http::make(settings.authorities));
+  return Client(settings, std::move(http), std::move(note));
+}
+
+Client::Client(const Settings& settings, Http http, Note note)
+    : settings_(&settings),
+      http_(std::move(http)),
+      note_(std::move(note)),
+      hub_origin_(http_.origin_of(settings.endpoint)) {}
+
+// One attempt, along all redirects.
+HttpOutcome Client::ask(const Question& question, const HttpBody& body) {
+  HttpRequest request;
+  request.head = question.head;
+  request.url = question.url;
+  request.stall_timeout = question.stall_timeout;
+  request.whole_timeout = question.whole_timeout;
+  Headers first;
+  for (unsigned redirects = 0;; ++redirects) {
+    const std::string origin = http_.origin_of(request.url);
+    if (origin.empty()) {
+      return permanent(StatusCode::kIo,
+                       fmt::format("the hub leads to {}, which is no address of HTTP", shown_url(request.url)));
+    }
+    request.headers.clear();
+    // Nobody else's business.
+    if (settings_->token && origin == hub_origin_) {
+      request.headers.push_back("Authorization: Bearer " + *settings_->token);
+    }
+    // Sizes and digests are those of the file as it is.
+    request.headers.emplace_back("Accept-Encoding: identity");
+    if (question.from > 0) request.headers.push_back(fmt::format("Range: bytes={}-", question.from));
+    HttpOutcome outcome = http_.exchange(request, body);
+    // What the hub says of a file stands in its own answer, not in those of the places it leads to.
+    for (const auto& [name, value] : outcome.answer.headers) {
+      if (name == "x-repo-commit" || name == "x-linked-etag" || name == "x-linked-size") first.emplace(name, value);
+    }
+    const bool goes_on = outcome.failure == HttpFailure::kNone && is_redirect(outcome.answer);
+    const std::string next = goes_on ? http_.origin_of(outcome.answer.redirect) : std::string();
+    if (!goes_on || (question.at_hub_only && next != origin && parse_file_info(outcome.answer.headers, false))) {
+      for (const auto& [name, value] : first) {
+        outcome.answer.headers.insert_or_assign(name, value);
+      }
+      return outcome;
+    }
+    if (redirects == kRedirectsMax) {
+      return permanent(StatusCode::kIo,
+                       fmt::format("{} is redirected more than {} times", question.what, kRedirectsMax));
+    }
+    if (origin.starts_with("https:") && next.starts_with("http:")) {
+      return permanent(StatusCode::kPermissionDenied,
+                       fmt::format("{} is redirected from an encrypted connection to {}, which is none", question.what,
+                                   shown_url(outcome.answer.redirect)));
+    }
+    request.url = outcome.answer.redirect;
+  }
+}
+
+Status Client::refusal(const Question& question, const HttpAnswer& answer) const {
+  const std::string_view reason = header(answer, "x-error-code");
+  const bool gated = reason == "GatedRepo";
+  const auto says = [&](StatusCode code, std::string_view words) {
+    return Status(code, fmt::format("{} answers {} for {}: {}", shown_url(settings_->endpoint), answer.status,
+                                    question.what, words));
+  };
+  switch (answer.status) {
+    case 401:
+    case 403:
+      if (gated || answer.status == 403) {
+        return says(StatusCode::kPermissionDenied,
+                    fmt::format("access is granted to those who accept its terms at {}/{}{}",
+                                shown_url(settings_->endpoint), model_id_,
+                                settings_->token ? "; the token's owner has not, or the token may not read it"
+                                                 : ", and name a token in HF_TOKEN"));
+      }
+      return says(StatusCode::kPermissionDenied,
+                  settings_->token
+                      ? "the token is not accepted, or there is no such model; check HF_TOKEN and the model's name"
+                      : "there is no such model, or it is private; check its name, or put a token into HF_TOKEN");
+    case 404:
+      if (reason == "RevisionNotFound") return says(StatusCode::kNotFound, "it has no such revision");
+      if (reason == "EntryNotFound") return says(StatusCode::kNotFound, "it has no such file");
+      return says(StatusCode::kNotFound, "there is no such model or revision; check the name");
+    case 429:
+      return says(StatusCode::kBusy, "too many requests; try again later, or put a token into HF_TOKEN");
+    case 407:
+      return says(StatusCode::kPermissionDenied, "the proxy wants a user and a password; check https_proxy");
+    default:
+      return says(StatusCode::kIo, answer.status >= 500 ? "the hub is out of order; try again later"
+                                                        : "this is no answer of a model hub; check HF_ENDPOINT");
+  }
+}
+
+Status Client::judge(const Question& question, const HttpOutcome& outcome, unsigned& failures, bool& again) {
+  again = false;
+  unreachable_ = false;
+  const int status = outcome.answer.status;
+  if (outcome.failure == HttpFailure::kNone && status >= 200 && status < 400) return {};
+  const bool passing = outcome.failure == HttpFailure::kPassing;
+  const bool answered = outcome.failure == HttpFailure::kNone;
+  const bool busy = answered && (status == 429 || status == 408);
+  const bool broken = answered && status >= 500;
+  unreachable_ = passing || broken || (outcome.failure == HttpFailure::kPermanent && status == 0);
+  Status error = answered ? refusal(question, outcome.answer) : outcome.status.with_context(question.what);
+  if (!passing && !busy && !broken) return error;
+  if (++failures >= attempts_max_) return error;
+
+  std::chrono::milliseconds pause = jittered(backoff_after(failures));
+  if (answered) {
+    const auto asked = parse_retry_after(header(outcome.answer, "retry-after"), std::chrono::system_clock::now());
+    if (asked && *asked > kLongestWait) {
+      return Status(error.code(), fmt::format("{}; it asks to wait {} s", error.message(), asked->count()));
+    }
+    if (asked) pause = std::max(pause, std::chrono::milliseconds(*asked));
+  }
+  if (note_ && (busy || pause >= std::chrono::seconds(2))) {
+    note_(fmt::format("{}; again in {:.1f} s", error.message(), static_cast<double>(pause.count()) / 1000));
+  }
+  std::this_thread::sleep_for(pause);
+  again = true;
+  return {};
+}
+
+Result<HttpAnswer> Client::ask_until_answered(const Question& question, const HttpBody& body) {
+  for (unsigned failures = 0;;) {
+    HttpOutcome outcome = ask(question, body);
+    bool again = false;
+    LB_RETURN_IF_ERROR(judge(question, outcome, failures, again));
+    if (!again) return std::move(outcome.answer);
+  }
+}
+
+Result<ModelInfo> Client::model_info(const ModelName& name) {
+  model_id_ = name.id;
+  Question question;
+  question.url =
+      fmt::format("{}/api/models/{}/revision/{}", settings_->endpoint, name.id, percent_encoded(name.revision));
+  question.what = fmt::format("'{}'", name.text());
+  question.stall_timeout = settings_->answer_timeout;
+  question.whole_timeout = kAnswerTimeout;
+  std::string text;
+  HttpBody body;
+  body.begin = [&](const HttpAnswer&) {
+    text.clear();
+    return Status();
+  };
+  body.write = [&](std::string_view bytes) {
+    if (text.size() + bytes.size() > kAnswerBytesMax) {
+      return Status(StatusCode::kInvalidModel,
+                    fmt::format("the hub's answer about {} is longer than {} bytes", question.what, kAnswerBytesMax));
+    }
+    text += bytes;
+    return Status();
+  };
+  LB_ASSIGN_OR_RETURN(const HttpAnswer answer, ask_until_answered(question, body));
+  LB_ASSIGN_OR_RETURN(ModelInfo info, parse_model_info(text, question.what));
+  if (is_commit(name.revision) && name.revision != info.commit) {
+    return Status(StatusCode::kInvalidModel,
+                  fmt::format("{} was asked for, and the hub gives the commit {}", question.what, info.commit));
+  }
+  return info;
+}
+
+std::string Client::file_url(const ModelName& name, const std::string& commit, const std::string& file) const {
+  std::string url = fmt::format("{}/{}/resolve/{}", settings_->endpoint, name.id, commit);
+  for (std::string_view rest = file; !rest.empty();) {
+    const auto slash = std::min(rest.find('/'), rest.size());
+    url += "/" + percent_encoded(rest.substr(0, slash));
+    rest.remove_prefix(std::min(slash + 1, rest.size()));
+  }
+  return url;
+}
+
+Result<FileInfo> Client::file_info(const ModelName& name, const std::string& commit, const std::string& file) {
+  model_id_ = name.id;
+  Question question;
+  question.head = true;
+  question.url = file_url(name, commit, file);
+  question.what = fmt::format("{} of '{}'", printable(file), name.text());
+  question.at_hub_only = true;
+  question.stall_timeout = settings_->answer_timeout;
+  question.whole_timeout = kAnswerTimeout;
+  LB_ASSIGN_OR_RETURN(const HttpAnswer answer, ask_until_answered(question, {}));
+  const std::string_view of = header(answer, "x-repo-commit");
+  if (!of.empty() && of != commit) {
+    return Status(StatusCode::kInvalidModel, fmt::format("{}: the hub gives the file of commit {}, {} was asked for",
+                                                         question.what, printable(of), commit));
+  }
+  auto info = parse_file_info(answer.headers, answer.status == 200);
+  if (!info) {
+    return Status(StatusCode::kInvalidModel,
+                  fmt::format("{}: the answer has no ETag, by which the file would be kept; does HF_ENDPOINT name a "
+                              "model hub?",
+                              question.what));
+  }
+  if (info->size.value_or(0) > kFileBytesMax) {
+    return Status(StatusCode::kInvalidModel,
+                  fmt::format("{} has {} bytes, at most {} are loaded", question.what, *info->size, kFileBytesMax));
+  }
+  return *std::move(info);
+}
+
+Status Client::load(const ModelName& name, const std::string& commit, const std::string& file, const FileInfo& info,
+                    platform::PartialFile& partial, const std::function<void(std::uint64_t)>& on_bytes) {
+  model_id_ = name.id;
+  Question question;
+  question.url = file_url(name, commit, file);
+  question.what = fmt::format("{} of '{}'", printable(file), name.text());
+  question.stall_timeout = settings_->stall_timeout;
+  const std::uint64_t most = info.size.value_or(kFileBytesMax);
+
+  HttpBody body;
+  body.begin = [&](const HttpAnswer& answer) -> Status {
+    if (answer.status == 206 && parse_range_start(header(answer, "content-range")) != partial.size()) {
+      LB_RETURN_IF_ERROR(partial.clear());
+      return Status(
+          StatusCode::kIo,
+          fmt::format("{}: the server sends another part of it than was asked for; try again", question.what));
+    }
+    // A server that does not know ranges sends everything.
+    return answer.status == 206 || partial.size() == 0 ? Status() : partial.clear();
+  };
+  bool misplaced = false;
+  body.write = [&](std::string_view bytes) -> Status {
+    if (bytes.size() > most - partial.size()) {
+      misplaced = true;
+      return Status(StatusCode::kInvalidModel,
+                    fmt::format("{}: more bytes come than the {} that were announced", question.what, most));
+    }
+    LB_RETURN_IF_ERROR(partial.write(bytes));
+    on_bytes(partial.size());
+    return Status();
+  };
+
+  if (partial.size() > most) LB_RETURN_IF_ERROR(partial.clear());
+  std::uint64_t mark = partial.size();
+  for (unsigned failures = 0; !info.size || partial.size() < *info.size || partial.size() == 0;) {
+    question.from = partial.size();
+    HttpOutcome outcome = ask(question, body);
+    if (misplaced) {
+      LB_RETURN_IF_ERROR(partial.clear());
+      return outcome.status;
+    }
+    if (partial.size() >= mark + kProgressBytes) failures = 0;
+    mark = partial.size();
+    const bool ended =
+        outcome.failure == HttpFailure::kNone && (outcome.answer.status == 200 || outcome.answer.status == 206);
+    if (ended && (!info.size || partial.size() == *info.size)) break;
+    if (ended) {
+      outcome.failure = HttpFailure::kPassing;
+      outcome.status = Status(StatusCode::kIo, fmt::format("only {} of {} bytes came", partial.size(), *info.size));
+    } else if (outcome.failure == HttpFailure::kNone && outcome.answer.status == 416 && partial.size() > 0) {
+      // What is there can not be gone on with.
+      LB_RETURN_IF_ERROR(partial.clear());
+      mark = 0;
+      if (++failures < attempts_max_) continue;
+    }
+    bool again = false;
+    LB_RETURN_IF_ERROR(judge(question, outcome, failures, again));
+    if (!again) {
+      return Status(StatusCode::kIo, fmt::format("{}: the hub answers {} where the file was expected", question.what,
+                                                 outcome.answer.status));
+    }
+  }
+  unreachable_ = false;
+  return Status();
+}
+
+}  // namespace latebind::embedding::hub

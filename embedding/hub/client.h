@@ -1,0 +1,79 @@
+// The hub's protocol: what a model is made of, what a file is, and its bytes. Redirects are followed here (the token is
+// sent to the hub alone), and what may pass is tried again, a bounded number of times and with growing pauses.
+//
+// One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "core/platform/partial_file.h"
+#include "core/result.h"
+#include "embedding/hub/answers.h"
+#include "embedding/hub/http.h"
+#include "embedding/hub/name.h"
+#include "embedding/hub/settings.h"
+
+namespace latebind::embedding::hub {
+
+class Client {
+ public:
+  // Tells a person why nothing moves: "the hub asks to wait 20 s".
+  using Note = std::function<void(std::string_view)>;
+
+  // kLibraryNotFound when there is no libcurl. `settings` must outlive the client.
+  static core::Result<Client> make(const Settings& settings, Note note);
+
+  // How often a request may fail before it is given up; 5 until set.
+  void set_attempts_max(unsigned attempts) { attempts_max_ = attempts; }
+
+  // The commit and the list of files. kNotFound, kPermissionDenied (with what to do), kBusy (asked to come later), kIo,
+  // kDeadlineExceeded.
+  [[nodiscard]] core::Result<ModelInfo> model_info(const ModelName& name);
+
+  [[nodiscard]] core::Result<FileInfo> file_info(const ModelName& name, const std::string& commit,
+                                                 const std::string& file);
+
+  // Loads what `partial` lacks of the file. What came is kept, whatever the outcome; the digest is the caller's to
+  // check. `on_bytes` is told how many bytes there are now.
+  [[nodiscard]] core::Status load(const ModelName& name, const std::string& commit, const std::string& file,
+                                  const FileInfo& info, platform::PartialFile& partial,
+                                  const std::function<void(std::uint64_t)>& on_bytes);
+
+  // True when the last call failed because the hub could not be reached or is out of order: what is in the cache may
+  // stand in.
+  [[nodiscard]] bool unreachable() const { return unreachable_; }
+
+ private:
+  struct Question {
+    bool head = false;
+    std::string url;
+    std::string what;          // for messages: "'org/name'", "model.safetensors of 'org/name'"
+    std::uint64_t from = 0;    // first byte wanted
+    bool at_hub_only = false;  // a redirect to another host is an answer
+    std::chrono::seconds whole_timeout{0};
+    std::chrono::seconds stall_timeout{10};
+  };
+
+  Client(const Settings& settings, Http http, Note note);
+
+  [[nodiscard]] HttpOutcome ask(const Question& question, const HttpBody& body);
+  // Ok when the answer is one; otherwise waits and is ok with `again` set, or is the error. `failures` counts.
+  [[nodiscard]] core::Status judge(const Question& question, const HttpOutcome& outcome, unsigned& failures,
+                                   bool& again);
+  [[nodiscard]] core::Result<HttpAnswer> ask_until_answered(const Question& question, const HttpBody& body);
+  [[nodiscard]] core::Status refusal(const Question& question, const HttpAnswer& answer) const;
+  [[nodiscard]] std::string file_url(const ModelName& name, const std::string& commit, const std::string& file) const;
+
+  const Settings* settings_;
+  Http http_;
+  Note note_;
+  std::string hub_origin_;
+  std::string model_id_;  // of the last question, for messages
+  unsigned attempts_max_ = 5;
+  bool unreachable_ = false;
+};
+
+}  // namespace latebind::embedding::hub

@@ -1,0 +1,37 @@
+// libcurl, opened when the first model is asked for: what never asks the hub neither loads it nor needs it installed.
+// Types come from curl's own headers, functions are taken by name, all or none.
+//
+// Thread-safe; the library stays open until the process ends.
+#pragma once
+
+#include <curl/curl.h>
+
+#include <string>
+
+#include "core/result.h"
+
+namespace latebind::embedding::hub {
+
+struct CurlLibrary {
+  decltype(&::curl_global_init) global_init = nullptr;
+  decltype(&::curl_easy_init) easy_init = nullptr;
+  decltype(&::curl_easy_reset) easy_reset = nullptr;
+  decltype(&::curl_easy_setopt) set_option = nullptr;
+  decltype(&::curl_easy_perform) perform = nullptr;
+  decltype(&::curl_easy_getinfo) get_info = nullptr;
+  decltype(&::curl_easy_cleanup) easy_cleanup = nullptr;
+  decltype(&::curl_easy_strerror) error_text = nullptr;
+  decltype(&::curl_slist_append) list_append = nullptr;
+  decltype(&::curl_slist_free_all) list_free = nullptr;
+  decltype(&::curl_url) url_make = nullptr;
+  decltype(&::curl_url_set) url_set = nullptr;
+  decltype(&::curl_url_get) url_get = nullptr;
+  decltype(&::curl_url_cleanup) url_cleanup = nullptr;
+  decltype(&::curl_free) free = nullptr;
+
+  // Opens the library on first use; a failure is forgotten, so that one installed meanwhile is found. kLibraryNotFound
+  // says what to install, kLibraryUnusable which function is missing.
+  static core::Result<const CurlLibrary*> get();
+};
+
+}  // namespace latebind::embedding::hub

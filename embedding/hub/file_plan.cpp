@@ -1,0 +1,121 @@
+#include "embedding/hub/file_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "embedding/hub/name.h"
+#include "embedding/json_text.h"
+
+namespace latebind::embedding::hub {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using nlohmann::json;
+
+using Names = std::set<std::string, std::less<>>;
+
+constexpr std::size_t kModulesMax = 32;
+
+// The folders of the modules, each empty or with a '/' at its end; the first is the transformer's.
+Result<std::vector<std::string>> module_folders(const Names& files, const ReadFile& read) {
+  constexpr const char* kFile = "modules.json";
+  if (!files.contains(kFile)) return std::vector<std::string>{""};
+  LB_ASSIGN_OR_RETURN(const std::string text, read(kFile));
+  LB_ASSIGN_OR_RETURN(const json modules, parse_json(text, kFile));
+  if (!modules.is_array() || modules.empty() || modules.size() > kModulesMax) {
+    return Status(StatusCode::kInvalidModel,
+                  fmt::format("{}: an array of 1 to {} modules was expected", kFile, kModulesMax));
+  }
+  std::vector<std::string> folders;
+  for (const json& module : modules) {
+    LB_ASSIGN_OR_RETURN(const std::string folder, read_text(module, "path", "", kFile));
+    if (folder.empty() || folder == ".") {
+      folders.emplace_back();
+    } else if (is_file_name(folder)) {
+      folders.push_back(folder + "/");
+    } else {
+      return Status(StatusCode::kInvalidModel,
+                    fmt::format("{}: '{}' is no folder of the model", kFile, printable(folder)));
+    }
+  }
+  return folders;
+}
+
+// The first of `candidates` that there is, or an empty text.
+std::string first_of(const Names& files, const std::vector<std::string>& candidates) {
+  const auto found = std::ranges::find_if(candidates, [&](const std::string& name) { return files.contains(name); });
+  return found == candidates.end() ? std::string() : *found;
+}
+
+// The weights, and with an ONNX file the files beside it that hold its tensors.
+Result<std::vector<std::string>> weights_of(const Names& files, const std::string& folder, const ReadFile& read,
+                                            const std::string& model) {
+  const std::string config_name = folder + "config.json";
+  LB_ASSIGN_OR_RETURN(const std::string text, read(config_name));
+  LB_ASSIGN_OR_RETURN(const json config, parse_json(text, config_name));
+  LB_ASSIGN_OR_RETURN(const std::string type, read_text(config, "model_type", "", config_name));
+  const std::string safetensors = first_of(files, {folder + "model.safetensors"});
+  if (type == "bert" && !safetensors.empty()) return std::vector<std::string>{safetensors};
+  const std::string onnx =
+      first_of(files, {folder + "onnx/model.onnx", folder + "model.onnx", "onnx/model.onnx", "model.onnx"});
+  if (onnx.empty()) {
+    if (!safetensors.empty()) {
+      return Status(
+          StatusCode::kUnsupported,
+          fmt::format("'{}' is of the type '{}' and has no onnx/model.onnx; without one only bert is supported", model,
+                      printable(type)));
+    }
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("'{}' has neither model.safetensors nor onnx/model.onnx, of which one is needed", model));
+  }
+  std::vector<std::string> weights;
+  for (const std::string& file : files) {
+    if (file.starts_with(onnx + "_data") || file.starts_with(onnx + ".data")) weights.push_back(file);
+  }
+  weights.push_back(onnx);
+  return weights;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> plan_files(const std::vector<std::string>& files, const ReadFile& read,
+                                            const std::string& model) {
+  const Names there(files.begin(), files.end());
+  LB_ASSIGN_OR_RETURN(const auto folders, module_folders(there, read));
+  const std::string& transformer = folders.front();
+  std::vector<std::string> plan;
+  const auto add = [&](const std::string& name) {
+    if (there.contains(name) && std::ranges::find(plan, name) == plan.end()) plan.push_back(name);
+  };
+
+  const std::string tokenizer = first_of(there, {transformer + "tokenizer.json", "tokenizer.json"});
+  std::string missing;
+  if (!there.contains(transformer + "config.json")) missing = transformer + "config.json";
+  if (tokenizer.empty()) missing += (missing.empty() ? "" : " and ") + std::string("tokenizer.json");
+  if (!missing.empty()) {
+    return Status(StatusCode::kNotFound,
+                  fmt::format("'{}' has no {}: is it a model for sentences, in the present layout?", model, missing));
+  }
+
+  add("modules.json");
+  add("config_sentence_transformers.json");
+  for (const std::string& folder : folders) {
+    add(folder + "config.json");
+  }
+  for (const char* name : {"sentence_bert_config.json", "tokenizer_config.json", "special_tokens_map.json"}) {
+    add(transformer + name);
+  }
+  add(tokenizer);
+  LB_ASSIGN_OR_RETURN(const auto weights, weights_of(there, transformer, read, model));
+  for (const std::string& name : weights) {
+    add(name);
+  }
+  return plan;
+}
+
+}  // namespace latebind::embedding::hub

@@ -1,0 +1,145 @@
+#include "embedding/hub/settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "core/config.h"
+#include "core/platform/environment.h"
+#include "core/platform/folders.h"
+#include "core/platform/mapped_file.h"
+#include "core/platform/os_error.h"
+#include "embedding/json_text.h"
+
+namespace latebind::embedding::hub {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using platform::trusted_environment;
+using std::filesystem::path;
+
+constexpr const char* kDefaultEndpoint = "https://huggingface.co";
+constexpr std::size_t kTokenMax = 4096;
+
+bool is_true(const char* name) {
+  std::string word = trusted_environment(name).value_or("");
+  std::ranges::transform(word, word.begin(),
+                         [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+  constexpr std::array<std::string_view, 4> kTrue{"1", "ON", "YES", "TRUE"};
+  return std::ranges::find(kTrue, word) != kTrue.end();
+}
+
+// The folder that a variable names, "~/" at its beginning being the user's home.
+Result<std::optional<path>> folder_in(const char* name) {
+  const auto value = trusted_environment(name);
+  if (!value) return std::optional<path>();
+  path named = platform::path_from_utf8(*value);
+  if (*value == "~" || value->starts_with("~/")) {
+    LB_ASSIGN_OR_RETURN(const path home, platform::home_folder());
+    named = value->size() <= 2 ? home : home / platform::path_from_utf8(value->substr(2));
+  }
+  // Full: the program's folder may change between here and the last file.
+  std::error_code error;
+  path full = std::filesystem::absolute(named, error);
+  if (error) return platform::status_of_errno("find", named, error.default_error_condition().value());
+  return std::optional<path>(std::move(full));
+}
+
+Result<path> hub_home() {
+  LB_ASSIGN_OR_RETURN(const auto own, folder_in("HF_HOME"));
+  if (own) return *own;
+  LB_ASSIGN_OR_RETURN(const auto cache, folder_in("XDG_CACHE_HOME"));
+  if (cache) return *cache / "huggingface";
+  const auto home = platform::home_folder();
+  if (!home.ok()) return Status(home.status().code(), fmt::format("{}, or set HF_HOME", home.status().message()));
+  return *home / ".cache" / "huggingface";
+}
+
+Result<path> cache_folder_of(const path& home) {
+  for (const char* name : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"}) {
+    LB_ASSIGN_OR_RETURN(const auto folder, folder_in(name));
+    if (folder) return *folder;
+  }
+  return home / "hub";
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  const auto first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+// What goes into a header must not be able to end it; what is wrong with a secret is said without it.
+Result<std::optional<std::string>> checked_token(std::string_view text, std::string_view source) {
+  const std::string_view token = trimmed(text);
+  if (token.empty()) return std::optional<std::string>();
+  const auto is_visible = [](char c) { return c > 0x20 && c < 0x7f; };
+  if (token.size() > kTokenMax || !std::ranges::all_of(token, is_visible)) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("the token in {} is longer than {} bytes, or has blanks or control characters in it",
+                              source, kTokenMax));
+  }
+  return std::optional<std::string>(token);
+}
+
+Result<std::optional<std::string>> find_token(const path& home) {
+  if (const auto token = trusted_environment("HF_TOKEN")) return checked_token(*token, "HF_TOKEN");
+  if (is_true("HF_HUB_DISABLE_IMPLICIT_TOKEN")) return std::optional<std::string>();
+  LB_ASSIGN_OR_RETURN(const auto named, folder_in("HF_TOKEN_PATH"));
+  const path file = named ? *named : home / "token";
+  const auto mapped = platform::MappedFile::open(file);
+  if (!mapped.ok()) {
+    if (mapped.status().code() == StatusCode::kNotFound && !named) return std::optional<std::string>();
+    return mapped.status().with_context(named ? "HF_TOKEN_PATH" : "the hub's token");
+  }
+  const auto bytes = mapped->bytes().first(std::min(mapped->bytes().size(), 2 * kTokenMax));
+  return checked_token({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, platform::quoted(file));
+}
+
+Result<std::string> find_endpoint() {
+  std::string endpoint = trusted_environment("HF_ENDPOINT").value_or(kDefaultEndpoint);
+  while (endpoint.ends_with('/'))
+    endpoint.pop_back();
+  const bool web = endpoint.starts_with("https://") || endpoint.starts_with("http://");
+  const auto is_visible = [](char c) { return c > 0x20 && c < 0x7f; };
+  if (!web || endpoint.find_first_of("?#") != std::string::npos || !std::ranges::all_of(endpoint, is_visible)) {
+    return Status(StatusCode::kInvalidArgument, fmt::format("HF_ENDPOINT is '{}'; an address with https:// or http:// "
+                                                            "is expected",
+                                                            printable(endpoint)));
+  }
+  return endpoint;
+}
+
+Status read_seconds(const char* name, std::chrono::seconds& value) {
+  const auto text = trusted_environment(name);
+  if (!text) return {};
+  LB_ASSIGN_OR_RETURN(const auto seconds, core::parse_integer(name, *text, 1, 3600));
+  value = std::chrono::seconds(seconds);
+  return {};
+}
+
+}  // namespace
+
+Result<Settings> Settings::from_environment() {
+  Settings settings;
+  LB_ASSIGN_OR_RETURN(settings.endpoint, find_endpoint());
+  LB_ASSIGN_OR_RETURN(const path home, hub_home());
+  LB_ASSIGN_OR_RETURN(settings.cache_folder, cache_folder_of(home));
+  settings.offline = is_true(trusted_environment("HF_HUB_OFFLINE") ? "HF_HUB_OFFLINE" : "TRANSFORMERS_OFFLINE");
+  // A token that can not be read is no matter where nobody is asked.
+  if (!settings.offline) {
+    LB_ASSIGN_OR_RETURN(settings.token, find_token(home));
+  }
+  settings.links = !is_true("HF_HUB_DISABLE_SYMLINKS");
+  settings.authorities = trusted_environment("SSL_CERT_FILE").value_or("");
+  LB_RETURN_IF_ERROR(read_seconds("HF_HUB_ETAG_TIMEOUT", settings.answer_timeout));
+  LB_RETURN_IF_ERROR(read_seconds("HF_HUB_DOWNLOAD_TIMEOUT", settings.stall_timeout));
+  return settings;
+}
+
+}  // namespace latebind::embedding::hub

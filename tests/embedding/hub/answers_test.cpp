@@ -1,0 +1,134 @@
+// What the hub says, well-formed and not.
+#include "embedding/hub/answers.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "embedding/hub/http.h"
+
+namespace latebind::embedding::hub {
+namespace {
+
+using core::StatusCode;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const std::string kCommit(40, 'a');
+
+TEST(ModelInfoTest, HasTheCommitAndTheFiles) {
+  const auto info = parse_model_info(
+      fmt::format(R"({{"sha":"{}","private":false,"cardData":{{"tags":["x"]}},"siblings":[{{"rfilename":"config.json"}},
+                  {{"rfilename":"1_Pooling/config.json","size":190}}]}})",
+                  kCommit),
+      "'org/name'");
+  ASSERT_TRUE(info.ok()) << info.status().to_string();
+  EXPECT_EQ(info->commit, kCommit);
+  EXPECT_THAT(info->files, ElementsAre("config.json", "1_Pooling/config.json"));
+}
+
+TEST(ModelInfoTest, LeavesOutNamesThatLeadElsewhere) {
+  const auto info = parse_model_info(
+      fmt::format(R"({{"sha":"{}","siblings":[{{"rfilename":"../x"}},{{"rfilename":"/x"}},{{"rfilename":".git"}},{{}},
+                  {{"rfilename":"a\\b"}},{{"rfilename":null}},{{"rfilename":"x"}}]}})",
+                  kCommit),
+      "'org/name'");
+  ASSERT_TRUE(info.ok()) << info.status().to_string();
+  EXPECT_THAT(info->files, ElementsAre("x"));
+}
+
+TEST(ModelInfoTest, RefusesWhatIsNoAnswer) {
+  for (const std::string& text :
+       {std::string(), std::string("<html>"), std::string("[]"), std::string("{}"),
+        std::string(R"({"sha":1,"siblings":[]})"), std::string(R"({"sha":"../../x","siblings":[]})"),
+        fmt::format(R"({{"sha":"{}"}})", kCommit), fmt::format(R"({{"sha":"{}","siblings":{{}}}})", kCommit),
+        fmt::format(R"({{"sha":"{}","siblings":[{{"rfilename":7}}]}})", kCommit), std::string(100, '['),
+        fmt::format(R"({{"sha":"{}","siblings":[]}} trailing)", kCommit)}) {
+    const auto info = parse_model_info(text, "'org/name'");
+    ASSERT_FALSE(info.ok()) << text;
+    EXPECT_EQ(info.status().code(), StatusCode::kInvalidModel);
+    EXPECT_THAT(info.status().to_string(), HasSubstr("'org/name'")) << text;
+  }
+  EXPECT_FALSE(parse_model_info(std::string((std::size_t{16} << 20) + 1, ' '), "x").ok());
+}
+
+TEST(TreeTest, HasTheNamesOfAKnownFormat) {
+  const auto tree =
+      parse_tree(R"({"format_version":1,"files":{"a.json":{"size":1,"blob_id":"x"},"b/c":{},"../d":{}}})");
+  ASSERT_TRUE(tree.has_value());
+  EXPECT_THAT(*tree, ElementsAre("a.json", "b/c"));
+  for (const char* text : {"", "[]", "{}", R"({"format_version":2,"files":{}})", R"({"format_version":1})",
+                           R"({"format_version":1,"files":[]})", R"({"format_version":"1","files":{}})"}) {
+    EXPECT_FALSE(parse_tree(text).has_value()) << text;
+  }
+}
+
+TEST(FileInfoTest, TakesWhatIsLinkedBeforeWhatIsThere) {
+  const Headers headers{
+      {"etag", "\"pointer\""}, {"content-length", "130"}, {"x-linked-etag", "\"0a\""}, {"x-linked-size", "90868376"}};
+  const auto info = parse_file_info(headers, false);
+  ASSERT_TRUE(info.has_value());
+  EXPECT_EQ(info->etag, "0a");
+  EXPECT_EQ(info->size, 90868376U);
+}
+
+TEST(FileInfoTest, TakesTheAnswersOwnSizeOnlyWhenItIsTheFile) {
+  const Headers headers{{"etag", "W/\"0b\""}, {"content-length", "130"}};
+  EXPECT_EQ(parse_file_info(headers, true)->size, 130U);
+  EXPECT_FALSE(parse_file_info(headers, false)->size.has_value());
+  EXPECT_EQ(parse_file_info(headers, false)->etag, "0b");
+}
+
+TEST(FileInfoTest, RefusesAnEtagThatIsNoName) {
+  for (const char* etag : {"", "\"\"", "\"../x\"", "\"a/b\"", "..", "\"a b\"", "W/", "\"\\\\\""}) {
+    EXPECT_FALSE(parse_file_info({{"etag", etag}}, true).has_value()) << etag;
+  }
+  EXPECT_FALSE(parse_file_info({}, true).has_value());
+}
+
+TEST(BytesTest, AreDigitsAlone) {
+  EXPECT_EQ(parse_bytes("18446744073709551615"), UINT64_MAX);
+  for (const char* text : {"", "-1", "+1", " 1", "1 ", "1e3", "18446744073709551616"}) {
+    EXPECT_FALSE(parse_bytes(text).has_value()) << text;
+  }
+  EXPECT_EQ(parse_range_start("bytes 100-199/200"), 100U);
+  for (const char* text : {"", "bytes", "bytes */200", "items 1-2/3", "bytes -1-2/3"}) {
+    EXPECT_FALSE(parse_range_start(text).has_value()) << text;
+  }
+}
+
+TEST(RetryAfterTest, IsSecondsOrADate) {
+  using std::chrono::sys_days;
+  const auto now = sys_days(std::chrono::year(1994) / 11 / 6) + std::chrono::hours(8) + std::chrono::minutes(49);
+  EXPECT_EQ(parse_retry_after("120", now), seconds(120));
+  EXPECT_EQ(parse_retry_after("0", now), seconds(0));
+  EXPECT_EQ(parse_retry_after("Sun, 06 Nov 1994 08:49:37 GMT", now), seconds(37));
+  EXPECT_EQ(parse_retry_after("Sun, 06 Nov 1994 08:48:00 GMT", now), seconds(0));
+  EXPECT_GE(*parse_retry_after("Fri, 31 Dec 9999 23:59:59 GMT", now), seconds(1'000'000));
+  EXPECT_EQ(parse_retry_after("Sat, 01 Jan 0001 00:00:00 GMT", now), seconds(0));
+  EXPECT_GE(*parse_retry_after("18446744073709551615", now), seconds(1'000'000));
+  for (const char* text : {"", "soon", "-1", "1.5", "Sun, 06 Nov 1994 08:49:37", "Sun, 31 Feb 1994 08:49:37 GMT",
+                           "Sun, 06 Xxx 1994 08:49:37 GMT", "Sun, 06 Nov 1994 28:49:37 GMT"}) {
+    EXPECT_FALSE(parse_retry_after(text, now).has_value()) << text;
+  }
+}
+
+TEST(BackoffTest, DoublesUpToACap) {
+  EXPECT_EQ(backoff_after(0), milliseconds(500));
+  EXPECT_EQ(backoff_after(1), milliseconds(500));
+  EXPECT_EQ(backoff_after(2), milliseconds(1000));
+  EXPECT_EQ(backoff_after(4), milliseconds(4000));
+  EXPECT_EQ(backoff_after(5), milliseconds(8000));
+  EXPECT_EQ(backoff_after(4'000'000'000U), milliseconds(8000));
+}
+
+TEST(ShownUrlTest, HidesWhatMayBeASecret) {
+  EXPECT_EQ(shown_url("https://user:password@host:8/a/b?signature=x#y"), "https://host:8/a/b");
+  EXPECT_EQ(shown_url("https://host/a@b"), "https://host/a@b");
+  EXPECT_EQ(shown_url("nonsense?x"), "nonsense");
+}
+
+}  // namespace
+}  // namespace latebind::embedding::hub

@@ -1,0 +1,121 @@
+// Which files of a model are needed.
+#include "embedding/hub/file_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace latebind::embedding::hub {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+using Files = std::map<std::string, std::string>;
+
+constexpr const char* kModules = R"([
+  {"type": "sentence_transformers.models.Transformer", "path": ""},
+  {"type": "sentence_transformers.models.Pooling", "path": "1_Pooling"},
+  {"type": "sentence_transformers.models.Normalize", "path": "2_Normalize"}])";
+constexpr const char* kBert = R"({"model_type": "bert"})";
+
+Result<std::vector<std::string>> plan(const Files& files) {
+  std::vector<std::string> names;
+  for (const auto& [name, text] : files)
+    names.push_back(name);
+  const auto read = [&](const std::string& name) -> Result<std::string> {
+    const auto found = files.find(name);
+    if (found == files.end()) return Status(StatusCode::kNotFound, name);
+    return found->second;
+  };
+  return plan_files(names, read, "org/name");
+}
+
+TEST(FilePlanTest, TakesWhatAModelFolderReadsAndTheWeightsLast) {
+  const auto files = plan({{"1_Pooling/config.json", ""},
+                           {"README.md", ""},
+                           {"config.json", kBert},
+                           {"config_sentence_transformers.json", ""},
+                           {"model.safetensors", ""},
+                           {"modules.json", kModules},
+                           {"onnx/model.onnx", ""},
+                           {"pytorch_model.bin", ""},
+                           {"sentence_bert_config.json", ""},
+                           {"special_tokens_map.json", ""},
+                           {"tokenizer.json", ""},
+                           {"tokenizer_config.json", ""},
+                           {"vocab.txt", ""}});
+  ASSERT_TRUE(files.ok()) << files.status().to_string();
+  EXPECT_THAT(*files, ElementsAre("modules.json", "config_sentence_transformers.json", "config.json",
+                                  "1_Pooling/config.json", "sentence_bert_config.json", "tokenizer_config.json",
+                                  "special_tokens_map.json", "tokenizer.json", "model.safetensors"));
+}
+
+TEST(FilePlanTest, DoesWithoutModules) {
+  const auto files = plan({{"config.json", kBert}, {"tokenizer.json", ""}, {"model.safetensors", ""}});
+  ASSERT_TRUE(files.ok()) << files.status().to_string();
+  EXPECT_THAT(*files, ElementsAre("config.json", "tokenizer.json", "model.safetensors"));
+}
+
+TEST(FilePlanTest, GoesIntoTheTransformersFolder) {
+  const auto files = plan({{"modules.json", R"([{"path": "0_Transformer"}, {"path": "1_Pooling"}])"},
+                           {"0_Transformer/config.json", kBert},
+                           {"0_Transformer/tokenizer.json", ""},
+                           {"0_Transformer/model.safetensors", ""},
+                           {"1_Pooling/config.json", ""},
+                           {"config.json", ""},
+                           {"tokenizer.json", ""}});
+  ASSERT_TRUE(files.ok()) << files.status().to_string();
+  EXPECT_THAT(*files, ElementsAre("modules.json", "0_Transformer/config.json", "1_Pooling/config.json",
+                                  "0_Transformer/tokenizer.json", "0_Transformer/model.safetensors"));
+}
+
+TEST(FilePlanTest, TakesOnnxWithItsTensorsWhereThereAreNoWeightsForUs) {
+  const auto files = plan({{"config.json", kBert},
+                           {"tokenizer.json", ""},
+                           {"onnx/model.onnx", ""},
+                           {"onnx/model.onnx_data", ""},
+                           {"onnx/model_O4.onnx", ""},
+                           {"model.onnx", ""}});
+  ASSERT_TRUE(files.ok()) << files.status().to_string();
+  EXPECT_THAT(*files, ElementsAre("config.json", "tokenizer.json", "onnx/model.onnx_data", "onnx/model.onnx"));
+}
+
+TEST(FilePlanTest, TakesOnnxForWhatIsNoBert) {
+  Files files{{"config.json", R"({"model_type": "mpnet"})"}, {"tokenizer.json", ""}, {"model.safetensors", ""}};
+  const auto refused = plan(files);
+  EXPECT_EQ(refused.status().code(), StatusCode::kUnsupported);
+  EXPECT_THAT(refused.status().to_string(), HasSubstr("'mpnet'"));
+  files.emplace("onnx/model.onnx", "");
+  const auto taken = plan(files);
+  ASSERT_TRUE(taken.ok()) << taken.status().to_string();
+  EXPECT_THAT(*taken, ElementsAre("config.json", "tokenizer.json", "onnx/model.onnx"));
+}
+
+TEST(FilePlanTest, SaysWhatIsMissing) {
+  EXPECT_THAT(plan({}).status().to_string(), HasSubstr("no config.json and tokenizer.json"));
+  EXPECT_THAT(plan({{"config.json", kBert}}).status().to_string(), HasSubstr("no tokenizer.json"));
+  EXPECT_THAT(plan({{"config.json", kBert}, {"tokenizer.json", ""}}).status().to_string(),
+              HasSubstr("neither model.safetensors nor onnx/model.onnx"));
+}
+
+TEST(FilePlanTest, RefusesModulesThatLeadOut) {
+  for (const char* modules : {R"([{"path": "../x"}])", R"([{"path": "/x"}])", R"([{"path": "a\\b"}])",
+                              R"([{"path": 7}])", "{}", "[]", "[7", "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["}) {
+    const auto files =
+        plan({{"modules.json", modules}, {"config.json", kBert}, {"tokenizer.json", ""}, {"model.safetensors", ""}});
+    EXPECT_EQ(files.status().code(), StatusCode::kInvalidModel) << modules;
+  }
+}
+
+TEST(FilePlanTest, PassesOnWhyAFileCanNotBeRead) {
+  const auto read = [](const std::string&) -> Result<std::string> { return Status(StatusCode::kDiskFull, "full"); };
+  EXPECT_EQ(plan_files({"modules.json"}, read, "org/name").status().code(), StatusCode::kDiskFull);
+}
+
+}  // namespace
+}  // namespace latebind::embedding::hub

@@ -1,0 +1,110 @@
+// FileLock: one holder at a time, threads and processes alike.
+#include "core/platform/file_lock.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "tests/platform/support.h"
+
+namespace latebind::platform {
+namespace {
+
+using core::StatusCode;
+using std::chrono::milliseconds;
+using testing::TemporaryFolder;
+
+constexpr milliseconds kLong = std::chrono::seconds(30);
+
+TEST(FileLockTest, IsGivenBackWithTheObject) {
+  const TemporaryFolder folder;
+  for (int i = 0; i < 3; ++i) {
+    const auto lock = FileLock::acquire(folder / "lock", milliseconds(0));
+    ASSERT_TRUE(lock.ok()) << lock.status().to_string();
+  }
+  EXPECT_EQ(folder.names(), std::vector<std::string>{"lock"});
+}
+
+TEST(FileLockTest, IsRefusedWhileAnotherObjectHoldsIt) {
+  const TemporaryFolder folder;
+  const auto first = FileLock::acquire(folder / "lock", milliseconds(0));
+  ASSERT_TRUE(first.ok());
+  int waits = 0;
+  const auto second = FileLock::acquire(folder / "lock", milliseconds(30), [&] { ++waits; });
+  EXPECT_EQ(second.status().code(), StatusCode::kBusy);
+  EXPECT_EQ(waits, 1);
+}
+
+TEST(FileLockTest, WaitsForWhoeverHoldsIt) {
+  const TemporaryFolder folder;
+  auto first = FileLock::acquire(folder / "lock", milliseconds(0));
+  ASSERT_TRUE(first.ok());
+  // Given back when the second has begun to wait.
+  const auto second = FileLock::acquire(folder / "lock", kLong, [&] { const FileLock gone = std::move(*first); });
+  EXPECT_TRUE(second.ok()) << second.status().to_string();
+}
+
+TEST(FileLockTest, LetsOneThreadInAtATime) {
+  const TemporaryFolder folder;
+  std::atomic<int> inside{0};
+  std::atomic<int> most{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int turn = 0; turn < 20; ++turn) {
+        const auto lock = FileLock::acquire(folder / "lock", kLong);
+        if (!lock.ok()) return;
+        const int now = ++inside;
+        if (now > most) most = now;
+        --inside;
+      }
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+  EXPECT_EQ(most, 1);
+}
+
+TEST(FileLockTest, ComesBackFromAProcessThatDied) {
+  const TemporaryFolder folder;
+  int ready[2] = {-1, -1};
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto lock = FileLock::acquire(folder / "lock", milliseconds(0));
+    const char answer = lock.ok() ? 'y' : 'n';
+    static_cast<void>(!::write(ready[1], &answer, 1));
+    ::pause();
+    ::_exit(0);
+  }
+  char answer = 0;
+  ASSERT_EQ(::read(ready[0], &answer, 1), 1);
+  ASSERT_EQ(answer, 'y');
+  EXPECT_EQ(FileLock::acquire(folder / "lock", milliseconds(0)).status().code(), StatusCode::kBusy);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_TRUE(FileLock::acquire(folder / "lock", milliseconds(0)).ok());
+  ::close(ready[0]);
+  ::close(ready[1]);
+}
+
+TEST(FileLockTest, IsANewOneWhenItsFileWasRemoved) {
+  const TemporaryFolder folder;
+  const auto first = FileLock::acquire(folder / "lock", milliseconds(0));
+  ASSERT_TRUE(first.ok());
+  std::filesystem::remove(folder / "lock");
+  EXPECT_TRUE(FileLock::acquire(folder / "lock", milliseconds(0)).ok());
+}
+
+TEST(FileLockTest, SaysWhyThereIsNone) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(FileLock::acquire(folder / "none" / "lock", milliseconds(0)).status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(FileLock::acquire("", milliseconds(0)).status().code(), StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace latebind::platform

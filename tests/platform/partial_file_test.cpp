@@ -1,0 +1,82 @@
+// PartialFile: what was written stays until it is whole.
+#include "core/platform/partial_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <csignal>
+
+#include "tests/platform/support.h"
+
+namespace latebind::platform {
+namespace {
+
+using core::StatusCode;
+using testing::read_file;
+using testing::TemporaryFolder;
+using testing::write_file;
+
+TEST(PartialFileTest, GoesOnWhereItWasLeft) {
+  const TemporaryFolder folder;
+  for (const char* part : {"one ", "two ", "three"}) {
+    auto file = PartialFile::open(folder / "part");
+    ASSERT_TRUE(file.ok()) << file.status().to_string();
+    EXPECT_TRUE(file->write(part).ok());
+  }
+  auto file = PartialFile::open(folder / "part");
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(file->size(), 13U);
+  write_file(folder / "whole", "old");
+  ASSERT_TRUE(file->finish(folder / "whole").ok());
+  EXPECT_EQ(read_file(folder / "whole"), "one two three");
+  EXPECT_EQ(folder.names(), std::vector<std::string>{"whole"});
+  EXPECT_EQ(file->finish(folder / "whole").code(), StatusCode::kInternal);
+}
+
+TEST(PartialFileTest, ForgetsWhatItHolds) {
+  const TemporaryFolder folder;
+  write_file(folder / "part", "wrong");
+  auto file = PartialFile::open(folder / "part");
+  ASSERT_TRUE(file.ok() && file->size() == 5);
+  ASSERT_TRUE(file->clear().ok());
+  EXPECT_EQ(file->size(), 0U);
+  ASSERT_TRUE(file->write("ok").ok());
+  EXPECT_EQ(read_file(folder / "part"), "ok");
+}
+
+TEST(PartialFileTest, KeepsAndCountsWhatFitted) {
+  const TemporaryFolder folder;
+  const std::string answer = testing::in_child([&] {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{300'000, 300'000};
+    if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return std::string("no limit");
+    auto file = PartialFile::open(folder / "part");
+    if (!file.ok()) return file.status().to_string();
+    const auto status = file->write(std::string(500'000, 'x'));
+    return std::string(core::name_of(status.code())) + " " + std::to_string(file->size());
+  });
+  EXPECT_EQ(answer, "IO 300000");
+  EXPECT_EQ(read_file(folder / "part").size(), 300'000U);
+}
+
+TEST(PartialFileTest, RefusesWhatIsNoFile) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(PartialFile::open(folder.path()).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(PartialFile::open("/dev/null").status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(PartialFile::open(folder / "none" / "part").status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(PartialFile::open("").status().code(), StatusCode::kInvalidArgument);
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  EXPECT_FALSE(PartialFile::open(folder / "pipe").ok());
+}
+
+TEST(PartialFileTest, DoesNotFollowALink) {
+  const TemporaryFolder folder;
+  write_file(folder / "other", "mine");
+  std::filesystem::create_symlink("other", folder / "part");
+  EXPECT_FALSE(PartialFile::open(folder / "part").ok());
+  EXPECT_EQ(read_file(folder / "other"), "mine");
+}
+
+}  // namespace
+}  // namespace latebind::platform
