@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "core/cached_load.h"
+
 namespace latebind::core {
 
 std::string listed(const std::vector<PlacementStep>& steps) {
@@ -18,10 +20,11 @@ std::string listed(const std::vector<PlacementStep>& steps) {
 Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Placement& placement,
                                                   const LoadOptions& options) const {
   // The model and the backends are kept for candidates that are loaded later.
-  auto load = [backends = registry_.all(), model,
-               compile = options.compile](const Device& device) -> Result<std::unique_ptr<Executable>> {
+  auto load = [backends = registry_.all(), model, compile = options.compile,
+               cache = options.cache](const Device& device) -> Result<std::unique_ptr<Executable>> {
     for (const auto& backend : backends) {
-      if (backend->name() == device.backend) return backend->load(model, device.name, compile);
+      if (backend->name() != device.backend) continue;
+      return cache ? cached_load(*backend, model, device, compile, *cache) : backend->load(model, device.name, compile);
     }
     return Status(StatusCode::kDeviceNotFound, fmt::format("{}: there is no such backend", device.id()));
   };

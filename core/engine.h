@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/attestation.h"
+#include "core/compile_cache.h"
 #include "core/executable.h"
 #include "core/model.h"
 #include "core/placed_model.h"
@@ -23,6 +24,8 @@ struct LoadOptions {
   // Turns every fallback into an error: kStrictFallback when loading, the device's own error later.
   bool strict = false;
   FailoverOptions failover{};
+  // Where what was compiled is kept; null: nowhere. Kept alive as long as a model may still load through it.
+  std::shared_ptr<CompileCache> cache{};
 };
 
 // What `latebind devices` shows of one backend.

@@ -46,6 +46,8 @@ struct ActiveConfig {
   Precision precision = Precision::kF32;
   unsigned threads = 0;   // 0 when the vendor does not say
   unsigned requests = 1;  // size of the request pool
+  // Loaded from a blob, such as the compile cache keeps, instead of being compiled now.
+  bool from_cache = false;
 };
 
 // Thread-safe. Keeps everything it needs (vendor core, library) alive; may be destroyed in any order with its siblings
