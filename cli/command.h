@@ -24,5 +24,6 @@ void add_search(CLI::App& program, Action& chosen);
 void add_run(CLI::App& program, Action& chosen);
 void add_export(CLI::App& program, Action& chosen);
 void add_bench(CLI::App& program, Action& chosen);
+void add_cache(CLI::App& program, Action& chosen);
 
 }  // namespace latebind::cli

@@ -77,6 +77,7 @@ Exit parse_and_run(int argc, char** argv) {
   add_run(program, chosen);
   add_export(program, chosen);
   add_bench(program, chosen);
+  add_cache(program, chosen);
 
   if (const auto status = check_command(program, argc, argv); !status.ok()) {
     return misuse("", status.message());

@@ -4,6 +4,7 @@
 
 #include "cli/messages.h"
 #include "cli/parser.h"
+#include "core/platform/folders.h"
 
 namespace latebind::cli {
 
@@ -49,7 +50,29 @@ void RuntimeOptions::add_to(CLI::App& app) {
             "Passes a property to the vendor as it is, after all others. May be given several "
             "times.")
       ->group(kGroup);
+  app.add_option_function<std::string>(
+         "--cache",
+         [this](const std::string& given) {
+           if (given != "true" && given != "false") {
+             throw CLI::ValidationError(fmt::format("--cache must be true or false, not '{}'", given));
+           }
+           cache = given == "true";
+         },
+         "Keeps compiled models, and loads them from there at the next start (default true). See "
+         "`latebind cache`.")
+      ->type_name("true|false")
+      ->group(kGroup);
+  add_text(app, "--cache-folder", cache_folder, "DIR",
+           "Folder for compiled models (default: compiled, in Latebind's cache folder as `latebind "
+           "doctor` shows it).")
+      ->group(kGroup);
   libraries.add_to(app);
+}
+
+Result<std::filesystem::path> compile_cache_folder(const std::string& given) {
+  if (!given.empty()) return platform::path_from_utf8(given);
+  LB_ASSIGN_OR_RETURN(const auto folder, platform::cache_folder());
+  return folder / "compiled";
 }
 
 Result<core::LoadOptions> RuntimeOptions::load_options(core::PerformanceHint hint) const {
@@ -59,6 +82,12 @@ Result<core::LoadOptions> RuntimeOptions::load_options(core::PerformanceHint hin
   load.compile.hint = hint;
   load.compile.threads = threads;
   load.compile.requests = requests;
+  if (cache) {
+    // Without a home folder there is no cache, which is no reason not to work.
+    if (const auto folder = compile_cache_folder(cache_folder); folder.ok()) {
+      load.cache = std::make_shared<core::CompileCache>(*folder);
+    }
+  }
   for (const std::string& property : properties) {
     const auto equals = property.find('=');
     if (equals == 0 || equals == std::string::npos) {

@@ -1,6 +1,7 @@
 // The options that every command with a device shares: where vendor libraries are, which device, how it computes.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,7 @@ struct LibraryOptions {
   void add_to(CLI::App& app);
 };
 
-// --device, --strict, --precision, --threads, --requests, --property, and the above.
+// --device, --strict, --precision, --threads, --requests, --property, --cache, --cache-folder, and the above.
 struct RuntimeOptions {
   LibraryOptions libraries{};
   std::string device = "auto";
@@ -32,6 +33,8 @@ struct RuntimeOptions {
   unsigned threads = 0;
   unsigned requests = 0;
   std::vector<std::string> properties{};  // KEY=VALUE
+  bool cache = true;
+  std::string cache_folder{};  // empty: the standard one
 
   void add_to(CLI::App& app);
   // kInvalidArgument when a property is not KEY=VALUE: a mistake in the command line.
@@ -49,6 +52,9 @@ struct Runtime {
   // Errors are mistakes in the command line.
   static core::Result<Runtime> make(const RuntimeOptions& options, core::PerformanceHint hint);
 };
+
+// The folder of the compile cache: `given`, or the standard one. UTF-8.
+[[nodiscard]] core::Result<std::filesystem::path> compile_cache_folder(const std::string& given);
 
 // "openvino:CPU (AMD EPYC …, runtime 2026.4.1-…), f32"
 [[nodiscard]] std::string describe(const core::ActiveConfig& active);
