@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <future>
 #include <new>
+#include <system_error>
 #include <utility>
 
 #include "embedding/embedder_parts.h"
@@ -32,6 +34,16 @@ core::Result<std::size_t> token_limit(const ModelFolder& folder, std::size_t wan
                   fmt::format("{} can take at most {} tokens a text; {} were asked for", folder.name, most, wanted));
   }
   return wanted;
+}
+
+// On a thread of its own, or when it is asked for where there is no thread to be had.
+template <class Work>
+auto in_background(Work work) -> std::future<decltype(work())> {
+  try {
+    return std::async(std::launch::async, work);
+  } catch (const std::system_error&) {
+    return std::async(std::launch::deferred, work);
+  }
 }
 
 Status embed_windows(Pipeline& pipeline, std::span<const std::string_view> texts, float* out, EmbedStats& stats) {
@@ -83,20 +95,23 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
   LB_ASSIGN_OR_RETURN(const ModelFolder folder, ModelFolder::open(model_folder));
   TokenLimits limits;
   LB_ASSIGN_OR_RETURN(limits.max_tokens, token_limit(folder, options.max_tokens));
-  LB_ASSIGN_OR_RETURN(Tokenizer tokenizer, Tokenizer::from_file(folder.tokenizer_file));
-  if (folder.bert && tokenizer.vocabulary_size() > folder.bert->vocabulary_size) {
-    limits.vocabulary_size = folder.bert->vocabulary_size;
-  }
-
-  std::shared_ptr<core::PlacedModel> placed;
+  // The tokenizer is read while the vendor compiles.
+  std::future<core::Result<Tokenizer>> tokenizer_to_come =
+      in_background([file = folder.tokenizer_file]() -> core::Result<Tokenizer> { return Tokenizer::from_file(file); });
   OutputRule rule{.pooling = folder.pooling, .normalize = folder.normalize};
-  {
+  auto place = [&]() -> core::Result<std::shared_ptr<core::PlacedModel>> {
     // Gone once it is loaded: from here on the vendor has what it needs of the weights.
     LB_ASSIGN_OR_RETURN(const GraphModel graph, build_model(folder, {}));
     rule.pooled = graph.pooled;
     rule.dimension = graph.dimension;
     rule.output = graph.output;
-    LB_ASSIGN_OR_RETURN(placed, engine.load(graph.model, placement, options.load));
+    return engine.load(graph.model, placement, options.load);
+  };
+  auto placed_result = place();
+  LB_ASSIGN_OR_RETURN(Tokenizer tokenizer, tokenizer_to_come.get());
+  LB_ASSIGN_OR_RETURN(auto placed, std::move(placed_result));
+  if (folder.bert && tokenizer.vocabulary_size() > folder.bert->vocabulary_size) {
+    limits.vocabulary_size = folder.bert->vocabulary_size;
   }
   auto forward = Forward::bind(std::move(placed), rule);
   if (!forward.ok()) return forward.status().with_context(folder.name);
