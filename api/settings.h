@@ -67,7 +67,10 @@ struct SettingSpec {
 // Every setting, in the order in which documents list them.
 [[nodiscard]] std::span<const SettingSpec> settings_schema();
 
-// How these settings say that a model is loaded and what happens when its device fails.
+// The folder for compiled models. kNotFound when it is not configured and there is no cache folder for Latebind.
+[[nodiscard]] core::Result<std::filesystem::path> compile_cache_folder(const Settings& settings);
+// How these settings say that a model is loaded and what happens when its device fails. The compile
+// cache is opened; without a folder for it there is none.
 [[nodiscard]] core::LoadOptions load_options(const Settings& settings);
 
 // The setting of this key, or null.

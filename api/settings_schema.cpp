@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "api/settings.h"
+#include "core/compile_cache.h"
+#include "core/platform/folders.h"
 
 namespace latebind::api {
 namespace {
@@ -237,6 +239,12 @@ const SettingSpec* find_setting(std::string_view key) {
   return nullptr;
 }
 
+Result<std::filesystem::path> compile_cache_folder(const Settings& settings) {
+  if (!settings.cache_folder.empty()) return platform::path_from_utf8(settings.cache_folder);
+  LB_ASSIGN_OR_RETURN(const auto folder, platform::cache_folder());
+  return folder / "compiled";
+}
+
 core::LoadOptions load_options(const Settings& settings) {
   core::LoadOptions load;
   load.strict = settings.strict;
@@ -251,6 +259,11 @@ core::LoadOptions load_options(const Settings& settings) {
   load.buckets.lengths = settings.buckets;
   load.buckets.rows = settings.static_batch;
   load.buckets.preload = settings.preload;
+  if (settings.cache) {
+    if (const auto folder = compile_cache_folder(settings); folder.ok()) {
+      load.cache = std::make_shared<core::CompileCache>(*folder, settings.cache_bytes_max);
+    }
+  }
   return load;
 }
 

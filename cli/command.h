@@ -27,5 +27,6 @@ void add_pull(CLI::App& program, Action& chosen);
 void add_bench(CLI::App& program, Action& chosen);
 void add_warm(CLI::App& program, Action& chosen);
 void add_config(CLI::App& program, Action& chosen);
+void add_cache(CLI::App& program, Action& chosen);
 
 }  // namespace latebind::cli

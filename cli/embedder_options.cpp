@@ -18,8 +18,9 @@ void EmbedderOptions::add_to(CLI::App& app) {
   add_integer(app, "--max-tokens", max_tokens, 0, 1 << 20,
               "Cuts each text to this many tokens, special tokens included (default 0: what the "
               "model folder says).");
-  static constexpr SettingGroup kGroups[] = {SettingGroup::kEmbedding, SettingGroup::kPlacement, SettingGroup::kDevice,
-                                             SettingGroup::kFailover, SettingGroup::kLibraries};
+  static constexpr SettingGroup kGroups[] = {SettingGroup::kEmbedding, SettingGroup::kPlacement,
+                                             SettingGroup::kDevice,    SettingGroup::kFailover,
+                                             SettingGroup::kCache,     SettingGroup::kLibraries};
   runtime.add_to(app, kGroups);
 }
 

@@ -80,6 +80,7 @@ Exit parse_and_run(int argc, char** argv) {
   add_bench(program, chosen);
   add_warm(program, chosen);
   add_config(program, chosen);
+  add_cache(program, chosen);
 
   if (const auto status = check_command(program, argc, argv); !status.ok()) {
     return misuse("", status.message());

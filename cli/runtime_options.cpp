@@ -6,6 +6,7 @@
 
 #include "cli/messages.h"
 #include "cli/parser.h"
+#include "core/platform/folders.h"
 
 namespace latebind::cli {
 

@@ -4,9 +4,11 @@
 // cached for ever: when the vendor's library was not there, the next call looks again. All calls are thread-safe.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/device.h"
@@ -22,6 +24,14 @@ struct SearchStep {
   std::string source;   // which rule led there: "OPENVINO_LIB_PATH", "active Python environment" …
   std::string outcome;  // "opened", "no such file", or the loader's own words
   bool opened = false;
+};
+
+// A model that was loaded with the prospect of keeping what was compiled.
+struct LoadedModel {
+  std::unique_ptr<Executable> executable;
+  // Gives the blob of what was loaded. Called at most once, from any thread, perhaps while the executable runs and also
+  // after it has gone; may take as long as compiling did. Empty: the backend has no blobs for this.
+  std::function<Result<Blob>()> export_blob;
 };
 
 class Backend {
@@ -52,7 +62,17 @@ class Backend {
   [[nodiscard]] virtual Result<std::unique_ptr<Executable>> load(const Model& model, std::string_view device,
                                                                  const CompileOptions& options) = 0;
 
-  // As above, from a blob. kIncompatibleBlob when it was made for another version or device.
+  // As load(), and gives the blob of what was loaded, so that it need not be compiled again: loaded from it, the model
+  // computes the same, bit for bit. The blob is for this machine as it is: compile() is for blobs that travel. As it
+  // stands here: loads, and has no blob.
+  [[nodiscard]] virtual Result<LoadedModel> load_exporting(const Model& model, std::string_view device,
+                                                           const CompileOptions& options) {
+    LB_ASSIGN_OR_RETURN(auto executable, load(model, device, options));
+    return LoadedModel{std::move(executable), nullptr};
+  }
+
+  // Loads from a blob. kIncompatibleBlob when it was made for another version or device. Keeps the blob's bytes alive
+  // as long as it needs them.
   [[nodiscard]] virtual Result<std::unique_ptr<Executable>> load(const Blob& blob, std::string_view device,
                                                                  const CompileOptions& options) = 0;
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/cached_load.h"
+
 namespace latebind::core {
 
 namespace {
@@ -44,12 +46,15 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
     if (backend == backends.end()) {
       return Status(StatusCode::kDeviceNotFound, fmt::format("{}: there is no such backend", device.id()));
     }
-    if (!wants_fixed_shapes(device, options)) return (*backend)->load(model, device.name, options.compile);
-    // Kept by the executable for the buckets that are loaded later.
-    auto load_fixed = [backend = *backend, model, name = device.name, compile = options.compile,
+    // Kept by the executable for the shapes that are loaded later.
+    auto load_one = [backend = *backend, model, device, cache = options.cache](const CompileOptions& compile) {
+      return cache ? cached_load(*backend, model, device, compile, *cache) : backend->load(model, device.name, compile);
+    };
+    if (!wants_fixed_shapes(device, options)) return load_one(options.compile);
+    auto load_fixed = [load_one = std::move(load_one), compile = options.compile,
                        inputs = options.buckets.inputs](const Shape& shape) mutable {
       compile.input_shapes.assign(inputs, shape);
-      return backend->load(model, name, compile);
+      return load_one(compile);
     };
     return make_bucketed(std::move(load_fixed), options.buckets);
   };

@@ -10,6 +10,7 @@
 
 #include "core/attestation.h"
 #include "core/bucketed_executable.h"
+#include "core/compile_cache.h"
 #include "core/executable.h"
 #include "core/model.h"
 #include "core/placed_model.h"
@@ -29,6 +30,8 @@ struct LoadOptions {
   // inputs in `buckets`, shapes are as the model declares them, everywhere.
   ShapeMode shapes = ShapeMode::kAutoShapes;
   BucketOptions buckets{};
+  // Where what was compiled is kept; null: nowhere. Kept alive as long as a model may still load through it.
+  std::shared_ptr<CompileCache> cache{};
 };
 
 // What `latebind devices` shows of one backend.

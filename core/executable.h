@@ -49,6 +49,8 @@ struct ActiveConfig {
   // Lengths that the model was compiled for, rising, and rows of each; empty and 0 when it takes any.
   std::vector<std::size_t> fixed_lengths{};
   std::size_t fixed_rows = 0;
+  // Loaded from a blob, such as the compile cache keeps, instead of being compiled now.
+  bool from_cache = false;
 };
 
 // Thread-safe. Keeps everything it needs (vendor core, library) alive; may be destroyed in any order with its siblings

@@ -54,12 +54,6 @@ std::filesystem::path bin_beside(const std::filesystem::path& xml) {
   return bin.replace_extension(".bin");
 }
 
-Status add_file(platform::Sha256& digest, const std::filesystem::path& file) {
-  LB_ASSIGN_OR_RETURN(const auto mapped, platform::MappedFile::open(file));
-  digest.update(mapped.bytes());
-  return {};
-}
-
 }  // namespace
 
 SharedBytes SharedBytes::from_string(std::string text) {
@@ -100,8 +94,11 @@ const ModelForm* Model::find(ModelFormat format) const {
   return found == forms_.end() ? nullptr : &*found;
 }
 
-Result<std::string> Model::digest() const {
-  if (!digest_.empty()) return digest_;
+Result<std::string> Model::digest(const FileDigest& of_file) const {
+  const auto digest_of = [&](const std::filesystem::path& file) {
+    return of_file ? of_file(file) : platform::sha256_hex_of_file(file);
+  };
+  if (digest_) return digest_(digest_of);
   if (forms_.empty()) return Status(StatusCode::kInvalidModel, "a model without any form");
   const ModelForm& form = forms_.front();
   platform::Sha256 digest;
@@ -112,19 +109,43 @@ Result<std::string> Model::digest() const {
       digest.update(external.location);
       digest.update(external.data.bytes);
     }
-  } else {
-    LB_RETURN_IF_ERROR(add_file(digest, form.file));
-    if (form.format == ModelFormat::kOpenvinoIr) {
-      LB_RETURN_IF_ERROR(add_file(digest, bin_beside(form.file)));
-    }
+    return digest.hex();
   }
+  if (form.format == ModelFormat::kOnnx) {
+    LB_ASSIGN_OR_RETURN(const auto mapped, platform::MappedFile::open(form.file));
+    if (may_name_external_data(mapped.bytes())) {
+      return Status(StatusCode::kUnsupported, fmt::format("model '{}' has data in other files", name_));
+    }
+    return digest_of(form.file);
+  }
+  LB_ASSIGN_OR_RETURN(const auto graph, digest_of(form.file));
+  LB_ASSIGN_OR_RETURN(const auto weights, digest_of(bin_beside(form.file)));
+  digest.update(graph);
+  digest.update(weights);
   return digest.hex();
 }
 
 Model Model::with_digest(std::string digest) const {
+  return with_digest([digest = std::move(digest)](const FileDigest&) -> Result<std::string> { return digest; });
+}
+
+Model Model::with_digest(DigestSource source) const {
   Model model = *this;
-  model.digest_ = std::move(digest);
+  model.digest_ = std::move(source);
   return model;
+}
+
+std::vector<std::filesystem::path> Model::files() const {
+  std::vector<std::filesystem::path> files;
+  for (const ModelForm& form : forms_) {
+    if (!form.file.empty()) {
+      files.push_back(form.file);
+      if (form.format == ModelFormat::kOpenvinoIr) files.push_back(bin_beside(form.file));
+    }
+    for (const ExternalData& external : form.external)
+      if (!external.file.empty()) files.push_back(external.file);
+  }
+  return files;
 }
 
 }  // namespace latebind::core

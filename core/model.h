@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -64,16 +65,26 @@ class Model {
   // The form of this format, or null.
   [[nodiscard]] const ModelForm* find(ModelFormat format) const;
 
-  // SHA-256 over the first form's bytes (its files' bytes, weights included): the identity of the model in caches.
-  // Computed at each call; `digest` once set by with_digest is returned instead.
-  [[nodiscard]] Result<std::string> digest() const;
+  // SHA-256 of a file, for digest(): whoever remembers digests need not read the file again.
+  using FileDigest = std::function<Result<std::string>(const std::filesystem::path& file)>;
+  // How a model's digest is made, when it is asked for.
+  using DigestSource = std::function<Result<std::string>(const FileDigest& of_file)>;
+
+  // A SHA-256 that stands for all of the model, weights included: its identity in caches. Computed at each call, unless
+  // with_digest() has set it. kUnsupported for an ONNX file with data in other files, which it would not cover; the
+  // errors of `of_file`.
+  [[nodiscard]] Result<std::string> digest(const FileDigest& of_file = {}) const;
   // For makers of models that know a cheaper identity, such as the digests of the files they were built from.
   [[nodiscard]] Model with_digest(std::string digest) const;
+  [[nodiscard]] Model with_digest(DigestSource source) const;
+
+  // Every file that a vendor may read, as far as it is known.
+  [[nodiscard]] std::vector<std::filesystem::path> files() const;
 
  private:
   std::string name_;
   std::vector<ModelForm> forms_;
-  std::string digest_;
+  DigestSource digest_;  // empty: from the first form
 };
 
 // A model compiled by one backend for one device and one version of its runtime.

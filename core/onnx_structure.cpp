@@ -17,6 +17,16 @@ constexpr std::uint64_t kFixed32 = 5;
 
 constexpr std::uint64_t kGraphField = 7;
 
+std::optional<std::uint64_t> read_varint(std::span<const std::byte> bytes, std::size_t& at) {
+  std::uint64_t value = 0;
+  for (unsigned shift = 0; shift < 64 && at < bytes.size(); shift += 7) {
+    const auto byte = std::to_integer<std::uint64_t>(bytes[at++]);
+    value |= (byte & 0x7FU) << shift;
+    if ((byte & 0x80U) == 0) return value;
+  }
+  return std::nullopt;
+}
+
 class Walk {
  public:
   explicit Walk(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -60,24 +70,102 @@ class Walk {
                   fmt::format("damaged ONNX model, at byte {}: {}; get the file again", byte, what));
   }
 
-  std::optional<std::uint64_t> varint() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64 && at_ < bytes_.size(); shift += 7) {
-      const auto byte = std::to_integer<std::uint64_t>(bytes_[at_++]);
-      value |= (byte & 0x7FU) << shift;
-      if ((byte & 0x80U) == 0) return value;
-    }
-    return std::nullopt;
-  }
+  std::optional<std::uint64_t> varint() { return read_varint(bytes_, at_); }
 
   std::span<const std::byte> bytes_;
   std::size_t at_ = 0;
 };
 
+// The messages in which a tensor may be, and how each leads to the next.
+enum class Message { kNone, kModel, kGraph, kNode, kAttribute, kTraining, kFunction, kSparseTensor, kTensor };
+
+Message message_in(Message outer, std::uint64_t field) {
+  switch (outer) {
+    case Message::kModel:
+      if (field == 7) return Message::kGraph;
+      if (field == 20) return Message::kTraining;
+      return field == 25 ? Message::kFunction : Message::kNone;
+    case Message::kGraph:
+      if (field == 1) return Message::kNode;
+      if (field == 5) return Message::kTensor;
+      return field == 15 ? Message::kSparseTensor : Message::kNone;
+    case Message::kNode:
+      return field == 5 ? Message::kAttribute : Message::kNone;
+    case Message::kAttribute:
+      if (field == 5 || field == 10) return Message::kTensor;
+      if (field == 6 || field == 11) return Message::kGraph;
+      return field == 22 || field == 23 ? Message::kSparseTensor : Message::kNone;
+    case Message::kTraining:
+      return field == 1 || field == 2 ? Message::kGraph : Message::kNone;
+    case Message::kFunction:
+      if (field == 7) return Message::kNode;
+      return field == 11 ? Message::kAttribute : Message::kNone;
+    case Message::kSparseTensor:
+      return field == 1 || field == 2 ? Message::kTensor : Message::kNone;
+    case Message::kTensor:
+    case Message::kNone:
+      break;
+  }
+  return Message::kNone;
+}
+
+constexpr std::uint64_t kExternalDataField = 13;
+constexpr std::uint64_t kDataLocationField = 14;
+constexpr unsigned kDepthMax = 32;
+
+// NOLINTNEXTLINE(misc-no-recursion): bounded by kDepthMax
+bool names_external_data(std::span<const std::byte> bytes, Message message, unsigned depth) {
+  if (depth > kDepthMax) return true;
+  std::size_t at = 0;
+  while (at < bytes.size()) {
+    const auto tag = read_varint(bytes, at);
+    if (!tag) return true;
+    const std::uint64_t field = *tag >> 3U;
+    std::uint64_t size = 0;
+    switch (*tag & 7U) {
+      case kVarint: {
+        const auto value = read_varint(bytes, at);
+        if (!value) return true;
+        if (message == Message::kTensor && field == kDataLocationField && *value != 0) return true;
+        break;
+      }
+      case kFixed64:
+        size = 8;
+        break;
+      case kFixed32:
+        size = 4;
+        break;
+      case kLengthDelimited: {
+        const auto length = read_varint(bytes, at);
+        if (!length) return true;
+        size = *length;
+        break;
+      }
+      default:
+        return true;
+    }
+    if (size > bytes.size() - at) return true;
+    if ((*tag & 7U) == kLengthDelimited) {
+      if (message == Message::kTensor && field == kExternalDataField) return true;
+      const Message inner = message_in(message, field);
+      if (inner != Message::kNone &&
+          names_external_data(bytes.subspan(at, static_cast<std::size_t>(size)), inner, depth + 1)) {
+        return true;
+      }
+    }
+    at += static_cast<std::size_t>(size);
+  }
+  return false;
+}
+
 }  // namespace
 
 Status check_onnx_structure(std::span<const std::byte> bytes) {
   return Walk(bytes).to_the_end();
+}
+
+bool may_name_external_data(std::span<const std::byte> bytes) {
+  return names_external_data(bytes, Message::kModel, 0);
 }
 
 }  // namespace latebind::core

@@ -13,4 +13,8 @@ namespace latebind::core {
 // them: cheap however large the file is. kInvalidModel with the byte where it goes wrong, or when there is no graph.
 [[nodiscard]] Status check_onnx_structure(std::span<const std::byte> bytes);
 
+// False when no tensor of the model, in whatever graph, has its data in another file. Looks at the tensors' fields, not
+// at their data; true also for what is damaged or nested too deeply to tell.
+[[nodiscard]] bool may_name_external_data(std::span<const std::byte> bytes);
+
 }  // namespace latebind::core

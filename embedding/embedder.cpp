@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <future>
 #include <new>
+#include <system_error>
 #include <utility>
 
 #include "embedding/embedder_parts.h"
@@ -39,6 +41,16 @@ void cut_lengths(std::vector<std::size_t>& lengths, std::size_t limit) {
   if (lengths.empty()) lengths = {32, 64, 128, 256, 512};
   std::erase_if(lengths, [&](std::size_t length) { return length >= limit; });
   lengths.push_back(limit);
+}
+
+// On a thread of its own, or when it is asked for where there is no thread to be had.
+template <class Work>
+auto in_background(Work work) -> std::future<decltype(work())> {
+  try {
+    return std::async(std::launch::async, work);
+  } catch (const std::system_error&) {
+    return std::async(std::launch::deferred, work);
+  }
 }
 
 Status embed_windows(Pipeline& pipeline, std::span<const std::string_view> texts, float* out, EmbedStats& stats) {
@@ -90,14 +102,11 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
   LB_ASSIGN_OR_RETURN(const ModelFolder folder, ModelFolder::open(model_folder));
   TokenLimits limits;
   LB_ASSIGN_OR_RETURN(limits.max_tokens, token_limit(folder, options.max_tokens));
-  LB_ASSIGN_OR_RETURN(Tokenizer tokenizer, Tokenizer::from_file(folder.tokenizer_file));
-  if (folder.bert && tokenizer.vocabulary_size() > folder.bert->vocabulary_size) {
-    limits.vocabulary_size = folder.bert->vocabulary_size;
-  }
-
-  std::shared_ptr<core::PlacedModel> placed;
+  // The tokenizer is read while the vendor compiles.
+  std::future<core::Result<Tokenizer>> tokenizer_to_come =
+      in_background([file = folder.tokenizer_file]() -> core::Result<Tokenizer> { return Tokenizer::from_file(file); });
   OutputRule rule{.pooling = folder.pooling, .normalize = folder.normalize};
-  {
+  auto place = [&]() -> core::Result<std::shared_ptr<core::PlacedModel>> {
     // Gone once it is loaded: from here on the vendor has what it needs of the weights.
     LB_ASSIGN_OR_RETURN(const GraphModel graph, build_model(folder, {}));
     rule.pooled = graph.pooled;
@@ -106,7 +115,13 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
     core::LoadOptions load = options.load;
     load.buckets.inputs = graph.inputs;
     cut_lengths(load.buckets.lengths, limits.max_tokens);
-    LB_ASSIGN_OR_RETURN(placed, engine.load(graph.model, placement, load));
+    return engine.load(graph.model, placement, load);
+  };
+  auto placed_result = place();
+  LB_ASSIGN_OR_RETURN(Tokenizer tokenizer, tokenizer_to_come.get());
+  LB_ASSIGN_OR_RETURN(auto placed, std::move(placed_result));
+  if (folder.bert && tokenizer.vocabulary_size() > folder.bert->vocabulary_size) {
+    limits.vocabulary_size = folder.bert->vocabulary_size;
   }
   auto forward = Forward::bind(std::move(placed), rule);
   if (!forward.ok()) return forward.status().with_context(folder.name);

@@ -85,13 +85,7 @@ class OnnxruntimeBackend final : public core::Backend {
                                      const CompileOptions& options) override {
     LB_RETURN_IF_ERROR(check_device(device));
     LB_ASSIGN_OR_RETURN(const auto environment, shared_environment());
-    Blob blob;
-    LB_ASSIGN_OR_RETURN(blob.bytes, compile_model(*environment, model, options));
-    blob.backend = kBackendName;
-    blob.device = kCpu;
-    blob.runtime_version = environment->library().version;
-    blob.precision = options.precision;
-    return blob;
+    return make_blob(*environment, model, options, SessionKind::kCompile);
   }
 
   [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Model& model, std::string_view device,
@@ -100,6 +94,18 @@ class OnnxruntimeBackend final : public core::Backend {
     LB_ASSIGN_OR_RETURN(const auto environment, shared_environment());
     LB_ASSIGN_OR_RETURN(auto session, load_model(environment, model, options));
     return make_executable(std::move(session), options);
+  }
+
+  // The vendor writes its file while it makes a session, and takes longer then: another session makes it, later.
+  [[nodiscard]] Result<core::LoadedModel> load_exporting(const Model& model, std::string_view device,
+                                                         const CompileOptions& options) override {
+    LB_RETURN_IF_ERROR(check_device(device));
+    LB_ASSIGN_OR_RETURN(const auto environment, shared_environment());
+    LB_ASSIGN_OR_RETURN(auto session, load_model(environment, model, options));
+    LB_ASSIGN_OR_RETURN(auto executable, make_executable(std::move(session), options));
+    return core::LoadedModel{std::move(executable), [environment, model, options] {
+                               return make_blob(*environment, model, options, SessionKind::kCompileHere);
+                             }};
   }
 
   [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Blob& blob, std::string_view device,
@@ -116,6 +122,17 @@ class OnnxruntimeBackend final : public core::Backend {
   [[nodiscard]] std::string install_hint() const override { return kInstallCommand; }
 
  private:
+  static Result<Blob> make_blob(const Environment& environment, const Model& model, const CompileOptions& options,
+                                SessionKind kind) {
+    Blob blob;
+    LB_ASSIGN_OR_RETURN(blob.bytes, compile_model(environment, model, options, kind));
+    blob.backend = kBackendName;
+    blob.device = kCpu;
+    blob.runtime_version = environment.library().version;
+    blob.precision = options.precision;
+    return blob;
+  }
+
   static Result<std::unique_ptr<Executable>> make_executable(Session session, const CompileOptions& options) {
     const Concurrency concurrency = concurrency_of(options);
     core::ActiveConfig active;
@@ -127,6 +144,7 @@ class OnnxruntimeBackend final : public core::Backend {
     active.precision = core::Precision::kF32;
     active.threads = concurrency.threads;
     active.requests = concurrency.requests;
+    active.from_cache = session.from_blob;
     return OnnxruntimeExecutable::create(std::move(session), std::move(active));
   }
 

@@ -208,6 +208,7 @@ Result<Session> load_blob(std::shared_ptr<const Environment> environment, const 
   LB_ASSIGN_OR_RETURN(auto session_options, make_session_options(*environment, SessionKind::kBlob, options, {}));
   Session session;
   session.kept.push_back(blob.bytes);
+  session.from_blob = true;
   const auto bytes = blob.bytes.bytes;
   if (reinterpret_cast<std::uintptr_t>(bytes.data()) % kBlobAlignment == 0) {
     LB_RETURN_IF_ERROR(add_entry(library, session_options.get(), "session.use_ort_model_bytes_directly", "1"));
@@ -227,11 +228,10 @@ Result<Session> load_blob(std::shared_ptr<const Environment> environment, const 
 }
 
 Result<core::SharedBytes> compile_model(const Environment& environment, const core::Model& model,
-                                        const CompileOptions& options) {
+                                        const CompileOptions& options, SessionKind kind) {
   const Library& library = environment.library();
   LB_ASSIGN_OR_RETURN(const auto prepared, prepare(environment, model, options));
-  LB_ASSIGN_OR_RETURN(auto session_options,
-                      make_session_options(environment, SessionKind::kCompile, options, prepared.dimensions));
+  LB_ASSIGN_OR_RETURN(auto session_options, make_session_options(environment, kind, options, prepared.dimensions));
   LB_ASSIGN_OR_RETURN(auto folder, platform::TemporaryFolder::create("compile"));
   const auto file = folder.path() / "model.ort";
   LB_RETURN_IF_ERROR(add_entry(library, session_options.get(), "session.save_model_format", "ORT"));

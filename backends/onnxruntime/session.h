@@ -20,6 +20,7 @@ struct Session {
   std::shared_ptr<const Environment> environment;
   // What the vendor reads in place.
   std::vector<core::SharedBytes> kept;
+  bool from_blob = false;
   Owned<abi::Session> handle{nullptr, nullptr};
 
   std::vector<core::TensorInfo> inputs;
@@ -35,8 +36,8 @@ struct Session {
 [[nodiscard]] core::Result<Session> load_blob(std::shared_ptr<const Environment> environment, const core::Blob& blob,
                                               const core::CompileOptions& options);
 
-// Such a file, from a model.
+// Such a file, from a model; `kind` is kCompile or kCompileHere.
 [[nodiscard]] core::Result<core::SharedBytes> compile_model(const Environment& environment, const core::Model& model,
-                                                            const core::CompileOptions& options);
+                                                            const core::CompileOptions& options, SessionKind kind);
 
 }  // namespace latebind::onnxruntime

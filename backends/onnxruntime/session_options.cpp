@@ -66,7 +66,7 @@ Result<Owned<abi::SessionOptions>> make_session_options(const Environment& envir
     // Spinning threads take the processors that the other requests want.
     LB_RETURN_IF_ERROR(add_entry(library, raw, "session.intra_op.allow_spinning", "0"));
   }
-  if (kind == SessionKind::kDeclare || kind == SessionKind::kCompile) {
+  if (kind == SessionKind::kDeclare || kind == SessionKind::kCompile || kind == SessionKind::kCompileHere) {
     LB_RETURN_IF_ERROR(add_entry(library, raw, "session.disable_prepacking", "1"));
   }
   for (const auto& [name, size] : dimensions) {

@@ -29,10 +29,11 @@ struct Concurrency {
 using NamedDimensions = std::vector<std::pair<std::string, std::int64_t>>;
 
 enum class SessionKind {
-  kRun,      // everything that makes runs fast
-  kDeclare,  // only to be asked for its inputs and outputs: nothing is optimised
-  kCompile,  // optimised as far as the result is good for any processor
-  kBlob,     // from a blob: already optimised
+  kRun,          // everything that makes runs fast
+  kDeclare,      // only to be asked for its inputs and outputs: nothing is optimised
+  kCompile,      // optimised as far as the result is good for any processor
+  kCompileHere,  // optimised as kRun, for this processor
+  kBlob,         // from a blob: already optimised
 };
 
 [[nodiscard]] core::Result<Owned<abi::SessionOptions>> make_session_options(const Environment& environment,

@@ -83,12 +83,15 @@ class OpenvinoBackend final : public core::Backend {
 
   [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Model& model, std::string_view device,
                                                          const CompileOptions& options) override {
-    LB_ASSIGN_OR_RETURN(const std::string name, checked_device(device));
-    LB_ASSIGN_OR_RETURN(auto core, shared_core(core_));
-    LB_RETURN_IF_ERROR(check_present(*core, name));
-    LB_RETURN_IF_ERROR(check_not_stuck(name));
-    LB_ASSIGN_OR_RETURN(auto compiled, compile_model(std::move(core), model, name, options));
+    LB_ASSIGN_OR_RETURN(auto compiled, compile_present(model, device, options));
     return OpenvinoExecutable::create(std::move(compiled), options);
+  }
+
+  [[nodiscard]] Result<core::LoadedModel> load_exporting(const Model& model, std::string_view device,
+                                                         const CompileOptions& options) override {
+    LB_ASSIGN_OR_RETURN(auto compiled, compile_present(model, device, options));
+    LB_ASSIGN_OR_RETURN(auto executable, OpenvinoExecutable::create(compiled, options));
+    return core::LoadedModel{std::move(executable), [compiled] { return export_blob(*compiled); }};
   }
 
   [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Blob& blob, std::string_view device,
@@ -118,6 +121,15 @@ class OpenvinoBackend final : public core::Backend {
       LB_ASSIGN_OR_RETURN(core, VendorCore::create(std::move(library)));
     }
     return core;
+  }
+
+  Result<std::shared_ptr<const Compiled>> compile_present(const Model& model, std::string_view device,
+                                                          const CompileOptions& options) {
+    LB_ASSIGN_OR_RETURN(const std::string name, checked_device(device));
+    LB_ASSIGN_OR_RETURN(auto core, shared_core(core_));
+    LB_RETURN_IF_ERROR(check_present(*core, name));
+    LB_RETURN_IF_ERROR(check_not_stuck(name));
+    return compile_model(std::move(core), model, name, options);
   }
 
   // An import goes by the properties of its core, and what is once set there can be replaced but not taken back. So

@@ -129,8 +129,8 @@ Result<std::vector<TensorInfo>> describe_ports(const Library& library, const Com
 
 // Reads back what is really there; refuses what is not what was asked for.
 Result<std::shared_ptr<const Compiled>> finish(std::shared_ptr<const VendorCore> core, Model source,
-                                               CompiledModelHandle handle, const std::string& device,
-                                               const CompileOptions& options) {
+                                               core::SharedBytes blob, CompiledModelHandle handle,
+                                               const std::string& device, const CompileOptions& options) {
   const Library& library = *core->library;
   LB_ASSIGN_OR_RETURN(const Active active, read_back(library, handle.get(), device, options.precision));
   bool all_named = true;
@@ -144,9 +144,9 @@ Result<std::shared_ptr<const Compiled>> finish(std::shared_ptr<const VendorCore>
     direct.push_back(all_named && output.shape.is_static() &&
                      std::ranges::find(inputs, output.name, &TensorInfo::name) == inputs.end());
   }
-  return std::shared_ptr<const Compiled>(
-      std::make_shared<const Compiled>(Compiled{std::move(core), std::move(source), std::move(handle), device, active,
-                                                std::move(inputs), std::move(outputs), std::move(direct)}));
+  return std::shared_ptr<const Compiled>(std::make_shared<const Compiled>(
+      Compiled{std::move(core), std::move(source), std::move(blob), std::move(handle), device, active,
+               std::move(inputs), std::move(outputs), std::move(direct)}));
 }
 
 }  // namespace
@@ -170,7 +170,7 @@ Result<std::shared_ptr<const Compiled>> compile_model(std::shared_ptr<const Vend
     return library.error(StatusCode::kDeviceFailed,
                          fmt::format("OpenVINO can not compile model '{}' for {}", model.name(), device), code);
   }
-  return finish(std::move(core), model, CompiledModelHandle(library.api, compiled), device, options);
+  return finish(std::move(core), model, {}, CompiledModelHandle(library.api, compiled), device, options);
 }
 
 Result<std::shared_ptr<const Compiled>> import_blob(std::shared_ptr<const VendorCore> core, const Blob& blob,
@@ -193,8 +193,8 @@ Result<std::shared_ptr<const Compiled>> import_blob(std::shared_ptr<const Vendor
     return library.error(StatusCode::kIncompatibleBlob,
                          fmt::format("OpenVINO {} on {} refuses the blob", library.version, device), code);
   }
-  return finish(std::move(core), Model::from_forms("blob", {}), CompiledModelHandle(library.api, compiled), device,
-                options);
+  return finish(std::move(core), Model::from_forms("blob", {}), blob.bytes, CompiledModelHandle(library.api, compiled),
+                device, options);
 }
 
 Result<Blob> export_blob(const Compiled& compiled) {

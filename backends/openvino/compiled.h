@@ -17,7 +17,10 @@ namespace latebind::openvino {
 struct Compiled {
   // In the order in which they must go, last first.
   std::shared_ptr<const VendorCore> core;
-  core::Model source;  // its weights stay where they are: the vendor may read them as long as the compiled model lives
+  // Weights stay where they are, in a model's files or in a blob: the vendor reads them as long as the compiled model
+  // lives.
+  core::Model source;
+  core::SharedBytes blob;  // empty when it was compiled here
   CompiledModelHandle handle;
 
   std::string device;
@@ -38,7 +41,7 @@ struct Compiled {
                                                                           const std::string& device,
                                                                           const core::CompileOptions& options);
 
-// From the bytes of a blob, which may go afterwards. kIncompatibleBlob when the vendor refuses them. Sets properties on
+// From the bytes of a blob, which are kept alive. kIncompatibleBlob when the vendor refuses them. Sets properties on
 // `core` itself, for that is what an import goes by: no other import may run on this core meanwhile, and nothing should
 // be compiled on it that relies on the core's own properties.
 [[nodiscard]] core::Result<std::shared_ptr<const Compiled>> import_blob(std::shared_ptr<const VendorCore> core,

@@ -45,7 +45,8 @@ Result<std::unique_ptr<core::Executable>> OpenvinoExecutable::create(std::shared
                          .library_file = made.library().file,
                          .precision = made.active.precision,
                          .threads = made.active.threads,
-                         .requests = requests};
+                         .requests = requests,
+                         .from_cache = !made.blob.bytes.empty()};
   return std::unique_ptr<core::Executable>(std::move(executable));
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <exception>
+#include <system_error>
 #include <utility>
 
 #include "core/platform/os_error.h"
@@ -110,13 +112,21 @@ Status OutputFile::flush() {
 }
 
 Status OutputFile::commit() {
+  return finish(true);
+}
+
+Status OutputFile::commit_unsynced() {
+  return finish(false);
+}
+
+Status OutputFile::finish(bool to_disk) {
   Status status = failure_;
   if (status.ok() && handle_ < 0) return used_up();
   if (status.ok()) status = flush();
-  if (status.ok()) status = sync_output(handle_, file_);
+  if (status.ok() && to_disk) status = sync_output(handle_, file_);
   if (status.ok()) status = close_output(std::exchange(handle_, -1), file_);
   if (status.ok() && !temporary_.empty()) {
-    status = replace_output(temporary_, file_);
+    status = replace_output(temporary_, file_, to_disk ? Sync::kToDisk : Sync::kNone);
     if (status.ok()) temporary_.clear();
   }
   failure_ = status;
@@ -127,6 +137,24 @@ Status OutputFile::commit() {
 void OutputFile::discard() noexcept {
   if (handle_ >= 0) close_output_quietly(std::exchange(handle_, -1));
   if (!temporary_.empty()) remove_output_quietly(std::exchange(temporary_, {}));
+}
+
+std::uint64_t remove_abandoned_outputs(const std::filesystem::path& folder) noexcept {
+  std::uint64_t freed = 0;
+  try {
+    std::error_code error;
+    for (std::filesystem::directory_iterator file(folder, error), end; !error && file != end; file.increment(error)) {
+      const std::string name = file->path().filename().string();
+      if (!name.starts_with(".latebind-") || !name.ends_with(".tmp")) continue;
+      std::error_code ignored;
+      if (!file->is_regular_file(ignored) || file->is_symlink(ignored) || !is_abandoned(file->path())) continue;
+      const auto size = file->file_size(ignored);
+      if (!ignored && std::filesystem::remove(file->path(), ignored)) freed += size;
+    }
+  } catch (const std::exception&) {
+    // No memory for a name: another time.
+  }
+  return freed;
 }
 
 }  // namespace latebind::platform

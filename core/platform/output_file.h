@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -41,10 +42,14 @@ class OutputFile {
 
   // Flushes to the disk and renames over the final place. After an error the temporary file is gone, too.
   [[nodiscard]] core::Status commit();
+  // As commit(), without waiting for the disk: for what can be made again and is checked when it is read. After a crash
+  // of the machine the file may be there torn.
+  [[nodiscard]] core::Status commit_unsynced();
 
  private:
   OutputFile() = default;
   [[nodiscard]] core::Status flush();
+  [[nodiscard]] core::Status finish(bool to_disk);
   void discard() noexcept;
 
   std::filesystem::path file_;
@@ -54,5 +59,9 @@ class OutputFile {
   int handle_ = -1;
   core::Status failure_;  // the first one, which every later call repeats
 };
+
+// Removes the temporary files that processes which are gone have left in `folder`; gives the bytes that this freed.
+// Quiet about whatever can not be removed.
+std::uint64_t remove_abandoned_outputs(const std::filesystem::path& folder) noexcept;
 
 }  // namespace latebind::platform

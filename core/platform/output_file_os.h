@@ -32,8 +32,14 @@ struct OpenedOutput {
 // Closes in any case; some file systems report a full disk only here.
 [[nodiscard]] core::Status close_output(int handle, const std::filesystem::path& file);
 
+enum class Sync { kToDisk, kNone };
+
 // Puts `temporary` in the place of `target` in one step.
-[[nodiscard]] core::Status replace_output(const std::filesystem::path& temporary, const std::filesystem::path& target);
+[[nodiscard]] core::Status replace_output(const std::filesystem::path& temporary, const std::filesystem::path& target,
+                                          Sync sync);
+
+// True when no process has this temporary file open for writing any more.
+[[nodiscard]] bool is_abandoned(const std::filesystem::path& temporary) noexcept;
 
 void close_output_quietly(int handle) noexcept;
 void remove_output_quietly(const std::filesystem::path& temporary) noexcept;

@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -93,6 +94,8 @@ Result<OpenedOutput> open_temporary(const path& target, const struct stat* prese
     const int handle = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
                               present != nullptr ? kOwner : kEverybody);
     if (handle >= 0) {
+      // Tells remove_abandoned_outputs() that the writer lives. Where a file system has no locks, nothing is removed.
+      static_cast<void>(::flock(handle, LOCK_EX | LOCK_NB));
       // A file that is replaced keeps who may read it.
       if (present != nullptr && ::fchmod(handle, present->st_mode & 0777) != 0) {
         const int error = errno;
@@ -205,10 +208,18 @@ Status close_output(int handle, const path& file) {
   return status_of_errno("write", file, errno);
 }
 
-Status replace_output(const path& temporary, const path& target) {
+Status replace_output(const path& temporary, const path& target, Sync sync) {
   if (::rename(temporary.c_str(), target.c_str()) != 0) return status_of_errno("write", target, errno);
-  sync_folder_of(target);
+  if (sync == Sync::kToDisk) sync_folder_of(target);
   return Status();
+}
+
+bool is_abandoned(const path& temporary) noexcept {
+  const int handle = ::open(temporary.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (handle < 0) return false;
+  const bool abandoned = ::flock(handle, LOCK_EX | LOCK_NB) == 0;
+  ::close(handle);
+  return abandoned;
 }
 
 void close_output_quietly(int handle) noexcept {

@@ -176,19 +176,25 @@ Status close_output(int handle, const path& file) {
 }
 
 // MoveFileEx and not ReplaceFile: that one can fail half way, with neither the old file nor the new one in its place.
-Status replace_output(const path& temporary, const path& target) {
+Status replace_output(const path& temporary, const path& target, Sync sync) {
+  const DWORD flags = MOVEFILE_REPLACE_EXISTING | (sync == Sync::kToDisk ? MOVEFILE_WRITE_THROUGH : 0);
   // Another commit of the same place, or a virus scanner, holds the file for a moment.
   constexpr int kMostAttempts = 50;
   constexpr DWORD kPauseMs = 10;
   for (int attempt = 1;; ++attempt) {
-    if (::MoveFileExW(temporary.c_str(), target.c_str(), MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH) != 0) {
-      return Status();
-    }
+    if (::MoveFileExW(temporary.c_str(), target.c_str(), flags) != 0) return Status();
     const DWORD error = ::GetLastError();
     const bool may_pass = error == ERROR_ACCESS_DENIED || error == ERROR_SHARING_VIOLATION;
     if (!may_pass || attempt == kMostAttempts) return status_of_windows_error("write", target, error);
     ::Sleep(kPauseMs);
   }
+}
+
+// The writer's handle shares neither writing nor an exclusive reader.
+bool is_abandoned(const path& temporary) noexcept {
+  const WindowsHandle handle(
+      ::CreateFileW(temporary.c_str(), GENERIC_READ, 0, nullptr, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr));
+  return handle.is_open();
 }
 
 void close_output_quietly(int handle) noexcept {

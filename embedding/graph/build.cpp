@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/platform/digest.h"
+#include "core/platform/file_identity.h"
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
 #include "embedding/graph/bert.h"
@@ -24,7 +26,24 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
+// The identity of what is built here: the forms' own bytes (names, figures and small constants) and the weights file,
+// which must still be the one that was mapped.
+core::Model::DigestSource digest_source(std::string onnx_digest, std::string ir_digest, std::filesystem::path weights,
+                                        const platform::FileIdentity& mapped) {
+  return [=](const core::Model::FileDigest& of_file) -> Result<std::string> {
+    LB_ASSIGN_OR_RETURN(const std::string weights_digest, of_file(weights));
+    LB_ASSIGN_OR_RETURN(const auto now, platform::file_identity(weights));
+    if (now != mapped) {
+      return Status(StatusCode::kIo,
+                    fmt::format("{}: the file was replaced after it was loaded", platform::path_to_utf8(weights)));
+    }
+    const std::string all = fmt::format("graph {} {} {}", onnx_digest, ir_digest, weights_digest);
+    return platform::sha256_hex(std::as_bytes(std::span(all)));
+  };
+}
+
 Result<GraphModel> from_weights(const ModelFolder& folder, const GraphOptions& options) {
+  LB_ASSIGN_OR_RETURN(const auto identity, platform::file_identity(*folder.weights_file));
   LB_ASSIGN_OR_RETURN(const Safetensors weights, Safetensors::open(*folder.weights_file));
   LB_ASSIGN_OR_RETURN(const Graph graph, make_bert_graph(folder, weights, options));
   const std::string location = platform::path_to_utf8(folder.weights_file->filename());
@@ -45,6 +64,11 @@ Result<GraphModel> from_weights(const ModelFolder& folder, const GraphOptions& o
                   fmt::format("{}: the file was replaced while it was being read; try again", weights.name()));
   }
 
+  platform::Sha256 ir_digest;
+  ir_digest.update(ir.xml);
+  ir_digest.update(std::as_bytes(std::span(ir.tail.data(), ir.tail.size())));
+  auto digest = digest_source(platform::sha256_hex(std::as_bytes(std::span(onnx))), ir_digest.hex(),
+                              *folder.weights_file, identity);
   std::vector<core::ModelForm> forms;
   forms.push_back({.format = core::ModelFormat::kOnnx,
                    .graph = core::SharedBytes::from_string(std::move(onnx)),
@@ -52,7 +76,7 @@ Result<GraphModel> from_weights(const ModelFolder& folder, const GraphOptions& o
   forms.push_back({.format = core::ModelFormat::kOpenvinoIr,
                    .graph = core::SharedBytes::from_string(std::move(ir.xml)),
                    .weights = {shared, all}});
-  return GraphModel{.model = core::Model::from_forms(folder.name, std::move(forms)),
+  return GraphModel{.model = core::Model::from_forms(folder.name, std::move(forms)).with_digest(std::move(digest)),
                     .pooled = !options.hidden_states,
                     .dimension = folder.bert->hidden_size,
                     .inputs = 2,

@@ -9,7 +9,8 @@ TEXTS = "".join(f"text number {i} " + "word " * (i % 30) + "\n" for i in range(6
 
 def test_json_has_every_key_with_a_sane_figure():
     report = json.loads(good("bench", "embed", "--json", "--model", MODEL, "--singles", "10", "-", input=TEXTS).stdout)
-    for key in ("texts_per_s", "tokens_per_s", "p50_ms", "p95_ms", "p99_ms", "load_ms", "rss_mb"):
+    for key in ("texts_per_s", "tokens_per_s", "p50_ms", "p95_ms", "p99_ms", "load_ms", "rss_mb",
+                "start_uncached_ms", "start_cached_ms"):
         assert report[key] > 0, key
     assert report["p50_ms"] <= report["p95_ms"] <= report["p99_ms"]
     assert 0 <= report["padding_ratio"] < 0.5

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 SOURCE = Path(os.environ["LATEBIND_TEST_SOURCE_DIR"])
@@ -12,6 +13,10 @@ PROGRAM = Path(os.environ["LATEBIND_TEST_BINARY_DIR"]) / "bin" / "latebind"
 MODEL = SOURCE / "build" / "runtime" / "model" / "all-MiniLM-L6-v2"
 TINY = SOURCE / "tests" / "data" / "tiny-bert" / "f32"
 GOLDEN = SOURCE / "tests" / "data" / "golden"
+
+# Nobody's own cache is touched; what one file of tests compiles goes with it.
+CACHE = tempfile.TemporaryDirectory(prefix="latebind-test-cache-")
+os.environ["XDG_CACHE_HOME"] = CACHE.name
 
 # Where no vendor library is: each of these settings is the whole search.
 OPENVINO_GONE = {"LATEBIND_OPENVINO_LIBRARY": "/nonexistent/libopenvino_c.so"}

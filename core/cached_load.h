@@ -1,0 +1,19 @@
+// cached_load: loads a model through the compile cache.
+#pragma once
+
+#include <memory>
+
+#include "core/backend.h"
+#include "core/compile_cache.h"
+#include "core/result.h"
+
+namespace latebind::core {
+
+// From the cache where it has what was compiled for this model, device and options; else as Backend::load() does, and
+// what was compiled goes into the cache a little later. Trouble with the cache is never an error of the load, only of
+// speed: it is told to the log. Thread-safe.
+[[nodiscard]] Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& model,
+                                                              const Device& device, const CompileOptions& options,
+                                                              CompileCache& cache);
+
+}  // namespace latebind::core

@@ -1,0 +1,125 @@
+#include "core/compile_cache.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "core/log.h"
+
+namespace latebind::core {
+namespace {
+
+// How long the background lets the first answers go first.
+constexpr std::chrono::milliseconds kHeadStart{300};
+// How long destruction waits for work in the background.
+constexpr std::chrono::seconds kShutdownPatience{30};
+
+}  // namespace
+
+// One thread that does one piece of work after the other.
+class CompileCache::Background : public std::enable_shared_from_this<Background> {
+ public:
+  void add(std::string what, std::function<Status()> work) {
+    const std::lock_guard lock(mutex_);
+    if (pending_.size() >= kPendingMax) {
+      log(LogLevel::kWarning, fmt::format("{}: dropped, there is too much to do already", what));
+      return;
+    }
+    pending_.emplace_back(std::move(what), std::move(work));
+    if (!running_) {
+      try {
+        if (thread_.joinable()) thread_.join();  // it has left its loop
+        thread_ = std::thread([self = shared_from_this()] { self->run(); });
+        running_ = true;
+      } catch (const std::system_error& error) {
+        log(LogLevel::kWarning, fmt::format("the compile cache gets no thread: {}", error.what()));
+        pending_.clear();
+      }
+    }
+    changed_.notify_all();
+  }
+
+  void settle() {
+    std::unique_lock lock(mutex_);
+    hurry_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return !running_; });
+    hurry_ = false;
+  }
+
+  void stop() {
+    std::unique_lock lock(mutex_);
+    hurry_ = true;
+    changed_.notify_all();
+    const bool done = changed_.wait_for(lock, kShutdownPatience, [&] { return !running_; });
+    if (!done) log(LogLevel::kWarning, "the compile cache is left while a vendor's compiler is still at work");
+    pending_.clear();
+    std::thread thread = std::move(thread_);
+    lock.unlock();
+    if (!thread.joinable()) return;
+    // The last owner may be the thread itself.
+    if (done && thread.get_id() != std::this_thread::get_id()) {
+      thread.join();
+    } else {
+      thread.detach();
+    }
+  }
+
+ private:
+  void run() {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, kHeadStart, [&] { return hurry_; });
+    while (!pending_.empty()) {
+      auto [what, work] = std::move(pending_.front());
+      pending_.pop_front();
+      lock.unlock();
+      const Status status = done(work);
+      if (!status.ok()) log(LogLevel::kInfo, fmt::format("{}: {}", what, status.to_string()));
+      work = nullptr;  // what it holds goes before anybody is told that it is done
+      lock.lock();
+    }
+    running_ = false;
+    changed_.notify_all();
+  }
+
+  static Status done(const std::function<Status()>& work) {
+    try {
+      return work();
+    } catch (const std::exception& error) {
+      return Status(StatusCode::kInternal, error.what());
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_.
+  std::deque<std::pair<std::string, std::function<Status()>>> pending_;
+  std::thread thread_;
+  bool running_ = false;
+  bool hurry_ = false;
+};
+
+CompileCache::CompileCache(std::filesystem::path folder, std::uint64_t bytes_max)
+    : store_(std::make_shared<CompileStore>(std::move(folder), bytes_max)),
+      background_(std::make_shared<Background>()) {}
+
+CompileCache::~CompileCache() {
+  background_->stop();
+}
+
+void CompileCache::later(std::string what, std::function<Status()> work) {
+  background_->add(std::move(what), std::move(work));
+}
+
+void CompileCache::settle() {
+  background_->settle();
+}
+
+}  // namespace latebind::core

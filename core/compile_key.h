@@ -1,0 +1,27 @@
+// CompileKey: everything that decides what compiling gives, as one text. Two keys are equal only if either result may
+// stand for the other; a field that may not matter costs a compilation, never a wrong result.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/device.h"
+#include "core/executable.h"
+
+namespace latebind::core {
+
+struct CompileKey {
+  std::string text;    // JSON
+  std::string digest;  // SHA-256 of the text, 64 hexadecimal digits: the entry's name
+  // For people.
+  std::string model;
+  std::string device;  // "openvino:CPU"
+  std::string runtime_version;
+  Precision precision = Precision::kF32;
+};
+
+// `model_digest` is Model::digest(); `device` as the backend listed it, metadata included.
+[[nodiscard]] CompileKey make_compile_key(std::string_view model_digest, std::string_view model_name,
+                                          const Device& device, const CompileOptions& options);
+
+}  // namespace latebind::core

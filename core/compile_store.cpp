@@ -1,0 +1,239 @@
+#include "core/compile_store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "core/compile_entry.h"
+#include "core/log.h"
+#include "core/platform/file_lock.h"
+#include "core/platform/folders.h"
+#include "core/platform/mapped_file.h"
+#include "core/platform/output_file.h"
+
+namespace latebind::core {
+namespace {
+
+using std::filesystem::path;
+
+constexpr std::string_view kSuffix = ".blob";
+constexpr std::chrono::milliseconds kLockPatience{10'000};
+
+bool is_entry_name(const path& file) {
+  const std::string name = file.filename().string();
+  return name.size() == 64 + kSuffix.size() && name.ends_with(kSuffix) &&
+         name.find_first_not_of("0123456789abcdef") == 64;
+}
+
+struct File {
+  path place;
+  std::uint64_t bytes = 0;
+  std::filesystem::file_time_type last_used;
+};
+
+// A folder that is not there holds nothing.
+Result<std::vector<File>> entry_files(const path& folder) {
+  std::vector<File> files;
+  std::error_code error;
+  std::filesystem::directory_iterator file(folder, error);
+  if (error == std::errc::no_such_file_or_directory) return files;
+  for (const std::filesystem::directory_iterator end; !error && file != end; file.increment(error)) {
+    std::error_code gone;
+    if (!is_entry_name(file->path()) || !file->is_regular_file(gone)) continue;
+    File found{file->path(), file->file_size(gone), {}};
+    if (!gone) found.last_used = file->last_write_time(gone);
+    if (!gone) files.push_back(std::move(found));
+  }
+  if (error) {
+    return Status(StatusCode::kIo,
+                  fmt::format("cannot read the folder '{}': {}", platform::path_to_utf8(folder), error.message()));
+  }
+  return files;
+}
+
+bool remove_quietly(const path& file) {
+  std::error_code error;
+  return std::filesystem::remove(file, error);
+}
+
+}  // namespace
+
+CompileStore::CompileStore(path folder, std::uint64_t bytes_max)
+    : folder_(std::move(folder)), bytes_max_(bytes_max), digests_(folder_ / "digests") {}
+
+path CompileStore::file_of(const CompileKey& key) const {
+  return folder_ / (key.digest + std::string(kSuffix));
+}
+
+Result<Blob> CompileStore::get(const CompileKey& key) {
+  const path file = file_of(key);
+  auto mapped = platform::MappedFile::open(file);
+  if (!mapped.ok()) return mapped.status();
+  const auto shared = std::make_shared<const platform::MappedFile>(*std::move(mapped));
+  auto entry = parse_entry(shared->bytes());
+  Status status = entry.status();
+  if (status.ok() && entry->header.key != key.text) {
+    status = Status(StatusCode::kIo, "damaged entry: it was made for another key");
+  }
+  if (status.ok()) status = check_payload(*entry);
+  if (!status.ok()) {
+    remove_quietly(file);
+    log(LogLevel::kWarning, fmt::format("{} is removed from the compile cache: {}",
+                                        platform::path_to_utf8(file.filename()), status.to_string()));
+    return status;
+  }
+  // What was used last is removed last. In a folder that is read-only nothing is removed either.
+  std::error_code read_only;
+  std::filesystem::last_write_time(file, std::filesystem::file_time_type::clock::now(), read_only);
+  const auto colon = key.device.find(':');
+  return Blob{.backend = key.device.substr(0, colon),
+              .device = key.device.substr(colon + 1),
+              .runtime_version = key.runtime_version,
+              .precision = key.precision,
+              .bytes = {shared, entry->payload}};
+}
+
+Status CompileStore::make_folder() const {
+  std::error_code error;
+  if (std::filesystem::is_directory(folder_, error)) return {};
+  error.clear();
+  std::filesystem::create_directories(folder_, error);
+  if (error) {
+    const bool denied = error == std::errc::permission_denied || error == std::errc::read_only_file_system;
+    return Status(denied ? StatusCode::kPermissionDenied : StatusCode::kIo,
+                  fmt::format("cannot make the folder '{}': {}", platform::path_to_utf8(folder_), error.message()));
+  }
+  // What is loaded from here runs: nobody else should be able to put something in.
+  std::filesystem::permissions(folder_, std::filesystem::perms::owner_all, error);
+  return {};
+}
+
+Status CompileStore::put(const CompileKey& key, const Blob& blob) {
+  EntryHeader header{.key = key.text,
+                     .model = key.model,
+                     .device = key.device,
+                     .runtime_version = key.runtime_version,
+                     .precision = std::string(word_of(key.precision)),
+                     .payload_sum = {},
+                     .payload_size = blob.bytes.bytes.size()};
+  if (blob.bytes.bytes.empty())
+    return Status(StatusCode::kInvalidArgument, "there is nothing in the blob to be cached");
+  if (blob.bytes.bytes.size() > bytes_max_) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("a blob of {} bytes is larger than the whole cache may be, {}", blob.bytes.bytes.size(),
+                              bytes_max_));
+  }
+  header.payload_sum = payload_sum(blob.bytes.bytes);
+  LB_ASSIGN_OR_RETURN(const std::string head, entry_head(header));
+  LB_RETURN_IF_ERROR(make_folder());
+  const path file = file_of(key);
+  {
+    LB_ASSIGN_OR_RETURN(auto output, platform::OutputFile::create(file));
+    LB_RETURN_IF_ERROR(output.write(head));
+    LB_RETURN_IF_ERROR(output.write(blob.bytes.bytes));
+    LB_RETURN_IF_ERROR(output.commit_unsynced());
+  }
+  return evict(file);
+}
+
+Status CompileStore::evict(const path& keep) {
+  LB_ASSIGN_OR_RETURN(const auto lock, platform::FileLock::acquire(folder_ / "lock", kLockPatience));
+  platform::remove_abandoned_outputs(folder_);
+  LB_ASSIGN_OR_RETURN(auto files, entry_files(folder_));
+  std::uint64_t total = 0;
+  for (const File& file : files)
+    total += file.bytes;
+  std::ranges::sort(files, {}, &File::last_used);
+  for (const File& file : files) {
+    if (total <= bytes_max_) break;
+    if (file.place == keep) continue;
+    if (remove_quietly(file.place)) total -= file.bytes;
+  }
+  return {};
+}
+
+void CompileStore::drop(const CompileKey& key) {
+  remove_quietly(file_of(key));
+}
+
+namespace {
+
+// `whole`: the payload's sum, too.
+CompileStore::Entry look_at(const File& file, bool whole) {
+  CompileStore::Entry entry{.file = file.place,
+                            .model = {},
+                            .device = {},
+                            .runtime_version = {},
+                            .precision = {},
+                            .bytes = file.bytes,
+                            .last_used = file.last_used,
+                            .status = {}};
+  const auto mapped = platform::MappedFile::open(file.place);
+  if (!mapped.ok()) {
+    entry.status = mapped.status();
+    return entry;
+  }
+  const auto parsed = parse_entry(mapped->bytes());
+  if (!parsed.ok()) {
+    entry.status = parsed.status();
+    return entry;
+  }
+  if (whole) entry.status = check_payload(*parsed);
+  entry.model = parsed->header.model;
+  entry.device = parsed->header.device;
+  entry.runtime_version = parsed->header.runtime_version;
+  entry.precision = parsed->header.precision;
+  return entry;
+}
+
+}  // namespace
+
+Result<std::vector<CompileStore::Entry>> CompileStore::list() const {
+  LB_ASSIGN_OR_RETURN(auto files, entry_files(folder_));
+  std::ranges::sort(files, std::ranges::greater(), &File::last_used);
+  std::vector<Entry> entries;
+  for (const File& file : files) {
+    Entry entry = look_at(file, false);
+    if (entry.status.code() != StatusCode::kNotFound) entries.push_back(std::move(entry));  // else it has just gone
+  }
+  return entries;
+}
+
+Result<CompileStore::Freed> CompileStore::clear() {
+  Freed freed;
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder_, error)) return freed;
+  LB_ASSIGN_OR_RETURN(const auto lock, platform::FileLock::acquire(folder_ / "lock", kLockPatience));
+  freed.bytes += platform::remove_abandoned_outputs(folder_);
+  LB_ASSIGN_OR_RETURN(const auto files, entry_files(folder_));
+  for (const File& file : files) {
+    std::filesystem::remove(file.place, error);
+    if (error) {
+      return Status(StatusCode::kPermissionDenied,
+                    fmt::format("cannot remove '{}': {}", platform::path_to_utf8(file.place), error.message()));
+    }
+    ++freed.entries;
+    freed.bytes += file.bytes;
+  }
+  remove_quietly(folder_ / "digests");
+  return freed;
+}
+
+Result<std::vector<CompileStore::Entry>> CompileStore::verify() {
+  LB_ASSIGN_OR_RETURN(const auto files, entry_files(folder_));
+  std::vector<Entry> damaged;
+  for (const File& file : files) {
+    Entry entry = look_at(file, true);
+    if (entry.status.ok() || entry.status.code() == StatusCode::kNotFound) continue;
+    if (entry.status.code() != StatusCode::kPermissionDenied) remove_quietly(file.place);
+    damaged.push_back(std::move(entry));
+  }
+  return damaged;
+}
+
+}  // namespace latebind::core

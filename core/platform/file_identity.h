@@ -1,0 +1,27 @@
+// FileIdentity: what tells, without reading it, that a file is the one that was read before.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "core/result.h"
+
+namespace latebind::platform {
+
+struct FileIdentity {
+  std::uint64_t size = 0;
+  std::int64_t modified_ns = 0;  // since 1970 (Linux) or 1601 (Windows)
+  std::uint64_t file = 0;        // its number on its device
+  std::uint64_t device = 0;
+
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+
+// Of the file that a link leads to. kNotFound, kPermissionDenied, kIo; kInvalidArgument for what is no regular file.
+// Any thread.
+[[nodiscard]] core::Result<FileIdentity> file_identity(const std::filesystem::path& file);
+
+// Nanoseconds since the file was changed, by the system's clock; negative when the file is from the future.
+[[nodiscard]] std::int64_t age_ns(const FileIdentity& identity);
+
+}  // namespace latebind::platform

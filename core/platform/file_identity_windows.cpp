@@ -1,0 +1,45 @@
+#include <fmt/format.h>
+
+#include "core/platform/file_identity.h"
+#include "core/platform/os_error.h"
+#include "core/platform/windows_error.h"
+
+namespace latebind::platform {
+namespace {
+
+std::uint64_t joined(DWORD high, DWORD low) {
+  return (static_cast<std::uint64_t>(high) << 32U) | low;
+}
+
+// The system counts in 100 ns.
+std::int64_t nanoseconds_of(const FILETIME& time) {
+  return static_cast<std::int64_t>(joined(time.dwHighDateTime, time.dwLowDateTime) * 100);
+}
+
+}  // namespace
+
+core::Result<FileIdentity> file_identity(const std::filesystem::path& file) {
+  LB_RETURN_IF_ERROR(check_path("look at", file));
+  const WindowsHandle handle(::CreateFileW(file.c_str(), FILE_READ_ATTRIBUTES,
+                                           FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
+                                           OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr));
+  BY_HANDLE_FILE_INFORMATION info{};
+  if (!handle.is_open() || ::GetFileInformationByHandle(handle.get(), &info) == 0) {
+    return status_of_windows_error("look at", file, ::GetLastError());
+  }
+  if ((info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0) {
+    return core::Status(core::StatusCode::kInvalidArgument, fmt::format("{} is no regular file", quoted(file)));
+  }
+  return FileIdentity{.size = joined(info.nFileSizeHigh, info.nFileSizeLow),
+                      .modified_ns = nanoseconds_of(info.ftLastWriteTime),
+                      .file = joined(info.nFileIndexHigh, info.nFileIndexLow),
+                      .device = info.dwVolumeSerialNumber};
+}
+
+std::int64_t age_ns(const FileIdentity& identity) {
+  FILETIME now{};
+  ::GetSystemTimeAsFileTime(&now);
+  return nanoseconds_of(now) - identity.modified_ns;
+}
+
+}  // namespace latebind::platform
