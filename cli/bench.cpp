@@ -242,9 +242,8 @@ void add_bench_embed(CLI::App& bench, Action& chosen) {
       "with the latency hint, and single texts are timed one after the other; p50, p95 and p99 are\n"
       "by nearest rank, in milliseconds. start_uncached_ms and start_cached_ms are from opening the\n"
       "model to the first vector, without and with the compile cache (best of three each, with the\n"
-      "vendor's library open already; the cached one is 0 with --cache false). padding_ratio is the share of computed "
-      "tokens that was\n"
-      "padding, 0 to 1.");
+      "vendor's library open already; the cached one is 0 with --cache false); the other parts go\n"
+      "without the cache. padding_ratio is the share of computed tokens that was padding, 0 to 1.");
   app.callback([options, &chosen] { chosen = [options] { return bench_embed(*options); }; });
 }
 

@@ -94,6 +94,7 @@ Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& m
   } else {
     auto keep = [store = cache.store(), model, device, options, files = *std::move(files),
                  export_blob = std::move(loaded.export_blob)]() -> Status {
+      LB_RETURN_IF_ERROR(store->make_folder());
       LB_ASSIGN_OR_RETURN(const auto blob, export_blob());
       LB_ASSIGN_OR_RETURN(const auto found, model.digest([&](const auto& file) { return store->digests().of(file); }));
       for (const KnownFile& known : files) {

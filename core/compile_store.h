@@ -48,6 +48,9 @@ class CompileStore {
 
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
 
+  // Makes the folder, for its owner alone, if it is not there. kPermissionDenied, kIo.
+  [[nodiscard]] Status make_folder() const;
+
   // The blob of this key. Its bytes are the mapped entry. kNotFound when there is none; kIo when it was damaged, and it
   // is removed then.
   [[nodiscard]] Result<Blob> get(const CompileKey& key);
@@ -72,7 +75,6 @@ class CompileStore {
 
  private:
   [[nodiscard]] std::filesystem::path file_of(const CompileKey& key) const;
-  Status make_folder() const;
   Status evict(const std::filesystem::path& keep);
 
   const std::filesystem::path folder_;
