@@ -56,7 +56,7 @@ Status PartialFile::finish(const std::filesystem::path& target) {
   if (handle_ < 0) return Status(StatusCode::kInternal, "a partial file was used after it was finished");
   LB_RETURN_IF_ERROR(sync_output(handle_, file_));
   LB_RETURN_IF_ERROR(close_output(std::exchange(handle_, -1), file_));
-  return replace_output(file_, target);
+  return replace_output(file_, target, Sync::kToDisk);
 }
 
 void PartialFile::close() noexcept {
