@@ -12,6 +12,7 @@
 
 #include "api/c_objects.h"
 #include "api/c_support.h"
+#include "api/settings.h"
 #include "core/platform/folders.h"
 
 namespace core = latebind::core;
@@ -86,7 +87,8 @@ core::Result<TypedLoadOptions> typed(const lb_load_options* options, const core:
   LB_ASSIGN_OR_RETURN(const lb_load_options read, read_struct(options, "lb_load_options"));
   LB_ASSIGN_OR_RETURN(core::Placement placement, core::Placement::parse(text_or(read.device, "auto"), registry));
   core::LoadOptions load;
-  LB_ASSIGN_OR_RETURN(load.compile.precision, core::parse_word<core::Precision>(text_or(read.precision, "f32")));
+  LB_ASSIGN_OR_RETURN(const auto precisions, parse_precisions(text_or(read.precision, "f32")));
+  set_precisions(precisions, load);
   LB_ASSIGN_OR_RETURN(load.compile.hint, core::parse_word<core::PerformanceHint>(text_or(read.hint, "latency")));
   load.compile.threads = read.threads;
   load.compile.requests = read.requests;

@@ -31,7 +31,7 @@ namespace latebind::api {
 struct Settings {
   std::string device = "auto";
   bool strict = false;
-  core::Precision precision = core::Precision::kF32;
+  std::vector<core::Precision> precisions{core::Precision::kF32};  // in the order in which a device is asked
   unsigned threads = 0;
   unsigned requests = 0;
   std::string openvino_library{};
@@ -72,6 +72,12 @@ struct SettingSpec {
 // How these settings say that a model is loaded and what happens when its device fails. The compile
 // cache is opened; without a folder for it there is none.
 [[nodiscard]] core::LoadOptions load_options(const Settings& settings);
+
+// "f16,f32": one or several precisions, each once.
+[[nodiscard]] core::Result<std::vector<core::Precision>> parse_precisions(std::string_view text);
+
+// `precisions`: at least one.
+void set_precisions(const std::vector<core::Precision>& precisions, core::LoadOptions& load);
 
 // The setting of this key, or null.
 [[nodiscard]] const SettingSpec* find_setting(std::string_view key);

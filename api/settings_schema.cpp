@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
@@ -91,6 +92,18 @@ std::string word_text(const Settings& settings) {
   return std::string(word_of(settings.*Member));
 }
 
+Status assign_precisions(Settings& settings, std::string_view text) {
+  LB_ASSIGN_OR_RETURN(settings.precisions, parse_precisions(text));
+  return {};
+}
+
+std::string precisions_text(const Settings& settings) {
+  std::string text;
+  for (const core::Precision precision : settings.precisions)
+    text += fmt::format("{}{}", text.empty() ? "" : ",", word_of(precision));
+  return text;
+}
+
 Status assign_run_timeout(Settings& settings, std::string_view text) {
   if (text == "auto") {
     settings.run_timeout = std::chrono::milliseconds(-1);
@@ -170,10 +183,12 @@ constexpr std::array kSchema{
                 "Fails instead of falling back to a device further down the list, when loading and later.", false,
                 assign_bool<&Settings::strict>, bool_text<&Settings::strict>},
     SettingSpec{
-        "precision", "LATEBIND_PRECISION", "--precision", "f32|bf16|f16",
-        "Precision of the computation. A device that can not compute in it is passed over. bf16 is about twice as "
-        "fast where the processor has it, and changes vectors in the fourth digit.",
-        false, assign_word<&Settings::precision>, word_text<&Settings::precision>},
+        "precision", "LATEBIND_PRECISION", "--precision", "P,P,...",
+        "Precision of the computation: f32, bf16, f16, or several in the order in which each device is asked, such as "
+        "f16,f32: NPUs know f16 alone. A device that can not compute in any of them is passed over; results say which "
+        "one "
+        "it was. bf16 is about twice as fast where the processor has it, and changes vectors in the fourth digit.",
+        false, assign_precisions, precisions_text},
     SettingSpec{"threads", "LATEBIND_THREADS", "--threads", "N",
                 "Threads for computing, all requests together; 0: as many as the processors this process may use.",
                 false, assign_number<&Settings::threads, 0, kThreadsMax>, number_text<&Settings::threads>},
@@ -239,6 +254,30 @@ const SettingSpec* find_setting(std::string_view key) {
   return nullptr;
 }
 
+Result<std::vector<core::Precision>> parse_precisions(std::string_view text) {
+  std::vector<core::Precision> precisions;
+  for (;;) {
+    const auto comma = text.find(',');
+    std::string_view word = text.substr(0, comma);
+    while (word.starts_with(' '))
+      word.remove_prefix(1);
+    while (word.ends_with(' '))
+      word.remove_suffix(1);
+    LB_ASSIGN_OR_RETURN(const auto precision, parse_word<core::Precision>(word));
+    if (std::ranges::find(precisions, precision) != precisions.end()) {
+      return Status(StatusCode::kInvalidArgument, fmt::format("names {} twice", word_of(precision)));
+    }
+    precisions.push_back(precision);
+    if (comma == std::string_view::npos) return precisions;
+    text = text.substr(comma + 1);
+  }
+}
+
+void set_precisions(const std::vector<core::Precision>& precisions, core::LoadOptions& load) {
+  load.compile.precision = precisions.front();
+  load.other_precisions.assign(precisions.begin() + 1, precisions.end());
+}
+
 Result<std::filesystem::path> compile_cache_folder(const Settings& settings) {
   if (!settings.cache_folder.empty()) return platform::path_from_utf8(settings.cache_folder);
   LB_ASSIGN_OR_RETURN(const auto folder, platform::cache_folder());
@@ -248,7 +287,7 @@ Result<std::filesystem::path> compile_cache_folder(const Settings& settings) {
 core::LoadOptions load_options(const Settings& settings) {
   core::LoadOptions load;
   load.strict = settings.strict;
-  load.compile.precision = settings.precision;
+  set_precisions(settings.precisions, load);
   load.compile.threads = settings.threads;
   load.compile.requests = settings.requests;
   load.failover.breaker.backoff_first = settings.backoff_first;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "core/cached_load.h"
@@ -15,6 +16,25 @@ bool wants_fixed_shapes(const Device& device, const LoadOptions& options) {
   if (options.buckets.lengths.empty() || options.buckets.inputs == 0) return false;
   return options.shapes == ShapeMode::kStaticShapes ||
          (options.shapes == ShapeMode::kAutoShapes && device.kind == DeviceKind::kNpu);
+}
+
+// In the first precision that the device takes. Vendors refuse a precision in words of their own, so that any refusal
+// of the device's leads to the next one.
+Result<std::unique_ptr<Executable>> load_in_any(
+    const std::function<Result<std::unique_ptr<Executable>>(const CompileOptions& compile)>& load,
+    const LoadOptions& options) {
+  auto first = load(options.compile);
+  if (first.ok()) return first;
+  Status refusal = first.status();
+  CompileOptions other = options.compile;
+  for (const Precision precision : options.other_precisions) {
+    if (refusal.code() != StatusCode::kUnsupported && refusal.code() != StatusCode::kDeviceFailed) break;
+    other.precision = precision;
+    auto next = load(other);
+    if (next.ok()) return next;
+    refusal = next.status();
+  }
+  return first.status();
 }
 
 }  // namespace
@@ -47,16 +67,18 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
       return Status(StatusCode::kDeviceNotFound, fmt::format("{}: there is no such backend", device.id()));
     }
     // Kept by the executable for the shapes that are loaded later.
-    auto load_one = [backend = *backend, model, device, cache = options.cache](const CompileOptions& compile) {
+    const auto load_one = [backend = *backend, model, device, cache = options.cache](const CompileOptions& compile) {
       return cache ? cached_load(*backend, model, device, compile, *cache) : backend->load(model, device.name, compile);
     };
-    if (!wants_fixed_shapes(device, options)) return load_one(options.compile);
-    auto load_fixed = [load_one = std::move(load_one), compile = options.compile,
-                       inputs = options.buckets.inputs](const Shape& shape) mutable {
-      compile.input_shapes.assign(inputs, shape);
-      return load_one(compile);
+    const auto load_with = [&](const CompileOptions& compile) -> Result<std::unique_ptr<Executable>> {
+      if (!wants_fixed_shapes(device, options)) return load_one(compile);
+      auto load_fixed = [load_one, fixed = compile, inputs = options.buckets.inputs](const Shape& shape) mutable {
+        fixed.input_shapes.assign(inputs, shape);
+        return load_one(fixed);
+      };
+      return make_bucketed(std::move(load_fixed), options.buckets);
     };
-    return make_bucketed(std::move(load_fixed), options.buckets);
+    return load_in_any(load_with, options);
   };
   return PlacedModel::place(model.name(), placement, placement.resolve(registry_), std::move(load), options.strict,
                             options.failover);

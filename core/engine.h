@@ -23,6 +23,8 @@ namespace latebind::core {
 
 struct LoadOptions {
   CompileOptions compile{};
+  // Tried in order on a device that can not take the model in compile.precision.
+  std::vector<Precision> other_precisions{};
   // Turns every fallback into an error: kStrictFallback when loading, the device's own error later.
   bool strict = false;
   FailoverOptions failover{};

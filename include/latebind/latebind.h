@@ -249,7 +249,7 @@ typedef struct lb_model lb_model;
 typedef struct lb_load_options {
   size_t struct_size;
   const char* device;    /* placement: "auto" (default), "npu,cpu", "openvino:CPU" … */
-  const char* precision; /* "f32" (default), "bf16", "f16" */
+  const char* precision; /* "f32" (default), "bf16", "f16", or several to ask a device for in turn: "f16,f32" */
   const char* hint;      /* "latency" (default) or "throughput" */
   uint32_t threads;      /* 0: the processors this process may use */
   uint32_t requests;     /* runs side by side; 0: the vendor's optimal number */

@@ -60,6 +60,26 @@ TEST_F(EngineTest, AFailedLoadFallsBackAndSaysWhyInOneLine) {
   EXPECT_TRUE(attestation->steps[1].taken);
 }
 
+TEST_F(EngineTest, EachDeviceIsAskedForEveryPrecisionOfTheListInTurn) {
+  first->with("NPU", DeviceKind::kNpu);
+  first->only_precision["NPU"] = Precision::kF16;
+  first->only_precision["CPU"] = Precision::kF32;
+  LoadOptions options;
+  options.compile.precision = Precision::kF16;
+  options.other_precisions = {Precision::kF32};
+  const auto by = [&](std::string_view placement) {
+    const auto placed = Engine(registry).load(model, *Placement::parse(placement, registry), options);
+    return placed.ok() ? (*placed)->attestation()->active : ActiveConfig{};
+  };
+  EXPECT_EQ(by("first:NPU,first:CPU").device, "NPU");
+  EXPECT_EQ(by("first:NPU,first:CPU").precision, Precision::kF16);
+  EXPECT_EQ(by("first:CPU").precision, Precision::kF32);
+  // Without the list, f32 is nothing for this NPU.
+  options.compile.precision = Precision::kF32;
+  options.other_precisions.clear();
+  EXPECT_EQ(by("first:NPU,first:CPU").device, "CPU");
+}
+
 TEST_F(EngineTest, AMissingBackendIsAFallbackToo) {
   first->availability = Status(StatusCode::kLibraryNotFound, "not installed: pip install first");
   const auto placed = load("auto");

@@ -69,6 +69,7 @@ class ScriptedBackend : public core::Backend {
   std::vector<Device> present;
   std::map<std::string, Status> load_failures;                    // by device name
   std::map<std::string, ScriptedExecutable::Script> run_scripts;  // by device name
+  std::map<std::string, core::Precision> only_precision;          // by device name; else any
   std::atomic<int> loads{0};
   int questions = 0;  // calls of available() or devices()
 
@@ -97,6 +98,10 @@ class ScriptedBackend : public core::Backend {
     ++loads;
     if (const auto found = load_failures.find(std::string(device)); found != load_failures.end()) {
       return found->second;
+    }
+    if (const auto only = only_precision.find(std::string(device));
+        only != only_precision.end() && only->second != options.precision) {
+      return Status(StatusCode::kUnsupported, std::string(core::word_of(options.precision)) + " is not for me");
     }
     ActiveConfig active;
     active.backend = name_;

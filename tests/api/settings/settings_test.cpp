@@ -103,5 +103,16 @@ TEST(SettingsTest, PrivilegedProcessesIgnoreVariablesThatChooseCode) {
   EXPECT_EQ(settings.values().threads, 2U);
 }
 
+TEST(SettingsTest, PrecisionsAreAListThatLeavesOutNothingAndRepeatsNothing) {
+  Settings settings;
+  settings.precisions = *parse_precisions("f16, f32");
+  const core::LoadOptions load = load_options(settings);
+  EXPECT_EQ(load.compile.precision, Precision::kF16);
+  EXPECT_THAT(load.other_precisions, ElementsAre(Precision::kF32));
+  EXPECT_FALSE(parse_precisions("").ok());
+  EXPECT_FALSE(parse_precisions("f16,").ok());
+  EXPECT_THAT(parse_precisions("f16,f16").status().to_string(), HasSubstr("f16 twice"));
+}
+
 }  // namespace
 }  // namespace latebind::api
