@@ -84,8 +84,9 @@ std::string_view path_of_mapping(std::string_view line, std::uintptr_t address) 
 
 core::Result<DynamicLibrary> DynamicLibrary::open(const std::filesystem::path& file) {
   LB_RETURN_IF_ERROR(check_library_file(file));
-  LB_RETURN_IF_ERROR(check_library_is_whole(file));
+  // Under the lock, too: it maps the file, and what the loader maps afterwards may come to the same addresses.
   const std::lock_guard guard(loader_lock());
+  LB_RETURN_IF_ERROR(check_library_is_whole(file));
   void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* text = ::dlerror();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <exception>
 #include <system_error>
 #include <utility>
@@ -139,6 +140,10 @@ void OutputFile::discard() noexcept {
   if (!temporary_.empty()) remove_output_quietly(std::exchange(temporary_, {}));
 }
 
+namespace {
+constexpr std::chrono::seconds kAbandonedAge{60};
+}  // namespace
+
 std::uint64_t remove_abandoned_outputs(const std::filesystem::path& folder) noexcept {
   std::uint64_t freed = 0;
   try {
@@ -148,6 +153,9 @@ std::uint64_t remove_abandoned_outputs(const std::filesystem::path& folder) noex
       if (!name.starts_with(".latebind-") || !name.ends_with(".tmp")) continue;
       std::error_code ignored;
       if (!file->is_regular_file(ignored) || file->is_symlink(ignored) || !is_abandoned(file->path())) continue;
+      // The writer has no lock yet when it has just made the file, and none any more when it is about to rename it.
+      const auto changed = file->last_write_time(ignored);
+      if (ignored || std::filesystem::file_time_type::clock::now() - changed < kAbandonedAge) continue;
       const auto size = file->file_size(ignored);
       if (!ignored && std::filesystem::remove(file->path(), ignored)) freed += size;
     }

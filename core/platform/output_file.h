@@ -60,7 +60,8 @@ class OutputFile {
   core::Status failure_;  // the first one, which every later call repeats
 };
 
-// Removes the temporary files that processes which are gone have left in `folder`; gives the bytes that this freed.
+// Removes the temporary files that processes which are gone have left in `folder` a minute ago or earlier; gives the
+// bytes that this freed.
 // Quiet about whatever can not be removed.
 std::uint64_t remove_abandoned_outputs(const std::filesystem::path& folder) noexcept;
 
