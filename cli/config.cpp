@@ -96,8 +96,8 @@ void add_config(CLI::App& program, Action& chosen) {
                                              SettingGroup::kCache,     SettingGroup::kLibraries};
   options->flags.add_to(app, kGroups);
   app.footer(
-      "The output is a config.toml's keys with the origin of each value behind it. Flags of settings are taken\n"
-      "as other commands take them.");
+      "The output is a config.toml's keys with the origin of each value behind it. Flags of settings\n"
+      "are taken as other commands take them.");
   app.callback([options, &chosen] { chosen = [options] { return config(*options); }; });
 }
 

@@ -30,7 +30,7 @@ const char* title_of(SettingGroup group) {
 // "Devices to try … (default auto; LATEBIND_DEVICE)"
 std::string description_of(const api::SettingSpec& spec) {
   const std::string value = spec.text(api::Settings{});
-  return fmt::format("{} ({}{})", spec.help, value.empty() ? "" : fmt::format("default {}; ", value), spec.environment);
+  return fmt::format("{} (default {}; {})", spec.help, value.empty() ? "empty" : value, spec.environment);
 }
 
 void check(const api::SettingSpec& spec, const std::string& text) {

@@ -30,7 +30,7 @@ struct BucketOptions {
   bool preload = false;
 };
 
-// Loads the model with these input shapes, one for every input.
+// Loads the model with this shape for every input. Called by several threads at once, for different shapes.
 using LoadWithShape = std::function<Result<std::unique_ptr<Executable>>(const Shape& every_input)>;
 
 // `load` is kept with whatever it refers to. The first error when no bucket loads; kUnsupported for a model whose

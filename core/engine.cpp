@@ -72,7 +72,9 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
     };
     const auto load_with = [&](const CompileOptions& compile) -> Result<std::unique_ptr<Executable>> {
       if (!wants_fixed_shapes(device, options)) return load_one(compile);
-      auto load_fixed = [load_one, fixed = compile, inputs = options.buckets.inputs](const Shape& shape) mutable {
+      // Called by several threads at once.
+      auto load_fixed = [load_one, compile, inputs = options.buckets.inputs](const Shape& shape) {
+        CompileOptions fixed = compile;
         fixed.input_shapes.assign(inputs, shape);
         return load_one(fixed);
       };

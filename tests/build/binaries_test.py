@@ -17,7 +17,7 @@ def made_by_the_build():
     """Programs and shared libraries below the build folder, without CMake's own experiments."""
     files = []
     for folder, folders, names in os.walk(BINARY):
-        folders[:] = [name for name in folders if name not in ("CMakeFiles", "Testing")]
+        folders[:] = [name for name in folders if name not in ("CMakeFiles", "Testing", "package")]
         for name in names:
             path = os.path.join(folder, name)
             if os.path.islink(path) or path.endswith((".o", ".a")):

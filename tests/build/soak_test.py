@@ -87,7 +87,7 @@ class StreamTest(unittest.TestCase):
 
     def run_soak(self, behaviour, *arguments):
         return subprocess.run(
-            [SOAK, "--program", self.program, "--model", self.folder, "--minutes", "0.1", "--backend", "openvino",
+            [SOAK, "--program", self.program, "--model", self.folder, "--minutes", "0.2", "--backend", "openvino",
              *arguments, "--", behaviour], capture_output=True, text=True, timeout=120)
 
     def test_a_program_that_holds_still_passes(self):
