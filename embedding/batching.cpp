@@ -1,6 +1,7 @@
 #include "embedding/batching.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 namespace latebind::embedding {
@@ -8,6 +9,9 @@ namespace {
 
 // Below this a batch is too small to keep one worker's arithmetic units busy.
 constexpr std::size_t kTaperedTokensMin = 256;
+
+// Up to here a batch may have any number of rows: dividing so few costs more than a new shape does.
+constexpr std::size_t kAnyRowsMost = 8;
 
 // How many tokens the next batch may have when `remaining` are left for all workers: half of a worker's share, so that
 // an uneven run can still be evened out by the batches after it.
@@ -39,13 +43,18 @@ BatchPlan plan_batches(std::span<const std::uint32_t> lengths, const BatchLimits
   while (first < plan.order.size() && lengths[plan.order[first]] > 0) {
     const std::size_t width = width_of(lengths[plan.order[first]], limits);
     const bool fixed = !limits.fixed_lengths.empty();
-    const std::size_t rows_max = fixed ? std::max<std::size_t>(1, limits.fixed_rows)
-                                       : std::max<std::size_t>(1, tapered(limits.tokens, remaining, limits) / width);
+    const std::size_t full = std::max<std::size_t>(1, limits.tokens / width);
+    const std::size_t rows_max =
+        fixed ? std::max<std::size_t>(1, limits.fixed_rows)
+              : std::clamp<std::size_t>(tapered(limits.tokens, remaining, limits) / width, 1, full);
     std::size_t end = first;
     while (end < plan.order.size() && end - first < rows_max && lengths[plan.order[end]] > 0 &&
            (!fixed || width_of(lengths[plan.order[end]], limits) == width)) {
-      remaining -= lengths[plan.order[end++]];
+      ++end;
     }
+    if (!fixed && end - first < full && end - first > kAnyRowsMost) end = first + std::bit_floor(end - first);
+    for (std::size_t i = first; i < end; ++i)
+      remaining -= lengths[plan.order[i]];
     plan.batches.push_back({first, end - first, width});
     // A fixed shape is computed whole, however few rows of it are used.
     plan.padded_tokens += (fixed ? rows_max : end - first) * width;

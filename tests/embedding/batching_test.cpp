@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <random>
 #include <set>
 #include <vector>
@@ -89,6 +90,17 @@ TEST(BatchingTest, SeveralWorkersShareAFewTexts) {
   EXPECT_EQ(plan_batches(lengths, {2048, 1, false}).batches.size(), 1U);
   EXPECT_GE(plan_batches(lengths, {2048, 4, false}).batches.size(), 4U);
   EXPECT_EQ(plan_batches(lengths, {2048, 4, true}).batches.size(), 1U);
+}
+
+TEST(BatchingTest, LargeBatchesThatAreNotFullHaveAPowerOfTwoOfRows) {
+  std::mt19937 random(11);
+  for (const std::size_t workers : {1U, 4U}) {
+    const auto lengths = random_lengths(random, 3001);
+    const BatchPlan plan = plan_batches(lengths, {2048, workers, false});
+    for (const Batch& batch : plan.batches)
+      EXPECT_TRUE(batch.count <= 8 || batch.count == 2048 / batch.width || std::has_single_bit(batch.count))
+          << batch.count;
+  }
 }
 
 TEST(BatchingTest, WorkersFinishAboutTogether) {
