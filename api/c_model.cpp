@@ -13,6 +13,7 @@
 #include "api/c_objects.h"
 #include "api/c_support.h"
 #include "api/settings.h"
+#include "core/compile_cache.h"
 #include "core/platform/folders.h"
 
 namespace core = latebind::core;
@@ -96,6 +97,9 @@ core::Result<TypedLoadOptions> typed(const lb_load_options* options, const core:
   if (read.run_timeout_ms > 0) {
     constexpr std::uint64_t kMost = std::uint64_t{24} * 3600 * 1000;
     load.failover.run_timeout = std::chrono::milliseconds(std::min(read.run_timeout_ms, kMost));
+  }
+  if (read.cache_folder != nullptr && *read.cache_folder != '\0') {
+    load.cache = std::make_shared<core::CompileCache>(platform::path_from_utf8(read.cache_folder));
   }
   for (size_t i = 0; i < read.property_count; ++i) {
     if (read.property_keys == nullptr || read.property_values == nullptr || read.property_keys[i] == nullptr ||

@@ -257,8 +257,9 @@ typedef struct lb_load_options {
   size_t property_count; /* passed to the vendor as they are */
   const char* const* property_keys;
   const char* const* property_values;
-  uint64_t run_timeout_ms; /* after that a run counts as hung and the next device answers; 0: a minute, and never on
-                              CPUs */
+  uint64_t run_timeout_ms;  /* after that a run counts as hung and the next device answers; 0: a minute, and never on
+                               CPUs */
+  const char* cache_folder; /* compiled models are kept there between processes; NULL: nowhere */
 } lb_load_options;
 
 /* An ONNX model, or an OpenVINO IR (.xml with its .bin beside it). `options` may be NULL. LB_NO_DEVICE lists why each

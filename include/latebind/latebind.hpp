@@ -160,6 +160,7 @@ struct LoadOptions {
   bool strict = false;
   std::map<std::string, std::string> properties{};
   std::uint64_t run_timeout_ms = 0;
+  std::string cache_folder{};  // empty: compiled models are not kept
 };
 
 struct EmbedderOptions {
@@ -192,6 +193,7 @@ class CLoadOptions {
     value_.property_keys = keys_.data();
     value_.property_values = values_.data();
     value_.run_timeout_ms = options.run_timeout_ms;
+    if (!options.cache_folder.empty()) value_.cache_folder = options.cache_folder.c_str();
   }
   CLoadOptions(const CLoadOptions&) = delete;
   CLoadOptions& operator=(const CLoadOptions&) = delete;
