@@ -16,20 +16,20 @@ const std::filesystem::path kSource = LATEBIND_SOURCE_DIR;
 
 TEST(InterfaceRealTest, FixedLengthsAndTheCacheAreOptionsOfTheInterface) {
   const auto runtime = latebind::Runtime::create();
-  ASSERT_TRUE(static_cast<bool>(runtime)) << runtime.status().message();
+  ASSERT_TRUE(runtime.ok()) << runtime.status().message();
   const auto folder = std::filesystem::path(testing::TempDir()) / "latebind-interface-cache";
   std::filesystem::remove_all(folder);
   latebind::EmbedderOptions options;
   options.load.device = "cpu";
   const auto embed = [&]() -> std::vector<float> {
     const auto embedder = runtime->open_embedder((kSource / "tests/data/tiny-bert/f32").string(), options);
-    EXPECT_TRUE(static_cast<bool>(embedder)) << embedder.status().message();
+    EXPECT_TRUE(embedder.ok()) << embedder.status().message();
     if (!embedder) return {};
     const std::vector<std::string_view> texts{"a man", "the cat sat on the mat"};
     const auto vectors = embedder->embed(texts);
-    EXPECT_TRUE(static_cast<bool>(vectors)) << vectors.status().message();
+    EXPECT_TRUE(vectors.ok()) << vectors.status().message();
     const auto attestation = embedder->attestation();
-    EXPECT_TRUE(static_cast<bool>(attestation));
+    EXPECT_TRUE(attestation.ok());
     if (options.shapes == "static" && attestation) {
       EXPECT_THAT(attestation->fixed_lengths, ElementsAre(8, 24));  // cut at the model's limit
       EXPECT_EQ(attestation->fixed_rows, 2U);
