@@ -264,7 +264,7 @@ Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span
       picked.executable = *std::move(loaded);
     }
     OutOfTime out_of_time = OutOfTime::kNobody;
-    const Status status = run(slot, *picked.executable, inputs, outputs, options, out_of_time);
+    Status status = run(slot, *picked.executable, inputs, outputs, options, out_of_time);
     if (status.ok()) {
       if (slot.has_failed.load(std::memory_order_relaxed)) succeeded(slot, picked.openings);
       if (slot.late_runs.load(std::memory_order_relaxed) != 0) slot.late_runs.store(0, std::memory_order_relaxed);
