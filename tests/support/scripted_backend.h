@@ -67,9 +67,9 @@ class ScriptedBackend : public core::Backend {
   // What the script says; set before use or from the test's own thread.
   Status availability;
   std::vector<Device> present;
-  std::map<std::string, Status> load_failures;                    // by device name
-  std::map<std::string, ScriptedExecutable::Script> run_scripts;  // by device name
-  std::map<std::string, core::Precision> only_precision;          // by device name; else any
+  std::map<std::string, Status> load_failures;                                 // by device name
+  std::map<std::string, ScriptedExecutable::Script, std::less<>> run_scripts;  // by device name
+  std::map<std::string, core::Precision> only_precision;                       // by device name; else any
   std::atomic<int> loads{0};
   int questions = 0;  // calls of available() or devices()
 
@@ -107,8 +107,9 @@ class ScriptedBackend : public core::Backend {
     active.backend = name_;
     active.device = std::string(device);
     active.precision = options.precision;
-    return std::unique_ptr<Executable>(
-        std::make_unique<ScriptedExecutable>(std::move(active), run_scripts[std::string(device)]));
+    const auto script = run_scripts.find(device);
+    return std::unique_ptr<Executable>(std::make_unique<ScriptedExecutable>(
+        std::move(active), script == run_scripts.end() ? ScriptedExecutable::Script() : script->second));
   }
   Result<std::unique_ptr<Executable>> load(const Blob&, std::string_view, const CompileOptions&) override {
     return Status(StatusCode::kIncompatibleBlob, "the scripted backend loads no blobs");
