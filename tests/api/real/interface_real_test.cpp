@@ -31,7 +31,7 @@ TEST(InterfaceRealTest, FixedLengthsAndTheCacheAreOptionsOfTheInterface) {
     const auto attestation = embedder->attestation();
     EXPECT_TRUE(attestation.ok());
     if (options.shapes == "static" && attestation) {
-      EXPECT_THAT(attestation->fixed_lengths, ElementsAre(8, 24));  // cut at the model's limit
+      EXPECT_THAT(attestation->fixed_lengths, ElementsAre(8, 20));  // cut at the model's limit
       EXPECT_EQ(attestation->fixed_rows, 2U);
     }
     return vectors ? *vectors : std::vector<float>{};
