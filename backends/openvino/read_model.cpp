@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "core/onnx_structure.h"
 #include "core/platform/folders.h"
 
 namespace latebind::openvino {
@@ -52,6 +53,10 @@ Result<ModelHandle> read_memory(const VendorCore& core, const Model& model, cons
                   fmt::format("OpenVINO can not read model '{}': an ONNX graph in memory with external data in memory "
                               "('{}'); give it as a file, or in OpenVINO's own format",
                               model.name(), form.external.front().location));
+  }
+  // Files were looked at when they were opened. Versions 2025.4 and 2026.0 crash on models that are cut off.
+  if (form.format == ModelFormat::kOnnx) {
+    LB_RETURN_IF_ERROR(core::check_onnx_structure(form.graph.bytes).with_context(model.name()));
   }
   TensorHandle weights;
   if (!form.weights.bytes.empty()) {

@@ -118,6 +118,8 @@ std::string FakeOpenvino::defects() const {
 
 core::Model fake_model(std::string_view lines, std::string name) {
   core::ModelForm form;
+  // The text is the fake's own; as ONNX it would be refused before the library sees it.
+  form.format = core::ModelFormat::kOpenvinoIr;
   form.graph = core::SharedBytes::from_string("fake-model\n" + std::string(lines));
   return core::Model::from_forms(std::move(name), {form});
 }

@@ -116,6 +116,7 @@ TEST_F(BackendTest, ARefusedParameterIsNotGivenTheReasonOfAnEarlierFailure) {
 
 TEST_F(BackendTest, WhatTheVendorCannotReadIsAnInvalidModel) {
   core::ModelForm garbage;
+  garbage.format = core::ModelFormat::kOpenvinoIr;
   garbage.graph = core::SharedBytes::from_string("garbage");
   const auto status = backend_->load(core::Model::from_forms("bad", {garbage}), "CPU", {}).status();
   EXPECT_EQ(status.code(), StatusCode::kInvalidModel);
