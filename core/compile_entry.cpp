@@ -143,8 +143,9 @@ Result<ParsedEntry> parse_entry(std::span<const std::byte> bytes) {
   ParsedEntry entry;
   const auto read = [&](const char* key, std::string& target) {
     auto value = text_of(object, key);
-    if (value) target = *std::move(value);
-    return value.has_value();
+    if (!value) return false;
+    target = *std::move(value);
+    return true;
   };
   const auto size = object.find("payload_size");
   if (!read("key", entry.header.key) || !read("model", entry.header.model) || !read("device", entry.header.device) ||
