@@ -26,6 +26,8 @@ using core::StatusCode;
 
 static_assert(std::endian::native == std::endian::little, "bytes are written as they lie in memory");
 
+// The longest word in a header that means anything.
+constexpr std::size_t kWordMax = 64;
 constexpr std::string_view kMagic{"\x93NUMPY", 6};
 
 struct TypeName {
@@ -129,7 +131,8 @@ class HeaderText {
       return damaged("a quoted word is expected in its header");
     }
     const auto end = rest_.find(rest_.front(), 1);
-    if (end == std::string_view::npos || end > 64) return damaged("a word in its header has no end");
+    // No position at all is larger than any.
+    if (end > kWordMax) return damaged("a word in its header has no end");
     const std::string_view word = rest_.substr(1, end - 1);
     rest_.remove_prefix(end + 1);
     return word;

@@ -18,7 +18,7 @@
 namespace latebind::cli {
 
 // A header longer than this belongs to no array of at most core::kRankMax dimensions.
-inline constexpr std::size_t kNpyHeaderMax = 64 * 1024;
+inline constexpr std::size_t kNpyHeaderMax = std::size_t{64} * 1024;
 
 struct NpyHeader {
   core::ElementType type = core::ElementType::kF32;

@@ -24,7 +24,7 @@ struct TokenizerFile {
   std::size_t id_end = 0;  // of the vocabulary and the added tokens
 
   // kInvalidModel or kUnsupported; messages name the part but not the file.
-  static core::Result<TokenizerFile> read(std::string_view json);
+  static core::Result<TokenizerFile> read(std::string_view text);
 };
 
 }  // namespace latebind::embedding

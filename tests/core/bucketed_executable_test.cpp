@@ -102,8 +102,8 @@ class BucketedExecutableTest : public testing::Test {
 TEST_F(BucketedExecutableTest, TakesAnyShapeUpToTheLongestBucket) {
   auto made = make({.lengths = {4, 8, 16}, .inputs = 2, .rows = 2});
   ASSERT_TRUE(made.ok()) << made.status().to_string();
-  for (const std::size_t rows : {1, 2, 3, 5})
-    for (const std::size_t length : {1, 3, 4, 5, 8, 9, 16})
+  for (const std::size_t rows : {1U, 2U, 3U, 5U})
+    for (const std::size_t length : {1U, 3U, 4U, 5U, 8U, 9U, 16U})
       expect_right(**made, rows, length);
   EXPECT_EQ((*made)->inputs()[0].shape, (Shape{kDynamic, kDynamic}));
   EXPECT_EQ((*made)->outputs()[0].shape, (Shape{kDynamic, 1}));

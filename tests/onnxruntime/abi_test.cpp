@@ -66,9 +66,8 @@ std::optional<Declaration> parse_slot(const std::string& code) {
     slot = {found[1], "Status*", normalized_parameters(found[2])};
   } else if (std::regex_search(code, found, compiled(R"(ORT_CLASS_RELEASE2?\(\s*(\w+)\s*\))"))) {
     slot = {"Release" + found[1].str(), "void", "(" + normalized_type("Ort" + found[1].str() + "*") + ")"};
-  } else if (std::regex_search(code, found, compiled(R"(ORT_API_T\(\s*([^,]+),\s*(\w+)\s*,([\s\S]*)\)\s*$)"))) {
-    slot = {found[2], normalized_type(found[1]), normalized_parameters(found[3])};
-  } else if (std::regex_search(
+  } else if (std::regex_search(code, found, compiled(R"(ORT_API_T\(\s*([^,]+),\s*(\w+)\s*,([\s\S]*)\)\s*$)")) ||
+             std::regex_search(
                  code, found,
                  compiled(
                      R"((\w[\w\s*]*)\(\s*(?:ORT_API_CALL)?\s*\*\s*(\w+)\s*\)\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\))"))) {

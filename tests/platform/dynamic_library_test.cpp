@@ -71,6 +71,7 @@ TEST(DynamicLibraryTest, IsClosedByItsLastOwnerOnly) {
     ASSERT_TRUE(opened.ok());
     count_unloads(*opened, &unloads);
     DynamicLibrary moved = *std::move(opened);
+    // NOLINTNEXTLINE(bugprone-use-after-move): that is the test
     EXPECT_EQ(opened->symbol("lb_fixture_answer"), nullptr) << "moved from";
     auto other = DynamicLibrary::open(FIXTURE_DEPENDENCY);
     ASSERT_TRUE(other.ok());

@@ -170,8 +170,8 @@ TEST(OutputFileTest, MovesItsFile) {
   auto second = OutputFile::create(folder / "second");
   ASSERT_TRUE(first.ok() && second.ok());
   ASSERT_TRUE(first->write("one").ok());
-  *second = *std::move(first);  // drops the second file
-  EXPECT_EQ(first->write("x").code(), StatusCode::kInternal);
+  *second = *std::move(first);                                 // drops the second file
+  EXPECT_EQ(first->write("x").code(), StatusCode::kInternal);  // NOLINT(bugprone-use-after-move): that is the test
   OutputFile third = *std::move(second);
   ASSERT_TRUE(third.write(" two").ok());
   ASSERT_TRUE(third.commit().ok());

@@ -170,7 +170,7 @@ TEST_P(EmbedderRealTest, FixedShapesGiveTheSameVectors) {
   EmbedderOptions options = throughput();
   options.load.shapes = core::ShapeMode::kStaticShapes;
   options.load.buckets.lengths = {32, 64, 128, 256, 512};
-  for (const std::size_t rows : {1, 3}) {
+  for (const std::size_t rows : {1U, 3U}) {
     options.load.buckets.rows = rows;
     const auto fixed = open(options);
     ASSERT_TRUE(dynamic && fixed);
