@@ -99,8 +99,9 @@ Result<Value> Builder::attention(Value x, Value mask, const std::string& name) {
   LB_ASSIGN_OR_RETURN(const Value query, heads(x, name + ".self.query"));
   LB_ASSIGN_OR_RETURN(const Value key, heads(x, name + ".self.key"));
   LB_ASSIGN_OR_RETURN(const Value value, heads(x, name + ".self.value"));
-  const auto width = static_cast<float>(config_.hidden_size / config_.head_count);
-  const Value scores = graph_.multiply(graph_.matmul(query, key, true), graph_.constant(1.0F / std::sqrt(width)));
+  const std::size_t width = config_.hidden_size / config_.head_count;  // without a rest: the folder was checked
+  const float scale = 1.0F / std::sqrt(static_cast<float>(width));
+  const Value scores = graph_.multiply(graph_.matmul(query, key, true), graph_.constant(scale));
   const Value context = graph_.matmul(graph_.softmax(graph_.add(scores, mask)), value, false);
   const Value joined =
       graph_.reshape(graph_.transpose(context, {0, 2, 1, 3}), {0, 0, static_cast<std::int64_t>(config_.hidden_size)});
