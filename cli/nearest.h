@@ -26,7 +26,7 @@ class Nearest {
   // Best first; the earlier line first among equals.
   [[nodiscard]] std::vector<Match> take() &&;
 
-  static constexpr std::size_t kTextMax = 64 * 1024;
+  static constexpr std::size_t kTextMax = std::size_t{64} * 1024;
 
  private:
   std::vector<float> query_;

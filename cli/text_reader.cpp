@@ -21,7 +21,7 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-constexpr std::size_t kBlock = 64 * 1024;
+constexpr std::size_t kBlock = std::size_t{64} * 1024;
 constexpr std::string_view kByteOrderMark{"\xEF\xBB\xBF", 3};
 
 Status read_error(const std::string& name, int error_number) {

@@ -28,8 +28,8 @@ using core::StatusCode;
 
 // The identity of what is built here: the forms' own bytes (names, figures and small constants) and the weights file,
 // which must still be the one that was mapped.
-core::Model::DigestSource digest_source(std::string onnx_digest, std::string ir_digest, std::filesystem::path weights,
-                                        const platform::FileIdentity& mapped) {
+core::Model::DigestSource digest_source(const std::string& onnx_digest, const std::string& ir_digest,
+                                        const std::filesystem::path& weights, const platform::FileIdentity& mapped) {
   return [=](const core::Model::FileDigest& of_file) -> Result<std::string> {
     LB_ASSIGN_OR_RETURN(const std::string weights_digest, of_file(weights));
     LB_ASSIGN_OR_RETURN(const auto now, platform::file_identity(weights));
