@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "core/platform/environment.h"
@@ -17,7 +18,7 @@ constexpr std::chrono::milliseconds kRedraw{100};
 constexpr double kSecondsShownMax = 99 * 3600.0;
 
 std::string duration(double seconds) {
-  const auto whole = static_cast<std::uint64_t>(std::clamp(seconds, 0.0, kSecondsShownMax) + 0.5);
+  const auto whole = static_cast<std::uint64_t>(std::llround(std::clamp(seconds, 0.0, kSecondsShownMax)));
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 

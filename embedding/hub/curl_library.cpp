@@ -70,7 +70,7 @@ Result<CurlLibrary> load() {
     auto library = DynamicLibrary::open_system(name);
     Status why = library.status();
     if (library.ok()) {
-      const auto curl = resolve_all(*library);
+      auto curl = resolve_all(*library);
       if (curl.ok()) {
         core::log(core::LogLevel::kDebug, fmt::format("libcurl: opened {}", name));
         library->leak();

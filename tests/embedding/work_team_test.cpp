@@ -48,7 +48,7 @@ class Held final : public WorkTeam::Work {
 
 TEST(WorkTeamTest, EachPieceIsDoneOnce) {
   WorkTeam team(3);
-  for (const std::size_t pieces : {0, 1, 2, 100}) {
+  for (const std::size_t pieces : {0U, 1U, 2U, 100U}) {
     Counting work(pieces);
     team.submit(work, pieces, 3);
     team.help(work);

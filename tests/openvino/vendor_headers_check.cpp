@@ -21,6 +21,7 @@ constexpr bool same_value() {
   } else if constexpr (std::is_enum_v<Theirs>) {
     return same_value<Ours, std::underlying_type_t<Theirs>>();
   } else if constexpr (std::is_integral_v<Ours> && std::is_integral_v<Theirs>) {
+    // NOLINTNEXTLINE(misc-redundant-expression): where both are the same type, it is
     return sizeof(Ours) == sizeof(Theirs) && std::is_signed_v<Ours> == std::is_signed_v<Theirs>;
   } else {
     return std::is_class_v<Ours> && std::is_class_v<Theirs> && sizeof(Ours) == sizeof(Theirs) &&
