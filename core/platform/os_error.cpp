@@ -59,6 +59,7 @@ StatusCode code_of_errno(int error) {
     case EPERM:
     case EROFS:
       return StatusCode::kPermissionDenied;
+    // NOLINTNEXTLINE(bugprone-branch-clone): two errors, one meaning
     case ENOSPC:
       return StatusCode::kDiskFull;
 #ifdef EDQUOT

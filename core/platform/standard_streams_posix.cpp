@@ -1,4 +1,4 @@
-#include <signal.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): POSIX has more in it than C
 #include <sys/ioctl.h>
 #include <unistd.h>
 

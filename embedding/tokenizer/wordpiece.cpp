@@ -34,6 +34,7 @@ WordPiece::WordPiece(Vocabulary vocabulary, WordPieceOptions options, std::int32
 
 void WordPiece::tokenize(std::string_view word, std::vector<std::int32_t>& ids) const {
   const std::size_t first_id = ids.size();
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): written before it is read
   std::array<std::uint64_t, Vocabulary::kTokenBytesMax> states;  // of the first, the first two … bytes of what is left
   std::uint64_t state = vocabulary_.hash_start();
   std::string_view prefix;

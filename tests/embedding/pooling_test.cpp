@@ -44,7 +44,7 @@ TEST(PoolingTest, OneTokenIsItsOwnPool) {
 TEST(PoolingTest, NormalizedVectorsHaveLengthOneAndTheirDirection) {
   std::mt19937 random(3);
   std::normal_distribution<float> component;
-  for (const std::size_t dimension : {1, 2, 15, 16, 17, 384, 1023}) {
+  for (const std::size_t dimension : {1U, 2U, 15U, 16U, 17U, 384U, 1023U}) {
     std::vector<float> vector(dimension);
     for (float& value : vector)
       value = component(random);

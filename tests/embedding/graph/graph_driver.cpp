@@ -11,6 +11,7 @@
 
 namespace {
 
+// NOLINTNEXTLINE(google-build-using-namespace): one page, one namespace
 using namespace latebind;
 
 void write(const std::filesystem::path& file, std::span<const std::byte> bytes) {
