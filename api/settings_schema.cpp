@@ -25,6 +25,22 @@ constexpr std::int64_t kTokensMax = std::int64_t{1} << 20;
 constexpr std::int64_t kMillisecondsMax = std::int64_t{24} * 3600 * 1000;
 constexpr std::size_t kBucketsMax = 32;
 
+// The items between the commas, without the spaces around them. An empty text is one empty item.
+std::vector<std::string_view> list_items(std::string_view text) {
+  std::vector<std::string_view> items;
+  for (;;) {
+    const auto comma = text.find(',');
+    std::string_view item = text.substr(0, comma);
+    while (item.starts_with(' '))
+      item.remove_prefix(1);
+    while (item.ends_with(' '))
+      item.remove_suffix(1);
+    items.push_back(item);
+    if (comma == std::string_view::npos) return items;
+    text.remove_prefix(comma + 1);
+  }
+}
+
 Result<bool> parse_bool(std::string_view text) {
   if (text == "true" || text == "1" || text == "yes" || text == "on") return true;
   if (text == "false" || text == "0" || text == "no" || text == "off") return false;
@@ -147,13 +163,7 @@ Status assign_cache_bytes(Settings& settings, std::string_view text) {
 // "32,64,128": rising, no duplicates.
 Status assign_buckets(Settings& settings, std::string_view text) {
   std::vector<std::size_t> buckets;
-  for (;;) {
-    const auto comma = text.find(',');
-    std::string_view word = text.substr(0, comma);
-    while (word.starts_with(' '))
-      word.remove_prefix(1);
-    while (word.ends_with(' '))
-      word.remove_suffix(1);
+  for (const std::string_view word : list_items(text)) {
     LB_ASSIGN_OR_RETURN(const std::int64_t value, parse_integer("a bucket", word, 1, kTokensMax));
     if (!buckets.empty() && static_cast<std::size_t>(value) <= buckets.back()) {
       return Status(StatusCode::kInvalidArgument, "must be rising lengths, such as 32,64,128");
@@ -162,8 +172,6 @@ Status assign_buckets(Settings& settings, std::string_view text) {
     if (buckets.size() > kBucketsMax) {
       return Status(StatusCode::kInvalidArgument, fmt::format("has more than {} lengths", kBucketsMax));
     }
-    if (comma == std::string_view::npos) break;
-    text = text.substr(comma + 1);
   }
   settings.buckets = std::move(buckets);
   return {};
@@ -256,21 +264,14 @@ const SettingSpec* find_setting(std::string_view key) {
 
 Result<std::vector<core::Precision>> parse_precisions(std::string_view text) {
   std::vector<core::Precision> precisions;
-  for (;;) {
-    const auto comma = text.find(',');
-    std::string_view word = text.substr(0, comma);
-    while (word.starts_with(' '))
-      word.remove_prefix(1);
-    while (word.ends_with(' '))
-      word.remove_suffix(1);
+  for (const std::string_view word : list_items(text)) {
     LB_ASSIGN_OR_RETURN(const auto precision, parse_word<core::Precision>(word));
     if (std::ranges::find(precisions, precision) != precisions.end()) {
       return Status(StatusCode::kInvalidArgument, fmt::format("names {} twice", word_of(precision)));
     }
     precisions.push_back(precision);
-    if (comma == std::string_view::npos) return precisions;
-    text = text.substr(comma + 1);
   }
+  return precisions;
 }
 
 void set_precisions(const std::vector<core::Precision>& precisions, core::LoadOptions& load) {

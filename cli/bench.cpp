@@ -10,10 +10,8 @@
 #include "cli/byte_sink.h"
 #include "cli/embedder_options.h"
 #include "cli/json_text.h"
-#include "cli/model_argument.h"
 #include "cli/parser.h"
 #include "cli/percentile.h"
-#include "core/platform/folders.h"
 #include "core/platform/system_info.h"
 
 namespace latebind::cli {
@@ -197,10 +195,8 @@ Exit bench_embed(Options options) {
   if (!checked.ok()) return misuse("bench embed", checked.status().message());
   const auto texts = read_texts(options);
   if (!texts.ok()) return fail(texts.status());
-  // The hub is asked here, once, and not while the loading is timed.
-  const auto folder = model_folder(options.embedder.model);
-  if (!folder.ok()) return fail(folder.status());
-  options.embedder.model = platform::path_to_utf8(*folder);
+  // Not while the loading is timed.
+  if (const auto found = options.embedder.find_model(); !found.ok()) return fail(found);
   const std::vector<std::string_view> views(texts->begin(), texts->end());
   Figures figures;
   if (const auto status = measure_throughput(options, views, figures); !status.ok()) {
@@ -242,7 +238,7 @@ void add_bench_embed(CLI::App& bench, Action& chosen) {
       "with the latency hint, and single texts are timed one after the other; p50, p95 and p99 are\n"
       "by nearest rank, in milliseconds. start_uncached_ms and start_cached_ms are from opening the\n"
       "model to the first vector, without and with the compile cache (best of three each, with the\n"
-      "vendor's library open already; the cached one is 0 with --cache false); the other parts go\n"
+      "vendor's library open already; the cached one is 0 with --no-cache); the other parts go\n"
       "without the cache. padding_ratio is the share of computed tokens that was padding, 0 to 1.");
   app.callback([options, &chosen] { chosen = [options] { return bench_embed(*options); }; });
 }

@@ -8,6 +8,7 @@
 #include "cli/messages.h"
 #include "cli/model_argument.h"
 #include "cli/parser.h"
+#include "core/platform/folders.h"
 
 namespace latebind::cli {
 
@@ -22,6 +23,12 @@ void EmbedderOptions::add_to(CLI::App& app) {
                                              SettingGroup::kDevice,    SettingGroup::kFailover,
                                              SettingGroup::kCache,     SettingGroup::kLibraries};
   runtime.add_to(app, kGroups);
+}
+
+core::Status EmbedderOptions::find_model() {
+  LB_ASSIGN_OR_RETURN(const auto folder, model_folder(model));
+  model = platform::path_to_utf8(folder);
+  return {};
 }
 
 void add_text_source(CLI::App& app, TextSource& source) {

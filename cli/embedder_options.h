@@ -21,6 +21,8 @@ struct EmbedderOptions {
   RuntimeOptions runtime{};
 
   void add_to(CLI::App& app);
+  // Puts the folder in the place of a name on the hub, so that commands that open the model several times ask once.
+  [[nodiscard]] core::Status find_model();
 };
 
 // --input-format and --text-field.

@@ -27,7 +27,8 @@ struct Outcome {
   std::string described;  // when it went well
 };
 
-// On this device alone: another one that stands in would compile nothing for it.
+// On this device alone: another one that stands in would compile nothing for it. It is ready when a second opening
+// finds it in the cache, as a later start will.
 Outcome warm_one(const Options& options, const Runtime& configured, const std::string& device) {
   const auto start = std::chrono::steady_clock::now();
   Outcome outcome;
@@ -37,9 +38,18 @@ Outcome warm_one(const Options& options, const Runtime& configured, const std::s
     LB_ASSIGN_OR_RETURN(runtime.placement, core::Placement::parse(device, runtime.registry));
     runtime.load.strict = true;
     runtime.load.buckets.preload = false;
-    LB_ASSIGN_OR_RETURN(const auto embedder, open_embedder(options.embedder, runtime, Telling::kNothing));
-    LB_RETURN_IF_ERROR(embedder->prepare());
-    return describe(embedder->attestation()->active);
+    const auto open = [&] { return open_embedder(options.embedder, runtime, Telling::kNothing); };
+    {
+      LB_ASSIGN_OR_RETURN(const auto compiled, open());
+      LB_RETURN_IF_ERROR(compiled->prepare());
+    }
+    runtime.load.cache->settle();
+    LB_ASSIGN_OR_RETURN(const auto embedder, open());
+    const core::ActiveConfig active = embedder->attestation()->active;
+    if (!active.from_cache) {
+      return core::Status(core::StatusCode::kIo, "it was compiled but not kept; `latebind -v warm` says why");
+    }
+    return describe(active);
   }();
   outcome.status = prepared.status();
   if (prepared.ok()) outcome.described = *prepared;
@@ -70,13 +80,18 @@ std::string for_programs(const std::vector<Outcome>& outcomes) {
   return to_text(json);
 }
 
-Exit warm(const Options& options) {
+Exit warm(Options options) {
   // As `latebind embed` loads it: what is compiled depends on it.
   const auto runtime = Runtime::make(options.embedder.runtime, core::PerformanceHint::kThroughput);
   if (!runtime.ok()) return misuse("warm", runtime.status().message());
   if (!runtime->settings.cache) {
     return misuse("warm", "the cache is off (cache.enabled), so that nothing that is compiled would be kept");
   }
+  if (!runtime->load.cache) {
+    return fail(core::Status(core::StatusCode::kNotFound,
+                             "there is no folder for the cache of compiled models: name one with --cache-folder"));
+  }
+  if (const auto found = options.embedder.find_model(); !found.ok()) return fail(found);
   std::vector<Outcome> outcomes;
   std::vector<core::PlacementStep> refusals;
   for (const auto& candidate : runtime->placement.resolve(runtime->registry)) {

@@ -37,24 +37,21 @@ Result<std::unique_ptr<Executable>> load_in_any(
   return first.status();
 }
 
-}  // namespace
-
-std::string listed(const std::vector<PlacementStep>& steps) {
+std::string joined(const std::vector<PlacementStep>& steps, std::string PlacementStep::*why) {
   std::string text;
-  for (const PlacementStep& step : steps) {
-    if (!text.empty()) text += "; ";
-    text += fmt::format("{}: {}", step.device, step.reason);
-  }
+  for (const PlacementStep& step : steps)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", step.device, step.*why);
   return text;
 }
 
+}  // namespace
+
+std::string listed(const std::vector<PlacementStep>& steps) {
+  return joined(steps, &PlacementStep::reason);
+}
+
 std::string listed_briefly(const std::vector<PlacementStep>& steps) {
-  std::string text;
-  for (const PlacementStep& step : steps) {
-    if (!text.empty()) text += "; ";
-    text += fmt::format("{}: {}", step.device, step.brief);
-  }
-  return text;
+  return joined(steps, &PlacementStep::brief);
 }
 
 Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Placement& placement,

@@ -54,7 +54,7 @@ void conclude(Attestation& attestation, const std::string& taken) {
   if (attestation.fallback) {
     attestation.reason = fmt::format("using {}, because {}", taken, listed_briefly(attestation.steps));
   }
-  attestation.steps.push_back({taken, true, {}, {}});
+  attestation.steps.push_back(PlacementStep::taken_by(taken));
 }
 
 bool same_tensors(std::span<const TensorInfo> a, std::span<const TensorInfo> b) {
@@ -126,9 +126,8 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
     std::atomic<unsigned> late_runs{0};   // in a row
     std::mutex loading;                   // held while this slot's executable is made
     // Guarded by State::mutex_.
-    bool out_of_rotation = false;  // refused for good
-    std::string reason;            // why it is passed over; empty while it works
-    std::string brief;             // the same in a short line
+    bool out_of_rotation = false;          // refused for good
+    std::optional<PlacementStep> refusal;  // why it is passed over; nothing while it works
     std::shared_ptr<Executable> executable;
     std::shared_ptr<const Attestation> attestation;  // made when first asked for after a change
     std::shared_ptr<const Sample> sample;            // what it is probed with: what it failed on, or a later request
@@ -200,8 +199,7 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates) {
     if (!candidate.device) {
       Slot& slot = slots_.emplace_back(candidate.refusal.device, std::nullopt, options_.breaker);
       slot.out_of_rotation = true;
-      slot.reason = std::move(candidate.refusal.reason);
-      slot.brief = std::move(candidate.refusal.brief);
+      slot.refusal = std::move(candidate.refusal);
       continue;
     }
     const std::string name = candidate.device->id();
@@ -213,8 +211,7 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates) {
       continue;
     }
     load_codes.push_back(loaded.status().code());
-    slot.reason = loaded.status().to_string();
-    slot.brief = loaded.status().brief();
+    slot.refusal = PlacementStep::refused(name, loaded.status());
     if (is_device_fault(loaded.status())) {
       slot.has_failed.store(true, std::memory_order_relaxed);
       slot.breaker.failed(Clock::now());
@@ -222,7 +219,7 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates) {
     } else {
       slot.out_of_rotation = true;
     }
-    log(LogLevel::kDebug, fmt::format("{} refused {}: {}", name, model_name_, slot.reason));
+    log(LogLevel::kDebug, fmt::format("{} refused {}: {}", name, model_name_, slot.refusal->reason));
   }
   if (placed) {
     if (std::ranges::any_of(slots_, [](const Slot& slot) { return !slot.breaker.is_closed(); })) ensure_prober();
@@ -257,7 +254,7 @@ Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span
         } else {
           refused(slot, loaded.status());
         }
-        failures.push_back({slot.name, false, loaded.status().to_string(), loaded.status().brief()});
+        failures.push_back(PlacementStep::refused(slot.name, loaded.status()));
         tried.push_back(&slot);
         continue;
       }
@@ -297,7 +294,7 @@ Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span
     } else {
       return status;
     }
-    failures.push_back({slot.name, false, status.to_string(), status.brief()});
+    failures.push_back(PlacementStep::refused(slot.name, status));
     tried.push_back(&slot);
   }
   return Status(StatusCode::kDeviceFailed, fmt::format("{}{} failed on every device that it may run on: {}",
@@ -329,7 +326,7 @@ PlacedModel::State::Pick PlacedModel::State::pick(const std::vector<const Slot*>
     if (pick.slot != nullptr && !pick.executable) {
       for (const Slot& slot : slots_) {
         if (&slot == pick.slot) break;
-        if (!slot.reason.empty()) pick.passed_over.push_back({slot.name, false, slot.reason, slot.brief});
+        if (slot.refusal) pick.passed_over.push_back(*slot.refusal);
       }
     }
   }
@@ -344,7 +341,7 @@ std::shared_ptr<const Attestation> PlacedModel::State::attestation_of(Slot& slot
   made->active = executable.active();
   for (const Slot& earlier : slots_) {
     if (&earlier == &slot) break;
-    if (!earlier.reason.empty()) made->steps.push_back({earlier.name, false, earlier.reason, earlier.brief});
+    if (earlier.refusal) made->steps.push_back(*earlier.refusal);
   }
   conclude(*made, slot.name);
   slot.attestation = made;
@@ -485,8 +482,7 @@ Status PlacedModel::State::run(const Slot& slot, Executable& executable, std::sp
 void PlacedModel::State::refused(Slot& slot, const Status& status) {
   const std::lock_guard lock(mutex_);
   slot.out_of_rotation = true;
-  slot.reason = status.to_string();
-  slot.brief = status.brief();
+  slot.refusal = PlacementStep::refused(slot.name, status);
   changed();
 }
 
@@ -500,8 +496,7 @@ void PlacedModel::State::failed(Slot& slot, std::uint64_t openings, const Status
     const bool opened = slot.breaker.failed_since(openings, Clock::now());
     if (!opened && slot.breaker.openings() != openings) return;  // judged since
     slot.has_failed.store(true, std::memory_order_relaxed);
-    slot.reason = status.to_string();
-    slot.brief = status.brief();
+    slot.refusal = PlacementStep::refused(slot.name, status);
     changed();
     if (!opened) return;
     if (sample) slot.sample = std::move(sample);
@@ -518,7 +513,7 @@ void PlacedModel::State::succeeded(Slot& slot, std::uint64_t openings) {
     rested = !slot.breaker.is_closed();
     if (!slot.breaker.succeeded_since(openings)) return;
     slot.has_failed.store(false, std::memory_order_relaxed);
-    slot.reason.clear();
+    slot.refusal.reset();
     slot.sample = nullptr;
     changed();
   }
@@ -543,7 +538,7 @@ void PlacedModel::State::changed() {
 std::vector<PlacementStep> PlacedModel::State::refusals() const {
   std::vector<PlacementStep> steps;
   for (const Slot& slot : slots_) {
-    if (!slot.reason.empty()) steps.push_back({slot.name, false, slot.reason, slot.brief});
+    if (slot.refusal) steps.push_back(*slot.refusal);
   }
   return steps;
 }

@@ -122,8 +122,8 @@ std::vector<Placement::Candidate> Placement::resolve(const Registry& registry) c
       if (!term.backend.empty() && term.backend != backend->name()) continue;
       const Offer& offer = offer_of(*backend);
       if (!offer.status.ok()) {
-        PlacementStep refusal{std::string(backend->name()), false, offer.status.to_string(), offer.status.brief()};
-        refusals.push_back({0, backend_rank, {std::nullopt, std::move(refusal)}});
+        refusals.push_back(
+            {0, backend_rank, {std::nullopt, PlacementStep::refused(std::string(backend->name()), offer.status)}});
         continue;
       }
       for (const Device& device : offer.devices) {
@@ -154,12 +154,13 @@ std::vector<Placement::Candidate> Placement::resolve(const Registry& registry) c
       std::vector<std::string> names;
       for (const Device& device : offer.devices)
         names.push_back(device.id());
-      const std::string why = fmt::format("no such device here; {} has {}", term.backend,
-                                          names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
-      add({std::nullopt, {term.backend + ":" + term.device, false, why, why}});
+      const Status why(StatusCode::kDeviceNotFound,
+                       fmt::format("no such device here; {} has {}", term.backend,
+                                   names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+      add({std::nullopt, PlacementStep::refused(term.backend + ":" + term.device, why)});
     } else if (!term.any_kind) {
-      const std::string why = "no available backend has a device of this kind";
-      add({std::nullopt, {std::string(word_of(term.kind)), false, why, why}});
+      const Status why(StatusCode::kDeviceNotFound, "no available backend has a device of this kind");
+      add({std::nullopt, PlacementStep::refused(std::string(word_of(term.kind)), why)});
     }
   }
   return candidates;

@@ -24,6 +24,11 @@ struct PlacementStep {
   bool taken = false;
   std::string reason;   // why it was refused, with all the evidence; empty when taken
   std::string brief{};  // the same in a short line
+
+  static PlacementStep refused(std::string device, const Status& why) {
+    return {std::move(device), false, why.to_string(), why.brief()};
+  }
+  static PlacementStep taken_by(std::string device) { return {std::move(device), true, {}, {}}; }
 };
 
 class Placement {

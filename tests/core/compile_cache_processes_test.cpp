@@ -15,12 +15,14 @@
 
 #include "core/compile_cache.h"
 #include "core/platform/output_file.h"
-#include "core/platform/temporary_folder.h"
+#include "tests/core/cache_folder.h"
 
 namespace latebind::core {
 namespace {
 
 using std::filesystem::path;
+using test::blob_of;
+using test::text_of;
 
 CompileKey key_of(const std::string& model) {
   return make_compile_key(model, "a model", {"toy", "CPU", DeviceKind::kCpu, "a processor", "1.0", {}}, {});
@@ -33,14 +35,6 @@ std::string payload_of(unsigned seed, std::size_t size) {
   for (std::size_t i = 0; i < size; i += 64)
     text[i] = static_cast<char>(random());
   return text;
-}
-
-Blob blob_of(std::string text) {
-  return {"toy", "CPU", "1.0", Precision::kF32, SharedBytes::from_string(std::move(text))};
-}
-
-std::string text_of(const Blob& blob) {
-  return {reinterpret_cast<const char*>(blob.bytes.bytes.data()), blob.bytes.bytes.size()};
 }
 
 pid_t fork_to(const std::function<int()>& work) {
@@ -56,14 +50,8 @@ int wait_for(pid_t child) {
   return status;
 }
 
-class CompileCacheProcessesTest : public ::testing::Test {
+class CompileCacheProcessesTest : public test::CacheFolderTest {
  protected:
-  void SetUp() override {
-    auto made = platform::TemporaryFolder::create("latebind-cache-test");
-    ASSERT_TRUE(made.ok()) << made.status().to_string();
-    parent.emplace(*std::move(made));
-    folder = parent->path() / "compiled";
-  }
   // As if they had been left an hour ago: younger ones are nobody's business but the writer's.
   void age_temporaries() const {
     for (const auto& file : std::filesystem::directory_iterator(folder)) {
@@ -78,9 +66,6 @@ class CompileCacheProcessesTest : public ::testing::Test {
       count += file.path().extension() == ".tmp" ? 1 : 0;
     return count;
   }
-
-  std::optional<platform::TemporaryFolder> parent;
-  path folder;
 };
 
 TEST_F(CompileCacheProcessesTest, TwoProcessesMayPutTheSameKeyAtOnce) {

@@ -10,12 +10,14 @@
 #include <string>
 
 #include "core/compile_entry.h"
-#include "core/platform/temporary_folder.h"
+#include "tests/core/cache_folder.h"
 
 namespace latebind::core {
 namespace {
 
 using std::filesystem::path;
+using test::blob_of;
+using test::text_of;
 using ::testing::HasSubstr;
 
 Device cpu() {
@@ -27,14 +29,6 @@ CompileKey key_of(const std::string& model = "digest", const CompileOptions& opt
   return make_compile_key(model, "a model", device, options);
 }
 
-Blob blob_of(std::string text) {
-  return {"toy", "CPU", "1.0", Precision::kF32, SharedBytes::from_string(std::move(text))};
-}
-
-std::string text_of(const Blob& blob) {
-  return {reinterpret_cast<const char*>(blob.bytes.bytes.data()), blob.bytes.bytes.size()};
-}
-
 std::string read(const path& file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
@@ -44,14 +38,8 @@ void write(const path& file, const std::string& bytes) {
   std::ofstream(file, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
-class CompileStoreTest : public ::testing::Test {
+class CompileStoreTest : public test::CacheFolderTest {
  protected:
-  void SetUp() override {
-    auto made = platform::TemporaryFolder::create("latebind-cache-test");
-    ASSERT_TRUE(made.ok()) << made.status().to_string();
-    parent.emplace(*std::move(made));
-    folder = parent->path() / "compiled";
-  }
   path file_of(const CompileKey& key) const { return folder / (key.digest + ".blob"); }
   std::size_t files() const {
     std::size_t count = 0;
@@ -59,9 +47,6 @@ class CompileStoreTest : public ::testing::Test {
       count += file.path().extension() == ".blob" || file.path().extension() == ".tmp" ? 1 : 0;
     return count;
   }
-
-  std::optional<platform::TemporaryFolder> parent;
-  path folder;
 };
 
 TEST_F(CompileStoreTest, GivesBackWhatWasPut) {

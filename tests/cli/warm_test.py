@@ -1,0 +1,50 @@
+"""latebind warm: what is told as ready is found by the next start."""
+
+import json
+import os
+
+import pytest
+from support import BOTH_GONE, TINY, bad, good, run
+
+
+def comes_from_the_cache(folder, *arguments):
+    done = good("-v", "embed", "--model", TINY, "--cache-folder", folder, *arguments, input="a man\n")
+    return "taken from the cache" in done.stderr
+
+
+@pytest.mark.parametrize("device", ["openvino:CPU", "onnxruntime:CPU"])
+def test_the_next_start_finds_what_was_warmed(tmp_path, device):
+    assert not comes_from_the_cache(tmp_path / "cold", "--device", device)
+    folder = tmp_path / "warm"
+    text = good("warm", "--model", TINY, "--device", device, "--cache-folder", folder).stdout
+    assert text.startswith("ready in ") and device in text
+    assert comes_from_the_cache(folder, "--device", device)
+
+
+def test_every_device_of_the_placement_is_warmed(tmp_path):
+    report = json.loads(good("warm", "--model", TINY, "--json", "--cache-folder", tmp_path).stdout)
+    assert [(one["device"], one["ready"]) for one in report["devices"]] == [
+        ("openvino:CPU", True), ("onnxruntime:CPU", True)]
+
+
+def test_every_fixed_length_is_warmed(tmp_path):
+    shapes = ("--device", "openvino:CPU", "--shapes", "static", "--buckets", "4,8")
+    good("warm", "--model", TINY, "--cache-folder", tmp_path, *shapes)
+    # 4 and 8, and the model's own limit.
+    entries = json.loads(good("cache", "list", "--json", "--cache-folder", tmp_path).stdout)["entries"]
+    assert len(entries) == 3
+    assert comes_from_the_cache(tmp_path, *shapes)
+
+
+def test_what_can_not_be_kept_is_not_called_ready(tmp_path):
+    folder = tmp_path / "file"
+    folder.write_text("no folder")
+    done = run("warm", "--model", TINY, "--device", "openvino:CPU", "--cache-folder", folder)
+    assert done.returncode == 1
+    assert "not ready: openvino:CPU: it was compiled but not kept" in done.stdout
+
+
+def test_without_a_cache_or_a_device_it_says_so(tmp_path):
+    assert "the cache is off" in bad(2, "warm", "--model", TINY, "--no-cache")
+    assert "install" in bad(1, "warm", "--model", TINY, "--cache-folder", tmp_path, env=BOTH_GONE)
+    assert not os.listdir(tmp_path)
