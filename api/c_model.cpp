@@ -165,6 +165,7 @@ lb_code lb_attestation_get(const lb_attestation* attestation, lb_active* active)
     value.fixed_lengths = from.active.fixed_lengths.empty() ? nullptr : from.active.fixed_lengths.data();
     value.fixed_length_count = from.active.fixed_lengths.size();
     value.fixed_rows = from.active.fixed_rows;
+    value.hung_runs = from.hung_runs;
     return api::write_struct(value, active, "lb_active");
   });
 }

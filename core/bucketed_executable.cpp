@@ -21,6 +21,12 @@ namespace {
 // How long destruction waits for a bucket that is being compiled in the background.
 constexpr std::chrono::milliseconds kShutdownPatience{2'000};
 
+using Clock = std::chrono::steady_clock;
+
+// A device that was away while it should compile may be back: a refusal is believed for a while, each time twice as
+// long.
+constexpr std::chrono::minutes kPatienceMax{10};
+
 struct Bucket {
   explicit Bucket(std::size_t bucket_length) : length(bucket_length) {}
 
@@ -28,13 +34,16 @@ struct Bucket {
   std::mutex loading;  // held while it is made
   // Guarded by Buckets::mutex.
   std::shared_ptr<Executable> executable;
-  Status refusal;  // why it can not be made
+  Status refusal;                 // why it could not be made
+  Clock::time_point try_again{};  // when that may have changed
+  Clock::duration patience{};     // how long the next refusal is believed
 };
 
 // Shared with the thread that preloads, which may outlive the executable while a vendor compiles.
 struct Buckets {
   LoadWithShape load;
   std::size_t rows = 1;
+  Clock::duration patience{};
   std::deque<Bucket> all;  // shortest first; constant after construction
 
   std::mutex mutex;
@@ -46,7 +55,7 @@ struct Buckets {
   Result<std::shared_ptr<Executable>> get(Bucket& bucket) {
     const auto known = [&]() -> Result<std::shared_ptr<Executable>> {
       const std::lock_guard lock(mutex);
-      if (!bucket.refusal.ok()) return bucket.refusal;
+      if (!bucket.refusal.ok() && Clock::now() < bucket.try_again) return bucket.refusal;
       return bucket.executable;
     };
     if (auto found = known(); !found.ok() || *found != nullptr) return found;
@@ -56,9 +65,12 @@ struct Buckets {
     const std::lock_guard lock(mutex);
     if (!made.ok()) {
       bucket.refusal = made.status();
+      bucket.patience = std::clamp<Clock::duration>(bucket.patience * 2, patience, kPatienceMax);
+      bucket.try_again = Clock::now() + bucket.patience;
       log(LogLevel::kWarning, fmt::format("no fixed shape [{},{}]: {}", rows, bucket.length, made.status().brief()));
       return made.status();
     }
+    bucket.refusal = {};
     bucket.executable = *std::move(made);
     return bucket.executable;
   }
@@ -108,6 +120,7 @@ class BucketedExecutable final : public Executable {
   [[nodiscard]] std::span<const TensorInfo> outputs() const override { return outputs_; }
   [[nodiscard]] const ActiveConfig& active() const override { return active_; }
   [[nodiscard]] Status prepare() override;
+  [[nodiscard]] std::size_t hung_runs() override;
   [[nodiscard]] Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
                                const RunOptions& options) override;
 
@@ -178,6 +191,15 @@ void BucketedExecutable::start_preloading() {
   preloader_ = std::thread([buckets = buckets_] { buckets->preload(); });
 }
 
+// All are on one device, for which any of them can tell.
+std::size_t BucketedExecutable::hung_runs() {
+  const std::lock_guard lock(buckets_->mutex);
+  for (const Bucket& bucket : buckets_->all) {
+    if (bucket.executable) return bucket.executable->hung_runs();
+  }
+  return 0;
+}
+
 Status BucketedExecutable::prepare() {
   for (Bucket& bucket : buckets_->all)
     LB_RETURN_IF_ERROR(buckets_->get(bucket).status());
@@ -205,9 +227,9 @@ Status BucketedExecutable::execute(std::span<const TensorView> inputs, std::span
     if (bucket.length < length) continue;
     const auto loaded = buckets_->get(bucket);
     if (loaded.ok()) return run_rows(**loaded, bucket.length, inputs, outputs, options);
-    // Whatever the vendor's reason is, it is no mistake of this request.
-    refusal = Status(StatusCode::kDeviceFailed, fmt::format("no fixed shape for rows of length {} can be compiled: {}",
-                                                            length, loaded.status().to_string()));
+    // Whatever the vendor's reason is: another device may take this request, and this one the others.
+    refusal = Status(StatusCode::kUnsupported, fmt::format("no fixed shape for rows of length {} can be compiled: {}",
+                                                           length, loaded.status().to_string()));
   }
   return refusal;
 }
@@ -284,6 +306,7 @@ Result<std::unique_ptr<Executable>> make_bucketed(LoadWithShape load, const Buck
   auto buckets = std::make_shared<Buckets>();
   buckets->load = std::move(load);
   buckets->rows = options.rows;
+  buckets->patience = std::min<Clock::duration>(options.patience, kPatienceMax);
   for (const std::size_t length : options.lengths)
     buckets->all.emplace_back(length);
   auto made = std::make_unique<BucketedExecutable>(std::move(buckets));

@@ -5,10 +5,11 @@
 // rows are computed `rows` at a time, and what came of the padding is cut off. The shortest bucket that compiles is
 // loaded at once, the others when they are first needed, or before that in the background.
 //
-// A bucket that the device can not compile is passed over: a longer one does its work. Thread-safe, as every
-// executable.
+// A bucket that the device can not compile is passed over: a longer one does its work, and after a while it is tried
+// again, since the device may have been away. Thread-safe, as every executable.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -28,6 +29,8 @@ struct BucketOptions {
   std::size_t rows = 1;
   // Loads the others in the background, shortest first.
   bool preload = false;
+  // How long a shape that could not be compiled is not tried again; doubles with each refusal, up to ten minutes.
+  std::chrono::milliseconds patience{10'000};
 };
 
 // Loads the model with this shape for every input. Called by several threads at once, for different shapes.

@@ -9,7 +9,6 @@
 #include "core/cached_load.h"
 
 namespace latebind::core {
-
 namespace {
 
 bool wants_fixed_shapes(const Device& device, const LoadOptions& options) {
@@ -37,22 +36,7 @@ Result<std::unique_ptr<Executable>> load_in_any(
   return first.status();
 }
 
-std::string joined(const std::vector<PlacementStep>& steps, std::string PlacementStep::*why) {
-  std::string text;
-  for (const PlacementStep& step : steps)
-    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", step.device, step.*why);
-  return text;
-}
-
 }  // namespace
-
-std::string listed(const std::vector<PlacementStep>& steps) {
-  return joined(steps, &PlacementStep::reason);
-}
-
-std::string listed_briefly(const std::vector<PlacementStep>& steps) {
-  return joined(steps, &PlacementStep::brief);
-}
 
 Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Placement& placement,
                                                   const LoadOptions& options) const {

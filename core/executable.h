@@ -70,6 +70,10 @@ class Executable {
   // Does now what would otherwise be done when it is first needed, so that later runs do not wait for it.
   [[nodiscard]] virtual Status prepare() { return {}; }
 
+  // Runs on its device, of this and of other executables of the backend, also of those that are gone, that passed their
+  // deadline inside the vendor's call and have not come back since.
+  [[nodiscard]] virtual std::size_t hung_runs() { return 0; }
+
   // Runs once. Counts, types and shapes are checked before the vendor sees them, and refused by the tensor's name.
   // Waits for a free request, first come first served. On error the outputs are unspecified and the request is
   // returned or replaced: the executable stays usable.

@@ -50,6 +50,11 @@ Result<std::unique_ptr<core::Executable>> OpenvinoExecutable::create(std::shared
   return std::unique_ptr<core::Executable>(std::move(executable));
 }
 
+std::size_t OpenvinoExecutable::hung_runs() {
+  (void)quarantine_.reap();
+  return hung_requests(compiled_->device);
+}
+
 Status OpenvinoExecutable::execute(std::span<const core::TensorView> inputs, std::span<core::OutputTensor> outputs,
                                    const core::RunOptions& options) {
   LB_RETURN_IF_ERROR(check_inputs(compiled_->inputs, inputs));

@@ -22,6 +22,7 @@ class OpenvinoExecutable final : public core::Executable {
   [[nodiscard]] std::span<const core::TensorInfo> inputs() const override { return compiled_->inputs; }
   [[nodiscard]] std::span<const core::TensorInfo> outputs() const override { return compiled_->outputs; }
   [[nodiscard]] const core::ActiveConfig& active() const override { return active_; }
+  [[nodiscard]] std::size_t hung_runs() override;
   [[nodiscard]] core::Status execute(std::span<const core::TensorView> inputs, std::span<core::OutputTensor> outputs,
                                      const core::RunOptions& options) override;
 

@@ -43,7 +43,7 @@ class Quarantine {
 // The same, of one device.
 [[nodiscard]] std::size_t abandoned_requests(std::string_view device);
 
-// Runs in this process, on any device, that were given up and have not been seen to come back.
-[[nodiscard]] std::size_t hung_requests();
+// Runs on this device (empty: on any) that this process gave up and that have not been seen to come back.
+[[nodiscard]] std::size_t hung_requests(std::string_view device = {});
 
 }  // namespace latebind::openvino

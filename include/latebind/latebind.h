@@ -227,6 +227,7 @@ typedef struct lb_active {
   const size_t* fixed_lengths; /* what it was compiled for, rising; NULL when it takes any length */
   size_t fixed_length_count;
   size_t fixed_rows;
+  size_t hung_runs; /* runs on any of its devices that were given up and have not come back; 0 for one answer */
 } lb_active;
 
 typedef struct lb_placement_step {

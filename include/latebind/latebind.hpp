@@ -149,6 +149,7 @@ struct Attestation {
   std::vector<PlacementStep> steps;
   std::vector<std::size_t> fixed_lengths;  // empty when it takes any length
   std::size_t fixed_rows = 0;
+  std::size_t hung_runs = 0;  // given up and not come back; 0 for one answer
 };
 
 struct LoadOptions {
@@ -222,7 +223,8 @@ inline Result<Attestation> read_attestation(lb_code code, lb_attestation* raw) {
                           active.reason,
                           {},
                           {active.fixed_lengths, active.fixed_lengths + active.fixed_length_count},
-                          active.fixed_rows};
+                          active.fixed_rows,
+                          active.hung_runs};
   for (std::size_t i = 0; i < lb_attestation_step_count(raw); ++i) {
     auto step = sized<lb_placement_step>();
     if (const lb_code got = lb_attestation_step(raw, i, &step); got != LB_OK) return Status::of(got);

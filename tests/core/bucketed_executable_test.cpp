@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -148,7 +149,27 @@ TEST_F(BucketedExecutableTest, ALongerBucketStandsInForOneThatDoesNotCompile) {
   EXPECT_THAT(loaded_, ElementsAre(4, 8, 16));
 }
 
-TEST_F(BucketedExecutableTest, WithoutALongerBucketTheDeviceHasFailed) {
+TEST_F(BucketedExecutableTest, ABucketThatDidNotCompileIsTriedAgainAfterAWhile) {
+  refusals_[4] = Status(StatusCode::kDeviceFailed, "the device was away");
+  refusals_[8] = Status(StatusCode::kDeviceFailed, "the device was away");
+  auto made = make({.lengths = {4, 8, 16}, .inputs = 2, .patience = std::chrono::hours(1)});
+  ASSERT_TRUE(made.ok());
+  refusals_.clear();
+  expect_right(**made, 1, 3);
+  EXPECT_THAT(loaded_, ElementsAre(4, 8, 16)) << "not at once";
+
+  refusals_[4] = Status(StatusCode::kDeviceFailed, "the device was away");
+  made = make({.lengths = {4, 8}, .inputs = 2, .patience = std::chrono::milliseconds(0)});
+  ASSERT_TRUE(made.ok());
+  loaded_.clear();
+  expect_right(**made, 1, 3);
+  refusals_.clear();
+  expect_right(**made, 1, 3);
+  expect_right(**made, 1, 3);
+  EXPECT_THAT(loaded_, ElementsAre(4, 4)) << "once in vain, and then it is there";
+}
+
+TEST_F(BucketedExecutableTest, WithoutALongerBucketTheDeviceCannotTakeIt) {
   refusals_[16] = Status(StatusCode::kInvalidModel, "no");
   auto made = make({.lengths = {4, 16}, .inputs = 2});
   ASSERT_TRUE(made.ok());
@@ -156,7 +177,7 @@ TEST_F(BucketedExecutableTest, WithoutALongerBucketTheDeviceHasFailed) {
   const std::vector<TensorView> inputs(2, TensorView{data.data(), ElementType::kF32, {1, 9}, {}});
   std::vector<OutputTensor> outputs(2);
   const Status status = (*made)->execute(inputs, outputs, {});
-  EXPECT_EQ(status.code(), StatusCode::kDeviceFailed);
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
   EXPECT_THAT(status.to_string(), HasSubstr("length 9"));
   expect_right(**made, 1, 4);
 }

@@ -1,0 +1,130 @@
+// What is behind a PlacedModel: the candidates in their order, what is known of each, and who tries them when.
+// Internal: placed_model.cpp places and loads, placed_model_execute.cpp answers requests, placed_model_probe.cpp is the
+// thread in the background.
+//
+// Lock order: a slot's `loading`, then mutex_. No vendor is called under mutex_.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/placed_model.h"
+#include "core/request_sample.h"
+
+namespace latebind::core {
+
+// True when another device may succeed where this one failed.
+[[nodiscard]] bool is_device_fault(const Status& status);
+
+class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::State> {
+ public:
+  using Clock = Breaker::Clock;
+
+  State(std::string model_name, std::string placement_text, Loader load, bool strict, const FailoverOptions& options)
+      : model_name_(std::move(model_name)),
+        placement_text_(std::move(placement_text)),
+        load_(std::move(load)),
+        strict_(strict),
+        options_(options) {}
+
+  Status place(std::vector<Placement::Candidate> candidates);
+  Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs, const RunOptions& options,
+                 std::shared_ptr<const Attestation>* answered_by);
+  std::shared_ptr<const Attestation> attestation();
+  Status prepare();
+  void start_standby();
+  void stop();
+
+  [[nodiscard]] std::span<const TensorInfo> inputs() const { return inputs_; }
+  [[nodiscard]] std::span<const TensorInfo> outputs() const { return outputs_; }
+
+ private:
+  // A load that requests with deadlines wait for.
+  struct PendingLoad {
+    std::optional<Result<std::shared_ptr<Executable>>> outcome;  // guarded by State::mutex_
+  };
+
+  // One place in the order: a device, or a refusal that stands there for ever.
+  struct Slot {
+    Slot(std::string slot_name, std::optional<Device> slot_device, const BreakerPolicy& policy)
+        : name(std::move(slot_name)), device(std::move(slot_device)), breaker(policy) {}
+
+    const std::string name;
+    const std::optional<Device> device;
+    Breaker breaker;
+    std::atomic<bool> has_failed{false};  // since it last worked
+    std::atomic<unsigned> late_runs{0};   // in a row
+    std::mutex loading;                   // held while this slot's executable is made
+    // Guarded by State::mutex_.
+    bool out_of_rotation = false;          // refused for good
+    std::optional<PlacementStep> refusal;  // why it is passed over; nothing while it works
+    std::shared_ptr<Executable> executable;
+    std::shared_ptr<const Attestation> attestation;  // made when first asked for after a change
+    std::shared_ptr<const RequestSample> sample;     // what it is probed with: what it failed on, or a later request
+    std::shared_ptr<PendingLoad> pending_load;       // in a thread of its own
+  };
+
+  struct Pick {
+    Slot* slot = nullptr;
+    std::uint64_t openings = 0;  // of the slot's breaker, when it was picked
+    std::shared_ptr<Executable> executable;
+    std::shared_ptr<const Attestation> attestation;
+    std::vector<PlacementStep> passed_over;  // when the executable is still to be loaded
+  };
+
+  // Whose time was up, when a run ended for lack of it.
+  enum class OutOfTime { kNobody, kImpatientCaller, kCaller, kDevice };
+
+  Pick pick(const std::vector<const Slot*>& tried);
+  std::shared_ptr<const Attestation> attestation_of(Slot& slot, const Executable& executable);
+  std::shared_ptr<const Attestation> as_met(const Attestation& now, const std::vector<PlacementStep>& met) const;
+  Result<std::shared_ptr<Executable>> load(Slot& slot, bool anew);
+  Result<std::shared_ptr<Executable>> load_until(Slot& slot, const std::optional<Clock::time_point>& deadline);
+  Status run(const Slot& slot, Executable& executable, std::span<const TensorView> inputs,
+             std::span<OutputTensor> outputs, const RunOptions& options, OutOfTime& out_of_time) const;
+  void refused(Slot& slot, const Status& status);
+  void failed(Slot& slot, std::uint64_t openings, const Status& status, const std::span<const TensorView>* inputs);
+  void succeeded(Slot& slot, std::uint64_t openings);
+  void keep_sample(std::span<const TensorView> inputs);
+  void changed();
+  void ensure_prober();
+  void probe_for_ever();
+  Status probe(Slot& slot);
+  [[nodiscard]] std::optional<std::chrono::milliseconds> run_timeout_of(const Slot& slot) const;
+  [[nodiscard]] std::vector<PlacementStep> refusals() const;
+  [[nodiscard]] std::size_t hung_runs() const;
+
+  // Constant after place().
+  const std::string model_name_;
+  const std::string placement_text_;
+  const Loader load_;
+  const bool strict_;
+  const FailoverOptions options_;
+  std::deque<Slot> slots_;
+  std::vector<TensorInfo> inputs_;
+  std::vector<TensorInfo> outputs_;
+
+  // Some resting device has nothing to be probed with: the next request that succeeds leaves a copy of its inputs.
+  std::atomic<bool> sample_wanted_{false};
+
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  std::condition_variable wake_;
+  std::condition_variable stopped_;
+  std::condition_variable loaded_;
+  std::thread prober_;
+  bool prober_running_ = false;
+  bool stop_ = false;
+  bool standby_wanted_ = false;
+};
+
+}  // namespace latebind::core
