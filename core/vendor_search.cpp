@@ -24,6 +24,11 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
+// Below the user's home.
+const char* user_runtime(System system) {
+  return system == System::kWindows ? "AppData/Local/latebind/runtime" : ".local/share/latebind/runtime";
+}
+
 const char* loader_variable(System system) {
   return system == System::kWindows ? "PATH" : "LD_LIBRARY_PATH";
 }
@@ -194,6 +199,7 @@ class ListMaker {
 
   void add_user_packages() {
     if (facts_.privileged || facts_.home_folder.empty()) return;
+    add_layouts(fmt::format("{}/{}", facts_.home_folder, user_runtime(facts_.system)), "user's runtimes");
     const char* packages = facts_.system == System::kWindows ? "AppData/Roaming/Python/Python3*/site-packages/"
                                                              : ".local/lib/python3*/site-packages/";
     add(facts_.home_folder, packages + wanted_.package_folder, "user's Python packages");
@@ -332,6 +338,13 @@ bool newer_name(std::string_view a, std::string_view b) {
 
 std::string library_name(std::string_view stem, System system) {
   return system == System::kWindows ? fmt::format("{}.dll", stem) : fmt::format("lib{}.so", stem);
+}
+
+std::string pip_command(std::string_view package, System system) {
+  if (system == System::kWindows) {
+    return fmt::format(R"(pip install -U --target "%LOCALAPPDATA%\latebind\runtime" {})", package);
+  }
+  return fmt::format("pip install -U --target ~/{} {}", user_runtime(system), package);
 }
 
 System own_system() {

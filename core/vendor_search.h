@@ -11,8 +11,8 @@
 //   2. runtime/ beside the program's folder, or one level above: what is shipped with the program, as a folder with the
 //      library or with a Python environment in venv/.
 //   3. The Python packages that Latebind itself lies among, when it does; then the active Python environment.
-//   4. The vendor's own variables that name an installation, the loader's variable (LD_LIBRARY_PATH, PATH), the user's
-//      Python packages.
+//   4. The vendor's own variables that name an installation, the loader's variable (LD_LIBRARY_PATH, PATH), Latebind's
+//      folder for runtimes below the user's home (pip_command() installs there), the user's Python packages.
 //   5. The system's places, the vendor's installers first.
 // The current folder is never searched. In a privileged process all variables and the user's own folders are left out.
 #pragma once
@@ -35,7 +35,7 @@ struct SearchPlace {
 // What a backend looks for. Constant data.
 struct VendorLibrary {
   std::string product;          // for people: "OpenVINO"
-  std::string install_command;  // "pip install openvino"
+  std::string install_command;  // see pip_command()
   std::string stem;             // "openvino_c" for libopenvino_c.so and openvino_c.dll
   // Folder with the library in a Python package, below site-packages: "openvino/libs".
   std::string package_folder;
@@ -62,6 +62,10 @@ struct SearchFacts {
   // Of this process, now.
   static SearchFacts gather(const VendorLibrary& wanted, std::string explicit_path);
 };
+
+// What to type so that a Python package with a vendor's library in it is found, whatever Python there is: into a folder
+// of the user's own, since distributions keep pip out of theirs.
+[[nodiscard]] std::string pip_command(std::string_view package, System system);
 
 // The system and the architecture this code was compiled for: for backends whose data depends on them.
 [[nodiscard]] System own_system();

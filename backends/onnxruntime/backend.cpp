@@ -119,7 +119,7 @@ class OnnxruntimeBackend final : public core::Backend {
 
   [[nodiscard]] std::vector<core::SearchStep> search_trace() override { return loader_.trace(); }
 
-  [[nodiscard]] std::string install_hint() const override { return kInstallCommand; }
+  [[nodiscard]] std::string install_hint() const override { return loader_.wanted().install_command; }
 
  private:
   static Result<Blob> make_blob(const Environment& environment, const Model& model, const CompileOptions& options,

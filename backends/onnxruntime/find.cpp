@@ -5,7 +5,7 @@ namespace latebind::onnxruntime {
 core::VendorLibrary wanted_library(core::System system) {
   core::VendorLibrary wanted;
   wanted.product = "ONNX Runtime";
-  wanted.install_command = kInstallCommand;
+  wanted.install_command = core::pip_command("onnxruntime", system);
   wanted.stem = "onnxruntime";
   wanted.package_folder = "onnxruntime/capi";
   wanted.library_variables = {kLibraryVariable, "ORT_LIB_PATH", "ORT_DYLIB_PATH"};

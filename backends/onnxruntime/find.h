@@ -8,8 +8,6 @@
 namespace latebind::onnxruntime {
 
 inline constexpr const char* kLibraryVariable = "LATEBIND_ONNXRUNTIME_LIBRARY";
-inline constexpr const char* kInstallCommand = "pip install onnxruntime";
-
 // ORT_LIB_PATH and ORT_DYLIB_PATH, known to users of the Rust binding, are honoured beside our own variable.
 [[nodiscard]] core::VendorLibrary wanted_library(core::System system);
 

@@ -48,7 +48,7 @@ Result<std::uint32_t> choose_api(const std::string& file, std::string_view text)
   if (version->major == 0 || (version->major == 1 && version->minor < abi::kOldestApi)) {
     return Status(StatusCode::kLibraryUnusable,
                   fmt::format("{} is ONNX Runtime {}, which is too old: 1.{} or newer is needed ({})", file, text,
-                              abi::kOldestApi, kInstallCommand));
+                              abi::kOldestApi, core::pip_command("onnxruntime", core::own_system())));
   }
   return version->major > 1 ? abi::kNewestApi : std::min(version->minor, abi::kNewestApi);
 }

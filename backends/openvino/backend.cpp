@@ -108,7 +108,7 @@ class OpenvinoBackend final : public core::Backend {
 
   [[nodiscard]] std::vector<core::SearchStep> search_trace() override { return loader_->trace(); }
 
-  [[nodiscard]] std::string install_hint() const override { return kInstallCommand; }
+  [[nodiscard]] std::string install_hint() const override { return loader_->wanted().install_command; }
 
  private:
   using SharedCore = std::shared_ptr<const VendorCore>;

@@ -5,7 +5,7 @@ namespace latebind::openvino {
 core::VendorLibrary vendor_library(core::System system, std::string_view architecture) {
   core::VendorLibrary library{
       .product = "OpenVINO",
-      .install_command = kInstallCommand,
+      .install_command = core::pip_command("openvino", system),
       .stem = "openvino_c",
       .package_folder = "openvino/libs",
       .library_variables = {kLibraryVariable, kExecutorchVariable},

@@ -12,8 +12,6 @@ namespace latebind::openvino {
 inline constexpr const char* kLibraryVariable = "LATEBIND_OPENVINO_LIBRARY";
 inline constexpr const char* kExecutorchVariable = "OPENVINO_LIB_PATH";
 
-inline constexpr const char* kInstallCommand = "pip install openvino";
-
 // For a system and an architecture ("x86_64" or "aarch64"): Intel's folders differ between them.
 [[nodiscard]] core::VendorLibrary vendor_library(core::System system, std::string_view architecture);
 

@@ -68,8 +68,8 @@ TEST_F(CInterfaceTest, WithoutAnyDeviceTheErrorTellsWhatToType) {
   lb_model* model = nullptr;
   EXPECT_EQ(lb_model_load_file(runtime, file.c_str(), nullptr, &model), LB_NO_DEVICE);
   EXPECT_EQ(model, nullptr);
-  EXPECT_THAT(last_message(), HasSubstr("pip install openvino"));
-  EXPECT_THAT(last_message(), HasSubstr("pip install onnxruntime"));
+  EXPECT_THAT(last_message(), HasSubstr("latebind/runtime openvino"));
+  EXPECT_THAT(last_message(), HasSubstr("latebind/runtime onnxruntime"));
   std::filesystem::remove(file);
 }
 

@@ -78,7 +78,7 @@ def test_doctor_goes_on_with_one_backend_and_says_what_to_type_for_the_other():
     done = good("doctor", env=ONNXRUNTIME_GONE)
     assert "openvino:CPU: works" in done.stdout
     assert "/nonexistent/libonnxruntime.so" in done.stdout
-    assert "pip install onnxruntime" in done.stdout
+    assert "latebind/runtime onnxruntime" in done.stdout
 
 
 def test_doctor_fails_when_nothing_works():

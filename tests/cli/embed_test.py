@@ -165,7 +165,7 @@ def test_both_gone_is_an_error_that_says_what_to_type(tmp_path):
     assert "pip install" in said
     program, env = empty_prefix(tmp_path)
     said = bad(1, "embed", "--model", MODEL, input=LINES, program=program, env=env)
-    assert "pip install openvino" in said and "pip install onnxruntime" in said
+    assert "latebind/runtime openvino" in said and "latebind/runtime onnxruntime" in said
 
 
 def test_fixed_shapes_give_the_same_vectors_and_tell_their_padding():

@@ -109,6 +109,23 @@ TEST(VendorSearchTest, SearchesTheUsersPackagesUnlessPrivileged) {
   EXPECT_EQ(list.candidates[0].why_not, "not set, or not trusted here");
 }
 
+TEST(VendorSearchTest, FindsWhatThePipCommandInstalls) {
+  SearchFacts facts;
+  facts.home_folder = "/home/u";
+  EXPECT_EQ(pip_command("acme", System::kLinux), "pip install -U --target ~/.local/share/latebind/runtime acme");
+  const FakeFileSystem linux_files({"/home/u/.local/share/latebind/runtime/acme/libs/libacme.so.3"});
+  EXPECT_THAT(found(facts, linux_files), ElementsAre("/home/u/.local/share/latebind/runtime/acme/libs/libacme.so.3"));
+  facts.privileged = true;
+  EXPECT_THAT(found(facts, linux_files), IsEmpty());
+
+  SearchFacts windows;
+  windows.system = System::kWindows;
+  windows.home_folder = "C:/Users/u";
+  EXPECT_EQ(pip_command("acme", System::kWindows), R"(pip install -U --target "%LOCALAPPDATA%\latebind\runtime" acme)");
+  EXPECT_THAT(found(windows, FakeFileSystem({"C:/Users/u/AppData/Local/latebind/runtime/acme/libs/acme.dll"})),
+              ElementsAre("C:/Users/u/AppData/Local/latebind/runtime/acme/libs/acme.dll"));
+}
+
 TEST(VendorSearchTest, FollowsTheArchitecture) {
   const FakeFileSystem files({"/usr/lib/x86_64-linux-gnu/libacme.so", "/usr/lib/aarch64-linux-gnu/libacme.so"});
   SearchFacts facts;

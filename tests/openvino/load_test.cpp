@@ -82,7 +82,7 @@ TEST_F(LoadTest, WhatIsNoLibraryIsRefusedWithTheLoadersWords) {
   EXPECT_EQ(status.code(), StatusCode::kLibraryUnusable);
   EXPECT_THAT(status.to_string(), HasSubstr("invalid ELF header"));
   EXPECT_THAT(status.to_string(), HasSubstr(fake_.file().string()));
-  EXPECT_THAT(status.to_string(), HasSubstr("pip install openvino"));
+  EXPECT_THAT(status.to_string(), HasSubstr("latebind/runtime openvino"));
 }
 
 TEST_F(LoadTest, AnotherProcessorsLibraryIsRefused) {
@@ -204,9 +204,9 @@ TEST(SearchErrorTest, NamesEveryPlaceTheVariableAndTheCommand) {
   const auto status = loader.library().status();
   EXPECT_EQ(status.code(), StatusCode::kLibraryNotFound);
   const std::string text = status.to_string();
-  EXPECT_THAT(text, HasSubstr("pip install openvino"));
+  EXPECT_THAT(text, HasSubstr("latebind/runtime openvino"));
   EXPECT_THAT(text, HasSubstr(kLibraryVariable));
-  EXPECT_LT(text.find("pip install openvino"), 128U) << "the remedy must survive a log that cuts lines";
+  EXPECT_LT(text.find("latebind/runtime openvino"), 128U) << "the remedy must survive a log that cuts lines";
   const auto trace = loader.trace();
   EXPECT_GT(trace.size(), 10U);
   for (const auto& step : trace) {
