@@ -148,6 +148,23 @@ Result<std::vector<PackageFiles::File>> PackageFiles::list() const {
   return files;
 }
 
+Result<std::vector<std::string>> PackageFiles::list_folders() const {
+  if (state_->zip) return std::vector<std::string>(state_->zip->folders().begin(), state_->zip->folders().end());
+  std::vector<std::string> folders;
+  std::error_code error;
+  std::filesystem::recursive_directory_iterator entry(state_->root, error);
+  for (const std::filesystem::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
+    std::error_code ignored;
+    if (!entry->is_directory(ignored) || entry->is_symlink(ignored)) continue;
+    folders.push_back(package_path_of(entry->path().lexically_relative(state_->root)));
+    if (folders.size() > zip::kEntriesMax) {
+      return invalid(state_->name, fmt::format("more than {} folders", zip::kEntriesMax));
+    }
+  }
+  if (error) return platform::status_of_errno("list", state_->root, error.value());
+  return folders;
+}
+
 Result<SharedBytes> PackageFiles::read(std::string_view relative) const {
   if (state_->zip) {
     const ZipEntry* entry = state_->zip->find(relative);

@@ -42,6 +42,9 @@ class PackageFiles {
   // of it or to folders, devices, names that path_rules.h refuses, too many files.
   [[nodiscard]] Result<std::vector<File>> list() const;
 
+  // Folders, at least those that no file lies in.
+  [[nodiscard]] Result<std::vector<std::string>> list_folders() const;
+
   // kNotFound when there is no such file, kInvalidModel for a path that leads out.
   [[nodiscard]] Result<SharedBytes> read(std::string_view path) const;
   [[nodiscard]] bool has_file(std::string_view path) const;

@@ -37,6 +37,8 @@ class ZipReader {
 
   // The files, sorted by name.
   [[nodiscard]] std::span<const ZipEntry> entries() const { return entries_; }
+  // The folders that have an entry of their own, sorted, without the slash.
+  [[nodiscard]] std::span<const std::string> folders() const { return folders_; }
   // Null when there is no file of this name.
   [[nodiscard]] const ZipEntry* find(std::string_view name) const;
   // True when a file lies below `path`, or the archive has an entry for the folder; "" is the root, which is there.
@@ -53,7 +55,7 @@ class ZipReader {
   SharedBytes bytes_;
   std::string name_;
   std::vector<ZipEntry> entries_;
-  std::vector<std::string> folders_;  // entries for folders, sorted, without the slash
+  std::vector<std::string> folders_;
 };
 
 }  // namespace latebind::core
