@@ -50,9 +50,10 @@ Result<std::vector<std::vector<std::int64_t>>> parse_shapes(const json& value, s
     }
     std::vector<std::int64_t> shape;
     for (const json& dimension : item) {
-      const bool is_size = dimension.is_number_unsigned()
-                               ? dimension.get<std::uint64_t>() <= std::uint64_t{1} << 40
-                               : dimension.is_number_integer() && dimension.get<std::int64_t>() == -1;
+      // Not above 2^40, and so neither is it beyond what the signed type holds.
+      const bool is_size = dimension.is_number_integer() &&
+                           (dimension.is_number_unsigned() || dimension.get<std::int64_t>() >= -1) &&
+                           (dimension.get<std::uint64_t>() <= std::uint64_t{1} << 40U || dimension == -1);
       if (!is_size) {
         return invalid(where, fmt::format("the dimension {} of a shape is neither a size nor -1",
                                           printable(dimension.dump(-1, ' ', false, json::error_handler_t::replace))));

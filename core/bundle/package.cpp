@@ -9,6 +9,7 @@
 #include "core/bundle/package_state.h"
 #include "core/bundle/path_rules.h"
 #include "core/json_text.h"
+#include "core/platform/folders.h"
 
 namespace latebind::core {
 namespace {
@@ -104,6 +105,10 @@ const Variant* Package::find_variant(const Component& component, std::string_vie
 Result<std::string> Package::resolve(const Variant& variant, std::string_view reference) const {
   const std::string where = place_of(files(), variant);
   if (!is_asset_ref(reference)) {
+    if (variant.folder && platform::path_from_utf8(*variant.folder).is_absolute()) {
+      LB_ASSIGN_OR_RETURN(const std::string relative, join_package_path("", reference, where));
+      return *variant.folder + "/" + relative;
+    }
     if (variant.folder) return join_package_path(*variant.folder, reference, where);
     return Status(StatusCode::kInvalidModel, fmt::format("{}: it has no folder for '{}'", where, printable(reference)));
   }

@@ -10,6 +10,7 @@
 #include "core/bundle/path_rules.h"
 #include "core/json_text.h"
 #include "core/platform/digest.h"
+#include "core/platform/folders.h"
 
 namespace latebind::core {
 namespace {
@@ -42,18 +43,21 @@ class Sums {
   std::map<std::string, std::string> sums_;
 };
 
-// Compares an asset's content with its name; gives the paths that it read.
-Result<std::vector<std::string>> check_asset(const PackageFiles& files, const std::vector<PackageFiles::File>& all,
-                                             const std::string& uri, const std::string& folder, Sums& sums) {
+// Compares an asset's content with its name. kUnsupported for one that lies outside of the package.
+Status check_asset(const PackageFiles& files, const std::vector<PackageFiles::File>& all, const std::string& uri,
+                   const std::string& folder, Sums& sums) {
+  if (platform::path_from_utf8(folder).is_absolute()) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("{}: the shared asset in '{}' lies outside of the package and is not compared",
+                              files.name(), printable(folder)));
+  }
   std::map<std::string, std::string> content;
-  std::vector<std::string> paths;
   for (const auto& file : all) {
     if (!is_below(file.path, folder)) continue;
     LB_ASSIGN_OR_RETURN(std::string sum, sums.of(file.path));
     content.emplace(folder.empty() ? file.path : file.path.substr(folder.size() + 1), std::move(sum));
-    paths.push_back(file.path);
   }
-  if (asset_uri(content) == uri) return paths;
+  if (asset_uri(content) == uri) return Status();
   return Status(StatusCode::kInvalidModel,
                 fmt::format("{}: the shared asset in '{}' was changed: its content is not what its name says",
                             files.name(), printable(folder)));
@@ -68,7 +72,7 @@ Result<SharedBytes> Package::open_verified_file(const Variant& variant, std::str
     LB_ASSIGN_OR_RETURN(const AssetRef ref, parse_asset_ref(reference, files().name()));
     LB_ASSIGN_OR_RETURN(const auto all, files().list());
     Sums sums(files());
-    LB_RETURN_IF_ERROR(check_asset(files(), all, ref.uri, assets().at(ref.uri), sums).status());
+    LB_RETURN_IF_ERROR(check_asset(files(), all, ref.uri, assets().at(ref.uri), sums));
     return bytes;
   }
   if (variant.latebind) {
@@ -113,12 +117,15 @@ Result<PackageReport> Package::verify() const {
     }
   }
   for (const auto& [uri, folder] : assets()) {
-    const auto paths = check_asset(files(), all, uri, folder, sums);
-    if (!paths.ok()) {
-      damage(paths.status());
+    const Status status = check_asset(files(), all, uri, folder, sums);
+    if (status.code() == StatusCode::kUnsupported) {
+      report.unsummed.push_back(folder);
       continue;
     }
-    summed.insert(paths->begin(), paths->end());
+    damage(status);
+    for (const auto& file : all) {
+      if (is_below(file.path, folder)) summed.insert(file.path);
+    }
   }
   for (const auto& file : all) {
     if (summed.contains(file.path)) {

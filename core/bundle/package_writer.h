@@ -36,27 +36,27 @@ struct Words<PackageForm> {
 };
 
 struct PackageFile {
-  std::string path;  // relative to the folder it goes to
-  SharedBytes bytes;
+  std::string path{};  // relative to the folder it goes to
+  SharedBytes bytes{};
 };
 
 struct PackageHead {
-  std::string name;
-  std::string version;
-  std::string description;
-  nlohmann::json additional_metadata;  // source, revision, licence …; null: none
+  std::string name{};
+  std::string version{};
+  std::string description{};
+  nlohmann::json additional_metadata{};  // source, revision, licence …; null: none
 };
 
 struct VariantInput {
-  std::string name;  // also the folder's: see folder_name_of()
-  std::string ep;
-  std::string device;
-  std::string compatibility_string;
+  std::string name{};  // also the folder's: see folder_name_of()
+  std::string ep{};
+  std::string device{};
+  std::string compatibility_string{};
   // `files` is filled in by the writer. Without it the package says nothing to Latebind, and no sums.
-  std::optional<LatebindInfo> latebind;
-  std::map<std::string, nlohmann::json> executor_info;  // the other consumers' slots, each an object
-  nlohmann::json additional_metadata;
-  std::vector<PackageFile> files;  // may be none, when all that it needs is in assets
+  std::optional<LatebindInfo> latebind{};
+  std::map<std::string, nlohmann::json> executor_info{};  // the other consumers' slots, each an object
+  nlohmann::json additional_metadata{};
+  std::vector<PackageFile> files{};  // may be none, when all that it needs is in assets
 };
 
 class PackageWriter {

@@ -18,7 +18,7 @@ namespace latebind::core {
 // A file (its content is the parts, one after the other), or an empty folder when the name ends in a slash.
 struct ZipInput {
   std::string name;
-  std::vector<SharedBytes> parts;
+  std::vector<SharedBytes> parts{};
 };
 
 struct ZipWriteOptions {
