@@ -81,6 +81,8 @@ Exit parse_and_run(int argc, char** argv) {
   add_warm(program, chosen);
   add_config(program, chosen);
   add_cache(program, chosen);
+  add_inspect(program, chosen);
+  add_unpack(program, chosen);
 
   if (const auto status = check_command(program, argc, argv); !status.ok()) {
     return misuse("", status.message());

@@ -8,13 +8,19 @@
 #include <utility>
 #include <vector>
 
+#include "core/json_text.h"
 #include "core/platform/folders.h"
 #include "core/platform/os_error.h"
-#include "embedding/json_text.h"
 
 namespace latebind::embedding {
 namespace {
 
+using core::JsonLimits;
+using core::printable;
+using core::read_bool;
+using core::read_json_file;
+using core::read_size;
+using core::read_text;
 using core::Result;
 using core::Status;
 using core::StatusCode;

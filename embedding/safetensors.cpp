@@ -9,13 +9,15 @@
 #include <optional>
 #include <utility>
 
+#include "core/json_text.h"
 #include "core/platform/folders.h"
-#include "embedding/json_text.h"
 
 namespace latebind::embedding {
 namespace {
 
 using core::ElementType;
+using core::parse_json;
+using core::printable;
 using core::Result;
 using core::Status;
 using core::StatusCode;

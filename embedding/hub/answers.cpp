@@ -7,12 +7,17 @@
 #include <charconv>
 #include <utility>
 
+#include "core/json_text.h"
 #include "embedding/hub/name.h"
-#include "embedding/json_text.h"
 
 namespace latebind::embedding::hub {
 namespace {
 
+using core::JsonLimits;
+using core::parse_json;
+using core::printable;
+using core::read_size;
+using core::read_text;
 using core::Result;
 using core::Status;
 using core::StatusCode;

@@ -7,11 +7,12 @@
 #include <thread>
 #include <utility>
 
-#include "embedding/json_text.h"
+#include "core/json_text.h"
 
 namespace latebind::embedding::hub {
 namespace {
 
+using core::printable;
 using core::Result;
 using core::Status;
 using core::StatusCode;

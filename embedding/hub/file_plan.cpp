@@ -6,12 +6,15 @@
 #include <set>
 #include <utility>
 
+#include "core/json_text.h"
 #include "embedding/hub/name.h"
-#include "embedding/json_text.h"
 
 namespace latebind::embedding::hub {
 namespace {
 
+using core::parse_json;
+using core::printable;
+using core::read_text;
 using core::Result;
 using core::Status;
 using core::StatusCode;

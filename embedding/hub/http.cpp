@@ -8,13 +8,14 @@
 #include <new>
 #include <utility>
 
+#include "core/json_text.h"
 #include "core/log.h"
 #include "embedding/hub/curl_library.h"
-#include "embedding/json_text.h"
 
 namespace latebind::embedding::hub {
 namespace {
 
+using core::printable;
 using core::Result;
 using core::Status;
 using core::StatusCode;

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 
-#include "embedding/json_text.h"
+#include "core/json_text.h"
 
 namespace latebind::embedding::hub {
 namespace {
 
+using core::printable;
 using core::Result;
 using core::Status;
 using core::StatusCode;

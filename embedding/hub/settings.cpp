@@ -7,15 +7,16 @@
 #include <string_view>
 
 #include "core/config.h"
+#include "core/json_text.h"
 #include "core/platform/environment.h"
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
 #include "core/platform/os_error.h"
-#include "embedding/json_text.h"
 
 namespace latebind::embedding::hub {
 namespace {
 
+using core::printable;
 using core::Result;
 using core::Status;
 using core::StatusCode;

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/json_text.h"
 #include "core/log.h"
 #include "core/platform/digest.h"
 #include "core/platform/file_lock.h"
@@ -17,11 +18,11 @@
 #include "embedding/hub/cache_layout.h"
 #include "embedding/hub/client.h"
 #include "embedding/hub/file_plan.h"
-#include "embedding/json_text.h"
 
 namespace latebind::embedding::hub {
 namespace {
 
+using core::printable;
 using core::Result;
 using core::Status;
 using core::StatusCode;

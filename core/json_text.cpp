@@ -1,4 +1,4 @@
-#include "embedding/json_text.h"
+#include "core/json_text.h"
 
 #include <fmt/format.h>
 
@@ -9,12 +9,9 @@
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
 
-namespace latebind::embedding {
+namespace latebind::core {
 namespace {
 
-using core::Result;
-using core::Status;
-using core::StatusCode;
 using nlohmann::json;
 
 Status invalid(std::string_view name, std::string_view what) {
@@ -167,4 +164,4 @@ Result<std::string> read_text(const json& object, const char* key, std::string_v
   return value->get<std::string>();
 }
 
-}  // namespace latebind::embedding
+}  // namespace latebind::core

@@ -1,0 +1,250 @@
+// latebind inspect: what is in a bundle, and whether it is still as it was written.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/byte_sink.h"
+#include "cli/json_text.h"
+#include "cli/parser.h"
+#include "core/bundle/package.h"
+#include "core/bundle/path_rules.h"
+#include "core/platform/folders.h"
+
+namespace latebind::cli {
+namespace {
+
+using core::Component;
+using core::Package;
+using core::PackageReport;
+using core::Result;
+using core::Variant;
+
+struct Options {
+  std::string place;
+  bool json = false;
+  bool verify = false;
+};
+
+struct Amount {
+  std::size_t files = 0;
+  std::uint64_t bytes = 0;
+};
+
+using Files = std::vector<core::PackageFiles::File>;
+
+Amount amount_below(const Files& files, const std::string& folder) {
+  Amount amount;
+  for (const auto& file : files) {
+    if (!core::is_below(file.path, folder)) continue;
+    ++amount.files;
+    amount.bytes += file.size;
+  }
+  return amount;
+}
+
+double mebibytes(std::uint64_t bytes) {
+  return static_cast<double>(bytes) / (1 << 20);
+}
+
+// "1x32, 1x128", "dynamic", or "" when nothing is known.
+std::string shapes_of(const Variant& variant) {
+  if (!variant.latebind) return "";
+  if (variant.latebind->shapes.empty()) return "dynamic";
+  std::string text;
+  for (const auto& shape : variant.latebind->shapes) {
+    if (!text.empty()) text += ", ";
+    std::string dims;
+    for (const std::int64_t dim : shape)
+      dims += fmt::format("{}{}", dims.empty() ? "" : "x", dim < 0 ? "?" : std::to_string(dim));
+    text += dims.empty() ? "scalar" : dims;
+  }
+  return text;
+}
+
+// Where it runs, in a few words.
+std::string device_of(const Variant& variant) {
+  if (variant.latebind && !variant.latebind->backend.empty()) {
+    return fmt::format("{}:{}", variant.latebind->backend, variant.latebind->device);
+  }
+  if (variant.ep.empty()) return variant.device;
+  return variant.device.empty() ? variant.ep : fmt::format("{} ({})", variant.ep, variant.device);
+}
+
+// Columns as wide as their widest cell, two spaces between.
+std::string table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line = " ";
+    for (std::size_t i = 0; i < row.size(); ++i)
+      line += fmt::format(" {:<{}} ", row[i], widths[i]);
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string table_of(const Component& component, const Files& files) {
+  std::vector<std::vector<std::string>> rows{{"variant", "target", "device", "runtime", "precision", "shapes", "MiB"}};
+  for (const Variant& variant : component.variants) {
+    const core::LatebindInfo info = variant.latebind.value_or(core::LatebindInfo{});
+    const Amount amount = variant.folder ? amount_below(files, *variant.folder) : Amount{};
+    std::vector<std::string> row{variant.name,
+                                 info.target,
+                                 device_of(variant),
+                                 info.runtime_version,
+                                 info.precision,
+                                 shapes_of(variant),
+                                 fmt::format("{:.1f}", mebibytes(amount.bytes))};
+    for (std::string& cell : row)
+      cell = cell.empty() ? "-" : one_line(cell);
+    rows.push_back(std::move(row));
+  }
+  return table(rows);
+}
+
+std::string text_of(const Package& package, const Files& files) {
+  const core::Manifest& manifest = package.manifest();
+  const Amount all = amount_below(files, "");
+  std::string text = fmt::format("{}{}{}: {} of {} files, {:.1f} MiB (schema {}.{}, {})\n",
+                                 manifest.package_name.empty() ? "a bundle" : one_line(manifest.package_name),
+                                 manifest.package_version.empty() ? "" : " ", one_line(manifest.package_version),
+                                 package.files().is_zip() ? "one ZIP" : "a folder", all.files, mebibytes(all.bytes),
+                                 core::Manifest::kMajor, manifest.schema_minor, core::word_of(manifest.layout));
+  if (!manifest.description.empty()) text += one_line(manifest.description) + "\n";
+  for (const Component& component : manifest.components)
+    text += fmt::format("\ncomponent {}\n{}", one_line(component.name), table_of(component, files));
+  if (!package.assets().empty()) text += "\nshared assets\n";
+  for (const auto& [uri, folder] : package.assets()) {
+    const Amount amount = amount_below(files, folder);
+    text += fmt::format("  {}  {} files, {:.1f} MiB\n", uri.substr(0, 19), amount.files, mebibytes(amount.bytes));
+  }
+  return text;
+}
+
+Json to_json(const Variant& variant, const Files& files) {
+  const Amount amount = variant.folder ? amount_below(files, *variant.folder) : Amount{};
+  Json json;
+  json["name"] = variant.name;
+  json["folder"] = variant.folder ? Json(*variant.folder) : Json();
+  json["ep"] = variant.ep;
+  json["device"] = variant.device;
+  json["compatibility_string"] = variant.compatibility_string;
+  json["files"] = amount.files;
+  json["bytes"] = amount.bytes;
+  json["latebind"] = variant.latebind ? Json(core::to_json(*variant.latebind)) : Json();
+  json["consumers"] = Json::array();
+  for (const auto& [consumer, slot] : variant.executor_info)
+    json["consumers"].push_back(consumer);
+  return json;
+}
+
+Json to_json(const Package& package, const Files& files) {
+  const core::Manifest& manifest = package.manifest();
+  const Amount all = amount_below(files, "");
+  Json json;
+  json["form"] = package.files().is_zip() ? "zip" : "folder";
+  json["schema_version"] = fmt::format("{}.{}", core::Manifest::kMajor, manifest.schema_minor);
+  json["layout"] = core::word_of(manifest.layout);
+  json["package_name"] = manifest.package_name;
+  json["package_version"] = manifest.package_version;
+  json["description"] = manifest.description;
+  json["additional_metadata"] = manifest.additional_metadata;
+  json["files"] = all.files;
+  json["bytes"] = all.bytes;
+  json["components"] = Json::array();
+  for (const Component& component : manifest.components) {
+    Json one;
+    one["name"] = component.name;
+    one["variants"] = Json::array();
+    for (const Variant& variant : component.variants)
+      one["variants"].push_back(to_json(variant, files));
+    json["components"].push_back(std::move(one));
+  }
+  json["shared_assets"] = Json::array();
+  for (const auto& [uri, folder] : package.assets()) {
+    const Amount amount = amount_below(files, folder);
+    json["shared_assets"].push_back(
+        Json{{"uri", uri}, {"folder", folder}, {"files", amount.files}, {"bytes", amount.bytes}});
+  }
+  return json;
+}
+
+Json to_json(const PackageReport& report) {
+  Json json;
+  json["files"] = report.files;
+  json["bytes"] = report.bytes;
+  json["unsummed"] = report.unsummed;
+  json["damages"] = Json::array();
+  for (const core::Status& damage : report.damages)
+    json["damages"].push_back(reason_of(damage));
+  return json;
+}
+
+std::string text_of(const PackageReport& report) {
+  std::string text = "\n";
+  for (const core::Status& damage : report.damages)
+    text += fmt::format("damaged: {}\n", one_line(damage.to_string()));
+  for (const std::string& file : report.unsummed)
+    text += fmt::format("no sum is recorded of {}\n", one_line(file));
+  if (report.ok()) {
+    text += fmt::format("{} files, {:.1f} MiB, are as they were written\n", report.files, mebibytes(report.bytes));
+  }
+  return text;
+}
+
+Exit inspect(const Options& options) {
+  const auto package = Package::open(platform::path_from_utf8(options.place));
+  if (!package.ok()) return fail(package.status());
+  const auto files = package->files().list();
+  if (!files.ok()) return fail(files.status());
+  std::optional<PackageReport> report;
+  if (options.verify) {
+    auto verified = package->verify();
+    if (!verified.ok()) return fail(verified.status());
+    report = *std::move(verified);
+  }
+  std::string text;
+  if (options.json) {
+    Json json = to_json(*package, *files);
+    json["verification"] = report ? to_json(*report) : Json();
+    text = to_text(json);
+  } else {
+    text = text_of(*package, *files);
+    if (report) text += text_of(*report);
+  }
+  const auto printed = print(text);
+  if (!printed.ok()) return fail(printed);
+  return !report || report->ok() ? Exit::kGood : Exit::kFailed;
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<Options>();
+  CLI::App& app = *program.add_subcommand("inspect", "Shows what is in a bundle, and checks it.");
+  app.add_option("PATH", options->place, "A bundle: a file, or a folder with manifest.json.")->required()->expected(1);
+  app.add_flag("--json", options->json,
+               "Prints {form, schema_version, layout, package_name, package_version, description, "
+               "additional_metadata, files, bytes, components: [{name, variants: [...]}], shared_assets: [{uri, "
+               "folder, files, bytes}], verification: {files, bytes, unsummed, damages}}.");
+  app.add_flag("--verify", options->verify,
+               "Reads every file and compares it with what was recorded of it; exit status 1 when one was changed.");
+  app.footer(
+      "A bundle is an ONNX Runtime model package, as a folder or as one ZIP of it; packages that\n"
+      "others made are shown as well. Without --verify no model is read.\n\n"
+      "Example:\n"
+      "  latebind inspect minilm.lbundle --verify");
+  app.callback([options, &chosen] { chosen = [options] { return inspect(*options); }; });
+}
+
+}  // namespace latebind::cli

@@ -1,0 +1,50 @@
+// latebind unpack: a bundle as a folder, for tools that read no ZIP.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "cli/parser.h"
+#include "core/bundle/package.h"
+#include "core/bundle/package_writer.h"
+#include "core/platform/folders.h"
+
+namespace latebind::cli {
+namespace {
+
+struct Options {
+  std::string place;
+  std::string output;
+};
+
+Exit unpack(const Options& options) {
+  const auto package = core::Package::open(platform::path_from_utf8(options.place));
+  if (!package.ok()) return fail(package.status());
+  // Also what a ZIP's own sums do not tell: each file is the one that the manifest means.
+  const auto report = package->verify();
+  if (!report.ok()) return fail(report.status());
+  if (!report->ok()) return fail(report->damages.front());
+  const auto written = core::unpack_package(package->files(), platform::path_from_utf8(options.output));
+  if (!written.ok()) return fail(written);
+  note(fmt::format("wrote {}", options.output));
+  return Exit::kGood;
+}
+
+}  // namespace
+
+void add_unpack(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<Options>();
+  CLI::App& app = *program.add_subcommand("unpack", "Writes a bundle as a folder.");
+  app.add_option("PATH", options->place, "A bundle: a file, or a folder with manifest.json.")->required()->expected(1);
+  add_text(app, "-o,--output", options->output, "FOLDER",
+           "Folder to make, absent or empty; it appears only when it is complete.")
+      ->required();
+  app.footer(
+      "ONNX Runtime opens a bundle's folder as a model package. Every file is checked on its way;\n"
+      "when one is damaged, no folder is made.\n\n"
+      "Example:\n"
+      "  latebind unpack minilm.lbundle -o minilm");
+  app.callback([options, &chosen] { chosen = [options] { return unpack(*options); }; });
+}
+
+}  // namespace latebind::cli

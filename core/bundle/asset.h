@@ -1,0 +1,37 @@
+// Shared assets: folders of a package that are named by what they hold, so that several variants (and several packages)
+// refer to one copy: "sha256:<64 digits>" is the folder, "sha256:<64 digits>/a/b" a file in it.
+//
+// The digits are the SHA-256 of one line for each file, sorted by path: the file's own SHA-256, two spaces, its path in
+// the folder, a line end. Pure functions; any thread.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "core/result.h"
+
+namespace latebind::core {
+
+// True for 64 lower-case hexadecimal digits.
+[[nodiscard]] bool is_sha256(std::string_view text);
+// True when the text begins as a reference to an asset does.
+[[nodiscard]] bool is_asset_ref(std::string_view text);
+
+struct AssetRef {
+  std::string uri;   // "sha256:<64 digits>"
+  std::string path;  // of a file in it; "" is the asset itself
+};
+
+// kInvalidModel, with `where` before what is wrong.
+[[nodiscard]] Result<AssetRef> parse_asset_ref(std::string_view reference, std::string_view where);
+
+// Where an asset lies unless the manifest says otherwise: "shared_assets/sha256-<64 digits>".
+[[nodiscard]] std::string default_asset_folder(std::string_view uri);
+// The reverse for the name of a folder in "shared_assets"; "" for a name that is none.
+[[nodiscard]] std::string asset_uri_of_folder(std::string_view name);
+
+// The asset's name: `files` maps each path in it to the SHA-256 of the file.
+[[nodiscard]] std::string asset_uri(const std::map<std::string, std::string>& files);
+
+}  // namespace latebind::core

@@ -1,0 +1,60 @@
+// LatebindInfo: what Latebind writes about a variant, in the slot `executor_info.latebind` that a model package gives
+// each consumer. docs/bundle-format.md tells the same to authors.
+//
+// Plain values. Pure functions; any thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+
+namespace latebind::core {
+
+// The name of our slot in `executor_info`.
+inline constexpr const char* kLatebindSlot = "latebind";
+// The target of a variant that any machine can compile for itself.
+inline constexpr std::string_view kPortableTarget = "portable";
+
+// A file of a variant's folder, as it was written.
+struct RecordedFile {
+  std::string path;  // relative to the variant's folder
+  std::uint64_t bytes = 0;
+  std::string sha256;  // 64 lower-case digits
+
+  friend bool operator==(const RecordedFile&, const RecordedFile&) = default;
+};
+
+struct LatebindInfo {
+  static constexpr std::size_t kVersion = 1;
+
+  std::string target;           // "portable", "cpu", "npu:v73"
+  std::string backend;          // the backend that loads it; empty: any that reads the format
+  std::string device;           // as that backend calls it
+  std::string runtime_version;  // of the vendor library that made it; empty for a portable model
+  std::string precision;        // a word of core::Precision, or one that this version does not know
+  std::string format;           // "onnx", "openvino-ir", "blob", …
+  std::string model;            // what is loaded: a file of the variant's folder, or "sha256:<hex>/file"
+  // The input shapes that it was compiled for, each a list of dimensions, -1 for any; empty: dynamic.
+  std::vector<std::vector<std::int64_t>> shapes;
+  // What else it needs, by role ("weights", "model_folder"): "sha256:<hex>" or "sha256:<hex>/file".
+  std::map<std::string, std::string> assets;
+  std::vector<RecordedFile> files;  // every file of the variant's folder
+  // Keys that this version does not know, as they were found.
+  nlohmann::json more = nlohmann::json::object();
+
+  [[nodiscard]] bool is_portable() const { return target == kPortableTarget; }
+  friend bool operator==(const LatebindInfo&, const LatebindInfo&) = default;
+};
+
+// kInvalidModel: `where` says which variant of which file. Unknown keys are kept; a wrong type, a path that leads out,
+// a sum that is none and a `version` above kVersion are refused.
+[[nodiscard]] Result<LatebindInfo> parse_latebind_info(const nlohmann::json& slot, std::string_view where);
+
+[[nodiscard]] nlohmann::json to_json(const LatebindInfo& info);
+
+}  // namespace latebind::core

@@ -1,0 +1,206 @@
+#include "core/bundle/package_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "core/bundle/path_rules.h"
+#include "core/bundle/zip_format.h"
+#include "core/bundle/zip_reader.h"
+#include "core/json_text.h"
+#include "core/platform/folders.h"
+#include "core/platform/mapped_file.h"
+#include "core/platform/os_error.h"
+
+namespace latebind::core {
+namespace {
+
+using platform::MappedFile;
+using platform::path_from_utf8;
+using platform::path_to_utf8;
+using std::filesystem::path;
+
+Status invalid(std::string_view name, std::string_view what) {
+  return Status(StatusCode::kInvalidModel, fmt::format("{}: {}", name, what));
+}
+
+Result<SharedBytes> map(const path& file) {
+  LB_ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::open(file));
+  auto owner = std::make_shared<const MappedFile>(std::move(mapped));
+  const auto bytes = owner->bytes();
+  return SharedBytes{std::move(owner), bytes};
+}
+
+// Both are canonical.
+bool lies_in(const path& file, const path& root) {
+  const auto [end, in_file] = std::mismatch(root.begin(), root.end(), file.begin(), file.end());
+  return end == root.end() && in_file != file.end();
+}
+
+// "a/b" on every system.
+std::string package_path_of(const path& relative) {
+  std::string text;
+  for (const path& part : relative) {
+    if (!text.empty()) text += '/';
+    text += path_to_utf8(part);
+  }
+  return text;
+}
+
+bool is_absolute(std::string_view text) {
+  return path_from_utf8(std::string(text)).is_absolute();
+}
+
+}  // namespace
+
+struct PackageFiles::State {
+  std::string name;
+  Outside outside = Outside::kRefused;
+  path root;                     // of a folder; canonical
+  std::optional<ZipReader> zip;  // else
+
+  // Where the path of a folder's file leads.
+  [[nodiscard]] Result<path> locate(std::string_view relative) const {
+    if (outside == Outside::kAllowed && is_absolute(relative)) return path_from_utf8(std::string(relative));
+    if (!relative.empty()) LB_RETURN_IF_ERROR(check_package_path(relative, name));
+    const path joined = relative.empty() ? root : root / path_from_utf8(std::string(relative));
+    std::error_code error;
+    path found = std::filesystem::canonical(joined, error);
+    if (error) {
+      return Status(error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory
+                        ? StatusCode::kNotFound
+                        : StatusCode::kIo,
+                    fmt::format("{}: cannot find '{}': {}", name, printable(relative), error.message()));
+    }
+    if (!relative.empty() && outside == Outside::kRefused && !lies_in(found, root)) {
+      return invalid(name, fmt::format("'{}' is a link that leads out of the package", printable(relative)));
+    }
+    return found;
+  }
+};
+
+Result<PackageFiles> PackageFiles::open(const path& place, Outside outside) {
+  auto state = std::make_shared<State>();
+  state->name = path_to_utf8(place);
+  std::error_code error;
+  if (std::filesystem::is_directory(place, error)) {
+    state->outside = outside;
+    state->root = std::filesystem::canonical(place, error);
+    if (error) return platform::status_of_errno("open", place, error.value());
+    return PackageFiles(std::move(state));
+  }
+  LB_ASSIGN_OR_RETURN(SharedBytes bytes, map(place));
+  return from_zip(std::move(bytes), state->name);
+}
+
+Result<PackageFiles> PackageFiles::from_zip(SharedBytes bytes, const std::string& name) {
+  if (!looks_like_zip(bytes.bytes)) {
+    return invalid(name, "neither a bundle's folder nor a ZIP of one");
+  }
+  auto state = std::make_shared<State>();
+  state->name = name;
+  LB_ASSIGN_OR_RETURN(ZipReader zip, ZipReader::open(std::move(bytes), name));
+  state->zip = std::move(zip);
+  return PackageFiles(std::move(state));
+}
+
+bool PackageFiles::is_zip() const {
+  return state_->zip.has_value();
+}
+
+const std::string& PackageFiles::name() const {
+  return state_->name;
+}
+
+Result<std::vector<PackageFiles::File>> PackageFiles::list() const {
+  std::vector<File> files;
+  if (state_->zip) {
+    for (const ZipEntry& entry : state_->zip->entries())
+      files.push_back({entry.name, entry.size});
+    return files;
+  }
+  std::error_code error;
+  std::filesystem::recursive_directory_iterator entry(state_->root, error);
+  for (const std::filesystem::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
+    const std::string relative = package_path_of(entry->path().lexically_relative(state_->root));
+    LB_RETURN_IF_ERROR(check_package_path(relative, state_->name));
+    std::error_code ignored;
+    const bool is_link = entry->is_symlink(ignored);
+    if (entry->is_directory(ignored)) {
+      if (!is_link) continue;
+      return invalid(state_->name, fmt::format("'{}' is a link to a folder", printable(relative)));
+    }
+    if (is_link) LB_RETURN_IF_ERROR(state_->locate(relative).status());
+    if (!entry->is_regular_file(ignored)) {
+      return invalid(state_->name, fmt::format("'{}' is neither a file nor a folder", printable(relative)));
+    }
+    const auto size = entry->file_size(error);
+    if (error) break;
+    files.push_back({relative, size});
+    if (files.size() > zip::kEntriesMax) {
+      return invalid(state_->name, fmt::format("more than {} files", zip::kEntriesMax));
+    }
+  }
+  if (error) return platform::status_of_errno("list", state_->root, error.value());
+  std::ranges::sort(files, {}, &File::path);
+  return files;
+}
+
+Result<std::vector<std::string>> PackageFiles::list_folders() const {
+  if (state_->zip) return std::vector<std::string>(state_->zip->folders().begin(), state_->zip->folders().end());
+  std::vector<std::string> folders;
+  std::error_code error;
+  std::filesystem::recursive_directory_iterator entry(state_->root, error);
+  for (const std::filesystem::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
+    std::error_code ignored;
+    if (!entry->is_directory(ignored) || entry->is_symlink(ignored)) continue;
+    folders.push_back(package_path_of(entry->path().lexically_relative(state_->root)));
+    if (folders.size() > zip::kEntriesMax) {
+      return invalid(state_->name, fmt::format("more than {} folders", zip::kEntriesMax));
+    }
+  }
+  if (error) return platform::status_of_errno("list", state_->root, error.value());
+  return folders;
+}
+
+Result<SharedBytes> PackageFiles::read(std::string_view relative) const {
+  if (state_->zip) {
+    const ZipEntry* entry = state_->zip->find(relative);
+    if (entry != nullptr) return state_->zip->bytes_of(*entry);
+    return Status(StatusCode::kNotFound, fmt::format("{}: there is no file '{}' in it", name(), printable(relative)));
+  }
+  if (relative.empty()) return invalid(name(), "an empty path is no file");
+  LB_ASSIGN_OR_RETURN(const path file, state_->locate(relative));
+  return map(file);
+}
+
+bool PackageFiles::has_file(std::string_view relative) const {
+  if (state_->zip) return state_->zip->find(relative) != nullptr;
+  return file_of(relative).has_value();
+}
+
+bool PackageFiles::has_folder(std::string_view relative) const {
+  if (state_->zip) return state_->zip->has_folder(relative);
+  const auto folder = state_->locate(relative);
+  std::error_code error;
+  return folder.ok() && std::filesystem::is_directory(*folder, error);
+}
+
+std::optional<path> PackageFiles::file_of(std::string_view relative) const {
+  if (state_->zip || relative.empty()) return std::nullopt;
+  auto file = state_->locate(relative);
+  std::error_code error;
+  if (!file.ok() || !std::filesystem::is_regular_file(*file, error)) return std::nullopt;
+  return *std::move(file);
+}
+
+Status PackageFiles::check(std::string_view relative) const {
+  if (!state_->zip) return Status();
+  const ZipEntry* entry = state_->zip->find(relative);
+  if (entry != nullptr) return state_->zip->check(*entry);
+  return Status(StatusCode::kNotFound, fmt::format("{}: there is no file '{}' in it", name(), printable(relative)));
+}
+
+}  // namespace latebind::core

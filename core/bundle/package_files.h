@@ -1,0 +1,66 @@
+// PackageFiles: the files of a bundle, whether it is a folder or a ZIP.
+//
+// Files of a ZIP are slices of one mapping of it; those of a folder are mapped when they are read. Either way nothing
+// is copied, and processes that read the same bundle share its pages. In a folder, links are followed as long as they
+// stay in it; somebody who may change the folder while it is being read can get around that, and nothing here stands
+// against him. A value that shares what it holds; any thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model.h"
+#include "core/result.h"
+
+namespace latebind::core {
+
+class PackageFiles {
+ public:
+  enum class Outside { kRefused, kAllowed };
+
+  struct File {
+    std::string path;
+    std::uint64_t size = 0;
+  };
+
+  // Opens a folder or a ZIP; reads no file of it. With Outside::kAllowed, absolute paths are read as well (a folder
+  // only: a package with the installed layout). The errors of MappedFile::open; kInvalidModel for what is neither.
+  static Result<PackageFiles> open(const std::filesystem::path& place, Outside outside = Outside::kRefused);
+  // A ZIP in memory; `name` is for messages.
+  static Result<PackageFiles> from_zip(SharedBytes bytes, const std::string& name);
+
+  [[nodiscard]] bool is_zip() const;
+  // For messages.
+  [[nodiscard]] const std::string& name() const;
+
+  // All files, sorted by path. A folder is walked at each call. kInvalidModel for what a bundle may not hold: links out
+  // of it or to folders, devices, names that path_rules.h refuses, too many files.
+  [[nodiscard]] Result<std::vector<File>> list() const;
+
+  // Folders, at least those that no file lies in.
+  [[nodiscard]] Result<std::vector<std::string>> list_folders() const;
+
+  // kNotFound when there is no such file, kInvalidModel for a path that leads out.
+  [[nodiscard]] Result<SharedBytes> read(std::string_view path) const;
+  [[nodiscard]] bool has_file(std::string_view path) const;
+  // "" is the root.
+  [[nodiscard]] bool has_folder(std::string_view path) const;
+  // Where a folder's file lies, for whoever must open it himself; nothing for a ZIP and for what read() refuses.
+  [[nodiscard]] std::optional<std::filesystem::path> file_of(std::string_view path) const;
+
+  // Reads the file and compares it with the sum that a ZIP has for it; a folder has none. kInvalidModel.
+  [[nodiscard]] Status check(std::string_view path) const;
+
+ private:
+  struct State;
+  explicit PackageFiles(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace latebind::core

@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "core/bundle/asset.h"
+#include "core/bundle/package.h"
+#include "core/bundle/package_state.h"
+#include "core/bundle/path_rules.h"
+#include "core/json_text.h"
+#include "core/platform/digest.h"
+#include "core/platform/folders.h"
+
+namespace latebind::core {
+namespace {
+
+Status changed(const PackageFiles& files, std::string_view path) {
+  return Status(
+      StatusCode::kInvalidModel,
+      fmt::format("{}: '{}' was changed: its SHA-256 is not the one that is recorded", files.name(), printable(path)));
+}
+
+std::string join(std::string_view folder, std::string_view path) {
+  return folder.empty() ? std::string(path) : fmt::format("{}/{}", folder, path);
+}
+
+// Files of a package with their SHA-256, each computed once.
+class Sums {
+ public:
+  explicit Sums(const PackageFiles& files) : files_(files) {}
+
+  Result<std::string> of(const std::string& path) {
+    if (const auto known = sums_.find(path); known != sums_.end()) return known->second;
+    LB_ASSIGN_OR_RETURN(const SharedBytes bytes, files_.read(path));
+    std::string sum = platform::sha256_hex(bytes.bytes);
+    sums_.emplace(path, sum);
+    return sum;
+  }
+
+ private:
+  const PackageFiles& files_;
+  std::map<std::string, std::string> sums_;
+};
+
+// Compares an asset's content with its name. kUnsupported for one that lies outside of the package.
+Status check_asset(const PackageFiles& files, const std::vector<PackageFiles::File>& all, const std::string& uri,
+                   const std::string& folder, Sums& sums) {
+  if (platform::path_from_utf8(folder).is_absolute()) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("{}: the shared asset in '{}' lies outside of the package and is not compared",
+                              files.name(), printable(folder)));
+  }
+  std::map<std::string, std::string> content;
+  for (const auto& file : all) {
+    if (!is_below(file.path, folder)) continue;
+    LB_ASSIGN_OR_RETURN(std::string sum, sums.of(file.path));
+    content.emplace(folder.empty() ? file.path : file.path.substr(folder.size() + 1), std::move(sum));
+  }
+  if (asset_uri(content) == uri) return Status();
+  return Status(StatusCode::kInvalidModel,
+                fmt::format("{}: the shared asset in '{}' was changed: its content is not what its name says",
+                            files.name(), printable(folder)));
+}
+
+}  // namespace
+
+Result<SharedBytes> Package::open_verified_file(const Variant& variant, std::string_view reference) const {
+  LB_ASSIGN_OR_RETURN(SharedBytes bytes, open_file(variant, reference));
+  LB_ASSIGN_OR_RETURN(const std::string path, resolve(variant, reference));
+  if (is_asset_ref(reference)) {
+    LB_ASSIGN_OR_RETURN(const AssetRef ref, parse_asset_ref(reference, files().name()));
+    LB_ASSIGN_OR_RETURN(const auto all, files().list());
+    Sums sums(files());
+    LB_RETURN_IF_ERROR(check_asset(files(), all, ref.uri, assets().at(ref.uri), sums));
+    return bytes;
+  }
+  if (variant.latebind) {
+    for (const RecordedFile& recorded : variant.latebind->files) {
+      if (join(*variant.folder, recorded.path) != path) continue;
+      if (platform::sha256_hex(bytes.bytes) != recorded.sha256) return changed(files(), path);
+      return bytes;
+    }
+  }
+  return Status(StatusCode::kUnsupported, fmt::format("{}: nothing is recorded of '{}' that it could be compared with",
+                                                      files().name(), printable(path)));
+}
+
+Result<PackageReport> Package::verify() const {
+  LB_ASSIGN_OR_RETURN(const auto all, files().list());
+  PackageReport report;
+  const auto damage = [&](Status status) {
+    if (!status.ok() && report.damages.size() < PackageReport::kDamagesMax) report.damages.push_back(std::move(status));
+  };
+  std::set<std::string, std::less<>> summed;
+  // What is compared with the sum that a ZIP has for every file.
+  for (const auto& file : all) {
+    if (!files().is_zip()) break;
+    damage(files().check(file.path));
+    summed.insert(file.path);
+  }
+  Sums sums(files());
+  for (const Component& component : manifest().components) {
+    for (const Variant& variant : component.variants) {
+      if (!variant.latebind) continue;
+      for (const RecordedFile& recorded : variant.latebind->files) {
+        const std::string path = join(*variant.folder, recorded.path);
+        // Its size was compared when the package was opened.
+        const auto sum = sums.of(path);
+        if (!sum.ok()) {
+          damage(sum.status());
+        } else if (*sum != recorded.sha256) {
+          damage(changed(files(), path));
+        }
+        summed.insert(path);
+      }
+    }
+  }
+  for (const auto& [uri, folder] : assets()) {
+    const Status status = check_asset(files(), all, uri, folder, sums);
+    if (status.code() == StatusCode::kUnsupported) {
+      report.unsummed.push_back(folder);
+      continue;
+    }
+    damage(status);
+    for (const auto& file : all) {
+      if (is_below(file.path, folder)) summed.insert(file.path);
+    }
+  }
+  for (const auto& file : all) {
+    if (summed.contains(file.path)) {
+      ++report.files;
+      report.bytes += file.size;
+    } else if (file.path != kManifestFile) {
+      report.unsummed.push_back(file.path);
+    }
+  }
+  return report;
+}
+
+}  // namespace latebind::core

@@ -1,0 +1,233 @@
+#include "core/bundle/package_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "core/bundle/asset.h"
+#include "core/bundle/path_rules.h"
+#include "core/bundle/zip_writer.h"
+#include "core/json_text.h"
+#include "core/platform/digest.h"
+#include "core/platform/folders.h"
+#include "core/platform/os_error.h"
+#include "core/platform/output_file.h"
+#include "core/platform/output_folder.h"
+
+namespace latebind::core {
+namespace {
+
+using std::filesystem::path;
+
+Status argument(std::string_view what) {
+  return Status(StatusCode::kInvalidArgument, std::string(what));
+}
+
+// What a reader would refuse is the caller's mistake here.
+Status as_argument(const Status& status) {
+  return status.ok() ? status : argument(status.message());
+}
+
+Status check_files(const std::vector<PackageFile>& files, std::string_view where) {
+  std::vector<std::string_view> paths;
+  for (const PackageFile& file : files) {
+    LB_RETURN_IF_ERROR(as_argument(check_package_path(file.path, where)));
+    paths.push_back(file.path);
+  }
+  return as_argument(check_distinct_paths(paths, {}, where));
+}
+
+// One part of a path that stays what it is everywhere.
+Status check_folder_name(std::string_view name, std::string_view what) {
+  LB_RETURN_IF_ERROR(as_argument(check_package_path(name, what)));
+  if (name.find('/') == std::string_view::npos) return Status();
+  return argument(fmt::format("{}: the name '{}' has a slash", what, printable(name)));
+}
+
+Status check_slots(const VariantInput& variant, std::string_view where) {
+  for (const auto& [consumer, slot] : variant.executor_info) {
+    if (consumer == kLatebindSlot) return argument(fmt::format("{}: 'latebind' is the writer's own slot", where));
+    if (!slot.is_object()) {
+      return argument(fmt::format("{}: executor_info of '{}' must be an object", where, printable(consumer)));
+    }
+  }
+  return Status();
+}
+
+std::string folder_of(const std::string& component, const std::string& variant) {
+  return fmt::format("{}/{}", component, variant);
+}
+
+Status refuse_folder(const path& place, std::string_view why) {
+  return argument(fmt::format("cannot write the folder {}: {}", platform::quoted(place), why));
+}
+
+bool is_empty_or_absent(const path& place) {
+  std::error_code error;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(place, error))) return true;
+  return std::filesystem::is_directory(place, error) && std::filesystem::is_empty(place, error) && !error;
+}
+
+}  // namespace
+
+Result<std::string> PackageWriter::add_asset(std::vector<PackageFile> files) {
+  if (files.empty()) return argument("a shared asset: it has no file");
+  LB_RETURN_IF_ERROR(check_files(files, "a shared asset"));
+  std::map<std::string, std::string> sums;
+  for (const PackageFile& file : files)
+    sums.emplace(file.path, platform::sha256_hex(file.bytes.bytes));
+  std::string uri = asset_uri(sums);
+  assets_.try_emplace(uri, std::move(files));
+  return uri;
+}
+
+Status PackageWriter::add_variant(const std::string& component, VariantInput variant) {
+  LB_RETURN_IF_ERROR(check_folder_name(component, "a component"));
+  LB_RETURN_IF_ERROR(check_folder_name(variant.name, "a variant"));
+  if (folder_name_of(component) == "shared_assets" || folder_name_of(component) == kManifestFile) {
+    return argument(fmt::format("a component: the name '{}' is taken", component));
+  }
+  const std::string where = fmt::format("variant '{}'", variant.name);
+  if (const auto there = components_.find(component);
+      there != components_.end() && there->second.contains(variant.name)) {
+    return argument(fmt::format("{} is there already", where));
+  }
+  LB_RETURN_IF_ERROR(check_files(variant.files, where));
+  LB_RETURN_IF_ERROR(check_slots(variant, where));
+  if (variant.latebind) {
+    LatebindInfo& info = *variant.latebind;
+    info.files.clear();
+    for (const PackageFile& file : variant.files)
+      info.files.push_back({file.path, file.bytes.bytes.size(), platform::sha256_hex(file.bytes.bytes)});
+    std::ranges::sort(info.files, {}, &RecordedFile::path);
+    const auto again = parse_latebind_info(to_json(info), where);
+    if (!again.ok()) return as_argument(again.status());
+    std::vector<std::string> references;
+    for (const auto& [role, reference] : info.assets)
+      references.push_back(reference);
+    if (is_asset_ref(info.model)) references.push_back(info.model);
+    for (const std::string& reference : references) {
+      LB_ASSIGN_OR_RETURN(const AssetRef ref, parse_asset_ref(reference, where));
+      if (!assets_.contains(ref.uri)) return argument(fmt::format("{}: the asset '{}' was not added", where, ref.uri));
+    }
+  }
+  std::string name = variant.name;
+  components_[component].emplace(std::move(name), std::move(variant));
+  return Status();
+}
+
+Manifest PackageWriter::make_manifest() const {
+  Manifest manifest;
+  manifest.package_name = head_.name;
+  manifest.package_version = head_.version;
+  manifest.description = head_.description;
+  manifest.additional_metadata = head_.additional_metadata;
+  for (const auto& [name, variants] : components_) {
+    Component component;
+    component.name = name;
+    for (const auto& [variant_name, input] : variants) {
+      Variant variant;
+      variant.name = variant_name;
+      variant.folder = folder_of(name, variant_name);
+      variant.ep = input.ep;
+      variant.device = input.device;
+      variant.compatibility_string = input.compatibility_string;
+      variant.latebind = input.latebind;
+      variant.executor_info = input.executor_info;
+      variant.additional_metadata = input.additional_metadata;
+      component.variants.push_back(std::move(variant));
+    }
+    manifest.components.push_back(std::move(component));
+  }
+  for (const auto& [uri, files] : assets_)
+    manifest.shared_assets.emplace(uri, default_asset_folder(uri));
+  return manifest;
+}
+
+Result<std::map<std::string, SharedBytes>> PackageWriter::lay_out(std::vector<std::string>& empty_folders) const {
+  if (components_.empty()) return argument("cannot write a bundle without a variant");
+  LB_ASSIGN_OR_RETURN(std::string text, manifest_text(make_manifest()));
+  std::map<std::string, SharedBytes> files;
+  files.emplace(kManifestFile, SharedBytes::from_string(std::move(text)));
+  for (const auto& [component, variants] : components_) {
+    for (const auto& [name, variant] : variants) {
+      const std::string folder = folder_of(component, name);
+      if (variant.files.empty()) empty_folders.push_back(folder);
+      for (const PackageFile& file : variant.files)
+        files.emplace(fmt::format("{}/{}", folder, file.path), file.bytes);
+    }
+  }
+  for (const auto& [uri, asset] : assets_) {
+    for (const PackageFile& file : asset)
+      files.emplace(fmt::format("{}/{}", default_asset_folder(uri), file.path), file.bytes);
+  }
+  std::vector<std::string_view> paths;
+  for (const auto& [name, bytes] : files) {
+    LB_RETURN_IF_ERROR(as_argument(check_package_path(name, "a bundle")));
+    paths.push_back(name);
+  }
+  LB_RETURN_IF_ERROR(as_argument(check_distinct_paths(paths, {}, "a bundle")));
+  return files;
+}
+
+Status PackageWriter::write(const path& place, PackageForm form) const {
+  std::vector<std::string> empty_folders;
+  LB_ASSIGN_OR_RETURN(const auto files, lay_out(empty_folders));
+  if (form == PackageForm::kFolder) {
+    std::error_code error;
+    if (!is_empty_or_absent(place) && !std::filesystem::is_regular_file(place / kManifestFile, error)) {
+      return refuse_folder(place, "it is there, and neither empty nor a bundle; name another one");
+    }
+    return write_package_folder(place, files, empty_folders);
+  }
+  // The manifest first, so that a look at the file's head tells what it is.
+  std::vector<ZipInput> entries;
+  entries.push_back({kManifestFile, {files.at(kManifestFile)}});
+  for (const std::string& folder : empty_folders)
+    entries.push_back({folder + "/", {}});
+  for (const auto& [name, bytes] : files) {
+    if (name != kManifestFile) entries.push_back({name, {bytes}});
+  }
+  return write_zip(place, entries);
+}
+
+Status write_package_folder(const path& place, const std::map<std::string, SharedBytes>& files,
+                            const std::vector<std::string>& empty_folders) {
+  std::error_code error;
+  path full = std::filesystem::absolute(place, error).lexically_normal();
+  if (!full.has_filename()) full = full.parent_path();
+  if (!error) platform::remove_abandoned_folders(full.parent_path());
+  LB_ASSIGN_OR_RETURN(platform::OutputFolder output, platform::OutputFolder::create(place));
+  const auto make = [&](const path& folder) {
+    std::filesystem::create_directories(folder, error);
+    return error ? platform::status_of_errno("make", folder, error.value()) : Status();
+  };
+  for (const std::string& folder : empty_folders)
+    LB_RETURN_IF_ERROR(make(output.path() / platform::path_from_utf8(folder)));
+  for (const auto& [name, bytes] : files) {
+    LB_RETURN_IF_ERROR(as_argument(check_package_path(name, "a bundle's file")));
+    const path file = output.path() / platform::path_from_utf8(name);
+    LB_RETURN_IF_ERROR(make(file.parent_path()));
+    LB_ASSIGN_OR_RETURN(platform::OutputFile writer, platform::OutputFile::create(file));
+    LB_RETURN_IF_ERROR(writer.write(bytes.bytes));
+    LB_RETURN_IF_ERROR(writer.commit());
+  }
+  return output.commit();
+}
+
+Status unpack_package(const PackageFiles& files, const path& folder) {
+  if (!is_empty_or_absent(folder)) return refuse_folder(folder, "it is there and not empty; name another one");
+  LB_ASSIGN_OR_RETURN(const auto all, files.list());
+  std::map<std::string, SharedBytes> content;
+  for (const auto& file : all) {
+    LB_RETURN_IF_ERROR(files.check(file.path));
+    LB_ASSIGN_OR_RETURN(SharedBytes bytes, files.read(file.path));
+    content.emplace(file.path, std::move(bytes));
+  }
+  LB_ASSIGN_OR_RETURN(const auto folders, files.list_folders());
+  return write_package_folder(folder, content, folders);
+}
+
+}  // namespace latebind::core

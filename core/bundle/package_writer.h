@@ -1,0 +1,97 @@
+// PackageWriter: makes a bundle from models, blobs and what goes with them.
+//
+//   PackageWriter writer({.name = "minilm", .version = "1"});
+//   LB_ASSIGN_OR_RETURN(const std::string tokenizer, writer.add_asset({{"tokenizer.json", bytes}}));
+//   LB_RETURN_IF_ERROR(writer.add_variant("model", {.name = "portable", .latebind = {…}, .files = {{"model.onnx",
+//   …}}})); LB_RETURN_IF_ERROR(writer.write("minilm.lbundle", PackageForm::kZip));
+//
+// The sums, sizes, folders and the manifest are the writer's work. The bytes are not copied: what the SharedBytes own
+// stays alive until the writer goes. The same input gives the same bytes, in whatever order it was added.
+//
+// One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/bundle/manifest.h"
+#include "core/config.h"
+#include "core/model.h"
+#include "core/result.h"
+
+namespace latebind::core {
+
+enum class PackageForm : std::int32_t { kZip = 0, kFolder = 1 };
+template <>
+struct Words<PackageForm> {
+  static constexpr std::string_view kWhat = "form of a bundle";
+  static constexpr std::array kWords{Word<PackageForm>{"bundle", PackageForm::kZip},
+                                     Word<PackageForm>{"folder", PackageForm::kFolder}};
+};
+
+struct PackageFile {
+  std::string path{};  // relative to the folder it goes to
+  SharedBytes bytes{};
+};
+
+struct PackageHead {
+  std::string name{};
+  std::string version{};
+  std::string description{};
+  nlohmann::json additional_metadata{};  // source, revision, licence …; null: none
+};
+
+struct VariantInput {
+  std::string name{};  // also the folder's: see folder_name_of()
+  std::string ep{};
+  std::string device{};
+  std::string compatibility_string{};
+  // `files` is filled in by the writer. Without it the package says nothing to Latebind, and no sums.
+  std::optional<LatebindInfo> latebind{};
+  std::map<std::string, nlohmann::json> executor_info{};  // the other consumers' slots, each an object
+  nlohmann::json additional_metadata{};
+  std::vector<PackageFile> files{};  // may be none, when all that it needs is in assets
+};
+
+class PackageWriter {
+ public:
+  explicit PackageWriter(PackageHead head) : head_(std::move(head)) {}
+
+  // A shared asset of at least one file, hashed here; the same content twice is one asset. Gives its "sha256:<hex>".
+  // kInvalidArgument for paths that path_rules.h refuses.
+  Result<std::string> add_asset(std::vector<PackageFile> files);
+
+  // kInvalidArgument for a name that is no folder's or is there already, for paths as above, for a `latebind` that
+  // could not be read back, and for assets that were not added before.
+  Status add_variant(const std::string& component, VariantInput variant);
+
+  // ZIP: by temporary file and rename; whoever is killed at any moment leaves the old file or the new one. Folder: as
+  // OutputFolder says; an existing folder is replaced only if it is empty or a package itself (kInvalidArgument).
+  // Nothing is left behind after an error (kDiskFull, kPermissionDenied …), and what killed writers left is removed.
+  [[nodiscard]] Status write(const std::filesystem::path& place, PackageForm form) const;
+
+ private:
+  [[nodiscard]] Result<std::map<std::string, SharedBytes>> lay_out(std::vector<std::string>& empty_folders) const;
+  [[nodiscard]] Manifest make_manifest() const;
+
+  PackageHead head_;
+  std::map<std::string, std::vector<PackageFile>> assets_;                 // by uri
+  std::map<std::string, std::map<std::string, VariantInput>> components_;  // by name
+};
+
+// Writes files (path in the package → bytes) as a folder, with the guarantees of PackageWriter::write().
+// `empty_folders` are made as well.
+[[nodiscard]] Status write_package_folder(const std::filesystem::path& place,
+                                          const std::map<std::string, SharedBytes>& files,
+                                          const std::vector<std::string>& empty_folders = {});
+
+// The files of a package as they are, into a folder that must be absent or empty (kInvalidArgument): a ZIP unpacked.
+[[nodiscard]] Status unpack_package(const PackageFiles& files, const std::filesystem::path& folder);
+
+}  // namespace latebind::core

@@ -1,0 +1,46 @@
+// Reading JSON that comes from outside: bounded in size and depth, with errors that name the file and the key.
+//
+// Pure functions, for any thread. No exception leaves them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/result.h"
+
+namespace latebind::core {
+
+struct JsonLimits {
+  std::size_t bytes_max = std::size_t{1} << 20;
+  std::size_t depth_max = 32;
+};
+
+// kInvalidModel when the text is too long, too deep, no JSON, has a key twice in one object, or is no object or array.
+// `name` stands for the file.
+[[nodiscard]] Result<nlohmann::json> parse_json(std::string_view text, std::string_view name,
+                                                const JsonLimits& limits = {});
+
+// The file's JSON, or nothing when there is no such file.
+[[nodiscard]] Result<std::optional<nlohmann::json>> read_json_file(const std::filesystem::path& file,
+                                                                   const JsonLimits& limits = {});
+
+// A whole number between `least` and `most`; nothing when the key is absent or null. kInvalidModel for another kind or
+// size.
+[[nodiscard]] Result<std::optional<std::size_t>> read_size(const nlohmann::json& object, const char* key,
+                                                           std::size_t least, std::size_t most, std::string_view name);
+// True or false, `otherwise` when the key is absent or null.
+[[nodiscard]] Result<bool> read_bool(const nlohmann::json& object, const char* key, bool otherwise,
+                                     std::string_view name);
+// A text, `otherwise` when the key is absent or null.
+[[nodiscard]] Result<std::string> read_text(const nlohmann::json& object, const char* key, std::string_view otherwise,
+                                            std::string_view name);
+
+// Text from a file, fit for an error message: one line, without control characters, shortened.
+[[nodiscard]] std::string printable(std::string_view text);
+
+}  // namespace latebind::core

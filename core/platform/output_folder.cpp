@@ -1,0 +1,100 @@
+#include "core/platform/output_folder.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <exception>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "core/platform/os_error.h"
+#include "core/platform/output_folder_os.h"
+
+namespace latebind::platform {
+namespace {
+
+using core::Status;
+using core::StatusCode;
+
+constexpr std::chrono::seconds kAbandonedAge{60};
+
+}  // namespace
+
+core::Result<OutputFolder> OutputFolder::create(const std::filesystem::path& folder) {
+  LB_RETURN_IF_ERROR(check_path("write", folder));
+  std::error_code error;
+  // Full, so that commit() finds it again when the program changes its current folder meanwhile.
+  std::filesystem::path target = std::filesystem::absolute(folder, error).lexically_normal();
+  if (error) return status_of_errno("write", folder, error.value());
+  if (!target.has_filename()) target = target.parent_path();
+  const auto kind = std::filesystem::status(target, error).type();
+  if (kind != std::filesystem::file_type::not_found) {
+    if (kind != std::filesystem::file_type::directory) {
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("cannot write the folder {}: a file of that name is there", quoted(target)));
+    }
+    // The folder behind a link is replaced, and the link stays.
+    target = std::filesystem::canonical(target, error);
+    if (error) return status_of_errno("write", folder, error.value());
+  }
+  if (!target.has_filename()) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("cannot write the folder {}: it is no place for one", quoted(folder)));
+  }
+  LB_ASSIGN_OR_RETURN(OpenedFolder opened, make_temporary_folder(target.parent_path(), target));
+  OutputFolder output;
+  output.folder_ = std::move(target);
+  output.temporary_ = std::move(opened.path);
+  output.handle_ = opened.handle;
+  return output;
+}
+
+OutputFolder::OutputFolder(OutputFolder&& other) noexcept
+    : folder_(std::move(other.folder_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      handle_(std::exchange(other.handle_, -1)) {}
+
+OutputFolder::~OutputFolder() {
+  discard();
+}
+
+Status OutputFolder::commit() {
+  if (temporary_.empty()) {
+    return Status(StatusCode::kInternal, "an output folder was used after it was committed or moved");
+  }
+  // Windows does not rename a folder that is open.
+  close_folder_quietly(std::exchange(handle_, -1));
+  Status status = replace_folder(temporary_, folder_);
+  discard();
+  return status;
+}
+
+void OutputFolder::discard() noexcept {
+  close_folder_quietly(std::exchange(handle_, -1));
+  if (temporary_.empty()) return;
+  std::error_code ignored;
+  std::filesystem::remove_all(temporary_, ignored);
+  temporary_.clear();
+}
+
+void remove_abandoned_folders(const std::filesystem::path& parent) noexcept {
+  try {
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(parent, error), end; !error && entry != end;
+         entry.increment(error)) {
+      const std::string name = entry->path().filename().string();
+      if (!name.starts_with(".latebind-") || !name.ends_with(".tmp")) continue;
+      std::error_code ignored;
+      if (entry->is_symlink(ignored) || !entry->is_directory(ignored) || !is_abandoned_folder(entry->path())) continue;
+      // The writer has no lock yet when it has just made the folder, and none any more when it is about to rename it.
+      const auto changed = entry->last_write_time(ignored);
+      if (ignored || std::filesystem::file_time_type::clock::now() - changed < kAbandonedAge) continue;
+      std::filesystem::remove_all(entry->path(), ignored);
+    }
+  } catch (const std::exception&) {
+    // No memory for a name: another time.
+  }
+}
+
+}  // namespace latebind::platform

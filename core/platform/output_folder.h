@@ -1,0 +1,51 @@
+// A folder that appears only when it is complete: filled beside its final place under a temporary name, then put there
+// in one step.
+//
+// Without commit() (an error, an exception, a crash) the final place keeps what it had. What commit() guarantees:
+//   - the place is absent or an empty folder: one rename, so that it is there whole or not at all;
+//   - the place is a folder with content: on Linux the two are exchanged in one step, so that there is no moment
+//     without a whole folder; then the old one is removed. Where the file system can not exchange (and on Windows) the
+//     old one is first moved aside to a name ending in ".old": whoever is killed between the two renames leaves it
+//     there, and nothing removes it.
+//
+// One thread at a time; several objects may aim at the same place at once, and the last commit wins whole.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "core/result.h"
+
+namespace latebind::platform {
+
+class OutputFolder {
+ public:
+  // Makes the temporary folder beside `folder`, whose parent must exist. kPermissionDenied, kNotFound, kDiskFull,
+  // kInvalidArgument (an empty path, or a file where the folder should be) or kIo.
+  static core::Result<OutputFolder> create(const std::filesystem::path& folder);
+
+  OutputFolder(OutputFolder&& other) noexcept;
+  OutputFolder& operator=(OutputFolder&& other) = delete;
+  // Removes the temporary folder, if commit() did not happen.
+  ~OutputFolder();
+
+  // What is to be filled. Files in it are made by OutputFile, which waits for the disk.
+  [[nodiscard]] const std::filesystem::path& path() const { return temporary_; }
+
+  // Puts the folder in its place. After an error the temporary folder is gone, and the place is as it was.
+  [[nodiscard]] core::Status commit();
+
+ private:
+  OutputFolder() = default;
+  void discard() noexcept;
+
+  std::filesystem::path folder_;
+  std::filesystem::path temporary_;  // empty: nothing to remove
+  std::intptr_t handle_ = -1;        // tells others that the writer lives
+};
+
+// Removes the temporary folders that processes which are gone have left in `parent` a minute ago or earlier. Quiet
+// about whatever can not be removed.
+void remove_abandoned_folders(const std::filesystem::path& parent) noexcept;
+
+}  // namespace latebind::platform

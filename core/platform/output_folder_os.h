@@ -1,0 +1,28 @@
+// The system calls that OutputFolder stands on; one twin for each system. Internal to core/platform.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "core/result.h"
+
+namespace latebind::platform {
+
+struct OpenedFolder {
+  std::filesystem::path path;
+  std::intptr_t handle = -1;  // held as long as the folder is being filled
+};
+
+// A new folder in `parent`, with the permissions of any folder that the user makes. `target` is for the error's text.
+[[nodiscard]] core::Result<OpenedFolder> make_temporary_folder(const std::filesystem::path& parent,
+                                                               const std::filesystem::path& target);
+void close_folder_quietly(std::intptr_t handle) noexcept;
+
+// Puts `temporary` in the place of `target`, which is absent or a folder. Afterwards `temporary` is gone, or holds what
+// was at `target`.
+[[nodiscard]] core::Status replace_folder(const std::filesystem::path& temporary, const std::filesystem::path& target);
+
+// True when no process is filling this temporary folder any more.
+[[nodiscard]] bool is_abandoned_folder(const std::filesystem::path& temporary) noexcept;
+
+}  // namespace latebind::platform
