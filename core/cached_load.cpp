@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/blob_source.h"
 #include "core/log.h"
 #include "core/platform/file_identity.h"
 
@@ -55,23 +56,27 @@ Result<std::unique_ptr<Executable>> load_blob(Backend& backend, const Blob& blob
 }  // namespace
 
 Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& model, const Device& device,
-                                                const CompileOptions& options, CompileCache& cache) {
+                                                const CompileOptions& options, CompileCache* cache) {
+  if (cache == nullptr) {
+    LB_RETURN_IF_ERROR(model.check_forms());
+    return backend.load(model, device.name, options);
+  }
   const auto said = [&](std::string_view what) {
     log(LogLevel::kDebug, fmt::format("compile cache: {} on {}: {}", model.name(), device.id(), what));
   };
   // Where nothing is known of a file yet, there can be nothing in the cache: it is hashed later, in the background.
   const auto digest =
-      model.digest([&](const std::filesystem::path& file) { return cache.store()->digests().known(file); });
+      model.digest([&](const std::filesystem::path& file) { return cache->store()->digests().known(file); });
   if (digest.ok()) {
     const CompileKey key = make_compile_key(*digest, model.name(), device, options);
-    const auto blob = cache.store()->get(key);
+    const auto blob = cache->store()->get(key);
     if (blob.ok()) {
       auto executable = load_blob(backend, *blob, device, options);
       if (executable.ok()) {
         said("taken from the cache");
         return executable;
       }
-      cache.store()->drop(key);
+      cache->store()->drop(key);
       said(fmt::format("what was cached can not be used: {}", executable.status().to_string()));
     } else {
       said(blob.status().code() == StatusCode::kNotFound ? "not cached yet" : blob.status().to_string());
@@ -79,11 +84,12 @@ Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& m
   } else {
     if (digest.status().code() == StatusCode::kUnsupported) {
       said(digest.status().to_string());
-      return backend.load(model, device.name, options);
+      return cached_load(backend, model, device, options, nullptr);
     }
     said(digest.status().to_string());
   }
 
+  LB_RETURN_IF_ERROR(model.check_forms());
   // Taken before loading, so that a file that is replaced meanwhile can not give its name to the old one's blob.
   auto files = files_of(model);
   LB_ASSIGN_OR_RETURN(auto loaded, backend.load_exporting(model, device.name, options));
@@ -92,7 +98,7 @@ Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& m
   } else if (!files.ok()) {
     said(fmt::format("not kept: {}", files.status().to_string()));
   } else {
-    auto keep = [store = cache.store(), model, device, options, files = *std::move(files),
+    auto keep = [store = cache->store(), model, device, options, files = *std::move(files),
                  export_blob = std::move(loaded.export_blob)]() -> Status {
       LB_RETURN_IF_ERROR(store->make_folder());
       LB_ASSIGN_OR_RETURN(const auto blob, export_blob());
@@ -103,9 +109,31 @@ Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& m
       }
       return store->put(make_compile_key(found, model.name(), device, options), blob);
     };
-    cache.later(fmt::format("{} on {} is not kept in the compile cache", model.name(), device.id()), std::move(keep));
+    cache->later(fmt::format("{} on {} is not kept in the compile cache", model.name(), device.id()), std::move(keep));
   }
   return std::move(loaded.executable);
+}
+
+Result<std::unique_ptr<Executable>> ready_or_cached_load(Backend& backend, const Model& model, const Device& device,
+                                                         const CompileOptions& options, CompileCache* cache) {
+  if (model.blobs() != nullptr) {
+    for (const ReadyBlob& ready : model.blobs()->blobs_for(device, options)) {
+      const auto blob = ready.open();
+      if (blob.ok()) {
+        auto executable = load_blob(backend, *blob, device, options);
+        if (executable.ok()) {
+          log(LogLevel::kInfo, fmt::format("{} on {}: variant '{}' is used", model.name(), device.id(), ready.name));
+          return executable;
+        }
+        log(LogLevel::kInfo, fmt::format("{} on {}: variant '{}' does not do: {}", model.name(), device.id(),
+                                         ready.name, executable.status().to_string()));
+      } else {
+        log(LogLevel::kWarning,
+            fmt::format("{}: variant '{}' can not be read: {}", model.name(), ready.name, blob.status().to_string()));
+      }
+    }
+  }
+  return cached_load(backend, model, device, options, cache);
 }
 
 }  // namespace latebind::core

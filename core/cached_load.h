@@ -12,8 +12,16 @@ namespace latebind::core {
 // From the cache where it has what was compiled for this model, device and options; else as Backend::load() does, and
 // what was compiled goes into the cache a little later. Trouble with the cache is never an error of the load, only of
 // speed: it is told to the log. Thread-safe.
+// `cache` may be null: then it is Backend::load() alone.
 [[nodiscard]] Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& model,
                                                               const Device& device, const CompileOptions& options,
-                                                              CompileCache& cache);
+                                                              CompileCache* cache);
+
+// Before that, from the blobs that the model brings with it (Model::blobs()). One that the backend refuses is a line in
+// the log, and the next one is tried.
+[[nodiscard]] Result<std::unique_ptr<Executable>> ready_or_cached_load(Backend& backend, const Model& model,
+                                                                       const Device& device,
+                                                                       const CompileOptions& options,
+                                                                       CompileCache* cache);
 
 }  // namespace latebind::core

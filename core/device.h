@@ -32,6 +32,9 @@ struct Device {
   // "openvino:CPU"
   [[nodiscard]] std::string id() const { return backend + ":" + name; }
   [[nodiscard]] bool is_virtual() const;
+  // What one compiles for: "cpu", "gpu", "npu:v73": its kind and, but for CPUs, the Architecture that its metadata
+  // tells.
+  [[nodiscard]] std::string target() const;
 };
 
 }  // namespace latebind::core

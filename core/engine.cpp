@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <utility>
 
+#include "core/blob_source.h"
 #include "core/cached_load.h"
 
 namespace latebind::core {
@@ -15,6 +17,23 @@ bool wants_fixed_shapes(const Device& device, const LoadOptions& options) {
   if (options.buckets.lengths.empty() || options.buckets.inputs == 0) return false;
   return options.shapes == ShapeMode::kStaticShapes ||
          (options.shapes == ShapeMode::kAutoShapes && device.kind == DeviceKind::kNpu);
+}
+
+// The lengths that lie ready, where the model brings some, and beyond the longest of them those that were asked for.
+BucketOptions buckets_for(const Model& model, const Device& device, const CompileOptions& compile,
+                          const BucketOptions& wanted) {
+  if (model.blobs() == nullptr) return wanted;
+  const auto ready = model.blobs()->fixed_lengths(device, compile, wanted.rows);
+  if (ready.empty()) return wanted;
+  BucketOptions buckets = wanted;
+  std::erase_if(buckets.lengths, [&](std::size_t length) { return length <= ready.back(); });
+  const std::size_t longest = wanted.lengths.back();
+  std::vector<std::size_t> lengths;
+  std::ranges::copy_if(ready, std::back_inserter(lengths), [&](std::size_t length) { return length <= longest; });
+  // A ready length beyond the limit does for everything.
+  if (lengths.size() < ready.size()) lengths.push_back(ready[lengths.size()]);
+  buckets.lengths.insert(buckets.lengths.begin(), lengths.begin(), lengths.end());
+  return buckets;
 }
 
 // In the first precision that the device takes. Vendors refuse a precision in words of their own, so that any refusal
@@ -49,7 +68,7 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
     }
     // Kept by the executable for the shapes that are loaded later.
     const auto load_one = [backend = *backend, model, device, cache = options.cache](const CompileOptions& compile) {
-      return cache ? cached_load(*backend, model, device, compile, *cache) : backend->load(model, device.name, compile);
+      return ready_or_cached_load(*backend, model, device, compile, cache.get());
     };
     const auto load_with = [&](const CompileOptions& compile) -> Result<std::unique_ptr<Executable>> {
       if (!wants_fixed_shapes(device, options)) return load_one(compile);
@@ -59,7 +78,7 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
         fixed.input_shapes.assign(inputs, shape);
         return load_one(fixed);
       };
-      return make_bucketed(std::move(load_fixed), options.buckets);
+      return make_bucketed(std::move(load_fixed), buckets_for(model, device, compile, options.buckets));
     };
     return load_in_any(load_with, options);
   };

@@ -135,6 +135,26 @@ Model Model::with_digest(DigestSource source) const {
   return model;
 }
 
+Model Model::with_blobs(std::shared_ptr<const BlobSource> blobs) const {
+  Model model = *this;
+  model.blobs_ = std::move(blobs);
+  return model;
+}
+
+Model Model::with_check(Check check) const {
+  Model model = *this;
+  model.check_ = std::move(check);
+  return model;
+}
+
+Status Model::check_forms() const {
+  if (forms_.empty()) {
+    return Status(StatusCode::kInvalidModel,
+                  fmt::format("there are only compiled forms of {}, and none for this device", name_));
+  }
+  return check_ ? check_() : Status();
+}
+
 std::vector<std::filesystem::path> Model::files() const {
   std::vector<std::filesystem::path> files;
   for (const ModelForm& form : forms_) {

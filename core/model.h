@@ -53,11 +53,14 @@ struct ModelForm {
   std::vector<ExternalData> external{};  // ONNX in memory: where its external data is
 };
 
+class BlobSource;
+
 class Model {
  public:
   // Tells the format from the file's name and first bytes. The file is opened, not read. kNotFound, kInvalidModel.
   static Result<Model> from_file(const std::filesystem::path& file);
-  // At least one form; all must be the same network. `name` is for messages and reports.
+  // All must be the same network; none for a model of which there are blobs only (with_blobs()). `name` is for messages
+  // and reports.
   static Model from_forms(std::string name, std::vector<ModelForm> forms);
 
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -78,6 +81,18 @@ class Model {
   [[nodiscard]] Model with_digest(std::string digest) const;
   [[nodiscard]] Model with_digest(DigestSource source) const;
 
+  // Blobs of this model that lie ready: they are tried before anything is compiled.
+  [[nodiscard]] Model with_blobs(std::shared_ptr<const BlobSource> blobs) const;
+  // Null when there are none.
+  [[nodiscard]] const BlobSource* blobs() const { return blobs_.get(); }
+
+  // For forms that could be damaged in ways that a vendor would not see: called before one is compiled, perhaps by
+  // several threads at once.
+  using Check = std::function<Status()>;
+  [[nodiscard]] Model with_check(Check check) const;
+  // kInvalidModel when there is no form to compile; what the check says.
+  [[nodiscard]] Status check_forms() const;
+
   // Every file that a vendor may read, as far as it is known.
   [[nodiscard]] std::vector<std::filesystem::path> files() const;
 
@@ -85,6 +100,8 @@ class Model {
   std::string name_;
   std::vector<ModelForm> forms_;
   DigestSource digest_;  // empty: from the first form
+  std::shared_ptr<const BlobSource> blobs_;
+  Check check_;  // empty: nothing to check
 };
 
 // A model compiled by one backend for one device and one version of its runtime.

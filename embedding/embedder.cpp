@@ -31,7 +31,7 @@ core::Result<std::size_t> token_limit(const ModelFolder& folder, std::size_t wan
   const std::size_t most = folder.bert ? folder.bert->position_count : folder.max_tokens;
   if (wanted > most) {
     return Status(StatusCode::kInvalidArgument,
-                  fmt::format("{} can take at most {} tokens a text; {} were asked for", folder.name, most, wanted));
+                  fmt::format("{} can take at most {} tokens a text; {} were asked for", folder.name(), most, wanted));
   }
   return wanted;
 }
@@ -103,8 +103,11 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
   TokenLimits limits;
   LB_ASSIGN_OR_RETURN(limits.max_tokens, token_limit(folder, options.max_tokens));
   // The tokenizer is read while the vendor compiles.
-  std::future<core::Result<Tokenizer>> tokenizer_to_come =
-      in_background([file = folder.tokenizer_file]() -> core::Result<Tokenizer> { return Tokenizer::from_file(file); });
+  std::future<core::Result<Tokenizer>> tokenizer_to_come = in_background([&folder]() -> core::Result<Tokenizer> {
+    LB_ASSIGN_OR_RETURN(const StoredFile stored, folder.files.open_file(folder.tokenizer_file));
+    const auto bytes = stored.bytes.bytes;
+    return Tokenizer::from_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, stored.name);
+  });
   OutputRule rule{.pooling = folder.pooling, .normalize = folder.normalize};
   auto place = [&]() -> core::Result<std::shared_ptr<core::PlacedModel>> {
     // Gone once it is loaded: from here on the vendor has what it needs of the weights.
@@ -124,7 +127,7 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
     limits.vocabulary_size = folder.bert->vocabulary_size;
   }
   auto forward = Forward::bind(std::move(placed), rule);
-  if (!forward.ok()) return forward.status().with_context(folder.name);
+  if (!forward.ok()) return forward.status().with_context(folder.name());
   return std::unique_ptr<Embedder>(
       new Embedder(std::make_unique<Parts>(std::move(tokenizer), *std::move(forward), limits, options.batch_tokens)));
 }

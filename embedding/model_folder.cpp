@@ -18,7 +18,6 @@ namespace {
 using core::JsonLimits;
 using core::printable;
 using core::read_bool;
-using core::read_json_file;
 using core::read_size;
 using core::read_text;
 using core::Result;
@@ -43,10 +42,6 @@ constexpr std::size_t kTokensMin = 2;
 // tokenizer_config.json may list every added token.
 constexpr JsonLimits kTokenizerConfigLimits{.bytes_max = std::size_t{16} << 20};
 
-constexpr std::string_view kMustContain =
-    "a model folder holds config.json, tokenizer.json and model.safetensors or onnx/model.onnx, as it comes from the "
-    "Hugging Face hub";
-
 Status invalid(const path& file, std::string_view what) {
   return Status(StatusCode::kInvalidModel, fmt::format("{}: {}", platform::path_to_utf8(file), what));
 }
@@ -55,14 +50,9 @@ Status unsupported(const path& file, std::string_view what) {
   return Status(StatusCode::kUnsupported, fmt::format("{}: {}", platform::path_to_utf8(file), what));
 }
 
-bool is_file(const path& file) {
-  std::error_code error;
-  return std::filesystem::is_regular_file(file, error);
-}
-
 // The object in a file that may be missing.
-Result<std::optional<json>> read_object(const path& file, const JsonLimits& limits = {}) {
-  LB_ASSIGN_OR_RETURN(auto document, read_json_file(file, limits));
+Result<std::optional<json>> read_object(const ModelFiles& files, const path& file, const JsonLimits& limits = {}) {
+  LB_ASSIGN_OR_RETURN(auto document, files.read_json(file, limits));
   if (document && !document->is_object()) return invalid(file, "an object was expected, found an array");
   return document;
 }
@@ -86,10 +76,11 @@ Result<path> module_folder(const path& folder, const path& file, const std::stri
   return relative.empty() || relative == "." ? folder : folder / part;
 }
 
-Result<Modules> read_modules(const path& folder) {
+Result<Modules> read_modules(const ModelFiles& files) {
+  const path& folder = files.place();
   Modules modules{.transformer = folder, .pooling = std::nullopt};
   const path file = folder / "modules.json";
-  LB_ASSIGN_OR_RETURN(const auto document, read_json_file(file));
+  LB_ASSIGN_OR_RETURN(const auto document, files.read_json(file));
   if (!document) return modules;
   modules.listed = true;
   const std::string name = platform::path_to_utf8(file);
@@ -245,11 +236,12 @@ Result<BertConfig> read_bert(const json& config, const path& file) {
 }
 
 // How many tokens a text may have: what modules.json's companion says, else what the tokenizer's does.
-Result<std::size_t> read_max_tokens(const path& transformer, bool listed, std::size_t position_count) {
+Result<std::size_t> read_max_tokens(const ModelFiles& files, const path& transformer, bool listed,
+                                    std::size_t position_count) {
   constexpr std::size_t kUnlimited = std::numeric_limits<std::int64_t>::max();
   const path file = transformer / "sentence_bert_config.json";
   if (listed) {
-    LB_ASSIGN_OR_RETURN(const auto config, read_object(file));
+    LB_ASSIGN_OR_RETURN(const auto config, read_object(files, file));
     if (config) {
       const std::string name = platform::path_to_utf8(file);
       LB_ASSIGN_OR_RETURN(const bool lower, read_bool(*config, "do_lower_case", false, name));
@@ -260,7 +252,7 @@ Result<std::size_t> read_max_tokens(const path& transformer, bool listed, std::s
     }
   }
   const path tokenizer_file = transformer / "tokenizer_config.json";
-  LB_ASSIGN_OR_RETURN(const auto config, read_object(tokenizer_file, kTokenizerConfigLimits));
+  LB_ASSIGN_OR_RETURN(const auto config, read_object(files, tokenizer_file, kTokenizerConfigLimits));
   if (!config) return position_count;
   const auto limit = config->find("model_max_length");
   if (limit == config->end() || !limit->is_number()) return position_count;
@@ -274,9 +266,9 @@ Result<std::size_t> read_max_tokens(const path& transformer, bool listed, std::s
 }
 
 // What the reference would do before or after the model, and we do not.
-Status refuse_prompts(const path& folder) {
-  const path file = folder / "config_sentence_transformers.json";
-  LB_ASSIGN_OR_RETURN(const auto config, read_object(file));
+Status refuse_prompts(const ModelFiles& files) {
+  const path file = files.place() / "config_sentence_transformers.json";
+  LB_ASSIGN_OR_RETURN(const auto config, read_object(files, file));
   if (!config) return {};
   LB_ASSIGN_OR_RETURN(const std::string prompt,
                       read_text(*config, "default_prompt_name", "", platform::path_to_utf8(file)));
@@ -291,56 +283,38 @@ Status refuse_prompts(const path& folder) {
   return {};
 }
 
-std::string own_name(const path& folder) {
-  std::error_code error;
-  const path canonical = std::filesystem::canonical(folder, error);
-  return platform::path_to_utf8((error ? folder : canonical).filename());
-}
-
 }  // namespace
 
-Result<ModelFolder> ModelFolder::open(const path& folder) {
-  LB_RETURN_IF_ERROR(platform::check_path("open the model folder", folder));
-  std::error_code error;
-  if (!std::filesystem::exists(folder, error)) {
-    return Status(StatusCode::kNotFound,
-                  fmt::format("cannot open the model folder {}: {}; {}", platform::quoted(folder),
-                              error ? error.message() : "there is no such folder", kMustContain));
-  }
-  if (!std::filesystem::is_directory(folder, error)) {
-    return Status(StatusCode::kInvalidModel, fmt::format("cannot open the model folder {}: it is a file; {}",
-                                                         platform::quoted(folder), kMustContain));
-  }
-
-  LB_ASSIGN_OR_RETURN(const Modules modules, read_modules(folder));
-  const path& transformer = modules.transformer;
+Result<ModelFolder> ModelFolder::open(const path& place) {
   ModelFolder model;
-  model.folder = folder;
-  model.name = own_name(folder);
+  LB_ASSIGN_OR_RETURN(model.files, ModelFiles::open(place));
+  const ModelFiles& files = model.files;
+  LB_ASSIGN_OR_RETURN(const Modules modules, read_modules(files));
+  const path& transformer = modules.transformer;
   model.normalize = modules.normalize;
 
   model.tokenizer_file =
-      is_file(transformer / "tokenizer.json") ? transformer / "tokenizer.json" : folder / "tokenizer.json";
-  if (is_file(transformer / "model.safetensors")) model.weights_file = transformer / "model.safetensors";
+      files.has(transformer / "tokenizer.json") ? transformer / "tokenizer.json" : place / "tokenizer.json";
+  if (files.has(transformer / "model.safetensors")) model.weights_file = transformer / "model.safetensors";
   for (const path& candidate : {transformer / "onnx" / "model.onnx", transformer / "model.onnx",
-                                folder / "onnx" / "model.onnx", folder / "model.onnx"}) {
-    if (!model.onnx_file && is_file(candidate)) model.onnx_file = candidate;
+                                place / "onnx" / "model.onnx", place / "model.onnx"}) {
+    if (!model.onnx_file && files.has(candidate)) model.onnx_file = candidate;
   }
 
   const path config_file = transformer / "config.json";
-  LB_ASSIGN_OR_RETURN(const auto config, read_object(config_file));
+  LB_ASSIGN_OR_RETURN(const auto config, read_object(files, config_file));
   std::string missing;
   const auto lacks = [&missing](std::string_view what) {
     missing += (missing.empty() ? "" : ", ") + std::string(what);
   };
   if (!config) lacks("config.json");
-  if (!is_file(model.tokenizer_file)) lacks("tokenizer.json");
+  if (!files.has(model.tokenizer_file)) lacks("tokenizer.json");
   if (!model.weights_file && !model.onnx_file) lacks("model.safetensors or onnx/model.onnx");
   if (!missing.empty()) {
     return Status(StatusCode::kNotFound, fmt::format("{} is no model folder: {} missing in it; {}",
-                                                     platform::quoted(folder), missing, kMustContain));
+                                                     platform::quoted(place), missing, kWhatAModelIs));
   }
-  LB_RETURN_IF_ERROR(refuse_prompts(folder));
+  LB_RETURN_IF_ERROR(refuse_prompts(files));
 
   const std::string config_name = platform::path_to_utf8(config_file);
   LB_ASSIGN_OR_RETURN(const std::string type, read_text(*config, "model_type", "", config_name));
@@ -354,7 +328,7 @@ Result<ModelFolder> ModelFolder::open(const path& folder) {
   model.hidden_size = hidden.value_or(0);
 
   if (modules.pooling) {
-    LB_ASSIGN_OR_RETURN(const auto pooling, read_object(*modules.pooling));
+    LB_ASSIGN_OR_RETURN(const auto pooling, read_object(files, *modules.pooling));
     if (!pooling) {
       return Status(StatusCode::kNotFound,
                     fmt::format("cannot read {}: there is no such file, but modules.json names it",
@@ -377,7 +351,7 @@ Result<ModelFolder> ModelFolder::open(const path& folder) {
                       read_size(*config, "max_position_embeddings", kTokensMin, kPositionsMax, config_name));
   // Models without a table of positions are bounded by their other files.
   LB_ASSIGN_OR_RETURN(model.max_tokens,
-                      read_max_tokens(transformer, modules.listed, positions.value_or(kPositionsMax)));
+                      read_max_tokens(files, transformer, modules.listed, positions.value_or(kPositionsMax)));
   return model;
 }
 

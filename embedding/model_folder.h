@@ -1,4 +1,5 @@
-// ModelFolder: what a sentence-transformers model folder says, read and checked, nothing of it loaded yet.
+// ModelFolder: what a sentence-transformers model folder says, as a folder or in a bundle, read and checked, nothing of
+// it loaded yet.
 //
 // Source of the layout: config.json (transformers), modules.json, sentence_bert_config.json, 1_Pooling/config.json
 // (sentence-transformers). A value type; immutable in use.
@@ -12,6 +13,7 @@
 
 #include "core/config.h"
 #include "core/result.h"
+#include "embedding/model_files.h"
 
 namespace latebind::embedding {
 
@@ -30,9 +32,9 @@ struct BertConfig {
   std::string activation;  // "gelu", "gelu_tanh" or "relu": the formula, whatever config.json calls it
 };
 
+// Paths are those that the files have or would have below `files.place()`: open them with `files`.
 struct ModelFolder {
-  std::filesystem::path folder;
-  std::string name;  // for messages: the folder's own name
+  ModelFiles files;
   std::filesystem::path tokenizer_file;
   std::optional<std::filesystem::path> weights_file;  // model.safetensors
   std::optional<std::filesystem::path> onnx_file;     // onnx/model.onnx or model.onnx
@@ -43,7 +45,11 @@ struct ModelFolder {
   std::size_t max_tokens = 0;  // the least of what sentence_bert_config.json and the position table allow
 
   // kNotFound, kInvalidModel or kUnsupported, naming the file and the key.
-  static core::Result<ModelFolder> open(const std::filesystem::path& folder);
+  // `place`: a folder, or a bundle.
+  static core::Result<ModelFolder> open(const std::filesystem::path& place);
+
+  // Of the model, for messages.
+  [[nodiscard]] const std::string& name() const { return files.name(); }
 };
 
 }  // namespace latebind::embedding

@@ -49,6 +49,11 @@ std::string package_path_of(const path& relative) {
   return text;
 }
 
+Result<ZipReader> open_zip(SharedBytes bytes, const std::string& name) {
+  if (!looks_like_zip(bytes.bytes)) return invalid(name, "neither a bundle's folder nor a ZIP of one");
+  return ZipReader::open(std::move(bytes), name);
+}
+
 bool is_absolute(std::string_view text) {
   return path_from_utf8(std::string(text)).is_absolute();
 }
@@ -58,7 +63,7 @@ bool is_absolute(std::string_view text) {
 struct PackageFiles::State {
   std::string name;
   Outside outside = Outside::kRefused;
-  path root;                     // of a folder; canonical
+  path root;                     // the folder, canonical; of a ZIP the file, empty when it lies in memory
   std::optional<ZipReader> zip;  // else
 
   // Where the path of a folder's file leads.
@@ -92,17 +97,15 @@ Result<PackageFiles> PackageFiles::open(const path& place, Outside outside) {
     return PackageFiles(std::move(state));
   }
   LB_ASSIGN_OR_RETURN(SharedBytes bytes, map(place));
-  return from_zip(std::move(bytes), state->name);
+  state->root = place;
+  LB_ASSIGN_OR_RETURN(state->zip, open_zip(std::move(bytes), state->name));
+  return PackageFiles(std::move(state));
 }
 
 Result<PackageFiles> PackageFiles::from_zip(SharedBytes bytes, const std::string& name) {
-  if (!looks_like_zip(bytes.bytes)) {
-    return invalid(name, "neither a bundle's folder nor a ZIP of one");
-  }
   auto state = std::make_shared<State>();
   state->name = name;
-  LB_ASSIGN_OR_RETURN(ZipReader zip, ZipReader::open(std::move(bytes), name));
-  state->zip = std::move(zip);
+  LB_ASSIGN_OR_RETURN(state->zip, open_zip(std::move(bytes), name));
   return PackageFiles(std::move(state));
 }
 
@@ -178,7 +181,9 @@ Result<SharedBytes> PackageFiles::read(std::string_view relative) const {
 
 bool PackageFiles::has_file(std::string_view relative) const {
   if (state_->zip) return state_->zip->find(relative) != nullptr;
-  return file_of(relative).has_value();
+  const auto file = relative.empty() ? Result<path>(invalid(name(), "no file")) : state_->locate(relative);
+  std::error_code error;
+  return file.ok() && std::filesystem::is_regular_file(*file, error);
 }
 
 bool PackageFiles::has_folder(std::string_view relative) const {
@@ -188,12 +193,20 @@ bool PackageFiles::has_folder(std::string_view relative) const {
   return folder.ok() && std::filesystem::is_directory(*folder, error);
 }
 
-std::optional<path> PackageFiles::file_of(std::string_view relative) const {
-  if (state_->zip || relative.empty()) return std::nullopt;
-  auto file = state_->locate(relative);
-  std::error_code error;
-  if (!file.ok() || !std::filesystem::is_regular_file(*file, error)) return std::nullopt;
-  return *std::move(file);
+Result<platform::FileRange> PackageFiles::range_of(std::string_view relative) const {
+  if (!state_->zip) {
+    LB_ASSIGN_OR_RETURN(path file, state_->locate(relative));
+    std::error_code error;
+    const auto size = std::filesystem::file_size(file, error);
+    if (error) return platform::status_of_errno("read", file, error.value());
+    return platform::FileRange{std::move(file), 0, size};
+  }
+  const ZipEntry* entry = state_->zip->find(relative);
+  if (entry == nullptr) {
+    return Status(StatusCode::kNotFound, fmt::format("{}: there is no file '{}' in it", name(), printable(relative)));
+  }
+  if (state_->root.empty()) return Status(StatusCode::kUnsupported, fmt::format("{}: it is no file", name()));
+  return platform::FileRange{state_->root, entry->offset, entry->size};
 }
 
 Status PackageFiles::check(std::string_view relative) const {

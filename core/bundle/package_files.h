@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/model.h"
+#include "core/platform/mapped_file.h"
 #include "core/result.h"
 
 namespace latebind::core {
@@ -50,8 +51,8 @@ class PackageFiles {
   [[nodiscard]] bool has_file(std::string_view path) const;
   // "" is the root.
   [[nodiscard]] bool has_folder(std::string_view path) const;
-  // Where a folder's file lies, for whoever must open it himself; nothing for a ZIP and for what read() refuses.
-  [[nodiscard]] std::optional<std::filesystem::path> file_of(std::string_view path) const;
+  // Where the file's bytes lie, for whoever wants a mapping of his own. kNotFound; kUnsupported for a ZIP in memory.
+  [[nodiscard]] Result<platform::FileRange> range_of(std::string_view path) const;
 
   // Reads the file and compares it with the sum that a ZIP has for it; a folder has none. kInvalidModel.
   [[nodiscard]] Status check(std::string_view path) const;

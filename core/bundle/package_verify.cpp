@@ -86,6 +86,17 @@ Result<SharedBytes> Package::open_verified_file(const Variant& variant, std::str
                                                       files().name(), printable(path)));
 }
 
+Result<SharedBytes> Package::open_checked_file(const Variant& variant, std::string_view reference) const {
+  if (files().is_zip()) {
+    LB_ASSIGN_OR_RETURN(const std::string path, resolve(variant, reference));
+    LB_RETURN_IF_ERROR(files().check(path));
+    return open_file(variant, reference);
+  }
+  auto verified = open_verified_file(variant, reference);
+  if (verified.status().code() == StatusCode::kUnsupported) return open_file(variant, reference);
+  return verified;
+}
+
 Result<PackageReport> Package::verify() const {
   LB_ASSIGN_OR_RETURN(const auto all, files().list());
   PackageReport report;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 
@@ -11,15 +12,23 @@
 
 namespace latebind::platform {
 
+// A part of a file: where something lies that is stored in a larger one.
+struct FileRange {
+  std::filesystem::path file;
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+};
+
 class MappedFile {
  public:
   // kNotFound, kPermissionDenied or kIo with the path in the text; folders and devices are refused (kInvalidArgument).
   // Empty files are fine.
   static core::Result<MappedFile> open(const std::filesystem::path& file);
 
-  // The file, zeros up to tail_offset(size of the file), then a copy of `tail`, as one range of bytes: for vendors that
-  // want everything in one block. The file's part is mapped as above on Linux and copied on Windows.
-  static core::Result<MappedFile> open_with_tail(const std::filesystem::path& file, std::span<const std::byte> tail);
+  // A part of a file, zeros or what follows it in the file up to tail_offset(size of the part), then a copy of `tail`,
+  // as one range of bytes: for vendors that want everything in one block. The file's part is mapped as above on Linux,
+  // when it begins at a page's beginning, and copied otherwise and on Windows. kIo when the file is too short.
+  static core::Result<MappedFile> open_with_tail(const FileRange& part, std::span<const std::byte> tail);
   // The next multiple of 64 KiB, which is one of every system's page size.
   [[nodiscard]] static constexpr std::size_t tail_offset(std::size_t file_size) {
     constexpr std::size_t kGranularity = std::size_t{64} << 10;
@@ -33,16 +42,12 @@ class MappedFile {
   [[nodiscard]] std::span<const std::byte> bytes() const { return {data_, size_}; }
   [[nodiscard]] const std::filesystem::path& file() const { return file_; }
 
-  // Tells the system that the pages are not needed now; they come back from the file when touched.
-  void release_pages() const;
-
  private:
   MappedFile() = default;
 
   std::filesystem::path file_;
   const std::byte* data_ = nullptr;
   std::size_t size_ = 0;
-  std::size_t mapped_size_ = 0;  // how much of it is the file's; the rest is memory of our own
 };
 
 }  // namespace latebind::platform

@@ -64,14 +64,17 @@ core::Result<MappedFile> MappedFile::open(const std::filesystem::path& file) {
   if (data == MAP_FAILED) return status_of_errno("map", file, errno);
   mapped.data_ = static_cast<const std::byte*>(data);
   mapped.size_ = size;
-  mapped.mapped_size_ = size;
   return mapped;
 }
 
-core::Result<MappedFile> MappedFile::open_with_tail(const std::filesystem::path& file,
-                                                    std::span<const std::byte> tail) {
-  std::size_t size = 0;
-  LB_ASSIGN_OR_RETURN(const Descriptor descriptor, open_regular(file, size));
+core::Result<MappedFile> MappedFile::open_with_tail(const FileRange& part, std::span<const std::byte> tail) {
+  const std::filesystem::path& file = part.file;
+  std::size_t file_size = 0;
+  LB_ASSIGN_OR_RETURN(const Descriptor descriptor, open_regular(file, file_size));
+  if (part.offset > file_size || part.size > file_size - part.offset) {
+    return Status(StatusCode::kIo, fmt::format("cannot map {}: it was cut short", quoted(file)));
+  }
+  const auto size = static_cast<std::size_t>(part.size);
   const std::size_t offset = tail_offset(size);
   if (offset < size || offset + tail.size() < offset) return status_of_errno("map", file, ENOMEM);
   MappedFile mapped;
@@ -83,19 +86,25 @@ core::Result<MappedFile> MappedFile::open_with_tail(const std::filesystem::path&
   mapped.data_ = static_cast<const std::byte*>(data);
   mapped.size_ = offset + tail.size();
   if (!tail.empty()) std::memcpy(static_cast<std::byte*>(data) + offset, tail.data(), tail.size());
+  const bool mappable = part.offset % static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) == 0;
+  for (std::size_t done = 0; !mappable && done < size;) {
+    const ssize_t count = ::pread(descriptor.number, static_cast<std::byte*>(data) + done, size - done,
+                                  static_cast<off_t>(part.offset + done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return status_of_errno("read", file, count < 0 ? errno : EIO);
+    done += static_cast<std::size_t>(count);
+  }
   if (::mprotect(data, mapped.size_, PROT_READ) != 0) return status_of_errno("map", file, errno);
-  if (size > 0 && ::mmap(data, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, descriptor.number, 0) == MAP_FAILED) {
+  if (mappable && size > 0 &&
+      ::mmap(data, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, descriptor.number, static_cast<off_t>(part.offset)) ==
+          MAP_FAILED) {
     return status_of_errno("map", file, errno);
   }
-  mapped.mapped_size_ = size;
   return mapped;
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : file_(std::move(other.file_)),
-      data_(std::exchange(other.data_, nullptr)),
-      size_(std::exchange(other.size_, 0)),
-      mapped_size_(std::exchange(other.mapped_size_, 0)) {}
+    : file_(std::move(other.file_)), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   if (this != &other) {
@@ -103,18 +112,12 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
     file_ = std::move(other.file_);
     data_ = std::exchange(other.data_, nullptr);
     size_ = std::exchange(other.size_, 0);
-    mapped_size_ = std::exchange(other.mapped_size_, 0);
   }
   return *this;
 }
 
 MappedFile::~MappedFile() {
   unmap(data_, size_);
-}
-
-void MappedFile::release_pages() const {
-  // Anonymous pages would come back as zeros.
-  if (mapped_size_ > 0) ::madvise(const_cast<std::byte*>(data_), mapped_size_, MADV_DONTNEED);
 }
 
 }  // namespace latebind::platform

@@ -15,10 +15,11 @@ namespace {
 using core::Status;
 using core::StatusCode;
 
-// Own memory has nothing of a file mapped into it.
-void unmap(const std::byte* data, std::size_t mapped_size) {
+// A view of a file, or memory of our own: the system knows.
+void unmap(const std::byte* data) {
   if (data == nullptr) return;
-  if (mapped_size > 0) {
+  MEMORY_BASIC_INFORMATION info{};
+  if (::VirtualQuery(data, &info, sizeof(info)) != 0 && info.Type == MEM_MAPPED) {
     ::UnmapViewOfFile(data);
   } else {
     ::VirtualFree(const_cast<std::byte*>(data), 0, MEM_RELEASE);
@@ -58,23 +59,25 @@ core::Result<MappedFile> MappedFile::open(const std::filesystem::path& file) {
   if (data == nullptr) return status_of_windows_error("map", file, ::GetLastError());
   mapped.data_ = static_cast<const std::byte*>(data);
   mapped.size_ = static_cast<std::size_t>(size.QuadPart);
-  mapped.mapped_size_ = mapped.size_;
   return mapped;
 }
 
-core::Result<MappedFile> MappedFile::open_with_tail(const std::filesystem::path& file,
-                                                    std::span<const std::byte> tail) {
-  LB_ASSIGN_OR_RETURN(const MappedFile source, open(file));
-  const std::size_t offset = tail_offset(source.size_);
-  if (offset < source.size_ || offset + tail.size() < offset) {
-    return status_of_windows_error("map", file, ERROR_NOT_ENOUGH_MEMORY);
+core::Result<MappedFile> MappedFile::open_with_tail(const FileRange& part, std::span<const std::byte> tail) {
+  LB_ASSIGN_OR_RETURN(const MappedFile source, open(part.file));
+  if (part.offset > source.size_ || part.size > source.size_ - part.offset) {
+    return Status(StatusCode::kIo, fmt::format("cannot map {}: it was cut short", quoted(part.file)));
+  }
+  const auto size = static_cast<std::size_t>(part.size);
+  const std::size_t offset = tail_offset(size);
+  if (offset < size || offset + tail.size() < offset) {
+    return status_of_windows_error("map", part.file, ERROR_NOT_ENOUGH_MEMORY);
   }
   MappedFile joined;
-  joined.file_ = file;
+  joined.file_ = part.file;
   if (offset + tail.size() == 0) return joined;
   void* data = ::VirtualAlloc(nullptr, offset + tail.size(), MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
-  if (data == nullptr) return status_of_windows_error("map", file, ::GetLastError());
-  if (source.size_ > 0) std::memcpy(data, source.data_, source.size_);
+  if (data == nullptr) return status_of_windows_error("map", part.file, ::GetLastError());
+  if (size > 0) std::memcpy(data, source.data_ + part.offset, size);
   if (!tail.empty()) std::memcpy(static_cast<std::byte*>(data) + offset, tail.data(), tail.size());
   joined.data_ = static_cast<const std::byte*>(data);
   joined.size_ = offset + tail.size();
@@ -82,29 +85,20 @@ core::Result<MappedFile> MappedFile::open_with_tail(const std::filesystem::path&
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : file_(std::move(other.file_)),
-      data_(std::exchange(other.data_, nullptr)),
-      size_(std::exchange(other.size_, 0)),
-      mapped_size_(std::exchange(other.mapped_size_, 0)) {}
+    : file_(std::move(other.file_)), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   if (this != &other) {
-    unmap(data_, mapped_size_);
+    unmap(data_);
     file_ = std::move(other.file_);
     data_ = std::exchange(other.data_, nullptr);
     size_ = std::exchange(other.size_, 0);
-    mapped_size_ = std::exchange(other.mapped_size_, 0);
   }
   return *this;
 }
 
 MappedFile::~MappedFile() {
-  unmap(data_, mapped_size_);
-}
-
-void MappedFile::release_pages() const {
-  // To unlock pages that are not locked takes them out of the working set; that it then reports a failure is normal.
-  if (mapped_size_ > 0) ::VirtualUnlock(const_cast<std::byte*>(data_), mapped_size_);
+  unmap(data_);
 }
 
 }  // namespace latebind::platform

@@ -181,7 +181,7 @@ Result<Graph> Builder::build(const ModelFolder& folder, const GraphOptions& opti
 Result<Graph> make_bert_graph(const ModelFolder& folder, const Safetensors& weights, const GraphOptions& options) {
   if (!folder.bert) {
     return Status(StatusCode::kUnsupported,
-                  fmt::format("{}: config.json describes no model of the BERT family", folder.name));
+                  fmt::format("{}: config.json describes no model of the BERT family", folder.name()));
   }
   return Builder(*folder.bert, weights).build(folder, options);
 }

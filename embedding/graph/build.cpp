@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/bundle/choose.h"
+#include "core/onnx_structure.h"
 #include "core/platform/digest.h"
 #include "core/platform/file_identity.h"
 #include "core/platform/folders.h"
@@ -26,34 +28,43 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-// The identity of what is built here: the forms' own bytes (names, figures and small constants) and the weights file,
-// which must still be the one that was mapped.
-core::Model::DigestSource digest_source(const std::string& onnx_digest, const std::string& ir_digest,
+// The identity of what is built here: the forms' own bytes (names, figures and small constants) and the weights: what
+// the bundle calls them, or the file, which must still be the one that was mapped.
+core::Model::DigestSource digest_source(const std::string& forms, const std::string& weights_name,
                                         const std::filesystem::path& weights, const platform::FileIdentity& mapped) {
   return [=](const core::Model::FileDigest& of_file) -> Result<std::string> {
-    LB_ASSIGN_OR_RETURN(const std::string weights_digest, of_file(weights));
-    LB_ASSIGN_OR_RETURN(const auto now, platform::file_identity(weights));
-    if (now != mapped) {
-      return Status(StatusCode::kIo,
-                    fmt::format("{}: the file was replaced after it was loaded", platform::path_to_utf8(weights)));
+    std::string weights_digest = weights_name;
+    if (weights_digest.empty()) {
+      LB_ASSIGN_OR_RETURN(weights_digest, of_file(weights));
+      LB_ASSIGN_OR_RETURN(const auto now, platform::file_identity(weights));
+      if (now != mapped) {
+        return Status(StatusCode::kIo,
+                      fmt::format("{}: the file was replaced after it was loaded", platform::path_to_utf8(weights)));
+      }
     }
-    const std::string all = fmt::format("graph {} {} {}", onnx_digest, ir_digest, weights_digest);
+    const std::string all = fmt::format("graph {} {}", forms, weights_digest);
     return platform::sha256_hex(std::as_bytes(std::span(all)));
   };
 }
 
+Result<Safetensors> open_weights(const ModelFolder& folder, StoredFile& stored) {
+  LB_ASSIGN_OR_RETURN(stored, folder.files.open_file(*folder.weights_file));
+  return Safetensors::from_bytes(stored.bytes.bytes, stored.name);
+}
+
 Result<GraphModel> from_weights(const ModelFolder& folder, const GraphOptions& options) {
-  LB_ASSIGN_OR_RETURN(const auto identity, platform::file_identity(*folder.weights_file));
-  LB_ASSIGN_OR_RETURN(const Safetensors weights, Safetensors::open(*folder.weights_file));
+  StoredFile stored;
+  LB_ASSIGN_OR_RETURN(const Safetensors weights, open_weights(folder, stored));
+  LB_ASSIGN_OR_RETURN(const auto identity, platform::file_identity(stored.where.file));
   LB_ASSIGN_OR_RETURN(const Graph graph, make_bert_graph(folder, weights, options));
   const std::string location = platform::path_to_utf8(folder.weights_file->filename());
   const std::size_t file_size = weights.bytes().size();
   LB_ASSIGN_OR_RETURN(std::string onnx, write_onnx(graph, location));
   LB_ASSIGN_OR_RETURN(OpenvinoIr ir, write_openvino_ir(graph, platform::MappedFile::tail_offset(file_size)));
 
-  // Both forms refer to one mapping: the weights file with the small constants of the IR behind it.
+  // Both forms refer to one mapping: the weights with the small constants of the IR behind them.
   LB_ASSIGN_OR_RETURN(auto mapped, platform::MappedFile::open_with_tail(
-                                       *folder.weights_file, std::as_bytes(std::span(ir.tail.data(), ir.tail.size()))));
+                                       stored.where, std::as_bytes(std::span(ir.tail.data(), ir.tail.size()))));
   const auto shared = std::make_shared<const platform::MappedFile>(std::move(mapped));
   const auto all = shared->bytes();
   const auto header = weights.bytes().first(weights.data_start());
@@ -67,27 +78,40 @@ Result<GraphModel> from_weights(const ModelFolder& folder, const GraphOptions& o
   platform::Sha256 ir_digest;
   ir_digest.update(ir.xml);
   ir_digest.update(std::as_bytes(std::span(ir.tail.data(), ir.tail.size())));
-  auto digest = digest_source(platform::sha256_hex(std::as_bytes(std::span(onnx))), ir_digest.hex(),
-                              *folder.weights_file, identity);
+  const std::string forms_digest =
+      fmt::format("{} {}", platform::sha256_hex(std::as_bytes(std::span(onnx))), ir_digest.hex());
+  auto digest = digest_source(forms_digest, folder.files.identity(*folder.weights_file), stored.where.file, identity);
+  // A file of its own may be mapped by a vendor that can only copy from memory.
+  const bool alone = stored.where.offset == 0 && folder.files.package() == nullptr;
   std::vector<core::ModelForm> forms;
-  forms.push_back({.format = core::ModelFormat::kOnnx,
-                   .graph = core::SharedBytes::from_string(std::move(onnx)),
-                   .external = {{location, {shared, all.first(file_size)}, *folder.weights_file}}});
+  forms.push_back(
+      {.format = core::ModelFormat::kOnnx,
+       .graph = core::SharedBytes::from_string(std::move(onnx)),
+       .external = {{location, {shared, all.first(file_size)}, alone ? stored.where.file : std::filesystem::path()}}});
   forms.push_back({.format = core::ModelFormat::kOpenvinoIr,
                    .graph = core::SharedBytes::from_string(std::move(ir.xml)),
                    .weights = {shared, all}});
-  return GraphModel{.model = core::Model::from_forms(folder.name, std::move(forms)).with_digest(std::move(digest)),
+  return GraphModel{.model = core::Model::from_forms(folder.name(), std::move(forms)).with_digest(std::move(digest)),
                     .pooled = !options.hidden_states,
                     .dimension = folder.bert->hidden_size,
                     .inputs = 2,
-                    .output = 0,
-                    .weights = shared};
+                    .output = 0};
+}
+
+// From its file, so that data in files beside it is found; from memory in a bundle.
+Result<core::Model> onnx_model(const ModelFolder& folder, const StoredFile& stored) {
+  if (folder.files.package() == nullptr) return core::Model::from_file(*folder.onnx_file);
+  LB_RETURN_IF_ERROR(core::check_onnx_structure(stored.bytes.bytes).with_context(stored.name));
+  core::Model model =
+      core::Model::from_forms(folder.name(), {{.format = core::ModelFormat::kOnnx, .graph = stored.bytes}});
+  const std::string identity = folder.files.identity(*folder.onnx_file);
+  return identity.empty() ? model : model.with_digest(identity);
 }
 
 Result<GraphModel> from_onnx_file(const ModelFolder& folder, const GraphOptions& options) {
-  const std::string name = platform::path_to_utf8(*folder.onnx_file);
-  LB_ASSIGN_OR_RETURN(const auto mapped, platform::MappedFile::open(*folder.onnx_file));
-  LB_ASSIGN_OR_RETURN(const OnnxSignature signature, read_onnx_signature(mapped.bytes(), name));
+  LB_ASSIGN_OR_RETURN(const StoredFile stored, folder.files.open_file(*folder.onnx_file));
+  const std::string& name = stored.name;
+  LB_ASSIGN_OR_RETURN(const OnnxSignature signature, read_onnx_signature(stored.bytes.bytes, name));
   LB_ASSIGN_OR_RETURN(const OnnxEmbeddingOutput output, choose_embedding_output(signature, name));
   if (options.hidden_states && output.pooled) {
     return Status(StatusCode::kUnsupported, fmt::format("{}: its output '{}' is pooled, it gives no token vectors",
@@ -99,7 +123,7 @@ Result<GraphModel> from_onnx_file(const ModelFolder& folder, const GraphOptions&
         StatusCode::kInvalidModel,
         fmt::format("{}: neither the output's shape nor 'hidden_size' in config.json says how long a vector is", name));
   }
-  LB_ASSIGN_OR_RETURN(core::Model model, core::Model::from_file(*folder.onnx_file));
+  LB_ASSIGN_OR_RETURN(core::Model model, onnx_model(folder, stored));
   return GraphModel{.model = std::move(model),
                     .pooled = output.pooled,
                     .dimension = dimension,
@@ -109,20 +133,39 @@ Result<GraphModel> from_onnx_file(const ModelFolder& folder, const GraphOptions&
 
 }  // namespace
 
-Result<GraphModel> build_model(const ModelFolder& folder, const GraphOptions& options) {
+namespace {
+
+Result<GraphModel> build_forms(const ModelFolder& folder, const GraphOptions& options) {
   if (folder.weights_file && folder.bert) return from_weights(folder, options);
   if (folder.onnx_file) return from_onnx_file(folder, options);
   return Status(StatusCode::kUnsupported, fmt::format("{}: neither weights of the BERT family nor an ONNX file",
-                                                      platform::path_to_utf8(folder.folder)));
+                                                      platform::path_to_utf8(folder.files.place())));
+}
+
+}  // namespace
+
+Result<GraphModel> build_model(const ModelFolder& folder, const GraphOptions& options) {
+  LB_ASSIGN_OR_RETURN(GraphModel graph, build_forms(folder, options));
+  if (folder.files.package() == nullptr) return graph;
+  // The bundle's blobs give what the portable model gives, pooled; token vectors are computed by what is built here.
+  if (!options.hidden_states) {
+    LB_ASSIGN_OR_RETURN(auto blobs, core::BundleBlobs::of(*folder.files.package()));
+    graph.model = graph.model.with_blobs(std::move(blobs));
+  }
+  const auto large = folder.weights_file && folder.bert ? folder.weights_file : folder.onnx_file;
+  graph.model = graph.model.with_check([files = folder.files, large] { return files.check(*large); });
+  return graph;
 }
 
 Status write_onnx_file(const ModelFolder& folder, const GraphOptions& options, const std::filesystem::path& file) {
   if (!folder.weights_file || !folder.bert) {
     return Status(StatusCode::kUnsupported,
                   fmt::format("{}: only models of the BERT family with a model.safetensors can be exported",
-                              platform::path_to_utf8(folder.folder)));
+                              platform::path_to_utf8(folder.files.place())));
   }
-  LB_ASSIGN_OR_RETURN(const Safetensors weights, Safetensors::open(*folder.weights_file));
+  LB_RETURN_IF_ERROR(folder.files.check(*folder.weights_file));
+  StoredFile stored;
+  LB_ASSIGN_OR_RETURN(const Safetensors weights, open_weights(folder, stored));
   LB_ASSIGN_OR_RETURN(const Graph graph, make_bert_graph(folder, weights, options));
   LB_ASSIGN_OR_RETURN(platform::OutputFile output, platform::OutputFile::create(file));
   LB_RETURN_IF_ERROR(write_onnx(graph, output));

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 
 #include "core/model.h"
-#include "core/platform/mapped_file.h"
 #include "core/result.h"
 #include "embedding/model_folder.h"
 
@@ -28,12 +26,11 @@ struct GraphModel {
   std::size_t inputs = 0;
   // The position of that output: a ready ONNX file may have others beside it.
   std::size_t output = 0;
-  // The mapping that the forms refer to; null for a ready ONNX file. Vendors repack most weights at the first run: then
-  // release_pages() gives back the memory of the pages that nobody reads any more.
-  std::shared_ptr<const platform::MappedFile> weights{};
+};
 };
 
-// Takes model.safetensors where the folder has it (weights stay in the mapped file), else the ready ONNX file.
+// From a bundle with its blobs. Takes model.safetensors where the folder has it (weights stay in the mapped file), else
+// the ready ONNX file.
 [[nodiscard]] core::Result<GraphModel> build_model(const ModelFolder& folder, const GraphOptions& options);
 
 }  // namespace latebind::embedding

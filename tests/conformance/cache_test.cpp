@@ -33,7 +33,7 @@ class CachedProduct {
 
   // What the product is, and whether it was computed by a compiled model from the cache.
   std::pair<std::vector<float>, bool> run_once(const CompileOptions& options, std::int64_t rows = 2) {
-    auto loaded = core::cached_load(*backend_, model_, device_, options, *cache_);
+    auto loaded = core::cached_load(*backend_, model_, device_, options, &*cache_);
     EXPECT_OK(loaded.status());
     cache_->settle();
     if (!loaded.ok()) return {};

@@ -45,7 +45,6 @@ TEST(MappedFileTest, MapsAnEmptyFile) {
   auto file = MappedFile::open(folder / "empty");
   ASSERT_TRUE(file.ok()) << file.status().to_string();
   EXPECT_TRUE(file->bytes().empty());
-  file->release_pages();
   const MappedFile moved = *std::move(file);
   EXPECT_TRUE(moved.bytes().empty());
 }
@@ -90,43 +89,9 @@ TEST(MappedFileTest, StaysValidWhenTheFileIsRemovedOrReplaced) {
   ASSERT_TRUE(file.ok());
   auto output = OutputFile::create(folder / "file");
   ASSERT_TRUE(output.ok() && output->write("new").ok() && output->commit().ok());
-  file->release_pages();
   EXPECT_EQ(text_of(*file), old_text);
   std::filesystem::remove(folder / "file");
-  file->release_pages();
   EXPECT_EQ(text_of(*file), old_text);
-}
-
-// Bytes of the mapping that holds `address` which are in this process's memory.
-std::size_t resident_of_mapping(const void* address) {
-  std::ifstream stream("/proc/self/smaps");
-  bool inside = false;
-  for (std::string line; std::getline(stream, line);) {
-    unsigned long long start = 0;
-    unsigned long long end = 0;
-    unsigned long long kib = 0;
-    if (std::sscanf(line.c_str(), "%llx-%llx ", &start, &end) == 2) {
-      const auto place = reinterpret_cast<std::uintptr_t>(address);
-      inside = place >= start && place < end;
-    } else if (inside && std::sscanf(line.c_str(), "Rss: %llu kB", &kib) == 1) {
-      return kib * 1024;
-    }
-  }
-  return 0;
-}
-
-TEST(MappedFileTest, GivesPagesBackAndKeepsTheirContent) {
-  constexpr std::size_t kSize = std::size_t{8} << 20;
-  const TemporaryFolder folder;
-  testing::write_file(folder / "file", std::string(kSize, 'x'));
-  const auto file = MappedFile::open(folder / "file");
-  ASSERT_TRUE(file.ok());
-  const std::string expected(kSize, 'x');
-  EXPECT_TRUE(text_of(*file) == expected);
-  EXPECT_EQ(resident_of_mapping(file->bytes().data()), kSize);
-  file->release_pages();
-  EXPECT_EQ(resident_of_mapping(file->bytes().data()), 0U);
-  EXPECT_TRUE(text_of(*file) == expected);
 }
 
 TEST(MappedFileTest, MovesItsMapping) {
@@ -164,26 +129,46 @@ TEST(MappedFileTest, JoinsAFileAndATailInOneRange) {
     for (const std::string tail : {"", "the tail"}) {
       const std::string text(size, 'f');
       testing::write_file(folder / "file", text);
-      auto opened = MappedFile::open_with_tail(folder / "file", std::as_bytes(std::span(tail)));
+      auto opened = MappedFile::open_with_tail({folder / "file", 0, size}, std::as_bytes(std::span(tail)));
       ASSERT_TRUE(opened.ok()) << opened.status().to_string();
       const std::size_t offset = MappedFile::tail_offset(size);
       EXPECT_EQ(offset % kGranularity, 0U);
       const std::string expected = text + std::string(offset - size, '\0') + tail;
       EXPECT_TRUE(text_of(*opened) == expected) << size << " bytes";
-      opened->release_pages();
-      EXPECT_TRUE(text_of(*opened) == expected) << "after the pages were given back";
       const MappedFile moved = *std::move(opened);
       std::filesystem::remove(folder / "file");
-      moved.release_pages();
       EXPECT_TRUE(text_of(moved) == expected) << "after a move and without the file";
     }
   }
 }
 
+TEST(MappedFileTest, JoinsAPartOfAFileAndATail) {
+  const TemporaryFolder folder;
+  std::string text;
+  for (int i = 0; i < 40'000; ++i)
+    text += static_cast<char>('a' + i % 23);
+  testing::write_file(folder / "file", text);
+  const std::string tail = "the tail";
+  // At the beginning of a page, and not.
+  for (const std::size_t from :
+       {std::size_t{0}, std::size_t{4096}, std::size_t{8192}, std::size_t{1}, std::size_t{5000}}) {
+    for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{10'000}, text.size() - from}) {
+      const auto opened = MappedFile::open_with_tail({folder / "file", from, size}, std::as_bytes(std::span(tail)));
+      ASSERT_TRUE(opened.ok()) << opened.status().to_string();
+      const std::string all = text_of(*opened);
+      EXPECT_EQ(all.size(), MappedFile::tail_offset(size) + tail.size());
+      EXPECT_TRUE(all.substr(0, size) == text.substr(from, size)) << size << " bytes from " << from;
+      EXPECT_EQ(all.substr(MappedFile::tail_offset(size)), tail);
+    }
+  }
+  EXPECT_EQ(MappedFile::open_with_tail({folder / "file", 0, text.size() + 1}, {}).status().code(), StatusCode::kIo);
+  EXPECT_EQ(MappedFile::open_with_tail({folder / "file", text.size() + 1, 0}, {}).status().code(), StatusCode::kIo);
+}
+
 TEST(MappedFileTest, RefusesToJoinWhatIsNoFile) {
   const TemporaryFolder folder;
   const auto refused = [](const std::filesystem::path& file) {
-    return MappedFile::open_with_tail(file, {}).status().code();
+    return MappedFile::open_with_tail({file, 0, 0}, {}).status().code();
   };
   EXPECT_EQ(refused(folder / "missing"), StatusCode::kNotFound);
   EXPECT_EQ(refused(folder.path()), StatusCode::kInvalidArgument);

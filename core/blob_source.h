@@ -1,0 +1,37 @@
+// BlobSource: blobs of a model that lie ready, such as the variants of a bundle. Immutable; any thread.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/device.h"
+#include "core/executable.h"
+#include "core/model.h"
+#include "core/result.h"
+
+namespace latebind::core {
+
+struct ReadyBlob {
+  std::string name;  // for messages: the variant's
+  // Opens and checks it. kInvalidModel or kIo when it is damaged.
+  std::function<Result<Blob>()> open;
+};
+
+class BlobSource {
+ public:
+  BlobSource() = default;
+  BlobSource(const BlobSource&) = delete;
+  BlobSource& operator=(const BlobSource&) = delete;
+  virtual ~BlobSource() = default;
+
+  // Those that may do for this device and these options, best first. Whether one really does is the backend's to say.
+  [[nodiscard]] virtual std::vector<ReadyBlob> blobs_for(const Device& device, const CompileOptions& options) const = 0;
+
+  // The lengths, rising, for which there are blobs of `rows` rows for this device in this precision: [rows, length] for
+  // every input.
+  [[nodiscard]] virtual std::vector<std::size_t> fixed_lengths(const Device& device, const CompileOptions& options,
+                                                               std::size_t rows) const = 0;
+};
+
+}  // namespace latebind::core

@@ -1,0 +1,124 @@
+#include "core/bundle/bundle_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/bundle/asset.h"
+#include "core/bundle/choose.h"
+#include "core/onnx_structure.h"
+#include "core/platform/digest.h"
+#include "core/platform/folders.h"
+
+namespace latebind::core {
+namespace {
+
+// Files beside an ONNX model that may hold its data; a model has one or a few.
+constexpr std::size_t kExternalMax = 256;
+
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+// What a variant may refer to beside its model file: by the name that the model has for it, and how the package finds
+// it.
+struct Companion {
+  std::string location;
+  std::string reference;
+};
+
+Result<std::vector<Companion>> companions(const Package& package, const Variant& variant, const std::string& model) {
+  std::vector<Companion> found;
+  if (variant.latebind) {
+    for (const auto& [role, reference] : variant.latebind->assets) {
+      if (!is_asset_ref(reference)) continue;
+      LB_ASSIGN_OR_RETURN(const AssetRef asset, parse_asset_ref(reference, role));
+      if (!asset.path.empty()) found.push_back({asset.path, reference});
+    }
+  }
+  if (variant.folder) {
+    LB_ASSIGN_OR_RETURN(const auto all, package.files().list());
+    const std::string below = variant.folder->empty() ? "" : *variant.folder + "/";
+    for (const auto& file : all) {
+      if (!file.path.starts_with(below)) continue;
+      const std::string relative = file.path.substr(below.size());
+      if (relative != model && found.size() < kExternalMax) found.push_back({relative, relative});
+    }
+  }
+  return found;
+}
+
+Result<ModelForm> form_of(const Package& package, const Variant& variant, std::vector<std::string>& references) {
+  const std::string file = model_file_of(variant);
+  ModelForm form;
+  LB_ASSIGN_OR_RETURN(form.graph, package.open_file(variant, file));
+  references.push_back(file);
+  LB_ASSIGN_OR_RETURN(const auto others, companions(package, variant, file));
+  if (ends_with(file, ".xml")) {
+    form.format = ModelFormat::kOpenvinoIr;
+    const std::string weights = file.substr(0, file.size() - 4) + ".bin";
+    const auto found = std::ranges::find(others, weights, &Companion::location);
+    if (found == others.end()) {
+      return Status(StatusCode::kNotFound,
+                    fmt::format("{}: variant '{}' has no {}", package.files().name(), variant.name, weights));
+    }
+    LB_ASSIGN_OR_RETURN(form.weights, package.open_file(variant, found->reference));
+    references.push_back(found->reference);
+    return form;
+  }
+  LB_RETURN_IF_ERROR(check_onnx_structure(form.graph.bytes).with_context(package.files().name()));
+  if (!may_name_external_data(form.graph.bytes)) return form;
+  for (const Companion& other : others) {
+    ExternalData external;
+    external.location = other.location;
+    LB_ASSIGN_OR_RETURN(external.data, package.open_file(variant, other.reference));
+    references.push_back(other.reference);
+    form.external.push_back(std::move(external));
+  }
+  return form;
+}
+
+// By what the package recorded, not by reading: what was changed is found by the check.
+std::string digest_of(const Variant& variant) {
+  if (!variant.latebind || variant.latebind->files.empty()) return {};
+  std::string text = "bundle";
+  for (const RecordedFile& file : variant.latebind->files)
+    text += fmt::format(" {} {}", file.path, file.sha256);
+  for (const auto& [role, reference] : variant.latebind->assets)
+    text += fmt::format(" {} {}", role, reference);
+  return platform::sha256_hex(std::as_bytes(std::span(text)));
+}
+
+}  // namespace
+
+Result<Model> model_of_bundle(const Package& package) {
+  LB_ASSIGN_OR_RETURN(const Component* component, model_component(package));
+  LB_ASSIGN_OR_RETURN(auto blobs, BundleBlobs::of(package));
+  const std::string name =
+      package.manifest().package_name.empty() ? package.files().name() : package.manifest().package_name;
+  const Variant* portable = portable_variant(*component);
+  if (portable == nullptr) {
+    const bool any = std::ranges::any_of(component->variants, [](const Variant& v) { return v.latebind.has_value(); });
+    if (any) return Model::from_forms(name, {}).with_blobs(std::move(blobs));
+    return Status(StatusCode::kInvalidModel,
+                  fmt::format("{}: no variant is a portable ONNX model, and none says to Latebind what it is for",
+                              package.files().name()));
+  }
+  std::vector<std::string> references;
+  LB_ASSIGN_OR_RETURN(ModelForm form, form_of(package, *portable, references));
+  // `portable` belongs to what the copies of the package share.
+  auto check = [package, portable, references = std::move(references)]() -> Status {
+    for (const std::string& reference : references)
+      LB_RETURN_IF_ERROR(package.open_checked_file(*portable, reference).status());
+    return {};
+  };
+  Model model = Model::from_forms(name, {std::move(form)}).with_blobs(std::move(blobs)).with_check(std::move(check));
+  const std::string digest = digest_of(*portable);
+  return digest.empty() ? model : model.with_digest(digest);
+}
+
+}  // namespace latebind::core

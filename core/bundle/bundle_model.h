@@ -1,0 +1,12 @@
+// The model of a bundle, whatever it computes: its portable form, checked before it is compiled, and its blobs.
+#pragma once
+
+#include "core/bundle/package.h"
+#include "core/model.h"
+
+namespace latebind::core {
+
+// The forms refer to the bundle's pages. kInvalidModel for a bundle with neither a portable model nor blobs of ours.
+[[nodiscard]] Result<Model> model_of_bundle(const Package& package);
+
+}  // namespace latebind::core

@@ -1,0 +1,147 @@
+#include "core/bundle/choose.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/json_text.h"
+
+namespace latebind::core {
+namespace {
+
+constexpr std::string_view kOnnxruntimeSlot = "ort";
+constexpr std::string_view kOnnxruntimeCpu = "CPUExecutionProvider";
+
+using Dims = std::vector<std::int64_t>;
+
+std::string text_of(const std::vector<Dims>& shapes) {
+  if (shapes.empty()) return "any shape";
+  std::vector<std::string> texts;
+  for (const Dims& dims : shapes)
+    texts.push_back(fmt::format("[{}]", fmt::join(dims, ",")));
+  return fmt::format("{}", fmt::join(texts, " "));
+}
+
+std::vector<Dims> dims_of(const std::vector<Shape>& shapes) {
+  std::vector<Dims> all;
+  for (const Shape& shape : shapes) {
+    Dims& dims = all.emplace_back();
+    for (std::size_t i = 0; i < shape.rank(); ++i)
+      dims.push_back(shape[i]);
+  }
+  return all;
+}
+
+// Everything but the shapes.
+Status judge_but_shapes(const LatebindInfo& info, const Device& device, const CompileOptions& options) {
+  const auto refuse = [](std::string why) { return Status(StatusCode::kIncompatibleBlob, std::move(why)); };
+  if (info.is_portable()) return refuse("the portable model: it is compiled when no blob does");
+  if (info.backend != device.backend) return refuse(fmt::format("made for the backend {}", printable(info.backend)));
+  if (info.target != device.target()) {
+    return refuse(fmt::format("made for {}, this device is {}", printable(info.target), device.target()));
+  }
+  if (info.precision != word_of(options.precision)) {
+    return refuse(
+        fmt::format("computes in {}, asked for is {}", printable(info.precision), word_of(options.precision)));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<const Component*> model_component(const Package& package) {
+  const auto& components = package.manifest().components;
+  if (components.size() == 1) return &components.front();
+  if (const Component* model = package.find_component(kModelComponent)) return model;
+  std::vector<std::string> names;
+  for (const Component& component : components)
+    names.push_back(printable(component.name));
+  return Status(StatusCode::kInvalidModel,
+                fmt::format("{}: of several components one must be called '{}'; there are: {}", package.files().name(),
+                            kModelComponent, names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+}
+
+const Variant* portable_variant(const Component& component) {
+  const auto& variants = component.variants;
+  const auto ours =
+      std::ranges::find_if(variants, [](const Variant& v) { return v.latebind && v.latebind->is_portable(); });
+  if (ours != variants.end()) return &*ours;
+  const auto plain = std::ranges::find_if(variants, [](const Variant& variant) {
+    return !variant.latebind && (variant.ep.empty() || variant.ep == kOnnxruntimeCpu) &&
+           variant.compatibility_string.empty() && !model_file_of(variant).empty();
+  });
+  return plain == variants.end() ? nullptr : &*plain;
+}
+
+std::string model_file_of(const Variant& variant) {
+  if (variant.latebind) return variant.latebind->model;
+  const auto slot = variant.executor_info.find(std::string(kOnnxruntimeSlot));
+  if (slot == variant.executor_info.end()) return {};
+  const auto file = slot->second.find("model_file");
+  return file != slot->second.end() && file->is_string() ? file->get<std::string>() : std::string();
+}
+
+Status judge(const Variant& variant, const Device& device, const CompileOptions& options) {
+  if (!variant.latebind) {
+    return Status(StatusCode::kIncompatibleBlob,
+                  "made by another tool, which does not say in what precision it computes");
+  }
+  LB_RETURN_IF_ERROR(judge_but_shapes(*variant.latebind, device, options));
+  const auto wanted = dims_of(options.input_shapes);
+  if (variant.latebind->shapes == wanted) return {};
+  return Status(StatusCode::kIncompatibleBlob,
+                fmt::format("takes {}, asked for is {}", text_of(variant.latebind->shapes), text_of(wanted)));
+}
+
+Result<std::shared_ptr<const BundleBlobs>> BundleBlobs::of(Package package) {
+  LB_ASSIGN_OR_RETURN(const Component* component, model_component(package));
+  return std::shared_ptr<const BundleBlobs>(new BundleBlobs(std::move(package), *component));
+}
+
+std::vector<ReadyBlob> BundleBlobs::blobs_for(const Device& device, const CompileOptions& options) const {
+  std::vector<const Variant*> fitting;
+  for (const Variant& variant : component_.variants) {
+    if (judge(variant, device, options).ok()) fitting.push_back(&variant);
+  }
+  // Those of the runtime that is here first.
+  std::ranges::stable_partition(
+      fitting, [&](const Variant* variant) { return variant->latebind->runtime_version == device.runtime_version; });
+  std::vector<ReadyBlob> ready;
+  for (const Variant* variant : fitting) {
+    ready.push_back({variant->name, [package = package_, variant, name = device.name]() -> Result<Blob> {
+                       const LatebindInfo& info = *variant->latebind;
+                       Blob blob;
+                       LB_ASSIGN_OR_RETURN(blob.bytes, package.open_checked_file(*variant, info.model));
+                       LB_ASSIGN_OR_RETURN(blob.precision, parse_word<Precision>(info.precision));
+                       blob.backend = info.backend;
+                       // A target is what one compiles for; the device of that architecture here may be called
+                       // otherwise.
+                       blob.device = name;
+                       blob.runtime_version = info.runtime_version;
+                       return blob;
+                     }});
+  }
+  return ready;
+}
+
+std::vector<std::size_t> BundleBlobs::fixed_lengths(const Device& device, const CompileOptions& options,
+                                                    std::size_t rows) const {
+  std::vector<std::size_t> lengths;
+  for (const Variant& variant : component_.variants) {
+    if (!variant.latebind || !judge_but_shapes(*variant.latebind, device, options).ok()) continue;
+    const auto& shapes = variant.latebind->shapes;
+    const bool same =
+        !shapes.empty() && std::ranges::all_of(shapes, [&](const Dims& d) { return d == shapes.front(); });
+    if (!same || shapes.front().size() != 2 || shapes.front()[1] <= 0) continue;
+    if (std::cmp_not_equal(shapes.front()[0], rows)) continue;
+    lengths.push_back(static_cast<std::size_t>(shapes.front()[1]));
+  }
+  std::ranges::sort(lengths);
+  const auto twice = std::ranges::unique(lengths);
+  lengths.erase(twice.begin(), twice.end());
+  return lengths;
+}
+
+}  // namespace latebind::core

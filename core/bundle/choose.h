@@ -1,0 +1,45 @@
+// Choosing: which variant of a bundle is for which device, and why the others are not.
+//
+// What can be told from what the bundle says is decided here: backend, target, shapes, precision. Whether a blob fits
+// this very runtime is the backend's to say when it loads it. Immutable; any thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/blob_source.h"
+#include "core/bundle/package.h"
+
+namespace latebind::core {
+
+// The component that Latebind loads: the only one, or the one called "model". kInvalidModel when there is no such.
+inline constexpr const char* kModelComponent = "model";
+[[nodiscard]] Result<const Component*> model_component(const Package& package);
+
+// The variant that any machine compiles for itself: Latebind's own word for it, else the first that is plain ONNX by
+// what ONNX Runtime's slot says. Null when there is none.
+[[nodiscard]] const Variant* portable_variant(const Component& component);
+
+// The file that a variant loads, by Latebind's slot, else by ONNX Runtime's; empty when neither says.
+[[nodiscard]] std::string model_file_of(const Variant& variant);
+
+// Ok when the variant is a blob that may do for the device with these options; else kIncompatibleBlob with the reason.
+[[nodiscard]] Status judge(const Variant& variant, const Device& device, const CompileOptions& options);
+
+// The blobs of a bundle.
+class BundleBlobs final : public BlobSource {
+ public:
+  static Result<std::shared_ptr<const BundleBlobs>> of(Package package);
+
+  [[nodiscard]] std::vector<ReadyBlob> blobs_for(const Device& device, const CompileOptions& options) const override;
+  [[nodiscard]] std::vector<std::size_t> fixed_lengths(const Device& device, const CompileOptions& options,
+                                                       std::size_t rows) const override;
+
+ private:
+  BundleBlobs(Package package, const Component& component) : package_(std::move(package)), component_(component) {}
+
+  const Package package_;
+  const Component& component_;  // of package_
+};
+
+}  // namespace latebind::core

@@ -1,0 +1,148 @@
+#include "embedding/model_files.h"
+
+#include <fmt/format.h>
+
+#include <system_error>
+#include <utility>
+
+#include "core/bundle/asset.h"
+#include "core/bundle/choose.h"
+#include "core/platform/folders.h"
+#include "core/platform/os_error.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using std::filesystem::path;
+
+// A ready ONNX file is where the bundle's portable model is, and here where the hub has it.
+constexpr const char* kOnnxPlace = "onnx/model.onnx";
+
+std::string own_name(const path& folder) {
+  std::error_code error;
+  const path canonical = std::filesystem::canonical(folder, error);
+  return platform::path_to_utf8((error ? folder : canonical).filename());
+}
+
+// "a/b", whatever the system's separator is.
+std::string relative_text(const path& file, const path& place) {
+  const path relative = file.lexically_normal().lexically_relative(place.lexically_normal());
+  const auto generic = relative.generic_u8string();
+  return {generic.begin(), generic.end()};
+}
+
+Result<StoredFile> map_file(const path& file) {
+  LB_ASSIGN_OR_RETURN(auto mapped, platform::MappedFile::open(file));
+  const auto owner = std::make_shared<const platform::MappedFile>(std::move(mapped));
+  return StoredFile{platform::path_to_utf8(file), {owner, owner->bytes()}, {file, 0, owner->bytes().size()}};
+}
+
+}  // namespace
+
+Result<ModelFiles> ModelFiles::open(const path& place) {
+  LB_RETURN_IF_ERROR(platform::check_path("open the model", place));
+  std::error_code error;
+  if (!std::filesystem::exists(place, error)) {
+    return Status(StatusCode::kNotFound,
+                  fmt::format("cannot open the model folder {}: {}; {}", platform::quoted(place),
+                              error ? error.message() : "there is no such folder", kWhatAModelIs));
+  }
+  ModelFiles files;
+  files.place_ = place;
+  const bool is_folder = std::filesystem::is_directory(place, error);
+  if (is_folder && !std::filesystem::exists(place / core::kManifestFile, error)) {
+    files.name_ = own_name(place);
+    return files;
+  }
+  auto opened = core::Package::open(place);
+  if (!opened.ok()) {
+    if (is_folder || opened.status().code() != StatusCode::kInvalidModel) return opened.status();
+    return Status(StatusCode::kInvalidModel,
+                  fmt::format("cannot open the model {}: it is a file and no bundle ({}); {}", platform::quoted(place),
+                              opened.status().message(), kWhatAModelIs));
+  }
+  files.package_ = *std::move(opened);
+  const core::Package& package = *files.package_;
+  files.name_ = package.manifest().package_name.empty() ? own_name(place) : package.manifest().package_name;
+  LB_ASSIGN_OR_RETURN(const core::Component* component, core::model_component(package));
+  files.portable_ = core::portable_variant(*component);
+  const auto* info = files.portable_ != nullptr && files.portable_->latebind ? &*files.portable_->latebind : nullptr;
+  const auto role = info != nullptr ? info->assets.find(kFilesRole) : std::map<std::string, std::string>::iterator();
+  if (info == nullptr || role == info->assets.end()) {
+    return Status(StatusCode::kInvalidModel,
+                  fmt::format("{}: no text-embedding model is in this package (its portable variant names no '{}')",
+                              platform::path_to_utf8(place), kFilesRole));
+  }
+  // What lies in the shared assets; all of it is compared with its sums now, but for the weights, which are large.
+  LB_ASSIGN_OR_RETURN(const std::string folder, package.resolve(*files.portable_, role->second));
+  LB_ASSIGN_OR_RETURN(const auto all, package.files().list());
+  for (const auto& file : all) {
+    if (!file.path.starts_with(folder + "/")) continue;
+    const std::string relative = file.path.substr(folder.size() + 1);
+    files.references_[relative] = fmt::format("{}/{}", role->second, relative);
+  }
+  for (const auto& [relative, reference] : files.references_)
+    LB_RETURN_IF_ERROR(package.open_checked_file(*files.portable_, reference).status());
+  if (const auto weights = info->assets.find(kWeightsRole); weights != info->assets.end()) {
+    LB_ASSIGN_OR_RETURN(const core::AssetRef asset, core::parse_asset_ref(weights->second, "weights"));
+    files.references_[asset.path] = weights->second;
+  } else if (info->format == "onnx") {
+    files.references_[kOnnxPlace] = info->model;
+  }
+  return files;
+}
+
+const std::string* ModelFiles::reference_to(const path& file) const {
+  const auto found = references_.find(relative_text(file, place_));
+  return found == references_.end() ? nullptr : &found->second;
+}
+
+bool ModelFiles::has(const path& file) const {
+  if (package_) return reference_to(file) != nullptr;
+  std::error_code error;
+  return std::filesystem::is_regular_file(file, error);
+}
+
+Result<StoredFile> ModelFiles::open_file(const path& file) const {
+  if (!package_) return map_file(file);
+  const std::string* reference = reference_to(file);
+  if (reference == nullptr) {
+    return Status(StatusCode::kNotFound, fmt::format("{}: there is no such file", platform::quoted(file)));
+  }
+  LB_ASSIGN_OR_RETURN(auto bytes, package_->open_file(*portable_, *reference));
+  LB_ASSIGN_OR_RETURN(const std::string stored, package_->resolve(*portable_, *reference));
+  LB_ASSIGN_OR_RETURN(auto where, package_->files().range_of(stored));
+  return StoredFile{platform::path_to_utf8(file), std::move(bytes), std::move(where)};
+}
+
+Result<std::optional<nlohmann::json>> ModelFiles::read_json(const path& file, const core::JsonLimits& limits) const {
+  const auto stored = open_file(file);
+  if (!stored.ok()) {
+    if (stored.status().code() == StatusCode::kNotFound) return std::optional<nlohmann::json>();
+    return stored.status();
+  }
+  const auto bytes = stored->bytes.bytes;
+  LB_ASSIGN_OR_RETURN(auto document, core::parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                                                      stored->name, limits));
+  return std::optional<nlohmann::json>(std::move(document));
+}
+
+Status ModelFiles::check(const path& file) const {
+  const std::string* reference = package_ ? reference_to(file) : nullptr;
+  return reference == nullptr ? Status() : package_->open_checked_file(*portable_, *reference).status();
+}
+
+std::string ModelFiles::identity(const path& file) const {
+  const std::string* reference = package_ ? reference_to(file) : nullptr;
+  if (reference == nullptr) return {};
+  if (core::is_asset_ref(*reference)) return *reference;
+  for (const core::RecordedFile& recorded : portable_->latebind->files) {
+    if (recorded.path == *reference) return recorded.sha256;
+  }
+  return {};
+}
+
+}  // namespace latebind::embedding

@@ -1,0 +1,75 @@
+// ModelFiles: the files of an embedding model, wherever they are: in a folder as it comes from the hub, or in a bundle.
+//
+// Files are named by the path that they have or would have below the place that was opened, so that messages read the
+// same for both. A value that shares what it holds; any thread.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/bundle/package.h"
+#include "core/json_text.h"
+#include "core/model.h"
+#include "core/platform/mapped_file.h"
+#include "core/result.h"
+
+namespace latebind::embedding {
+
+// Roles in a variant's `assets`: the folder of the small files, and the weights that the portable model refers to.
+inline constexpr const char* kFilesRole = "model_folder";
+inline constexpr const char* kWeightsRole = "weights";
+
+// For messages.
+inline constexpr std::string_view kWhatAModelIs =
+    "a model folder holds config.json, tokenizer.json and model.safetensors or onnx/model.onnx, as it comes from the "
+    "Hugging Face hub; a bundle of it is made by `latebind compile`";
+
+// A file that was mapped.
+struct StoredFile {
+  std::string name;           // for messages
+  core::SharedBytes bytes;    // all of it
+  platform::FileRange where;  // for whoever wants a mapping of his own
+};
+
+class ModelFiles {
+ public:
+  ModelFiles() = default;
+
+  // Reads no file of a folder; a bundle's small files are read and checked. The errors of Package::open();
+  // kNotFound and kInvalidModel for what is neither folder nor bundle or has no embedding model in it.
+  static core::Result<ModelFiles> open(const std::filesystem::path& place);
+
+  [[nodiscard]] const std::filesystem::path& place() const { return place_; }
+  // Of the model, for messages: the folder's own name, or what the bundle says.
+  [[nodiscard]] const std::string& name() const { return name_; }
+  // Null for a folder.
+  [[nodiscard]] const core::Package* package() const { return package_ ? &*package_ : nullptr; }
+
+  [[nodiscard]] bool has(const std::filesystem::path& file) const;
+  // Maps it. kNotFound, kPermissionDenied, kIo.
+  [[nodiscard]] core::Result<StoredFile> open_file(const std::filesystem::path& file) const;
+  // The file's JSON, or nothing when there is no such file.
+  [[nodiscard]] core::Result<std::optional<nlohmann::json>> read_json(const std::filesystem::path& file,
+                                                                      const core::JsonLimits& limits = {}) const;
+  // Compares a file with what the bundle recorded of it; a folder has nothing to compare with.
+  [[nodiscard]] core::Status check(const std::filesystem::path& file) const;
+  // What stands for the file's content in caches, without reading it: a bundle's word for it. Empty for a folder.
+  [[nodiscard]] std::string identity(const std::filesystem::path& file) const;
+
+ private:
+  [[nodiscard]] const std::string* reference_to(const std::filesystem::path& file) const;
+
+  std::filesystem::path place_;
+  std::string name_;
+  // Of a bundle.
+  std::optional<core::Package> package_;
+  const core::Variant* portable_ = nullptr;        // of package_
+  std::map<std::string, std::string> references_;  // by path below the model's folder; what Package::resolve() takes
+};
+
+}  // namespace latebind::embedding
