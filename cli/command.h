@@ -28,5 +28,7 @@ void add_bench(CLI::App& program, Action& chosen);
 void add_warm(CLI::App& program, Action& chosen);
 void add_config(CLI::App& program, Action& chosen);
 void add_cache(CLI::App& program, Action& chosen);
+// Hidden: what the program does as a child of itself.
+void add_probe_provider(CLI::App& program, Action& chosen);
 
 }  // namespace latebind::cli

@@ -51,8 +51,9 @@ std::string describe(const core::ActiveConfig& active) {
   if (!active.fixed_lengths.empty()) {
     shapes = fmt::format(", fixed shapes of {} x {}", active.fixed_rows, fmt::join(active.fixed_lengths, "/"));
   }
-  return fmt::format("{}:{}{}{}{}, {}{}", active.backend, active.device, vendor.empty() ? "" : " (", vendor,
-                     vendor.empty() ? "" : ")", core::word_of(active.precision), shapes);
+  return fmt::format("{}:{}{}{}{}{}, {}{}", active.backend, active.device, vendor.empty() ? "" : " (", vendor,
+                     vendor.empty() ? "" : ")", active.emulated ? ", emulated" : "", core::word_of(active.precision),
+                     shapes);
 }
 
 void note_fallback(const core::Attestation& attestation) {

@@ -79,7 +79,7 @@ Exit warm(const Options& options) {
   }
   std::vector<Outcome> outcomes;
   std::vector<core::PlacementStep> refusals;
-  for (const auto& candidate : runtime->placement.resolve(runtime->registry)) {
+  for (const auto& candidate : runtime->placement.resolve(runtime->registry, runtime->settings.emulate)) {
     if (!candidate.device) {
       refusals.push_back(candidate.refusal);
       if (runtime->load.strict) break;
