@@ -49,6 +49,16 @@ std::optional<Placement::Candidate> virtual_candidate(Backend& backend, std::str
   return Placement::Candidate{std::nullopt, {found->id(), false, why, why}};
 }
 
+// "openvino:NPU.4000, …"
+std::string virtual_names(Backend& backend) {
+  const auto devices = backend.virtual_devices();
+  std::string names;
+  if (!devices.ok()) return names;
+  for (const Device& device : *devices)
+    names += (names.empty() ? "" : ", ") + device.id();
+  return names;
+}
+
 }  // namespace
 
 Result<Placement> Placement::parse(std::string_view text, const Registry& registry) {
@@ -176,8 +186,11 @@ std::vector<Placement::Candidate> Placement::resolve(const Registry& registry, b
       std::vector<std::string> names;
       for (const Device& device : offer.devices)
         names.push_back(device.id());
-      const std::string why = fmt::format("no such device here; {} has {}", term.backend,
-                                          names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+      std::string why = fmt::format("no such device here; {} has {}", term.backend,
+                                    names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+      if (const std::string others = virtual_names(*registry.find(term.backend)); !others.empty()) {
+        why += fmt::format("; virtual ones, to compile for, are {}", others);
+      }
       add(virtual_candidate(*registry.find(term.backend), term.device, emulate)
               .value_or(Candidate{std::nullopt, {term.backend + ":" + term.device, false, why, why}}));
     } else if (!term.any_kind) {

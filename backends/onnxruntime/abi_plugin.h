@@ -51,7 +51,7 @@ inline constexpr std::uint32_t kErrorIfNoNodesCompiled = 1;
 
 // The places of the table that GetCompileApi gives.
 #define LB_ONNXRUNTIME_COMPILE(X)                                                                            \
-  X(0, ReleaseModelCompilationOptions, 22, void, (ModelCompilationOptions*))                                 \
+  X(0, ReleaseModelCompilationOptions, 0, void, (ModelCompilationOptions*))                                  \
   X(1, CreateModelCompilationOptionsFromSessionOptions, 22, Status*,                                         \
     (const Env*, const SessionOptions*, ModelCompilationOptions**))                                          \
   X(2, ModelCompilationOptions_SetInputModelPath, 22, Status*, (ModelCompilationOptions*, const PathChar*))  \

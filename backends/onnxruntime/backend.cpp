@@ -74,6 +74,13 @@ Status check_emulation(const TargetName& target, const CompileOptions& options) 
   return {};
 }
 
+// What a provider's device computes in, when it is told nothing. Providers do not say; of Qualcomm's NPUs it is known.
+Precision computes_in(const PluginDevice& device) {
+  const KnownProvider* const known = known_provider(device.provider);
+  const bool is_npu = device.device.kind == core::DeviceKind::kNpu;
+  return is_npu && known != nullptr && !known->targets.empty() ? Precision::kF16 : Precision::kF32;
+}
+
 class OnnxruntimeBackend final : public core::Backend {
  public:
   explicit OnnxruntimeBackend(BackendOptions options)
@@ -104,7 +111,9 @@ class OnnxruntimeBackend final : public core::Backend {
     // Before the providers' CPUs: it is what they stand on.
     std::vector<Device> devices{std::move(cpu)};
     for (PluginDevice& one : vendor.plugins->devices()) {
-      if (!one.device.is_virtual()) devices.push_back(std::move(one.device));
+      if (one.device.is_virtual()) continue;
+      one.device.metadata["Precisions"] = core::word_of(computes_in(one));
+      devices.push_back(std::move(one.device));
     }
     return devices;
   }
@@ -246,6 +255,7 @@ class OnnxruntimeBackend final : public core::Backend {
     } else {
       LB_ASSIGN_OR_RETURN(found, vendor.plugins->find(device));
       place.full_name = found->device.full_name;
+      place.computes_in = computes_in(*found);
     }
     place.provider = found->provider;
     place.library = found->library;

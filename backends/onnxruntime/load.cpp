@@ -60,8 +60,9 @@ void take(const abi::Slot* table, std::size_t slot, F*& function) {
 
 // Those that a library of this version has; the others stay null.
 void take_plugin_slots(const abi::Slot* table, Library& library) {
+  const auto reaches = [&](std::uint32_t since) { return library.api_version >= since; };
 #define LB_TAKE(slot, name, since, result, parameters) \
-  if (library.api_version >= (since)) take(table, slot, library.plugin.name);
+  if (reaches(since)) take(table, slot, library.plugin.name);
   LB_ONNXRUNTIME_PLUGIN(LB_TAKE)
   if (library.plugin.GetCompileApi == nullptr) return;
   const auto* compile_table = reinterpret_cast<const abi::Slot*>(library.plugin.GetCompileApi());

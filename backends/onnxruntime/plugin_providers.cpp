@@ -23,6 +23,8 @@ using core::StatusCode;
 constexpr std::size_t kMetadataMax = 64;
 constexpr std::size_t kTextMax = 1024;
 constexpr std::size_t kDevicesMax = 64;
+// How long a refusal stands before the provider is asked again.
+constexpr std::chrono::seconds kRefusalTime{30};
 constexpr std::string_view kProviderSuffix = "ExecutionProvider";
 
 // Registering changes the one environment of the process, whoever asks.
@@ -322,7 +324,7 @@ void PluginProviders::ask(Known& known) {
                                                      abi::kDevicesSince, library.version));
     return;
   }
-  // Refusals are asked for again each time: what is remembered costs a look into a file.
+  known.asked = std::chrono::steady_clock::now();
   known.refusal = try_provider(options_.trial, library.file, library.version, known.file);
   if (!known.refusal.ok()) return;
   auto devices = register_provider(*environment_, known.file);
@@ -340,10 +342,11 @@ void PluginProviders::look() {
     if (!candidate.why_not.empty()) continue;
     auto found = std::ranges::find(known_, candidate.place, &Known::file);
     if (found == known_.end()) {
-      known_.push_back({.file = candidate.place, .source = candidate.source, .devices = {}, .refusal = {}});
+      known_.push_back({.file = candidate.place, .source = candidate.source, .devices = {}});
       found = known_.end() - 1;
     }
-    if (!found->registered) ask(*found);
+    const bool refused_now = !found->refusal.ok() && std::chrono::steady_clock::now() - found->asked < kRefusalTime;
+    if (!found->registered && !refused_now) ask(*found);
     core::SearchStep& step = trace_.back();
     step.opened = found->registered;
     step.outcome =

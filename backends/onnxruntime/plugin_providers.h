@@ -7,6 +7,7 @@
 // Thread-safe. Registered libraries stay until the process ends (docs/decisions/0006).
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -54,7 +55,7 @@ class PluginProviders {
   PluginProviders(std::shared_ptr<const Environment> environment, PluginOptions options);
 
   // Every device of every provider that is there, real and virtual. Looks for providers anew; one that was refused is
-  // asked again when its file has changed or the reason may have gone.
+  // asked again after a while: the reason may have gone.
   [[nodiscard]] std::vector<PluginDevice> devices();
   // The device of this name. kDeviceNotFound.
   [[nodiscard]] core::Result<PluginDevice> find(std::string_view name);
@@ -70,8 +71,9 @@ class PluginProviders {
     std::string file;
     std::string source;
     std::vector<PluginDevice> devices;
-    core::Status refusal;
+    core::Status refusal{};
     bool registered = false;
+    std::chrono::steady_clock::time_point asked{};
   };
   void look();
   void ask(Known& known);

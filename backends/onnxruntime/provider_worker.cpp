@@ -187,6 +187,7 @@ Result<PluginUse> plugin_use(const std::string& device, const std::vector<Plugin
     }
     use.device = one.handle;
     use.options = provider_options(*target.target, compiler);
+    use.target = target.target;
     return use;
   }
   return Status(StatusCode::kDeviceNotFound, fmt::format("no provider offers the device {}", use.id));

@@ -238,7 +238,11 @@ Result<Session> load_context(std::shared_ptr<const Environment> environment, con
   if (!blob.compatibility.empty() && blob.compatibility != compatibility) {
     return refuse(fmt::format("the blob says of itself '{}', its label '{}'", compatibility, blob.compatibility));
   }
-  if (!compatibility.empty() && library.plugin.GetModelCompatibilityForEpDevices != nullptr) {
+  if (plugin.target != nullptr && is_for_another(*plugin.target, compatibility)) {
+    return refuse(fmt::format("the blob was made for '{}', not for {}", compatibility, plugin.id));
+  }
+  if (plugin.target == nullptr && !compatibility.empty() &&
+      library.plugin.GetModelCompatibilityForEpDevices != nullptr) {
     abi::CompiledModelCompatibility verdict = abi::kNotApplicable;
     if (auto* failure =
             library.plugin.GetModelCompatibilityForEpDevices(&plugin.device, 1, compatibility.c_str(), &verdict)) {

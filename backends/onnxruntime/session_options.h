@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends/onnxruntime/environment.h"
+#include "backends/onnxruntime/targets.h"
 #include "core/executable.h"
 #include "core/result.h"
 
@@ -33,6 +34,7 @@ struct PluginUse {
   std::string id;                                              // "onnxruntime:QNN.v73", for messages
   const abi::EpDevice* device = nullptr;                       // the environment's
   std::vector<std::pair<std::string, std::string>> options{};  // the provider's own
+  const Target* target = nullptr;  // when it is virtual: the provider judges no blobs for it
 };
 
 enum class SessionKind {

@@ -83,6 +83,19 @@ ProviderOptions provider_options(const Target& target, const std::string& compil
           {"enable_htp_fp16_precision", "1"}};
 }
 
+bool is_for_another(const Target& target, std::string_view compatibility) {
+  // v2:backend:version:version:architecture:system:…
+  constexpr std::string_view kForm = "v2:";
+  constexpr int kArchitecturePlace = 4;
+  if (!compatibility.starts_with(kForm)) return false;
+  for (int i = 0; i < kArchitecturePlace; ++i) {
+    const auto colon = compatibility.find(':');
+    if (colon == std::string_view::npos) return false;
+    compatibility.remove_prefix(colon + 1);
+  }
+  return compatibility.substr(0, compatibility.find(':')) != std::to_string(target.htp_arch);
+}
+
 core::Device virtual_device(const TargetName& name, const std::string& compiler_file,
                             const std::string& runtime_version) {
   core::Device device;

@@ -59,6 +59,10 @@ using ProviderOptions = std::vector<std::pair<std::string, std::string>>;
 // What the provider is told, to compile for this target in f16, and to run that. `compiler_file`: the vendor's.
 [[nodiscard]] ProviderOptions provider_options(const Target& target, const std::string& compiler_file);
 
+// True when the provider's word on a blob (ContextModel::compatibility) is in a form that is known, and names another
+// architecture. The provider itself judges for devices that are here, and for no others.
+[[nodiscard]] bool is_for_another(const Target& target, std::string_view compatibility);
+
 // The virtual device; without `compiler_file`, its metadata says what is missing.
 [[nodiscard]] core::Device virtual_device(const TargetName& name, const std::string& compiler_file,
                                           const std::string& runtime_version);

@@ -90,6 +90,10 @@ class Plan {
     int error = ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (error == 0) error = ::posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
     if (error == 0) error = ::posix_spawn_file_actions_adddup2(&actions_, errors, STDERR_FILENO);
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+    // Others in this process may open files without care.
+    if (error == 0) error = ::posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
+#endif
     if (error == 0) error = ::posix_spawnattr_setpgroup(&attributes_, 0);
     if (error == 0) error = ::posix_spawnattr_setsigmask(&attributes_, &none);
     if (error == 0) error = ::posix_spawnattr_setsigdefault(&attributes_, &ignored);

@@ -24,7 +24,8 @@ def test_devices_json_has_what_its_help_says():
         assert device["kind"] in ("cpu", "gpu", "npu", "other")
         assert isinstance(device["metadata"], dict)
     for backend in report["backends"]:
-        assert set(backend) == {"name", "available", "runtime_version", "code", "reason", "install"}
+        assert set(backend) == {"name", "available", "runtime_version", "code", "reason", "install",
+                                "unavailable"}
         assert backend["available"] is True and backend["code"] == "OK" and backend["reason"] == ""
 
 
