@@ -67,8 +67,8 @@ class ScriptedBackend : public core::Backend {
   // What the script says; set before use or from the test's own thread.
   Status availability;
   std::vector<Device> present;
-  std::vector<Device> absent;  // the virtual ones that it gives when asked for them
-  std::map<std::string, Status> load_failures;                                 // by device name
+  std::vector<Device> absent;                   // the virtual ones that it gives when asked for them
+  std::map<std::string, Status> load_failures;  // by device name
   std::map<std::string, ScriptedExecutable::Script, std::less<>> run_scripts;  // by device name
   std::map<std::string, core::Precision> only_precision;                       // by device name; else any
   std::atomic<int> loads{0};
