@@ -168,7 +168,10 @@ BackendPaths backend_paths(const EffectiveSettings& settings) {
   };
   return {
       .openvino_library = unless_from_environment("libraries.openvino", settings.values().openvino_library),
-      .onnxruntime_library = unless_from_environment("libraries.onnxruntime", settings.values().onnxruntime_library)};
+      .onnxruntime_library = unless_from_environment("libraries.onnxruntime", settings.values().onnxruntime_library),
+      .onnxruntime_providers =
+          unless_from_environment("libraries.onnxruntime_providers", settings.values().onnxruntime_providers),
+      .probe_program = unless_from_environment("libraries.probe_program", settings.values().probe_program)};
 }
 
 }  // namespace latebind::api

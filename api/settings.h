@@ -36,6 +36,9 @@ struct Settings {
   unsigned requests = 0;
   std::string openvino_library{};
   std::string onnxruntime_library{};
+  std::string onnxruntime_providers{};
+  std::string probe_program{};
+  bool emulate = false;
   std::size_t batch_tokens = 2048;
   core::ShapeMode shapes = core::ShapeMode::kAutoShapes;
   std::vector<std::size_t> buckets{32, 64, 128, 256, 512};

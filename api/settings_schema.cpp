@@ -191,6 +191,11 @@ constexpr std::array kSchema{
                 "Fails instead of falling back to a device further down the list, when loading and later.", false,
                 assign_bool<&Settings::strict>, bool_text<&Settings::strict>},
     SettingSpec{
+        "emulate", "LATEBIND_EMULATE", "--emulate", kTruth,
+        "Lets a virtual device that --device names exactly (onnxruntime:QNN.v73) run in its vendor's emulation: "
+        "slow, for proving numbers.",
+        false, assign_bool<&Settings::emulate>, bool_text<&Settings::emulate>},
+    SettingSpec{
         "precision", "LATEBIND_PRECISION", "--precision", "P,P,...",
         "Precision of the computation: f32, bf16, f16, or several in the order in which each device is asked, such as "
         "f16,f32: NPUs know f16 alone. A device that can not compute in any of them is passed over; results say which "
@@ -209,6 +214,16 @@ constexpr std::array kSchema{
     SettingSpec{"libraries.onnxruntime", "LATEBIND_ONNXRUNTIME_LIBRARY", "--onnxruntime-library", "PATH",
                 "ONNX Runtime's library (libonnxruntime.so…) or its folder. Empty: the search.", true,
                 assign_text<&Settings::onnxruntime_library>, text_text<&Settings::onnxruntime_library>},
+    SettingSpec{"libraries.onnxruntime_providers", "LATEBIND_ONNXRUNTIME_PROVIDERS", "--onnxruntime-providers", "PATHS",
+                "Libraries of plugin execution providers for ONNX Runtime (libonnxruntime_providers_….so) or folders "
+                "with them, full paths with ':' (';' on Windows) or commas between; none: no providers. Empty: the "
+                "packages of the known ones are looked for.",
+                true, assign_text<&Settings::onnxruntime_providers>, text_text<&Settings::onnxruntime_providers>},
+    SettingSpec{
+        "libraries.probe_program", "LATEBIND_PROBE_PROGRAM", "", "PATH",
+        "The program `latebind`, which tries plugin providers and compiles with them in processes of their own. "
+        "Empty: this program, or the one beside Latebind's library.",
+        true, assign_text<&Settings::probe_program>, text_text<&Settings::probe_program>},
     SettingSpec{"embedding.batch_tokens", "LATEBIND_BATCH_TOKENS", "--batch-tokens", "N",
                 "Tokens of a batch, padding included. More need more memory; fewer leave less to compute at once.",
                 false, assign_number<&Settings::batch_tokens, 1, kTokensMax>, number_text<&Settings::batch_tokens>},
@@ -290,6 +305,7 @@ core::LoadOptions load_options(const Settings& settings) {
   load.strict = settings.strict;
   set_precisions(settings.precisions, load);
   load.compile.threads = settings.threads;
+  load.compile.emulate = settings.emulate;
   load.compile.requests = settings.requests;
   load.failover.breaker.backoff_first = settings.backoff_first;
   load.failover.breaker.backoff_most = settings.backoff_most;

@@ -12,6 +12,7 @@
 #include "cli/messages.h"
 #include "core/platform/folders.h"
 #include "core/platform/output_file.h"
+#include "core/platform/standard_streams.h"
 
 namespace latebind::cli {
 namespace {
@@ -27,6 +28,12 @@ using OwnedFile = std::unique_ptr<std::FILE, CloseFile>;
 
 Status rewrite_refused() {
   return Status(StatusCode::kInternal, "this output can not be written to twice");
+}
+
+// Where results go that no file is named for.
+std::FILE*& results() {
+  static std::FILE* stream = stdout;
+  return stream;
 }
 
 // A stream that takes bytes in order: stdout, a pipe, a device.
@@ -113,8 +120,9 @@ class SpooledSink final : public ByteSink {
 }  // namespace
 
 Result<std::unique_ptr<ByteSink>> open_sink(const std::string& file) {
-  if (file.empty() || file == "-") {
-    return std::unique_ptr<ByteSink>(std::make_unique<StreamSink>(stdout, "to stdout"));
+  const bool apart = results() != stdout;
+  if (file.empty() || file == "-" || (apart && file == "/dev/stdout")) {
+    return std::unique_ptr<ByteSink>(std::make_unique<StreamSink>(results(), "to stdout"));
   }
   const auto path = platform::path_from_utf8(file);
   std::error_code ignored;
@@ -142,8 +150,13 @@ Result<std::unique_ptr<ByteSink>> rewritable(std::unique_ptr<ByteSink> target) {
   return std::unique_ptr<ByteSink>(std::make_unique<SpooledSink>(std::move(spool), std::move(target)));
 }
 
+void keep_results_apart() {
+  if (results() != stdout) return;
+  if (std::FILE* const stream = platform::take_standard_output()) results() = stream;
+}
+
 Status print(std::string_view text) {
-  StreamSink sink(stdout, "to stdout");
+  StreamSink sink(results(), "to stdout");
   LB_RETURN_IF_ERROR(sink.write(text));
   return sink.finish();
 }

@@ -42,4 +42,8 @@ class ByteSink {
 // Writes a whole result to stdout.
 [[nodiscard]] core::Status print(std::string_view text);
 
+// From now on, results go where stdout led, and what vendors' libraries print to stdout goes to stderr. Before the
+// first sink is opened.
+void keep_results_apart();
+
 }  // namespace latebind::cli

@@ -30,5 +30,7 @@ void add_config(CLI::App& program, Action& chosen);
 void add_cache(CLI::App& program, Action& chosen);
 void add_inspect(CLI::App& program, Action& chosen);
 void add_unpack(CLI::App& program, Action& chosen);
+// Hidden: what the program does as a child of itself.
+void add_probe_provider(CLI::App& program, Action& chosen);
 
 }  // namespace latebind::cli

@@ -17,15 +17,16 @@ struct Options {
   SettingFlags flags{};
   bool json = false;
   bool explain = false;
+  bool virtual_too = false;
 };
 
 // "1. openvino:CPU …": what a placement means here, in the order in which it is tried.
-std::string explanation(const core::Placement& placement, const core::Registry& registry, bool strict) {
+std::string explanation(const core::Placement& placement, const core::Registry& registry, bool strict, bool emulate) {
   std::string text = fmt::format("'{}' is tried in this order{}:\n", placement.text(),
                                  strict ? ", and strict takes the first or nothing" : "");
   std::size_t number = 0;
   std::string refused;
-  for (const auto& candidate : placement.resolve(registry)) {
+  for (const auto& candidate : placement.resolve(registry, emulate)) {
     if (candidate.device) {
       text += fmt::format("  {}. {} ({})\n", ++number, candidate.device->id(), core::word_of(candidate.device->kind));
     } else {
@@ -40,19 +41,20 @@ std::string explanation(const core::Placement& placement, const core::Registry& 
   text += fmt::format(
       "The rules: words of the placement in their order; auto is npu, gpu, cpu; of one kind, the backends in the "
       "order\n"
-      "{}, and a backend's devices as it lists them. Each device counts once. Virtual devices run nothing and are "
-      "left\n"
-      "out. The first one that can load the model answers; when it fails, the next one does, until it works again.\n",
+      "{}, and a backend's devices as it lists them. Each device counts once. A virtual device runs nothing and "
+      "is\n"
+      "left out, unless it is named exactly and --emulate is given. The first one that can load the model answers; "
+      "when it fails, the next one does, until it works again.\n",
       backends);
   return text;
 }
 
-Json placement_for_programs(const core::Placement& placement, const core::Registry& registry) {
+Json placement_for_programs(const core::Placement& placement, const core::Registry& registry, bool emulate) {
   Json json;
   json["text"] = placement.text();
   json["devices"] = Json::array();
   json["refused"] = Json::array();
-  for (const auto& candidate : placement.resolve(registry)) {
+  for (const auto& candidate : placement.resolve(registry, emulate)) {
     if (candidate.device) {
       json["devices"].push_back(candidate.device->id());
     } else {
@@ -79,6 +81,9 @@ std::string for_people(const core::Registry& registry, const std::vector<core::B
     } else if (report.devices.empty()) {
       text += fmt::format("{:<18} available (runtime {}), but offers no device here\n", report.name,
                           one_line(report.runtime_version));
+    }
+    for (const core::UnavailablePart& part : report.unavailable) {
+      text += fmt::format("{:<18} {} can not be used: {}\n", report.name, one_line(part.name), one_line(part.reason));
     }
   }
   return text;
@@ -109,9 +114,25 @@ Json for_programs(const core::Registry& registry, const std::vector<core::Backen
     backend["code"] = core::name_of(report.status.code());
     backend["reason"] = reason_of(report.status);
     backend["install"] = registry.find(report.name)->install_hint();
+    backend["unavailable"] = Json::array();
+    for (const core::UnavailablePart& part : report.unavailable) {
+      backend["unavailable"].push_back({{"name", part.name}, {"reason", part.reason}});
+    }
     json["backends"].push_back(std::move(backend));
   }
   return json;
+}
+
+// What can be compiled for, though it is not here.
+void add_virtual(const core::Registry& registry, std::vector<core::BackendReport>& reports) {
+  for (core::BackendReport& report : reports) {
+    const auto devices = registry.find(report.name)->virtual_devices();
+    if (devices.ok()) {
+      report.devices.insert(report.devices.end(), devices->begin(), devices->end());
+    } else {
+      report.unavailable.push_back({"virtual devices", devices.status().to_string()});
+    }
+  }
 }
 
 Exit devices(const Options& options) {
@@ -122,15 +143,17 @@ Exit devices(const Options& options) {
   if (!placement.ok()) {
     return misuse("devices", placement.status().with_context(settings->origin_of("device")).message());
   }
-  const auto reports = core::Engine(registry).report();
+  auto reports = core::Engine(registry).report();
+  if (options.virtual_too) add_virtual(registry, reports);
   std::string text;
   if (options.json) {
     Json json = for_programs(registry, reports);
-    if (options.explain) json["placement"] = placement_for_programs(*placement, registry);
+    if (options.explain) json["placement"] = placement_for_programs(*placement, registry, settings->values().emulate);
     text = to_text(json);
   } else {
     text = for_people(registry, reports);
-    if (options.explain) text += "\n" + explanation(*placement, registry, settings->values().strict);
+    if (options.explain)
+      text += "\n" + explanation(*placement, registry, settings->values().strict, settings->values().emulate);
   }
   const auto printed = print(text);
   return printed.ok() ? Exit::kGood : fail(printed);
@@ -144,9 +167,13 @@ void add_devices(CLI::App& program, Action& chosen) {
   app.add_flag("--json", options->json,
                "Prints {version, devices: [{id, backend, name, kind, full_name, runtime_version, "
                "virtual, metadata}], backends: [{name, available, runtime_version, code, reason, "
-               "install}]}; with --explain also placement: {text, devices, refused: [{device, reason}]}.");
+               "install, unavailable: [{name, reason}]}]}; with --explain also placement: {text, devices, refused: "
+               "[{device, reason}]}.");
   app.add_flag("--explain", options->explain,
                "Says in which order the devices of --device are tried, and by which rules.");
+  app.add_flag("--virtual", options->virtual_too,
+               "Lists also what is not in this machine but can be compiled for; metadata says whether the compiler is "
+               "installed and whether its vendor emulates the device here.");
   static constexpr SettingGroup kGroups[] = {SettingGroup::kPlacement, SettingGroup::kLibraries};
   options->flags.add_to(app, kGroups);
   app.footer(

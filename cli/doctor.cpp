@@ -90,6 +90,9 @@ std::string for_people(const Findings& findings) {
                                              : "does not work: " + one_line(device.status.to_string()),
                           one_line(device.device.full_name));
     }
+    for (const core::UnavailablePart& part : report.unavailable) {
+      text += fmt::format("  {} can not be used: {}\n", one_line(part.name), one_line(part.reason));
+    }
     if (!report.status.ok()) text += fmt::format("  to install it: {}\n", backend.install_hint);
   }
   text += findings.works ? "\nReady: a model can run here.\n"
@@ -122,6 +125,10 @@ std::string for_programs(const Findings& findings) {
     backend["code"] = core::name_of(finding.report.status.code());
     backend["reason"] = reason_of(finding.report.status);
     backend["install"] = finding.install_hint;
+    backend["unavailable"] = Json::array();
+    for (const core::UnavailablePart& part : finding.report.unavailable) {
+      backend["unavailable"].push_back(Json{{"name", part.name}, {"reason", part.reason}});
+    }
     backend["search"] = Json::array();
     for (const core::SearchStep& step : finding.search) {
       backend["search"].push_back(
@@ -155,11 +162,12 @@ Exit doctor(const Options& options) {
 void add_doctor(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<Options>();
   CLI::App& app = *program.add_subcommand("doctor", "Says what works here, and what to type to mend the rest.");
-  app.add_flag("--json", options->json,
-               "Prints {version, platform, works, cpu: {name, usable_processors, features}, "
-               "folders: {cache, config, system_config}, backends: [{name, available, "
-               "runtime_version, code, reason, install, search: [{place, source, outcome, "
-               "opened}], devices: [{id, full_name, works, reason, ms}]}]}.");
+  app.add_flag(
+      "--json", options->json,
+      "Prints {version, platform, works, cpu: {name, usable_processors, features}, "
+      "folders: {cache, config, system_config}, backends: [{name, available, "
+      "runtime_version, code, reason, install, unavailable: [{name, reason}], search: [{place, source, outcome, "
+      "opened}], devices: [{id, full_name, works, reason, ms}]}]}.");
   static constexpr SettingGroup kGroups[] = {SettingGroup::kLibraries};
   options->flags.add_to(app, kGroups);
   app.footer(

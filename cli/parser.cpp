@@ -45,9 +45,10 @@ core::Status check_command(const CLI::App& program, int argc, char** argv) {
   if (word.empty() || word.front() == '-') return {};
   std::vector<std::string_view> known;
   for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
-    known.push_back(command->get_name());
+    if (command->get_name() == word) return {};
+    // Hidden ones are for the program itself.
+    if (!command->get_group().empty()) known.push_back(command->get_name());
   }
-  if (std::ranges::find(known, word) != known.end()) return {};
   return core::unknown_word_error("command", word, known);
 }
 
@@ -83,6 +84,7 @@ Exit parse_and_run(int argc, char** argv) {
   add_cache(program, chosen);
   add_inspect(program, chosen);
   add_unpack(program, chosen);
+  add_probe_provider(program, chosen);
 
   if (const auto status = check_command(program, argc, argv); !status.ok()) {
     return misuse("", status.message());

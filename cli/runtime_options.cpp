@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "cli/byte_sink.h"
 #include "cli/messages.h"
 #include "cli/parser.h"
 #include "core/platform/folders.h"
@@ -32,6 +33,8 @@ Result<Runtime> Runtime::make(const RuntimeOptions& options, core::PerformanceHi
   runtime.placement = *std::move(placement);
   runtime.load = api::load_options(runtime.settings);
   runtime.load.compile.hint = hint;
+  // Qualcomm's emulation prints a line to stdout.
+  if (runtime.settings.emulate) keep_results_apart();
   for (const std::string& property : options.properties) {
     const auto equals = property.find('=');
     if (equals == 0 || equals == std::string::npos) {
@@ -51,8 +54,9 @@ std::string describe(const core::ActiveConfig& active) {
   if (!active.fixed_lengths.empty()) {
     shapes = fmt::format(", fixed shapes of {} x {}", active.fixed_rows, fmt::join(active.fixed_lengths, "/"));
   }
-  return fmt::format("{}:{}{}{}{}, {}{}", active.backend, active.device, vendor.empty() ? "" : " (", vendor,
-                     vendor.empty() ? "" : ")", core::word_of(active.precision), shapes);
+  return fmt::format("{}:{}{}{}{}{}, {}{}", active.backend, active.device, vendor.empty() ? "" : " (", vendor,
+                     vendor.empty() ? "" : ")", active.emulated ? ", emulated" : "", core::word_of(active.precision),
+                     shapes);
 }
 
 void note_fallback(const core::Attestation& attestation) {

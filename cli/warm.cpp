@@ -94,7 +94,7 @@ Exit warm(Options options) {
   if (const auto found = options.embedder.find_model(); !found.ok()) return fail(found);
   std::vector<Outcome> outcomes;
   std::vector<core::PlacementStep> refusals;
-  for (const auto& candidate : runtime->placement.resolve(runtime->registry)) {
+  for (const auto& candidate : runtime->placement.resolve(runtime->registry, runtime->settings.emulate)) {
     if (!candidate.device) {
       refusals.push_back(candidate.refusal);
       if (runtime->load.strict) break;

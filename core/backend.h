@@ -26,6 +26,12 @@ struct SearchStep {
   bool opened = false;
 };
 
+// A part of an available backend that can not be used, such as a plugin of another vendor's.
+struct UnavailablePart {
+  std::string name;
+  std::string reason;
+};
+
 // A model that was loaded with the prospect of keeping what was compiled.
 struct LoadedModel {
   std::unique_ptr<Executable> executable;
@@ -50,6 +56,14 @@ class Backend {
 
   // Every device that is there now, asked anew at each call. An available backend without devices gives an empty list.
   [[nodiscard]] virtual Result<std::vector<Device>> devices() = 0;
+
+  // Devices that are not in this machine but can be compiled for: metadata says IsVirtual=1, DiscoveredBy, the
+  // architecture, CompilerInstalled (else Missing, with what to install) and Emulated (1 where load() can run them with
+  // CompileOptions::emulate). Asked for on purpose only. As it stands here: none.
+  [[nodiscard]] virtual Result<std::vector<Device>> virtual_devices() { return std::vector<Device>{}; }
+
+  // What was found and can not be used, with the reason, while the rest works. As it stands here: nothing.
+  [[nodiscard]] virtual std::vector<UnavailablePart> unavailable_parts() { return {}; }
 
   // The vendor's own version text. Fails when not available.
   [[nodiscard]] virtual Result<std::string> runtime_version() = 0;

@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 
 // To be raised whenever a backend makes other blobs from the same options.
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 
 std::string dump(const json& value) {
   return value.dump(-1, ' ', true, json::error_handler_t::replace);
@@ -57,6 +57,8 @@ CompileKey make_compile_key(std::string_view model_digest, std::string_view mode
                  {"threads", options.threads},
                  {"requests", options.requests},
                  {"input_shapes", std::move(shapes)},
+                 {"whole_graph", options.whole_graph},
+                 {"emulate", options.emulate},
                  {"properties", exact(options.properties)}};
   CompileKey result;
   result.text = dump(key);

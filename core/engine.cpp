@@ -82,8 +82,8 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
     };
     return load_in_any(load_with, options);
   };
-  return PlacedModel::place(model.name(), placement, placement.resolve(registry_), std::move(load), options.strict,
-                            options.failover);
+  return PlacedModel::place(model.name(), placement, placement.resolve(registry_, options.compile.emulate),
+                            std::move(load), options.strict, options.failover);
 }
 
 std::vector<BackendReport> Engine::report() const {
@@ -101,6 +101,7 @@ std::vector<BackendReport> Engine::report() const {
       } else {
         report.status = devices.status();
       }
+      report.unavailable = backend->unavailable_parts();
     }
     reports.push_back(std::move(report));
   }

@@ -42,6 +42,7 @@ struct BackendReport {
   Status status;                // why it is not available
   std::string runtime_version;  // when available
   std::vector<Device> devices;
+  std::vector<UnavailablePart> unavailable;  // parts of it that can not be used, while the rest works
 };
 
 class Engine {

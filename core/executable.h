@@ -27,6 +27,11 @@ struct CompileOptions {
   unsigned requests = 0;
   // New static input shapes, by input position; empty: as the model declares them.
   std::vector<Shape> input_shapes{};
+  // For devices that compile a model as a whole: nodes that would be left to the CPU are an error that names them.
+  bool whole_graph = true;
+  // Lets a virtual device run in its vendor's emulation: slow, for proving numbers. Without it, loading on one is an
+  // error.
+  bool emulate = false;
   // Passed to the vendor as they are, last. A property that the vendor does not know is the vendor's error.
   std::map<std::string, std::string> properties{};
 };
@@ -51,6 +56,8 @@ struct ActiveConfig {
   std::size_t fixed_rows = 0;
   // Loaded from a blob, such as the compile cache keeps, instead of being compiled now.
   bool from_cache = false;
+  // The device is not in this machine: its vendor's emulation answers.
+  bool emulated = false;
 };
 
 // Thread-safe. Keeps everything it needs (vendor core, library) alive; may be destroyed in any order with its siblings

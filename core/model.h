@@ -111,6 +111,8 @@ struct Blob {
   std::string runtime_version;  // of the vendor library that made it
   Precision precision = Precision::kF32;
   SharedBytes bytes;
+  // The vendor's own word on what can run it, which only the vendor understands; empty when it gives none.
+  std::string compatibility{};
 };
 
 }  // namespace latebind::core

@@ -27,6 +27,38 @@ std::size_t rank_of(DeviceKind kind) {
   return static_cast<std::size_t>(std::ranges::find(kKindOrder, kind) - kKindOrder.begin());
 }
 
+// The virtual device of this name, or why it can not run; nothing when there is none.
+std::optional<Placement::Candidate> virtual_candidate(Backend& backend, std::string_view name, bool emulate) {
+  const auto devices = backend.virtual_devices();
+  if (!devices.ok()) return std::nullopt;
+  const auto found = std::ranges::find(*devices, name, &Device::name);
+  if (found == devices->end()) return std::nullopt;
+  const auto is_set = [&](const char* key) {
+    const auto entry = found->metadata.find(key);
+    return entry != found->metadata.end() && entry->second == "1";
+  };
+  std::string why;
+  if (is_set("Emulated")) {
+    if (emulate) return Placement::Candidate{*found, {}};
+    why = "is not in this machine; --emulate runs it in its vendor's emulation";
+  } else if (const auto missing = found->metadata.find("Missing"); missing != found->metadata.end()) {
+    why = fmt::format("is not in this machine, and its compiler is not installed: {}", missing->second);
+  } else {
+    why = "is not in this machine, and its vendor emulates it on no machine like this";
+  }
+  return Placement::Candidate{std::nullopt, {found->id(), false, why, why}};
+}
+
+// "openvino:NPU.4000, …"
+std::string virtual_names(Backend& backend) {
+  const auto devices = backend.virtual_devices();
+  std::string names;
+  if (!devices.ok()) return names;
+  for (const Device& device : *devices)
+    names += (names.empty() ? "" : ", ") + device.id();
+  return names;
+}
+
 }  // namespace
 
 Result<Placement> Placement::parse(std::string_view text, const Registry& registry) {
@@ -76,7 +108,7 @@ Result<Placement> Placement::parse(std::string_view text, const Registry& regist
   return placement;
 }
 
-std::vector<Placement::Candidate> Placement::resolve(const Registry& registry) const {
+std::vector<Placement::Candidate> Placement::resolve(const Registry& registry, bool emulate) const {
   struct Offer {
     Status status;
     std::vector<Device> devices;
@@ -154,10 +186,14 @@ std::vector<Placement::Candidate> Placement::resolve(const Registry& registry) c
       std::vector<std::string> names;
       for (const Device& device : offer.devices)
         names.push_back(device.id());
-      const Status why(StatusCode::kDeviceNotFound,
-                       fmt::format("no such device here; {} has {}", term.backend,
-                                   names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
-      add({std::nullopt, PlacementStep::refused(term.backend + ":" + term.device, why)});
+      std::string why = fmt::format("no such device here; {} has {}", term.backend,
+                                    names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+      if (const std::string others = virtual_names(*registry.find(term.backend)); !others.empty()) {
+        why += fmt::format("; virtual ones, to compile for, are {}", others);
+      }
+      add(virtual_candidate(*registry.find(term.backend), term.device, emulate)
+              .value_or(Candidate{std::nullopt, PlacementStep::refused(term.backend + ":" + term.device,
+                                                                       Status(StatusCode::kDeviceNotFound, why))}));
     } else if (!term.any_kind) {
       const Status why(StatusCode::kDeviceNotFound, "no available backend has a device of this kind");
       add({std::nullopt, PlacementStep::refused(std::string(word_of(term.kind)), why)});

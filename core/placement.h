@@ -43,10 +43,11 @@ class Placement {
     std::optional<Device> device;
     PlacementStep refusal;  // when there is no device
   };
-  // Asks the backends concerned what is there now. Best first; each device and each refusal once; virtual devices are
-  // left out. A backend that is not available stands before the devices of the backends registered after it: whoever
-  // takes one of those did not get what was preferred.
-  [[nodiscard]] std::vector<Candidate> resolve(const Registry& registry) const;
+  // Asks the backends concerned what is there now. Best first; each device and each refusal once. Virtual devices are
+  // left out, unless one is named exactly, can be emulated and `emulate` says that it may be. A backend that is not
+  // available stands before the devices of the backends registered after it: whoever takes one of those did not get
+  // what was preferred.
+  [[nodiscard]] std::vector<Candidate> resolve(const Registry& registry, bool emulate = false) const;
 
  private:
   struct Term {

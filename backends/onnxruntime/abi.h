@@ -5,8 +5,8 @@
 // tables here are compared with the vendor's header, slot by slot and parameter by parameter, in
 // tests/onnxruntime/abi_test.cpp.
 //
-// Later parts will ask this table for others: plugin providers (RegisterExecutionProviderLibrary, slot 301,
-// GetEpDevices, 303), model packages (GetModelPackageApi, 427).
+// What came after the oldest version that we take is in abi_plugin.h. Later parts will ask for model packages
+// (GetModelPackageApi, slot 427).
 #pragma once
 
 #include <cstddef>

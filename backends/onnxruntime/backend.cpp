@@ -3,11 +3,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
+#include "backends/onnxruntime/context_model.h"
 #include "backends/onnxruntime/executable.h"
+#include "backends/onnxruntime/plugin_providers.h"
+#include "backends/onnxruntime/provider_worker.h"
 #include "backends/onnxruntime/session.h"
+#include "backends/onnxruntime/targets.h"
+#include "core/platform/environment.h"
 #include "core/platform/system_info.h"
 
 namespace latebind::onnxruntime {
@@ -15,8 +21,10 @@ namespace {
 
 using core::Blob;
 using core::CompileOptions;
+using core::Device;
 using core::Executable;
 using core::Model;
+using core::Precision;
 using core::Result;
 using core::Status;
 using core::StatusCode;
@@ -24,20 +32,21 @@ using core::StatusCode;
 constexpr std::string_view kBackendName = "onnxruntime";
 constexpr std::string_view kCpu = "CPU";
 
-Status check_device(std::string_view device) {
-  if (device == kCpu) return {};
-  return Status(StatusCode::kDeviceNotFound, fmt::format("onnxruntime has no device '{}'; it has {}", device, kCpu));
+// A device is told in which precision to compute, or known to compute in what the model is written in: f32.
+Status check_precision(std::string_view device, Precision computes_in, const CompileOptions& options) {
+  if (options.precision == computes_in) return {};
+  return Status(StatusCode::kUnsupported, fmt::format("onnxruntime:{} computes in {}, not in {}", device,
+                                                      core::word_of(computes_in), core::word_of(options.precision)));
 }
 
-// Whether the blob can have been made for this device by this library, as far as its label tells.
-Status check_label(const Blob& blob, const CompileOptions& options, const std::string& version) {
+// Whether the blob can have been made for this device, as far as its label tells.
+Status check_label(const Blob& blob, std::string_view device, const CompileOptions& options) {
   const auto refuse = [](std::string text) { return Status(StatusCode::kIncompatibleBlob, std::move(text)); };
   if (blob.backend != kBackendName) {
     return refuse(fmt::format("the blob was made by {}, not by {}", blob.backend, kBackendName));
   }
-  if (blob.device != kCpu) return refuse(fmt::format("the blob was made for device {}, not for {}", blob.device, kCpu));
-  if (blob.runtime_version != version) {
-    return refuse(fmt::format("the blob was made by ONNX Runtime {}, here is {}", blob.runtime_version, version));
+  if (blob.device != device) {
+    return refuse(fmt::format("the blob was made for device {}, not for {}", blob.device, device));
   }
   if (blob.precision != options.precision) {
     return refuse(fmt::format("the blob computes in {}, asked for is {}", core::word_of(blob.precision),
@@ -47,33 +56,93 @@ Status check_label(const Blob& blob, const CompileOptions& options, const std::s
   return {};
 }
 
+// How a virtual device may be used, or why not.
+Status check_emulation(const TargetName& target, const CompileOptions& options) {
+  const std::string id = fmt::format("onnxruntime:{}", device_name(target));
+  if (!is_emulated(core::own_system(), core::own_architecture())) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("{} is a virtual device: models can be compiled for it here, and run where it is; its "
+                              "vendor emulates it on x86_64 Linux only",
+                              id));
+  }
+  if (!options.emulate) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("{} is a virtual device: models can be compiled for it here, and run where it is; its "
+                              "vendor's emulation runs them here when that is allowed (--emulate)",
+                              id));
+  }
+  return {};
+}
+
+// What a provider's device computes in, when it is told nothing. Providers do not say; of Qualcomm's NPUs it is known.
+Precision computes_in(const PluginDevice& device) {
+  const KnownProvider* const known = known_provider(device.provider);
+  const bool is_npu = device.device.kind == core::DeviceKind::kNpu;
+  return is_npu && known != nullptr && !known->targets.empty() ? Precision::kF16 : Precision::kF32;
+}
+
 class OnnxruntimeBackend final : public core::Backend {
  public:
   explicit OnnxruntimeBackend(BackendOptions options)
       : loader_(
             wanted_library(core::own_system()),
-            [path = std::move(options.library_path)] {
+            [path = options.library_path] {
               return core::SearchFacts::gather(wanted_library(core::own_system()), path);
             },
-            open_library) {}
+            open_library),
+        options_(std::move(options)) {}
 
   [[nodiscard]] std::string_view name() const override { return kBackendName; }
 
   [[nodiscard]] Status available() override { return loader_.library().status(); }
 
-  [[nodiscard]] Result<std::vector<core::Device>> devices() override {
-    LB_ASSIGN_OR_RETURN(const auto environment, shared_environment());
-    LB_ASSIGN_OR_RETURN(const auto providers, environment->providers());
-    core::Device cpu;
+  [[nodiscard]] Result<std::vector<Device>> devices() override {
+    LB_ASSIGN_OR_RETURN(const auto vendor, vendor_now());
+    LB_ASSIGN_OR_RETURN(const auto providers, vendor.environment->providers());
+    Device cpu;
     cpu.backend = kBackendName;
     cpu.name = kCpu;
     cpu.kind = core::DeviceKind::kCpu;
     cpu.full_name = platform::cpu_name();
-    cpu.runtime_version = environment->library().version;
+    cpu.runtime_version = vendor.environment->library().version;
     cpu.metadata["Provider"] = "CPUExecutionProvider";
     cpu.metadata["AvailableProviders"] = fmt::format("{}", fmt::join(providers, ","));
-    cpu.metadata["Precisions"] = core::word_of(core::Precision::kF32);
-    return std::vector{std::move(cpu)};
+    cpu.metadata["Precisions"] = core::word_of(Precision::kF32);
+    // Before the providers' CPUs: it is what they stand on.
+    std::vector<Device> devices{std::move(cpu)};
+    for (PluginDevice& one : vendor.plugins->devices()) {
+      if (one.device.is_virtual()) continue;
+      one.device.metadata["Precisions"] = core::word_of(computes_in(one));
+      devices.push_back(std::move(one.device));
+    }
+    return devices;
+  }
+
+  [[nodiscard]] Result<std::vector<Device>> virtual_devices() override {
+    std::vector<Device> devices;
+    const auto vendor = vendor_now();
+    std::vector<PluginDevice> offered;
+    if (vendor.ok()) offered = vendor->plugins->devices();
+    const std::string version = vendor.ok() ? vendor->environment->library().version : std::string();
+    const bool compiles = vendor.ok() && vendor->environment->library().plugin.has_compiler();
+    for (PluginDevice& one : offered) {
+      if (one.device.is_virtual()) devices.push_back(one.device);
+    }
+    for (const KnownProvider& known : known_providers()) {
+      const auto here = std::ranges::find(offered, known.provider, &PluginDevice::provider);
+      const std::string compiler =
+          compiles && here != offered.end() ? compiler_file(known, here->library) : std::string();
+      for (const Target& target : known.targets) {
+        devices.push_back(virtual_device({&known, &target}, compiler, version));
+        if (compiler.empty()) add_why(vendor.ok() ? vendor->plugins.get() : nullptr, known, devices.back());
+      }
+    }
+    return devices;
+  }
+
+  [[nodiscard]] std::vector<core::UnavailablePart> unavailable_parts() override {
+    const auto vendor = vendor_now();
+    return vendor.ok() ? vendor->plugins->unavailable() : std::vector<core::UnavailablePart>();
   }
 
   [[nodiscard]] Result<std::string> runtime_version() override {
@@ -83,45 +152,136 @@ class OnnxruntimeBackend final : public core::Backend {
 
   [[nodiscard]] Result<Blob> compile(const Model& model, std::string_view device,
                                      const CompileOptions& options) override {
-    LB_RETURN_IF_ERROR(check_device(device));
-    LB_ASSIGN_OR_RETURN(const auto environment, shared_environment());
-    return make_blob(*environment, model, options, SessionKind::kCompile);
+    LB_ASSIGN_OR_RETURN(const auto vendor, vendor_now());
+    if (device == kCpu) {
+      LB_RETURN_IF_ERROR(check_precision(device, Precision::kF32, options));
+      return make_blob(*vendor.environment, model, options, SessionKind::kCompile);
+    }
+    LB_ASSIGN_OR_RETURN(const auto place, find_place(vendor, device));
+    LB_RETURN_IF_ERROR(check_precision(device, place.computes_in, options));
+    Blob blob;
+    LB_ASSIGN_OR_RETURN(blob.bytes, compile_in_child(trial_options(), vendor.environment->library().file, place.library,
+                                                     std::string(device), model, options));
+    LB_ASSIGN_OR_RETURN(const auto made, read_context_model(blob.bytes.bytes));
+    blob.backend = kBackendName;
+    blob.device = device;
+    blob.runtime_version = vendor.environment->library().version;
+    blob.precision = options.precision;
+    blob.compatibility = made.compatibility(place.provider);
+    return blob;
   }
 
   [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Model& model, std::string_view device,
                                                          const CompileOptions& options) override {
-    LB_RETURN_IF_ERROR(check_device(device));
-    LB_ASSIGN_OR_RETURN(const auto environment, shared_environment());
-    LB_ASSIGN_OR_RETURN(auto session, load_model(environment, model, options));
-    return make_executable(std::move(session), options);
+    LB_ASSIGN_OR_RETURN(const auto vendor, vendor_now());
+    if (device == kCpu) {
+      LB_RETURN_IF_ERROR(check_precision(device, Precision::kF32, options));
+      LB_ASSIGN_OR_RETURN(auto session, load_model(vendor.environment, model, options));
+      return make_executable(std::move(session), options);
+    }
+    LB_ASSIGN_OR_RETURN(const auto place, find_place_to_run(vendor, device, options));
+    LB_ASSIGN_OR_RETURN(auto session, load_model(vendor.environment, model, options, &place.use));
+    return make_executable(std::move(session), options, &place);
   }
 
   // The vendor writes its file while it makes a session, and takes longer then: another session makes it, later.
   [[nodiscard]] Result<core::LoadedModel> load_exporting(const Model& model, std::string_view device,
                                                          const CompileOptions& options) override {
-    LB_RETURN_IF_ERROR(check_device(device));
-    LB_ASSIGN_OR_RETURN(const auto environment, shared_environment());
-    LB_ASSIGN_OR_RETURN(auto session, load_model(environment, model, options));
-    LB_ASSIGN_OR_RETURN(auto executable, make_executable(std::move(session), options));
-    return core::LoadedModel{std::move(executable), [environment, model, options] {
+    LB_ASSIGN_OR_RETURN(auto executable, load(model, device, options));
+    if (device != kCpu) return core::LoadedModel{std::move(executable), nullptr};
+    LB_ASSIGN_OR_RETURN(const auto vendor, vendor_now());
+    return core::LoadedModel{std::move(executable), [environment = vendor.environment, model, options] {
                                return make_blob(*environment, model, options, SessionKind::kCompileHere);
                              }};
   }
 
   [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Blob& blob, std::string_view device,
                                                          const CompileOptions& options) override {
-    LB_RETURN_IF_ERROR(check_device(device));
-    LB_ASSIGN_OR_RETURN(const auto environment, shared_environment());
-    LB_RETURN_IF_ERROR(check_label(blob, options, environment->library().version));
-    LB_ASSIGN_OR_RETURN(auto session, load_blob(environment, blob, options));
+    LB_ASSIGN_OR_RETURN(const auto vendor, vendor_now());
+    const std::string& version = vendor.environment->library().version;
+    if (device != kCpu) {
+      LB_RETURN_IF_ERROR(check_label(blob, device, options));
+      LB_ASSIGN_OR_RETURN(const auto place, find_place_to_run(vendor, device, options));
+      LB_ASSIGN_OR_RETURN(auto session, load_context(vendor.environment, blob, options, place.use));
+      return make_executable(std::move(session), options, &place);
+    }
+    // What a provider compiled carries the provider's own word on versions; this here is of one version.
+    if (blob.backend == kBackendName && blob.device == kCpu && blob.runtime_version != version) {
+      return Status(StatusCode::kIncompatibleBlob,
+                    fmt::format("the blob was made by ONNX Runtime {}, here is {}", blob.runtime_version, version));
+    }
+    LB_RETURN_IF_ERROR(check_label(blob, device, options));
+    LB_RETURN_IF_ERROR(check_precision(device, Precision::kF32, options));
+    LB_ASSIGN_OR_RETURN(auto session, load_blob(vendor.environment, blob, options));
     return make_executable(std::move(session), options);
   }
 
-  [[nodiscard]] std::vector<core::SearchStep> search_trace() override { return loader_.trace(); }
+  [[nodiscard]] std::vector<core::SearchStep> search_trace() override {
+    auto trace = loader_.trace();
+    if (const auto vendor = vendor_now(); vendor.ok()) {
+      auto steps = vendor->plugins->trace();
+      trace.insert(trace.end(), steps.begin(), steps.end());
+    }
+    return trace;
+  }
 
   [[nodiscard]] std::string install_hint() const override { return loader_.wanted().install_command; }
 
  private:
+  struct Vendor {
+    std::shared_ptr<const Environment> environment;
+    std::shared_ptr<PluginProviders> plugins;
+  };
+  // A device of a provider's, and what to tell the provider.
+  struct Place {
+    PluginUse use;
+    std::string device;
+    std::string full_name;
+    std::string provider;
+    std::string library;
+    Precision computes_in = Precision::kF32;
+    TargetName target{};  // when it is a virtual one
+  };
+
+  static Result<Place> find_place(const Vendor& vendor, std::string_view device) {
+    Place place;
+    place.device = device;
+    LB_ASSIGN_OR_RETURN(place.target, find_target(device));
+    std::optional<PluginDevice> found;
+    if (place.target.target != nullptr) {
+      LB_ASSIGN_OR_RETURN(found, vendor.plugins->any_of(place.target.provider->provider));
+      place.full_name = place.target.target->full_name;
+      place.computes_in = Precision::kF16;
+    } else {
+      LB_ASSIGN_OR_RETURN(found, vendor.plugins->find(device));
+      place.full_name = found->device.full_name;
+      place.computes_in = computes_in(*found);
+    }
+    place.provider = found->provider;
+    place.library = found->library;
+    LB_ASSIGN_OR_RETURN(place.use, plugin_use(place.device, {*found}));
+    return place;
+  }
+
+  static Result<Place> find_place_to_run(const Vendor& vendor, std::string_view device, const CompileOptions& options) {
+    LB_ASSIGN_OR_RETURN(const auto target, find_target(device));
+    if (target.target != nullptr) LB_RETURN_IF_ERROR(check_emulation(target, options));
+    LB_ASSIGN_OR_RETURN(auto place, find_place(vendor, device));
+    LB_RETURN_IF_ERROR(check_precision(device, place.computes_in, options));
+    return place;
+  }
+
+  // Why the compiler of a known provider can not be used, when more is known than that it is not installed.
+  static void add_why(PluginProviders* plugins, const KnownProvider& known, Device& device) {
+    if (plugins == nullptr) {
+      device.metadata["Missing"] = fmt::format("ONNX Runtime: {}; {}", kInstallCommand, device.metadata["Missing"]);
+      return;
+    }
+    for (const core::UnavailablePart& part : plugins->unavailable()) {
+      if (part.name == known.provider) device.metadata["Missing"] = part.reason;
+    }
+  }
+
   static Result<Blob> make_blob(const Environment& environment, const Model& model, const CompileOptions& options,
                                 SessionKind kind) {
     Blob blob;
@@ -133,37 +293,59 @@ class OnnxruntimeBackend final : public core::Backend {
     return blob;
   }
 
-  static Result<std::unique_ptr<Executable>> make_executable(Session session, const CompileOptions& options) {
+  // `place`: null for ONNX Runtime's own CPU.
+  static Result<std::unique_ptr<Executable>> make_executable(Session session, const CompileOptions& options,
+                                                             const Place* place = nullptr) {
     const Concurrency concurrency = concurrency_of(options);
     core::ActiveConfig active;
     active.backend = kBackendName;
-    active.device = kCpu;
-    active.device_full_name = platform::cpu_name();
+    active.device = place != nullptr ? place->device : std::string(kCpu);
+    active.device_full_name = place != nullptr ? place->full_name : platform::cpu_name();
     active.runtime_version = session.environment->library().version;
     active.library_file = session.environment->library().file;
-    active.precision = core::Precision::kF32;
+    active.precision = options.precision;
     active.threads = concurrency.threads;
     active.requests = concurrency.requests;
     active.from_cache = session.from_blob;
+    active.emulated = place != nullptr && place->target.target != nullptr;
     return OnnxruntimeExecutable::create(std::move(session), std::move(active));
   }
 
+  [[nodiscard]] TrialOptions trial_options() const {
+    TrialOptions trial;
+    trial.program = options_.worker_program;
+    trial.folder = options_.memory_folder;
+    return trial;
+  }
+
   // One for all questions; made anew when it could not be made before.
-  Result<std::shared_ptr<const Environment>> shared_environment() {
+  Result<Vendor> vendor_now() {
     LB_ASSIGN_OR_RETURN(auto library, loader_.library());
     const std::lock_guard lock(mutex_);
-    if (!environment_) {
-      LB_ASSIGN_OR_RETURN(environment_, Environment::create(std::move(library)));
+    if (!vendor_.environment) {
+      LB_ASSIGN_OR_RETURN(vendor_.environment, Environment::create(std::move(library)));
+      PluginOptions plugins;
+      plugins.paths = options_.provider_paths;
+      if (plugins.paths.empty()) {
+        plugins.paths = provider_paths(platform::trusted_environment(kProvidersVariable).value_or(""));
+      }
+      plugins.trial = trial_options();
+      vendor_.plugins = std::make_shared<PluginProviders>(vendor_.environment, std::move(plugins));
     }
-    return environment_;
+    return vendor_;
   }
 
   Loader loader_;
+  const BackendOptions options_;
   std::mutex mutex_;
-  std::shared_ptr<const Environment> environment_;  // guarded by mutex_
+  Vendor vendor_;  // guarded by mutex_
 };
 
 }  // namespace
+
+std::vector<std::string> provider_paths(std::string_view text) {
+  return split_paths(text, core::own_system());
+}
 
 std::shared_ptr<core::Backend> make_backend(BackendOptions options) {
   return std::make_shared<OnnxruntimeBackend>(std::move(options));

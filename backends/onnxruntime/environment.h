@@ -21,7 +21,7 @@ class Environment {
 
   [[nodiscard]] const Library& library() const { return *library_; }
   [[nodiscard]] const abi::Api& api() const { return library_->api; }
-  [[nodiscard]] const abi::Env* env() const { return env_.get(); }
+  [[nodiscard]] abi::Env* env() const { return env_.get(); }
   // Says of a buffer that it is ordinary memory.
   [[nodiscard]] const abi::MemoryInfo* cpu_memory() const { return cpu_memory_.get(); }
   [[nodiscard]] Watchdog& watchdog() const { return watchdog_; }

@@ -58,6 +58,21 @@ void take(const abi::Slot* table, std::size_t slot, F*& function) {
   function = reinterpret_cast<F*>(table[slot]);
 }
 
+// Those that a library of this version has; the others stay null.
+void take_plugin_slots(const abi::Slot* table, Library& library) {
+  const auto reaches = [&](std::uint32_t since) { return library.api_version >= since; };
+#define LB_TAKE(slot, name, since, result, parameters) \
+  if (reaches(since)) take(table, slot, library.plugin.name);
+  LB_ONNXRUNTIME_PLUGIN(LB_TAKE)
+  if (library.plugin.GetCompileApi == nullptr) return;
+  const auto* compile_table = reinterpret_cast<const abi::Slot*>(library.plugin.GetCompileApi());
+  // Null in a build without the compiler.
+  if (compile_table == nullptr) return;
+  table = compile_table;
+  LB_ONNXRUNTIME_COMPILE(LB_TAKE)
+#undef LB_TAKE
+}
+
 }  // namespace
 
 Status Library::error(StatusCode code, std::string message, abi::Status* failure) const {
@@ -134,6 +149,7 @@ Result<std::shared_ptr<const Library>> open_library(const std::string& file) {
   if (library.api_version >= (since)) take(table, slot, library.api.name);
   LB_ONNXRUNTIME_OPTIONAL(LB_TAKE)
 #undef LB_TAKE
+  take_plugin_slots(table, library);
 
   opened.leak();
   return std::shared_ptr<const Library>(std::make_shared<const Library>(std::move(library)));

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "backends/onnxruntime/abi.h"
+#include "backends/onnxruntime/abi_plugin.h"
 #include "backends/onnxruntime/find.h"
 #include "core/result.h"
 #include "core/vendor_loader.h"
@@ -18,6 +19,7 @@ namespace latebind::onnxruntime {
 // Constant after construction; used from any thread.
 struct Library {
   abi::Api api;
+  abi::PluginApi plugin;          // as far as the library is new enough
   std::uint32_t api_version = 0;  // N of the table 1.N in use
   std::string file;               // UTF-8
   std::string version;            // the vendor's own text, "1.31.1"

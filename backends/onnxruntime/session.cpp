@@ -1,6 +1,7 @@
 #include "backends/onnxruntime/session.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "backends/onnxruntime/context_model.h"
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
 #include "core/platform/temporary_folder.h"
@@ -136,13 +138,6 @@ std::vector<core::TensorInfo> infos_of(std::vector<Declared> declared) {
   return infos;
 }
 
-Status check_precision(const CompileOptions& options) {
-  if (options.precision == core::Precision::kF32) return {};
-  return Status(StatusCode::kUnsupported,
-                fmt::format("onnxruntime:CPU computes in {}, not in {}", core::word_of(core::Precision::kF32),
-                            core::word_of(options.precision)));
-}
-
 struct Prepared {
   const ModelForm* form = nullptr;
   NamedDimensions dimensions;
@@ -150,7 +145,6 @@ struct Prepared {
 
 // Where shapes are given, the model is loaded once to be asked how its dimensions are called.
 Result<Prepared> prepare(const Environment& environment, const core::Model& model, const CompileOptions& options) {
-  LB_RETURN_IF_ERROR(check_precision(options));
   Prepared prepared;
   LB_ASSIGN_OR_RETURN(prepared.form, onnx_form(model));
   if (options.input_shapes.empty()) return prepared;
@@ -182,10 +176,14 @@ struct MappedBlob {
 }  // namespace
 
 Result<Session> load_model(std::shared_ptr<const Environment> environment, const core::Model& model,
-                           const CompileOptions& options) {
+                           const CompileOptions& options, const PluginUse* plugin) {
   LB_ASSIGN_OR_RETURN(const auto prepared, prepare(*environment, model, options));
   LB_ASSIGN_OR_RETURN(auto session_options,
-                      make_session_options(*environment, SessionKind::kRun, options, prepared.dimensions));
+                      make_session_options(*environment, plugin != nullptr ? SessionKind::kContext : SessionKind::kRun,
+                                           options, prepared.dimensions));
+  if (plugin != nullptr) {
+    LB_RETURN_IF_ERROR(use_plugin(*environment, *plugin, options.whole_graph, session_options.get()));
+  }
   Session session;
   LB_ASSIGN_OR_RETURN(session.handle,
                       create_session(*environment, model.name(), *prepared.form, session_options.get()));
@@ -201,7 +199,6 @@ Result<Session> load_model(std::shared_ptr<const Environment> environment, const
 Result<Session> load_blob(std::shared_ptr<const Environment> environment, const core::Blob& blob,
                           const CompileOptions& options) {
   const Library& library = environment->library();
-  LB_RETURN_IF_ERROR(check_precision(options));
   if (!is_blob(blob.bytes.bytes)) {
     return Status(StatusCode::kIncompatibleBlob, "the blob is no compiled model of ONNX Runtime: it is damaged");
   }
@@ -225,6 +222,105 @@ Result<Session> load_blob(std::shared_ptr<const Environment> environment, const 
   session.outputs = infos_of(std::move(declaration.outputs));
   session.environment = std::move(environment);
   return session;
+}
+
+Result<Session> load_context(std::shared_ptr<const Environment> environment, const core::Blob& blob,
+                             const CompileOptions& options, const PluginUse& plugin) {
+  const Library& library = environment->library();
+  const auto refuse = [](std::string text) { return Status(StatusCode::kIncompatibleBlob, std::move(text)); };
+  const auto model = read_context_model(blob.bytes.bytes);
+  if (!model.ok()) return refuse(fmt::format("the blob is damaged: {}", model.status().message()));
+  if (model->contexts == 0) return refuse("the blob is no compiled model: it has no EPContext node");
+  // The vendor would read it from wherever the model says.
+  if (!model->embedded) return refuse("the blob names a context in another file");
+  const char* provider = library.plugin.EpDevice_EpName(plugin.device);
+  const std::string compatibility = model->compatibility(provider != nullptr ? provider : "");
+  if (!blob.compatibility.empty() && blob.compatibility != compatibility) {
+    return refuse(fmt::format("the blob says of itself '{}', its label '{}'", compatibility, blob.compatibility));
+  }
+  if (plugin.target != nullptr && is_for_another(*plugin.target, compatibility)) {
+    return refuse(fmt::format("the blob was made for '{}', not for {}", compatibility, plugin.id));
+  }
+  if (plugin.target == nullptr && !compatibility.empty() &&
+      library.plugin.GetModelCompatibilityForEpDevices != nullptr) {
+    abi::CompiledModelCompatibility verdict = abi::kNotApplicable;
+    if (auto* failure =
+            library.plugin.GetModelCompatibilityForEpDevices(&plugin.device, 1, compatibility.c_str(), &verdict)) {
+      return library.error(StatusCode::kIncompatibleBlob, "the provider does not judge the blob", failure);
+    }
+    if (verdict == abi::kNotCompatible) {
+      return refuse(fmt::format("{} can not use a blob made for '{}'", plugin.id, compatibility));
+    }
+  }
+
+  LB_ASSIGN_OR_RETURN(auto session_options, make_session_options(*environment, SessionKind::kBlob, options, {}));
+  LB_RETURN_IF_ERROR(use_plugin(*environment, plugin, options.whole_graph, session_options.get()));
+  Session session;
+  session.kept.push_back(blob.bytes);
+  session.from_blob = true;
+  abi::Session* handle = nullptr;
+  if (auto* failure = library.api.CreateSessionFromArray(environment->env(), blob.bytes.bytes.data(),
+                                                         blob.bytes.bytes.size(), session_options.get(), &handle)) {
+    return library.error(StatusCode::kIncompatibleBlob, fmt::format("{} does not load the blob", plugin.id), failure);
+  }
+  session.handle = Owned<abi::Session>(handle, library.api.ReleaseSession);
+  LB_ASSIGN_OR_RETURN(auto declaration, read_declaration(*environment, handle));
+  session.inputs = infos_of(std::move(declaration.inputs));
+  session.outputs = infos_of(std::move(declaration.outputs));
+  session.environment = std::move(environment);
+  return session;
+}
+
+Status compile_context(const Environment& environment, const core::Model& model, const CompileOptions& options,
+                       const PluginUse& plugin, const std::filesystem::path& file) {
+  const Library& library = environment.library();
+  const abi::PluginApi& api = library.plugin;
+  if (!api.has_compiler()) {
+    return Status(StatusCode::kUnsupported, fmt::format("compiling for {} needs ONNX Runtime 1.{} or newer, here is {}",
+                                                        plugin.id, abi::kCompilerSince, library.version));
+  }
+  LB_ASSIGN_OR_RETURN(const auto prepared, prepare(environment, model, options));
+  LB_ASSIGN_OR_RETURN(auto session_options,
+                      make_session_options(environment, SessionKind::kContext, options, prepared.dimensions));
+  LB_RETURN_IF_ERROR(add_external_data(library, *prepared.form, session_options.get()));
+  // Not strict: the vendor would say that nodes are left, and not which.
+  LB_RETURN_IF_ERROR(use_plugin(environment, plugin, /*strict=*/false, session_options.get()));
+
+  abi::ModelCompilationOptions* raw = nullptr;
+  LB_ORT_RETURN_IF_ERROR(
+      library, api.CreateModelCompilationOptionsFromSessionOptions(environment.env(), session_options.get(), &raw),
+      "ONNX Runtime does not make options to compile with");
+  const Owned<abi::ModelCompilationOptions> compilation(raw, api.ReleaseModelCompilationOptions);
+  const auto check = [&](abi::Status* failure, const char* what) -> Status {
+    if (failure == nullptr) return {};
+    return library.error(StatusCode::kInternal, fmt::format("ONNX Runtime does not compile with {}", what), failure);
+  };
+  const ModelForm& form = *prepared.form;
+  LB_RETURN_IF_ERROR(check(form.file.empty() ? api.ModelCompilationOptions_SetInputModelFromBuffer(
+                                                   raw, form.graph.bytes.data(), form.graph.bytes.size())
+                                             : api.ModelCompilationOptions_SetInputModelPath(raw, form.file.c_str()),
+                           "this model"));
+  LB_RETURN_IF_ERROR(
+      check(api.ModelCompilationOptions_SetOutputModelPath(raw, file.c_str()), "this place to write to"));
+  LB_RETURN_IF_ERROR(check(api.ModelCompilationOptions_SetEpContextEmbedMode(raw, true), "embedded contexts"));
+  LB_RETURN_IF_ERROR(
+      check(api.ModelCompilationOptions_SetGraphOptimizationLevel(raw, abi::kEnableBasic), "basic optimisations"));
+  if (auto* failure = api.CompileModel(environment.env(), raw)) {
+    return library.error_by_kind(StatusCode::kDeviceFailed,
+                                 fmt::format("{} does not compile the model {}", plugin.id, model.name()), failure);
+  }
+
+  LB_ASSIGN_OR_RETURN(const auto mapped, platform::MappedFile::open(file));
+  LB_ASSIGN_OR_RETURN(const auto made, read_context_model(mapped.bytes()));
+  const bool whole = made.contexts > 0 && made.others == 0;
+  if (made.contexts == 0 || (options.whole_graph && !whole)) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("{} leaves {} of the {} nodes of {} to the CPU: {}{}{}", plugin.id, made.others,
+                              made.others + made.contexts, model.name(), fmt::join(made.other_names, ", "),
+                              made.others > made.other_names.size() ? ", …" : "",
+                              options.input_shapes.empty() ? "; fixed input shapes may help" : ""));
+  }
+  return {};
 }
 
 Result<core::SharedBytes> compile_model(const Environment& environment, const core::Model& model,

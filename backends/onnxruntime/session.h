@@ -3,6 +3,7 @@
 // Constant after construction; the vendor runs one session from several threads at once.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -27,14 +28,27 @@ struct Session {
   std::vector<core::TensorInfo> outputs;
 };
 
-// The vendor computes in what the model is written in: f32. kUnsupported for any other precision, and for a model
-// without an ONNX form; kInvalidModel with the vendor's text when the model is wrong.
+// Precisions are the caller's to check: the vendor's CPU computes in what the model is written in. kUnsupported for a
+// model without an ONNX form; kInvalidModel with the vendor's text when the model is wrong. `plugin`: the device to use
+// instead of the vendor's CPU; may be null.
 [[nodiscard]] core::Result<Session> load_model(std::shared_ptr<const Environment> environment, const core::Model& model,
-                                               const core::CompileOptions& options);
+                                               const core::CompileOptions& options, const PluginUse* plugin = nullptr);
 
 // The vendor's own file of an optimised model, from memory. kIncompatibleBlob when it is not one.
 [[nodiscard]] core::Result<Session> load_blob(std::shared_ptr<const Environment> environment, const core::Blob& blob,
                                               const core::CompileOptions& options);
+
+// What compile_context() has made, on a device of the provider that made it. kIncompatibleBlob when it is not one, or
+// the provider says that it can not be used here.
+[[nodiscard]] core::Result<Session> load_context(std::shared_ptr<const Environment> environment, const core::Blob& blob,
+                                                 const core::CompileOptions& options, const PluginUse& plugin);
+
+// An ONNX model of contexts that the plugin has compiled, embedded, into `file`: stock ONNX Runtime with that provider
+// loads it, too. kUnsupported, naming nodes, when options.whole_graph is set and some are left to the CPU: `file` may
+// be there all the same.
+[[nodiscard]] core::Status compile_context(const Environment& environment, const core::Model& model,
+                                           const core::CompileOptions& options, const PluginUse& plugin,
+                                           const std::filesystem::path& file);
 
 // Such a file, from a model; `kind` is kCompile or kCompileHere.
 [[nodiscard]] core::Result<core::SharedBytes> compile_model(const Environment& environment, const core::Model& model,

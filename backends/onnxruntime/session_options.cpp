@@ -54,6 +54,7 @@ Result<Owned<abi::SessionOptions>> make_session_options(const Environment& envir
 
   abi::GraphOptimizationLevel level = abi::kEnableAll;
   if (kind == SessionKind::kDeclare || kind == SessionKind::kBlob) level = abi::kDisableAll;
+  if (kind == SessionKind::kContext) level = abi::kEnableBasic;
   if (kind == SessionKind::kCompile) level = abi::kEnableExtended;
   LB_RETURN_IF_ERROR(check(api.SetSessionGraphOptimizationLevel(raw, level), "optimisation level"));
 
@@ -76,6 +77,21 @@ Result<Owned<abi::SessionOptions>> make_session_options(const Environment& envir
     LB_RETURN_IF_ERROR(add_entry(library, raw, key, value));
   }
   return result;
+}
+
+Status use_plugin(const Environment& environment, const PluginUse& plugin, bool strict, abi::SessionOptions* options) {
+  const Library& library = environment.library();
+  std::vector<const char*> keys;
+  std::vector<const char*> values;
+  for (const auto& [key, value] : plugin.options) {
+    keys.push_back(key.c_str());
+    values.push_back(value.c_str());
+  }
+  LB_ORT_RETURN_IF_ERROR(library,
+                         library.plugin.SessionOptionsAppendExecutionProvider_V2(
+                             options, environment.env(), &plugin.device, 1, keys.data(), values.data(), keys.size()),
+                         fmt::format("ONNX Runtime does not use the provider of {}", plugin.id));
+  return strict ? add_entry(library, options, "session.disable_cpu_ep_fallback", "1") : Status();
 }
 
 }  // namespace latebind::onnxruntime

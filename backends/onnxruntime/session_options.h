@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends/onnxruntime/environment.h"
+#include "backends/onnxruntime/targets.h"
 #include "core/executable.h"
 #include "core/result.h"
 
@@ -28,18 +29,31 @@ struct Concurrency {
 // A size for every dimension of the model that goes by this name.
 using NamedDimensions = std::vector<std::pair<std::string, std::int64_t>>;
 
+// A plugin provider's device, to be used for all of the model; nothing else of the session's is.
+struct PluginUse {
+  std::string id;                                              // "onnxruntime:QNN.v73", for messages
+  const abi::EpDevice* device = nullptr;                       // the environment's
+  std::vector<std::pair<std::string, std::string>> options{};  // the provider's own
+  const Target* target = nullptr;  // when it is virtual: the provider judges no blobs for it
+};
+
 enum class SessionKind {
   kRun,          // everything that makes runs fast
   kDeclare,      // only to be asked for its inputs and outputs: nothing is optimised
   kCompile,      // optimised as far as the result is good for any processor
   kCompileHere,  // optimised as kRun, for this processor
   kBlob,         // from a blob: already optimised
+  kContext,      // to be compiled by a plugin provider: what is constant is computed, and nothing else
 };
 
 [[nodiscard]] core::Result<Owned<abi::SessionOptions>> make_session_options(const Environment& environment,
                                                                             SessionKind kind,
                                                                             const core::CompileOptions& options,
                                                                             const NamedDimensions& dimensions);
+
+// Gives the session to the plugin. `strict`: nodes that the provider does not take are an error.
+[[nodiscard]] core::Status use_plugin(const Environment& environment, const PluginUse& plugin, bool strict,
+                                      abi::SessionOptions* options);
 
 // One entry of the vendor's own configuration.
 [[nodiscard]] core::Status add_entry(const Library& library, abi::SessionOptions* options, const std::string& key,

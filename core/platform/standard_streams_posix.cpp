@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): POSIX has more in it than C
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -22,5 +23,18 @@ void ignore_closed_pipes() {
 
 // They always do here.
 void use_binary_streams() {}
+
+std::FILE* take_standard_output() {
+  std::fflush(stdout);
+  const int kept = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (kept < 0) return nullptr;
+  std::FILE* const stream = fdopen(kept, "wb");
+  if (stream == nullptr || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+    if (stream != nullptr) std::fclose(stream);
+    if (stream == nullptr) close(kept);
+    return nullptr;
+  }
+  return stream;
+}
 
 }  // namespace latebind::platform

@@ -28,6 +28,19 @@ unsigned error_stream_columns() {
 // A closed pipe is an error of the write on Windows anyway.
 void ignore_closed_pipes() {}
 
+std::FILE* take_standard_output() {
+  std::fflush(stdout);
+  const int kept = _dup(_fileno(stdout));
+  if (kept < 0) return nullptr;
+  std::FILE* const stream = _fdopen(kept, "wb");
+  if (stream == nullptr || _dup2(_fileno(stderr), _fileno(stdout)) != 0) {
+    if (stream != nullptr) std::fclose(stream);
+    if (stream == nullptr) _close(kept);
+    return nullptr;
+  }
+  return stream;
+}
+
 void use_binary_streams() {
   _setmode(_fileno(stdin), _O_BINARY);
   _setmode(_fileno(stdout), _O_BINARY);

@@ -2,7 +2,7 @@
 
 import json
 
-from support import BOTH_GONE, ONNXRUNTIME_GONE, OPENVINO_GONE, empty_prefix, good, run
+from support import BOTH_GONE, MODEL, ONNXRUNTIME_GONE, OPENVINO_GONE, empty_prefix, good, provider, run
 
 
 def test_devices_names_both_backends_with_version_and_full_name():
@@ -24,7 +24,8 @@ def test_devices_json_has_what_its_help_says():
         assert device["kind"] in ("cpu", "gpu", "npu", "other")
         assert isinstance(device["metadata"], dict)
     for backend in report["backends"]:
-        assert set(backend) == {"name", "available", "runtime_version", "code", "reason", "install"}
+        assert set(backend) == {"name", "available", "runtime_version", "code", "reason", "install",
+                                "unavailable"}
         assert backend["available"] is True and backend["code"] == "OK" and backend["reason"] == ""
 
 
@@ -69,7 +70,8 @@ def test_doctor_json_has_what_its_help_says():
     assert set(report["folders"]) == {"cache", "config", "system_config"}
     for backend in report["backends"]:
         assert set(backend) == {
-            "name", "available", "runtime_version", "code", "reason", "install", "search", "devices"}
+            "name", "available", "runtime_version", "code", "reason", "install", "unavailable", "search",
+            "devices"}
         assert any(step["opened"] for step in backend["search"])
         assert all(device["works"] for device in backend["devices"])
 
@@ -116,3 +118,46 @@ def test_explain_says_the_order_and_the_rules():
     placement = json.loads(good("devices", "--json", "--explain", env=OPENVINO_GONE).stdout)["placement"]
     assert placement["text"] == "auto" and placement["devices"] == ["onnxruntime:CPU"]
     assert placement["refused"][0]["device"] == "openvino"
+
+
+def test_virtual_devices_are_listed_on_purpose_only():
+    assert "QNN.v73" not in good("devices", env={"LATEBIND_ONNXRUNTIME_PROVIDERS": "none"}).stdout
+    report = json.loads(good("devices", "--virtual", "--json", env={"LATEBIND_ONNXRUNTIME_PROVIDERS": "none"}).stdout)
+    virtual = {device["id"]: device for device in report["devices"] if device["virtual"]}
+    npu = virtual["onnxruntime:QNN.v73"]
+    assert npu["kind"] == "npu" and npu["metadata"]["IsVirtual"] == "1"
+    assert npu["metadata"]["DiscoveredBy"] == "onnxruntime"
+    assert npu["metadata"]["CompilerInstalled"] == "0"
+    assert "pip install onnxruntime-qnn" in npu["metadata"]["Missing"]
+
+
+def test_plugin_providers_are_devices_and_those_without_any_say_why(tmp_path):
+    env = {"LATEBIND_ONNXRUNTIME_PROVIDERS": f"{provider('onnxruntime-qnn')}:{provider('onnxruntime-ep-openvino')}",
+           "XDG_CACHE_HOME": str(tmp_path)}
+    report = json.loads(good("devices", "--virtual", "--json", env=env).stdout)
+    devices = {device["id"]: device for device in report["devices"]}
+    assert devices["onnxruntime:QNN"]["metadata"]["Provider"] == "QNNExecutionProvider"
+    assert devices["onnxruntime:QNN.v73"]["metadata"]["CompilerInstalled"] == "1"
+    onnxruntime = next(one for one in report["backends"] if one["name"] == "onnxruntime")
+    if not any(name.startswith("onnxruntime:OpenVINO") for name in devices):
+        assert [one["name"] for one in onnxruntime["unavailable"]] == ["OpenVINOExecutionProvider"]
+        assert "offers no device on this machine" in onnxruntime["unavailable"][0]["reason"]
+    assert (tmp_path / "latebind" / "providers.json").exists()
+    # In the doctor's trace, too; a flag wins.
+    done = good("doctor", "--onnxruntime-providers", "/nonexistent/provider.so", env=env)
+    assert "/nonexistent/provider.so" in done.stdout and "does not exist" in done.stdout
+
+
+def test_a_virtual_device_runs_in_emulation_only_when_allowed(tmp_path):
+    env = {"LATEBIND_ONNXRUNTIME_PROVIDERS": provider("onnxruntime-qnn"), "XDG_CACHE_HOME": str(tmp_path)}
+    npu = ("--device", "onnxruntime:QNN.v73", "--precision", "f16", "--buckets", "32", "--max-tokens", "32")
+    done = run("embed", "--model", MODEL, *npu, input="Hello, world!\n", env=env)
+    assert done.returncode == 1
+    assert "is not in this machine; --emulate runs it in its vendor's emulation" in done.stderr
+    # What the emulator prints by itself does not come between the results.
+    done = good("embed", "--model", MODEL, *npu, "--emulate", input="Hello, world!\n", env=env)
+    assert "onnxruntime:QNN.v73" in done.stderr and "emulated, f16" in done.stderr
+    (line,) = done.stdout.splitlines()
+    vector = json.loads(line)["embedding"]
+    reference = json.loads(good("embed", "--model", MODEL, "-q", input="Hello, world!\n").stdout)["embedding"]
+    assert sum(a * b for a, b in zip(vector, reference)) >= 0.999

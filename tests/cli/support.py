@@ -24,6 +24,12 @@ ONNXRUNTIME_GONE = {"LATEBIND_ONNXRUNTIME_LIBRARY": "/nonexistent/libonnxruntime
 BOTH_GONE = OPENVINO_GONE | ONNXRUNTIME_GONE
 
 
+def provider(package):
+    """The library of a plugin provider that scripts/setup puts below build/runtime."""
+    (library,) = (SOURCE / "build" / "runtime" / "providers").glob(f"{package}-*/*/libonnxruntime_providers_*.so")
+    return str(library)
+
+
 def run(*arguments, env=None, binary=False, program=PROGRAM, **options):
     """Runs the program; its output as text, or as bytes."""
     settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 280}

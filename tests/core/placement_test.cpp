@@ -92,6 +92,56 @@ TEST_F(PlacementTest, VirtualDevicesAreNeverCandidates) {
   EXPECT_THAT(resolved("auto"), IsEmpty());
 }
 
+class VirtualPlacementTest : public PlacementTest {
+ protected:
+  void SetUp() override {
+    PlacementTest::SetUp();
+    first->absent = {device("NPU.v8", {{"IsVirtual", "1"}, {"Emulated", "1"}}),
+                     device("NPU.v9", {{"IsVirtual", "1"}, {"Emulated", "0"}, {"Missing", "a compiler: buy one"}}),
+                     device("NPU.v10", {{"IsVirtual", "1"}, {"Emulated", "0"}})};
+  }
+  static Device device(std::string name, std::map<std::string, std::string> metadata) {
+    return {"first", std::move(name), DeviceKind::kNpu, "a scripted device", "1.0", std::move(metadata)};
+  }
+  Placement::Candidate only(std::string_view text, bool emulate) {
+    const auto placement = Placement::parse(text, registry);
+    EXPECT_TRUE(placement.ok());
+    auto candidates = placement->resolve(registry, emulate);
+    EXPECT_EQ(candidates.size(), 1U);
+    return std::move(candidates.at(0));
+  }
+};
+
+TEST_F(VirtualPlacementTest, OneThatIsNamedRunsInEmulationWhenThatIsAllowed) {
+  const auto candidate = only("first:NPU.v8", true);
+  ASSERT_TRUE(candidate.device.has_value());
+  EXPECT_EQ(candidate.device->id(), "first:NPU.v8");
+  const auto refused = only("first:NPU.v8", false);
+  EXPECT_FALSE(refused.device.has_value());
+  EXPECT_EQ(refused.refusal.reason, "is not in this machine; --emulate runs it in its vendor's emulation");
+}
+
+TEST_F(VirtualPlacementTest, OneThatCanNotBeEmulatedSaysWhy) {
+  EXPECT_THAT(only("first:NPU.v9", true).refusal.reason,
+              HasSubstr("its compiler is not installed: a compiler: buy one"));
+  EXPECT_THAT(only("first:NPU.v10", true).refusal.reason, HasSubstr("emulates it on no machine like this"));
+}
+
+TEST_F(VirtualPlacementTest, NoWordButItsNameMeansIt) {
+  for (const char* text : {"auto", "npu", "first"}) {
+    const auto placement = Placement::parse(text, registry);
+    ASSERT_TRUE(placement.ok());
+    for (const auto& candidate : placement->resolve(registry, true)) {
+      EXPECT_FALSE(candidate.device && candidate.device->is_virtual()) << text;
+    }
+  }
+}
+
+TEST_F(VirtualPlacementTest, ANameThatNobodyHasIsAnsweredWithTheVirtualOnes) {
+  EXPECT_THAT(only("first:NPU.v11", true).refusal.reason,
+              HasSubstr("virtual ones, to compile for, are first:NPU.v8, first:NPU.v9, first:NPU.v10"));
+}
+
 TEST_F(PlacementTest, DevicesOfUnrankedKindsMustBeNamed) {
   first->present.clear();
   first->with("DSP", DeviceKind::kOther);

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "backends/onnxruntime/abi_plugin.h"
+
 namespace latebind::onnxruntime {
 namespace {
 
@@ -97,8 +99,8 @@ class OnnxruntimeAbiTest : public testing::Test {
   }
 
   // The table, in order. A slot that can not be read is given the name "?" and its text.
-  [[nodiscard]] std::vector<Declaration> slots() const {
-    const std::string body = body_of("struct OrtApi {");
+  [[nodiscard]] std::vector<Declaration> slots(const std::string& start = "struct OrtApi {") const {
+    const std::string body = body_of(start);
     std::vector<Declaration> result;
     std::string code;
     unsigned since = 0;
@@ -150,32 +152,43 @@ class OnnxruntimeAbiTest : public testing::Test {
 
 TEST_F(OnnxruntimeAbiTest, SlotsAreWhereAndWhatTheVendorSays) {
   const auto table = slots();
+  const auto compile_table = slots("struct OrtCompileApi {");
   ASSERT_GT(table.size(), 400U);
-  const auto compare = [&](std::size_t slot, const std::string& name, unsigned since, const std::string& result,
-                           const std::string& parameters, bool is_required) {
+  ASSERT_GT(compile_table.size(), 10U);
+  const auto compare_in = [&](const std::vector<Declaration>& in, std::size_t slot, const std::string& name,
+                              unsigned since, const std::string& result, const std::string& parameters,
+                              bool is_required) {
     SCOPED_TRACE(name);
-    ASSERT_LT(slot, table.size());
-    EXPECT_EQ(table[slot].name, name) << "slot " << slot << " is " << table[slot].name << " " << table[slot].result;
-    EXPECT_EQ(table[slot].result, normalized_type(result));
-    EXPECT_EQ(table[slot].parameters, normalized_type(parameters));
+    ASSERT_LT(slot, in.size());
+    EXPECT_EQ(in[slot].name, name) << "slot " << slot << " is " << in[slot].name << " " << in[slot].result;
+    EXPECT_EQ(in[slot].result, normalized_type(result));
+    EXPECT_EQ(in[slot].parameters, normalized_type(parameters));
     if (since != 0) {
-      EXPECT_EQ(table[slot].since, since);
+      EXPECT_EQ(in[slot].since, since);
     }
     if (is_required) {
-      EXPECT_LE(table[slot].since, abi::kOldestApi) << "not in the oldest version that we take";
+      EXPECT_LE(in[slot].since, abi::kOldestApi) << "not in the oldest version that we take";
     }
   };
+  const auto compare = [&](auto... about) { compare_in(table, about...); };
+  const auto compare_compile = [&](auto... about) { compare_in(compile_table, about...); };
 #define LB_COMPARE_REQUIRED(slot, name, since, result, parameters) \
   compare(slot, #name, since, #result, #parameters, true);
 #define LB_COMPARE_OPTIONAL(slot, name, since, result, parameters) \
   compare(slot, #name, since, #result, #parameters, false);
   LB_ONNXRUNTIME_REQUIRED(LB_COMPARE_REQUIRED)
+#define LB_COMPARE_COMPILE(slot, name, since, result, parameters) \
+  compare_compile(slot, #name, since, #result, #parameters, false);
   LB_ONNXRUNTIME_OPTIONAL(LB_COMPARE_OPTIONAL)
+  LB_ONNXRUNTIME_PLUGIN(LB_COMPARE_OPTIONAL)
+  LB_ONNXRUNTIME_COMPILE(LB_COMPARE_COMPILE)
 }
 
 TEST_F(OnnxruntimeAbiTest, EverySlotOfTheHeaderIsUnderstood) {
-  for (const Declaration& slot : slots()) {
-    EXPECT_NE(slot.name, "?") << slot.result;
+  for (const char* table : {"struct OrtApi {", "struct OrtCompileApi {"}) {
+    for (const Declaration& slot : slots(table)) {
+      EXPECT_NE(slot.name, "?") << slot.result;
+    }
   }
 }
 
@@ -239,6 +252,16 @@ TEST_F(OnnxruntimeAbiTest, NumbersAreTheVendors) {
   EXPECT_EQ(allocators.at("OrtDeviceAllocator"), abi::kDeviceAllocator);
   EXPECT_EQ(allocators.at("OrtArenaAllocator"), abi::kArenaAllocator);
   EXPECT_EQ(numbers_of("typedef enum OrtMemType {").at("OrtMemTypeDefault"), abi::kMemTypeDefault);
+  const auto hardware = numbers_of("typedef enum OrtHardwareDeviceType {");
+  EXPECT_EQ(hardware.at("OrtHardwareDeviceType_CPU"), abi::kHardwareCpu);
+  EXPECT_EQ(hardware.at("OrtHardwareDeviceType_GPU"), abi::kHardwareGpu);
+  EXPECT_EQ(hardware.at("OrtHardwareDeviceType_NPU"), abi::kHardwareNpu);
+  const auto compatible = numbers_of("typedef enum OrtCompiledModelCompatibility {");
+  EXPECT_EQ(compatible.at("OrtCompiledModelCompatibility_EP_NOT_APPLICABLE"), abi::kNotApplicable);
+  EXPECT_EQ(compatible.at("OrtCompiledModelCompatibility_EP_SUPPORTED_OPTIMAL"), abi::kOptimal);
+  EXPECT_EQ(compatible.at("OrtCompiledModelCompatibility_EP_SUPPORTED_PREFER_RECOMPILATION"),
+            abi::kPreferRecompilation);
+  EXPECT_EQ(compatible.at("OrtCompiledModelCompatibility_EP_UNSUPPORTED"), abi::kNotCompatible);
 }
 
 }  // namespace

@@ -67,7 +67,8 @@ class ScriptedBackend : public core::Backend {
   // What the script says; set before use or from the test's own thread.
   Status availability;
   std::vector<Device> present;
-  std::map<std::string, Status> load_failures;                                 // by device name
+  std::vector<Device> absent;                   // the virtual ones that it gives when asked for them
+  std::map<std::string, Status> load_failures;  // by device name
   std::map<std::string, ScriptedExecutable::Script, std::less<>> run_scripts;  // by device name
   std::map<std::string, core::Precision> only_precision;                       // by device name; else any
   std::atomic<int> loads{0};
@@ -89,6 +90,7 @@ class ScriptedBackend : public core::Backend {
     ++questions;
     return present;
   }
+  Result<std::vector<Device>> virtual_devices() override { return absent; }
   Result<std::string> runtime_version() override { return std::string("1.0"); }
   Result<Blob> compile(const Model&, std::string_view, const CompileOptions&) override {
     return Status(StatusCode::kUnsupported, "the scripted backend compiles nothing");

@@ -1,0 +1,31 @@
+// What a provider's compiler has made: an ONNX model whose nodes are compiled contexts (operator EPContext), and
+// whatever nodes the provider has left to the CPU.
+//
+// A pure function over bytes that may come from anywhere; any thread.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+
+namespace latebind::onnxruntime {
+
+struct ContextModel {
+  std::size_t contexts = 0;              // nodes that are compiled
+  std::size_t others = 0;                // nodes that are not
+  std::vector<std::string> other_names;  // of the first ones: "Shape (v12_count)"
+  bool embedded = true;                  // no context lies in another file
+  std::map<std::string, std::string> metadata;
+
+  // The provider's own word on what can run it; empty when it gives none.
+  [[nodiscard]] std::string compatibility(const std::string& provider) const;
+};
+
+// kInvalidModel for what is no ONNX model.
+[[nodiscard]] core::Result<ContextModel> read_context_model(std::span<const std::byte> bytes);
+
+}  // namespace latebind::onnxruntime

@@ -1,0 +1,178 @@
+#include "backends/onnxruntime/plugin_find.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "backends/onnxruntime/targets.h"
+
+namespace latebind::onnxruntime {
+namespace {
+
+using core::FileSystem;
+using core::SearchCandidate;
+using core::System;
+using Kind = FileSystem::Kind;
+
+// More than any folder has on purpose.
+constexpr std::size_t kProvidersMax = 32;
+
+std::string parent(const std::string& path) {
+  const auto slash = path.find_last_of('/');
+  return slash == std::string::npos || slash == 0 ? std::string() : path.substr(0, slash);
+}
+
+bool is_absolute(std::string_view path, System system) {
+  if (system == System::kLinux) return path.starts_with('/');
+  return path.starts_with("//") || (path.size() > 2 && path[1] == ':' && path[2] == '/');
+}
+
+// "libonnxruntime_providers_x.so" of "libonnxruntime_providers_x.so.1.2"; empty for what is no provider's library.
+std::string plain_name(const std::string& name, System system) {
+  const std::string_view begin = system == System::kWindows ? "onnxruntime_providers_" : "libonnxruntime_providers_";
+  const std::string_view suffix = system == System::kWindows ? ".dll" : ".so";
+  if (!name.starts_with(begin)) return {};
+  const auto end = name.find(suffix, begin.size());
+  if (end == std::string::npos) return {};
+  const std::string_view version = std::string_view(name).substr(end + suffix.size());
+  if (!version.empty() && (system == System::kWindows || version.front() != '.')) return {};
+  const std::string_view stem = std::string_view(name).substr(begin.size(), end - begin.size());
+  // What ONNX Runtime's own builds consist of: no plugins.
+  if (stem == "shared" || stem == "cuda" || stem == "tensorrt" || stem == "rocm" || stem == "migraphx") return {};
+  return name.substr(0, end + suffix.size());
+}
+
+class ListMaker {
+ public:
+  ListMaker(const ProviderFacts& facts, const FileSystem& files) : facts_(facts), files_(files) {}
+
+  std::vector<SearchCandidate> make() && {
+    if (!facts_.paths.empty()) {
+      if (facts_.paths != std::vector<std::string>{std::string(kNoProviders)}) {
+        for (const std::string& path : facts_.paths)
+          add_named(path);
+      }
+      return std::move(list_);
+    }
+    for (const KnownProvider& known : known_providers()) {
+      core::VendorLibrary wanted;
+      wanted.product = known.provider;
+      wanted.install_command = known.install_command;
+      wanted.stem = known.library_stem;
+      wanted.package_folder = known.package_folder;
+      const auto found = core::search_list(wanted, facts_.search, files_);
+      const auto first = std::ranges::find_if(found.candidates, [](const auto& one) { return one.why_not.empty(); });
+      // One of each provider: two copies can not be registered under one name.
+      if (first != found.candidates.end()) {
+        add(first->place, first->source);
+      } else {
+        add_beside_runtime(known);
+      }
+    }
+    return std::move(list_);
+  }
+
+ private:
+  void add_named(std::string path) {
+    const std::string source = "the configured providers";
+    while (path.size() > 1 && path.ends_with('/'))
+      path.pop_back();
+    if (!is_absolute(path, facts_.search.system)) {
+      return miss(path, source, "a relative path, and the current folder is never searched: give the full path");
+    }
+    const Kind kind = files_.kind_of(path);
+    if (kind == Kind::kNothing) return miss(path, source, "does not exist");
+    if (kind == Kind::kFile) return add(path, source);
+    const auto libraries = libraries_in(path);
+    if (libraries.empty()) {
+      return miss(path, source,
+                  fmt::format("no {} in it", core::library_name("onnxruntime_providers_*", facts_.search.system)));
+    }
+    for (const std::string& library : libraries)
+      add(library, source);
+  }
+
+  // <site-packages>/onnxruntime/capi/libonnxruntime.so…: the provider's package lies in the same site-packages.
+  void add_beside_runtime(const KnownProvider& known) {
+    const std::string packages = parent(parent(parent(facts_.runtime_file)));
+    if (packages.empty()) return;
+    for (const std::string& library : libraries_in(fmt::format("{}/{}", packages, known.package_folder))) {
+      const auto name = std::string_view(library).substr(library.find_last_of('/') + 1);
+      if (known_provider_of_file(name, facts_.search.system) != &known) continue;
+      return add(library, "beside the package of ONNX Runtime");
+    }
+  }
+
+  // One of each provider, by name.
+  [[nodiscard]] std::vector<std::string> libraries_in(const std::string& folder) const {
+    auto names = files_.names_in(folder);
+    const System system = facts_.search.system;
+    std::erase_if(names, [&](const std::string& name) { return plain_name(name, system).empty(); });
+    std::ranges::sort(names, [&](const std::string& a, const std::string& b) {
+      const std::string plain_a = plain_name(a, system);
+      const std::string plain_b = plain_name(b, system);
+      if (plain_a != plain_b) return plain_a < plain_b;
+      if ((a == plain_a) != (b == plain_b)) return a == plain_a;
+      return core::newer_name(a, b);
+    });
+    std::vector<std::string> paths;
+    std::string last;
+    for (const std::string& name : names) {
+      std::string path = fmt::format("{}/{}", folder, name);
+      if (plain_name(name, system) == last || files_.kind_of(path) != Kind::kFile) continue;
+      last = plain_name(name, system);
+      paths.push_back(std::move(path));
+    }
+    return paths;
+  }
+
+  void add(const std::string& path, const std::string& source) {
+    const bool known = std::ranges::find(list_, path, &SearchCandidate::place) != list_.end();
+    if (!known && list_.size() < kProvidersMax) list_.push_back({path, source, {}});
+  }
+  void miss(const std::string& place, const std::string& source, const std::string& why) {
+    if (list_.size() < kProvidersMax) list_.push_back({place, source, why});
+  }
+
+  const ProviderFacts& facts_;
+  const FileSystem& files_;
+  std::vector<SearchCandidate> list_;
+};
+
+}  // namespace
+
+ProviderFacts ProviderFacts::gather(std::vector<std::string> paths, std::string runtime_file) {
+  ProviderFacts facts;
+  facts.search = core::SearchFacts::gather({}, {});
+  facts.paths = std::move(paths);
+  facts.runtime_file = std::move(runtime_file);
+  if (facts.search.system == System::kWindows) {
+    for (std::string& path : facts.paths)
+      std::ranges::replace(path, '\\', '/');
+    std::ranges::replace(facts.runtime_file, '\\', '/');
+  }
+  return facts;
+}
+
+std::vector<SearchCandidate> provider_list(const ProviderFacts& facts, const FileSystem& files) {
+  return ListMaker(facts, files).make();
+}
+
+std::vector<std::string> split_paths(std::string_view text, System system) {
+  const std::string_view separators = system == System::kWindows ? ",;" : ",:";
+  std::vector<std::string> paths;
+  while (!text.empty()) {
+    const auto end = text.find_first_of(separators);
+    std::string_view part = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    while (part.starts_with(' '))
+      part.remove_prefix(1);
+    while (part.ends_with(' '))
+      part.remove_suffix(1);
+    if (!part.empty()) paths.emplace_back(part);
+  }
+  return paths;
+}
+
+}  // namespace latebind::onnxruntime

@@ -1,0 +1,357 @@
+#include "backends/onnxruntime/plugin_providers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "backends/onnxruntime/targets.h"
+#include "core/platform/dynamic_library.h"
+#include "core/platform/folders.h"
+
+namespace latebind::onnxruntime {
+namespace {
+
+using core::Device;
+using core::DeviceKind;
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
+// What a provider may give of each; bounded, because it comes from outside.
+constexpr std::size_t kMetadataMax = 64;
+constexpr std::size_t kTextMax = 1024;
+constexpr std::size_t kDevicesMax = 64;
+// How long a refusal stands before the provider is asked again.
+constexpr std::chrono::seconds kRefusalTime{30};
+constexpr std::string_view kProviderSuffix = "ExecutionProvider";
+
+// Registering changes the one environment of the process, whoever asks.
+std::mutex& registration_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+std::string text_of(const char* text) {
+  return text == nullptr ? std::string() : std::string(text).substr(0, kTextMax);
+}
+
+std::string_view file_name(std::string_view path) {
+  const auto slash = path.find_last_of("/\\");
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+// Commas, colons and the like have a meaning in placements.
+std::string plain_word(std::string_view text) {
+  std::string word(text.substr(0, 64));
+  std::ranges::replace_if(
+      word,
+      [](char c) {
+        const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+                           c == '-' || c == '.';
+        return !plain;
+      },
+      '_');
+  return word.empty() ? "unnamed" : word;
+}
+
+std::map<std::string, std::string> pairs_of(const abi::PluginApi& api, const abi::KeyValuePairs* pairs) {
+  std::map<std::string, std::string> result;
+  if (pairs == nullptr) return result;
+  const char* const* keys = nullptr;
+  const char* const* values = nullptr;
+  std::size_t count = 0;
+  api.GetKeyValuePairs(pairs, &keys, &values, &count);
+  if (keys == nullptr || values == nullptr) return result;
+  for (std::size_t i = 0; i < count && i < kMetadataMax; ++i)
+    result[text_of(keys[i])] = text_of(values[i]);
+  return result;
+}
+
+// "library_path" as "LibraryPath": keys of our metadata are CamelCase words.
+std::string camel_case(std::string_view key) {
+  std::string result;
+  bool upper = true;
+  for (const char c : key) {
+    const bool letter = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (!letter) {
+      upper = true;
+      continue;
+    }
+    result += upper && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    upper = false;
+  }
+  return result;
+}
+
+DeviceKind kind_of(abi::HardwareDeviceType type) {
+  switch (type) {
+    case abi::kHardwareCpu:
+      return DeviceKind::kCpu;
+    case abi::kHardwareGpu:
+      return DeviceKind::kGpu;
+    case abi::kHardwareNpu:
+      return DeviceKind::kNpu;
+  }
+  return DeviceKind::kOther;
+}
+
+const char* kind_suffix(DeviceKind kind) {
+  switch (kind) {
+    case DeviceKind::kCpu:
+      return "CPU";
+    case DeviceKind::kGpu:
+      return "GPU";
+    case DeviceKind::kNpu:
+      return "NPU";
+    case DeviceKind::kOther:
+      break;
+  }
+  return "OTHER";
+}
+
+std::string short_name_of(std::string_view provider) {
+  if (const KnownProvider* known = known_provider(provider)) return std::string(known->short_name);
+  if (provider.size() > kProviderSuffix.size() && provider.ends_with(kProviderSuffix)) {
+    provider.remove_suffix(kProviderSuffix.size());
+  }
+  // The device of ONNX Runtime itself.
+  return provider == "CPU" ? "CPU-plugin" : plain_word(provider);
+}
+
+PluginDevice describe(const Environment& environment, const abi::EpDevice* handle, const std::string& file) {
+  const abi::PluginApi& api = environment.library().plugin;
+  PluginDevice result;
+  result.handle = handle;
+  result.provider = text_of(api.EpDevice_EpName(handle));
+  result.library = file;
+  Device& device = result.device;
+  device.backend = "onnxruntime";
+  device.runtime_version = environment.library().version;
+  auto& metadata = device.metadata;
+  const abi::HardwareDevice* hardware = api.EpDevice_Device(handle);
+  std::string hardware_vendor;
+  if (hardware != nullptr) {
+    device.kind = kind_of(api.HardwareDevice_Type(hardware));
+    hardware_vendor = text_of(api.HardwareDevice_Vendor(hardware));
+    for (auto& [key, value] : pairs_of(api, api.HardwareDevice_Metadata(hardware))) {
+      const std::string name = camel_case(key);
+      if (!name.empty()) metadata[name] = value;
+    }
+    metadata["HardwareVendor"] = hardware_vendor;
+    metadata["HardwareVendorId"] = fmt::format("0x{:04x}", api.HardwareDevice_VendorId(hardware));
+    metadata["HardwareDeviceId"] = fmt::format("0x{:04x}", api.HardwareDevice_DeviceId(hardware));
+  }
+  const bool is_virtual = metadata["IsVirtual"] == "1";
+  if (is_virtual) {
+    metadata["DiscoveredBy"] = device.backend;
+  } else {
+    metadata.erase("IsVirtual");
+  }
+  for (auto& [key, value] : pairs_of(api, api.EpDevice_EpMetadata(handle))) {
+    if (key == "library_path" || key == "version") continue;
+    const std::string name = camel_case(key);
+    if (!name.empty() && name != "IsVirtual" && name != "DiscoveredBy") metadata["Provider" + name] = value;
+  }
+  metadata["Provider"] = result.provider;
+  metadata["ProviderLibrary"] = file;
+  metadata["ProviderVersion"] = pairs_of(api, api.EpDevice_EpMetadata(handle))["version"];
+  metadata["Vendor"] = text_of(api.EpDevice_EpVendor(handle));
+  device.full_name = fmt::format("{} {} of {}{}", hardware_vendor.empty() ? "unnamed" : hardware_vendor,
+                                 core::word_of(device.kind), metadata["Vendor"], is_virtual ? ", virtual" : "");
+  return result;
+}
+
+Result<std::vector<const abi::EpDevice*>> handles_of(const Environment& environment) {
+  const abi::EpDevice* const* handles = nullptr;
+  std::size_t count = 0;
+  LB_ORT_RETURN_IF_ERROR(environment.library(),
+                         environment.library().plugin.GetEpDevices(environment.env(), &handles, &count),
+                         "ONNX Runtime does not list the devices of its providers");
+  return std::vector(handles, handles + count);
+}
+
+}  // namespace
+
+std::string registration_name(const std::string& file) {
+  const std::string_view name = file_name(file);
+  if (const KnownProvider* known = known_provider_of_file(name, core::own_system()))
+    return std::string(known->provider);
+  constexpr std::string_view kPart = "onnxruntime_providers_";
+  std::string_view stem = name;
+  if (const auto part = stem.find(kPart); part != std::string_view::npos) stem.remove_prefix(part + kPart.size());
+  return plain_word(stem.substr(0, stem.find('.')));
+}
+
+Result<std::vector<PluginDevice>> register_provider(const Environment& environment, const std::string& file) {
+  const Library& library = environment.library();
+  if (!library.plugin.has_devices()) {
+    return Status(StatusCode::kUnsupported, fmt::format("plugin providers need ONNX Runtime 1.{} or newer, here is {}",
+                                                        abi::kDevicesSince, library.version));
+  }
+  const auto path = platform::path_from_utf8(file);
+  // So that it stays in the process when ONNX Runtime lets it go; and the loader's words are clearer than the vendor's.
+  LB_ASSIGN_OR_RETURN(auto pinned, platform::DynamicLibrary::open(path));
+  pinned.leak();
+
+  const std::string name = registration_name(file);
+  const std::lock_guard lock(registration_mutex());
+  LB_ASSIGN_OR_RETURN(const auto before, handles_of(environment));
+  abi::Status* failure = library.plugin.RegisterExecutionProviderLibrary(environment.env(), name.c_str(), path.c_str());
+  bool was_there = false;
+  if (failure != nullptr) {
+    const char* text = library.api.GetErrorMessage(failure);
+    // By another user of the same library in this process: its environment is one for all.
+    was_there = text != nullptr && std::string_view(text).find("already registered") != std::string_view::npos;
+    if (!was_there) {
+      return library.error_by_kind(StatusCode::kDeviceFailed,
+                                   fmt::format("ONNX Runtime does not register the provider {}", file), failure);
+    }
+    library.api.ReleaseStatus(failure);
+  }
+  LB_ASSIGN_OR_RETURN(const auto after, handles_of(environment));
+  std::vector<PluginDevice> devices;
+  for (const abi::EpDevice* handle : after) {
+    if (handle == nullptr || devices.size() >= kDevicesMax) continue;
+    if (!was_there) {
+      if (std::ranges::find(before, handle) == before.end()) devices.push_back(describe(environment, handle, file));
+      continue;
+    }
+    const auto metadata = pairs_of(library.plugin, library.plugin.EpDevice_EpMetadata(handle));
+    const auto found = metadata.find("library_path");
+    if (found != metadata.end() && found->second == file) devices.push_back(describe(environment, handle, file));
+  }
+  return devices;
+}
+
+void name_devices(std::vector<PluginDevice>& devices) {
+  std::map<std::string, std::size_t> count;
+  std::map<std::string, std::size_t> count_of_kind;
+  const auto with_kind = [](const PluginDevice& one) {
+    return fmt::format("{}.{}", short_name_of(one.provider), kind_suffix(one.device.kind));
+  };
+  for (const PluginDevice& one : devices) {
+    ++count[short_name_of(one.provider)];
+    ++count_of_kind[with_kind(one)];
+  }
+  std::map<std::string, std::size_t> next;
+  for (PluginDevice& one : devices) {
+    const std::string plain = short_name_of(one.provider);
+    const std::string longer = with_kind(one);
+    if (count[plain] == 1) {
+      one.device.name = plain;
+    } else if (count_of_kind[longer] == 1) {
+      one.device.name = longer;
+    } else {
+      one.device.name = fmt::format("{}.{}", longer, next[longer]++);
+    }
+  }
+}
+
+PluginProviders::PluginProviders(std::shared_ptr<const Environment> environment, PluginOptions options)
+    : environment_(std::move(environment)), options_(std::move(options)) {}
+
+std::vector<PluginDevice> PluginProviders::devices() {
+  const std::lock_guard lock(mutex_);
+  look();
+  return all();
+}
+
+Result<PluginDevice> PluginProviders::find(std::string_view name) {
+  auto found = devices();
+  std::string names;
+  for (PluginDevice& one : found) {
+    if (one.device.name == name) return std::move(one);
+    names += ", " + one.device.name;
+  }
+  return Status(StatusCode::kDeviceNotFound, fmt::format("onnxruntime has no device '{}'; it has CPU{}", name, names));
+}
+
+Result<PluginDevice> PluginProviders::any_of(std::string_view provider) {
+  const std::lock_guard lock(mutex_);
+  look();
+  // Real hardware of the vendor's before the CPU, which is only where its compiler runs.
+  std::optional<PluginDevice> best;
+  for (const PluginDevice& one : all()) {
+    if (one.provider == provider && (!best || best->device.kind == DeviceKind::kCpu)) best = one;
+  }
+  if (best) return *std::move(best);
+  const KnownProvider* const known = known_provider(provider);
+  for (const Known& one : known_) {
+    if (registration_name(one.file) != provider) continue;
+    if (!one.refusal.ok()) return one.refusal;
+    return Status(StatusCode::kNoDevice, fmt::format("{} offers no device on this machine", one.file));
+  }
+  return Status(StatusCode::kLibraryNotFound, fmt::format("{} is not here{}{}", provider, known != nullptr ? ": " : "",
+                                                          known != nullptr ? known->install_command : ""));
+}
+
+std::vector<core::UnavailablePart> PluginProviders::unavailable() {
+  const std::lock_guard lock(mutex_);
+  if (trace_.empty() && known_.empty()) look();
+  std::vector<core::UnavailablePart> parts;
+  for (const Known& one : known_) {
+    const std::string name = registration_name(one.file);
+    if (!one.refusal.ok()) {
+      parts.push_back({name, one.refusal.to_string()});
+    } else if (one.registered && one.devices.empty()) {
+      parts.push_back({name, fmt::format("{} offers no device on this machine", one.file)});
+    }
+  }
+  return parts;
+}
+
+std::vector<core::SearchStep> PluginProviders::trace() {
+  const std::lock_guard lock(mutex_);
+  look();
+  return trace_;
+}
+
+std::vector<PluginDevice> PluginProviders::all() const {
+  std::vector<PluginDevice> devices;
+  for (const Known& one : known_)
+    devices.insert(devices.end(), one.devices.begin(), one.devices.end());
+  name_devices(devices);
+  return devices;
+}
+
+void PluginProviders::ask(Known& known) {
+  const Library& library = environment_->library();
+  if (!library.plugin.has_devices()) {
+    known.refusal =
+        Status(StatusCode::kUnsupported, fmt::format("plugin providers need ONNX Runtime 1.{} or newer, here is {}",
+                                                     abi::kDevicesSince, library.version));
+    return;
+  }
+  known.asked = std::chrono::steady_clock::now();
+  known.refusal = try_provider(options_.trial, library.file, library.version, known.file);
+  if (!known.refusal.ok()) return;
+  auto devices = register_provider(*environment_, known.file);
+  known.refusal = devices.status();
+  if (!devices.ok()) return;
+  known.registered = true;
+  known.devices = *std::move(devices);
+}
+
+void PluginProviders::look() {
+  trace_.clear();
+  const auto facts = ProviderFacts::gather(options_.paths, environment_->library().file);
+  for (const auto& candidate : provider_list(facts, core::FileSystem::real())) {
+    trace_.push_back({candidate.place, candidate.source, candidate.why_not, false});
+    if (!candidate.why_not.empty()) continue;
+    auto found = std::ranges::find(known_, candidate.place, &Known::file);
+    if (found == known_.end()) {
+      known_.push_back({.file = candidate.place, .source = candidate.source, .devices = {}});
+      found = known_.end() - 1;
+    }
+    const bool refused_now = !found->refusal.ok() && std::chrono::steady_clock::now() - found->asked < kRefusalTime;
+    if (!found->registered && !refused_now) ask(*found);
+    core::SearchStep& step = trace_.back();
+    step.opened = found->registered;
+    step.outcome =
+        found->registered ? fmt::format("registered, {} devices", found->devices.size()) : found->refusal.to_string();
+  }
+}
+
+}  // namespace latebind::onnxruntime

@@ -1,0 +1,90 @@
+// Plugin execution providers: libraries of other vendors that ONNX Runtime opens, and the devices that they offer.
+//
+// A provider is registered once per environment, and only after it was registered and asked for its devices in a child
+// process before (provider_trial.h): one that crashes or hangs is a reason, not the end. Nothing here knows a vendor:
+// what a provider offers becomes a device with the metadata that the provider gives.
+//
+// Thread-safe. Registered libraries stay until the process ends (docs/decisions/0006).
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/onnxruntime/environment.h"
+#include "backends/onnxruntime/plugin_find.h"
+#include "backends/onnxruntime/provider_trial.h"
+#include "core/backend.h"
+#include "core/device.h"
+#include "core/result.h"
+
+namespace latebind::onnxruntime {
+
+// What a provider offers: itself on one piece of hardware.
+struct PluginDevice {
+  core::Device device;
+  const abi::EpDevice* handle = nullptr;  // the environment's
+  std::string provider;                   // "QNNExecutionProvider"
+  std::string library;                    // its file
+};
+
+// Registers one library under its name, unless it is registered, and gives what it offers. In this process: for a
+// provider that has passed its trial, and for the child that is the trial.
+[[nodiscard]] core::Result<std::vector<PluginDevice>> register_provider(const Environment& environment,
+                                                                        const std::string& file);
+
+// The name under which a library is registered: the provider's own, where it is known, because some providers call
+// themselves as they were registered; else after the file.
+[[nodiscard]] std::string registration_name(const std::string& file);
+
+// Gives every device its name: "QNN" of QNNExecutionProvider; where a provider offers several, with their kinds and
+// numbers behind it. No two are alike, and none is "CPU".
+void name_devices(std::vector<PluginDevice>& devices);
+
+struct PluginOptions {
+  // See ProviderFacts::paths.
+  std::vector<std::string> paths{};
+  TrialOptions trial{};
+};
+
+class PluginProviders {
+ public:
+  PluginProviders(std::shared_ptr<const Environment> environment, PluginOptions options);
+
+  // Every device of every provider that is there, real and virtual. Looks for providers anew; one that was refused is
+  // asked again after a while: the reason may have gone.
+  [[nodiscard]] std::vector<PluginDevice> devices();
+  // The device of this name. kDeviceNotFound.
+  [[nodiscard]] core::Result<PluginDevice> find(std::string_view name);
+  // The library of this provider. kNotFound with what to install, or why it can not be used.
+  [[nodiscard]] core::Result<PluginDevice> any_of(std::string_view provider);
+
+  // Of the last look: providers that can not be used, and why.
+  [[nodiscard]] std::vector<core::UnavailablePart> unavailable();
+  [[nodiscard]] std::vector<core::SearchStep> trace();
+
+ private:
+  struct Known {
+    std::string file;
+    std::string source;
+    std::vector<PluginDevice> devices;
+    core::Status refusal{};
+    bool registered = false;
+    std::chrono::steady_clock::time_point asked{};
+  };
+  void look();
+  void ask(Known& known);
+  [[nodiscard]] std::vector<PluginDevice> all() const;
+
+  const std::shared_ptr<const Environment> environment_;
+  const PluginOptions options_;
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::vector<Known> known_;
+  std::vector<core::SearchStep> trace_;
+};
+
+}  // namespace latebind::onnxruntime

@@ -1,0 +1,219 @@
+#include "backends/onnxruntime/provider_trial.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "backends/onnxruntime/backend.h"
+#include "backends/onnxruntime/environment.h"
+#include "backends/onnxruntime/plugin_providers.h"
+#include "core/log.h"
+#include "core/platform/child_process.h"
+#include "core/platform/digest.h"
+#include "core/platform/dynamic_library.h"
+#include "core/platform/environment.h"
+#include "core/platform/file_identity.h"
+#include "core/platform/folders.h"
+#include "core/platform/mapped_file.h"
+#include "core/platform/output_file.h"
+#include "core/vendor_search.h"
+
+namespace latebind::onnxruntime {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using nlohmann::json;
+
+constexpr const char* kMemoryFile = "providers.json";
+constexpr std::size_t kMemoryBytesMax = std::size_t{256} << 10;
+constexpr std::size_t kEntriesMax = 64;
+constexpr std::string_view kMark = "latebind-child-says: ";
+constexpr std::size_t kTextMax = std::size_t{16} << 10;
+
+// Everything that makes a trial worth repeating when it changes.
+Result<std::string> key_of(const std::string& runtime_file, const std::string& runtime_version,
+                           const std::string& provider_file) {
+  LB_ASSIGN_OR_RETURN(const auto provider, platform::file_identity(platform::path_from_utf8(provider_file)));
+  LB_ASSIGN_OR_RETURN(const auto runtime, platform::file_identity(platform::path_from_utf8(runtime_file)));
+  const std::string all =
+      fmt::format("{}\n{} {}\n{}\n{} {}\n{}\n{}", provider_file, provider.size, provider.modified_ns, runtime_file,
+                  runtime.size, runtime.modified_ns, runtime_version, LATEBIND_VERSION);
+  return platform::sha256_hex(std::as_bytes(std::span(all)));
+}
+
+// What is remembered of trials: an object of key → {provider, reason}; an empty reason is a success.
+class Memory {
+ public:
+  explicit Memory(std::filesystem::path file) : file_(std::move(file)) {}
+
+  [[nodiscard]] std::optional<std::string> reason(const std::string& key) const {
+    const json entries = read();
+    const auto found = entries.find(key);
+    if (found == entries.end() || !found->is_object()) return std::nullopt;
+    const auto reason = found->find("reason");
+    if (reason == found->end() || !reason->is_string()) return std::nullopt;
+    return reason->get<std::string>();
+  }
+
+  void remember(const std::string& key, const std::string& provider, const std::string& reason) const {
+    json entries = read();
+    // Which ones go when there are too many hardly matters: each can be had again for one trial.
+    while (entries.size() >= kEntriesMax)
+      entries.erase(entries.begin());
+    entries[key] = {{"provider", provider}, {"reason", reason}};
+    if (const auto status = write(entries); !status.ok()) {
+      core::log(core::LogLevel::kDebug, fmt::format("the trial of {} is not remembered: {}", provider, status.brief()));
+    }
+  }
+
+ private:
+  // An empty object for whatever is no memory of ours.
+  [[nodiscard]] json read() const {
+    const auto mapped = platform::MappedFile::open(file_);
+    if (!mapped.ok() || mapped->bytes().size() > kMemoryBytesMax) return json::object();
+    const auto bytes = mapped->bytes();
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    json entries = json::parse(text, nullptr, /*allow_exceptions=*/false);
+    return entries.is_object() ? entries : json::object();
+  }
+  [[nodiscard]] Status write(const json& entries) const {
+    std::error_code error;
+    std::filesystem::create_directories(file_.parent_path(), error);
+    LB_ASSIGN_OR_RETURN(auto output, platform::OutputFile::create(file_));
+    LB_RETURN_IF_ERROR(output.write(entries.dump(1, ' ', true, json::error_handler_t::replace) + "\n"));
+    return output.commit_unsynced();
+  }
+
+  const std::filesystem::path file_;
+};
+
+Result<std::filesystem::path> memory_file(const TrialOptions& options) {
+  if (!options.folder.empty()) return options.folder / kMemoryFile;
+  LB_ASSIGN_OR_RETURN(const auto folder, platform::cache_folder());
+  return folder / kMemoryFile;
+}
+
+bool is_file(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error);
+}
+
+Status refusal(const std::string& provider_file, const std::string& reason, const std::filesystem::path& memory) {
+  return Status(StatusCode::kDeviceFailed,
+                fmt::format("{} {} when it was tried in a process of its own; this is remembered for this version of "
+                            "it (remove {} to try again)",
+                            provider_file, reason, platform::path_to_utf8(memory)));
+}
+
+}  // namespace
+
+Result<std::filesystem::path> worker_program(const TrialOptions& options) {
+  const bool windows = core::own_system() == core::System::kWindows;
+  const std::string name = windows ? "latebind.exe" : "latebind";
+  std::string chosen = options.program;
+  if (chosen.empty()) chosen = platform::trusted_environment(kWorkerVariable).value_or("");
+  if (!chosen.empty()) {
+    auto path = platform::path_from_utf8(chosen);
+    if (path.is_absolute() && is_file(path)) return path;
+    return Status(StatusCode::kNotFound,
+                  fmt::format("{}, which is set as the program to try providers with, is no full path of a program: "
+                              "correct or clear that",
+                              chosen));
+  }
+  const auto own = platform::own_program_file();
+  if (own.ok() && platform::path_to_utf8(own->filename()) == name) return *own;
+  if (const auto module = platform::own_module_file(); module.ok()) {
+    const auto folder = module->parent_path();
+    for (const auto& candidate : {folder / name, folder.parent_path() / "bin" / name}) {
+      if (is_file(candidate)) return candidate;
+    }
+  }
+  return Status(StatusCode::kNotFound,
+                fmt::format("plugin providers are first tried in a process of their own, and the program for that, {}, "
+                            "is neither beside this library nor in ../bin: set {} to its full path",
+                            name, kWorkerVariable));
+}
+
+std::string line_for_parent(const Status& status) {
+  json line{{"code", static_cast<std::int32_t>(status.code())}};
+  if (!status.ok()) {
+    line["message"] = std::string(status.message().substr(0, kTextMax));
+    line["vendor_text"] = std::string(status.vendor_text().substr(0, kTextMax));
+    if (status.vendor_code()) line["vendor_code"] = *status.vendor_code();
+  }
+  return fmt::format("{}{}", kMark, line.dump(-1, ' ', true, json::error_handler_t::replace));
+}
+
+Status status_from_child(std::string_view output) {
+  const auto silent = [] { return Status(StatusCode::kInternal, "the child process ended without an answer"); };
+  const auto at = output.rfind(kMark);
+  if (at == std::string_view::npos || (at != 0 && output[at - 1] != '\n')) return silent();
+  std::string_view text = output.substr(at + kMark.size());
+  text = text.substr(0, text.find('\n'));
+  const json line = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!line.is_object()) return silent();
+  const auto code = line.find("code");
+  if (code == line.end() || !code->is_number_integer()) return silent();
+  if (code->get<std::int32_t>() == 0) return {};
+  const auto field = [&](const char* key) {
+    const auto found = line.find(key);
+    return found != line.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  const auto status_code = static_cast<StatusCode>(code->get<std::int32_t>());
+  const auto vendor_code = line.find("vendor_code");
+  if (vendor_code == line.end() || !vendor_code->is_number_integer()) return Status(status_code, field("message"));
+  return Status::from_vendor(status_code, field("message"), vendor_code->get<std::int64_t>(), field("vendor_text"));
+}
+
+Status try_provider(const TrialOptions& options, const std::string& runtime_file, const std::string& runtime_version,
+                    const std::string& provider_file) {
+  LB_ASSIGN_OR_RETURN(const std::string key, key_of(runtime_file, runtime_version, provider_file));
+  const auto file = memory_file(options);
+  if (file.ok()) {
+    if (const auto reason = Memory(*file).reason(key)) {
+      return reason->empty() ? Status() : refusal(provider_file, *reason, *file);
+    }
+  }
+  LB_ASSIGN_OR_RETURN(const auto program, worker_program(options));
+  core::log(core::LogLevel::kDebug, fmt::format("trying {} in a process of its own", provider_file));
+  auto outcome = platform::run_child(program, {"probe-provider", runtime_file, provider_file},
+                                     platform::ChildLimits{.time = options.time});
+  if (!outcome.ok()) return outcome.status().with_context(fmt::format("{} was not tried", provider_file));
+  const auto remember = [&](const std::string& reason) {
+    if (file.ok()) Memory(*file).remember(key, provider_file, reason);
+  };
+  if (outcome->end != platform::ChildOutcome::End::kExited) {
+    const std::string reason = platform::describe(*outcome);
+    remember(reason);
+    if (file.ok()) return refusal(provider_file, reason, *file);
+    return Status(StatusCode::kDeviceFailed,
+                  fmt::format("{} {} when it was tried in a process of its own", provider_file, reason));
+  }
+  const Status status = status_from_child(outcome->output);
+  if (status.ok() && outcome->good()) {
+    remember({});
+    return {};
+  }
+  if (!status.ok() && status.code() != StatusCode::kInternal) return status;
+  return Status(StatusCode::kDeviceFailed,
+                fmt::format("{} could not be tried: {} {}{}{}", provider_file, platform::path_to_utf8(program),
+                            platform::describe(*outcome), outcome->errors.empty() ? "" : ": ",
+                            std::string_view(outcome->errors).substr(0, outcome->errors.find('\n'))));
+}
+
+std::string probe_provider(const std::string& runtime_file, const std::string& provider_file) {
+  const auto probe = [&]() -> Status {
+    LB_ASSIGN_OR_RETURN(auto library, open_library(runtime_file));
+    LB_ASSIGN_OR_RETURN(const auto environment, Environment::create(std::move(library)));
+    return register_provider(*environment, provider_file).status();
+  };
+  return line_for_parent(probe());
+}
+
+}  // namespace latebind::onnxruntime

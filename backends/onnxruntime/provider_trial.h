@@ -1,0 +1,42 @@
+// The trial of a plugin provider: the first time that this version of its library meets this version of ONNX Runtime
+// happens in a child process, and what came of it is remembered in a small file of the cache folder.
+//
+// A crash and a hang are remembered, and so is success. An error that the provider itself gives is not: its cause may
+// be gone the next time. Thread-safe; several processes may remember at once, and the last one wins whole.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+
+#include "core/result.h"
+
+namespace latebind::onnxruntime {
+
+inline constexpr const char* kWorkerVariable = "LATEBIND_PROBE_PROGRAM";
+
+struct TrialOptions {
+  // The program that works as a child: `latebind`. Empty: kWorkerVariable, this program when it is `latebind`, else
+  // the one beside this library or in ../bin.
+  std::string program{};
+  // Where trials are remembered. Empty: the system's cache folder for Latebind.
+  std::filesystem::path folder{};
+  // A library is read from a cold disk, and what it depends on.
+  std::chrono::milliseconds time{60'000};
+};
+
+// The program. kNotFound says where it was looked for and what to set.
+[[nodiscard]] core::Result<std::filesystem::path> worker_program(const TrialOptions& options);
+
+// Ok when the provider has passed, now or before. kDeviceFailed for a crash or a hang, with the file that remembers
+// it; the provider's own error; kNotFound when there is no program.
+[[nodiscard]] core::Status try_provider(const TrialOptions& options, const std::string& runtime_file,
+                                        const std::string& runtime_version, const std::string& provider_file);
+
+// What a child has to say to its parent, as a line that nothing else on its standard output looks like; and back.
+// Vendors print there, too.
+[[nodiscard]] std::string line_for_parent(const core::Status& status);
+// kInternal when there is no such line.
+[[nodiscard]] core::Status status_from_child(std::string_view output);
+
+}  // namespace latebind::onnxruntime

@@ -1,0 +1,127 @@
+#include "backends/onnxruntime/targets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace latebind::onnxruntime {
+namespace {
+
+// One system for each architecture. The numbers are the vendor's (its compiler writes the system's name into what it
+// makes: 30 SM8350, 36 SM8450, 60 SC8380XP, 57 SM8650, 69 SM8750, 87 SM8850).
+constexpr std::array kHexagon{
+    Target{"v68", 68, 30, "Qualcomm Hexagon v68 (Snapdragon 888)"},
+    Target{"v69", 69, 36, "Qualcomm Hexagon v69 (Snapdragon 8 Gen 1)"},
+    Target{"v73", 73, 60, "Qualcomm Hexagon v73 (Snapdragon X Elite)"},
+    Target{"v75", 75, 57, "Qualcomm Hexagon v75 (Snapdragon 8 Gen 3)"},
+    Target{"v79", 79, 69, "Qualcomm Hexagon v79 (Snapdragon 8 Elite)"},
+    Target{"v81", 81, 87, "Qualcomm Hexagon v81 (Snapdragon 8 Elite Gen 5)"},
+};
+
+constexpr std::array kKnown{
+    KnownProvider{"QNN", "QNNExecutionProvider", "onnxruntime_providers_qnn", "onnxruntime_qnn",
+                  "pip install onnxruntime-qnn", "QnnHtp", kHexagon},
+    KnownProvider{"OpenVINO",
+                  "OpenVINOExecutionProvider",
+                  "onnxruntime_providers_openvino_plugin",
+                  "onnxruntime_ep_openvino",
+                  "pip install onnxruntime-ep-openvino",
+                  "",
+                  {}},
+};
+
+}  // namespace
+
+std::span<const KnownProvider> known_providers() {
+  return kKnown;
+}
+
+const KnownProvider* known_provider(std::string_view provider) {
+  const auto* const found = std::ranges::find(kKnown, provider, &KnownProvider::provider);
+  return found == kKnown.end() ? nullptr : found;
+}
+
+const KnownProvider* known_provider_of_file(std::string_view file_name, core::System system) {
+  for (const KnownProvider& known : kKnown) {
+    const std::string plain = core::library_name(known.library_stem, system);
+    if (!file_name.starts_with(plain)) continue;
+    if (file_name.size() == plain.size() || file_name[plain.size()] == '.') return &known;
+  }
+  return nullptr;
+}
+
+core::Result<TargetName> find_target(std::string_view device_name) {
+  const auto dot = device_name.find('.');
+  const std::string_view short_name = device_name.substr(0, dot);
+  const auto* const known = std::ranges::find(kKnown, short_name, &KnownProvider::short_name);
+  if (dot == std::string_view::npos || known == kKnown.end() || known->targets.empty()) return TargetName{};
+  const std::string_view architecture = device_name.substr(dot + 1);
+  // "QNN.NPU.1" is one of several real devices.
+  if (!architecture.starts_with('v')) return TargetName{};
+  std::vector<std::string_view> names;
+  for (const Target& target : known->targets) {
+    if (target.architecture == architecture) return TargetName{known, &target};
+    names.push_back(target.architecture);
+  }
+  const auto unknown = core::unknown_word_error(fmt::format("architecture of {}", short_name), architecture, names);
+  return core::Status(core::StatusCode::kDeviceNotFound, std::string(unknown.message()));
+}
+
+std::string device_name(const TargetName& name) {
+  return fmt::format("{}.{}", name.provider->short_name, name.target->architecture);
+}
+
+bool is_emulated(core::System system, std::string_view architecture) {
+  return system == core::System::kLinux && architecture == "x86_64";
+}
+
+ProviderOptions provider_options(const Target& target, const std::string& compiler_file) {
+  return {{"backend_path", compiler_file},
+          {"htp_arch", std::to_string(target.htp_arch)},
+          {"soc_model", std::to_string(target.soc_model)},
+          {"enable_htp_fp16_precision", "1"}};
+}
+
+bool is_for_another(const Target& target, std::string_view compatibility) {
+  // v2:backend:version:version:architecture:system:…
+  constexpr std::string_view kForm = "v2:";
+  constexpr int kArchitecturePlace = 4;
+  if (!compatibility.starts_with(kForm)) return false;
+  for (int i = 0; i < kArchitecturePlace; ++i) {
+    const auto colon = compatibility.find(':');
+    if (colon == std::string_view::npos) return false;
+    compatibility.remove_prefix(colon + 1);
+  }
+  return compatibility.substr(0, compatibility.find(':')) != std::to_string(target.htp_arch);
+}
+
+core::Device virtual_device(const TargetName& name, const std::string& compiler_file,
+                            const std::string& runtime_version) {
+  core::Device device;
+  device.backend = "onnxruntime";
+  device.name = device_name(name);
+  device.kind = core::DeviceKind::kNpu;
+  device.full_name = name.target->full_name;
+  device.runtime_version = runtime_version;
+  const bool installed = !compiler_file.empty();
+  auto& metadata = device.metadata;
+  metadata["IsVirtual"] = "1";
+  metadata["DiscoveredBy"] = device.backend;
+  metadata["Architecture"] = name.target->architecture;
+  metadata["SocModel"] = std::to_string(name.target->soc_model);
+  metadata["Provider"] = name.provider->provider;
+  metadata["Precisions"] = core::word_of(core::Precision::kF16);
+  metadata["CompilerInstalled"] = installed ? "1" : "0";
+  metadata["Emulated"] = installed && is_emulated(core::own_system(), core::own_architecture()) ? "1" : "0";
+  if (installed) {
+    metadata["Compiler"] = compiler_file;
+  } else {
+    metadata["Missing"] = fmt::format("{} with its compiler {}: {}", name.provider->provider,
+                                      core::library_name(name.provider->compiler_stem, core::own_system()),
+                                      name.provider->install_command);
+  }
+  return device;
+}
+
+}  // namespace latebind::onnxruntime

@@ -1,0 +1,19 @@
+#include "core/platform/child_process.h"
+
+#include <fmt/format.h>
+
+namespace latebind::platform {
+
+std::string describe(const ChildOutcome& outcome) {
+  switch (outcome.end) {
+    case ChildOutcome::End::kExited:
+      return fmt::format("ended with exit status {}", outcome.number);
+    case ChildOutcome::End::kSignal:
+      return fmt::format("crashed with signal {}", outcome.number);
+    case ChildOutcome::End::kTimedOut:
+      break;
+  }
+  return "did not end in time";
+}
+
+}  // namespace latebind::platform

@@ -1,0 +1,96 @@
+// Where providers are looked for, on any machine, without a file.
+#include "backends/onnxruntime/plugin_find.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/fake_file_system.h"
+
+namespace latebind::onnxruntime {
+namespace {
+
+using core::System;
+using test::FakeFileSystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<std::string> files_of(const ProviderFacts& facts, const FakeFileSystem& files) {
+  std::vector<std::string> result;
+  for (const auto& candidate : provider_list(facts, files)) {
+    result.push_back(candidate.why_not.empty() ? candidate.place : "!" + candidate.place);
+  }
+  return result;
+}
+
+const std::string kPackages = "/venv/lib/python3.12/site-packages";
+
+TEST(OnnxruntimePluginFindTest, FindsThePackagesOfTheActivePythonEnvironment) {
+  ProviderFacts facts;
+  facts.search.variables["VIRTUAL_ENV"] = "/venv";
+  const FakeFileSystem files({kPackages + "/onnxruntime_qnn/libonnxruntime_providers_qnn.so",
+                              kPackages + "/onnxruntime_qnn/libQnnHtp.so",
+                              kPackages + "/onnxruntime_ep_openvino/libonnxruntime_providers_openvino_plugin.so",
+                              kPackages + "/onnxruntime_ep_openvino/libonnxruntime_providers_openvino_plugin.so.1.8.1",
+                              kPackages + "/onnxruntime/capi/libonnxruntime_providers_shared.so"});
+  EXPECT_THAT(files_of(facts, files),
+              ElementsAre(kPackages + "/onnxruntime_qnn/libonnxruntime_providers_qnn.so",
+                          kPackages + "/onnxruntime_ep_openvino/libonnxruntime_providers_openvino_plugin.so"));
+}
+
+TEST(OnnxruntimePluginFindTest, FindsThePackageBesideTheOneOfTheRuntime) {
+  ProviderFacts facts;
+  facts.runtime_file = kPackages + "/onnxruntime/capi/libonnxruntime.so.1.31.1";
+  const FakeFileSystem files({kPackages + "/onnxruntime_qnn/libonnxruntime_providers_qnn.so"});
+  EXPECT_THAT(files_of(facts, files), ElementsAre(kPackages + "/onnxruntime_qnn/libonnxruntime_providers_qnn.so"));
+}
+
+TEST(OnnxruntimePluginFindTest, FindsThePackagesOnWindows) {
+  ProviderFacts facts;
+  facts.search.system = System::kWindows;
+  facts.search.variables["VIRTUAL_ENV"] = "C:/venv";
+  const FakeFileSystem files({"C:/venv/Lib/site-packages/onnxruntime_qnn/onnxruntime_providers_qnn.dll"});
+  EXPECT_THAT(files_of(facts, files),
+              ElementsAre("C:/venv/Lib/site-packages/onnxruntime_qnn/onnxruntime_providers_qnn.dll"));
+}
+
+TEST(OnnxruntimePluginFindTest, WhoNamesPlacesGetsThoseAndNoOthers) {
+  ProviderFacts facts;
+  facts.search.variables["VIRTUAL_ENV"] = "/venv";
+  facts.paths = {"/one/libanything.so", "/two/", "/two", "/none", "/empty", "relative"};
+  const FakeFileSystem files({kPackages + "/onnxruntime_qnn/libonnxruntime_providers_qnn.so", "/one/libanything.so",
+                              "/two/libonnxruntime_providers_b.so", "/two/libonnxruntime_providers_a.so.1.9",
+                              "/two/libonnxruntime_providers_a.so.1.10", "/two/libonnxruntime_providers_shared.so",
+                              "/two/other.so", "/empty/readme"});
+  EXPECT_THAT(files_of(facts, files),
+              ElementsAre("/one/libanything.so", "/two/libonnxruntime_providers_a.so.1.10",
+                          "/two/libonnxruntime_providers_b.so", "!/none", "!/empty", "!relative"));
+  EXPECT_THAT(provider_list(facts, files).back().why_not, HasSubstr("the current folder is never searched"));
+}
+
+TEST(OnnxruntimePluginFindTest, NoneMeansNone) {
+  ProviderFacts facts;
+  facts.search.variables["VIRTUAL_ENV"] = "/venv";
+  facts.paths = {"none"};
+  const FakeFileSystem files({kPackages + "/onnxruntime_qnn/libonnxruntime_providers_qnn.so"});
+  EXPECT_THAT(files_of(facts, files), IsEmpty());
+}
+
+TEST(OnnxruntimePluginFindTest, APrivilegedProcessLooksIntoNoHomeFolder) {
+  ProviderFacts facts;
+  facts.search.home_folder = "/home/x";
+  const FakeFileSystem files(
+      {"/home/x/.local/lib/python3.12/site-packages/onnxruntime_qnn/libonnxruntime_providers_qnn.so"});
+  EXPECT_EQ(files_of(facts, files).size(), 1U);
+  facts.search.privileged = true;
+  EXPECT_THAT(files_of(facts, files), IsEmpty());
+}
+
+TEST(OnnxruntimePluginFindTest, ListsAreDividedByCommasAndByTheSystemsSeparator) {
+  EXPECT_THAT(split_paths("/a:/b, /c ,,", System::kLinux), ElementsAre("/a", "/b", "/c"));
+  EXPECT_THAT(split_paths("C:/a;D:/b,E:/c", System::kWindows), ElementsAre("C:/a", "D:/b", "E:/c"));
+  EXPECT_THAT(split_paths("", System::kLinux), IsEmpty());
+}
+
+}  // namespace
+}  // namespace latebind::onnxruntime

@@ -1,0 +1,94 @@
+// What a child says to its parent, and what is needed to have a child at all.
+#include "backends/onnxruntime/provider_trial.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backends/onnxruntime/backend.h"
+#include "backends/onnxruntime/plugin_providers.h"
+#include "tests/onnxruntime/fake_library.h"
+
+namespace latebind::onnxruntime {
+namespace {
+
+using core::DeviceKind;
+using core::Status;
+using core::StatusCode;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(OnnxruntimeProviderTrialTest, ASuccessComesThrough) {
+  EXPECT_TRUE(status_from_child(line_for_parent({})).ok());
+}
+
+TEST(OnnxruntimeProviderTrialTest, AnErrorComesThroughWithTheVendorsWords) {
+  const auto given = Status::from_vendor(StatusCode::kUnsupported, "it does not \"work\"\n", 17, "\xFFvendor");
+  const auto got = status_from_child("noise of a vendor\n" + line_for_parent(given) + "\nmore noise");
+  EXPECT_EQ(got.code(), StatusCode::kUnsupported);
+  EXPECT_EQ(got.message(), given.message());
+  EXPECT_EQ(got.vendor_code(), 17);
+  EXPECT_THAT(std::string(got.vendor_text()), HasSubstr("vendor"));
+}
+
+TEST(OnnxruntimeProviderTrialTest, SilenceAndNonsenseAreErrors) {
+  for (const char* output : {"", "noise", "latebind-child-says: ", "latebind-child-says: {}",
+                             "latebind-child-says: [1]", "x latebind-child-says: {\"code\":0}"}) {
+    EXPECT_EQ(status_from_child(output).code(), StatusCode::kInternal) << output;
+  }
+}
+
+TEST(OnnxruntimeProviderTrialTest, AProgramThatIsNotThereIsNamed) {
+  TrialOptions options;
+  options.program = "/nonexistent/latebind";
+  const auto program = worker_program(options);
+  EXPECT_EQ(program.status().code(), StatusCode::kNotFound);
+  EXPECT_THAT(program.status().to_string(), HasSubstr("/nonexistent/latebind"));
+}
+
+TEST(OnnxruntimeProviderTrialTest, ALibraryIsRegisteredAfterItsVendorOrItsFile) {
+  EXPECT_EQ(registration_name("/x/libonnxruntime_providers_qnn.so"), "QNNExecutionProvider");
+  EXPECT_EQ(registration_name("/x/libonnxruntime_providers_openvino_plugin.so.1.8.1"), "OpenVINOExecutionProvider");
+  EXPECT_EQ(registration_name("/x/libonnxruntime_providers_other.so.1"), "other");
+  EXPECT_EQ(registration_name("/x/libstrange, thing.so"), "libstrange__thing");
+}
+
+PluginDevice offered(std::string provider, DeviceKind kind) {
+  PluginDevice device;
+  device.provider = std::move(provider);
+  device.device.kind = kind;
+  return device;
+}
+
+TEST(OnnxruntimeProviderTrialTest, DevicesAreNamedAfterTheirProviderAndNumberedWhereTheyAreMany) {
+  std::vector<PluginDevice> devices{
+      offered("QNNExecutionProvider", DeviceKind::kNpu),      offered("OpenVINOExecutionProvider", DeviceKind::kCpu),
+      offered("OpenVINOExecutionProvider", DeviceKind::kGpu), offered("OpenVINOExecutionProvider", DeviceKind::kGpu),
+      offered("CPUExecutionProvider", DeviceKind::kCpu),      offered("a,b:c", DeviceKind::kOther)};
+  name_devices(devices);
+  std::vector<std::string> names;
+  for (const PluginDevice& one : devices)
+    names.push_back(one.device.name);
+  EXPECT_THAT(names, ElementsAre("QNN", "OpenVINO.CPU", "OpenVINO.GPU.0", "OpenVINO.GPU.1", "CPU-plugin", "a_b_c"));
+}
+
+// An ONNX Runtime before plugins: the providers are refused, and the rest works.
+TEST(OnnxruntimeProviderTrialTest, AnOldRuntimeSaysWhichOneIsNeeded) {
+  const test::FakeLibrary library("oldest");
+  const auto provider = library.folder() / "libonnxruntime_providers_x.so";
+  std::filesystem::copy_file(library.file(), provider);
+  const auto backend = make_backend({.library_path = library.file().string(), .provider_paths = {provider.string()}});
+  const auto devices = backend->devices();
+  ASSERT_TRUE(devices.ok()) << devices.status().to_string();
+  EXPECT_EQ(devices->size(), 1U);
+  const auto parts = backend->unavailable_parts();
+  ASSERT_EQ(parts.size(), 1U);
+  EXPECT_EQ(parts[0].name, "x");
+  EXPECT_THAT(parts[0].reason, HasSubstr("need ONNX Runtime 1.22 or newer, here is 1.20.0"));
+  const auto virtual_devices = backend->virtual_devices();
+  ASSERT_TRUE(virtual_devices.ok());
+  for (const auto& device : *virtual_devices)
+    EXPECT_EQ(device.metadata.at("CompilerInstalled"), "0");
+}
+
+}  // namespace
+}  // namespace latebind::onnxruntime
