@@ -13,6 +13,7 @@
 #include "api/c_objects.h"
 #include "api/c_support.h"
 #include "api/settings.h"
+#include "core/bundle/bundle_model.h"
 #include "core/compile_cache.h"
 #include "core/platform/folders.h"
 
@@ -195,7 +196,7 @@ lb_code lb_model_load_file(const lb_runtime* runtime, const char* file, const lb
       return api::misuse("lb_model_load_file: NULL was given");
     }
     *model = nullptr;
-    LB_ASSIGN_OR_RETURN(const core::Model read, core::Model::from_file(latebind::platform::path_from_utf8(file)));
+    LB_ASSIGN_OR_RETURN(const core::Model read, core::open_model(latebind::platform::path_from_utf8(file)));
     LB_ASSIGN_OR_RETURN(auto made, load(runtime, read, options));
     *model = made.release();
     return {};

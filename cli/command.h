@@ -28,6 +28,7 @@ void add_bench(CLI::App& program, Action& chosen);
 void add_warm(CLI::App& program, Action& chosen);
 void add_config(CLI::App& program, Action& chosen);
 void add_cache(CLI::App& program, Action& chosen);
+void add_compile(CLI::App& program, Action& chosen);
 void add_inspect(CLI::App& program, Action& chosen);
 void add_unpack(CLI::App& program, Action& chosen);
 // Hidden: what the program does as a child of itself.

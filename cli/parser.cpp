@@ -82,6 +82,7 @@ Exit parse_and_run(int argc, char** argv) {
   add_warm(program, chosen);
   add_config(program, chosen);
   add_cache(program, chosen);
+  add_compile(program, chosen);
   add_inspect(program, chosen);
   add_unpack(program, chosen);
   add_probe_provider(program, chosen);

@@ -15,6 +15,7 @@
 #include "cli/percentile.h"
 #include "cli/run_inputs.h"
 #include "cli/runtime_options.h"
+#include "core/bundle/bundle_model.h"
 #include "core/platform/folders.h"
 #include "core/platform/output_file.h"
 
@@ -56,7 +57,7 @@ double ms_since(std::chrono::steady_clock::time_point start) {
 
 Result<Outcome> run_model(const Options& options, const Runtime& runtime) {
   Outcome outcome;
-  LB_ASSIGN_OR_RETURN(const auto model, core::Model::from_file(platform::path_from_utf8(options.model)));
+  LB_ASSIGN_OR_RETURN(const auto model, core::open_model(platform::path_from_utf8(options.model)));
   auto start = std::chrono::steady_clock::now();
   LB_ASSIGN_OR_RETURN(const auto placed, runtime.engine().load(model, runtime.placement, runtime.load));
   outcome.load_ms = ms_since(start);

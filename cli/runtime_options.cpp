@@ -33,6 +33,7 @@ Result<Runtime> Runtime::make(const RuntimeOptions& options, core::PerformanceHi
   runtime.placement = *std::move(placement);
   runtime.load = api::load_options(runtime.settings);
   runtime.load.compile.hint = hint;
+  runtime.precision_given = effective.origin_of("precision") != "default";
   // Qualcomm's emulation prints a line to stdout.
   if (runtime.settings.emulate) keep_results_apart();
   for (const std::string& property : options.properties) {

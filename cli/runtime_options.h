@@ -37,6 +37,8 @@ struct Runtime {
   core::Registry registry;
   core::Placement placement;
   core::LoadOptions load;
+  // False when nobody has set the precision: then a command may choose what fits the device.
+  bool precision_given = false;
 
   [[nodiscard]] core::Engine engine() const { return core::Engine(registry); }
 

@@ -4,6 +4,7 @@
 
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "core/bundle/asset.h"
 #include "core/bundle/choose.h"
@@ -21,7 +22,24 @@ using std::filesystem::path;
 // A ready ONNX file is where the bundle's portable model is, and here where the hub has it.
 constexpr const char* kOnnxPlace = "onnx/model.onnx";
 
+// <cache>/models--org--name/snapshots/<commit>, the hub's layout.
+ModelOrigin origin_of(const path& folder) {
+  constexpr std::string_view kPrefix = "models--";
+  constexpr std::string_view kBetween = "--";
+  std::error_code error;
+  const path canonical = std::filesystem::canonical(folder, error);
+  if (error || canonical.parent_path().filename() != "snapshots") return {};
+  std::string id = platform::path_to_utf8(canonical.parent_path().parent_path().filename());
+  if (!id.starts_with(kPrefix)) return {};
+  id.erase(0, kPrefix.size());
+  if (const auto at = id.find(kBetween); at != std::string::npos) id.replace(at, kBetween.size(), "/");
+  return {std::move(id), platform::path_to_utf8(canonical.filename())};
+}
+
 std::string own_name(const path& folder) {
+  if (const ModelOrigin origin = origin_of(folder); !origin.source.empty()) {
+    return origin.source.substr(origin.source.rfind('/') + 1);
+  }
   std::error_code error;
   const path canonical = std::filesystem::canonical(folder, error);
   return platform::path_to_utf8((error ? folder : canonical).filename());
@@ -88,11 +106,24 @@ Result<ModelFiles> ModelFiles::open(const path& place) {
     LB_RETURN_IF_ERROR(package.open_checked_file(*files.portable_, reference).status());
   if (const auto weights = info->assets.find(kWeightsRole); weights != info->assets.end()) {
     LB_ASSIGN_OR_RETURN(const core::AssetRef asset, core::parse_asset_ref(weights->second, "weights"));
-    files.references_[asset.path] = weights->second;
+    // Beside config.json, as in the folder that it came from.
+    constexpr std::string_view kConfig = "config.json";
+    std::vector<std::string> places;
+    for (const auto& [relative, reference] : files.references_) {
+      if (relative == kConfig || relative.ends_with("/config.json")) {
+        places.push_back(relative.substr(0, relative.size() - kConfig.size()));
+      }
+    }
+    for (const std::string& folder_of_config : places)
+      files.references_[folder_of_config + asset.path] = weights->second;
   } else if (info->format == "onnx") {
     files.references_[kOnnxPlace] = info->model;
   }
   return files;
+}
+
+ModelOrigin ModelFiles::origin() const {
+  return package_ ? ModelOrigin{} : origin_of(place_);
 }
 
 const std::string* ModelFiles::reference_to(const path& file) const {

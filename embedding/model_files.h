@@ -36,6 +36,12 @@ struct StoredFile {
   platform::FileRange where;  // for whoever wants a mapping of his own
 };
 
+// Where a model comes from, as far as its folder tells; empty when it does not.
+struct ModelOrigin {
+  std::string source;    // "org/name" on the hub
+  std::string revision;  // the commit
+};
+
 class ModelFiles {
  public:
   ModelFiles() = default;
@@ -47,6 +53,8 @@ class ModelFiles {
   [[nodiscard]] const std::filesystem::path& place() const { return place_; }
   // Of the model, for messages: the folder's own name, or what the bundle says.
   [[nodiscard]] const std::string& name() const { return name_; }
+  // By where the folder lies: in the hub's cache.
+  [[nodiscard]] ModelOrigin origin() const;
   // Null for a folder.
   [[nodiscard]] const core::Package* package() const { return package_ ? &*package_ : nullptr; }
 

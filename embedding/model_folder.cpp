@@ -350,6 +350,14 @@ Result<ModelFolder> ModelFolder::open(const path& place) {
   LB_ASSIGN_OR_RETURN(const auto positions,
                       read_size(*config, "max_position_embeddings", kTokensMin, kPositionsMax, config_name));
   // Models without a table of positions are bounded by their other files.
+  model.small_files = {model.tokenizer_file,
+                       config_file,
+                       place / "modules.json",
+                       place / "config_sentence_transformers.json",
+                       transformer / "sentence_bert_config.json",
+                       transformer / "tokenizer_config.json"};
+  if (modules.pooling) model.small_files.push_back(*modules.pooling);
+  std::erase_if(model.small_files, [&](const path& file) { return !files.has(file); });
   LB_ASSIGN_OR_RETURN(model.max_tokens,
                       read_max_tokens(files, transformer, modules.listed, positions.value_or(kPositionsMax)));
   return model;

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/config.h"
 #include "core/result.h"
@@ -38,8 +39,10 @@ struct ModelFolder {
   std::filesystem::path tokenizer_file;
   std::optional<std::filesystem::path> weights_file;  // model.safetensors
   std::optional<std::filesystem::path> onnx_file;     // onnx/model.onnx or model.onnx
-  std::optional<BertConfig> bert;                     // when config.json describes one
-  std::size_t hidden_size = 0;                        // of a token's vector; 0 when no file says
+  // What was read, the tokenizer's file included: all that is needed beside the weights or the ONNX file.
+  std::vector<std::filesystem::path> small_files;
+  std::optional<BertConfig> bert;  // when config.json describes one
+  std::size_t hidden_size = 0;     // of a token's vector; 0 when no file says
   PoolingMode pooling = PoolingMode::kMean;
   bool normalize = false;
   std::size_t max_tokens = 0;  // the least of what sentence_bert_config.json and the position table allow

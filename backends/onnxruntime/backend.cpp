@@ -274,7 +274,8 @@ class OnnxruntimeBackend final : public core::Backend {
   // Why the compiler of a known provider can not be used, when more is known than that it is not installed.
   static void add_why(PluginProviders* plugins, const KnownProvider& known, Device& device) {
     if (plugins == nullptr) {
-      device.metadata["Missing"] = fmt::format("ONNX Runtime: {}; {}", kInstallCommand, device.metadata["Missing"]);
+      device.metadata["Missing"] = fmt::format(
+          "ONNX Runtime: {}; {}", core::pip_command("onnxruntime", core::own_system()), device.metadata["Missing"]);
       return;
     }
     for (const core::UnavailablePart& part : plugins->unavailable()) {

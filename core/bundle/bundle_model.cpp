@@ -5,14 +5,16 @@
 #include <algorithm>
 #include <functional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "core/bundle/asset.h"
 #include "core/bundle/choose.h"
+#include "core/bundle/zip_reader.h"
 #include "core/onnx_structure.h"
 #include "core/platform/digest.h"
-#include "core/platform/folders.h"
+#include "core/platform/mapped_file.h"
 
 namespace latebind::core {
 namespace {
@@ -119,6 +121,18 @@ Result<Model> model_of_bundle(const Package& package) {
   Model model = Model::from_forms(name, {std::move(form)}).with_blobs(std::move(blobs)).with_check(std::move(check));
   const std::string digest = digest_of(*portable);
   return digest.empty() ? model : model.with_digest(digest);
+}
+
+Result<Model> open_model(const std::filesystem::path& place) {
+  std::error_code error;
+  bool is_bundle = std::filesystem::is_directory(place, error);
+  if (!is_bundle) {
+    const auto mapped = platform::MappedFile::open(place);
+    is_bundle = mapped.ok() && looks_like_zip(mapped->bytes());
+  }
+  if (!is_bundle) return Model::from_file(place);
+  LB_ASSIGN_OR_RETURN(const Package package, Package::open(place));
+  return model_of_bundle(package);
 }
 
 }  // namespace latebind::core

@@ -1,6 +1,8 @@
 // The model of a bundle, whatever it computes: its portable form, checked before it is compiled, and its blobs.
 #pragma once
 
+#include <filesystem>
+
 #include "core/bundle/package.h"
 #include "core/model.h"
 
@@ -8,5 +10,9 @@ namespace latebind::core {
 
 // The forms refer to the bundle's pages. kInvalidModel for a bundle with neither a portable model nor blobs of ours.
 [[nodiscard]] Result<Model> model_of_bundle(const Package& package);
+
+// Whatever model is there: an ONNX file, an OpenVINO IR, or a bundle as a ZIP or a folder. The errors of
+// Model::from_file() and Package::open().
+[[nodiscard]] Result<Model> open_model(const std::filesystem::path& place);
 
 }  // namespace latebind::core

@@ -24,6 +24,9 @@ namespace latebind::platform {
 // Present resident memory of this process, in bytes; 0 when unknown.
 [[nodiscard]] std::uint64_t resident_bytes();
 
+// Memory that programs may still take without the machine or this process's group swapping, in bytes; 0 when unknown.
+[[nodiscard]] std::uint64_t available_memory_bytes();
+
 // "linux-x86_64", "windows-x86_64", "linux-aarch64".
 [[nodiscard]] std::string platform_name();
 

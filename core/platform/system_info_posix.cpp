@@ -1,5 +1,6 @@
 #include <sched.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <fstream>
@@ -13,8 +14,8 @@ namespace {
 
 // A line such as "VmRSS:     1234 kB" of /proc/self/status. Not getrusage: its peak is handed down through fork and
 // exec, so a small program started by a big one would look big.
-std::uint64_t status_field_bytes(std::string_view field) {
-  std::ifstream stream("/proc/self/status");
+std::uint64_t field_bytes(const char* file, std::string_view field) {
+  std::ifstream stream(file);
   for (std::string line; std::getline(stream, line);) {
     std::string_view text = line;
     if (!text.starts_with(field)) continue;
@@ -52,11 +53,22 @@ unsigned usable_processors() {
 }
 
 std::uint64_t peak_resident_bytes() {
-  return status_field_bytes("VmHWM:");
+  return field_bytes("/proc/self/status", "VmHWM:");
 }
 
 std::uint64_t resident_bytes() {
-  return status_field_bytes("VmRSS:");
+  return field_bytes("/proc/self/status", "VmRSS:");
+}
+
+std::uint64_t available_memory_bytes() {
+  std::uint64_t available = field_bytes("/proc/meminfo", "MemAvailable:");
+  // A container's limit, in the unified hierarchy.
+  std::ifstream limit("/sys/fs/cgroup/memory.max");
+  std::ifstream used("/sys/fs/cgroup/memory.current");
+  std::uint64_t most = 0;
+  std::uint64_t now = 0;
+  if (limit >> most && used >> now) available = std::min(available, most > now ? most - now : 0);
+  return available;
 }
 
 std::string platform_name() {

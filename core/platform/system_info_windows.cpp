@@ -36,6 +36,12 @@ std::uint64_t resident_bytes() {
   return memory_counters().WorkingSetSize;
 }
 
+std::uint64_t available_memory_bytes() {
+  MEMORYSTATUSEX status{};
+  status.dwLength = sizeof(status);
+  return ::GlobalMemoryStatusEx(&status) != 0 ? status.ullAvailPhys : 0;
+}
+
 std::string platform_name() {
 #if defined(__x86_64__) || defined(_M_X64)
   return "windows-x86_64";

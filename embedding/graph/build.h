@@ -27,7 +27,6 @@ struct GraphModel {
   // The position of that output: a ready ONNX file may have others beside it.
   std::size_t output = 0;
 };
-};
 
 // From a bundle with its blobs. Takes model.safetensors where the folder has it (weights stay in the mapped file), else
 // the ready ONNX file.

@@ -1,0 +1,394 @@
+// latebind compile: one file with a model for every device that it may meet.
+#include "core/bundle/compile.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "cli/byte_sink.h"
+#include "cli/json_text.h"
+#include "cli/messages.h"
+#include "cli/model_argument.h"
+#include "cli/parser.h"
+#include "cli/runtime_options.h"
+#include "core/bundle/choose.h"
+#include "core/platform/folders.h"
+#include "core/platform/mapped_file.h"
+#include "core/platform/output_file.h"
+#include "core/platform/system_info.h"
+#include "embedding/bundle_parts.h"
+
+namespace latebind::cli {
+namespace {
+
+using core::CompileJob;
+using core::CompileOutcome;
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
+constexpr unsigned kSideBySideMax = 64;
+// What compiling takes at its worst, as a multiple of the model's size: the vendors' compilers hold it several times.
+constexpr std::uint64_t kMemoryPerJob = 6;
+
+enum class Format : std::int32_t { kBundle = 0, kFolder = 1, kBlob = 2 };
+
+}  // namespace
+}  // namespace latebind::cli
+
+namespace latebind::core {
+template <>
+struct Words<cli::Format> {
+  static constexpr std::string_view kWhat = "format";
+  static constexpr std::array kWords{Word<cli::Format>{"bundle", cli::Format::kBundle},
+                                     Word<cli::Format>{"folder", cli::Format::kFolder},
+                                     Word<cli::Format>{"blob", cli::Format::kBlob}};
+};
+}  // namespace latebind::core
+
+namespace latebind::cli {
+namespace {
+
+struct Options {
+  RuntimeOptions runtime{};
+  std::string model;
+  std::vector<std::string> targets;
+  std::string shapes = "auto";
+  Format format = Format::kBundle;
+  std::string output;
+  unsigned jobs = 0;
+  bool keep_going = false;
+  bool strict = false;
+  bool quiet = false;
+  bool json = false;
+  std::string name;
+  std::string version;
+  std::string source;
+  std::string revision;
+  std::string licence;
+};
+
+// What is compiled, and what else goes into the bundle.
+struct Input {
+  core::Model model;
+  std::uint64_t bytes = 0;                       // of the model
+  std::optional<embedding::ModelFolder> folder;  // of an embedding model
+  std::optional<embedding::GraphModel> graph;
+  std::size_t inputs = 0;   // of an embedding model
+  std::size_t longest = 0;  // tokens
+};
+
+std::vector<std::string> items_of(const std::vector<std::string>& lists) {
+  std::vector<std::string> items;
+  for (std::string_view list : lists) {
+    while (!list.empty()) {
+      const auto comma = list.find(',');
+      items.emplace_back(list.substr(0, comma));
+      list.remove_prefix(comma == std::string_view::npos ? list.size() : comma + 1);
+    }
+  }
+  return items;
+}
+
+// "1x32,4x32".
+Result<std::vector<core::Shape>> parse_shapes(const std::string& text) {
+  std::vector<core::Shape> shapes;
+  for (const std::string& item : items_of({text})) {
+    std::vector<std::int64_t> dims;
+    std::string_view rest = item;
+    while (true) {
+      const auto cross = rest.find('x');
+      LB_ASSIGN_OR_RETURN(const std::int64_t dim, core::parse_integer("--shapes", rest.substr(0, cross), 1, 1 << 24));
+      dims.push_back(dim);
+      if (cross == std::string_view::npos) break;
+      rest.remove_prefix(cross + 1);
+    }
+    LB_ASSIGN_OR_RETURN(shapes.emplace_back(), core::Shape::make(dims));
+  }
+  if (shapes.empty()) return Status(StatusCode::kInvalidArgument, "--shapes: no shape in it");
+  return shapes;
+}
+
+// The shapes to compile for this target; one without dimensions means as the model declares them.
+Result<std::vector<std::optional<core::Shape>>> shapes_for(const Options& options, const api::Settings& settings,
+                                                           const Input& input, const core::Device& device) {
+  const bool is_auto = options.shapes == "auto";
+  if (options.shapes == "dynamic" || (is_auto && device.kind != core::DeviceKind::kNpu) || (is_auto && !input.folder)) {
+    return std::vector<std::optional<core::Shape>>{std::nullopt};
+  }
+  std::vector<std::optional<core::Shape>> shapes;
+  if (is_auto || options.shapes == "buckets") {
+    if (!input.folder) return Status(StatusCode::kInvalidArgument, "--shapes buckets is for models that embed text");
+    for (const std::size_t length : settings.buckets) {
+      if (length < input.longest) shapes.emplace_back(core::Shape{1, static_cast<std::int64_t>(length)});
+    }
+    shapes.emplace_back(core::Shape{1, static_cast<std::int64_t>(input.longest)});
+    return shapes;
+  }
+  LB_ASSIGN_OR_RETURN(const auto given, parse_shapes(options.shapes));
+  for (const core::Shape& shape : given)
+    shapes.emplace_back(shape);
+  return shapes;
+}
+
+Result<Input> read_input(const Options& options) {
+  LB_ASSIGN_OR_RETURN(const auto place, model_folder(options.model));
+  std::error_code error;
+  if (std::filesystem::is_regular_file(place, error)) {
+    LB_ASSIGN_OR_RETURN(core::Model model, core::Model::from_file(place));
+    std::uint64_t bytes = 0;
+    for (const auto& file : model.files())
+      bytes += std::filesystem::file_size(file, error);
+    return Input{.model = std::move(model), .bytes = bytes, .folder = {}, .graph = {}};
+  }
+  LB_ASSIGN_OR_RETURN(auto folder, embedding::ModelFolder::open(place));
+  if (folder.files.package() != nullptr) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("{} is a bundle already: give the model that it was made from", options.model));
+  }
+  LB_ASSIGN_OR_RETURN(auto graph, embedding::build_model(folder, {}));
+  Input input{.model = graph.model,
+              .bytes = 0,
+              .folder = {},
+              .graph = {},
+              .inputs = graph.inputs,
+              .longest = folder.max_tokens};
+  const auto large = folder.weights_file ? folder.weights_file : folder.onnx_file;
+  input.bytes = std::filesystem::file_size(*large, error);
+  input.folder = std::move(folder);
+  input.graph = std::move(graph);
+  return input;
+}
+
+Result<std::vector<CompileJob>> plan(const Options& options, const Runtime& runtime, const Input& input,
+                                     std::vector<Status>& refused) {
+  std::vector<CompileJob> jobs;
+  const std::vector<std::string> targets = items_of(options.targets);
+  for (const std::string& text : targets) {
+    auto target = core::find_compile_target(text, runtime.registry);
+    if (!target.ok()) {
+      if (!options.keep_going) return target.status();
+      refused.push_back(target.status().with_context(text));
+      continue;
+    }
+    LB_ASSIGN_OR_RETURN(const auto shapes, shapes_for(options, runtime.settings, input, target->device));
+    for (const auto& shape : shapes) {
+      CompileJob job{*target, runtime.load.compile};
+      if (!runtime.precision_given) job.options.precision = core::default_precision(target->device);
+      if (shape) job.options.input_shapes.assign(std::max<std::size_t>(input.inputs, 1), *shape);
+      const std::string name = core::variant_name(job);
+      const bool twice = std::ranges::any_of(jobs, [&](const auto& other) { return variant_name(other) == name; });
+      if (!twice) jobs.push_back(std::move(job));
+    }
+  }
+  return jobs;
+}
+
+unsigned side_by_side(const Options& options, const Input& input) {
+  if (options.jobs != 0) return options.jobs;
+  const std::uint64_t memory = platform::available_memory_bytes() / 2;
+  const std::uint64_t one = std::max<std::uint64_t>(input.bytes * kMemoryPerJob, std::uint64_t{256} << 20);
+  return static_cast<unsigned>(
+      std::clamp<std::uint64_t>(memory / one, 1, std::min(platform::usable_processors(), kSideBySideMax)));
+}
+
+std::string told(const CompileJob& job, const CompileOutcome& outcome) {
+  if (!outcome.status.ok()) {
+    return fmt::format("{}: failed after {:.1f} s: {}", core::variant_name(job), outcome.seconds,
+                       outcome.status.to_string());
+  }
+  return fmt::format("{}: {:.1f} MB in {:.1f} s by {} {}{}", core::variant_name(job),
+                     static_cast<double>(outcome.blob->bytes.bytes.size()) / 1e6, outcome.seconds,
+                     outcome.blob->backend, outcome.blob->runtime_version,
+                     outcome.note.empty() ? "" : "; " + outcome.note);
+}
+
+core::PackageHead head_of(const Options& options, const Input& input) {
+  core::PackageHead head;
+  if (input.folder) head = embedding::package_head(*input.folder);
+  if (head.name.empty()) head.name = input.model.name();
+  if (!options.name.empty()) head.name = options.name;
+  head.version = options.version;
+  const auto set = [&](const char* key, const std::string& value) {
+    if (!value.empty()) head.additional_metadata[key] = value;
+  };
+  set("source", options.source);
+  set("revision", options.revision);
+  set("license", options.licence);
+  return head;
+}
+
+// The portable variant of a model that is one file or two.
+Status add_plain(const core::Model& model, core::PackageWriter& writer) {
+  const core::ModelForm& form = model.forms().front();
+  core::VariantInput variant;
+  variant.name = core::kPortableTarget;
+  core::LatebindInfo info;
+  info.target = core::kPortableTarget;
+  info.format = core::word_of(form.format);
+  const bool onnx = form.format == core::ModelFormat::kOnnx;
+  info.model = onnx ? "model.onnx" : "model.xml";
+  for (const auto& file : model.files()) {
+    LB_ASSIGN_OR_RETURN(auto mapped, platform::MappedFile::open(file));
+    const auto owner = std::make_shared<const platform::MappedFile>(std::move(mapped));
+    variant.files.push_back({file == form.file ? info.model : "model.bin", {owner, owner->bytes()}});
+  }
+  if (onnx) {
+    if (model.digest().status().code() == StatusCode::kUnsupported) return model.digest().status();
+    variant.ep = "CPUExecutionProvider";
+    variant.executor_info["ort"] = {{"model_file", info.model}};
+  }
+  variant.latebind = std::move(info);
+  return writer.add_variant(core::kModelComponent, std::move(variant));
+}
+
+Status write(const Options& options, const Input& input, const std::vector<CompileJob>& jobs,
+             const std::vector<CompileOutcome>& outcomes) {
+  const auto place = platform::path_from_utf8(options.output);
+  if (options.format == Format::kBlob) {
+    LB_ASSIGN_OR_RETURN(auto file, platform::OutputFile::create(place));
+    const auto bytes = outcomes.front().blob->bytes.bytes;
+    LB_RETURN_IF_ERROR(file.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+    return file.commit();
+  }
+  core::PackageWriter writer(head_of(options, input));
+  LB_RETURN_IF_ERROR(input.folder ? embedding::add_portable(*input.folder, *input.graph, writer)
+                                  : add_plain(input.model, writer));
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (!outcomes[i].blob) continue;
+    LB_RETURN_IF_ERROR(writer.add_variant(core::kModelComponent, core::variant_of(jobs[i], *outcomes[i].blob)));
+  }
+  return writer.write(place, options.format == Format::kFolder ? core::PackageForm::kFolder : core::PackageForm::kZip);
+}
+
+std::string for_programs(const Options& options, const std::vector<CompileJob>& jobs,
+                         const std::vector<CompileOutcome>& outcomes, const std::vector<Status>& refused,
+                         bool written) {
+  Json json;
+  json["output"] = written ? Json(options.output) : Json();
+  json["variants"] = Json::array();
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    Json one;
+    one["name"] = core::variant_name(jobs[i]);
+    one["target"] = jobs[i].target.text;
+    one["device"] = jobs[i].target.device.id();
+    one["compiled"] = outcomes[i].blob.has_value();
+    one["bytes"] = outcomes[i].blob ? outcomes[i].blob->bytes.bytes.size() : 0;
+    one["seconds"] = rounded(outcomes[i].seconds, 3);
+    one["reason"] = reason_of(outcomes[i].status);
+    one["note"] = outcomes[i].note;
+    json["variants"].push_back(std::move(one));
+  }
+  json["refused"] = Json::array();
+  for (const Status& status : refused)
+    json["refused"].push_back(reason_of(status));
+  return to_text(json);
+}
+
+Exit compile(const Options& options) {
+  const auto runtime = Runtime::make(options.runtime, core::PerformanceHint::kThroughput);
+  if (!runtime.ok()) return misuse("compile", runtime.status().message());
+  if (options.shapes != "auto" && options.shapes != "buckets" && options.shapes != "dynamic") {
+    if (const auto shapes = parse_shapes(options.shapes); !shapes.ok()) {
+      return misuse("compile", fmt::format("{}; --shapes is auto, buckets, dynamic or a list such as 1x32,1x128",
+                                           shapes.status().message()));
+    }
+  }
+  const auto input = read_input(options);
+  if (!input.ok()) return fail(input.status());
+  std::vector<Status> refused;
+  const auto jobs = plan(options, *runtime, *input, refused);
+  if (!jobs.ok()) return fail(jobs.status());
+  if (options.format == Format::kBlob && jobs->size() != 1) {
+    return misuse("compile", fmt::format("--format blob takes one target and one shape, these are {}", jobs->size()));
+  }
+
+  core::CompileRun run;
+  run.side_by_side = side_by_side(options, *input);
+  run.strict = options.strict || runtime->load.strict;
+  run.keep_going = options.keep_going;
+  std::size_t done = 0;
+  run.tell = [&](std::size_t job, const CompileOutcome* outcome) {
+    if (outcome == nullptr) {
+      if (!options.quiet) note(fmt::format("compiling {}", core::variant_name((*jobs)[job])));
+      return;
+    }
+    ++done;
+    if (options.quiet && outcome->status.ok() && outcome->note.empty()) return;
+    note(fmt::format("[{}/{}] {}", done, jobs->size(), told((*jobs)[job], *outcome)));
+  };
+  const auto outcomes = core::compile_all(input->model, *jobs, run);
+
+  Status failure;
+  for (const CompileOutcome& outcome : outcomes) {
+    if (failure.ok() && outcome.status.code() != StatusCode::kCancelled) failure = outcome.status;
+  }
+  const bool any = std::ranges::any_of(outcomes, [](const auto& outcome) { return outcome.blob.has_value(); });
+  const bool usable = options.keep_going ? any : failure.ok();
+  if (usable) {
+    if (const auto written = write(options, *input, *jobs, outcomes); !written.ok()) return fail(written);
+  }
+  if (options.json) {
+    const auto printed = print(for_programs(options, *jobs, outcomes, refused, usable));
+    if (!printed.ok()) return fail(printed);
+  }
+  for (const Status& status : refused)
+    note(status.to_string());
+  if (!usable) return fail(failure.ok() ? Status(StatusCode::kNoDevice, "nothing could be compiled") : failure);
+  if (!options.quiet) note(fmt::format("wrote {}", options.output));
+  return Exit::kGood;
+}
+
+}  // namespace
+
+void add_compile(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<Options>();
+  CLI::App& app = *program.add_subcommand(
+      "compile", "Compiles a model for devices that need not be here, into one file with the portable model.");
+  app.add_option("model", options->model,
+                 "Folder of an embedding model, its name on the hub (ORG/NAME), an ONNX file or an OpenVINO IR (.xml).")
+      ->required()
+      ->type_name("MODEL");
+  add_texts(app, "--target", options->targets, "T,T,...",
+            "What to compile for: cpu, npu:ARCHITECTURE such as npu:v73 or npu:4000, or a device's full name. "
+            "`latebind devices --virtual` lists them.")
+      ->required();
+  add_text(app, "--shapes", options->shapes, "SHAPES",
+           "Input shapes, such as 1x32,1x128; buckets: those of embedding.buckets; dynamic: as the model declares "
+           "them; auto: buckets for NPUs when the model embeds text, dynamic elsewhere.");
+  add_word(app, "--format", options->format,
+           "bundle: one file, a ZIP; folder: the same unpacked; blob: what the vendor's compiler made, alone.");
+  add_text(app, "-o,--output", options->output, "FILE", "Where to write. It appears only when it is complete.")
+      ->required();
+  add_integer(app, "--jobs", options->jobs, 1, kSideBySideMax,
+              "How many are compiled at once; as many as processors and half of the free memory allow, if not given.");
+  app.add_flag("--strict", options->strict, "Nodes that a compiler leaves to the CPU are an error.");
+  app.add_flag("--keep-going", options->keep_going,
+               "Writes what could be compiled, though a target failed or has no compiler here.");
+  add_text(app, "--name", options->name, "TEXT", "The package's name; the model's own, if not given.");
+  add_text(app, "--package-version", options->version, "TEXT", "The package's version.");
+  add_text(app, "--source", options->source, "TEXT", "Where the model comes from, for the package's metadata.");
+  add_text(app, "--revision", options->revision, "TEXT", "Its revision there.");
+  add_text(app, "--license", options->licence, "TEXT", "Its licence; what its README says, if not given.");
+  app.add_flag("-q,--quiet", options->quiet, "Says nothing but errors.");
+  app.add_flag("--json", options->json,
+               "Prints {output, variants: [{name, target, device, compiled, bytes, seconds, reason, note}], refused}.");
+  static constexpr SettingGroup kGroups[] = {SettingGroup::kDevice, SettingGroup::kLibraries};
+  options->runtime.add_to(app, kGroups);
+  app.footer(
+      "The precision is f32 on CPUs and f16 on NPUs that have nothing else, unless --precision says so. The whole\n"
+      "model must go to an NPU: nodes that its compiler leaves to the CPU are named, and with --strict they are an\n"
+      "error. The portable model is always in the bundle, so that a machine with another device compiles for itself.\n"
+      "The same input and the same versions give the same bytes.");
+  app.callback([options, &chosen] { chosen = [options] { return compile(*options); }; });
+}
+
+}  // namespace latebind::cli

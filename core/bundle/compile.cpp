@@ -1,0 +1,206 @@
+#include "core/bundle/compile.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "core/bundle/choose.h"
+
+namespace latebind::core {
+namespace {
+
+std::string metadata_of(const Device& device, const std::string& key) {
+  const auto found = device.metadata.find(key);
+  return found == device.metadata.end() ? std::string() : found->second;
+}
+
+bool lacks_compiler(const Device& device) {
+  return metadata_of(device, "CompilerInstalled") == "0";
+}
+
+// Real ones first: what is here compiles for itself.
+std::vector<CompileTarget> all_targets(const Registry& registry, std::vector<std::string>& reasons) {
+  std::vector<CompileTarget> targets;
+  const auto add = [&](const std::shared_ptr<Backend>& backend, Result<std::vector<Device>> devices) {
+    if (!devices.ok()) {
+      reasons.push_back(fmt::format("{}: {}", backend->name(), devices.status().brief()));
+      return;
+    }
+    for (Device& device : *devices)
+      targets.push_back({{}, backend, std::move(device)});
+  };
+  for (const auto& backend : registry.all())
+    add(backend, backend->devices());
+  for (const auto& backend : registry.all())
+    if (backend->available().ok()) add(backend, backend->virtual_devices());
+  return targets;
+}
+
+bool is_meant(std::string_view text, const Device& device) {
+  return text == device.id() || text == device.target() || (text == word_of(device.kind) && !device.is_virtual());
+}
+
+// "1x32" for inputs of one shape, "1x32+1x8" for several.
+std::string shapes_text(const std::vector<Shape>& shapes) {
+  std::vector<std::string> texts;
+  for (const Shape& shape : shapes) {
+    std::string text;
+    for (std::size_t i = 0; i < shape.rank(); ++i)
+      text += fmt::format("{}{}", i == 0 ? "" : "x", shape[i]);
+    texts.push_back(shape.rank() == 0 ? "scalar" : text);
+  }
+  if (std::ranges::adjacent_find(texts, std::not_equal_to<>()) == texts.end()) texts.resize(1);
+  return fmt::format("{}", fmt::join(texts, "+"));
+}
+
+CompileOutcome compile_one(const Model& model, const CompileJob& job, bool strict) {
+  const auto start = std::chrono::steady_clock::now();
+  CompileOutcome outcome;
+  const auto compile = [&](bool whole) {
+    CompileOptions options = job.options;
+    options.whole_graph = whole;
+    return job.target.backend->compile(model, job.target.device.name, options);
+  };
+  auto blob = compile(true);
+  if (!blob.ok() && !strict && blob.status().code() == StatusCode::kUnsupported) {
+    if (auto parts = compile(false); parts.ok()) {
+      outcome.note = blob.status().to_string();
+      blob = std::move(parts);
+    }
+  }
+  if (blob.ok()) {
+    outcome.blob = *std::move(blob);
+  } else {
+    outcome.status = blob.status();
+  }
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return outcome;
+}
+
+}  // namespace
+
+Result<CompileTarget> find_compile_target(std::string_view text, const Registry& registry) {
+  std::vector<std::string> reasons;
+  auto targets = all_targets(registry, reasons);
+  const CompileTarget* without_compiler = nullptr;
+  for (CompileTarget& target : targets) {
+    if (!is_meant(text, target.device)) continue;
+    if (lacks_compiler(target.device)) {
+      if (without_compiler == nullptr) without_compiler = &target;
+      continue;
+    }
+    target.text = text;
+    return std::move(target);
+  }
+  if (without_compiler != nullptr) {
+    return Status(StatusCode::kLibraryNotFound, fmt::format("there is no compiler for {} here; missing is {}", text,
+                                                            metadata_of(without_compiler->device, "Missing")));
+  }
+  std::vector<std::string> names;
+  for (const CompileTarget& target : targets) {
+    names.push_back(target.device.target());
+    if (!target.device.is_virtual()) names.push_back(target.device.id());
+  }
+  std::ranges::sort(names);
+  const auto twice = std::ranges::unique(names);
+  names.erase(twice.begin(), twice.end());
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  const Status unknown = unknown_word_error("target", text, known);
+  return Status(StatusCode::kDeviceNotFound,
+                reasons.empty() ? std::string(unknown.message())
+                                : fmt::format("{}; not asked: {}", unknown.message(), fmt::join(reasons, "; ")));
+}
+
+Precision default_precision(const Device& device) {
+  const std::string says = metadata_of(device, "Precisions");
+  const std::string_view first = std::string_view(says).substr(0, says.find(','));
+  if (says.empty() || says.find(word_of(Precision::kF32)) != std::string::npos) {
+    return says.empty() && device.kind == DeviceKind::kNpu ? Precision::kF16 : Precision::kF32;
+  }
+  const auto known = parse_word<Precision>(first);
+  return known.ok() ? *known : Precision::kF16;
+}
+
+std::string variant_name(const CompileJob& job) {
+  std::string target = job.target.device.target();
+  std::ranges::replace(target, ':', '-');
+  // CPUs of several backends are told apart.
+  if (job.target.device.kind == DeviceKind::kCpu) target += "-" + job.target.device.backend;
+  std::string name = fmt::format("{}-{}", target, word_of(job.options.precision));
+  if (!job.options.input_shapes.empty()) name += "-" + shapes_text(job.options.input_shapes);
+  return name;
+}
+
+std::vector<CompileOutcome> compile_all(const Model& model, std::span<const CompileJob> jobs, const CompileRun& run) {
+  std::vector<CompileOutcome> outcomes(jobs.size());
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> stop{false};
+  std::mutex telling;
+  const auto tell = [&](std::size_t job, const CompileOutcome* outcome) {
+    const std::lock_guard lock(telling);
+    if (run.tell) run.tell(job, outcome);
+  };
+  const auto work = [&] {
+    for (std::size_t i = next++; i < jobs.size(); i = next++) {
+      if (stop) {
+        outcomes[i].status = Status(StatusCode::kCancelled, "not begun, because another target failed");
+        continue;
+      }
+      tell(i, nullptr);
+      outcomes[i] = compile_one(model, jobs[i], run.strict);
+      if (!outcomes[i].status.ok() && !run.keep_going) stop = true;
+      tell(i, &outcomes[i]);
+    }
+  };
+  std::vector<std::thread> helpers;
+  for (std::size_t i = 1; i < std::min<std::size_t>(run.side_by_side, jobs.size()); ++i) {
+    try {
+      helpers.emplace_back(work);
+    } catch (const std::system_error&) {
+      break;  // no thread to give: this one does it all
+    }
+  }
+  work();
+  for (std::thread& helper : helpers)
+    helper.join();
+  return outcomes;
+}
+
+VariantInput variant_of(const CompileJob& job, const Blob& blob) {
+  const Device& device = job.target.device;
+  VariantInput variant;
+  variant.name = variant_name(job);
+  variant.device = device.kind == DeviceKind::kOther ? "" : std::string(word_of(device.kind));
+  variant.compatibility_string = blob.compatibility;
+  // A plugin provider's blob is an ONNX model around its context, which stock ONNX Runtime loads with that provider.
+  std::string file = "model.blob";
+  if (!blob.compatibility.empty()) {
+    variant.ep = metadata_of(device, "Provider");
+    file = "model.onnx";
+    variant.executor_info["ort"] = {{"model_file", file}};
+  }
+  LatebindInfo info;
+  info.target = device.target();
+  info.backend = blob.backend;
+  info.device = blob.device;
+  info.runtime_version = blob.runtime_version;
+  info.precision = word_of(blob.precision);
+  info.format = "blob";
+  info.model = file;
+  for (const Shape& shape : job.options.input_shapes) {
+    auto& dims = info.shapes.emplace_back();
+    for (std::size_t i = 0; i < shape.rank(); ++i)
+      dims.push_back(shape[i]);
+  }
+  variant.latebind = std::move(info);
+  variant.files.push_back({file, blob.bytes});
+  return variant;
+}
+
+}  // namespace latebind::core

@@ -1,0 +1,68 @@
+// Compiling for targets: from words such as "npu:v73" to blobs, and from blobs to variants of a bundle.
+//
+// A target is "cpu", "gpu", "npu", or one of these with an architecture ("npu:v73"), or a device's full name
+// ("openvino:CPU", "onnxruntime:QNN.v73"). The device need not be in this machine; its compiler must be.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/backend.h"
+#include "core/bundle/package_writer.h"
+#include "core/registry.h"
+#include "core/result.h"
+
+namespace latebind::core {
+
+struct CompileTarget {
+  std::string text;  // as it was asked for
+  std::shared_ptr<Backend> backend;
+  Device device;
+};
+
+// The first backend that can compile for it. kDeviceNotFound with the known targets; kLibraryNotFound, with what is
+// missing and where users get it, when the compiler is not installed.
+[[nodiscard]] Result<CompileTarget> find_compile_target(std::string_view text, const Registry& registry);
+
+// What a device computes in unless somebody says otherwise: f32 where it can, else what it says, f16 for NPUs.
+[[nodiscard]] Precision default_precision(const Device& device);
+
+struct CompileJob {
+  CompileTarget target;
+  CompileOptions options;
+};
+
+// "npu-v73-f16-1x32": the variant's name.
+[[nodiscard]] std::string variant_name(const CompileJob& job);
+
+struct CompileOutcome {
+  std::optional<Blob> blob;
+  Status status;     // why there is none
+  std::string note;  // nodes that were left to the CPU
+  double seconds = 0;
+};
+
+struct CompileRun {
+  // How many are compiled at once.
+  unsigned side_by_side = 1;
+  // Nodes that would be left to the CPU are an error; else they are noted.
+  bool strict = false;
+  // After the first failure nothing new is begun.
+  bool keep_going = false;
+  // Called by several threads, one at a time, when a job begins (no outcome) and when it is done.
+  std::function<void(std::size_t job, const CompileOutcome* outcome)> tell{};
+};
+
+// One outcome for each job, in their order; kCancelled for those that were not begun. Uses threads of its own.
+[[nodiscard]] std::vector<CompileOutcome> compile_all(const Model& model, std::span<const CompileJob> jobs,
+                                                      const CompileRun& run);
+
+// The variant that carries this blob: for plugin providers an ONNX model that stock ONNX Runtime loads with them.
+[[nodiscard]] VariantInput variant_of(const CompileJob& job, const Blob& blob);
+
+}  // namespace latebind::core

@@ -1,0 +1,130 @@
+#include "embedding/bundle_parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/bundle/asset.h"
+#include "core/bundle/choose.h"
+#include "core/onnx_structure.h"
+#include "core/platform/folders.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
+constexpr const char* kModelFile = "model.onnx";
+// Texts of a folder that its owner would miss, though nothing reads them.
+constexpr const char* kCompanions[] = {"README.md", "LICENSE", "LICENSE.txt", "NOTICE"};
+// Front matter beyond this is not looked at.
+constexpr std::size_t kFrontMatterMax = std::size_t{64} << 10;
+
+// ONNX Runtime's name for the folder in which it looks for the weights.
+constexpr const char* kWeightsFolderOption = "session.model_external_initializers_file_folder_path";
+constexpr const char* kPortableProvider = "CPUExecutionProvider";
+
+std::string relative_text(const std::filesystem::path& file, const std::filesystem::path& place) {
+  const auto generic = file.lexically_normal().lexically_relative(place.lexically_normal()).generic_u8string();
+  return {generic.begin(), generic.end()};
+}
+
+Result<std::string> add_small_files(const ModelFolder& folder, core::PackageWriter& writer) {
+  std::vector<core::PackageFile> files;
+  const auto add = [&](const std::filesystem::path& file) -> Status {
+    const std::string name = relative_text(file, folder.files.place());
+    if (std::ranges::find(files, name, &core::PackageFile::path) != files.end() || !folder.files.has(file)) return {};
+    LB_ASSIGN_OR_RETURN(auto stored, folder.files.open_file(file));
+    files.push_back({name, std::move(stored.bytes)});
+    return {};
+  };
+  for (const auto& file : folder.small_files)
+    LB_RETURN_IF_ERROR(add(file));
+  for (const char* name : kCompanions)
+    LB_RETURN_IF_ERROR(add(folder.files.place() / name));
+  return writer.add_asset(std::move(files));
+}
+
+// "apache-2.0" of a README that begins with "---", lines of "key: value" and "---".
+std::string licence_of(const ModelFolder& folder) {
+  const auto readme = folder.files.open_file(folder.files.place() / "README.md");
+  if (!readme.ok()) return {};
+  const auto bytes = readme->bytes.bytes.first(std::min(readme->bytes.bytes.size(), kFrontMatterMax));
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  bool inside = false;
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line == "---") {
+      if (inside) break;
+      inside = true;
+      continue;
+    }
+    if (!inside) break;
+    constexpr std::string_view kKey = "license:";
+    if (!line.starts_with(kKey)) continue;
+    line.remove_prefix(kKey.size());
+    const auto first = line.find_first_not_of(" \"'");
+    const auto last = line.find_last_not_of(" \"'");
+    if (first != std::string_view::npos) return core::printable(line.substr(first, last - first + 1));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status add_portable(const ModelFolder& folder, const GraphModel& graph, core::PackageWriter& writer) {
+  const core::ModelForm* onnx = graph.model.find(core::ModelFormat::kOnnx);
+  if (onnx == nullptr) {
+    return Status(StatusCode::kUnsupported, fmt::format("{}: there is no ONNX form of it", folder.name()));
+  }
+  core::VariantInput variant;
+  variant.name = core::kPortableTarget;
+  // Without a device, so that stock ONNX Runtime takes it on any.
+  variant.ep = kPortableProvider;
+  nlohmann::json slot{{"model_file", kModelFile}};
+  core::LatebindInfo info;
+  info.target = core::kPortableTarget;
+  info.precision = core::word_of(core::Precision::kF32);
+  info.format = core::word_of(core::ModelFormat::kOnnx);
+  info.model = kModelFile;
+  LB_ASSIGN_OR_RETURN(info.assets[kFilesRole], add_small_files(folder, writer));
+  if (onnx->file.empty()) {
+    variant.files.push_back({kModelFile, onnx->graph});
+    for (const core::ExternalData& external : onnx->external) {
+      LB_ASSIGN_OR_RETURN(const std::string asset, writer.add_asset({{external.location, external.data}}));
+      info.assets[kWeightsRole] = fmt::format("{}/{}", asset, external.location);
+      slot["session_options"][kWeightsFolderOption] = asset;
+    }
+  } else {
+    LB_ASSIGN_OR_RETURN(auto stored, folder.files.open_file(*folder.onnx_file));
+    if (core::may_name_external_data(stored.bytes.bytes)) {
+      return Status(StatusCode::kUnsupported,
+                    fmt::format("{}: its data is in other files, which a bundle does not take yet", stored.name));
+    }
+    variant.files.push_back({kModelFile, std::move(stored.bytes)});
+  }
+  variant.executor_info["ort"] = std::move(slot);
+  variant.latebind = std::move(info);
+  return writer.add_variant(core::kModelComponent, std::move(variant));
+}
+
+core::PackageHead package_head(const ModelFolder& folder) {
+  core::PackageHead head;
+  head.name = folder.name();
+  const ModelOrigin origin = folder.files.origin();
+  if (!origin.source.empty()) head.additional_metadata["source"] = origin.source;
+  if (!origin.revision.empty()) head.additional_metadata["revision"] = origin.revision;
+  if (const std::string licence = licence_of(folder); !licence.empty()) head.additional_metadata["license"] = licence;
+  return head;
+}
+
+}  // namespace latebind::embedding

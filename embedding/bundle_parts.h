@@ -1,0 +1,20 @@
+// What of an embedding model goes into a bundle: the small files as one shared asset, the weights as another, and the
+// portable model, an ONNX file that refers to the weights.
+#pragma once
+
+#include "core/bundle/package_writer.h"
+#include "core/result.h"
+#include "embedding/graph/build.h"
+#include "embedding/model_folder.h"
+
+namespace latebind::embedding {
+
+// Adds both assets and the variant "portable" to `writer`, under core::kModelComponent. `graph` is build_model() of the
+// folder. kUnsupported for a ready ONNX file with its data in other files.
+[[nodiscard]] core::Status add_portable(const ModelFolder& folder, const GraphModel& graph,
+                                        core::PackageWriter& writer);
+
+// Name, and what the folder tells of source, revision and licence (the hub's cache and the README's front matter).
+[[nodiscard]] core::PackageHead package_head(const ModelFolder& folder);
+
+}  // namespace latebind::embedding
