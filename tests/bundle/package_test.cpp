@@ -13,9 +13,14 @@
 namespace latebind::core {
 namespace {
 
-using namespace testing;
 using std::filesystem::path;
+using testing::bytes_of;
 using ::testing::HasSubstr;
+using testing::names_in;
+using testing::read_file;
+using testing::small_package;
+using testing::text_of;
+using testing::write_file;
 
 class PackageTest : public ::testing::Test {
  protected:
