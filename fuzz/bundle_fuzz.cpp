@@ -13,7 +13,17 @@
 
 namespace {
 
-using namespace latebind::core;
+using latebind::core::check_package_path;
+using latebind::core::Component;
+using latebind::core::crc32;
+using latebind::core::manifest_text;
+using latebind::core::Package;
+using latebind::core::PackageFiles;
+using latebind::core::read_manifest;
+using latebind::core::RecordedFile;
+using latebind::core::SharedBytes;
+using latebind::core::Status;
+using latebind::core::Variant;
 
 void require(bool holds) {
   if (!holds) std::abort();

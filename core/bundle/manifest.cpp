@@ -23,7 +23,7 @@ constexpr JsonLimits kLimits{.bytes_max = std::size_t{8} << 20, .depth_max = 64}
 constexpr std::size_t kComponentsMax = 256;
 constexpr std::size_t kVariantsMax = 1024;
 constexpr std::size_t kConsumersMax = 64;
-constexpr std::size_t kAssetsMax = 4096;
+constexpr std::size_t kAssetsMax = 256;
 constexpr std::size_t kNameBytesMax = 256;
 constexpr std::size_t kTextBytesMax = std::size_t{64} << 10;
 // All files that a manifest refers to, together.

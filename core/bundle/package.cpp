@@ -64,16 +64,24 @@ Result<Package> Package::from_files(PackageFiles files, const PackageOptions& op
   for (const Component& component : package.manifest().components) {
     for (const Variant& variant : component.variants) {
       if (!variant.latebind) continue;
-      for (const RecordedFile& file : variant.latebind->files)
-        LB_RETURN_IF_ERROR(package.open_file(variant, file.path).status());
+      const std::string where = place_of(package.files(), variant);
+      for (const RecordedFile& file : variant.latebind->files) {
+        LB_ASSIGN_OR_RETURN(const std::string path, package.resolve(variant, file.path));
+        const auto bytes = package.files().read(path);
+        if (bytes.status().code() == StatusCode::kNotFound) {
+          return Status(StatusCode::kInvalidModel,
+                        fmt::format("{}: its file '{}' is missing", where, printable(file.path)));
+        }
+        LB_RETURN_IF_ERROR(bytes.status());
+        LB_RETURN_IF_ERROR(check_size(file, *bytes, where));
+      }
       for (const auto& [role, reference] : variant.latebind->assets)
         LB_RETURN_IF_ERROR(package.resolve(variant, reference).status());
       const std::string& model = variant.latebind->model;
       if (model.empty()) continue;
       LB_ASSIGN_OR_RETURN(const std::string path, package.resolve(variant, model));
       if (package.files().has_file(path)) continue;
-      return Status(StatusCode::kInvalidModel,
-                    fmt::format("{}: its model '{}' is missing", place_of(package.files(), variant), printable(model)));
+      return Status(StatusCode::kInvalidModel, fmt::format("{}: its model '{}' is missing", where, printable(model)));
     }
   }
   return package;

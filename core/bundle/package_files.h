@@ -47,15 +47,15 @@ class PackageFiles {
   [[nodiscard]] Result<std::vector<std::string>> list_folders() const;
 
   // kNotFound when there is no such file, kInvalidModel for a path that leads out.
-  [[nodiscard]] Result<SharedBytes> read(std::string_view path) const;
-  [[nodiscard]] bool has_file(std::string_view path) const;
+  [[nodiscard]] Result<SharedBytes> read(std::string_view relative) const;
+  [[nodiscard]] bool has_file(std::string_view relative) const;
   // "" is the root.
   [[nodiscard]] bool has_folder(std::string_view path) const;
   // Where the file's bytes lie, for whoever wants a mapping of his own. kNotFound; kUnsupported for a ZIP in memory.
   [[nodiscard]] Result<platform::FileRange> range_of(std::string_view path) const;
 
   // Reads the file and compares it with the sum that a ZIP has for it; a folder has none. kInvalidModel.
-  [[nodiscard]] Status check(std::string_view path) const;
+  [[nodiscard]] Status check(std::string_view relative) const;
 
  private:
   struct State;

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "core/bundle/asset.h"
 #include "core/bundle/package.h"
 #include "core/bundle/package_state.h"
-#include "core/bundle/path_rules.h"
 #include "core/json_text.h"
 #include "core/platform/digest.h"
 #include "core/platform/folders.h"
@@ -43,17 +43,30 @@ class Sums {
   std::map<std::string, std::string> sums_;
 };
 
+using Files = std::vector<PackageFiles::File>;
+
+// The files below a folder; both lists are sorted, so that they lie side by side.
+std::span<const PackageFiles::File> files_below(const Files& all, const std::string& folder) {
+  if (folder.empty()) return all;
+  const auto path_of = [](const PackageFiles::File& file) { return std::string_view(file.path); };
+  const std::string prefix = folder + "/";
+  const auto begin = std::ranges::lower_bound(all, std::string_view(prefix), {}, path_of);
+  auto end = begin;
+  while (end != all.end() && end->path.starts_with(prefix))
+    ++end;
+  return {begin, end};
+}
+
 // Compares an asset's content with its name. kUnsupported for one that lies outside of the package.
-Status check_asset(const PackageFiles& files, const std::vector<PackageFiles::File>& all, const std::string& uri,
-                   const std::string& folder, Sums& sums) {
+Status check_asset(const PackageFiles& files, const Files& all, const std::string& uri, const std::string& folder,
+                   Sums& sums) {
   if (platform::path_from_utf8(folder).is_absolute()) {
     return Status(StatusCode::kUnsupported,
                   fmt::format("{}: the shared asset in '{}' lies outside of the package and is not compared",
                               files.name(), printable(folder)));
   }
   std::map<std::string, std::string> content;
-  for (const auto& file : all) {
-    if (!is_below(file.path, folder)) continue;
+  for (const auto& file : files_below(all, folder)) {
     LB_ASSIGN_OR_RETURN(std::string sum, sums.of(file.path));
     content.emplace(folder.empty() ? file.path : file.path.substr(folder.size() + 1), std::move(sum));
   }
@@ -134,9 +147,8 @@ Result<PackageReport> Package::verify() const {
       continue;
     }
     damage(status);
-    for (const auto& file : all) {
-      if (is_below(file.path, folder)) summed.insert(file.path);
-    }
+    for (const auto& file : files_below(all, folder))
+      summed.insert(file.path);
   }
   for (const auto& file : all) {
     if (summed.contains(file.path)) {

@@ -72,14 +72,14 @@ bool is_empty_or_absent(const path& place) {
 
 }  // namespace
 
-Result<std::string> PackageWriter::add_asset(std::vector<PackageFile> files) {
+Result<std::string> PackageWriter::add_asset(const std::vector<PackageFile>& files) {
   if (files.empty()) return argument("a shared asset: it has no file");
   LB_RETURN_IF_ERROR(check_files(files, "a shared asset"));
   std::map<std::string, std::string> sums;
   for (const PackageFile& file : files)
     sums.emplace(file.path, platform::sha256_hex(file.bytes.bytes));
   std::string uri = asset_uri(sums);
-  assets_.try_emplace(uri, std::move(files));
+  assets_.try_emplace(uri, files);
   return uri;
 }
 

@@ -65,7 +65,7 @@ class PackageWriter {
 
   // A shared asset of at least one file, hashed here; the same content twice is one asset. Gives its "sha256:<hex>".
   // kInvalidArgument for paths that path_rules.h refuses.
-  Result<std::string> add_asset(std::vector<PackageFile> files);
+  Result<std::string> add_asset(const std::vector<PackageFile>& files);
 
   // kInvalidArgument for a name that is no folder's or is there already, for paths as above, for a `latebind` that
   // could not be read back, and for assets that were not added before.

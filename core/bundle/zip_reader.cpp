@@ -159,8 +159,7 @@ class Parser {
       header.attributes = u32(file_, at + 38);
       header.offset = u32(file_, at + 42);
       if (u16(file_, at + 34) != 0) return invalid(header, "lies in another part of a split ZIP");
-      LB_RETURN_IF_ERROR(
-          take_zip64(file_.subspan(at + zip::kCentralBytes + name_size, extra_size), header, &header.offset));
+      LB_RETURN_IF_ERROR(take_zip64(file_.subspan(at + zip::kCentralBytes + name_size, extra_size), header));
       headers.push_back(header);
       at += zip::kCentralBytes + name_size + extra_size + comment_size;
     }
@@ -168,8 +167,8 @@ class Parser {
     return headers;
   }
 
-  // Replaces the sizes (and the offset, where there is one) that an extra field holds.
-  Status take_zip64(Bytes extra, Header& header, std::uint64_t* offset) const {
+  // Replaces the sizes and the offset that an extra field holds. A local header has no offset: there it is zero.
+  Status take_zip64(Bytes extra, Header& header) const {
     std::optional<Bytes> zip64;
     while (extra.size() >= 4) {
       const std::uint16_t id = u16(extra, 0);
@@ -182,8 +181,8 @@ class Parser {
       }
       extra = extra.subspan(4 + size);
     }
-    for (std::uint64_t* value : {&header.size, &header.stored_size, offset}) {
-      if (value == nullptr || *value != zip::kElsewhere32) continue;
+    for (std::uint64_t* value : {&header.size, &header.stored_size, &header.offset}) {
+      if (*value != zip::kElsewhere32) continue;
       if (!zip64 || zip64->size() < 8) return invalid(header, "lacks its Zip64 sizes");
       *value = u64(*zip64, 0);
       zip64 = zip64->subspan(8);
@@ -232,7 +231,7 @@ class Parser {
     local.name = text_of(file_.subspan(at + zip::kLocalBytes, name_size));
     local.stored_size = u32(file_, at + 18);
     local.size = u32(file_, at + 22);
-    LB_RETURN_IF_ERROR(take_zip64(file_.subspan(at + zip::kLocalBytes + name_size, extra_size), local, nullptr));
+    LB_RETURN_IF_ERROR(take_zip64(file_.subspan(at + zip::kLocalBytes + name_size, extra_size), local));
     if (local.name != header.name || u16(file_, at + 6) != header.flags || u16(file_, at + 8) != header.method ||
         u32(file_, at + 14) != header.crc32 || local.size != header.size || local.stored_size != header.stored_size) {
       return invalid(header, "is one thing in the directory and another in its own header");

@@ -11,7 +11,15 @@
 
 namespace {
 
-using namespace latebind::core;
+using latebind::core::folder_name_of;
+using latebind::core::kPortableTarget;
+using latebind::core::LatebindInfo;
+using latebind::core::PackageForm;
+using latebind::core::PackageWriter;
+using latebind::core::parse_word;
+using latebind::core::Result;
+using latebind::core::SharedBytes;
+using latebind::core::Status;
 
 Result<SharedBytes> map(const char* file) {
   LB_ASSIGN_OR_RETURN(auto mapped, latebind::platform::MappedFile::open(file));

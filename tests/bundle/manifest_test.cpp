@@ -13,9 +13,13 @@
 namespace latebind::core {
 namespace {
 
-using namespace testing;
 using nlohmann::json;
+using testing::bytes_of;
+using testing::HandZip;
 using ::testing::HasSubstr;
+using testing::read_file;
+using testing::text_of;
+using testing::write_file;
 
 constexpr const char* kSum = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 

@@ -23,11 +23,15 @@
 namespace latebind::core {
 namespace {
 
-using namespace testing;
 using platform::testing::in_child;
 using platform::testing::is_root;
 using std::filesystem::path;
+using testing::bytes_of;
 using ::testing::HasSubstr;
+using testing::names_in;
+using testing::read_file;
+using testing::small_package;
+using testing::write_file;
 
 class PackageSystemTest : public ::testing::Test {
  protected:

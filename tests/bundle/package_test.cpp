@@ -13,9 +13,14 @@
 namespace latebind::core {
 namespace {
 
-using namespace testing;
 using std::filesystem::path;
+using testing::bytes_of;
 using ::testing::HasSubstr;
+using testing::names_in;
+using testing::read_file;
+using testing::small_package;
+using testing::text_of;
+using testing::write_file;
 
 class PackageTest : public ::testing::Test {
  protected:
@@ -147,7 +152,7 @@ TEST_F(PackageTest, FilesThatAreMissingOrOfAnotherSizeAreSeenOnOpening) {
   write_file(bundle / "model/npu-v73/model.blob", "short");
   EXPECT_THAT(Package::open(bundle).status().to_string(), HasSubstr("'model.blob' has 5 bytes, but was written with"));
   std::filesystem::remove(bundle / "model/npu-v73/model.blob");
-  EXPECT_THAT(Package::open(bundle).status().to_string(), HasSubstr("model.blob"));
+  EXPECT_THAT(Package::open(bundle).status().to_string(), HasSubstr("its file 'model.blob' is missing"));
 }
 
 TEST_F(PackageTest, ChangesInAFolderAreSeenByVerify) {

@@ -11,8 +11,16 @@
 namespace latebind::core {
 namespace {
 
-using namespace testing;
+using testing::bytes_of;
+using testing::HandEntry;
+using testing::HandZip;
 using ::testing::HasSubstr;
+using testing::names_in;
+using testing::read_file;
+using testing::text_of;
+using testing::u16;
+using testing::u32;
+using testing::u64;
 
 Result<ZipReader> open(const std::string& bytes) {
   return ZipReader::open(bytes_of(bytes), "some.zip");
