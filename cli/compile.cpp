@@ -121,7 +121,9 @@ Result<std::vector<core::Shape>> parse_shapes(const std::string& text) {
 Result<std::vector<std::optional<core::Shape>>> shapes_for(const Options& options, const api::Settings& settings,
                                                            const Input& input, const core::Device& device) {
   const bool is_auto = options.shapes == "auto";
-  if (options.shapes == "dynamic" || (is_auto && device.kind != core::DeviceKind::kNpu) || (is_auto && !input.folder)) {
+  // CPUs and GPUs take texts of any length.
+  const bool any_length = input.folder && device.kind != core::DeviceKind::kNpu;
+  if (options.shapes == "dynamic" || any_length || (is_auto && !input.folder)) {
     return std::vector<std::optional<core::Shape>>{std::nullopt};
   }
   std::vector<std::optional<core::Shape>> shapes;
@@ -363,7 +365,8 @@ void add_compile(CLI::App& program, Action& chosen) {
       ->required();
   add_text(app, "--shapes", options->shapes, "SHAPES",
            "Input shapes, such as 1x32,1x128; buckets: those of embedding.buckets; dynamic: as the model declares "
-           "them; auto: buckets for NPUs when the model embeds text, dynamic elsewhere.");
+           "them; auto: buckets when the model embeds text, else dynamic. A model that embeds text gets them on NPUs "
+           "alone: other devices take any length.");
   add_word(app, "--format", options->format,
            "bundle: one file, a ZIP; folder: the same unpacked; blob: what the vendor's compiler made, alone.");
   add_text(app, "-o,--output", options->output, "FILE", "Where to write. It appears only when it is complete.")

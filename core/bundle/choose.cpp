@@ -11,8 +11,9 @@
 namespace latebind::core {
 namespace {
 
-constexpr std::string_view kOnnxruntimeSlot = "ort";
-constexpr std::string_view kOnnxruntimeCpu = "CPUExecutionProvider";
+// The slot, and the provider for CPUs, of the host whose format this is.
+constexpr std::string_view kHostSlot = "ort";
+constexpr std::string_view kHostCpuProvider = "CPUExecutionProvider";
 
 using Dims = std::vector<std::int64_t>;
 
@@ -69,7 +70,7 @@ const Variant* portable_variant(const Component& component) {
       std::ranges::find_if(variants, [](const Variant& v) { return v.latebind && v.latebind->is_portable(); });
   if (ours != variants.end()) return &*ours;
   const auto plain = std::ranges::find_if(variants, [](const Variant& variant) {
-    return !variant.latebind && (variant.ep.empty() || variant.ep == kOnnxruntimeCpu) &&
+    return !variant.latebind && (variant.ep.empty() || variant.ep == kHostCpuProvider) &&
            variant.compatibility_string.empty() && !model_file_of(variant).empty();
   });
   return plain == variants.end() ? nullptr : &*plain;
@@ -77,7 +78,7 @@ const Variant* portable_variant(const Component& component) {
 
 std::string model_file_of(const Variant& variant) {
   if (variant.latebind) return variant.latebind->model;
-  const auto slot = variant.executor_info.find(std::string(kOnnxruntimeSlot));
+  const auto slot = variant.executor_info.find(std::string(kHostSlot));
   if (slot == variant.executor_info.end()) return {};
   const auto file = slot->second.find("model_file");
   return file != slot->second.end() && file->is_string() ? file->get<std::string>() : std::string();

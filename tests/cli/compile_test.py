@@ -1,0 +1,292 @@
+"""latebind compile: one file for every device, and what becomes of it on machines that have some of them or none."""
+
+import hashlib
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy
+import pytest
+from support import GOLDEN, MODEL, ONNXRUNTIME_GONE, OPENVINO_GONE, PROGRAM, SOURCE, TINY, bad, good, provider, run, vectors
+
+QNN = {"LATEBIND_ONNXRUNTIME_PROVIDERS": provider("onnxruntime-qnn")}
+NO_PROVIDERS = {"LATEBIND_ONNXRUNTIME_PROVIDERS": "none"}
+TEXTS = "The cat slept on the windowsill.\nRain is expected in the north.\n\nWhy?\n"
+
+
+def compiled(place, *arguments, model=TINY, env=None):
+    good("compile", model, "-o", place, "--quiet", *arguments, env=(env or NO_PROVIDERS))
+    return place
+
+
+@pytest.fixture(scope="module")
+def cpu_bundle(tmp_path_factory):
+    return compiled(tmp_path_factory.mktemp("bundle") / "tiny.lbundle", "--target", "cpu")
+
+
+@pytest.fixture(scope="module")
+def npu_bundle(tmp_path_factory):
+    """The real model for two of Qualcomm's NPUs and the CPU."""
+    place = tmp_path_factory.mktemp("bundle") / "minilm.lbundle"
+    return compiled(place, "--target", "cpu,npu:v73,npu:v79", "--shapes", "1x32", model=MODEL, env=QNN)
+
+
+def embedded(model, *arguments, texts=TEXTS, env=None):
+    return vectors(good("embed", "--model", model, "--quiet", *arguments, "-", input=texts, env=env).stdout)
+
+
+def variants_of(bundle):
+    report = json.loads(good("inspect", bundle, "--json").stdout)
+    (component,) = report["components"]
+    return {variant["name"]: variant for variant in component["variants"]}
+
+
+def said(*arguments, **options):
+    return good("-v", *arguments, **options).stderr
+
+
+# --- What is in it ---
+
+
+def test_one_file_has_the_portable_model_and_the_blobs(cpu_bundle):
+    variants = variants_of(cpu_bundle)
+    assert set(variants) == {"portable", "cpu-openvino-f32"}
+    report = json.loads(good("inspect", cpu_bundle, "--json", "--verify").stdout)
+    assert report["verify"]["ok"], report["verify"]
+
+
+def test_the_same_input_gives_the_same_bytes(cpu_bundle, tmp_path):
+    again = compiled(tmp_path / "again.lbundle", "--target", "cpu")
+    assert again.read_bytes() == cpu_bundle.read_bytes()
+
+
+def test_a_folder_is_the_same_unpacked(cpu_bundle, tmp_path):
+    folder = compiled(tmp_path / "folder", "--target", "cpu", "--format", "folder")
+    good("unpack", cpu_bundle, "-o", tmp_path / "unpacked")
+
+    def files(place):
+        return {str(f.relative_to(place)): f.read_bytes() for f in place.rglob("*") if f.is_file()}
+
+    assert files(folder) == files(tmp_path / "unpacked")
+    assert numpy.array_equal(embedded(folder), embedded(cpu_bundle))
+
+
+def test_a_blob_alone(tmp_path, cpu_bundle):
+    blob = compiled(tmp_path / "model.blob", "--target", "cpu", "--format", "blob")
+    good("unpack", cpu_bundle, "-o", tmp_path / "unpacked")
+    assert blob.read_bytes() == (tmp_path / "unpacked/model/cpu-openvino-f32/model.blob").read_bytes()
+    assert "one target" in bad(2, "compile", TINY, "-o", tmp_path / "b", "--target", "openvino:CPU,onnxruntime:CPU",
+                               "--format", "blob", env=NO_PROVIDERS)
+
+
+def test_metadata_tells_where_the_model_comes_from(tmp_path):
+    model = tmp_path / "models--org--tiny" / "snapshots" / ("0" * 40)
+    shutil.copytree(TINY, model)
+    (model / "README.md").write_text("---\nlanguage: en\nlicense: apache-2.0\n---\n# Tiny\n")
+    bundle = compiled(tmp_path / "tiny.lbundle", "--target", "cpu", model=model)
+    report = json.loads(good("inspect", bundle, "--json").stdout)
+    assert report["name"] == "tiny"
+    assert report["additional_metadata"] == {"source": "org/tiny", "revision": "0" * 40, "license": "apache-2.0"}
+    given = compiled(tmp_path / "b", "--target", "cpu", "--name", "N", "--source", "S", "--license", "mit", model=model)
+    report = json.loads(good("inspect", given, "--json").stdout)
+    assert report["name"] == "N" and report["additional_metadata"]["source"] == "S"
+    assert report["additional_metadata"]["license"] == "mit"
+
+
+# --- Using it ---
+
+
+def test_a_bundle_embeds_as_its_folder_does(cpu_bundle):
+    for arguments in [], ["--device", "onnxruntime:CPU"], ["--shapes", "static"], ["--no-cache"]:
+        assert numpy.array_equal(embedded(cpu_bundle, *arguments), embedded(TINY, *arguments)), arguments
+
+
+def test_the_matching_blob_is_used_and_nothing_is_compiled(cpu_bundle):
+    assert "variant 'cpu-openvino-f32' is used" in said("embed", "--model", cpu_bundle, "-", input=TEXTS)
+
+
+def test_another_precision_compiles_the_portable_model(cpu_bundle):
+    log = said("embed", "--model", cpu_bundle, "--precision", "bf16", "-", input=TEXTS)
+    assert "is used" not in log and "bf16" in log
+
+
+def test_without_the_vendor_of_the_blob_the_portable_model_answers(cpu_bundle):
+    log = said("embed", "--model", cpu_bundle, "-", input=TEXTS, env=OPENVINO_GONE)
+    assert "onnxruntime:CPU" in log and "is used" not in log
+
+
+def test_a_blob_of_another_version_is_passed_over(cpu_bundle, tmp_path):
+    folder = tmp_path / "folder"
+    good("unpack", cpu_bundle, "-o", folder)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    info = manifest["components"]["model"]["variants"]["cpu-openvino-f32"]["executor_info"]["latebind"]
+    info["runtime_version"] = "2019.1.0"
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    done = good("-v", "embed", "--model", folder, "-", input=TEXTS)
+    assert "does not do" in done.stderr and "2019.1.0" in done.stderr
+    assert numpy.array_equal(vectors(done.stdout), embedded(TINY))
+
+
+def test_search_run_and_export_take_a_bundle(cpu_bundle, tmp_path):
+    lines = tmp_path / "lines.txt"
+    lines.write_text(TEXTS)
+    assert good("search", "--model", cpu_bundle, "--query", "rain", lines).stdout
+    good("export", "--model", cpu_bundle, "-o", tmp_path / "a.onnx")
+    good("export", "--model", TINY, "-o", tmp_path / "b.onnx")
+    assert (tmp_path / "a.onnx").read_bytes() == (tmp_path / "b.onnx").read_bytes()
+    bundle = compiled(tmp_path / "onnx.lbundle", "--target", "cpu", model=tmp_path / "b.onnx")
+    log = said("run", "--model", bundle, "--output-dir", tmp_path / "out")
+    assert "variant 'cpu-openvino-f32' is used" in log
+    assert good("run", "--model", bundle, env=OPENVINO_GONE).stdout
+
+
+def test_a_model_folder_with_a_ready_onnx_file(tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(TINY, folder)
+    good("export", "--model", TINY, "-o", tmp_path / "model.onnx")
+    (folder / "model.safetensors").unlink()
+    (folder / "onnx").mkdir()
+    shutil.copy(tmp_path / "model.onnx", folder / "onnx")
+    bundle = compiled(tmp_path / "onnx.lbundle", "--target", "cpu", model=folder)
+    assert numpy.array_equal(embedded(bundle), embedded(folder))
+    assert numpy.array_equal(embedded(bundle, env=OPENVINO_GONE), embedded(folder, env=OPENVINO_GONE))
+
+
+def test_stock_onnxruntime_opens_it_and_takes_the_portable_variant(cpu_bundle, tmp_path):
+    good("unpack", cpu_bundle, "-o", tmp_path / "package")
+    script = SOURCE / "tests" / "cli" / "ort_package.py"
+    done = subprocess.run([sys.executable, script, tmp_path / "package"], stdout=subprocess.PIPE, encoding="utf-8",
+                          timeout=120, check=True)
+    report = json.loads(done.stdout)
+    assert report["selected"] == "portable" and report["inputs"] == 2
+
+
+# --- NPUs that are not here ---
+
+
+def test_the_whole_model_goes_to_the_npu_as_one_context(npu_bundle, tmp_path):
+    import onnx
+
+    good("unpack", npu_bundle, "-o", tmp_path / "package")
+    variants = variants_of(npu_bundle)
+    assert set(variants) == {"portable", "cpu-openvino-f32", "npu-v73-f16-1x32", "npu-v79-f16-1x32"}
+    for architecture in "v73", "v79":
+        model = onnx.load(tmp_path / "package/model" / f"npu-{architecture}-f16-1x32" / "model.onnx")
+        assert [node.op_type for node in model.graph.node] == ["EPContext"]
+
+
+def test_the_npus_blobs_are_the_same_each_time(npu_bundle, tmp_path):
+    again = compiled(tmp_path / "again", "--target", "npu:v73", "--shapes", "1x32", model=MODEL, env=QNN)
+    good("unpack", npu_bundle, "-o", tmp_path / "one")
+    good("unpack", again, "-o", tmp_path / "two")
+    file = "model/npu-v73-f16-1x32/model.onnx"
+    assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
+
+
+def test_the_npus_numbers_are_right_in_the_vendors_emulation(npu_bundle):
+    texts = [json.loads(line)["text"] for line in (GOLDEN / "minilm.jsonl").read_text().splitlines()]
+    wanted = numpy.load(GOLDEN / "minilm.npy")
+    short = [i for i, text in enumerate(texts) if len(text) < 60 and "\n" not in text and "\r" not in text][:6]
+    lines = "".join(texts[i] + "\n" for i in short)
+    done = good("-v", "embed", "--model", npu_bundle, "--device", "onnxruntime:QNN.v73", "--emulate", "--precision",
+                "f16", "-", input=lines, env=QNN)
+    assert "variant 'npu-v73-f16-1x32' is used" in done.stderr
+    assert "onnxruntime:QNN.v73" in done.stderr and "emulated" in done.stderr
+    for row, index in zip(vectors(done.stdout), short):
+        assert float(row @ wanted[index]) >= 0.999, texts[index]
+
+
+def test_a_machine_without_that_npu_takes_what_fits(npu_bundle):
+    log = said("embed", "--model", npu_bundle, "-", input=TEXTS, env=NO_PROVIDERS)
+    assert "variant 'cpu-openvino-f32' is used" in log
+
+
+def test_a_virtual_device_does_not_run_unless_it_is_emulated(npu_bundle):
+    line = bad(1, "embed", "--model", npu_bundle, "--device", "onnxruntime:QNN.v73", "--precision", "f16", "-",
+               input=TEXTS, env=QNN)
+    assert "--emulate" in line
+
+
+# --- What goes wrong ---
+
+
+def test_targets_that_nobody_knows(tmp_path):
+    line = bad(1, "compile", TINY, "--target", "npu:v37", "-o", tmp_path / "b", env=QNN)
+    assert "npu:v73" in line and not (tmp_path / "b").exists()
+    assert "did you mean" in bad(1, "compile", TINY, "--target", "cpuu", "-o", tmp_path / "b", env=NO_PROVIDERS)
+
+
+def test_a_missing_compiler_says_what_is_missing(tmp_path):
+    line = bad(1, "compile", TINY, "--target", "npu:v73", "-o", tmp_path / "b", env=NO_PROVIDERS)
+    assert "libQnnHtp.so" in line and "onnxruntime-qnn" in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_intels_npus_want_intels_compiler(tmp_path):
+    line = bad(1, "compile", TINY, "--target", "npu:4000", "-o", tmp_path / "b", env=NO_PROVIDERS)
+    assert "libopenvino_intel_npu_compiler" in line and "driver" in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_target_fails_the_command_unless_told_to_go_on(tmp_path):
+    targets = ["--target", "npu:v73,cpu", "-o", tmp_path / "b"]
+    assert run("compile", TINY, *targets, env=NO_PROVIDERS).returncode == 1
+    assert not (tmp_path / "b").exists()
+    done = good("compile", TINY, *targets, "--keep-going", "--json", env=NO_PROVIDERS)
+    report = json.loads(done.stdout)
+    assert [v["name"] for v in report["variants"] if v["compiled"]] == ["cpu-openvino-f32"]
+    assert len(report["refused"]) == 1 and "npu:v73" in report["refused"][0]
+    assert set(variants_of(tmp_path / "b")) == {"portable", "cpu-openvino-f32"}
+
+
+def test_wrong_command_lines(tmp_path):
+    assert "--shapes" in bad(2, "compile", TINY, "--target", "cpu", "--shapes", "1xx", "-o", tmp_path / "b")
+    assert run("compile", TINY, "-o", tmp_path / "b").returncode == 2
+    assert run("compile", TINY, "--target", "cpu").returncode == 2
+    assert "no such folder" in bad(1, "compile", tmp_path / "nowhere", "--target", "cpu", "-o", tmp_path / "b")
+
+
+def test_a_bundle_is_not_compiled_again(cpu_bundle, tmp_path):
+    assert "bundle already" in bad(1, "compile", cpu_bundle, "--target", "cpu", "-o", tmp_path / "b")
+
+
+def test_nothing_is_left_when_the_disk_is_full(cpu_bundle, tmp_path):
+    def limited():
+        import resource
+        import signal
+
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+    place = tmp_path / "b"
+    place.write_bytes(b"old")
+    done = run("compile", TINY, "--target", "onnxruntime:CPU", "-o", place, "--quiet", env=NO_PROVIDERS, preexec_fn=limited)
+    assert done.returncode == 1 and str(place) in done.stderr or "compile" in done.stderr
+    assert place.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [place]
+
+
+def test_a_flipped_bit_is_never_a_wrong_answer(cpu_bundle, tmp_path):
+    """Of whatever file of the bundle: it is refused, or the vectors are right."""
+    right = embedded(TINY)
+    content = bytearray(cpu_bundle.read_bytes())
+    rng = random.Random(20261121)
+    place = tmp_path / "damaged.lbundle"
+    refused = 0
+    for _ in range(60):
+        byte, bit = rng.randrange(len(content)), 1 << rng.randrange(8)
+        content[byte] ^= bit
+        place.write_bytes(content)
+        content[byte] ^= bit
+        done = run("embed", "--model", place, "--quiet", "-", input=TEXTS)
+        assert done.returncode in (0, 1), done
+        if done.returncode == 0:
+            assert numpy.array_equal(vectors(done.stdout), right), byte
+        else:
+            refused += 1
+            assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert refused > 0
