@@ -158,8 +158,8 @@ PluginDevice describe(const Environment& environment, const abi::EpDevice* handl
   metadata["ProviderLibrary"] = file;
   metadata["ProviderVersion"] = pairs_of(api, api.EpDevice_EpMetadata(handle))["version"];
   metadata["Vendor"] = text_of(api.EpDevice_EpVendor(handle));
-  device.full_name = fmt::format("{} {} of {}{}", hardware_vendor.empty() ? "unnamed" : hardware_vendor,
-                                 core::word_of(device.kind), metadata["Vendor"], is_virtual ? ", virtual" : "");
+  device.full_name = fmt::format("{} on {}{}{}", result.provider, hardware_vendor, hardware_vendor.empty() ? "" : " ",
+                                 kind_suffix(device.kind));
   return result;
 }
 

@@ -195,7 +195,7 @@ Status try_provider(const TrialOptions& options, const std::string& runtime_file
     return Status(StatusCode::kDeviceFailed,
                   fmt::format("{} {} when it was tried in a process of its own", provider_file, reason));
   }
-  const Status status = status_from_child(outcome->output);
+  Status status = status_from_child(outcome->output);
   if (status.ok() && outcome->good()) {
     remember({});
     return {};

@@ -9,9 +9,9 @@ namespace latebind::onnxruntime {
 namespace {
 
 // One system for each architecture. The numbers are the vendor's (its compiler writes the system's name into what it
-// makes: 30 SM8350, 36 SM8450, 60 SC8380XP, 57 SM8650, 69 SM8750, 87 SM8850).
+// makes: 39 SA8295, 36 SM8450, 60 SC8380XP, 57 SM8650, 69 SM8750, 87 SM8850).
 constexpr std::array kHexagon{
-    Target{"v68", 68, 30, "Qualcomm Hexagon v68 (Snapdragon 888)"},
+    Target{"v68", 68, 39, "Qualcomm Hexagon v68 (SA8295P)"},
     Target{"v69", 69, 36, "Qualcomm Hexagon v69 (Snapdragon 8 Gen 1)"},
     Target{"v73", 73, 60, "Qualcomm Hexagon v73 (Snapdragon X Elite)"},
     Target{"v75", 75, 57, "Qualcomm Hexagon v75 (Snapdragon 8 Gen 3)"},

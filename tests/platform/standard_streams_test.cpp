@@ -74,5 +74,24 @@ TEST(StandardStreamsTest, CarryBytesAsTheyAre) {
   EXPECT_EQ(testing::read_file(folder / "output"), bytes);
 }
 
+TEST(StandardStreamsTest, KeepWhatLibrariesPrintOutOfTheResults) {
+  const testing::TemporaryFolder folder;
+  EXPECT_EQ(testing::in_child([&] {
+              if (std::freopen((folder / "output").c_str(), "wb", stdout) == nullptr) return std::string("no output");
+              if (std::freopen((folder / "errors").c_str(), "wb", stderr) == nullptr) return std::string("no errors");
+              std::fputs("before;", stdout);
+              std::FILE* const results = take_standard_output();
+              if (results == nullptr) return std::string("not taken");
+              std::fputs("chatter", stdout);
+              std::fflush(stdout);
+              std::fputs("result", results);
+              std::fflush(results);
+              return std::string("written");
+            }),
+            "written");
+  EXPECT_EQ(testing::read_file(folder / "output"), "before;result");
+  EXPECT_EQ(testing::read_file(folder / "errors"), "chatter");
+}
+
 }  // namespace
 }  // namespace latebind::platform

@@ -344,7 +344,7 @@ TEST_P(QualcommTargetTest, TheModelBecomesOneContextAndTheSameBytesTwice) {
   EXPECT_TRUE(std::ranges::equal(blob->bytes.bytes, again->bytes.bytes));
 }
 
-INSTANTIATE_TEST_SUITE_P(Npus, QualcommTargetTest, ::testing::Values("v73", "v75", "v79"),
+INSTANTIATE_TEST_SUITE_P(Npus, QualcommTargetTest, ::testing::Values("v68", "v73", "v75", "v79"),
                          [](const auto& one) { return one.param; });
 
 TEST_F(QualcommTest, ABlobRunInEmulationGivesTheVectorsOfTheReference) {
