@@ -144,7 +144,10 @@ Result<std::vector<std::optional<core::Shape>>> shapes_for(const Options& option
 Result<Input> read_input(const Options& options) {
   LB_ASSIGN_OR_RETURN(const auto place, model_folder(options.model));
   std::error_code error;
+  const Status is_bundle(StatusCode::kInvalidArgument,
+                         fmt::format("{} is a bundle already: give the model that it was made from", options.model));
   if (std::filesystem::is_regular_file(place, error)) {
+    if (core::PackageFiles::open(place).ok()) return is_bundle;
     LB_ASSIGN_OR_RETURN(core::Model model, core::Model::from_file(place));
     std::uint64_t bytes = 0;
     for (const auto& file : model.files())
@@ -152,10 +155,7 @@ Result<Input> read_input(const Options& options) {
     return Input{.model = std::move(model), .bytes = bytes, .folder = {}, .graph = {}};
   }
   LB_ASSIGN_OR_RETURN(auto folder, embedding::ModelFolder::open(place));
-  if (folder.files.package() != nullptr) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("{} is a bundle already: give the model that it was made from", options.model));
-  }
+  if (folder.files.package() != nullptr) return is_bundle;
   LB_ASSIGN_OR_RETURN(auto graph, embedding::build_model(folder, {}));
   Input input{.model = graph.model,
               .bytes = 0,

@@ -58,7 +58,7 @@ class ListMaker {
     for (const KnownProvider& known : known_providers()) {
       core::VendorLibrary wanted;
       wanted.product = known.provider;
-      wanted.install_command = known.install_command;
+      wanted.install_command = install_command(known);
       wanted.stem = known.library_stem;
       wanted.package_folder = known.package_folder;
       const auto found = core::search_list(wanted, facts_.search, files_);

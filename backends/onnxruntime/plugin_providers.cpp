@@ -284,7 +284,7 @@ Result<PluginDevice> PluginProviders::any_of(std::string_view provider) {
     return Status(StatusCode::kNoDevice, fmt::format("{} offers no device on this machine", one.file));
   }
   return Status(StatusCode::kLibraryNotFound, fmt::format("{} is not here{}{}", provider, known != nullptr ? ": " : "",
-                                                          known != nullptr ? known->install_command : ""));
+                                                          known != nullptr ? install_command(*known) : ""));
 }
 
 std::vector<core::UnavailablePart> PluginProviders::unavailable() {

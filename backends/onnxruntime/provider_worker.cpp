@@ -183,7 +183,7 @@ Result<PluginUse> plugin_use(const std::string& device, const std::vector<Plugin
       return Status(StatusCode::kLibraryNotFound,
                     fmt::format("the compiler for {} is not installed: {} should lie beside {} ({})", use.id,
                                 core::library_name(target.provider->compiler_stem, core::own_system()), one.library,
-                                target.provider->install_command));
+                                install_command(*target.provider)));
     }
     use.device = one.handle;
     use.options = provider_options(*target.target, compiler);

@@ -20,13 +20,13 @@ constexpr std::array kHexagon{
 };
 
 constexpr std::array kKnown{
-    KnownProvider{"QNN", "QNNExecutionProvider", "onnxruntime_providers_qnn", "onnxruntime_qnn",
-                  "pip install onnxruntime-qnn", "QnnHtp", kHexagon},
+    KnownProvider{"QNN", "QNNExecutionProvider", "onnxruntime_providers_qnn", "onnxruntime_qnn", "onnxruntime-qnn",
+                  "QnnHtp", kHexagon},
     KnownProvider{"OpenVINO",
                   "OpenVINOExecutionProvider",
                   "onnxruntime_providers_openvino_plugin",
                   "onnxruntime_ep_openvino",
-                  "pip install onnxruntime-ep-openvino",
+                  "onnxruntime-ep-openvino",
                   "",
                   {}},
 };
@@ -66,6 +66,10 @@ core::Result<TargetName> find_target(std::string_view device_name) {
   }
   const auto unknown = core::unknown_word_error(fmt::format("architecture of {}", short_name), architecture, names);
   return core::Status(core::StatusCode::kDeviceNotFound, std::string(unknown.message()));
+}
+
+std::string install_command(const KnownProvider& known) {
+  return core::pip_command(known.package, core::own_system());
 }
 
 std::string device_name(const TargetName& name) {
@@ -119,7 +123,7 @@ core::Device virtual_device(const TargetName& name, const std::string& compiler_
   } else {
     metadata["Missing"] = fmt::format("{} with its compiler {}: {}", name.provider->provider,
                                       core::library_name(name.provider->compiler_stem, core::own_system()),
-                                      name.provider->install_command);
+                                      install_command(*name.provider));
   }
   return device;
 }

@@ -30,12 +30,14 @@ struct KnownProvider {
   std::string_view provider;        // "QNNExecutionProvider": it must be registered under this name
   std::string_view library_stem;    // "onnxruntime_providers_qnn"
   std::string_view package_folder;  // below site-packages
-  std::string_view install_command;
+  std::string_view package;         // as pip knows it
   std::string_view compiler_stem;   // the vendor's compiler, beside the provider's library; empty: none
   std::span<const Target> targets;  // what that compiler knows
 };
 
 [[nodiscard]] std::span<const KnownProvider> known_providers();
+// What to type to install it.
+[[nodiscard]] std::string install_command(const KnownProvider& known);
 // Null when it is not in the table.
 [[nodiscard]] const KnownProvider* known_provider(std::string_view provider);
 // By the name of the library file, versions behind it included. Null when it is not in the table.

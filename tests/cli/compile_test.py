@@ -56,7 +56,7 @@ def test_one_file_has_the_portable_model_and_the_blobs(cpu_bundle):
     variants = variants_of(cpu_bundle)
     assert set(variants) == {"portable", "cpu-openvino-f32"}
     report = json.loads(good("inspect", cpu_bundle, "--json", "--verify").stdout)
-    assert report["verify"]["ok"], report["verify"]
+    assert not report["verification"]["damages"], report
 
 
 def test_the_same_input_gives_the_same_bytes(cpu_bundle, tmp_path):
@@ -89,11 +89,11 @@ def test_metadata_tells_where_the_model_comes_from(tmp_path):
     (model / "README.md").write_text("---\nlanguage: en\nlicense: apache-2.0\n---\n# Tiny\n")
     bundle = compiled(tmp_path / "tiny.lbundle", "--target", "cpu", model=model)
     report = json.loads(good("inspect", bundle, "--json").stdout)
-    assert report["name"] == "tiny"
+    assert report["package_name"] == "tiny"
     assert report["additional_metadata"] == {"source": "org/tiny", "revision": "0" * 40, "license": "apache-2.0"}
     given = compiled(tmp_path / "b", "--target", "cpu", "--name", "N", "--source", "S", "--license", "mit", model=model)
     report = json.loads(good("inspect", given, "--json").stdout)
-    assert report["name"] == "N" and report["additional_metadata"]["source"] == "S"
+    assert report["package_name"] == "N" and report["additional_metadata"]["source"] == "S"
     assert report["additional_metadata"]["license"] == "mit"
 
 

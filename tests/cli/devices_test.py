@@ -128,7 +128,7 @@ def test_virtual_devices_are_listed_on_purpose_only():
     assert npu["kind"] == "npu" and npu["metadata"]["IsVirtual"] == "1"
     assert npu["metadata"]["DiscoveredBy"] == "onnxruntime"
     assert npu["metadata"]["CompilerInstalled"] == "0"
-    assert "pip install onnxruntime-qnn" in npu["metadata"]["Missing"]
+    assert "latebind/runtime onnxruntime-qnn" in npu["metadata"]["Missing"]
 
 
 def test_plugin_providers_are_devices_and_those_without_any_say_why(tmp_path):

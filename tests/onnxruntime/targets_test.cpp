@@ -84,7 +84,7 @@ TEST(OnnxruntimeTargetsTest, AVirtualDeviceSaysWhatItIsAndWhatIsMissing) {
   const auto missing = virtual_device(name, "", "1.31.1");
   EXPECT_EQ(missing.metadata.at("CompilerInstalled"), "0");
   EXPECT_EQ(missing.metadata.at("Emulated"), "0");
-  EXPECT_THAT(missing.metadata.at("Missing"), HasSubstr("pip install onnxruntime-qnn"));
+  EXPECT_THAT(missing.metadata.at("Missing"), HasSubstr("latebind/runtime onnxruntime-qnn"));
 }
 
 TEST(OnnxruntimeTargetsTest, EmulationIsForOneKindOfMachine) {

@@ -34,7 +34,7 @@ class ModelFolderTest : public ::testing::Test {
 TEST_F(ModelFolderTest, ReadsEveryFile) {
   const auto model = open();
   ASSERT_TRUE(model.ok()) << model.status().to_string();
-  EXPECT_EQ(model->name, "ModelFolderTest.ReadsEveryFile");
+  EXPECT_EQ(model->name(), "ModelFolderTest.ReadsEveryFile");
   EXPECT_EQ(model->tokenizer_file, scratch_.path() / "tokenizer.json");
   EXPECT_EQ(model->weights_file, scratch_.path() / "model.safetensors");
   EXPECT_FALSE(model->onnx_file);

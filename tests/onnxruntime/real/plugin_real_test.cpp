@@ -320,10 +320,10 @@ TEST_F(QualcommTest, WithoutTheProviderTheDevicesSayWhatToInstall) {
   const auto devices = backend_with({"none"})->virtual_devices();
   ASSERT_EQ(names_of(devices).size(), 6U);
   EXPECT_EQ(devices->front().metadata.at("CompilerInstalled"), "0");
-  EXPECT_THAT(devices->front().metadata.at("Missing"), HasSubstr("pip install onnxruntime-qnn"));
+  EXPECT_THAT(devices->front().metadata.at("Missing"), HasSubstr("latebind/runtime onnxruntime-qnn"));
   const auto blob = backend_with({"none"})->compile(*model, "QNN.v73", options);
   EXPECT_EQ(blob.status().code(), StatusCode::kLibraryNotFound);
-  EXPECT_THAT(blob.status().to_string(), HasSubstr("pip install onnxruntime-qnn"));
+  EXPECT_THAT(blob.status().to_string(), HasSubstr("latebind/runtime onnxruntime-qnn"));
 }
 
 class QualcommTargetTest : public QualcommTest, public ::testing::WithParamInterface<std::string> {};
