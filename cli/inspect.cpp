@@ -10,6 +10,9 @@
 #include "cli/byte_sink.h"
 #include "cli/json_text.h"
 #include "cli/parser.h"
+#include "cli/runtime_options.h"
+#include "core/bundle/choose.h"
+#include "core/bundle/compile.h"
 #include "core/bundle/package.h"
 #include "core/bundle/path_rules.h"
 #include "core/platform/folders.h"
@@ -27,6 +30,9 @@ struct Options {
   std::string place;
   bool json = false;
   bool verify = false;
+  bool explain = false;
+  bool installed = false;
+  RuntimeOptions runtime{};
 };
 
 struct Amount {
@@ -202,8 +208,63 @@ std::string text_of(const PackageReport& report) {
   return text;
 }
 
+struct Decision {
+  std::string device;
+  std::string variant;
+  core::Status status;  // ok: it is used there
+};
+
+// Every variant on every device of the placement, in the order in which they are tried.
+Result<std::vector<Decision>> decisions(const Package& package, const Runtime& runtime) {
+  LB_ASSIGN_OR_RETURN(const Component* component, core::model_component(package));
+  std::vector<Decision> all;
+  for (const auto& candidate : runtime.placement.resolve(runtime.registry, runtime.settings.emulate)) {
+    if (!candidate.device) {
+      all.push_back({candidate.refusal.device, "", core::Status(core::StatusCode::kNoDevice, candidate.refusal.brief)});
+      continue;
+    }
+    const auto backend = runtime.registry.find(candidate.device->backend);
+    for (const Variant& variant : component->variants) {
+      core::CompileOptions options = runtime.load.compile;
+      if (!runtime.precision_given) options.precision = core::default_precision(*candidate.device);
+      all.push_back({candidate.device->id(), variant.name,
+                     core::try_variant(package, variant, *backend, *candidate.device, options)});
+    }
+  }
+  return all;
+}
+
+std::string text_of(const std::vector<Decision>& decisions) {
+  std::string text = "\ndecisions, in the order in which devices are tried\n";
+  for (const Decision& decision : decisions) {
+    text += fmt::format("  {}{}{}: {}\n", one_line(decision.device), decision.variant.empty() ? "" : ", ",
+                        one_line(decision.variant),
+                        decision.status.ok() ? "loads here" : one_line(decision.status.brief()));
+  }
+  return text;
+}
+
+Json to_json(const std::vector<Decision>& decisions) {
+  Json json = Json::array();
+  for (const Decision& decision : decisions) {
+    json.push_back(Json{{"device", decision.device},
+                        {"variant", decision.variant},
+                        {"loads", decision.status.ok()},
+                        {"reason", reason_of(decision.status)}});
+  }
+  return json;
+}
+
 Exit inspect(const Options& options) {
-  const auto package = Package::open(platform::path_from_utf8(options.place));
+  std::optional<Runtime> runtime;
+  if (options.explain) {
+    auto made = Runtime::make(options.runtime, core::PerformanceHint::kThroughput);
+    if (!made.ok()) return misuse("inspect", made.status().message());
+    runtime = *std::move(made);
+  }
+  const auto package = Package::open(
+      platform::path_from_utf8(options.place),
+      {.installed = options.installed ? core::InstalledLayout::kAllowed : core::InstalledLayout::kRefused});
   if (!package.ok()) return fail(package.status());
   const auto files = package->files().list();
   if (!files.ok()) return fail(files.status());
@@ -213,13 +274,21 @@ Exit inspect(const Options& options) {
     if (!verified.ok()) return fail(verified.status());
     report = *std::move(verified);
   }
+  std::vector<Decision> explained;
+  if (runtime) {
+    auto decided = decisions(*package, *runtime);
+    if (!decided.ok()) return fail(decided.status());
+    explained = *std::move(decided);
+  }
   std::string text;
   if (options.json) {
     Json json = to_json(*package, *files);
     json["verification"] = report ? to_json(*report) : Json();
+    json["decisions"] = runtime ? to_json(explained) : Json();
     text = to_text(json);
   } else {
     text = text_of(*package, *files);
+    if (runtime) text += text_of(explained);
     if (report) text += text_of(*report);
   }
   const auto printed = print(text);
@@ -236,9 +305,17 @@ void add_inspect(CLI::App& program, Action& chosen) {
   app.add_flag("--json", options->json,
                "Prints {form, schema_version, layout, package_name, package_version, description, "
                "additional_metadata, files, bytes, components: [{name, variants: [...]}], shared_assets: [{uri, "
-               "folder, files, bytes}], verification: {files, bytes, unsummed, damages}}.");
+               "folder, files, bytes}], verification: {files, bytes, unsummed, damages}, decisions: [{device, variant, "
+               "loads, reason}]}.");
   app.add_flag("--verify", options->verify,
                "Reads every file and compares it with what was recorded of it; exit status 1 when one was changed.");
+  app.add_flag(
+      "--explain", options->explain,
+      "Says for every device of --device which variants it loads, and why not the others. Loads them to know.");
+  app.add_flag("--installed", options->installed,
+               "Takes a package with the installed layout too, which may refer to any file of this machine.");
+  static constexpr SettingGroup kGroups[] = {SettingGroup::kPlacement, SettingGroup::kDevice, SettingGroup::kLibraries};
+  options->runtime.add_to(app, kGroups);
   app.footer(
       "A bundle is an ONNX Runtime model package, as a folder or as one ZIP of it; packages that\n"
       "others made are shown as well. Without --verify no model is read.\n\n"

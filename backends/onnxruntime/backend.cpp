@@ -134,6 +134,11 @@ class OnnxruntimeBackend final : public core::Backend {
           compiles && here != offered.end() ? compiler_file(known, here->library) : std::string();
       for (const Target& target : known.targets) {
         devices.push_back(virtual_device({&known, &target}, compiler, version));
+        if (here != offered.end()) {
+          // What is compiled depends on it.
+          const auto said = here->device.metadata.find("ProviderVersion");
+          if (said != here->device.metadata.end()) devices.back().metadata.insert(*said);
+        }
         if (compiler.empty()) add_why(vendor.ok() ? vendor->plugins.get() : nullptr, known, devices.back());
       }
     }
@@ -187,9 +192,9 @@ class OnnxruntimeBackend final : public core::Backend {
   // The vendor writes its file while it makes a session, and takes longer then: another session makes it, later.
   [[nodiscard]] Result<core::LoadedModel> load_exporting(const Model& model, std::string_view device,
                                                          const CompileOptions& options) override {
-    LB_ASSIGN_OR_RETURN(auto executable, load(model, device, options));
-    if (device != kCpu) return core::LoadedModel{std::move(executable), nullptr};
     LB_ASSIGN_OR_RETURN(const auto vendor, vendor_now());
+    if (device != kCpu) return load_compiled(vendor, model, device, options);
+    LB_ASSIGN_OR_RETURN(auto executable, load(model, device, options));
     return core::LoadedModel{std::move(executable), [environment = vendor.environment, model, options] {
                                return make_blob(*environment, model, options, SessionKind::kCompileHere);
                              }};
@@ -269,6 +274,22 @@ class OnnxruntimeBackend final : public core::Backend {
     LB_ASSIGN_OR_RETURN(auto place, find_place(vendor, device));
     LB_RETURN_IF_ERROR(check_precision(device, place.computes_in, options));
     return place;
+  }
+
+  // Compiled in a child, loaded from that, and the same for whoever keeps it. A provider that does not compile ahead
+  // loads the model itself, and there is nothing to keep.
+  Result<core::LoadedModel> load_compiled(const Vendor& vendor, const Model& model, std::string_view device,
+                                          const CompileOptions& options) {
+    LB_ASSIGN_OR_RETURN(const auto place, find_place_to_run(vendor, device, options));
+    auto blob = compile(model, device, options);
+    if (!blob.ok()) {
+      LB_ASSIGN_OR_RETURN(auto executable, load(model, device, options));
+      return core::LoadedModel{std::move(executable), nullptr};
+    }
+    LB_ASSIGN_OR_RETURN(auto session, load_context(vendor.environment, *blob, options, place.use));
+    session.from_blob = false;
+    LB_ASSIGN_OR_RETURN(auto executable, make_executable(std::move(session), options, &place));
+    return core::LoadedModel{std::move(executable), [blob = *std::move(blob)]() -> Result<Blob> { return blob; }};
   }
 
   // Why the compiler of a known provider can not be used, when more is known than that it is not installed.

@@ -50,6 +50,19 @@ Status judge_but_shapes(const LatebindInfo& info, const Device& device, const Co
   return {};
 }
 
+// A target is what one compiles for; the device of that architecture here may be called otherwise: `device`.
+Result<Blob> open_blob(const Package& package, const Variant& variant, const std::string& device) {
+  const LatebindInfo& info = *variant.latebind;
+  Blob blob;
+  LB_ASSIGN_OR_RETURN(blob.bytes, package.open_checked_file(variant, info.model));
+  LB_ASSIGN_OR_RETURN(blob.precision, parse_word<Precision>(info.precision));
+  blob.backend = info.backend;
+  blob.device = device;
+  blob.runtime_version = info.runtime_version;
+  blob.compatibility = variant.compatibility_string;
+  return blob;
+}
+
 }  // namespace
 
 Result<const Component*> model_component(const Package& package) {
@@ -96,6 +109,21 @@ Status judge(const Variant& variant, const Device& device, const CompileOptions&
                 fmt::format("takes {}, asked for is {}", text_of(variant.latebind->shapes), text_of(wanted)));
 }
 
+Status try_variant(const Package& package, const Variant& variant, Backend& backend, const Device& device,
+                   const CompileOptions& options) {
+  CompileOptions as_compiled = options;
+  as_compiled.input_shapes.clear();
+  if (variant.latebind) {
+    for (const Dims& dims : variant.latebind->shapes) {
+      LB_ASSIGN_OR_RETURN(as_compiled.input_shapes.emplace_back(), Shape::make(dims));
+    }
+  }
+  LB_RETURN_IF_ERROR(judge(variant, device, as_compiled));
+  LB_ASSIGN_OR_RETURN(const Blob blob, open_blob(package, variant, device.name));
+  as_compiled.input_shapes.clear();
+  return backend.load(blob, device.name, as_compiled).status();
+}
+
 Result<std::shared_ptr<const BundleBlobs>> BundleBlobs::of(Package package) {
   LB_ASSIGN_OR_RETURN(const Component* component, model_component(package));
   return std::shared_ptr<const BundleBlobs>(new BundleBlobs(std::move(package), *component));
@@ -111,18 +139,8 @@ std::vector<ReadyBlob> BundleBlobs::blobs_for(const Device& device, const Compil
       fitting, [&](const Variant* variant) { return variant->latebind->runtime_version == device.runtime_version; });
   std::vector<ReadyBlob> ready;
   for (const Variant* variant : fitting) {
-    ready.push_back({variant->name, [package = package_, variant, name = device.name]() -> Result<Blob> {
-                       const LatebindInfo& info = *variant->latebind;
-                       Blob blob;
-                       LB_ASSIGN_OR_RETURN(blob.bytes, package.open_checked_file(*variant, info.model));
-                       LB_ASSIGN_OR_RETURN(blob.precision, parse_word<Precision>(info.precision));
-                       blob.backend = info.backend;
-                       // A target is what one compiles for; the device of that architecture here may be called
-                       // otherwise.
-                       blob.device = name;
-                       blob.runtime_version = info.runtime_version;
-                       return blob;
-                     }});
+    ready.push_back({variant->name,
+                     [package = package_, variant, name = device.name] { return open_blob(package, *variant, name); }});
   }
   return ready;
 }

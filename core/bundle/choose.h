@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/backend.h"
 #include "core/blob_source.h"
 #include "core/bundle/package.h"
 
@@ -25,6 +26,11 @@ inline constexpr const char* kModelComponent = "model";
 
 // Ok when the variant is a blob that may do for the device with these options; else kIncompatibleBlob with the reason.
 [[nodiscard]] Status judge(const Variant& variant, const Device& device, const CompileOptions& options);
+
+// What becomes of a variant on a device: ok when its blob was loaded there, and gone again; else why not. Blobs for
+// other fixed shapes than those of `options` count as well.
+[[nodiscard]] Status try_variant(const Package& package, const Variant& variant, Backend& backend, const Device& device,
+                                 const CompileOptions& options);
 
 // The blobs of a bundle.
 class BundleBlobs final : public BlobSource {

@@ -165,6 +165,16 @@ def test_stock_onnxruntime_opens_it_and_takes_the_portable_variant(cpu_bundle, t
     assert report["selected"] == "portable" and report["inputs"] == 2
 
 
+def test_explain_says_what_becomes_of_each_variant(cpu_bundle):
+    report = json.loads(good("inspect", cpu_bundle, "--explain", "--json", env=NO_PROVIDERS).stdout)
+    decisions = {(d["device"], d["variant"]): d for d in report["decisions"]}
+    assert decisions["openvino:CPU", "cpu-openvino-f32"]["loads"]
+    assert "portable" in decisions["openvino:CPU", "portable"]["reason"]
+    assert "openvino" in decisions["onnxruntime:CPU", "cpu-openvino-f32"]["reason"]
+    text = good("inspect", cpu_bundle, "--explain", "--device", "openvino:CPU", "--precision", "bf16").stdout
+    assert "computes in f32, asked for is bf16" in text
+
+
 # --- NPUs that are not here ---
 
 
@@ -198,6 +208,16 @@ def test_the_npus_numbers_are_right_in_the_vendors_emulation(npu_bundle):
     assert "onnxruntime:QNN.v73" in done.stderr and "emulated" in done.stderr
     for row, index in zip(vectors(done.stdout), short):
         assert float(row @ wanted[index]) >= 0.999, texts[index]
+
+
+def test_what_is_compiled_for_an_npu_is_cached(tmp_path):
+    cache = {"XDG_CACHE_HOME": str(tmp_path)}
+    arguments = ["-v", "embed", "--model", TINY, "--device", "onnxruntime:QNN.v73", "--emulate", "--precision", "f16",
+                 "--buckets", "16", "-"]
+    first = good(*arguments, input="a text\n", env=QNN | cache)
+    assert list(tmp_path.rglob("*.blob"))
+    second = good(*arguments, input="a text\n", env=QNN | cache)
+    assert second.stdout == first.stdout
 
 
 def test_a_machine_without_that_npu_takes_what_fits(npu_bundle):
