@@ -225,6 +225,12 @@ Result<std::vector<Decision>> decisions(const Package& package, const Runtime& r
     }
     const auto backend = runtime.registry.find(candidate.device->backend);
     for (const Variant& variant : component->variants) {
+      if (&variant == core::portable_variant(*component)) {
+        all.push_back({candidate.device->id(), variant.name,
+                       core::Status(core::StatusCode::kIncompatibleBlob,
+                                    "the portable model: it is compiled when no blob does")});
+        continue;
+      }
       core::CompileOptions options = runtime.load.compile;
       if (!runtime.precision_given) options.precision = core::default_precision(*candidate.device);
       all.push_back({candidate.device->id(), variant.name,

@@ -71,6 +71,8 @@ class ScriptedBackend : public core::Backend {
   std::map<std::string, Status> load_failures;  // by device name
   std::map<std::string, ScriptedExecutable::Script, std::less<>> run_scripts;  // by device name
   std::map<std::string, core::Precision> only_precision;                       // by device name; else any
+  bool blobs = false;                              // compiles, and loads what it has compiled
+  std::map<std::string, Status> compile_failures;  // by device name; kUnsupported: of whole graphs alone
   std::atomic<int> loads{0};
   int questions = 0;  // calls of available() or devices()
 
@@ -92,8 +94,14 @@ class ScriptedBackend : public core::Backend {
   }
   Result<std::vector<Device>> virtual_devices() override { return absent; }
   Result<std::string> runtime_version() override { return std::string("1.0"); }
-  Result<Blob> compile(const Model&, std::string_view, const CompileOptions&) override {
-    return Status(StatusCode::kUnsupported, "the scripted backend compiles nothing");
+  Result<Blob> compile(const Model&, std::string_view device, const CompileOptions& options) override {
+    if (!blobs) return Status(StatusCode::kUnsupported, "the scripted backend compiles nothing");
+    if (const auto found = compile_failures.find(std::string(device)); found != compile_failures.end()) {
+      if (found->second.code() != StatusCode::kUnsupported || options.whole_graph) return found->second;
+    }
+    Blob blob{name_, std::string(device), "1.0", options.precision, {}};
+    blob.bytes = core::SharedBytes::from_string("blob of " + name_ + ":" + std::string(device));
+    return blob;
   }
   Result<std::unique_ptr<Executable>> load(const Model&, std::string_view device,
                                            const CompileOptions& options) override {
@@ -113,8 +121,15 @@ class ScriptedBackend : public core::Backend {
     return std::unique_ptr<Executable>(std::make_unique<ScriptedExecutable>(
         std::move(active), script == run_scripts.end() ? ScriptedExecutable::Script() : script->second));
   }
-  Result<std::unique_ptr<Executable>> load(const Blob&, std::string_view, const CompileOptions&) override {
-    return Status(StatusCode::kIncompatibleBlob, "the scripted backend loads no blobs");
+  Result<std::unique_ptr<Executable>> load(const Blob& blob, std::string_view device, const CompileOptions&) override {
+    if (!blobs) return Status(StatusCode::kIncompatibleBlob, "the scripted backend loads no blobs");
+    if (blob.runtime_version != "1.0") return Status(StatusCode::kIncompatibleBlob, "made for another version");
+    ActiveConfig active;
+    active.backend = name_;
+    active.device = std::string(device);
+    active.precision = blob.precision;
+    active.from_cache = true;
+    return std::unique_ptr<Executable>(std::make_unique<ScriptedExecutable>(std::move(active), nullptr));
   }
   std::vector<core::SearchStep> search_trace() override { return {}; }
   std::string install_hint() const override { return "install " + name_; }

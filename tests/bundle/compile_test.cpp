@@ -1,0 +1,285 @@
+// From targets to a bundle and back: which blob is taken on which device, on backends that do what they are told.
+#include "core/bundle/compile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/bundle/bundle_model.h"
+#include "core/bundle/choose.h"
+#include "core/engine.h"
+#include "tests/bundle/support.h"
+#include "tests/platform/support.h"
+#include "tests/support/scripted_backend.h"
+
+namespace latebind::core {
+namespace {
+
+using latebind::test::ScriptedBackend;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Device npu(const std::string& architecture, bool has_compiler = true) {
+  Device device{"second", "NPU." + architecture, DeviceKind::kNpu, "an NPU", "1.0", {}};
+  device.metadata = {{"IsVirtual", "1"},
+                     {"Architecture", architecture},
+                     {"Precisions", "f16"},
+                     {"CompilerInstalled", has_compiler ? "1" : "0"}};
+  if (!has_compiler) device.metadata["Missing"] = "libcompiler.so, which the driver's package has";
+  return device;
+}
+
+class CompileTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const auto& backend : {first, second}) {
+      backend->with("CPU", DeviceKind::kCpu);
+      backend->blobs = true;
+      ASSERT_TRUE(registry.add(backend).ok());
+    }
+    second->absent = {npu("v1"), npu("v2"), npu("v3", false)};
+  }
+
+  CompileJob job(std::string_view target, const std::vector<Shape>& shapes = {}) const {
+    auto found = find_compile_target(target, registry);
+    EXPECT_TRUE(found.ok()) << found.status().to_string();
+    CompileJob made{*std::move(found), {}};
+    made.options.precision = default_precision(made.target.device);
+    made.options.input_shapes = shapes;
+    return made;
+  }
+
+  // A bundle with a portable model and the blobs of these jobs.
+  Package bundle(const std::vector<CompileJob>& jobs, const std::string& runtime_version = "1.0") {
+    PackageWriter writer({.name = "a model"});
+    VariantInput portable{.name = "portable"};
+    portable.latebind.emplace();
+    portable.latebind->target = kPortableTarget;
+    portable.latebind->format = "openvino-ir";
+    portable.latebind->model = "model.xml";
+    portable.files = {{"model.xml", testing::bytes_of("<net/>")}, {"model.bin", testing::bytes_of("weights")}};
+    EXPECT_TRUE(writer.add_variant(kModelComponent, std::move(portable)).ok());
+    const auto outcomes = compile_all(model, jobs, {});
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      EXPECT_TRUE(outcomes[i].status.ok()) << outcomes[i].status.to_string();
+      VariantInput variant = variant_of(jobs[i], *outcomes[i].blob);
+      variant.latebind->runtime_version = runtime_version;
+      EXPECT_TRUE(writer.add_variant(kModelComponent, std::move(variant)).ok());
+    }
+    const auto place = folder / "bundle";
+    EXPECT_TRUE(writer.write(place, PackageForm::kZip).ok());
+    auto package = Package::open(place);
+    EXPECT_TRUE(package.ok()) << package.status().to_string();
+    return *std::move(package);
+  }
+
+  static std::vector<std::string> names(const std::vector<ReadyBlob>& blobs) {
+    std::vector<std::string> result;
+    for (const ReadyBlob& blob : blobs)
+      result.push_back(blob.name);
+    return result;
+  }
+
+  const platform::testing::TemporaryFolder folder;
+  Registry registry;
+  Model model = Model::from_forms("a model", {ModelForm{}});
+  std::shared_ptr<ScriptedBackend> first = std::make_shared<ScriptedBackend>("first");
+  std::shared_ptr<ScriptedBackend> second = std::make_shared<ScriptedBackend>("second");
+};
+
+TEST_F(CompileTest, FindsTargetsByKindArchitectureAndName) {
+  EXPECT_EQ(job("cpu").target.device.id(), "first:CPU");
+  EXPECT_EQ(job("second:CPU").target.device.id(), "second:CPU");
+  EXPECT_EQ(job("npu:v2").target.device.id(), "second:NPU.v2");
+  EXPECT_EQ(job("second:NPU.v1").target.device.id(), "second:NPU.v1");
+  EXPECT_EQ(find_compile_target("npu", registry).status().code(), StatusCode::kDeviceNotFound) << "of which kind?";
+  const auto unknown = find_compile_target("npu:v22", registry).status();
+  EXPECT_EQ(unknown.code(), StatusCode::kDeviceNotFound);
+  EXPECT_THAT(unknown.to_string(), AllOf(HasSubstr("npu:v2"), HasSubstr("did you mean")));
+  first->availability = Status(StatusCode::kLibraryNotFound, "not installed");
+  EXPECT_EQ(job("cpu").target.device.id(), "second:CPU");
+}
+
+TEST_F(CompileTest, ACompilerThatIsNotInstalledIsSaid) {
+  const auto missing = find_compile_target("npu:v3", registry).status();
+  EXPECT_EQ(missing.code(), StatusCode::kLibraryNotFound);
+  EXPECT_THAT(missing.to_string(), HasSubstr("libcompiler.so, which the driver's package has"));
+}
+
+TEST_F(CompileTest, ComputesInWhatTheDeviceHas) {
+  EXPECT_EQ(job("cpu").options.precision, Precision::kF32);
+  EXPECT_EQ(job("npu:v1").options.precision, Precision::kF16);
+}
+
+TEST_F(CompileTest, NamesVariantsByWhatTheyAreFor) {
+  EXPECT_EQ(variant_name(job("cpu")), "cpu-first-f32");
+  EXPECT_EQ(variant_name(job("npu:v1", {Shape{1, 32}, Shape{1, 32}})), "npu-v1-f16-1x32");
+  EXPECT_EQ(variant_name(job("npu:v1", {Shape{1, 32}, Shape{8}})), "npu-v1-f16-1x32+8");
+}
+
+TEST_F(CompileTest, OutcomesStandInTheOrderOfTheJobs) {
+  std::mutex mutex;
+  std::vector<std::size_t> told;
+  CompileRun run{.side_by_side = 3, .keep_going = true};
+  run.tell = [&](std::size_t index, const CompileOutcome* outcome) {
+    if (outcome != nullptr) told.push_back(index);
+  };
+  second->compile_failures["NPU.v1"] = Status(StatusCode::kDeviceFailed, "no tiling");
+  const std::vector<CompileJob> jobs{job("cpu"), job("npu:v1"), job("npu:v2"), job("second:CPU")};
+  const auto outcomes = compile_all(model, jobs, run);
+  ASSERT_EQ(outcomes.size(), 4U);
+  EXPECT_EQ(outcomes[0].blob->device, "CPU");
+  EXPECT_THAT(outcomes[1].status.to_string(), HasSubstr("no tiling"));
+  EXPECT_FALSE(outcomes[1].blob);
+  EXPECT_EQ(outcomes[2].blob->device, "NPU.v2");
+  EXPECT_EQ(outcomes[3].blob->backend, "second");
+  std::ranges::sort(told);
+  EXPECT_THAT(told, ElementsAre(0, 1, 2, 3));
+}
+
+TEST_F(CompileTest, NothingIsBegunAfterAFailure) {
+  second->compile_failures["NPU.v1"] = Status(StatusCode::kDeviceFailed, "no tiling");
+  const std::vector<CompileJob> jobs{job("npu:v1"), job("cpu")};
+  const auto outcomes = compile_all(model, jobs, {});
+  EXPECT_EQ(outcomes[0].status.code(), StatusCode::kDeviceFailed);
+  EXPECT_EQ(outcomes[1].status.code(), StatusCode::kCancelled);
+}
+
+TEST_F(CompileTest, NodesLeftToTheCpuAreNotedAndStrictRefusesThem) {
+  second->compile_failures["NPU.v1"] = Status(StatusCode::kUnsupported, "leaves Shape to the CPU");
+  const std::vector<CompileJob> jobs{job("npu:v1")};
+  const auto noted = compile_all(model, jobs, {});
+  EXPECT_TRUE(noted[0].blob);
+  EXPECT_THAT(noted[0].note, HasSubstr("leaves Shape to the CPU"));
+  const auto refused = compile_all(model, jobs, {.strict = true});
+  EXPECT_FALSE(refused[0].blob);
+  EXPECT_EQ(refused[0].status.code(), StatusCode::kUnsupported);
+}
+
+TEST_F(CompileTest, ADeviceGetsItsOwnBlobsAndNoOthers) {
+  const auto blobs = BundleBlobs::of(bundle({job("cpu"), job("second:CPU"), job("npu:v1", {Shape{1, 8}})}));
+  ASSERT_TRUE(blobs.ok()) << blobs.status().to_string();
+  const Device cpu = first->present.front();
+  CompileOptions options;
+  EXPECT_THAT(names((*blobs)->blobs_for(cpu, options)), ElementsAre("cpu-first-f32"));
+  EXPECT_THAT(names((*blobs)->blobs_for(second->present.front(), options)), ElementsAre("cpu-second-f32"));
+  options.precision = Precision::kBF16;
+  EXPECT_THAT(names((*blobs)->blobs_for(cpu, options)), IsEmpty());
+  options.precision = Precision::kF16;
+  EXPECT_THAT(names((*blobs)->blobs_for(npu("v1"), options)), IsEmpty()) << "of any shape there is none";
+  options.input_shapes = {Shape{1, 8}};
+  EXPECT_THAT(names((*blobs)->blobs_for(npu("v1"), options)), ElementsAre("npu-v1-f16-1x8"));
+  EXPECT_THAT(names((*blobs)->blobs_for(npu("v2"), options)), IsEmpty());
+  const auto opened = (*blobs)->blobs_for(npu("v1"), options).front().open();
+  ASSERT_TRUE(opened.ok()) << opened.status().to_string();
+  EXPECT_EQ(testing::text_of(opened->bytes), "blob of second:NPU.v1");
+  EXPECT_EQ(opened->precision, Precision::kF16);
+}
+
+TEST_F(CompileTest, ADeviceThatIsHereTakesWhatWasMadeForItsArchitecture) {
+  const auto blobs = BundleBlobs::of(bundle({job("npu:v1", {Shape{1, 8}})}));
+  Device real = npu("v1");
+  real.name = "NPU";
+  real.metadata.erase("IsVirtual");
+  CompileOptions options;
+  options.precision = Precision::kF16;
+  options.input_shapes = {Shape{1, 8}};
+  const auto ready = (*blobs)->blobs_for(real, options);
+  ASSERT_EQ(ready.size(), 1U);
+  EXPECT_EQ(ready[0].open()->device, "NPU") << "as it is called here";
+}
+
+TEST_F(CompileTest, TellsTheLengthsThatLieReady) {
+  const auto blobs = BundleBlobs::of(bundle({job("npu:v1", {Shape{1, 16}, Shape{1, 16}}), job("npu:v1", {Shape{1, 8}}),
+                                             job("npu:v1", {Shape{2, 32}}), job("npu:v2", {Shape{1, 4}})}));
+  CompileOptions options;
+  options.precision = Precision::kF16;
+  EXPECT_THAT((*blobs)->fixed_lengths(npu("v1"), options, 1), ElementsAre(8, 16));
+  EXPECT_THAT((*blobs)->fixed_lengths(npu("v1"), options, 2), ElementsAre(32));
+  EXPECT_THAT((*blobs)->fixed_lengths(npu("v3"), options, 1), IsEmpty());
+  options.precision = Precision::kF32;
+  EXPECT_THAT((*blobs)->fixed_lengths(npu("v1"), options, 1), IsEmpty());
+}
+
+TEST_F(CompileTest, TheEngineLoadsTheBlobAndCompilesNothing) {
+  const auto from_bundle = model_of_bundle(bundle({job("cpu")}));
+  ASSERT_TRUE(from_bundle.ok()) << from_bundle.status().to_string();
+  const auto placed = Engine(registry).load(*from_bundle, *Placement::parse("auto", registry), {});
+  ASSERT_TRUE(placed.ok()) << placed.status().to_string();
+  EXPECT_EQ((*placed)->attestation()->active.backend, "first");
+  EXPECT_TRUE((*placed)->attestation()->active.from_cache);
+  EXPECT_EQ(first->loads, 0);
+}
+
+TEST_F(CompileTest, ABlobThatTheBackendRefusesIsNoFailure) {
+  const auto from_bundle = model_of_bundle(bundle({job("cpu")}, "0.9"));
+  const auto placed = Engine(registry).load(*from_bundle, *Placement::parse("auto", registry), {});
+  ASSERT_TRUE(placed.ok()) << placed.status().to_string();
+  EXPECT_FALSE((*placed)->attestation()->active.from_cache);
+  EXPECT_FALSE((*placed)->attestation()->fallback) << "the same device compiles the portable model";
+  EXPECT_EQ(first->loads, 1);
+}
+
+TEST_F(CompileTest, ADamagedBlobIsPassedOverAndADamagedPortableModelRefused) {
+  (void)bundle({job("cpu")});
+  std::string content = testing::read_file(folder / "bundle");
+  const auto flip = [&](std::string_view what) {
+    std::string damaged = content;
+    damaged[damaged.find(what)] ^= 1;
+    testing::write_file(folder / "damaged", damaged);
+    return model_of_bundle(*Package::open(folder / "damaged"));
+  };
+  const auto load = [&](const Result<Model>& from_bundle) {
+    return Engine(registry).load(*from_bundle, *Placement::parse("first", registry), {}).status();
+  };
+  EXPECT_TRUE(load(flip("blob of first")).ok());
+  EXPECT_EQ(first->loads, 1) << "the portable model was compiled instead";
+  EXPECT_TRUE(load(flip("weights")).ok()) << "nobody reads them";
+  content[content.find("blob of first")] ^= 1;
+  const auto refused = load(flip("weights"));
+  EXPECT_EQ(refused.code(), StatusCode::kInvalidModel) << refused.to_string();
+}
+
+TEST_F(CompileTest, SaysOfEachVariantWhetherItLoads) {
+  const Package package = bundle({job("cpu"), job("npu:v1", {Shape{1, 8}})});
+  const Component& component = **model_component(package);
+  const Device cpu = first->present.front();
+  const auto reason = [&](const char* name) {
+    return try_variant(package, *Package::find_variant(component, name), *first, cpu, {}).to_string();
+  };
+  EXPECT_EQ(reason("cpu-first-f32"), Status().to_string());
+  EXPECT_THAT(reason("npu-v1-f16-1x8"), HasSubstr("made for the backend second"));
+  EXPECT_THAT(reason("portable"), HasSubstr("portable"));
+  CompileOptions options;
+  options.precision = Precision::kF16;
+  EXPECT_TRUE(
+      try_variant(package, *Package::find_variant(component, "npu-v1-f16-1x8"), *second, npu("v1"), options).ok())
+      << "whatever shape it is for";
+}
+
+TEST_F(CompileTest, APackageByOthersHasAPortableModelByItsProvider) {
+  Component component;
+  component.variants.resize(3);
+  component.variants[0].name = "a";
+  component.variants[0].ep = "SomeExecutionProvider";
+  component.variants[0].executor_info["ort"] = {{"model_file", "a.onnx"}};
+  component.variants[1].name = "b";
+  component.variants[1].ep = "CPUExecutionProvider";
+  component.variants[2].name = "c";
+  component.variants[2].ep = "CPUExecutionProvider";
+  component.variants[2].executor_info["ort"] = {{"model_file", "c.onnx"}};
+  ASSERT_NE(portable_variant(component), nullptr);
+  EXPECT_EQ(portable_variant(component)->name, "c");
+  EXPECT_EQ(model_file_of(component.variants[2]), "c.onnx");
+  EXPECT_THAT(judge(component.variants[0], npu("v1"), {}).to_string(), HasSubstr("another tool"));
+}
+
+}  // namespace
+}  // namespace latebind::core
