@@ -21,10 +21,19 @@ std::size_t tapered(std::size_t budget, std::uint64_t remaining, const BatchLimi
   return std::min(budget, std::max(share, kTaperedTokensMin));
 }
 
+// Lengths of so many steps an octave are told apart, the others padded: some 2 % more to compute for a quarter of the
+// shapes.
+constexpr std::size_t kStepsInOctave = 16;
+
 // The tokens that a text of this length takes.
 std::size_t width_of(std::size_t length, const BatchLimits& limits) {
-  const auto fits = std::ranges::lower_bound(limits.fixed_lengths, length);
-  return fits == limits.fixed_lengths.end() ? length : *fits;
+  if (!limits.fixed_lengths.empty()) {
+    const auto fits = std::ranges::lower_bound(limits.fixed_lengths, length);
+    return fits == limits.fixed_lengths.end() ? length : *fits;
+  }
+  const std::size_t step = std::max<std::size_t>(1, std::bit_ceil(length) / (2 * kStepsInOctave));
+  const std::size_t width = (length + step - 1) / step * step;
+  return limits.longest == 0 ? width : std::max(length, std::min(width, limits.longest));
 }
 
 }  // namespace
@@ -41,7 +50,7 @@ BatchPlan plan_batches(std::span<const std::uint32_t> lengths, const BatchLimits
   std::uint64_t remaining = plan.tokens;
   std::size_t first = 0;
   while (first < plan.order.size() && lengths[plan.order[first]] > 0) {
-    const std::size_t width = width_of(lengths[plan.order[first]], limits);
+    std::size_t width = width_of(lengths[plan.order[first]], limits);
     const bool fixed = !limits.fixed_lengths.empty();
     const std::size_t full = std::max<std::size_t>(1, limits.tokens / width);
     const std::size_t rows_max =
@@ -53,6 +62,8 @@ BatchPlan plan_batches(std::span<const std::uint32_t> lengths, const BatchLimits
       ++end;
     }
     if (!fixed && end - first < full && end - first > kAnyRowsMost) end = first + std::bit_floor(end - first);
+    // A text alone waits for nobody: it is computed as long as it is.
+    if (!fixed && end - first == 1) width = lengths[plan.order[first]];
     for (std::size_t i = first; i < end; ++i)
       remaining -= lengths[plan.order[i]];
     plan.batches.push_back({first, end - first, width});

@@ -1,7 +1,8 @@
 // Batching: which texts are computed together, so that little is spent on padding.
 //
 // Texts are taken longest first, so that neighbours are about as long as each other and the most costly batches start
-// first. A batch that does not fill the budget has up to 8 rows or a power of two: vendors keep something for every
+// first. A batch that does not fill the budget has up to 8 rows or a power of two, and the widths of batches with
+// several rows go in steps (each length up to 32 tokens, then 16 steps an octave): vendors keep something for every
 // shape that they meet, so few shapes mean little memory in a long run. Pure functions of their arguments: the same
 // lengths give the same plan on every machine.
 #pragma once
@@ -37,6 +38,8 @@ struct BatchLimits {
   std::size_t workers = 1;
   // More work follows at once (a stream's next window): the last batches need not get smaller.
   bool more_follows = false;
+  // No batch is made wider than this, but for a text that is longer; 0: no limit.
+  std::size_t longest = 0;
   // Where the device takes fixed shapes alone: their lengths, rising, and rows of each. A batch is then one shape, and
   // every text goes to the shortest that it fits in; `tokens` and tapering do not matter. Texts longer than all keep
   // their length.

@@ -126,6 +126,7 @@ void Pipeline::Job::start(float* out, std::uint64_t first_position, bool more_fo
   plan_ = plan_batches(tokens.lengths(), {.tokens = pipeline_.batch_tokens_,
                                           .workers = pipeline_.requests_,
                                           .more_follows = more_follows,
+                                          .longest = pipeline_.limits_.max_tokens,
                                           .fixed_lengths = attested->active.fixed_lengths,
                                           .fixed_rows = attested->active.fixed_rows});
   // A text without a token (a tokenizer without special tokens makes them) has nothing to pool.
