@@ -70,10 +70,13 @@ def test_doctor_json_has_what_its_help_says():
     assert set(report["folders"]) == {"cache", "config", "system_config"}
     for backend in report["backends"]:
         assert set(backend) == {
-            "name", "available", "runtime_version", "code", "reason", "install", "unavailable", "search",
-            "devices"}
+            "name", "available", "runtime_version", "code", "reason", "install", "unavailable", "hardware",
+            "search", "devices"}
         assert any(step["opened"] for step in backend["search"])
         assert all(device["works"] for device in backend["devices"])
+        for note in backend["hardware"]:
+            assert set(note) == {"name", "kind", "node", "ready", "status", "remedy", "metadata"}
+            assert note["ready"] == (note["status"] == "ready") == (note["remedy"] == "")
 
 
 def test_doctor_goes_on_with_one_backend_and_says_what_to_type_for_the_other():
