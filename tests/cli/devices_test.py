@@ -132,6 +132,10 @@ def test_virtual_devices_are_listed_on_purpose_only():
     assert npu["metadata"]["DiscoveredBy"] == "onnxruntime"
     assert npu["metadata"]["CompilerInstalled"] == "0"
     assert "pip install onnxruntime-qnn" in npu["metadata"]["Missing"]
+    npu = virtual["openvino:NPU.4000"]
+    assert npu["kind"] == "npu" and npu["metadata"]["Architecture"] == "4000" and npu["metadata"]["Emulated"] == "0"
+    assert npu["metadata"]["DiscoveredBy"] == "openvino"
+    assert npu["metadata"]["CompilerInstalled"] == "1" or "compiler_loader" in npu["metadata"]["Missing"]
 
 
 def test_plugin_providers_are_devices_and_those_without_any_say_why(tmp_path):
