@@ -95,6 +95,7 @@ core::Result<TypedLoadOptions> typed(const lb_load_options* options, const core:
   load.compile.threads = read.threads;
   load.compile.requests = read.requests;
   load.strict = read.strict != 0;
+  load.compile.emulate = read.emulate != 0;
   if (read.run_timeout_ms > 0) {
     constexpr std::uint64_t kMost = std::uint64_t{24} * 3600 * 1000;
     load.failover.run_timeout = std::chrono::milliseconds(std::min(read.run_timeout_ms, kMost));
@@ -167,6 +168,7 @@ lb_code lb_attestation_get(const lb_attestation* attestation, lb_active* active)
     value.fixed_length_count = from.active.fixed_lengths.size();
     value.fixed_rows = from.active.fixed_rows;
     value.hung_runs = from.hung_runs;
+    value.emulated = from.active.emulated ? 1 : 0;
     return api::write_struct(value, active, "lb_active");
   });
 }

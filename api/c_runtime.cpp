@@ -1,4 +1,6 @@
 // Version, log, runtime and devices of the C interface.
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -40,6 +42,8 @@ lb_code lb_runtime_create(const lb_runtime_options* options, lb_runtime** runtim
     api::BackendPaths paths;
     paths.openvino_library = api::text_or(read.openvino_library, "");
     paths.onnxruntime_library = api::text_or(read.onnxruntime_library, "");
+    paths.onnxruntime_providers = api::text_or(read.onnxruntime_providers, "");
+    paths.probe_program = api::text_or(read.probe_program, "");
     auto made = std::make_unique<lb_runtime>();
     made->shared = std::make_shared<const lb_runtime::Shared>(api::make_registry(paths));
     *runtime = made.release();
@@ -69,11 +73,22 @@ struct lb_device_list {
 };
 
 lb_code lb_device_list_create(const lb_runtime* runtime, lb_device_list** list) {
+  return lb_device_list_create_with(runtime, nullptr, list);
+}
+
+lb_code lb_device_list_create_with(const lb_runtime* runtime, const lb_device_list_options* options,
+                                   lb_device_list** list) {
   return api::guarded([&]() -> core::Status {
     if (runtime == nullptr || list == nullptr) return api::misuse("lb_device_list_create: NULL was given");
     *list = nullptr;
+    LB_ASSIGN_OR_RETURN(const lb_device_list_options read, api::read_struct(options, "lb_device_list_options"));
     auto made = std::make_unique<lb_device_list>();
     for (core::BackendReport& report : runtime->shared->engine.report()) {
+      const auto backend = runtime->shared->registry.find(report.name);
+      if (read.virtual_too != 0 && backend) {
+        LB_ASSIGN_OR_RETURN(auto absent, backend->virtual_devices());
+        std::ranges::move(absent, std::back_inserter(report.devices));
+      }
       for (core::Device& device : report.devices) {
         lb_device_list::Entry entry;
         entry.id = device.id();
@@ -83,9 +98,7 @@ lb_code lb_device_list_create(const lb_runtime* runtime, lb_device_list** list) 
       report.devices.clear();
       lb_device_list::BackendEntry entry;
       if (!report.status.ok()) entry.reason = report.status.to_string();
-      if (const auto backend = runtime->shared->registry.find(report.name)) {
-        entry.install_hint = backend->install_hint();
-      }
+      if (backend) entry.install_hint = backend->install_hint();
       entry.report = std::move(report);
       made->backends.push_back(std::move(entry));
     }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/byte_sink.h"
@@ -34,6 +35,7 @@ struct BackendFinding {
   std::vector<core::SearchStep> search;
   std::string install_hint;
   std::vector<DeviceFinding> devices;
+  std::vector<core::HardwareNote> hardware;
 };
 
 struct Findings {
@@ -48,6 +50,7 @@ Findings examine(const core::Registry& registry) {
     BackendFinding finding;
     finding.search = backend->search_trace();
     finding.install_hint = backend->install_hint();
+    finding.hardware = backend->hardware();
     for (const core::Device& device : report.devices) {
       if (device.is_virtual()) continue;
       const auto start = std::chrono::steady_clock::now();
@@ -64,6 +67,26 @@ Findings examine(const core::Registry& registry) {
 
 std::string folder_text(const core::Result<std::filesystem::path>& folder) {
   return folder.ok() ? platform::path_to_utf8(*folder) : folder.status().to_string();
+}
+
+// "Intel NPU 4000 here (/dev/accel/accel0, driver intel_vpu): ready"
+std::string hardware_for_people(const std::vector<core::HardwareNote>& hardware) {
+  std::string text;
+  for (const core::HardwareNote& note : hardware) {
+    std::vector<std::string> known;
+    if (!note.node.empty()) known.push_back(note.node);
+    for (const auto& [key, word] : {std::pair{"Driver", "driver"}, std::pair{"DriverVersion", "version"},
+                                    std::pair{"FirmwareVersion", "firmware"}}) {
+      if (const auto found = note.metadata.find(key); found != note.metadata.end()) {
+        known.push_back(fmt::format("{} {}", word, found->second));
+      }
+    }
+    text +=
+        fmt::format("  {} here{}: {}\n", one_line(note.name),
+                    known.empty() ? "" : one_line(fmt::format(" ({})", fmt::join(known, ", "))), one_line(note.status));
+    if (!note.remedy.empty()) text += fmt::format("    to mend it: {}\n", one_line(note.remedy));
+  }
+  return text;
 }
 
 std::string for_people(const Findings& findings) {
@@ -90,6 +113,7 @@ std::string for_people(const Findings& findings) {
                                              : "does not work: " + one_line(device.status.to_string()),
                           one_line(device.device.full_name));
     }
+    text += hardware_for_people(backend.hardware);
     for (const core::UnavailablePart& part : report.unavailable) {
       text += fmt::format("  {} can not be used: {}\n", one_line(part.name), one_line(part.reason));
     }
@@ -129,6 +153,16 @@ std::string for_programs(const Findings& findings) {
     for (const core::UnavailablePart& part : finding.report.unavailable) {
       backend["unavailable"].push_back(Json{{"name", part.name}, {"reason", part.reason}});
     }
+    backend["hardware"] = Json::array();
+    for (const core::HardwareNote& note : finding.hardware) {
+      backend["hardware"].push_back(Json{{"name", note.name},
+                                         {"kind", core::word_of(note.kind)},
+                                         {"node", note.node},
+                                         {"ready", note.ready},
+                                         {"status", note.status},
+                                         {"remedy", note.remedy},
+                                         {"metadata", note.metadata}});
+    }
     backend["search"] = Json::array();
     for (const core::SearchStep& step : finding.search) {
       backend["search"].push_back(
@@ -166,13 +200,16 @@ void add_doctor(CLI::App& program, Action& chosen) {
       "--json", options->json,
       "Prints {version, platform, works, cpu: {name, usable_processors, features}, "
       "folders: {cache, config, system_config}, backends: [{name, available, "
-      "runtime_version, code, reason, install, unavailable: [{name, reason}], search: [{place, source, outcome, "
-      "opened}], devices: [{id, full_name, works, reason, ms}]}]}.");
+      "runtime_version, code, reason, install, unavailable: [{name, reason}], hardware: [{name, kind, node, ready, "
+      "status, remedy, metadata}], search: [{place, source, outcome, opened}], devices: [{id, full_name, works, "
+      "reason, "
+      "ms}]}]}.");
   static constexpr SettingGroup kGroups[] = {SettingGroup::kLibraries};
   options->flags.add_to(app, kGroups);
   app.footer(
-      "Shows every place where a vendor library was looked for with the loader's answer, and runs\n"
-      "a tiny model on every device. Exit status 1 when no device can run it.");
+      "Shows every place where a vendor library was looked for with the loader's answer, the vendor's\n"
+      "hardware that the system knows with what keeps it from being used, and runs a tiny model on\n"
+      "every device. Exit status 1 when no device can run it.");
   app.callback([options, &chosen] { chosen = [options] { return doctor(*options); }; });
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -30,6 +31,18 @@ struct SearchStep {
 struct UnavailablePart {
   std::string name;
   std::string reason;
+};
+
+// A piece of hardware in this machine that is a backend's business, and whether the backend can use it.
+struct HardwareNote {
+  std::string name;  // "Intel NPU 4000"
+  DeviceKind kind = DeviceKind::kOther;
+  std::string node;  // "/dev/accel/accel0"; empty when no driver has made one
+  bool ready = false;
+  std::string status;  // "ready", or what is wrong, in one line
+  std::string remedy;  // what to do about it, in one line; empty when ready
+  // Driver, DriverVersion, FirmwareVersion, PciId, PciAddress, Group: what the system says of it.
+  std::map<std::string, std::string> metadata{};
 };
 
 // A model that was loaded with the prospect of keeping what was compiled.
@@ -64,6 +77,10 @@ class Backend {
 
   // What was found and can not be used, with the reason, while the rest works. As it stands here: nothing.
   [[nodiscard]] virtual std::vector<UnavailablePart> unavailable_parts() { return {}; }
+
+  // The vendor's hardware that the system has, asked anew at each call, whether the backend is available or not. As it
+  // stands here: none is known.
+  [[nodiscard]] virtual std::vector<HardwareNote> hardware() { return {}; }
 
   // The vendor's own version text. Fails when not available.
   [[nodiscard]] virtual Result<std::string> runtime_version() = 0;

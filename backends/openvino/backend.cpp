@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -9,8 +10,10 @@
 #include "backends/openvino/devices.h"
 #include "backends/openvino/executable.h"
 #include "backends/openvino/find.h"
+#include "backends/openvino/hardware.h"
 #include "backends/openvino/load.h"
 #include "backends/openvino/quarantine.h"
+#include "backends/openvino/targets.h"
 
 namespace latebind::openvino {
 namespace {
@@ -23,16 +26,22 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
+// What a target decides, and the vendor's words for it.
+constexpr const char* kPlatformKey = "NPU_PLATFORM";
+constexpr const char* kCompilerKey = "NPU_COMPILER_TYPE";
+
 // Whether the blob can have been made for this device by this library, as far as its label tells. The vendor's own
-// check comes after, but it knows nothing of the precision that was promised.
-Status check_label(const Blob& blob, const std::string& device, const CompileOptions& options,
-                   const std::string& version) {
+// check comes after, but it knows nothing of the precision that was promised. `target`: what the device is called by
+// those who compile for it elsewhere, "NPU.4000"; empty when that is not known.
+Status check_label(const Blob& blob, const std::string& device, const std::string& target,
+                   const CompileOptions& options, const std::string& version) {
   const auto refuse = [](std::string text) { return Status(StatusCode::kIncompatibleBlob, std::move(text)); };
   if (blob.backend != kBackendName) {
     return refuse(fmt::format("the blob was made by {}, not by {}", blob.backend, kBackendName));
   }
-  if (blob.device != device) {
-    return refuse(fmt::format("the blob was made for device {}, not for {}", blob.device, device));
+  if (blob.device != device && (target.empty() || blob.device != target)) {
+    return refuse(fmt::format("the blob was made for device {}, not for {}{}", blob.device, device,
+                              target.empty() ? "" : ", which is " + target));
   }
   if (blob.runtime_version != version) {
     return refuse(fmt::format("the blob was made by OpenVINO {}, here is {}", blob.runtime_version, version));
@@ -44,6 +53,33 @@ Status check_label(const Blob& blob, const std::string& device, const CompileOpt
   if (!options.input_shapes.empty()) return refuse("a blob's input shapes can not be changed");
   if (blob.bytes.bytes.empty()) return refuse("the blob is empty");
   return {};
+}
+
+// The target of this name, unless it is a device that is there or no target at all: then null.
+Result<const NpuTarget*> virtual_target(const VendorCore& core, const std::string& name) {
+  LB_ASSIGN_OR_RETURN(const NpuTarget* const target, find_target(name));
+  if (target == nullptr) return nullptr;
+  LB_ASSIGN_OR_RETURN(const auto names, device_names(core));
+  return std::ranges::find(names, name) == names.end() ? target : nullptr;
+}
+
+// For the compiler that is a library, which needs no device, told which one it compiles for.
+Result<CompileOptions> options_for(const NpuTarget& target, const CompileOptions& options) {
+  const std::string id = fmt::format("{}:{}", kBackendName, device_name(target));
+  if (options.precision != core::Precision::kF16) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("{} computes in f16 only; asked for is {}", id, vendor_word(options.precision)));
+  }
+  CompileOptions for_target = options;
+  for (const char* key : {kPlatformKey, kCompilerKey}) {
+    if (options.properties.contains(key)) {
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("the property {} can not be set for {}: the target decides it", key, id));
+    }
+  }
+  for_target.properties[kPlatformKey] = target.architecture;
+  for_target.properties[kCompilerKey] = "PLUGIN";
+  return for_target;
 }
 
 // A device that never gave back what it was given before is not given another model.
@@ -68,6 +104,31 @@ class OpenvinoBackend final : public core::Backend {
     return list_devices(*core);
   }
 
+  [[nodiscard]] Result<std::vector<core::Device>> virtual_devices() override {
+    const auto library = loader_->library();
+    std::vector<std::string> real;
+    std::string compiler;
+    if (library.ok()) {
+      compiler = npu_compiler_file((*library)->file, core::own_system());
+      if (const auto core = shared_core(core_); core.ok()) {
+        if (auto names = device_names(**core); names.ok()) real = *std::move(names);
+      }
+    }
+    std::vector<core::Device> devices;
+    for (const NpuTarget& target : npu_targets()) {
+      // Where there are several, the vendor calls real ones so, too.
+      if (std::ranges::find(real, device_name(target)) != real.end()) continue;
+      devices.push_back(virtual_device(
+          target, compiler, library.ok() ? missing_npu_compiler(core::own_system()) : "OpenVINO: " + install_hint(),
+          library.ok() ? (*library)->version : std::string()));
+    }
+    return devices;
+  }
+
+  [[nodiscard]] std::vector<core::HardwareNote> hardware() override {
+    return hardware_notes(platform::accelerators(), devices(), install_hint());
+  }
+
   [[nodiscard]] Result<std::string> runtime_version() override {
     LB_ASSIGN_OR_RETURN(const auto library, loader_->library());
     return library->version;
@@ -77,6 +138,8 @@ class OpenvinoBackend final : public core::Backend {
                                      const CompileOptions& options) override {
     LB_ASSIGN_OR_RETURN(const std::string name, checked_device(device));
     LB_ASSIGN_OR_RETURN(auto core, shared_core(core_));
+    LB_ASSIGN_OR_RETURN(const NpuTarget* const target, virtual_target(*core, name));
+    if (target != nullptr) return compile_for(*target, std::move(core), model, options);
     LB_ASSIGN_OR_RETURN(const auto compiled, compile_model(std::move(core), model, name, options));
     return export_blob(*compiled);
   }
@@ -98,8 +161,10 @@ class OpenvinoBackend final : public core::Backend {
                                                          const CompileOptions& options) override {
     LB_ASSIGN_OR_RETURN(const std::string name, checked_device(device));
     LB_ASSIGN_OR_RETURN(const auto library, loader_->library());
-    LB_RETURN_IF_ERROR(check_label(blob, name, options, library->version));
     LB_ASSIGN_OR_RETURN(const auto core, shared_core(core_));
+    const std::string architecture = blob.device == name ? std::string() : npu_architecture_of(*core, name);
+    LB_RETURN_IF_ERROR(
+        check_label(blob, name, architecture.empty() ? "" : "NPU." + architecture, options, library->version));
     LB_RETURN_IF_ERROR(check_present(*core, name));
     LB_RETURN_IF_ERROR(check_not_stuck(name));
     LB_ASSIGN_OR_RETURN(auto compiled, import_alone(blob, name, options));
@@ -121,6 +186,25 @@ class OpenvinoBackend final : public core::Backend {
       LB_ASSIGN_OR_RETURN(core, VendorCore::create(std::move(library)));
     }
     return core;
+  }
+
+  static Result<Blob> compile_for(const NpuTarget& target, SharedCore core, const Model& model,
+                                  const CompileOptions& options) {
+    const std::string name = device_name(target);
+    if (npu_compiler_file(core->library->file, core::own_system()).empty()) {
+      return Status(StatusCode::kLibraryNotFound, fmt::format("{} can not be compiled for; missing is {}", name,
+                                                              missing_npu_compiler(core::own_system())));
+    }
+    LB_ASSIGN_OR_RETURN(const CompileOptions for_target, options_for(target, options));
+    auto compiled = compile_model(std::move(core), model, "NPU", for_target);
+    if (!compiled.ok()) {
+      // What it says of shapes that are not static names no remedy.
+      return compiled.status().with_context(
+          fmt::format("for {}{}", name, options.input_shapes.empty() ? " (which wants static shapes: --shapes)" : ""));
+    }
+    LB_ASSIGN_OR_RETURN(Blob blob, export_blob(**compiled));
+    blob.device = name;
+    return blob;
   }
 
   Result<std::shared_ptr<const Compiled>> compile_present(const Model& model, std::string_view device,

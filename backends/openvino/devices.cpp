@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "backends/openvino/properties.h"
+#include "backends/openvino/targets.h"
 
 namespace latebind::openvino {
 namespace {
@@ -84,10 +85,20 @@ Result<std::vector<Device>> list_devices(const VendorCore& core) {
     for (const auto& [vendor_key, key] : kMetadata) {
       if (auto value = property(core, name, vendor_key)) device.metadata.emplace(key, *std::move(value));
     }
+    // In the form in which targets are called, so that what was compiled for one is known to be for this device.
+    if (const auto found = device.metadata.find("Architecture");
+        device.kind == DeviceKind::kNpu && found != device.metadata.end()) {
+      found->second = npu_architecture(found->second);
+    }
     device.name = std::move(name);
     devices.push_back(std::move(device));
   }
   return devices;
+}
+
+std::string npu_architecture_of(const VendorCore& core, const std::string& device) {
+  if (kind_of(device) != DeviceKind::kNpu) return {};
+  return npu_architecture(property(core, device, "DEVICE_ARCHITECTURE").value_or(""));
 }
 
 std::string full_name_of(const VendorCore& core, const std::string& device) {
@@ -100,6 +111,11 @@ Status check_present(const VendorCore& core, std::string_view device) {
     return name == device || name == std::string(device) + ".0";
   };
   if (std::ranges::any_of(names, is_asked_for)) return {};
+  if (const auto target = find_target(device); target.ok() && *target != nullptr) {
+    return Status(
+        StatusCode::kUnsupported,
+        fmt::format("openvino:{} is a virtual device: it can only be compiled for here, and run where it is", device));
+  }
   std::string known;
   for (const std::string& name : names)
     known += (known.empty() ? "" : ", ") + name;

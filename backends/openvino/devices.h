@@ -20,8 +20,11 @@ inline constexpr const char* kBackendName = "openvino";
 // The vendor's name for people; the device's own name when it has none.
 [[nodiscard]] std::string full_name_of(const VendorCore& core, const std::string& device);
 
-// kDeviceNotFound, with what there is, unless `device` is there now. "GPU" stands for "GPU.0" as it does for the
-// vendor.
+// "4000" of an NPU that is there; empty for other devices, and when it does not say.
+[[nodiscard]] std::string npu_architecture_of(const VendorCore& core, const std::string& device);
+
+// kUnsupported for a target that is only virtual here. Else kDeviceNotFound, with what there is, unless `device` is
+// there now. "GPU" stands for "GPU.0" as it does for the vendor.
 [[nodiscard]] core::Status check_present(const VendorCore& core, std::string_view device);
 
 }  // namespace latebind::openvino

@@ -38,7 +38,7 @@ std::vector<CompileTarget> all_targets(const Registry& registry, std::vector<std
   for (const auto& backend : registry.all())
     add(backend, backend->devices());
   for (const auto& backend : registry.all())
-    if (backend->available().ok()) add(backend, backend->virtual_devices());
+    add(backend, backend->virtual_devices());
   return targets;
 }
 

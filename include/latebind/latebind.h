@@ -117,8 +117,13 @@ typedef struct lb_runtime lb_runtime;
 
 typedef struct lb_runtime_options {
   size_t struct_size;
-  const char* openvino_library;    /* file or folder; NULL: environment, then search */
-  const char* onnxruntime_library; /* likewise */
+  const char* openvino_library;      /* file or folder; NULL: environment, then search */
+  const char* onnxruntime_library;   /* likewise */
+  const char* onnxruntime_providers; /* plugin execution providers: full paths of libraries or of folders with them,
+                                        divided as in PATH or by commas; "none"; NULL: environment, then the known ones
+                                        are looked for */
+  const char* probe_program;         /* the program latebind, in which providers are tried first and compile; NULL:
+                                        environment, then found beside this library */
 } lb_runtime_options;
 
 /* `options` may be NULL. */
@@ -142,7 +147,7 @@ typedef struct lb_device {
   const char* full_name;
   const char* runtime_version; /* of the vendor library */
   size_t metadata_count;
-  const char* const* metadata_keys;
+  const char* const* metadata_keys; /* in order; these and all other pointers are the list's, until it is destroyed */
   const char* const* metadata_values;
 } lb_device;
 
@@ -158,6 +163,17 @@ typedef struct lb_backend {
 /* Asks every backend, opening its vendor library where that did not happen yet. A backend that is not available is no
  * error: lb_device_list_backend tells why. */
 LB_API lb_code lb_device_list_create(const lb_runtime* runtime, lb_device_list** list);
+
+typedef struct lb_device_list_options {
+  size_t struct_size;
+  int32_t virtual_too; /* 1: also what is not in this machine but can be compiled for, after each backend's own devices.
+                          Its metadata has DiscoveredBy, Architecture, CompilerInstalled ("1", or "0" with Missing: what
+                          to install) and Emulated ("1": runs here with lb_load_options.emulate) */
+} lb_device_list_options;
+
+/* As lb_device_list_create; `options` may be NULL. */
+LB_API lb_code lb_device_list_create_with(const lb_runtime* runtime, const lb_device_list_options* options,
+                                          lb_device_list** list);
 LB_API void lb_device_list_destroy(lb_device_list* list);
 LB_API size_t lb_device_list_count(const lb_device_list* list);
 /* LB_INVALID_ARGUMENT when `index` is not below the count. */
@@ -228,6 +244,7 @@ typedef struct lb_active {
   size_t fixed_length_count;
   size_t fixed_rows;
   size_t hung_runs; /* runs on any of its devices that were given up and have not come back; 0 for one answer */
+  int32_t emulated; /* 1: the device is not in this machine, and its vendor's emulation answers */
 } lb_active;
 
 typedef struct lb_placement_step {
@@ -261,6 +278,8 @@ typedef struct lb_load_options {
   uint64_t run_timeout_ms;  /* after that a run counts as hung and the next device answers; 0: a minute, and never on
                                CPUs */
   const char* cache_folder; /* compiled models are kept there between processes; NULL: nowhere */
+  int32_t emulate; /* 1: a virtual device that `device` names exactly may run in its vendor's emulation, which is
+                      slow and for proving numbers. Some vendors' libraries print to the standard output then */
 } lb_load_options;
 
 /* An ONNX model, or an OpenVINO IR (.xml with its .bin beside it). `options` may be NULL. LB_NO_DEVICE lists why each

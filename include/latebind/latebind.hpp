@@ -150,6 +150,7 @@ struct Attestation {
   std::vector<std::size_t> fixed_lengths;  // empty when it takes any length
   std::size_t fixed_rows = 0;
   std::size_t hung_runs = 0;  // given up and not come back; 0 for one answer
+  bool emulated = false;      // by the vendor's emulation of a device that is not in this machine
 };
 
 struct LoadOptions {
@@ -162,6 +163,7 @@ struct LoadOptions {
   std::map<std::string, std::string> properties{};
   std::uint64_t run_timeout_ms = 0;
   std::string cache_folder{};  // empty: compiled models are not kept
+  bool emulate = false;        // a virtual device that is named exactly may run in its vendor's emulation
 };
 
 struct EmbedderOptions {
@@ -195,6 +197,7 @@ class CLoadOptions {
     value_.property_values = values_.data();
     value_.run_timeout_ms = options.run_timeout_ms;
     if (!options.cache_folder.empty()) value_.cache_folder = options.cache_folder.c_str();
+    value_.emulate = options.emulate ? 1 : 0;
   }
   CLoadOptions(const CLoadOptions&) = delete;
   CLoadOptions& operator=(const CLoadOptions&) = delete;
@@ -224,7 +227,8 @@ inline Result<Attestation> read_attestation(lb_code code, lb_attestation* raw) {
                           {},
                           {active.fixed_lengths, active.fixed_lengths + active.fixed_length_count},
                           active.fixed_rows,
-                          active.hung_runs};
+                          active.hung_runs,
+                          active.emulated != 0};
   for (std::size_t i = 0; i < lb_attestation_step_count(raw); ++i) {
     auto step = sized<lb_placement_step>();
     if (const lb_code got = lb_attestation_step(raw, i, &step); got != LB_OK) return Status::of(got);
@@ -375,21 +379,39 @@ class Embedder {
   detail::Handle<lb_embedder, lb_embedder_destroy> handle_;
 };
 
+// Where vendors' libraries are, when not by the search.
+struct RuntimeOptions {
+  std::string openvino_library{};
+  std::string onnxruntime_library{};
+  std::string onnxruntime_providers{};
+  std::string probe_program{};
+};
+
 class Runtime {
  public:
   // Paths of vendor libraries, or empty to search for them.
   static Result<Runtime> create(const std::string& openvino_library = {}, const std::string& onnxruntime_library = {}) {
+    return create(RuntimeOptions{openvino_library, onnxruntime_library, {}, {}});
+  }
+  static Result<Runtime> create(const RuntimeOptions& paths) {
     auto options = detail::sized<lb_runtime_options>();
-    options.openvino_library = openvino_library.c_str();
-    options.onnxruntime_library = onnxruntime_library.c_str();
+    options.openvino_library = paths.openvino_library.c_str();
+    options.onnxruntime_library = paths.onnxruntime_library.c_str();
+    options.onnxruntime_providers = paths.onnxruntime_providers.c_str();
+    options.probe_program = paths.probe_program.c_str();
     lb_runtime* raw = nullptr;
     if (const lb_code code = lb_runtime_create(&options, &raw); code != LB_OK) return Status::of(code);
     return Runtime(raw);
   }
 
-  [[nodiscard]] Result<Devices> devices() const {
+  // `virtual_too`: also those that can be compiled for but are not in this machine.
+  [[nodiscard]] Result<Devices> devices(bool virtual_too = false) const {
+    auto options = detail::sized<lb_device_list_options>();
+    options.virtual_too = virtual_too ? 1 : 0;
     lb_device_list* raw = nullptr;
-    if (const lb_code code = lb_device_list_create(handle_.get(), &raw); code != LB_OK) return Status::of(code);
+    if (const lb_code code = lb_device_list_create_with(handle_.get(), &options, &raw); code != LB_OK) {
+      return Status::of(code);
+    }
     const detail::Handle<lb_device_list, lb_device_list_destroy> list(raw);
     Devices found;
     for (std::size_t i = 0; i < lb_device_list_count(raw); ++i) {

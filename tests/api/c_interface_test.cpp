@@ -62,6 +62,45 @@ TEST_F(CInterfaceTest, MissingBackendsAreReasonsNotErrors) {
   lb_device_list_destroy(list);
 }
 
+std::string value_of(const lb_device& device, const std::string& key) {
+  for (size_t i = 0; i < device.metadata_count; ++i)
+    if (key == device.metadata_keys[i]) return device.metadata_values[i];
+  return {};
+}
+
+TEST_F(CInterfaceTest, VirtualDevicesAreListedWhenAskedFor) {
+  auto options = LB_INIT(lb_device_list_options);
+  lb_device_list* list = nullptr;
+  ASSERT_EQ(lb_device_list_create_with(runtime, &options, &list), LB_OK);
+  EXPECT_EQ(lb_device_list_count(list), 0U);
+  lb_device_list_destroy(list);
+
+  options.virtual_too = 1;
+  ASSERT_EQ(lb_device_list_create_with(runtime, &options, &list), LB_OK);
+  EXPECT_EQ(lb_device_list_backend_count(list), 2U);
+  std::string targets;
+  for (size_t i = 0; i < lb_device_list_count(list); ++i) {
+    auto device = LB_INIT(lb_device);
+    ASSERT_EQ(lb_device_list_get(list, i, &device), LB_OK);
+    EXPECT_EQ(device.is_virtual, 1);
+    EXPECT_EQ(device.kind, LB_DEVICE_NPU);
+    EXPECT_EQ(value_of(device, "DiscoveredBy"), device.backend);
+    EXPECT_EQ(value_of(device, "CompilerInstalled"), "0");
+    EXPECT_NE(value_of(device, "Missing"), "");
+    targets += std::string(device.id) + "=" + value_of(device, "Architecture") + " ";
+  }
+  EXPECT_THAT(targets, HasSubstr("openvino:NPU.4000=4000 "));
+  EXPECT_THAT(targets, HasSubstr("onnxruntime:QNN.v73=v73 "));
+  lb_device_list_destroy(list);
+}
+
+TEST_F(CInterfaceTest, OptionsOfADeviceListWithoutTheirSizeAreRefused) {
+  const lb_device_list_options options{};
+  lb_device_list* list = nullptr;
+  EXPECT_EQ(lb_device_list_create_with(runtime, &options, &list), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(list, nullptr);
+}
+
 TEST_F(CInterfaceTest, WithoutAnyDeviceTheErrorTellsWhatToType) {
   const std::string file = (std::filesystem::path(::testing::TempDir()) / "tiny.onnx").string();
   std::ofstream(file, std::ios::binary) << std::string("\x08\x0a\x3a\x00", 4);
@@ -137,6 +176,7 @@ TEST_F(CInterfaceTest, AStructWithoutItsSizeIsRefused) {
 TEST_F(CInterfaceTest, NullIsMisuseNotACrash) {
   EXPECT_EQ(lb_runtime_create(nullptr, nullptr), LB_INVALID_ARGUMENT);
   EXPECT_EQ(lb_device_list_create(nullptr, nullptr), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(lb_device_list_create_with(runtime, nullptr, nullptr), LB_INVALID_ARGUMENT);
   EXPECT_EQ(lb_model_load_file(runtime, nullptr, nullptr, nullptr), LB_INVALID_ARGUMENT);
   EXPECT_EQ(lb_model_run(nullptr, nullptr, 0, nullptr, 0, nullptr), LB_INVALID_ARGUMENT);
   EXPECT_EQ(lb_embedder_embed(nullptr, nullptr, 0, nullptr, 0, nullptr), LB_INVALID_ARGUMENT);
@@ -176,6 +216,21 @@ TEST_F(CInterfaceTest, MemoryOfAModelIsReleasedOnceWhateverHappens) {
   memory.format = 77;
   EXPECT_EQ(lb_model_load_memory(runtime, &memory, nullptr, &model), LB_INVALID_ARGUMENT);
   EXPECT_EQ(released, 2);
+}
+
+TEST_F(CInterfaceTest, TheCppLayerListsVirtualDevices) {
+  const auto runtime_or = latebind::Runtime::create(latebind::RuntimeOptions{kNowhere, kNowhere, "none", ""});
+  ASSERT_TRUE(runtime_or.ok());
+  const auto real = runtime_or->devices();
+  ASSERT_TRUE(real.ok());
+  EXPECT_TRUE(real->devices.empty());
+  const auto all = runtime_or->devices(true);
+  ASSERT_TRUE(all.ok());
+  ASSERT_FALSE(all->devices.empty());
+  for (const latebind::Device& device : all->devices) {
+    EXPECT_TRUE(device.is_virtual);
+    EXPECT_EQ(device.metadata.at("IsVirtual"), "1");
+  }
 }
 
 TEST_F(CInterfaceTest, TheCppLayerCarriesTheWholeError) {

@@ -70,10 +70,13 @@ def test_doctor_json_has_what_its_help_says():
     assert set(report["folders"]) == {"cache", "config", "system_config"}
     for backend in report["backends"]:
         assert set(backend) == {
-            "name", "available", "runtime_version", "code", "reason", "install", "unavailable", "search",
-            "devices"}
+            "name", "available", "runtime_version", "code", "reason", "install", "unavailable", "hardware",
+            "search", "devices"}
         assert any(step["opened"] for step in backend["search"])
         assert all(device["works"] for device in backend["devices"])
+        for note in backend["hardware"]:
+            assert set(note) == {"name", "kind", "node", "ready", "status", "remedy", "metadata"}
+            assert note["ready"] == (note["status"] == "ready") == (note["remedy"] == "")
 
 
 def test_doctor_goes_on_with_one_backend_and_says_what_to_type_for_the_other():
@@ -129,6 +132,10 @@ def test_virtual_devices_are_listed_on_purpose_only():
     assert npu["metadata"]["DiscoveredBy"] == "onnxruntime"
     assert npu["metadata"]["CompilerInstalled"] == "0"
     assert "latebind/runtime onnxruntime-qnn" in npu["metadata"]["Missing"]
+    npu = virtual["openvino:NPU.4000"]
+    assert npu["kind"] == "npu" and npu["metadata"]["Architecture"] == "4000" and npu["metadata"]["Emulated"] == "0"
+    assert npu["metadata"]["DiscoveredBy"] == "openvino"
+    assert npu["metadata"]["CompilerInstalled"] == "1" or "compiler_loader" in npu["metadata"]["Missing"]
 
 
 def test_plugin_providers_are_devices_and_those_without_any_say_why(tmp_path):

@@ -50,6 +50,7 @@ bool is_known(const std::string& device, const std::string& key) {
   const auto refused = Script::read().refused_properties;
   if (std::ranges::find(refused, key) != refused.end()) return false;
   if (base_of(device) == "NPU" && (key == "INFERENCE_NUM_THREADS" || key == "NUM_STREAMS")) return false;
+  if (key == "NPU_PLATFORM" || key == "NPU_COMPILER_TYPE") return base_of(device) == "NPU";
   return std::ranges::find(kKnownProperties, key) != std::end(kKnownProperties);
 }
 
@@ -234,6 +235,21 @@ FAKE Code ov_core_read_model_from_memory_buffer(const Core* core, const char* te
   return new_model(core, std::string(text, size), weights, out);
 }
 
+namespace {
+
+// An NPU that is not there is compiled for by the compiler that is a library, which has to be told which one it is.
+Code check_platform(const std::map<std::string, std::string>& properties) {
+  const auto type = properties.find("NPU_COMPILER_TYPE");
+  if (type == properties.end() || type->second != "PLUGIN") return fail(-1, "No backend registered during compile");
+  const auto platform = properties.find("NPU_PLATFORM");
+  if (platform == properties.end()) return fail(-1, "Unsupported platform: 'AUTO_DETECT'");
+  for (const char* known : {"3720", "4000", "5010", "5020"})
+    if (platform->second == known) return 0;
+  return fail(-1, "Unknown value for platform: " + platform->second);
+}
+
+}  // namespace
+
 FAKE Code ov_core_compile_model(const Core* core, const Model* model, const char* device, std::size_t strings,
                                 CompiledModel** out, ...) {
   std::map<std::string, std::string> properties;
@@ -248,7 +264,12 @@ FAKE Code ov_core_compile_model(const Core* core, const Model* model, const char
   NEED("core", core);
   NEED("model", model);
   const Script script = Script::read();
-  if (!script.lists(device)) return fail(-1, std::string("Device with \"") + device + "\" name is not registered");
+  if (!script.lists(device)) {
+    if (std::ranges::find(script.registered, device) == script.registered.end()) {
+      return fail(-1, std::string("Device with \"") + device + "\" name is not registered");
+    }
+    if (const Code code = check_platform(properties); code != 0) return code;
+  }
   for (const auto& [key, value] : properties)
     if (!is_known(device, key)) return fail(-1, "Unsupported property " + key);
   const bool is_static = std::ranges::all_of(
@@ -366,6 +387,9 @@ FAKE Code ov_compiled_model_export_model(const CompiledModel* compiled, const ch
   std::ofstream file(path, std::ios::binary);
   file << "fake-blob " << Script::read().version << " " << base_of(compiled->device) << "\n"
        << to_text(compiled->network);
+  if (const auto found = compiled->properties.find("NPU_PLATFORM"); found != compiled->properties.end()) {
+    file << "platform " << found->second << "\n";
+  }
   return file ? 0 : fail(-1, std::string("Could not write the file: \"") + path + "\"");
 }
 

@@ -127,7 +127,7 @@ std::optional<Network> Network::parse(const std::string& text) {
   while (std::getline(lines, line)) {
     std::istringstream words(line);
     std::string word;
-    if (!(words >> word)) continue;
+    if (!(words >> word) || word == "platform") continue;  // the latter stands in blobs only
     std::string name;
     words >> name;
     if (word == "input") {

@@ -216,6 +216,8 @@ Script parse(std::istream& file) {
       script.old_numbering = rest_of(line) == "2024";
     } else if (word == "device") {
       script.devices.push_back(rest_of(line));
+    } else if (word == "registered") {
+      script.registered.push_back(rest_of(line));
     } else if (word == "no-devices") {
       no_devices = true;
     } else if (word == "property") {

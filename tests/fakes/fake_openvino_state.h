@@ -87,6 +87,7 @@ struct Script {
   std::string version = "2026.4.1-fake";
   bool old_numbering = false;
   std::vector<std::string> devices;
+  std::vector<std::string> registered;  // compiled for, though they are not listed
   std::map<std::string, std::map<std::string, std::string>> properties;
   std::vector<Failure> failures;
   std::vector<ShapeFailure> shape_failures;

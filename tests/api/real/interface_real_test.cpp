@@ -1,9 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "latebind/latebind.hpp"
@@ -50,5 +52,63 @@ TEST(InterfaceRealTest, FixedLengthsAndTheCacheAreOptionsOfTheInterface) {
   EXPECT_FALSE(std::filesystem::is_empty(folder));
   std::filesystem::remove_all(folder);
 }
+
+#ifdef LATEBIND_PROGRAM
+// Qualcomm's provider, where scripts/setup puts it.
+std::string qualcomm() {
+  const auto folder = kSource / "build/runtime/providers";
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
+    if (entry.path().filename().string().starts_with("onnxruntime-qnn-")) {
+      return (entry.path() / "onnxruntime_qnn").string();
+    }
+  }
+  ADD_FAILURE() << "no onnxruntime-qnn-* in " << folder << ": run scripts/setup runtime test";
+  return {};
+}
+
+TEST(InterfaceRealTest, AVirtualDeviceRunsInEmulationWhenThatIsAllowed) {
+  const auto runtime = latebind::Runtime::create(latebind::RuntimeOptions{{}, {}, qualcomm(), LATEBIND_PROGRAM});
+  ASSERT_TRUE(runtime.ok()) << runtime.status().message();
+  const auto devices = runtime->devices(true);
+  ASSERT_TRUE(devices.ok()) << devices.status().message();
+  const auto v73 = std::ranges::find(devices->devices, "onnxruntime:QNN.v73", &latebind::Device::id);
+  ASSERT_NE(v73, devices->devices.end());
+  EXPECT_TRUE(v73->is_virtual);
+  ASSERT_EQ(v73->metadata.at("CompilerInstalled"), "1");
+
+  latebind::EmbedderOptions options;
+  options.load.device = v73->id;
+  options.load.precision = "f16";
+  options.shapes = "static";
+  options.fixed_lengths = {8};
+  const auto folder = (kSource / "tests/data/tiny-bert/f32").string();
+  const auto refused = runtime->open_embedder(folder, options);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.status().code(), LB_NO_DEVICE);
+
+  options.load.emulate = true;
+  const auto embedder = runtime->open_embedder(folder, options);
+  ASSERT_TRUE(embedder.ok()) << embedder.status().message();
+  const auto vector = embedder->embed("a man");
+  ASSERT_TRUE(vector.ok()) << vector.status().message();
+  const auto attestation = embedder->attestation();
+  ASSERT_TRUE(attestation.ok());
+  EXPECT_TRUE(attestation->emulated);
+  EXPECT_EQ(attestation->device, "QNN.v73");
+
+  options.load = {};
+  options.load.device = "cpu";
+  const auto here = runtime->open_embedder(folder, options);
+  ASSERT_TRUE(here.ok()) << here.status().message();
+  EXPECT_FALSE(here->attestation()->emulated);
+  const auto exact = here->embed("a man");
+  ASSERT_TRUE(exact.ok());
+  double cosine = 0;  // both are of length 1
+  for (std::size_t i = 0; i < exact->size(); ++i)
+    cosine += double{(*exact)[i]} * double{(*vector)[i]};
+  EXPECT_GT(cosine, 0.999);
+}
+#endif
 
 }  // namespace

@@ -1,0 +1,156 @@
+#include "backends/openvino/hardware.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+namespace latebind::openvino {
+namespace {
+
+using core::Device;
+using core::DeviceKind;
+using core::HardwareNote;
+using platform::Accelerator;
+using platform::AcceleratorClass;
+
+constexpr std::uint32_t kIntel = 0x8086;
+constexpr std::string_view kNpuDriver = "intel_vpu";
+
+struct NpuId {
+  std::uint32_t device_id;
+  std::string_view architecture;
+};
+constexpr std::array kNpuIds{NpuId{0x7D1D, "3720"}, NpuId{0xAD1D, "3720"}, NpuId{0x643E, "4000"},
+                             NpuId{0xB03E, "5010"}, NpuId{0xFD3E, "5020"}, NpuId{0xD71D, "6010"}};
+
+// What differs between the two kinds.
+struct Kind {
+  DeviceKind kind;
+  std::string_view word;           // "NPU"
+  std::string_view kernel_module;  // "intel_vpu"
+  std::string_view load_module;    // what to do when nothing drives the device
+  std::string_view user_driver;    // what to install when OpenVINO lists no such device
+};
+constexpr Kind kNpu{
+    DeviceKind::kNpu, "NPU", "intel_vpu",
+    "sudo modprobe intel_vpu (in Linux since 6.3; its firmware is in linux-firmware)",
+    "install Intel's NPU driver packages (intel-level-zero-npu, intel-driver-compiler-npu) and the Level "
+    "Zero loader (libze1)"};
+constexpr Kind kGpu{DeviceKind::kGpu, "GPU", "i915 or xe", "sudo modprobe i915, or xe for newer GPUs",
+                    "install Intel's OpenCL driver (package intel-opencl-icd or intel-compute-runtime)"};
+
+std::string_view architecture_of(const Accelerator& one) {
+  const auto* const found = std::ranges::find(kNpuIds, one.device_id, &NpuId::device_id);
+  return found == kNpuIds.end() ? std::string_view() : found->architecture;
+}
+
+// Null for what is not an NPU or GPU of Intel's: other things, too, are processors for computing to PCI.
+const Kind* kind_of(const Accelerator& one) {
+  if (one.vendor_id != kIntel) return nullptr;
+  if (one.kind == AcceleratorClass::kRender) return &kGpu;
+  return one.driver == kNpuDriver || !architecture_of(one).empty() ? &kNpu : nullptr;
+}
+
+std::string name_of(const Accelerator& one, const Kind& kind) {
+  const std::string_view architecture = architecture_of(one);
+  if (kind.kind == DeviceKind::kNpu && !architecture.empty()) return fmt::format("Intel NPU {}", architecture);
+  return fmt::format("Intel {} (PCI {:04x}:{:04x})", kind.word, one.vendor_id, one.device_id);
+}
+
+struct Problem {
+  std::string status;
+  std::string remedy;
+};
+
+Problem not_allowed(const Accelerator& one) {
+  const std::string status = fmt::format("its driver {} is loaded, but you may not open {}", one.driver, one.node);
+  const bool group_helps = one.open_to_its_group && !one.group.empty() && one.group != "root";
+  if (group_helps) {
+    return {status,
+            fmt::format("add yourself to the group {0}: sudo usermod -aG {0} $USER, then log in again", one.group)};
+  }
+  return {status, fmt::format("its group ({0}) does not help: sudo chgrp render {1} && sudo chmod g+rw {1}, and be in "
+                              "the group render",
+                              one.group.empty() ? "none" : one.group, one.node)};
+}
+
+std::optional<Problem> problem_of_system(const Accelerator& one, const Kind& kind) {
+  if (one.driver.empty()) {
+    return Problem{fmt::format("no driver is loaded (module {})", kind.kernel_module), std::string(kind.load_module)};
+  }
+  if (one.node.empty()) {
+    return Problem{fmt::format("its driver {} has made no device node", one.driver),
+                   fmt::format("see what the driver says: sudo dmesg | grep {}", one.driver)};
+  }
+  if (one.open_error == 0) return std::nullopt;
+  if (one.open_error == EACCES || one.open_error == EPERM) return not_allowed(one);
+  if (one.open_error == ENOENT) {
+    return Problem{fmt::format("its driver {} is loaded, but {} is not here", one.driver, one.node),
+                   fmt::format("in a container, start it with --device {}", one.node)};
+  }
+  return Problem{fmt::format("its driver {} is loaded, but {} can not be opened: {}", one.driver, one.node,
+                             std::generic_category().message(one.open_error)),
+                 fmt::format("see what the driver says: sudo dmesg | grep {}", one.driver)};
+}
+
+bool is_listed(const Accelerator& one, const Kind& kind, const std::vector<Device>& devices) {
+  const std::string_view architecture = architecture_of(one);
+  return std::ranges::any_of(devices, [&](const Device& device) {
+    if (device.kind != kind.kind || device.is_virtual()) return false;
+    const auto said = device.metadata.find("Architecture");
+    // Several NPUs differ in their architecture; GPUs can not be told apart by what both sides say.
+    return kind.kind != DeviceKind::kNpu || architecture.empty() || said == device.metadata.end() ||
+           said->second == architecture;
+  });
+}
+
+}  // namespace
+
+std::vector<HardwareNote> hardware_notes(std::span<const Accelerator> found,
+                                         const core::Result<std::vector<Device>>& devices,
+                                         const std::string& install_hint) {
+  std::vector<HardwareNote> notes;
+  for (const Accelerator& one : found) {
+    const Kind* const kind = kind_of(one);
+    if (kind == nullptr) continue;
+    std::vector<Problem> problems;
+    if (auto problem = problem_of_system(one, *kind)) problems.push_back(*std::move(problem));
+    if (!devices.ok()) {
+      const bool absent = devices.status().code() == core::StatusCode::kLibraryNotFound;
+      problems.push_back(
+          {absent ? "OpenVINO, which would use it, is not found" : "OpenVINO, which would use it, does not work",
+           install_hint});
+    } else if (problems.empty() && !is_listed(one, *kind, *devices)) {
+      problems.push_back({fmt::format("its user-space driver is missing: OpenVINO lists no such {}", kind->word),
+                          std::string(kind->user_driver)});
+    }
+    HardwareNote note;
+    note.name = name_of(one, *kind);
+    note.kind = kind->kind;
+    note.node = one.node;
+    note.ready = problems.empty();
+    if (note.ready) note.status = "ready";
+    for (Problem& problem : problems) {
+      note.status += (note.status.empty() ? "" : "; ") + problem.status;
+      note.remedy += (note.remedy.empty() ? "" : "; then ") + problem.remedy;
+    }
+    const auto add = [&](const char* key, const std::string& value) {
+      if (!value.empty()) note.metadata[key] = value;
+    };
+    add("PciId", fmt::format("{:04x}:{:04x}", one.vendor_id, one.device_id));
+    add("PciAddress", one.pci_address);
+    add("Driver", one.driver);
+    add("DriverVersion", one.driver_version);
+    add("FirmwareVersion", one.firmware_version);
+    add("Group", one.group);
+    notes.push_back(std::move(note));
+  }
+  return notes;
+}
+
+}  // namespace latebind::openvino

@@ -1,0 +1,21 @@
+// Intel's NPUs and GPUs in this machine as the system shows them, and what keeps OpenVINO from using each.
+//
+// Pure functions over what is passed in; any thread.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/backend.h"
+#include "core/platform/accelerators.h"
+
+namespace latebind::openvino {
+
+// One note for each piece of Intel's among `found`. `devices`: those that OpenVINO lists, or why it can not be asked;
+// `install_hint`: what to type then.
+[[nodiscard]] std::vector<core::HardwareNote> hardware_notes(std::span<const platform::Accelerator> found,
+                                                             const core::Result<std::vector<core::Device>>& devices,
+                                                             const std::string& install_hint);
+
+}  // namespace latebind::openvino

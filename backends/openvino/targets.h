@@ -1,0 +1,46 @@
+// Intel's NPUs as things to compile for: virtual devices "NPU.4000", of which none needs to be in this machine.
+//
+// The compiler is a library of Intel's that lies beside OpenVINO's, where the distribution has it. Constant data and
+// functions that only look at files; any thread.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/device.h"
+#include "core/result.h"
+#include "core/vendor_search.h"
+
+namespace latebind::openvino {
+
+struct NpuTarget {
+  std::string_view architecture;  // "4000", which is also the vendor's word for it
+  std::string_view full_name;     // "Intel NPU 4000 (Lunar Lake)"
+};
+
+[[nodiscard]] std::span<const NpuTarget> npu_targets();
+// Null when it is not in the table.
+[[nodiscard]] const NpuTarget* npu_target(std::string_view architecture);
+
+// "NPU.4000": its target. Null for names of another form ("NPU", "GPU.1"); kDeviceNotFound, with the known ones, when
+// there is no such architecture.
+[[nodiscard]] core::Result<const NpuTarget*> find_target(std::string_view device_name);
+
+// "NPU.4000"
+[[nodiscard]] std::string device_name(const NpuTarget& target);
+
+// "4000" for the vendor's "4000", "NPU4000", "NPU.4000", "VPUX4000"; other words stay as they are.
+[[nodiscard]] std::string npu_architecture(std::string_view vendor_word);
+
+// The NPU compiler's library beside `library_file` (both UTF-8); empty when there is none.
+[[nodiscard]] std::string npu_compiler_file(const std::string& library_file, core::System system,
+                                            const core::FileSystem& files = core::FileSystem::real());
+// Which library is missing without it, and where users get it: one line.
+[[nodiscard]] std::string missing_npu_compiler(core::System system);
+
+// The virtual device. With an empty `compiler_file` its metadata says what is missing: `missing`.
+[[nodiscard]] core::Device virtual_device(const NpuTarget& target, const std::string& compiler_file,
+                                          const std::string& missing, const std::string& runtime_version);
+
+}  // namespace latebind::openvino

@@ -1,0 +1,44 @@
+// The GPUs and NPUs that the operating system knows, without any vendor's library: for reports, never for correctness.
+//
+// Vendors are numbers here; what a number means is the backends' knowledge. Any thread may call these functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace latebind::platform {
+
+enum class AcceleratorClass {
+  kCompute,  // /sys/class/accel: NPUs and other processors for computing
+  kRender,   // /sys/class/drm: GPUs
+};
+
+// A snapshot. Texts come from drivers: they are printable ASCII of at most kAcceleratorTextMax bytes, empty where the
+// system does not say.
+struct Accelerator {
+  AcceleratorClass kind = AcceleratorClass::kCompute;
+  std::string name;                // "accel0", "renderD128"; the PCI address where no driver has made a node
+  std::uint32_t vendor_id = 0;     // of PCI, 0x8086; 0: on another bus
+  std::uint32_t device_id = 0;     // of PCI
+  std::string pci_address;         // "0000:00:0b.0"
+  std::string driver;              // "intel_vpu"; empty: none drives it
+  std::string driver_version;      // of the kernel module
+  std::string firmware_version;    // where the driver tells
+  std::string node;                // "/dev/accel/accel0"; empty: no driver has made one
+  int open_error = 0;              // errno of opening the node for reading and writing; 0: this process may
+  std::string group;               // the node's, by name, else by number
+  bool open_to_its_group = false;  // the node's group may read and write
+};
+
+inline constexpr std::size_t kAcceleratorsMax = 64;
+inline constexpr std::size_t kAcceleratorTextMax = 128;
+
+// Those with a driver first, by name: /sys/class/accel, /sys/class/drm (render nodes), then devices of PCI of these two
+// classes that nothing drives. At most kAcceleratorsMax. `root` is the folder that holds sys and dev: another one in
+// tests. Opens no device.
+[[nodiscard]] std::vector<Accelerator> accelerators(const std::filesystem::path& root = "/");
+
+}  // namespace latebind::platform
