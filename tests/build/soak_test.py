@@ -88,18 +88,18 @@ class StreamTest(unittest.TestCase):
     def run_soak(self, behaviour, *arguments):
         return subprocess.run(
             [SOAK, "--program", self.program, "--model", self.folder, "--minutes", "0.2", "--backend", "openvino",
-             *arguments, "--", behaviour], capture_output=True, text=True, timeout=120)
+             "--shapes", "dynamic", *arguments, "--", behaviour], capture_output=True, text=True, timeout=120)
 
     def test_a_program_that_holds_still_passes(self):
         done = self.run_soak("works", "--drift", "20")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("openvino", done.stdout)
-        self.assertRegex(done.stdout, r"drift\nopenvino +\d+")
+        self.assertRegex(done.stdout, r"drift\nopenvino dynamic +\d+")
 
     def test_a_program_that_leaks_does_not(self):
         done = self.run_soak("leaks", "--drift", "20")
         self.assertEqual(done.returncode, 1, done.stdout)
-        self.assertRegex(done.stderr, r"^soak: openvino: resident memory drifted by \+")
+        self.assertRegex(done.stderr, r"^soak: openvino dynamic: resident memory drifted by \+")
 
     def test_a_lost_text_is_a_failure(self):
         done = self.run_soak("loses")
