@@ -49,7 +49,7 @@ Result<std::string> add_small_files(const ModelFolder& folder, core::PackageWrit
     LB_RETURN_IF_ERROR(add(file));
   for (const char* name : kCompanions)
     LB_RETURN_IF_ERROR(add(folder.files.place() / name));
-  return writer.add_asset(std::move(files));
+  return writer.add_asset(files);
 }
 
 // "apache-2.0" of a README that begins with "---", lines of "key: value" and "---".

@@ -135,8 +135,9 @@ std::vector<ReadyBlob> BundleBlobs::blobs_for(const Device& device, const Compil
     if (judge(variant, device, options).ok()) fitting.push_back(&variant);
   }
   // Those of the runtime that is here first.
-  std::ranges::stable_partition(
-      fitting, [&](const Variant* variant) { return variant->latebind->runtime_version == device.runtime_version; });
+  std::stable_partition(fitting.begin(), fitting.end(), [&](const Variant* variant) {
+    return variant->latebind->runtime_version == device.runtime_version;
+  });
   std::vector<ReadyBlob> ready;
   for (const Variant* variant : fitting) {
     ready.push_back({variant->name,
@@ -158,8 +159,7 @@ std::vector<std::size_t> BundleBlobs::fixed_lengths(const Device& device, const 
     lengths.push_back(static_cast<std::size_t>(shapes.front()[1]));
   }
   std::ranges::sort(lengths);
-  const auto twice = std::ranges::unique(lengths);
-  lengths.erase(twice.begin(), twice.end());
+  lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
   return lengths;
 }
 

@@ -108,8 +108,7 @@ Result<CompileTarget> find_compile_target(std::string_view text, const Registry&
     if (!target.device.is_virtual()) names.push_back(target.device.id());
   }
   std::ranges::sort(names);
-  const auto twice = std::ranges::unique(names);
-  names.erase(twice.begin(), twice.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   const std::vector<std::string_view> known(names.begin(), names.end());
   const Status unknown = unknown_word_error("target", text, known);
   return Status(StatusCode::kDeviceNotFound,

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -125,7 +124,6 @@ TEST_F(CompileTest, NamesVariantsByWhatTheyAreFor) {
 }
 
 TEST_F(CompileTest, OutcomesStandInTheOrderOfTheJobs) {
-  std::mutex mutex;
   std::vector<std::size_t> told;
   CompileRun run{.side_by_side = 3, .keep_going = true};
   run.tell = [&](std::size_t index, const CompileOutcome* outcome) {
