@@ -19,7 +19,7 @@
 
 namespace {
 
-using namespace latebind;
+using namespace latebind;  // NOLINT: a program of one file, all of it about this
 using Clock = std::chrono::steady_clock;
 
 [[noreturn]] void die(const std::string& why) {

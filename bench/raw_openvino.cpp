@@ -27,7 +27,7 @@
 
 namespace {
 
-using namespace latebind;
+using namespace latebind;  // NOLINT: a program of one file, all of it about this
 using openvino::abi::Code;
 using Clock = std::chrono::steady_clock;
 

@@ -50,9 +50,9 @@ class PackageFiles {
   [[nodiscard]] Result<SharedBytes> read(std::string_view relative) const;
   [[nodiscard]] bool has_file(std::string_view relative) const;
   // "" is the root.
-  [[nodiscard]] bool has_folder(std::string_view path) const;
+  [[nodiscard]] bool has_folder(std::string_view relative) const;
   // Where the file's bytes lie, for whoever wants a mapping of his own. kNotFound; kUnsupported for a ZIP in memory.
-  [[nodiscard]] Result<platform::FileRange> range_of(std::string_view path) const;
+  [[nodiscard]] Result<platform::FileRange> range_of(std::string_view relative) const;
 
   // Reads the file and compares it with the sum that a ZIP has for it; a folder has none. kInvalidModel.
   [[nodiscard]] Status check(std::string_view relative) const;

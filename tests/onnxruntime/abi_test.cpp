@@ -170,8 +170,13 @@ TEST_F(OnnxruntimeAbiTest, SlotsAreWhereAndWhatTheVendorSays) {
       EXPECT_LE(in[slot].since, abi::kOldestApi) << "not in the oldest version that we take";
     }
   };
-  const auto compare = [&](auto... about) { compare_in(table, about...); };
-  const auto compare_compile = [&](auto... about) { compare_in(compile_table, about...); };
+  const auto compare = [&](std::size_t slot, const char* name, unsigned since, const char* result,
+                           const char* parameters,
+                           bool is_required) { compare_in(table, slot, name, since, result, parameters, is_required); };
+  const auto compare_compile = [&](std::size_t slot, const char* name, unsigned since, const char* result,
+                                   const char* parameters, bool is_required) {
+    compare_in(compile_table, slot, name, since, result, parameters, is_required);
+  };
 #define LB_COMPARE_REQUIRED(slot, name, since, result, parameters) \
   compare(slot, #name, since, #result, #parameters, true);
 #define LB_COMPARE_OPTIONAL(slot, name, since, result, parameters) \
