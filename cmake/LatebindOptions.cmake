@@ -26,6 +26,10 @@ endif()
 add_compile_options(-ffunction-sections -fdata-sections)
 add_link_options(-Wl,--gc-sections -Wl,--as-needed)
 
+if(WIN32)
+  enable_language(RC)
+endif()
+
 if(LATEBIND_SANITIZE)
   add_compile_options(-fsanitize=${LATEBIND_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${LATEBIND_SANITIZE})
@@ -34,9 +38,3 @@ if(LATEBIND_SANITIZE)
     add_compile_options(-Wno-maybe-uninitialized)
   endif()
 endif()
-
-find_package(Threads REQUIRED)
-
-# fmt's headers alone: core and backends must cross-compile with nothing but a compiler.
-find_package(fmt REQUIRED)
-find_package(nlohmann_json REQUIRED)

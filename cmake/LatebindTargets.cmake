@@ -1,4 +1,14 @@
 # One static library a layer, and one test program a layer.
+#
+# Tests that are told of files at build time put ${LATEBIND_EMULATED_ROOT} before them: how a program that runs in
+# emulation calls the root of this machine's file system. Empty elsewhere.
+if(WIN32)
+  set(latebind_system windows)
+  set(latebind_other_system posix)
+else()
+  set(latebind_system posix)
+  set(latebind_other_system windows)
+endif()
 
 # latebind_layer(NAME SOURCES … [USES layer …] [PRIVATE target …])
 # USES names the layers below that its headers may include.
@@ -10,8 +20,17 @@ function(latebind_layer name)
   target_compile_definitions(${name} PRIVATE LATEBIND_VERSION="${PROJECT_VERSION}")
 endfunction()
 
+# Everything a program has beside its code: on Windows, what it tells the system about itself.
+function(latebind_program_of name)
+  if(WIN32)
+    target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/windows/program.rc)
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/windows)
+  endif()
+endfunction()
+
 # latebind_test(NAME LINK target … [SOURCES …] [LABELS …] [ENVIRONMENT …] [ONE_THREAD])
-# Every *_test.cpp of the calling folder in one GoogleTest program, each test of it a test of ctest. Those labelled real
+# Every *_test.cpp of the calling folder in one GoogleTest program, each test of it a test of ctest: *_posix_test.cpp and
+# *_windows_test.cpp where such a system is built for. Those labelled real
 # load the vendors' libraries, which no sanitizer was built for: with sanitizers they are not built. ONE_THREAD: none of
 # them has a second thread, so that the thread sanitizer has nothing to find.
 function(latebind_test name)
@@ -23,13 +42,16 @@ function(latebind_test name)
     return()
   endif()
   file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp)
+  list(FILTER tests EXCLUDE REGEX "_${latebind_other_system}_test\\.cpp$")
   if(NOT tests AND NOT ARG_SOURCES)
     message(FATAL_ERROR "${name}: there is no *_test.cpp in ${CMAKE_CURRENT_SOURCE_DIR}")
   endif()
   add_executable(${name} ${tests} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} fmt::fmt-header-only GTest::gmock GTest::gtest GTest::gtest_main Threads::Threads)
   target_compile_definitions(${name} PRIVATE LATEBIND_VERSION="${PROJECT_VERSION}"
-    LATEBIND_SOURCE_DIR="${PROJECT_SOURCE_DIR}" LATEBIND_BINARY_DIR="${CMAKE_BINARY_DIR}")
+    LATEBIND_SOURCE_DIR="${LATEBIND_EMULATED_ROOT}${PROJECT_SOURCE_DIR}"
+    LATEBIND_BINARY_DIR="${LATEBIND_EMULATED_ROOT}${CMAKE_BINARY_DIR}")
+  latebind_program_of(${name})
   include(GoogleTest)
   # An empty value would vanish from the list and shift those after it.
   set(properties TIMEOUT 300)

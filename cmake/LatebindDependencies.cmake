@@ -1,0 +1,131 @@
+# Every library of others that Latebind is built with, under the same target names on every platform:
+#
+#   fmt::fmt-header-only  nlohmann_json::nlohmann_json  CLI11::CLI11  latebind_xxhash  latebind_curl_headers   headers
+#   latebind_tomlplusplus                                                                                      headers
+#   latebind_utf8proc  latebind_crypto                                                                         compiled
+#   GTest::gtest  GTest::gmock  GTest::gtest_main                                                              the tests'
+#
+# On the machine that builds they are the distribution's packages. For another machine headers are still those of the
+# distribution, because they are the same for every machine, and what has to be compiled is compiled here from the
+# distribution's sources: GoogleTest from its source package, utf8proc from what scripts/setup unpacks below
+# build/runtime/sources. No vendor's library is among them: those are opened at run time.
+set(THREADS_PREFER_PTHREAD_FLAG OFF)
+find_package(Threads REQUIRED)
+
+# Where the distribution has no package built for the machine that is built for.
+if(CMAKE_CROSSCOMPILING)
+  set(latebind_dependencies_from_source ON)
+else()
+  set(latebind_dependencies_from_source OFF)
+endif()
+
+# header_folder(VARIABLE NAME FILE): a folder with nothing in it but a link to the library's own headers (NAME, a folder
+# or a file). With the distribution's whole folder the compiler would see the headers of this machine's C library.
+function(header_folder variable name file)
+  find_path(latebind_${name}_headers ${file} REQUIRED NO_CMAKE_FIND_ROOT_PATH NO_CACHE
+    PATHS /usr/include /usr/local/include PATH_SUFFIXES ${CMAKE_HOST_SYSTEM_PROCESSOR}-linux-gnu)
+  set(folder ${CMAKE_BINARY_DIR}/dependencies/${name})
+  get_filename_component(first ${file} DIRECTORY)
+  if(NOT first)
+    set(first ${file})
+  endif()
+  file(MAKE_DIRECTORY ${folder})
+  file(CREATE_LINK ${latebind_${name}_headers}/${first} ${folder}/${first} SYMBOLIC)
+  set(${variable} ${folder} PARENT_SCOPE)
+endfunction()
+
+# header_library(TARGET NAME FILE): an interface target of such a folder.
+function(header_library target name file)
+  header_folder(folder ${name} ${file})
+  add_library(${target} INTERFACE IMPORTED GLOBAL)
+  target_include_directories(${target} SYSTEM INTERFACE ${folder})
+endfunction()
+
+if(latebind_dependencies_from_source)
+  header_library(fmt::fmt-header-only fmt fmt/format.h)
+  target_compile_definitions(fmt::fmt-header-only INTERFACE FMT_HEADER_ONLY=1)
+  header_library(nlohmann_json::nlohmann_json nlohmann nlohmann/json.hpp)
+  header_library(CLI11::CLI11 CLI CLI/CLI.hpp)
+  header_library(latebind_tomlplusplus toml++ toml++/toml.h)
+  header_library(latebind_xxhash xxhash xxhash.h)
+  header_library(latebind_curl_headers curl curl/curl.h)
+else()
+  # fmt's headers alone: core and backends must cross-compile with nothing but a compiler.
+  find_package(fmt REQUIRED)
+  find_package(nlohmann_json REQUIRED)
+  find_package(CLI11 REQUIRED)
+  find_path(LATEBIND_XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
+  # Only libcurl's headers are needed: the library itself is opened at run time
+  # (docs/decisions/0011-libcurl-at-run-time.md).
+  find_path(LATEBIND_CURL_INCLUDE_DIR curl/curl.h DOC "Folder with curl/curl.h")
+  if(NOT LATEBIND_CURL_INCLUDE_DIR)
+    message(FATAL_ERROR "libcurl's headers are missing: run scripts/setup build, or install libcurl4-openssl-dev")
+  endif()
+  mark_as_advanced(LATEBIND_XXHASH_INCLUDE_DIR)
+  add_library(latebind_tomlplusplus INTERFACE IMPORTED GLOBAL)
+  foreach(name xxhash curl)
+    string(TOUPPER ${name} upper)
+    set(target latebind_${name})
+    if(name STREQUAL "curl")
+      set(target latebind_curl_headers)
+    endif()
+    add_library(${target} INTERFACE IMPORTED GLOBAL)
+    # Not those of the compiler's own folders, whose order counts.
+    if(NOT LATEBIND_${upper}_INCLUDE_DIR IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+      target_include_directories(${target} SYSTEM INTERFACE ${LATEBIND_${upper}_INCLUDE_DIR})
+    endif()
+  endforeach()
+endif()
+
+# Unicode's tables, for the tokenizer.
+add_library(latebind_utf8proc INTERFACE)
+if(latebind_dependencies_from_source)
+  file(GLOB utf8proc ${PROJECT_SOURCE_DIR}/build/runtime/sources/utf8proc-*/utf8proc.c)
+  if(NOT utf8proc)
+    message(FATAL_ERROR "utf8proc's sources are missing below build/runtime/sources: run scripts/setup platforms")
+  endif()
+  list(GET utf8proc 0 utf8proc)
+  get_filename_component(utf8proc_folder ${utf8proc} DIRECTORY)
+  add_library(latebind_utf8proc_static STATIC ${utf8proc})
+  target_include_directories(latebind_utf8proc_static SYSTEM PUBLIC ${utf8proc_folder})
+  target_compile_definitions(latebind_utf8proc_static PUBLIC UTF8PROC_STATIC)
+  # Warnings of other people's code are theirs.
+  target_compile_options(latebind_utf8proc_static PRIVATE -w)
+  target_link_libraries(latebind_utf8proc INTERFACE latebind_utf8proc_static)
+else()
+  target_link_libraries(latebind_utf8proc INTERFACE utf8proc)
+endif()
+
+# Digests: the system's own on Windows.
+add_library(latebind_crypto INTERFACE)
+if(WIN32)
+  target_link_libraries(latebind_crypto INTERFACE bcrypt)
+else()
+  find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+  target_link_libraries(latebind_crypto INTERFACE OpenSSL::Crypto)
+endif()
+
+if(LATEBIND_BUILD_TESTS)
+  if(latebind_dependencies_from_source)
+    find_path(latebind_googletest googletest/CMakeLists.txt REQUIRED NO_CMAKE_FIND_ROOT_PATH PATHS /usr/src
+      PATH_SUFFIXES googletest DOC "Sources of GoogleTest: the distribution's package googletest")
+    mark_as_advanced(latebind_googletest)
+    foreach(name gtest gmock)
+      string(REPLACE gtest googletest folder ${name})
+      string(REPLACE gmock googlemock folder ${folder})
+      add_library(latebind_${name} STATIC ${latebind_googletest}/${folder}/src/${name}-all.cc)
+      target_include_directories(latebind_${name} SYSTEM PUBLIC ${latebind_googletest}/${folder}/include)
+      target_include_directories(latebind_${name} PRIVATE ${latebind_googletest}/${folder})
+      target_compile_options(latebind_${name} PRIVATE -w)
+      target_link_libraries(latebind_${name} PUBLIC Threads::Threads)
+      add_library(GTest::${name} ALIAS latebind_${name})
+    endforeach()
+    target_link_libraries(latebind_gmock PUBLIC latebind_gtest)
+    add_library(latebind_gtest_main STATIC ${latebind_googletest}/googletest/src/gtest_main.cc)
+    target_compile_options(latebind_gtest_main PRIVATE -w)
+    target_link_libraries(latebind_gtest_main PUBLIC latebind_gtest)
+    add_library(GTest::gtest_main ALIAS latebind_gtest_main)
+  else()
+    find_package(GTest REQUIRED)
+  endif()
+endif()
