@@ -145,7 +145,7 @@ Result<std::unique_ptr<ByteSink>> open_sink(const std::string& file) {
 Result<std::unique_ptr<ByteSink>> rewritable(std::unique_ptr<ByteSink> target) {
   if (target->can_rewrite()) return target;
   errno = 0;
-  OwnedFile spool(std::tmpfile());
+  OwnedFile spool(platform::temporary_stream());
   if (!spool) return write_error("a temporary file", errno);
   return std::unique_ptr<ByteSink>(std::make_unique<SpooledSink>(std::move(spool), std::move(target)));
 }

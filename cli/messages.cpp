@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <system_error>
 
+#include "core/platform/standard_streams.h"
+
 namespace latebind::cli {
 
 using core::Status;
@@ -28,7 +30,9 @@ std::string one_line(std::string_view text) {
 }
 
 void note(std::string_view text) {
-  fmt::print(stderr, "latebind: {}\n", one_line(text));
+  // Not with fmt, which throws on a console of Windows when a vendor's text is no UTF-8.
+  const std::string line = fmt::format("latebind: {}\n", one_line(text));
+  std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 Exit fail(const Status& status) {
@@ -48,7 +52,7 @@ Status closed_pipe() {
 
 Status write_error(std::string_view what, int error_number) {
   const std::error_code error(error_number, std::generic_category());
-  if (error == std::errc::broken_pipe) return closed_pipe();
+  if (platform::is_closed_pipe(error_number)) return closed_pipe();
   const bool full = error == std::errc::no_space_on_device;
   return Status(full ? StatusCode::kDiskFull : StatusCode::kIo,
                 fmt::format("writing {} failed: {}", what, error.message()));

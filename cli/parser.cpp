@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <sstream>
@@ -39,9 +40,9 @@ std::string chosen_name(const CLI::App& program) {
 }
 
 // The status of a word that stands where a command is expected and is none.
-core::Status check_command(const CLI::App& program, int argc, char** argv) {
-  if (argc < 2) return core::Status(core::StatusCode::kInvalidArgument, "no command is given");
-  const std::string_view word = argv[1];
+core::Status check_command(const CLI::App& program, const std::vector<std::string>& arguments) {
+  if (arguments.size() < 2) return core::Status(core::StatusCode::kInvalidArgument, "no command is given");
+  const std::string_view word = arguments[1];
   if (word.empty() || word.front() == '-') return {};
   std::vector<std::string_view> known;
   for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
@@ -57,7 +58,7 @@ Exit show(const std::string& text) {
   return status.ok() ? Exit::kGood : fail(status);
 }
 
-Exit parse_and_run(int argc, char** argv) {
+Exit parse_and_run(const std::vector<std::string>& arguments) {
   CLI::App program("Runs models on the accelerators that are there, and turns text into vectors.", "latebind");
   Action chosen;
   program.formatter(std::make_shared<HelpFormatter>());
@@ -87,11 +88,12 @@ Exit parse_and_run(int argc, char** argv) {
   add_unpack(program, chosen);
   add_probe_provider(program, chosen);
 
-  if (const auto status = check_command(program, argc, argv); !status.ok()) {
+  if (const auto status = check_command(program, arguments); !status.ok()) {
     return misuse("", status.message());
   }
   try {
-    program.parse(argc, argv);
+    // The parser takes them from the back, without the program's name.
+    program.parse(std::vector<std::string>(arguments.rbegin(), std::prev(arguments.rend())));
   } catch (const CLI::CallForHelp&) {
     return show(program.help());
   } catch (const CLI::CallForVersion& version) {
@@ -108,11 +110,12 @@ Exit parse_and_run(int argc, char** argv) {
 }  // namespace
 
 int run_program(int argc, char** argv) {
+  platform::prepare_program();
   platform::ignore_closed_pipes();
   platform::use_binary_streams();
   Exit exit = Exit::kFailed;
   try {
-    exit = parse_and_run(argc, argv);
+    exit = parse_and_run(platform::program_arguments(argc, argv));
   } catch (const std::bad_alloc&) {
     note("out of memory");
   } catch (const std::exception& error) {

@@ -7,6 +7,7 @@
 #include "core/platform/child_process.h"
 #include "core/platform/os_error.h"
 #include "core/platform/windows_error.h"
+#include "core/platform/windows_path.h"
 
 namespace latebind::platform {
 namespace {
@@ -101,7 +102,7 @@ Result<ChildOutcome> run_child(const std::filesystem::path& program, const std::
   start.StartupInfo.hStdError = errors.write;
   start.lpAttributeList = attributes;
   PROCESS_INFORMATION process{};
-  const BOOL started = ::CreateProcessW(program.c_str(), line.data(), nullptr, nullptr, TRUE,
+  const BOOL started = ::CreateProcessW(long_path(program).c_str(), line.data(), nullptr, nullptr, TRUE,
                                         CREATE_SUSPENDED | CREATE_NO_WINDOW | EXTENDED_STARTUPINFO_PRESENT, nullptr,
                                         nullptr, &start.StartupInfo, &process);
   const DWORD error = ::GetLastError();

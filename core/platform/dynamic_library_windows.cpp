@@ -6,6 +6,7 @@
 #include "core/platform/dynamic_library.h"
 #include "core/platform/os_error.h"
 #include "core/platform/windows_error.h"
+#include "core/platform/windows_path.h"
 
 namespace latebind::platform {
 namespace {
@@ -33,7 +34,7 @@ Status check_library_file(const std::filesystem::path& file) {
                               "give the full path",
                               quoted(file)));
   }
-  const DWORD attributes = ::GetFileAttributesW(file.c_str());
+  const DWORD attributes = ::GetFileAttributesW(long_path(file).c_str());
   if (attributes == INVALID_FILE_ATTRIBUTES) {
     if (code_of_windows_error(::GetLastError()) != StatusCode::kNotFound) return Status();  // the loader words it
     return Status(StatusCode::kNotFound, fmt::format("{} does not exist", quoted(file)));
@@ -56,8 +57,8 @@ core::Result<DynamicLibrary> DynamicLibrary::open(const std::filesystem::path& f
   std::filesystem::path native = file;
   native.make_preferred();  // with slashes the search flags are not honoured
   // What it depends on comes from its own folder or the system's: never from PATH or the current folder.
-  const HMODULE handle =
-      ::LoadLibraryExW(native.c_str(), nullptr, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32);
+  const HMODULE handle = ::LoadLibraryExW(long_path(native).c_str(), nullptr,
+                                          LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32);
   if (handle == nullptr) {
     const DWORD error = ::GetLastError();
     return Status::from_vendor(StatusCode::kLibraryUnusable, fmt::format("the loader refused {}", quoted(file)), error,

@@ -3,6 +3,7 @@
 #include "core/platform/file_identity.h"
 #include "core/platform/os_error.h"
 #include "core/platform/windows_error.h"
+#include "core/platform/windows_path.h"
 
 namespace latebind::platform {
 namespace {
@@ -20,7 +21,7 @@ std::int64_t nanoseconds_of(const FILETIME& time) {
 
 core::Result<FileIdentity> file_identity(const std::filesystem::path& file) {
   LB_RETURN_IF_ERROR(check_path("look at", file));
-  const WindowsHandle handle(::CreateFileW(file.c_str(), FILE_READ_ATTRIBUTES,
+  const WindowsHandle handle(::CreateFileW(long_path(file).c_str(), FILE_READ_ATTRIBUTES,
                                            FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
                                            OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr));
   BY_HANDLE_FILE_INFORMATION info{};

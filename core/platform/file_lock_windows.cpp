@@ -1,12 +1,13 @@
 #include "core/platform/file_lock_os.h"
 #include "core/platform/windows_error.h"
+#include "core/platform/windows_path.h"
 
 namespace latebind::platform {
 
 core::Result<std::intptr_t> try_lock_file(const std::filesystem::path& file) {
   constexpr DWORD kShareAll = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
-  WindowsHandle handle(::CreateFileW(file.c_str(), GENERIC_READ | GENERIC_WRITE, kShareAll, nullptr, OPEN_ALWAYS,
-                                     FILE_ATTRIBUTE_NORMAL, nullptr));
+  WindowsHandle handle(::CreateFileW(long_path(file).c_str(), GENERIC_READ | GENERIC_WRITE, kShareAll, nullptr,
+                                     OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
   if (!handle.is_open()) return status_of_windows_error("lock", file, ::GetLastError());
   OVERLAPPED place{};
   if (::LockFileEx(handle.get(), LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &place) != 0) {

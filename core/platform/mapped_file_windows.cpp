@@ -8,6 +8,7 @@
 #include "core/platform/mapped_file.h"
 #include "core/platform/os_error.h"
 #include "core/platform/windows_error.h"
+#include "core/platform/windows_path.h"
 
 namespace latebind::platform {
 namespace {
@@ -30,13 +31,13 @@ void unmap(const std::byte* data) {
 
 core::Result<MappedFile> MappedFile::open(const std::filesystem::path& file) {
   LB_RETURN_IF_ERROR(check_path("read", file));
-  const DWORD attributes = ::GetFileAttributesW(file.c_str());
+  const DWORD attributes = ::GetFileAttributesW(long_path(file).c_str());
   if (attributes == INVALID_FILE_ATTRIBUTES) return status_of_windows_error("read", file, ::GetLastError());
   if ((attributes & FILE_ATTRIBUTE_DIRECTORY) != 0) {
     return Status(StatusCode::kInvalidArgument,
                   fmt::format("cannot read {}: it is a folder, not a file", quoted(file)));
   }
-  const WindowsHandle handle(::CreateFileW(file.c_str(), GENERIC_READ,
+  const WindowsHandle handle(::CreateFileW(long_path(file).c_str(), GENERIC_READ,
                                            FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
                                            OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr));
   if (!handle.is_open()) return status_of_windows_error("read", file, ::GetLastError());

@@ -13,6 +13,7 @@
 #include "core/platform/os_error.h"
 #include "core/platform/output_file_os.h"
 #include "core/platform/windows_error.h"
+#include "core/platform/windows_path.h"
 
 namespace latebind::platform {
 namespace {
@@ -49,8 +50,8 @@ Result<OpenedOutput> open_temporary(const path& target) {
   const path folder = target.parent_path();
   for (int attempt = 0; attempt < kMostNames; ++attempt) {
     const path name = temporary_name(folder);
-    WindowsHandle handle(::CreateFileW(name.c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_DELETE, nullptr,
-                                       CREATE_NEW, FILE_ATTRIBUTE_NORMAL, nullptr));
+    WindowsHandle handle(::CreateFileW(long_path(name).c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_DELETE,
+                                       nullptr, CREATE_NEW, FILE_ATTRIBUTE_NORMAL, nullptr));
     if (!handle.is_open()) {
       const DWORD error = ::GetLastError();
       if (error == ERROR_FILE_EXISTS) continue;
@@ -87,7 +88,7 @@ path final_path(HANDLE handle, const path& otherwise) {
   }
   if (size == 0 || size >= name.size()) return otherwise;
   name.resize(size);
-  return path(name);
+  return plain_path(std::move(name));
 }
 
 // So that commit() finds it again when the program changes its current folder meanwhile.
@@ -105,7 +106,7 @@ bool is_device_path(const path& file) {
 }  // namespace
 
 Result<OpenedOutput> open_output(const path& file) {
-  const DWORD attributes = ::GetFileAttributesW(file.c_str());
+  const DWORD attributes = ::GetFileAttributesW(long_path(file).c_str());
   if (attributes == INVALID_FILE_ATTRIBUTES && !is_device_path(file)) {
     const DWORD error = ::GetLastError();
     if (error != ERROR_FILE_NOT_FOUND && error != ERROR_PATH_NOT_FOUND) {
@@ -121,8 +122,8 @@ Result<OpenedOutput> open_output(const path& file) {
     return status_of_windows_error("write", file, ERROR_ACCESS_DENIED);
   }
   // Opened to see what it is, and that it may be written at all: a rename would get around a read-only file.
-  WindowsHandle handle(
-      ::CreateFileW(file.c_str(), GENERIC_WRITE, kShareAll, nullptr, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr));
+  WindowsHandle handle(::CreateFileW(long_path(file).c_str(), GENERIC_WRITE, kShareAll, nullptr, OPEN_EXISTING,
+                                     FILE_ATTRIBUTE_NORMAL, nullptr));
   if (!handle.is_open()) return status_of_windows_error("write", file, ::GetLastError());
   if (::GetFileType(handle.get()) == FILE_TYPE_DISK) {
     const bool is_link = (attributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0;
@@ -182,7 +183,7 @@ Status replace_output(const path& temporary, const path& target, Sync sync) {
   constexpr int kMostAttempts = 50;
   constexpr DWORD kPauseMs = 10;
   for (int attempt = 1;; ++attempt) {
-    if (::MoveFileExW(temporary.c_str(), target.c_str(), flags) != 0) return Status();
+    if (::MoveFileExW(long_path(temporary).c_str(), long_path(target).c_str(), flags) != 0) return Status();
     const DWORD error = ::GetLastError();
     const bool may_pass = error == ERROR_ACCESS_DENIED || error == ERROR_SHARING_VIOLATION;
     if (!may_pass || attempt == kMostAttempts) return status_of_windows_error("write", target, error);
@@ -192,8 +193,8 @@ Status replace_output(const path& temporary, const path& target, Sync sync) {
 
 // The writer's handle shares neither writing nor an exclusive reader.
 bool is_abandoned(const path& temporary) noexcept {
-  const WindowsHandle handle(
-      ::CreateFileW(temporary.c_str(), GENERIC_READ, 0, nullptr, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr));
+  const WindowsHandle handle(::CreateFileW(long_path(temporary).c_str(), GENERIC_READ, 0, nullptr, OPEN_EXISTING,
+                                           FILE_ATTRIBUTE_NORMAL, nullptr));
   return handle.is_open();
 }
 
@@ -202,7 +203,7 @@ void close_output_quietly(int handle) noexcept {
 }
 
 void remove_output_quietly(const path& temporary) noexcept {
-  ::DeleteFileW(temporary.c_str());
+  ::DeleteFileW(long_path(temporary).c_str());
 }
 
 }  // namespace latebind::platform

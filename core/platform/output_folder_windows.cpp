@@ -6,6 +6,7 @@
 #include "core/platform/os_error.h"
 #include "core/platform/output_folder_os.h"
 #include "core/platform/windows_error.h"
+#include "core/platform/windows_path.h"
 
 namespace latebind::platform {
 namespace {
@@ -25,7 +26,7 @@ path name_in(const path& parent, std::string_view suffix) {
 }
 
 bool move(const path& from, const path& to) {
-  return ::MoveFileExW(from.c_str(), to.c_str(), MOVEFILE_WRITE_THROUGH) != 0;
+  return ::MoveFileExW(long_path(from).c_str(), long_path(to).c_str(), MOVEFILE_WRITE_THROUGH) != 0;
 }
 
 }  // namespace
@@ -34,7 +35,7 @@ core::Result<OpenedFolder> make_temporary_folder(const path& parent, const path&
   constexpr int kMostNames = 16;
   for (int attempt = 0; attempt < kMostNames; ++attempt) {
     const path name = name_in(parent, ".tmp");
-    if (::CreateDirectoryW(name.c_str(), nullptr) == 0) {
+    if (::CreateDirectoryW(long_path(name).c_str(), nullptr) == 0) {
       const DWORD error = ::GetLastError();
       if (error == ERROR_ALREADY_EXISTS) continue;
       if (error == ERROR_PATH_NOT_FOUND) {
@@ -44,8 +45,8 @@ core::Result<OpenedFolder> make_temporary_folder(const path& parent, const path&
       }
       return status_of_windows_error("write", target, error);
     }
-    HANDLE handle = ::CreateFileW(name.c_str(), FILE_LIST_DIRECTORY, kShareAllButDelete, nullptr, OPEN_EXISTING,
-                                  FILE_FLAG_BACKUP_SEMANTICS, nullptr);
+    HANDLE handle = ::CreateFileW(long_path(name).c_str(), FILE_LIST_DIRECTORY, kShareAllButDelete, nullptr,
+                                  OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr);
     return OpenedFolder{name, handle == INVALID_HANDLE_VALUE ? -1 : reinterpret_cast<std::intptr_t>(handle)};
   }
   return status_of_windows_error("write", target, ERROR_ALREADY_EXISTS);
@@ -56,7 +57,7 @@ void close_folder_quietly(std::intptr_t handle) noexcept {
 }
 
 Status replace_folder(const path& temporary, const path& target) {
-  if (::GetFileAttributesW(target.c_str()) == INVALID_FILE_ATTRIBUTES) {
+  if (::GetFileAttributesW(long_path(target).c_str()) == INVALID_FILE_ATTRIBUTES) {
     return move(temporary, target) ? Status() : status_of_windows_error("write", target, ::GetLastError());
   }
   const path aside = name_in(target.parent_path(), ".old");
@@ -76,8 +77,8 @@ Status replace_folder(const path& temporary, const path& target) {
 
 // The writer's handle does not let others delete.
 bool is_abandoned_folder(const path& temporary) noexcept {
-  const WindowsHandle handle(::CreateFileW(temporary.c_str(), DELETE, FILE_SHARE_READ | FILE_SHARE_WRITE, nullptr,
-                                           OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr));
+  const WindowsHandle handle(::CreateFileW(long_path(temporary).c_str(), DELETE, FILE_SHARE_READ | FILE_SHARE_WRITE,
+                                           nullptr, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr));
   return handle.is_open();
 }
 

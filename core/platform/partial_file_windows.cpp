@@ -8,6 +8,7 @@
 #include "core/platform/output_file_os.h"
 #include "core/platform/partial_file_os.h"
 #include "core/platform/windows_error.h"
+#include "core/platform/windows_path.h"
 
 namespace latebind::platform {
 
@@ -16,8 +17,9 @@ using core::Status;
 using std::filesystem::path;
 
 Result<OpenedPartial> open_partial(const path& file) {
-  WindowsHandle handle(::CreateFileW(file.c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_DELETE, nullptr,
-                                     OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL | FILE_FLAG_OPEN_REPARSE_POINT, nullptr));
+  WindowsHandle handle(::CreateFileW(long_path(file).c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_DELETE,
+                                     nullptr, OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL | FILE_FLAG_OPEN_REPARSE_POINT,
+                                     nullptr));
   if (!handle.is_open()) return status_of_windows_error("write", file, ::GetLastError());
   LARGE_INTEGER zero{};
   LARGE_INTEGER end{};

@@ -2,8 +2,19 @@
 #pragma once
 
 #include <cstdio>
+#include <string>
+#include <vector>
 
 namespace latebind::platform {
+
+// The words of the command line in UTF-8, the program's name first; what main() was given on Linux. On Windows its
+// arguments have been forced into the code page of the system, so they are asked for again.
+[[nodiscard]] std::vector<std::string> program_arguments(int argc, const char* const* argv);
+
+// From now on a console shows the UTF-8 that this process writes and knows the sequences that progress is drawn with;
+// at the end of the process it is as it was. Libraries that this process opens by name alone are not taken from the
+// current folder. Both a matter of Windows. Once, at the start of a program.
+void prepare_program();
 
 // True when a person looks at the error stream.
 [[nodiscard]] bool error_stream_is_terminal();
@@ -14,6 +25,14 @@ namespace latebind::platform {
 // From now on, writing to a pipe that nobody reads is an error of the write (std::errc::broken_pipe) instead of the end
 // of the process. Once, at the start of a program.
 void ignore_closed_pipes();
+
+// True when a write that failed with this errno failed because nobody reads the stream any more. To be asked at once,
+// in the thread of the write.
+[[nodiscard]] bool is_closed_pipe(int error_number);
+
+// A new file for reading and writing that nobody else sees and that goes when it is closed. Null when there is no place
+// for one; errno says why.
+[[nodiscard]] std::FILE* temporary_stream();
 
 // From now on, the standard input and output carry bytes as they are, without line ends being rewritten on Windows.
 // Once, at the start of a program.

@@ -3,9 +3,18 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "core/platform/standard_streams.h"
 
 namespace latebind::platform {
+
+std::vector<std::string> program_arguments(int argc, const char* const* argv) {
+  return {argv, argv + argc};
+}
+
+// Terminals are UTF-8 here, and the loader never looks into the current folder.
+void prepare_program() {}
 
 bool error_stream_is_terminal() {
   return isatty(STDERR_FILENO) == 1;
@@ -19,6 +28,14 @@ unsigned error_stream_columns() {
 
 void ignore_closed_pipes() {
   signal(SIGPIPE, SIG_IGN);
+}
+
+bool is_closed_pipe(int error_number) {
+  return error_number == EPIPE;
+}
+
+std::FILE* temporary_stream() {
+  return std::tmpfile();
 }
 
 // They always do here.

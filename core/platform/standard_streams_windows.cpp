@@ -1,22 +1,69 @@
 #include <fcntl.h>
 #include <io.h>
 #include <stdio.h>
-#include <windows.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
 
 #include "core/platform/standard_streams.h"
+#include "core/platform/windows_error.h"
+// shellapi.h needs the types of windows.h.
+#include <shellapi.h>
 
 namespace latebind::platform {
 namespace {
 
+struct FreeLocal {
+  void operator()(wchar_t** memory) const { ::LocalFree(static_cast<void*>(memory)); }
+};
+
 bool console_of_error_stream(CONSOLE_SCREEN_BUFFER_INFO& info) {
-  return GetConsoleScreenBufferInfo(GetStdHandle(STD_ERROR_HANDLE), &info) != 0;
+  return ::GetConsoleScreenBufferInfo(::GetStdHandle(STD_ERROR_HANDLE), &info) != 0;
+}
+
+// How the console was; it belongs to the shell, which goes on using it.
+UINT output_page_before = 0;
+DWORD error_mode_before = 0;
+
+void restore_console() {
+  if (output_page_before != 0) ::SetConsoleOutputCP(output_page_before);
+  if (error_mode_before != 0) ::SetConsoleMode(::GetStdHandle(STD_ERROR_HANDLE), error_mode_before);
 }
 
 }  // namespace
 
+std::vector<std::string> program_arguments(int argc, const char* const* argv) {
+  int count = 0;
+  const std::unique_ptr<wchar_t*, FreeLocal> words(::CommandLineToArgvW(::GetCommandLineW(), &count));
+  if (words == nullptr) return {argv, argv + argc};
+  std::vector<std::string> arguments;
+  arguments.reserve(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i)
+    arguments.push_back(utf8_of(words.get()[i]));
+  return arguments;
+}
+
+void prepare_program() {
+  // An empty folder takes the current one out of the loader's search.
+  ::SetDllDirectoryW(L"");
+  const UINT page = ::GetConsoleOutputCP();  // 0: there is no console
+  if (page != 0 && page != CP_UTF8 && ::SetConsoleOutputCP(CP_UTF8) != 0) output_page_before = page;
+  DWORD mode = 0;
+  HANDLE error_stream = ::GetStdHandle(STD_ERROR_HANDLE);
+  if (::GetConsoleMode(error_stream, &mode) != 0 && (mode & ENABLE_VIRTUAL_TERMINAL_PROCESSING) == 0 &&
+      ::SetConsoleMode(error_stream, mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING) != 0) {
+    error_mode_before = mode;
+  }
+  static_cast<void>(std::atexit(restore_console));
+}
+
+// A console that does not know the sequences of terminals would show them as characters.
 bool error_stream_is_terminal() {
-  CONSOLE_SCREEN_BUFFER_INFO info{};
-  return console_of_error_stream(info);
+  DWORD mode = 0;
+  return ::GetConsoleMode(::GetStdHandle(STD_ERROR_HANDLE), &mode) != 0 &&
+         (mode & ENABLE_VIRTUAL_TERMINAL_PROCESSING) != 0;
 }
 
 unsigned error_stream_columns() {
@@ -27,6 +74,24 @@ unsigned error_stream_columns() {
 
 // A closed pipe is an error of the write on Windows anyway.
 void ignore_closed_pipes() {}
+
+// The C runtime has no errno for the second of the system's two errors.
+bool is_closed_pipe(int error_number) {
+  return error_number == EPIPE || (error_number == EINVAL && _doserrno == ERROR_NO_DATA);
+}
+
+// tmpfile() would make it in the root of the drive, where users may not write.
+std::FILE* temporary_stream() {
+  std::array<wchar_t, MAX_PATH + 1> folder{};
+  std::array<wchar_t, MAX_PATH + 1> name{};
+  const DWORD size = ::GetTempPathW(static_cast<DWORD>(folder.size()), folder.data());
+  if (size == 0 || size >= folder.size() || ::GetTempFileNameW(folder.data(), L"lb", 0, name.data()) == 0) {
+    errno = ENOENT;
+    return nullptr;
+  }
+  // D: removed when it is closed. T: kept in memory as long as there is enough.
+  return _wfopen(name.data(), L"w+bTD");
+}
 
 std::FILE* take_standard_output() {
   std::fflush(stdout);

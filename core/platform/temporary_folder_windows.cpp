@@ -4,6 +4,7 @@
 
 #include "core/platform/temporary_folder.h"
 #include "core/platform/windows_error.h"
+#include "core/platform/windows_path.h"
 
 namespace latebind::platform {
 
@@ -19,7 +20,7 @@ core::Result<TemporaryFolder> TemporaryFolder::create(std::string_view purpose) 
   std::random_device random;
   for (int i = 0; i < kAttempts; ++i) {
     auto path = base / fmt::format("{}-{:08x}{:08x}", purpose, random(), random());
-    if (::CreateDirectoryW(path.c_str(), nullptr) != 0) return TemporaryFolder(std::move(path));
+    if (::CreateDirectoryW(long_path(path).c_str(), nullptr) != 0) return TemporaryFolder(std::move(path));
     const DWORD reason = ::GetLastError();
     if (reason != ERROR_ALREADY_EXISTS) return status_of_windows_error("make the temporary folder", path, reason);
   }
