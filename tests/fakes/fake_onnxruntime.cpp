@@ -11,6 +11,7 @@
 
 #include "backends/onnxruntime/abi.h"
 #include "tests/fakes/fake_onnxruntime_state.h"
+#include "tests/support/export.h"
 
 // The version that it claims.
 #ifndef FAKE_VERSION
@@ -395,13 +396,11 @@ const char* get_version() {
 }  // namespace
 }  // namespace latebind::onnxruntime::abi
 
-#define FAKE_EXPORT extern "C" __attribute__((visibility("default")))
-
-FAKE_EXPORT latebind::fake::OnnxruntimeState* latebind_fake_state() {
+LB_TEST_EXPORT latebind::fake::OnnxruntimeState* latebind_fake_state() {
   return &latebind::onnxruntime::abi::g_state;
 }
 
-FAKE_EXPORT const latebind::onnxruntime::abi::ApiBase* FAKE_ENTRY() {
+LB_TEST_EXPORT const latebind::onnxruntime::abi::ApiBase* FAKE_ENTRY() {
   static const latebind::onnxruntime::abi::ApiBase base{latebind::onnxruntime::abi::get_api,
                                                         latebind::onnxruntime::abi::get_version};
   return FAKE_HAS_BASE ? &base : nullptr;

@@ -2,8 +2,9 @@
 #pragma once
 
 #include "tests/fakes/fake_openvino_state.h"
+#include "tests/support/export.h"
 
-#define FAKE extern "C" __attribute__((visibility("default")))
+#define FAKE LB_TEST_EXPORT
 
 // Leaves the function when the script says so.
 #define ENTER(name) \

@@ -1,13 +1,13 @@
 #include "tests/fakes/fake_openvino_library.h"
 
-#include <dlfcn.h>
-#include <unistd.h>
-
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
+
+#include "core/platform/temporary_folder.h"
+#include "tests/fakes/loaded.h"
 
 namespace latebind::test {
 namespace {
@@ -33,9 +33,12 @@ void write_file(const std::filesystem::path& file, std::string_view text) {
 }  // namespace
 
 FakeOpenvino::FakeOpenvino(std::string name) {
-  std::string folder = std::filesystem::temp_directory_path() / "latebind-fake-XXXXXX";
-  if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error("can not make " + folder);
-  folder_ = folder;
+  auto folder = platform::TemporaryFolder::create("latebind-fake");
+  if (!folder.ok()) throw std::runtime_error(folder.status().to_string());
+  // The name alone is kept: that object would remove the folder now.
+  folder_ = folder->path();
+  folder->remove();
+  std::filesystem::create_directory(folder_);
   file_ = folder_ / name;
   install();
 }
@@ -94,11 +97,7 @@ void FakeOpenvino::cut_off() {
 }
 
 void* FakeOpenvino::symbol(const char* name) const {
-  void* handle = dlopen(file_.c_str(), RTLD_NOW | RTLD_NOLOAD);
-  if (handle == nullptr) return nullptr;
-  void* found = dlsym(handle, name);
-  dlclose(handle);
-  return found;
+  return symbol_of_loaded(file_, name);
 }
 
 long FakeOpenvino::alive(const std::string& kind) const {

@@ -14,13 +14,22 @@ namespace latebind::test {
 class FakeOpenvino {
  public:
   // The name that Python packages ship.
-  explicit FakeOpenvino(std::string name = "libopenvino_c.so.2641");
+#ifdef _WIN32
+  static constexpr const char* kName = "openvino_c.dll";
+#else
+  static constexpr const char* kName = "libopenvino_c.so.2641";
+#endif
+  explicit FakeOpenvino(std::string name = kName);
   FakeOpenvino(const FakeOpenvino&) = delete;
   FakeOpenvino& operator=(const FakeOpenvino&) = delete;
   ~FakeOpenvino();
 
-  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
-  [[nodiscard]] const std::filesystem::path& file() const { return file_; }
+  [[nodiscard]] const std::filesystem::path& folder() const {
+    return folder_;
+  }
+  [[nodiscard]] const std::filesystem::path& file() const {
+    return file_;
+  }
 
   // Replaces the whole script, in one step.
   void script(std::string_view text);

@@ -1,16 +1,15 @@
-#include <dlfcn.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <thread>
 
 #include "tests/fakes/fake_openvino_state.h"
+#include "tests/fakes/loaded.h"
+#include "tests/support/export.h"
 
 namespace latebind::fake {
 namespace {
@@ -33,9 +32,8 @@ Accounts& accounts() {
 std::string script_path() {
   if (const char* path = std::getenv("LATEBIND_FAKE_SCRIPT")) return path;
   static const std::string* const beside = [] {
-    Dl_info info{};
-    const bool found = dladdr(reinterpret_cast<const void*>(&script_path), &info) != 0;
-    return kept(new std::string(found ? std::string(info.dli_fname) + ".script" : ""));
+    const std::string file = test::file_of_code(reinterpret_cast<const void*>(&script_path));
+    return kept(new std::string(file.empty() ? "" : file + ".script"));
   }();
   return *beside;
 }
@@ -44,20 +42,18 @@ std::string script_path() {
 struct FileState {
   std::string path;
   bool there = false;
-  ino_t inode = 0;
-  off_t size = 0;
-  std::int64_t changed_ns = 0;
+  std::uintmax_t size = 0;
+  std::filesystem::file_time_type changed;
   std::uint64_t reloads = 0;  // see lb_fake_reload()
 
   static FileState of(const std::string& path) {
     FileState state;
     state.path = path;
-    struct stat info {};
-    if (stat(path.c_str(), &info) != 0) return state;
+    std::error_code gone;
+    state.size = std::filesystem::file_size(path, gone);
+    if (gone) return state;
+    state.changed = std::filesystem::last_write_time(path, gone);
     state.there = true;
-    state.inode = info.st_ino;
-    state.size = info.st_size;
-    state.changed_ns = std::int64_t{info.st_ctim.tv_sec} * 1'000'000'000 + info.st_ctim.tv_nsec;
     return state;
   }
   friend bool operator==(const FileState&, const FileState&) = default;
@@ -335,7 +331,7 @@ void defect(const std::string& what) {
 }  // namespace latebind::fake
 
 // For tests, beside the vendor's functions.
-#define FAKE extern "C" __attribute__((visibility("default")))
+#define FAKE LB_TEST_EXPORT
 
 // Objects of this kind that are alive; of all kinds for an empty word.
 FAKE long lb_fake_alive(const char* kind);

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <thread>
 
+#include "tests/support/export.h"
+
 namespace fake_provider {
 
 using Slot = void (*)();
@@ -115,10 +117,8 @@ Factory g_factory;
 
 using namespace fake_provider;  // NOLINT(google-build-using-namespace): the whole of this file is the fake
 
-#define FAKE_EXPORT extern "C" __attribute__((visibility("default")))
-
-FAKE_EXPORT Status* CreateEpFactories(const char*, const ApiBase* base, const void*, Factory** factories,
-                                      std::size_t most, std::size_t* made) {
+LB_TEST_EXPORT Status* CreateEpFactories(const char*, const ApiBase* base, const void*, Factory** factories,
+                                         std::size_t most, std::size_t* made) {
   g_api = base->GetApi(kVersion);
   *made = 0;
 #if defined(FAKE_PROVIDER_CRASHES)
@@ -137,6 +137,6 @@ FAKE_EXPORT Status* CreateEpFactories(const char*, const ApiBase* base, const vo
   return nullptr;
 }
 
-FAKE_EXPORT Status* ReleaseEpFactory(Factory*) {
+LB_TEST_EXPORT Status* ReleaseEpFactory(Factory*) {
   return nullptr;
 }

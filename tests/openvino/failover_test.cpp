@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "tests/fakes/loaded.h"
 #include "tests/openvino/machine.h"
 #include "tests/support/scripted_backend.h"
 
@@ -113,9 +114,9 @@ TEST_F(FailoverTest, StrictRefusesAFallbackAtStart) {
 TEST_F(FailoverTest, TheScriptMayBeNamedByTheEnvironment) {
   const auto file = fake_.folder() / "elsewhere";
   std::ofstream(file) << test::kGpu;
-  setenv("LATEBIND_FAKE_SCRIPT", file.c_str(), 1);
+  test::set_variable("LATEBIND_FAKE_SCRIPT", file.string());
   const auto devices = backend_->devices();
-  unsetenv("LATEBIND_FAKE_SCRIPT");
+  test::set_variable("LATEBIND_FAKE_SCRIPT", std::nullopt);
   ASSERT_TRUE(devices.ok());
   ASSERT_EQ(devices->size(), 1U);
   EXPECT_EQ(devices->front().name, "GPU");

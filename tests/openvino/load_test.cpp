@@ -11,12 +11,14 @@
 #include "backends/openvino/backend.h"
 #include "backends/openvino/find.h"
 #include "tests/fakes/fake_openvino_library.h"
+#include "tests/fakes/loaded.h"
 
 namespace latebind::openvino {
 namespace {
 
 using core::StatusCode;
 using test::FakeOpenvino;
+using test::set_variable;
 using testing::Contains;
 using testing::Field;
 using testing::HasSubstr;
@@ -241,16 +243,16 @@ TEST(SearchErrorTest, ASearchGoesOnBehindALibraryThatDoesNotDo) {
 class VariableTest : public LoadTest {
  protected:
   void TearDown() override {
-    unsetenv(kLibraryVariable);
-    unsetenv(kExecutorchVariable);
+    set_variable(kLibraryVariable, std::nullopt);
+    set_variable(kExecutorchVariable, std::nullopt);
     LoadTest::TearDown();
   }
 };
 
 TEST_F(VariableTest, OursAndTheOneOfExecutorchLeadToTheLibrary) {
-  setenv(kExecutorchVariable, fake_.file().c_str(), 1);
+  set_variable(kExecutorchVariable, fake_.file().string());
   EXPECT_EQ(*make_backend()->runtime_version(), "2026.4.1-fake");
-  setenv(kLibraryVariable, "/nowhere/at/all", 1);
+  set_variable(kLibraryVariable, "/nowhere/at/all");
   const auto status = make_backend()->available();
   EXPECT_EQ(status.code(), StatusCode::kLibraryNotFound);
   EXPECT_THAT(status.to_string(), HasSubstr(kLibraryVariable));
@@ -258,13 +260,13 @@ TEST_F(VariableTest, OursAndTheOneOfExecutorchLeadToTheLibrary) {
 }
 
 TEST_F(VariableTest, AnEmptyVariableIsNoVariable) {
-  setenv(kLibraryVariable, "", 1);
-  setenv(kExecutorchVariable, fake_.folder().c_str(), 1);
+  set_variable(kLibraryVariable, "");
+  set_variable(kExecutorchVariable, fake_.folder().string());
   EXPECT_EQ(*make_backend()->runtime_version(), "2026.4.1-fake");
 }
 
 TEST_F(VariableTest, TheConfiguredPathWinsOverThem) {
-  setenv(kLibraryVariable, "/nowhere/at/all", 1);
+  set_variable(kLibraryVariable, "/nowhere/at/all");
   EXPECT_TRUE(backend()->available().ok());
 }
 

@@ -42,6 +42,8 @@ class ScopedVariable {
 [[nodiscard]] std::string read_file(const std::filesystem::path& file);
 void write_file(const std::filesystem::path& file, const std::string& text);
 
+// -- Not on Windows, which has neither root nor fork().
+
 [[nodiscard]] bool is_root();
 
 // What `body` returns, run in a forked child: for what would change this process for good. An empty text also stands
