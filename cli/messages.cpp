@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <system_error>
 
 #include "core/platform/standard_streams.h"
@@ -30,9 +29,7 @@ std::string one_line(std::string_view text) {
 }
 
 void note(std::string_view text) {
-  // Not with fmt, which throws on a console of Windows when a vendor's text is no UTF-8.
-  const std::string line = fmt::format("latebind: {}\n", one_line(text));
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  platform::write_to_error_stream(fmt::format("latebind: {}\n", one_line(text)));
 }
 
 Exit fail(const Status& status) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "core/platform/environment.h"
 #include "core/platform/standard_streams.h"
@@ -72,8 +71,7 @@ Progress::Progress(std::optional<std::uint64_t> total_bytes, bool quiet, Kind ki
 
 Progress::~Progress() {
   if (!drawn_) return;
-  std::fputs("\r\x1b[K", stderr);
-  std::fflush(stderr);
+  platform::write_to_error_stream("\r\x1b[K");
 }
 
 void Progress::advance(std::uint64_t texts, std::uint64_t bytes) {
@@ -92,8 +90,7 @@ void Progress::draw(Clock::time_point now) {
   const unsigned columns = platform::error_stream_columns() - 1;
   const std::string line = kind_ == Kind::kTexts ? progress_line(texts_, bytes_, total_bytes_, seconds, columns)
                                                  : loading_line(bytes_, total_bytes_.value_or(0), seconds, columns);
-  fmt::print(stderr, "\r{}\x1b[K", line);
-  std::fflush(stderr);
+  platform::write_to_error_stream(fmt::format("\r{}\x1b[K", line));
   drawn_ = true;
 }
 

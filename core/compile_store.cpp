@@ -25,7 +25,7 @@ constexpr std::string_view kSuffix = ".blob";
 constexpr std::chrono::milliseconds kLockPatience{10'000};
 
 bool is_entry_name(const path& file) {
-  const std::string name = file.filename().string();
+  const std::string name = platform::path_to_utf8(file.filename());
   return name.size() == 64 + kSuffix.size() && name.ends_with(kSuffix) &&
          name.find_first_not_of("0123456789abcdef") == 64;
 }

@@ -200,9 +200,15 @@ class ListMaker {
   void add_user_packages() {
     if (facts_.privileged || facts_.home_folder.empty()) return;
     add_layouts(fmt::format("{}/{}", facts_.home_folder, user_runtime(facts_.system)), "user's runtimes");
-    const char* packages = facts_.system == System::kWindows ? "AppData/Roaming/Python/Python3*/site-packages/"
-                                                             : ".local/lib/python3*/site-packages/";
-    add(facts_.home_folder, packages + wanted_.package_folder, "user's Python packages");
+    const auto add_packages = [this](const std::string& folder) {
+      add(facts_.home_folder, folder + wanted_.package_folder, "user's Python packages");
+    };
+    if (facts_.system == System::kLinux) return add_packages(".local/lib/python3*/site-packages/");
+    add_packages("AppData/Roaming/Python/Python3*/site-packages/");
+    // Python as its own installer puts it there, and as the store of Windows does.
+    add_packages("AppData/Local/Programs/Python/Python3*/Lib/site-packages/");
+    add_packages(
+        "AppData/Local/Packages/PythonSoftwareFoundation.Python.3*/LocalCache/local-packages/Python3*/site-packages/");
   }
 
   void add_system() {

@@ -208,7 +208,7 @@ Result<Blob> export_blob(const Compiled& compiled) {
   const auto path = exported->folder.path() / "blob";
   const Library& library = compiled.library();
   if (const auto code =
-          library.api.ov_compiled_model_export_model(compiled.handle.get(), platform::path_to_utf8(path).c_str());
+          library.api.ov_compiled_model_export_model(compiled.handle.get(), platform::path_for_bytes(path).c_str());
       code != abi::kOk) {
     return library.error(StatusCode::kDeviceFailed,
                          fmt::format("OpenVINO can not export what it compiled for {}", compiled.device), code);

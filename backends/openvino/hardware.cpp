@@ -19,7 +19,6 @@ using platform::Accelerator;
 using platform::AcceleratorClass;
 
 constexpr std::uint32_t kIntel = 0x8086;
-constexpr std::string_view kNpuDriver = "intel_vpu";
 
 struct NpuId {
   std::uint32_t device_id;
@@ -30,6 +29,7 @@ constexpr std::array kNpuIds{NpuId{0x7D1D, "3720"}, NpuId{0xAD1D, "3720"}, NpuId
 
 // What differs between the two kinds.
 struct Kind {
+  core::System system;
   DeviceKind kind;
   std::string_view word;           // "NPU"
   std::string_view kernel_module;  // "intel_vpu"
@@ -37,12 +37,31 @@ struct Kind {
   std::string_view user_driver;    // what to install when OpenVINO lists no such device
 };
 constexpr Kind kNpu{
-    DeviceKind::kNpu, "NPU", "intel_vpu",
+    core::System::kLinux,
+    DeviceKind::kNpu,
+    "NPU",
+    "intel_vpu",
     "sudo modprobe intel_vpu (in Linux since 6.3; its firmware is in linux-firmware)",
     "install Intel's NPU driver packages (intel-level-zero-npu, intel-driver-compiler-npu) and the Level "
     "Zero loader (libze1)"};
-constexpr Kind kGpu{DeviceKind::kGpu, "GPU", "i915 or xe", "sudo modprobe i915, or xe for newer GPUs",
+constexpr Kind kGpu{core::System::kLinux,
+                    DeviceKind::kGpu,
+                    "GPU",
+                    "i915 or xe",
+                    "sudo modprobe i915, or xe for newer GPUs",
                     "install Intel's OpenCL driver (package intel-opencl-icd or intel-compute-runtime)"};
+constexpr Kind kNpuOnWindows{core::System::kWindows,
+                             DeviceKind::kNpu,
+                             "NPU",
+                             "npu",
+                             "install Intel's NPU driver: by Windows Update, or from Intel's web site",
+                             "install a newer version of Intel's NPU driver"};
+constexpr Kind kGpuOnWindows{core::System::kWindows,
+                             DeviceKind::kGpu,
+                             "GPU",
+                             "igfx",
+                             "install Intel's graphics driver: by Windows Update, or from Intel's web site",
+                             "install a newer version of Intel's graphics driver"};
 
 std::string_view architecture_of(const Accelerator& one) {
   const auto* const found = std::ranges::find(kNpuIds, one.device_id, &NpuId::device_id);
@@ -50,10 +69,12 @@ std::string_view architecture_of(const Accelerator& one) {
 }
 
 // Null for what is not an NPU or GPU of Intel's: other things, too, are processors for computing to PCI.
-const Kind* kind_of(const Accelerator& one) {
+const Kind* kind_of(const Accelerator& one, core::System system) {
+  const bool windows = system == core::System::kWindows;
   if (one.vendor_id != kIntel) return nullptr;
-  if (one.kind == AcceleratorClass::kRender) return &kGpu;
-  return one.driver == kNpuDriver || !architecture_of(one).empty() ? &kNpu : nullptr;
+  if (one.kind == AcceleratorClass::kRender) return windows ? &kGpuOnWindows : &kGpu;
+  const Kind& npu = windows ? kNpuOnWindows : kNpu;
+  return one.driver == npu.kernel_module || !architecture_of(one).empty() ? &npu : nullptr;
 }
 
 std::string name_of(const Accelerator& one, const Kind& kind) {
@@ -82,6 +103,11 @@ Problem not_allowed(const Accelerator& one) {
 std::optional<Problem> problem_of_system(const Accelerator& one, const Kind& kind) {
   if (one.driver.empty()) {
     return Problem{fmt::format("no driver is loaded (module {})", kind.kernel_module), std::string(kind.load_module)};
+  }
+  if (kind.system == core::System::kWindows) {
+    if (!one.node.empty()) return std::nullopt;
+    return Problem{fmt::format("its driver {} does not run", one.driver),
+                   "see what the Device Manager says of it, or install the driver again"};
   }
   if (one.node.empty()) {
     return Problem{fmt::format("its driver {} has made no device node", one.driver),
@@ -113,10 +139,10 @@ bool is_listed(const Accelerator& one, const Kind& kind, const std::vector<Devic
 
 std::vector<HardwareNote> hardware_notes(std::span<const Accelerator> found,
                                          const core::Result<std::vector<Device>>& devices,
-                                         const std::string& install_hint) {
+                                         const std::string& install_hint, core::System system) {
   std::vector<HardwareNote> notes;
   for (const Accelerator& one : found) {
-    const Kind* const kind = kind_of(one);
+    const Kind* const kind = kind_of(one, system);
     if (kind == nullptr) continue;
     std::vector<Problem> problems;
     if (auto problem = problem_of_system(one, *kind)) problems.push_back(*std::move(problem));

@@ -9,13 +9,15 @@
 
 #include "core/backend.h"
 #include "core/platform/accelerators.h"
+#include "core/vendor_search.h"
 
 namespace latebind::openvino {
 
 // One note for each piece of Intel's among `found`. `devices`: those that OpenVINO lists, or why it can not be asked;
-// `install_hint`: what to type then.
+// `install_hint`: what to type then. `system`: whose words the remedies are in.
 [[nodiscard]] std::vector<core::HardwareNote> hardware_notes(std::span<const platform::Accelerator> found,
                                                              const core::Result<std::vector<core::Device>>& devices,
-                                                             const std::string& install_hint);
+                                                             const std::string& install_hint,
+                                                             core::System system = core::own_system());
 
 }  // namespace latebind::openvino

@@ -12,8 +12,8 @@
 namespace latebind::platform {
 
 enum class AcceleratorClass {
-  kCompute,  // /sys/class/accel: NPUs and other processors for computing
-  kRender,   // /sys/class/drm: GPUs
+  kCompute,  // /sys/class/accel, on Windows the class ComputeAccelerator: NPUs and other processors for computing
+  kRender,   // /sys/class/drm, on Windows the class Display: GPUs
 };
 
 // A snapshot. Texts come from drivers: they are printable ASCII of at most kAcceleratorTextMax bytes, empty where the
@@ -37,8 +37,8 @@ inline constexpr std::size_t kAcceleratorsMax = 64;
 inline constexpr std::size_t kAcceleratorTextMax = 128;
 
 // Those with a driver first, by name: /sys/class/accel, /sys/class/drm (render nodes), then devices of PCI of these two
-// classes that nothing drives. At most kAcceleratorsMax. `root` is the folder that holds sys and dev: another one in
-// tests. Opens no device.
+// classes that nothing drives; on Windows the device tree, whose names are nodes. At most kAcceleratorsMax. `root` is
+// the folder that holds sys and dev: another one in tests. Opens no device.
 [[nodiscard]] std::vector<Accelerator> accelerators(const std::filesystem::path& root = "/");
 
 }  // namespace latebind::platform

@@ -6,6 +6,15 @@
 namespace latebind::platform {
 namespace {
 
+// Where it is switched off every program has all the rights of its user, and raises nobody.
+bool has_account_control() {
+  DWORD on = 1;
+  DWORD size = sizeof(on);
+  ::RegGetValueW(HKEY_LOCAL_MACHINE, LR"(SOFTWARE\Microsoft\Windows\CurrentVersion\Policies\System)", L"EnableLUA",
+                 RRF_RT_REG_DWORD, nullptr, &on, &size);
+  return on != 0;
+}
+
 // A process that User Account Control has raised: its variables come from the user's part of the registry, which any
 // program without those rights may write.
 bool is_elevated() {
@@ -15,7 +24,7 @@ bool is_elevated() {
   TOKEN_ELEVATION_TYPE type = TokenElevationTypeDefault;
   DWORD size = 0;
   if (::GetTokenInformation(token.get(), TokenElevationType, &type, sizeof(type), &size) == 0) return true;
-  return type == TokenElevationTypeFull;
+  return type == TokenElevationTypeFull && has_account_control();
 }
 
 }  // namespace

@@ -27,4 +27,8 @@ namespace latebind::platform {
 [[nodiscard]] std::filesystem::path path_from_utf8(const std::string& text);
 [[nodiscard]] std::string path_to_utf8(const std::filesystem::path& path);
 
+// For libraries that take a path as bytes in whatever the system's code page is: the short name of its folder where
+// Windows has one and the path is no ASCII, else path_to_utf8(). The folder must be there, the file need not.
+[[nodiscard]] std::string path_for_bytes(const std::filesystem::path& file);
+
 }  // namespace latebind::platform

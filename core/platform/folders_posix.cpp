@@ -71,6 +71,10 @@ path path_from_utf8(const std::string& text) {
   return path(text);
 }
 
+std::string path_for_bytes(const path& file) {
+  return path_to_utf8(file);
+}
+
 std::string path_to_utf8(const path& path) {
   return path.native();
 }

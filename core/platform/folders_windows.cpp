@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "core/platform/folders.h"
@@ -54,6 +55,20 @@ core::Result<path> home_folder() {
 
 path path_from_utf8(const std::string& text) {
   return path(utf16_of(text));
+}
+
+std::string path_for_bytes(const path& file) {
+  const auto is_ascii = [](const std::wstring& text) {
+    return std::ranges::all_of(text, [](wchar_t c) { return c < 0x80; });
+  };
+  if (is_ascii(file.native())) return path_to_utf8(file);
+  // Programs of Latebind have UTF-8 as their code page (program.manifest), where Windows is new enough.
+  if (::GetACP() == CP_UTF8) return path_to_utf8(file);
+  std::wstring name(32768, L'\0');
+  const DWORD size = ::GetShortPathNameW(file.parent_path().c_str(), name.data(), static_cast<DWORD>(name.size()));
+  if (size == 0 || size >= name.size()) return path_to_utf8(file);
+  name.resize(size);
+  return path_to_utf8(path(name) / file.filename());
 }
 
 std::string path_to_utf8(const path& path) {

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/platform/folders.h"
 #include "core/platform/os_error.h"
 #include "core/platform/output_file_os.h"
 
@@ -149,7 +150,7 @@ std::uint64_t remove_abandoned_outputs(const std::filesystem::path& folder) noex
   try {
     std::error_code error;
     for (std::filesystem::directory_iterator file(folder, error), end; !error && file != end; file.increment(error)) {
-      const std::string name = file->path().filename().string();
+      const std::string name = path_to_utf8(file->path().filename());
       if (!name.starts_with(".latebind-") || !name.ends_with(".tmp")) continue;
       std::error_code ignored;
       if (!file->is_regular_file(ignored) || file->is_symlink(ignored) || !is_abandoned(file->path())) continue;

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/platform/folders.h"
 #include "core/platform/os_error.h"
 #include "core/platform/output_folder_os.h"
 
@@ -83,7 +84,7 @@ void remove_abandoned_folders(const std::filesystem::path& parent) noexcept {
     std::error_code error;
     for (std::filesystem::directory_iterator entry(parent, error), end; !error && entry != end;
          entry.increment(error)) {
-      const std::string name = entry->path().filename().string();
+      const std::string name = path_to_utf8(entry->path().filename());
       if (!name.starts_with(".latebind-") || !name.ends_with(".tmp")) continue;
       std::error_code ignored;
       if (entry->is_symlink(ignored) || !entry->is_directory(ignored) || !is_abandoned_folder(entry->path())) continue;

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace latebind::platform {
@@ -15,6 +16,10 @@ namespace latebind::platform {
 // at the end of the process it is as it was. Libraries that this process opens by name alone are not taken from the
 // current folder. Both a matter of Windows. Once, at the start of a program.
 void prepare_program();
+
+// Writes UTF-8 to the error stream at once, whole letters even on a console of Windows. What can not be written is
+// lost.
+void write_to_error_stream(std::string_view text);
 
 // True when a person looks at the error stream.
 [[nodiscard]] bool error_stream_is_terminal();
@@ -34,7 +39,8 @@ void ignore_closed_pipes();
 // for one; errno says why.
 [[nodiscard]] std::FILE* temporary_stream();
 
-// From now on, the standard input and output carry bytes as they are, without line ends being rewritten on Windows.
+// From now on, the standard input and output carry bytes as they are, without line ends being rewritten on Windows, and
+// what is written to a console there arrives in blocks: it has to be flushed.
 // Once, at the start of a program.
 void use_binary_streams();
 

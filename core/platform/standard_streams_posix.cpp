@@ -16,6 +16,11 @@ std::vector<std::string> program_arguments(int argc, const char* const* argv) {
 // Terminals are UTF-8 here, and the loader never looks into the current folder.
 void prepare_program() {}
 
+void write_to_error_stream(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
 bool error_stream_is_terminal() {
   return isatty(STDERR_FILENO) == 1;
 }

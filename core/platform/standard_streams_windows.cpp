@@ -59,6 +59,21 @@ void prepare_program() {
   static_cast<void>(std::atexit(restore_console));
 }
 
+// The C runtime would write byte by byte, and a console shows the bytes of a letter one by one then.
+void write_to_error_stream(std::string_view text) {
+  HANDLE stream = ::GetStdHandle(STD_ERROR_HANDLE);
+  DWORD mode = 0;
+  std::fflush(stderr);
+  if (::GetConsoleMode(stream, &mode) == 0) {
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    std::fflush(stderr);
+    return;
+  }
+  const std::wstring wide = utf16_of(text);
+  DWORD written = 0;
+  ::WriteConsoleW(stream, wide.data(), static_cast<DWORD>(wide.size()), &written, nullptr);
+}
+
 // A console that does not know the sequences of terminals would show them as characters.
 bool error_stream_is_terminal() {
   DWORD mode = 0;
@@ -109,6 +124,8 @@ std::FILE* take_standard_output() {
 void use_binary_streams() {
   _setmode(_fileno(stdin), _O_BINARY);
   _setmode(_fileno(stdout), _O_BINARY);
+  constexpr std::size_t kBlock = std::size_t{64} * 1024;
+  std::setvbuf(stdout, nullptr, _IOFBF, kBlock);
 }
 
 }  // namespace latebind::platform

@@ -168,10 +168,12 @@ TEST(VendorSearchTest, WindowsHasPlacesNamesAndSeparatorsOfItsOwn) {
   facts.home_folder = "C:/Users/u";
   const FakeFileSystem files({"C:/venv/Lib/site-packages/acme/libs/Acme.DLL", "D:/acme/acme.dll",
                               "C:/Users/u/AppData/Roaming/Python/Python311/site-packages/acme/libs/acme.dll",
+                              "C:/Users/u/AppData/Local/Programs/Python/Python39/Lib/site-packages/acme/libs/acme.dll",
                               "relative/acme.dll"});
   EXPECT_THAT(found(facts, files),
               ElementsAre("C:/venv/Lib/site-packages/acme/libs/Acme.DLL", "D:/acme/acme.dll",
-                          "C:/Users/u/AppData/Roaming/Python/Python311/site-packages/acme/libs/acme.dll"));
+                          "C:/Users/u/AppData/Roaming/Python/Python311/site-packages/acme/libs/acme.dll",
+                          "C:/Users/u/AppData/Local/Programs/Python/Python39/Lib/site-packages/acme/libs/acme.dll"));
   facts.explicit_path = "//server/share/acme.dll";
   EXPECT_THAT(found(facts, FakeFileSystem({"//server/share/acme.dll"})), ElementsAre("//server/share/acme.dll"));
 }

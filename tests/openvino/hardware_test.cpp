@@ -19,6 +19,7 @@ using platform::AcceleratorClass;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 Accelerator npu(std::uint32_t device_id = 0x643E) {
@@ -52,8 +53,9 @@ Device listed(DeviceKind kind, const std::string& architecture = {}) {
   return device;
 }
 
-HardwareNote note_of(const Accelerator& one, const core::Result<std::vector<Device>>& devices) {
-  const auto notes = hardware_notes({&one, 1}, devices, "install openvino");
+HardwareNote note_of(const Accelerator& one, const core::Result<std::vector<Device>>& devices,
+                     core::System system = core::System::kLinux) {
+  const auto notes = hardware_notes({&one, 1}, devices, "install openvino", system);
   EXPECT_THAT(notes, SizeIs(1));
   return notes.empty() ? HardwareNote{} : notes.front();
 }
@@ -152,13 +154,33 @@ TEST(HardwareTest, WithoutOpenvinoThatIsSaidToo) {
   EXPECT_THAT(both.remedy, AllOf(HasSubstr("usermod"), HasSubstr("; then install openvino")));
 }
 
+TEST(HardwareTest, WindowsHasItsOwnRemedies) {
+  const auto note = [](const Accelerator& one, const std::vector<Device>& devices) {
+    return note_of(one, devices, core::System::kWindows);
+  };
+  Accelerator one = npu();
+  one.driver = "npu";
+  one.node = R"(PCI\VEN_8086&DEV_643E\3&1)";
+  EXPECT_TRUE(note(one, {listed(DeviceKind::kNpu, "4000")}).ready);
+  EXPECT_THAT(note(one, {}).remedy, HasSubstr("newer version of Intel's NPU driver"));
+  one.node.clear();
+  EXPECT_THAT(note(one, {}).remedy, HasSubstr("Device Manager"));
+  one.driver.clear();
+  EXPECT_THAT(note(one, {}).remedy, HasSubstr("Windows Update"));
+  for (const Accelerator& none : {npu(), gpu()}) {
+    Accelerator undriven = none;
+    undriven.driver.clear();
+    EXPECT_THAT(note(undriven, {}).remedy, Not(HasSubstr("sudo")));
+  }
+}
+
 TEST(HardwareTest, WhatIsNotIntelsIsNoneOfItsBusiness) {
   Accelerator other = npu();
   other.vendor_id = 0x1022;
   Accelerator no_npu = npu(0x1234);  // one of Intel's processors for other things
   no_npu.driver.clear();
   const std::vector both{other, no_npu};
-  EXPECT_THAT(hardware_notes(both, kNone, ""), IsEmpty());
+  EXPECT_THAT(hardware_notes(both, kNone, "", core::System::kLinux), IsEmpty());
 }
 
 }  // namespace

@@ -16,15 +16,21 @@ set(flags "")
 if(SANITIZE)
   set(flags "-fsanitize=${SANITIZE}")
 endif()
-run(${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${WORK_DIR}/build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${prefix}
-  -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_CXX_COMPILER=${CXX_COMPILER} -DCMAKE_CXX_FLAGS=${flags}
-  -DCMAKE_C_FLAGS=${flags} -DWANTED_VERSION=${VERSION})
+set(compilers -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_CXX_COMPILER=${CXX_COMPILER}
+  -DCMAKE_CXX_FLAGS=${flags} -DCMAKE_C_FLAGS=${flags})
+if(TOOLCHAIN)
+  # Packages for another machine are not looked for on this one: it has to be named.
+  set(compilers -DCMAKE_TOOLCHAIN_FILE=${TOOLCHAIN} -Dlatebind_DIR=${prefix}/lib/cmake/latebind)
+  # Where Windows finds a library is its PATH, not the program.
+  set(ENV{WINEPATH} Z:${prefix}/bin)
+endif()
+run(${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${WORK_DIR}/build -G ${GENERATOR} ${compilers} -DWANTED_VERSION=${VERSION})
 run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
-run(${WORK_DIR}/build/consumer)
+run(${EMULATOR} ${WORK_DIR}/build/consumer${SUFFIX})
 if(NOT output MATCHES "${VERSION}")
   message(FATAL_ERROR "the program says '${output}', not version ${VERSION}")
 endif()
-run(${prefix}/bin/latebind --version)
+run(${EMULATOR} ${prefix}/bin/latebind${SUFFIX} --version)
 if(NOT output MATCHES "${VERSION}")
   message(FATAL_ERROR "latebind --version says '${output}', not ${VERSION}")
 endif()
