@@ -109,7 +109,8 @@ TEST_F(CInterfaceTest, WithoutAnyDeviceTheErrorTellsWhatToType) {
   EXPECT_EQ(lb_model_load_file(runtime, file.c_str(), nullptr, &model), LB_NO_DEVICE);
   EXPECT_EQ(model, nullptr);
   EXPECT_THAT(last_message(), AnyOf(HasSubstr("latebind/runtime openvino"), HasSubstr("latebind\\runtime\" openvino")));
-  EXPECT_THAT(last_message(), AnyOf(HasSubstr("latebind/runtime onnxruntime"), HasSubstr("latebind\\runtime\" onnxruntime")));
+  EXPECT_THAT(last_message(),
+              AnyOf(HasSubstr("latebind/runtime onnxruntime"), HasSubstr("latebind\\runtime\" onnxruntime")));
   std::filesystem::remove(file);
 }
 

@@ -1,6 +1,4 @@
 // What the system knows of accelerators, in made-up trees.
-#include "core/platform/accelerators.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -9,6 +7,7 @@
 #include <filesystem>
 #include <string>
 
+#include "core/platform/accelerators.h"
 #include "tests/platform/support.h"
 
 namespace latebind::platform {

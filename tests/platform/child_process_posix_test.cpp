@@ -1,8 +1,7 @@
-#include "core/platform/child_process.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/platform/child_process.h"
 #include "tests/platform/support.h"
 
 namespace latebind::platform {

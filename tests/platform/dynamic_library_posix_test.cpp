@@ -1,5 +1,3 @@
-#include "core/platform/dynamic_library.h"
-
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -10,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/platform/dynamic_library.h"
 #include "tests/platform/support.h"
 
 namespace latebind::platform {

@@ -1,5 +1,3 @@
-#include "core/platform/environment.h"
-
 #include <grp.h>
 #include <gtest/gtest.h>
 #include <linux/capability.h>
@@ -13,6 +11,7 @@
 #include <sstream>
 #include <string>
 
+#include "core/platform/environment.h"
 #include "tests/platform/support.h"
 
 namespace latebind::platform {

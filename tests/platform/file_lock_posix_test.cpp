@@ -1,6 +1,4 @@
 // FileLock: one holder at a time, threads and processes alike.
-#include "core/platform/file_lock.h"
-
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/platform/file_lock.h"
 #include "tests/platform/support.h"
 
 namespace latebind::platform {

@@ -1,11 +1,10 @@
-#include "core/platform/folders.h"
-
 #include <gtest/gtest.h>
 #include <pwd.h>
 #include <unistd.h>
 
 #include <string>
 
+#include "core/platform/folders.h"
 #include "tests/platform/support.h"
 
 namespace latebind::platform {

@@ -1,5 +1,3 @@
-#include "core/platform/mapped_file.h"
-
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "core/platform/mapped_file.h"
 #include "core/platform/output_file.h"
 #include "tests/platform/support.h"
 

@@ -1,5 +1,3 @@
-#include "core/platform/output_file.h"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -14,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/platform/output_file.h"
 #include "tests/platform/support.h"
 
 namespace latebind::platform {

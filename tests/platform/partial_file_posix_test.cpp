@@ -1,12 +1,11 @@
 // PartialFile: what was written stays until it is whole.
-#include "core/platform/partial_file.h"
-
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <csignal>
 
+#include "core/platform/partial_file.h"
 #include "tests/platform/support.h"
 
 namespace latebind::platform {

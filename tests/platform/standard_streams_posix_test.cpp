@@ -1,5 +1,3 @@
-#include "core/platform/standard_streams.h"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/ioctl.h>
@@ -10,6 +8,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "core/platform/standard_streams.h"
 #include "tests/platform/support.h"
 
 namespace latebind::platform {

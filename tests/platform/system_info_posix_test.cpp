@@ -1,5 +1,3 @@
-#include "core/platform/system_info.h"
-
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -9,6 +7,7 @@
 #include <sstream>
 #include <string>
 
+#include "core/platform/system_info.h"
 #include "tests/platform/support.h"
 
 namespace latebind::platform {

@@ -1,5 +1,3 @@
-#include "core/platform/temporary_folder.h"
-
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "core/platform/temporary_folder.h"
 #include "tests/platform/support.h"
 
 namespace latebind::platform {
