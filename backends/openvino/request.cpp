@@ -22,6 +22,9 @@ using core::TensorView;
 
 // How long a cancelled run may take to stop. Devices look between two operations, so that is one operation's time.
 constexpr std::int64_t kCancelMs = 200;
+// A wait is cut into slices: OpenVINO for Windows under Wine comes back from one at its end only, whatever happens.
+constexpr std::int64_t kFirstSliceMs = 4;
+constexpr std::int64_t kLongestSliceMs = 256;
 
 // What an empty tensor points to: the vendor refuses a null pointer.
 alignas(64) std::array<std::byte, 64> g_nothing{};
@@ -128,12 +131,14 @@ Request::Run Request::run_until(std::chrono::steady_clock::time_point deadline) 
   if (const auto code = api.ov_infer_request_start_async(handle_.get()); code != abi::kOk) {
     return {Outcome::kDone, failed(code)};
   }
+  std::int64_t slice_ms = kFirstSliceMs;
   while (true) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now()).count();
-    const auto code = api.ov_infer_request_wait_for(handle_.get(), std::max<std::int64_t>(left, 0));
+    const auto code = api.ov_infer_request_wait_for(handle_.get(), std::clamp<std::int64_t>(left, 0, slice_ms));
     if (code == abi::kOk) return {};
     if (code != abi::kResultNotReady) return {Outcome::kDone, failed(code)};
     if (left <= 0) break;
+    slice_ms = std::min(2 * slice_ms, kLongestSliceMs);
   }
   // The CPU plugin is left to end by itself where shapes are dynamic: a run that was stopped in the middle leaves
   // shapes behind there that the next run trips over.

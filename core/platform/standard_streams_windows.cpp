@@ -90,9 +90,10 @@ unsigned error_stream_columns() {
 // A closed pipe is an error of the write on Windows anyway.
 void ignore_closed_pipes() {}
 
-// The C runtime has no errno for the second of the system's two errors.
+// The C runtime has no errno for most of what the system says then.
 bool is_closed_pipe(int error_number) {
-  return error_number == EPIPE || (error_number == EINVAL && _doserrno == ERROR_NO_DATA);
+  const auto error = static_cast<DWORD>(_doserrno);
+  return error_number == EPIPE || error == ERROR_NO_DATA || error == ERROR_PIPE_NOT_CONNECTED;
 }
 
 // tmpfile() would make it in the root of the drive, where users may not write.
