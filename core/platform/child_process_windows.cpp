@@ -84,8 +84,13 @@ Result<ChildOutcome> run_child(const std::filesystem::path& program, const std::
   for (const std::string& argument : arguments)
     line += L" " + quoted_argument(utf16_of(argument));
 
-  // Only these two are inherited, whatever else is inheritable in this process.
-  std::array<HANDLE, 2> inherited{output.write, errors.write};
+  // Nothing to read, instead of no handle at all.
+  SECURITY_ATTRIBUTES inheritable{sizeof(SECURITY_ATTRIBUTES), nullptr, TRUE};
+  const WindowsHandle nothing(
+      ::CreateFileW(L"NUL", GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE, &inheritable, OPEN_EXISTING, 0, nullptr));
+  if (!nothing.is_open()) return status_of_windows_error("start", program, ::GetLastError());
+  // Only these three are inherited, whatever else is inheritable in this process.
+  std::array<HANDLE, 3> inherited{nothing.get(), output.write, errors.write};
   SIZE_T size = 0;
   ::InitializeProcThreadAttributeList(nullptr, 1, 0, &size);
   std::string storage(size, '\0');
@@ -98,6 +103,7 @@ Result<ChildOutcome> run_child(const std::filesystem::path& program, const std::
   STARTUPINFOEXW start{};
   start.StartupInfo.cb = sizeof start;
   start.StartupInfo.dwFlags = STARTF_USESTDHANDLES;
+  start.StartupInfo.hStdInput = nothing.get();
   start.StartupInfo.hStdOutput = output.write;
   start.StartupInfo.hStdError = errors.write;
   start.lpAttributeList = attributes;

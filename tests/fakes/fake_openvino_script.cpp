@@ -346,8 +346,8 @@ FAKE long lb_fake_alive(const char* kind) {
   auto& accounts = latebind::fake::accounts();
   const std::lock_guard lock(accounts.mutex);
   const std::string wanted = kind;
-  return std::ranges::count_if(accounts.alive,
-                               [&](const auto& entry) { return wanted.empty() || entry.second == wanted; });
+  return static_cast<long>(std::ranges::count_if(
+      accounts.alive, [&](const auto& entry) { return wanted.empty() || entry.second == wanted; }));
 }
 
 FAKE void lb_fake_reload() {

@@ -335,18 +335,18 @@ TEST_F(BlobTest, WhatTheVendorRefusesIsIncompatible) {
 TEST_F(BlobTest, AFailedExportLeavesNoFile) {
   const auto temporary = std::filesystem::path(fake_.folder()) / "tmp";
   std::filesystem::create_directory(temporary);
-  test::set_variable(test::kTemporaryVariable, temporary.string());
+  latebind::test::set_variable(latebind::test::kTemporaryVariable, temporary.string());
   EXPECT_TRUE(backend_->compile(fake_model(kAddModel), "CPU", {}).ok());
   fake_.script("fail ov_compiled_model_export_model * -1 no room\n");
   const auto failed = backend_->compile(fake_model(kAddModel), "CPU", {});
   EXPECT_EQ(failed.status().code(), StatusCode::kDeviceFailed);
   EXPECT_THAT(failed.status().vendor_text(), HasSubstr("no room"));
   EXPECT_TRUE(std::filesystem::is_empty(temporary));
-  test::set_variable(test::kTemporaryVariable, "/nowhere/at/all");
+  latebind::test::set_variable(latebind::test::kTemporaryVariable, "/nowhere/at/all");
   const auto nowhere = backend_->compile(fake_model(kAddModel), "CPU", {});
   EXPECT_FALSE(nowhere.ok());
   EXPECT_THAT(nowhere.status().to_string(), HasSubstr("/nowhere/at/all"));
-  test::set_variable(test::kTemporaryVariable, std::nullopt);
+  latebind::test::set_variable(latebind::test::kTemporaryVariable, std::nullopt);
 }
 
 }  // namespace

@@ -114,9 +114,9 @@ TEST_F(FailoverTest, StrictRefusesAFallbackAtStart) {
 TEST_F(FailoverTest, TheScriptMayBeNamedByTheEnvironment) {
   const auto file = fake_.folder() / "elsewhere";
   std::ofstream(file) << test::kGpu;
-  test::set_variable("LATEBIND_FAKE_SCRIPT", file.string());
+  latebind::test::set_variable("LATEBIND_FAKE_SCRIPT", file.string());
   const auto devices = backend_->devices();
-  test::set_variable("LATEBIND_FAKE_SCRIPT", std::nullopt);
+  latebind::test::set_variable("LATEBIND_FAKE_SCRIPT", std::nullopt);
   ASSERT_TRUE(devices.ok());
   ASSERT_EQ(devices->size(), 1U);
   EXPECT_EQ(devices->front().name, "GPU");

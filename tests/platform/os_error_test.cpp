@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <string>
 
+#include "core/platform/folders.h"
+
 namespace latebind::platform {
 namespace {
 
@@ -33,7 +35,7 @@ TEST(OsErrorTest, SaysWhatWasTriedWhatWasFoundAndWhatToDo) {
 }
 
 TEST(OsErrorTest, KeepsEveryPathOnOneLine) {
-  EXPECT_EQ(quoted("/a b/ü"), "'/a b/ü'");
+  EXPECT_EQ(quoted(path_from_utf8("/a b/ü")), "'/a b/ü'");
   EXPECT_EQ(quoted("/a\nb\x1b[31m\x7f"), "'/a\\x0ab\\x1b[31m\\x7f'");
   EXPECT_EQ(quoted(""), "''");
 }

@@ -227,12 +227,15 @@ def test_blobs_are_the_same_in_two_runs_and_differ_from_each_other(npus):
 def test_linux_reads_that_bundle_refuses_its_npus_and_runs_the_portable_model(npus):
     done = subprocess.run([NATIVE, "inspect", npus[0], "--verify"], capture_output=True, encoding="utf-8")
     assert done.returncode == 0, done.stdout + done.stderr
-    done = subprocess.run([NATIVE, "-v", "embed", "--model", npus[0], "--device", "openvino", "--precision", "f32",
+    done = subprocess.run([NATIVE, "inspect", npus[0], "--explain", "--json"], capture_output=True, encoding="utf-8")
+    decisions = {one["variant"]: one for one in json.loads(done.stdout)["decisions"] if one["device"] == "openvino:CPU"}
+    for target in TARGETS:
+        decision = decisions[f"npu-{target}-f16-1x128"]
+        assert not decision["loads"] and f"npu:{target}" in decision["reason"], decision
+    done = subprocess.run([NATIVE, "embed", "--model", npus[0], "--device", "openvino", "--precision", "f32", "--quiet",
                            "--input-format", "jsonl", GOLDEN / "minilm.jsonl"], capture_output=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr
     assert cosines(vectors(done.stdout), numpy.load(GOLDEN / "minilm.npy")).min() >= 0.99999
-    for target in TARGETS:
-        assert f"npu-{target}-f16-1x128" in done.stderr, done.stderr
 
 
 # --- What Windows is known for ---

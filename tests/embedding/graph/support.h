@@ -55,7 +55,16 @@ class ScratchFolder {
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   void copy_tiny_bert() const {
-    std::filesystem::copy(tiny_bert("f32"), path_, std::filesystem::copy_options::recursive);
+    // Not copy(), which takes all folders for one and the same in mingw-w64's C++ library.
+    const std::filesystem::path from = tiny_bert("f32");
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(from)) {
+      const auto to = path_ / entry.path().lexically_relative(from);
+      if (entry.is_directory()) {
+        std::filesystem::create_directories(to);
+      } else {
+        std::filesystem::copy_file(entry.path(), to);
+      }
+    }
   }
   void write(const std::string& name, std::string_view text) const { write_file(path_ / name, text); }
   // Sets or, with null, removes a key of a JSON file in the folder.
