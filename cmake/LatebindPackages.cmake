@@ -42,9 +42,9 @@ set(CPACK_PACKAGE_NAME latebind)
 set(CPACK_PACKAGE_VENDOR "Latebind")
 set(CPACK_PACKAGE_CONTACT "Latebind maintainers <maintainers@latebind.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Text embeddings and models on accelerators that are bound at run time")
-set(CPACK_PACKAGE_DESCRIPTION "Turns text into vectors and runs ONNX and OpenVINO models on the CPUs, GPUs and NPUs that
-are there, through OpenVINO or ONNX Runtime. Neither is needed to install it, and
-neither is contained: they are opened at run time if they are there.
+set(CPACK_PACKAGE_DESCRIPTION "Turns text into vectors and runs ONNX and OpenVINO models on the CPUs, GPUs
+and NPUs that are there, through OpenVINO or ONNX Runtime. Neither is needed
+to install it and neither is contained: they are opened at run time.
 .
 The program latebind, its shared library with a C and a C++ interface, and examples.")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
@@ -68,7 +68,7 @@ else()
     # dpkg-shlibdeps asks the packages that are installed, and these are not. What it says of the same source for
     # x86_64; a test compares it with what the files need.
     set(CPACK_DEBIAN_PACKAGE_DEPENDS
-      "libc6 (>= 2.34), libgcc-s1 (>= 4.2), libssl3 (>= 3.0.0), libstdc++6 (>= 12), libutf8proc2 (>= 2.5.0)")
+      "libc6 (>= 2.34), libgcc-s1 (>= 3.0), libssl3 (>= 3.0.0), libstdc++6 (>= 12), libutf8proc2 (>= 1.3)")
   else()
     set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
   endif()

@@ -183,19 +183,27 @@ def test_the_deb_is_installed_works_and_leaves_nothing(packages, tmp_path):
     (root / "var/lib/dpkg/status").touch()
     # Whoever is not root is it in a namespace of his own.
     as_root = [] if os.geteuid() == 0 else ["unshare", "--map-root-user"]
-    # What it depends on and the machine that it is for are not in this root: the loader finds them elsewhere.
-    dpkg = [*as_root, "dpkg", f"--root={root}", "--force-depends", "--force-architecture", f"--log={tmp_path / 'log'}"]
+    # What it depends on and the machine that it is for are not in this root, nor is a shell: its scripts run outside, and
+    # find a stand-in for the one program that they call.
+    dpkg = [*as_root, "dpkg", f"--root={root}", "--force-depends", "--force-architecture", "--force-script-chrootless",
+            f"--log={tmp_path / 'log'}"]
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "ldconfig").write_text(f"#!/bin/sh\necho called >>'{tmp_path / 'ldconfig-log'}'\n")
+    (tools / "ldconfig").chmod(0o755)
+    environment = os.environ | {"PATH": f"{tools}:{os.environ['PATH']}:/usr/sbin:/sbin"}
 
     def files():
         return sorted(str(path.relative_to(root)) for path in root.rglob("*")
                       if "var/lib/dpkg" not in str(path) and not path.is_dir())
 
-    run(*dpkg, "--install", packages / DEB)
+    run(*dpkg, "--install", packages / DEB, env=environment)
     assert {f"usr/{name}" for name in PROMISED} <= set(files())
     assert not [name for name in files() if VENDOR.search(name)]
     listed = run(*dpkg, "--listfiles", "latebind").stdout.split("\n")
     assert set(files()) <= {line.lstrip("/") for line in listed}
     works(root / "usr", home)
-    run(*dpkg, "--purge", "latebind")
+    run(*dpkg, "--purge", "latebind", env=environment)
     assert files() == []
     assert not (root / "usr").exists()
+    assert (tmp_path / "ldconfig-log").read_text() == "called\n" * 2
