@@ -49,7 +49,7 @@ def there(environment):
 
 
 def run(program, arguments, environment, texts=None):
-    given = "".join(json.dumps(text) + "\n" for text in texts or [])
+    given = "".join(json.dumps({"text": text}) + "\n" for text in texts or [])
     done = subprocess.run([str(word) for word in (*program, *arguments)], input=given, capture_output=True,
                           encoding="utf-8", env=environment, timeout=800)
     assert done.returncode == 0, (arguments, done.stdout, done.stderr)

@@ -25,8 +25,8 @@ OnnxBuilder slow_model() {
   return builder;
 }
 
-// The large input: takes seconds on the machine itself. In emulation a smaller one does, and this one minutes, for a vendor
-// may look at a deadline only between two products.
+// The large input: takes seconds on the machine itself. In emulation a smaller one does, and this one minutes, for a
+// vendor may look at a deadline only between two products.
 Tensor<float> large_input() {
   const auto edge = std::stoll(platform::environment("LATEBIND_CONFORMANCE_EDGE").value_or("1024"));
   return {Shape{edge, edge}, std::vector<float>(static_cast<std::size_t>(edge * edge), 0.0F)};
