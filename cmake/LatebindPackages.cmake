@@ -61,6 +61,9 @@ else()
   set(CPACK_GENERATOR TGZ DEB)
   set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
   set(CPACK_DEBIAN_PACKAGE_SECTION science)
+  set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/cmake/packages/postinst
+    ${PROJECT_SOURCE_DIR}/cmake/packages/postrm)
+  set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
   # libcurl is opened at run time, for models by name. OpenVINO under this name is Intel's own package.
   set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libcurl4, ca-certificates")
   set(CPACK_DEBIAN_PACKAGE_SUGGESTS "openvino, python3-pip")
