@@ -32,7 +32,8 @@ using namespace std::chrono_literals;  // NOLINT: as in machine.h
 
 constexpr int kThreads = 8;
 
-// How many requests there are. LATEBIND_TEST_REQUESTS is for emulation, where so many take too long and too much memory.
+// How many requests there are. LATEBIND_TEST_REQUESTS is for emulation, where so many take too long and too much
+// memory.
 int requests() {
   const char* text = std::getenv("LATEBIND_TEST_REQUESTS");
   if (text != nullptr) return static_cast<int>(std::strtol(text, nullptr, 10));
