@@ -1,5 +1,7 @@
 # Installs the build to a fresh prefix, then configures, builds and runs a project that uses it.
+# For another machine: with its TOOLCHAIN, and run by the words of EMULATOR.
 set(prefix ${WORK_DIR}/prefix)
+separate_arguments(EMULATOR)
 file(REMOVE_RECURSE ${WORK_DIR})
 file(MAKE_DIRECTORY ${WORK_DIR})
 
@@ -16,15 +18,20 @@ set(flags "")
 if(SANITIZE)
   set(flags "-fsanitize=${SANITIZE}")
 endif()
+if(TOOLCHAIN)
+  set(compilers -DCMAKE_TOOLCHAIN_FILE=${TOOLCHAIN} -DCMAKE_FIND_ROOT_PATH=${prefix})
+else()
+  set(compilers -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_CXX_COMPILER=${CXX_COMPILER})
+endif()
 run(${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${WORK_DIR}/build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${prefix}
-  -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_CXX_COMPILER=${CXX_COMPILER} -DCMAKE_CXX_FLAGS=${flags}
+  ${compilers} -DCMAKE_CXX_FLAGS=${flags}
   -DCMAKE_C_FLAGS=${flags} -DWANTED_VERSION=${VERSION})
 run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
-run(${WORK_DIR}/build/consumer)
+run(${EMULATOR} ${WORK_DIR}/build/consumer)
 if(NOT output MATCHES "${VERSION}")
   message(FATAL_ERROR "the program says '${output}', not version ${VERSION}")
 endif()
-run(${prefix}/bin/latebind --version)
+run(${EMULATOR} ${prefix}/bin/latebind --version)
 if(NOT output MATCHES "${VERSION}")
   message(FATAL_ERROR "latebind --version says '${output}', not ${VERSION}")
 endif()
