@@ -37,6 +37,7 @@ endif()
 
 find_package(Threads REQUIRED)
 
-# fmt's headers alone: core and backends must cross-compile with nothing but a compiler.
+# fmt's headers are enough: core and backends must cross-compile with nothing but a compiler.
 find_package(fmt REQUIRED)
+include(LatebindFmt)
 find_package(nlohmann_json REQUIRED)
