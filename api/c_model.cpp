@@ -113,10 +113,11 @@ core::Result<TypedLoadOptions> typed(const lb_load_options* options, const core:
   return TypedLoadOptions{std::move(placement), std::move(load)};
 }
 
-lb_code give_attestation(std::shared_ptr<const core::Attestation> attestation, lb_attestation** out) {
+lb_code give_attestation(std::shared_ptr<const core::Attestation> attestation, lb_attestation** out,
+                         std::size_t hung_runs) {
   return guarded([&]() -> core::Status {
     if (out == nullptr) return misuse("no place for the attestation was given");
-    *out = new lb_attestation{std::move(attestation)};
+    *out = new lb_attestation{std::move(attestation), hung_runs};
     return {};
   });
 }
@@ -167,7 +168,7 @@ lb_code lb_attestation_get(const lb_attestation* attestation, lb_active* active)
     value.fixed_lengths = from.active.fixed_lengths.empty() ? nullptr : from.active.fixed_lengths.data();
     value.fixed_length_count = from.active.fixed_lengths.size();
     value.fixed_rows = from.active.fixed_rows;
-    value.hung_runs = from.hung_runs;
+    value.hung_runs = attestation->hung_runs;
     value.emulated = from.active.emulated ? 1 : 0;
     return api::write_struct(value, active, "lb_active");
   });
@@ -305,5 +306,5 @@ lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_coun
 
 lb_code lb_model_attestation(const lb_model* model, lb_attestation** attestation) {
   if (model == nullptr) return api::report(api::misuse("lb_model_attestation: NULL was given"));
-  return api::give_attestation(model->placed->attestation(), attestation);
+  return api::give_attestation(model->placed->attestation(), attestation, model->placed->hung_runs());
 }

@@ -26,6 +26,7 @@ struct lb_output {
 
 struct lb_attestation {
   std::shared_ptr<const latebind::core::Attestation> attestation;
+  std::size_t hung_runs = 0;  // when it was asked for; 0 for one answer
 };
 
 struct lb_model {
@@ -47,6 +48,7 @@ struct TypedLoadOptions {
 };
 [[nodiscard]] core::Result<TypedLoadOptions> typed(const lb_load_options* options, const core::Registry& registry);
 
-[[nodiscard]] lb_code give_attestation(std::shared_ptr<const core::Attestation> attestation, lb_attestation** out);
+[[nodiscard]] lb_code give_attestation(std::shared_ptr<const core::Attestation> attestation, lb_attestation** out,
+                                       std::size_t hung_runs = 0);
 
 }  // namespace latebind::api

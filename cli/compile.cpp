@@ -8,20 +8,19 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "cli/byte_sink.h"
+#include "cli/compile_input.h"
 #include "cli/json_text.h"
 #include "cli/messages.h"
-#include "cli/model_argument.h"
 #include "cli/parser.h"
 #include "cli/runtime_options.h"
 #include "core/bundle/choose.h"
 #include "core/platform/folders.h"
-#include "core/platform/mapped_file.h"
 #include "core/platform/output_file.h"
 #include "core/platform/system_info.h"
 #include "embedding/bundle_parts.h"
@@ -38,6 +37,11 @@ using core::StatusCode;
 constexpr unsigned kSideBySideMax = 64;
 // What compiling takes at its worst, as a multiple of the model's size: the vendors' compilers hold it several times.
 constexpr std::uint64_t kMemoryPerJob = 6;
+
+// Words of --shapes.
+constexpr const char* kAuto = "auto";
+constexpr const char* kBuckets = "buckets";
+constexpr const char* kDynamic = "dynamic";
 
 enum class Format : std::int32_t { kBundle = 0, kFolder = 1, kBlob = 2 };
 
@@ -61,11 +65,12 @@ struct Options {
   RuntimeOptions runtime{};
   std::string model;
   std::vector<std::string> targets;
-  std::string shapes = "auto";
+  std::vector<std::string> shapes{kAuto};
   Format format = Format::kBundle;
   std::string output;
   unsigned jobs = 0;
   bool keep_going = false;
+  bool add = false;
   bool strict = false;
   bool quiet = false;
   bool json = false;
@@ -76,32 +81,17 @@ struct Options {
   std::string licence;
 };
 
-// What is compiled, and what else goes into the bundle.
-struct Input {
-  core::Model model;
-  std::uint64_t bytes = 0;                       // of the model
-  std::optional<embedding::ModelFolder> folder;  // of an embedding model
-  std::optional<embedding::GraphModel> graph;
-  std::size_t inputs = 0;   // of an embedding model
-  std::size_t longest = 0;  // tokens
-};
-
-std::vector<std::string> items_of(const std::vector<std::string>& lists) {
-  std::vector<std::string> items;
-  for (std::string_view list : lists) {
-    while (!list.empty()) {
-      const auto comma = list.find(',');
-      items.emplace_back(list.substr(0, comma));
-      list.remove_prefix(comma == std::string_view::npos ? list.size() : comma + 1);
-    }
-  }
-  return items;
+// The word of --shapes when it is one.
+std::string_view word_of_shapes(const Options& options) {
+  if (options.shapes.size() != 1) return {};
+  const std::string& only = options.shapes.front();
+  return only == kAuto || only == kBuckets || only == kDynamic ? std::string_view(only) : std::string_view();
 }
 
-// "1x32,4x32".
-Result<std::vector<core::Shape>> parse_shapes(const std::string& text) {
+// "1x32" each.
+Result<std::vector<core::Shape>> parse_shapes(const std::vector<std::string>& items) {
   std::vector<core::Shape> shapes;
-  for (const std::string& item : items_of({text})) {
+  for (const std::string& item : items) {
     std::vector<std::int64_t> dims;
     std::string_view rest = item;
     while (true) {
@@ -113,21 +103,20 @@ Result<std::vector<core::Shape>> parse_shapes(const std::string& text) {
     }
     LB_ASSIGN_OR_RETURN(shapes.emplace_back(), core::Shape::make(dims));
   }
-  if (shapes.empty()) return Status(StatusCode::kInvalidArgument, "--shapes: no shape in it");
   return shapes;
 }
 
 // The shapes to compile for this target; one without dimensions means as the model declares them.
 Result<std::vector<std::optional<core::Shape>>> shapes_for(const Options& options, const api::Settings& settings,
-                                                           const Input& input, const core::Device& device) {
-  const bool is_auto = options.shapes == "auto";
+                                                           const CompileInput& input, const core::Device& device) {
+  const std::string_view word = word_of_shapes(options);
   // CPUs and GPUs take texts of any length.
   const bool any_length = input.folder && device.kind != core::DeviceKind::kNpu;
-  if (options.shapes == "dynamic" || any_length || (is_auto && !input.folder)) {
+  if (word == kDynamic || any_length || (word == kAuto && !input.folder)) {
     return std::vector<std::optional<core::Shape>>{std::nullopt};
   }
   std::vector<std::optional<core::Shape>> shapes;
-  if (is_auto || options.shapes == "buckets") {
+  if (!word.empty()) {
     if (!input.folder) return Status(StatusCode::kInvalidArgument, "--shapes buckets is for models that embed text");
     for (const std::size_t length : settings.buckets) {
       if (length < input.longest) shapes.emplace_back(core::Shape{1, static_cast<std::int64_t>(length)});
@@ -141,41 +130,12 @@ Result<std::vector<std::optional<core::Shape>>> shapes_for(const Options& option
   return shapes;
 }
 
-Result<Input> read_input(const Options& options) {
-  LB_ASSIGN_OR_RETURN(const auto place, model_folder(options.model));
-  std::error_code error;
-  const Status is_bundle(StatusCode::kInvalidArgument,
-                         fmt::format("{} is a bundle already: give the model that it was made from", options.model));
-  if (std::filesystem::is_regular_file(place, error)) {
-    if (core::PackageFiles::open(place).ok()) return is_bundle;
-    LB_ASSIGN_OR_RETURN(core::Model model, core::Model::from_file(place));
-    std::uint64_t bytes = 0;
-    for (const auto& file : model.files())
-      bytes += std::filesystem::file_size(file, error);
-    return Input{.model = std::move(model), .bytes = bytes, .folder = {}, .graph = {}};
-  }
-  LB_ASSIGN_OR_RETURN(auto folder, embedding::ModelFolder::open(place));
-  if (folder.files.package() != nullptr) return is_bundle;
-  LB_ASSIGN_OR_RETURN(auto graph, embedding::build_model(folder, {}));
-  Input input{.model = graph.model,
-              .bytes = 0,
-              .folder = {},
-              .graph = {},
-              .inputs = graph.inputs,
-              .longest = folder.max_tokens};
-  const auto large = folder.weights_file ? folder.weights_file : folder.onnx_file;
-  input.bytes = std::filesystem::file_size(*large, error);
-  input.folder = std::move(folder);
-  input.graph = std::move(graph);
-  return input;
-}
-
-Result<std::vector<CompileJob>> plan(const Options& options, const Runtime& runtime, const Input& input,
+Result<std::vector<CompileJob>> plan(const Options& options, const Runtime& runtime, const CompileInput& input,
                                      std::vector<Status>& refused) {
   std::vector<CompileJob> jobs;
-  const std::vector<std::string> targets = items_of(options.targets);
-  for (const std::string& text : targets) {
-    auto target = core::find_compile_target(text, runtime.registry);
+  const core::CompileTargets targets(runtime.registry);
+  for (const std::string& text : options.targets) {
+    auto target = targets.find(text);
     if (!target.ok()) {
       if (!options.keep_going) return target.status();
       refused.push_back(target.status().with_context(text));
@@ -194,7 +154,7 @@ Result<std::vector<CompileJob>> plan(const Options& options, const Runtime& runt
   return jobs;
 }
 
-unsigned side_by_side(const Options& options, const Input& input) {
+unsigned side_by_side(const Options& options, const CompileInput& input) {
   if (options.jobs != 0) return options.jobs;
   const std::uint64_t memory = platform::available_memory_bytes() / 2;
   const std::uint64_t one = std::max<std::uint64_t>(input.bytes * kMemoryPerJob, std::uint64_t{256} << 20);
@@ -213,12 +173,16 @@ std::string told(const CompileJob& job, const CompileOutcome& outcome) {
                      outcome.note.empty() ? "" : "; " + outcome.note);
 }
 
-core::PackageHead head_of(const Options& options, const Input& input) {
+core::PackageHead head_of(const Options& options, const CompileInput& input) {
   core::PackageHead head;
-  if (input.folder) head = embedding::package_head(*input.folder);
+  if (input.added_to) {
+    const core::Manifest& manifest = input.added_to->manifest();
+    head = {manifest.package_name, manifest.package_version, manifest.description, manifest.additional_metadata};
+  } else if (input.folder)
+    head = embedding::package_head(*input.folder);
   if (head.name.empty()) head.name = input.model.name();
   if (!options.name.empty()) head.name = options.name;
-  head.version = options.version;
+  if (!options.version.empty()) head.version = options.version;
   const auto set = [&](const char* key, const std::string& value) {
     if (!value.empty()) head.additional_metadata[key] = value;
   };
@@ -228,31 +192,7 @@ core::PackageHead head_of(const Options& options, const Input& input) {
   return head;
 }
 
-// The portable variant of a model that is one file or two.
-Status add_plain(const core::Model& model, core::PackageWriter& writer) {
-  const core::ModelForm& form = model.forms().front();
-  core::VariantInput variant;
-  variant.name = core::kPortableTarget;
-  core::LatebindInfo info;
-  info.target = core::kPortableTarget;
-  info.format = core::word_of(form.format);
-  const bool onnx = form.format == core::ModelFormat::kOnnx;
-  info.model = onnx ? "model.onnx" : "model.xml";
-  for (const auto& file : model.files()) {
-    LB_ASSIGN_OR_RETURN(auto mapped, platform::MappedFile::open(file));
-    const auto owner = std::make_shared<const platform::MappedFile>(std::move(mapped));
-    variant.files.push_back({file == form.file ? info.model : "model.bin", {owner, owner->bytes()}});
-  }
-  if (onnx) {
-    if (model.digest().status().code() == StatusCode::kUnsupported) return model.digest().status();
-    variant.ep = "CPUExecutionProvider";
-    variant.executor_info["ort"] = {{"model_file", info.model}};
-  }
-  variant.latebind = std::move(info);
-  return writer.add_variant(core::kModelComponent, std::move(variant));
-}
-
-Status write(const Options& options, const Input& input, const std::vector<CompileJob>& jobs,
+Status write(const Options& options, const CompileInput& input, const std::vector<CompileJob>& jobs,
              const std::vector<CompileOutcome>& outcomes) {
   const auto place = platform::path_from_utf8(options.output);
   if (options.format == Format::kBlob) {
@@ -262,11 +202,22 @@ Status write(const Options& options, const Input& input, const std::vector<Compi
     return file.commit();
   }
   core::PackageWriter writer(head_of(options, input));
-  LB_RETURN_IF_ERROR(input.folder ? embedding::add_portable(*input.folder, *input.graph, writer)
-                                  : add_plain(input.model, writer));
+  std::string component = core::kModelComponent;
+  if (input.added_to) {
+    LB_ASSIGN_OR_RETURN(const core::Component* existing, core::model_component(*input.added_to));
+    component = existing->name;
+    std::set<std::string> replaced;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      if (outcomes[i].blob) replaced.insert(core::variant_name(jobs[i]));
+    }
+    LB_RETURN_IF_ERROR(writer.add_package(*input.added_to, component, replaced));
+  } else {
+    LB_RETURN_IF_ERROR(input.folder ? embedding::add_portable(*input.folder, *input.graph, writer)
+                                    : core::add_portable(input.model, writer));
+  }
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (!outcomes[i].blob) continue;
-    LB_RETURN_IF_ERROR(writer.add_variant(core::kModelComponent, core::variant_of(jobs[i], *outcomes[i].blob)));
+    LB_RETURN_IF_ERROR(writer.add_variant(component, core::variant_of(jobs[i], *outcomes[i].blob)));
   }
   return writer.write(place, options.format == Format::kFolder ? core::PackageForm::kFolder : core::PackageForm::kZip);
 }
@@ -298,13 +249,16 @@ std::string for_programs(const Options& options, const std::vector<CompileJob>& 
 Exit compile(const Options& options) {
   const auto runtime = Runtime::make(options.runtime, core::PerformanceHint::kThroughput);
   if (!runtime.ok()) return misuse("compile", runtime.status().message());
-  if (options.shapes != "auto" && options.shapes != "buckets" && options.shapes != "dynamic") {
+  if (word_of_shapes(options).empty()) {
     if (const auto shapes = parse_shapes(options.shapes); !shapes.ok()) {
       return misuse("compile", fmt::format("{}; --shapes is auto, buckets, dynamic or a list such as 1x32,1x128",
                                            shapes.status().message()));
     }
   }
-  const auto input = read_input(options);
+  if (options.add && options.format == Format::kBlob) {
+    return misuse("compile", "--add makes a bundle: --format blob does not go with it");
+  }
+  const auto input = read_compile_input(options.model, options.add);
   if (!input.ok()) return fail(input.status());
   std::vector<Status> refused;
   const auto jobs = plan(options, *runtime, *input, refused);
@@ -356,17 +310,20 @@ void add_compile(CLI::App& program, Action& chosen) {
   CLI::App& app = *program.add_subcommand(
       "compile", "Compiles a model for devices that need not be here, into one file with the portable model.");
   app.add_option("model", options->model,
-                 "Folder of an embedding model, its name on the hub (ORG/NAME), an ONNX file or an OpenVINO IR (.xml).")
+                 "Folder of an embedding model, its name on the hub (ORG/NAME), an ONNX file or an OpenVINO IR (.xml); "
+                 "with --add a bundle.")
       ->required()
       ->type_name("MODEL");
   add_texts(app, "--target", options->targets, "T,T,...",
             "What to compile for: cpu, npu:ARCHITECTURE such as npu:v73 or npu:4000, or a device's full name. "
             "`latebind devices --virtual` lists them.")
+      ->delimiter(',')
       ->required();
-  add_text(app, "--shapes", options->shapes, "SHAPES",
-           "Input shapes, such as 1x32,1x128; buckets: those of embedding.buckets; dynamic: as the model declares "
-           "them; auto: buckets when the model embeds text, else dynamic. A model that embeds text gets them on NPUs "
-           "alone: other devices take any length.");
+  add_texts(app, "--shapes", options->shapes, "SHAPES",
+            "Input shapes, such as 1x32,1x128; buckets: those of embedding.buckets; dynamic: as the model declares "
+            "them; auto: buckets when the model embeds text, else dynamic. A model that embeds text gets them on NPUs "
+            "alone: other devices take any length.")
+      ->delimiter(',');
   add_word(app, "--format", options->format,
            "bundle: one file, a ZIP; folder: the same unpacked; blob: what the vendor's compiler made, alone.");
   add_text(app, "-o,--output", options->output, "FILE", "Where to write. It appears only when it is complete.")
@@ -376,6 +333,10 @@ void add_compile(CLI::App& program, Action& chosen) {
   app.add_flag("--strict", options->strict, "Nodes that a compiler leaves to the CPU are an error.");
   app.add_flag("--keep-going", options->keep_going,
                "Writes what could be compiled, though a target failed or has no compiler here.");
+  app.add_flag(
+      "--add", options->add,
+      "MODEL is a bundle: what is in it is kept, and what is compiled from its portable model is added, instead "
+      "of a variant of the same name. FILE may be the bundle itself.");
   add_text(app, "--name", options->name, "TEXT", "The package's name; the model's own, if not given.");
   add_text(app, "--package-version", options->version, "TEXT", "The package's version.");
   add_text(app, "--source", options->source, "TEXT", "Where the model comes from, for the package's metadata.");
@@ -390,7 +351,9 @@ void add_compile(CLI::App& program, Action& chosen) {
       "The precision is f32 on CPUs and f16 on NPUs that have nothing else, unless --precision says so. The whole\n"
       "model must go to an NPU: nodes that its compiler leaves to the CPU are named, and with --strict they are an\n"
       "error. The portable model is always in the bundle, so that a machine with another device compiles for itself.\n"
-      "The same input and the same versions give the same bytes.");
+      "The same input and the same versions give the same bytes, but for ONNX Runtime's blobs for CPUs, parts of "
+      "which\n"
+      "that library writes in an order that changes from run to run.");
   app.callback([options, &chosen] { chosen = [options] { return compile(*options); }; });
 }
 

@@ -225,12 +225,6 @@ Result<std::vector<Decision>> decisions(const Package& package, const Runtime& r
     }
     const auto backend = runtime.registry.find(candidate.device->backend);
     for (const Variant& variant : component->variants) {
-      if (&variant == core::portable_variant(*component)) {
-        all.push_back({candidate.device->id(), variant.name,
-                       core::Status(core::StatusCode::kIncompatibleBlob,
-                                    "the portable model: it is compiled when no blob does")});
-        continue;
-      }
       core::CompileOptions options = runtime.load.compile;
       if (!runtime.precision_given) options.precision = core::default_precision(*candidate.device);
       all.push_back({candidate.device->id(), variant.name,
@@ -324,7 +318,7 @@ void add_inspect(CLI::App& program, Action& chosen) {
   options->runtime.add_to(app, kGroups);
   app.footer(
       "A bundle is an ONNX Runtime model package, as a folder or as one ZIP of it; packages that\n"
-      "others made are shown as well. Without --verify no model is read.\n\n"
+      "others made are shown as well. No model is read but by --verify and --explain.\n\n"
       "Example:\n"
       "  latebind inspect minilm.lbundle --verify");
   app.callback([options, &chosen] { chosen = [options] { return inspect(*options); }; });

@@ -1,19 +1,19 @@
 # Every library of others that Latebind is built with, under the same target names on every platform:
 #
-#   fmt::fmt-header-only  nlohmann_json::nlohmann_json  CLI11::CLI11  latebind_xxhash  latebind_curl_headers   headers
+#   latebind_fmt          nlohmann_json::nlohmann_json  CLI11::CLI11  latebind_xxhash  latebind_curl_headers   headers
 #   latebind_tomlplusplus                                                                                      headers
 #   latebind_utf8proc  latebind_crypto                                                                         compiled
 #   GTest::gtest  GTest::gmock  GTest::gtest_main                                                              the tests'
 #
-# On the machine that builds they are the distribution's packages. For another machine headers are still those of the
-# distribution, because they are the same for every machine, and what has to be compiled is compiled here from the
-# distribution's sources: GoogleTest from its source package, utf8proc from what scripts/setup unpacks below
+# For Linux they are the distribution's packages: its own, or in the sysroot those for the other machine. For Windows
+# headers are still those of the distribution, because they are the same for every machine, and what has to be compiled
+# is compiled here from the distribution's sources: GoogleTest from its source package, utf8proc from what scripts/setup unpacks below
 # build/runtime/sources. No vendor's library is among them: those are opened at run time.
 set(THREADS_PREFER_PTHREAD_FLAG OFF)
 find_package(Threads REQUIRED)
 
 # Where the distribution has no package built for the machine that is built for.
-if(CMAKE_CROSSCOMPILING)
+if(WIN32)
   set(latebind_dependencies_from_source ON)
 else()
   set(latebind_dependencies_from_source OFF)
@@ -50,7 +50,6 @@ if(latebind_dependencies_from_source)
   header_library(latebind_xxhash xxhash xxhash.h)
   header_library(latebind_curl_headers curl curl/curl.h)
 else()
-  # fmt's headers alone: core and backends must cross-compile with nothing but a compiler.
   find_package(fmt REQUIRED)
   find_package(nlohmann_json REQUIRED)
   find_package(CLI11 REQUIRED)
@@ -76,6 +75,8 @@ else()
     endif()
   endforeach()
 endif()
+
+include(LatebindFmt)
 
 # Unicode's tables, for the tokenizer.
 add_library(latebind_utf8proc INTERFACE)

@@ -16,7 +16,7 @@ function(latebind_layer name)
   cmake_parse_arguments(ARG "" "" "SOURCES;USES;PRIVATE" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
-  target_link_libraries(${name} PUBLIC ${ARG_USES} PRIVATE fmt::fmt-header-only Threads::Threads ${ARG_PRIVATE})
+  target_link_libraries(${name} PUBLIC ${ARG_USES} PRIVATE latebind_fmt Threads::Threads ${ARG_PRIVATE})
   target_compile_definitions(${name} PRIVATE LATEBIND_VERSION="${PROJECT_VERSION}")
 endfunction()
 
@@ -62,7 +62,7 @@ function(latebind_test name)
     message(FATAL_ERROR "${name}: there is no *_test.cpp in ${CMAKE_CURRENT_SOURCE_DIR}")
   endif()
   add_executable(${name} ${tests} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE ${ARG_LINK} fmt::fmt-header-only GTest::gmock GTest::gtest GTest::gtest_main Threads::Threads)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} latebind_fmt GTest::gmock GTest::gtest GTest::gtest_main Threads::Threads)
   target_compile_definitions(${name} PRIVATE LATEBIND_VERSION="${PROJECT_VERSION}"
     LATEBIND_SOURCE_DIR="${LATEBIND_EMULATED_ROOT}${PROJECT_SOURCE_DIR}"
     LATEBIND_BINARY_DIR="${LATEBIND_EMULATED_ROOT}${CMAKE_BINARY_DIR}")

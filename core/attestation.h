@@ -18,9 +18,6 @@ struct Attestation {
   std::string reason;
   // Every device and backend considered, in order, the one taken last.
   std::vector<PlacementStep> steps;
-  // Runs on any device of the placement that were given up and have not come back from the vendor. Counted when the
-  // question is asked of the model; 0 in the attestation of one answer.
-  std::size_t hung_runs = 0;
 
   // `steps` holds what was passed over: makes the whole story of it, that of `taken` being the one that answers.
   void conclude(const std::string& taken);

@@ -2,15 +2,20 @@
 
 namespace latebind::core {
 
+std::string Device::told(const std::string& key) const {
+  const auto found = metadata.find(key);
+  return found == metadata.end() ? std::string() : found->second;
+}
+
 bool Device::is_virtual() const {
-  const auto found = metadata.find("IsVirtual");
-  return found != metadata.end() && found->second == "1";
+  return told("IsVirtual") == "1";
 }
 
 std::string Device::target() const {
   std::string target(word_of(kind));
-  const auto found = metadata.find("Architecture");
-  if (kind != DeviceKind::kCpu && found != metadata.end()) target += ":" + found->second;
+  // What the vendors call the architecture of a GPU is a sentence, and no two call it alike.
+  const std::string architecture = kind == DeviceKind::kNpu ? told("Architecture") : std::string();
+  if (!architecture.empty()) target += ":" + architecture;
   return target;
 }
 

@@ -85,12 +85,9 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates) {
 }
 
 std::shared_ptr<const Attestation> PlacedModel::State::attestation() {
-  const std::size_t hung = hung_runs();
   Pick picked = pick({});
-  if (picked.attestation && hung == 0) return picked.attestation;
-  auto made = picked.attestation ? std::make_shared<Attestation>(*picked.attestation) : std::make_shared<Attestation>();
-  made->hung_runs = hung;
-  if (picked.attestation) return made;
+  if (picked.attestation) return picked.attestation;
+  auto made = std::make_shared<Attestation>();
   // Who would answer is still to be loaded: say so without loading it.
   if (picked.slot != nullptr) {
     made->active.backend = picked.slot->device->backend;
@@ -270,6 +267,10 @@ std::span<const TensorInfo> PlacedModel::outputs() const {
 
 std::shared_ptr<const Attestation> PlacedModel::attestation() const {
   return state_->attestation();
+}
+
+std::size_t PlacedModel::hung_runs() const {
+  return state_->hung_runs();
 }
 
 Status PlacedModel::prepare() {

@@ -56,6 +56,9 @@ class PlacedModel {
   // Who would answer now.
   [[nodiscard]] std::shared_ptr<const Attestation> attestation() const;
 
+  // Runs on any device of the placement that were given up and have not come back from the vendor.
+  [[nodiscard]] std::size_t hung_runs() const;
+
   // Does now, on the device that would answer, what is otherwise done when it is first needed.
   [[nodiscard]] Status prepare();
 

@@ -40,6 +40,7 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs, const RunOptions& options,
                  std::shared_ptr<const Attestation>* answered_by);
   std::shared_ptr<const Attestation> attestation();
+  [[nodiscard]] std::size_t hung_runs() const;
   Status prepare();
   void start_standby();
   void stop();
@@ -101,7 +102,6 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   Status probe(Slot& slot);
   [[nodiscard]] std::optional<std::chrono::milliseconds> run_timeout_of(const Slot& slot) const;
   [[nodiscard]] std::vector<PlacementStep> refusals() const;
-  [[nodiscard]] std::size_t hung_runs() const;
 
   // Constant after place().
   const std::string model_name_;

@@ -28,35 +28,29 @@ std::size_t rank_of(DeviceKind kind) {
 }
 
 // The virtual device of this name, or why it can not run; nothing when there is none.
-std::optional<Placement::Candidate> virtual_candidate(Backend& backend, std::string_view name, bool emulate) {
-  const auto devices = backend.virtual_devices();
-  if (!devices.ok()) return std::nullopt;
-  const auto found = std::ranges::find(*devices, name, &Device::name);
-  if (found == devices->end()) return std::nullopt;
-  const auto is_set = [&](const char* key) {
-    const auto entry = found->metadata.find(key);
-    return entry != found->metadata.end() && entry->second == "1";
-  };
+std::optional<Placement::Candidate> virtual_candidate(const std::vector<Device>& devices, std::string_view name,
+                                                      bool emulate) {
+  const auto found = std::ranges::find(devices, name, &Device::name);
+  if (found == devices.end()) return std::nullopt;
   std::string why;
-  if (is_set("Emulated")) {
+  if (found->told("Emulated") == "1") {
     if (emulate) return Placement::Candidate{*found, {}};
     why = "is not in this machine; --emulate runs it in its vendor's emulation";
-  } else if (const auto missing = found->metadata.find("Missing"); missing != found->metadata.end()) {
-    why = fmt::format("is not in this machine, and its compiler is not installed: {}", missing->second);
+  } else if (const std::string missing = found->told("Missing"); !missing.empty()) {
+    why = fmt::format("is not in this machine, and its compiler is not installed: {}", missing);
   } else {
     why = "is not in this machine, and its vendor emulates it on no machine like this";
   }
-  return Placement::Candidate{std::nullopt, {found->id(), false, why, why}};
+  return Placement::Candidate{std::nullopt,
+                              PlacementStep::refused(found->id(), Status(StatusCode::kDeviceNotFound, why))};
 }
 
-// "openvino:NPU.4000, …"
-std::string virtual_names(Backend& backend) {
-  const auto devices = backend.virtual_devices();
-  std::string names;
-  if (!devices.ok()) return names;
-  for (const Device& device : *devices)
-    names += (names.empty() ? "" : ", ") + device.id();
-  return names;
+// "openvino:NPU, openvino:CPU"
+std::string ids_of(const std::vector<Device>& devices) {
+  std::string ids;
+  for (const Device& device : devices)
+    ids += (ids.empty() ? "" : ", ") + device.id();
+  return ids;
 }
 
 }  // namespace
@@ -183,15 +177,12 @@ std::vector<Placement::Candidate> Placement::resolve(const Registry& registry, b
     if (!term.device.empty()) {
       const Offer& offer = offers.find(term.backend)->second;
       if (!offer.status.ok()) continue;  // the backend's own reason is there already
-      std::vector<std::string> names;
-      for (const Device& device : offer.devices)
-        names.push_back(device.id());
+      const auto asked = registry.find(term.backend)->virtual_devices();
+      const std::vector<Device> others = asked.ok() ? *asked : std::vector<Device>();
       std::string why = fmt::format("no such device here; {} has {}", term.backend,
-                                    names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
-      if (const std::string others = virtual_names(*registry.find(term.backend)); !others.empty()) {
-        why += fmt::format("; virtual ones, to compile for, are {}", others);
-      }
-      add(virtual_candidate(*registry.find(term.backend), term.device, emulate)
+                                    offer.devices.empty() ? "none" : ids_of(offer.devices));
+      if (!others.empty()) why += fmt::format("; virtual ones, to compile for, are {}", ids_of(others));
+      add(virtual_candidate(others, term.device, emulate)
               .value_or(Candidate{std::nullopt, PlacementStep::refused(term.backend + ":" + term.device,
                                                                        Status(StatusCode::kDeviceNotFound, why))}));
     } else if (!term.any_kind) {

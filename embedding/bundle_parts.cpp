@@ -11,6 +11,7 @@
 
 #include "core/bundle/asset.h"
 #include "core/bundle/choose.h"
+#include "core/bundle/compile.h"
 #include "core/onnx_structure.h"
 #include "core/platform/folders.h"
 
@@ -21,7 +22,6 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-constexpr const char* kModelFile = "model.onnx";
 // Texts of a folder that its owner would miss, though nothing reads them.
 constexpr const char* kCompanions[] = {"README.md", "LICENSE", "LICENSE.txt", "NOTICE"};
 // Front matter beyond this is not looked at.
@@ -29,17 +29,11 @@ constexpr std::size_t kFrontMatterMax = std::size_t{64} << 10;
 
 // ONNX Runtime's name for the folder in which it looks for the weights.
 constexpr const char* kWeightsFolderOption = "session.model_external_initializers_file_folder_path";
-constexpr const char* kPortableProvider = "CPUExecutionProvider";
-
-std::string relative_text(const std::filesystem::path& file, const std::filesystem::path& place) {
-  const auto generic = file.lexically_normal().lexically_relative(place.lexically_normal()).generic_u8string();
-  return {generic.begin(), generic.end()};
-}
 
 Result<std::string> add_small_files(const ModelFolder& folder, core::PackageWriter& writer) {
   std::vector<core::PackageFile> files;
   const auto add = [&](const std::filesystem::path& file) -> Status {
-    const std::string name = relative_text(file, folder.files.place());
+    const std::string name = folder.files.relative(file);
     if (std::ranges::find(files, name, &core::PackageFile::path) != files.end() || !folder.files.has(file)) return {};
     LB_ASSIGN_OR_RETURN(auto stored, folder.files.open_file(file));
     files.push_back({name, std::move(stored.bytes)});
@@ -86,23 +80,16 @@ Status add_portable(const ModelFolder& folder, const GraphModel& graph, core::Pa
   if (onnx == nullptr) {
     return Status(StatusCode::kUnsupported, fmt::format("{}: there is no ONNX form of it", folder.name()));
   }
-  core::VariantInput variant;
-  variant.name = core::kPortableTarget;
-  // Without a device, so that stock ONNX Runtime takes it on any.
-  variant.ep = kPortableProvider;
-  nlohmann::json slot{{"model_file", kModelFile}};
-  core::LatebindInfo info;
-  info.target = core::kPortableTarget;
+  core::VariantInput variant = core::portable_input(core::ModelFormat::kOnnx);
+  core::LatebindInfo& info = *variant.latebind;
   info.precision = core::word_of(core::Precision::kF32);
-  info.format = core::word_of(core::ModelFormat::kOnnx);
-  info.model = kModelFile;
   LB_ASSIGN_OR_RETURN(info.assets[kFilesRole], add_small_files(folder, writer));
   if (onnx->file.empty()) {
-    variant.files.push_back({kModelFile, onnx->graph});
+    variant.files.push_back({info.model, onnx->graph});
     for (const core::ExternalData& external : onnx->external) {
       LB_ASSIGN_OR_RETURN(const std::string asset, writer.add_asset({{external.location, external.data}}));
       info.assets[kWeightsRole] = fmt::format("{}/{}", asset, external.location);
-      slot["session_options"][kWeightsFolderOption] = asset;
+      variant.executor_info[core::kHostSlot]["session_options"][kWeightsFolderOption] = asset;
     }
   } else {
     LB_ASSIGN_OR_RETURN(auto stored, folder.files.open_file(*folder.onnx_file));
@@ -110,10 +97,8 @@ Status add_portable(const ModelFolder& folder, const GraphModel& graph, core::Pa
       return Status(StatusCode::kUnsupported,
                     fmt::format("{}: its data is in other files, which a bundle does not take yet", stored.name));
     }
-    variant.files.push_back({kModelFile, std::move(stored.bytes)});
+    variant.files.push_back({info.model, std::move(stored.bytes)});
   }
-  variant.executor_info["ort"] = std::move(slot);
-  variant.latebind = std::move(info);
   return writer.add_variant(core::kModelComponent, std::move(variant));
 }
 

@@ -1,5 +1,6 @@
 #include "embedding/embed_stream.h"
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <new>
@@ -17,6 +18,10 @@ using Clock = std::chrono::steady_clock;
 // batches are under way; the third is the one being filled.
 constexpr std::size_t kWindowsInFlight = 2;
 
+// The first window has at most so many texts, each one after it twice as many, up to what the options say: the first
+// vectors come early, and every length has been met, with the memory that it takes, soon after the start.
+constexpr std::size_t kFirstWindowTexts = 2048;
+
 core::Status no_memory() {
   return core::Status(core::StatusCode::kOutOfMemory, "no memory left for a window of texts; take smaller windows");
 }
@@ -24,7 +29,8 @@ core::Status no_memory() {
 }  // namespace
 
 struct EmbedStream::Parts {
-  Parts(Pipeline& p, VectorSink s, EmbedStreamOptions o) : pipeline(p), sink(std::move(s)), options(o) {}
+  Parts(Pipeline& p, VectorSink s, EmbedStreamOptions o)
+      : pipeline(p), sink(std::move(s)), options(o), window_texts(std::min(o.window_texts, kFirstWindowTexts)) {}
 
   struct Window {
     explicit Window(Pipeline& pipeline) : job(pipeline) {}
@@ -38,6 +44,7 @@ struct EmbedStream::Parts {
   Pipeline& pipeline;
   VectorSink sink;
   EmbedStreamOptions options;
+  std::size_t window_texts;  // of the one being filled
 
   EmbedStats stats;
   core::Status error;
@@ -59,7 +66,7 @@ struct EmbedStream::Parts {
     ++pushed;
     filling->bytes += text.size();
     filling->texts.push_back(std::move(text));
-    if (filling->texts.size() < options.window_texts && filling->bytes < options.window_bytes) return {};
+    if (filling->texts.size() < window_texts && filling->bytes < options.window_bytes) return {};
     return submit(/*more_follows=*/true);
   }
 
@@ -68,6 +75,7 @@ struct EmbedStream::Parts {
     window.vectors.resize(window.texts.size() * pipeline.dimension());
     window.job.start(window.vectors.data(), pushed - window.texts.size(), more_follows, /*caller_helps=*/false);
     in_flight.push_back(std::move(filling));
+    window_texts = std::min(2 * window_texts, options.window_texts);
     while (in_flight.size() > kWindowsInFlight || (!in_flight.empty() && in_flight.front()->job.is_done())) {
       LB_RETURN_IF_ERROR(deliver());
     }

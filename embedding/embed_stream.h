@@ -20,6 +20,7 @@ class Pipeline;
 // Consecutive texts and their vectors: texts.size() rows of dimension() floats. An error ends the stream.
 using VectorSink = std::function<core::Status(std::span<const std::string> texts, std::span<const float> vectors)>;
 
+// A window is full when it has either; the first ones have fewer texts.
 struct EmbedStreamOptions {
   std::size_t window_texts = 8192;
   std::size_t window_bytes = std::size_t{8} << 20;

@@ -142,6 +142,10 @@ std::shared_ptr<const core::Attestation> Embedder::attestation() const {
   return parts_->pipeline.forward().model().attestation();
 }
 
+std::size_t Embedder::hung_runs() const {
+  return parts_->pipeline.forward().model().hung_runs();
+}
+
 core::Status Embedder::prepare() const {
   return parts_->pipeline.forward().prepare();
 }

@@ -50,6 +50,8 @@ class Embedder {
   // Texts are cut to this many tokens.
   [[nodiscard]] std::size_t max_tokens() const;
   [[nodiscard]] std::shared_ptr<const core::Attestation> attestation() const;
+  // Runs that were given up and have not come back from the vendor: core/placed_model.h.
+  [[nodiscard]] std::size_t hung_runs() const;
 
   // Compiles now what is otherwise compiled when a text first needs it, such as every fixed length.
   [[nodiscard]] core::Status prepare() const;

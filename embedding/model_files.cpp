@@ -45,13 +45,6 @@ std::string own_name(const path& folder) {
   return platform::path_to_utf8((error ? folder : canonical).filename());
 }
 
-// "a/b", whatever the system's separator is.
-std::string relative_text(const path& file, const path& place) {
-  const path relative = file.lexically_normal().lexically_relative(place.lexically_normal());
-  const auto generic = relative.generic_u8string();
-  return {generic.begin(), generic.end()};
-}
-
 Result<StoredFile> map_file(const path& file) {
   LB_ASSIGN_OR_RETURN(auto mapped, platform::MappedFile::open(file));
   const auto owner = std::make_shared<const platform::MappedFile>(std::move(mapped));
@@ -102,8 +95,7 @@ Result<ModelFiles> ModelFiles::open(const path& place) {
     const std::string relative = file.path.substr(folder.size() + 1);
     files.references_[relative] = fmt::format("{}/{}", role->second, relative);
   }
-  for (const auto& [relative, reference] : files.references_)
-    LB_RETURN_IF_ERROR(package.open_checked_file(*files.portable_, reference).status());
+  LB_RETURN_IF_ERROR(package.check_asset(*files.portable_, role->second));
   if (const auto weights = info->assets.find(kWeightsRole); weights != info->assets.end()) {
     LB_ASSIGN_OR_RETURN(const core::AssetRef asset, core::parse_asset_ref(weights->second, "weights"));
     // Beside config.json, as in the folder that it came from.
@@ -126,8 +118,13 @@ ModelOrigin ModelFiles::origin() const {
   return package_ ? ModelOrigin{} : origin_of(place_);
 }
 
+std::string ModelFiles::relative(const path& file) const {
+  const auto text = file.lexically_normal().lexically_relative(place_.lexically_normal()).generic_u8string();
+  return {text.begin(), text.end()};
+}
+
 const std::string* ModelFiles::reference_to(const path& file) const {
-  const auto found = references_.find(relative_text(file, place_));
+  const auto found = references_.find(relative(file));
   return found == references_.end() ? nullptr : &found->second;
 }
 

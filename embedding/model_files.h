@@ -58,6 +58,8 @@ class ModelFiles {
   // Null for a folder.
   [[nodiscard]] const core::Package* package() const { return package_ ? &*package_ : nullptr; }
 
+  // The file's path below the place, "a/b" on every system.
+  [[nodiscard]] std::string relative(const std::filesystem::path& file) const;
   [[nodiscard]] bool has(const std::filesystem::path& file) const;
   // Maps it. kNotFound, kPermissionDenied, kIo.
   [[nodiscard]] core::Result<StoredFile> open_file(const std::filesystem::path& file) const;

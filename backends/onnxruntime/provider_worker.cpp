@@ -65,7 +65,12 @@ Result<json> model_for_child(const core::Model& model, const std::filesystem::pa
     auto file = external.file.empty() ? external.file : std::filesystem::absolute(external.file, error);
     const bool whole = !file.empty() && std::filesystem::file_size(file, error) == external.data.bytes.size() && !error;
     if (!whole) {
-      file = folder / fmt::format("data-{}", number++);
+      // By the name that the model has for it, where that is a name: then it is found by its folder, as a file of a
+      // model folder is, and the vendor makes the same of both.
+      const auto name = platform::path_from_utf8(external.location);
+      const bool plain =
+          name == name.filename() && name != graph.filename() && !name.empty() && name != "." && name != "..";
+      file = folder / (plain ? name : std::filesystem::path(fmt::format("data-{}", number++)));
       LB_RETURN_IF_ERROR(write_file(file, external.data.bytes));
     }
     result["external"].push_back({{"location", external.location}, {"file", platform::path_to_utf8(file)}});
@@ -95,6 +100,21 @@ Result<core::Model> model_from_job(const json& job) {
     form.external.push_back(std::move(external));
   }
   return core::Model::from_forms(job.at("name").get<std::string>(), {std::move(form)});
+}
+
+// The vendor writes into its blob what depends on the model's path. With the model's folder as the current one, that is
+// the same wherever the folder lies.
+void enter_folder(const json& model) {
+  std::error_code ignored;
+  const json& external = model.at("external");
+  const json* file = nullptr;
+  if (model.contains("file")) {
+    file = &model.at("file");
+  } else if (!external.empty()) {
+    file = &external.front().at("file");
+  }
+  if (file == nullptr) return;
+  std::filesystem::current_path(platform::path_from_utf8(file->get<std::string>()).parent_path(), ignored);
 }
 
 json options_for_child(const CompileOptions& options) {
@@ -133,6 +153,7 @@ Status compile_job(const std::string& job_file) {
   LB_ASSIGN_OR_RETURN(auto devices, register_provider(*environment, job.at("provider").get<std::string>()));
   name_devices(devices);
   LB_ASSIGN_OR_RETURN(const auto use, plugin_use(job.at("device").get<std::string>(), devices));
+  enter_folder(job.at("model"));
   return compile_context(*environment, model, options, use,
                          platform::path_from_utf8(job.at("output").get<std::string>()));
 }

@@ -59,11 +59,21 @@ std::filesystem::path folder_of_external(const ModelForm& form) {
 // The first version whose optimizer, too, looks into the folder that it is given.
 constexpr std::uint32_t kReadsFromFolder = 21;
 
+enum class Paths { kFull, kFromHere };
+
+std::filesystem::path from_here(const std::filesystem::path& place) {
+  std::error_code error;
+  auto relative = std::filesystem::proximate(place, error);
+  return error ? place : relative;
+}
+
 // The files that a model in memory names. From memory the vendor copies them, more than once; a file it maps.
-Status add_external_data(const Library& library, const ModelForm& form, abi::SessionOptions* options) {
+Status add_external_data(const Library& library, const ModelForm& form, abi::SessionOptions* options,
+                         Paths paths_are = Paths::kFull) {
   if (form.external.empty()) return {};
-  const auto folder = library.api_version >= kReadsFromFolder ? folder_of_external(form) : std::filesystem::path();
+  auto folder = library.api_version >= kReadsFromFolder ? folder_of_external(form) : std::filesystem::path();
   if (!folder.empty()) {
+    if (paths_are == Paths::kFromHere) folder = from_here(folder);
     return add_entry(library, options, "session.model_external_initializers_file_folder_path",
                      platform::path_to_utf8(folder));
   }
@@ -173,6 +183,26 @@ struct MappedBlob {
   platform::MappedFile file;
 };
 
+// `loader`: who reads it, for the error.
+Result<Session> open_blob(std::shared_ptr<const Environment> environment, const core::Blob& blob,
+                          const abi::SessionOptions* options, std::string_view loader) {
+  const Library& library = environment->library();
+  Session session;
+  session.kept.push_back(blob.bytes);
+  session.from_blob = true;
+  abi::Session* handle = nullptr;
+  if (auto* failure = library.api.CreateSessionFromArray(environment->env(), blob.bytes.bytes.data(),
+                                                         blob.bytes.bytes.size(), options, &handle)) {
+    return library.error(StatusCode::kIncompatibleBlob, fmt::format("{} does not load the blob", loader), failure);
+  }
+  session.handle = Owned<abi::Session>(handle, library.api.ReleaseSession);
+  LB_ASSIGN_OR_RETURN(auto declaration, read_declaration(*environment, handle));
+  session.inputs = infos_of(std::move(declaration.inputs));
+  session.outputs = infos_of(std::move(declaration.outputs));
+  session.environment = std::move(environment);
+  return session;
+}
+
 }  // namespace
 
 Result<Session> load_model(std::shared_ptr<const Environment> environment, const core::Model& model,
@@ -203,25 +233,12 @@ Result<Session> load_blob(std::shared_ptr<const Environment> environment, const 
     return Status(StatusCode::kIncompatibleBlob, "the blob is no compiled model of ONNX Runtime: it is damaged");
   }
   LB_ASSIGN_OR_RETURN(auto session_options, make_session_options(*environment, SessionKind::kBlob, options, {}));
-  Session session;
-  session.kept.push_back(blob.bytes);
-  session.from_blob = true;
   const auto bytes = blob.bytes.bytes;
   if (reinterpret_cast<std::uintptr_t>(bytes.data()) % kBlobAlignment == 0) {
     LB_RETURN_IF_ERROR(add_entry(library, session_options.get(), "session.use_ort_model_bytes_directly", "1"));
     LB_RETURN_IF_ERROR(add_entry(library, session_options.get(), "session.use_ort_model_bytes_for_initializers", "1"));
   }
-  abi::Session* handle = nullptr;
-  if (auto* failure = library.api.CreateSessionFromArray(environment->env(), bytes.data(), bytes.size(),
-                                                         session_options.get(), &handle)) {
-    return library.error(StatusCode::kIncompatibleBlob, "ONNX Runtime does not load the blob", failure);
-  }
-  session.handle = Owned<abi::Session>(handle, library.api.ReleaseSession);
-  LB_ASSIGN_OR_RETURN(auto declaration, read_declaration(*environment, handle));
-  session.inputs = infos_of(std::move(declaration.inputs));
-  session.outputs = infos_of(std::move(declaration.outputs));
-  session.environment = std::move(environment);
-  return session;
+  return open_blob(std::move(environment), blob, session_options.get(), "ONNX Runtime");
 }
 
 Result<Session> load_context(std::shared_ptr<const Environment> environment, const core::Blob& blob,
@@ -255,20 +272,7 @@ Result<Session> load_context(std::shared_ptr<const Environment> environment, con
 
   LB_ASSIGN_OR_RETURN(auto session_options, make_session_options(*environment, SessionKind::kBlob, options, {}));
   LB_RETURN_IF_ERROR(use_plugin(*environment, plugin, options.whole_graph, session_options.get()));
-  Session session;
-  session.kept.push_back(blob.bytes);
-  session.from_blob = true;
-  abi::Session* handle = nullptr;
-  if (auto* failure = library.api.CreateSessionFromArray(environment->env(), blob.bytes.bytes.data(),
-                                                         blob.bytes.bytes.size(), session_options.get(), &handle)) {
-    return library.error(StatusCode::kIncompatibleBlob, fmt::format("{} does not load the blob", plugin.id), failure);
-  }
-  session.handle = Owned<abi::Session>(handle, library.api.ReleaseSession);
-  LB_ASSIGN_OR_RETURN(auto declaration, read_declaration(*environment, handle));
-  session.inputs = infos_of(std::move(declaration.inputs));
-  session.outputs = infos_of(std::move(declaration.outputs));
-  session.environment = std::move(environment);
-  return session;
+  return open_blob(std::move(environment), blob, session_options.get(), plugin.id);
 }
 
 Status compile_context(const Environment& environment, const core::Model& model, const CompileOptions& options,
@@ -282,7 +286,7 @@ Status compile_context(const Environment& environment, const core::Model& model,
   LB_ASSIGN_OR_RETURN(const auto prepared, prepare(environment, model, options));
   LB_ASSIGN_OR_RETURN(auto session_options,
                       make_session_options(environment, SessionKind::kContext, options, prepared.dimensions));
-  LB_RETURN_IF_ERROR(add_external_data(library, *prepared.form, session_options.get()));
+  LB_RETURN_IF_ERROR(add_external_data(library, *prepared.form, session_options.get(), Paths::kFromHere));
   // Not strict: the vendor would say that nodes are left, and not which.
   LB_RETURN_IF_ERROR(use_plugin(environment, plugin, /*strict=*/false, session_options.get()));
 
@@ -296,9 +300,10 @@ Status compile_context(const Environment& environment, const core::Model& model,
     return library.error(StatusCode::kInternal, fmt::format("ONNX Runtime does not compile with {}", what), failure);
   };
   const ModelForm& form = *prepared.form;
+  const auto model_file = form.file.empty() ? form.file : from_here(form.file);
   LB_RETURN_IF_ERROR(check(form.file.empty() ? api.ModelCompilationOptions_SetInputModelFromBuffer(
                                                    raw, form.graph.bytes.data(), form.graph.bytes.size())
-                                             : api.ModelCompilationOptions_SetInputModelPath(raw, form.file.c_str()),
+                                             : api.ModelCompilationOptions_SetInputModelPath(raw, model_file.c_str()),
                            "this model"));
   LB_RETURN_IF_ERROR(
       check(api.ModelCompilationOptions_SetOutputModelPath(raw, file.c_str()), "this place to write to"));

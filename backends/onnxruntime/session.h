@@ -44,8 +44,8 @@ struct Session {
                                                  const core::CompileOptions& options, const PluginUse& plugin);
 
 // An ONNX model of contexts that the plugin has compiled, embedded, into `file`: stock ONNX Runtime with that provider
-// loads it, too. kUnsupported, naming nodes, when options.whole_graph is set and some are left to the CPU: `file` may
-// be there all the same.
+// loads it, too. Paths of the model go into what it makes as seen from the current folder. kUnsupported, naming nodes,
+// when options.whole_graph is set and some are left to the CPU: `file` may be there all the same.
 [[nodiscard]] core::Status compile_context(const Environment& environment, const core::Model& model,
                                            const core::CompileOptions& options, const PluginUse& plugin,
                                            const std::filesystem::path& file);

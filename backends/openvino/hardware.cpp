@@ -128,10 +128,9 @@ bool is_listed(const Accelerator& one, const Kind& kind, const std::vector<Devic
   const std::string_view architecture = architecture_of(one);
   return std::ranges::any_of(devices, [&](const Device& device) {
     if (device.kind != kind.kind || device.is_virtual()) return false;
-    const auto said = device.metadata.find("Architecture");
+    const std::string said = device.told("Architecture");
     // Several NPUs differ in their architecture; GPUs can not be told apart by what both sides say.
-    return kind.kind != DeviceKind::kNpu || architecture.empty() || said == device.metadata.end() ||
-           said->second == architecture;
+    return kind.kind != DeviceKind::kNpu || architecture.empty() || said.empty() || said == architecture;
   });
 }
 

@@ -106,9 +106,9 @@ std::string_view vendor_word(Precision precision) {
 }
 
 // What a stream keeps of the shapes that it ran, some 4 entries a shape and a quarter of a megabyte each. The vendor's
-// default of 5,000 makes memory grow for hours where lengths are mixed; this is enough for the hundred lengths used
-// last.
-constexpr const char* kRuntimeCacheCapacity = "512";
+// default of 5,000 makes memory grow for hours where lengths are mixed. With the four shapes run last nothing is slower,
+// because what is expensive to make stays in a second cache of the vendor's; with none, memory is not shared at all.
+constexpr const char* kRuntimeCacheCapacity = "16";
 
 unsigned default_streams(unsigned threads) {
   if (threads <= 8) return std::max(threads, 1U);

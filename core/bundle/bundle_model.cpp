@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -21,10 +20,6 @@ namespace {
 
 // Files beside an ONNX model that may hold its data; a model has one or a few.
 constexpr std::size_t kExternalMax = 256;
-
-bool ends_with(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
 
 // What a variant may refer to beside its model file: by the name that the model has for it, and how the package finds
 // it.
@@ -60,7 +55,7 @@ Result<ModelForm> form_of(const Package& package, const Variant& variant, std::v
   LB_ASSIGN_OR_RETURN(form.graph, package.open_file(variant, file));
   references.push_back(file);
   LB_ASSIGN_OR_RETURN(const auto others, companions(package, variant, file));
-  if (ends_with(file, ".xml")) {
+  if (file.ends_with(".xml")) {
     form.format = ModelFormat::kOpenvinoIr;
     const std::string weights = file.substr(0, file.size() - 4) + ".bin";
     const auto found = std::ranges::find(others, weights, &Companion::location);
@@ -123,14 +118,16 @@ Result<Model> model_of_bundle(const Package& package) {
   return digest.empty() ? model : model.with_digest(digest);
 }
 
+bool is_bundle(const std::filesystem::path& place) {
+  std::error_code error;
+  if (std::filesystem::is_directory(place, error)) return std::filesystem::exists(place / kManifestFile, error);
+  const auto mapped = platform::MappedFile::open(place);
+  return mapped.ok() && looks_like_zip(mapped->bytes());
+}
+
 Result<Model> open_model(const std::filesystem::path& place) {
   std::error_code error;
-  bool is_bundle = std::filesystem::is_directory(place, error);
-  if (!is_bundle) {
-    const auto mapped = platform::MappedFile::open(place);
-    is_bundle = mapped.ok() && looks_like_zip(mapped->bytes());
-  }
-  if (!is_bundle) return Model::from_file(place);
+  if (!std::filesystem::is_directory(place, error) && !is_bundle(place)) return Model::from_file(place);
   LB_ASSIGN_OR_RETURN(const Package package, Package::open(place));
   return model_of_bundle(package);
 }

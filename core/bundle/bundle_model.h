@@ -8,6 +8,9 @@
 
 namespace latebind::core {
 
+// True for a ZIP, and for a folder with a manifest: what Package::open() is for.
+[[nodiscard]] bool is_bundle(const std::filesystem::path& place);
+
 // The forms refer to the bundle's pages. kInvalidModel for a bundle with neither a portable model nor blobs of ours.
 [[nodiscard]] Result<Model> model_of_bundle(const Package& package);
 

@@ -11,10 +11,6 @@
 namespace latebind::core {
 namespace {
 
-// The slot, and the provider for CPUs, of the host whose format this is.
-constexpr std::string_view kHostSlot = "ort";
-constexpr std::string_view kHostCpuProvider = "CPUExecutionProvider";
-
 using Dims = std::vector<std::int64_t>;
 
 std::string text_of(const std::vector<Dims>& shapes) {
@@ -25,20 +21,9 @@ std::string text_of(const std::vector<Dims>& shapes) {
   return fmt::format("{}", fmt::join(texts, " "));
 }
 
-std::vector<Dims> dims_of(const std::vector<Shape>& shapes) {
-  std::vector<Dims> all;
-  for (const Shape& shape : shapes) {
-    Dims& dims = all.emplace_back();
-    for (std::size_t i = 0; i < shape.rank(); ++i)
-      dims.push_back(shape[i]);
-  }
-  return all;
-}
-
 // Everything but the shapes.
 Status judge_but_shapes(const LatebindInfo& info, const Device& device, const CompileOptions& options) {
   const auto refuse = [](std::string why) { return Status(StatusCode::kIncompatibleBlob, std::move(why)); };
-  if (info.is_portable()) return refuse("the portable model: it is compiled when no blob does");
   if (info.backend != device.backend) return refuse(fmt::format("made for the backend {}", printable(info.backend)));
   if (info.target != device.target()) {
     return refuse(fmt::format("made for {}, this device is {}", printable(info.target), device.target()));
@@ -63,7 +48,21 @@ Result<Blob> open_blob(const Package& package, const Variant& variant, const std
   return blob;
 }
 
+// By Latebind's own word, else when it is plain ONNX by what the host's slot says.
+bool is_portable(const Variant& variant) {
+  if (variant.latebind) return variant.latebind->is_portable();
+  return (variant.ep.empty() || variant.ep == kHostCpuProvider) && variant.compatibility_string.empty() &&
+         !model_file_of(variant).empty();
+}
+
 }  // namespace
+
+std::vector<std::vector<std::int64_t>> dims_of(const std::vector<Shape>& shapes) {
+  std::vector<Dims> all;
+  for (const Shape& shape : shapes)
+    all.emplace_back(shape.dims().begin(), shape.dims().end());
+  return all;
+}
 
 Result<const Component*> model_component(const Package& package) {
   const auto& components = package.manifest().components;
@@ -82,26 +81,22 @@ const Variant* portable_variant(const Component& component) {
   const auto ours =
       std::ranges::find_if(variants, [](const Variant& v) { return v.latebind && v.latebind->is_portable(); });
   if (ours != variants.end()) return &*ours;
-  const auto plain = std::ranges::find_if(variants, [](const Variant& variant) {
-    return !variant.latebind && (variant.ep.empty() || variant.ep == kHostCpuProvider) &&
-           variant.compatibility_string.empty() && !model_file_of(variant).empty();
-  });
+  const auto plain = std::ranges::find_if(variants, is_portable);
   return plain == variants.end() ? nullptr : &*plain;
 }
 
 std::string model_file_of(const Variant& variant) {
   if (variant.latebind) return variant.latebind->model;
-  const auto slot = variant.executor_info.find(std::string(kHostSlot));
+  const auto slot = variant.executor_info.find(kHostSlot);
   if (slot == variant.executor_info.end()) return {};
-  const auto file = slot->second.find("model_file");
+  const auto file = slot->second.find(kHostModelFile);
   return file != slot->second.end() && file->is_string() ? file->get<std::string>() : std::string();
 }
 
 Status judge(const Variant& variant, const Device& device, const CompileOptions& options) {
-  if (!variant.latebind) {
-    return Status(StatusCode::kIncompatibleBlob,
-                  "made by another tool, which does not say in what precision it computes");
-  }
+  const auto refuse = [](const char* why) { return Status(StatusCode::kIncompatibleBlob, why); };
+  if (is_portable(variant)) return refuse("the portable model: it is compiled when no blob does");
+  if (!variant.latebind) return refuse("made by another tool, which does not say in what precision it computes");
   LB_RETURN_IF_ERROR(judge_but_shapes(*variant.latebind, device, options));
   const auto wanted = dims_of(options.input_shapes);
   if (variant.latebind->shapes == wanted) return {};
@@ -150,7 +145,9 @@ std::vector<std::size_t> BundleBlobs::fixed_lengths(const Device& device, const 
                                                     std::size_t rows) const {
   std::vector<std::size_t> lengths;
   for (const Variant& variant : component_.variants) {
-    if (!variant.latebind || !judge_but_shapes(*variant.latebind, device, options).ok()) continue;
+    if (!variant.latebind || is_portable(variant) || !judge_but_shapes(*variant.latebind, device, options).ok()) {
+      continue;
+    }
     const auto& shapes = variant.latebind->shapes;
     const bool same =
         !shapes.empty() && std::ranges::all_of(shapes, [&](const Dims& d) { return d == shapes.front(); });

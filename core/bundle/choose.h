@@ -4,6 +4,7 @@
 // this very runtime is the backend's to say when it loads it. Immutable; any thread.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ inline constexpr const char* kModelComponent = "model";
 
 // The file that a variant loads, by Latebind's slot, else by ONNX Runtime's; empty when neither says.
 [[nodiscard]] std::string model_file_of(const Variant& variant);
+
+// As a LatebindInfo has them.
+[[nodiscard]] std::vector<std::vector<std::int64_t>> dims_of(const std::vector<Shape>& shapes);
 
 // Ok when the variant is a blob that may do for the device with these options; else kIncompatibleBlob with the reason.
 [[nodiscard]] Status judge(const Variant& variant, const Device& device, const CompileOptions& options);

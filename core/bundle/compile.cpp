@@ -11,36 +11,12 @@
 #include <utility>
 
 #include "core/bundle/choose.h"
+#include "core/onnx_structure.h"
+#include "core/platform/folders.h"
+#include "core/platform/mapped_file.h"
 
 namespace latebind::core {
 namespace {
-
-std::string metadata_of(const Device& device, const std::string& key) {
-  const auto found = device.metadata.find(key);
-  return found == device.metadata.end() ? std::string() : found->second;
-}
-
-bool lacks_compiler(const Device& device) {
-  return metadata_of(device, "CompilerInstalled") == "0";
-}
-
-// Real ones first: what is here compiles for itself.
-std::vector<CompileTarget> all_targets(const Registry& registry, std::vector<std::string>& reasons) {
-  std::vector<CompileTarget> targets;
-  const auto add = [&](const std::shared_ptr<Backend>& backend, Result<std::vector<Device>> devices) {
-    if (!devices.ok()) {
-      reasons.push_back(fmt::format("{}: {}", backend->name(), devices.status().brief()));
-      return;
-    }
-    for (Device& device : *devices)
-      targets.push_back({{}, backend, std::move(device)});
-  };
-  for (const auto& backend : registry.all())
-    add(backend, backend->devices());
-  for (const auto& backend : registry.all())
-    add(backend, backend->virtual_devices());
-  return targets;
-}
 
 bool is_meant(std::string_view text, const Device& device) {
   return text == device.id() || text == device.target() || (text == word_of(device.kind) && !device.is_virtual());
@@ -50,10 +26,7 @@ bool is_meant(std::string_view text, const Device& device) {
 std::string shapes_text(const std::vector<Shape>& shapes) {
   std::vector<std::string> texts;
   for (const Shape& shape : shapes) {
-    std::string text;
-    for (std::size_t i = 0; i < shape.rank(); ++i)
-      text += fmt::format("{}{}", i == 0 ? "" : "x", shape[i]);
-    texts.push_back(shape.rank() == 0 ? "scalar" : text);
+    texts.push_back(shape.rank() == 0 ? "scalar" : fmt::format("{}", fmt::join(shape.dims(), "x")));
   }
   if (std::ranges::adjacent_find(texts, std::not_equal_to<>()) == texts.end()) texts.resize(1);
   return fmt::format("{}", fmt::join(texts, "+"));
@@ -85,25 +58,40 @@ CompileOutcome compile_one(const Model& model, const CompileJob& job, bool stric
 
 }  // namespace
 
-Result<CompileTarget> find_compile_target(std::string_view text, const Registry& registry) {
-  std::vector<std::string> reasons;
-  auto targets = all_targets(registry, reasons);
-  const CompileTarget* without_compiler = nullptr;
-  for (CompileTarget& target : targets) {
+// Real devices first: what is here compiles for itself.
+CompileTargets::CompileTargets(const Registry& registry) {
+  const auto add = [this](const std::shared_ptr<Backend>& backend, Result<std::vector<Device>> devices) {
+    if (!devices.ok()) {
+      reasons_.push_back(fmt::format("{}: {}", backend->name(), devices.status().brief()));
+      return;
+    }
+    for (Device& device : *devices)
+      all_.push_back({{}, backend, std::move(device)});
+  };
+  for (const auto& backend : registry.all())
+    add(backend, backend->devices());
+  for (const auto& backend : registry.all())
+    add(backend, backend->virtual_devices());
+}
+
+Result<CompileTarget> CompileTargets::find(std::string_view text) const {
+  std::string missing;
+  for (const CompileTarget& target : all_) {
     if (!is_meant(text, target.device)) continue;
-    if (lacks_compiler(target.device)) {
-      if (without_compiler == nullptr) without_compiler = &target;
+    if (target.device.told("CompilerInstalled") == "0") {
+      if (missing.empty()) missing = target.device.told("Missing");
       continue;
     }
-    target.text = text;
-    return std::move(target);
+    CompileTarget found = target;
+    found.text = text;
+    return found;
   }
-  if (without_compiler != nullptr) {
-    return Status(StatusCode::kLibraryNotFound, fmt::format("there is no compiler for {} here; missing is {}", text,
-                                                            metadata_of(without_compiler->device, "Missing")));
+  if (!missing.empty()) {
+    return Status(StatusCode::kLibraryNotFound,
+                  fmt::format("there is no compiler for {} here; missing is {}", text, missing));
   }
   std::vector<std::string> names;
-  for (const CompileTarget& target : targets) {
+  for (const CompileTarget& target : all_) {
     names.push_back(target.device.target());
     if (!target.device.is_virtual()) names.push_back(target.device.id());
   }
@@ -112,12 +100,12 @@ Result<CompileTarget> find_compile_target(std::string_view text, const Registry&
   const std::vector<std::string_view> known(names.begin(), names.end());
   const Status unknown = unknown_word_error("target", text, known);
   return Status(StatusCode::kDeviceNotFound,
-                reasons.empty() ? std::string(unknown.message())
-                                : fmt::format("{}; not asked: {}", unknown.message(), fmt::join(reasons, "; ")));
+                reasons_.empty() ? std::string(unknown.message())
+                                 : fmt::format("{}; not asked: {}", unknown.message(), fmt::join(reasons_, "; ")));
 }
 
 Precision default_precision(const Device& device) {
-  const std::string says = metadata_of(device, "Precisions");
+  const std::string says = device.told("Precisions");
   const std::string_view first = std::string_view(says).substr(0, says.find(','));
   if (says.empty() || says.find(word_of(Precision::kF32)) != std::string::npos) {
     return says.empty() && device.kind == DeviceKind::kNpu ? Precision::kF16 : Precision::kF32;
@@ -129,8 +117,8 @@ Precision default_precision(const Device& device) {
 std::string variant_name(const CompileJob& job) {
   std::string target = job.target.device.target();
   std::ranges::replace(target, ':', '-');
-  // CPUs of several backends are told apart.
-  if (job.target.device.kind == DeviceKind::kCpu) target += "-" + job.target.device.backend;
+  // An NPU's architecture tells whose it is; a CPU or GPU may be the device of several backends.
+  if (job.target.device.kind != DeviceKind::kNpu) target += "-" + job.target.device.backend;
   std::string name = fmt::format("{}-{}", target, word_of(job.options.precision));
   if (!job.options.input_shapes.empty()) name += "-" + shapes_text(job.options.input_shapes);
   return name;
@@ -171,6 +159,38 @@ std::vector<CompileOutcome> compile_all(const Model& model, std::span<const Comp
   return outcomes;
 }
 
+VariantInput portable_input(ModelFormat format) {
+  VariantInput variant;
+  variant.name = kPortableTarget;
+  LatebindInfo info;
+  info.target = kPortableTarget;
+  info.format = word_of(format);
+  info.model = format == ModelFormat::kOnnx ? "model.onnx" : "model.xml";
+  if (format == ModelFormat::kOnnx) {
+    // Without a device, so that the host takes it on any.
+    variant.ep = kHostCpuProvider;
+    variant.executor_info[kHostSlot] = {{kHostModelFile, info.model}};
+  }
+  variant.latebind = std::move(info);
+  return variant;
+}
+
+Status add_portable(const Model& model, PackageWriter& writer) {
+  const ModelForm& form = model.forms().front();
+  VariantInput variant = portable_input(form.format);
+  for (const auto& file : model.files()) {
+    LB_ASSIGN_OR_RETURN(auto mapped, platform::MappedFile::open(file));
+    const auto owner = std::make_shared<const platform::MappedFile>(std::move(mapped));
+    if (form.format == ModelFormat::kOnnx && may_name_external_data(owner->bytes())) {
+      return Status(StatusCode::kUnsupported,
+                    fmt::format("{}: its data is in other files, which a bundle does not take yet",
+                                platform::path_to_utf8(file)));
+    }
+    variant.files.push_back({file == form.file ? variant.latebind->model : "model.bin", {owner, owner->bytes()}});
+  }
+  return writer.add_variant(kModelComponent, std::move(variant));
+}
+
 VariantInput variant_of(const CompileJob& job, const Blob& blob) {
   const Device& device = job.target.device;
   VariantInput variant;
@@ -180,9 +200,9 @@ VariantInput variant_of(const CompileJob& job, const Blob& blob) {
   // A plugin provider's blob is an ONNX model around its context, which stock ONNX Runtime loads with that provider.
   std::string file = "model.blob";
   if (!blob.compatibility.empty()) {
-    variant.ep = metadata_of(device, "Provider");
+    variant.ep = device.told("Provider");
     file = "model.onnx";
-    variant.executor_info["ort"] = {{"model_file", file}};
+    variant.executor_info[kHostSlot] = {{kHostModelFile, file}};
   }
   LatebindInfo info;
   info.target = device.target();
@@ -192,11 +212,7 @@ VariantInput variant_of(const CompileJob& job, const Blob& blob) {
   info.precision = word_of(blob.precision);
   info.format = "blob";
   info.model = file;
-  for (const Shape& shape : job.options.input_shapes) {
-    auto& dims = info.shapes.emplace_back();
-    for (std::size_t i = 0; i < shape.rank(); ++i)
-      dims.push_back(shape[i]);
-  }
+  info.shapes = dims_of(job.options.input_shapes);
   variant.latebind = std::move(info);
   variant.files.push_back({file, blob.bytes});
   return variant;

@@ -25,9 +25,19 @@ struct CompileTarget {
   Device device;
 };
 
-// The first backend that can compile for it. kDeviceNotFound with the known targets; kLibraryNotFound, with what is
-// missing and where users get it, when the compiler is not installed.
-[[nodiscard]] Result<CompileTarget> find_compile_target(std::string_view text, const Registry& registry);
+// Everything that can be compiled for here: the backends are asked once, when it is made. Any thread.
+class CompileTargets {
+ public:
+  explicit CompileTargets(const Registry& registry);
+
+  // The first backend that can compile for it. kDeviceNotFound with the known targets; kLibraryNotFound, with what is
+  // missing and where users get it, when the compiler is not installed.
+  [[nodiscard]] Result<CompileTarget> find(std::string_view text) const;
+
+ private:
+  std::vector<CompileTarget> all_;
+  std::vector<std::string> reasons_;  // of backends that could not be asked
+};
 
 // What a device computes in unless somebody says otherwise: f32 where it can, else what it says, f16 for NPUs.
 [[nodiscard]] Precision default_precision(const Device& device);
@@ -61,6 +71,14 @@ struct CompileRun {
 // One outcome for each job, in their order; kCancelled for those that were not begun. Uses threads of its own.
 [[nodiscard]] std::vector<CompileOutcome> compile_all(const Model& model, std::span<const CompileJob> jobs,
                                                       const CompileRun& run);
+
+// The variant "portable" of a model file in this format, without its files: `files` and what else it needs are the
+// caller's to add. An ONNX file is what stock ONNX Runtime takes on any CPU.
+[[nodiscard]] VariantInput portable_input(ModelFormat format);
+
+// Adds the portable variant of a model that lies in a file, an ONNX file or an IR with its .bin. kUnsupported for an
+// ONNX model with data in other files.
+[[nodiscard]] Status add_portable(const Model& model, PackageWriter& writer);
 
 // The variant that carries this blob: for plugin providers an ONNX model that stock ONNX Runtime loads with them.
 [[nodiscard]] VariantInput variant_of(const CompileJob& job, const Blob& blob);

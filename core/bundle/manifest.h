@@ -24,6 +24,10 @@
 namespace latebind::core {
 
 inline constexpr const char* kManifestFile = "manifest.json";
+// In `executor_info`, the slot of the host whose format this is, what it loads from there, and its provider for CPUs.
+inline constexpr const char* kHostSlot = "ort";
+inline constexpr const char* kHostModelFile = "model_file";
+inline constexpr const char* kHostCpuProvider = "CPUExecutionProvider";
 
 // Portable: all paths stay in the package. Installed: they may lead anywhere on this machine.
 enum class PackageLayout : std::int32_t { kPortable = 0, kInstalled = 1 };

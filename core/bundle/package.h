@@ -69,6 +69,9 @@ class Package {
   // What nothing is recorded of is taken as it is.
   [[nodiscard]] Result<SharedBytes> open_checked_file(const Variant& variant, std::string_view reference) const;
 
+  // The same for all files of the shared asset that `reference` names.
+  [[nodiscard]] Status check_asset(const Variant& variant, std::string_view reference) const;
+
   // Reads every file. An error only when the files can not be listed.
   [[nodiscard]] Result<PackageReport> verify() const;
 

@@ -58,8 +58,8 @@ std::span<const PackageFiles::File> files_below(const Files& all, const std::str
 }
 
 // Compares an asset's content with its name. kUnsupported for one that lies outside of the package.
-Status check_asset(const PackageFiles& files, const Files& all, const std::string& uri, const std::string& folder,
-                   Sums& sums) {
+Status compare_asset(const PackageFiles& files, const Files& all, const std::string& uri, const std::string& folder,
+                     Sums& sums) {
   if (platform::path_from_utf8(folder).is_absolute()) {
     return Status(StatusCode::kUnsupported,
                   fmt::format("{}: the shared asset in '{}' lies outside of the package and is not compared",
@@ -85,7 +85,7 @@ Result<SharedBytes> Package::open_verified_file(const Variant& variant, std::str
     LB_ASSIGN_OR_RETURN(const AssetRef ref, parse_asset_ref(reference, files().name()));
     LB_ASSIGN_OR_RETURN(const auto all, files().list());
     Sums sums(files());
-    LB_RETURN_IF_ERROR(check_asset(files(), all, ref.uri, assets().at(ref.uri), sums));
+    LB_RETURN_IF_ERROR(compare_asset(files(), all, ref.uri, assets().at(ref.uri), sums));
     return bytes;
   }
   if (variant.latebind) {
@@ -108,6 +108,20 @@ Result<SharedBytes> Package::open_checked_file(const Variant& variant, std::stri
   auto verified = open_verified_file(variant, reference);
   if (verified.status().code() == StatusCode::kUnsupported) return open_file(variant, reference);
   return verified;
+}
+
+Status Package::check_asset(const Variant& variant, std::string_view reference) const {
+  LB_ASSIGN_OR_RETURN(const std::string folder, resolve(variant, reference));
+  LB_ASSIGN_OR_RETURN(const auto all, files().list());
+  if (!files().is_zip()) {
+    LB_ASSIGN_OR_RETURN(const AssetRef asset, parse_asset_ref(reference, files().name()));
+    Sums sums(files());
+    const Status compared = compare_asset(files(), all, asset.uri, folder, sums);
+    return compared.code() == StatusCode::kUnsupported ? Status() : compared;
+  }
+  for (const auto& file : files_below(all, folder))
+    LB_RETURN_IF_ERROR(files().check(file.path));
+  return {};
 }
 
 Result<PackageReport> Package::verify() const {
@@ -141,7 +155,7 @@ Result<PackageReport> Package::verify() const {
     }
   }
   for (const auto& [uri, folder] : assets()) {
-    const Status status = check_asset(files(), all, uri, folder, sums);
+    const Status status = compare_asset(files(), all, uri, folder, sums);
     if (status.code() == StatusCode::kUnsupported) {
       report.unsummed.push_back(folder);
       continue;

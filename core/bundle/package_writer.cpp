@@ -70,6 +70,22 @@ bool is_empty_or_absent(const path& place) {
   return std::filesystem::is_directory(place, error) && std::filesystem::is_empty(place, error) && !error;
 }
 
+Result<std::vector<PackageFile>> files_below(const PackageFiles& files, const std::string& folder) {
+  if (platform::path_from_utf8(folder).is_absolute()) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("{}: '{}' lies outside of the package", files.name(), printable(folder)));
+  }
+  LB_ASSIGN_OR_RETURN(const auto all, files.list());
+  const std::string prefix = folder.empty() ? "" : folder + "/";
+  std::vector<PackageFile> found;
+  for (const auto& file : all) {
+    if (!file.path.starts_with(prefix)) continue;
+    LB_ASSIGN_OR_RETURN(SharedBytes bytes, files.read(file.path));
+    found.push_back({file.path.substr(prefix.size()), std::move(bytes)});
+  }
+  return found;
+}
+
 }  // namespace
 
 Result<std::string> PackageWriter::add_asset(const std::vector<PackageFile>& files) {
@@ -118,6 +134,34 @@ Status PackageWriter::add_variant(const std::string& component, VariantInput var
   return Status();
 }
 
+Status PackageWriter::add_package(const Package& package, std::string_view component,
+                                  const std::set<std::string>& without) {
+  LB_ASSIGN_OR_RETURN(const PackageReport report, package.verify());
+  if (!report.ok()) return report.damages.front();
+  for (const auto& [uri, folder] : package.assets()) {
+    LB_ASSIGN_OR_RETURN(const auto files, files_below(package.files(), folder));
+    LB_RETURN_IF_ERROR(add_asset(files).status());
+  }
+  for (const Component& from : package.manifest().components) {
+    if (!from.additional_metadata.is_null()) component_metadata_[from.name] = from.additional_metadata;
+    for (const Variant& variant : from.variants) {
+      if (from.name == component && without.contains(variant.name)) continue;
+      VariantInput input{.name = variant.name,
+                         .ep = variant.ep,
+                         .device = variant.device,
+                         .compatibility_string = variant.compatibility_string,
+                         .latebind = variant.latebind,
+                         .executor_info = variant.executor_info,
+                         .additional_metadata = variant.additional_metadata};
+      if (variant.folder) {
+        LB_ASSIGN_OR_RETURN(input.files, files_below(package.files(), *variant.folder));
+      }
+      LB_RETURN_IF_ERROR(add_variant(from.name, std::move(input)));
+    }
+  }
+  return {};
+}
+
 Manifest PackageWriter::make_manifest() const {
   Manifest manifest;
   manifest.package_name = head_.name;
@@ -127,6 +171,9 @@ Manifest PackageWriter::make_manifest() const {
   for (const auto& [name, variants] : components_) {
     Component component;
     component.name = name;
+    if (const auto metadata = component_metadata_.find(name); metadata != component_metadata_.end()) {
+      component.additional_metadata = metadata->second;
+    }
     for (const auto& [variant_name, input] : variants) {
       Variant variant;
       variant.name = variant_name;

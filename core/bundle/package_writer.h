@@ -16,11 +16,13 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/bundle/manifest.h"
+#include "core/bundle/package.h"
 #include "core/config.h"
 #include "core/model.h"
 #include "core/result.h"
@@ -71,6 +73,11 @@ class PackageWriter {
   // could not be read back, and for assets that were not added before.
   Status add_variant(const std::string& component, VariantInput variant);
 
+  // Everything that is in `package` but the variants of `component` that are named in `without`, after comparing every
+  // file with what is recorded of it. The bytes stay those of the package's mapped files. kInvalidModel for damage,
+  // kUnsupported for a package that refers to files outside of it, and the errors of add_variant().
+  Status add_package(const Package& package, std::string_view component, const std::set<std::string>& without);
+
   // ZIP: by temporary file and rename; whoever is killed at any moment leaves the old file or the new one. Folder: as
   // OutputFolder says; an existing folder is replaced only if it is empty or a package itself (kInvalidArgument).
   // Nothing is left behind after an error (kDiskFull, kPermissionDenied …), and what killed writers left is removed.
@@ -83,6 +90,7 @@ class PackageWriter {
   PackageHead head_;
   std::map<std::string, std::vector<PackageFile>> assets_;                 // by uri
   std::map<std::string, std::map<std::string, VariantInput>> components_;  // by name
+  std::map<std::string, nlohmann::json> component_metadata_;
 };
 
 // Writes files (path in the package → bytes) as a folder, with the guarantees of PackageWriter::write().

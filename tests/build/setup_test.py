@@ -35,6 +35,7 @@ class SetupTest(unittest.TestCase):
         self.log.touch()
         self.stand_in(self.tools / "dpkg-query", "echo installed")
         self.stand_in(self.tools / "id", "echo 1000")
+        self.stand_in(self.tools / "uname", '[ "$1" = -s ] && echo Linux || echo x86_64')
         model = self.root / "build" / "runtime" / "model"
         (model / VERSIONS["MODEL_NAME"]).mkdir(parents=True)
         (model / VERSIONS["MODEL_NAME"] / "model.safetensors").touch()
@@ -119,6 +120,38 @@ class SetupTest(unittest.TestCase):
         done = self.setup_script("runtime")
         self.assertEqual(done.returncode, 1)
         self.assertIn("model.safetensors is not the published file", done.stderr)
+
+    def test_libraries_for_aarch64_come_by_an_apt_that_leaves_the_host_alone(self):
+        aarch64 = self.root / "build" / "runtime" / "aarch64"
+        for requirement in (OPENVINO, ONNXRUNTIME):
+            (aarch64 / requirement.replace("==", "-")).mkdir(parents=True)
+        for tool in ("find", "ln", "readlink"):
+            (self.tools / tool).symlink_to(shutil.which(tool))
+        self.stand_in(self.tools / "dpkg-deb")
+        # What apt would leave behind; the script is told of each package by a call of dpkg-deb.
+        self.stand_in(self.tools / "apt-get", (
+            "for word; do case $word in Dir::Cache=*) cache=${word#*=} ;; esac; done\n"
+            'touch "$cache/archives/libfmt-dev_9_arm64.deb"'))
+        for _ in range(2):  # the second time there is nothing to do
+            done = self.setup_script("aarch64")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+        calls = self.log.read_text().splitlines()
+        apt = [line for line in calls if line.startswith("apt-get")]
+        self.assertEqual(len(apt), 2)
+        for call in apt:
+            self.assertRegex(call, rf"APT::Architecture=arm64 .*Dir::State={self.root}/.*Dir::Cache={self.root}/")
+        self.assertIn("--download-only libc6-dev", apt[1])
+        self.assertEqual(len([line for line in calls if line.startswith("dpkg-deb --extract")]), 1)
+        self.assertTrue((aarch64 / "sysroot" / "packages").exists())
+
+    def test_an_apt_without_libraries_for_aarch64_leaves_no_folder(self):
+        self.stand_in(self.tools / "dpkg-deb")
+        self.stand_in(self.tools / "apt-get", "echo 'E: no such architecture'; exit 100")
+        done = self.setup_script("aarch64")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("E: no such architecture", done.stderr)
+        self.assertIn("apt-get could not download for aarch64", done.stderr)
+        self.assertFalse((self.root / "build" / "runtime" / "aarch64" / "sysroot").exists())
 
     def test_unknown_arguments_are_refused(self):
         done = self.setup_script("runtimes")

@@ -66,6 +66,12 @@ class VerdictTest(unittest.TestCase):
         with self.assertRaises(ValueError):
             self.drift(lambda at: 400.0, seconds=80)
 
+    def test_a_gap_is_overlooked_and_half_a_stream_is_no_verdict(self):
+        samples = [(float(at), 500.0) for at in range(600)]
+        self.assertEqual(len(self.soak.windows_of([s for s in samples if not 200 < s[0] < 290], 60.0)), 9)
+        with self.assertRaisesRegex(ValueError, "gaps"):
+            self.soak.windows_of([s for s in samples if not 100 < s[0] < 560], 60.0)
+
     def test_texts_are_the_same_for_a_seed_and_mixed(self):
         some = list(itertools.islice(self.soak.texts(1), 5000))
         self.assertEqual(some, list(itertools.islice(self.soak.texts(1), 5000)))

@@ -47,7 +47,7 @@ class CompileTest : public ::testing::Test {
   }
 
   CompileJob job(std::string_view target, const std::vector<Shape>& shapes = {}) const {
-    auto found = find_compile_target(target, registry);
+    auto found = CompileTargets(registry).find(target);
     EXPECT_TRUE(found.ok()) << found.status().to_string();
     CompileJob made{*std::move(found), {}};
     made.options.precision = default_precision(made.target.device);
@@ -98,16 +98,23 @@ TEST_F(CompileTest, FindsTargetsByKindArchitectureAndName) {
   EXPECT_EQ(job("second:CPU").target.device.id(), "second:CPU");
   EXPECT_EQ(job("npu:v2").target.device.id(), "second:NPU.v2");
   EXPECT_EQ(job("second:NPU.v1").target.device.id(), "second:NPU.v1");
-  EXPECT_EQ(find_compile_target("npu", registry).status().code(), StatusCode::kDeviceNotFound) << "of which kind?";
-  const auto unknown = find_compile_target("npu:v22", registry).status();
+  EXPECT_EQ(CompileTargets(registry).find("npu").status().code(), StatusCode::kDeviceNotFound) << "of which kind?";
+  const auto unknown = CompileTargets(registry).find("npu:v22").status();
   EXPECT_EQ(unknown.code(), StatusCode::kDeviceNotFound);
   EXPECT_THAT(unknown.to_string(), AllOf(HasSubstr("npu:v2"), HasSubstr("did you mean")));
   first->present.clear();
   EXPECT_EQ(job("cpu").target.device.id(), "second:CPU");
 }
 
+TEST_F(CompileTest, OnlyAnNpusTargetNamesItsArchitecture) {
+  // What others tell of theirs is prose, such as "Xe-LPG 12.70", and one blob does for all of a kind.
+  second->present.back() = {"second", "GPU", DeviceKind::kGpu, "a GPU", "1.0", {{"Architecture", "GPU: v/12.70"}}};
+  EXPECT_EQ(job("gpu").target.device.target(), "gpu");
+  EXPECT_EQ(variant_name(job("gpu")), "gpu-second-f32");
+}
+
 TEST_F(CompileTest, ACompilerThatIsNotInstalledIsSaid) {
-  const auto missing = find_compile_target("npu:v3", registry).status();
+  const auto missing = CompileTargets(registry).find("npu:v3").status();
   EXPECT_EQ(missing.code(), StatusCode::kLibraryNotFound);
   EXPECT_THAT(missing.to_string(), HasSubstr("libcompiler.so, which the driver's package has"));
 }

@@ -16,7 +16,6 @@
 
 #include "core/bundle/package.h"
 #include "core/bundle/path_rules.h"
-#include "core/platform/temporary_folder.h"
 #include "tests/bundle/support.h"
 #include "tests/platform/support.h"
 
@@ -35,13 +34,8 @@ using testing::write_file;
 
 class PackageSystemTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    auto folder = platform::TemporaryFolder::create("latebind-package-test");
-    ASSERT_TRUE(folder.ok()) << folder.status().to_string();
-    folder_.emplace(*std::move(folder));
-  }
-  [[nodiscard]] path place(const std::string& name) const { return folder_->path() / name; }
-  std::optional<platform::TemporaryFolder> folder_;
+  [[nodiscard]] path place(const std::string& name) const { return folder_ / name; }
+  const platform::testing::TemporaryFolder folder_;
 };
 
 std::string name_of_description(const path& bundle) {
@@ -69,7 +63,7 @@ TEST_F(PackageSystemTest, AFolderIsReplacedWhole) {
   ASSERT_TRUE(named("new", 100).write(place("b"), PackageForm::kFolder).ok());
   EXPECT_EQ(name_of_description(place("b")), "new");
   EXPECT_FALSE(std::filesystem::exists(place("b") / "c/v/left over"));
-  EXPECT_EQ(names_in(folder_->path()), std::vector<std::string>{"b"});
+  EXPECT_EQ(names_in(folder_.path()), std::vector<std::string>{"b"});
   std::filesystem::create_directory(place("empty"));
   EXPECT_TRUE(named("new", 100).write(place("empty"), PackageForm::kFolder).ok());
   std::filesystem::create_directory_symlink("b", place("link"));
@@ -85,7 +79,7 @@ TEST_F(PackageSystemTest, AFolderThatIsNoBundleIsNotReplaced) {
             StatusCode::kInvalidArgument);
   EXPECT_EQ(named("new", 100).write(place("none/b"), PackageForm::kFolder).code(), StatusCode::kNotFound);
   EXPECT_EQ(read_file(place("home") / "thesis.txt"), "years of work");
-  EXPECT_EQ(names_in(folder_->path()), std::vector<std::string>{"home"});
+  EXPECT_EQ(names_in(folder_.path()), std::vector<std::string>{"home"});
 }
 
 TEST_F(PackageSystemTest, ABundleIsUnpackedAsItIs) {
@@ -106,7 +100,7 @@ TEST_F(PackageSystemTest, ABundleIsUnpackedAsItIs) {
 TEST_F(PackageSystemTest, AFullDiskLeavesTheOldBundleAndNothingElse) {
   if (!is_root()) GTEST_SKIP() << "only root can mount a small disk to fill";
   const std::string answer = in_child([&] {
-    const char* disk = folder_->path().c_str();
+    const char* disk = folder_.path().c_str();
     if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
         ::mount("latebind-test", disk, "tmpfs", 0, "size=1m") != 0) {
       return std::string("no mount");
@@ -119,7 +113,7 @@ TEST_F(PackageSystemTest, AFullDiskLeavesTheOldBundleAndNothingElse) {
     seen += name_of(named("new", 2 << 20).write(place("zip"), PackageForm::kZip).code());
     seen += " ";
     seen += name_of(named("new", 2 << 20).write(place("folder"), PackageForm::kFolder).code());
-    for (const std::string& name : names_in(folder_->path()))
+    for (const std::string& name : names_in(folder_.path()))
       seen += " " + name + "=" + name_of_description(place(name));
     return seen;
   });
@@ -140,7 +134,7 @@ TEST_F(PackageSystemTest, AFileThatIsTooLargeLeavesTheOldBundleAndNothingElse) {
   EXPECT_EQ(answer, "IO IO");
   EXPECT_EQ(name_of_description(place("zip")), "old");
   EXPECT_EQ(name_of_description(place("folder")), "old");
-  EXPECT_EQ(names_in(folder_->path()), (std::vector<std::string>{"folder", "zip"}));
+  EXPECT_EQ(names_in(folder_.path()), (std::vector<std::string>{"folder", "zip"}));
 }
 
 TEST_F(PackageSystemTest, AKilledWriterLeavesOneWholeBundle) {
@@ -184,7 +178,7 @@ TEST_F(PackageSystemTest, WhatKilledWritersLeftIsRemovedByTheNext) {
   age(place(".latebind-1-1-00000000.tmp"));
   ASSERT_TRUE(named("new", 100).write(place("zip"), PackageForm::kZip).ok());
   ASSERT_TRUE(named("new", 100).write(place("folder"), PackageForm::kFolder).ok());
-  EXPECT_EQ(names_in(folder_->path()), (std::vector<std::string>{".latebind-1-2-00000000.tmp", "folder", "zip"}));
+  EXPECT_EQ(names_in(folder_.path()), (std::vector<std::string>{".latebind-1-2-00000000.tmp", "folder", "zip"}));
 }
 
 // The figures of /proc/self/smaps for the mapping that `address` lies in, in KiB.

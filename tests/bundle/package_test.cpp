@@ -7,8 +7,8 @@
 #include <chrono>
 #include <random>
 
-#include "core/platform/temporary_folder.h"
 #include "tests/bundle/support.h"
+#include "tests/platform/support.h"
 
 namespace latebind::core {
 namespace {
@@ -24,18 +24,13 @@ using testing::write_file;
 
 class PackageTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    auto folder = platform::TemporaryFolder::create("latebind-package-test");
-    ASSERT_TRUE(folder.ok()) << folder.status().to_string();
-    folder_.emplace(*std::move(folder));
-  }
-  [[nodiscard]] path place(const std::string& name) const { return folder_->path() / name; }
+  [[nodiscard]] path place(const std::string& name) const { return folder_ / name; }
   path written(const PackageWriter& writer, PackageForm form, const std::string& name = "bundle") {
     const Status status = writer.write(place(name), form);
     EXPECT_TRUE(status.ok()) << status.to_string();
     return place(name);
   }
-  std::optional<platform::TemporaryFolder> folder_;
+  const platform::testing::TemporaryFolder folder_;
 };
 
 // Everything that somebody could read of a package.
@@ -60,6 +55,37 @@ Content content_of(const Package& package) {
 Result<Package> open_bytes(const std::string& zip) {
   LB_ASSIGN_OR_RETURN(PackageFiles files, PackageFiles::from_zip(bytes_of(zip), "a bundle"));
   return Package::from_files(std::move(files));
+}
+
+TEST_F(PackageTest, WhatIsTakenFromAnotherPackageIsAllThere) {
+  const path first = written(small_package(), PackageForm::kZip, "first");
+  const auto package = Package::open(first);
+  ASSERT_TRUE(package.ok()) << package.status().to_string();
+  const Manifest& manifest = package->manifest();
+  PackageWriter writer(
+      {manifest.package_name, manifest.package_version, manifest.description, manifest.additional_metadata});
+  const Component& component = manifest.components.front();
+  ASSERT_TRUE(writer.add_package(*package, component.name, {}).ok());
+  EXPECT_EQ(read_file(written(writer, PackageForm::kZip, "second")), read_file(first));
+
+  PackageWriter fewer({manifest.package_name});
+  ASSERT_TRUE(fewer.add_package(*package, component.name, {component.variants.front().name}).ok());
+  const auto less = Package::open(written(fewer, PackageForm::kFolder, "third"));
+  ASSERT_TRUE(less.ok()) << less.status().to_string();
+  EXPECT_EQ(less->manifest().components.front().variants.size(), component.variants.size() - 1);
+}
+
+TEST_F(PackageTest, NothingIsTakenFromADamagedPackage) {
+  const path folder = written(small_package(), PackageForm::kFolder, "first");
+  const auto package = Package::open(folder);
+  ASSERT_TRUE(package.ok()) << package.status().to_string();
+  const Variant& variant = package->manifest().components.front().variants.front();
+  const path file = folder / *variant.folder / variant.latebind->files.front().path;
+  std::string content = read_file(file);
+  content.front() = static_cast<char>(content.front() ^ 1);
+  write_file(file, content);
+  PackageWriter writer({});
+  EXPECT_EQ(writer.add_package(*package, "model", {}).code(), StatusCode::kInvalidModel);
 }
 
 TEST_F(PackageTest, WhatIsWrittenIsReadInBothForms) {
@@ -144,7 +170,7 @@ TEST_F(PackageTest, TheWriterRefusesWhatCouldNotBeRead) {
   PackageWriter no_utf8({.name = "\xff"});
   ASSERT_TRUE(no_utf8.add_variant("c", {.name = "v"}).ok());
   EXPECT_EQ(no_utf8.write(place("b"), PackageForm::kZip).code(), StatusCode::kInvalidArgument);
-  EXPECT_TRUE(names_in(folder_->path()).empty());
+  EXPECT_TRUE(names_in(folder_.path()).empty());
 }
 
 TEST_F(PackageTest, FilesThatAreMissingOrOfAnotherSizeAreSeenOnOpening) {

@@ -175,6 +175,40 @@ def test_explain_says_what_becomes_of_each_variant(cpu_bundle):
     assert "computes in f32, asked for is bf16" in text
 
 
+# --- More for a bundle that is there ---
+
+
+def test_added_at_last_or_compiled_at_once_is_the_same(tmp_path):
+    more = ["--shapes", "1x16", "--package-version", "7"]
+    at_once = compiled(tmp_path / "at_once", "--target", "cpu,npu:v73", *more, env=QNN)
+    place = compiled(tmp_path / "bundle", "--target", "cpu", *more)
+    compiled(place, "--add", "--target", "npu:v73", "--shapes", "1x16", model=place, env=QNN)
+    assert place.read_bytes() == at_once.read_bytes()
+    # What is there already is compiled again, not kept twice.
+    again = compiled(tmp_path / "again", "--add", "--target", "cpu", model=place)
+    assert again.read_bytes() == at_once.read_bytes()
+
+
+def test_a_bundle_of_any_model_takes_more(tmp_path):
+    good("export", "--model", TINY, "-o", tmp_path / "tiny.onnx")
+    place = compiled(tmp_path / "bundle", "--target", "cpu", model=tmp_path / "tiny.onnx")
+    compiled(place, "--add", "--target", "onnxruntime:CPU", "--format", "bundle", model=place)
+    assert set(variants_of(place)) == {"portable", "cpu-openvino-f32", "cpu-onnxruntime-f32"}
+
+
+def test_nothing_is_added_to_a_damaged_bundle_or_to_what_is_none(cpu_bundle, tmp_path):
+    content = bytearray(cpu_bundle.read_bytes())
+    content[len(content) // 2] ^= 1
+    place = tmp_path / "damaged"
+    place.write_bytes(content)
+    line = bad(1, "compile", place, "--add", "--target", "onnxruntime:CPU", "-o", tmp_path / "b", "--quiet")
+    assert "changed" in line or "CRC" in line or "damaged" in line, line
+    assert "no bundle" in bad(1, "compile", TINY, "--add", "--target", "cpu", "-o", tmp_path / "b")
+    assert "--format blob" in bad(
+        2, "compile", cpu_bundle, "--add", "--target", "cpu", "--format", "blob", "-o", tmp_path / "b")
+    assert not (tmp_path / "b").exists()
+
+
 # --- NPUs that are not here ---
 
 
@@ -195,6 +229,14 @@ def test_the_npus_blobs_are_the_same_each_time(npu_bundle, tmp_path):
     good("unpack", again, "-o", tmp_path / "two")
     file = "model/npu-v73-f16-1x32/model.onnx"
     assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
+
+
+def test_it_does_not_matter_where_the_model_lies(tmp_path):
+    shutil.copytree(TINY, tmp_path / "else" / "where" / TINY.name)
+    arguments = ["--target", "npu:v73,cpu", "--shapes", "1x16"]
+    here = compiled(tmp_path / "one", *arguments, env=QNN)
+    there = compiled(tmp_path / "two", *arguments, model=tmp_path / "else" / "where" / TINY.name, env=QNN)
+    assert here.read_bytes() == there.read_bytes()
 
 
 def test_the_npus_numbers_are_right_in_the_vendors_emulation(npu_bundle):

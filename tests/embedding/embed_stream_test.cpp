@@ -85,6 +85,21 @@ TEST(EmbedStreamTest, DeliversEveryTextOnceInInputOrder) {
   }
 }
 
+TEST(EmbedStreamTest, TheFirstWindowsAreSmaller) {
+  const auto pipeline = pipeline_of({});
+  std::vector<std::size_t> sizes;
+  EmbedStream stream(*pipeline,
+                     [&](std::span<const std::string> texts, std::span<const float>) {
+                       sizes.push_back(texts.size());
+                       return Status();
+                     },
+                     {.window_texts = 5000});
+  for (std::size_t i = 0; i < 2048 + 4096 + 5000 + 5000 + 1; ++i)
+    ASSERT_TRUE(stream.push("x").ok());
+  ASSERT_TRUE(stream.finish().ok());
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{2048, 4096, 5000, 5000, 1}));
+}
+
 TEST(EmbedStreamTest, AWindowEndsWhenItsBytesAreManyToo) {
   const auto pipeline = pipeline_of({});
   Delivered delivered;

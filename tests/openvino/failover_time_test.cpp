@@ -45,7 +45,7 @@ TEST_F(FailoverTimeTest, ARunThatNeverComesBackIsPutAsideAndCounted) {
   ASSERT_TRUE(place().ok());
   EXPECT_EQ(ask().device(), "GPU");
   EXPECT_EQ(hung_requests(), 1U);
-  EXPECT_EQ(placed_->attestation()->hung_runs, 1U);
+  EXPECT_EQ(placed_->hung_runs(), 1U);
   // Nobody waits for it at the end either.
   const auto start = steady_clock::now();
   placed_.reset();

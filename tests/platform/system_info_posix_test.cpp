@@ -3,6 +3,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string>
@@ -42,6 +43,27 @@ TEST(SystemInfoTest, ListsTheInstructionSetsThatTheKernelLists) {
         "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_tile", "amx_int8", "amx_bf16"}) {
     EXPECT_EQ(ours.count(name), kernel.count(name)) << name;
   }
+}
+#elif defined(__aarch64__)
+// The kernel writes in /proc/cpuinfo, in words of its own, what it says in bits.
+TEST(SystemInfoTest, ListsTheInstructionSetsThatTheKernelLists) {
+  std::istringstream flags(cpuinfo("Features"));
+  const std::set<std::string> kernel{std::istream_iterator<std::string>(flags), {}};
+  ASSERT_FALSE(kernel.empty());
+  const auto list = cpu_features();
+  const std::set<std::string> ours(list.begin(), list.end());
+  const std::map<std::string, std::string> words{{"neon", "asimd"}, {"fp16", "asimdhp"}, {"dotprod", "asimddp"},
+                                                 {"i8mm", "i8mm"},  {"bf16", "bf16"},    {"sve", "sve"},
+                                                 {"sve2", "sve2"},  {"sme", "sme"}};
+  for (const auto& [our_word, kernel_word] : words) {
+    EXPECT_EQ(ours.count(our_word), kernel.count(kernel_word)) << our_word;
+  }
+}
+
+TEST(SystemInfoTest, NamesAnArmCpuByItsNumbers) {
+  const std::string part = cpuinfo("CPU part");
+  if (part.empty() || !cpuinfo("model name").empty()) GTEST_SKIP() << "the kernel gives no number, or a name";
+  EXPECT_EQ(cpu_name(), "Arm CPU, implementer " + cpuinfo("CPU implementer") + ", part " + part);
 }
 #endif
 

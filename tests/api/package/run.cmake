@@ -1,5 +1,7 @@
 # Installs the build to a fresh prefix, then configures, builds and runs a project that uses it.
+# For another machine: with its TOOLCHAIN, and run by the words of EMULATOR.
 set(prefix ${WORK_DIR}/prefix)
+separate_arguments(EMULATOR)
 file(REMOVE_RECURSE ${WORK_DIR})
 file(MAKE_DIRECTORY ${WORK_DIR})
 
@@ -16,15 +18,16 @@ set(flags "")
 if(SANITIZE)
   set(flags "-fsanitize=${SANITIZE}")
 endif()
-set(compilers -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_CXX_COMPILER=${CXX_COMPILER}
-  -DCMAKE_CXX_FLAGS=${flags} -DCMAKE_C_FLAGS=${flags})
 if(TOOLCHAIN)
   # Packages for another machine are not looked for on this one: it has to be named.
   set(compilers -DCMAKE_TOOLCHAIN_FILE=${TOOLCHAIN} -Dlatebind_DIR=${prefix}/lib/cmake/latebind)
-  # Where Windows finds a library is its PATH, not the program.
+  # Where Windows finds a library is its PATH, not the program. Wine alone reads this.
   set(ENV{WINEPATH} Z:${prefix}/bin)
+else()
+  set(compilers -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_CXX_COMPILER=${CXX_COMPILER})
 endif()
-run(${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${WORK_DIR}/build -G ${GENERATOR} ${compilers} -DWANTED_VERSION=${VERSION})
+run(${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${WORK_DIR}/build -G ${GENERATOR} ${compilers} -DCMAKE_CXX_FLAGS=${flags}
+  -DCMAKE_C_FLAGS=${flags} -DWANTED_VERSION=${VERSION})
 run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
 run(${EMULATOR} ${WORK_DIR}/build/consumer${SUFFIX})
 if(NOT output MATCHES "${VERSION}")

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -22,6 +21,7 @@
 #include "core/platform/system_info.h"
 #include "embedding/embed_stream.h"
 #include "embedding/embedder.h"
+#include "tests/support/vectors.h"
 
 namespace latebind::embedding {
 namespace {
@@ -59,23 +59,13 @@ struct Golden {
   [[nodiscard]] std::vector<std::string_view> views() const { return {texts.begin(), texts.end()}; }
 };
 
-double cosine(const float* a, const float* b) {
-  double dot = 0;
-  double aa = 0;
-  double bb = 0;
-  for (std::size_t i = 0; i < kDimension; ++i) {
-    dot += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-    aa += static_cast<double>(a[i]) * static_cast<double>(a[i]);
-    bb += static_cast<double>(b[i]) * static_cast<double>(b[i]);
-  }
-  return dot / std::sqrt(aa * bb);
-}
+using latebind::test::cosine;
 
 double least_cosine(std::span<const float> a, std::span<const float> b) {
   EXPECT_EQ(a.size(), b.size());
   double least = 1;
   for (std::size_t at = 0; at < a.size(); at += kDimension)
-    least = std::min(least, cosine(&a[at], &b[at]));
+    least = std::min(least, cosine(a.subspan(at, kDimension), b.subspan(at, kDimension)));
   return least;
 }
 
@@ -190,7 +180,8 @@ TEST_P(EmbedderRealTest, EachTextAloneGivesTheSame) {
   ASSERT_TRUE(embedder);
   for (std::size_t i = 0; i < golden.texts.size(); ++i) {
     const auto out = embed(*embedder, {golden.texts[i]});
-    EXPECT_GE(cosine(out.data(), &golden.vectors[i * kDimension]), GetParam().least_cosine) << golden.texts[i];
+    EXPECT_GE(cosine(out, std::span(golden.vectors).subspan(i * kDimension, kDimension)), GetParam().least_cosine)
+        << golden.texts[i];
   }
 }
 
@@ -223,7 +214,7 @@ TEST_P(EmbedderRealTest, EightThreadsAtOnceGetTheSameVectors) {
       std::vector<float> first(kDimension);
       if (!embedder->embed({texts.data(), 1}, first).ok()) return;
       const bool same = least_cosine(out, expected) >= GetParam().least_cosine &&
-                        cosine(first.data(), expected.data()) >= GetParam().least_cosine;
+                        cosine(first, std::span(expected).first(first.size())) >= GetParam().least_cosine;
       good += same ? 1 : 0;
     });
   }
@@ -261,7 +252,7 @@ TEST_P(EmbedderRealTest, ALowerTokenLimitCutsTexts) {
   const auto out = embed(*embedder, {"one two three four five six seven eight", "one two three four five six"}, &stats);
   EXPECT_EQ(stats.truncated_texts, 1U);
   EXPECT_EQ(stats.tokens, 16U);
-  EXPECT_GE(cosine(out.data(), &out[kDimension]), 0.9999);
+  EXPECT_GE(cosine(std::span(out).first(kDimension), std::span(out).subspan(kDimension)), 0.9999);
 }
 
 TEST_P(EmbedderRealTest, MoreTokensThanThereArePositionsAreRefused) {

@@ -14,8 +14,10 @@ DRIVER is the program tokenizer_driver. Exit 1 with the first differences when t
 """
 import itertools
 import json
+import os
 import pathlib
 import random
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -30,7 +32,9 @@ EVERY_CODE_POINT = [c for c in range(0x110000) if not 0xD800 <= c <= 0xDFFF]
 
 def run_driver(driver, arguments, texts):
     given = "".join(json.dumps(t) + "\n" for t in texts)
-    done = subprocess.run([driver, *arguments], input=given.encode(), stdout=subprocess.PIPE, check=True)
+    # A driver for another machine is run by this.
+    emulator = shlex.split(os.environ.get("LATEBIND_TEST_EMULATOR", ""))
+    done = subprocess.run([*emulator, driver, *arguments], input=given.encode(), stdout=subprocess.PIPE, check=True)
     return done.stdout.decode().splitlines()
 
 

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -21,6 +20,7 @@
 #include "embedding/graph/build.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "tests/support/onnx_builder.h"
+#include "tests/support/vectors.h"
 
 namespace latebind::onnxruntime {
 namespace {
@@ -227,17 +227,7 @@ TEST_F(PluginTest, IntelsPluginSaysThatItHasNothingForThisMachine) {
 
 // --- Qualcomm ---
 
-float cosine(const float* a, const float* b) {
-  double dot = 0;
-  double aa = 0;
-  double bb = 0;
-  for (std::size_t i = 0; i < kDimension; ++i) {
-    dot += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-    aa += static_cast<double>(a[i]) * static_cast<double>(a[i]);
-    bb += static_cast<double>(b[i]) * static_cast<double>(b[i]);
-  }
-  return static_cast<float>(dot / std::sqrt(aa * bb));
-}
+using latebind::test::cosine;
 
 struct GoldenText {
   std::string text;
@@ -359,7 +349,7 @@ TEST_F(QualcommTest, ABlobRunInEmulationGivesTheVectorsOfTheReference) {
   EXPECT_TRUE(active.emulated);
   EXPECT_TRUE(active.from_cache);
   for (const GoldenText& one : golden(3, 3)) {
-    EXPECT_GE(cosine(embed(**executable, one.text).data(), one.vector.data()), 0.999F) << one.text;
+    EXPECT_GE(cosine(embed(**executable, one.text), one.vector), 0.999) << one.text;
   }
 
   // It is of no use for anything else.

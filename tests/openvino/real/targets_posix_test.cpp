@@ -37,7 +37,7 @@ TEST_F(RealNpuTargetTest, WithoutItsCompilerTheErrorNamesTheLibraryAndWhereToGet
   ASSERT_FALSE(installed_) << "this OpenVINO has the NPU compiler; the Python package for Linux has not";
   const auto what = AllOf(HasSubstr("libopenvino_intel_npu_compiler_loader.so"), HasSubstr("archive for Linux"),
                           HasSubstr("driver package"));
-  const auto target = core::find_compile_target("npu:4000", registry_);
+  const auto target = core::CompileTargets(registry_).find("npu:4000");
   EXPECT_EQ(target.status().code(), StatusCode::kLibraryNotFound);
   EXPECT_THAT(target.status().to_string(), what);
   const auto blob = backend_->compile(test::add_model(core::ElementType::kF32, {1, 4}), "NPU.4000",
@@ -47,7 +47,7 @@ TEST_F(RealNpuTargetTest, WithoutItsCompilerTheErrorNamesTheLibraryAndWhereToGet
 }
 
 TEST_F(RealNpuTargetTest, AnUnknownArchitectureIsRefusedWithTheKnownOnes) {
-  const auto target = core::find_compile_target("npu:4001", registry_);
+  const auto target = core::CompileTargets(registry_).find("npu:4001");
   EXPECT_EQ(target.status().code(), StatusCode::kDeviceNotFound);
   EXPECT_THAT(target.status().to_string(), AllOf(HasSubstr("npu:3720"), HasSubstr("npu:5020")));
 }

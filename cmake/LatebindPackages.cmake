@@ -1,0 +1,79 @@
+# What users install besides the programs and libraries, and the archives that CPack makes of it all: `cpack` in a build
+# folder, or scripts/package. The components: program, library, development (headers, CMake package), documents.
+set(documents ${CMAKE_INSTALL_DATAROOTDIR}/doc/latebind)
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${documents} COMPONENT documents)
+install(DIRECTORY docs/ DESTINATION ${documents}/docs COMPONENT documents FILES_MATCHING PATTERN "*.md")
+install(FILES examples/embed.c examples/nearest.cpp examples/sentences.txt DESTINATION ${documents}/examples COMPONENT documents)
+if(NOT WIN32)
+  # Where Debian looks for a licence.
+  install(FILES LICENSE DESTINATION ${documents} RENAME copyright COMPONENT documents)
+endif()
+
+# The licences of what is compiled in ask for their texts to go with it: they are taken from where the distribution's
+# packages leave them.
+set(LATEBIND_COMPILED_IN libcli11-dev libfmt-dev libtomlplusplus-dev libxxhash-dev nlohmann-json3-dev
+  CACHE STRING "Packages of the distribution whose code is compiled in")
+mark_as_advanced(LATEBIND_COMPILED_IN)
+set(notices "Latebind contains code of these libraries.\n")
+foreach(package IN LISTS LATEBIND_COMPILED_IN)
+  set(notice ${CMAKE_SYSROOT}/usr/share/doc/${package}/copyright)
+  if(EXISTS ${notice})
+    file(READ ${notice} text)
+    string(APPEND notices "\n\n======== ${package} ========\n\n${text}")
+  else()
+    message(STATUS "${notice} is missing: packages made here lack that notice, and must not be given away")
+  endif()
+endforeach()
+file(WRITE ${CMAKE_BINARY_DIR}/NOTICES "${notices}")
+install(FILES ${CMAKE_BINARY_DIR}/NOTICES DESTINATION ${documents} COMPONENT documents)
+
+string(TOLOWER ${CMAKE_SYSTEM_NAME} system)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
+  set(architecture aarch64)
+  set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE arm64)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  set(architecture x86_64)
+  set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE amd64)
+else()
+  set(architecture ${CMAKE_SYSTEM_PROCESSOR})
+endif()
+
+set(CPACK_PACKAGE_NAME latebind)
+set(CPACK_PACKAGE_VENDOR "Latebind")
+set(CPACK_PACKAGE_CONTACT "Latebind maintainers <maintainers@latebind.invalid>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Text embeddings and models on accelerators that are bound at run time")
+set(CPACK_PACKAGE_DESCRIPTION "Turns text into vectors and runs ONNX and OpenVINO models on the CPUs, GPUs
+and NPUs that are there, through OpenVINO or ONNX Runtime. Neither is needed
+to install it and neither is contained: they are opened at run time.
+.
+The program latebind, its shared library with a C and a C++ interface, and examples.")
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_PACKAGE_FILE_NAME latebind-${PROJECT_VERSION}-${system}-${architecture})
+set(CPACK_PACKAGE_CHECKSUM SHA256)
+set(CPACK_STRIP_FILES ON)
+# Every job that the processors have time for: compressing is what takes long.
+set(CPACK_THREADS 0)
+set(CPACK_VERBATIM_VARIABLES ON)
+
+if(WIN32)
+  set(CPACK_GENERATOR ZIP)
+else()
+  set(CPACK_GENERATOR TGZ DEB)
+  set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+  set(CPACK_DEBIAN_PACKAGE_SECTION science)
+  set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/cmake/packages/postinst
+    ${PROJECT_SOURCE_DIR}/cmake/packages/postrm)
+  set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+  # libcurl is opened at run time, for models by name. OpenVINO under this name is Intel's own package.
+  set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libcurl4, ca-certificates")
+  set(CPACK_DEBIAN_PACKAGE_SUGGESTS "openvino, python3-pip")
+  if(CMAKE_CROSSCOMPILING)
+    # dpkg-shlibdeps asks the packages that are installed, and these are not. What it says of the same source for
+    # x86_64; a test compares it with what the files need.
+    set(CPACK_DEBIAN_PACKAGE_DEPENDS
+      "libc6 (>= 2.34), libgcc-s1 (>= 3.0), libssl3 (>= 3.0.0), libstdc++6 (>= 12), libutf8proc2 (>= 1.3)")
+  else()
+    set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+  endif()
+endif()
+include(CPack)

@@ -1,0 +1,209 @@
+"""The packages that CPack makes: what is in them, and that each works in a clean folder and goes without a trace.
+
+Packages for another machine are tried the same way under LATEBIND_TEST_EMULATOR.
+"""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import numpy
+import pytest
+
+SOURCE = Path(os.environ["LATEBIND_TEST_SOURCE_DIR"])
+BINARY = Path(os.environ["LATEBIND_TEST_BINARY_DIR"])
+VERSION = os.environ["LATEBIND_TEST_PROJECT_VERSION"]
+ARCHITECTURE = os.environ["LATEBIND_TEST_ARCHITECTURE"]
+EMULATOR = shlex.split(os.environ["LATEBIND_TEST_EMULATOR"])
+VENDORS = Path(os.environ["LATEBIND_TEST_VENDORS"])
+MODEL = SOURCE / "build" / "runtime" / "model" / "all-MiniLM-L6-v2"
+
+DEBIAN_ARCHITECTURE = {"x86_64": "amd64", "aarch64": "arm64"}[ARCHITECTURE]
+ARCHIVE = f"latebind-{VERSION}-linux-{ARCHITECTURE}"
+DEB = f"latebind_{VERSION}_{DEBIAN_ARCHITECTURE}.deb"
+SHORT_VERSION = VERSION.rsplit(".", 1)[0]
+PROGRAM = "bin/latebind"
+LIBRARY = f"lib/liblatebind.so.{VERSION}"
+PROMISED = [
+    PROGRAM, LIBRARY, f"lib/liblatebind.so.{SHORT_VERSION}", "lib/liblatebind.so", "include/latebind/latebind.h",
+    "include/latebind/latebind.hpp", "lib/cmake/latebind/latebindConfig.cmake",
+    "lib/cmake/latebind/latebindConfigVersion.cmake", "share/doc/latebind/LICENSE", "share/doc/latebind/NOTICES",
+    "share/doc/latebind/README.md", "share/doc/latebind/CHANGELOG.md", "share/doc/latebind/copyright",
+    "share/doc/latebind/docs/configuration.md", "share/doc/latebind/examples/embed.c",
+    "share/doc/latebind/examples/nearest.cpp",
+]
+# Any file or library of a vendor has one of these in its name.
+VENDOR = re.compile(r"openvino|onnxruntime|libtbb|libQnn|intel_npu", re.IGNORECASE)
+# Where Debian 12 has what the program may need.
+DEBIAN_PACKAGES = {
+    "libc.so.6": "libc6", "libm.so.6": "libc6", "ld-linux-x86-64.so.2": "libc6", "ld-linux-aarch64.so.1": "libc6",
+    "libstdc++.so.6": "libstdc++6", "libgcc_s.so.1": "libgcc-s1", "libcrypto.so.3": "libssl3",
+    "libutf8proc.so.2": "libutf8proc2",
+}
+
+
+def run(*command, **options):
+    """Both streams of a command that must succeed."""
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=400, **options)
+    assert done.returncode == 0, (command, done.stdout, done.stderr)
+    return done
+
+
+def clean(folder):
+    """The environment of somebody who has nothing but a package and a vendor's library."""
+    return {
+        "HOME": str(folder), "PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8",
+        "LATEBIND_OPENVINO_LIBRARY": str(VENDORS if not EMULATOR else next(VENDORS.glob("openvino-*/openvino/libs"))),
+        "LATEBIND_ONNXRUNTIME_LIBRARY": "/nonexistent/libonnxruntime.so",
+    }
+
+
+def emulated(program, *arguments, **options):
+    return run(*EMULATOR, program, *arguments, **options)
+
+
+def is_elf(path):
+    return path.is_file() and not path.is_symlink() and path.open("rb").read(4) == b"\x7fELF"
+
+
+def needed(path):
+    return re.findall(r"\(NEEDED\)[^\[\n]*\[([^\]\n]*)\]", run("readelf", "-dW", path).stdout)
+
+
+def works(prefix, home):
+    """The program below a prefix tells its version and gives the vectors of the reference."""
+    assert VERSION in emulated(prefix / PROGRAM, "--version", env=clean(home)).stdout
+    lines = (SOURCE / "tests" / "data" / "golden" / "minilm.jsonl").read_text(encoding="utf-8").splitlines()
+    short = min(range(1, len(lines)), key=lambda i: len(lines[i]))
+    done = emulated(prefix / PROGRAM, "embed", "--model", MODEL, "--device", "openvino", "--precision", "f32",
+                    "--input-format", "jsonl", "-", input=lines[short] + "\n", env=clean(home))
+    vector = numpy.array(json.loads(done.stdout)["embedding"])
+    golden = numpy.load(SOURCE / "tests" / "data" / "golden" / "minilm.npy")[short].astype(float)
+    assert vector @ golden / numpy.linalg.norm(vector) / numpy.linalg.norm(golden) > 0.99999
+    assert "openvino:CPU" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("packages")
+    run("cpack", "--config", BINARY / "CPackConfig.cmake", "-B", folder, cwd=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def unpacked(packages, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("somebody else's folder")
+    run("tar", "-xzf", packages / f"{ARCHIVE}.tar.gz", "-C", folder)
+    assert os.listdir(folder) == [ARCHIVE]
+    return folder / ARCHIVE
+
+
+@pytest.fixture(scope="module")
+def control(packages):
+    fields = run("dpkg-deb", "--field", packages / DEB).stdout
+    return dict(re.findall(r"^([A-Z][\w-]*): (.*)$", fields, re.MULTILINE))
+
+
+def test_every_package_has_its_sum(packages):
+    made = sorted(path.name for path in packages.iterdir() if path.is_file())
+    assert made == sorted(name + end for name in (f"{ARCHIVE}.tar.gz", DEB) for end in ("", ".sha256"))
+    for package in (f"{ARCHIVE}.tar.gz", DEB):
+        run("sha256sum", "--check", f"{package}.sha256", cwd=packages)
+
+
+def test_the_archive_holds_what_is_promised_and_nothing_of_a_vendor(unpacked):
+    for name in PROMISED:
+        assert (unpacked / name).exists(), name
+    files = [path for path in unpacked.rglob("*") if path.is_file()]
+    for path in files:
+        assert not VENDOR.search(str(path.relative_to(unpacked))), path
+    assert {str(path.relative_to(unpacked)) for path in files if is_elf(path)} == {PROGRAM, LIBRARY}
+
+
+def test_nothing_that_is_run_needs_a_vendor_or_has_symbols_to_spare(unpacked):
+    for name in (PROGRAM, LIBRARY):
+        assert not VENDOR.search(" ".join(needed(unpacked / name)))
+        sections = run("readelf", "-SW", unpacked / name).stdout
+        assert ".debug_info" not in sections and ".symtab" not in sections, name
+
+
+def test_the_licences_of_what_is_compiled_in_go_with_it(unpacked):
+    notices = (unpacked / "share/doc/latebind/NOTICES").read_text(encoding="utf-8")
+    for owner in ("Victor Zverovich", "Niels Lohmann", "Yann Collet", "Mark Gillard", "University of Cincinnati"):
+        assert owner in notices
+
+
+def test_the_archive_works_where_it_was_unpacked(unpacked, tmp_path):
+    works(unpacked, tmp_path)
+
+
+def test_its_cmake_package_builds_the_examples(unpacked, tmp_path):
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\n"
+        "project(example LANGUAGES C CXX)\n"
+        f"find_package(latebind {SHORT_VERSION} REQUIRED CONFIG)\n"
+        "add_executable(embed ${EXAMPLES}/embed.c)\n"
+        "add_executable(nearest ${EXAMPLES}/nearest.cpp)\n"
+        "target_compile_features(nearest PRIVATE cxx_std_20)\n"
+        "foreach(program embed nearest)\n"
+        "  target_link_libraries(${program} PRIVATE latebind::latebind)\n"
+        "endforeach()\n"
+    )
+    toolchain = os.environ["LATEBIND_TEST_TOOLCHAIN"]
+    machine = [f"-DCMAKE_TOOLCHAIN_FILE={toolchain}", f"-DCMAKE_FIND_ROOT_PATH={unpacked}"] if toolchain else [
+        f"-DCMAKE_C_COMPILER={os.environ['LATEBIND_TEST_C_COMPILER']}",
+        f"-DCMAKE_CXX_COMPILER={os.environ['LATEBIND_TEST_CXX_COMPILER']}"]
+    run("cmake", "-G", "Ninja", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={unpacked}",
+        f"-DEXAMPLES={unpacked / 'share/doc/latebind/examples'}", *machine)
+    run("cmake", "--build", tmp_path / "build")
+    said = emulated(tmp_path / "build" / "embed", MODEL, "A man is eating food.", "A man is eating a piece of bread.",
+                    "cpu", env=clean(tmp_path)).stdout
+    assert re.match(r"0\.[78]\d+ by openvino:CPU in f32", said), said
+
+
+def test_the_deb_says_what_it_is_and_what_it_needs(control, unpacked):
+    assert control["Package"] == "latebind"
+    assert control["Version"] == VERSION
+    assert control["Architecture"] == DEBIAN_ARCHITECTURE
+    depends = set(re.findall(r"(?:^|, )([a-z0-9.+-]+) \(>= ", control["Depends"]))
+    sonames = {name for file in (PROGRAM, LIBRARY) for name in needed(unpacked / file)}
+    assert depends == {DEBIAN_PACKAGES[name] for name in sonames}
+    assert "libcurl4" in control["Recommends"]
+    assert not VENDOR.search(control["Depends"] + control["Recommends"])
+
+
+def test_the_deb_is_installed_works_and_leaves_nothing(packages, tmp_path):
+    root, home = tmp_path / "root", tmp_path / "home"
+    home.mkdir()
+    for folder in ("info", "updates", "triggers"):
+        (root / "var/lib/dpkg" / folder).mkdir(parents=True)
+    (root / "var/lib/dpkg/status").touch()
+    # Whoever is not root is it in a namespace of his own.
+    as_root = [] if os.geteuid() == 0 else ["unshare", "--map-root-user"]
+    # What it depends on and the machine that it is for are not in this root, nor is a shell: its scripts run outside, and
+    # find a stand-in for the one program that they call.
+    dpkg = [*as_root, "dpkg", f"--root={root}", "--force-depends", "--force-architecture", "--force-script-chrootless",
+            f"--log={tmp_path / 'log'}"]
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "ldconfig").write_text(f"#!/bin/sh\necho called >>'{tmp_path / 'ldconfig-log'}'\n")
+    (tools / "ldconfig").chmod(0o755)
+    environment = os.environ | {"PATH": f"{tools}:{os.environ['PATH']}:/usr/sbin:/sbin"}
+
+    def files():
+        return sorted(str(path.relative_to(root)) for path in root.rglob("*")
+                      if "var/lib/dpkg" not in str(path) and not path.is_dir())
+
+    run(*dpkg, "--install", packages / DEB, env=environment)
+    assert {f"usr/{name}" for name in PROMISED} <= set(files())
+    assert not [name for name in files() if VENDOR.search(name)]
+    listed = run(*dpkg, "--listfiles", "latebind").stdout.split("\n")
+    assert set(files()) <= {line.lstrip("/") for line in listed}
+    works(root / "usr", home)
+    run(*dpkg, "--purge", "latebind", env=environment)
+    assert files() == []
+    assert not (root / "usr").exists()
+    assert (tmp_path / "ldconfig-log").read_text() == "called\n" * 2
