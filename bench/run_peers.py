@@ -173,9 +173,10 @@ def run_once(command):
         done = subprocess.run(command, capture_output=True, text=True)
     except OSError as error:
         return None, str(error)
-    lines = done.stdout.strip().splitlines()
-    if done.returncode == 0 and lines:
-        return json.loads(lines[-1]), None
+    # Peers may say something before it, each on a line of its own.
+    begin = max(done.stdout.find("{\n"), done.stdout.rfind("\n{\"") + 1)
+    if done.returncode == 0 and done.stdout[begin:].startswith("{"):
+        return json.loads(done.stdout[begin:]), None
     return None, (done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[-1][:160]
 
 
