@@ -106,9 +106,11 @@ std::string_view vendor_word(Precision precision) {
 }
 
 // What a stream keeps of the shapes that it ran, some 4 entries a shape and a quarter of a megabyte each. The vendor's
-// default of 5,000 makes memory grow for hours where lengths are mixed. With the four shapes run last nothing is slower,
-// because what is expensive to make stays in a second cache of the vendor's; with none, memory is not shared at all.
-constexpr const char* kRuntimeCacheCapacity = "16";
+// default of 5,000 makes memory grow for hours where lengths are mixed. With the four shapes run last batches are not
+// slower, because what is expensive to make stays in a second cache of the vendor's; single runs may be, and have more.
+// With none, memory is not shared at all.
+constexpr const char* kCapacityForThroughput = "16";
+constexpr const char* kCapacityForLatency = "512";
 
 unsigned default_streams(unsigned threads) {
   if (threads <= 8) return std::max(threads, 1U);
@@ -131,7 +133,7 @@ Result<Properties> properties_for(std::string_view device, const core::CompileOp
     if (throughput) streams = options.requests != 0 ? std::min(options.requests, threads) : default_streams(threads);
     set(properties, "INFERENCE_NUM_THREADS", std::to_string(threads));
     set(properties, "NUM_STREAMS", std::to_string(streams));
-    set(properties, "CPU_RUNTIME_CACHE_CAPACITY", kRuntimeCacheCapacity);
+    set(properties, "CPU_RUNTIME_CACHE_CAPACITY", throughput ? kCapacityForThroughput : kCapacityForLatency);
   } else if (options.requests != 0) {
     set(properties, "PERFORMANCE_HINT_NUM_REQUESTS", std::to_string(options.requests));
   }
