@@ -18,9 +18,15 @@ using Clock = std::chrono::steady_clock;
 // batches are under way; the third is the one being filled.
 constexpr std::size_t kWindowsInFlight = 2;
 
-// The first window has at most so many texts, each one after it twice as many, up to what the options say: the first
-// vectors come early, and every length has been met, with the memory that it takes, soon after the start.
-constexpr std::size_t kFirstWindowTexts = 2048;
+// More texts in a window are padded less, but wait longer for each other and take more memory: beyond some dozens of
+// batches there is next to nothing to gain.
+constexpr std::size_t kWindowTextsLeast = 2048;
+constexpr std::size_t kWindowTextsMost = 16384;
+
+std::size_t window_texts_of(const EmbedStreamOptions& options, const Pipeline& pipeline) {
+  if (options.window_texts > 0) return options.window_texts;
+  return std::clamp(pipeline.batch_tokens(), kWindowTextsLeast, kWindowTextsMost);
+}
 
 core::Status no_memory() {
   return core::Status(core::StatusCode::kOutOfMemory, "no memory left for a window of texts; take smaller windows");
@@ -30,7 +36,7 @@ core::Status no_memory() {
 
 struct EmbedStream::Parts {
   Parts(Pipeline& p, VectorSink s, EmbedStreamOptions o)
-      : pipeline(p), sink(std::move(s)), options(o), window_texts(std::min(o.window_texts, kFirstWindowTexts)) {}
+      : pipeline(p), sink(std::move(s)), window_texts(window_texts_of(o, p)), window_bytes(o.window_bytes) {}
 
   struct Window {
     explicit Window(Pipeline& pipeline) : job(pipeline) {}
@@ -43,8 +49,8 @@ struct EmbedStream::Parts {
 
   Pipeline& pipeline;
   VectorSink sink;
-  EmbedStreamOptions options;
-  std::size_t window_texts;  // of the one being filled
+  std::size_t window_texts;
+  std::size_t window_bytes;
 
   EmbedStats stats;
   core::Status error;
@@ -66,7 +72,7 @@ struct EmbedStream::Parts {
     ++pushed;
     filling->bytes += text.size();
     filling->texts.push_back(std::move(text));
-    if (filling->texts.size() < window_texts && filling->bytes < options.window_bytes) return {};
+    if (filling->texts.size() < window_texts && filling->bytes < window_bytes) return {};
     return submit(/*more_follows=*/true);
   }
 
@@ -75,7 +81,6 @@ struct EmbedStream::Parts {
     window.vectors.resize(window.texts.size() * pipeline.dimension());
     window.job.start(window.vectors.data(), pushed - window.texts.size(), more_follows, /*caller_helps=*/false);
     in_flight.push_back(std::move(filling));
-    window_texts = std::min(2 * window_texts, options.window_texts);
     while (in_flight.size() > kWindowsInFlight || (!in_flight.empty() && in_flight.front()->job.is_done())) {
       LB_RETURN_IF_ERROR(deliver());
     }

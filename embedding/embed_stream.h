@@ -20,9 +20,10 @@ class Pipeline;
 // Consecutive texts and their vectors: texts.size() rows of dimension() floats. An error ends the stream.
 using VectorSink = std::function<core::Status(std::span<const std::string> texts, std::span<const float> vectors)>;
 
-// A window is full when it has either; the first ones have fewer texts.
+// A window is full when it has either. 0 texts: as many as a batch has tokens, which makes some dozens of batches of
+// common texts, but at least 2048 and at most 16384.
 struct EmbedStreamOptions {
-  std::size_t window_texts = 8192;
+  std::size_t window_texts = 0;
   std::size_t window_bytes = std::size_t{8} << 20;
 };
 

@@ -30,6 +30,7 @@ class Pipeline {
 
   [[nodiscard]] std::size_t dimension() const { return forward_.dimension(); }
   [[nodiscard]] std::size_t max_tokens() const { return limits_.max_tokens; }
+  [[nodiscard]] std::size_t batch_tokens() const { return batch_tokens_; }
   [[nodiscard]] const Forward& forward() const { return forward_; }
   // Batches that can be computed side by side.
   [[nodiscard]] std::size_t requests() const { return requests_; }

@@ -22,10 +22,10 @@ using test::kToyDimension;
 using test::ToyScript;
 using ::testing::HasSubstr;
 
-std::unique_ptr<Pipeline> pipeline_of(ToyScript script) {
+std::unique_ptr<Pipeline> pipeline_of(ToyScript script, std::size_t batch_tokens = 64) {
   auto forward = Forward::bind(test::toy_model(script), {.normalize = true});
   EXPECT_TRUE(forward.ok()) << forward.status().to_string();
-  return std::make_unique<Pipeline>(test::toy_tokenizer(), *std::move(forward), TokenLimits{32, 0}, 64);
+  return std::make_unique<Pipeline>(test::toy_tokenizer(), *std::move(forward), TokenLimits{32, 0}, batch_tokens);
 }
 
 std::string text_at(std::size_t i) {
@@ -85,19 +85,20 @@ TEST(EmbedStreamTest, DeliversEveryTextOnceInInputOrder) {
   }
 }
 
-TEST(EmbedStreamTest, TheFirstWindowsAreSmaller) {
-  const auto pipeline = pipeline_of({});
-  std::vector<std::size_t> sizes;
-  EmbedStream stream(*pipeline,
-                     [&](std::span<const std::string> texts, std::span<const float>) {
-                       sizes.push_back(texts.size());
-                       return Status();
-                     },
-                     {.window_texts = 5000});
-  for (std::size_t i = 0; i < 2048 + 4096 + 5000 + 5000 + 1; ++i)
-    ASSERT_TRUE(stream.push("x").ok());
-  ASSERT_TRUE(stream.finish().ok());
-  EXPECT_EQ(sizes, (std::vector<std::size_t>{2048, 4096, 5000, 5000, 1}));
+TEST(EmbedStreamTest, AWindowHasAsManyTextsAsABatchHasTokensWithinLimits) {
+  for (const auto& [batch_tokens, window] :
+       {std::pair<std::size_t, std::size_t>{64, 2048}, {3000, 3000}, {1 << 20, 16384}}) {
+    const auto pipeline = pipeline_of({}, batch_tokens);
+    std::vector<std::size_t> sizes;
+    EmbedStream stream(*pipeline, [&](std::span<const std::string> texts, std::span<const float>) {
+      sizes.push_back(texts.size());
+      return Status();
+    });
+    for (std::size_t i = 0; i < window + 1; ++i)
+      ASSERT_TRUE(stream.push("x").ok());
+    ASSERT_TRUE(stream.finish().ok());
+    EXPECT_EQ(sizes, (std::vector<std::size_t>{window, 1}));
+  }
 }
 
 TEST(EmbedStreamTest, AWindowEndsWhenItsBytesAreManyToo) {
