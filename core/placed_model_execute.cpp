@@ -15,6 +15,9 @@ namespace {
 constexpr unsigned kLateRunsToSuspect = 3;
 constexpr std::chrono::milliseconds kTimeForAnyRun{1'000};
 
+// Windows ends a wait up to a tick of its clock before the time that was asked for.
+constexpr std::chrono::milliseconds kTick{16};
+
 }  // namespace
 
 Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
@@ -174,7 +177,7 @@ Status PlacedModel::State::run(const Slot& slot, Executable& executable, std::sp
   Status status = executable.execute(inputs, outputs, attempt);
   if (status.code() != StatusCode::kDeadlineExceeded && status.code() != StatusCode::kBusy) return status;
   if (status.code() == StatusCode::kBusy) {
-    if (attempt.deadline && Clock::now() >= *attempt.deadline) {
+    if (attempt.deadline && Clock::now() + kTick >= *attempt.deadline) {
       // It never ran, which is nobody's fault but the crowd's.
       out_of_time = first == OutOfTime::kDevice ? first : OutOfTime::kImpatientCaller;
     }

@@ -216,4 +216,15 @@ Status PackageFiles::check(std::string_view relative) const {
   return Status(StatusCode::kNotFound, fmt::format("{}: there is no file '{}' in it", name(), printable(relative)));
 }
 
+std::span<const PackageFiles::File> files_below(std::span<const PackageFiles::File> all, std::string_view folder) {
+  if (folder.empty()) return all;
+  const auto path_of = [](const PackageFiles::File& file) { return std::string_view(file.path); };
+  const std::string prefix = std::string(folder) + "/";
+  const auto begin = std::ranges::lower_bound(all, std::string_view(prefix), {}, path_of);
+  auto end = begin;
+  while (end != all.end() && end->path.starts_with(prefix))
+    ++end;
+  return {begin, end};
+}
+
 }  // namespace latebind::core

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,5 +64,9 @@ class PackageFiles {
 
   std::shared_ptr<const State> state_;
 };
+
+// Those of a list that lie below `folder` ("": all). The list is sorted, as list() gives it; refers to it.
+[[nodiscard]] std::span<const PackageFiles::File> files_below(std::span<const PackageFiles::File> all,
+                                                              std::string_view folder);
 
 }  // namespace latebind::core

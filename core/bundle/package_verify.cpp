@@ -45,18 +45,6 @@ class Sums {
 
 using Files = std::vector<PackageFiles::File>;
 
-// The files below a folder; both lists are sorted, so that they lie side by side.
-std::span<const PackageFiles::File> files_below(const Files& all, const std::string& folder) {
-  if (folder.empty()) return all;
-  const auto path_of = [](const PackageFiles::File& file) { return std::string_view(file.path); };
-  const std::string prefix = folder + "/";
-  const auto begin = std::ranges::lower_bound(all, std::string_view(prefix), {}, path_of);
-  auto end = begin;
-  while (end != all.end() && end->path.starts_with(prefix))
-    ++end;
-  return {begin, end};
-}
-
 // Compares an asset's content with its name. kUnsupported for one that lies outside of the package.
 Status compare_asset(const PackageFiles& files, const Files& all, const std::string& uri, const std::string& folder,
                      Sums& sums) {

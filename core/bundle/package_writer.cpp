@@ -70,18 +70,18 @@ bool is_empty_or_absent(const path& place) {
   return std::filesystem::is_directory(place, error) && std::filesystem::is_empty(place, error) && !error;
 }
 
-Result<std::vector<PackageFile>> files_below(const PackageFiles& files, const std::string& folder) {
+// The content of a folder of a package; `all` are all its files.
+Result<std::vector<PackageFile>> read_below(const PackageFiles& files, std::span<const PackageFiles::File> all,
+                                            const std::string& folder) {
   if (platform::path_from_utf8(folder).is_absolute()) {
     return Status(StatusCode::kUnsupported,
                   fmt::format("{}: '{}' lies outside of the package", files.name(), printable(folder)));
   }
-  LB_ASSIGN_OR_RETURN(const auto all, files.list());
-  const std::string prefix = folder.empty() ? "" : folder + "/";
+  const std::size_t prefix = folder.empty() ? 0 : folder.size() + 1;
   std::vector<PackageFile> found;
-  for (const auto& file : all) {
-    if (!file.path.starts_with(prefix)) continue;
+  for (const auto& file : files_below(all, folder)) {
     LB_ASSIGN_OR_RETURN(SharedBytes bytes, files.read(file.path));
-    found.push_back({file.path.substr(prefix.size()), std::move(bytes)});
+    found.push_back({file.path.substr(prefix), std::move(bytes)});
   }
   return found;
 }
@@ -138,8 +138,9 @@ Status PackageWriter::add_package(const Package& package, std::string_view compo
                                   const std::set<std::string>& without) {
   LB_ASSIGN_OR_RETURN(const PackageReport report, package.verify());
   if (!report.ok()) return report.damages.front();
+  LB_ASSIGN_OR_RETURN(const auto all, package.files().list());
   for (const auto& [uri, folder] : package.assets()) {
-    LB_ASSIGN_OR_RETURN(const auto files, files_below(package.files(), folder));
+    LB_ASSIGN_OR_RETURN(const auto files, read_below(package.files(), all, folder));
     LB_RETURN_IF_ERROR(add_asset(files).status());
   }
   for (const Component& from : package.manifest().components) {
@@ -154,7 +155,7 @@ Status PackageWriter::add_package(const Package& package, std::string_view compo
                          .executor_info = variant.executor_info,
                          .additional_metadata = variant.additional_metadata};
       if (variant.folder) {
-        LB_ASSIGN_OR_RETURN(input.files, files_below(package.files(), *variant.folder));
+        LB_ASSIGN_OR_RETURN(input.files, read_below(package.files(), all, *variant.folder));
       }
       LB_RETURN_IF_ERROR(add_variant(from.name, std::move(input)));
     }
