@@ -11,14 +11,24 @@ endif()
 
 # The licences of what is compiled in ask for their texts to go with it: they are taken from where the distribution's
 # packages leave them.
-set(LATEBIND_COMPILED_IN libcli11-dev libfmt-dev libtomlplusplus-dev libxxhash-dev nlohmann-json3-dev
-  CACHE STRING "Packages of the distribution whose code is compiled in")
+set(packages libcli11-dev libfmt-dev libtomlplusplus-dev libxxhash-dev nlohmann-json3-dev)
+if(WIN32)
+  # What every program for Windows has of its compiler, too.
+  list(APPEND packages mingw-w64-x86-64-dev gcc-mingw-w64-base)
+endif()
+set(LATEBIND_COMPILED_IN ${packages} CACHE STRING "Packages of the distribution whose code is compiled in")
 mark_as_advanced(LATEBIND_COMPILED_IN)
 set(notices "Latebind contains code of these libraries.\n")
-foreach(package IN LISTS LATEBIND_COMPILED_IN)
-  set(notice ${CMAKE_SYSROOT}/usr/share/doc/${package}/copyright)
+set(files ${LATEBIND_COMPILED_IN})
+list(TRANSFORM files REPLACE "^(.+)$" "${CMAKE_SYSROOT}/usr/share/doc/\\1/copyright")
+if(latebind_utf8proc_licence)
+  list(APPEND files ${latebind_utf8proc_licence})
+endif()
+foreach(notice IN LISTS files)
   if(EXISTS ${notice})
     file(READ ${notice} text)
+    get_filename_component(package ${notice} DIRECTORY)
+    get_filename_component(package ${package} NAME)
     string(APPEND notices "\n\n======== ${package} ========\n\n${text}")
   else()
     message(STATUS "${notice} is missing: packages made here lack that notice, and must not be given away")

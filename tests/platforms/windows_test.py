@@ -16,6 +16,7 @@ import struct
 import subprocess
 import termios
 import time
+import zipfile
 from pathlib import Path
 
 import numpy
@@ -224,18 +225,80 @@ def test_blobs_are_the_same_in_two_runs_and_differ_from_each_other(npus):
         assert (place / "manifest.json").read_bytes() == (npus[0] / "manifest.json").read_bytes()
 
 
+def native(*arguments, env=None):
+    """Standard output of the program for this machine."""
+    done = subprocess.run([NATIVE, *map(str, arguments)], capture_output=True, encoding="utf-8",
+                          env=os.environ | {"LATEBIND_ONNXRUNTIME_PROVIDERS": "none"} | (env or {}))
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+def expect_foreign_and_right(bundle, foreign):
+    """Linux refuses each of these variants with its reason, runs the portable model, and has the golden vectors."""
+    native("inspect", bundle, "--verify")
+    report = json.loads(native("inspect", bundle, "--explain", "--json"))
+    for variant, target in foreign.items():
+        # One for each device that is here.
+        decisions = [one for one in report["decisions"] if one["variant"] == variant]
+        assert decisions and not any(one["loads"] for one in decisions), decisions
+        assert any(f"made for {target}" in one["reason"] for one in decisions), decisions
+    done = native("embed", "--model", bundle, "--device", "openvino", "--precision", "f32", "--quiet",
+                  "--input-format", "jsonl", GOLDEN / "minilm.jsonl")
+    assert cosines(vectors(done), numpy.load(GOLDEN / "minilm.npy")).min() >= 0.99999
+
+
 def test_linux_reads_that_bundle_refuses_its_npus_and_runs_the_portable_model(npus):
-    done = subprocess.run([NATIVE, "inspect", npus[0], "--verify"], capture_output=True, encoding="utf-8")
-    assert done.returncode == 0, done.stdout + done.stderr
-    done = subprocess.run([NATIVE, "inspect", npus[0], "--explain", "--json"], capture_output=True, encoding="utf-8")
-    decisions = {one["variant"]: one for one in json.loads(done.stdout)["decisions"] if one["device"] == "openvino:CPU"}
+    expect_foreign_and_right(npus[0], {f"npu-{target}-f16-1x128": f"npu:{target}" for target in TARGETS})
+
+
+def test_linux_adds_qualcomms_npus_to_that_bundle(npus, tmp_path):
+    (qnn,) = (RUNTIME / "providers").glob("onnxruntime-qnn-*/*/libonnxruntime_providers_*.so")
+    place = tmp_path / "all"
+    native("compile", npus[0], "--add", "--target", "npu:v73,npu:v79", "--shapes", "1x32", "--format", "folder", "-o", place,
+           "--quiet", env={"LATEBIND_ONNXRUNTIME_PROVIDERS": str(qnn)})
     for target in TARGETS:
-        decision = decisions[f"npu-{target}-f16-1x128"]
-        assert not decision["loads"] and f"npu:{target}" in decision["reason"], decision
-    done = subprocess.run([NATIVE, "embed", "--model", npus[0], "--device", "openvino", "--precision", "f32", "--quiet",
-                           "--input-format", "jsonl", GOLDEN / "minilm.jsonl"], capture_output=True, encoding="utf-8")
-    assert done.returncode == 0, done.stderr
-    assert cosines(vectors(done.stdout), numpy.load(GOLDEN / "minilm.npy")).min() >= 0.99999
+        assert blob(place, target) == blob(npus[0], target)
+    foreign = {f"npu-{target}-f16-1x128": f"npu:{target}" for target in TARGETS}
+    expect_foreign_and_right(place, foreign | {f"npu-{target}-f16-1x32": f"npu:{target}" for target in ("v73", "v79")})
+
+
+# --- The package ---
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory):
+    """The .zip that CPack makes, in somebody's folder."""
+    made, folder = tmp_path_factory.mktemp("packages"), tmp_path_factory.mktemp("Eigene Dateien")
+    subprocess.run(["cpack", "--config", BINARIES.parent / "CPackConfig.cmake", "-B", made], cwd=made, check=True,
+                   stdout=subprocess.DEVNULL)
+    files = sorted(path for path in made.iterdir() if path.is_file())
+    assert [re.sub(r"-\d+\.\d+\.\d+-", "-", path.name) for path in files] == [
+        "latebind-windows-x86_64.zip", "latebind-windows-x86_64.zip.sha256"]
+    subprocess.run(["sha256sum", "--check", "--quiet", files[1].name], cwd=made, check=True)
+    with zipfile.ZipFile(files[0]) as archive:
+        archive.extractall(folder)
+    (place,) = folder.iterdir()
+    return place
+
+
+def test_the_archive_holds_what_is_promised_and_nothing_of_a_vendor(unpacked):
+    files = {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*") if path.is_file()}
+    promised = {"bin/latebind.exe", "bin/latebind.dll", "lib/liblatebind.dll.a", "include/latebind/latebind.h",
+                "include/latebind/latebind.hpp", "lib/cmake/latebind/latebindConfig.cmake", "share/doc/latebind/LICENSE",
+                "share/doc/latebind/NOTICES", "share/doc/latebind/README.md"}
+    assert promised <= files, promised - files
+    assert {name for name in files if name.endswith((".exe", ".dll"))} == {"bin/latebind.exe", "bin/latebind.dll"}
+    assert not [name for name in files if re.search(r"openvino|onnxruntime|tbb|npu|qnn", name, re.IGNORECASE)]
+    notices = (unpacked / "share/doc/latebind/NOTICES").read_text(encoding="utf-8")
+    for owner in ("Victor Zverovich", "Niels Lohmann", "Yann Collet", "Mark Gillard", "University of Cincinnati",
+                  "Jan Behrens", "the mingw-w64 project"):
+        assert owner in notices
+
+
+def test_the_archive_works_where_it_was_unpacked(unpacked, reference):
+    done = good("embed", "--model", z(TINY), "--device", "openvino", "--quiet", "-", input=TEXTS,
+                program=unpacked / "bin" / "latebind.exe")
+    assert cosines(vectors(done.stdout), reference).min() >= 0.999999
 
 
 # --- What Windows is known for ---
