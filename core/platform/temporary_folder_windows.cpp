@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include "core/platform/environment.h"
 #include "core/platform/temporary_folder.h"
 #include "core/platform/windows_error.h"
 #include "core/platform/windows_path.h"
@@ -14,7 +15,9 @@ core::Result<TemporaryFolder> TemporaryFolder::create(std::string_view purpose) 
   const std::filesystem::path base = std::filesystem::temp_directory_path(error);
   if (error) {
     return core::Status(core::StatusCode::kIo,
-                        fmt::format("Windows names no folder for temporary files: {}", error.message()));
+                        fmt::format("the folder for temporary files cannot be used (TMP is '{}'): {}; set TMP to one "
+                                    "that is there",
+                                    environment("TMP").value_or(""), error.message()));
   }
   constexpr int kAttempts = 16;
   std::random_device random;

@@ -1,9 +1,9 @@
 // Many threads on one executable, and objects that go in any order.
 #include <atomic>
-#include <latch>
 #include <thread>
 
 #include "tests/conformance/conformance.h"
+#include "tests/support/latch.h"
 
 namespace latebind::test {
 namespace {
@@ -13,7 +13,7 @@ constexpr int kThreads = 8;
 // Starts all threads at one moment; gives the number of those whose work failed.
 template <class Work>
 int run_together(const Work& work) {
-  std::latch start(kThreads);
+  test::Latch start(kThreads);
   std::atomic<int> failures{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <latch>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "core/engine.h"
+#include "tests/support/latch.h"
 #include "tests/support/scripted_backend.h"
 
 namespace latebind::core {
@@ -227,8 +227,8 @@ TEST_F(PlacedModelTest, AnAnswerSaysWhyItMovedEvenIfTheDeviceWorksAgainByThen) {
 }
 
 TEST_F(PlacedModelTest, WhatBeganBeforeADeviceFailedTellsNothingAboutIt) {
-  std::latch second_failed(1);
-  std::latch first_is_in(1);
+  test::Latch second_failed(1);
+  test::Latch first_is_in(1);
   std::atomic<int> runs{0};
   backend->run_scripts["NPU"] = [&](const RunOptions&) -> Status {
     if (++runs > 1) return kDied;

@@ -4,11 +4,12 @@
 
 #include <atomic>
 #include <chrono>
-#include <latch>
 #include <random>
 #include <set>
 #include <thread>
 #include <vector>
+
+#include "tests/support/latch.h"
 
 namespace latebind::core {
 namespace {
@@ -140,7 +141,7 @@ TEST(RequestPoolTest, WhoGivesUpWaitingDoesNotChangeTheOrderOfTheOthers) {
 }
 
 TEST(RequestPoolTest, AFailingFactoryLetsTheNextInLineTry) {
-  std::latch waiter_stands(1);
+  test::Latch waiter_stands(1);
   std::atomic<int> calls{0};
   RequestPool<Numbered> pool(1, [&]() -> Result<Numbered> {
     if (++calls > 1) return Numbered{calls};

@@ -3,11 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <latch>
 #include <set>
 #include <thread>
 
 #include "tests/support/fake_file_system.h"
+#include "tests/support/latch.h"
 
 namespace latebind::core {
 namespace {
@@ -114,7 +114,7 @@ TEST_F(VendorLoaderTest, ThreadsThatAskTogetherOpenOnce) {
   const test::FakeFileSystem files({"/usr/lib/libacme.so"});
   good_ = {"/usr/lib/libacme.so"};
   auto loader = make(files);
-  std::latch start(16);
+  test::Latch start(16);
   std::vector<std::thread> threads;
   for (int i = 0; i < 16; ++i) {
     threads.emplace_back([&] {

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <latch>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "embedding/pipeline.h"
 #include "tests/embedding/toy_encoder.h"
+#include "tests/support/latch.h"
 
 namespace latebind::embedding {
 namespace {
@@ -138,7 +138,7 @@ TEST(EmbedStreamTest, WindowsInFlightAreBounded) {
 
 TEST(EmbedStreamTest, TheNextWindowIsFilledWhileOneIsComputed) {
   // The first window's runs wait until texts of the second were pushed: would push() wait for the first, this hung.
-  std::latch second_window(1);
+  test::Latch second_window(1);
   ToyScript script;
   script.on_run = [&](const core::TensorView&) {
     second_window.wait();
@@ -157,7 +157,7 @@ TEST(EmbedStreamTest, TheNextWindowIsFilledWhileOneIsComputed) {
 TEST(EmbedStreamTest, WorkersGoOnWithTheNextWindowWhileAnOldOneEnds) {
   // Each run waits for another one to be in the model, and each window has one batch: two windows must be computed at
   // one time.
-  std::latch both(2);
+  test::Latch both(2);
   ToyScript script{.requests = 2};
   script.on_run = [&](const core::TensorView&) {
     both.arrive_and_wait();

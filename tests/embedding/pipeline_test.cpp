@@ -4,12 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <latch>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "tests/embedding/toy_encoder.h"
+#include "tests/support/latch.h"
 
 namespace latebind::embedding {
 namespace {
@@ -87,7 +87,7 @@ TEST(PipelineTest, VectorsComeInTheOrderOfTheTexts) {
 
 TEST(PipelineTest, AsManyBatchesRunSideBySideAsThereAreRequests) {
   // Every run waits for another one: the test ends only if two are in the model at one time.
-  std::latch both(2);
+  test::Latch both(2);
   ToyScript script{.requests = 2};
   script.on_run = [&](const core::TensorView&) {
     both.arrive_and_wait();
@@ -150,7 +150,7 @@ TEST(PipelineTest, AFailedRunStopsTheJobAndSaysWhere) {
 TEST(PipelineTest, AJobThatIsDroppedWaitsForWhatHasBegun) {
   std::atomic<int> inside = 0;
   std::atomic<bool> has_entered = false;
-  std::latch entered(1);
+  test::Latch entered(1);
   ToyScript script{.requests = 2};
   script.on_run = [&](const core::TensorView&) {
     ++inside;

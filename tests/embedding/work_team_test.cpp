@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <latch>
 #include <thread>
 #include <vector>
+
+#include "tests/support/latch.h"
 
 namespace latebind::embedding {
 namespace {
@@ -26,7 +27,7 @@ class Meeting final : public WorkTeam::Work {
  public:
   explicit Meeting(std::ptrdiff_t threads) : all_there(threads) {}
   void run_piece(std::size_t) noexcept override { all_there.arrive_and_wait(); }
-  std::latch all_there;
+  test::Latch all_there;
 };
 
 // Holds its first piece until the test lets go.
@@ -42,8 +43,8 @@ class Held final : public WorkTeam::Work {
   }
   std::atomic<int> begun = 0;
   std::atomic<int> ended = 0;
-  std::latch in_first{1};
-  std::latch let_go{1};
+  test::Latch in_first{1};
+  test::Latch let_go{1};
 };
 
 TEST(WorkTeamTest, EachPieceIsDoneOnce) {

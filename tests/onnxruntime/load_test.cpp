@@ -5,12 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <latch>
 #include <thread>
 #include <vector>
 
 #include "backends/onnxruntime/backend.h"
 #include "tests/onnxruntime/fake_library.h"
+#include "tests/support/latch.h"
 
 namespace latebind::onnxruntime {
 namespace {
@@ -124,7 +124,7 @@ TEST(OnnxruntimeLoadTest, FindsALibraryThatCameAfterTheFirstFailure) {
 TEST(OnnxruntimeLoadTest, SixteenThreadsOpenItOnce) {
   FakeLibrary library;
   const auto backend = make_backend({.library_path = library.file().string()});
-  std::latch start(16);
+  test::Latch start(16);
   std::vector<std::thread> threads;
   std::atomic<int> failures{0};
   for (int i = 0; i < 16; ++i) {

@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <latch>
 #include <vector>
+
+#include "tests/support/latch.h"
 
 namespace latebind::onnxruntime {
 namespace {
@@ -13,7 +14,7 @@ using Clock = Watchdog::Clock;
 
 TEST(WatchdogTest, ActsAtTheDeadlineAndNotBefore) {
   Watchdog watchdog;
-  std::latch acted(1);
+  test::Latch acted(1);
   Clock::time_point when;
   const auto deadline = Clock::now() + std::chrono::milliseconds(20);
   auto guard = watchdog.arm(deadline, [&] {
@@ -56,7 +57,7 @@ TEST(WatchdogTest, IsOverWhenDisarmed) {
 
 TEST(WatchdogTest, ServesTheEarliestDeadlineFirst) {
   Watchdog watchdog;
-  std::latch acted(3);
+  test::Latch acted(3);
   std::vector<int> order;  // written on the watchdog's thread only
   const auto now = Clock::now();
   auto late = watchdog.arm(now + std::chrono::milliseconds(60), [&] { order.push_back(3), acted.count_down(); });

@@ -163,7 +163,7 @@ TEST_F(BackendTest, SaysWhatIsActive) {
   EXPECT_EQ(active.device, "CPU");
   EXPECT_EQ(active.device_full_name, "Fake CPU");
   EXPECT_EQ(active.runtime_version, "2026.4.1-fake");
-  EXPECT_EQ(active.library_file, fake_.file().string());
+  EXPECT_EQ(std::filesystem::path(active.library_file).generic_string(), fake_.file().generic_string());
   EXPECT_EQ(active.threads, 3U);
   EXPECT_EQ(active.requests, 2U);
   EXPECT_EQ(fake_.calls("ov_compiled_model_create_infer_request"), 2) << "the pool is to be warm";

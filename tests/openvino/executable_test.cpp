@@ -4,11 +4,11 @@
 
 #include <chrono>
 #include <cstring>
-#include <latch>
 #include <thread>
 
 #include "backends/openvino/quarantine.h"
 #include "tests/openvino/fake_backend.h"
+#include "tests/support/latch.h"
 
 namespace latebind::openvino {
 namespace {
@@ -40,7 +40,7 @@ TEST_F(ExecutableTest, RunsOftenAndForMany) {
   auto* executable = load(kAddModel, {.requests = 2});
   ASSERT_NE(executable, nullptr);
   constexpr int kThreads = 8;
-  std::latch start(kThreads);
+  latebind::test::Latch start(kThreads);
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
@@ -351,7 +351,7 @@ TEST_F(ExecutableTest, OutlivesItsBackendAndItsSiblings) {
 
 TEST_F(ExecutableTest, IsLoadedByManyThreadsAtOnce) {
   constexpr int kThreads = 8;
-  std::latch start(kThreads);
+  latebind::test::Latch start(kThreads);
   std::vector<std::thread> threads;
   const auto blob = backend_->compile(fake_model(kAddModel), "CPU", {});
   ASSERT_TRUE(blob.ok());

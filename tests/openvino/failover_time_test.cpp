@@ -2,11 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <latch>
 #include <thread>
 #include <vector>
 
 #include "tests/openvino/machine.h"
+#include "tests/support/latch.h"
 
 namespace latebind::openvino {
 namespace {
@@ -148,7 +148,7 @@ TEST_F(FailoverTimeTest, WhoWaitedBehindRunsThatHangIsAnsweredByTheNextDevice) {
   script("on NPU hang-cancellable\n");
   ASSERT_TRUE(place().ok());
   constexpr int kCallers = 4;
-  std::latch start(kCallers);
+  latebind::test::Latch start(kCallers);
   std::vector<std::thread> threads;
   for (int i = 0; i < kCallers; ++i) {
     threads.emplace_back([&, i] {

@@ -5,13 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <latch>
 #include <thread>
 
 #include "backends/openvino/backend.h"
 #include "backends/openvino/find.h"
 #include "tests/fakes/fake_openvino_library.h"
 #include "tests/fakes/loaded.h"
+#include "tests/support/latch.h"
 
 namespace latebind::openvino {
 namespace {
@@ -161,7 +161,7 @@ TEST_F(LoadTest, SixteenThreadsThatRaceGetOneLibrary) {
   fake_.script("slow load 50\n");
   const auto made = backend();
   constexpr int kThreads = 16;
-  std::latch start(kThreads);
+  latebind::test::Latch start(kThreads);
   std::vector<std::thread> threads;
   std::atomic<int> good = 0;
   for (int i = 0; i < kThreads; ++i) {

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <latch>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "tests/openvino/machine.h"
+#include "tests/support/latch.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define LB_SANITIZED 1
@@ -95,7 +95,7 @@ TEST_F(RandomFaultsTest, NoRequestIsLostOrAnsweredTwiceOrWrongly) {
   std::map<std::string, int> by_device;  // guarded by mutex
   std::string first_loss;                // the same
   std::string first_wrong;               // the same
-  std::latch start(kThreads);
+  latebind::test::Latch start(kThreads);
   const auto work = [&] {
     std::map<std::string, int> mine;
     constexpr test::Numbers kCanary{-7777, -7777, -7777, -7777};

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <iterator>
-#include <latch>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -14,6 +13,7 @@
 
 #include "core/platform/output_file.h"
 #include "tests/platform/support.h"
+#include "tests/support/latch.h"
 
 namespace latebind::platform {
 namespace {
@@ -303,7 +303,7 @@ TEST(OutputFileTest, LeavesOneWholeContentWhenManyCommitAtOnce) {
   constexpr int kRounds = 10;
   constexpr std::size_t kSize = 300'000;
   const TemporaryFolder folder;
-  std::latch start(kThreads);
+  test::Latch start(kThreads);
   std::vector<std::thread> threads;
   std::vector<std::string> errors(kThreads);
   for (std::size_t i = 0; i < kThreads; ++i) {

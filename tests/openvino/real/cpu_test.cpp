@@ -7,7 +7,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
-#include <latch>
 #include <memory>
 #include <numeric>
 #include <thread>
@@ -16,6 +15,7 @@
 #include "backends/openvino/backend.h"
 #include "core/backend.h"
 #include "tests/openvino/small_ir.h"
+#include "tests/support/latch.h"
 
 namespace latebind::openvino {
 namespace {
@@ -253,7 +253,7 @@ TEST_F(RealCpuTest, EightThreadsOnOneExecutable) {
   const auto executable = load(test::add_model(ElementType::kF32, {kDynamic}), {.requests = 3});
   ASSERT_NE(executable, nullptr);
   constexpr int kThreads = 8;
-  std::latch start(kThreads);
+  latebind::test::Latch start(kThreads);
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {

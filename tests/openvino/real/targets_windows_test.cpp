@@ -62,7 +62,7 @@ TEST_F(RealNpuTargetTest, ItsBlobsDoNotRunWhereThereIsNone) {
 }
 
 TEST_F(RealNpuTargetTest, AnUnknownArchitectureIsRefusedWithTheKnownOnes) {
-  const auto target = core::find_compile_target("npu:4001", registry_);
+  const auto target = core::CompileTargets(registry_).find("npu:4001");
   EXPECT_EQ(target.status().code(), StatusCode::kDeviceNotFound);
   EXPECT_THAT(target.status().to_string(), AllOf(HasSubstr("npu:3720"), HasSubstr("npu:5020")));
 }
