@@ -8,6 +8,7 @@
 
 #include "core/log.h"
 #include "core/placed_model_state.h"
+#include "core/platform/detached_thread.h"
 
 namespace latebind::core {
 namespace {
@@ -157,13 +158,13 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load_until(Slot& slot,
   if (!slot.pending_load) {
     slot.pending_load = std::make_shared<PendingLoad>();
     try {
-      std::thread([self = shared_from_this(), &slot, pending = slot.pending_load] {
+      platform::run_detached([self = shared_from_this(), &slot, pending = slot.pending_load] {
         auto outcome = self->load(slot, false);
         const std::lock_guard done(self->mutex_);
         pending->outcome = std::move(outcome);
         slot.pending_load = nullptr;
         self->loaded_.notify_all();
-      }).detach();
+      });
     } catch (const std::system_error&) {
       // The system has no thread to give.
       slot.pending_load = nullptr;

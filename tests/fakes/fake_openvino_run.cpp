@@ -4,6 +4,7 @@
 #include <cstring>
 #include <thread>
 
+#include "core/platform/detached_thread.h"
 #include "tests/fakes/fake_openvino_entry.h"
 #include "tests/fakes/fake_openvino_state.h"
 
@@ -233,7 +234,7 @@ FAKE Code ov_infer_request_start_async(InferRequest* request) {
   ENTER(ov_infer_request_start_async);
   NEED("request", request);
   if (!begin(*request->run)) return fail(-8, "Infer Request is busy");
-  std::thread([run = request->run] { finish(*run, work(*run)); }).detach();
+  latebind::platform::run_detached([run = request->run] { finish(*run, work(*run)); });
   return 0;
 }
 
