@@ -49,7 +49,14 @@ FakeOpenvino::~FakeOpenvino() {
 }
 
 void FakeOpenvino::script(std::string_view text) {
-  write_file(file_.string() + ".script", text);
+  // In one step: a run that hangs looks at it all the time, and half a script has other devices.
+  const std::string name = file_.string() + ".script";
+  write_file(name + ".new", text);
+  std::error_code error;
+  do {  // Windows refuses while somebody reads it
+    std::filesystem::rename(name + ".new", name, error);
+  } while (error == std::errc::permission_denied);
+  if (error) throw std::filesystem::filesystem_error("the fake's script", name, error);
   // Two files in a row may look alike to who compares their dates.
   if (auto* reload = reinterpret_cast<void (*)()>(symbol("lb_fake_reload"))) reload();
 }

@@ -264,6 +264,8 @@ std::shared_ptr<const Script> Script::current() {
   state.reloads = cache.reloads;
   if (!cache.script || state != cache.state) {
     std::ifstream file(path);
+    // It is being replaced.
+    if (!file && state.there && cache.script) return cache.script;
     cache.script = std::make_shared<const Script>(parse(file));
     cache.state = std::move(state);
   }
