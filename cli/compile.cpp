@@ -366,9 +366,10 @@ void add_compile(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<Options>();
   CLI::App& app = *program.add_subcommand(
       "compile", "Compiles a model for devices that need not be here, into one file with the portable model.");
-  app.add_option("model", options->model,
-                 "Folder of an embedding model, its name on the hub (ORG/NAME), an ONNX file or an OpenVINO IR (.xml); "
-                 "with --add a bundle.")
+  app.add_option(
+         "model", options->model,
+         "Folder of an embedding model, its name on the hub (ORG/NAME), an ONNX file or an OpenVINO IR (.xml); "
+         "with --add a bundle; with --format pte also a bundle, or a program of ExecuTorch (.pte) that is converted.")
       ->required()
       ->type_name("MODEL");
   add_texts(app, "--target", options->targets, "T,T,...",

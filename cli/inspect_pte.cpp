@@ -161,9 +161,8 @@ std::string text_of(const OpenedPte& opened) {
     std::int64_t planned = 0;
     for (const std::int64_t bytes : method.planned_bytes)
       planned += bytes > 0 && planned <= INT64_MAX - bytes ? bytes : 0;
-    text += fmt::format("  memory    {:.1f} MiB planned\n  calls     {} of delegates, {} of kernels, {} others\n",
-                        mebibytes(static_cast<std::uint64_t>(planned)), method.delegate_calls, method.kernel_calls,
-                        method.other_instructions);
+    text += fmt::format("  memory    {} bytes planned\n  calls     {} of delegates, {} of kernels, {} others\n",
+                        planned, method.delegate_calls, method.kernel_calls, method.other_instructions);
     for (const Delegate& delegate : method.delegates) {
       text += fmt::format("  delegate  {}: {}, {:.1f} MiB {}\n", one_line(delegate.id), payload_kind(delegate.payload),
                           mebibytes(delegate.payload.size()),

@@ -1,32 +1,28 @@
-"""Programs of ExecuTorch as its own Python code reads and packs them: the classes that its exporter uses, over the official
-flatbuffers package, without the rest of ExecuTorch (which wants torch)."""
+"""Programs of ExecuTorch by the official Python package of flatbuffers: the classes are generated from the SDK's schema, as
+those of ExecuTorch's exporter are (importing that wants torch)."""
 
 import importlib
-import os
 import struct
+import subprocess
 import sys
-import types
+import tempfile
 from pathlib import Path
 
 from support import SOURCE
 
-(SDK,) = (SOURCE / "build" / "runtime").glob("executorch-*/executorch")
-
-
-def _package(name, folder):
-    module = types.ModuleType(name)
-    module.__path__ = [str(folder)]
-    sys.modules[name] = module
-
-
-for _name, _folder in (("executorch", "."), ("executorch.exir", "exir"), ("executorch.exir._serialize", "exir/_serialize"),
-                       ("executorch.exir._serialize.generated", "exir/_serialize/generated")):
-    _package(_name, SDK / _folder)
+(SCHEMA,) = (SOURCE / "build" / "runtime").glob("executorch-*/executorch/schema")
+_folder = tempfile.TemporaryDirectory(prefix="latebind-test-schema-")
+subprocess.run(
+    ["flatc", "--python", "--gen-object-api", "-o", _folder.name, "-I", SCHEMA, SCHEMA / "scalar_type.fbs",
+     SCHEMA / "program.fbs"],
+    check=True, timeout=60,
+)
+sys.path.insert(0, _folder.name)
 
 
 def generated(name):
     """A class of the schema, such as ProgramT."""
-    module = importlib.import_module(f"executorch.exir._serialize.generated.executorch_flatbuffer.{name.removesuffix('T')}")
+    module = importlib.import_module(f"executorch_flatbuffer.{name.removesuffix('T')}")
     return getattr(module, name)
 
 

@@ -9,12 +9,11 @@ import subprocess
 import time
 import zipfile
 
-import numpy
 import onnx
 import pytest
 from onnx import TensorProto, helper
-from pte_reader import Program, generated, stock, write
-from support import BOTH_GONE, MODEL, PROGRAM, TINY, bad, good, run
+from pte_reader import Program, stock, write
+from support import BOTH_GONE, MODEL, OPENVINO_GONE, PROGRAM, TINY, bad, good, run
 
 NO_PROVIDERS = {"LATEBIND_ONNXRUNTIME_PROVIDERS": "none"}
 LONG, FLOAT = 4, 6
@@ -64,7 +63,6 @@ def test_an_embedder_takes_ids_and_mask_and_gives_vectors(tmp_path):
     program = compiled(tmp_path / "tiny.pte", TINY)
     assert program.method.name == b"forward"
     assert program.method.containerMetaType.encodedInpStr == b"names\ninput_ids\nattention_mask\n"
-    assert program.tensors("inputs") == [(LONG, [8, 64], BOUNDED, False)] * 2 or program.tensors("inputs")
     (ids, mask) = program.tensors("inputs")
     assert ids == mask and ids[0] == LONG and ids[1][0] == 8 and ids[2] == BOUNDED and not ids[3]
     ((kind, sizes, dynamism, planned),) = program.tensors("outputs")
@@ -131,10 +129,13 @@ def test_what_has_no_bound_is_named(tmp_path, doubling):
     assert "input 'x'" in line and "--max-shape x=8x3" in line
     positions = onnx_model(tmp_path / "n.onnx", [helper.make_node("NonZero", ["x"], ["where"])],
                            [("x", TensorProto.FLOAT, [2, 3])], [("where", TensorProto.INT64, [2, "n"])])
-    line = bad(1, "compile", positions, "--format", "pte", "-o", tmp_path / "p")
+    # OpenVINO bounds it by itself, ONNX Runtime does not.
+    assert compiled(tmp_path / "p", positions).tensors("outputs") == [(LONG, [2, 6], BOUNDED, True)]
+    env = OPENVINO_GONE | NO_PROVIDERS
+    line = bad(1, "compile", positions, "--format", "pte", "-o", tmp_path / "q", env=env)
     assert "output 'where'" in line and "--max-shape where=2x8" in line
-    program = compiled(tmp_path / "p", positions, "--max-shape", "where=2x6")
-    assert program.tensors("outputs") == [(LONG, [2, 6], BOUNDED, True)]
+    program = compiled(tmp_path / "q", positions, "--max-shape", "where=2x5", env=env)
+    assert program.tensors("outputs") == [(LONG, [2, 5], BOUNDED, True)]
 
 
 def test_bounds_of_an_embedder_are_those_of_all_its_inputs(tmp_path):
@@ -164,10 +165,10 @@ def test_wrong_command_lines(tmp_path, doubling):
     assert "goes with --format pte alone" in bad(2, "compile", TINY, "--target", "cpu", *out, "--model", "x")
     assert "--target is required" in bad(2, "compile", TINY, *out)
     assert "KEY=VALUE" in bad(2, "compile", TINY, *pte, "--compile-spec", "device")
-    assert "did you mean 'device'" in bad(2, "compile", TINY, *pte, "--compile-spec", "devise=cpu")
+    assert "did you mean device" in bad(2, "compile", TINY, *pte, "--compile-spec", "devise=cpu")
     assert "given twice" in bad(2, "compile", TINY, *pte, "--compile-spec", "device=a", "--compile-spec", "device=b")
     assert "--model goes with" in bad(2, "compile", TINY, *pte, "--model", TINY)
-    assert "did you mean 'x'" in bad(1, "compile", doubling, *pte, "--max-shape", "y1=1") or True
+    assert "known: x, y, z" in bad(1, "compile", doubling, *pte, "--max-shape", "w=1")
     assert "does not fit" in bad(1, "compile", doubling, *pte, "--max-shape", "x=5x4")
     assert not (tmp_path / "p").exists()
 
@@ -273,9 +274,7 @@ def blob(tmp_path_factory):
 
     file = onnx_model(tmp_path_factory.mktemp("blob") / "m.onnx", [helper.make_node("Add", ["x", "x"], ["y"])],
                       [("x", TensorProto.FLOAT, [2, 3])], [("y", TensorProto.FLOAT, [2, 3])])
-    stream = io.BytesIO()
-    stream.write(openvino.Core().compile_model(file, "CPU").export_model())
-    return stream.getvalue()
+    return openvino.Core().compile_model(file, "CPU").export_model().getvalue()
 
 
 @pytest.mark.parametrize("inline", [False, True])
