@@ -64,6 +64,8 @@ class LayersTest(unittest.TestCase):
         self.assert_refused("backends/openvino/a.cpp", '#include "backends/onnxruntime/abi.h"', "may include only")
         self.assert_refused("backends/openvino/a.cpp", '#include "api/backends.h"', "may include only")
         self.assert_refused("cli/a.cpp", '#include "backends/openvino/backend.h"', "may include only")
+        self.assert_refused("hosts/executorch/pte/a.cpp", '#include "hosts/executorch/delegate.h"', "may include only")
+        self.assert_refused("core/a.cpp", "#include <flatbuffers/flatbuffers.h>", "which is for")
         self.assert_refused("hosts/executorch/a.cpp", '#include "core/engine.h"', "may include only")
         self.assert_refused("examples/a.cpp", '#include "api/backends.h"', "may include only")
 
