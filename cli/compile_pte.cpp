@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -17,6 +18,9 @@
 #include "core/config.h"
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
+#include "core/platform/temporary_folder.h"
+#include "embedding/bundle_parts.h"
+#include "embedding/graph/export.h"
 #include "hosts/executorch/pte/converter.h"
 #include "hosts/executorch/pte/program.h"
 #include "hosts/executorch/pte/reader.h"
@@ -92,6 +96,26 @@ bool is_pte(const std::filesystem::path& file) {
 Status check_pte_options(const PteOptions& options) {
   if (!pte::is_built_in()) return from_pte(pte::read_program({}).status());
   return specs_of(options).status();
+}
+
+Status add_whole_portable(const CompileInput& input, core::PackageWriter& bundle) {
+  if (!input.folder->weights_file || !input.folder->bert) {
+    return embedding::add_portable(*input.folder, *input.graph, bundle);
+  }
+  // The file is gone with its folder, when nothing maps it any more.
+  struct Mapped {
+    platform::TemporaryFolder folder;
+    platform::MappedFile file;
+  };
+  LB_ASSIGN_OR_RETURN(auto folder, platform::TemporaryFolder::create("pte"));
+  const auto place = folder.path() / "model.onnx";
+  LB_RETURN_IF_ERROR(embedding::write_onnx_file(*input.folder, {}, place));
+  LB_ASSIGN_OR_RETURN(auto file, platform::MappedFile::open(place));
+  const auto mapped = std::make_shared<const Mapped>(Mapped{std::move(folder), std::move(file)});
+  embedding::GraphModel whole = *input.graph;
+  whole.model = core::Model::from_forms(
+      input.folder->name(), {{.format = core::ModelFormat::kOnnx, .graph = {mapped, mapped->file.bytes()}}});
+  return embedding::add_portable(*input.folder, whole, bundle);
 }
 
 Status write_pte(const std::filesystem::path& place, const PteOptions& options, const CompileInput& input,

@@ -34,6 +34,10 @@ struct PteOptions {
 // kInvalidArgument for compile specs that the delegate does not know; kUnsupported when the build can not do it at all.
 [[nodiscard]] core::Status check_pte_options(const PteOptions& options);
 
+// Adds the portable model of an embedding model as one ONNX file with its weights in it. A delegate has the bundle in
+// memory, and there OpenVINO takes no model whose weights lie beside it.
+[[nodiscard]] core::Status add_whole_portable(const CompileInput& input, core::PackageWriter& bundle);
+
 // Writes a program with one method, which hands everything to the bundle. Whole or not at all.
 [[nodiscard]] core::Status write_pte(const std::filesystem::path& place, const PteOptions& options,
                                      const CompileInput& input, const Runtime& runtime,

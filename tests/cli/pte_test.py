@@ -13,7 +13,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 from pte_reader import Program, stock, write
-from support import BOTH_GONE, MODEL, OPENVINO_GONE, PROGRAM, TINY, bad, good, run
+from support import BOTH_GONE, MODEL, OPENVINO_GONE, PROGRAM, TINY, bad, cosines, good, run, vectors
 
 NO_PROVIDERS = {"LATEBIND_ONNXRUNTIME_PROVIDERS": "none"}
 LONG, FLOAT = 4, 6
@@ -72,13 +72,28 @@ def test_an_embedder_takes_ids_and_mask_and_gives_vectors(tmp_path):
     assert list(call.instrArgs.args) == [0, 1, 2]
 
 
-def test_the_payload_is_a_bundle_at_a_page(tmp_path):
-    program = compiled(tmp_path / "tiny.pte", TINY, "--target", "cpu")
-    good("compile", TINY, "--target", "cpu", "-o", tmp_path / "b", "--quiet", env=NO_PROVIDERS)
+def test_the_payload_is_the_bundle_that_the_command_makes(tmp_path, fixed):
+    program = compiled(tmp_path / "p.pte", fixed, "--target", "cpu")
+    good("compile", fixed, "--target", "cpu", "-o", tmp_path / "b", "--quiet", env=NO_PROVIDERS)
     assert payload_of(program) == (tmp_path / "b").read_bytes()
     assert program.base % 4096 == 0
     with zipfile.ZipFile(io.BytesIO(payload_of(program))) as archive:
         assert archive.testzip() is None
+
+
+def test_an_embedders_payload_has_the_whole_model_in_one_file(tmp_path):
+    """So that every runtime takes it from memory; and it is still a model folder, with the tokenizer."""
+    program = compiled(tmp_path / "tiny.pte", TINY, "--target", "cpu")
+    (tmp_path / "b").write_bytes(payload_of(program))
+    with zipfile.ZipFile(tmp_path / "b") as archive:
+        model = onnx.load_from_string(archive.read("model/portable/model.onnx"))
+        assert not any(t.data_location == TensorProto.EXTERNAL for t in model.graph.initializer)
+        assert not any(name.endswith(".safetensors") for name in archive.namelist())
+    texts = "One text.\nAnother one, a little longer.\n"
+    for env in NO_PROVIDERS, NO_PROVIDERS | OPENVINO_GONE:
+        ours = vectors(good("embed", "--model", tmp_path / "b", "--quiet", "-", input=texts, env=env).stdout)
+        theirs = vectors(good("embed", "--model", TINY, "--quiet", "-", input=texts, env=env).stdout)
+        assert cosines(ours, theirs).min() > 0.999999
 
 
 def test_the_same_input_gives_the_same_bytes(tmp_path):
