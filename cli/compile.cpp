@@ -409,9 +409,10 @@ void add_compile(CLI::App& program, Action& chosen) {
   static constexpr SettingGroup kGroups[] = {SettingGroup::kDevice, SettingGroup::kLibraries};
   options->runtime.add_to(app, kGroups);
   app.footer(
-      "The precision is f32 on CPUs and f16 on NPUs that have nothing else, unless --precision says so. The whole\n"
-      "model must go to an NPU: nodes that its compiler leaves to the CPU are named, and with --strict they are an\n"
-      "error. The portable model is always in the bundle, so that a machine with another device compiles for itself.\n"
+      "The precision is f32 on CPUs and f16 on NPUs that have nothing else, unless --precision says\n"
+      "so. The whole model must go to an NPU: nodes that its compiler leaves to the CPU are named, and\n"
+      "with --strict they are an error. The portable model is always in the bundle, so that a machine\n"
+      "with another device compiles for itself.\n\n"
       "A program (.pte) has one method, forward, which takes and gives the model's tensors;\n"
       "docs/pte-format.md tells how an application calls it. It runs in ExecuTorch with Latebind's\n"
       "delegate loaded.\n\n"

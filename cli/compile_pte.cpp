@@ -64,7 +64,7 @@ void PteOptions::add_to(CLI::App& app) {
       app, "--max-shape", max_shapes, "NAME=SHAPE",
       "For --format pte: the largest shape of an input that the model leaves open, as ids=8x256, and of an output "
       "whose size depends on what is in the inputs. May be given several times. A model that embeds text has one "
-      "unless it is given: 8 texts of as many tokens as it takes.");
+      "unless it is given: one text of as many tokens as it takes.");
   add_texts(app, "--compile-spec", compile_specs, "KEY=VALUE",
             "For --format pte: what the program tells the delegate: device, precision, strict, threads, shapes or "
             "config. May be given several times. precision is that of --precision, if that is given.");

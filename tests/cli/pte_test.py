@@ -64,10 +64,10 @@ def test_an_embedder_takes_ids_and_mask_and_gives_vectors(tmp_path):
     assert program.method.name == b"forward"
     assert program.method.containerMetaType.encodedInpStr == b"names\ninput_ids\nattention_mask\n"
     (ids, mask) = program.tensors("inputs")
-    assert ids == mask and ids[0] == LONG and ids[1][0] == 8 and ids[2] == BOUNDED and not ids[3]
+    assert ids == mask and ids[0] == LONG and ids[1][0] == 1 and ids[2] == BOUNDED and not ids[3]
     ((kind, sizes, dynamism, planned),) = program.tensors("outputs")
-    assert (kind, sizes[0], dynamism, planned) == (FLOAT, 8, BOUNDED, True)
-    assert list(program.method.nonConstBufferSizes) == [0, 8 * sizes[1] * 4]
+    assert (kind, sizes[0], dynamism, planned) == (FLOAT, 1, BOUNDED, True)
+    assert list(program.method.nonConstBufferSizes) == [0, -(-sizes[1] * 4 // 64) * 64]
     (call,) = program.method.chains[0].instructions
     assert list(call.instrArgs.args) == [0, 1, 2]
 
@@ -114,8 +114,8 @@ def test_the_default_model_takes_a_second_or_two(tmp_path):
     start = time.monotonic()
     program = compiled(tmp_path / "minilm.pte", MODEL)
     assert time.monotonic() - start < 20
-    assert program.tensors("inputs")[0] == (LONG, [8, 256], BOUNDED, False)
-    assert program.tensors("outputs") == [(FLOAT, [8, 384], BOUNDED, True)]
+    assert program.tensors("inputs")[0] == (LONG, [1, 256], BOUNDED, False)
+    assert program.tensors("outputs") == [(FLOAT, [1, 384], BOUNDED, True)]
 
 
 def test_outputs_follow_from_the_largest_inputs(tmp_path, doubling):
@@ -154,9 +154,9 @@ def test_what_has_no_bound_is_named(tmp_path, doubling):
 
 
 def test_bounds_of_an_embedder_are_those_of_all_its_inputs(tmp_path):
-    program = compiled(tmp_path / "p", TINY, "--max-shape", "input_ids=1x16")
-    assert [t[1] for t in program.tensors("inputs")] == [[1, 16], [1, 16]]
-    assert program.tensors("outputs")[0][1][0] == 1
+    program = compiled(tmp_path / "p", TINY, "--max-shape", "input_ids=4x16")
+    assert [t[1] for t in program.tensors("inputs")] == [[4, 16], [4, 16]]
+    assert program.tensors("outputs")[0][1][0] == 4
     assert "tokens" in bad(1, "compile", TINY, "--format", "pte", "-o", tmp_path / "q", "--max-shape", "input_ids=1x100000")
 
 
@@ -230,7 +230,7 @@ def test_whoever_is_killed_leaves_the_old_file_or_the_new_one(tmp_path):
 def test_inspect_shows_program_delegate_and_bundle(tmp_path):
     compiled(tmp_path / "tiny.pte", TINY, "--target", "cpu", "--compile-spec", "device=cpu")
     text = good("inspect", tmp_path / "tiny.pte").stdout
-    for part in ("method forward", "input_ids  i64 [8,", "at most", "LatebindBackend: bundle", "device = 'cpu'",
+    for part in ("method forward", "input_ids  i64 [1,", "at most", "LatebindBackend: bundle", "device = 'cpu'",
                  "component model", "cpu-openvino-f32", "portable"):
         assert part in text, text
     report = json.loads(good("inspect", tmp_path / "tiny.pte", "--json", "--verify").stdout)

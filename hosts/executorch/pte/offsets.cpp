@@ -52,8 +52,8 @@ class Walk {
 
   Offsets take() {
     std::ranges::sort(found_.places);
-    const auto rest = std::ranges::unique(found_.places);
-    found_.places.erase(rest.begin(), rest.end());
+    // Not std::ranges::unique, whose result clang 14 can not read from gcc's library.
+    found_.places.erase(std::unique(found_.places.begin(), found_.places.end()), found_.places.end());
     return std::move(found_);
   }
 
