@@ -31,8 +31,8 @@ inline constexpr std::size_t kHeaderBytes = 32;
 inline constexpr std::size_t kProgramSizeAt = 16;
 inline constexpr std::size_t kSegmentBaseAt = 24;
 inline constexpr std::size_t kSegmentSizeAt = 32;
-// The first line of the encoding of inputs or outputs that is their names, a line for each. Exporters have something else
-// there.
+// The first line of the encoding of inputs or outputs that is their names, a line for each. Exporters have something
+// else there.
 inline constexpr std::string_view kNamesMark = "names\n";
 // Flatbuffers' own limit.
 inline constexpr std::uint64_t kFlatbufferMax = (std::uint64_t{1} << 31U) - 1;

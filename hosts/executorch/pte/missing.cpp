@@ -1,4 +1,5 @@
 // For builds without ExecuTorch's schema: the same functions, which say what is missing.
+#include "hosts/executorch/pte/converter.h"
 #include "hosts/executorch/pte/reader.h"
 #include "hosts/executorch/pte/writer.h"
 
@@ -23,6 +24,14 @@ Status write_program(const ProgramSpec& /*spec*/, const Payload& /*payload*/, co
 }
 
 Result<std::string> program_bytes(const ProgramSpec& /*spec*/, std::string_view /*payload*/) {
+  return missing();
+}
+
+Result<Convertible> inspect_conversion(std::span<const std::byte> /*file*/, const Conversion& /*conversion*/) {
+  return missing();
+}
+
+Status convert_program(std::span<const std::byte> /*file*/, const Conversion& /*conversion*/, const Sink& /*sink*/) {
   return missing();
 }
 

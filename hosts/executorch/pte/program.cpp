@@ -59,4 +59,18 @@ Payload Payload::of(std::span<const std::byte> bytes) {
   return {bytes.size(), [bytes](const Sink& sink) { return sink(bytes); }};
 }
 
+Status write_payload(const Payload& payload, const Sink& sink) {
+  const auto wrong = [](std::string_view how) {
+    return Status(LB_INVALID_ARGUMENT, fmt::format("cannot write a program: the payload is {} than it said", how));
+  };
+  std::uint64_t written = 0;
+  Status status = payload.write([&](std::span<const std::byte> part) -> Status {
+    if (part.size() > payload.size - written) return wrong("longer");
+    written += part.size();
+    return sink(part);
+  });
+  if (!status.ok()) return status;
+  return written == payload.size ? Status() : wrong("shorter");
+}
+
 }  // namespace latebind::pte

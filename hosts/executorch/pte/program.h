@@ -68,4 +68,7 @@ struct Payload {
   static Payload of(std::span<const std::byte> bytes);
 };
 
+// Writes it, and makes sure of its size: LB_INVALID_ARGUMENT for another one.
+[[nodiscard]] Status write_payload(const Payload& payload, const Sink& sink);
+
 }  // namespace latebind::pte

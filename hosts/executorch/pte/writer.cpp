@@ -219,13 +219,11 @@ Offset<fb::ExecutionPlan> add_method(FlatBufferBuilder& builder, const ProgramSp
 
 Result<std::string> collected(const Payload& payload) {
   std::string bytes;
-  const Status status = payload.write([&](std::span<const std::byte> part) -> Status {
-    if (part.size() > payload.size - bytes.size()) return misuse("the payload is longer than it said");
+  Status status = write_payload(payload, [&](std::span<const std::byte> part) -> Status {
     bytes.append(reinterpret_cast<const char*>(part.data()), part.size());
     return {};
   });
   if (!status.ok()) return status;
-  if (bytes.size() != payload.size) return misuse("the payload is shorter than it said");
   return bytes;
 }
 
@@ -284,15 +282,7 @@ Status write_program(const ProgramSpec& spec, const Payload& payload, const Sink
   const auto head = head_of(spec, payload);
   if (!head.ok()) return head.status();
   if (Status status = sink(bytes_of(*head)); !status.ok() || spec.inline_payload) return status;
-  std::uint64_t written = 0;
-  Status status = payload.write([&](std::span<const std::byte> part) -> Status {
-    if (part.size() > payload.size - written) return misuse("the payload is longer than it said");
-    written += part.size();
-    return sink(part);
-  });
-  if (!status.ok()) return status;
-  if (written != payload.size) return misuse("the payload is shorter than it said");
-  return {};
+  return write_payload(payload, sink);
 }
 
 Result<std::string> program_bytes(const ProgramSpec& spec, std::string_view payload) {
