@@ -13,6 +13,7 @@
 #include "api/c_objects.h"
 #include "api/c_support.h"
 #include "api/payload.h"
+#include "api/settings.h"
 #include "core/bundle/bundle_model.h"
 #include "core/platform/folders.h"
 
@@ -86,7 +87,12 @@ RunScratch& run_scratch() {
 
 core::Result<std::unique_ptr<lb_model>> load(const lb_runtime* runtime, const core::Model& model,
                                              const lb_load_options* options) {
-  LB_ASSIGN_OR_RETURN(const auto typed, api::typed(options, runtime->shared->registry));
+  LB_ASSIGN_OR_RETURN(auto typed, api::typed(options, runtime->shared->registry));
+  // A blob computes as it was compiled, and who compiled one knows of no default of ours.
+  LB_ASSIGN_OR_RETURN(const lb_load_options read, api::read_struct(options, "lb_load_options"));
+  if (model.forms().empty() && read.precision == nullptr && read.config_file == nullptr) {
+    api::set_precisions({core::Precision::kF32, core::Precision::kF16}, typed.load);
+  }
   auto made = std::make_unique<lb_model>();
   made->runtime = runtime->shared;
   LB_ASSIGN_OR_RETURN(made->placed, runtime->shared->engine.load(model, typed.placement, typed.load));

@@ -317,7 +317,8 @@ enum {
                                   64 bytes from its beginning */
   LB_FORMAT_BUNDLE = 2,        /* a stored ZIP, used in place: data that begins at a page boundary stays aligned */
   LB_FORMAT_OPENVINO_BLOB = 3, /* what OpenVINO exported for one device and one version: it computes in the precision
-                                  that is asked for, or is refused; LB_INCOMPATIBLE_BLOB when no device here takes it */
+                                  that is asked for (f32, and f16 where the device refuses that, when none is), or is
+                                  refused; LB_INCOMPATIBLE_BLOB when no device here takes it */
   LB_FORMAT_BY_FIRST_BYTES = 4 /* one of these; LB_INVALID_MODEL when the first bytes are of none */
 };
 
