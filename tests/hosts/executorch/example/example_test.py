@@ -5,7 +5,9 @@ import subprocess
 from pathlib import Path
 
 import numpy
+import openvino
 import pytest
+from pte_reader import stock
 from support import MODEL, PROGRAM, SOURCE, cosines, good, vectors
 
 CMAKE = SOURCE / "build" / "runtime" / "cmake" / "bin" / "cmake"
@@ -44,6 +46,34 @@ def test_sentences_get_the_vectors_of_the_command(built, program):
     ours = numpy.array([[float(x) for x in line.split()] for line in done.stdout.splitlines()], numpy.float32)
     expected = vectors(good("embed", "--model", MODEL, "--quiet", "-", input=TEXTS).stdout)
     assert ours.shape == expected.shape == (4, 384)
+    assert cosines(ours, expected).min() > 0.999999
+
+
+@pytest.fixture(scope="module")
+def stock_program(tmp_path_factory):
+    """The model as ExecuTorch's own OpenVINO backend has it: a blob for texts of 16 tokens."""
+    folder = tmp_path_factory.mktemp("stock")
+    good("export", "--model", MODEL, "-o", folder / "model.onnx")
+    core = openvino.Core()
+    model = core.read_model(folder / "model.onnx")
+    model.reshape({name: [1, 16] for name in ("input_ids", "attention_mask")})
+    blob = core.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"}).export_model().getvalue()
+    return stock(folder / "stock.pte", blob, inputs=[("LONG", [1, 16])] * 2, output=("FLOAT", [1, 384]))
+
+
+@pytest.mark.parametrize("more", [[], ["--model", MODEL, "--target", "openvino:CPU"], ["--model", MODEL]])
+def test_a_converted_program_of_the_stock_backend_gives_the_same_vectors(built, stock_program, tmp_path, more):
+    text = "The cat slept on the windowsill while rain was falling in the old north again.\n"
+    ids = good("tokens", "--model", MODEL, "--max-tokens", "16", input=text).stdout
+    assert len(ids.split()) == 16
+    assert embed(built, stock_program, ids).returncode == 1, "nothing here registers the stock backend"
+    good("compile", stock_program, "--format", "pte", *more, "-o", tmp_path / "new.pte", "--quiet")
+    done = embed(built, tmp_path / "new.pte", ids)
+    assert done.returncode == 0, done.stderr
+    assert "openvino:CPU in f32" in done.stderr
+    ours = numpy.array([[float(x) for x in done.stdout.split()]], numpy.float32)
+    expected = vectors(
+        good("embed", "--model", MODEL, "--max-tokens", "16", "--quiet", "-", input=text).stdout)
     assert cosines(ours, expected).min() > 0.999999
 
 
