@@ -312,7 +312,7 @@ Exit compile(const Options& options) {
   const bool is_program = is_pte(source);
   if (const auto wrong = check_formats(options, is_program); !wrong.empty()) return misuse("compile", wrong);
   if (options.format == Format::kPte) {
-    if (const auto status = check_pte_options(options.pte); !status.ok()) {
+    if (const auto status = check_pte_options(options.pte, *runtime); !status.ok()) {
       return status.code() == StatusCode::kUnsupported ? fail(status) : misuse("compile", status.message());
     }
   }

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "api/settings.h"
 #include "cli/parser.h"
 #include "cli/pte_bridge.h"
 #include "cli/pte_signature.h"
@@ -57,6 +58,26 @@ Result<std::vector<pte::CompileSpec>> specs_of(const PteOptions& options) {
   return specs;
 }
 
+// What can be said of a value without the machine that the program will run on.
+Status check_value(const pte::CompileSpec& spec, const Runtime& runtime) {
+  constexpr std::int64_t kThreadsMax = 1024;
+  if (spec.key == "device") return core::Placement::parse(spec.value, runtime.registry).status();
+  if (spec.key == kPrecision) return api::parse_precisions(spec.value).status();
+  if (spec.key == "threads") return core::parse_integer(spec.key, spec.value, 0, kThreadsMax).status();
+  if (spec.key == "strict" && spec.value != "true" && spec.value != "false") {
+    return {StatusCode::kInvalidArgument, fmt::format("'{}' must be true or false", spec.value)};
+  }
+  return {};
+}
+
+// As --precision was given: one word, or several to be asked for in turn.
+std::string precisions_of(const Runtime& runtime) {
+  std::string text;
+  for (const core::Precision precision : runtime.settings.precisions)
+    text += fmt::format("{}{}", text.empty() ? "" : ",", core::word_of(precision));
+  return text;
+}
+
 }  // namespace
 
 void PteOptions::add_to(CLI::App& app) {
@@ -93,9 +114,12 @@ bool is_pte(const std::filesystem::path& file) {
   return pte::looks_like_program(std::as_bytes(std::span(head)));
 }
 
-Status check_pte_options(const PteOptions& options) {
+Status check_pte_options(const PteOptions& options, const Runtime& runtime) {
   if (!pte::is_built_in()) return from_pte(pte::read_program({}).status());
-  return specs_of(options).status();
+  LB_ASSIGN_OR_RETURN(const auto specs, specs_of(options));
+  for (const pte::CompileSpec& spec : specs)
+    LB_RETURN_IF_ERROR(check_value(spec, runtime).with_context("--compile-spec " + spec.key));
+  return {};
 }
 
 Status add_whole_portable(const CompileInput& input, core::PackageWriter& bundle) {
@@ -129,7 +153,7 @@ Status write_pte(const std::filesystem::path& place, const PteOptions& options, 
   const bool has_precision =
       std::ranges::any_of(spec.compile_specs, [](const auto& one) { return one.key == kPrecision; });
   if (runtime.precision_given && !has_precision) {
-    spec.compile_specs.push_back({kPrecision, std::string(core::word_of(runtime.load.compile.precision))});
+    spec.compile_specs.push_back({kPrecision, precisions_of(runtime)});
   }
   LB_ASSIGN_OR_RETURN(const core::ZipImage image, bundle.zip());
   return write_through(place, [&](const pte::Sink& sink) { return pte::write_program(spec, payload_of(image), sink); });
