@@ -131,10 +131,10 @@ TEST_F(WhatStockDoesTest, DynamicBatch) {
   small.fill<float>({10, 20, 30, 40});
   ASSERT_TRUE(stock.run(large));
   const auto of_stock = stock.run(small);
-  if (of_stock) {
-    // The upper bound for a shape, and rows of the run before.
-    EXPECT_EQ(of_stock->toTensor().size(0), 4);
-  }
+  ASSERT_TRUE(of_stock);
+  // The upper bound for a shape, and rows of the run before.
+  EXPECT_EQ(of_stock->toTensor().size(0), 4);
+  EXPECT_THAT(floats(*of_stock), ElementsAre(20, 40, 60, 80, 10, 12, 14, 16));
   ASSERT_TRUE(ours.run(large)) << said();
   const auto y = ours.run(small);
   ASSERT_TRUE(y) << said();
