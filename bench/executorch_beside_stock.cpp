@@ -3,6 +3,9 @@
 //
 //   executorch_beside_stock OPENVINO_LIBRARY DELEGATE.so STOCK.so MODEL_DIR PRECISION [RUNS=300] [LOADS=10]
 //
+// Memory: with the program mapped, read from its file (both as Module's load modes), or in the host's own memory, which
+// is not counted.
+//
 // MODEL_DIR is the default model's folder. PRECISION is what the model is compiled in, and what ours and the raw one
 // run in; stock has no say in it. What one run costs over the raw one is measured on a model that adds two vectors.
 // Peak memory is measured in a process of its own for each. Prints one JSON object.
@@ -30,6 +33,7 @@
 #include <vector>
 
 #include "backends/openvino/load.h"
+#include "core/platform/mapped_file.h"
 #include "core/platform/system_info.h"
 #include "core/platform/temporary_folder.h"
 #include "embedding/graph/export.h"
@@ -108,7 +112,7 @@ class Raw {
     api_.ov_model_free(model);
   }
 
-  void import(const std::string& blob) {
+  void import(std::string_view blob) {
     check(api_.ov_core_import_model(core_, blob.data(), blob.size(), "CPU", &compiled_), "ov_core_import_model");
     check(api_.ov_compiled_model_create_infer_request(compiled_, &request_), "create_infer_request");
   }
@@ -251,9 +255,49 @@ Times run_in_turn(Job& job, const openvino::Library& library, const std::string&
   return {median(times[0]), median(times[1]), median(times[2])};
 }
 
-// What one more process needs at most to load a program from its file and run it once, in MiB over what it had before.
-int measure_memory(const std::string& how, Job job, const std::string& file) {
+double mebibytes(std::uint64_t bytes) {
+  return static_cast<double>(bytes) / (1 << 20);
+}
+
+// Where the system counts the most that was resident from.
+std::uint64_t start_of_peak() {
+  std::ofstream("/proc/self/clear_refs") << "5";
+  return platform::resident_bytes();
+}
+
+// In a process of its own: what loading a program adds at most to what is resident, and what loading and running it
+// once adds. `how` is "ours-mmap" and so on. The vendor's library, its threads and a first small model are there
+// before.
+int measure_memory(char** argv, const std::string& how, const std::string& folder) {
+  const std::string who = how.substr(0, how.find('-'));
   const std::string mode = how.substr(how.find('-') + 1);
+  Job tiny = tiny_job(folder + "/tiny-of-child.onnx");
+  Job job = minilm_job("");
+  const auto say = [](std::uint64_t before) {
+    fmt::print("{:.1f} ", mebibytes(platform::peak_resident_bytes() - before));
+    std::fflush(stdout);
+  };
+  if (who == "raw") {
+    const auto library = openvino::open_library(argv[1]);
+    const std::string small = read(folder + "/tiny.blob");
+    Raw first(**library, argv[5]);
+    first.import(small);
+    first.bind(tiny);
+    first.run();
+    const auto before = start_of_peak();
+    const auto blob = platform::MappedFile::open(folder + "/minilm.blob");
+    if (!blob.ok()) die(blob.status().to_string());
+    Raw raw(**library, argv[5]);
+    raw.import({reinterpret_cast<const char*>(blob->bytes().data()), blob->bytes().size()});
+    say(before);
+    raw.bind(job);
+    raw.run();
+    say(before);
+    std::_Exit(0);
+  }
+  const std::string small = read(folder + "/tiny-" + who + ".pte");
+  Program first(tiny, small);
+  first.run();
   std::array<std::uint8_t, 2> order{0, 1};
   std::array<std::int32_t, 2> strides{job.sizes[1], 1};
   std::deque<TensorImpl> impls;
@@ -263,34 +307,33 @@ int measure_memory(const std::string& how, Job job, const std::string& file) {
                        strides.data());
     inputs.emplace_back(::executorch::aten::Tensor(&impls.back()));
   }
-  // The vendor's library and a first model of it are not the payload's.
-  et::BackendInterface* backend =
-      et::get_backend_class(how.starts_with("ours") ? "LatebindBackend" : "OpenvinoBackend");
-  if (backend == nullptr || !backend->is_available()) die("not available");
-  const auto before = platform::peak_resident_bytes();
-  Module module(file, mode == "mmap" ? Module::LoadMode::Mmap : Module::LoadMode::File);
-  if (module.load_method("forward") != et::Error::Ok) die("a program does not load");
-  const auto loaded = platform::peak_resident_bytes();
-  fmt::print("{:.1f}", static_cast<double>(loaded - before) / (1 << 20));
-  std::fflush(stdout);
-  if (!module.forward(inputs).ok()) die("a program does not run");
-  fmt::print(" {:.1f}\n", static_cast<double>(platform::peak_resident_bytes() - before) / (1 << 20));
-  std::fflush(stdout);
+  const std::string file = folder + "/" + who + ".pte";
+  const std::string bytes = mode == "host" ? read(file) : std::string();
+  const auto before = start_of_peak();
+  std::unique_ptr<Module> module;
+  if (mode == "host") {
+    module = std::make_unique<Module>(
+        std::make_unique<::executorch::extension::BufferDataLoader>(bytes.data(), bytes.size()));
+  } else {
+    module = std::make_unique<Module>(file, mode == "mmap" ? Module::LoadMode::Mmap : Module::LoadMode::File);
+  }
+  if (module->load_method("forward") != et::Error::Ok) die("a program does not load");
+  say(before);
+  if (!module->forward(inputs).ok()) die("a program does not run");
+  say(before);
   std::_Exit(0);
 }
 
 // "loaded after-a-run", or what became of it.
-std::string memory_in_a_child(char** argv, const std::string& how, const std::string& file) {
+std::string memory_in_a_child(char** argv, const std::string& how, const std::string& folder) {
   const std::string command = fmt::format("'{}' '{}' '{}' '{}' '{}' '{}' --memory {} '{}' 2>/dev/null", argv[0],
-                                          argv[1], argv[2], argv[3], argv[4], argv[5], how, file);
+                                          argv[1], argv[2], argv[3], argv[4], argv[5], how, folder);
   std::FILE* pipe = popen(command.c_str(), "r");  // NOLINT(cert-env33-c): of this program, by its own arguments
   if (pipe == nullptr) die("no child");
   std::array<char, 128> line{};
   std::string text = std::fgets(line.data(), line.size(), pipe) != nullptr ? line.data() : "";
   const int status = pclose(pipe);
-  while (text.ends_with('\n'))
-    text.pop_back();
-  return status == 0 ? text : text + " then it crashed";
+  return status == 0 ? text : text + " and then it crashed";
 }
 
 }  // namespace
@@ -303,7 +346,7 @@ int main(int argc, char** argv) {
   setenv("OPENVINO_LIB_PATH", argv[1], 1);
   open(argv[2]);
   open(argv[3]);
-  if (argc == 9 && std::string_view(argv[6]) == "--memory") return measure_memory(argv[7], minilm_job(""), argv[8]);
+  if (argc == 9 && std::string_view(argv[6]) == "--memory") return measure_memory(argv, argv[7], argv[8]);
   const int runs = argc > 6 ? std::max(1, std::atoi(argv[6])) : 300;
   const int loads = argc > 7 ? std::max(1, std::atoi(argv[7])) : 10;
   const std::string precision = argv[5];
@@ -334,6 +377,8 @@ int main(int argc, char** argv) {
   const std::string stock_bytes = program_bytes(minilm, blobs[0], true, precision);
   std::ofstream(path("ours.pte"), std::ios::binary) << our_bytes;
   std::ofstream(path("stock.pte"), std::ios::binary) << stock_bytes;
+  std::ofstream(path("tiny-ours.pte"), std::ios::binary) << program_bytes(tiny, blobs[1], false, precision);
+  std::ofstream(path("tiny-stock.pte"), std::ios::binary) << program_bytes(tiny, blobs[1], true, precision);
   std::vector<double> our_loads;
   std::vector<double> stock_loads;
   {
@@ -349,12 +394,15 @@ int main(int argc, char** argv) {
       " \"tiny_us\": {{\"raw\": {:.1f}, \"ours\": {:.1f}, \"stock\": {:.1f}}},\n"
       " \"minilm_us\": {{\"raw\": {:.0f}, \"ours\": {:.0f}, \"stock\": {:.0f}}},\n"
       " \"load_ms\": {{\"ours\": {:.1f}, \"stock\": {:.1f}}},\n"
-      " \"peak_mib_loaded_and_after_a_run\": {{\"ours mapped\": \"{}\", \"ours from a file\": \"{}\",\n"
-      "  \"stock mapped\": \"{}\", \"stock from a file\": \"{}\"}}}}\n",
+      " \"peak_mib_loaded_and_after_a_run\": {{",
       (*library)->version, precision, static_cast<double>(blobs[0].size()) / (1 << 20), of_tiny.raw, of_tiny.ours,
-      of_tiny.stock, of_minilm.raw, of_minilm.ours, of_minilm.stock, median(our_loads), median(stock_loads),
-      memory_in_a_child(argv, "ours-mmap", path("ours.pte")), memory_in_a_child(argv, "ours-file", path("ours.pte")),
-      memory_in_a_child(argv, "stock-mmap", path("stock.pte")),
-      memory_in_a_child(argv, "stock-file", path("stock.pte")));
+      of_tiny.stock, of_minilm.raw, of_minilm.ours, of_minilm.stock, median(our_loads), median(stock_loads));
+  const char* comma = "";
+  for (const char* how :
+       {"raw-mmap", "ours-mmap", "stock-mmap", "ours-file", "stock-file", "ours-host", "stock-host"}) {
+    fmt::print("{}\n  \"{}\": \"{}\"", comma, how, memory_in_a_child(argv, how, folder->path().string()));
+    comma = ",";
+  }
+  fmt::print("}}}}\n");
   return 0;
 }

@@ -257,7 +257,7 @@ lb_code LoadedMethod::run(et::BackendExecutionContext& context) {
   };
   et::EventTracer* tracer = context.event_tracer();
   lb_attestation* answered_by = nullptr;
-  et::EventTracerEntry entry;
+  et::EventTracerEntry entry{};
   if (tracer != nullptr) {
     options.answered_by = &answered_by;
     entry = tracer->start_profiling_delegate("latebind.execute", et::kUnsetDelegateDebugIntId);
