@@ -235,7 +235,13 @@ Status write(const Options& options, const Runtime& runtime, const CompileInput&
     const PteReplacement replacement{input, runtime, writer};
     return convert_pte(place, platform::path_from_utf8(options.model), &replacement);
   }
-  if (options.format == Format::kPte) return write_pte(place, options.pte, input, runtime, writer);
+  if (options.format == Format::kPte) {
+    std::set<core::Precision> precisions;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      if (outcomes[i].blob) precisions.insert(outcomes[i].blob->precision);
+    }
+    return write_pte(place, options.pte, input, runtime, writer, precisions);
+  }
   return writer.write(place, options.format == Format::kFolder ? core::PackageForm::kFolder : core::PackageForm::kZip);
 }
 

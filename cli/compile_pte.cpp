@@ -70,12 +70,32 @@ Status check_value(const pte::CompileSpec& spec, const Runtime& runtime) {
   return {};
 }
 
-// As --precision was given: one word, or several to be asked for in turn.
-std::string precisions_of(const Runtime& runtime) {
-  std::string text;
-  for (const core::Precision precision : runtime.settings.precisions)
-    text += fmt::format("{}{}", text.empty() ? "" : ",", core::word_of(precision));
-  return text;
+// In which precisions a device is asked for, one after the other; "" means the delegate's own default, f32. An NPU that
+// computes in f16 alone would otherwise be passed over, with its variant in the bundle.
+std::string precisions_of(const CompileInput& input, const Runtime& runtime,
+                          const std::set<core::Precision>& compiled) {
+  std::vector<std::string> words;
+  const auto add = [&](std::string_view word) {
+    if (std::ranges::find(words, word) == words.end()) words.emplace_back(word);
+  };
+  if (runtime.precision_given) {
+    for (const core::Precision precision : runtime.settings.precisions)
+      add(core::word_of(precision));
+  } else {
+    add(core::word_of(core::Precision::kF32));
+    for (const core::Precision precision : compiled)
+      add(core::word_of(precision));
+    for (const core::Component& component :
+         input.added_to ? input.added_to->manifest().components : std::vector<core::Component>()) {
+      for (const core::Variant& variant : component.variants) {
+        if (variant.latebind && core::parse_word<core::Precision>(variant.latebind->precision).ok()) {
+          add(variant.latebind->precision);
+        }
+      }
+    }
+    if (words.size() == 1) return "";
+  }
+  return fmt::format("{}", fmt::join(words, ","));
 }
 
 }  // namespace
@@ -88,7 +108,8 @@ void PteOptions::add_to(CLI::App& app) {
       "unless it is given: one text of as many tokens as it takes.");
   add_texts(app, "--compile-spec", compile_specs, "KEY=VALUE",
             "For --format pte: what the program tells the delegate: device, precision, strict, threads, shapes or "
-            "config. May be given several times. precision is that of --precision, if that is given.");
+            "config. May be given several times. precision is that of --precision if that is given, else f32 and then "
+            "what the bundle's other variants compute in.");
   app.add_flag("--plan-inputs", plan_inputs,
                "For --format pte: inputs get a place in the method's own memory, and ExecuTorch copies them there; "
                "otherwise it passes the caller's memory on.");
@@ -143,7 +164,8 @@ Status add_whole_portable(const CompileInput& input, core::PackageWriter& bundle
 }
 
 Status write_pte(const std::filesystem::path& place, const PteOptions& options, const CompileInput& input,
-                 const Runtime& runtime, const core::PackageWriter& bundle) {
+                 const Runtime& runtime, const core::PackageWriter& bundle,
+                 const std::set<core::Precision>& precisions) {
   LB_ASSIGN_OR_RETURN(const PteSignature signature, pte_signature(input, runtime, options.max_shapes));
   pte::ProgramSpec spec;
   spec.inputs = signature.inputs;
@@ -152,9 +174,8 @@ Status write_pte(const std::filesystem::path& place, const PteOptions& options, 
   LB_ASSIGN_OR_RETURN(spec.compile_specs, specs_of(options));
   const bool has_precision =
       std::ranges::any_of(spec.compile_specs, [](const auto& one) { return one.key == kPrecision; });
-  if (runtime.precision_given && !has_precision) {
-    spec.compile_specs.push_back({kPrecision, precisions_of(runtime)});
-  }
+  const std::string words = precisions_of(input, runtime, precisions);
+  if (!has_precision && !words.empty()) spec.compile_specs.push_back({kPrecision, words});
   LB_ASSIGN_OR_RETURN(const core::ZipImage image, bundle.zip());
   return write_through(place, [&](const pte::Sink& sink) { return pte::write_program(spec, payload_of(image), sink); });
 }

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "cli/compile_input.h"
 #include "cli/runtime_options.h"
 #include "core/bundle/package_writer.h"
+#include "core/config.h"
 #include "core/result.h"
 
 namespace CLI {
@@ -39,10 +41,11 @@ struct PteOptions {
 // memory, and there OpenVINO takes no model whose weights lie beside it.
 [[nodiscard]] core::Status add_whole_portable(const CompileInput& input, core::PackageWriter& bundle);
 
-// Writes a program with one method, which hands everything to the bundle. Whole or not at all.
+// Writes a program with one method, which hands everything to the bundle. Whole or not at all. `precisions`: those of
+// the variants that were compiled now; unless somebody says otherwise, the delegate is told f32, and then those.
 [[nodiscard]] core::Status write_pte(const std::filesystem::path& place, const PteOptions& options,
                                      const CompileInput& input, const Runtime& runtime,
-                                     const core::PackageWriter& bundle);
+                                     const core::PackageWriter& bundle, const std::set<core::Precision>& precisions);
 
 // Writes the program `old` with Latebind's delegate instead of ExecuTorch's own for OpenVINO. With a bundle, which must
 // be of a model with as many inputs and outputs as the program's, that replaces what the delegate was given; otherwise

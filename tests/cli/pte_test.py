@@ -13,7 +13,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 from pte_reader import Program, stock, write
-from support import BOTH_GONE, MODEL, OPENVINO_GONE, PROGRAM, TINY, bad, cosines, good, run, vectors
+from support import BOTH_GONE, MODEL, OPENVINO_GONE, PROGRAM, TINY, bad, cosines, good, provider, run, vectors
 
 NO_PROVIDERS = {"LATEBIND_ONNXRUNTIME_PROVIDERS": "none"}
 LONG, FLOAT = 4, 6
@@ -168,6 +168,20 @@ def test_the_delegate_is_told_what_was_asked_for(tmp_path):
     assert specs() == {}
     assert specs("--compile-spec", "device=npu,cpu", "--precision", "bf16") == {"device": "npu,cpu", "precision": "bf16"}
     assert specs("--compile-spec", "precision=f32", "--precision", "bf16") == {"precision": "f32"}
+
+
+def test_npus_are_asked_for_what_they_compute_in(tmp_path):
+    """An NPU that has f16 alone would be passed over as long as the program asks for f32 only."""
+    env = {"LATEBIND_ONNXRUNTIME_PROVIDERS": provider("onnxruntime-qnn")}
+
+    def precision(file, model, *arguments):
+        (delegate,) = compiled(tmp_path / file, model, *arguments, env=env).method.delegates
+        return [bytes(spec.value).decode() for spec in delegate.compileSpecs if spec.key == b"precision"]
+
+    assert precision("p", TINY, "--target", "cpu,npu:v73", "--shapes", "1x16") == ["f32,f16"]
+    good("compile", TINY, "--target", "npu:v73", "--shapes", "1x16", "-o", tmp_path / "b", "--quiet", env=env)
+    assert precision("q", tmp_path / "b") == ["f32,f16"]
+    assert precision("r", TINY, "--target", "cpu") == []
 
 
 # --- What is refused ---

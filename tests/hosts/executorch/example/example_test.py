@@ -1,6 +1,7 @@
 """examples/executorch: built as a user builds it, it gives through ExecuTorch the vectors that `latebind embed` gives."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import numpy
 import openvino
 import pytest
 from pte_reader import stock
-from support import MODEL, PROGRAM, SOURCE, cosines, good, vectors
+from support import MODEL, PROGRAM, SOURCE, TINY, cosines, good, provider, vectors
 
 CMAKE = SOURCE / "build" / "runtime" / "cmake" / "bin" / "cmake"
 SDK = Path(os.environ["LATEBIND_TEST_EXECUTORCH"])
@@ -75,6 +76,25 @@ def test_a_converted_program_of_the_stock_backend_gives_the_same_vectors(built, 
     expected = vectors(
         good("embed", "--model", MODEL, "--max-tokens", "16", "--quiet", "-", input=text).stdout)
     assert cosines(ours, expected).min() > 0.999999
+
+
+def test_one_program_runs_on_an_npu_in_emulation_and_on_the_cpu(built, tmp_path):
+    """Texts of any length, though what is in the program for the NPU was compiled for two lengths."""
+    env = {"LATEBIND_ONNXRUNTIME_PROVIDERS": provider("onnxruntime-qnn"), "LATEBIND_PROBE_PROGRAM": str(PROGRAM)}
+    (tmp_path / "emulate.toml").write_text("emulate = true\n")
+    compile_it = ["compile", TINY, "--format", "pte", "--target", "cpu,npu:v73", "--shapes", "1x8,1x16", "--quiet"]
+    good(*compile_it, "-o", tmp_path / "any.pte", env=env)
+    good(*compile_it, "--compile-spec", "device=onnxruntime:QNN.v73", "--compile-spec",
+         f"config={tmp_path / 'emulate.toml'}", "-o", tmp_path / "npu.pte", env=env)
+    ids = good("tokens", "--model", TINY, input=TEXTS).stdout
+    expected = vectors(good("embed", "--model", TINY, "--quiet", "-", input=TEXTS).stdout)
+    for program, device, least in ("any.pte", "openvino:CPU in f32", 0.999999), ("npu.pte", "QNN.v73 in f16", 0.999):
+        done = embed(built, tmp_path / program, ids, **env)
+        assert done.returncode == 0, done.stderr
+        assert device in done.stderr
+        rows = [line for line in done.stdout.splitlines() if re.match(r"-?\d", line)]
+        ours = numpy.array([[float(x) for x in row.split()] for row in rows], numpy.float32)
+        assert cosines(ours, expected).min() > least
 
 
 def test_more_tokens_than_the_program_takes_are_an_error(built, program):
