@@ -208,9 +208,11 @@ Result<core::PackageWriter> bundle_of(const Options& options, const CompileInput
       if (outcomes[i].blob) replaced.insert(core::variant_name(jobs[i]));
     }
     LB_RETURN_IF_ERROR(writer.add_package(*input.added_to, component, replaced));
+  } else if (!input.folder) {
+    LB_RETURN_IF_ERROR(core::add_portable(input.model, writer));
   } else {
-    LB_RETURN_IF_ERROR(input.folder ? embedding::add_portable(*input.folder, *input.graph, writer)
-                                    : core::add_portable(input.model, writer));
+    LB_RETURN_IF_ERROR(options.format == Format::kPte ? add_whole_portable(input, writer)
+                                                      : embedding::add_portable(*input.folder, *input.graph, writer));
   }
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (!outcomes[i].blob) continue;
@@ -310,7 +312,7 @@ Exit compile(const Options& options) {
   const bool is_program = is_pte(source);
   if (const auto wrong = check_formats(options, is_program); !wrong.empty()) return misuse("compile", wrong);
   if (options.format == Format::kPte) {
-    if (const auto status = check_pte_options(options.pte); !status.ok()) {
+    if (const auto status = check_pte_options(options.pte, *runtime); !status.ok()) {
       return status.code() == StatusCode::kUnsupported ? fail(status) : misuse("compile", status.message());
     }
   }
@@ -407,15 +409,19 @@ void add_compile(CLI::App& program, Action& chosen) {
   static constexpr SettingGroup kGroups[] = {SettingGroup::kDevice, SettingGroup::kLibraries};
   options->runtime.add_to(app, kGroups);
   app.footer(
-      "The precision is f32 on CPUs and f16 on NPUs that have nothing else, unless --precision says so. The whole\n"
-      "model must go to an NPU: nodes that its compiler leaves to the CPU are named, and with --strict they are an\n"
-      "error. The portable model is always in the bundle, so that a machine with another device compiles for itself.\n"
-      "A program (.pte) has one method, forward, which takes and gives the model's tensors; docs/pte-format.md tells "
-      "how\n"
-      "an application calls it. It runs in ExecuTorch with Latebind's delegate loaded.\n"
-      "The same input and the same versions give the same bytes, but for ONNX Runtime's blobs for CPUs, parts of "
-      "which\n"
-      "that library writes in an order that changes from run to run.");
+      "The precision is f32 on CPUs and f16 on NPUs that have nothing else, unless --precision says\n"
+      "so. The whole model must go to an NPU: nodes that its compiler leaves to the CPU are named, and\n"
+      "with --strict they are an error. The portable model is always in the bundle, so that a machine\n"
+      "with another device compiles for itself.\n\n"
+      "A program (.pte) has one method, forward, which takes and gives the model's tensors;\n"
+      "docs/pte-format.md tells how an application calls it. It runs in ExecuTorch with Latebind's\n"
+      "delegate loaded.\n\n"
+      "The same input and the same versions give the same bytes, but for ONNX Runtime's blobs for\n"
+      "CPUs, parts of which that library writes in an order that changes from run to run.\n\n"
+      "Examples:\n"
+      "  latebind compile all-MiniLM-L6-v2 --target cpu,npu:4000 -o minilm.lbundle\n"
+      "  latebind compile all-MiniLM-L6-v2 --format pte -o minilm.pte\n"
+      "  latebind compile old.pte --format pte --model model.onnx --target cpu -o new.pte");
   app.callback([options, &chosen] { chosen = [options] { return compile(*options); }; });
 }
 

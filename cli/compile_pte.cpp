@@ -6,17 +6,22 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 
+#include "api/settings.h"
 #include "cli/parser.h"
 #include "cli/pte_bridge.h"
 #include "cli/pte_signature.h"
 #include "core/config.h"
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
+#include "core/platform/temporary_folder.h"
+#include "embedding/bundle_parts.h"
+#include "embedding/graph/export.h"
 #include "hosts/executorch/pte/converter.h"
 #include "hosts/executorch/pte/program.h"
 #include "hosts/executorch/pte/reader.h"
@@ -53,6 +58,26 @@ Result<std::vector<pte::CompileSpec>> specs_of(const PteOptions& options) {
   return specs;
 }
 
+// What can be said of a value without the machine that the program will run on.
+Status check_value(const pte::CompileSpec& spec, const Runtime& runtime) {
+  constexpr std::int64_t kThreadsMax = 1024;
+  if (spec.key == "device") return core::Placement::parse(spec.value, runtime.registry).status();
+  if (spec.key == kPrecision) return api::parse_precisions(spec.value).status();
+  if (spec.key == "threads") return core::parse_integer(spec.key, spec.value, 0, kThreadsMax).status();
+  if (spec.key == "strict" && spec.value != "true" && spec.value != "false") {
+    return {StatusCode::kInvalidArgument, fmt::format("'{}' must be true or false", spec.value)};
+  }
+  return {};
+}
+
+// As --precision was given: one word, or several to be asked for in turn.
+std::string precisions_of(const Runtime& runtime) {
+  std::string text;
+  for (const core::Precision precision : runtime.settings.precisions)
+    text += fmt::format("{}{}", text.empty() ? "" : ",", core::word_of(precision));
+  return text;
+}
+
 }  // namespace
 
 void PteOptions::add_to(CLI::App& app) {
@@ -60,7 +85,7 @@ void PteOptions::add_to(CLI::App& app) {
       app, "--max-shape", max_shapes, "NAME=SHAPE",
       "For --format pte: the largest shape of an input that the model leaves open, as ids=8x256, and of an output "
       "whose size depends on what is in the inputs. May be given several times. A model that embeds text has one "
-      "unless it is given: 8 texts of as many tokens as it takes.");
+      "unless it is given: one text of as many tokens as it takes.");
   add_texts(app, "--compile-spec", compile_specs, "KEY=VALUE",
             "For --format pte: what the program tells the delegate: device, precision, strict, threads, shapes or "
             "config. May be given several times. precision is that of --precision, if that is given.");
@@ -89,9 +114,32 @@ bool is_pte(const std::filesystem::path& file) {
   return pte::looks_like_program(std::as_bytes(std::span(head)));
 }
 
-Status check_pte_options(const PteOptions& options) {
+Status check_pte_options(const PteOptions& options, const Runtime& runtime) {
   if (!pte::is_built_in()) return from_pte(pte::read_program({}).status());
-  return specs_of(options).status();
+  LB_ASSIGN_OR_RETURN(const auto specs, specs_of(options));
+  for (const pte::CompileSpec& spec : specs)
+    LB_RETURN_IF_ERROR(check_value(spec, runtime).with_context("--compile-spec " + spec.key));
+  return {};
+}
+
+Status add_whole_portable(const CompileInput& input, core::PackageWriter& bundle) {
+  if (!input.folder->weights_file || !input.folder->bert) {
+    return embedding::add_portable(*input.folder, *input.graph, bundle);
+  }
+  // The file is gone with its folder, when nothing maps it any more.
+  struct Mapped {
+    platform::TemporaryFolder folder;
+    platform::MappedFile file;
+  };
+  LB_ASSIGN_OR_RETURN(auto folder, platform::TemporaryFolder::create("pte"));
+  const auto place = folder.path() / "model.onnx";
+  LB_RETURN_IF_ERROR(embedding::write_onnx_file(*input.folder, {}, place));
+  LB_ASSIGN_OR_RETURN(auto file, platform::MappedFile::open(place));
+  const auto mapped = std::make_shared<const Mapped>(Mapped{std::move(folder), std::move(file)});
+  embedding::GraphModel whole = *input.graph;
+  whole.model = core::Model::from_forms(
+      input.folder->name(), {{.format = core::ModelFormat::kOnnx, .graph = {mapped, mapped->file.bytes()}}});
+  return embedding::add_portable(*input.folder, whole, bundle);
 }
 
 Status write_pte(const std::filesystem::path& place, const PteOptions& options, const CompileInput& input,
@@ -105,7 +153,7 @@ Status write_pte(const std::filesystem::path& place, const PteOptions& options, 
   const bool has_precision =
       std::ranges::any_of(spec.compile_specs, [](const auto& one) { return one.key == kPrecision; });
   if (runtime.precision_given && !has_precision) {
-    spec.compile_specs.push_back({kPrecision, std::string(core::word_of(runtime.load.compile.precision))});
+    spec.compile_specs.push_back({kPrecision, precisions_of(runtime)});
   }
   LB_ASSIGN_OR_RETURN(const core::ZipImage image, bundle.zip());
   return write_through(place, [&](const pte::Sink& sink) { return pte::write_program(spec, payload_of(image), sink); });

@@ -31,8 +31,13 @@ struct PteOptions {
 // True for a file that begins as a program does.
 [[nodiscard]] bool is_pte(const std::filesystem::path& file);
 
-// kInvalidArgument for compile specs that the delegate does not know; kUnsupported when the build can not do it at all.
-[[nodiscard]] core::Status check_pte_options(const PteOptions& options);
+// kInvalidArgument for compile specs that the delegate does not know, and for words that would be refused when the
+// program is loaded; kUnsupported when the build can not do it at all.
+[[nodiscard]] core::Status check_pte_options(const PteOptions& options, const Runtime& runtime);
+
+// Adds the portable model of an embedding model as one ONNX file with its weights in it. A delegate has the bundle in
+// memory, and there OpenVINO takes no model whose weights lie beside it.
+[[nodiscard]] core::Status add_whole_portable(const CompileInput& input, core::PackageWriter& bundle);
 
 // Writes a program with one method, which hands everything to the bundle. Whole or not at all.
 [[nodiscard]] core::Status write_pte(const std::filesystem::path& place, const PteOptions& options,

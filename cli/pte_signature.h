@@ -19,8 +19,9 @@ struct PteSignature {
   std::vector<pte::TensorSpec> outputs;
 };
 
-// Texts in a batch, unless --max-shape says otherwise, of a model that embeds them.
-inline constexpr std::int64_t kPteTexts = 8;
+// Texts in a batch, unless --max-shape says otherwise, of a model that embeds them. ExecuTorch bounds the elements of a
+// tensor, not each dimension: with one text, none can be longer than the model's limit.
+inline constexpr std::int64_t kPteTexts = 1;
 
 // `max_shapes`: NAME=1x128 each, of inputs, or of outputs whose size depends on what is in the inputs. An embedding
 // model's inputs all have the shape that one of them is given; theirs are otherwise kPteTexts texts of the model's

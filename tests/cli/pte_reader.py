@@ -2,6 +2,7 @@
 those of ExecuTorch's exporter are (importing that wants torch)."""
 
 import importlib
+import math
 import struct
 import subprocess
 import sys
@@ -87,8 +88,9 @@ def tensor(types_name, sizes, place=None):
     return value
 
 
-def stock(file, blob, inline=False, backend="OpenvinoBackend", methods=("forward",)):
-    """What `to_backend` makes for ExecuTorch's own OpenVINO backend: x [2, 3] → y [2, 3], compiled into `blob`."""
+def stock(file, blob, inline=False, backend="OpenvinoBackend", methods=("forward",), inputs=(("FLOAT", [2, 3]),),
+          output=("FLOAT", [2, 3])):
+    """What `to_backend` makes for ExecuTorch's own OpenVINO backend of a model that was compiled into `blob`."""
     program = generated("ProgramT")()
     program.version, program.executionPlan = 0, []
     for name in methods:
@@ -97,13 +99,14 @@ def stock(file, blob, inline=False, backend="OpenvinoBackend", methods=("forward
         plan.containerMetaType = generated("ContainerMetadataT")()
         plan.containerMetaType.encodedInpStr = "T2#1#0($,D0())"
         plan.containerMetaType.encodedOutStr = "T1#1($)"
-        plan.values = [tensor("FLOAT", [2, 3]), tensor("FLOAT", [2, 3], 0)]
-        plan.inputs, plan.outputs, plan.nonConstBufferSizes = [0], [1], [0, 24]
+        plan.values = [*(tensor(*one) for one in inputs), tensor(*output, 0)]
+        places, result = list(range(len(inputs))), [len(inputs)]
+        plan.inputs, plan.outputs, plan.nonConstBufferSizes = places, result, [0, 8 * math.prod(output[1])]
         call, instruction, chain = generated("DelegateCallT")(), generated("InstructionT")(), generated("ChainT")()
-        call.delegateIndex, call.args = 0, [0, 1]
+        call.delegateIndex, call.args = 0, places + result
         instruction.instrArgsType = generated("InstructionArguments").DelegateCall
         instruction.instrArgs = call
-        chain.inputs, chain.outputs, chain.instructions = [0], [1], [instruction]
+        chain.inputs, chain.outputs, chain.instructions = places, result, [instruction]
         plan.chains, plan.operators = [chain], []
         delegate, spec = generated("BackendDelegateT")(), generated("CompileSpecT")()
         delegate.id = backend

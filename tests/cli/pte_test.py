@@ -13,7 +13,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 from pte_reader import Program, stock, write
-from support import BOTH_GONE, MODEL, OPENVINO_GONE, PROGRAM, TINY, bad, good, run
+from support import BOTH_GONE, MODEL, OPENVINO_GONE, PROGRAM, TINY, bad, cosines, good, run, vectors
 
 NO_PROVIDERS = {"LATEBIND_ONNXRUNTIME_PROVIDERS": "none"}
 LONG, FLOAT = 4, 6
@@ -64,21 +64,36 @@ def test_an_embedder_takes_ids_and_mask_and_gives_vectors(tmp_path):
     assert program.method.name == b"forward"
     assert program.method.containerMetaType.encodedInpStr == b"names\ninput_ids\nattention_mask\n"
     (ids, mask) = program.tensors("inputs")
-    assert ids == mask and ids[0] == LONG and ids[1][0] == 8 and ids[2] == BOUNDED and not ids[3]
+    assert ids == mask and ids[0] == LONG and ids[1][0] == 1 and ids[2] == BOUNDED and not ids[3]
     ((kind, sizes, dynamism, planned),) = program.tensors("outputs")
-    assert (kind, sizes[0], dynamism, planned) == (FLOAT, 8, BOUNDED, True)
-    assert list(program.method.nonConstBufferSizes) == [0, 8 * sizes[1] * 4]
+    assert (kind, sizes[0], dynamism, planned) == (FLOAT, 1, BOUNDED, True)
+    assert list(program.method.nonConstBufferSizes) == [0, -(-sizes[1] * 4 // 64) * 64]
     (call,) = program.method.chains[0].instructions
     assert list(call.instrArgs.args) == [0, 1, 2]
 
 
-def test_the_payload_is_a_bundle_at_a_page(tmp_path):
-    program = compiled(tmp_path / "tiny.pte", TINY, "--target", "cpu")
-    good("compile", TINY, "--target", "cpu", "-o", tmp_path / "b", "--quiet", env=NO_PROVIDERS)
+def test_the_payload_is_the_bundle_that_the_command_makes(tmp_path, fixed):
+    program = compiled(tmp_path / "p.pte", fixed, "--target", "cpu")
+    good("compile", fixed, "--target", "cpu", "-o", tmp_path / "b", "--quiet", env=NO_PROVIDERS)
     assert payload_of(program) == (tmp_path / "b").read_bytes()
     assert program.base % 4096 == 0
     with zipfile.ZipFile(io.BytesIO(payload_of(program))) as archive:
         assert archive.testzip() is None
+
+
+def test_an_embedders_payload_has_the_whole_model_in_one_file(tmp_path):
+    """So that every runtime takes it from memory; and it is still a model folder, with the tokenizer."""
+    program = compiled(tmp_path / "tiny.pte", TINY, "--target", "cpu")
+    (tmp_path / "b").write_bytes(payload_of(program))
+    with zipfile.ZipFile(tmp_path / "b") as archive:
+        model = onnx.load_from_string(archive.read("model/portable/model.onnx"))
+        assert not any(t.data_location == TensorProto.EXTERNAL for t in model.graph.initializer)
+        assert not any(name.endswith(".safetensors") for name in archive.namelist())
+    texts = "One text.\nAnother one, a little longer.\n"
+    for env in NO_PROVIDERS, NO_PROVIDERS | OPENVINO_GONE:
+        ours = vectors(good("embed", "--model", tmp_path / "b", "--quiet", "-", input=texts, env=env).stdout)
+        theirs = vectors(good("embed", "--model", TINY, "--quiet", "-", input=texts, env=env).stdout)
+        assert cosines(ours, theirs).min() > 0.999999
 
 
 def test_the_same_input_gives_the_same_bytes(tmp_path):
@@ -99,8 +114,8 @@ def test_the_default_model_takes_a_second_or_two(tmp_path):
     start = time.monotonic()
     program = compiled(tmp_path / "minilm.pte", MODEL)
     assert time.monotonic() - start < 20
-    assert program.tensors("inputs")[0] == (LONG, [8, 256], BOUNDED, False)
-    assert program.tensors("outputs") == [(FLOAT, [8, 384], BOUNDED, True)]
+    assert program.tensors("inputs")[0] == (LONG, [1, 256], BOUNDED, False)
+    assert program.tensors("outputs") == [(FLOAT, [1, 384], BOUNDED, True)]
 
 
 def test_outputs_follow_from_the_largest_inputs(tmp_path, doubling):
@@ -139,9 +154,9 @@ def test_what_has_no_bound_is_named(tmp_path, doubling):
 
 
 def test_bounds_of_an_embedder_are_those_of_all_its_inputs(tmp_path):
-    program = compiled(tmp_path / "p", TINY, "--max-shape", "input_ids=1x16")
-    assert [t[1] for t in program.tensors("inputs")] == [[1, 16], [1, 16]]
-    assert program.tensors("outputs")[0][1][0] == 1
+    program = compiled(tmp_path / "p", TINY, "--max-shape", "input_ids=4x16")
+    assert [t[1] for t in program.tensors("inputs")] == [[4, 16], [4, 16]]
+    assert program.tensors("outputs")[0][1][0] == 4
     assert "tokens" in bad(1, "compile", TINY, "--format", "pte", "-o", tmp_path / "q", "--max-shape", "input_ids=1x100000")
 
 
@@ -167,6 +182,10 @@ def test_wrong_command_lines(tmp_path, doubling):
     assert "KEY=VALUE" in bad(2, "compile", TINY, *pte, "--compile-spec", "device")
     assert "did you mean device" in bad(2, "compile", TINY, *pte, "--compile-spec", "devise=cpu")
     assert "given twice" in bad(2, "compile", TINY, *pte, "--compile-spec", "device=a", "--compile-spec", "device=b")
+    assert "did you mean" in bad(2, "compile", TINY, *pte, "--compile-spec", "device=cpuu")
+    assert "--compile-spec precision" in bad(2, "compile", TINY, *pte, "--compile-spec", "precision=f64")
+    assert "from 0 to 1024" in bad(2, "compile", TINY, *pte, "--compile-spec", "threads=many")
+    assert "true or false" in bad(2, "compile", TINY, *pte, "--compile-spec", "strict=1")
     assert "--model goes with" in bad(2, "compile", TINY, *pte, "--model", TINY)
     assert "known: x, y, z" in bad(1, "compile", doubling, *pte, "--max-shape", "w=1")
     assert "does not fit" in bad(1, "compile", doubling, *pte, "--max-shape", "x=5x4")
@@ -215,7 +234,7 @@ def test_whoever_is_killed_leaves_the_old_file_or_the_new_one(tmp_path):
 def test_inspect_shows_program_delegate_and_bundle(tmp_path):
     compiled(tmp_path / "tiny.pte", TINY, "--target", "cpu", "--compile-spec", "device=cpu")
     text = good("inspect", tmp_path / "tiny.pte").stdout
-    for part in ("method forward", "input_ids  i64 [8,", "at most", "LatebindBackend: bundle", "device = 'cpu'",
+    for part in ("method forward", "input_ids  i64 [1,", "at most", "LatebindBackend: bundle", "device = 'cpu'",
                  "component model", "cpu-openvino-f32", "portable"):
         assert part in text, text
     report = json.loads(good("inspect", tmp_path / "tiny.pte", "--json", "--verify").stdout)

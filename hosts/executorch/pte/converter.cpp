@@ -106,9 +106,14 @@ Result<Work> prepare(std::span<const std::byte> file, const Conversion& conversi
   }
   work.found.delegates = work.delegates.size();
   if (work.delegates.empty()) {
+    constexpr std::size_t kNamed = 8;
     std::string ids;
-    for (const std::string_view id : seen)
-      ids += fmt::format("{}'{}'", ids.empty() ? "" : ", ", id.substr(0, 100));
+    std::size_t named = 0;
+    for (const std::string_view id : seen) {
+      if (named++ == kNamed) break;
+      ids += (ids.empty() ? "" : ", ") + quoted(id);
+    }
+    if (seen.size() > kNamed) ids += fmt::format(" and {} others", seen.size() - kNamed);
     return Status(LB_NOT_FOUND, fmt::format("no delegate of the program has the id '{}'; its delegates: {}",
                                             conversion.from, ids.empty() ? "none" : ids));
   }

@@ -31,6 +31,16 @@ std::string number_bytes(std::uint64_t value, std::size_t count) {
   return bytes;
 }
 
+std::string quoted(std::string_view name) {
+  constexpr std::size_t kShown = 100;
+  std::string text(name.substr(0, kShown));
+  for (char& c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F) c = '?';
+  }
+  return "'" + text + (name.size() > kShown ? "…'" : "'");
+}
+
 std::string header_bytes(const Layout& layout) {
   return std::string(kHeaderMagic) + number_bytes(kHeaderBytes, 4) + number_bytes(layout.program_size, 8) +
          number_bytes(layout.segment_base, 8) + number_bytes(layout.segment_size, 8);

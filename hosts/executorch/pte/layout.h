@@ -54,6 +54,9 @@ struct Layout {
 [[nodiscard]] std::uint64_t read_number(std::span<const std::byte> bytes, std::size_t at, std::size_t count);
 [[nodiscard]] std::string number_bytes(std::uint64_t value, std::size_t count);
 
+// A name that a file has, for messages: its first characters in quotes, without what would break a line.
+[[nodiscard]] std::string quoted(std::string_view name);
+
 [[nodiscard]] constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <tuple>
 
 namespace latebind::pte {
 namespace {
@@ -51,9 +52,11 @@ class Walk {
   }
 
   Offsets take() {
-    std::ranges::sort(found_.places);
-    const auto rest = std::ranges::unique(found_.places);
-    found_.places.erase(rest.begin(), rest.end());
+    std::ranges::sort(found_.places, [](const OffsetPlace& a, const OffsetPlace& b) {
+      return std::tuple(a.at, a.target, a.is_vtable) < std::tuple(b.at, b.target, b.is_vtable);
+    });
+    // Not std::ranges::unique, whose result clang 14 can not read from gcc's library.
+    found_.places.erase(std::unique(found_.places.begin(), found_.places.end()), found_.places.end());
     return std::move(found_);
   }
 

@@ -16,7 +16,7 @@ struct OffsetPlace {
   std::uint32_t target = 0;
   bool is_vtable = false;
 
-  friend auto operator<=>(const OffsetPlace&, const OffsetPlace&) = default;
+  friend bool operator==(const OffsetPlace&, const OffsetPlace&) = default;
 };
 
 struct Offsets {

@@ -149,16 +149,16 @@ Result<std::vector<Segment>> segments_from(const VerifiedProgram& program) {
 // Where the delegate's payload is.
 Status find_payload(const VerifiedProgram& program, const std::vector<Segment>& segments,
                     const fb::BackendDelegateDataReference* place, Delegate& delegate) {
-  if (place == nullptr) return damaged(fmt::format("the delegate '{}' has no payload", delegate.id));
+  if (place == nullptr) return damaged(fmt::format("the delegate {} has no payload", quoted(delegate.id)));
   delegate.index = place->index();
   delegate.is_inline = place->location() == fb::DataLocation::INLINE;
   if (!delegate.is_inline && place->location() != fb::DataLocation::SEGMENT) {
-    return damaged(fmt::format("the payload of the delegate '{}' is nowhere", delegate.id));
+    return damaged(fmt::format("the payload of the delegate {} is nowhere", quoted(delegate.id)));
   }
   if (!delegate.is_inline) {
     if (delegate.index >= segments.size()) {
-      return damaged(fmt::format("the payload of the delegate '{}' is segment {} of {}", delegate.id, delegate.index,
-                                 segments.size()));
+      return damaged(fmt::format("the payload of the delegate {} is segment {} of {}", quoted(delegate.id),
+                                 delegate.index, segments.size()));
     }
     const Segment& segment = segments[delegate.index];
     delegate.payload_offset = segment.offset;
@@ -168,11 +168,11 @@ Status find_payload(const VerifiedProgram& program, const std::vector<Segment>& 
   }
   const auto* list = program.root->backend_delegate_data();
   if (delegate.index >= count_of(list)) {
-    return damaged(
-        fmt::format("the payload of the delegate '{}' is entry {} of {}", delegate.id, delegate.index, count_of(list)));
+    return damaged(fmt::format("the payload of the delegate {} is entry {} of {}", quoted(delegate.id), delegate.index,
+                               count_of(list)));
   }
   const auto* data = list->Get(static_cast<flatbuffers::uoffset_t>(delegate.index))->data();
-  if (data == nullptr) return damaged(fmt::format("the payload of the delegate '{}' is not there", delegate.id));
+  if (data == nullptr) return damaged(fmt::format("the payload of the delegate {} is not there", quoted(delegate.id)));
   delegate.payload = std::as_bytes(std::span(data->data(), data->size()));
   delegate.payload_offset = static_cast<std::uint64_t>(delegate.payload.data() - program.file.data());
   return {};

@@ -190,6 +190,14 @@ TEST(PteConverterTest, AProgramOfOtherBackendsIsRefusedWithTheirNames) {
   EXPECT_EQ(converted.bytes, "");
 }
 
+TEST(PteConverterTest, NamesOfAFileNeverBreakTheLineOfAnError) {
+  ProgramSpec spec = small_spec();
+  spec.backend = "Other\nBackend" + std::string(2000, 'x');
+  const Converted converted = convert(made(spec));
+  EXPECT_THAT(converted.status.message(), HasSubstr("'Other?Backendxxx"));
+  EXPECT_LT(converted.status.message().size(), 300U);
+}
+
 struct Refusal {
   const char* name;
   void (*change)(fb::ProgramT&);

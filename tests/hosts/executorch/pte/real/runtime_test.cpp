@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "hosts/executorch/pte/writer.h"
+#include "tests/hosts/executorch/pte/real/converted.h"
 
 namespace latebind::pte {
 namespace {
@@ -213,6 +214,35 @@ TEST_F(RuntimeTest, CopiesInputsThatHaveAPlaceInThePlan) {
   ASSERT_TRUE(outputs.ok());
   EXPECT_NE(seen().input_data.back(), values.data());
   EXPECT_EQ(outputs->at(0).toTensor().const_data_ptr<float>()[0], 2.0F);
+}
+
+// Everything that a converted program of an exporter says: its methods, delegates, tensors and memory.
+TEST_F(RuntimeTest, LoadsConvertedProgramsWithTheSameMethods) {
+  const std::string payload(5000, 'p');
+  for (const bool is_inline : {false, true}) {
+    for (const bool replaced : {false, true}) {
+      const std::string bytes = test::converted_stock_file(is_inline, replaced ? payload : "");
+      const auto program = load(bytes);
+      ASSERT_TRUE(program.ok());
+      ASSERT_EQ(program->num_methods(), 2U);
+      const auto forward = program->method_meta("forward");
+      ASSERT_TRUE(forward.ok());
+      EXPECT_TRUE(forward->uses_backend("LatebindBackend"));
+      EXPECT_TRUE(forward->uses_backend("XnnpackBackend"));
+      EXPECT_FALSE(forward->uses_backend("OpenvinoBackend"));
+      EXPECT_EQ(*forward->memory_planned_buffer_size(0), 3 * 48);
+      const auto output = forward->output_tensor_meta(0);
+      ASSERT_TRUE(output.ok());
+      EXPECT_THAT(std::vector(output->sizes().begin(), output->sizes().end()), ElementsAre(4, 3));
+
+      executorch::extension::Module module(std::make_unique<BufferDataLoader>(memory_.get(), bytes.size()));
+      std::vector<float> values(12, 1.5F);
+      const auto outputs = module.execute("encode", executorch::extension::from_blob(values.data(), {4, 3}));
+      ASSERT_TRUE(outputs.ok()) << static_cast<int>(outputs.error());
+      EXPECT_EQ(outputs->at(0).toTensor().const_data_ptr<float>()[11], 3.0F);
+      EXPECT_EQ(seen().payload, replaced ? payload : "a blob");
+    }
+  }
 }
 
 TEST_F(RuntimeTest, RefusesAProgramThatWasCutOff) {
