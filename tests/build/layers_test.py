@@ -104,7 +104,7 @@ class LayersTest(unittest.TestCase):
         self.assert_refused("embedding/a.cpp", "#include <CLI/CLI.hpp>", "is for cli/")
         self.assert_refused("cli/a.cpp", "#include <curl/curl.h>", "is for embedding/hub/ only")
         self.assert_refused(
-            "core/a.cpp", "#include <executorch/runtime/core/error.h>", "is for hosts/executorch/delegate/ only"
+            "core/a.cpp", "#include <executorch/runtime/core/error.h>", "is for hosts/executorch/delegate/, examples/executorch/ only"
         )
         self.assert_allowed("hosts/executorch/delegate/a.cpp", "#include <executorch/runtime/core/error.h>")
         self.assert_refused("hosts/executorch/delegate/a.cpp", '#include "core/engine.h"', "may include only")
