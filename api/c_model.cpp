@@ -12,9 +12,9 @@
 
 #include "api/c_objects.h"
 #include "api/c_support.h"
+#include "api/payload.h"
 #include "api/settings.h"
 #include "core/bundle/bundle_model.h"
-#include "core/compile_cache.h"
 #include "core/platform/folders.h"
 
 namespace core = latebind::core;
@@ -67,14 +67,32 @@ core::Status write_info(std::span<const core::TensorInfo> infos, size_t index, s
   value.name = info.name.c_str();
   value.type = static_cast<int32_t>(info.type);
   value.rank = static_cast<int32_t>(info.shape.rank());
-  for (size_t i = 0; i < info.shape.rank(); ++i)
+  for (size_t i = 0; i < info.shape.rank(); ++i) {
     value.shape[i] = info.shape[i];
+    value.upper[i] = i < info.upper.size() ? info.upper[i] : LB_DYNAMIC;
+  }
   return api::write_struct(value, out, "lb_tensor_info");
+}
+
+// Kept between the calls of a thread, so that a steady state allocates nothing.
+struct RunScratch {
+  std::vector<core::TensorView> inputs;
+  std::vector<core::OutputTensor> outputs;
+};
+
+RunScratch& run_scratch() {
+  thread_local RunScratch scratch;
+  return scratch;
 }
 
 core::Result<std::unique_ptr<lb_model>> load(const lb_runtime* runtime, const core::Model& model,
                                              const lb_load_options* options) {
-  LB_ASSIGN_OR_RETURN(const auto typed, api::typed(options, runtime->shared->registry));
+  LB_ASSIGN_OR_RETURN(auto typed, api::typed(options, runtime->shared->registry));
+  // A blob computes as it was compiled, and who compiled one knows of no default of ours.
+  LB_ASSIGN_OR_RETURN(const lb_load_options read, api::read_struct(options, "lb_load_options"));
+  if (model.forms().empty() && read.precision == nullptr && read.config_file == nullptr) {
+    api::set_precisions({core::Precision::kF32, core::Precision::kF16}, typed.load);
+  }
   auto made = std::make_unique<lb_model>();
   made->runtime = runtime->shared;
   LB_ASSIGN_OR_RETURN(made->placed, runtime->shared->engine.load(model, typed.placement, typed.load));
@@ -84,34 +102,6 @@ core::Result<std::unique_ptr<lb_model>> load(const lb_runtime* runtime, const co
 }  // namespace
 
 namespace latebind::api {
-
-core::Result<TypedLoadOptions> typed(const lb_load_options* options, const core::Registry& registry) {
-  LB_ASSIGN_OR_RETURN(const lb_load_options read, read_struct(options, "lb_load_options"));
-  LB_ASSIGN_OR_RETURN(core::Placement placement, core::Placement::parse(text_or(read.device, "auto"), registry));
-  core::LoadOptions load;
-  LB_ASSIGN_OR_RETURN(const auto precisions, parse_precisions(text_or(read.precision, "f32")));
-  set_precisions(precisions, load);
-  LB_ASSIGN_OR_RETURN(load.compile.hint, core::parse_word<core::PerformanceHint>(text_or(read.hint, "latency")));
-  load.compile.threads = read.threads;
-  load.compile.requests = read.requests;
-  load.strict = read.strict != 0;
-  load.compile.emulate = read.emulate != 0;
-  if (read.run_timeout_ms > 0) {
-    constexpr std::uint64_t kMost = std::uint64_t{24} * 3600 * 1000;
-    load.failover.run_timeout = std::chrono::milliseconds(std::min(read.run_timeout_ms, kMost));
-  }
-  if (read.cache_folder != nullptr && *read.cache_folder != '\0') {
-    load.cache = std::make_shared<core::CompileCache>(platform::path_from_utf8(read.cache_folder));
-  }
-  for (size_t i = 0; i < read.property_count; ++i) {
-    if (read.property_keys == nullptr || read.property_values == nullptr || read.property_keys[i] == nullptr ||
-        read.property_values[i] == nullptr) {
-      return misuse(fmt::format("lb_load_options: property {} is NULL", i));
-    }
-    load.compile.properties[read.property_keys[i]] = read.property_values[i];
-  }
-  return TypedLoadOptions{std::move(placement), std::move(load)};
-}
 
 lb_code give_attestation(std::shared_ptr<const core::Attestation> attestation, lb_attestation** out,
                          std::size_t hung_runs) {
@@ -130,6 +120,18 @@ lb_code lb_output_create(void* data, size_t capacity, lb_output** output) {
     auto made = std::make_unique<lb_output>();
     if (data != nullptr) made->tensor = core::OutputTensor::bound(data, capacity);
     *output = made.release();
+    return {};
+  });
+}
+
+lb_code lb_output_bind(lb_output* output, void* data, size_t capacity) {
+  return api::guarded([&]() -> core::Status {
+    if (output == nullptr) return api::misuse("lb_output_bind: NULL was given");
+    if (data == nullptr) {
+      if (output->tensor.is_bound()) output->tensor = core::OutputTensor();
+    } else {
+      output->tensor = core::OutputTensor::bound(data, capacity);
+    }
     return {};
   });
 }
@@ -221,21 +223,18 @@ lb_code lb_model_load_memory(const lb_runtime* runtime, const lb_model_memory* m
     if (read.weights == nullptr && read.weights_size > 0) {
       return api::misuse("lb_model_load_memory: weights_size without weights");
     }
-    core::ModelForm form;
-    switch (read.format) {
-      case LB_FORMAT_ONNX:
-        form.format = core::ModelFormat::kOnnx;
-        break;
-      case LB_FORMAT_OPENVINO_IR:
-        form.format = core::ModelFormat::kOpenvinoIr;
-        break;
-      default:
-        return api::misuse(fmt::format("lb_model_load_memory: {} is no format", read.format));
+    if (read.format < LB_FORMAT_ONNX || read.format > LB_FORMAT_BY_FIRST_BYTES) {
+      return api::misuse(fmt::format("lb_model_load_memory: {} is no format", read.format));
     }
-    form.graph = {owner, {static_cast<const std::byte*>(read.graph), read.graph_size}};
-    form.weights = {owner, {static_cast<const std::byte*>(read.weights), read.weights_size}};
-    LB_ASSIGN_OR_RETURN(auto made,
-                        load(runtime, core::Model::from_forms("a model in memory", {std::move(form)}), options));
+    core::SharedBytes weights;
+    if (read.weights_size > 0) {
+      weights = {owner, {static_cast<const std::byte*>(read.weights), read.weights_size}};
+    }
+    LB_ASSIGN_OR_RETURN(const core::Model opened,
+                        api::model_of_payload(static_cast<api::PayloadFormat>(read.format),
+                                              {owner, {static_cast<const std::byte*>(read.graph), read.graph_size}},
+                                              std::move(weights), api::text_or(read.name, "a model in memory")));
+    LB_ASSIGN_OR_RETURN(auto made, load(runtime, opened, options));
     *model = made.release();
     return {};
   });
@@ -286,20 +285,25 @@ lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_coun
       const uint64_t bounded = std::min<uint64_t>(read.timeout_ms, uint64_t{365} * 24 * 3600 * 1000);
       run.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(bounded);
     }
-    std::vector<core::TensorView> views(input_count);
+    auto& [views, tensors] = run_scratch();
+    views.clear();
     for (size_t i = 0; i < input_count; ++i) {
-      LB_ASSIGN_OR_RETURN(views[i], from_c(inputs[i], i));
+      LB_ASSIGN_OR_RETURN(views.emplace_back(), from_c(inputs[i], i));
     }
-    // The outputs are moved in and out again: lb_output is a handle, the executable wants them side by side.
-    std::vector<core::OutputTensor> tensors(output_count);
     for (size_t i = 0; i < output_count; ++i) {
       if (outputs[i] == nullptr) return api::misuse(fmt::format("lb_model_run: output {} is NULL", i));
     }
+    // The outputs are moved in and out again: lb_output is a handle, the executable wants them side by side.
+    tensors.resize(output_count);
     for (size_t i = 0; i < output_count; ++i)
       tensors[i] = std::move(outputs[i]->tensor);
-    core::Status status = model->placed->execute(views, tensors, run);
+    std::shared_ptr<const core::Attestation> answered_by;
+    core::Status status =
+        model->placed->execute(views, tensors, run, read.answered_by != nullptr ? &answered_by : nullptr);
     for (size_t i = 0; i < output_count; ++i)
       outputs[i]->tensor = std::move(tensors[i]);
+    tensors.clear();
+    if (status.ok() && answered_by) *read.answered_by = new lb_attestation{std::move(answered_by), 0};
     return status;
   });
 }

@@ -1,4 +1,6 @@
 // Version, log, runtime and devices of the C interface.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -53,6 +55,26 @@ lb_code lb_runtime_create(const lb_runtime_options* options, lb_runtime** runtim
 
 void lb_runtime_destroy(lb_runtime* runtime) {
   delete runtime;
+}
+
+lb_code lb_runtime_check(const lb_runtime* runtime) {
+  return api::guarded([&]() -> core::Status {
+    if (runtime == nullptr) return api::misuse("lb_runtime_check: NULL was given");
+    std::string remedy;
+    std::string reasons;
+    for (const auto& backend : runtime->shared->registry.all()) {
+      core::Status status = backend->available();
+      if (status.ok()) {
+        const auto devices = backend->devices();
+        status = devices.status();
+        if (devices.ok() && !devices->empty()) return {};
+      }
+      if (remedy.empty()) remedy = backend->install_hint();
+      reasons += fmt::format("; {}: {}", backend->name(), status.ok() ? "it has no device here" : status.brief());
+    }
+    return core::Status(core::StatusCode::kNoDevice,
+                        fmt::format("nothing here can run a model; to install a runtime: {}{}", remedy, reasons));
+  });
 }
 
 // A device list owns every string that it hands out.

@@ -23,6 +23,7 @@ void add_embed(CLI::App& program, Action& chosen);
 void add_search(CLI::App& program, Action& chosen);
 void add_run(CLI::App& program, Action& chosen);
 void add_export(CLI::App& program, Action& chosen);
+void add_tokens(CLI::App& program, Action& chosen);
 void add_pull(CLI::App& program, Action& chosen);
 void add_bench(CLI::App& program, Action& chosen);
 void add_warm(CLI::App& program, Action& chosen);

@@ -15,10 +15,12 @@
 
 #include "cli/byte_sink.h"
 #include "cli/compile_input.h"
+#include "cli/compile_pte.h"
 #include "cli/json_text.h"
 #include "cli/messages.h"
 #include "cli/parser.h"
 #include "cli/runtime_options.h"
+#include "core/bundle/bundle_model.h"
 #include "core/bundle/choose.h"
 #include "core/platform/folders.h"
 #include "core/platform/output_file.h"
@@ -43,7 +45,7 @@ constexpr const char* kAuto = "auto";
 constexpr const char* kBuckets = "buckets";
 constexpr const char* kDynamic = "dynamic";
 
-enum class Format : std::int32_t { kBundle = 0, kFolder = 1, kBlob = 2 };
+enum class Format : std::int32_t { kBundle = 0, kFolder = 1, kBlob = 2, kPte = 3 };
 
 }  // namespace
 }  // namespace latebind::cli
@@ -52,9 +54,9 @@ namespace latebind::core {
 template <>
 struct Words<cli::Format> {
   static constexpr std::string_view kWhat = "format";
-  static constexpr std::array kWords{Word<cli::Format>{"bundle", cli::Format::kBundle},
-                                     Word<cli::Format>{"folder", cli::Format::kFolder},
-                                     Word<cli::Format>{"blob", cli::Format::kBlob}};
+  static constexpr std::array kWords{
+      Word<cli::Format>{"bundle", cli::Format::kBundle}, Word<cli::Format>{"folder", cli::Format::kFolder},
+      Word<cli::Format>{"blob", cli::Format::kBlob}, Word<cli::Format>{"pte", cli::Format::kPte}};
 };
 }  // namespace latebind::core
 
@@ -79,6 +81,7 @@ struct Options {
   std::string source;
   std::string revision;
   std::string licence;
+  PteOptions pte{};
 };
 
 // The word of --shapes when it is one.
@@ -192,15 +195,9 @@ core::PackageHead head_of(const Options& options, const CompileInput& input) {
   return head;
 }
 
-Status write(const Options& options, const CompileInput& input, const std::vector<CompileJob>& jobs,
-             const std::vector<CompileOutcome>& outcomes) {
-  const auto place = platform::path_from_utf8(options.output);
-  if (options.format == Format::kBlob) {
-    LB_ASSIGN_OR_RETURN(auto file, platform::OutputFile::create(place));
-    const auto bytes = outcomes.front().blob->bytes.bytes;
-    LB_RETURN_IF_ERROR(file.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
-    return file.commit();
-  }
+Result<core::PackageWriter> bundle_of(const Options& options, const CompileInput& input,
+                                      const std::vector<CompileJob>& jobs,
+                                      const std::vector<CompileOutcome>& outcomes) {
   core::PackageWriter writer(head_of(options, input));
   std::string component = core::kModelComponent;
   if (input.added_to) {
@@ -211,13 +208,39 @@ Status write(const Options& options, const CompileInput& input, const std::vecto
       if (outcomes[i].blob) replaced.insert(core::variant_name(jobs[i]));
     }
     LB_RETURN_IF_ERROR(writer.add_package(*input.added_to, component, replaced));
+  } else if (!input.folder) {
+    LB_RETURN_IF_ERROR(core::add_portable(input.model, writer));
   } else {
-    LB_RETURN_IF_ERROR(input.folder ? embedding::add_portable(*input.folder, *input.graph, writer)
-                                    : core::add_portable(input.model, writer));
+    LB_RETURN_IF_ERROR(options.format == Format::kPte ? add_whole_portable(input, writer)
+                                                      : embedding::add_portable(*input.folder, *input.graph, writer));
   }
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (!outcomes[i].blob) continue;
     LB_RETURN_IF_ERROR(writer.add_variant(component, core::variant_of(jobs[i], *outcomes[i].blob)));
+  }
+  return writer;
+}
+
+Status write(const Options& options, const Runtime& runtime, const CompileInput& input,
+             const std::vector<CompileJob>& jobs, const std::vector<CompileOutcome>& outcomes) {
+  const auto place = platform::path_from_utf8(options.output);
+  if (options.format == Format::kBlob) {
+    LB_ASSIGN_OR_RETURN(auto file, platform::OutputFile::create(place));
+    const auto bytes = outcomes.front().blob->bytes.bytes;
+    LB_RETURN_IF_ERROR(file.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+    return file.commit();
+  }
+  LB_ASSIGN_OR_RETURN(const core::PackageWriter writer, bundle_of(options, input, jobs, outcomes));
+  if (options.format == Format::kPte && !options.pte.model.empty()) {
+    const PteReplacement replacement{input, runtime, writer};
+    return convert_pte(place, platform::path_from_utf8(options.model), &replacement);
+  }
+  if (options.format == Format::kPte) {
+    std::set<core::Precision> precisions;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      if (outcomes[i].blob) precisions.insert(outcomes[i].blob->precision);
+    }
+    return write_pte(place, options.pte, input, runtime, writer, precisions);
   }
   return writer.write(place, options.format == Format::kFolder ? core::PackageForm::kFolder : core::PackageForm::kZip);
 }
@@ -246,6 +269,39 @@ std::string for_programs(const Options& options, const std::vector<CompileJob>& 
   return to_text(json);
 }
 
+Exit tell_end(const Options& options, const std::vector<CompileJob>& jobs, const std::vector<CompileOutcome>& outcomes,
+              const std::vector<Status>& refused, bool written, const Status& failure) {
+  if (options.json) {
+    const auto printed = print(for_programs(options, jobs, outcomes, refused, written));
+    if (!printed.ok()) return fail(printed);
+  }
+  for (const Status& status : refused)
+    note(status.to_string());
+  if (!written) return fail(failure.ok() ? Status(StatusCode::kNoDevice, "nothing could be compiled") : failure);
+  if (!options.quiet) note(fmt::format("wrote {}", options.output));
+  return Exit::kGood;
+}
+
+// What in the line does not go with the format, or "".
+std::string check_formats(const Options& options, bool is_program) {
+  const std::string given = options.pte.given();
+  if (options.format != Format::kPte) {
+    if (is_program) return "MODEL is a program of ExecuTorch: --format pte converts it";
+    if (options.targets.empty()) return "--target is required: what to compile for, such as cpu";
+    return given.empty() ? "" : fmt::format("{} goes with --format pte alone", given);
+  }
+  if (!is_program) {
+    return options.pte.model.empty() ? "" : "--model goes with a MODEL that is a program of ExecuTorch (.pte)";
+  }
+  if (options.add) return "--add makes a bundle: it does not go with a program of ExecuTorch";
+  if (!given.empty() && given != "--model")
+    return given + " does not go with a program that is converted: it keeps its own";
+  if (options.pte.model.empty() && !options.targets.empty()) {
+    return "--target compiles a model: say with --model which one the program gets";
+  }
+  return "";
+}
+
 Exit compile(const Options& options) {
   const auto runtime = Runtime::make(options.runtime, core::PerformanceHint::kThroughput);
   if (!runtime.ok()) return misuse("compile", runtime.status().message());
@@ -258,7 +314,24 @@ Exit compile(const Options& options) {
   if (options.add && options.format == Format::kBlob) {
     return misuse("compile", "--add makes a bundle: --format blob does not go with it");
   }
-  const auto input = read_compile_input(options.model, options.add);
+  const auto source = platform::path_from_utf8(options.model);
+  const bool is_program = is_pte(source);
+  if (const auto wrong = check_formats(options, is_program); !wrong.empty()) return misuse("compile", wrong);
+  if (options.format == Format::kPte) {
+    if (const auto status = check_pte_options(options.pte, *runtime); !status.ok()) {
+      return status.code() == StatusCode::kUnsupported ? fail(status) : misuse("compile", status.message());
+    }
+  }
+  if (is_program && options.pte.model.empty()) {
+    if (const auto status = convert_pte(platform::path_from_utf8(options.output), source, nullptr); !status.ok()) {
+      return fail(status);
+    }
+    return tell_end(options, {}, {}, {}, true, {});
+  }
+  // A bundle is put into a program as it is; nothing of it is written over.
+  const std::string& model = is_program ? options.pte.model : options.model;
+  const bool is_bundle = options.format == Format::kPte && core::is_bundle(platform::path_from_utf8(model));
+  const auto input = read_compile_input(model, options.add || is_bundle);
   if (!input.ok()) return fail(input.status());
   std::vector<Status> refused;
   const auto jobs = plan(options, *runtime, *input, refused);
@@ -288,19 +361,11 @@ Exit compile(const Options& options) {
     if (failure.ok() && outcome.status.code() != StatusCode::kCancelled) failure = outcome.status;
   }
   const bool any = std::ranges::any_of(outcomes, [](const auto& outcome) { return outcome.blob.has_value(); });
-  const bool usable = options.keep_going ? any : failure.ok();
+  const bool usable = options.keep_going ? any || options.targets.empty() : failure.ok();
   if (usable) {
-    if (const auto written = write(options, *input, *jobs, outcomes); !written.ok()) return fail(written);
+    if (const auto written = write(options, *runtime, *input, *jobs, outcomes); !written.ok()) return fail(written);
   }
-  if (options.json) {
-    const auto printed = print(for_programs(options, *jobs, outcomes, refused, usable));
-    if (!printed.ok()) return fail(printed);
-  }
-  for (const Status& status : refused)
-    note(status.to_string());
-  if (!usable) return fail(failure.ok() ? Status(StatusCode::kNoDevice, "nothing could be compiled") : failure);
-  if (!options.quiet) note(fmt::format("wrote {}", options.output));
-  return Exit::kGood;
+  return tell_end(options, *jobs, outcomes, refused, usable, failure);
 }
 
 }  // namespace
@@ -309,23 +374,25 @@ void add_compile(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<Options>();
   CLI::App& app = *program.add_subcommand(
       "compile", "Compiles a model for devices that need not be here, into one file with the portable model.");
-  app.add_option("model", options->model,
-                 "Folder of an embedding model, its name on the hub (ORG/NAME), an ONNX file or an OpenVINO IR (.xml); "
-                 "with --add a bundle.")
+  app.add_option(
+         "model", options->model,
+         "Folder of an embedding model, its name on the hub (ORG/NAME), an ONNX file or an OpenVINO IR (.xml); "
+         "with --add a bundle; with --format pte also a bundle, or a program of ExecuTorch (.pte) that is converted.")
       ->required()
       ->type_name("MODEL");
   add_texts(app, "--target", options->targets, "T,T,...",
             "What to compile for: cpu, npu:ARCHITECTURE such as npu:v73 or npu:4000, or a device's full name. "
-            "`latebind devices --virtual` lists them.")
-      ->delimiter(',')
-      ->required();
+            "`latebind devices --virtual` lists them. Required but for --format pte.")
+      ->delimiter(',');
   add_texts(app, "--shapes", options->shapes, "SHAPES",
             "Input shapes, such as 1x32,1x128; buckets: those of embedding.buckets; dynamic: as the model declares "
             "them; auto: buckets when the model embeds text, else dynamic. A model that embeds text gets them on NPUs "
             "alone: other devices take any length.")
       ->delimiter(',');
   add_word(app, "--format", options->format,
-           "bundle: one file, a ZIP; folder: the same unpacked; blob: what the vendor's compiler made, alone.");
+           "bundle: one file, a ZIP; folder: the same unpacked; blob: what the vendor's compiler made, alone; pte: a "
+           "program for ExecuTorch with the bundle in it. MODEL may be a bundle then.");
+  options->pte.add_to(app);
   add_text(app, "-o,--output", options->output, "FILE", "Where to write. It appears only when it is complete.")
       ->required();
   add_integer(app, "--jobs", options->jobs, 1, kSideBySideMax,
@@ -348,12 +415,19 @@ void add_compile(CLI::App& program, Action& chosen) {
   static constexpr SettingGroup kGroups[] = {SettingGroup::kDevice, SettingGroup::kLibraries};
   options->runtime.add_to(app, kGroups);
   app.footer(
-      "The precision is f32 on CPUs and f16 on NPUs that have nothing else, unless --precision says so. The whole\n"
-      "model must go to an NPU: nodes that its compiler leaves to the CPU are named, and with --strict they are an\n"
-      "error. The portable model is always in the bundle, so that a machine with another device compiles for itself.\n"
-      "The same input and the same versions give the same bytes, but for ONNX Runtime's blobs for CPUs, parts of "
-      "which\n"
-      "that library writes in an order that changes from run to run.");
+      "The precision is f32 on CPUs and f16 on NPUs that have nothing else, unless --precision says\n"
+      "so. The whole model must go to an NPU: nodes that its compiler leaves to the CPU are named, and\n"
+      "with --strict they are an error. The portable model is always in the bundle, so that a machine\n"
+      "with another device compiles for itself.\n\n"
+      "A program (.pte) has one method, forward, which takes and gives the model's tensors;\n"
+      "docs/pte-format.md tells how an application calls it. It runs in ExecuTorch with Latebind's\n"
+      "delegate loaded.\n\n"
+      "The same input and the same versions give the same bytes, but for ONNX Runtime's blobs for\n"
+      "CPUs, parts of which that library writes in an order that changes from run to run.\n\n"
+      "Examples:\n"
+      "  latebind compile all-MiniLM-L6-v2 --target cpu,npu:4000 -o minilm.lbundle\n"
+      "  latebind compile all-MiniLM-L6-v2 --format pte -o minilm.pte\n"
+      "  latebind compile old.pte --format pte --model model.onnx --target cpu -o new.pte");
   app.callback([options, &chosen] { chosen = [options] { return compile(*options); }; });
 }
 

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "cli/byte_sink.h"
+#include "cli/compile_pte.h"
+#include "cli/inspect_pte.h"
 #include "cli/json_text.h"
 #include "cli/parser.h"
 #include "cli/runtime_options.h"
@@ -255,6 +257,69 @@ Json to_json(const std::vector<Decision>& decisions) {
   return json;
 }
 
+// Prints the text, or the JSON when that is wanted.
+Exit finish(const Options& options, const std::string& text, const Json& json, Exit exit = Exit::kGood) {
+  const auto printed = print(options.json ? to_text(json) : text);
+  return printed.ok() ? exit : fail(printed);
+}
+
+// The bundle that is there or in the program; nothing when the program has none.
+Result<std::optional<Package>> open_package(const Options& options, const std::filesystem::path& place,
+                                            const std::optional<OpenedPte>& program) {
+  const core::PackageOptions how{.installed = options.installed ? core::InstalledLayout::kAllowed
+                                                                : core::InstalledLayout::kRefused};
+  if (!program) {
+    LB_ASSIGN_OR_RETURN(auto package, Package::open(place, how));
+    return std::optional(std::move(package));
+  }
+  LB_ASSIGN_OR_RETURN(auto files, program->bundle());
+  if (!files) {
+    if (options.verify || options.explain) {
+      return core::Status(
+          core::StatusCode::kInvalidArgument,
+          fmt::format("{}: no bundle is in it, so there is nothing for --verify and --explain", options.place));
+    }
+    return std::optional<Package>();
+  }
+  LB_ASSIGN_OR_RETURN(auto package, Package::from_files(*std::move(files), how));
+  return std::optional(std::move(package));
+}
+
+Exit inspect_package(const Options& options, const std::optional<Runtime>& runtime,
+                     const std::optional<OpenedPte>& program, const Package& package) {
+  const auto files = package.files().list();
+  if (!files.ok()) return fail(files.status());
+  std::optional<PackageReport> report;
+  if (options.verify) {
+    auto verified = package.verify();
+    if (!verified.ok()) return fail(verified.status());
+    report = *std::move(verified);
+  }
+  std::vector<Decision> explained;
+  if (runtime) {
+    auto decided = decisions(package, *runtime);
+    if (!decided.ok()) return fail(decided.status());
+    explained = *std::move(decided);
+  }
+  const Exit exit = !report || report->ok() ? Exit::kGood : Exit::kFailed;
+  if (options.json) {
+    Json json = to_json(package, *files);
+    if (program) {
+      Json whole = to_json(*program);
+      whole["bundle"] = std::move(json);
+      json = std::move(whole);
+    }
+    json["verification"] = report ? to_json(*report) : Json();
+    json["decisions"] = runtime ? to_json(explained) : Json();
+    return finish(options, "", json, exit);
+  }
+  std::string text = program ? text_of(*program) + "\n" : "";
+  text += text_of(package, *files);
+  if (runtime) text += text_of(explained);
+  if (report) text += text_of(*report);
+  return finish(options, text, Json(), exit);
+}
+
 Exit inspect(const Options& options) {
   std::optional<Runtime> runtime;
   if (options.explain) {
@@ -262,51 +327,36 @@ Exit inspect(const Options& options) {
     if (!made.ok()) return misuse("inspect", made.status().message());
     runtime = *std::move(made);
   }
-  const auto package = Package::open(
-      platform::path_from_utf8(options.place),
-      {.installed = options.installed ? core::InstalledLayout::kAllowed : core::InstalledLayout::kRefused});
+  const auto place = platform::path_from_utf8(options.place);
+  std::optional<OpenedPte> program;
+  if (is_pte(place)) {
+    auto opened = open_pte(place);
+    if (!opened.ok()) return fail(opened.status());
+    program = *std::move(opened);
+  }
+  const auto package = open_package(options, place, program);
   if (!package.ok()) return fail(package.status());
-  const auto files = package->files().list();
-  if (!files.ok()) return fail(files.status());
-  std::optional<PackageReport> report;
-  if (options.verify) {
-    auto verified = package->verify();
-    if (!verified.ok()) return fail(verified.status());
-    report = *std::move(verified);
-  }
-  std::vector<Decision> explained;
-  if (runtime) {
-    auto decided = decisions(*package, *runtime);
-    if (!decided.ok()) return fail(decided.status());
-    explained = *std::move(decided);
-  }
-  std::string text;
-  if (options.json) {
-    Json json = to_json(*package, *files);
-    json["verification"] = report ? to_json(*report) : Json();
-    json["decisions"] = runtime ? to_json(explained) : Json();
-    text = to_text(json);
-  } else {
-    text = text_of(*package, *files);
-    if (runtime) text += text_of(explained);
-    if (report) text += text_of(*report);
-  }
-  const auto printed = print(text);
-  if (!printed.ok()) return fail(printed);
-  return !report || report->ok() ? Exit::kGood : Exit::kFailed;
+  if (!*package) return finish(options, text_of(*program), to_json(*program));
+  return inspect_package(options, runtime, program, **package);
 }
 
 }  // namespace
 
 void add_inspect(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<Options>();
-  CLI::App& app = *program.add_subcommand("inspect", "Shows what is in a bundle, and checks it.");
-  app.add_option("PATH", options->place, "A bundle: a file, or a folder with manifest.json.")->required()->expected(1);
+  CLI::App& app = *program.add_subcommand(
+      "inspect", "Shows what is in a bundle or in a program of ExecuTorch (.pte), and checks it.");
+  app.add_option("PATH", options->place, "A bundle: a file, or a folder with manifest.json; or a .pte.")
+      ->required()
+      ->expected(1);
   app.add_flag("--json", options->json,
                "Prints {form, schema_version, layout, package_name, package_version, description, "
                "additional_metadata, files, bytes, components: [{name, variants: [...]}], shared_assets: [{uri, "
                "folder, files, bytes}], verification: {files, bytes, unsummed, damages}, decisions: [{device, variant, "
-               "loads, reason}]}.");
+               "loads, reason}]}. Of a .pte: {form, bytes, version, constants, named_data, segments, methods: [{name, "
+               "inputs: [{name, kind, type, sizes, dynamism, dim_order, planned}], outputs, planned_bytes, "
+               "delegate_calls, kernel_calls, other_instructions, delegates: [{id, payload, bytes, offset, inline, "
+               "compile_specs}]}], bundle, verification, decisions}, where bundle is as above.");
   app.add_flag("--verify", options->verify,
                "Reads every file and compares it with what was recorded of it; exit status 1 when one was changed.");
   app.add_flag(

@@ -78,6 +78,7 @@ Exit parse_and_run(const std::vector<std::string>& arguments) {
   add_search(program, chosen);
   add_run(program, chosen);
   add_export(program, chosen);
+  add_tokens(program, chosen);
   add_pull(program, chosen);
   add_bench(program, chosen);
   add_warm(program, chosen);

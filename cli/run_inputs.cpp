@@ -24,35 +24,6 @@ using core::Status;
 using core::StatusCode;
 using core::TensorInfo;
 
-// Values by input position. Names may hold '=' themselves: the longest name that fits wins.
-Result<std::map<std::size_t, std::string>> match(std::span<const TensorInfo> declared, std::string_view option,
-                                                 const std::vector<std::string>& given) {
-  std::map<std::size_t, std::string> matched;
-  for (const std::string& one : given) {
-    std::optional<std::size_t> best;
-    for (std::size_t i = 0; i < declared.size(); ++i) {
-      const std::string& name = declared[i].name;
-      if (one.size() > name.size() && one.starts_with(name) && one[name.size()] == '=' &&
-          (!best || name.size() > declared[*best].name.size())) {
-        best = i;
-      }
-    }
-    if (!best) {
-      std::vector<std::string_view> known;
-      for (const TensorInfo& info : declared)
-        known.push_back(info.name);
-      const auto name = std::string_view(one).substr(0, one.find('='));
-      return core::unknown_word_error("input", name, known).with_context(option);
-    }
-    const bool is_new = matched.emplace(*best, one.substr(declared[*best].name.size() + 1)).second;
-    if (!is_new) {
-      return Status(StatusCode::kInvalidArgument,
-                    fmt::format("{}: input '{}' is given twice", option, declared[*best].name));
-    }
-  }
-  return matched;
-}
-
 Result<Shape> chosen_shape(const TensorInfo& declared, const std::optional<Shape>& wished) {
   if (wished) {
     if (!declared.shape.accepts(*wished)) {
@@ -88,6 +59,35 @@ void put(std::byte* to, T value) {
 }
 
 }  // namespace
+
+Result<std::map<std::size_t, std::string>> match_by_name(std::span<const TensorInfo> declared, std::string_view what,
+                                                         std::string_view option,
+                                                         const std::vector<std::string>& given) {
+  std::map<std::size_t, std::string> matched;
+  for (const std::string& one : given) {
+    std::optional<std::size_t> best;
+    for (std::size_t i = 0; i < declared.size(); ++i) {
+      const std::string& name = declared[i].name;
+      if (one.size() > name.size() && one.starts_with(name) && one[name.size()] == '=' &&
+          (!best || name.size() > declared[*best].name.size())) {
+        best = i;
+      }
+    }
+    if (!best) {
+      std::vector<std::string_view> known;
+      for (const TensorInfo& info : declared)
+        known.push_back(info.name);
+      const auto name = std::string_view(one).substr(0, one.find('='));
+      return core::unknown_word_error(what, name, known).with_context(option);
+    }
+    const bool is_new = matched.emplace(*best, one.substr(declared[*best].name.size() + 1)).second;
+    if (!is_new) {
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("{}: {} '{}' is given twice", option, what, declared[*best].name));
+    }
+  }
+  return matched;
+}
 
 void fill_random(ElementType type, std::uint64_t seed, std::span<std::byte> bytes) {
   std::mt19937_64 random(seed);
@@ -132,8 +132,8 @@ Result<Shape> parse_shape(const std::string& text) {
 }
 
 Result<std::vector<RunInput>> make_inputs(std::span<const TensorInfo> declared, const InputWishes& wishes) {
-  LB_ASSIGN_OR_RETURN(const auto files, match(declared, "--input", wishes.files));
-  LB_ASSIGN_OR_RETURN(const auto shapes, match(declared, "--shape", wishes.shapes));
+  LB_ASSIGN_OR_RETURN(const auto files, match_by_name(declared, "input", "--input", wishes.files));
+  LB_ASSIGN_OR_RETURN(const auto shapes, match_by_name(declared, "input", "--shape", wishes.shapes));
   std::vector<RunInput> inputs;
   for (std::size_t i = 0; i < declared.size(); ++i) {
     RunInput input;

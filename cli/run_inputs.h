@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/result.h"
@@ -35,6 +37,14 @@ inline constexpr std::size_t kRandomBytesMax = std::size_t{4} << 30;
 // range. Errors name the input or the file.
 [[nodiscard]] core::Result<std::vector<RunInput>> make_inputs(std::span<const core::TensorInfo> declared,
                                                               const InputWishes& wishes);
+
+// Values of NAME=VALUE by the position of NAME among `declared`, which are called `what` in errors, as `option` is.
+// Names may hold '=' themselves: the longest name that fits wins. kInvalidArgument for unknown names and for those
+// given twice.
+[[nodiscard]] core::Result<std::map<std::size_t, std::string>> match_by_name(std::span<const core::TensorInfo> declared,
+                                                                             std::string_view what,
+                                                                             std::string_view option,
+                                                                             const std::vector<std::string>& given);
 
 // "1x128" as a shape; "scalar" is rank 0.
 [[nodiscard]] core::Result<core::Shape> parse_shape(const std::string& text);

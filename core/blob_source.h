@@ -1,6 +1,7 @@
 // BlobSource: blobs of a model that lie ready, such as the variants of a bundle. Immutable; any thread.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
@@ -32,6 +33,15 @@ class BlobSource {
   // every input.
   [[nodiscard]] virtual std::vector<std::size_t> fixed_lengths(const Device& device, const CompileOptions& options,
                                                                std::size_t rows) const = 0;
+
+  struct Padded {
+    std::size_t inputs = 0;
+    std::vector<std::size_t> lengths{};
+  };
+  // Of a model whose inputs are all [rows, length] and may be padded with zeros, because one of them says what is
+  // padding: how many they are, and the lengths, rising, for which there are blobs of one row for whatever device.
+  // Nothing for all other models.
+  [[nodiscard]] virtual Padded padded() const { return {}; }
 };
 
 }  // namespace latebind::core

@@ -116,6 +116,7 @@ Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& m
 
 Result<std::unique_ptr<Executable>> ready_or_cached_load(Backend& backend, const Model& model, const Device& device,
                                                          const CompileOptions& options, CompileCache* cache) {
+  Status refusal;
   if (model.blobs() != nullptr) {
     for (const ReadyBlob& ready : model.blobs()->blobs_for(device, options)) {
       const auto blob = ready.open();
@@ -125,13 +126,19 @@ Result<std::unique_ptr<Executable>> ready_or_cached_load(Backend& backend, const
           log(LogLevel::kInfo, fmt::format("{} on {}: variant '{}' is used", model.name(), device.id(), ready.name));
           return executable;
         }
+        refusal = executable.status();
         log(LogLevel::kInfo, fmt::format("{} on {}: variant '{}' does not do: {}", model.name(), device.id(),
-                                         ready.name, executable.status().to_string()));
+                                         ready.name, refusal.to_string()));
       } else {
+        refusal = blob.status();
         log(LogLevel::kWarning,
-            fmt::format("{}: variant '{}' can not be read: {}", model.name(), ready.name, blob.status().to_string()));
+            fmt::format("{}: variant '{}' can not be read: {}", model.name(), ready.name, refusal.to_string()));
       }
     }
+  }
+  // With nothing to compile, why the last blob does not do is the answer.
+  if (model.forms().empty() && !refusal.ok()) {
+    return refusal.with_context(fmt::format("there are only compiled forms of {}", model.name()));
   }
   return cached_load(backend, model, device, options, cache);
 }

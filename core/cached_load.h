@@ -18,7 +18,7 @@ namespace latebind::core {
                                                               CompileCache* cache);
 
 // Before that, from the blobs that the model brings with it (Model::blobs()). One that the backend refuses is a line in
-// the log, and the next one is tried.
+// the log, and the next one is tried; for a model that consists of blobs only, it is the error.
 [[nodiscard]] Result<std::unique_ptr<Executable>> ready_or_cached_load(Backend& backend, const Model& model,
                                                                        const Device& device,
                                                                        const CompileOptions& options,

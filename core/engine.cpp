@@ -58,7 +58,13 @@ Result<std::unique_ptr<Executable>> load_in_any(
 }  // namespace
 
 Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Placement& placement,
-                                                  const LoadOptions& options) const {
+                                                  const LoadOptions& given) const {
+  LoadOptions options = given;
+  if (options.buckets.inputs == 0 && options.compile.input_shapes.empty() && model.blobs() != nullptr) {
+    auto padded = model.blobs()->padded();
+    options.buckets.inputs = padded.inputs;
+    options.buckets.lengths = std::move(padded.lengths);
+  }
   // The model and the backends are kept for candidates that are loaded later.
   auto load = [backends = registry_.all(), model,
                options](const Device& device) -> Result<std::unique_ptr<Executable>> {

@@ -29,7 +29,8 @@ struct LoadOptions {
   bool strict = false;
   FailoverOptions failover{};
   // For models whose inputs are all [rows, length]: kAutoShapes means fixed ones on NPUs. Without lengths or
-  // inputs in `buckets`, shapes are as the model declares them, everywhere.
+  // inputs in `buckets`, shapes are as the model declares them, everywhere; but those for which a bundle has blobs of a
+  // model whose inputs may be padded are used as if they had been given.
   ShapeMode shapes = ShapeMode::kAutoShapes;
   BucketOptions buckets{};
   // Where what was compiled is kept; null: nowhere. Kept alive as long as a model may still load through it.
@@ -52,7 +53,7 @@ class Engine {
   // kNoDevice when nothing could take the model: the text lists every device with its reason and, where a backend is
   // missing, what to type. A model that every device calls invalid gives kInvalidModel.
   [[nodiscard]] Result<std::shared_ptr<PlacedModel>> load(const Model& model, const Placement& placement,
-                                                          const LoadOptions& options) const;
+                                                          const LoadOptions& given) const;
 
   [[nodiscard]] std::vector<BackendReport> report() const;
   [[nodiscard]] const Registry& registry() const { return registry_; }

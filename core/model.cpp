@@ -62,11 +62,18 @@ SharedBytes SharedBytes::from_string(std::string text) {
   return {std::move(owned), bytes};
 }
 
+std::optional<ModelFormat> format_of(std::span<const std::byte> bytes) {
+  const std::string_view head = head_of(bytes);
+  if (looks_like_ir(head)) return ModelFormat::kOpenvinoIr;
+  if (looks_like_onnx(head)) return ModelFormat::kOnnx;
+  return std::nullopt;
+}
+
 Result<Model> Model::from_file(const std::filesystem::path& file) {
   LB_ASSIGN_OR_RETURN(const auto mapped, platform::MappedFile::open(file));
-  const std::string_view head = head_of(mapped.bytes());
+  const auto format = format_of(mapped.bytes());
   const std::string name = platform::path_to_utf8(file.filename());
-  if (looks_like_ir(head)) {
+  if (format == ModelFormat::kOpenvinoIr) {
     if (!std::filesystem::exists(bin_beside(file))) {
       return Status(StatusCode::kNotFound,
                     fmt::format("{}: the weights of this OpenVINO IR, {}, are missing", platform::path_to_utf8(file),
@@ -74,7 +81,7 @@ Result<Model> Model::from_file(const std::filesystem::path& file) {
     }
     return from_forms(name, {{.format = ModelFormat::kOpenvinoIr, .file = file}});
   }
-  if (looks_like_onnx(head)) {
+  if (format == ModelFormat::kOnnx) {
     LB_RETURN_IF_ERROR(check_onnx_structure(mapped.bytes()).with_context(platform::path_to_utf8(file)));
     return from_forms(name, {{.format = ModelFormat::kOnnx, .file = file}});
   }

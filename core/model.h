@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -54,6 +55,9 @@ struct ModelForm {
 };
 
 class BlobSource;
+
+// What a model's first bytes say that it is; nothing for what is neither.
+[[nodiscard]] std::optional<ModelFormat> format_of(std::span<const std::byte> bytes);
 
 class Model {
  public:

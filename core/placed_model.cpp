@@ -21,8 +21,10 @@ bool same_tensors(std::span<const TensorInfo> a, std::span<const TensorInfo> b) 
 
 }  // namespace
 
-// True when another device may succeed where this one failed.
+// True when another device may succeed where this one failed, and this one later.
 bool is_device_fault(const Status& status) {
+  // Nothing but another library makes a blob fit.
+  if (status.code() == StatusCode::kIncompatibleBlob) return false;
   switch (band_of(status.code())) {
     case StatusBand::kOk:
     case StatusBand::kCaller:
@@ -74,10 +76,13 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates) {
     if (std::ranges::any_of(slots_, [](const Slot& slot) { return !slot.breaker.is_closed(); })) ensure_prober();
     return {};
   }
-  // When every device that tried says the same about the caller's model or options, that is the answer; else the
+  // When every device that tried says the same about the caller's model, blob or options, that is the answer; else the
   // machine is at fault.
+  const auto is_of_the_model = [](StatusCode code) {
+    return band_of(code) == StatusBand::kCaller || code == StatusCode::kIncompatibleBlob;
+  };
   StatusCode code = StatusCode::kNoDevice;
-  if (!load_codes.empty() && band_of(load_codes.front()) == StatusBand::kCaller &&
+  if (!load_codes.empty() && is_of_the_model(load_codes.front()) &&
       std::ranges::all_of(load_codes, [&](StatusCode c) { return c == load_codes.front(); })) {
     code = load_codes.front();
   }

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/bundle/choose.h"
 #include "core/bundle/package.h"
 #include "core/json_text.h"
 #include "core/model.h"
@@ -21,7 +22,7 @@
 namespace latebind::embedding {
 
 // Roles in a variant's `assets`: the folder of the small files, and the weights that the portable model refers to.
-inline constexpr const char* kFilesRole = "model_folder";
+inline constexpr const char* kFilesRole = core::kModelFolderRole;
 inline constexpr const char* kWeightsRole = "weights";
 
 // For messages.

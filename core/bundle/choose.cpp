@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/json_text.h"
@@ -141,23 +142,48 @@ std::vector<ReadyBlob> BundleBlobs::blobs_for(const Device& device, const Compil
   return ready;
 }
 
+namespace {
+
+// The length for which a blob of so many rows was compiled, when all its inputs are [rows, length].
+std::optional<std::size_t> fixed_length(const Variant& variant, std::size_t rows) {
+  if (!variant.latebind || is_portable(variant)) return std::nullopt;
+  const auto& shapes = variant.latebind->shapes;
+  const bool same = !shapes.empty() && std::ranges::all_of(shapes, [&](const Dims& d) { return d == shapes.front(); });
+  if (!same || shapes.front().size() != 2 || shapes.front()[1] <= 0) return std::nullopt;
+  if (std::cmp_not_equal(shapes.front()[0], rows)) return std::nullopt;
+  return static_cast<std::size_t>(shapes.front()[1]);
+}
+
+std::vector<std::size_t> rising(std::vector<std::size_t> lengths) {
+  std::ranges::sort(lengths);
+  lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
+  return lengths;
+}
+
+}  // namespace
+
+BlobSource::Padded BundleBlobs::padded() const {
+  const Variant* portable = portable_variant(component_);
+  if (portable == nullptr || !portable->latebind || !portable->latebind->assets.contains(kModelFolderRole)) return {};
+  Padded found;
+  for (const Variant& variant : component_.variants) {
+    const auto length = fixed_length(variant, 1);
+    if (!length) continue;
+    found.lengths.push_back(*length);
+    found.inputs = variant.latebind->shapes.size();
+  }
+  found.lengths = rising(std::move(found.lengths));
+  return found;
+}
+
 std::vector<std::size_t> BundleBlobs::fixed_lengths(const Device& device, const CompileOptions& options,
                                                     std::size_t rows) const {
   std::vector<std::size_t> lengths;
   for (const Variant& variant : component_.variants) {
-    if (!variant.latebind || is_portable(variant) || !judge_but_shapes(*variant.latebind, device, options).ok()) {
-      continue;
-    }
-    const auto& shapes = variant.latebind->shapes;
-    const bool same =
-        !shapes.empty() && std::ranges::all_of(shapes, [&](const Dims& d) { return d == shapes.front(); });
-    if (!same || shapes.front().size() != 2 || shapes.front()[1] <= 0) continue;
-    if (std::cmp_not_equal(shapes.front()[0], rows)) continue;
-    lengths.push_back(static_cast<std::size_t>(shapes.front()[1]));
+    const auto length = fixed_length(variant, rows);
+    if (length && judge_but_shapes(*variant.latebind, device, options).ok()) lengths.push_back(*length);
   }
-  std::ranges::sort(lengths);
-  lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
-  return lengths;
+  return rising(std::move(lengths));
 }
 
 }  // namespace latebind::core

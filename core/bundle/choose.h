@@ -16,6 +16,8 @@ namespace latebind::core {
 
 // The component that Latebind loads: the only one, or the one called "model". kInvalidModel when there is no such.
 inline constexpr const char* kModelComponent = "model";
+// The role of the asset with the small files of a model that embeds text.
+inline constexpr const char* kModelFolderRole = "model_folder";
 [[nodiscard]] Result<const Component*> model_component(const Package& package);
 
 // The variant that any machine compiles for itself: Latebind's own word for it, else the first that is plain ONNX by
@@ -44,6 +46,8 @@ class BundleBlobs final : public BlobSource {
   [[nodiscard]] std::vector<ReadyBlob> blobs_for(const Device& device, const CompileOptions& options) const override;
   [[nodiscard]] std::vector<std::size_t> fixed_lengths(const Device& device, const CompileOptions& options,
                                                        std::size_t rows) const override;
+  // By the small files of a model that embeds text, which only such bundles have.
+  [[nodiscard]] Padded padded() const override;
 
  private:
   BundleBlobs(Package package, const Component& component) : package_(std::move(package)), component_(component) {}

@@ -220,16 +220,9 @@ Result<std::map<std::string, SharedBytes>> PackageWriter::lay_out(std::vector<st
   return files;
 }
 
-Status PackageWriter::write(const path& place, PackageForm form) const {
+Result<std::vector<ZipInput>> PackageWriter::zip_entries() const {
   std::vector<std::string> empty_folders;
   LB_ASSIGN_OR_RETURN(const auto files, lay_out(empty_folders));
-  if (form == PackageForm::kFolder) {
-    std::error_code error;
-    if (!is_empty_or_absent(place) && !std::filesystem::is_regular_file(place / kManifestFile, error)) {
-      return refuse_folder(place, "it is there, and neither empty nor a bundle; name another one");
-    }
-    return write_package_folder(place, files, empty_folders);
-  }
   // The manifest first, so that a look at the file's head tells what it is.
   std::vector<ZipInput> entries;
   entries.push_back({kManifestFile, {files.at(kManifestFile)}});
@@ -238,6 +231,25 @@ Status PackageWriter::write(const path& place, PackageForm form) const {
   for (const auto& [name, bytes] : files) {
     if (name != kManifestFile) entries.push_back({name, {bytes}});
   }
+  return entries;
+}
+
+Result<ZipImage> PackageWriter::zip() const {
+  LB_ASSIGN_OR_RETURN(auto entries, zip_entries());
+  return ZipImage::lay_out(std::move(entries));
+}
+
+Status PackageWriter::write(const path& place, PackageForm form) const {
+  if (form == PackageForm::kFolder) {
+    std::vector<std::string> empty_folders;
+    LB_ASSIGN_OR_RETURN(const auto files, lay_out(empty_folders));
+    std::error_code error;
+    if (!is_empty_or_absent(place) && !std::filesystem::is_regular_file(place / kManifestFile, error)) {
+      return refuse_folder(place, "it is there, and neither empty nor a bundle; name another one");
+    }
+    return write_package_folder(place, files, empty_folders);
+  }
+  LB_ASSIGN_OR_RETURN(const auto entries, zip_entries());
   return write_zip(place, entries);
 }
 

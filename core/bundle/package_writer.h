@@ -23,6 +23,7 @@
 
 #include "core/bundle/manifest.h"
 #include "core/bundle/package.h"
+#include "core/bundle/zip_writer.h"
 #include "core/config.h"
 #include "core/model.h"
 #include "core/result.h"
@@ -83,8 +84,12 @@ class PackageWriter {
   // Nothing is left behind after an error (kDiskFull, kPermissionDenied …), and what killed writers left is removed.
   [[nodiscard]] Status write(const std::filesystem::path& place, PackageForm form) const;
 
+  // The same ZIP, to be written into another file.
+  [[nodiscard]] Result<ZipImage> zip() const;
+
  private:
   [[nodiscard]] Result<std::map<std::string, SharedBytes>> lay_out(std::vector<std::string>& empty_folders) const;
+  [[nodiscard]] Result<std::vector<ZipInput>> zip_entries() const;
   [[nodiscard]] Manifest make_manifest() const;
 
   PackageHead head_;

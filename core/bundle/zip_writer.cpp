@@ -14,9 +14,22 @@
 #include "core/platform/output_file.h"
 
 namespace latebind::core {
+
+// What the local header and the directory say of an entry.
+struct ZipRecord {
+  std::string_view name;
+  bool is_folder = false;
+  bool is_large = false;  // its size, or for the directory its offset as well, needs Zip64
+  std::uint16_t flags = 0;
+  std::uint32_t crc32 = 0;
+  std::uint64_t size = 0;
+  std::uint64_t offset = 0;
+};
+
 namespace {
 
 using std::filesystem::path;
+using Record = ZipRecord;
 
 constexpr std::uint16_t kVersion = 20;    // 2.0: folders
 constexpr std::uint16_t kVersion64 = 45;  // 4.5: Zip64
@@ -38,17 +51,6 @@ void append32(std::string& out, std::uint64_t value) {
 void append64(std::string& out, std::uint64_t value) {
   append(out, value, 8);
 }
-
-// What the local header and the directory say of an entry.
-struct Record {
-  std::string_view name;
-  bool is_folder = false;
-  bool is_large = false;  // its size, or for the directory its offset as well, needs Zip64
-  std::uint16_t flags = 0;
-  std::uint32_t crc32 = 0;
-  std::uint64_t size = 0;
-  std::uint64_t offset = 0;
-};
 
 std::uint64_t shown32(std::uint64_t value, bool elsewhere) {
   return elsewhere ? zip::kElsewhere32 : value;
@@ -192,22 +194,23 @@ Record record_of(const ZipInput& entry, std::uint64_t offset, bool always_zip64)
 
 }  // namespace
 
-Status write_zip(const path& file, std::span<const ZipInput> entries, const ZipWriteOptions& options) {
+ZipImage::ZipImage() = default;
+ZipImage::ZipImage(ZipImage&& other) noexcept = default;
+ZipImage& ZipImage::operator=(ZipImage&& other) noexcept = default;
+ZipImage::~ZipImage() = default;
+
+Result<ZipImage> ZipImage::lay_out(std::vector<ZipInput> entries, const ZipWriteOptions& options) {
   LB_RETURN_IF_ERROR(as_argument(check_names(entries)));
   if (entries.size() > zip::kEntriesMax) {
     return Status(StatusCode::kInvalidArgument, fmt::format("cannot write {} entries into one ZIP: the most are {}",
                                                             entries.size(), zip::kEntriesMax));
   }
-  std::error_code error;
-  const path full = std::filesystem::absolute(file, error);
-  if (!error) platform::remove_abandoned_outputs(full.parent_path());
-  LB_ASSIGN_OR_RETURN(platform::OutputFile output, platform::OutputFile::create(file));
+  ZipImage image;
+  image.entries_ = std::move(entries);
   std::string directory;
-  for (const ZipInput& entry : entries) {
-    const Record record = record_of(entry, output.size(), options.always_zip64);
-    LB_RETURN_IF_ERROR(output.write(local_header(record)));
-    for (const SharedBytes& part : entry.parts)
-      LB_RETURN_IF_ERROR(output.write(part.bytes));
+  for (const ZipInput& entry : image.entries_) {
+    const Record& record = image.records_.emplace_back(record_of(entry, image.size_, options.always_zip64));
+    image.size_ += local_header(record).size() + record.size;
     directory += central_header(record, options.always_zip64);
   }
   if (directory.size() > zip::kDirectoryBytesMax) {
@@ -215,9 +218,28 @@ Status write_zip(const path& file, std::span<const ZipInput> entries, const ZipW
                   fmt::format("cannot write a ZIP with a directory of {} bytes: the most are {}", directory.size(),
                               zip::kDirectoryBytesMax));
   }
-  const std::uint64_t begin = output.size();
-  LB_RETURN_IF_ERROR(output.write(directory));
-  LB_RETURN_IF_ERROR(output.write(end_records(entries.size(), begin, directory.size(), options.always_zip64)));
+  image.end_ = directory + end_records(image.entries_.size(), image.size_, directory.size(), options.always_zip64);
+  image.size_ += image.end_.size();
+  return image;
+}
+
+Status ZipImage::write(const Sink& sink) const {
+  const auto text = [&](const std::string& bytes) { return sink(std::as_bytes(std::span(bytes))); };
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    LB_RETURN_IF_ERROR(text(local_header(records_[i])));
+    for (const SharedBytes& part : entries_[i].parts)
+      LB_RETURN_IF_ERROR(sink(part.bytes));
+  }
+  return text(end_);
+}
+
+Status write_zip(const path& file, std::span<const ZipInput> entries, const ZipWriteOptions& options) {
+  LB_ASSIGN_OR_RETURN(const ZipImage image, ZipImage::lay_out({entries.begin(), entries.end()}, options));
+  std::error_code error;
+  const path full = std::filesystem::absolute(file, error);
+  if (!error) platform::remove_abandoned_outputs(full.parent_path());
+  LB_ASSIGN_OR_RETURN(platform::OutputFile output, platform::OutputFile::create(file));
+  LB_RETURN_IF_ERROR(image.write([&](std::span<const std::byte> bytes) { return output.write(bytes); }));
   return output.commit();
 }
 

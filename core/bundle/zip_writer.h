@@ -5,7 +5,9 @@
 // Any thread; several may write the same place at once, and the last one wins whole.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +26,36 @@ struct ZipInput {
 struct ZipWriteOptions {
   // Writes Zip64 records also where the numbers are small, so that tests need not write 4 GiB.
   bool always_zip64 = false;
+};
+
+struct ZipRecord;  // what the headers say of an entry
+
+// A ZIP that is not written yet: its size is known before its first byte, for whoever puts it into a larger file. It
+// should begin there at a multiple of 4096. Keeps what its entries refer to alive. Immutable; any thread.
+class ZipImage {
+ public:
+  // kInvalidArgument for names that path_rules.h refuses, and for more than a reader would read. Reads every entry
+  // once.
+  static Result<ZipImage> lay_out(std::vector<ZipInput> entries, const ZipWriteOptions& options = {});
+
+  ZipImage(ZipImage&& other) noexcept;
+  ZipImage& operator=(ZipImage&& other) noexcept;
+  ZipImage(const ZipImage&) = delete;
+  ZipImage& operator=(const ZipImage&) = delete;
+  ~ZipImage();
+
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+  // Gives `sink` every byte, in order; its first error ends that and is returned.
+  using Sink = std::function<Status(std::span<const std::byte> bytes)>;
+  [[nodiscard]] Status write(const Sink& sink) const;
+
+ private:
+  ZipImage();
+
+  std::vector<ZipInput> entries_;
+  std::vector<ZipRecord> records_;  // of entries_, whose names they refer to
+  std::string end_;                 // the directory and what follows it
+  std::uint64_t size_ = 0;
 };
 
 // Writes the entries in their order, by temporary file and rename: after an error, or killed at any moment, the place

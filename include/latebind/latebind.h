@@ -130,6 +130,11 @@ typedef struct lb_runtime_options {
 LB_API lb_code lb_runtime_create(const lb_runtime_options* options, lb_runtime** runtime);
 LB_API void lb_runtime_destroy(lb_runtime* runtime);
 
+/* LB_OK when some device of this machine can run models. Asks the backends in order and stops at the first that can;
+ * opens its vendor library where that did not happen yet, and is cheap afterwards. Else LB_NO_DEVICE: the message
+ * begins with what to type, and then tells why each backend is not available. */
+LB_API lb_code lb_runtime_check(const lb_runtime* runtime);
+
 /* -- Devices ------------------------------------------------------------------------------------------------------- */
 
 enum { LB_DEVICE_CPU = 0, LB_DEVICE_GPU = 1, LB_DEVICE_NPU = 2, LB_DEVICE_OTHER = 3 };
@@ -219,6 +224,9 @@ typedef struct lb_output lb_output;
 /* With `data`: the run writes there, and an output of more than `capacity` bytes is refused with LB_BUFFER_TOO_SMALL;
  * the memory stays the caller's. With NULL: the output has a buffer of its own. */
 LB_API lb_code lb_output_create(void* data, size_t capacity, lb_output** output);
+/* The same for an output that is there already, which allocates nothing: whoever gets other memory for each run calls
+ * this before it. */
+LB_API lb_code lb_output_bind(lb_output* output, void* data, size_t capacity);
 LB_API void lb_output_destroy(lb_output* output);
 /* The tensor of the last run, with its true shape; data is NULL before the first one. Valid until the next run. */
 LB_API lb_code lb_output_get(const lb_output* output, lb_tensor* tensor);
@@ -264,6 +272,13 @@ LB_API lb_code lb_attestation_step(const lb_attestation* attestation, size_t ind
 
 typedef struct lb_model lb_model;
 
+/* A static shape. Frozen: it stands in arrays and never grows. */
+typedef struct lb_shape {
+  int32_t rank;      /* 0 to LB_RANK_MAX */
+  int32_t reserved_; /* 0 */
+  int64_t dims[LB_RANK_MAX];
+} lb_shape;
+
 typedef struct lb_load_options {
   size_t struct_size;
   const char* device;    /* placement: "auto" (default), "npu,cpu", "openvino:CPU" … */
@@ -271,7 +286,7 @@ typedef struct lb_load_options {
   const char* hint;      /* "latency" (default) or "throughput" */
   uint32_t threads;      /* 0: the processors this process may use */
   uint32_t requests;     /* runs side by side; 0: the vendor's optimal number */
-  int32_t strict;        /* 1: a fallback is the error LB_STRICT_FALLBACK */
+  int32_t strict;        /* 1: a fallback is the error LB_STRICT_FALLBACK; -1: it is none, whatever config_file says */
   size_t property_count; /* passed to the vendor as they are */
   const char* const* property_keys;
   const char* const* property_values;
@@ -280,26 +295,45 @@ typedef struct lb_load_options {
   const char* cache_folder; /* compiled models are kept there between processes; NULL: nowhere */
   int32_t emulate; /* 1: a virtual device that `device` names exactly may run in its vendor's emulation, which is
                       slow and for proving numbers. Some vendors' libraries print to the standard output then */
+  size_t input_shape_count;     /* 0: as the model declares them; else one for each input, in the model's order */
+  const lb_shape* input_shapes; /* the model is compiled for these alone */
+  const char* config_file;      /* a config.toml with the defaults for what is not set here, what is compiled is cached
+                                   as it says. One that names libraries is refused: they belong to the runtime. NULL: no
+                                   file is read */
 } lb_load_options;
 
-/* An ONNX model, or an OpenVINO IR (.xml with its .bin beside it). `options` may be NULL. LB_NO_DEVICE lists why each
- * device was refused. */
+/* LB_OK when the options could be used: words, numbers and the configuration file are looked at, and nothing is loaded.
+ * `options` may be NULL. */
+LB_API lb_code lb_load_options_check(const lb_runtime* runtime, const lb_load_options* options);
+
+/* An ONNX model, an OpenVINO IR (.xml with its .bin beside it), or a bundle. `options` may be NULL. LB_NO_DEVICE lists
+ * why each device was refused. */
 LB_API lb_code lb_model_load_file(const lb_runtime* runtime, const char* file, const lb_load_options* options,
                                   lb_model** model);
 
-enum { LB_FORMAT_ONNX = 0, LB_FORMAT_OPENVINO_IR = 1 };
+enum {
+  LB_FORMAT_ONNX = 0,
+  LB_FORMAT_OPENVINO_IR = 1,   /* without `weights`: they may follow the XML text, after a NUL, at the next multiple of
+                                  64 bytes from its beginning */
+  LB_FORMAT_BUNDLE = 2,        /* a stored ZIP, used in place: data that begins at a page boundary stays aligned */
+  LB_FORMAT_OPENVINO_BLOB = 3, /* what OpenVINO exported for one device and one version: it computes in the precision
+                                  that is asked for (f32, and f16 where the device refuses that, when none is), or is
+                                  refused; LB_INCOMPATIBLE_BLOB when no device here takes it */
+  LB_FORMAT_BY_FIRST_BYTES = 4 /* one of these; LB_INVALID_MODEL when the first bytes are of none */
+};
 
 /* A model in memory. The library refers to it and copies nothing; it calls `release(context)` once, from any thread,
  * when it no longer does, and that may be after lb_model_destroy, or before this function returns with an error. */
 typedef struct lb_model_memory {
   size_t struct_size;
   int32_t format;                 /* LB_FORMAT_… */
-  const void* graph;              /* ONNX protobuf, or IR XML */
+  const void* graph;              /* ONNX protobuf, IR XML, bundle or blob */
   size_t graph_size;              /* bytes */
   const void* weights;            /* IR only: what the XML's offsets refer to */
   size_t weights_size;            /* bytes */
   void (*release)(void* context); /* may be NULL */
   void* context;
+  const char* name; /* for messages; NULL: "a model in memory" */
 } lb_model_memory;
 
 LB_API lb_code lb_model_load_memory(const lb_runtime* runtime, const lb_model_memory* memory,
@@ -312,6 +346,8 @@ typedef struct lb_tensor_info {
   int32_t type;
   int32_t rank;
   int64_t shape[LB_RANK_MAX]; /* LB_DYNAMIC where not known before a run */
+  int64_t upper[LB_RANK_MAX]; /* the most that a dynamic dimension may be; LB_DYNAMIC where no bound is known, and for
+                                 dimensions that are not dynamic */
 } lb_tensor_info;
 
 LB_API size_t lb_model_input_count(const lb_model* model);
@@ -323,6 +359,8 @@ typedef struct lb_run_options {
   size_t struct_size;
   uint64_t timeout_ms; /* 0: none. LB_BUSY when no request came free in time, LB_DEADLINE_EXCEEDED when the run took
                           longer */
+  lb_attestation** answered_by; /* when not NULL and the run succeeds: receives who answered it, for
+                                   lb_attestation_destroy */
 } lb_run_options;
 
 /* Inputs and outputs in the model's order. Counts, types and shapes are checked and refused by name. `options` may be

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -164,6 +165,8 @@ struct LoadOptions {
   std::uint64_t run_timeout_ms = 0;
   std::string cache_folder{};  // empty: compiled models are not kept
   bool emulate = false;        // a virtual device that is named exactly may run in its vendor's emulation
+  std::vector<std::vector<std::int64_t>> input_shapes{};  // static ones, for each input; empty: as the model declares
+  std::string config_file{};  // with one, what is at its default here is as the file says; empty: no file is read
 };
 
 struct EmbedderOptions {
@@ -182,9 +185,23 @@ namespace detail {
 class CLoadOptions {
  public:
   explicit CLoadOptions(const LoadOptions& options) : value_(sized<lb_load_options>()) {
-    value_.device = options.device.c_str();
-    value_.precision = options.precision.c_str();
-    value_.hint = options.hint.c_str();
+    const bool has_config = !options.config_file.empty();
+    const auto given = [&](const std::string& text, const char* by_default) {
+      return has_config && text == by_default ? nullptr : text.c_str();
+    };
+    value_.device = given(options.device, "auto");
+    value_.precision = given(options.precision, "f32");
+    value_.hint = given(options.hint, "latency");
+    if (has_config) value_.config_file = options.config_file.c_str();
+    for (const auto& dims : options.input_shapes) {
+      lb_shape& shape = shapes_.emplace_back();
+      // A rank that is too large is refused by the load.
+      shape.rank = static_cast<std::int32_t>(dims.size());
+      for (std::size_t i = 0; i < dims.size() && i < LB_RANK_MAX; ++i)
+        shape.dims[i] = dims[i];
+    }
+    value_.input_shape_count = shapes_.size();
+    value_.input_shapes = shapes_.data();
     value_.threads = options.threads;
     value_.requests = options.requests;
     value_.strict = options.strict ? 1 : 0;
@@ -207,6 +224,7 @@ class CLoadOptions {
   lb_load_options value_;
   std::vector<const char*> keys_;
   std::vector<const char*> values_;
+  std::vector<lb_shape> shapes_;
 };
 
 inline Result<Attestation> read_attestation(lb_code code, lb_attestation* raw) {
@@ -295,6 +313,8 @@ class Output {
     if (lb_output_get(handle_.get(), &tensor) != LB_OK) tensor = {};
     return tensor;
   }
+  // Writes to this memory from now on, to a buffer of its own with null; allocates nothing.
+  Status bind(void* data, std::size_t capacity) { return Status::of(lb_output_bind(handle_.get(), data, capacity)); }
   [[nodiscard]] lb_output* get() const { return handle_.get(); }
 
  private:
@@ -306,6 +326,7 @@ struct TensorInfo {
   std::string name;
   std::int32_t type = LB_F32;
   std::vector<std::int64_t> shape;  // LB_DYNAMIC where not known before a run
+  std::vector<std::int64_t> upper;  // the most that a dynamic dimension may be, LB_DYNAMIC where no bound is known
 };
 
 class Model {
@@ -340,7 +361,8 @@ class Model {
     for (std::size_t i = 0; i < count; ++i) {
       auto info = detail::sized<lb_tensor_info>();
       if (get(handle_.get(), i, &info) != LB_OK) break;
-      list.push_back({info.name, info.type, {info.shape, info.shape + info.rank}});
+      list.push_back(
+          {info.name, info.type, {info.shape, info.shape + info.rank}, {info.upper, info.upper + info.rank}});
     }
     return list;
   }
@@ -433,7 +455,28 @@ class Runtime {
     return found;
   }
 
-  // An ONNX model or an OpenVINO IR.
+  // Ok when some device of this machine can run models; else what to install, and why each backend can not be used.
+  [[nodiscard]] Status check() const { return Status::of(lb_runtime_check(handle_.get())); }
+
+  // A model in memory, whatever it is (LB_FORMAT_BY_FIRST_BYTES). It is used where it is: `owner`, which may be null,
+  // is kept as long as anything refers to it. `name` is for messages.
+  [[nodiscard]] Result<Model> load(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                                   const LoadOptions& options = {}, const std::string& name = {}) const {
+    const detail::CLoadOptions c_options(options);
+    auto memory = detail::sized<lb_model_memory>();
+    memory.format = LB_FORMAT_BY_FIRST_BYTES;
+    memory.graph = bytes.data();
+    memory.graph_size = bytes.size();
+    memory.context = new std::shared_ptr<const void>(std::move(owner));
+    memory.release = [](void* context) { delete static_cast<std::shared_ptr<const void>*>(context); };
+    if (!name.empty()) memory.name = name.c_str();
+    lb_model* raw = nullptr;
+    const lb_code code = lb_model_load_memory(handle_.get(), &memory, c_options.get(), &raw);
+    if (code != LB_OK) return Status::of(code);
+    return Model(raw);
+  }
+
+  // An ONNX model, an OpenVINO IR or a bundle.
   [[nodiscard]] Result<Model> load(const std::string& file, const LoadOptions& options = {}) const {
     const detail::CLoadOptions c_options(options);
     lb_model* raw = nullptr;

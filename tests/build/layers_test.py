@@ -64,6 +64,8 @@ class LayersTest(unittest.TestCase):
         self.assert_refused("backends/openvino/a.cpp", '#include "backends/onnxruntime/abi.h"', "may include only")
         self.assert_refused("backends/openvino/a.cpp", '#include "api/backends.h"', "may include only")
         self.assert_refused("cli/a.cpp", '#include "backends/openvino/backend.h"', "may include only")
+        self.assert_refused("hosts/executorch/pte/a.cpp", '#include "hosts/executorch/delegate.h"', "may include only")
+        self.assert_refused("core/a.cpp", "#include <flatbuffers/flatbuffers.h>", "which is for")
         self.assert_refused("hosts/executorch/a.cpp", '#include "core/engine.h"', "may include only")
         self.assert_refused("examples/a.cpp", '#include "api/backends.h"', "may include only")
 
@@ -101,6 +103,11 @@ class LayersTest(unittest.TestCase):
         self.assert_refused("core/a.cpp", "#include <openssl/evp.h>", "is for core/platform/ only")
         self.assert_refused("embedding/a.cpp", "#include <CLI/CLI.hpp>", "is for cli/")
         self.assert_refused("cli/a.cpp", "#include <curl/curl.h>", "is for embedding/hub/ only")
+        self.assert_refused(
+            "core/a.cpp", "#include <executorch/runtime/core/error.h>", "is for hosts/executorch/delegate/, examples/executorch/ only"
+        )
+        self.assert_allowed("hosts/executorch/delegate/a.cpp", "#include <executorch/runtime/core/error.h>")
+        self.assert_refused("hosts/executorch/delegate/a.cpp", '#include "core/engine.h"', "may include only")
         self.assert_allowed("embedding/hub/a.cpp", "#include <curl/curl.h>")
         self.assert_refused("core/a.cpp", "#include <boost/asio.hpp>", "are allowed here")
 

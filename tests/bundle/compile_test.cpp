@@ -211,6 +211,29 @@ TEST_F(CompileTest, TellsTheLengthsThatLieReady) {
   EXPECT_THAT((*blobs)->fixed_lengths(npu("v3"), options, 1), IsEmpty());
   options.precision = Precision::kF32;
   EXPECT_THAT((*blobs)->fixed_lengths(npu("v1"), options, 1), IsEmpty());
+  EXPECT_EQ((*blobs)->padded().inputs, 0U) << "nothing says that its inputs may be padded";
+}
+
+TEST_F(CompileTest, InputsOfAModelThatEmbedsTextMayBePadded) {
+  PackageWriter writer({.name = "embedder"});
+  VariantInput portable = portable_input(ModelFormat::kOnnx);
+  portable.latebind->assets[kModelFolderRole] = *writer.add_asset({{"tokenizer.json", testing::bytes_of("{}")}});
+  portable.files.push_back({portable.latebind->model, testing::bytes_of("model")});
+  ASSERT_TRUE(writer.add_variant(kModelComponent, std::move(portable)).ok());
+  Blob blob;
+  blob.backend = "second";
+  blob.device = "NPU.v1";
+  blob.bytes = testing::bytes_of("blob");
+  for (const std::int64_t length : {16, 8}) {
+    const Shape shape{1, length};
+    ASSERT_TRUE(writer.add_variant(kModelComponent, variant_of(job("npu:v1", {shape, shape}), blob)).ok());
+  }
+  const auto files = writer.write(folder / "b", PackageForm::kZip);
+  ASSERT_TRUE(files.ok()) << files.to_string();
+  const auto blobs = BundleBlobs::of(*Package::open(folder / "b"));
+  ASSERT_TRUE(blobs.ok());
+  EXPECT_EQ((*blobs)->padded().inputs, 2U);
+  EXPECT_THAT((*blobs)->padded().lengths, ElementsAre(8, 16));
 }
 
 TEST_F(CompileTest, TheEngineLoadsTheBlobAndCompilesNothing) {

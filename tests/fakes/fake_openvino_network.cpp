@@ -120,7 +120,9 @@ std::optional<Network> Network::parse(const std::string& text) {
   network.text = text;
   std::istringstream lines(text);
   std::string line;
-  if (!std::getline(lines, line) || line != "fake-model") {
+  // What tells an IR by its first bytes may go before it.
+  if (std::getline(lines, line) && line.starts_with("<net")) std::getline(lines, line);
+  if (line != "fake-model") {
     fail(-1, "Unable to read the model: it is no fake-model");
     return std::nullopt;
   }

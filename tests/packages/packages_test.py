@@ -33,7 +33,8 @@ PROMISED = [
     "lib/cmake/latebind/latebindConfigVersion.cmake", "share/doc/latebind/LICENSE", "share/doc/latebind/NOTICES",
     "share/doc/latebind/README.md", "share/doc/latebind/CHANGELOG.md", "share/doc/latebind/copyright",
     "share/doc/latebind/docs/configuration.md", "share/doc/latebind/examples/embed.c",
-    "share/doc/latebind/examples/nearest.cpp",
+    "share/doc/latebind/examples/nearest.cpp", "share/doc/latebind/examples/executorch/embed.cpp",
+    "share/doc/latebind/examples/executorch/CMakeLists.txt", "share/doc/latebind/docs/pte-format.md",
 ]
 # Any file or library of a vendor has one of these in its name.
 VENDOR = re.compile(r"openvino|onnxruntime|libtbb|libQnn|intel_npu", re.IGNORECASE)

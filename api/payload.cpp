@@ -1,0 +1,123 @@
+#include "api/payload.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "backends/openvino/blob_format.h"
+#include "backends/openvino/devices.h"
+#include "core/blob_source.h"
+#include "core/bundle/bundle_model.h"
+#include "core/bundle/package.h"
+#include "core/bundle/package_files.h"
+#include "core/bundle/zip_reader.h"
+#include "core/onnx_structure.h"
+
+namespace latebind::api {
+namespace {
+
+using core::Model;
+using core::Result;
+using core::SharedBytes;
+using core::Status;
+using core::StatusCode;
+
+// A blob without a label: whether it was made for a device, a version and a precision is the vendor's word alone, and
+// the precision that is asked for is set before it is imported and read back afterwards.
+class OneBlob final : public core::BlobSource {
+ public:
+  explicit OneBlob(SharedBytes bytes) : bytes_(std::move(bytes)) {}
+
+  [[nodiscard]] std::vector<core::ReadyBlob> blobs_for(const core::Device& device,
+                                                       const core::CompileOptions& options) const override {
+    if (device.backend != openvino::kBackendName) return {};
+    core::Blob blob{.backend = device.backend,
+                    .device = device.name,
+                    .runtime_version = device.runtime_version,
+                    .precision = options.precision,
+                    .bytes = bytes_};
+    return {{"blob", [blob = std::move(blob)]() -> Result<core::Blob> { return blob; }}};
+  }
+
+  [[nodiscard]] std::vector<std::size_t> fixed_lengths(const core::Device& /*device*/,
+                                                       const core::CompileOptions& /*options*/,
+                                                       std::size_t /*rows*/) const override {
+    return {};
+  }
+
+ private:
+  const SharedBytes bytes_;
+};
+
+core::ModelForm split_ir(const SharedBytes& bytes) {
+  core::ModelForm form;
+  form.format = core::ModelFormat::kOpenvinoIr;
+  form.graph = bytes;
+  const void* end = std::memchr(bytes.bytes.data(), 0, bytes.bytes.size());
+  if (end == nullptr) return form;
+  const auto text = static_cast<std::size_t>(static_cast<const std::byte*>(end) - bytes.bytes.data());
+  const std::size_t weights = (text / kWeightsAlignment + 1) * kWeightsAlignment;
+  form.graph = {bytes.owner, bytes.bytes.first(text)};
+  if (weights < bytes.bytes.size()) form.weights = {bytes.owner, bytes.bytes.subspan(weights)};
+  return form;
+}
+
+Result<Model> bundle_of(SharedBytes bytes, const std::string& name) {
+  LB_ASSIGN_OR_RETURN(auto files, core::PackageFiles::from_zip(std::move(bytes), name));
+  LB_ASSIGN_OR_RETURN(const auto package, core::Package::from_files(std::move(files)));
+  return core::model_of_bundle(package);
+}
+
+}  // namespace
+
+Result<PayloadFormat> payload_format(std::span<const std::byte> bytes) {
+  if (core::looks_like_zip(bytes)) return PayloadFormat::kBundle;
+  if (openvino::looks_like_blob(bytes)) return PayloadFormat::kOpenvinoBlob;
+  if (const auto format = core::format_of(bytes)) {
+    return *format == core::ModelFormat::kOnnx ? PayloadFormat::kOnnx : PayloadFormat::kOpenvinoIr;
+  }
+  std::string head;
+  for (const std::byte byte : bytes.first(std::min<std::size_t>(bytes.size(), 8)))
+    head += fmt::format(" {:02x}", static_cast<unsigned>(byte));
+  return Status(StatusCode::kInvalidModel,
+                fmt::format("{} bytes that begin with{} are no bundle, ONNX model, OpenVINO IR or OpenVINO blob",
+                            bytes.size(), head.empty() ? " nothing" : head));
+}
+
+Result<Model> model_of_payload(PayloadFormat format, SharedBytes bytes, SharedBytes weights, const std::string& name) {
+  if (format == PayloadFormat::kByFirstBytes) {
+    LB_ASSIGN_OR_RETURN(format, payload_format(bytes.bytes));
+  }
+  if (format != PayloadFormat::kOpenvinoIr && !weights.bytes.empty()) {
+    return Status(StatusCode::kInvalidModel, fmt::format("{}: only an OpenVINO IR has weights of its own", name));
+  }
+  switch (format) {
+    case PayloadFormat::kBundle:
+      return bundle_of(std::move(bytes), name);
+    case PayloadFormat::kOpenvinoBlob:
+      LB_RETURN_IF_ERROR(openvino::check_blob(bytes.bytes).with_context(name));
+      return Model::from_forms(name, {}).with_blobs(std::make_shared<const OneBlob>(std::move(bytes)));
+    case PayloadFormat::kOpenvinoIr: {
+      core::ModelForm form = weights.bytes.empty() ? split_ir(bytes) : core::ModelForm();
+      if (!weights.bytes.empty()) {
+        form.format = core::ModelFormat::kOpenvinoIr;
+        form.graph = std::move(bytes);
+        form.weights = std::move(weights);
+      }
+      return Model::from_forms(name, {std::move(form)});
+    }
+    case PayloadFormat::kOnnx:
+    case PayloadFormat::kByFirstBytes:
+      break;
+  }
+  LB_RETURN_IF_ERROR(core::check_onnx_structure(bytes.bytes).with_context(name));
+  core::ModelForm form;
+  form.format = core::ModelFormat::kOnnx;
+  form.graph = std::move(bytes);
+  return Model::from_forms(name, {std::move(form)});
+}
+
+}  // namespace latebind::api

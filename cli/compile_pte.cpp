@@ -1,0 +1,207 @@
+#include "cli/compile_pte.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "api/settings.h"
+#include "cli/parser.h"
+#include "cli/pte_bridge.h"
+#include "cli/pte_signature.h"
+#include "core/config.h"
+#include "core/platform/folders.h"
+#include "core/platform/mapped_file.h"
+#include "core/platform/temporary_folder.h"
+#include "embedding/bundle_parts.h"
+#include "embedding/graph/export.h"
+#include "hosts/executorch/pte/converter.h"
+#include "hosts/executorch/pte/program.h"
+#include "hosts/executorch/pte/reader.h"
+#include "hosts/executorch/pte/writer.h"
+
+namespace latebind::cli {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
+constexpr const char* kPrecision = "precision";
+// What the delegate understands.
+constexpr std::array<std::string_view, 6> kSpecKeys{"device", kPrecision, "strict", "threads", "shapes", "config"};
+
+Result<std::vector<pte::CompileSpec>> specs_of(const PteOptions& options) {
+  std::vector<pte::CompileSpec> specs;
+  for (const std::string& text : options.compile_specs) {
+    const auto equals = text.find('=');
+    const std::string key = text.substr(0, equals);
+    if (equals == std::string::npos || equals + 1 == text.size()) {
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("--compile-spec: '{}' must be KEY=VALUE, as in device=npu,cpu", text));
+    }
+    if (std::ranges::find(kSpecKeys, key) == kSpecKeys.end()) {
+      return core::unknown_word_error("compile spec", key, kSpecKeys);
+    }
+    if (std::ranges::any_of(specs, [&](const auto& other) { return other.key == key; })) {
+      return Status(StatusCode::kInvalidArgument, fmt::format("--compile-spec: {} is given twice", key));
+    }
+    specs.push_back({key, text.substr(equals + 1)});
+  }
+  return specs;
+}
+
+// What can be said of a value without the machine that the program will run on.
+Status check_value(const pte::CompileSpec& spec, const Runtime& runtime) {
+  constexpr std::int64_t kThreadsMax = 1024;
+  if (spec.key == "device") return core::Placement::parse(spec.value, runtime.registry).status();
+  if (spec.key == kPrecision) return api::parse_precisions(spec.value).status();
+  if (spec.key == "threads") return core::parse_integer(spec.key, spec.value, 0, kThreadsMax).status();
+  if (spec.key == "strict" && spec.value != "true" && spec.value != "false") {
+    return {StatusCode::kInvalidArgument, fmt::format("'{}' must be true or false", spec.value)};
+  }
+  return {};
+}
+
+// In which precisions a device is asked for, one after the other; "" means the delegate's own default, f32. An NPU that
+// computes in f16 alone would otherwise be passed over, with its variant in the bundle.
+std::string precisions_of(const CompileInput& input, const Runtime& runtime,
+                          const std::set<core::Precision>& compiled) {
+  std::vector<std::string> words;
+  const auto add = [&](std::string_view word) {
+    if (std::ranges::find(words, word) == words.end()) words.emplace_back(word);
+  };
+  if (runtime.precision_given) {
+    for (const core::Precision precision : runtime.settings.precisions)
+      add(core::word_of(precision));
+  } else {
+    add(core::word_of(core::Precision::kF32));
+    for (const core::Precision precision : compiled)
+      add(core::word_of(precision));
+    for (const core::Component& component :
+         input.added_to ? input.added_to->manifest().components : std::vector<core::Component>()) {
+      for (const core::Variant& variant : component.variants) {
+        if (variant.latebind && core::parse_word<core::Precision>(variant.latebind->precision).ok()) {
+          add(variant.latebind->precision);
+        }
+      }
+    }
+    if (words.size() == 1) return "";
+  }
+  return fmt::format("{}", fmt::join(words, ","));
+}
+
+}  // namespace
+
+void PteOptions::add_to(CLI::App& app) {
+  add_texts(
+      app, "--max-shape", max_shapes, "NAME=SHAPE",
+      "For --format pte: the largest shape of an input that the model leaves open, as ids=8x256, and of an output "
+      "whose size depends on what is in the inputs. May be given several times. A model that embeds text has one "
+      "unless it is given: one text of as many tokens as it takes.");
+  add_texts(app, "--compile-spec", compile_specs, "KEY=VALUE",
+            "For --format pte: what the program tells the delegate: device, precision, strict, threads, shapes or "
+            "config. May be given several times. precision is that of --precision if that is given, else f32 and then "
+            "what the bundle's other variants compute in.");
+  app.add_flag("--plan-inputs", plan_inputs,
+               "For --format pte: inputs get a place in the method's own memory, and ExecuTorch copies them there; "
+               "otherwise it passes the caller's memory on.");
+  add_text(
+      app, "--model", model, "MODEL",
+      "For --format pte where MODEL is a program that ExecuTorch made for its own OpenVINO backend: the model that "
+      "replaces what is in it. Without it, its blob stays and is run as it is.");
+}
+
+std::string PteOptions::given() const {
+  if (!max_shapes.empty()) return "--max-shape";
+  if (!compile_specs.empty()) return "--compile-spec";
+  if (plan_inputs) return "--plan-inputs";
+  return model.empty() ? "" : "--model";
+}
+
+bool is_pte(const std::filesystem::path& file) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) return false;
+  std::array<char, 16> head{};
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(head.data(), head.size());
+  return pte::looks_like_program(std::as_bytes(std::span(head)));
+}
+
+Status check_pte_options(const PteOptions& options, const Runtime& runtime) {
+  if (!pte::is_built_in()) return from_pte(pte::read_program({}).status());
+  LB_ASSIGN_OR_RETURN(const auto specs, specs_of(options));
+  for (const pte::CompileSpec& spec : specs)
+    LB_RETURN_IF_ERROR(check_value(spec, runtime).with_context("--compile-spec " + spec.key));
+  return {};
+}
+
+Status add_whole_portable(const CompileInput& input, core::PackageWriter& bundle) {
+  if (!input.folder->weights_file || !input.folder->bert) {
+    return embedding::add_portable(*input.folder, *input.graph, bundle);
+  }
+  // The file is gone with its folder, when nothing maps it any more.
+  struct Mapped {
+    platform::TemporaryFolder folder;
+    platform::MappedFile file;
+  };
+  LB_ASSIGN_OR_RETURN(auto folder, platform::TemporaryFolder::create("pte"));
+  const auto place = folder.path() / "model.onnx";
+  LB_RETURN_IF_ERROR(embedding::write_onnx_file(*input.folder, {}, place));
+  LB_ASSIGN_OR_RETURN(auto file, platform::MappedFile::open(place));
+  const auto mapped = std::make_shared<const Mapped>(Mapped{std::move(folder), std::move(file)});
+  embedding::GraphModel whole = *input.graph;
+  whole.model = core::Model::from_forms(
+      input.folder->name(), {{.format = core::ModelFormat::kOnnx, .graph = {mapped, mapped->file.bytes()}}});
+  return embedding::add_portable(*input.folder, whole, bundle);
+}
+
+Status write_pte(const std::filesystem::path& place, const PteOptions& options, const CompileInput& input,
+                 const Runtime& runtime, const core::PackageWriter& bundle,
+                 const std::set<core::Precision>& precisions) {
+  LB_ASSIGN_OR_RETURN(const PteSignature signature, pte_signature(input, runtime, options.max_shapes));
+  pte::ProgramSpec spec;
+  spec.inputs = signature.inputs;
+  spec.outputs = signature.outputs;
+  spec.plan_inputs = options.plan_inputs;
+  LB_ASSIGN_OR_RETURN(spec.compile_specs, specs_of(options));
+  const bool has_precision =
+      std::ranges::any_of(spec.compile_specs, [](const auto& one) { return one.key == kPrecision; });
+  const std::string words = precisions_of(input, runtime, precisions);
+  if (!has_precision && !words.empty()) spec.compile_specs.push_back({kPrecision, words});
+  LB_ASSIGN_OR_RETURN(const core::ZipImage image, bundle.zip());
+  return write_through(place, [&](const pte::Sink& sink) { return pte::write_program(spec, payload_of(image), sink); });
+}
+
+Status convert_pte(const std::filesystem::path& place, const std::filesystem::path& old,
+                   const PteReplacement* replacement) {
+  LB_ASSIGN_OR_RETURN(const auto mapped, platform::MappedFile::open(old));
+  const std::string name = platform::path_to_utf8(old);
+  pte::Conversion conversion;
+  const auto found = pte::inspect_conversion(mapped.bytes(), conversion);
+  if (!found.ok()) return from_pte(found.status()).with_context(name);
+  std::optional<core::ZipImage> image;
+  if (replacement != nullptr) {
+    LB_ASSIGN_OR_RETURN(const std::size_t tensors, tensor_count(replacement->input, replacement->runtime));
+    if (found->arguments != tensors) {
+      return {
+          StatusCode::kCountMismatch,
+          fmt::format("{}: its delegate is called with {} tensors, and the model of --model has {} inputs and outputs",
+                      name, found->arguments, tensors)};
+    }
+    LB_ASSIGN_OR_RETURN(image, replacement->bundle.zip());
+    conversion.payload = payload_of(*image);
+  }
+  Status status = write_through(
+      place, [&](const pte::Sink& sink) { return pte::convert_program(mapped.bytes(), conversion, sink); });
+  return status.code() == StatusCode::kUnsupported ? status.with_context(name) : status;
+}
+
+}  // namespace latebind::cli

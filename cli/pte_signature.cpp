@@ -1,0 +1,217 @@
+#include "cli/pte_signature.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "cli/run_inputs.h"
+#include "core/engine.h"
+
+namespace latebind::cli {
+namespace {
+
+using core::Result;
+using core::Shape;
+using core::Status;
+using core::StatusCode;
+using core::TensorInfo;
+
+struct Declared {
+  std::vector<TensorInfo> inputs;
+  std::vector<TensorInfo> outputs;
+};
+
+// As a CPU's runtime declares them; `shapes`: of the inputs, or none.
+Result<Declared> ask(const CompileInput& input, const Runtime& runtime, const std::vector<Shape>& shapes) {
+  LB_ASSIGN_OR_RETURN(const auto cpu, core::Placement::parse("cpu", runtime.registry));
+  core::LoadOptions load;
+  load.compile.input_shapes = shapes;
+  load.compile.threads = runtime.load.compile.threads;
+  load.shapes = core::ShapeMode::kDynamicShapes;
+  auto placed = runtime.engine().load(input.model, cpu, load);
+  if (!placed.ok()) return placed.status().with_context("asking for the model's inputs and outputs");
+  const auto& model = **placed;
+  return Declared{{model.inputs().begin(), model.inputs().end()}, {model.outputs().begin(), model.outputs().end()}};
+}
+
+// The graph that is built from a model folder's weights, of which everything is known.
+Declared built_here(const CompileInput& input) {
+  const Shape open{core::kDynamic, core::kDynamic};
+  Declared declared;
+  declared.inputs = {{"input_ids", core::ElementType::kI64, open}, {"attention_mask", core::ElementType::kI64, open}};
+  declared.outputs = {{"sentence_embedding", core::ElementType::kF32,
+                       Shape{core::kDynamic, static_cast<std::int64_t>(input.graph->dimension)}}};
+  return declared;
+}
+
+bool is_built_here(const CompileInput& input) {
+  return input.folder && input.graph && input.folder->weights_file && input.folder->bert && input.graph->pooled;
+}
+
+// "1x128"; a comma does as well.
+Result<Shape> parse_bound(std::string text) {
+  std::ranges::replace(text, ',', 'x');
+  auto shape = parse_shape(text);
+  if (!shape.ok()) return shape.status().with_context("--max-shape");
+  return shape;
+}
+
+using Bounds = std::map<std::size_t, Shape>;  // by position: inputs, then outputs
+
+Result<Bounds> wished(const Declared& declared, const std::vector<std::string>& max_shapes, bool alike) {
+  std::vector<TensorInfo> all = declared.inputs;
+  all.insert(all.end(), declared.outputs.begin(), declared.outputs.end());
+  LB_ASSIGN_OR_RETURN(const auto given, match_by_name(all, "tensor", "--max-shape", max_shapes));
+  Bounds bounds;
+  for (const auto& [position, text] : given) {
+    LB_ASSIGN_OR_RETURN(const Shape shape, parse_bound(text));
+    if (!all[position].shape.accepts(shape)) {
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("--max-shape: '{}' has the shape {}, which {} does not fit", all[position].name,
+                                all[position].shape.to_string(), shape.to_string()));
+    }
+    bounds.emplace(position, shape);
+  }
+  if (alike && !bounds.empty() && bounds.begin()->first < declared.inputs.size()) {
+    const Shape first = bounds.begin()->second;
+    for (std::size_t i = 0; i < declared.inputs.size(); ++i)
+      bounds.emplace(i, first);
+  }
+  return bounds;
+}
+
+// The largest shape of a tensor, or nothing when a dimension of it has no bound.
+std::optional<Shape> bounded(const TensorInfo& info) {
+  Shape shape = info.shape;
+  for (std::size_t i = 0; i < shape.rank(); ++i) {
+    if (shape[i] != core::kDynamic) continue;
+    if (i >= info.upper.size() || info.upper[i] < 0) return std::nullopt;
+    shape[i] = info.upper[i];
+  }
+  return shape;
+}
+
+Status no_bound(std::string_view what, const TensorInfo& info) {
+  std::string example;
+  for (std::size_t i = 0; i < info.shape.rank(); ++i)
+    example += fmt::format("{}{}", i == 0 ? "" : "x", info.shape[i] == core::kDynamic ? 8 : info.shape[i]);
+  return {
+      StatusCode::kInvalidArgument,
+      fmt::format("the {} '{}' has the shape {}, and a program needs an upper bound for each dimension: say it, as in "
+                  "--max-shape {}={}",
+                  what, info.name, info.shape.to_string(), info.name, example)};
+}
+
+Result<pte::TensorSpec> spec_of(const TensorInfo& info, const Shape& largest) {
+  pte::TensorSpec spec;
+  spec.name = info.name;
+  const auto type = pte::scalar_type_of(static_cast<std::int32_t>(info.type));
+  if (!type) {
+    return Status(StatusCode::kUnsupported, fmt::format("'{}': ExecuTorch does not know the element type {}", info.name,
+                                                        core::name_of(info.type)));
+  }
+  spec.type = *type;
+  spec.is_dynamic = !info.shape.is_static();
+  for (const std::int64_t dim : largest.dims()) {
+    if (dim > INT32_MAX) {
+      return Status(StatusCode::kInvalidArgument, fmt::format("'{}': {} is too much for ExecuTorch", info.name, dim));
+    }
+    spec.sizes.push_back(static_cast<std::int32_t>(dim));
+  }
+  return spec;
+}
+
+Result<std::vector<Shape>> largest_inputs(const CompileInput& input, const Declared& declared, const Bounds& bounds) {
+  std::vector<Shape> shapes;
+  for (std::size_t i = 0; i < declared.inputs.size(); ++i) {
+    const TensorInfo& info = declared.inputs[i];
+    const Shape text{kPteTexts, static_cast<std::int64_t>(input.longest)};
+    if (const auto found = bounds.find(i); found != bounds.end()) {
+      shapes.push_back(found->second);
+    } else if (const auto shape = bounded(info)) {
+      shapes.push_back(*shape);
+    } else if (input.folder && info.shape.accepts(text)) {
+      shapes.push_back(text);
+    } else {
+      return no_bound("input", info);
+    }
+  }
+  return shapes;
+}
+
+Result<std::vector<Shape>> largest_outputs(const CompileInput& input, const Runtime& runtime, const Declared& declared,
+                                           const Bounds& bounds, const std::vector<Shape>& inputs) {
+  std::vector<TensorInfo> outputs = declared.outputs;
+  if (is_built_here(input)) {
+    outputs.front().shape[0] = inputs.front()[0];
+  } else if (!std::ranges::all_of(declared.inputs, [](const auto& info) { return info.shape.is_static(); })) {
+    LB_ASSIGN_OR_RETURN(const Declared fixed, ask(input, runtime, inputs));
+    outputs = fixed.outputs;
+  }
+  std::vector<Shape> shapes;
+  for (std::size_t i = 0; i < declared.outputs.size(); ++i) {
+    if (const auto found = bounds.find(declared.inputs.size() + i); found != bounds.end()) {
+      shapes.push_back(found->second);
+    } else if (const auto shape = i < outputs.size() ? bounded(outputs[i]) : std::nullopt) {
+      shapes.push_back(*shape);
+    } else {
+      return no_bound("output", declared.outputs[i]);
+    }
+  }
+  return shapes;
+}
+
+}  // namespace
+
+Result<std::size_t> tensor_count(const CompileInput& input, const Runtime& runtime) {
+  Declared declared;
+  if (is_built_here(input)) {
+    declared = built_here(input);
+  } else {
+    LB_ASSIGN_OR_RETURN(declared, ask(input, runtime, {}));
+  }
+  return declared.inputs.size() + declared.outputs.size();
+}
+
+Result<PteSignature> pte_signature(const CompileInput& input, const Runtime& runtime,
+                                   const std::vector<std::string>& max_shapes) {
+  Declared declared;
+  if (is_built_here(input)) {
+    declared = built_here(input);
+  } else {
+    LB_ASSIGN_OR_RETURN(declared, ask(input, runtime, {}));
+  }
+  LB_ASSIGN_OR_RETURN(const Bounds bounds, wished(declared, max_shapes, input.folder.has_value()));
+  LB_ASSIGN_OR_RETURN(const auto inputs, largest_inputs(input, declared, bounds));
+  if (is_built_here(input)) {
+    for (const Shape& shape : inputs) {
+      if (!(shape == inputs.front())) {
+        return Status(StatusCode::kInvalidArgument,
+                      fmt::format("--max-shape: ids and mask need one shape, these are {} and {}",
+                                  inputs.front().to_string(), shape.to_string()));
+      }
+      if (shape[1] > static_cast<std::int64_t>(input.longest)) {
+        return Status(StatusCode::kInvalidArgument, fmt::format("--max-shape: the model takes {} tokens, this is {}",
+                                                                input.longest, shape.to_string()));
+      }
+    }
+  }
+  LB_ASSIGN_OR_RETURN(const auto outputs, largest_outputs(input, runtime, declared, bounds, inputs));
+  PteSignature signature;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    LB_ASSIGN_OR_RETURN(auto spec, spec_of(declared.inputs[i], inputs[i]));
+    signature.inputs.push_back(std::move(spec));
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    LB_ASSIGN_OR_RETURN(auto spec, spec_of(declared.outputs[i], outputs[i]));
+    signature.outputs.push_back(std::move(spec));
+  }
+  return signature;
+}
+
+}  // namespace latebind::cli

@@ -1,0 +1,36 @@
+// What a model takes and gives, as a program of ExecuTorch has to say it: with an upper bound for every dimension that
+// a model leaves open.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/compile_input.h"
+#include "cli/runtime_options.h"
+#include "core/result.h"
+#include "hosts/executorch/pte/writer.h"
+
+namespace latebind::cli {
+
+struct PteSignature {
+  std::vector<pte::TensorSpec> inputs;
+  std::vector<pte::TensorSpec> outputs;
+};
+
+// Texts in a batch, unless --max-shape says otherwise, of a model that embeds them. ExecuTorch bounds the elements of a
+// tensor, not each dimension: with one text, none can be longer than the model's limit.
+inline constexpr std::int64_t kPteTexts = 1;
+
+// `max_shapes`: NAME=1x128 each, of inputs, or of outputs whose size depends on what is in the inputs. An embedding
+// model's inputs all have the shape that one of them is given; theirs are otherwise kPteTexts texts of the model's
+// limit. A model that is not built here is loaded on a CPU to be asked, where it is open a second time in the largest
+// shapes, so that the outputs are known. kInvalidArgument names what has no bound.
+[[nodiscard]] core::Result<PteSignature> pte_signature(const CompileInput& input, const Runtime& runtime,
+                                                       const std::vector<std::string>& max_shapes);
+
+// How many inputs and outputs the model has, together.
+[[nodiscard]] core::Result<std::size_t> tensor_count(const CompileInput& input, const Runtime& runtime);
+
+}  // namespace latebind::cli

@@ -1,0 +1,89 @@
+// latebind tokens: the ids that a model's tokenizer makes of texts, for whoever calls the model without us.
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/byte_sink.h"
+#include "cli/embedder_options.h"
+#include "cli/model_argument.h"
+#include "cli/parser.h"
+#include "cli/text_reader.h"
+#include "embedding/model_folder.h"
+#include "embedding/tokenizer/tokenizer.h"
+
+namespace latebind::cli {
+namespace {
+
+using core::Result;
+using core::Status;
+using embedding::Tokenizer;
+
+constexpr std::int64_t kTokensMax = 1 << 20;
+
+struct Options {
+  std::string model;
+  TextSource source{};
+  std::size_t max_tokens = 0;
+};
+
+Result<Tokenizer> open_tokenizer(const embedding::ModelFolder& folder) {
+  LB_ASSIGN_OR_RETURN(const auto stored, folder.files.open_file(folder.tokenizer_file));
+  const auto bytes = stored.bytes.bytes;
+  return Tokenizer::from_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, stored.name);
+}
+
+Status print_all(const Tokenizer& tokenizer, std::size_t max_tokens, TextReader& reader, ByteSink& sink) {
+  TextRecord record;
+  std::vector<std::int32_t> ids;
+  std::string line;
+  while (true) {
+    LB_ASSIGN_OR_RETURN(const bool more, reader.next(record));
+    if (!more) return sink.finish();
+    ids.clear();
+    line.clear();
+    LB_RETURN_IF_ERROR(tokenizer.encode(record.text, max_tokens, ids));
+    for (const std::int32_t id : ids)
+      line += fmt::format("{}{}", line.empty() ? "" : " ", id);
+    LB_RETURN_IF_ERROR(sink.write(line + "\n"));
+  }
+}
+
+Exit tokens(const Options& options) {
+  auto reader = TextReader::open(options.source);
+  if (!reader.ok()) return fail(reader.status());
+  const auto place = model_folder(options.model);
+  if (!place.ok()) return fail(place.status());
+  const auto folder = embedding::ModelFolder::open(*place);
+  if (!folder.ok()) return fail(folder.status());
+  const auto tokenizer = open_tokenizer(*folder);
+  if (!tokenizer.ok()) return fail(tokenizer.status());
+  const auto sink = open_sink("");
+  if (!sink.ok()) return fail(sink.status());
+  const std::size_t most = options.max_tokens != 0 ? options.max_tokens : folder->max_tokens;
+  const auto printed = print_all(*tokenizer, most, *reader, **sink);
+  return printed.ok() ? Exit::kGood : fail(printed);
+}
+
+}  // namespace
+
+void add_tokens(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<Options>();
+  CLI::App& app = *program.add_subcommand("tokens", "Prints the ids of texts, a line for each.");
+  add_model(app, options->model, "A sentence-transformers model");
+  add_text_source(app, options->source);
+  add_integer(app, "--max-tokens", options->max_tokens, 1, kTokensMax,
+              "Tokens of one text, special tokens included (default: what the model takes).");
+  app.add_option("FILE", options->source.files, "Files of text, one after the other; - is stdin (default: stdin).");
+  app.footer(
+      "The ids are those that `latebind embed` uses, special tokens included, with spaces between. For\n"
+      "programs that run the model by themselves, such as a .pte in ExecuTorch. Needs no vendor library.\n\n"
+      "Example:\n"
+      "  echo 'The cat sleeps.' | latebind tokens --model all-MiniLM-L6-v2");
+  app.callback([options, &chosen] { chosen = [options] { return tokens(*options); }; });
+}
+
+}  // namespace latebind::cli

@@ -1,0 +1,56 @@
+// Embeds sentences with ExecuTorch and a program that Latebind made:
+//
+//   latebind compile all-MiniLM-L6-v2 --format pte -o minilm.pte
+//   echo 'The cat sleeps.' | latebind tokens --model all-MiniLM-L6-v2 | ./embed minilm.pte
+//
+// A program holds the network, not the tokenizer: this one reads the ids of one sentence a line, as `latebind tokens`
+// prints them, and prints its vector. On a device, the ids come from the tokenizer that the application has.
+#include <executorch/extension/module/module.h>
+#include <executorch/extension/tensor/tensor.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <iostream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using executorch::aten::ScalarType;
+using executorch::extension::from_blob;
+using executorch::extension::Module;
+using executorch::runtime::Error;
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::cerr << "usage: embed PROGRAM.pte < ids\n";
+    return 2;
+  }
+  // Mapped, so that the model's bytes are shared by all processes and take no memory of their own.
+  Module module(argv[1], Module::LoadMode::Mmap);
+  if (const Error error = module.load_forward(); error != Error::Ok) {
+    std::cerr << "embed: cannot load " << argv[1] << " (error " << static_cast<int>(error) << "); the log says why\n";
+    return 1;
+  }
+  for (std::string line; std::getline(std::cin, line);) {
+    std::istringstream numbers(line);
+    std::vector<std::int64_t> ids{std::istream_iterator<std::int64_t>(numbers), {}};
+    if (ids.empty()) {
+      std::cerr << "embed: a line without ids\n";
+      return 1;
+    }
+    std::vector<std::int64_t> mask(ids.size(), 1);  // no padding
+    const std::vector<executorch::aten::SizesType> shape{1, static_cast<executorch::aten::SizesType>(ids.size())};
+    const auto result = module.forward(
+        {from_blob(ids.data(), shape, ScalarType::Long), from_blob(mask.data(), shape, ScalarType::Long)});
+    if (!result.ok()) {
+      std::cerr << "embed: cannot embed " << ids.size() << " tokens; the log says why\n";
+      return 1;
+    }
+    const auto vector = result->at(0).toTensor();
+    for (int i = 0; i < vector.size(1); ++i)
+      std::printf("%s%.9g", i > 0 ? " " : "", static_cast<double>(vector.const_data_ptr<float>()[i]));
+    std::printf("\n");
+  }
+  return 0;
+}

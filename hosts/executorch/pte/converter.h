@@ -1,0 +1,41 @@
+// Turns a program that ExecuTorch made for its own OpenVINO backend into one for Latebind: the same bytes but for the
+// delegates' id and, if wanted, another payload. docs/decisions/0024-pte.md says which bytes change.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "hosts/executorch/pte/program.h"
+#include "hosts/executorch/pte/status.h"
+
+namespace latebind::pte {
+
+struct Conversion {
+  // The ids must have the same length.
+  std::string_view from = kStockBackendId;
+  std::string_view to = kBackendId;
+  // What every delegate of that id gets instead of its payload; nothing: they keep theirs. All of them must have one
+  // payload in common then.
+  std::optional<Payload> payload{};
+};
+
+// What there is to convert.
+struct Convertible {
+  std::size_t delegates = 0;  // of the id
+  std::size_t payloads = 0;   // different ones
+  // Of the first method with such a delegate: what its call is given, inputs and outputs together.
+  std::size_t arguments = 0;
+};
+
+// `file` as for read_program(), with its errors. LB_NOT_FOUND when no delegate has the id; LB_UNSUPPORTED, with the
+// reason, for what can not be changed without changing something else: several payloads, a payload or an id that
+// something else uses as well, segments that overlap, a program that would have 2 GiB or more.
+[[nodiscard]] Result<Convertible> inspect_conversion(std::span<const std::byte> file, const Conversion& conversion);
+
+// Writes the converted program. An error of the sink or of the payload ends it and is returned.
+[[nodiscard]] Status convert_program(std::span<const std::byte> file, const Conversion& conversion, const Sink& sink);
+
+}  // namespace latebind::pte

@@ -1,0 +1,42 @@
+// For builds without ExecuTorch's schema: the same functions, which say what is missing.
+#include "hosts/executorch/pte/converter.h"
+#include "hosts/executorch/pte/reader.h"
+#include "hosts/executorch/pte/writer.h"
+
+namespace latebind::pte {
+namespace {
+
+Status missing() {
+  return {
+      LB_UNSUPPORTED,
+      "this build of Latebind can not read or write programs of ExecuTorch (.pte): it was made without ExecuTorch's "
+      "schema; run scripts/setup executorch and build again, or install a package that has it"};
+}
+
+}  // namespace
+
+bool is_built_in() {
+  return false;
+}
+
+Status write_program(const ProgramSpec& /*spec*/, const Payload& /*payload*/, const Sink& /*sink*/) {
+  return missing();
+}
+
+Result<std::string> program_bytes(const ProgramSpec& /*spec*/, std::string_view /*payload*/) {
+  return missing();
+}
+
+Result<Convertible> inspect_conversion(std::span<const std::byte> /*file*/, const Conversion& /*conversion*/) {
+  return missing();
+}
+
+Status convert_program(std::span<const std::byte> /*file*/, const Conversion& /*conversion*/, const Sink& /*sink*/) {
+  return missing();
+}
+
+Result<Program> read_program(std::span<const std::byte> /*file*/) {
+  return missing();
+}
+
+}  // namespace latebind::pte

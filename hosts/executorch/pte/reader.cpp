@@ -1,0 +1,311 @@
+#include "hosts/executorch/pte/reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hosts/executorch/pte/layout.h"
+#include "hosts/executorch/pte/verified.h"
+
+namespace latebind::pte {
+namespace {
+
+namespace fb = executorch_flatbuffer;
+
+Status damaged(const std::string& what) {
+  return {LB_INVALID_MODEL, fmt::format("the program is damaged: {}", what)};
+}
+
+Status too_many(std::string_view what, std::uint64_t count, std::size_t most) {
+  return {LB_INVALID_MODEL, fmt::format("the program has {} {}, the most are {}", count, what, most)};
+}
+
+// How many a list has, which may not be there.
+template <class T>
+std::size_t count_of(const flatbuffers::Vector<T>* list) {
+  return list == nullptr ? 0 : list->size();
+}
+
+std::string_view view_of(const flatbuffers::String* text) {
+  return text == nullptr ? std::string_view() : std::string_view(text->c_str(), text->size());
+}
+
+Result<std::string_view> name_from(const flatbuffers::String* text, std::string_view what) {
+  const std::string_view name = view_of(text);
+  if (name.size() > kNameMax) return damaged(fmt::format("the name of a {} has {} bytes", what, name.size()));
+  return name;
+}
+
+std::string_view kind_of(fb::KernelTypes type) {
+  switch (type) {
+    case fb::KernelTypes::Tensor:
+      return "tensor";
+    case fb::KernelTypes::Int:
+      return "int";
+    case fb::KernelTypes::Bool:
+      return "bool";
+    case fb::KernelTypes::Double:
+      return "double";
+    case fb::KernelTypes::String:
+      return "string";
+    case fb::KernelTypes::IntList:
+    case fb::KernelTypes::DoubleList:
+    case fb::KernelTypes::BoolList:
+    case fb::KernelTypes::TensorList:
+    case fb::KernelTypes::OptionalTensorList:
+      return "list";
+    default:
+      return "none";
+  }
+}
+
+Result<Tensor> tensor_from(const fb::Tensor& stored) {
+  Tensor tensor;
+  tensor.type = static_cast<std::int8_t>(stored.scalar_type());
+  const std::size_t rank = count_of(stored.sizes());
+  if (rank > kRankMax) return too_many("dimensions in a tensor", rank, kRankMax);
+  if (count_of(stored.dim_order()) > kRankMax) {
+    return too_many("entries in an order of dimensions", count_of(stored.dim_order()), kRankMax);
+  }
+  for (std::size_t i = 0; i < rank; ++i) {
+    tensor.sizes.push_back(stored.sizes()->Get(static_cast<flatbuffers::uoffset_t>(i)));
+    if (tensor.sizes.back() < 0) return damaged(fmt::format("a tensor has the dimension {}", tensor.sizes.back()));
+  }
+  for (std::size_t i = 0; i < count_of(stored.dim_order()); ++i)
+    tensor.dim_order.push_back(stored.dim_order()->Get(static_cast<flatbuffers::uoffset_t>(i)));
+  switch (stored.shape_dynamism()) {
+    case fb::TensorShapeDynamism::STATIC:
+      tensor.dynamism = Dynamism::kStatic;
+      break;
+    case fb::TensorShapeDynamism::DYNAMIC_BOUND:
+      tensor.dynamism = Dynamism::kBounded;
+      break;
+    default:
+      tensor.dynamism = Dynamism::kUnbounded;
+  }
+  if (const auto* place = stored.allocation_info(); place != nullptr) {
+    tensor.is_planned = true;
+    tensor.memory_id = place->memory_id();
+    tensor.memory_offset =
+        (std::uint64_t{place->memory_offset_high()} << 32U) | std::uint64_t{place->memory_offset_low()};
+  }
+  return tensor;
+}
+
+// The inputs or the outputs: positions in the list of all values.
+Result<std::vector<Value>> values_from(const fb::ExecutionPlan& plan, const flatbuffers::Vector<std::int32_t>* list,
+                                       std::string_view what) {
+  std::vector<Value> values;
+  if (count_of(list) > kValuesMax) return too_many(what, count_of(list), kValuesMax);
+  for (std::size_t i = 0; i < count_of(list); ++i) {
+    const std::int32_t at = list->Get(static_cast<flatbuffers::uoffset_t>(i));
+    if (at < 0 || static_cast<std::size_t>(at) >= count_of(plan.values())) {
+      return damaged(fmt::format("one of the {} is value {} of {}", what, at, count_of(plan.values())));
+    }
+    const fb::EValue* stored = plan.values()->Get(static_cast<flatbuffers::uoffset_t>(at));
+    Value value;
+    value.kind = kind_of(stored->val_type());
+    if (const fb::Tensor* tensor = stored->val_as_Tensor(); tensor != nullptr) {
+      auto read = tensor_from(*tensor);
+      if (!read.ok()) return read.status();
+      value.tensor = *std::move(read);
+    } else if (stored->val_type() == fb::KernelTypes::Tensor) {
+      return damaged("a tensor is not there");
+    }
+    values.push_back(std::move(value));
+  }
+  return values;
+}
+
+// The names that the writer here leaves.
+void name_values(std::vector<Value>& values, const flatbuffers::String* names) {
+  std::string_view rest = view_of(names);
+  if (!rest.starts_with(kNamesMark)) return;
+  rest.remove_prefix(kNamesMark.size());
+  for (Value& value : values) {
+    const auto end = rest.find('\n');
+    if (end == std::string_view::npos) return;
+    value.name = rest.substr(0, std::min(end, kNameMax));
+    rest.remove_prefix(end + 1);
+  }
+}
+
+Result<std::vector<Segment>> segments_from(const VerifiedProgram& program) {
+  std::vector<Segment> segments;
+  const auto* list = program.root->segments();
+  if (count_of(list) > kSegmentsMax) return too_many("segments", count_of(list), kSegmentsMax);
+  for (std::size_t i = 0; i < count_of(list); ++i) {
+    const fb::DataSegment* stored = list->Get(static_cast<flatbuffers::uoffset_t>(i));
+    const std::uint64_t all = program.layout.segment_size;
+    if (stored->offset() > all || stored->size() > all - stored->offset()) {
+      return damaged(fmt::format("segment {} has {} bytes from {} on, and all segments together have {}", i,
+                                 stored->size(), stored->offset(), all));
+    }
+    segments.push_back({program.layout.segment_base + stored->offset(), stored->size()});
+  }
+  return segments;
+}
+
+// Where the delegate's payload is.
+Status find_payload(const VerifiedProgram& program, const std::vector<Segment>& segments,
+                    const fb::BackendDelegateDataReference* place, Delegate& delegate) {
+  if (place == nullptr) return damaged(fmt::format("the delegate {} has no payload", quoted(delegate.id)));
+  delegate.index = place->index();
+  delegate.is_inline = place->location() == fb::DataLocation::INLINE;
+  if (!delegate.is_inline && place->location() != fb::DataLocation::SEGMENT) {
+    return damaged(fmt::format("the payload of the delegate {} is nowhere", quoted(delegate.id)));
+  }
+  if (!delegate.is_inline) {
+    if (delegate.index >= segments.size()) {
+      return damaged(fmt::format("the payload of the delegate {} is segment {} of {}", quoted(delegate.id),
+                                 delegate.index, segments.size()));
+    }
+    const Segment& segment = segments[delegate.index];
+    delegate.payload_offset = segment.offset;
+    delegate.payload =
+        program.file.subspan(static_cast<std::size_t>(segment.offset), static_cast<std::size_t>(segment.size));
+    return {};
+  }
+  const auto* list = program.root->backend_delegate_data();
+  if (delegate.index >= count_of(list)) {
+    return damaged(fmt::format("the payload of the delegate {} is entry {} of {}", quoted(delegate.id), delegate.index,
+                               count_of(list)));
+  }
+  const auto* data = list->Get(static_cast<flatbuffers::uoffset_t>(delegate.index))->data();
+  if (data == nullptr) return damaged(fmt::format("the payload of the delegate {} is not there", quoted(delegate.id)));
+  delegate.payload = std::as_bytes(std::span(data->data(), data->size()));
+  delegate.payload_offset = static_cast<std::uint64_t>(delegate.payload.data() - program.file.data());
+  return {};
+}
+
+Result<Delegate> delegate_from(const VerifiedProgram& program, const std::vector<Segment>& segments,
+                               const fb::BackendDelegate& stored) {
+  Delegate delegate;
+  auto id = name_from(stored.id(), "delegate");
+  if (!id.ok()) return id.status();
+  delegate.id = *id;
+  if (Status status = find_payload(program, segments, stored.processed(), delegate); !status.ok()) return status;
+  if (count_of(stored.compile_specs()) > kSpecsMax) {
+    return too_many("compile specs for a delegate", count_of(stored.compile_specs()), kSpecsMax);
+  }
+  for (std::size_t i = 0; i < count_of(stored.compile_specs()); ++i) {
+    const fb::CompileSpec* spec = stored.compile_specs()->Get(static_cast<flatbuffers::uoffset_t>(i));
+    auto key = name_from(spec->key(), "compile spec");
+    if (!key.ok()) return key.status();
+    DelegateSpec one{*key, {}};
+    if (spec->value() != nullptr) one.value = std::as_bytes(std::span(spec->value()->data(), spec->value()->size()));
+    delegate.compile_specs.push_back(one);
+  }
+  return delegate;
+}
+
+// A call of a delegate names one of the method's, and values that are there.
+Status check_call(const fb::ExecutionPlan& plan, const fb::DelegateCall* call) {
+  if (call == nullptr) return damaged("a call of a delegate is not there");
+  if (call->delegate_index() < 0 || static_cast<std::size_t>(call->delegate_index()) >= count_of(plan.delegates())) {
+    return damaged(
+        fmt::format("a call names the delegate {} of {}", call->delegate_index(), count_of(plan.delegates())));
+  }
+  if (count_of(call->args()) > 2 * kValuesMax) {
+    return too_many("arguments for a delegate", count_of(call->args()), 2 * kValuesMax);
+  }
+  for (std::size_t i = 0; i < count_of(call->args()); ++i) {
+    const std::int32_t at = call->args()->Get(static_cast<flatbuffers::uoffset_t>(i));
+    if (at < 0 || static_cast<std::size_t>(at) >= count_of(plan.values())) {
+      return damaged(fmt::format("a delegate is called with value {} of {}", at, count_of(plan.values())));
+    }
+  }
+  return {};
+}
+
+Status count_instructions(const fb::ExecutionPlan& plan, Method& method) {
+  for (std::size_t c = 0; c < count_of(plan.chains()); ++c) {
+    const auto* instructions = plan.chains()->Get(static_cast<flatbuffers::uoffset_t>(c))->instructions();
+    for (std::size_t i = 0; i < count_of(instructions); ++i) {
+      const auto* instruction = instructions->Get(static_cast<flatbuffers::uoffset_t>(i));
+      if (instruction->instr_args_type() == fb::InstructionArguments::DelegateCall) {
+        if (Status status = check_call(plan, instruction->instr_args_as_DelegateCall()); !status.ok()) return status;
+        ++method.delegate_calls;
+      } else if (instruction->instr_args_type() == fb::InstructionArguments::KernelCall) {
+        ++method.kernel_calls;
+      } else {
+        ++method.other_instructions;
+      }
+    }
+  }
+  return {};
+}
+
+Result<Method> method_from(const VerifiedProgram& program, const std::vector<Segment>& segments,
+                           const fb::ExecutionPlan& plan) {
+  Method method;
+  auto name = name_from(plan.name(), "method");
+  if (!name.ok()) return name.status();
+  method.name = *name;
+  method.values = count_of(plan.values());
+  auto inputs = values_from(plan, plan.inputs(), "inputs");
+  if (!inputs.ok()) return inputs.status();
+  method.inputs = *std::move(inputs);
+  auto outputs = values_from(plan, plan.outputs(), "outputs");
+  if (!outputs.ok()) return outputs.status();
+  method.outputs = *std::move(outputs);
+  if (plan.container_meta_type() != nullptr) {
+    name_values(method.inputs, plan.container_meta_type()->encoded_inp_str());
+    name_values(method.outputs, plan.container_meta_type()->encoded_out_str());
+  }
+  if (count_of(plan.delegates()) > kDelegatesMax) {
+    return too_many("delegates in a method", count_of(plan.delegates()), kDelegatesMax);
+  }
+  for (std::size_t i = 0; i < count_of(plan.delegates()); ++i) {
+    auto delegate = delegate_from(program, segments, *plan.delegates()->Get(static_cast<flatbuffers::uoffset_t>(i)));
+    if (!delegate.ok()) return delegate.status();
+    method.delegates.push_back(*std::move(delegate));
+  }
+  if (count_of(plan.non_const_buffer_sizes()) > kValuesMax) {
+    return too_many("planned memories in a method", count_of(plan.non_const_buffer_sizes()), kValuesMax);
+  }
+  for (std::size_t i = 1; i < count_of(plan.non_const_buffer_sizes()); ++i)
+    method.planned_bytes.push_back(plan.non_const_buffer_sizes()->Get(static_cast<flatbuffers::uoffset_t>(i)));
+  if (Status status = count_instructions(plan, method); !status.ok()) return status;
+  return method;
+}
+
+}  // namespace
+
+Result<Program> read_program(std::span<const std::byte> file) {
+  const auto verified = verify_program(file);
+  if (!verified.ok()) return verified.status();
+  const fb::Program& root = *verified->root;
+  Program program;
+  program.version = root.version();
+  program.flatbuffer_bytes = verified->layout.program_size;
+  auto segments = segments_from(*verified);
+  if (!segments.ok()) return segments.status();
+  program.segments = *std::move(segments);
+  if (root.constant_segment() != nullptr && count_of(root.constant_segment()->offsets()) > 1) {
+    program.constants = count_of(root.constant_segment()->offsets()) - 1;
+  } else if (count_of(root.constant_buffer()) > 1) {
+    program.constants = count_of(root.constant_buffer()) - 1;
+  }
+  if (count_of(root.named_data()) > kSegmentsMax) {
+    return too_many("named data", count_of(root.named_data()), kSegmentsMax);
+  }
+  for (std::size_t i = 0; i < count_of(root.named_data()); ++i) {
+    auto name = name_from(root.named_data()->Get(static_cast<flatbuffers::uoffset_t>(i))->key(), "datum");
+    if (!name.ok()) return name.status();
+    program.named_data.push_back(*name);
+  }
+  if (count_of(root.execution_plan()) > kMethodsMax) {
+    return too_many("methods", count_of(root.execution_plan()), kMethodsMax);
+  }
+  for (std::size_t i = 0; i < count_of(root.execution_plan()); ++i) {
+    auto method =
+        method_from(*verified, program.segments, *root.execution_plan()->Get(static_cast<flatbuffers::uoffset_t>(i)));
+    if (!method.ok()) return method.status();
+    program.methods.push_back(*std::move(method));
+  }
+  if (program.methods.empty()) return damaged("it has no method");
+  return program;
+}
+
+}  // namespace latebind::pte

@@ -1,0 +1,276 @@
+// Models in memory through the C interface: told by their first bytes, used in place, released once. On the fake
+// OpenVINO library.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/bundle/package_writer.h"
+#include "latebind/latebind.h"
+#include "latebind/latebind.hpp"
+#include "tests/fakes/fake_openvino_library.h"
+
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr const char* kModel = "<net/>\nfake-model\ninput x f32 2..8,2\noutput y plus-one 0\n";
+
+std::string last_message() {
+  auto error = LB_INIT(lb_error);
+  lb_last_error(&error);
+  return error.message;
+}
+
+class PayloadTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto options = LB_INIT(lb_runtime_options);
+    const std::string file = fake.file().string();
+    options.openvino_library = file.c_str();
+    options.onnxruntime_library = "/nonexistent";
+    options.onnxruntime_providers = "none";
+    ASSERT_EQ(lb_runtime_create(&options, &runtime), LB_OK);
+  }
+  void TearDown() override {
+    lb_model_destroy(model);
+    lb_runtime_destroy(runtime);
+    EXPECT_EQ(released, loads);
+  }
+
+  lb_code load(const std::string& bytes, std::int32_t format = LB_FORMAT_BY_FIRST_BYTES) {
+    lb_model_destroy(model);
+    model = nullptr;
+    // Kept until the end: the library may refer to it as long as it likes.
+    const std::string& kept = *payloads.emplace_back(std::make_unique<std::string>(bytes));
+    auto memory = LB_INIT(lb_model_memory);
+    memory.format = format;
+    memory.graph = kept.data();
+    memory.graph_size = kept.size();
+    memory.context = this;
+    memory.release = [](void* context) { ++static_cast<PayloadTest*>(context)->released; };
+    memory.name = "toy";
+    ++loads;
+    return lb_model_load_memory(runtime, &memory, &load_options, &model);
+  }
+
+  std::string bundle() const {
+    latebind::core::PackageWriter writer({.name = "toy", .version = "1"});
+    latebind::core::LatebindInfo portable;
+    portable.target = latebind::core::kPortableTarget;
+    portable.format = "openvino-ir";
+    portable.model = "model.xml";
+    portable.precision = "f32";
+    using latebind::core::SharedBytes;
+    EXPECT_TRUE(writer
+                    .add_variant("model", {.name = "portable",
+                                           .latebind = portable,
+                                           .files = {{"model.xml", SharedBytes::from_string(kModel)},
+                                                     {"model.bin", SharedBytes::from_string("\1\2\3\4")}}})
+                    .ok());
+    const auto file = fake.folder() / "toy.lbundle";
+    EXPECT_TRUE(writer.write(file, latebind::core::PackageForm::kZip).ok());
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+  std::vector<float> run(std::vector<float> values) {
+    const latebind::Result<latebind::Output> output = latebind::Output::create();
+    const lb_tensor input =
+        latebind::tensor_of(values.data(), {static_cast<std::int64_t>(values.size() / 2), std::int64_t{2}});
+    lb_output* raw = output->get();
+    EXPECT_EQ(lb_model_run(model, &input, 1, &raw, 1, nullptr), LB_OK) << last_message();
+    const lb_tensor made = output->tensor();
+    const auto* data = static_cast<const float*>(made.data);
+    return {data, data + made.shape[0] * made.shape[1]};
+  }
+
+  latebind::test::FakeOpenvino fake;
+  lb_runtime* runtime = nullptr;
+  lb_load_options load_options = LB_INIT(lb_load_options);
+  lb_model* model = nullptr;
+  int loads = 0;
+  int released = 0;
+  std::vector<std::unique_ptr<std::string>> payloads;
+};
+
+TEST_F(PayloadTest, AnIrAndABundleAreToldByTheirFirstBytes) {
+  for (const std::string& bytes : {std::string(kModel), bundle()}) {
+    ASSERT_EQ(load(bytes), LB_OK) << last_message();
+    EXPECT_THAT(run({1, 2, 3, 4}), ElementsAre(2, 3, 4, 5));
+  }
+}
+
+TEST_F(PayloadTest, WhatItIsNotIsSaid) {
+  EXPECT_EQ(load("GGUF0000"), LB_INVALID_MODEL);
+  EXPECT_THAT(last_message(), HasSubstr("8 bytes that begin with 47 47 55 46 30 30 30 30 are no bundle, ONNX model"));
+  EXPECT_EQ(load(std::string("PK\3\4, and no more of it")), LB_INVALID_MODEL);
+  EXPECT_EQ(load(std::string("\x08\x0a\x3a\x7f", 4)), LB_INVALID_MODEL);
+  EXPECT_EQ(load("RR_UPCVO"), LB_INVALID_MODEL);
+  EXPECT_THAT(last_message(), HasSubstr("toy: the OpenVINO blob is damaged"));
+  EXPECT_EQ(load(kModel, 17), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(load(kModel, LB_FORMAT_BUNDLE), LB_INVALID_MODEL);
+  EXPECT_EQ(load(""), LB_INVALID_MODEL);
+}
+
+TEST_F(PayloadTest, ABlobThatNoDeviceTakesIsIncompatibleWithTheVendorsWords) {
+  const std::array<std::uint64_t, 6> table{48, 8, 56, 8, 64, 8};
+  const std::string blob(reinterpret_cast<const char*>(table.data()), sizeof table);
+  EXPECT_EQ(load(blob + std::string(24, 'x')), LB_INCOMPATIBLE_BLOB);
+  EXPECT_THAT(last_message(), HasSubstr("there are only compiled forms of toy"));
+  EXPECT_THAT(last_message(), HasSubstr("Imported model was compiled with another version or device"));
+}
+
+TEST_F(PayloadTest, BoundsOfDynamicDimensionsAreTold) {
+  ASSERT_EQ(load(kModel), LB_OK) << last_message();
+  auto info = LB_INIT(lb_tensor_info);
+  ASSERT_EQ(lb_model_input(model, 0, &info), LB_OK);
+  EXPECT_EQ(info.shape[0], LB_DYNAMIC);
+  EXPECT_EQ(info.upper[0], 8);
+  EXPECT_EQ(info.upper[1], LB_DYNAMIC);
+  // Who was compiled before there were bounds gets none written behind his struct.
+  std::array<std::byte, sizeof(lb_tensor_info)> old{};
+  old.fill(std::byte{0x55});
+  constexpr std::size_t kOldSize = offsetof(lb_tensor_info, upper);
+  std::memcpy(old.data(), &kOldSize, sizeof kOldSize);
+  ASSERT_EQ(lb_model_input(model, 0, reinterpret_cast<lb_tensor_info*>(old.data())), LB_OK);
+  EXPECT_EQ(old.at(kOldSize), std::byte{0x55});
+}
+
+TEST_F(PayloadTest, AnOutputCanBeBoundToOtherMemoryForEachRun) {
+  ASSERT_EQ(load(kModel), LB_OK) << last_message();
+  lb_output* output = nullptr;
+  ASSERT_EQ(lb_output_create(nullptr, 0, &output), LB_OK);
+  const std::array<float, 4> values{1, 2, 3, 4};
+  const lb_tensor input = latebind::tensor_of(values.data(), {2, 2});
+  std::array<float, 4> first{};
+  std::array<float, 4> second{};
+  for (auto* place : {&first, &second}) {
+    ASSERT_EQ(lb_output_bind(output, place->data(), sizeof *place), LB_OK);
+    ASSERT_EQ(lb_model_run(model, &input, 1, &output, 1, nullptr), LB_OK) << last_message();
+  }
+  EXPECT_EQ(first, second);
+  EXPECT_THAT(first, ElementsAre(2, 3, 4, 5));
+  ASSERT_EQ(lb_output_bind(output, first.data(), 4), LB_OK);
+  EXPECT_EQ(lb_model_run(model, &input, 1, &output, 1, nullptr), LB_BUFFER_TOO_SMALL);
+  ASSERT_EQ(lb_output_bind(output, nullptr, 0), LB_OK);
+  EXPECT_EQ(lb_model_run(model, &input, 1, &output, 1, nullptr), LB_OK) << last_message();
+  EXPECT_EQ(lb_output_bind(nullptr, nullptr, 0), LB_INVALID_ARGUMENT);
+  lb_output_destroy(output);
+}
+
+TEST_F(PayloadTest, ARunSaysWhoAnsweredIt) {
+  ASSERT_EQ(load(kModel), LB_OK) << last_message();
+  const latebind::Result<latebind::Output> output = latebind::Output::create();
+  const std::array<float, 4> values{1, 2, 3, 4};
+  const lb_tensor input = latebind::tensor_of(values.data(), {2, 2});
+  lb_output* raw = output->get();
+  auto options = LB_INIT(lb_run_options);
+  lb_attestation* answered_by = nullptr;
+  options.answered_by = &answered_by;
+  ASSERT_EQ(lb_model_run(model, &input, 1, &raw, 1, &options), LB_OK) << last_message();
+  auto active = LB_INIT(lb_active);
+  ASSERT_EQ(lb_attestation_get(answered_by, &active), LB_OK);
+  EXPECT_STREQ(active.device, "CPU");
+  lb_attestation_destroy(answered_by);
+}
+
+TEST_F(PayloadTest, ARuntimeWithoutDevicesSaysFirstWhatToType) {
+  EXPECT_EQ(lb_runtime_check(runtime), LB_OK);
+  EXPECT_EQ(fake.calls("ov_core_create"), 1);
+  fake.script("no-devices\n");
+  EXPECT_EQ(lb_runtime_check(runtime), LB_NO_DEVICE);
+  EXPECT_THAT(last_message(), StartsWith("nothing here can run a model; to install a runtime: pip install"));
+  EXPECT_THAT(last_message(), HasSubstr("openvino: it has no device here"));
+  EXPECT_THAT(last_message(), HasSubstr("onnxruntime: "));
+  EXPECT_EQ(lb_runtime_check(nullptr), LB_INVALID_ARGUMENT);
+}
+
+TEST_F(PayloadTest, OptionsCanBeCheckedWithoutLoading) {
+  EXPECT_EQ(lb_load_options_check(runtime, nullptr), LB_OK);
+  load_options.device = "nup";
+  EXPECT_EQ(lb_load_options_check(runtime, &load_options), LB_INVALID_ARGUMENT);
+  EXPECT_THAT(last_message(), HasSubstr("did you mean npu?"));
+  load_options.device = nullptr;
+  lb_shape shape{};
+  shape.rank = 9;
+  load_options.input_shapes = &shape;
+  load_options.input_shape_count = 1;
+  EXPECT_EQ(lb_load_options_check(runtime, &load_options), LB_INVALID_ARGUMENT);
+  shape.rank = 1;
+  shape.dims[0] = LB_DYNAMIC;
+  EXPECT_EQ(lb_load_options_check(runtime, &load_options), LB_INVALID_ARGUMENT);
+  EXPECT_THAT(last_message(), HasSubstr("is not static"));
+  EXPECT_EQ(fake.calls("ov_core_create"), 0);
+}
+
+TEST_F(PayloadTest, InputShapesAreCompiledIn) {
+  lb_shape shape{};
+  shape.rank = 2;
+  shape.dims[0] = 3;
+  shape.dims[1] = 2;
+  load_options.input_shapes = &shape;
+  load_options.input_shape_count = 1;
+  ASSERT_EQ(load(kModel), LB_OK) << last_message();
+  auto info = LB_INIT(lb_tensor_info);
+  ASSERT_EQ(lb_model_input(model, 0, &info), LB_OK);
+  EXPECT_EQ(info.shape[0], 3);
+}
+
+TEST_F(PayloadTest, AConfigurationFileGivesDefaultsThatOptionsOverrule) {
+  fake.script("device GPU\ndevice CPU\n");
+  const std::string file = (fake.folder() / "config.toml").string();
+  std::ofstream(file) << "device = \"gpu\"\nstrict = true\n[cache]\nenabled = false\n";
+  load_options.config_file = file.c_str();
+  const auto device = [&] {
+    lb_attestation* attestation = nullptr;
+    EXPECT_EQ(lb_model_attestation(model, &attestation), LB_OK);
+    auto active = LB_INIT(lb_active);
+    EXPECT_EQ(lb_attestation_get(attestation, &active), LB_OK);
+    std::string name = active.device;
+    lb_attestation_destroy(attestation);
+    return name;
+  };
+  ASSERT_EQ(load(kModel), LB_OK) << last_message();
+  EXPECT_EQ(device(), "GPU");
+  load_options.device = "npu,cpu";
+  EXPECT_EQ(load(kModel), LB_STRICT_FALLBACK);
+  load_options.strict = -1;
+  ASSERT_EQ(load(kModel), LB_OK) << last_message();
+  EXPECT_EQ(device(), "CPU");
+  std::ofstream(file) << "[libraries]\nopenvino = \"x\"\n";
+  EXPECT_EQ(load(kModel), LB_INVALID_ARGUMENT);
+  EXPECT_THAT(last_message(), HasSubstr("libraries.openvino can not be set for one model"));
+  load_options.config_file = "/nonexistent/config.toml";
+  EXPECT_EQ(load(kModel), LB_NOT_FOUND);
+}
+
+TEST_F(PayloadTest, TheCppInterfaceKeepsTheOwner) {
+  const auto made =
+      latebind::Runtime::create(latebind::RuntimeOptions{fake.file().string(), "/nonexistent", "none", {}});
+  ASSERT_TRUE(made);
+  EXPECT_TRUE(made->check().ok());
+  auto owner = std::make_shared<const std::string>(kModel);
+  const std::weak_ptr<const std::string> watched = owner;
+  {
+    auto loaded =
+        made->load(std::as_bytes(std::span(owner->data(), owner->size())), owner, {.input_shapes = {{4, 2}}}, "toy");
+    ASSERT_TRUE(loaded) << loaded.status().message();
+    owner.reset();
+    EXPECT_FALSE(watched.expired());
+    EXPECT_THAT(loaded->inputs().at(0).shape, ElementsAre(4, 2));
+  }
+  EXPECT_TRUE(watched.expired());
+}
+
+}  // namespace

@@ -1,0 +1,360 @@
+"""latebind compile --format pte and inspect of a .pte: what is written is what ExecuTorch's own Python code reads, and programs
+that it made are converted without touching the rest."""
+
+import io
+import json
+import random
+import signal
+import subprocess
+import time
+import zipfile
+
+import onnx
+import pytest
+from onnx import TensorProto, helper
+from pte_reader import Program, stock, write
+from support import BOTH_GONE, MODEL, OPENVINO_GONE, PROGRAM, TINY, bad, cosines, good, provider, run, vectors
+
+NO_PROVIDERS = {"LATEBIND_ONNXRUNTIME_PROVIDERS": "none"}
+LONG, FLOAT = 4, 6
+STATIC, BOUNDED = 0, 1
+
+
+def compiled(place, model, *arguments, env=None):
+    good("compile", model, "--format", "pte", "-o", place, "--quiet", *arguments, env=(env or NO_PROVIDERS))
+    return Program(place)
+
+
+def payload_of(program):
+    (delegate,) = program.method.delegates
+    assert delegate.id == b"LatebindBackend"
+    return program.segment(delegate.processed.index)
+
+
+def onnx_model(file, nodes, inputs, outputs):
+    graph = helper.make_graph(
+        nodes, "g", [helper.make_tensor_value_info(n, t, s) for n, t, s in inputs],
+        [helper.make_tensor_value_info(n, t, s) for n, t, s in outputs])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    onnx.save(model, file)
+    return file
+
+
+@pytest.fixture
+def doubling(tmp_path):
+    """y = x + x, of any number of rows, with its transpose beside it."""
+    return onnx_model(
+        tmp_path / "m.onnx",
+        [helper.make_node("Add", ["x", "x"], ["y"]), helper.make_node("Transpose", ["y"], ["z"], perm=[1, 0])],
+        [("x", TensorProto.FLOAT, ["rows", 3])],
+        [("y", TensorProto.FLOAT, ["rows", 3]), ("z", TensorProto.FLOAT, [3, "rows"])])
+
+
+@pytest.fixture
+def fixed(tmp_path):
+    return onnx_model(tmp_path / "fixed.onnx", [helper.make_node("Add", ["x", "x"], ["y"])],
+                      [("x", TensorProto.FLOAT, [2, 3])], [("y", TensorProto.FLOAT, [2, 3])])
+
+
+# --- What is written ---
+
+
+def test_an_embedder_takes_ids_and_mask_and_gives_vectors(tmp_path):
+    program = compiled(tmp_path / "tiny.pte", TINY)
+    assert program.method.name == b"forward"
+    assert program.method.containerMetaType.encodedInpStr == b"names\ninput_ids\nattention_mask\n"
+    (ids, mask) = program.tensors("inputs")
+    assert ids == mask and ids[0] == LONG and ids[1][0] == 1 and ids[2] == BOUNDED and not ids[3]
+    ((kind, sizes, dynamism, planned),) = program.tensors("outputs")
+    assert (kind, sizes[0], dynamism, planned) == (FLOAT, 1, BOUNDED, True)
+    assert list(program.method.nonConstBufferSizes) == [0, -(-sizes[1] * 4 // 64) * 64]
+    (call,) = program.method.chains[0].instructions
+    assert list(call.instrArgs.args) == [0, 1, 2]
+
+
+def test_the_payload_is_the_bundle_that_the_command_makes(tmp_path, fixed):
+    program = compiled(tmp_path / "p.pte", fixed, "--target", "cpu")
+    good("compile", fixed, "--target", "cpu", "-o", tmp_path / "b", "--quiet", env=NO_PROVIDERS)
+    assert payload_of(program) == (tmp_path / "b").read_bytes()
+    assert program.base % 4096 == 0
+    with zipfile.ZipFile(io.BytesIO(payload_of(program))) as archive:
+        assert archive.testzip() is None
+
+
+def test_an_embedders_payload_has_the_whole_model_in_one_file(tmp_path):
+    """So that every runtime takes it from memory; and it is still a model folder, with the tokenizer."""
+    program = compiled(tmp_path / "tiny.pte", TINY, "--target", "cpu")
+    (tmp_path / "b").write_bytes(payload_of(program))
+    with zipfile.ZipFile(tmp_path / "b") as archive:
+        model = onnx.load_from_string(archive.read("model/portable/model.onnx"))
+        assert not any(t.data_location == TensorProto.EXTERNAL for t in model.graph.initializer)
+        assert not any(name.endswith(".safetensors") for name in archive.namelist())
+    texts = "One text.\nAnother one, a little longer.\n"
+    for env in NO_PROVIDERS, NO_PROVIDERS | OPENVINO_GONE:
+        ours = vectors(good("embed", "--model", tmp_path / "b", "--quiet", "-", input=texts, env=env).stdout)
+        theirs = vectors(good("embed", "--model", TINY, "--quiet", "-", input=texts, env=env).stdout)
+        assert cosines(ours, theirs).min() > 0.999999
+
+
+def test_the_same_input_gives_the_same_bytes(tmp_path):
+    assert compiled(tmp_path / "a", TINY).bytes == compiled(tmp_path / "b", TINY).bytes
+
+
+def test_a_bundle_goes_into_a_program_as_it_is(tmp_path):
+    good("compile", TINY, "--target", "cpu", "-o", tmp_path / "b", "--quiet", env=NO_PROVIDERS)
+    assert payload_of(compiled(tmp_path / "p.pte", tmp_path / "b")) == (tmp_path / "b").read_bytes()
+
+
+def test_no_vendor_is_needed_for_a_model_folder(tmp_path):
+    program = compiled(tmp_path / "tiny.pte", TINY, env=BOTH_GONE | NO_PROVIDERS)
+    assert program.bytes == compiled(tmp_path / "other.pte", TINY).bytes
+
+
+def test_the_default_model_takes_a_second_or_two(tmp_path):
+    start = time.monotonic()
+    program = compiled(tmp_path / "minilm.pte", MODEL)
+    assert time.monotonic() - start < 20
+    assert program.tensors("inputs")[0] == (LONG, [1, 256], BOUNDED, False)
+    assert program.tensors("outputs") == [(FLOAT, [1, 384], BOUNDED, True)]
+
+
+def test_outputs_follow_from_the_largest_inputs(tmp_path, doubling):
+    program = compiled(tmp_path / "m.pte", doubling, "--max-shape", "x=5x3")
+    assert program.tensors("inputs") == [(FLOAT, [5, 3], BOUNDED, False)]
+    assert program.tensors("outputs") == [(FLOAT, [5, 3], BOUNDED, True), (FLOAT, [3, 5], BOUNDED, True)]
+    assert program.method.containerMetaType.encodedOutStr == b"names\ny\nz\n"
+
+
+def test_fixed_shapes_need_no_bound(tmp_path, fixed):
+    program = compiled(tmp_path / "m.pte", fixed, "--plan-inputs")
+    assert program.tensors("inputs") == [(FLOAT, [2, 3], STATIC, True)]
+    assert program.tensors("outputs") == [(FLOAT, [2, 3], STATIC, True)]
+
+
+def test_an_ir_goes_in_as_well(tmp_path, fixed):
+    import openvino
+
+    openvino.save_model(openvino.Core().read_model(fixed), tmp_path / "m.xml", compress_to_fp16=False)
+    program = compiled(tmp_path / "m.pte", tmp_path / "m.xml")
+    assert program.tensors("inputs") == [(FLOAT, [2, 3], STATIC, False)]
+
+
+def test_what_has_no_bound_is_named(tmp_path, doubling):
+    line = bad(1, "compile", doubling, "--format", "pte", "-o", tmp_path / "p")
+    assert "input 'x'" in line and "--max-shape x=8x3" in line
+    positions = onnx_model(tmp_path / "n.onnx", [helper.make_node("NonZero", ["x"], ["where"])],
+                           [("x", TensorProto.FLOAT, [2, 3])], [("where", TensorProto.INT64, [2, "n"])])
+    # OpenVINO bounds it by itself, ONNX Runtime does not.
+    assert compiled(tmp_path / "p", positions).tensors("outputs") == [(LONG, [2, 6], BOUNDED, True)]
+    env = OPENVINO_GONE | NO_PROVIDERS
+    line = bad(1, "compile", positions, "--format", "pte", "-o", tmp_path / "q", env=env)
+    assert "output 'where'" in line and "--max-shape where=2x8" in line
+    program = compiled(tmp_path / "q", positions, "--max-shape", "where=2x5", env=env)
+    assert program.tensors("outputs") == [(LONG, [2, 5], BOUNDED, True)]
+
+
+def test_bounds_of_an_embedder_are_those_of_all_its_inputs(tmp_path):
+    program = compiled(tmp_path / "p", TINY, "--max-shape", "input_ids=4x16")
+    assert [t[1] for t in program.tensors("inputs")] == [[4, 16], [4, 16]]
+    assert program.tensors("outputs")[0][1][0] == 4
+    assert "tokens" in bad(1, "compile", TINY, "--format", "pte", "-o", tmp_path / "q", "--max-shape", "input_ids=1x100000")
+
+
+def test_the_delegate_is_told_what_was_asked_for(tmp_path):
+    def specs(*arguments):
+        (delegate,) = compiled(tmp_path / "p", TINY, *arguments).method.delegates
+        return {spec.key.decode(): bytes(spec.value).decode() for spec in delegate.compileSpecs}
+
+    assert specs() == {}
+    assert specs("--compile-spec", "device=npu,cpu", "--precision", "bf16") == {"device": "npu,cpu", "precision": "bf16"}
+    assert specs("--compile-spec", "precision=f32", "--precision", "bf16") == {"precision": "f32"}
+
+
+def test_npus_are_asked_for_what_they_compute_in(tmp_path):
+    """An NPU that has f16 alone would be passed over as long as the program asks for f32 only."""
+    env = {"LATEBIND_ONNXRUNTIME_PROVIDERS": provider("onnxruntime-qnn")}
+
+    def precision(file, model, *arguments):
+        (delegate,) = compiled(tmp_path / file, model, *arguments, env=env).method.delegates
+        return [bytes(spec.value).decode() for spec in delegate.compileSpecs if spec.key == b"precision"]
+
+    assert precision("p", TINY, "--target", "cpu,npu:v73", "--shapes", "1x16") == ["f32,f16"]
+    good("compile", TINY, "--target", "npu:v73", "--shapes", "1x16", "-o", tmp_path / "b", "--quiet", env=env)
+    assert precision("q", tmp_path / "b") == ["f32,f16"]
+    assert precision("r", TINY, "--target", "cpu") == []
+
+
+# --- What is refused ---
+
+
+def test_wrong_command_lines(tmp_path, doubling):
+    out = ["-o", tmp_path / "p"]
+    pte = ["--format", "pte", *out]
+    assert "goes with --format pte alone" in bad(2, "compile", TINY, "--target", "cpu", *out, "--max-shape", "x=1")
+    assert "goes with --format pte alone" in bad(2, "compile", TINY, "--target", "cpu", *out, "--model", "x")
+    assert "--target is required" in bad(2, "compile", TINY, *out)
+    assert "KEY=VALUE" in bad(2, "compile", TINY, *pte, "--compile-spec", "device")
+    assert "did you mean device" in bad(2, "compile", TINY, *pte, "--compile-spec", "devise=cpu")
+    assert "given twice" in bad(2, "compile", TINY, *pte, "--compile-spec", "device=a", "--compile-spec", "device=b")
+    assert "did you mean" in bad(2, "compile", TINY, *pte, "--compile-spec", "device=cpuu")
+    assert "--compile-spec precision" in bad(2, "compile", TINY, *pte, "--compile-spec", "precision=f64")
+    assert "from 0 to 1024" in bad(2, "compile", TINY, *pte, "--compile-spec", "threads=many")
+    assert "true or false" in bad(2, "compile", TINY, *pte, "--compile-spec", "strict=1")
+    assert "--model goes with" in bad(2, "compile", TINY, *pte, "--model", TINY)
+    assert "known: x, y, z" in bad(1, "compile", doubling, *pte, "--max-shape", "w=1")
+    assert "does not fit" in bad(1, "compile", doubling, *pte, "--max-shape", "x=5x4")
+    assert not (tmp_path / "p").exists()
+
+
+def test_nothing_is_left_when_the_disk_is_full(tmp_path):
+    def limited():
+        import resource
+
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+    place = tmp_path / "p.pte"
+    place.write_bytes(b"old")
+    done = run("compile", TINY, "--format", "pte", "-o", place, "--quiet", env=NO_PROVIDERS, preexec_fn=limited)
+    assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
+    assert place.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [place]
+
+
+def test_whoever_is_killed_leaves_the_old_file_or_the_new_one(tmp_path):
+    start = time.monotonic()
+    new = compiled(tmp_path / "new.pte", MODEL).bytes
+    whole = time.monotonic() - start
+    place = tmp_path / "p.pte"
+    rng = random.Random(7)
+    seen = set()
+    for _ in range(8):
+        place.write_bytes(b"old")
+        process = subprocess.Popen([PROGRAM, "compile", MODEL, "--format", "pte", "-o", place, "--quiet"])
+        try:
+            process.wait(timeout=rng.uniform(0, whole * 1.2))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        content = place.read_bytes()
+        assert content in (b"old", new)
+        seen.add(len(content))
+    assert 3 in seen
+
+
+# --- inspect ---
+
+
+def test_inspect_shows_program_delegate_and_bundle(tmp_path):
+    compiled(tmp_path / "tiny.pte", TINY, "--target", "cpu", "--compile-spec", "device=cpu")
+    text = good("inspect", tmp_path / "tiny.pte").stdout
+    for part in ("method forward", "input_ids  i64 [1,", "at most", "LatebindBackend: bundle", "device = 'cpu'",
+                 "component model", "cpu-openvino-f32", "portable"):
+        assert part in text, text
+    report = json.loads(good("inspect", tmp_path / "tiny.pte", "--json", "--verify").stdout)
+    assert report["form"] == "pte"
+    (method,) = report["methods"]
+    assert [i["name"] for i in method["inputs"]] == ["input_ids", "attention_mask"]
+    assert method["outputs"][0]["type"] == "f32" and method["outputs"][0]["planned"]
+    (delegate,) = method["delegates"]
+    assert delegate["payload"] == "bundle" and delegate["offset"] % 4096 == 0
+    assert {v["name"] for v in report["bundle"]["components"][0]["variants"]} == {"portable", "cpu-openvino-f32"}
+    assert report["verification"]["damages"] == [] and report["decisions"] is None
+    explained = json.loads(good("inspect", tmp_path / "tiny.pte", "--json", "--explain", env=NO_PROVIDERS).stdout)
+    assert any(d["loads"] for d in explained["decisions"])
+
+
+def test_inspect_finds_damage_in_the_payload(tmp_path):
+    place = tmp_path / "tiny.pte"
+    program = compiled(place, TINY)
+    content = bytearray(program.bytes)
+    content[program.base + program.segment_size // 2] ^= 1
+    place.write_bytes(content)
+    good("inspect", place)
+    done = run("inspect", place, "--verify")
+    assert done.returncode == 1 and "damaged: " in done.stdout
+
+
+def test_damaged_programs_are_refused_in_one_line(tmp_path, fixed):
+    whole = compiled(tmp_path / "good.pte", fixed).bytes
+    place = tmp_path / "bad.pte"
+    for size in (9, 40, 100, 500, len(whole) - 1):
+        place.write_bytes(whole[:size])
+        assert "damaged" in bad(1, "inspect", place)
+        assert "damaged" in bad(1, "compile", place, "--format", "pte", "-o", tmp_path / "x")
+    rng = random.Random(11)
+    for _ in range(60):
+        content = bytearray(whole)
+        for _ in range(3):
+            content[rng.randrange(8, 1000)] = rng.randrange(256)
+        place.write_bytes(content)
+        done = run("inspect", place, "--json")
+        assert done.returncode in (0, 1), done
+        if done.returncode == 1:
+            assert len(done.stderr.splitlines()) == 1
+        else:
+            json.loads(done.stdout)
+    assert not (tmp_path / "x").exists()
+
+
+# --- Programs that ExecuTorch made for its own backend ---
+
+
+@pytest.fixture(scope="module")
+def blob(tmp_path_factory):
+    """What ExecuTorch's OpenVINO backend puts into a program."""
+    import openvino
+
+    file = onnx_model(tmp_path_factory.mktemp("blob") / "m.onnx", [helper.make_node("Add", ["x", "x"], ["y"])],
+                      [("x", TensorProto.FLOAT, [2, 3])], [("y", TensorProto.FLOAT, [2, 3])])
+    return openvino.Core().compile_model(file, "CPU").export_model().getvalue()
+
+
+@pytest.mark.parametrize("inline", [False, True])
+def test_a_stock_program_without_a_model_changes_in_its_id_alone(tmp_path, blob, inline):
+    old = stock(tmp_path / "old.pte", blob, inline)
+    good("compile", old, "--format", "pte", "-o", tmp_path / "new.pte")
+    expected = old.read_bytes().replace(b"OpenvinoBackend", b"LatebindBackend")
+    assert (tmp_path / "new.pte").read_bytes() == expected != old.read_bytes()
+    report = json.loads(good("inspect", tmp_path / "new.pte", "--json").stdout)
+    (delegate,) = report["methods"][0]["delegates"]
+    assert (delegate["id"], delegate["payload"], delegate["inline"]) == ("LatebindBackend", "openvino-blob", inline)
+    assert delegate["compile_specs"] == [{"key": "device", "value": "'CPU'"}]
+    assert "bundle" not in report
+    # Over itself.
+    good("compile", old, "--format", "pte", "-o", old)
+    assert old.read_bytes() == expected
+
+
+@pytest.mark.parametrize("inline", [False, True])
+def test_a_stock_program_gets_a_bundle_and_keeps_the_rest(tmp_path, blob, fixed, inline):
+    old = stock(tmp_path / "old.pte", blob, inline, methods=("forward", "again"))
+    good("compile", old, "--format", "pte", "--model", fixed, "--target", "cpu", "-o", tmp_path / "new.pte", "--quiet",
+         env=NO_PROVIDERS)
+    good("compile", fixed, "--target", "cpu", "-o", tmp_path / "b", "--quiet", env=NO_PROVIDERS)
+    was, now = Program(old), Program(tmp_path / "new.pte")
+    if inline:
+        assert bytes(now.tree.backendDelegateData[0].data) == (tmp_path / "b").read_bytes()
+        now.tree.backendDelegateData[0].data = was.tree.backendDelegateData[0].data
+    else:
+        assert now.segment(0) == (tmp_path / "b").read_bytes()
+        now.tree.segments[0].size = was.tree.segments[0].size
+    for plan in now.tree.executionPlan:
+        assert plan.delegates[0].id == b"LatebindBackend"
+        plan.delegates[0].id = b"OpenvinoBackend"
+    a = write(tmp_path / "a", was.tree, []).read_bytes()
+    assert a == write(tmp_path / "a", now.tree, []).read_bytes()
+    assert "component model" in good("inspect", tmp_path / "new.pte").stdout
+
+
+def test_conversions_that_can_not_be_done_say_why(tmp_path, blob, fixed, doubling):
+    old = stock(tmp_path / "old.pte", blob)
+    new = ["--format", "pte", "-o", tmp_path / "new.pte"]
+    assert "called with 2 tensors" in bad(1, "compile", old, "--model", doubling, *new, env=NO_PROVIDERS)
+    assert "--format pte converts it" in bad(2, "compile", old, "--target", "cpu", "-o", tmp_path / "new.pte")
+    assert "say with --model" in bad(2, "compile", old, "--target", "cpu", *new)
+    assert "keeps its own" in bad(2, "compile", old, *new, "--compile-spec", "device=cpu")
+    other = stock(tmp_path / "other.pte", blob, backend="XnnpackBackend")
+    line = bad(1, "compile", other, *new)
+    assert "'OpenvinoBackend'" in line and "'XnnpackBackend'" in line
+    assert not (tmp_path / "new.pte").exists()

@@ -1,0 +1,63 @@
+// The delegate on a fake OpenVINO library of the test's own, and on nothing else.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "tests/fakes/fake_openvino_library.h"
+#include "tests/hosts/executorch/support.h"
+
+namespace latebind::test {
+
+class DelegateTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("LATEBIND_OPENVINO_LIBRARY", fake.file().c_str(), 1);
+    setenv("LATEBIND_ONNXRUNTIME_LIBRARY", "/nonexistent", 1);
+    setenv("LATEBIND_ONNXRUNTIME_PROVIDERS", "none", 1);
+    backend = load_delegate();
+    ASSERT_NE(backend, nullptr);
+    clear_log();
+  }
+
+  // A module whose payload is a model of the fake library.
+  std::unique_ptr<Module> module_of(std::string_view model, const pte::ProgramSpec& spec,
+                                    const std::string& name = "program.pte") const {
+    return std::make_unique<Module>(folder.write(spec, fake_ir(model), name), Module::LoadMode::Mmap);
+  }
+
+  et::Error set(const char* key, const char* value) const { return option(key, value, nullptr); }
+  std::string get(const char* key) const {
+    std::string value;
+    EXPECT_EQ(option(key, "", &value), et::Error::Ok) << key;
+    return value;
+  }
+  et::Error option(const char* key, const char* text, std::string* read) const {
+    std::array<et::BackendOption, 1> options{};
+    std::strncpy(options[0].key, key, sizeof options[0].key - 1);
+    std::array<char, et::kMaxOptionValueLength> value{};
+    std::strncpy(value.data(), text, value.size() - 1);
+    options[0].value = value;
+    const et::Span<et::BackendOption> span(options.data(), options.size());
+    const et::Error error =
+        read != nullptr ? et::get_option("LatebindBackend", span) : et::set_option("LatebindBackend", span);
+    if (read != nullptr && error == et::Error::Ok) {
+      *read = std::get<std::array<char, et::kMaxOptionValueLength>>(options[0].value).data();
+    }
+    return error;
+  }
+
+  FakeOpenvino fake;
+  ProgramFolder folder;
+  et::BackendInterface* backend = nullptr;
+};
+
+}  // namespace latebind::test

@@ -1,0 +1,20 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "hosts/executorch/pte/reader.h"
+#include "hosts/executorch/pte/writer.h"
+
+namespace latebind::pte {
+namespace {
+
+TEST(PteMissingTest, SaysWhatTheBuildLacks) {
+  EXPECT_FALSE(is_built_in());
+  const auto written = program_bytes({}, "payload");
+  ASSERT_FALSE(written.ok());
+  EXPECT_EQ(written.status().code(), LB_UNSUPPORTED);
+  EXPECT_THAT(written.status().message(), testing::HasSubstr("scripts/setup executorch"));
+  EXPECT_EQ(read_program({}).status().code(), LB_UNSUPPORTED);
+}
+
+}  // namespace
+}  // namespace latebind::pte
