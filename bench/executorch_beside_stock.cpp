@@ -145,7 +145,7 @@ class Raw {
 // A program in memory that stays: stock frees a payload that OpenVINO may still read.
 class Program {
  public:
-  Program(Job& job, const std::string& bytes) : job_(job), bytes_(bytes) {
+  Program(Job& job, const std::string& bytes) : bytes_(bytes) {
     for (std::size_t i = 0; i < job.spec.inputs.size(); ++i) {
       strides_ = {job.sizes[1], 1};
       impls_.emplace_back(job.type, 2, job.sizes.data(), job.data.data() + i * job.input_bytes(), order_.data(),
@@ -165,7 +165,6 @@ class Program {
   }
 
  private:
-  Job& job_;
   const std::string& bytes_;
   std::array<std::uint8_t, 2> order_{0, 1};
   std::array<std::int32_t, 2> strides_{};
@@ -199,7 +198,7 @@ Job minilm_job(const std::string& onnx_file) {
   for (const char* name : {"input_ids", "attention_mask"})
     job.spec.inputs.push_back({.name = name, .type = pte::ScalarType::kI64, .sizes = job.sizes});
   job.spec.outputs.push_back({.name = "sentence_embedding", .type = pte::ScalarType::kF32, .sizes = {1, 384}});
-  job.data.resize(2 * kTokens * sizeof(std::int64_t));
+  job.data.resize(std::size_t{2} * kTokens * sizeof(std::int64_t));
   auto* values = reinterpret_cast<std::int64_t*>(job.data.data());
   for (std::int32_t i = 0; i < kTokens; ++i) {
     values[i] = 2000 + i;
@@ -221,7 +220,7 @@ Job tiny_job(const std::string& onnx_file) {
   for (const char* name : {"a", "b"})
     job.spec.inputs.push_back({.name = name, .type = pte::ScalarType::kF32, .sizes = job.sizes});
   job.spec.outputs.push_back({.name = "sum", .type = pte::ScalarType::kF32, .sizes = job.sizes});
-  job.data.resize(2 * kVector * sizeof(float));
+  job.data.resize(std::size_t{2} * kVector * sizeof(float));
   return job;
 }
 
