@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "core/bundle/crc32_fold.h"
+
 namespace latebind::core {
 namespace {
 
@@ -32,10 +34,8 @@ constexpr Tables kTables = make_tables();
 
 static_assert(std::endian::native == std::endian::little, "the steps of eight bytes read little-endian words");
 
-}  // namespace
-
-std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t before) {
-  std::uint32_t sum = ~before;
+// The register after these bytes.
+std::uint32_t advanced(std::uint32_t sum, std::span<const std::byte> bytes) {
   const std::byte* at = bytes.data();
   std::size_t left = bytes.size();
   for (; left >= 8; at += 8, left -= 8) {
@@ -50,7 +50,19 @@ std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t before) {
   }
   for (; left > 0; ++at, --left)
     sum = (sum >> 8U) ^ kTables[0][(sum ^ std::to_integer<std::uint32_t>(*at)) & 0xFFU];
-  return ~sum;
+  return sum;
+}
+
+}  // namespace
+
+std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t before) {
+  std::uint32_t sum = ~before;
+  std::array<std::byte, 16> folded{};
+  if (const std::size_t taken = crc32_fold(sum, bytes, folded); taken > 0) {
+    sum = advanced(0, folded);
+    bytes = bytes.subspan(taken);
+  }
+  return ~advanced(sum, bytes);
 }
 
 }  // namespace latebind::core
