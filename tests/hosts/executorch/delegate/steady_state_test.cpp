@@ -45,10 +45,10 @@ __attribute__((noinline)) void* operator new(std::size_t size) {
   if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept {
+__attribute__((noinline)) void operator delete(void* memory) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::size_t /*size*/) noexcept {
+__attribute__((noinline)) void operator delete(void* memory, std::size_t /*size*/) noexcept {
   std::free(memory);
 }
 // NOLINTEND(misc-new-delete-overloads)
