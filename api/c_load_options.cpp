@@ -71,7 +71,8 @@ core::Result<TypedLoadOptions> typed(const lb_load_options* options, const core:
     load = load_options(settings);
   }
   LB_ASSIGN_OR_RETURN(core::Placement placement, core::Placement::parse(text_or(read.device, device), registry));
-  if (read.precision != nullptr || !is_given(read.config_file)) {
+  const bool precision_given = read.precision != nullptr || is_given(read.config_file);
+  if (read.precision != nullptr || !precision_given) {
     LB_ASSIGN_OR_RETURN(const auto precisions, parse_precisions(text_or(read.precision, "f32")));
     set_precisions(precisions, load);
   }
@@ -97,7 +98,7 @@ core::Result<TypedLoadOptions> typed(const lb_load_options* options, const core:
     load.compile.properties[read.property_keys[i]] = read.property_values[i];
   }
   LB_RETURN_IF_ERROR(read_input_shapes(read, load.compile));
-  return TypedLoadOptions{std::move(placement), std::move(load)};
+  return TypedLoadOptions{std::move(placement), std::move(load), precision_given};
 }
 
 }  // namespace latebind::api

@@ -74,23 +74,34 @@ core::Status write_info(std::span<const core::TensorInfo> infos, size_t index, s
   return api::write_struct(value, out, "lb_tensor_info");
 }
 
-// Kept between the calls of a thread, so that a steady state allocates nothing.
-struct RunScratch {
+// Memory that is kept between the calls of a thread, so that a steady state allocates nothing. A run has it for itself:
+// the log may call a function of the user's in the middle of it, which may run another model on this thread.
+class RunScratch {
+ public:
+  RunScratch() : inputs(std::move(kept().first)), outputs(std::move(kept().second)) {}
+  RunScratch(const RunScratch&) = delete;
+  RunScratch& operator=(const RunScratch&) = delete;
+  ~RunScratch() {
+    inputs.clear();
+    outputs.clear();
+    kept() = {std::move(inputs), std::move(outputs)};
+  }
+
   std::vector<core::TensorView> inputs;
   std::vector<core::OutputTensor> outputs;
-};
 
-RunScratch& run_scratch() {
-  thread_local RunScratch scratch;
-  return scratch;
-}
+ private:
+  static std::pair<std::vector<core::TensorView>, std::vector<core::OutputTensor>>& kept() {
+    thread_local std::pair<std::vector<core::TensorView>, std::vector<core::OutputTensor>> vectors;
+    return vectors;
+  }
+};
 
 core::Result<std::unique_ptr<lb_model>> load(const lb_runtime* runtime, const core::Model& model,
                                              const lb_load_options* options) {
   LB_ASSIGN_OR_RETURN(auto typed, api::typed(options, runtime->shared->registry));
   // A blob computes as it was compiled, and who compiled one knows of no default of ours.
-  LB_ASSIGN_OR_RETURN(const lb_load_options read, api::read_struct(options, "lb_load_options"));
-  if (model.forms().empty() && read.precision == nullptr && read.config_file == nullptr) {
+  if (model.forms().empty() && !typed.precision_given) {
     api::set_precisions({core::Precision::kF32, core::Precision::kF16}, typed.load);
   }
   auto made = std::make_unique<lb_model>();
@@ -285,8 +296,8 @@ lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_coun
       const uint64_t bounded = std::min<uint64_t>(read.timeout_ms, uint64_t{365} * 24 * 3600 * 1000);
       run.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(bounded);
     }
-    auto& [views, tensors] = run_scratch();
-    views.clear();
+    RunScratch scratch;
+    auto& [views, tensors] = scratch;
     for (size_t i = 0; i < input_count; ++i) {
       LB_ASSIGN_OR_RETURN(views.emplace_back(), from_c(inputs[i], i));
     }
@@ -302,7 +313,6 @@ lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_coun
         model->placed->execute(views, tensors, run, read.answered_by != nullptr ? &answered_by : nullptr);
     for (size_t i = 0; i < output_count; ++i)
       outputs[i]->tensor = std::move(tensors[i]);
-    tensors.clear();
     if (status.ok() && answered_by) *read.answered_by = new lb_attestation{std::move(answered_by), 0};
     return status;
   });

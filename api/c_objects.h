@@ -45,6 +45,7 @@ namespace latebind::api {
 struct TypedLoadOptions {
   core::Placement placement;
   core::LoadOptions load;
+  bool precision_given = false;  // by the caller or his configuration file; else `load` has the default
 };
 [[nodiscard]] core::Result<TypedLoadOptions> typed(const lb_load_options* options, const core::Registry& registry);
 

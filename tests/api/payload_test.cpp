@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -194,6 +195,30 @@ TEST_F(PayloadTest, ARuntimeWithoutDevicesSaysFirstWhatToType) {
   EXPECT_THAT(last_message(), HasSubstr("openvino: it has no device here"));
   EXPECT_THAT(last_message(), HasSubstr("onnxruntime: "));
   EXPECT_EQ(lb_runtime_check(nullptr), LB_INVALID_ARGUMENT);
+}
+
+// Who is told of a failover may run a model himself, on the same thread and in the middle of the run.
+TEST_F(PayloadTest, ALogThatRunsAModelDisturbsNoRun) {
+  fake.script("device GPU\ndevice CPU\non GPU fail run 1 -1 the driver died\n");
+  load_options.device = "cpu";
+  ASSERT_EQ(load(kModel), LB_OK) << last_message();
+  lb_model* other = std::exchange(model, nullptr);
+  load_options.device = "gpu,cpu";
+  ASSERT_EQ(load(kModel), LB_OK) << last_message();
+  std::vector<float> told;
+  std::function<void()> tell = [&] {
+    if (!told.empty()) return;
+    told.push_back(0);
+    std::swap(model, other);
+    told = run({10, 20, 30, 40, 50, 60});
+    std::swap(model, other);
+  };
+  lb_set_log([](void* context, std::int32_t, const char*) { (*static_cast<std::function<void()>*>(context))(); }, &tell,
+             LB_LOG_WARNING);
+  EXPECT_THAT(run({1, 2, 3, 4}), ElementsAre(2, 3, 4, 5));
+  lb_set_log(nullptr, nullptr, LB_LOG_ERROR);
+  EXPECT_THAT(told, ElementsAre(11, 21, 31, 41, 51, 61));
+  lb_model_destroy(other);
 }
 
 TEST_F(PayloadTest, OptionsCanBeCheckedWithoutLoading) {
