@@ -6,22 +6,25 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "api/settings.h"
 #include "cli/parser.h"
-#include "cli/pte_bridge.h"
 #include "cli/pte_signature.h"
 #include "core/config.h"
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
+#include "core/platform/output_file.h"
 #include "core/platform/temporary_folder.h"
 #include "embedding/bundle_parts.h"
 #include "embedding/graph/export.h"
+#include "hosts/executorch/load_keys.h"
 #include "hosts/executorch/pte/converter.h"
 #include "hosts/executorch/pte/program.h"
 #include "hosts/executorch/pte/reader.h"
@@ -34,9 +37,7 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-constexpr const char* kPrecision = "precision";
-// What the delegate understands.
-constexpr std::array<std::string_view, 6> kSpecKeys{"device", kPrecision, "strict", "threads", "shapes", "config"};
+constexpr std::string_view kPrecisionKey = kLoadKeys[kPrecision];
 
 Result<std::vector<pte::CompileSpec>> specs_of(const PteOptions& options) {
   std::vector<pte::CompileSpec> specs;
@@ -47,8 +48,8 @@ Result<std::vector<pte::CompileSpec>> specs_of(const PteOptions& options) {
       return Status(StatusCode::kInvalidArgument,
                     fmt::format("--compile-spec: '{}' must be KEY=VALUE, as in device=npu,cpu", text));
     }
-    if (std::ranges::find(kSpecKeys, key) == kSpecKeys.end()) {
-      return core::unknown_word_error("compile spec", key, kSpecKeys);
+    if (std::ranges::find(kLoadKeys, key) == kLoadKeys.end()) {
+      return core::unknown_word_error("compile spec", key, kLoadKeys);
     }
     if (std::ranges::any_of(specs, [&](const auto& other) { return other.key == key; })) {
       return Status(StatusCode::kInvalidArgument, fmt::format("--compile-spec: {} is given twice", key));
@@ -60,14 +61,25 @@ Result<std::vector<pte::CompileSpec>> specs_of(const PteOptions& options) {
 
 // What can be said of a value without the machine that the program will run on.
 Status check_value(const pte::CompileSpec& spec, const Runtime& runtime) {
-  constexpr std::int64_t kThreadsMax = 1024;
-  if (spec.key == "device") return core::Placement::parse(spec.value, runtime.registry).status();
-  if (spec.key == kPrecision) return api::parse_precisions(spec.value).status();
-  if (spec.key == "threads") return core::parse_integer(spec.key, spec.value, 0, kThreadsMax).status();
-  if (spec.key == "strict" && spec.value != "true" && spec.value != "false") {
+  if (spec.key == kLoadKeys[kDevice]) return core::Placement::parse(spec.value, runtime.registry).status();
+  if (spec.key == kPrecisionKey) return api::parse_precisions(spec.value).status();
+  if (spec.key == kLoadKeys[kThreads]) return core::parse_integer(spec.key, spec.value, 0, kLoadThreadsMax).status();
+  if (spec.key == kLoadKeys[kStrict] && spec.value != "true" && spec.value != "false") {
     return {StatusCode::kInvalidArgument, fmt::format("'{}' must be true or false", spec.value)};
   }
   return {};
+}
+
+// Those of the variants that are in a bundle already.
+template <class Add>
+void add_precisions_of(const core::Package& bundle, const Add& add) {
+  for (const core::Component& component : bundle.manifest().components) {
+    for (const core::Variant& variant : component.variants) {
+      if (variant.latebind && core::parse_word<core::Precision>(variant.latebind->precision).ok()) {
+        add(variant.latebind->precision);
+      }
+    }
+  }
 }
 
 // In which precisions a device is asked for, one after the other; "" means the delegate's own default, f32. An NPU that
@@ -85,17 +97,25 @@ std::string precisions_of(const CompileInput& input, const Runtime& runtime,
     add(core::word_of(core::Precision::kF32));
     for (const core::Precision precision : compiled)
       add(core::word_of(precision));
-    for (const core::Component& component :
-         input.added_to ? input.added_to->manifest().components : std::vector<core::Component>()) {
-      for (const core::Variant& variant : component.variants) {
-        if (variant.latebind && core::parse_word<core::Precision>(variant.latebind->precision).ok()) {
-          add(variant.latebind->precision);
-        }
-      }
-    }
+    if (input.added_to) add_precisions_of(*input.added_to, add);
     if (words.size() == 1) return "";
   }
   return fmt::format("{}", fmt::join(words, ","));
+}
+
+// The image must stay alive until the payload was written.
+pte::Payload payload_of(const core::ZipImage& image) {
+  return {image.size(), [&image](const pte::Sink& sink) { return image.write(sink); }};
+}
+
+// Lets `write` write a file that appears only when it is complete; removes what killed writers left in the folder.
+Status write_through(const std::filesystem::path& place, const std::function<Status(const pte::Sink& sink)>& write) {
+  std::error_code error;
+  const auto full = std::filesystem::absolute(place, error);
+  if (!error) platform::remove_abandoned_outputs(full.parent_path());
+  LB_ASSIGN_OR_RETURN(auto file, platform::OutputFile::create(place));
+  LB_RETURN_IF_ERROR(write([&](std::span<const std::byte> bytes) { return file.write(bytes); }));
+  return file.commit();
 }
 
 }  // namespace
@@ -136,7 +156,7 @@ bool is_pte(const std::filesystem::path& file) {
 }
 
 Status check_pte_options(const PteOptions& options, const Runtime& runtime) {
-  if (!pte::is_built_in()) return from_pte(pte::read_program({}).status());
+  if (!pte::is_built_in()) return pte::read_program({}).status();
   LB_ASSIGN_OR_RETURN(const auto specs, specs_of(options));
   for (const pte::CompileSpec& spec : specs)
     LB_RETURN_IF_ERROR(check_value(spec, runtime).with_context("--compile-spec " + spec.key));
@@ -173,9 +193,9 @@ Status write_pte(const std::filesystem::path& place, const PteOptions& options, 
   spec.plan_inputs = options.plan_inputs;
   LB_ASSIGN_OR_RETURN(spec.compile_specs, specs_of(options));
   const bool has_precision =
-      std::ranges::any_of(spec.compile_specs, [](const auto& one) { return one.key == kPrecision; });
+      std::ranges::any_of(spec.compile_specs, [](const auto& one) { return one.key == kPrecisionKey; });
   const std::string words = precisions_of(input, runtime, precisions);
-  if (!has_precision && !words.empty()) spec.compile_specs.push_back({kPrecision, words});
+  if (!has_precision && !words.empty()) spec.compile_specs.push_back({std::string(kPrecisionKey), words});
   LB_ASSIGN_OR_RETURN(const core::ZipImage image, bundle.zip());
   return write_through(place, [&](const pte::Sink& sink) { return pte::write_program(spec, payload_of(image), sink); });
 }
@@ -186,7 +206,7 @@ Status convert_pte(const std::filesystem::path& place, const std::filesystem::pa
   const std::string name = platform::path_to_utf8(old);
   pte::Conversion conversion;
   const auto found = pte::inspect_conversion(mapped.bytes(), conversion);
-  if (!found.ok()) return from_pte(found.status()).with_context(name);
+  if (!found.ok()) return found.status().with_context(name);
   std::optional<core::ZipImage> image;
   if (replacement != nullptr) {
     LB_ASSIGN_OR_RETURN(const std::size_t tensors, tensor_count(replacement->input, replacement->runtime));

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "cli/messages.h"
-#include "cli/pte_bridge.h"
 #include "core/onnx_structure.h"
 #include "core/platform/folders.h"
 
@@ -128,7 +127,7 @@ Result<OpenedPte> open_pte(const std::filesystem::path& place) {
   LB_ASSIGN_OR_RETURN(auto mapped, platform::MappedFile::open(place));
   auto file = std::make_shared<const platform::MappedFile>(std::move(mapped));
   auto program = pte::read_program(file->bytes());
-  if (!program.ok()) return from_pte(program.status()).with_context(platform::path_to_utf8(place));
+  if (!program.ok()) return program.status().with_context(platform::path_to_utf8(place));
   return OpenedPte{std::move(file), *std::move(program)};
 }
 

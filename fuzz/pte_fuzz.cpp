@@ -21,7 +21,7 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-void require_one_line(const pte::Status& status) {
+void require_one_line(const core::Status& status) {
   require(!status.message().empty() && status.message().find('\n') == std::string::npos);
 }
 
@@ -76,9 +76,9 @@ void convert(std::span<const std::byte> file, bool with_payload) {
   pte::Conversion conversion;
   if (with_payload) conversion.payload = pte::Payload::of(std::as_bytes(std::span(payload)));
   std::string bytes;
-  const pte::Status status = pte::convert_program(file, conversion, [&](std::span<const std::byte> part) {
+  const core::Status status = pte::convert_program(file, conversion, [&](std::span<const std::byte> part) {
     bytes.append(reinterpret_cast<const char*>(part.data()), part.size());
-    return pte::Status();
+    return core::Status();
   });
   if (!status.ok()) return require_one_line(status);
   const Aligned converted(bytes);

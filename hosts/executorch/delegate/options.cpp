@@ -13,7 +13,6 @@ namespace {
 namespace et = ::executorch::runtime;
 
 constexpr std::size_t kTextMax = 4096;
-constexpr unsigned kThreadsMax = 1024;
 constexpr std::size_t kShapesMax = 64;
 constexpr std::size_t kQuotedMax = 64;
 
@@ -110,6 +109,12 @@ std::optional<std::vector<lb_shape>> parse_shapes(std::string_view text) {
   }
 }
 
+std::optional<std::size_t> index_of(std::string_view key) {
+  const auto found = std::ranges::find(kLoadKeys, key);
+  if (found == kLoadKeys.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - kLoadKeys.begin());
+}
+
 }  // namespace
 
 std::string unknown_key(std::string_view what, std::string_view key, std::span<const std::string_view> known) {
@@ -134,15 +139,9 @@ std::string_view text_in(std::span<const char> buffer) {
   return {buffer.data(), static_cast<std::size_t>(end - buffer.begin())};
 }
 
-LoadOptions::Value* LoadOptions::find(std::string_view key) {
-  const std::array<Value*, kLoadKeys.size()> values{&device_, &precision_, &strict_, &threads_, &shapes_, &config_};
-  const auto found = std::ranges::find(kLoadKeys, key);
-  return found == kLoadKeys.end() ? nullptr : values[static_cast<std::size_t>(found - kLoadKeys.begin())];
-}
-
 Complaint LoadOptions::set_text(std::string_view key, std::string_view value) {
-  Value* place = find(key);
-  if (place == nullptr) return unknown_key("option", key, kLoadKeys);
+  const auto place = index_of(key);
+  if (!place) return unknown_key("option", key, kLoadKeys);
   while (value.ends_with('\0'))
     value.remove_suffix(1);
   const std::string named = "option " + std::string(key);
@@ -153,24 +152,24 @@ Complaint LoadOptions::set_text(std::string_view key, std::string_view value) {
     return named + " is no text: " + quoted(value);
   }
   std::string text(value);
-  if (key == "device") {
+  if (place == kDevice) {
     text = device_text(value);
-  } else if (key == "strict") {
+  } else if (place == kStrict) {
     const auto word = value.empty() ? std::optional<int>(0) : strict_word(value);
     if (!word) return named + " must be true or false, not " + quoted(value);
     strict_word_ = *word;
-  } else if (key == "threads") {
+  } else if (place == kThreads) {
     const auto count = value.empty() ? std::optional<unsigned>(0) : number<unsigned>(value);
-    if (!count || *count > kThreadsMax) {
-      return named + " must be a number up to " + std::to_string(kThreadsMax) + ", not " + quoted(value);
+    if (!count || *count > kLoadThreadsMax) {
+      return named + " must be a number up to " + std::to_string(kLoadThreadsMax) + ", not " + quoted(value);
     }
     thread_count_ = *count;
-  } else if (key == "shapes") {
+  } else if (place == kShapes) {
     auto shapes = value.empty() ? std::optional(std::vector<lb_shape>()) : parse_shapes(value);
     if (!shapes) return named + " must be one shape for each input, such as 1x128,1x128, not " + quoted(value);
     input_shapes_ = *std::move(shapes);
   }
-  place->text = std::move(text);
+  texts_[*place] = std::move(text);
   return std::nullopt;
 }
 
@@ -179,40 +178,40 @@ Complaint LoadOptions::set(const et::BackendOption& option) {
   if (const auto* text = std::get_if<std::array<char, et::kMaxOptionValueLength>>(&option.value)) {
     return set_text(key, text_in(*text));
   }
-  if (find(key) == nullptr) return unknown_key("option", key, kLoadKeys);
-  if (const bool* truth = std::get_if<bool>(&option.value); truth != nullptr && key == "strict") {
+  const auto place = index_of(key);
+  if (!place) return unknown_key("option", key, kLoadKeys);
+  if (const bool* truth = std::get_if<bool>(&option.value); truth != nullptr && place == kStrict) {
     return set_text(key, *truth ? "true" : "false");
   }
-  if (const int* count = std::get_if<int>(&option.value); count != nullptr && key == "threads") {
+  if (const int* count = std::get_if<int>(&option.value); count != nullptr && place == kThreads) {
     return set_text(key, std::to_string(*count));
   }
   return "option " + std::string(key) + " must be " +
-         (key == "strict" ? "a bool" : (key == "threads" ? "an int" : "a string")) + ", not " +
+         (place == kStrict ? "a bool" : (place == kThreads ? "an int" : "a string")) + ", not " +
          (std::holds_alternative<bool>(option.value) ? "a bool" : "an int");
 }
 
 void LoadOptions::apply(const LoadOptions& other) {
-  for (const std::string_view key : kLoadKeys) {
-    const Value* said = const_cast<LoadOptions&>(other).find(key);
-    if (!said->text.empty()) (void)set_text(key, said->text);
+  for (std::size_t i = 0; i < kLoadKeys.size(); ++i) {
+    if (!other.texts_[i].empty()) (void)set_text(kLoadKeys[i], other.texts_[i]);
   }
 }
 
 std::string LoadOptions::text(std::string_view key) const {
-  const Value* said = const_cast<LoadOptions*>(this)->find(key);
-  return said != nullptr ? said->text : std::string();
+  const auto place = index_of(key);
+  return place ? texts_[*place] : std::string();
 }
 
 lb_load_options LoadOptions::to_c() const {
-  const auto given = [](const Value& value) { return value.text.empty() ? nullptr : value.text.c_str(); };
+  const auto given = [&](LoadKey key) { return texts_[key].empty() ? nullptr : texts_[key].c_str(); };
   auto options = LB_INIT(lb_load_options);
-  options.device = given(device_);
-  options.precision = given(precision_);
+  options.device = given(kDevice);
+  options.precision = given(kPrecision);
   options.strict = strict_word_;
   options.threads = thread_count_;
   options.input_shape_count = input_shapes_.size();
   options.input_shapes = input_shapes_.data();
-  options.config_file = given(config_);
+  options.config_file = given(kConfig);
   return options;
 }
 

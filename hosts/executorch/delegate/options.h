@@ -15,15 +15,13 @@
 #include <string_view>
 #include <vector>
 
+#include "hosts/executorch/load_keys.h"
 #include "latebind/latebind.h"
 
 namespace latebind::delegate {
 
 // What is wrong, in one line; nothing when all is right.
 using Complaint = std::optional<std::string>;
-
-inline constexpr std::array<std::string_view, 6> kLoadKeys{"device",  "precision", "strict",
-                                                           "threads", "shapes",    "config"};
 
 // "unknown option 'divice' (did you mean device?); known: device, precision …"
 [[nodiscard]] std::string unknown_key(std::string_view what, std::string_view key,
@@ -49,17 +47,8 @@ class LoadOptions {
   [[nodiscard]] lb_load_options to_c() const;
 
  private:
-  struct Value {
-    std::string text;  // empty: not set
-  };
-  [[nodiscard]] Value* find(std::string_view key);
-
-  Value device_;
-  Value precision_;
-  Value strict_;
-  Value threads_;
-  Value shapes_;
-  Value config_;
+  // In the order of kLoadKeys; empty: not set.
+  std::array<std::string, kLoadKeys.size()> texts_;
   // What the texts above say.
   int strict_word_ = 0;
   unsigned thread_count_ = 0;

@@ -3,48 +3,21 @@
 #include <array>
 #include <cstring>
 
+#include "hosts/executorch/scalar_types.h"
+
 namespace latebind::delegate {
 
 using ::executorch::aten::ScalarType;
 using ::executorch::aten::Tensor;
 
 std::optional<std::int32_t> type_of(ScalarType type) {
-  switch (type) {
-    case ScalarType::Bool:
-      return LB_BOOL;
-    case ScalarType::Char:
-      return LB_I8;
-    case ScalarType::Byte:
-      return LB_U8;
-    case ScalarType::Short:
-      return LB_I16;
-    case ScalarType::UInt16:
-      return LB_U16;
-    case ScalarType::Int:
-      return LB_I32;
-    case ScalarType::UInt32:
-      return LB_U32;
-    case ScalarType::Long:
-      return LB_I64;
-    case ScalarType::UInt64:
-      return LB_U64;
-    case ScalarType::Half:
-      return LB_F16;
-    case ScalarType::BFloat16:
-      return LB_BF16;
-    case ScalarType::Float:
-      return LB_F32;
-    case ScalarType::Double:
-      return LB_F64;
-    default:
-      return std::nullopt;
-  }
+  const SharedType* shared = shared_type(static_cast<std::int8_t>(type));
+  return shared != nullptr ? std::optional(shared->lb_type) : std::nullopt;
 }
 
-const char* type_name(std::int32_t type) {
-  constexpr std::array kNames{"?",   "bool", "i8",  "u8",  "i16",  "u16", "i32",
-                              "u32", "i64",  "u64", "f16", "bf16", "f32", "f64"};
-  return type > 0 && static_cast<std::size_t>(type) < kNames.size() ? kNames[static_cast<std::size_t>(type)] : "?";
+std::string type_name(std::int32_t type) {
+  const SharedType* shared = shared_type_of_lb(type);
+  return std::string(shared != nullptr ? shared->name : "?");
 }
 
 std::string type_name(ScalarType type) {
@@ -75,29 +48,11 @@ bool is_row_major(const Tensor& tensor) {
   return true;
 }
 
-std::size_t element_bytes(std::int32_t type) {
-  switch (type) {
-    case LB_BOOL:
-    case LB_I8:
-    case LB_U8:
-      return 1;
-    case LB_I16:
-    case LB_U16:
-    case LB_F16:
-    case LB_BF16:
-      return 2;
-    case LB_I32:
-    case LB_U32:
-    case LB_F32:
-      return 4;
-    default:
-      return 8;
-  }
-}
-
 void copy_to_order(const lb_tensor& from, const Tensor& to) {
   const auto rank = static_cast<std::size_t>(from.rank);
-  const std::size_t element = element_bytes(from.type);
+  const SharedType* type = shared_type_of_lb(from.type);
+  if (type == nullptr) return;
+  const std::size_t element = type->bytes;
   const auto strides = to.strides();
   const auto* source = static_cast<const std::byte*>(from.data);
   auto* target = static_cast<std::byte*>(to.mutable_data_ptr());

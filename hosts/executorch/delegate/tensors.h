@@ -17,7 +17,7 @@ namespace latebind::delegate {
 // Nothing for types that Latebind has not: complex, quantized and packed ones.
 [[nodiscard]] std::optional<std::int32_t> type_of(::executorch::aten::ScalarType type);
 // "f32"; for ExecuTorch's others their number: "ScalarType 9".
-[[nodiscard]] const char* type_name(std::int32_t type);
+[[nodiscard]] std::string type_name(std::int32_t type);
 [[nodiscard]] std::string type_name(::executorch::aten::ScalarType type);
 
 // "[1,?,384]"
@@ -27,10 +27,7 @@ namespace latebind::delegate {
 // True when the dimensions lie in memory in their own order: row-major, as far as ExecuTorch has gaps at all.
 [[nodiscard]] bool is_row_major(const ::executorch::aten::Tensor& tensor);
 
-// Bytes of one element.
-[[nodiscard]] std::size_t element_bytes(std::int32_t type);
-
-// Copies a row-major tensor to the memory order of another of the same shape and type.
+// Copies a row-major tensor to the memory order of another of the same shape and type, which both sides have.
 void copy_to_order(const lb_tensor& from, const ::executorch::aten::Tensor& to);
 
 }  // namespace latebind::delegate

@@ -17,13 +17,17 @@
 namespace latebind::pte {
 namespace {
 
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
 namespace fb = executorch_flatbuffer;
 
 // Segments and what follows an inline payload move by multiples of this, which is one of every alignment in a program.
 constexpr std::uint64_t kStep = 4096;
 
 Status unsupported(const std::string& why) {
-  return {LB_UNSUPPORTED, "the program can not be converted: " + why};
+  return {StatusCode::kUnsupported, "the program can not be converted: " + why};
 }
 
 // A part of the file that is replaced by other bytes, or by the payload and zeros.
@@ -114,8 +118,8 @@ Result<Work> prepare(std::span<const std::byte> file, const Conversion& conversi
       ids += (ids.empty() ? "" : ", ") + quoted(id);
     }
     if (seen.size() > kNamed) ids += fmt::format(" and {} others", seen.size() - kNamed);
-    return Status(LB_NOT_FOUND, fmt::format("no delegate of the program has the id '{}'; its delegates: {}",
-                                            conversion.from, ids.empty() ? "none" : ids));
+    return Status(StatusCode::kNotFound, fmt::format("no delegate of the program has the id '{}'; its delegates: {}",
+                                                     conversion.from, ids.empty() ? "none" : ids));
   }
   return work;
 }
@@ -193,16 +197,17 @@ Status edit_segment(const Work& work, const Payload& payload, std::vector<Edit>&
     return reinterpret_cast<const flatbuffers::Table*>(table)->GetAddressOf(name);
   };
   const auto put = [&](const void* place, std::uint64_t value) -> Status {
-    if (place == nullptr) return {LB_INVALID_MODEL, "the program is damaged: a segment has no place for its figures"};
+    if (place == nullptr)
+      return {StatusCode::kInvalidModel, "the program is damaged: a segment has no place for its figures"};
     edits.push_back({work.position_of(place), 8, number_bytes(value, 8)});
     return {};
   };
-  if (Status status = put(field(index, fb::DataSegment::VT_SIZE), payload.size); !status.ok()) return status;
+  LB_RETURN_IF_ERROR(put(field(index, fb::DataSegment::VT_SIZE), payload.size));
   for (std::size_t i = 0; i < work.program.segments.size(); ++i) {
     const Segment& other = work.program.segments[i];
     if (i == index || other.offset < end) continue;
     const std::uint64_t moved = other.offset - work.verified.layout.segment_base + delta;
-    if (Status status = put(field(i, fb::DataSegment::VT_OFFSET), moved); !status.ok()) return status;
+    LB_RETURN_IF_ERROR(put(field(i, fb::DataSegment::VT_OFFSET), moved));
   }
   if (work.verified.layout.has_segment_size) {
     edits.push_back({kSegmentSizeAt, 8, number_bytes(work.verified.layout.segment_size + delta, 8)});
@@ -259,7 +264,7 @@ Status write_edited(std::span<const std::byte> file, std::vector<Edit> edits, co
   std::ranges::sort(edits, {}, &Edit::at);
   std::uint64_t at = 0;
   for (const Edit& edit : edits) {
-    if (edit.at < at) return {LB_INVALID_MODEL, "the program is damaged: parts of it lie over each other"};
+    if (edit.at < at) return {StatusCode::kInvalidModel, "the program is damaged: parts of it lie over each other"};
     at = edit.at + edit.old_size;
   }
   at = 0;
@@ -268,9 +273,9 @@ Status write_edited(std::span<const std::byte> file, std::vector<Edit> edits, co
     return part.empty() ? Status() : sink(part);
   };
   for (const Edit& edit : edits) {
-    if (Status status = copy_to(edit.at); !status.ok()) return status;
+    LB_RETURN_IF_ERROR(copy_to(edit.at));
     if (edit.is_payload) {
-      if (Status status = write_payload(*conversion.payload, sink); !status.ok()) return status;
+      LB_RETURN_IF_ERROR(write_payload(*conversion.payload, sink));
     }
     if (Status status = edit.bytes.empty() ? Status() : sink(std::as_bytes(std::span(edit.bytes))); !status.ok()) {
       return status;
@@ -292,10 +297,10 @@ Status convert_program(std::span<const std::byte> file, const Conversion& conver
   const auto work = prepare(file, conversion);
   if (!work.ok()) return work.status();
   std::vector<Edit> edits;
-  if (Status status = edit_ids(*work, conversion, edits); !status.ok()) return status;
+  LB_RETURN_IF_ERROR(edit_ids(*work, conversion, edits));
   if (conversion.payload) {
     if (conversion.payload->size == 0 || !conversion.payload->write) {
-      return {LB_INVALID_ARGUMENT, "cannot convert a program: there is no payload for the delegate"};
+      return {StatusCode::kInvalidArgument, "cannot convert a program: there is no payload for the delegate"};
     }
     if (work->found.payloads != 1) {
       return unsupported(
@@ -304,9 +309,9 @@ Status convert_program(std::span<const std::byte> file, const Conversion& conver
                       work->found.delegates, work->found.payloads));
     }
     const Delegate& ours = work->delegates.front();
-    if (Status status = check_users(*work, ours); !status.ok()) return status;
+    LB_RETURN_IF_ERROR(check_users(*work, ours));
     const auto edit = ours.is_inline ? edit_inline : edit_segment;
-    if (Status status = edit(*work, *conversion.payload, edits); !status.ok()) return status;
+    LB_RETURN_IF_ERROR(edit(*work, *conversion.payload, edits));
   }
   return write_edited(file, std::move(edits), conversion, sink);
 }

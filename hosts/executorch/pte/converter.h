@@ -8,8 +8,8 @@
 #include <span>
 #include <string_view>
 
+#include "core/result.h"
 #include "hosts/executorch/pte/program.h"
-#include "hosts/executorch/pte/status.h"
 
 namespace latebind::pte {
 
@@ -30,12 +30,14 @@ struct Convertible {
   std::size_t arguments = 0;
 };
 
-// `file` as for read_program(), with its errors. LB_NOT_FOUND when no delegate has the id; LB_UNSUPPORTED, with the
+// `file` as for read_program(), with its errors. kNotFound when no delegate has the id; kUnsupported, with the
 // reason, for what can not be changed without changing something else: several payloads, a payload or an id that
 // something else uses as well, segments that overlap, a program that would have 2 GiB or more.
-[[nodiscard]] Result<Convertible> inspect_conversion(std::span<const std::byte> file, const Conversion& conversion);
+[[nodiscard]] core::Result<Convertible> inspect_conversion(std::span<const std::byte> file,
+                                                           const Conversion& conversion);
 
 // Writes the converted program. An error of the sink or of the payload ends it and is returned.
-[[nodiscard]] Status convert_program(std::span<const std::byte> file, const Conversion& conversion, const Sink& sink);
+[[nodiscard]] core::Status convert_program(std::span<const std::byte> file, const Conversion& conversion,
+                                           const Sink& sink);
 
 }  // namespace latebind::pte

@@ -7,8 +7,12 @@
 namespace latebind::pte {
 namespace {
 
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
 Status damaged(const std::string& what) {
-  return {LB_INVALID_MODEL, fmt::format("{}: the file is damaged or was cut off", what)};
+  return {StatusCode::kInvalidModel, fmt::format("{}: the file is damaged or was cut off", what)};
 }
 
 bool has_text(std::span<const std::byte> file, std::size_t at, std::string_view text) {
@@ -52,7 +56,7 @@ bool looks_like_program(std::span<const std::byte> file) {
 
 Result<Layout> read_layout(std::span<const std::byte> file) {
   if (!looks_like_program(file)) {
-    return Status(LB_INVALID_MODEL,
+    return Status(StatusCode::kInvalidModel,
                   fmt::format("this is no program of ExecuTorch: '{}' was expected at byte {} of a .pte", kIdentifier,
                               kIdentifierAt));
   }

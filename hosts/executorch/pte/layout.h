@@ -18,7 +18,7 @@
 #include <string>
 #include <string_view>
 
-#include "hosts/executorch/pte/status.h"
+#include "core/result.h"
 
 namespace latebind::pte {
 
@@ -45,8 +45,8 @@ struct Layout {
   bool has_segment_size = false;  // in the header; else it is what is left of the file
 };
 
-// LB_INVALID_MODEL with what is wrong and where. All figures are within the file then.
-[[nodiscard]] Result<Layout> read_layout(std::span<const std::byte> file);
+// kInvalidModel with what is wrong and where. All figures are within the file then.
+[[nodiscard]] core::Result<Layout> read_layout(std::span<const std::byte> file);
 
 // The extended header, kHeaderBytes long.
 [[nodiscard]] std::string header_bytes(const Layout& layout);

@@ -6,9 +6,13 @@
 namespace latebind::pte {
 namespace {
 
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
 Status missing() {
   return {
-      LB_UNSUPPORTED,
+      StatusCode::kUnsupported,
       "this build of Latebind can not read or write programs of ExecuTorch (.pte): it was made without ExecuTorch's "
       "schema; run scripts/setup executorch and build again, or install a package that has it"};
 }

@@ -12,7 +12,7 @@
 #include <span>
 #include <string_view>
 
-#include "hosts/executorch/pte/status.h"
+#include "core/result.h"
 
 namespace latebind::pte {
 
@@ -22,7 +22,7 @@ inline constexpr std::string_view kBackendId = "LatebindBackend";
 inline constexpr std::string_view kStockBackendId = "OpenvinoBackend";
 
 // Whether this build can do more than say that it can not: without the SDK's schema every function here that reads or
-// writes a program gives LB_UNSUPPORTED with what to install.
+// writes a program gives kUnsupported with what to install.
 [[nodiscard]] bool is_built_in();
 
 // The element types that both sides know. The numbers are ExecuTorch's.
@@ -57,18 +57,18 @@ inline constexpr std::size_t kRankMax = 16;
 
 // Takes bytes in the order of the file. An error ends the writing and is what the writer returns; what was taken until
 // then is no program, so whoever writes a file lets it appear only after the last byte.
-using Sink = std::function<Status(std::span<const std::byte>)>;
+using Sink = std::function<core::Status(std::span<const std::byte>)>;
 
 // Bytes that are made while they are written. `write` must give its sink exactly `size` bytes.
 struct Payload {
   std::uint64_t size = 0;
-  std::function<Status(const Sink& sink)> write;
+  std::function<core::Status(const Sink& sink)> write;
 
   // The bytes must stay alive until the payload was written.
   static Payload of(std::span<const std::byte> bytes);
 };
 
-// Writes it, and makes sure of its size: LB_INVALID_ARGUMENT for another one.
-[[nodiscard]] Status write_payload(const Payload& payload, const Sink& sink);
+// Writes it, and makes sure of its size: kInvalidArgument for another one.
+[[nodiscard]] core::Status write_payload(const Payload& payload, const Sink& sink);
 
 }  // namespace latebind::pte

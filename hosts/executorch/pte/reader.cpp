@@ -10,14 +10,18 @@
 namespace latebind::pte {
 namespace {
 
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
 namespace fb = executorch_flatbuffer;
 
 Status damaged(const std::string& what) {
-  return {LB_INVALID_MODEL, fmt::format("the program is damaged: {}", what)};
+  return {StatusCode::kInvalidModel, fmt::format("the program is damaged: {}", what)};
 }
 
 Status too_many(std::string_view what, std::uint64_t count, std::size_t most) {
-  return {LB_INVALID_MODEL, fmt::format("the program has {} {}, the most are {}", count, what, most)};
+  return {StatusCode::kInvalidModel, fmt::format("the program has {} {}, the most are {}", count, what, most)};
 }
 
 // How many a list has, which may not be there.
@@ -184,7 +188,7 @@ Result<Delegate> delegate_from(const VerifiedProgram& program, const std::vector
   auto id = name_from(stored.id(), "delegate");
   if (!id.ok()) return id.status();
   delegate.id = *id;
-  if (Status status = find_payload(program, segments, stored.processed(), delegate); !status.ok()) return status;
+  LB_RETURN_IF_ERROR(find_payload(program, segments, stored.processed(), delegate));
   if (count_of(stored.compile_specs()) > kSpecsMax) {
     return too_many("compile specs for a delegate", count_of(stored.compile_specs()), kSpecsMax);
   }
@@ -224,7 +228,7 @@ Status count_instructions(const fb::ExecutionPlan& plan, Method& method) {
     for (std::size_t i = 0; i < count_of(instructions); ++i) {
       const auto* instruction = instructions->Get(static_cast<flatbuffers::uoffset_t>(i));
       if (instruction->instr_args_type() == fb::InstructionArguments::DelegateCall) {
-        if (Status status = check_call(plan, instruction->instr_args_as_DelegateCall()); !status.ok()) return status;
+        LB_RETURN_IF_ERROR(check_call(plan, instruction->instr_args_as_DelegateCall()));
         ++method.delegate_calls;
       } else if (instruction->instr_args_type() == fb::InstructionArguments::KernelCall) {
         ++method.kernel_calls;
@@ -266,7 +270,7 @@ Result<Method> method_from(const VerifiedProgram& program, const std::vector<Seg
   }
   for (std::size_t i = 1; i < count_of(plan.non_const_buffer_sizes()); ++i)
     method.planned_bytes.push_back(plan.non_const_buffer_sizes()->Get(static_cast<flatbuffers::uoffset_t>(i)));
-  if (Status status = count_instructions(plan, method); !status.ok()) return status;
+  LB_RETURN_IF_ERROR(count_instructions(plan, method));
   return method;
 }
 

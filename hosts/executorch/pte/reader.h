@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/result.h"
 #include "hosts/executorch/pte/program.h"
-#include "hosts/executorch/pte/status.h"
 
 namespace latebind::pte {
 
@@ -85,10 +85,10 @@ struct Program {
   std::vector<std::string_view> named_data{};
 };
 
-// `file`: all of it, aligned to 16 bytes as mapped files and allocated memory are. LB_INVALID_MODEL, with what is
-// wrong, for whatever is no program, was cut off or damaged, or exceeds a limit; LB_INVALID_ARGUMENT for an address
-// that is not aligned; LB_UNSUPPORTED without the schema.
-[[nodiscard]] Result<Program> read_program(std::span<const std::byte> file);
+// `file`: all of it, aligned to 16 bytes as mapped files and allocated memory are. kInvalidModel, with what is
+// wrong, for whatever is no program, was cut off or damaged, or exceeds a limit; kInvalidArgument for an address
+// that is not aligned; kUnsupported without the schema.
+[[nodiscard]] core::Result<Program> read_program(std::span<const std::byte> file);
 
 // "f32", "i64" …, or "type 12" for one that Latebind does not know.
 [[nodiscard]] std::string type_text(std::int8_t type);

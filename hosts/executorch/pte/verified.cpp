@@ -4,17 +4,21 @@
 
 namespace latebind::pte {
 
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
 Result<VerifiedProgram> verify_program(std::span<const std::byte> file) {
   constexpr std::uintptr_t kAlignment = 16;
   if (reinterpret_cast<std::uintptr_t>(file.data()) % kAlignment != 0) {
-    return Status(LB_INVALID_ARGUMENT, "a program must lie at an address that is a multiple of 16");
+    return Status(StatusCode::kInvalidArgument, "a program must lie at an address that is a multiple of 16");
   }
   auto layout = read_layout(file);
   if (!layout.ok()) return layout.status();
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(file.data());
   flatbuffers::Verifier verifier(bytes, static_cast<std::size_t>(layout->program_size), kDepthMax, kTablesMax);
   if (!executorch_flatbuffer::VerifyProgramBuffer(verifier)) {
-    return Status(LB_INVALID_MODEL,
+    return Status(StatusCode::kInvalidModel,
                   "the flatbuffer of the program is damaged, or has more tables than any real one: an offset in it "
                   "leads nowhere");
   }

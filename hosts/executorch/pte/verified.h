@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <span>
 
+#include "core/result.h"
 #include "hosts/executorch/pte/layout.h"
-#include "hosts/executorch/pte/status.h"
 
 namespace latebind::pte {
 
@@ -23,6 +23,6 @@ struct VerifiedProgram {
 };
 
 // The errors of read_program().
-[[nodiscard]] Result<VerifiedProgram> verify_program(std::span<const std::byte> file);
+[[nodiscard]] core::Result<VerifiedProgram> verify_program(std::span<const std::byte> file);
 
 }  // namespace latebind::pte

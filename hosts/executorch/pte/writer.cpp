@@ -17,6 +17,10 @@
 namespace latebind::pte {
 namespace {
 
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
 namespace fb = executorch_flatbuffer;
 using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
@@ -31,7 +35,7 @@ constexpr std::size_t kAlignmentMax = std::size_t{1} << 21;
 constexpr std::uint32_t kPlanId = 1;
 
 Status misuse(std::string text) {
-  return {LB_INVALID_ARGUMENT, "cannot write a program: " + std::move(text)};
+  return {StatusCode::kInvalidArgument, "cannot write a program: " + std::move(text)};
 }
 
 std::span<const std::byte> bytes_of(std::string_view text) {
@@ -122,8 +126,8 @@ Result<std::vector<PlannedTensor>> plan(const ProgramSpec& spec, std::uint64_t& 
     }
     return {};
   };
-  if (Status status = add(spec.inputs, "input", spec.plan_inputs); !status.ok()) return status;
-  if (Status status = add(spec.outputs, "output", true); !status.ok()) return status;
+  LB_RETURN_IF_ERROR(add(spec.inputs, "input", spec.plan_inputs));
+  LB_RETURN_IF_ERROR(add(spec.outputs, "output", true));
   return all;
 }
 
@@ -278,7 +282,7 @@ bool is_built_in() {
 }
 
 Status write_program(const ProgramSpec& spec, const Payload& payload, const Sink& sink) {
-  if (Status status = check(spec, payload); !status.ok()) return status;
+  LB_RETURN_IF_ERROR(check(spec, payload));
   const auto head = head_of(spec, payload);
   if (!head.ok()) return head.status();
   if (Status status = sink(bytes_of(*head)); !status.ok() || spec.inline_payload) return status;

@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "core/result.h"
 #include "hosts/executorch/pte/program.h"
-#include "hosts/executorch/pte/status.h"
 
 namespace latebind::pte {
 
@@ -51,14 +51,14 @@ struct ProgramSpec {
   bool inline_payload = false;
 };
 
-// LB_INVALID_ARGUMENT for what makes no program: no payload, names that are missing, too many tensors (kTensorsMax each
+// kInvalidArgument for what makes no program: no payload, names that are missing, too many tensors (kTensorsMax each
 // way), ranks above kRankMax, negative sizes or too large ones, orders of dimensions that are none, a payload of
-// another size than it said. What the sink or the payload return when they fail. LB_UNSUPPORTED without the schema.
-[[nodiscard]] Status write_program(const ProgramSpec& spec, const Payload& payload, const Sink& sink);
+// another size than it said. What the sink or the payload return when they fail. kUnsupported without the schema.
+[[nodiscard]] core::Status write_program(const ProgramSpec& spec, const Payload& payload, const Sink& sink);
 
 inline constexpr std::size_t kTensorsMax = 1024;
 
 // The same in memory, for programs that are small.
-[[nodiscard]] Result<std::string> program_bytes(const ProgramSpec& spec, std::string_view payload);
+[[nodiscard]] core::Result<std::string> program_bytes(const ProgramSpec& spec, std::string_view payload);
 
 }  // namespace latebind::pte

@@ -109,7 +109,7 @@ std::string ProgramFolder::write(const pte::ProgramSpec& spec, std::span<const s
   std::ofstream out(file, std::ios::binary);
   const auto written = pte::write_program(spec, pte::Payload::of(payload), [&](std::span<const std::byte> bytes) {
     out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    return pte::Status();
+    return core::Status();
   });
   EXPECT_TRUE(written.ok()) << written.message();
   return file;

@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 
 struct Converted {
-  Status status;
+  core::Status status;
   std::string bytes;
 };
 
@@ -27,7 +27,7 @@ Converted convert(const std::string& file, const std::string* payload = nullptr)
   Converted converted;
   converted.status = convert_program(aligned.span(), conversion, [&](std::span<const std::byte> part) {
     converted.bytes += text_of(part);
-    return Status();
+    return core::Status();
   });
   return converted;
 }
@@ -185,7 +185,7 @@ TEST(PteConverterTest, SaysWhatThereIsToConvert) {
 
 TEST(PteConverterTest, AProgramOfOtherBackendsIsRefusedWithTheirNames) {
   const Converted converted = convert(made(small_spec()));
-  EXPECT_EQ(converted.status.code(), LB_NOT_FOUND);
+  EXPECT_EQ(converted.status.code(), core::StatusCode::kNotFound);
   EXPECT_THAT(converted.status.message(), HasSubstr("'OpenvinoBackend'; its delegates: 'LatebindBackend'"));
   EXPECT_EQ(converted.bytes, "");
 }
@@ -211,7 +211,7 @@ TEST_P(PteConverterRefusalTest, NamesTheReasonAndWritesNothing) {
   GetParam().change(tree);
   const std::string payload = "payload";
   const Converted converted = convert(file_of(tree, stock_segments(false, "blob")), &payload);
-  EXPECT_EQ(converted.status.code(), LB_UNSUPPORTED);
+  EXPECT_EQ(converted.status.code(), core::StatusCode::kUnsupported);
   EXPECT_THAT(converted.status.message(), HasSubstr(GetParam().text));
   EXPECT_EQ(converted.bytes, "");
 }
@@ -250,7 +250,7 @@ TEST(PteConverterTest, SegmentsOverThePayloadAreRefused) {
   spoilt.replace(at, 8, number_bytes(offset - 128, 8));
   const std::string payload = "payload";
   const Converted converted = convert(spoilt, &payload);
-  EXPECT_EQ(converted.status.code(), LB_UNSUPPORTED);
+  EXPECT_EQ(converted.status.code(), core::StatusCode::kUnsupported);
   EXPECT_THAT(converted.status.message(), HasSubstr("lies over"));
 }
 
@@ -272,7 +272,7 @@ TEST(PteConverterTest, AnIdThatSomethingElseUsesIsNotChanged) {
   program.add_backend_delegate_data(entry);
   builder.Finish(program.Finish(), fb::ProgramIdentifier());
   const Converted converted = convert({reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize()});
-  EXPECT_EQ(converted.status.code(), LB_UNSUPPORTED);
+  EXPECT_EQ(converted.status.code(), core::StatusCode::kUnsupported);
   EXPECT_THAT(converted.status.message(), HasSubstr("something else than the delegates"));
 }
 
@@ -291,9 +291,9 @@ TEST(PteConverterTest, NoFlippedBitMakesItReadOrWriteOutside) {
 
 TEST(PteConverterTest, AFailingSinkEndsTheWriting) {
   const AlignedBytes file(stock_file(false, "blob"));
-  const Status status =
-      convert_program(file.span(), {}, [](std::span<const std::byte>) { return Status(LB_DISK_FULL, "full"); });
-  EXPECT_EQ(status.code(), LB_DISK_FULL);
+  const core::Status status = convert_program(
+      file.span(), {}, [](std::span<const std::byte>) { return core::Status(core::StatusCode::kDiskFull, "full"); });
+  EXPECT_EQ(status.code(), core::StatusCode::kDiskFull);
 }
 
 }  // namespace

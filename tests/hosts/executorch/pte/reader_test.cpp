@@ -23,10 +23,10 @@ std::string error_of(std::string_view bytes) {
   const AlignedBytes file(bytes);
   const auto program = read_program(file.span());
   if (!program.ok()) {
-    EXPECT_EQ(program.status().code(), LB_INVALID_MODEL);
+    EXPECT_EQ(program.status().code(), core::StatusCode::kInvalidModel);
     EXPECT_EQ(program.status().message().find('\n'), std::string::npos);
     EXPECT_FALSE(program.status().message().empty());
-    return program.status().message();
+    return std::string(program.status().message());
   }
   std::size_t sum = 0;
   for (const Method& method : program->methods) {
@@ -123,7 +123,7 @@ TEST(PteReaderTest, AnAddressThatIsNotAlignedIsTheCallersMistake) {
   const AlignedBytes file("x" + made(small_spec()));
   const auto program = read_program(file.span().subspan(1));
   ASSERT_FALSE(program.ok());
-  EXPECT_EQ(program.status().code(), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(program.status().code(), core::StatusCode::kInvalidArgument);
 }
 
 TEST(PteReaderTest, HeadersThatLieAreRefused) {

@@ -15,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Status nowhere(std::span<const std::byte> /*bytes*/) {
+core::Status nowhere(std::span<const std::byte> /*bytes*/) {
   return {};
 }
 
@@ -121,16 +121,16 @@ TEST(PteWriterTest, PayloadComesInPartsAndIsNeverHeld) {
   constexpr std::size_t kParts = 64;
   const Payload payload{part.size() * kParts, [&](const Sink& sink) {
                           for (std::size_t i = 0; i < kParts; ++i) {
-                            if (Status status = sink(std::as_bytes(std::span(part))); !status.ok()) return status;
+                            if (core::Status status = sink(std::as_bytes(std::span(part))); !status.ok()) return status;
                           }
-                          return Status();
+                          return core::Status();
                         }};
   std::size_t largest = 0;
   std::size_t all = 0;
-  const Status status = write_program(small_spec(), payload, [&](std::span<const std::byte> bytes) {
+  const core::Status status = write_program(small_spec(), payload, [&](std::span<const std::byte> bytes) {
     largest = std::max(largest, bytes.size());
     all += bytes.size();
-    return Status();
+    return core::Status();
   });
   ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_EQ(largest, part.size());
@@ -139,11 +139,11 @@ TEST(PteWriterTest, PayloadComesInPartsAndIsNeverHeld) {
 
 TEST(PteWriterTest, AFailingSinkEndsTheWriting) {
   int calls = 0;
-  const Status status = write_program(small_spec(), some_payload(), [&](std::span<const std::byte>) {
+  const core::Status status = write_program(small_spec(), some_payload(), [&](std::span<const std::byte>) {
     ++calls;
-    return calls == 2 ? Status(LB_DISK_FULL, "full") : Status();
+    return calls == 2 ? core::Status(core::StatusCode::kDiskFull, "full") : core::Status();
   });
-  EXPECT_EQ(status.code(), LB_DISK_FULL);
+  EXPECT_EQ(status.code(), core::StatusCode::kDiskFull);
   EXPECT_EQ(status.message(), "full");
   EXPECT_EQ(calls, 2);
 }
@@ -156,8 +156,8 @@ TEST(PteWriterTest, APayloadOfAnotherSizeIsRefused) {
       payload.size = said;
       ProgramSpec spec = small_spec();
       spec.inline_payload = is_inline;
-      const Status status = write_program(spec, payload, nowhere);
-      EXPECT_EQ(status.code(), LB_INVALID_ARGUMENT);
+      const core::Status status = write_program(spec, payload, nowhere);
+      EXPECT_EQ(status.code(), core::StatusCode::kInvalidArgument);
       EXPECT_THAT(status.message(), HasSubstr(said == 6 ? "longer" : "shorter"));
     }
   }
@@ -176,11 +176,11 @@ TEST_P(PteWriterRefusalTest, NamesWhatIsWrongAndWritesNothing) {
   Payload payload = some_payload();
   GetParam().spoil(spec, payload);
   bool written = false;
-  const Status status = write_program(spec, payload, [&](std::span<const std::byte>) {
+  const core::Status status = write_program(spec, payload, [&](std::span<const std::byte>) {
     written = true;
-    return Status();
+    return core::Status();
   });
-  EXPECT_EQ(status.code(), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(status.code(), core::StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(), HasSubstr(GetParam().text));
   EXPECT_EQ(status.message().find('\n'), std::string::npos);
   EXPECT_FALSE(written);

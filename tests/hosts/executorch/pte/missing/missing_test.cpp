@@ -11,9 +11,9 @@ TEST(PteMissingTest, SaysWhatTheBuildLacks) {
   EXPECT_FALSE(is_built_in());
   const auto written = program_bytes({}, "payload");
   ASSERT_FALSE(written.ok());
-  EXPECT_EQ(written.status().code(), LB_UNSUPPORTED);
+  EXPECT_EQ(written.status().code(), core::StatusCode::kUnsupported);
   EXPECT_THAT(written.status().message(), testing::HasSubstr("scripts/setup executorch"));
-  EXPECT_EQ(read_program({}).status().code(), LB_UNSUPPORTED);
+  EXPECT_EQ(read_program({}).status().code(), core::StatusCode::kUnsupported);
 }
 
 }  // namespace

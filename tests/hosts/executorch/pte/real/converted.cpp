@@ -10,9 +10,9 @@ std::string converted_stock_file(bool is_inline, const std::string& payload) {
   Conversion conversion;
   if (!payload.empty()) conversion.payload = Payload::of(std::as_bytes(std::span(payload)));
   std::string bytes;
-  const Status status = convert_program(old.span(), conversion, [&](std::span<const std::byte> part) {
+  const core::Status status = convert_program(old.span(), conversion, [&](std::span<const std::byte> part) {
     bytes += text_of(part);
-    return Status();
+    return core::Status();
   });
   EXPECT_TRUE(status.ok()) << status.message();
   return bytes;
