@@ -43,7 +43,7 @@ Result<CompileInput> read_bundle(const std::filesystem::path& place) {
     return Status(StatusCode::kInvalidModel,
                   fmt::format("{}: there is no portable model in it to compile", package.files().name()));
   }
-  const bool embeds = portable->latebind && portable->latebind->assets.contains(embedding::kFilesRole);
+  const bool embeds = portable->latebind && portable->latebind->assets.contains(core::kModelFolderRole);
   Result<CompileInput> input = Status(StatusCode::kInternal, "not read");
   if (embeds) {
     input = read_folder(place);

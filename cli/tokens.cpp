@@ -30,12 +30,6 @@ struct Options {
   std::size_t max_tokens = 0;
 };
 
-Result<Tokenizer> open_tokenizer(const embedding::ModelFolder& folder) {
-  LB_ASSIGN_OR_RETURN(const auto stored, folder.files.open_file(folder.tokenizer_file));
-  const auto bytes = stored.bytes.bytes;
-  return Tokenizer::from_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, stored.name);
-}
-
 Status print_all(const Tokenizer& tokenizer, std::size_t max_tokens, TextReader& reader, ByteSink& sink) {
   TextRecord record;
   std::vector<std::int32_t> ids;
@@ -59,12 +53,13 @@ Exit tokens(const Options& options) {
   if (!place.ok()) return fail(place.status());
   const auto folder = embedding::ModelFolder::open(*place);
   if (!folder.ok()) return fail(folder.status());
-  const auto tokenizer = open_tokenizer(*folder);
+  const auto limit = folder->token_limit(options.max_tokens);
+  if (!limit.ok()) return fail(limit.status());
+  const auto tokenizer = folder->open_tokenizer();
   if (!tokenizer.ok()) return fail(tokenizer.status());
   const auto sink = open_sink("");
   if (!sink.ok()) return fail(sink.status());
-  const std::size_t most = options.max_tokens != 0 ? options.max_tokens : folder->max_tokens;
-  const auto printed = print_all(*tokenizer, most, *reader, **sink);
+  const auto printed = print_all(*tokenizer, *limit, *reader, **sink);
   return printed.ok() ? Exit::kGood : fail(printed);
 }
 

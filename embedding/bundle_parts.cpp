@@ -83,7 +83,7 @@ Status add_portable(const ModelFolder& folder, const GraphModel& graph, core::Pa
   core::VariantInput variant = core::portable_input(core::ModelFormat::kOnnx);
   core::LatebindInfo& info = *variant.latebind;
   info.precision = core::word_of(core::Precision::kF32);
-  LB_ASSIGN_OR_RETURN(info.assets[kFilesRole], add_small_files(folder, writer));
+  LB_ASSIGN_OR_RETURN(info.assets[core::kModelFolderRole], add_small_files(folder, writer));
   if (onnx->file.empty()) {
     variant.files.push_back({info.model, onnx->graph});
     for (const core::ExternalData& external : onnx->external) {

@@ -24,18 +24,6 @@ using core::StatusCode;
 // bounded and the next window is tokenised while the last one is being computed.
 constexpr std::size_t kWindowTexts = 16384;
 
-// The longest text that the model can take: what the folder says, unless the caller wants less, or more within the
-// position table.
-core::Result<std::size_t> token_limit(const ModelFolder& folder, std::size_t wanted) {
-  if (wanted == 0) return folder.max_tokens;
-  const std::size_t most = folder.bert ? folder.bert->position_count : folder.max_tokens;
-  if (wanted > most) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("{} can take at most {} tokens a text; {} were asked for", folder.name(), most, wanted));
-  }
-  return wanted;
-}
-
 // Lengths up to the limit, and the limit itself, so that no text is too long.
 void cut_lengths(std::vector<std::size_t>& lengths, std::size_t limit) {
   if (lengths.empty()) lengths = {32, 64, 128, 256, 512};
@@ -101,13 +89,9 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
   }
   LB_ASSIGN_OR_RETURN(const ModelFolder folder, ModelFolder::open(model_folder));
   TokenLimits limits;
-  LB_ASSIGN_OR_RETURN(limits.max_tokens, token_limit(folder, options.max_tokens));
+  LB_ASSIGN_OR_RETURN(limits.max_tokens, folder.token_limit(options.max_tokens));
   // The tokenizer is read while the vendor compiles.
-  std::future<core::Result<Tokenizer>> tokenizer_to_come = in_background([&folder]() -> core::Result<Tokenizer> {
-    LB_ASSIGN_OR_RETURN(const StoredFile stored, folder.files.open_file(folder.tokenizer_file));
-    const auto bytes = stored.bytes.bytes;
-    return Tokenizer::from_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, stored.name);
-  });
+  std::future<core::Result<Tokenizer>> tokenizer_to_come = in_background([&folder] { return folder.open_tokenizer(); });
   OutputRule rule{.pooling = folder.pooling, .normalize = folder.normalize};
   auto place = [&]() -> core::Result<std::shared_ptr<core::PlacedModel>> {
     // Gone once it is loaded: from here on the vendor has what it needs of the weights.

@@ -81,11 +81,12 @@ Result<ModelFiles> ModelFiles::open(const path& place) {
   LB_ASSIGN_OR_RETURN(const core::Component* component, core::model_component(package));
   files.portable_ = core::portable_variant(*component);
   const auto* info = files.portable_ != nullptr && files.portable_->latebind ? &*files.portable_->latebind : nullptr;
-  const auto role = info != nullptr ? info->assets.find(kFilesRole) : std::map<std::string, std::string>::iterator();
+  const auto role =
+      info != nullptr ? info->assets.find(core::kModelFolderRole) : std::map<std::string, std::string>::iterator();
   if (info == nullptr || role == info->assets.end()) {
     return Status(StatusCode::kInvalidModel,
                   fmt::format("{}: no text-embedding model is in this package (its portable variant names no '{}')",
-                              platform::path_to_utf8(place), kFilesRole));
+                              platform::path_to_utf8(place), core::kModelFolderRole));
   }
   // What lies in the shared assets; all of it is compared with its sums now, but for the weights, which are large.
   LB_ASSIGN_OR_RETURN(const std::string folder, package.resolve(*files.portable_, role->second));

@@ -21,8 +21,7 @@
 
 namespace latebind::embedding {
 
-// Roles in a variant's `assets`: the folder of the small files, and the weights that the portable model refers to.
-inline constexpr const char* kFilesRole = core::kModelFolderRole;
+// A role in a variant's `assets`, beside core::kModelFolderRole: the weights that the portable model refers to.
 inline constexpr const char* kWeightsRole = "weights";
 
 // For messages.

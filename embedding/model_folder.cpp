@@ -11,6 +11,7 @@
 #include "core/json_text.h"
 #include "core/platform/folders.h"
 #include "core/platform/os_error.h"
+#include "embedding/tokenizer/tokenizer.h"
 
 namespace latebind::embedding {
 namespace {
@@ -361,6 +362,22 @@ Result<ModelFolder> ModelFolder::open(const path& place) {
   LB_ASSIGN_OR_RETURN(model.max_tokens,
                       read_max_tokens(files, transformer, modules.listed, positions.value_or(kPositionsMax)));
   return model;
+}
+
+Result<std::size_t> ModelFolder::token_limit(std::size_t wanted) const {
+  if (wanted == 0) return max_tokens;
+  const std::size_t most = bert ? bert->position_count : max_tokens;
+  if (wanted > most) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("{} can take at most {} tokens a text; {} were asked for", name(), most, wanted));
+  }
+  return wanted;
+}
+
+Result<Tokenizer> ModelFolder::open_tokenizer() const {
+  LB_ASSIGN_OR_RETURN(const StoredFile stored, files.open_file(tokenizer_file));
+  const auto bytes = stored.bytes.bytes;
+  return Tokenizer::from_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, stored.name);
 }
 
 }  // namespace latebind::embedding

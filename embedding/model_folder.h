@@ -18,6 +18,8 @@
 
 namespace latebind::embedding {
 
+class Tokenizer;
+
 enum class PoolingMode { kCls, kMean, kMax, kLastToken };
 
 // The BERT family's figures, bounded when read: absurd sizes are refused.
@@ -51,6 +53,11 @@ struct ModelFolder {
   // `place`: a folder, or a bundle.
   static core::Result<ModelFolder> open(const std::filesystem::path& place);
 
+  // The longest text that the model takes, special tokens included: `wanted`, or with 0 what the folder says.
+  // kInvalidArgument for more than its position table has.
+  [[nodiscard]] core::Result<std::size_t> token_limit(std::size_t wanted) const;
+  // Reads tokenizer.json. The errors of ModelFiles::open_file() and Tokenizer::from_json().
+  [[nodiscard]] core::Result<Tokenizer> open_tokenizer() const;
   // Of the model, for messages.
   [[nodiscard]] const std::string& name() const { return files.name(); }
 };

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy
 import pytest
-from support import GOLDEN, MODEL, ONNXRUNTIME_GONE, OPENVINO_GONE, PROGRAM, SOURCE, TINY, bad, good, provider, run, vectors
+from support import GOLDEN, MODEL, ONNXRUNTIME_GONE, OPENVINO_GONE, PROGRAM, SOURCE, TINY, bad, good, provider, run, vectors, with_small_files
 
 QNN = {"LATEBIND_ONNXRUNTIME_PROVIDERS": provider("onnxruntime-qnn")}
 NO_PROVIDERS = {"LATEBIND_ONNXRUNTIME_PROVIDERS": "none"}
@@ -317,16 +317,9 @@ def test_a_bundle_is_not_compiled_again(cpu_bundle, tmp_path):
 
 
 def test_nothing_is_left_when_the_disk_is_full(cpu_bundle, tmp_path):
-    def limited():
-        import resource
-        import signal
-
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-
     place = tmp_path / "b"
     place.write_bytes(b"old")
-    done = run("compile", TINY, "--target", "onnxruntime:CPU", "-o", place, "--quiet", env=NO_PROVIDERS, preexec_fn=limited)
+    done = run("compile", TINY, "--target", "onnxruntime:CPU", "-o", place, "--quiet", env=NO_PROVIDERS, preexec_fn=with_small_files)
     assert done.returncode == 1 and str(place) in done.stderr or "compile" in done.stderr
     assert place.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [place]

@@ -4,7 +4,6 @@ that it made are converted without touching the rest."""
 import io
 import json
 import random
-import signal
 import subprocess
 import time
 import zipfile
@@ -13,7 +12,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 from pte_reader import Program, stock, write
-from support import BOTH_GONE, MODEL, OPENVINO_GONE, PROGRAM, TINY, bad, cosines, good, provider, run, vectors
+from support import BOTH_GONE, MODEL, OPENVINO_GONE, PROGRAM, TINY, bad, cosines, good, provider, run, vectors, with_small_files
 
 NO_PROVIDERS = {"LATEBIND_ONNXRUNTIME_PROVIDERS": "none"}
 LONG, FLOAT = 4, 6
@@ -207,15 +206,9 @@ def test_wrong_command_lines(tmp_path, doubling):
 
 
 def test_nothing_is_left_when_the_disk_is_full(tmp_path):
-    def limited():
-        import resource
-
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-
     place = tmp_path / "p.pte"
     place.write_bytes(b"old")
-    done = run("compile", TINY, "--format", "pte", "-o", place, "--quiet", env=NO_PROVIDERS, preexec_fn=limited)
+    done = run("compile", TINY, "--format", "pte", "-o", place, "--quiet", env=NO_PROVIDERS, preexec_fn=with_small_files)
     assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
     assert place.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [place]

@@ -41,6 +41,15 @@ def run(*arguments, env=None, binary=False, program=PROGRAM, **options):
         [str(program), *map(str, arguments)], env=os.environ | (env or {}), **(settings | options))
 
 
+def with_small_files():
+    """For preexec_fn: files end at 20,000 bytes, as on a full disk."""
+    import resource
+    import signal
+
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+
 def good(*arguments, **options):
     """As run(), for what must succeed."""
     done = run(*arguments, **options)

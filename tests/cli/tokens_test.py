@@ -28,4 +28,5 @@ def test_errors_are_one_line(tmp_path):
     assert "no such folder" in bad(1, "tokens", "--model", tmp_path / "none", input="a")
     (tmp_path / "bad.txt").write_bytes(b"\xff\n")
     assert "UTF-8" in bad(1, "tokens", "--model", TINY, tmp_path / "bad.txt")
+    assert "at most 24 tokens" in bad(1, "tokens", "--model", TINY, "--max-tokens", "65", input="a")
     assert "--max-tokens" in bad(2, "tokens", "--model", TINY, "--max-tokens", "0", input="a")
