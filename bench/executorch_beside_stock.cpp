@@ -33,6 +33,7 @@
 #include <vector>
 
 #include "backends/openvino/load.h"
+#include "bench/yardstick.h"
 #include "core/platform/mapped_file.h"
 #include "core/platform/system_info.h"
 #include "core/platform/temporary_folder.h"
@@ -44,6 +45,7 @@ namespace {
 
 using namespace latebind;  // NOLINT: a program of one file, all of it about this
 namespace et = ::executorch::runtime;
+using bench::die;
 using ::executorch::aten::ScalarType;
 using ::executorch::aten::TensorImpl;
 using ::executorch::extension::Module;
@@ -51,11 +53,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::int32_t kTokens = 16;
 constexpr std::int32_t kVector = 64;
-
-[[noreturn]] void die(const std::string& why) {
-  std::fputs(("executorch_beside_stock: " + why + "\n").c_str(), stderr);
-  std::exit(1);
-}
 
 double microseconds_of(const std::function<void()>& body) {
   const auto start = Clock::now();
@@ -87,12 +84,13 @@ struct Job {
 
 class Raw {
  public:
-  Raw(const openvino::Library& library, const std::string& precision) : library_(library), api_(library.api) {
-    check(api_.ov_core_create(&core_), "ov_core_create");
+  Raw(const openvino::Library& library, const std::string& precision)
+      : library_(library), api_(library.api), check_{library.api} {
+    check_(api_.ov_core_create(&core_), "ov_core_create");
     if (!precision.empty()) {
-      check(api_.ov_core_set_property(core_, "CPU", "INFERENCE_PRECISION_HINT", precision.c_str()), "set_property");
+      check_(api_.ov_core_set_property(core_, "CPU", "INFERENCE_PRECISION_HINT", precision.c_str()), "set_property");
     }
-    check(api_.ov_core_set_property(core_, "CPU", "PERFORMANCE_HINT", "LATENCY"), "set_property");
+    check_(api_.ov_core_set_property(core_, "CPU", "PERFORMANCE_HINT", "LATENCY"), "set_property");
   }
   Raw(const Raw&) = delete;
   Raw& operator=(const Raw&) = delete;
@@ -105,47 +103,47 @@ class Raw {
   void export_blob(const Job& job, const std::string& file) const {
     openvino::abi::Model* model = nullptr;
     openvino::abi::CompiledModel* compiled = nullptr;
-    check(api_.ov_core_read_model(core_, job.onnx_file.c_str(), nullptr, &model), "ov_core_read_model");
-    check(api_.ov_core_compile_model(core_, model, "CPU", 0, &compiled), "ov_core_compile_model");
-    check(api_.ov_compiled_model_export_model(compiled, file.c_str()), "ov_compiled_model_export_model");
+    check_(api_.ov_core_read_model(core_, job.onnx_file.c_str(), nullptr, &model), "ov_core_read_model");
+    check_(api_.ov_core_compile_model(core_, model, "CPU", 0, &compiled), "ov_core_compile_model");
+    check_(api_.ov_compiled_model_export_model(compiled, file.c_str()), "ov_compiled_model_export_model");
     api_.ov_compiled_model_free(compiled);
     api_.ov_model_free(model);
   }
 
   void import(std::string_view blob) {
-    check(api_.ov_core_import_model(core_, blob.data(), blob.size(), "CPU", &compiled_), "ov_core_import_model");
-    check(api_.ov_compiled_model_create_infer_request(compiled_, &request_), "create_infer_request");
+    check_(api_.ov_core_import_model(core_, blob.data(), blob.size(), "CPU", &compiled_), "ov_core_import_model");
+    check_(api_.ov_compiled_model_create_infer_request(compiled_, &request_), "create_infer_request");
   }
 
   void bind(Job& job) const {
     std::array<std::int64_t, 2> dims{job.sizes[0], job.sizes[1]};
     for (std::size_t i = 0; i < job.spec.inputs.size(); ++i) {
       openvino::abi::Tensor* tensor = nullptr;
-      check(api_.ov_tensor_create_from_host_ptr(library_.element_types.code_of(job.element), {2, dims.data()},
-                                                job.data.data() + i * job.input_bytes(), &tensor),
-            "ov_tensor_create_from_host_ptr");
-      check(api_.ov_infer_request_set_input_tensor_by_index(request_, i, tensor), "set_input_tensor");
+      check_(api_.ov_tensor_create_from_host_ptr(library_.element_types.code_of(job.element), {2, dims.data()},
+                                                 job.data.data() + i * job.input_bytes(), &tensor),
+             "ov_tensor_create_from_host_ptr");
+      check_(api_.ov_infer_request_set_input_tensor_by_index(request_, i, tensor), "set_input_tensor");
       api_.ov_tensor_free(tensor);
     }
   }
-  void run() const { check(api_.ov_infer_request_infer(request_), "ov_infer_request_infer"); }
+  void run() const { check_(api_.ov_infer_request_infer(request_), "ov_infer_request_infer"); }
 
  private:
-  void check(openvino::abi::Code code, const char* call) const {
-    if (code != openvino::abi::kOk) die(fmt::format("{}: {} ({})", call, api_.ov_get_last_err_msg(), code));
-  }
-
   const openvino::Library& library_;
   const openvino::abi::Api& api_;
+  bench::Check check_;
   openvino::abi::Core* core_ = nullptr;
   openvino::abi::CompiledModel* compiled_ = nullptr;
   openvino::abi::InferRequest* request_ = nullptr;
 };
 
-// A program in memory that stays: stock frees a payload that OpenVINO may still read.
+// One program, and the inputs that it is run with.
 class Program {
  public:
-  Program(Job& job, const std::string& bytes) : bytes_(bytes) {
+  // Called for each load.
+  using MakeModule = std::function<std::unique_ptr<Module>()>;
+
+  Program(Job& job, MakeModule make) : make_(std::move(make)) {
     for (std::size_t i = 0; i < job.spec.inputs.size(); ++i) {
       strides_ = {job.sizes[1], 1};
       impls_.emplace_back(job.type, 2, job.sizes.data(), job.data.data() + i * job.input_bytes(), order_.data(),
@@ -153,11 +151,9 @@ class Program {
     }
     for (TensorImpl& impl : impls_)
       inputs_.emplace_back(::executorch::aten::Tensor(&impl));
-    load();
   }
   void load() {
-    module_ = std::make_unique<Module>(
-        std::make_unique<::executorch::extension::BufferDataLoader>(bytes_.data(), bytes_.size()));
+    module_ = make_();
     if (module_->load_method("forward") != et::Error::Ok) die("a program does not load");
   }
   void run() {
@@ -165,13 +161,25 @@ class Program {
   }
 
  private:
-  const std::string& bytes_;
+  MakeModule make_;
   std::array<std::uint8_t, 2> order_{0, 1};
   std::array<std::int32_t, 2> strides_{};
   std::deque<TensorImpl> impls_;
   std::vector<et::EValue> inputs_;
   std::unique_ptr<Module> module_;
 };
+
+// A program in memory that stays: stock frees a payload that OpenVINO may still read.
+Program::MakeModule of_bytes(const std::string& bytes) {
+  return [&bytes] {
+    return std::make_unique<Module>(
+        std::make_unique<::executorch::extension::BufferDataLoader>(bytes.data(), bytes.size()));
+  };
+}
+
+Program::MakeModule of_file(const std::string& file, Module::LoadMode mode) {
+  return [file, mode] { return std::make_unique<Module>(file, mode); };
+}
 
 std::string program_bytes(const Job& job, const std::string& blob, bool stock, const std::string& precision) {
   pte::ProgramSpec spec = job.spec;
@@ -182,7 +190,7 @@ std::string program_bytes(const Job& job, const std::string& blob, bool stock, c
   const auto written = pte::write_program(spec, pte::Payload::of(std::as_bytes(std::span(blob.data(), blob.size()))),
                                           [&](std::span<const std::byte> part) {
                                             bytes.append(reinterpret_cast<const char*>(part.data()), part.size());
-                                            return pte::Status();
+                                            return core::Status();
                                           });
   if (!written.ok()) die(written.message());
   return bytes;
@@ -241,8 +249,10 @@ Times run_in_turn(Job& job, const openvino::Library& library, const std::string&
   Raw raw(library, precision);
   raw.import(blob);
   raw.bind(job);
-  Program ours(job, our_bytes);
-  Program stock(job, stock_bytes);
+  Program ours(job, of_bytes(our_bytes));
+  ours.load();
+  Program stock(job, of_bytes(stock_bytes));
+  stock.load();
   std::array<std::vector<double>, 3> times;
   for (int i = 0; i < runs + 20; ++i) {
     const std::array<double, 3> once{microseconds_of([&] { raw.run(); }), microseconds_of([&] { ours.run(); }),
@@ -295,30 +305,18 @@ int measure_memory(char** argv, const std::string& how, const std::string& folde
     std::_Exit(0);
   }
   const std::string small = read(folder + "/tiny-" + who + ".pte");
-  Program first(tiny, small);
+  Program first(tiny, of_bytes(small));
+  first.load();
   first.run();
-  std::array<std::uint8_t, 2> order{0, 1};
-  std::array<std::int32_t, 2> strides{job.sizes[1], 1};
-  std::deque<TensorImpl> impls;
-  std::vector<et::EValue> inputs;
-  for (std::size_t i = 0; i < job.spec.inputs.size(); ++i) {
-    impls.emplace_back(job.type, 2, job.sizes.data(), job.data.data() + i * job.input_bytes(), order.data(),
-                       strides.data());
-    inputs.emplace_back(::executorch::aten::Tensor(&impls.back()));
-  }
   const std::string file = folder + "/" + who + ".pte";
   const std::string bytes = mode == "host" ? read(file) : std::string();
+  Program program(job, mode == "host"
+                           ? of_bytes(bytes)
+                           : of_file(file, mode == "mmap" ? Module::LoadMode::Mmap : Module::LoadMode::File));
   const auto before = start_of_peak();
-  std::unique_ptr<Module> module;
-  if (mode == "host") {
-    module = std::make_unique<Module>(
-        std::make_unique<::executorch::extension::BufferDataLoader>(bytes.data(), bytes.size()));
-  } else {
-    module = std::make_unique<Module>(file, mode == "mmap" ? Module::LoadMode::Mmap : Module::LoadMode::File);
-  }
-  if (module->load_method("forward") != et::Error::Ok) die("a program does not load");
+  program.load();
   say(before);
-  if (!module->forward(inputs).ok()) die("a program does not run");
+  program.run();
   say(before);
   std::_Exit(0);
 }
@@ -381,8 +379,10 @@ int main(int argc, char** argv) {
   std::vector<double> our_loads;
   std::vector<double> stock_loads;
   {
-    Program ours(minilm, our_bytes);
-    Program stock(minilm, stock_bytes);
+    Program ours(minilm, of_bytes(our_bytes));
+    ours.load();
+    Program stock(minilm, of_bytes(stock_bytes));
+    stock.load();
     for (int i = 0; i < loads; ++i) {
       our_loads.push_back(microseconds_of([&] { ours.load(); }) / 1000);
       stock_loads.push_back(microseconds_of([&] { stock.load(); }) / 1000);

@@ -11,23 +11,15 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <string>
 
 #include "backends/openvino/load.h"
+#include "bench/yardstick.h"
 #include "core/platform/mapped_file.h"
 #include "core/platform/system_info.h"
 
-namespace {
-
 using namespace latebind;  // NOLINT: a program of one file, all of it about this
+using bench::die;
 using Clock = std::chrono::steady_clock;
-
-[[noreturn]] void die(const std::string& why) {
-  std::fputs(("raw_import: " + why + "\n").c_str(), stderr);
-  std::exit(1);
-}
-
-}  // namespace
 
 int main(int argc, char** argv) {
   const auto start = Clock::now();
@@ -35,9 +27,7 @@ int main(int argc, char** argv) {
   const auto library = openvino::open_library(argv[1]);
   if (!library.ok()) die(library.status().to_string());
   const openvino::abi::Api& api = (*library)->api;
-  const auto check = [&](openvino::abi::Code code, const char* call) {
-    if (code != openvino::abi::kOk) die(fmt::format("{}: {} ({})", call, api.ov_get_last_err_msg(), code));
-  };
+  const bench::Check check{api};
   const auto blob = platform::MappedFile::open(argv[2]);
   if (!blob.ok()) die(blob.status().to_string());
 

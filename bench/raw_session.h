@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <span>
@@ -17,6 +16,7 @@
 
 #include "backends/openvino/handles.h"
 #include "backends/openvino/load.h"
+#include "bench/yardstick.h"
 #include "embedding/tokenizer/tokenizer.h"
 
 namespace latebind::bench {
@@ -30,25 +30,20 @@ inline double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-[[noreturn]] inline void die(const std::string& why) {
-  std::fputs((why + "\n").c_str(), stderr);
-  std::exit(1);
-}
-
 class Session {
  public:
   Session(const openvino::Library& library, const char* model, const char* precision, bool latency)
-      : library_(library), api_(library.api) {
-    check(api_.ov_core_create(&core_), "ov_core_create");
+      : library_(library), api_(library.api), check_{library.api} {
+    check_(api_.ov_core_create(&core_), "ov_core_create");
     openvino::abi::Model* network = nullptr;
-    check(api_.ov_core_read_model(core_, model, nullptr, &network), "ov_core_read_model");
+    check_(api_.ov_core_read_model(core_, model, nullptr, &network), "ov_core_read_model");
     const std::string threads = std::to_string(kThreads);
     const std::string streams = latency ? "1" : threads;
     const auto start = Clock::now();
-    check(api_.ov_core_compile_model(core_, network, "CPU", 8, &compiled_, "PERFORMANCE_HINT",
-                                     latency ? "LATENCY" : "THROUGHPUT", "INFERENCE_PRECISION_HINT", precision,
-                                     "NUM_STREAMS", streams.c_str(), "INFERENCE_NUM_THREADS", threads.c_str()),
-          "ov_core_compile_model");
+    check_(api_.ov_core_compile_model(core_, network, "CPU", 8, &compiled_, "PERFORMANCE_HINT",
+                                      latency ? "LATENCY" : "THROUGHPUT", "INFERENCE_PRECISION_HINT", precision,
+                                      "NUM_STREAMS", streams.c_str(), "INFERENCE_NUM_THREADS", threads.c_str()),
+           "ov_core_compile_model");
     compile_ms = seconds_since(start) * 1000;
     api_.ov_model_free(network);
   }
@@ -61,7 +56,7 @@ class Session {
 
   openvino::InferRequestHandle request() const {
     openvino::abi::InferRequest* made = nullptr;
-    check(api_.ov_compiled_model_create_infer_request(compiled_, &made), "ov_compiled_model_create_infer_request");
+    check_(api_.ov_compiled_model_create_infer_request(compiled_, &made), "ov_compiled_model_create_infer_request");
     return {api_, made};
   }
 
@@ -71,24 +66,24 @@ class Session {
     std::int64_t dims[2] = {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(width)};
     for (std::size_t i = 0; i < 2; ++i) {
       openvino::abi::Tensor* tensor = nullptr;
-      check(api_.ov_tensor_create_from_host_ptr(library_.element_types.code_of(core::ElementType::kI64), {2, dims},
-                                                i == 0 ? ids : mask, &tensor),
-            "ov_tensor_create_from_host_ptr");
-      check(api_.ov_infer_request_set_input_tensor_by_index(request.get(), i, tensor), "set_input_tensor");
+      check_(api_.ov_tensor_create_from_host_ptr(library_.element_types.code_of(core::ElementType::kI64), {2, dims},
+                                                 i == 0 ? ids : mask, &tensor),
+             "ov_tensor_create_from_host_ptr");
+      check_(api_.ov_infer_request_set_input_tensor_by_index(request.get(), i, tensor), "set_input_tensor");
       api_.ov_tensor_free(tensor);
     }
     if (async) {
-      check(api_.ov_infer_request_start_async(request.get()), "ov_infer_request_start_async");
-      check(api_.ov_infer_request_wait_for(request.get(), 3'600'000), "ov_infer_request_wait_for");
+      check_(api_.ov_infer_request_start_async(request.get()), "ov_infer_request_start_async");
+      check_(api_.ov_infer_request_wait_for(request.get(), 3'600'000), "ov_infer_request_wait_for");
     } else {
-      check(api_.ov_infer_request_infer(request.get()), "ov_infer_request_infer");
+      check_(api_.ov_infer_request_infer(request.get()), "ov_infer_request_infer");
     }
     openvino::abi::Tensor* tensor = nullptr;
     void* data = nullptr;
     std::size_t bytes = 0;
-    check(api_.ov_infer_request_get_output_tensor_by_index(request.get(), 0, &tensor), "get_output_tensor");
-    check(api_.ov_tensor_data(tensor, &data), "ov_tensor_data");
-    check(api_.ov_tensor_get_byte_size(tensor, &bytes), "ov_tensor_get_byte_size");
+    check_(api_.ov_infer_request_get_output_tensor_by_index(request.get(), 0, &tensor), "get_output_tensor");
+    check_(api_.ov_tensor_data(tensor, &data), "ov_tensor_data");
+    check_(api_.ov_tensor_get_byte_size(tensor, &bytes), "ov_tensor_get_byte_size");
     out.resize(bytes / sizeof(float));
     std::memcpy(out.data(), data, bytes);
     api_.ov_tensor_free(tensor);
@@ -97,12 +92,9 @@ class Session {
   double compile_ms = 0;
 
  private:
-  void check(openvino::abi::Code code, const char* call) const {
-    if (code != openvino::abi::kOk) die(fmt::format("{}: {} ({})", call, api_.ov_get_last_err_msg(), code));
-  }
-
   const openvino::Library& library_;
   const openvino::abi::Api& api_;
+  Check check_;
   openvino::abi::Core* core_ = nullptr;
   openvino::abi::CompiledModel* compiled_ = nullptr;
 };
