@@ -19,23 +19,19 @@ bool same_tensors(std::span<const TensorInfo> a, std::span<const TensorInfo> b) 
   });
 }
 
+// True for what is wrong with the caller's model, blob or options. A blob is of the environment by its number, but
+// nothing but another library makes it fit.
+bool is_of_the_model(StatusCode code) {
+  return band_of(code) == StatusBand::kCaller || code == StatusCode::kIncompatibleBlob;
+}
+
 }  // namespace
 
 // True when another device may succeed where this one failed, and this one later.
 bool is_device_fault(const Status& status) {
-  // Nothing but another library makes a blob fit.
-  if (status.code() == StatusCode::kIncompatibleBlob) return false;
-  switch (band_of(status.code())) {
-    case StatusBand::kOk:
-    case StatusBand::kCaller:
-      return false;
-    case StatusBand::kEnvironment:
-    case StatusBand::kInternal:
-      return true;
-    case StatusBand::kResource:
-      return status.code() == StatusCode::kDeviceFailed || status.code() == StatusCode::kOutOfMemory;
-  }
-  return true;
+  if (status.ok() || is_of_the_model(status.code())) return false;
+  return band_of(status.code()) != StatusBand::kResource || status.code() == StatusCode::kDeviceFailed ||
+         status.code() == StatusCode::kOutOfMemory;
 }
 
 Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates) {
@@ -78,9 +74,6 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates) {
   }
   // When every device that tried says the same about the caller's model, blob or options, that is the answer; else the
   // machine is at fault.
-  const auto is_of_the_model = [](StatusCode code) {
-    return band_of(code) == StatusBand::kCaller || code == StatusCode::kIncompatibleBlob;
-  };
   StatusCode code = StatusCode::kNoDevice;
   if (!load_codes.empty() && is_of_the_model(load_codes.front()) &&
       std::ranges::all_of(load_codes, [&](StatusCode c) { return c == load_codes.front(); })) {
