@@ -12,6 +12,7 @@
 #include "backends/openvino/read_model.h"
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
+#include "core/platform/page_release.h"
 #include "core/platform/system_info.h"
 #include "core/platform/temporary_folder.h"
 
@@ -155,6 +156,8 @@ Result<std::shared_ptr<const Compiled>> compile_model(std::shared_ptr<const Vend
                                                       const std::string& device, const CompileOptions& options) {
   const Library& library = *core->library;
   LB_ASSIGN_OR_RETURN(const auto properties, properties_for(device, options, platform::usable_processors()));
+  // All of them are read once, and then few ever again: most are laid out anew.
+  const platform::PageRelease read_pages(weights_in_memory(model));
   LB_ASSIGN_OR_RETURN(const ModelHandle network, read_model(*core, model));
   LB_RETURN_IF_ERROR(reshape(library, network, options.input_shapes));
 
@@ -185,6 +188,8 @@ Result<std::shared_ptr<const Compiled>> import_blob(std::shared_ptr<const Vendor
                            code);
     }
   }
+  // It reads all of the blob once, and then little of it ever again.
+  const platform::PageRelease read_pages(blob.bytes.bytes);
   abi::CompiledModel* compiled = nullptr;
   if (const auto code =
           library.api.ov_core_import_model(core->core.get(), reinterpret_cast<const char*>(blob.bytes.bytes.data()),

@@ -83,11 +83,20 @@ Result<ModelHandle> read_memory(const VendorCore& core, const Model& model, cons
   return ModelHandle(api, network);
 }
 
+const ModelForm* form_of(const Model& model) {
+  const ModelForm* form = model.find(ModelFormat::kOpenvinoIr);
+  return form != nullptr ? form : model.find(ModelFormat::kOnnx);
+}
+
 }  // namespace
 
+std::span<const std::byte> weights_in_memory(const Model& model) {
+  const ModelForm* form = form_of(model);
+  return form != nullptr ? form->weights.bytes : std::span<const std::byte>();
+}
+
 Result<ModelHandle> read_model(const VendorCore& core, const Model& model) {
-  const ModelForm* form = model.find(ModelFormat::kOpenvinoIr);
-  if (form == nullptr) form = model.find(ModelFormat::kOnnx);
+  const ModelForm* form = form_of(model);
   if (form == nullptr) {
     return Status(StatusCode::kUnsupported,
                   fmt::format("model '{}' has no form that OpenVINO reads (onnx, openvino-ir)", model.name()));

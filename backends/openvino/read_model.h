@@ -1,6 +1,8 @@
 // From a Model to the vendor's network, with the static shapes that were asked for.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include "backends/openvino/vendor_core.h"
@@ -11,6 +13,9 @@ namespace latebind::openvino {
 // The IR form is taken if there is one, else ONNX. Weights in memory are not copied: the network, and whatever is
 // compiled from it, refers to them as long as it lives.
 [[nodiscard]] core::Result<ModelHandle> read_model(const VendorCore& core, const core::Model& model);
+
+// What read_model() will refer to; empty for weights that the vendor reads from a file itself.
+[[nodiscard]] std::span<const std::byte> weights_in_memory(const core::Model& model);
 
 // One static shape for each input, by position; none leaves the network as it is.
 [[nodiscard]] core::Status reshape(const Library& library, const ModelHandle& network,
