@@ -7,8 +7,7 @@
 #include <random>
 
 #include "core/platform/system_info.h"
-#include "tests/hosts/executorch/real/minilm.h"
-#include "tests/hosts/executorch/real/raw.h"
+#include "tests/hosts/executorch/real/both_backends.h"
 #include "tests/support/vectors.h"
 
 namespace latebind::test {
@@ -16,24 +15,13 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class BesideStockTest : public ::testing::Test {
+class BesideStockTest : public BothBackendsTest {
  protected:
   void SetUp() override {
-    const std::string file = openvino_file();
-    setenv("LATEBIND_OPENVINO_LIBRARY", file.c_str(), 1);
-    setenv("LATEBIND_ONNXRUNTIME_LIBRARY", "/nonexistent", 1);
-    setenv("OPENVINO_LIB_PATH", file.c_str(), 1);
-    auto opened = openvino::open_library(file);
-    ASSERT_TRUE(opened.ok()) << opened.status().to_string();
-    library = *opened;
-    ASSERT_NE(load_stock(), nullptr);
-    ASSERT_NE(load_delegate(), nullptr);
+    ASSERT_NO_FATAL_FAILURE(BothBackendsTest::SetUp());
     onnx = minilm_onnx(folder);
     spec = program_of({"input_ids i64 1,16", "attention_mask i64 1,16"}, {"sentence_embedding f32 1,384"});
-    const std::string exported = (folder.path() / "blob").string();
-    RawOpenvino(*library, (folder.path() / "minilm.onnx").string(), "f32").export_to(exported);
-    std::ifstream in(exported, std::ios::binary);
-    blob.assign(std::istreambuf_iterator<char>(in), {});
+    blob = blob_of((folder.path() / "minilm.onnx").string());
     ids.resize(16);
     std::iota(ids.begin(), ids.end(), 2000);
   }
@@ -49,8 +37,7 @@ class BesideStockTest : public ::testing::Test {
   // from a mapped file that is a crash. So here the program lies in memory that stays.
   std::vector<float> run_stock() {
     const std::string file = folder.write(stock(), blob, "stock.pte");
-    std::ifstream in(file, std::ios::binary);
-    const std::string program{std::istreambuf_iterator<char>(in), {}};
+    const std::string program = content_of(file);
     Module module(std::make_unique<::executorch::extension::BufferDataLoader>(program.data(), program.size()));
     TextInputs inputs(ids);
     const auto outputs = module.forward(inputs.values());
@@ -72,8 +59,6 @@ class BesideStockTest : public ::testing::Test {
     return program;
   }
 
-  std::shared_ptr<const openvino::Library> library;
-  ProgramFolder folder;
   std::string onnx;
   std::string blob;
   pte::ProgramSpec spec;

@@ -7,8 +7,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "tests/hosts/executorch/real/minilm.h"
-#include "tests/hosts/executorch/real/raw.h"
+#include "tests/hosts/executorch/real/both_backends.h"
 #include "tests/support/onnx_builder.h"
 
 namespace latebind::test {
@@ -18,7 +17,7 @@ using core::ElementType;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class WhatStockDoesTest : public ::testing::Test {
+class WhatStockDoesTest : public BothBackendsTest {
  protected:
   // A program and its bytes, which stay: stock frees what OpenVINO may still read.
   struct Loaded {
@@ -33,32 +32,16 @@ class WhatStockDoesTest : public ::testing::Test {
     }
   };
 
-  void SetUp() override {
-    const std::string file = openvino_file();
-    setenv("LATEBIND_OPENVINO_LIBRARY", file.c_str(), 1);
-    setenv("LATEBIND_ONNXRUNTIME_LIBRARY", "/nonexistent", 1);
-    setenv("OPENVINO_LIB_PATH", file.c_str(), 1);
-    auto opened = openvino::open_library(file);
-    ASSERT_TRUE(opened.ok()) << opened.status().to_string();
-    library = *opened;
-    ASSERT_NE(load_stock(), nullptr);
-    ASSERT_NE(load_delegate(), nullptr);
-  }
-
   // y = x + x, compiled in f32, as a program for both.
   void make(ElementType type, const OnnxDims& dims, pte::ProgramSpec spec, const std::string& op = "Add") {
     const std::string onnx = (folder.path() / "model.onnx").string();
     std::ofstream(onnx, std::ios::binary)
         << OnnxBuilder().input("x", type, dims).output("y", type, dims).node(op, {"x", "x"}, {"y"}).bytes();
-    const std::string exported = (folder.path() / "blob").string();
-    RawOpenvino(*library, onnx, "f32").export_to(exported);
-    std::ifstream in(exported, std::ios::binary);
-    const std::string blob{std::istreambuf_iterator<char>(in), {}};
+    const std::string blob = blob_of(onnx);
     spec.compile_specs = {{"device", "CPU"}};
     for (const auto& [loaded, id] : {std::pair(&ours, pte::kBackendId), std::pair(&stock, pte::kStockBackendId)}) {
       spec.backend = id;
-      std::ifstream program(folder.write(spec, blob), std::ios::binary);
-      loaded->bytes.assign(std::istreambuf_iterator<char>(program), {});
+      loaded->bytes = content_of(folder.write(spec, blob));
       loaded->module = std::make_unique<Module>(
           std::make_unique<::executorch::extension::BufferDataLoader>(loaded->bytes.data(), loaded->bytes.size()));
       ASSERT_EQ(loaded->module->load_method("forward"), et::Error::Ok) << said();
@@ -72,8 +55,6 @@ class WhatStockDoesTest : public ::testing::Test {
     return text;
   }
 
-  std::shared_ptr<const openvino::Library> library;
-  ProgramFolder folder;
   Loaded ours;
   Loaded stock;
 };
