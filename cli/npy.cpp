@@ -248,7 +248,7 @@ Result<NpyArray> read_npy(const std::filesystem::path& file) {
   // Inputs are only read, and a mapping of a file may not be written to.
   array.view.data = const_cast<std::byte*>(bytes.data() + header->data_offset);
   array.owner = std::move(mapped);
-  const bool aligned = reinterpret_cast<std::uintptr_t>(array.view.data) % core::size_of(header->type) == 0;
+  const bool aligned = core::is_aligned(array.view.data, header->type);
   if (header->column_major && header->shape.rank() > 1) {
     array.view.strides = column_major_strides(header->shape);
   } else if (aligned) {

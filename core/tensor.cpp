@@ -46,6 +46,11 @@ std::size_t size_of(ElementType type) {
   return facts ? facts->size : 0;
 }
 
+bool is_aligned(const void* data, ElementType type) {
+  const std::size_t size = size_of(type);
+  return size != 0 && reinterpret_cast<std::uintptr_t>(data) % size == 0;
+}
+
 std::string_view name_of(ElementType type) {
   const TypeFacts* facts = facts_of(type);
   return facts ? facts->name : "unknown";

@@ -38,6 +38,8 @@ enum class ElementType : std::int32_t {
 
 // Bytes of one element; 0 for a number that is no ElementType.
 [[nodiscard]] std::size_t size_of(ElementType type);
+// True when elements of the type may lie there, which vendors take for granted.
+[[nodiscard]] bool is_aligned(const void* data, ElementType type);
 // "f32", "i64", "bool" …
 [[nodiscard]] std::string_view name_of(ElementType type);
 [[nodiscard]] std::optional<ElementType> element_type_from_name(std::string_view name);

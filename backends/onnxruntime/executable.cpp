@@ -30,11 +30,6 @@ StatusCode code_of_run(abi::ErrorCode code) {
   return code == abi::kInvalidArgument ? StatusCode::kInvalidArgument : StatusCode::kDeviceFailed;
 }
 
-// The vendor takes for granted that elements lie where their type may lie.
-bool is_aligned(const void* data, core::ElementType type) {
-  return reinterpret_cast<std::uintptr_t>(data) % core::size_of(type) == 0;
-}
-
 }  // namespace
 
 // The vendor's objects of one run.
@@ -95,7 +90,7 @@ Result<Owned<abi::Value>> OnnxruntimeExecutable::wrap(const TensorInfo& info, vo
 Status OnnxruntimeExecutable::bind_inputs(std::span<const TensorView> inputs, Values& values) const {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     void* data = inputs[i].data;
-    if (!inputs[i].is_contiguous() || !is_aligned(data, inputs[i].type)) {
+    if (!inputs[i].is_contiguous() || !core::is_aligned(data, inputs[i].type)) {
       LB_ASSIGN_OR_RETURN(const std::size_t bytes, core::byte_size_of(inputs[i].type, inputs[i].shape));
       values.packed.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
       data = values.packed.back().get();
@@ -118,7 +113,7 @@ Status OnnxruntimeExecutable::bind_outputs(std::span<OutputTensor> outputs, Valu
     if (!values.in_place.back()) continue;
     auto data = outputs[i].prepare(info.type, info.shape);
     if (!data.ok()) return data.status().with_context(fmt::format("output '{}'", info.name));
-    if (!is_aligned(*data, info.type)) {
+    if (!core::is_aligned(*data, info.type)) {
       values.in_place.back() = false;
       continue;
     }

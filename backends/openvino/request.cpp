@@ -29,10 +29,6 @@ constexpr std::int64_t kLongestSliceMs = 256;
 // What an empty tensor points to: the vendor refuses a null pointer.
 alignas(64) std::array<std::byte, 64> g_nothing{};
 
-bool is_aligned(const void* data, core::ElementType type) {
-  return reinterpret_cast<std::uintptr_t>(data) % core::size_of(type) == 0;
-}
-
 std::array<std::int64_t, core::kRankMax> dims_of(const Shape& shape) {
   std::array<std::int64_t, core::kRankMax> dims{};
   std::ranges::copy(shape.dims(), dims.begin());
@@ -95,7 +91,7 @@ Status Request::bind(std::span<const TensorView> inputs, std::span<OutputTensor>
     const TensorView& view = inputs[i];
     const TensorInfo& info = compiled_->inputs[i];
     void* data = view.data;
-    if (in_own_memory || !view.is_contiguous() || !is_aligned(data, view.type)) {
+    if (in_own_memory || !view.is_contiguous() || !core::is_aligned(data, view.type)) {
       LB_ASSIGN_OR_RETURN(data, inputs_[i].own.prepare(view.type, view.shape));
       LB_RETURN_IF_ERROR(view.copy_to_contiguous(data));
     }
@@ -111,7 +107,7 @@ Status Request::bind(std::span<const TensorView> inputs, std::span<OutputTensor>
     auto prepared = outputs[i].prepare(info.type, info.shape);
     if (!prepared.ok()) return prepared.status().with_context(fmt::format("output '{}'", info.name));
     void* data = *prepared;
-    slot.copied = in_own_memory || !is_aligned(data, info.type);
+    slot.copied = in_own_memory || !core::is_aligned(data, info.type);
     if (slot.copied) {
       LB_ASSIGN_OR_RETURN(data, slot.own.prepare(info.type, info.shape));
     }

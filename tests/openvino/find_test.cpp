@@ -4,47 +4,22 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <set>
+
+#include "tests/support/fake_file_system.h"
 
 namespace latebind::openvino {
 namespace {
 
 using core::SearchFacts;
 using core::System;
+using test::FakeFileSystem;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::Field;
 using testing::IsEmpty;
 
-// A file system that is a list of files; folders are what stands before a '/'.
-class ListedFiles final : public core::FileSystem {
- public:
-  explicit ListedFiles(std::set<std::string> files = {}) : files_(std::move(files)) {}
-  [[nodiscard]] Kind kind_of(const std::string& path) const override {
-    if (files_.contains(path)) return Kind::kFile;
-    return names_in(path).empty() ? Kind::kNothing : Kind::kFolder;
-  }
-  [[nodiscard]] std::vector<std::string> names_in(const std::string& folder) const override {
-    std::set<std::string> names;
-    for (const std::string& file : files_) {
-      if (!file.starts_with(folder + "/")) continue;
-      const auto rest = file.substr(folder.size() + 1);
-      names.insert(rest.substr(0, rest.find('/')));
-    }
-    return {names.begin(), names.end()};
-  }
-
- private:
-  std::set<std::string> files_;
-};
-
 std::vector<std::string> found(const SearchFacts& facts, const core::FileSystem& files) {
-  std::vector<std::string> paths;
-  for (const auto& candidate :
-       core::search_list(vendor_library(facts.system, facts.architecture), facts, files).candidates) {
-    if (candidate.why_not.empty()) paths.push_back(candidate.place);
-  }
-  return paths;
+  return test::files_of(core::search_list(vendor_library(facts.system, facts.architecture), facts, files));
 }
 
 SearchFacts with_variable(const std::string& name, const std::string& value) {
@@ -57,26 +32,26 @@ TEST(OpenvinoFindTest, FindsTheVersionedNameOfThePythonPackage) {
   SearchFacts facts;
   facts.module_folder = "/app/bin";
   const std::string file = "/app/runtime/venv/lib/python3.11/site-packages/openvino/libs/libopenvino_c.so.2641";
-  EXPECT_THAT(found(facts, ListedFiles({file})), ElementsAre(file));
+  EXPECT_THAT(found(facts, FakeFileSystem({file})), ElementsAre(file));
 }
 
 TEST(OpenvinoFindTest, TakesTheNewestVersionByNumber) {
   const auto facts = with_variable(kLibraryVariable, "/l");
   EXPECT_THAT(
-      found(facts, ListedFiles({"/l/libopenvino_c.so.2541", "/l/libopenvino_c.so.10000", "/l/libopenvino_c.so.2641"})),
+      found(facts, FakeFileSystem({"/l/libopenvino_c.so.2541", "/l/libopenvino_c.so.10000", "/l/libopenvino_c.so.2641"})),
       ElementsAre("/l/libopenvino_c.so.10000", "/l/libopenvino_c.so.2641", "/l/libopenvino_c.so.2541"));
 }
 
 TEST(OpenvinoFindTest, LeavesAsideWhatOnlyLooksLikeTheLibrary) {
   const auto facts = with_variable(kLibraryVariable, "/l");
-  EXPECT_THAT(found(facts, ListedFiles({"/l/libopenvino_c.so.txt", "/l/libopenvino_c.so.2641.sig",
+  EXPECT_THAT(found(facts, FakeFileSystem({"/l/libopenvino_c.so.txt", "/l/libopenvino_c.so.2641.sig",
                                         "/l/libopenvino.so.2641", "/l/xlibopenvino_c.so", "/l/libopenvino_c.so."})),
               IsEmpty());
 }
 
 TEST(OpenvinoFindTest, OurVariableWinsOverTheOneOfExecutorch) {
   auto facts = with_variable(kExecutorchVariable, "/executorch/libopenvino_c.so");
-  const ListedFiles files({"/executorch/libopenvino_c.so", "/ours/libopenvino_c.so"});
+  const FakeFileSystem files({"/executorch/libopenvino_c.so", "/ours/libopenvino_c.so"});
   EXPECT_THAT(found(facts, files), ElementsAre("/executorch/libopenvino_c.so"));
   facts.variables[kLibraryVariable] = "/ours";
   EXPECT_THAT(found(facts, files), ElementsAre("/ours/libopenvino_c.so"));
@@ -87,7 +62,7 @@ TEST(OpenvinoFindTest, AVariableThatLeadsNowhereIsNotPaperedOver) {
   facts.variables["VIRTUAL_ENV"] = "/venv";
   const auto list =
       core::search_list(vendor_library(System::kLinux, "x86_64"), facts,
-                        ListedFiles({"/venv/lib/python3.11/site-packages/openvino/libs/libopenvino_c.so.2641"}));
+                        FakeFileSystem({"/venv/lib/python3.11/site-packages/openvino/libs/libopenvino_c.so.2641"}));
   EXPECT_EQ(list.chosen_by, kExecutorchVariable);
   ASSERT_EQ(list.candidates.size(), 1U);
   EXPECT_EQ(list.candidates[0].place, "/gone");
@@ -95,7 +70,7 @@ TEST(OpenvinoFindTest, AVariableThatLeadsNowhereIsNotPaperedOver) {
 }
 
 TEST(OpenvinoFindTest, KnowsIntelsFoldersOnBothArchitectures) {
-  const ListedFiles files({"/opt/intel/openvino_2024.6/runtime/lib/intel64/libopenvino_c.so.2460",
+  const FakeFileSystem files({"/opt/intel/openvino_2024.6/runtime/lib/intel64/libopenvino_c.so.2460",
                            "/opt/intel/openvino_2026.4/runtime/lib/intel64/libopenvino_c.so.2641",
                            "/opt/intel/openvino_2026.4/runtime/lib/aarch64/libopenvino_c.so.2641"});
   SearchFacts facts;
@@ -107,7 +82,7 @@ TEST(OpenvinoFindTest, KnowsIntelsFoldersOnBothArchitectures) {
 
 TEST(OpenvinoFindTest, KnowsWhereSetupvarsPointsTo) {
   EXPECT_THAT(
-      found(with_variable("INTEL_OPENVINO_DIR", "/ov"), ListedFiles({"/ov/runtime/lib/intel64/libopenvino_c.so"})),
+      found(with_variable("INTEL_OPENVINO_DIR", "/ov"), FakeFileSystem({"/ov/runtime/lib/intel64/libopenvino_c.so"})),
       ElementsAre("/ov/runtime/lib/intel64/libopenvino_c.so"));
 }
 
@@ -117,14 +92,14 @@ TEST(OpenvinoFindTest, KnowsTheWindowsNamesAndPlaces) {
   facts.module_folder = "C:/app/bin";
   const std::string shipped = "C:/app/runtime/venv/Lib/site-packages/openvino/libs/openvino_c.dll";
   const std::string installed = "C:/Program Files (x86)/Intel/openvino_2026/runtime/bin/intel64/Release/openvino_c.dll";
-  EXPECT_THAT(found(facts, ListedFiles({shipped, installed})), ElementsAre(shipped, installed));
+  EXPECT_THAT(found(facts, FakeFileSystem({shipped, installed})), ElementsAre(shipped, installed));
 }
 
 TEST(OpenvinoFindTest, NeverLooksInTheCurrentFolder) {
   SearchFacts facts = with_variable("VIRTUAL_ENV", ".");
   facts.variables["LD_LIBRARY_PATH"] = ":.:relative";
   facts.variables["CONDA_PREFIX"] = "relative";
-  EXPECT_THAT(found(facts, ListedFiles({"./libopenvino_c.so", "libopenvino_c.so", "relative/libopenvino_c.so",
+  EXPECT_THAT(found(facts, FakeFileSystem({"./libopenvino_c.so", "libopenvino_c.so", "relative/libopenvino_c.so",
                                         "/libopenvino_c.so"})),
               IsEmpty());
 }
