@@ -2,168 +2,31 @@
 #include "core/bundle/compile.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cli/byte_sink.h"
 #include "cli/compile_input.h"
-#include "cli/compile_pte.h"
+#include "cli/compile_options.h"
+#include "cli/compile_output.h"
+#include "cli/compile_plan.h"
 #include "cli/json_text.h"
 #include "cli/messages.h"
 #include "cli/parser.h"
-#include "cli/runtime_options.h"
 #include "core/bundle/bundle_model.h"
-#include "core/bundle/choose.h"
 #include "core/platform/folders.h"
-#include "core/platform/output_file.h"
-#include "core/platform/system_info.h"
-#include "embedding/bundle_parts.h"
 
 namespace latebind::cli {
 namespace {
 
 using core::CompileJob;
 using core::CompileOutcome;
-using core::Result;
 using core::Status;
 using core::StatusCode;
-
-constexpr unsigned kSideBySideMax = 64;
-// What compiling takes at its worst, as a multiple of the model's size: the vendors' compilers hold it several times.
-constexpr std::uint64_t kMemoryPerJob = 6;
-
-// Words of --shapes.
-constexpr const char* kAuto = "auto";
-constexpr const char* kBuckets = "buckets";
-constexpr const char* kDynamic = "dynamic";
-
-enum class Format : std::int32_t { kBundle = 0, kFolder = 1, kBlob = 2, kPte = 3 };
-
-}  // namespace
-}  // namespace latebind::cli
-
-namespace latebind::core {
-template <>
-struct Words<cli::Format> {
-  static constexpr std::string_view kWhat = "format";
-  static constexpr std::array kWords{
-      Word<cli::Format>{"bundle", cli::Format::kBundle}, Word<cli::Format>{"folder", cli::Format::kFolder},
-      Word<cli::Format>{"blob", cli::Format::kBlob}, Word<cli::Format>{"pte", cli::Format::kPte}};
-};
-}  // namespace latebind::core
-
-namespace latebind::cli {
-namespace {
-
-struct Options {
-  RuntimeOptions runtime{};
-  std::string model;
-  std::vector<std::string> targets;
-  std::vector<std::string> shapes{kAuto};
-  Format format = Format::kBundle;
-  std::string output;
-  unsigned jobs = 0;
-  bool keep_going = false;
-  bool add = false;
-  bool strict = false;
-  bool quiet = false;
-  bool json = false;
-  std::string name;
-  std::string version;
-  std::string source;
-  std::string revision;
-  std::string licence;
-  PteOptions pte{};
-};
-
-// The word of --shapes when it is one.
-std::string_view word_of_shapes(const Options& options) {
-  if (options.shapes.size() != 1) return {};
-  const std::string& only = options.shapes.front();
-  return only == kAuto || only == kBuckets || only == kDynamic ? std::string_view(only) : std::string_view();
-}
-
-// "1x32" each.
-Result<std::vector<core::Shape>> parse_shapes(const std::vector<std::string>& items) {
-  std::vector<core::Shape> shapes;
-  for (const std::string& item : items) {
-    std::vector<std::int64_t> dims;
-    std::string_view rest = item;
-    while (true) {
-      const auto cross = rest.find('x');
-      LB_ASSIGN_OR_RETURN(const std::int64_t dim, core::parse_integer("--shapes", rest.substr(0, cross), 1, 1 << 24));
-      dims.push_back(dim);
-      if (cross == std::string_view::npos) break;
-      rest.remove_prefix(cross + 1);
-    }
-    LB_ASSIGN_OR_RETURN(shapes.emplace_back(), core::Shape::make(dims));
-  }
-  return shapes;
-}
-
-// The shapes to compile for this target; one without dimensions means as the model declares them.
-Result<std::vector<std::optional<core::Shape>>> shapes_for(const Options& options, const api::Settings& settings,
-                                                           const CompileInput& input, const core::Device& device) {
-  const std::string_view word = word_of_shapes(options);
-  // CPUs and GPUs take texts of any length.
-  const bool any_length = input.folder && device.kind != core::DeviceKind::kNpu;
-  if (word == kDynamic || any_length || (word == kAuto && !input.folder)) {
-    return std::vector<std::optional<core::Shape>>{std::nullopt};
-  }
-  std::vector<std::optional<core::Shape>> shapes;
-  if (!word.empty()) {
-    if (!input.folder) return Status(StatusCode::kInvalidArgument, "--shapes buckets is for models that embed text");
-    for (const std::size_t length : settings.buckets) {
-      if (length < input.longest) shapes.emplace_back(core::Shape{1, static_cast<std::int64_t>(length)});
-    }
-    shapes.emplace_back(core::Shape{1, static_cast<std::int64_t>(input.longest)});
-    return shapes;
-  }
-  LB_ASSIGN_OR_RETURN(const auto given, parse_shapes(options.shapes));
-  for (const core::Shape& shape : given)
-    shapes.emplace_back(shape);
-  return shapes;
-}
-
-Result<std::vector<CompileJob>> plan(const Options& options, const Runtime& runtime, const CompileInput& input,
-                                     std::vector<Status>& refused) {
-  std::vector<CompileJob> jobs;
-  const core::CompileTargets targets(runtime.registry);
-  for (const std::string& text : options.targets) {
-    auto target = targets.find(text);
-    if (!target.ok()) {
-      if (!options.keep_going) return target.status();
-      refused.push_back(target.status().with_context(text));
-      continue;
-    }
-    LB_ASSIGN_OR_RETURN(const auto shapes, shapes_for(options, runtime.settings, input, target->device));
-    for (const auto& shape : shapes) {
-      CompileJob job{*target, runtime.load.compile};
-      if (!runtime.precision_given) job.options.precision = core::default_precision(target->device);
-      if (shape) job.options.input_shapes.assign(std::max<std::size_t>(input.inputs, 1), *shape);
-      const std::string name = core::variant_name(job);
-      const bool twice = std::ranges::any_of(jobs, [&](const auto& other) { return variant_name(other) == name; });
-      if (!twice) jobs.push_back(std::move(job));
-    }
-  }
-  return jobs;
-}
-
-unsigned side_by_side(const Options& options, const CompileInput& input) {
-  if (options.jobs != 0) return options.jobs;
-  const std::uint64_t memory = platform::available_memory_bytes() / 2;
-  const std::uint64_t one = std::max<std::uint64_t>(input.bytes * kMemoryPerJob, std::uint64_t{256} << 20);
-  return static_cast<unsigned>(
-      std::clamp<std::uint64_t>(memory / one, 1, std::min(platform::usable_processors(), kSideBySideMax)));
-}
 
 std::string told(const CompileJob& job, const CompileOutcome& outcome) {
   if (!outcome.status.ok()) {
@@ -176,76 +39,7 @@ std::string told(const CompileJob& job, const CompileOutcome& outcome) {
                      outcome.note.empty() ? "" : "; " + outcome.note);
 }
 
-core::PackageHead head_of(const Options& options, const CompileInput& input) {
-  core::PackageHead head;
-  if (input.added_to) {
-    const core::Manifest& manifest = input.added_to->manifest();
-    head = {manifest.package_name, manifest.package_version, manifest.description, manifest.additional_metadata};
-  } else if (input.folder)
-    head = embedding::package_head(*input.folder);
-  if (head.name.empty()) head.name = input.model.name();
-  if (!options.name.empty()) head.name = options.name;
-  if (!options.version.empty()) head.version = options.version;
-  const auto set = [&](const char* key, const std::string& value) {
-    if (!value.empty()) head.additional_metadata[key] = value;
-  };
-  set("source", options.source);
-  set("revision", options.revision);
-  set("license", options.licence);
-  return head;
-}
-
-Result<core::PackageWriter> bundle_of(const Options& options, const CompileInput& input,
-                                      const std::vector<CompileJob>& jobs,
-                                      const std::vector<CompileOutcome>& outcomes) {
-  core::PackageWriter writer(head_of(options, input));
-  std::string component = core::kModelComponent;
-  if (input.added_to) {
-    LB_ASSIGN_OR_RETURN(const core::Component* existing, core::model_component(*input.added_to));
-    component = existing->name;
-    std::set<std::string> replaced;
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-      if (outcomes[i].blob) replaced.insert(core::variant_name(jobs[i]));
-    }
-    LB_RETURN_IF_ERROR(writer.add_package(*input.added_to, component, replaced));
-  } else if (!input.folder) {
-    LB_RETURN_IF_ERROR(core::add_portable(input.model, writer));
-  } else {
-    LB_RETURN_IF_ERROR(options.format == Format::kPte ? add_whole_portable(input, writer)
-                                                      : embedding::add_portable(*input.folder, *input.graph, writer));
-  }
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (!outcomes[i].blob) continue;
-    LB_RETURN_IF_ERROR(writer.add_variant(component, core::variant_of(jobs[i], *outcomes[i].blob)));
-  }
-  return writer;
-}
-
-Status write(const Options& options, const Runtime& runtime, const CompileInput& input,
-             const std::vector<CompileJob>& jobs, const std::vector<CompileOutcome>& outcomes) {
-  const auto place = platform::path_from_utf8(options.output);
-  if (options.format == Format::kBlob) {
-    LB_ASSIGN_OR_RETURN(auto file, platform::OutputFile::create(place));
-    const auto bytes = outcomes.front().blob->bytes.bytes;
-    LB_RETURN_IF_ERROR(file.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
-    return file.commit();
-  }
-  LB_ASSIGN_OR_RETURN(const core::PackageWriter writer, bundle_of(options, input, jobs, outcomes));
-  if (options.format == Format::kPte && !options.pte.model.empty()) {
-    const PteReplacement replacement{input, runtime, writer};
-    return convert_pte(place, platform::path_from_utf8(options.model), &replacement);
-  }
-  if (options.format == Format::kPte) {
-    std::set<core::Precision> precisions;
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-      if (outcomes[i].blob) precisions.insert(outcomes[i].blob->precision);
-    }
-    return write_pte(place, options.pte, input, runtime, writer, precisions);
-  }
-  return writer.write(place, options.format == Format::kFolder ? core::PackageForm::kFolder : core::PackageForm::kZip);
-}
-
-std::string for_programs(const Options& options, const std::vector<CompileJob>& jobs,
+std::string for_programs(const CompileOptions& options, const std::vector<CompileJob>& jobs,
                          const std::vector<CompileOutcome>& outcomes, const std::vector<Status>& refused,
                          bool written) {
   Json json;
@@ -269,8 +63,9 @@ std::string for_programs(const Options& options, const std::vector<CompileJob>& 
   return to_text(json);
 }
 
-Exit tell_end(const Options& options, const std::vector<CompileJob>& jobs, const std::vector<CompileOutcome>& outcomes,
-              const std::vector<Status>& refused, bool written, const Status& failure) {
+Exit tell_end(const CompileOptions& options, const std::vector<CompileJob>& jobs,
+              const std::vector<CompileOutcome>& outcomes, const std::vector<Status>& refused, bool written,
+              const Status& failure) {
   if (options.json) {
     const auto printed = print(for_programs(options, jobs, outcomes, refused, written));
     if (!printed.ok()) return fail(printed);
@@ -283,9 +78,9 @@ Exit tell_end(const Options& options, const std::vector<CompileJob>& jobs, const
 }
 
 // What in the line does not go with the format, or "".
-std::string check_formats(const Options& options, bool is_program) {
+std::string check_formats(const CompileOptions& options, bool is_program) {
   const std::string given = options.pte.given();
-  if (options.format != Format::kPte) {
+  if (options.format != CompileFormat::kPte) {
     if (is_program) return "MODEL is a program of ExecuTorch: --format pte converts it";
     if (options.targets.empty()) return "--target is required: what to compile for, such as cpu";
     return given.empty() ? "" : fmt::format("{} goes with --format pte alone", given);
@@ -302,22 +97,17 @@ std::string check_formats(const Options& options, bool is_program) {
   return "";
 }
 
-Exit compile(const Options& options) {
+Exit compile(const CompileOptions& options) {
   const auto runtime = Runtime::make(options.runtime, core::PerformanceHint::kThroughput);
   if (!runtime.ok()) return misuse("compile", runtime.status().message());
-  if (word_of_shapes(options).empty()) {
-    if (const auto shapes = parse_shapes(options.shapes); !shapes.ok()) {
-      return misuse("compile", fmt::format("{}; --shapes is auto, buckets, dynamic or a list such as 1x32,1x128",
-                                           shapes.status().message()));
-    }
-  }
-  if (options.add && options.format == Format::kBlob) {
+  if (const auto status = check_shapes(options); !status.ok()) return misuse("compile", status.message());
+  if (options.add && options.format == CompileFormat::kBlob) {
     return misuse("compile", "--add makes a bundle: --format blob does not go with it");
   }
   const auto source = platform::path_from_utf8(options.model);
   const bool is_program = is_pte(source);
   if (const auto wrong = check_formats(options, is_program); !wrong.empty()) return misuse("compile", wrong);
-  if (options.format == Format::kPte) {
+  if (options.format == CompileFormat::kPte) {
     if (const auto status = check_pte_options(options.pte, *runtime); !status.ok()) {
       return status.code() == StatusCode::kUnsupported ? fail(status) : misuse("compile", status.message());
     }
@@ -330,13 +120,13 @@ Exit compile(const Options& options) {
   }
   // A bundle is put into a program as it is; nothing of it is written over.
   const std::string& model = is_program ? options.pte.model : options.model;
-  const bool is_bundle = options.format == Format::kPte && core::is_bundle(platform::path_from_utf8(model));
+  const bool is_bundle = options.format == CompileFormat::kPte && core::is_bundle(platform::path_from_utf8(model));
   const auto input = read_compile_input(model, options.add || is_bundle);
   if (!input.ok()) return fail(input.status());
   std::vector<Status> refused;
-  const auto jobs = plan(options, *runtime, *input, refused);
+  const auto jobs = plan_compile(options, *runtime, *input, refused);
   if (!jobs.ok()) return fail(jobs.status());
-  if (options.format == Format::kBlob && jobs->size() != 1) {
+  if (options.format == CompileFormat::kBlob && jobs->size() != 1) {
     return misuse("compile", fmt::format("--format blob takes one target and one shape, these are {}", jobs->size()));
   }
 
@@ -363,7 +153,8 @@ Exit compile(const Options& options) {
   const bool any = std::ranges::any_of(outcomes, [](const auto& outcome) { return outcome.blob.has_value(); });
   const bool usable = options.keep_going ? any || options.targets.empty() : failure.ok();
   if (usable) {
-    if (const auto written = write(options, *runtime, *input, *jobs, outcomes); !written.ok()) return fail(written);
+    if (const auto written = write_compiled(options, *runtime, *input, *jobs, outcomes); !written.ok())
+      return fail(written);
   }
   return tell_end(options, *jobs, outcomes, refused, usable, failure);
 }
@@ -371,7 +162,7 @@ Exit compile(const Options& options) {
 }  // namespace
 
 void add_compile(CLI::App& program, Action& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompileOptions>();
   CLI::App& app = *program.add_subcommand(
       "compile", "Compiles a model for devices that need not be here, into one file with the portable model.");
   app.add_option(

@@ -209,12 +209,8 @@ Status convert_pte(const std::filesystem::path& place, const std::filesystem::pa
   if (!found.ok()) return found.status().with_context(name);
   std::optional<core::ZipImage> image;
   if (replacement != nullptr) {
-    LB_ASSIGN_OR_RETURN(const std::size_t tensors, tensor_count(replacement->input, replacement->runtime));
-    if (found->arguments != tensors) {
-      return {
-          StatusCode::kCountMismatch,
-          fmt::format("{}: its delegate is called with {} tensors, and the model of --model has {} inputs and outputs",
-                      name, found->arguments, tensors)};
+    if (const auto fits = check_call(replacement->input, replacement->runtime, found->arguments); !fits.ok()) {
+      return fits.with_context(name);
     }
     LB_ASSIGN_OR_RETURN(image, replacement->bundle.zip());
     conversion.payload = payload_of(*image);

@@ -1,6 +1,7 @@
 #include "cli/pte_signature.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -53,12 +54,38 @@ bool is_built_here(const CompileInput& input) {
   return input.folder && input.graph && input.folder->weights_file && input.folder->bert && input.graph->pooled;
 }
 
+Result<Declared> declared_by(const CompileInput& input, const Runtime& runtime) {
+  if (is_built_here(input)) return built_here(input);
+  return ask(input, runtime, {});
+}
+
+// kOk when a model may declare that of what a program calls it with. A dynamic tensor's sizes are upper bounds.
+StatusCode misfit_of(const pte::Value& argument, const TensorInfo& info) {
+  const auto type = pte::scalar_type_of(static_cast<std::int32_t>(info.type));
+  if (!argument.tensor || !type || argument.tensor->type != static_cast<std::int8_t>(*type)) {
+    return StatusCode::kTypeMismatch;
+  }
+  const pte::Tensor& tensor = *argument.tensor;
+  if (tensor.sizes.size() != info.shape.rank()) return StatusCode::kShapeMismatch;
+  for (std::size_t i = 0; i < tensor.sizes.size(); ++i) {
+    if (info.shape[i] == core::kDynamic) continue;
+    const bool fits =
+        tensor.dynamism == pte::Dynamism::kStatic ? info.shape[i] == tensor.sizes[i] : info.shape[i] <= tensor.sizes[i];
+    if (!fits) return StatusCode::kShapeMismatch;
+  }
+  return StatusCode::kOk;
+}
+
+// "f32 [1,3]"
+std::string text_of(const pte::Value& argument) {
+  if (!argument.tensor) return fmt::format("a value of kind '{}'", argument.kind);
+  return fmt::format("{} [{}]", pte::type_text(argument.tensor->type), fmt::join(argument.tensor->sizes, ","));
+}
+
 // "1x128"; a comma does as well.
 Result<Shape> parse_bound(std::string text) {
   std::ranges::replace(text, ',', 'x');
-  auto shape = parse_shape(text);
-  if (!shape.ok()) return shape.status().with_context("--max-shape");
-  return shape;
+  return parse_shape("--max-shape", text);
 }
 
 using Bounds = std::map<std::size_t, Shape>;  // by position: inputs, then outputs
@@ -168,24 +195,29 @@ Result<std::vector<Shape>> largest_outputs(const CompileInput& input, const Runt
 
 }  // namespace
 
-Result<std::size_t> tensor_count(const CompileInput& input, const Runtime& runtime) {
-  Declared declared;
-  if (is_built_here(input)) {
-    declared = built_here(input);
-  } else {
-    LB_ASSIGN_OR_RETURN(declared, ask(input, runtime, {}));
+Status check_call(const CompileInput& input, const Runtime& runtime, const std::vector<pte::Value>& arguments) {
+  LB_ASSIGN_OR_RETURN(const Declared declared, declared_by(input, runtime));
+  const std::size_t inputs = declared.inputs.size();
+  if (arguments.size() != inputs + declared.outputs.size()) {
+    return {StatusCode::kCountMismatch,
+            fmt::format("its delegate is called with {} tensors, and the model of --model has {} inputs and {} outputs",
+                        arguments.size(), inputs, declared.outputs.size())};
   }
-  return declared.inputs.size() + declared.outputs.size();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const bool is_input = i < inputs;
+    const TensorInfo& info = is_input ? declared.inputs[i] : declared.outputs[i - inputs];
+    const StatusCode misfit = misfit_of(arguments[i], info);
+    if (misfit == StatusCode::kOk) continue;
+    return {misfit, fmt::format("its delegate is called with {} as {} {}, which in the model of --model is '{}', {} {}",
+                                text_of(arguments[i]), is_input ? "input" : "output", is_input ? i : i - inputs,
+                                core::printable(info.name), core::name_of(info.type), info.shape.to_string())};
+  }
+  return {};
 }
 
 Result<PteSignature> pte_signature(const CompileInput& input, const Runtime& runtime,
                                    const std::vector<std::string>& max_shapes) {
-  Declared declared;
-  if (is_built_here(input)) {
-    declared = built_here(input);
-  } else {
-    LB_ASSIGN_OR_RETURN(declared, ask(input, runtime, {}));
-  }
+  LB_ASSIGN_OR_RETURN(const Declared declared, declared_by(input, runtime));
   LB_ASSIGN_OR_RETURN(const Bounds bounds, wished(declared, max_shapes, input.folder.has_value()));
   LB_ASSIGN_OR_RETURN(const auto inputs, largest_inputs(input, declared, bounds));
   if (is_built_here(input)) {

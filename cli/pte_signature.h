@@ -10,6 +10,7 @@
 #include "cli/compile_input.h"
 #include "cli/runtime_options.h"
 #include "core/result.h"
+#include "hosts/executorch/pte/reader.h"
 #include "hosts/executorch/pte/writer.h"
 
 namespace latebind::cli {
@@ -30,7 +31,9 @@ inline constexpr std::int64_t kPteTexts = 1;
 [[nodiscard]] core::Result<PteSignature> pte_signature(const CompileInput& input, const Runtime& runtime,
                                                        const std::vector<std::string>& max_shapes);
 
-// How many inputs and outputs the model has, together.
-[[nodiscard]] core::Result<std::size_t> tensor_count(const CompileInput& input, const Runtime& runtime);
+// Whether the model can be called as a program calls its delegate: with `arguments`, inputs and outputs together.
+// kCountMismatch, kTypeMismatch or kShapeMismatch, naming the first that does not fit.
+[[nodiscard]] core::Status check_call(const CompileInput& input, const Runtime& runtime,
+                                      const std::vector<pte::Value>& arguments);
 
 }  // namespace latebind::cli

@@ -117,14 +117,15 @@ void fill_random(ElementType type, std::uint64_t seed, std::span<std::byte> byte
   }
 }
 
-Result<Shape> parse_shape(const std::string& text) {
+Result<Shape> parse_shape(std::string_view option, std::string_view text, std::int64_t least) {
   if (text == "scalar") return Shape{};
   std::vector<std::int64_t> dims;
   std::string_view rest = text;
+  const std::string what = fmt::format("{}: a dimension", option);
   for (;;) {
     const auto cross = rest.find('x');
     LB_ASSIGN_OR_RETURN(const std::int64_t dim,
-                        core::parse_integer("--shape: a dimension", rest.substr(0, cross), 0, std::int64_t{1} << 40));
+                        core::parse_integer(what, rest.substr(0, cross), least, std::int64_t{1} << 40));
     dims.push_back(dim);
     if (cross == std::string_view::npos) return Shape::make(dims);
     rest.remove_prefix(cross + 1);
@@ -154,7 +155,7 @@ Result<std::vector<RunInput>> make_inputs(std::span<const TensorInfo> declared, 
     }
     std::optional<Shape> shape;
     if (wished != shapes.end()) {
-      LB_ASSIGN_OR_RETURN(shape, parse_shape(wished->second));
+      LB_ASSIGN_OR_RETURN(shape, parse_shape("--shape", wished->second));
     }
     LB_ASSIGN_OR_RETURN(input.view.shape, chosen_shape(declared[i], shape));
     input.view.type = declared[i].type;

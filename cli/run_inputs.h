@@ -46,8 +46,9 @@ inline constexpr std::size_t kRandomBytesMax = std::size_t{4} << 30;
                                                                              std::string_view option,
                                                                              const std::vector<std::string>& given);
 
-// "1x128" as a shape; "scalar" is rank 0.
-[[nodiscard]] core::Result<core::Shape> parse_shape(const std::string& text);
+// "1x128" as a shape, no dimension below `least`; "scalar" is rank 0. `option`: who says so, for messages.
+[[nodiscard]] core::Result<core::Shape> parse_shape(std::string_view option, std::string_view text,
+                                                    std::int64_t least = 0);
 
 // Fills `bytes` with random elements of `type`. The same seed gives the same bytes on every machine.
 void fill_random(core::ElementType type, std::uint64_t seed, std::span<std::byte> bytes);

@@ -12,6 +12,7 @@
 #include "hosts/executorch/pte/layout.h"
 #include "hosts/executorch/pte/offsets.h"
 #include "hosts/executorch/pte/reader.h"
+#include "hosts/executorch/pte/values.h"
 #include "hosts/executorch/pte/verified.h"
 
 namespace latebind::pte {
@@ -37,11 +38,6 @@ struct Edit {
   std::string bytes{};
   bool is_payload = false;  // `bytes` come after it
 };
-
-template <class T>
-std::size_t count_of(const flatbuffers::Vector<T>* list) {
-  return list == nullptr ? 0 : list->size();
-}
 
 // A program with everything about it that converting has to know.
 struct Work {
@@ -69,16 +65,16 @@ bool same_payload(const Delegate& a, const Delegate& b) {
 }
 
 // What the first call of a delegate of this method is given.
-std::size_t arguments_of(const fb::ExecutionPlan& plan, std::size_t delegate) {
+Result<std::vector<Value>> arguments_of(const fb::ExecutionPlan& plan, std::size_t delegate) {
   for (std::size_t c = 0; c < count_of(plan.chains()); ++c) {
     const auto* instructions = plan.chains()->Get(static_cast<flatbuffers::uoffset_t>(c))->instructions();
     for (std::size_t i = 0; i < count_of(instructions); ++i) {
       const auto* call = instructions->Get(static_cast<flatbuffers::uoffset_t>(i))->instr_args_as_DelegateCall();
       if (call != nullptr && static_cast<std::size_t>(call->delegate_index()) == delegate)
-        return count_of(call->args());
+        return values_from(plan, call->args(), "arguments for a delegate", 2 * kValuesMax);
     }
   }
-  return 0;
+  return std::vector<Value>();
 }
 
 Result<Work> prepare(std::span<const std::byte> file, const Conversion& conversion) {
@@ -100,7 +96,9 @@ Result<Work> prepare(std::span<const std::byte> file, const Conversion& conversi
         work.others.push_back(delegate);
         continue;
       }
-      if (work.delegates.empty()) work.found.arguments = arguments_of(*plan, d);
+      if (work.delegates.empty()) {
+        LB_ASSIGN_OR_RETURN(work.found.arguments, arguments_of(*plan, d));
+      }
       const bool is_new =
           std::ranges::none_of(work.delegates, [&](const Delegate& other) { return same_payload(other, delegate); });
       if (is_new) ++work.found.payloads;

@@ -7,9 +7,11 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "core/result.h"
 #include "hosts/executorch/pte/program.h"
+#include "hosts/executorch/pte/reader.h"
 
 namespace latebind::pte {
 
@@ -27,7 +29,7 @@ struct Convertible {
   std::size_t delegates = 0;  // of the id
   std::size_t payloads = 0;   // different ones
   // Of the first method with such a delegate: what its call is given, inputs and outputs together.
-  std::size_t arguments = 0;
+  std::vector<Value> arguments{};
 };
 
 // `file` as for read_program(), with its errors. kNotFound when no delegate has the id; kUnsupported, with the

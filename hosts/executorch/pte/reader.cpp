@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hosts/executorch/pte/layout.h"
+#include "hosts/executorch/pte/values.h"
 #include "hosts/executorch/pte/verified.h"
 
 namespace latebind::pte {
@@ -16,20 +17,6 @@ using core::StatusCode;
 
 namespace fb = executorch_flatbuffer;
 
-Status damaged(const std::string& what) {
-  return {StatusCode::kInvalidModel, fmt::format("the program is damaged: {}", what)};
-}
-
-Status too_many(std::string_view what, std::uint64_t count, std::size_t most) {
-  return {StatusCode::kInvalidModel, fmt::format("the program has {} {}, the most are {}", count, what, most)};
-}
-
-// How many a list has, which may not be there.
-template <class T>
-std::size_t count_of(const flatbuffers::Vector<T>* list) {
-  return list == nullptr ? 0 : list->size();
-}
-
 std::string_view view_of(const flatbuffers::String* text) {
   return text == nullptr ? std::string_view() : std::string_view(text->c_str(), text->size());
 }
@@ -38,87 +25,6 @@ Result<std::string_view> name_from(const flatbuffers::String* text, std::string_
   const std::string_view name = view_of(text);
   if (name.size() > kNameMax) return damaged(fmt::format("the name of a {} has {} bytes", what, name.size()));
   return name;
-}
-
-std::string_view kind_of(fb::KernelTypes type) {
-  switch (type) {
-    case fb::KernelTypes::Tensor:
-      return "tensor";
-    case fb::KernelTypes::Int:
-      return "int";
-    case fb::KernelTypes::Bool:
-      return "bool";
-    case fb::KernelTypes::Double:
-      return "double";
-    case fb::KernelTypes::String:
-      return "string";
-    case fb::KernelTypes::IntList:
-    case fb::KernelTypes::DoubleList:
-    case fb::KernelTypes::BoolList:
-    case fb::KernelTypes::TensorList:
-    case fb::KernelTypes::OptionalTensorList:
-      return "list";
-    default:
-      return "none";
-  }
-}
-
-Result<Tensor> tensor_from(const fb::Tensor& stored) {
-  Tensor tensor;
-  tensor.type = static_cast<std::int8_t>(stored.scalar_type());
-  const std::size_t rank = count_of(stored.sizes());
-  if (rank > kRankMax) return too_many("dimensions in a tensor", rank, kRankMax);
-  if (count_of(stored.dim_order()) > kRankMax) {
-    return too_many("entries in an order of dimensions", count_of(stored.dim_order()), kRankMax);
-  }
-  for (std::size_t i = 0; i < rank; ++i) {
-    tensor.sizes.push_back(stored.sizes()->Get(static_cast<flatbuffers::uoffset_t>(i)));
-    if (tensor.sizes.back() < 0) return damaged(fmt::format("a tensor has the dimension {}", tensor.sizes.back()));
-  }
-  for (std::size_t i = 0; i < count_of(stored.dim_order()); ++i)
-    tensor.dim_order.push_back(stored.dim_order()->Get(static_cast<flatbuffers::uoffset_t>(i)));
-  switch (stored.shape_dynamism()) {
-    case fb::TensorShapeDynamism::STATIC:
-      tensor.dynamism = Dynamism::kStatic;
-      break;
-    case fb::TensorShapeDynamism::DYNAMIC_BOUND:
-      tensor.dynamism = Dynamism::kBounded;
-      break;
-    default:
-      tensor.dynamism = Dynamism::kUnbounded;
-  }
-  if (const auto* place = stored.allocation_info(); place != nullptr) {
-    tensor.is_planned = true;
-    tensor.memory_id = place->memory_id();
-    tensor.memory_offset =
-        (std::uint64_t{place->memory_offset_high()} << 32U) | std::uint64_t{place->memory_offset_low()};
-  }
-  return tensor;
-}
-
-// The inputs or the outputs: positions in the list of all values.
-Result<std::vector<Value>> values_from(const fb::ExecutionPlan& plan, const flatbuffers::Vector<std::int32_t>* list,
-                                       std::string_view what) {
-  std::vector<Value> values;
-  if (count_of(list) > kValuesMax) return too_many(what, count_of(list), kValuesMax);
-  for (std::size_t i = 0; i < count_of(list); ++i) {
-    const std::int32_t at = list->Get(static_cast<flatbuffers::uoffset_t>(i));
-    if (at < 0 || static_cast<std::size_t>(at) >= count_of(plan.values())) {
-      return damaged(fmt::format("one of the {} is value {} of {}", what, at, count_of(plan.values())));
-    }
-    const fb::EValue* stored = plan.values()->Get(static_cast<flatbuffers::uoffset_t>(at));
-    Value value;
-    value.kind = kind_of(stored->val_type());
-    if (const fb::Tensor* tensor = stored->val_as_Tensor(); tensor != nullptr) {
-      auto read = tensor_from(*tensor);
-      if (!read.ok()) return read.status();
-      value.tensor = *std::move(read);
-    } else if (stored->val_type() == fb::KernelTypes::Tensor) {
-      return damaged("a tensor is not there");
-    }
-    values.push_back(std::move(value));
-  }
-  return values;
 }
 
 // The names that the writer here leaves.
@@ -247,10 +153,10 @@ Result<Method> method_from(const VerifiedProgram& program, const std::vector<Seg
   if (!name.ok()) return name.status();
   method.name = *name;
   method.values = count_of(plan.values());
-  auto inputs = values_from(plan, plan.inputs(), "inputs");
+  auto inputs = values_from(plan, plan.inputs(), "inputs", kValuesMax);
   if (!inputs.ok()) return inputs.status();
   method.inputs = *std::move(inputs);
-  auto outputs = values_from(plan, plan.outputs(), "outputs");
+  auto outputs = values_from(plan, plan.outputs(), "outputs", kValuesMax);
   if (!outputs.ok()) return outputs.status();
   method.outputs = *std::move(outputs);
   if (plan.container_meta_type() != nullptr) {

@@ -180,7 +180,11 @@ TEST(PteConverterTest, SaysWhatThereIsToConvert) {
   ASSERT_TRUE(found.ok()) << found.status().message();
   EXPECT_EQ(found->delegates, 2U);
   EXPECT_EQ(found->payloads, 1U);
-  EXPECT_EQ(found->arguments, 2U);
+  ASSERT_EQ(found->arguments.size(), 2U);
+  for (const Value& argument : found->arguments) {
+    ASSERT_TRUE(argument.tensor);
+    EXPECT_EQ(argument.tensor->type, static_cast<std::int8_t>(ScalarType::kF32));
+  }
 }
 
 TEST(PteConverterTest, AProgramOfOtherBackendsIsRefusedWithTheirNames) {
