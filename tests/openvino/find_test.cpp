@@ -37,15 +37,15 @@ TEST(OpenvinoFindTest, FindsTheVersionedNameOfThePythonPackage) {
 
 TEST(OpenvinoFindTest, TakesTheNewestVersionByNumber) {
   const auto facts = with_variable(kLibraryVariable, "/l");
-  EXPECT_THAT(
-      found(facts, FakeFileSystem({"/l/libopenvino_c.so.2541", "/l/libopenvino_c.so.10000", "/l/libopenvino_c.so.2641"})),
-      ElementsAre("/l/libopenvino_c.so.10000", "/l/libopenvino_c.so.2641", "/l/libopenvino_c.so.2541"));
+  EXPECT_THAT(found(facts, FakeFileSystem(
+                               {"/l/libopenvino_c.so.2541", "/l/libopenvino_c.so.10000", "/l/libopenvino_c.so.2641"})),
+              ElementsAre("/l/libopenvino_c.so.10000", "/l/libopenvino_c.so.2641", "/l/libopenvino_c.so.2541"));
 }
 
 TEST(OpenvinoFindTest, LeavesAsideWhatOnlyLooksLikeTheLibrary) {
   const auto facts = with_variable(kLibraryVariable, "/l");
   EXPECT_THAT(found(facts, FakeFileSystem({"/l/libopenvino_c.so.txt", "/l/libopenvino_c.so.2641.sig",
-                                        "/l/libopenvino.so.2641", "/l/xlibopenvino_c.so", "/l/libopenvino_c.so."})),
+                                           "/l/libopenvino.so.2641", "/l/xlibopenvino_c.so", "/l/libopenvino_c.so."})),
               IsEmpty());
 }
 
@@ -71,8 +71,8 @@ TEST(OpenvinoFindTest, AVariableThatLeadsNowhereIsNotPaperedOver) {
 
 TEST(OpenvinoFindTest, KnowsIntelsFoldersOnBothArchitectures) {
   const FakeFileSystem files({"/opt/intel/openvino_2024.6/runtime/lib/intel64/libopenvino_c.so.2460",
-                           "/opt/intel/openvino_2026.4/runtime/lib/intel64/libopenvino_c.so.2641",
-                           "/opt/intel/openvino_2026.4/runtime/lib/aarch64/libopenvino_c.so.2641"});
+                              "/opt/intel/openvino_2026.4/runtime/lib/intel64/libopenvino_c.so.2641",
+                              "/opt/intel/openvino_2026.4/runtime/lib/aarch64/libopenvino_c.so.2641"});
   SearchFacts facts;
   EXPECT_THAT(found(facts, files), ElementsAre("/opt/intel/openvino_2026.4/runtime/lib/intel64/libopenvino_c.so.2641",
                                                "/opt/intel/openvino_2024.6/runtime/lib/intel64/libopenvino_c.so.2460"));
@@ -100,7 +100,7 @@ TEST(OpenvinoFindTest, NeverLooksInTheCurrentFolder) {
   facts.variables["LD_LIBRARY_PATH"] = ":.:relative";
   facts.variables["CONDA_PREFIX"] = "relative";
   EXPECT_THAT(found(facts, FakeFileSystem({"./libopenvino_c.so", "libopenvino_c.so", "relative/libopenvino_c.so",
-                                        "/libopenvino_c.so"})),
+                                           "/libopenvino_c.so"})),
               IsEmpty());
 }
 
