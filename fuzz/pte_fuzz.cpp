@@ -15,6 +15,7 @@
 
 namespace {
 
+namespace core = latebind::core;
 namespace pte = latebind::pte;
 
 void require(bool holds) {

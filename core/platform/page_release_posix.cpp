@@ -84,10 +84,11 @@ std::vector<std::span<const std::byte>> unwritten_file_parts(std::span<const std
 }
 
 void drop_pages(std::span<const std::byte> part) {
-  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto begin = (reinterpret_cast<std::uintptr_t>(part.data()) + page - 1) / page * page;
-  const auto end = (reinterpret_cast<std::uintptr_t>(part.data()) + part.size()) / page * page;
-  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t before = (page - reinterpret_cast<std::uintptr_t>(part.data()) % page) % page;
+  if (part.size() < before + page) return;
+  const auto pages = part.subspan(before, (part.size() - before) / page * page);
+  ::madvise(const_cast<std::byte*>(pages.data()), pages.size(), MADV_DONTNEED);
 }
 
 }  // namespace latebind::platform

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -35,8 +36,9 @@ class FakeBackendTest : public testing::Test {
   void TearDown() override {
     executables_.clear();
     backend_.reset();
-    // Runs that hung may be on their way back still.
-    while (abandoned_requests() != 0) {
+    // Runs that hung may be on their way back still, and so may threads that nobody waits for.
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (abandoned_requests() != 0 || (fake_.alive() != 0 && std::chrono::steady_clock::now() < patience)) {
       fake_.script("");
       std::this_thread::yield();
     }
