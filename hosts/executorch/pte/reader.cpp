@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 
 #include "hosts/executorch/pte/layout.h"
 #include "hosts/executorch/pte/values.h"
@@ -16,6 +18,13 @@ using core::Status;
 using core::StatusCode;
 
 namespace fb = executorch_flatbuffer;
+
+// flatbuffers' verifier does not look where the numbers of a list lie, so that they may lie anywhere.
+std::int64_t number_at(const flatbuffers::Vector<std::int64_t>& list, std::size_t index) {
+  std::int64_t number = 0;
+  std::memcpy(&number, list.Data() + index * sizeof number, sizeof number);
+  return flatbuffers::EndianScalar(number);
+}
 
 std::string_view view_of(const flatbuffers::String* text) {
   return text == nullptr ? std::string_view() : std::string_view(text->c_str(), text->size());
@@ -175,7 +184,7 @@ Result<Method> method_from(const VerifiedProgram& program, const std::vector<Seg
     return too_many("planned memories in a method", count_of(plan.non_const_buffer_sizes()), kValuesMax);
   }
   for (std::size_t i = 1; i < count_of(plan.non_const_buffer_sizes()); ++i)
-    method.planned_bytes.push_back(plan.non_const_buffer_sizes()->Get(static_cast<flatbuffers::uoffset_t>(i)));
+    method.planned_bytes.push_back(number_at(*plan.non_const_buffer_sizes(), i));
   LB_RETURN_IF_ERROR(count_instructions(plan, method));
   return method;
 }

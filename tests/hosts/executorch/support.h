@@ -10,11 +10,12 @@
 #include <executorch/runtime/backend/options.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,7 +56,8 @@ class HostTensor {
   }
   template <class T>
   HostTensor& fill(const std::vector<T>& values) {
-    std::memcpy(bytes_.data(), values.data(), std::min(bytes_.size(), values.size() * sizeof(T)));
+    const auto bytes = std::as_bytes(std::span(values));
+    std::copy_n(bytes.begin(), std::min(bytes_.size(), bytes.size()), bytes_.begin());
     return *this;
   }
 
