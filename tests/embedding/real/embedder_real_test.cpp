@@ -88,6 +88,10 @@ struct Case {
   double least_cosine;
 };
 
+void PrintTo(const Case& one, std::ostream* out) {
+  *out << one.placement;
+}
+
 class EmbedderRealTest : public ::testing::TestWithParam<Case> {
  protected:
   static core::Registry make_registry() {

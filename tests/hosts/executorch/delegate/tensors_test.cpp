@@ -18,6 +18,10 @@ struct Kind {
   const char* name;
 };
 
+void PrintTo(const Kind& kind, std::ostream* out) {
+  *out << kind.name;
+}
+
 class ElementTypeTest : public DelegateTest, public ::testing::WithParamInterface<Kind> {};
 
 // Stock: refuses u16, u32 and u64, by their numbers ("unsupported scalar type 27").

@@ -208,6 +208,10 @@ struct Refusal {
   const char* text;
 };
 
+void PrintTo(const Refusal& refusal, std::ostream* out) {
+  *out << refusal.name;
+}
+
 class PteConverterRefusalTest : public ::testing::TestWithParam<Refusal> {};
 
 TEST_P(PteConverterRefusalTest, NamesTheReasonAndWritesNothing) {

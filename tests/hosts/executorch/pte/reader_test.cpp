@@ -151,6 +151,10 @@ struct Hostile {
   const char* text;
 };
 
+void PrintTo(const Hostile& hostile, std::ostream* out) {
+  *out << hostile.name;
+}
+
 class PteHostileTest : public ::testing::TestWithParam<Hostile> {};
 
 TEST_P(PteHostileTest, IsRefusedByWhatIsWrong) {

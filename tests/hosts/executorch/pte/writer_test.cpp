@@ -169,6 +169,10 @@ struct Refusal {
   const char* text;
 };
 
+void PrintTo(const Refusal& refusal, std::ostream* out) {
+  *out << refusal.name;
+}
+
 class PteWriterRefusalTest : public ::testing::TestWithParam<Refusal> {};
 
 TEST_P(PteWriterRefusalTest, NamesWhatIsWrongAndWritesNothing) {
