@@ -9,7 +9,7 @@ namespace latebind::platform {
 namespace {
 
 // What is read within one is what counts at most: some ten MiB.
-constexpr std::chrono::milliseconds kPeriod{8};
+constexpr std::chrono::milliseconds kPeriod{4};
 
 // Less is not worth a thread.
 constexpr std::size_t kLeast = std::size_t{8} << 20;

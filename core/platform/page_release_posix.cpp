@@ -46,6 +46,17 @@ std::optional<Mapping> parse_mapping(std::string_view line) {
   return mapping;
 }
 
+// Asked first, because it is quick: the system looks at every page for what it tells in smaps.
+bool touches_unwritable_file(std::uintptr_t begin, std::uintptr_t end) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    const auto mapping = parse_mapping(line);
+    if (!mapping || mapping->begin >= end) return false;
+    if (mapping->end > begin && mapping->of_a_file && mapping->read_only) return true;
+  }
+  return false;
+}
+
 // "Anonymous:             4 kB": pages that are not the file's any more.
 bool tells_of_own_pages(std::string_view line) {
   const std::string_view key = next_word(line);
@@ -58,6 +69,7 @@ std::vector<std::span<const std::byte>> unwritten_file_parts(std::span<const std
   const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
   const std::uintptr_t end = begin + bytes.size();
   std::vector<std::span<const std::byte>> parts;
+  if (!touches_unwritable_file(begin, end)) return parts;
   std::optional<Mapping> mapping;  // that the lines are about, when it is one of a file that nobody may write to
   bool is_unwritten = false;       // its line on pages was there, and there are none
   const auto take = [&] {
