@@ -2,6 +2,7 @@
 #include <executorch/extension/data_loader/buffer_data_loader.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <random>
@@ -102,6 +103,19 @@ TEST_F(BesideStockTest, ABlobOfAnotherVersionIsRefusedWithTheVersions) {
   Module module(folder.write(spec, other), Module::LoadMode::Mmap);
   EXPECT_EQ(module.load_method("forward"), et::Error::DelegateInvalidCompatibility);
   EXPECT_THAT(said(), HasSubstr("refuses the blob"));
+}
+
+// OpenVINO alone takes 1.5 times the payload for it: the mapping, and the weights as it lays them out.
+TEST_F(BesideStockTest, LoadingAMappedPayloadPeaksBelow1Point2OfItsSize) {
+  // The library and its threads are there before.
+  EXPECT_FALSE(run(spec, blob, "first.pte").empty());
+  const std::string file = folder.write(with("precision", "f32"), blob);
+  ::malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << "5";
+  const auto before = platform::resident_bytes();
+  Module module(file, Module::LoadMode::Mmap);
+  ASSERT_EQ(module.load_method("forward"), et::Error::Ok) << said();
+  EXPECT_LT(static_cast<double>(platform::peak_resident_bytes() - before), 1.2 * static_cast<double>(blob.size()));
 }
 
 TEST_F(BesideStockTest, ABlobThatIsCutOffIsAnErrorWhereverItEnds) {
