@@ -23,6 +23,8 @@ using core::StatusCode;
 // What compiling takes at its worst, as a multiple of the model's size: the vendors' compilers hold it several times.
 constexpr std::uint64_t kMemoryPerJob = 6;
 
+constexpr std::int64_t kDimensionMax = 1 << 24;
+
 // The word of --shapes when it is one.
 std::string_view word_of_shapes(const CompileOptions& options) {
   if (options.shapes.size() != 1) return {};
@@ -35,7 +37,7 @@ std::string_view word_of_shapes(const CompileOptions& options) {
 Result<std::vector<core::Shape>> parse_shapes(const std::vector<std::string>& items) {
   std::vector<core::Shape> shapes;
   for (const std::string& item : items) {
-    LB_ASSIGN_OR_RETURN(shapes.emplace_back(), parse_shape("--shapes", item, 1));
+    LB_ASSIGN_OR_RETURN(shapes.emplace_back(), parse_dims("--shapes", item, 1, kDimensionMax));
   }
   return shapes;
 }

@@ -117,19 +117,21 @@ void fill_random(ElementType type, std::uint64_t seed, std::span<std::byte> byte
   }
 }
 
-Result<Shape> parse_shape(std::string_view option, std::string_view text, std::int64_t least) {
-  if (text == "scalar") return Shape{};
-  std::vector<std::int64_t> dims;
-  std::string_view rest = text;
+Result<Shape> parse_dims(std::string_view option, std::string_view text, std::int64_t least, std::int64_t most) {
   const std::string what = fmt::format("{}: a dimension", option);
-  for (;;) {
+  std::vector<std::int64_t> dims;
+  for (std::string_view rest = text;;) {
     const auto cross = rest.find('x');
-    LB_ASSIGN_OR_RETURN(const std::int64_t dim,
-                        core::parse_integer(what, rest.substr(0, cross), least, std::int64_t{1} << 40));
+    LB_ASSIGN_OR_RETURN(const std::int64_t dim, core::parse_integer(what, rest.substr(0, cross), least, most));
     dims.push_back(dim);
     if (cross == std::string_view::npos) return Shape::make(dims);
     rest.remove_prefix(cross + 1);
   }
+}
+
+Result<Shape> parse_shape(std::string_view option, std::string_view text) {
+  if (text == "scalar") return Shape{};
+  return parse_dims(option, text, 0, std::int64_t{1} << 40);
 }
 
 Result<std::vector<RunInput>> make_inputs(std::span<const TensorInfo> declared, const InputWishes& wishes) {

@@ -46,9 +46,11 @@ inline constexpr std::size_t kRandomBytesMax = std::size_t{4} << 30;
                                                                              std::string_view option,
                                                                              const std::vector<std::string>& given);
 
-// "1x128" as a shape, no dimension below `least`; "scalar" is rank 0. `option`: who says so, for messages.
-[[nodiscard]] core::Result<core::Shape> parse_shape(std::string_view option, std::string_view text,
-                                                    std::int64_t least = 0);
+// "1x128" as a shape, every dimension from `least` to `most`. `option`: who says so, for messages.
+[[nodiscard]] core::Result<core::Shape> parse_dims(std::string_view option, std::string_view text, std::int64_t least,
+                                                   std::int64_t most);
+// The same with dimensions as large as any, and "scalar" for rank 0.
+[[nodiscard]] core::Result<core::Shape> parse_shape(std::string_view option, std::string_view text);
 
 // Fills `bytes` with random elements of `type`. The same seed gives the same bytes on every machine.
 void fill_random(core::ElementType type, std::uint64_t seed, std::span<std::byte> bytes);

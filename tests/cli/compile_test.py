@@ -306,7 +306,8 @@ def test_a_failed_target_fails_the_command_unless_told_to_go_on(tmp_path):
 
 
 def test_wrong_command_lines(tmp_path):
-    assert "--shapes" in bad(2, "compile", TINY, "--target", "cpu", "--shapes", "1xx", "-o", tmp_path / "b")
+    for shapes in "1xx", "scalar", "0x8", "1x16777217":
+        assert "--shapes" in bad(2, "compile", TINY, "--target", "cpu", "--shapes", shapes, "-o", tmp_path / "b")
     assert run("compile", TINY, "-o", tmp_path / "b").returncode == 2
     assert run("compile", TINY, "--target", "cpu").returncode == 2
     assert "no such folder" in bad(1, "compile", tmp_path / "nowhere", "--target", "cpu", "-o", tmp_path / "b")
