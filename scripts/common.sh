@@ -23,6 +23,12 @@ fail() {
   printf '%s: %s\n' "$(basename "$0")" "$*" >&2
   exit 1
 }
+# misuse ARGUMENT: for scripts that have usage().
+misuse() {
+  usage >&2
+  printf "%s: unknown argument '%s'\n" "$(basename "$0")" "$1" >&2
+  exit 2
+}
 
 # build PRESET [TARGET…]: configures when that was never done (CMake does it again by itself when
 # its files change), then builds.

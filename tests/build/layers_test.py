@@ -1,13 +1,11 @@
 """scripts/check_layers finds each wrong arrow, and nothing in the project's own sources."""
 
-import importlib.machinery
-import importlib.util
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
-from support import SOURCE
+from support import SOURCE, load_script
 
 CHECK = SOURCE / "scripts" / "check_layers"
 
@@ -17,18 +15,10 @@ def check(root):
     return subprocess.run([CHECK, str(root)], capture_output=True, text=True)
 
 
-def load():
-    """The check as a module: many small trees are looked at faster without a process for each."""
-    loader = importlib.machinery.SourceFileLoader("check_layers", str(CHECK))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_layers", loader))
-    loader.exec_module(module)
-    return module
-
-
 class LayersTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.module = load()
+        cls.module = load_script(CHECK)
 
     def findings(self, path, text):
         """What the check says about a tree with this one file."""

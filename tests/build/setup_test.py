@@ -155,7 +155,7 @@ class SetupTest(unittest.TestCase):
 
     def test_unknown_arguments_are_refused(self):
         done = self.setup_script("runtimes")
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 2)
         self.assertIn("unknown argument 'runtimes'", done.stderr)
 
 

@@ -1,5 +1,7 @@
 """What the tests of this folder share."""
 
+import importlib.machinery
+import importlib.util
 import os
 import re
 import subprocess
@@ -20,3 +22,11 @@ def run(*command, **options):
     if done.returncode != 0:
         raise AssertionError(f"{command} ended with {done.returncode}: {done.stderr}{done.stdout}")
     return done.stdout
+
+
+def load_script(path):
+    """A check of scripts/ as a module: many small trees are looked at faster without a process for each."""
+    loader = importlib.machinery.SourceFileLoader(path.name, str(path))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(path.name, loader))
+    loader.exec_module(module)
+    return module
