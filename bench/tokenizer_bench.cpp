@@ -29,7 +29,7 @@ void encode(benchmark::State& state, const std::string& text) {
     if (!tokenizer()->encode(text, 512, ids).ok()) state.SkipWithError("the text was refused");
     tokens += ids.size();
   }
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * text.size()));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(text.size()));
   state.counters["tokens/s"] = benchmark::Counter(static_cast<double>(tokens), benchmark::Counter::kIsRate);
 }
 

@@ -81,11 +81,9 @@ Result<Work> prepare(std::span<const std::byte> file, const Conversion& conversi
   if (conversion.from.size() != conversion.to.size()) {
     return unsupported(fmt::format("'{}' and '{}' differ in length", conversion.from, conversion.to));
   }
-  const auto verified = verify_program(file);
-  if (!verified.ok()) return verified.status();
-  auto program = read_program(file);
-  if (!program.ok()) return program.status();
-  Work work{*verified, *std::move(program), offsets_of(*verified), {}, {}, {}, {}};
+  LB_ASSIGN_OR_RETURN(const VerifiedProgram verified, verify_program(file));
+  LB_ASSIGN_OR_RETURN(Program program, read_program(file));
+  Work work{verified, std::move(program), offsets_of(verified), {}, {}, {}, {}};
   std::set<std::string_view> seen;
   for (std::size_t m = 0; m < work.program.methods.size(); ++m) {
     const auto* plan = work.verified.root->execution_plan()->Get(static_cast<flatbuffers::uoffset_t>(m));
@@ -286,30 +284,28 @@ Status write_edited(std::span<const std::byte> file, std::vector<Edit> edits, co
 }  // namespace
 
 Result<Convertible> inspect_conversion(std::span<const std::byte> file, const Conversion& conversion) {
-  auto work = prepare(file, conversion);
-  if (!work.ok()) return work.status();
-  return work->found;
+  LB_ASSIGN_OR_RETURN(Work work, prepare(file, conversion));
+  return std::move(work.found);
 }
 
 Status convert_program(std::span<const std::byte> file, const Conversion& conversion, const Sink& sink) {
-  const auto work = prepare(file, conversion);
-  if (!work.ok()) return work.status();
+  LB_ASSIGN_OR_RETURN(const Work work, prepare(file, conversion));
   std::vector<Edit> edits;
-  LB_RETURN_IF_ERROR(edit_ids(*work, conversion, edits));
+  LB_RETURN_IF_ERROR(edit_ids(work, conversion, edits));
   if (conversion.payload) {
     if (conversion.payload->size == 0 || !conversion.payload->write) {
       return {StatusCode::kInvalidArgument, "cannot convert a program: there is no payload for the delegate"};
     }
-    if (work->found.payloads != 1) {
+    if (work.found.payloads != 1) {
       return unsupported(
           fmt::format("its {} delegates have {} different payloads, and one model can not replace them; "
                       "without a model they keep theirs",
-                      work->found.delegates, work->found.payloads));
+                      work.found.delegates, work.found.payloads));
     }
-    const Delegate& ours = work->delegates.front();
-    LB_RETURN_IF_ERROR(check_users(*work, ours));
+    const Delegate& ours = work.delegates.front();
+    LB_RETURN_IF_ERROR(check_users(work, ours));
     const auto edit = ours.is_inline ? edit_inline : edit_segment;
-    LB_RETURN_IF_ERROR(edit(*work, *conversion.payload, edits));
+    LB_RETURN_IF_ERROR(edit(work, *conversion.payload, edits));
   }
   return write_edited(file, std::move(edits), conversion, sink);
 }

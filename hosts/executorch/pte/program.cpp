@@ -42,12 +42,11 @@ Status write_payload(const Payload& payload, const Sink& sink) {
                   fmt::format("cannot write a program: the payload is {} than it said", how));
   };
   std::uint64_t written = 0;
-  Status status = payload.write([&](std::span<const std::byte> part) -> Status {
+  LB_RETURN_IF_ERROR(payload.write([&](std::span<const std::byte> part) -> Status {
     if (part.size() > payload.size - written) return wrong("longer");
     written += part.size();
     return sink(part);
-  });
-  if (!status.ok()) return status;
+  }));
   return written == payload.size ? Status() : wrong("shorter");
 }
 

@@ -100,18 +100,15 @@ Status find_payload(const VerifiedProgram& program, const std::vector<Segment>& 
 Result<Delegate> delegate_from(const VerifiedProgram& program, const std::vector<Segment>& segments,
                                const fb::BackendDelegate& stored) {
   Delegate delegate;
-  auto id = name_from(stored.id(), "delegate");
-  if (!id.ok()) return id.status();
-  delegate.id = *id;
+  LB_ASSIGN_OR_RETURN(delegate.id, name_from(stored.id(), "delegate"));
   LB_RETURN_IF_ERROR(find_payload(program, segments, stored.processed(), delegate));
   if (count_of(stored.compile_specs()) > kSpecsMax) {
     return too_many("compile specs for a delegate", count_of(stored.compile_specs()), kSpecsMax);
   }
   for (std::size_t i = 0; i < count_of(stored.compile_specs()); ++i) {
     const fb::CompileSpec* spec = stored.compile_specs()->Get(static_cast<flatbuffers::uoffset_t>(i));
-    auto key = name_from(spec->key(), "compile spec");
-    if (!key.ok()) return key.status();
-    DelegateSpec one{*key, {}};
+    DelegateSpec one;
+    LB_ASSIGN_OR_RETURN(one.key, name_from(spec->key(), "compile spec"));
     if (spec->value() != nullptr) one.value = std::as_bytes(std::span(spec->value()->data(), spec->value()->size()));
     delegate.compile_specs.push_back(one);
   }
@@ -158,16 +155,10 @@ Status count_instructions(const fb::ExecutionPlan& plan, Method& method) {
 Result<Method> method_from(const VerifiedProgram& program, const std::vector<Segment>& segments,
                            const fb::ExecutionPlan& plan) {
   Method method;
-  auto name = name_from(plan.name(), "method");
-  if (!name.ok()) return name.status();
-  method.name = *name;
+  LB_ASSIGN_OR_RETURN(method.name, name_from(plan.name(), "method"));
   method.values = count_of(plan.values());
-  auto inputs = values_from(plan, plan.inputs(), "inputs", kValuesMax);
-  if (!inputs.ok()) return inputs.status();
-  method.inputs = *std::move(inputs);
-  auto outputs = values_from(plan, plan.outputs(), "outputs", kValuesMax);
-  if (!outputs.ok()) return outputs.status();
-  method.outputs = *std::move(outputs);
+  LB_ASSIGN_OR_RETURN(method.inputs, values_from(plan, plan.inputs(), "inputs", kValuesMax));
+  LB_ASSIGN_OR_RETURN(method.outputs, values_from(plan, plan.outputs(), "outputs", kValuesMax));
   if (plan.container_meta_type() != nullptr) {
     name_values(method.inputs, plan.container_meta_type()->encoded_inp_str());
     name_values(method.outputs, plan.container_meta_type()->encoded_out_str());
@@ -176,9 +167,8 @@ Result<Method> method_from(const VerifiedProgram& program, const std::vector<Seg
     return too_many("delegates in a method", count_of(plan.delegates()), kDelegatesMax);
   }
   for (std::size_t i = 0; i < count_of(plan.delegates()); ++i) {
-    auto delegate = delegate_from(program, segments, *plan.delegates()->Get(static_cast<flatbuffers::uoffset_t>(i)));
-    if (!delegate.ok()) return delegate.status();
-    method.delegates.push_back(*std::move(delegate));
+    const fb::BackendDelegate& stored = *plan.delegates()->Get(static_cast<flatbuffers::uoffset_t>(i));
+    LB_ASSIGN_OR_RETURN(method.delegates.emplace_back(), delegate_from(program, segments, stored));
   }
   if (count_of(plan.non_const_buffer_sizes()) > kValuesMax) {
     return too_many("planned memories in a method", count_of(plan.non_const_buffer_sizes()), kValuesMax);
@@ -192,15 +182,12 @@ Result<Method> method_from(const VerifiedProgram& program, const std::vector<Seg
 }  // namespace
 
 Result<Program> read_program(std::span<const std::byte> file) {
-  const auto verified = verify_program(file);
-  if (!verified.ok()) return verified.status();
-  const fb::Program& root = *verified->root;
+  LB_ASSIGN_OR_RETURN(const VerifiedProgram verified, verify_program(file));
+  const fb::Program& root = *verified.root;
   Program program;
   program.version = root.version();
-  program.flatbuffer_bytes = verified->layout.program_size;
-  auto segments = segments_from(*verified);
-  if (!segments.ok()) return segments.status();
-  program.segments = *std::move(segments);
+  program.flatbuffer_bytes = verified.layout.program_size;
+  LB_ASSIGN_OR_RETURN(program.segments, segments_from(verified));
   if (root.constant_segment() != nullptr && count_of(root.constant_segment()->offsets()) > 1) {
     program.constants = count_of(root.constant_segment()->offsets()) - 1;
   } else if (count_of(root.constant_buffer()) > 1) {
@@ -210,18 +197,15 @@ Result<Program> read_program(std::span<const std::byte> file) {
     return too_many("named data", count_of(root.named_data()), kSegmentsMax);
   }
   for (std::size_t i = 0; i < count_of(root.named_data()); ++i) {
-    auto name = name_from(root.named_data()->Get(static_cast<flatbuffers::uoffset_t>(i))->key(), "datum");
-    if (!name.ok()) return name.status();
-    program.named_data.push_back(*name);
+    const auto* key = root.named_data()->Get(static_cast<flatbuffers::uoffset_t>(i))->key();
+    LB_ASSIGN_OR_RETURN(program.named_data.emplace_back(), name_from(key, "datum"));
   }
   if (count_of(root.execution_plan()) > kMethodsMax) {
     return too_many("methods", count_of(root.execution_plan()), kMethodsMax);
   }
   for (std::size_t i = 0; i < count_of(root.execution_plan()); ++i) {
-    auto method =
-        method_from(*verified, program.segments, *root.execution_plan()->Get(static_cast<flatbuffers::uoffset_t>(i)));
-    if (!method.ok()) return method.status();
-    program.methods.push_back(*std::move(method));
+    const fb::ExecutionPlan& plan = *root.execution_plan()->Get(static_cast<flatbuffers::uoffset_t>(i));
+    LB_ASSIGN_OR_RETURN(program.methods.emplace_back(), method_from(verified, program.segments, plan));
   }
   if (program.methods.empty()) return damaged("it has no method");
   return program;

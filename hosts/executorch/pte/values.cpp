@@ -93,9 +93,7 @@ Result<std::vector<Value>> values_from(const fb::ExecutionPlan& plan, const flat
     Value value;
     value.kind = kind_of(stored->val_type());
     if (const fb::Tensor* tensor = stored->val_as_Tensor(); tensor != nullptr) {
-      auto read = tensor_from(*tensor);
-      if (!read.ok()) return read.status();
-      value.tensor = *std::move(read);
+      LB_ASSIGN_OR_RETURN(value.tensor, tensor_from(*tensor));
     } else if (stored->val_type() == fb::KernelTypes::Tensor) {
       return damaged("a tensor is not there");
     }

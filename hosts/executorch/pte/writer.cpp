@@ -110,8 +110,7 @@ Result<std::vector<PlannedTensor>> plan(const ProgramSpec& spec, std::uint64_t& 
   std::vector<PlannedTensor> all;
   const auto add = [&](const std::vector<TensorSpec>& tensors, std::string_view what, bool planned) -> Status {
     for (const TensorSpec& tensor : tensors) {
-      auto bytes = checked_bytes(tensor, what);
-      if (!bytes.ok()) return bytes.status();
+      LB_ASSIGN_OR_RETURN(const std::uint64_t bytes, checked_bytes(tensor, what));
       PlannedTensor one{&tensor, tensor.dim_order, std::nullopt};
       if (one.dim_order.empty()) {
         one.dim_order.resize(tensor.sizes.size());
@@ -119,7 +118,7 @@ Result<std::vector<PlannedTensor>> plan(const ProgramSpec& spec, std::uint64_t& 
       }
       if (planned) {
         one.offset = planned_bytes;
-        planned_bytes += round_up(*bytes, kPlanAlignment);
+        planned_bytes += round_up(bytes, kPlanAlignment);
         if (planned_bytes > kTensorBytesMax) return misuse("its tensors need more than a tebibyte");
       }
       all.push_back(std::move(one));
@@ -223,29 +222,26 @@ Offset<fb::ExecutionPlan> add_method(FlatBufferBuilder& builder, const ProgramSp
 
 Result<std::string> collected(const Payload& payload) {
   std::string bytes;
-  Status status = write_payload(payload, [&](std::span<const std::byte> part) -> Status {
+  LB_RETURN_IF_ERROR(write_payload(payload, [&](std::span<const std::byte> part) -> Status {
     bytes.append(reinterpret_cast<const char*>(part.data()), part.size());
     return {};
-  });
-  if (!status.ok()) return status;
+  }));
   return bytes;
 }
 
 // The flatbuffer without the extended header.
 Result<std::string> flatbuffer_of(const ProgramSpec& spec, const Payload& payload) {
   std::uint64_t planned_bytes = 0;
-  const auto tensors = plan(spec, planned_bytes);
-  if (!tensors.ok()) return tensors.status();
+  LB_ASSIGN_OR_RETURN(const auto tensors, plan(spec, planned_bytes));
   FlatBufferBuilder builder;
-  const auto methods = builder.CreateVector(std::vector{add_method(builder, spec, *tensors, planned_bytes)});
+  const auto methods = builder.CreateVector(std::vector{add_method(builder, spec, tensors, planned_bytes)});
   const auto constants = empty_tables<fb::Buffer>(builder);
   auto data = empty_tables<fb::BackendDelegateInlineData>(builder);
   auto segments = empty_tables<fb::DataSegment>(builder);
   if (spec.inline_payload) {
-    const auto bytes = collected(payload);
-    if (!bytes.ok()) return bytes.status();
-    builder.ForceVectorAlignment(bytes->size(), 1, 16);
-    const auto stored = builder.CreateVector(reinterpret_cast<const std::uint8_t*>(bytes->data()), bytes->size());
+    LB_ASSIGN_OR_RETURN(const std::string bytes, collected(payload));
+    builder.ForceVectorAlignment(bytes.size(), 1, 16);
+    const auto stored = builder.CreateVector(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
     data = builder.CreateVector(std::vector{fb::CreateBackendDelegateInlineData(builder, stored)});
   } else {
     segments = builder.CreateVector(std::vector{fb::CreateDataSegment(builder, 0, payload.size)});
@@ -260,17 +256,16 @@ Result<std::string> flatbuffer_of(const ProgramSpec& spec, const Payload& payloa
 // What comes before the payload: the flatbuffer with the extended header after its first eight bytes, which moves the
 // rest by a multiple of every alignment in it.
 Result<std::string> head_of(const ProgramSpec& spec, const Payload& payload) {
-  const auto plain = flatbuffer_of(spec, payload);
-  if (!plain.ok()) return plain.status();
+  LB_ASSIGN_OR_RETURN(const std::string plain, flatbuffer_of(spec, payload));
   Layout layout;
-  layout.program_size = plain->size() + kHeaderBytes;
+  layout.program_size = plain.size() + kHeaderBytes;
   if (!spec.inline_payload) {
     layout.segment_base = round_up(layout.program_size, spec.payload_alignment);
     layout.segment_size = payload.size;
   }
-  const std::uint64_t root = read_number(bytes_of(*plain), 0, 4) + kHeaderBytes;
-  std::string head = number_bytes(root, 4) + plain->substr(kIdentifierAt, kIdentifier.size()) + header_bytes(layout);
-  head.append(*plain, kHeaderAt);
+  const std::uint64_t root = read_number(bytes_of(plain), 0, 4) + kHeaderBytes;
+  std::string head = number_bytes(root, 4) + plain.substr(kIdentifierAt, kIdentifier.size()) + header_bytes(layout);
+  head.append(plain, kHeaderAt);
   if (layout.segment_base != 0) head.resize(static_cast<std::size_t>(layout.segment_base), '\0');
   return head;
 }
@@ -283,19 +278,17 @@ bool is_built_in() {
 
 Status write_program(const ProgramSpec& spec, const Payload& payload, const Sink& sink) {
   LB_RETURN_IF_ERROR(check(spec, payload));
-  const auto head = head_of(spec, payload);
-  if (!head.ok()) return head.status();
-  if (Status status = sink(bytes_of(*head)); !status.ok() || spec.inline_payload) return status;
-  return write_payload(payload, sink);
+  LB_ASSIGN_OR_RETURN(const std::string head, head_of(spec, payload));
+  LB_RETURN_IF_ERROR(sink(bytes_of(head)));
+  return spec.inline_payload ? Status() : write_payload(payload, sink);
 }
 
 Result<std::string> program_bytes(const ProgramSpec& spec, std::string_view payload) {
   std::string program;
-  const Status status = write_program(spec, Payload::of(bytes_of(payload)), [&](std::span<const std::byte> part) {
+  LB_RETURN_IF_ERROR(write_program(spec, Payload::of(bytes_of(payload)), [&](std::span<const std::byte> part) {
     program.append(reinterpret_cast<const char*>(part.data()), part.size());
     return Status();
-  });
-  if (!status.ok()) return status;
+  }));
   return program;
 }
 
