@@ -97,6 +97,27 @@ class RunScratch {
   }
 };
 
+// An lb_output is a handle, and the executable wants outputs side by side: they are there while this lives. They go
+// back whatever happens, since the memory that callers bound to them is known nowhere else.
+class LentOutputs {
+ public:
+  LentOutputs(std::span<lb_output* const> from, std::vector<core::OutputTensor>& to) : from_(from), to_(to) {
+    to.resize(from.size());
+    for (size_t i = 0; i < from.size(); ++i)
+      to[i] = std::move(from[i]->tensor);
+  }
+  LentOutputs(const LentOutputs&) = delete;
+  LentOutputs& operator=(const LentOutputs&) = delete;
+  ~LentOutputs() {
+    for (size_t i = 0; i < from_.size(); ++i)
+      from_[i]->tensor = std::move(to_[i]);
+  }
+
+ private:
+  const std::span<lb_output* const> from_;
+  std::vector<core::OutputTensor>& to_;
+};
+
 core::Result<std::unique_ptr<lb_model>> load(const lb_runtime* runtime, const core::Model& model,
                                              const lb_load_options* options) {
   LB_ASSIGN_OR_RETURN(auto typed, api::typed(options, runtime->shared->registry));
@@ -304,15 +325,10 @@ lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_coun
     for (size_t i = 0; i < output_count; ++i) {
       if (outputs[i] == nullptr) return api::misuse(fmt::format("lb_model_run: output {} is NULL", i));
     }
-    // The outputs are moved in and out again: lb_output is a handle, the executable wants them side by side.
-    tensors.resize(output_count);
-    for (size_t i = 0; i < output_count; ++i)
-      tensors[i] = std::move(outputs[i]->tensor);
+    const LentOutputs lent({outputs, output_count}, tensors);
     std::shared_ptr<const core::Attestation> answered_by;
     core::Status status =
         model->placed->execute(views, tensors, run, read.answered_by != nullptr ? &answered_by : nullptr);
-    for (size_t i = 0; i < output_count; ++i)
-      outputs[i]->tensor = std::move(tensors[i]);
     if (status.ok() && answered_by) *read.answered_by = new lb_attestation{std::move(answered_by), 0};
     return status;
   });

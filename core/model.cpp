@@ -156,7 +156,7 @@ Model Model::with_check(Check check) const {
 
 Status Model::check_forms() const {
   if (forms_.empty()) {
-    return Status(StatusCode::kInvalidModel,
+    return Status(StatusCode::kIncompatibleBlob,
                   fmt::format("there are only compiled forms of {}, and none for this device", name_));
   }
   return check_ ? check_() : Status();

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace latebind::core {
 namespace {
@@ -181,6 +182,19 @@ Status TensorView::copy_to_contiguous(void* out) const {
     }
   }
   return {};
+}
+
+OutputTensor::OutputTensor(OutputTensor&& other) noexcept {
+  *this = std::move(other);
+}
+
+OutputTensor& OutputTensor::operator=(OutputTensor&& other) noexcept {
+  view_ = std::exchange(other.view_, {});
+  bound_ = std::exchange(other.bound_, false);
+  bound_data_ = std::exchange(other.bound_data_, nullptr);
+  capacity_bytes_ = std::exchange(other.capacity_bytes_, 0);
+  owned_ = std::move(other.owned_);
+  return *this;
 }
 
 OutputTensor OutputTensor::bound(void* data, std::size_t capacity_bytes) {

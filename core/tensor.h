@@ -109,6 +109,10 @@ struct TensorInfo {
 class OutputTensor {
  public:
   OutputTensor() = default;
+  // What was moved from is as new: it neither knows memory of the other's nor claims to have any.
+  OutputTensor(OutputTensor&& other) noexcept;
+  OutputTensor& operator=(OutputTensor&& other) noexcept;
+  ~OutputTensor() = default;
   // The run writes to `data`; an output larger than `capacity_bytes` is refused with kBufferTooSmall.
   static OutputTensor bound(void* data, std::size_t capacity_bytes);
 

@@ -12,6 +12,7 @@
 #include "backends/openvino/find.h"
 #include "backends/openvino/hardware.h"
 #include "backends/openvino/load.h"
+#include "backends/openvino/properties.h"
 #include "backends/openvino/quarantine.h"
 #include "backends/openvino/targets.h"
 
@@ -217,11 +218,11 @@ class OpenvinoBackend final : public core::Backend {
   }
 
   // An import goes by the properties of its core, and what is once set there can be replaced but not taken back. So
-  // imports have a core of their own, on which each sets all of our properties; and one that brings properties of the
-  // user's gets a core for itself.
+  // imports have a core of their own, on which each sets all of our properties; and one that sets more than the others
+  // do gets a core for itself: the user's properties, and the number of requests that a GPU or NPU is to expect.
   Result<std::shared_ptr<const Compiled>> import_alone(const Blob& blob, const std::string& device,
                                                        const CompileOptions& options) {
-    if (!options.properties.empty()) {
+    if (!options.properties.empty() || (options.requests != 0 && device_base(device) != "CPU")) {
       LB_ASSIGN_OR_RETURN(auto library, loader_->library());
       LB_ASSIGN_OR_RETURN(auto core, VendorCore::create(std::move(library)));
       return import_blob(std::move(core), blob, device, options);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <list>
 #include <map>
 #include <string>
 #include <utility>
@@ -9,7 +10,7 @@
 namespace latebind::openvino {
 namespace {
 
-// A request must be gone before the Compiled: members go in reverse order.
+// A request must be gone before the Compiled: members go in reverse order. Never assigned to, for that goes in order.
 struct Abandoned {
   std::shared_ptr<const Compiled> compiled;
   Request request;
@@ -17,17 +18,20 @@ struct Abandoned {
 
 struct Graveyard {
   std::mutex mutex;
-  // Guarded by mutex.
-  std::vector<Abandoned> requests;
+  // Guarded by mutex. A list: to move one into the place of another would free the other's Compiled first.
+  std::list<Abandoned> requests;
   std::map<std::string, std::size_t, std::less<>> hung;  // by device, those in quarantines included
 
-  // Frees what has come back. Under mutex.
-  void reap() {
-    std::erase_if(requests, [this](const Abandoned& abandoned) {
-      if (!abandoned.request.is_idle()) return false;
-      --hung[abandoned.compiled->device];
-      return true;
-    });
+  // Takes out what has come back. Under mutex; the caller frees it after unlocking, for that calls the vendor.
+  [[nodiscard]] std::list<Abandoned> reap() {
+    std::list<Abandoned> back;
+    for (auto next = requests.begin(); next != requests.end();) {
+      const auto one = next++;
+      if (!one->request.is_idle()) continue;
+      --hung[one->compiled->device];
+      back.splice(back.end(), requests, one);
+    }
+    return back;
   }
 };
 
@@ -41,8 +45,9 @@ Graveyard& graveyard() {
 
 Quarantine::~Quarantine() {
   if (reap() == 0) return;
+  std::list<Abandoned> back;
   const std::lock_guard lock(graveyard().mutex);
-  graveyard().reap();
+  back = graveyard().reap();
   for (Request& request : hung_) {
     graveyard().requests.push_back({compiled_, std::move(request)});
   }
@@ -75,16 +80,18 @@ std::size_t abandoned_requests() {
 }
 
 std::size_t abandoned_requests(std::string_view device) {
+  std::list<Abandoned> back;
   const std::lock_guard lock(graveyard().mutex);
-  graveyard().reap();
+  back = graveyard().reap();
   return static_cast<std::size_t>(std::ranges::count_if(graveyard().requests, [&](const Abandoned& abandoned) {
     return device.empty() || abandoned.compiled->device == device;
   }));
 }
 
 std::size_t hung_requests(std::string_view device) {
+  std::list<Abandoned> back;
   const std::lock_guard lock(graveyard().mutex);
-  graveyard().reap();
+  back = graveyard().reap();
   std::size_t sum = 0;
   for (const auto& [name, count] : graveyard().hung) {
     if (device.empty() || name == device) sum += count;

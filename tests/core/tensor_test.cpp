@@ -83,6 +83,23 @@ TEST(OutputTensorTest, KeepsItsBufferBetweenRunsOfTheSameSize) {
   EXPECT_EQ(output.view().shape, (Shape{2, 4}));
 }
 
+TEST(OutputTensorTest, WhatWasMovedFromIsAsNew) {
+  OutputTensor output;
+  ASSERT_TRUE(output.prepare(ElementType::kF32, {4}).ok());
+  const OutputTensor taken = std::move(output);
+  EXPECT_NE(taken.view().data, nullptr);
+  EXPECT_EQ(output.view().data, nullptr);  // NOLINT(bugprone-use-after-move): that is the question
+  const auto again = output.prepare(ElementType::kF32, {4});
+  ASSERT_TRUE(again.ok());
+  EXPECT_NE(*again, nullptr);
+
+  float memory = 0;
+  OutputTensor bound = OutputTensor::bound(&memory, sizeof memory);
+  output = std::move(bound);
+  EXPECT_TRUE(output.is_bound());
+  EXPECT_FALSE(bound.is_bound());  // NOLINT(bugprone-use-after-move)
+}
+
 TEST(OutputTensorTest, BoundMemoryThatIsTooSmallIsRefusedWithBothSizes) {
   std::array<float, 4> memory{};
   OutputTensor output = OutputTensor::bound(memory.data(), sizeof memory);

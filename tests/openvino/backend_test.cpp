@@ -305,6 +305,16 @@ TEST_F(BlobTest, PropertiesOfOneImportDoNotReachTheNext) {
   EXPECT_EQ(fake_.calls("ov_core_create"), 3) << "one for all, one for imports, one for the import with properties";
 }
 
+TEST_F(BlobTest, TheRequestsThatOneGpuImportExpectsAreNotThoseOfTheNext) {
+  fake_.script("device GPU\n");
+  auto blob = backend_->compile(fake_model(kAddModel), "GPU", {});
+  ASSERT_TRUE(blob.ok()) << blob.status().to_string();
+  EXPECT_TRUE(blob_status(*blob, {.requests = 1}, "GPU").ok());
+  EXPECT_EQ(fake_.calls("ov_core_create"), 2) << "one for all, one for the import with a number";
+  EXPECT_TRUE(blob_status(*blob, {}, "GPU").ok());
+  EXPECT_EQ(fake_.calls("ov_core_create"), 3) << "one for imports without";
+}
+
 TEST_F(BlobTest, AnotherLabelIsIncompatible) {
   const auto good = compile();
   ASSERT_TRUE(blob_status(good).ok());

@@ -297,6 +297,35 @@ TEST_F(ExecutableTest, NeverWaitsForAHungRunWhenItIsDestroyed) {
     std::this_thread::yield();
 }
 
+TEST_F(ExecutableTest, HungRunsOfTwoRuntimesAreFreedEachWithItsOwn) {
+  latebind::test::FakeOpenvino other;
+  auto other_backend = make_backend({.library_path = other.file().string()});
+  auto* executable = load(kAddModel, {.requests = 1});
+  auto loaded = other_backend->load(fake_model(kAddModel), "CPU", {.requests = 1});
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  auto others = *std::move(loaded);
+  fake_.script("hang\n");
+  other.script("hang\n");
+  EXPECT_EQ(add(*executable, within(milliseconds(1))).code(), StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(add(*others, within(milliseconds(1))).code(), StatusCode::kDeadlineExceeded);
+  executables_.clear();
+  backend_.reset();
+  others.reset();
+  other_backend.reset();
+  ASSERT_EQ(abandoned_requests(), 2U);
+  // The one that was given up first comes back first.
+  fake_.script("");
+  while (abandoned_requests() != 1)
+    std::this_thread::yield();
+  EXPECT_EQ(fake_.alive(), 0);
+  EXPECT_EQ(other.alive("request"), 1);
+  other.script("");
+  while (abandoned_requests() != 0)
+    std::this_thread::yield();
+  EXPECT_EQ(other.alive(), 0);
+  EXPECT_EQ(other.defects(), "");
+}
+
 TEST_F(ExecutableTest, ARunThatIsGivenUpTouchesNoneOfTheCallersMemory) {
   auto* executable = load(kAddModel, {.requests = 1});
   fake_.script("hang\n");

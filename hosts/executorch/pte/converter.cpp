@@ -52,11 +52,13 @@ struct Work {
   [[nodiscard]] std::uint64_t position_of(const void* place) const {
     return static_cast<std::uint64_t>(static_cast<const std::byte*>(place) - verified.file.data());
   }
-  // How many offsets lead there.
-  [[nodiscard]] std::size_t references_to(const void* place) const {
-    const std::uint64_t target = position_of(place);
+  // How many offsets lead to one of these. A look at each offset, however many targets there are.
+  [[nodiscard]] std::size_t references_to(const std::set<const void*>& places) const {
+    std::set<std::uint64_t> targets;
+    for (const void* place : places)
+      targets.insert(position_of(place));
     return static_cast<std::size_t>(std::ranges::count_if(
-        offsets.places, [&](const OffsetPlace& one) { return !one.is_vtable && one.target == target; }));
+        offsets.places, [&](const OffsetPlace& one) { return !one.is_vtable && targets.contains(one.target); }));
   }
 };
 
@@ -85,6 +87,7 @@ Result<Work> prepare(std::span<const std::byte> file, const Conversion& conversi
   LB_ASSIGN_OR_RETURN(Program program, read_program(file));
   Work work{verified, std::move(program), offsets_of(verified), {}, {}, {}, {}};
   std::set<std::string_view> seen;
+  std::set<std::pair<bool, std::size_t>> payloads;  // inline or not, and which
   for (std::size_t m = 0; m < work.program.methods.size(); ++m) {
     const auto* plan = work.verified.root->execution_plan()->Get(static_cast<flatbuffers::uoffset_t>(m));
     for (std::size_t d = 0; d < work.program.methods[m].delegates.size(); ++d) {
@@ -97,14 +100,13 @@ Result<Work> prepare(std::span<const std::byte> file, const Conversion& conversi
       if (work.delegates.empty()) {
         LB_ASSIGN_OR_RETURN(work.found.arguments, arguments_of(*plan, d));
       }
-      const bool is_new =
-          std::ranges::none_of(work.delegates, [&](const Delegate& other) { return same_payload(other, delegate); });
-      if (is_new) ++work.found.payloads;
+      payloads.emplace(delegate.is_inline, delegate.index);
       work.chosen.push_back(plan->delegates()->Get(static_cast<flatbuffers::uoffset_t>(d)));
       work.delegates.push_back(delegate);
     }
   }
   work.found.delegates = work.delegates.size();
+  work.found.payloads = payloads.size();
   if (work.delegates.empty()) {
     constexpr std::size_t kNamed = 8;
     std::string ids;
@@ -128,10 +130,8 @@ Status edit_ids(const Work& work, const Conversion& conversion, std::vector<Edit
   std::set<const void*> strings;
   for (const fb::BackendDelegate* delegate : work.chosen)
     strings.insert(delegate->id());
-  std::size_t references = 0;
-  for (const void* string : strings)
-    references += work.references_to(string);
-  if (references != fields.size()) return unsupported("something else than the delegates uses the text of their id");
+  if (work.references_to(strings) != fields.size())
+    return unsupported("something else than the delegates uses the text of their id");
   for (const void* string : strings) {
     const auto* text = static_cast<const flatbuffers::String*>(string);
     edits.push_back({work.position_of(text->c_str()), text->size(), std::string(conversion.to)});
@@ -219,7 +219,7 @@ Status edit_inline(const Work& work, const Payload& payload, std::vector<Edit>& 
     return unsupported("its payload lies in the flatbuffer, which has fields that this build does not know");
   }
   const auto* entry = work.verified.root->backend_delegate_data()->Get(static_cast<flatbuffers::uoffset_t>(ours.index));
-  if (work.references_to(entry) != 1 || work.references_to(entry->data()) != 1) {
+  if (work.references_to({entry}) != 1 || work.references_to({entry->data()}) != 1) {
     return unsupported("something else uses the bytes of its payload");
   }
   const std::uint64_t count_at = work.position_of(entry->data());

@@ -60,8 +60,10 @@ Result<std::uint64_t> checked_bytes(const TensorSpec& tensor, std::string_view w
   std::uint64_t bytes = size_of(tensor.type);
   for (const std::int32_t size : tensor.sizes) {
     if (size < 0) return refuse(fmt::format("has the dimension {}: dynamic ones need an upper bound", size));
+    if (size != 0 && bytes > kTensorBytesMax / static_cast<std::uint64_t>(size)) {
+      return refuse("is larger than a tebibyte");
+    }
     bytes *= static_cast<std::uint64_t>(size);
-    if (bytes > kTensorBytesMax) return refuse("is larger than a tebibyte");
   }
   if (!tensor.dim_order.empty()) {
     std::vector<std::uint8_t> sorted = tensor.dim_order;

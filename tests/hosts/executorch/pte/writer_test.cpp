@@ -204,6 +204,12 @@ const Refusal kRefusals[] = {
        spec.inputs[0].sizes = {1 << 30, 1 << 30};
      },
      "tebibyte"},
+    // 2^64 bytes, which are 0 to who multiplies before he looks.
+    {"TwoToThe64",
+     [](ProgramSpec& spec, Payload&) {
+       spec.inputs[0] = {.name = "ids", .type = ScalarType::kF32, .sizes = {1 << 30, 1 << 8, 1 << 24}};
+     },
+     "'ids' is larger than a tebibyte"},
     {"Together",
      [](ProgramSpec& spec, Payload&) {
        spec.outputs.assign(3, {.type = ScalarType::kU8, .sizes = {1 << 30, 1000}});
