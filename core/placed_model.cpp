@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -157,7 +158,11 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load_until(Slot& slot,
     slot.pending_load = std::make_shared<PendingLoad>();
     try {
       platform::run_detached([self = shared_from_this(), &slot, pending = slot.pending_load] {
-        auto outcome = self->load(slot, false);
+        Result<std::shared_ptr<Executable>> outcome = Status(StatusCode::kOutOfMemory, "no memory left for loading");
+        try {
+          outcome = self->load(slot, false);
+        } catch (const std::bad_alloc&) {  // nobody above would catch it
+        }
         const std::lock_guard done(self->mutex_);
         pending->outcome = std::move(outcome);
         slot.pending_load = nullptr;

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -140,7 +141,11 @@ std::vector<CompileOutcome> compile_all(const Model& model, std::span<const Comp
         continue;
       }
       tell(i, nullptr);
-      outcomes[i] = compile_one(model, jobs[i], run.strict);
+      try {
+        outcomes[i] = compile_one(model, jobs[i], run.strict);
+      } catch (const std::bad_alloc&) {  // on a thread of its own it would end the program
+        outcomes[i].status = Status(StatusCode::kOutOfMemory, "no memory left for compiling");
+      }
       if (!outcomes[i].status.ok() && !run.keep_going) stop = true;
       tell(i, &outcomes[i]);
     }

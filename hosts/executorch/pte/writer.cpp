@@ -120,7 +120,8 @@ Result<std::vector<PlannedTensor>> plan(const ProgramSpec& spec, std::uint64_t& 
       }
       if (planned) {
         one.offset = planned_bytes;
-        planned_bytes += round_up(bytes, kPlanAlignment);
+        // A tensor without elements has a place as well: ExecuTorch refuses one in a memory that is not there.
+        planned_bytes += round_up(std::max<std::uint64_t>(bytes, 1), kPlanAlignment);
         if (planned_bytes > kTensorBytesMax) return misuse("its tensors need more than a tebibyte");
       }
       all.push_back(std::move(one));

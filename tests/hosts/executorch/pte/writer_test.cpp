@@ -103,6 +103,15 @@ TEST(PteWriterTest, PlannedTensorsDoNotOverlap) {
   EXPECT_GE(static_cast<std::uint64_t>(method.planned_bytes.at(0)), end);
 }
 
+TEST(PteWriterTest, ATensorWithoutElementsHasMemoryToBeIn) {
+  ProgramSpec spec = small_spec();
+  spec.outputs = {{.name = "none", .sizes = {0, 2}}};
+  const AlignedBytes file(made(spec));
+  const auto program = read_program(file.span());
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_THAT(program->methods[0].planned_bytes, ElementsAre(64));
+}
+
 TEST(PteWriterTest, PayloadInTheFlatbufferIsReadBack) {
   ProgramSpec spec = small_spec();
   spec.inline_payload = true;
