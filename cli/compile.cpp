@@ -7,12 +7,14 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/byte_sink.h"
 #include "cli/compile_input.h"
 #include "cli/compile_options.h"
 #include "cli/compile_output.h"
+#include "cli/compile_place.h"
 #include "cli/compile_plan.h"
 #include "cli/json_text.h"
 #include "cli/messages.h"
@@ -77,6 +79,22 @@ Exit tell_end(const CompileOptions& options, const std::vector<CompileJob>& jobs
   return Exit::kGood;
 }
 
+// What in the line is of no use to a program that keeps what its delegate was given, or "".
+std::string check_unchanged(const CompileOptions& options) {
+  if (!options.targets.empty()) return "--target compiles a model: say with --model which one the program gets";
+  const std::pair<const char*, bool> given[] = {{"--shapes", options.shapes != std::vector<std::string>{kAutoShapes}},
+                                                {"--precision", options.runtime.flags.has("precision")},
+                                                {"--name", !options.name.empty()},
+                                                {"--package-version", !options.version.empty()},
+                                                {"--source", !options.source.empty()},
+                                                {"--revision", !options.revision.empty()},
+                                                {"--license", !options.licence.empty()}};
+  for (const auto& [option, is_given] : given) {
+    if (is_given) return fmt::format("{} is of a bundle: say with --model which model the program gets", option);
+  }
+  return "";
+}
+
 // What in the line does not go with the format, or "".
 std::string check_formats(const CompileOptions& options, bool is_program) {
   const std::string given = options.pte.given();
@@ -91,27 +109,34 @@ std::string check_formats(const CompileOptions& options, bool is_program) {
   if (options.add) return "--add makes a bundle: it does not go with a program of ExecuTorch";
   if (!given.empty() && given != "--model")
     return given + " does not go with a program that is converted: it keeps its own";
-  if (options.pte.model.empty() && !options.targets.empty()) {
-    return "--target compiles a model: say with --model which one the program gets";
+  return options.pte.model.empty() ? check_unchanged(options) : "";
+}
+
+// Whether the line makes sense, and what it reads is there; kGood to go on.
+Exit check_line(const CompileOptions& options, const Runtime& runtime, bool is_program) {
+  if (const auto status = check_shapes(options); !status.ok()) return misuse("compile", status.message());
+  if (options.add && options.format == CompileFormat::kBlob) {
+    return misuse("compile", "--add makes a bundle: --format blob does not go with it");
   }
-  return "";
+  if (const auto status = check_output(options, is_program); !status.ok()) return misuse("compile", status.message());
+  if (const auto status = check_input("MODEL", options.model); !status.ok()) return fail(status);
+  if (const auto wrong = check_formats(options, is_program); !wrong.empty()) return misuse("compile", wrong);
+  if (options.format == CompileFormat::kPte) {
+    if (const auto status = check_pte_options(options.pte, options.runtime, runtime); !status.ok()) {
+      return status.code() == StatusCode::kUnsupported ? fail(status) : misuse("compile", status.message());
+    }
+  }
+  if (options.pte.model.empty()) return Exit::kGood;
+  const auto status = check_input("--model", options.pte.model);
+  return status.ok() ? Exit::kGood : fail(status);
 }
 
 Exit compile(const CompileOptions& options) {
   const auto runtime = Runtime::make(options.runtime, core::PerformanceHint::kThroughput);
   if (!runtime.ok()) return misuse("compile", runtime.status().message());
-  if (const auto status = check_shapes(options); !status.ok()) return misuse("compile", status.message());
-  if (options.add && options.format == CompileFormat::kBlob) {
-    return misuse("compile", "--add makes a bundle: --format blob does not go with it");
-  }
   const auto source = platform::path_from_utf8(options.model);
   const bool is_program = is_pte(source);
-  if (const auto wrong = check_formats(options, is_program); !wrong.empty()) return misuse("compile", wrong);
-  if (options.format == CompileFormat::kPte) {
-    if (const auto status = check_pte_options(options.pte, *runtime); !status.ok()) {
-      return status.code() == StatusCode::kUnsupported ? fail(status) : misuse("compile", status.message());
-    }
-  }
+  if (const Exit exit = check_line(options, *runtime, is_program); exit != Exit::kGood) return exit;
   if (is_program && options.pte.model.empty()) {
     if (const auto status = convert_pte(platform::path_from_utf8(options.output), source, nullptr); !status.ok()) {
       return fail(status);
@@ -123,6 +148,9 @@ Exit compile(const CompileOptions& options) {
   const bool is_bundle = options.format == CompileFormat::kPte && core::is_bundle(platform::path_from_utf8(model));
   const auto input = read_compile_input(model, options.add || is_bundle);
   if (!input.ok()) return fail(input.status());
+  if (const auto status = check_output_of(*input, options.output); !status.ok()) {
+    return misuse("compile", status.message());
+  }
   std::vector<Status> refused;
   const auto jobs = plan_compile(options, *runtime, *input, refused);
   if (!jobs.ok()) return fail(jobs.status());
@@ -184,7 +212,8 @@ void add_compile(CLI::App& program, Action& chosen) {
            "bundle: one file, a ZIP; folder: the same unpacked; blob: what the vendor's compiler made, alone; pte: a "
            "program for ExecuTorch with the bundle in it. MODEL may be a bundle then.");
   options->pte.add_to(app);
-  add_text(app, "-o,--output", options->output, "FILE", "Where to write. It appears only when it is complete.")
+  add_text(app, "-o,--output", options->output, "FILE",
+           "Where to write; nothing that is read is written over. It appears only when it is complete.")
       ->required();
   add_integer(app, "--jobs", options->jobs, 1, kSideBySideMax,
               "How many are compiled at once; as many as processors and half of the free memory allow, if not given.");
@@ -194,7 +223,7 @@ void add_compile(CLI::App& program, Action& chosen) {
   app.add_flag(
       "--add", options->add,
       "MODEL is a bundle: what is in it is kept, and what is compiled from its portable model is added, instead "
-      "of a variant of the same name. FILE may be the bundle itself.");
+      "of a variant of the same name. FILE may be the bundle itself, but not on Windows.");
   add_text(app, "--name", options->name, "TEXT", "The package's name; the model's own, if not given.");
   add_text(app, "--package-version", options->version, "TEXT", "The package's version.");
   add_text(app, "--source", options->source, "TEXT", "Where the model comes from, for the package's metadata.");

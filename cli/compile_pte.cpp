@@ -70,6 +70,20 @@ Status check_value(const pte::CompileSpec& spec, const Runtime& runtime) {
   return {};
 }
 
+// The program must ask for what --precision says, in whatever order and whatever else it asks for.
+Status check_precisions(const std::vector<pte::CompileSpec>& specs, const std::vector<core::Precision>& wanted) {
+  const auto spec = std::ranges::find(specs, kPrecisionKey, &pte::CompileSpec::key);
+  if (spec == specs.end()) return {};
+  LB_ASSIGN_OR_RETURN(const auto asked, api::parse_precisions(spec->value));
+  for (const core::Precision precision : wanted) {
+    if (std::ranges::find(asked, precision) != asked.end()) continue;
+    return {StatusCode::kInvalidArgument,
+            fmt::format("--compile-spec precision={} contradicts --precision, which says {}: leave one of them out",
+                        spec->value, core::word_of(precision))};
+  }
+  return {};
+}
+
 // Those of the variants that are in a bundle already.
 template <class Add>
 void add_precisions_of(const core::Package& bundle, const Add& add) {
@@ -122,7 +136,7 @@ Status write_through(const std::filesystem::path& place, const std::function<Sta
 
 void PteOptions::add_to(CLI::App& app) {
   add_texts(
-      app, "--max-shape", max_shapes, "NAME=SHAPE",
+      app, "--max-shape", max_shapes, "NAME=DIMxDIM",
       "For --format pte: the largest shape of an input that the model leaves open, as ids=8x256, and of an output "
       "whose size depends on what is in the inputs. May be given several times. A model that embeds text has one "
       "unless it is given: one text of as many tokens as it takes.");
@@ -155,12 +169,13 @@ bool is_pte(const std::filesystem::path& file) {
   return pte::looks_like_program(std::as_bytes(std::span(head)));
 }
 
-Status check_pte_options(const PteOptions& options, const Runtime& runtime) {
+Status check_pte_options(const PteOptions& options, const RuntimeOptions& line, const Runtime& runtime) {
   if (!pte::is_built_in()) return pte::read_program({}).status();
+  LB_RETURN_IF_ERROR(check_max_shapes(options.max_shapes));
   LB_ASSIGN_OR_RETURN(const auto specs, specs_of(options));
   for (const pte::CompileSpec& spec : specs)
     LB_RETURN_IF_ERROR(check_value(spec, runtime).with_context("--compile-spec " + spec.key));
-  return {};
+  return line.flags.has("precision") ? check_precisions(specs, runtime.settings.precisions) : Status();
 }
 
 Status add_whole_portable(const CompileInput& input, core::PackageWriter& bundle) {

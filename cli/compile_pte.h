@@ -20,7 +20,7 @@ class App;
 namespace latebind::cli {
 
 struct PteOptions {
-  std::vector<std::string> max_shapes;     // NAME=SHAPE
+  std::vector<std::string> max_shapes;     // NAME=DIMxDIM…
   std::vector<std::string> compile_specs;  // KEY=VALUE
   std::string model;                       // for a program that is converted
   bool plan_inputs = false;
@@ -33,9 +33,11 @@ struct PteOptions {
 // True for a file that begins as a program does.
 [[nodiscard]] bool is_pte(const std::filesystem::path& file);
 
-// kInvalidArgument for compile specs that the delegate does not know, and for words that would be refused when the
-// program is loaded; kUnsupported when the build can not do it at all.
-[[nodiscard]] core::Status check_pte_options(const PteOptions& options, const Runtime& runtime);
+// kInvalidArgument for bounds that are none, for compile specs that the delegate does not know or that contradict
+// --precision in `line`, and for words that would be refused when the program is loaded; kUnsupported when the build
+// can not do it at all.
+[[nodiscard]] core::Status check_pte_options(const PteOptions& options, const RuntimeOptions& line,
+                                             const Runtime& runtime);
 
 // Adds the portable model of an embedding model as one ONNX file with its weights in it. A delegate has the bundle in
 // memory, and there OpenVINO takes no model whose weights lie beside it.

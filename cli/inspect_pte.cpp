@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "cli/messages.h"
@@ -71,13 +74,25 @@ std::string text_of(const Value& value) {
   return text;
 }
 
-// A compile spec's value for people: its text without the zeros that some exporters put behind it, or its size.
-std::string shown(std::span<const std::byte> value) {
+// A compile spec's value without the zeros that some exporters put behind it, or nothing for what is no short text.
+std::optional<std::string_view> text_in(std::span<const std::byte> value) {
   std::string_view text = view_of(value);
   text = text.substr(0, text.find_last_not_of('\0') + 1);
   const bool is_text =
       text.size() <= kSpecShown && std::ranges::all_of(text, [](char c) { return c >= 0x20 && c < 0x7F; });
-  return is_text ? fmt::format("'{}'", text) : fmt::format("{} bytes", value.size());
+  return is_text ? std::optional(text) : std::nullopt;
+}
+
+// For programs: the text itself, or the size of what is none.
+std::string plain(std::span<const std::byte> value) {
+  const auto text = text_in(value);
+  return text ? std::string(*text) : fmt::format("{} bytes", value.size());
+}
+
+// For people.
+std::string shown(std::span<const std::byte> value) {
+  const auto text = text_in(value);
+  return text ? fmt::format("'{}'", *text) : plain(value);
 }
 
 Json to_json(const Value& value) {
@@ -102,7 +117,7 @@ Json to_json(const Delegate& delegate) {
   json["inline"] = delegate.is_inline;
   json["compile_specs"] = Json::array();
   for (const auto& spec : delegate.compile_specs)
-    json["compile_specs"].push_back(Json{{"key", one_line(spec.key)}, {"value", shown(spec.value)}});
+    json["compile_specs"].push_back(Json{{"key", one_line(spec.key)}, {"value", plain(spec.value)}});
   return json;
 }
 

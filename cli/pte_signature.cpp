@@ -6,12 +6,17 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "cli/run_inputs.h"
 #include "core/engine.h"
+#include "core/onnx_structure.h"
+#include "core/platform/mapped_file.h"
 
 namespace latebind::cli {
 namespace {
@@ -22,19 +27,22 @@ using core::Status;
 using core::StatusCode;
 using core::TensorInfo;
 
+// ExecuTorch's sizes are int32.
+constexpr std::int64_t kBoundMax = INT32_MAX;
+
 struct Declared {
   std::vector<TensorInfo> inputs;
   std::vector<TensorInfo> outputs;
 };
 
 // As a CPU's runtime declares them; `shapes`: of the inputs, or none.
-Result<Declared> ask(const CompileInput& input, const Runtime& runtime, const std::vector<Shape>& shapes) {
+Result<Declared> ask(const core::Model& asked, const Runtime& runtime, const std::vector<Shape>& shapes) {
   LB_ASSIGN_OR_RETURN(const auto cpu, core::Placement::parse("cpu", runtime.registry));
   core::LoadOptions load;
   load.compile.input_shapes = shapes;
   load.compile.threads = runtime.load.compile.threads;
   load.shapes = core::ShapeMode::kDynamicShapes;
-  auto placed = runtime.engine().load(input.model, cpu, load);
+  auto placed = runtime.engine().load(asked, cpu, load);
   if (!placed.ok()) return placed.status().with_context("asking for the model's inputs and outputs");
   const auto& model = **placed;
   return Declared{{model.inputs().begin(), model.inputs().end()}, {model.outputs().begin(), model.outputs().end()}};
@@ -54,9 +62,33 @@ bool is_built_here(const CompileInput& input) {
   return input.folder && input.graph && input.folder->weights_file && input.folder->bert && input.graph->pooled;
 }
 
+// OpenVINO keeps an input that nothing uses when it reads an ONNX file, and leaves it out of the same bytes in memory,
+// where a program's model is: called with that input, the program would never run.
+Status check_all_used(const core::Model& model, const Runtime& runtime, const Declared& declared) {
+  const core::ModelForm* form = model.find(core::ModelFormat::kOnnx);
+  if (form == nullptr || form->file.empty()) return {};
+  LB_ASSIGN_OR_RETURN(auto opened, platform::MappedFile::open(form->file));
+  if (core::may_name_external_data(opened.bytes())) return {};
+  const auto mapped = std::make_shared<const platform::MappedFile>(std::move(opened));
+  const auto in_memory = core::Model::from_forms(
+      model.name(), {{.format = core::ModelFormat::kOnnx, .graph = {.owner = mapped, .bytes = mapped->bytes()}}});
+  LB_ASSIGN_OR_RETURN(const Declared seen, ask(in_memory, runtime, {}));
+  for (const TensorInfo& info : declared.inputs) {
+    if (std::ranges::find(seen.inputs, info.name, &TensorInfo::name) != seen.inputs.end()) continue;
+    return {
+        StatusCode::kUnsupported,
+        fmt::format("no program can be made of {}: nothing in it uses its input '{}', and OpenVINO leaves that out of "
+                    "a program's model; take it out of the model",
+                    model.name(), info.name)};
+  }
+  return {};
+}
+
 Result<Declared> declared_by(const CompileInput& input, const Runtime& runtime) {
   if (is_built_here(input)) return built_here(input);
-  return ask(input, runtime, {});
+  LB_ASSIGN_OR_RETURN(Declared declared, ask(input.model, runtime, {}));
+  LB_RETURN_IF_ERROR(check_all_used(input.model, runtime, declared));
+  return declared;
 }
 
 // kOk when a model may declare that of what a program calls it with. A dynamic tensor's sizes are upper bounds.
@@ -85,7 +117,14 @@ std::string text_of(const pte::Value& argument) {
 // "1x128"; a comma does as well.
 Result<Shape> parse_bound(std::string text) {
   std::ranges::replace(text, ',', 'x');
-  return parse_shape("--max-shape", text);
+  if (text == "scalar") return Shape{};
+  return parse_dims("--max-shape", text, 1, kBoundMax);
+}
+
+Status no_max_shape(std::string_view text, std::string_view why) {
+  return {StatusCode::kInvalidArgument,
+          fmt::format("--max-shape: '{}' must be NAME=DIMxDIM..., as in ids=8x256, each DIM from 1 to {}: {}", text,
+                      kBoundMax, why)};
 }
 
 using Bounds = std::map<std::size_t, Shape>;  // by position: inputs, then outputs
@@ -145,7 +184,7 @@ Result<pte::TensorSpec> spec_of(const TensorInfo& info, const Shape& largest) {
   spec.type = *type;
   spec.is_dynamic = !info.shape.is_static();
   for (const std::int64_t dim : largest.dims()) {
-    if (dim > INT32_MAX) {
+    if (dim > kBoundMax) {
       return Status(StatusCode::kInvalidArgument, fmt::format("'{}': {} is too much for ExecuTorch", info.name, dim));
     }
     spec.sizes.push_back(static_cast<std::int32_t>(dim));
@@ -177,7 +216,7 @@ Result<std::vector<Shape>> largest_outputs(const CompileInput& input, const Runt
   if (is_built_here(input)) {
     outputs.front().shape[0] = inputs.front()[0];
   } else if (!std::ranges::all_of(declared.inputs, [](const auto& info) { return info.shape.is_static(); })) {
-    LB_ASSIGN_OR_RETURN(const Declared fixed, ask(input, runtime, inputs));
+    LB_ASSIGN_OR_RETURN(const Declared fixed, ask(input.model, runtime, inputs));
     outputs = fixed.outputs;
   }
   std::vector<Shape> shapes;
@@ -194,6 +233,19 @@ Result<std::vector<Shape>> largest_outputs(const CompileInput& input, const Runt
 }
 
 }  // namespace
+
+Status check_max_shapes(const std::vector<std::string>& max_shapes) {
+  std::set<std::string> names;
+  for (const std::string& text : max_shapes) {
+    // A name may hold '=' itself, its bounds can not.
+    const auto equals = text.rfind('=');
+    if (equals == std::string::npos || equals == 0) return no_max_shape(text, "NAME= is missing");
+    const auto bound = parse_bound(text.substr(equals + 1));
+    if (!bound.ok()) return no_max_shape(text, bound.status().message());
+    if (!names.insert(text.substr(0, equals)).second) return no_max_shape(text, "the name is given twice");
+  }
+  return {};
+}
 
 Status check_call(const CompileInput& input, const Runtime& runtime, const std::vector<pte::Value>& arguments) {
   LB_ASSIGN_OR_RETURN(const Declared declared, declared_by(input, runtime));

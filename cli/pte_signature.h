@@ -24,6 +24,10 @@ struct PteSignature {
 // tensor, not each dimension: with one text, none can be longer than the model's limit.
 inline constexpr std::int64_t kPteTexts = 1;
 
+// kInvalidArgument for what is not NAME=DIMxDIM… with bounds of ExecuTorch's, and for a name that is given twice.
+// Whether the model has a tensor of that name is for pte_signature() to say.
+[[nodiscard]] core::Status check_max_shapes(const std::vector<std::string>& max_shapes);
+
 // `max_shapes`: NAME=1x128 each, of inputs, or of outputs whose size depends on what is in the inputs. An embedding
 // model's inputs all have the shape that one of them is given; theirs are otherwise kPteTexts texts of the model's
 // limit. A model that is not built here is loaded on a CPU to be asked, where it is open a second time in the largest

@@ -82,6 +82,10 @@ void SettingFlags::add_to(CLI::App& app, std::span<const SettingGroup> groups) {
       "Reads this config.toml after the system's and the user's; docs/configuration.md has its keys (default: none).");
 }
 
+bool SettingFlags::has(std::string_view key) const {
+  return std::ranges::any_of(given_, [key](const auto& one) { return one.first->key == key; });
+}
+
 core::Result<api::EffectiveSettings> SettingFlags::effective() const {
   LB_ASSIGN_OR_RETURN(auto settings, api::EffectiveSettings::standard(platform::path_from_utf8(config_file_)));
   for (const auto& [spec, text] : given_)

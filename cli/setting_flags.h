@@ -30,6 +30,9 @@ class SettingFlags {
   // Defaults, configuration files, environment, then the flags of this command line. Errors name the place.
   [[nodiscard]] core::Result<api::EffectiveSettings> effective() const;
 
+  // Whether this command line gave the setting with that key.
+  [[nodiscard]] bool has(std::string_view key) const;
+
  private:
   std::string config_file_;
   // What the command line gave, in its order: setting, text.

@@ -60,6 +60,9 @@ class OutputFile {
   core::Status failure_;  // the first one, which every later call repeats
 };
 
+// False where nothing may take the place of a file that is mapped, by this process or another: Windows.
+[[nodiscard]] bool can_replace_mapped_files();
+
 // Removes the temporary files that processes which are gone have left in `folder` a minute ago or earlier; gives the
 // bytes that this freed.
 // Quiet about whatever can not be removed.

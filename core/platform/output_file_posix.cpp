@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "core/platform/os_error.h"
+#include "core/platform/output_file.h"
 #include "core/platform/output_file_os.h"
 
 namespace latebind::platform {
@@ -228,6 +229,10 @@ void close_output_quietly(int handle) noexcept {
 
 void remove_output_quietly(const path& temporary) noexcept {
   ::unlink(temporary.c_str());
+}
+
+bool can_replace_mapped_files() {
+  return true;
 }
 
 }  // namespace latebind::platform

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/platform/os_error.h"
+#include "core/platform/output_file.h"
 #include "core/platform/output_file_os.h"
 #include "core/platform/windows_error.h"
 #include "core/platform/windows_path.h"
@@ -204,6 +205,10 @@ void close_output_quietly(int handle) noexcept {
 
 void remove_output_quietly(const path& temporary) noexcept {
   ::DeleteFileW(long_path(temporary).c_str());
+}
+
+bool can_replace_mapped_files() {
+  return false;
 }
 
 }  // namespace latebind::platform

@@ -310,7 +310,97 @@ def test_wrong_command_lines(tmp_path):
         assert "--shapes" in bad(2, "compile", TINY, "--target", "cpu", "--shapes", shapes, "-o", tmp_path / "b")
     assert run("compile", TINY, "-o", tmp_path / "b").returncode == 2
     assert run("compile", TINY, "--target", "cpu").returncode == 2
-    assert "no such folder" in bad(1, "compile", tmp_path / "nowhere", "--target", "cpu", "-o", tmp_path / "b")
+    assert "give its name" in bad(2, "compile", TINY, "--target", "cpu", "-o", "-", cwd=tmp_path)
+    assert "-o is empty" in bad(2, "compile", TINY, "--target", "cpu", "-o", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_model_is_a_missing_file_or_folder(tmp_path):
+    for name in "nowhere", "nosuch.onnx", "nosuch.xml", "nosuch.pte":
+        for arguments in (["--target", "cpu"], ["--format", "pte"]):
+            line = bad(1, "compile", tmp_path / name, *arguments, "-o", tmp_path / "b")
+            assert f"{name}': there is no such file or folder" in line and "latebind compile" not in line, line
+    assert "'nosuch.onnx': there is no such file or folder" in bad(
+        1, "compile", "nosuch.onnx", "--target", "cpu", "-o", "b", cwd=tmp_path)
+    # This has the form of a name on the hub.
+    assert "'models/nosuch.onnx': there is no such file or folder" in bad(
+        1, "compile", "models/nosuch.onnx", "--target", "cpu", "-o", "b", cwd=tmp_path)
+
+
+# --- Where it does not write ---
+
+
+def refuses_to_write(model, place, *arguments):
+    """The command is refused before anything is done, and every file beside it is what it was."""
+    def files():
+        return {f: (f.read_bytes(), f.stat().st_ino) for f in sorted(place.parent.rglob("*")) if f.is_file()}
+
+    before = files()
+    line = bad(2, "compile", model, "-o", place, *arguments, env=NO_PROVIDERS)
+    assert "write over" in line and str(place) in line, line
+    assert files() == before
+
+
+@pytest.fixture
+def onnx_file(tmp_path):
+    good("export", "--model", TINY, "-o", tmp_path / "tiny.onnx")
+    return tmp_path / "tiny.onnx"
+
+
+@pytest.mark.parametrize("arguments", [["--target", "cpu"], ["--format", "pte"], ["--target", "cpu", "--keep-going"],
+                                       ["--target", "cpu", "--format", "blob"]])
+def test_a_model_is_not_written_over(tmp_path, onnx_file, arguments):
+    refuses_to_write(onnx_file, onnx_file, *arguments)
+    (tmp_path / "folder").mkdir()
+    refuses_to_write(onnx_file, tmp_path / "folder" / ".." / "tiny.onnx", *arguments)
+    (tmp_path / "link.onnx").symlink_to("tiny.onnx")
+    refuses_to_write(onnx_file, tmp_path / "link.onnx", *arguments)
+    refuses_to_write(tmp_path / "link.onnx", onnx_file, *arguments)
+
+
+def test_the_weights_of_an_ir_or_of_an_onnx_file_are_not_written_over(tmp_path, onnx_file):
+    import onnx
+    import openvino
+
+    openvino.save_model(openvino.Core().read_model(onnx_file), tmp_path / "ir.xml")
+    refuses_to_write(tmp_path / "ir.xml", tmp_path / "ir.bin", "--target", "cpu")
+    model = onnx.load(onnx_file)
+    onnx.save(model, tmp_path / "apart.onnx", save_as_external_data=True, location="apart.weights", size_threshold=0)
+    refuses_to_write(tmp_path / "apart.onnx", tmp_path / "apart.weights", "--target", "cpu")
+    (tmp_path / "other").write_bytes(b"old")
+    compiled(tmp_path / "other", "--target", "cpu", model=tmp_path / "ir.xml")
+
+
+def test_nothing_is_written_into_the_models_folder(tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(TINY, folder)
+    for name in "model.safetensors", "config.json", "new.lbundle":
+        refuses_to_write(folder, folder / name, "--target", "cpu")
+    refuses_to_write(folder, folder / "new", "--target", "cpu", "--format", "folder")
+    refuses_to_write(folder, folder, "--target", "cpu", "--format", "folder")
+    line = bad(2, "compile", ".", "-o", "model.safetensors", "--format", "pte", cwd=folder)
+    assert "write over MODEL's own folder" in line
+    assert (folder / "model.safetensors").read_bytes() == (TINY / "model.safetensors").read_bytes()
+    compiled(tmp_path / "model.lbundle", "--target", "cpu", model=folder)
+
+
+def test_what_a_folders_links_lead_to_is_not_written_over(tmp_path):
+    """As in the hub's cache."""
+    folder = tmp_path / "snapshot"
+    shutil.copytree(TINY, folder)
+    (tmp_path / "blobs").mkdir()
+    (folder / "model.safetensors").rename(tmp_path / "blobs" / "1")
+    (folder / "model.safetensors").symlink_to("../blobs/1")
+    refuses_to_write(folder, folder / "model.safetensors", "--target", "cpu")
+    refuses_to_write(folder, tmp_path / "blobs" / "1", "--target", "cpu")
+
+
+def test_a_bundle_is_written_over_by_itself_with_more_alone(tmp_path):
+    place = compiled(tmp_path / "bundle", "--target", "cpu")
+    refuses_to_write(place, place, "--format", "pte")
+    refuses_to_write(place, place, "--format", "pte", "--add")
+    compiled(place, "--add", "--target", "onnxruntime:CPU", model=place)
+    assert set(variants_of(place)) == {"portable", "cpu-openvino-f32", "cpu-onnxruntime-f32"}
 
 
 def test_a_bundle_is_not_compiled_again(cpu_bundle, tmp_path):

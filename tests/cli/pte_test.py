@@ -152,6 +152,14 @@ def test_what_has_no_bound_is_named(tmp_path, doubling):
     assert program.tensors("outputs") == [(LONG, [2, 5], BOUNDED, True)]
 
 
+def test_inputs_that_nothing_uses_are_refused(tmp_path):
+    model = tmp_path / "unused.onnx"
+    onnx_model(model, [helper.make_node("Relu", ["a"], ["c"])], [("a", TensorProto.FLOAT, [2]), ("u", TensorProto.FLOAT, [2])],
+               [("c", TensorProto.FLOAT, [2])])
+    assert "'u'" in bad(1, "compile", model, "--format", "pte", "-o", tmp_path / "unused.pte")
+    assert not (tmp_path / "unused.pte").exists()
+
+
 def test_bounds_of_an_embedder_are_those_of_all_its_inputs(tmp_path):
     program = compiled(tmp_path / "p", TINY, "--max-shape", "input_ids=4x16")
     assert [t[1] for t in program.tensors("inputs")] == [[4, 16], [4, 16]]
@@ -166,7 +174,11 @@ def test_the_delegate_is_told_what_was_asked_for(tmp_path):
 
     assert specs() == {}
     assert specs("--compile-spec", "device=npu,cpu", "--precision", "bf16") == {"device": "npu,cpu", "precision": "bf16"}
-    assert specs("--compile-spec", "precision=f32", "--precision", "bf16") == {"precision": "f32"}
+    assert specs("--compile-spec", "precision=f32,bf16", "--precision", "bf16") == {"precision": "f32,bf16"}
+    line = bad(2, "compile", TINY, "--format", "pte", "-o", tmp_path / "q", "--compile-spec", "precision=f32",
+               "--precision", "bf16")
+    assert "precision=f32 contradicts --precision, which says bf16" in line
+    assert not (tmp_path / "q").exists()
 
 
 def test_npus_are_asked_for_what_they_compute_in(tmp_path):
@@ -202,6 +214,10 @@ def test_wrong_command_lines(tmp_path, doubling):
     assert "--model goes with" in bad(2, "compile", TINY, *pte, "--model", TINY)
     assert "known: x, y, z" in bad(1, "compile", doubling, *pte, "--max-shape", "w=1")
     assert "does not fit" in bad(1, "compile", doubling, *pte, "--max-shape", "x=5x4")
+    for text in "x", "x=", "=2", "x=-1", "x=8X2", "x=8x", "x=0x3", "x=5x0", "x=2147483648x3", "x=1099511627776x3":
+        line = bad(2, "compile", doubling, *pte, "--max-shape", text)
+        assert f"'{text}' must be NAME=DIMxDIM" in line and "from 1 to 2147483647" in line, line
+    assert "given twice" in bad(2, "compile", doubling, *pte, "--max-shape", "x=1x3", "--max-shape", "x=2x3")
     assert not (tmp_path / "p").exists()
 
 
@@ -312,7 +328,8 @@ def test_a_stock_program_without_a_model_changes_in_its_id_alone(tmp_path, blob,
     report = json.loads(good("inspect", tmp_path / "new.pte", "--json").stdout)
     (delegate,) = report["methods"][0]["delegates"]
     assert (delegate["id"], delegate["payload"], delegate["inline"]) == ("LatebindBackend", "openvino-blob", inline)
-    assert delegate["compile_specs"] == [{"key": "device", "value": "'CPU'"}]
+    assert delegate["compile_specs"] == [{"key": "device", "value": "CPU"}]
+    assert "device = 'CPU'" in good("inspect", tmp_path / "new.pte").stdout
     assert "bundle" not in report
     # Over itself.
     good("compile", old, "--format", "pte", "-o", old)
@@ -353,6 +370,14 @@ def test_conversions_that_can_not_be_done_say_why(tmp_path, blob, fixed, doublin
     assert "--format pte converts it" in bad(2, "compile", old, "--target", "cpu", "-o", tmp_path / "new.pte")
     assert "say with --model" in bad(2, "compile", old, "--target", "cpu", *new)
     assert "keeps its own" in bad(2, "compile", old, *new, "--compile-spec", "device=cpu")
+    for option, value in ("--shapes", "1x8"), ("--precision", "bf16"), ("--name", "N"), ("--source", "S"):
+        line = bad(2, "compile", old, *new, option, value)
+        assert f"{option} is of a bundle: say with --model" in line
+    line = bad(1, "compile", old, *new, "--model", tmp_path / "nosuch.onnx")
+    assert "--model" in line and "there is no such file or folder" in line
+    was = fixed.read_bytes()
+    line = bad(2, "compile", old, "--format", "pte", "--model", fixed, "-o", fixed)
+    assert "write over --model itself" in line and fixed.read_bytes() == was
     other = stock(tmp_path / "other.pte", blob, backend="XnnpackBackend")
     line = bad(1, "compile", other, *new)
     assert "'OpenvinoBackend'" in line and "'XnnpackBackend'" in line

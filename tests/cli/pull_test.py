@@ -169,6 +169,14 @@ def test_export_takes_names_too(place, tmp_path):
     assert (tmp_path / "model.onnx").stat().st_size > 10_000
 
 
+def test_compile_does_not_write_into_a_model_in_the_cache(hub, place):
+    place.good("pull", NAME)
+    for output in place.snapshot / "model.safetensors", place.blob((TINY / "model.safetensors").read_bytes()):
+        line = bad(2, "compile", NAME, "--target", "cpu", "-o", output, env=place.env)
+        assert "write over the model's own folder" in line
+    assert (place.snapshot / "model.safetensors").read_bytes() == (TINY / "model.safetensors").read_bytes()
+
+
 def test_a_folder_that_exists_wins_over_a_name(hub, place, tmp_path):
     (tmp_path / "org").mkdir()
     (tmp_path / "org" / "tiny").symlink_to(TINY)
