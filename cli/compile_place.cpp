@@ -56,7 +56,7 @@ bool is_linked_from(const path& folder, const path& output) {
 
 bool is_in_folder(const path& folder, const path& output) {
   const path whole = resolved(folder);
-  const path full = std::filesystem::path(output).has_filename() ? output : output.parent_path();
+  const path full = output.has_filename() ? output : output.parent_path();
   std::error_code error;
   const path entry = resolved(std::filesystem::absolute(full, error).parent_path()) / full.filename();
   return is_below(resolved(full), whole) || is_below(entry, whole) || is_linked_from(folder, full);

@@ -117,8 +117,7 @@ std::string text_of(const pte::Value& argument) {
 // "1x128"; a comma does as well.
 Result<Shape> parse_bound(std::string text) {
   std::ranges::replace(text, ',', 'x');
-  if (text == "scalar") return Shape{};
-  return parse_dims("--max-shape", text, 1, kBoundMax);
+  return parse_shape("--max-shape", text, 1, kBoundMax);
 }
 
 Status no_max_shape(std::string_view text, std::string_view why) {

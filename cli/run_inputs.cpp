@@ -129,9 +129,8 @@ Result<Shape> parse_dims(std::string_view option, std::string_view text, std::in
   }
 }
 
-Result<Shape> parse_shape(std::string_view option, std::string_view text) {
-  if (text == "scalar") return Shape{};
-  return parse_dims(option, text, 0, std::int64_t{1} << 40);
+Result<Shape> parse_shape(std::string_view option, std::string_view text, std::int64_t least, std::int64_t most) {
+  return text == "scalar" ? Shape{} : parse_dims(option, text, least, most);
 }
 
 Result<std::vector<RunInput>> make_inputs(std::span<const TensorInfo> declared, const InputWishes& wishes) {

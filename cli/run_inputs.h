@@ -49,8 +49,9 @@ inline constexpr std::size_t kRandomBytesMax = std::size_t{4} << 30;
 // "1x128" as a shape, every dimension from `least` to `most`. `option`: who says so, for messages.
 [[nodiscard]] core::Result<core::Shape> parse_dims(std::string_view option, std::string_view text, std::int64_t least,
                                                    std::int64_t most);
-// The same with dimensions as large as any, and "scalar" for rank 0.
-[[nodiscard]] core::Result<core::Shape> parse_shape(std::string_view option, std::string_view text);
+// The same, with "scalar" for rank 0.
+[[nodiscard]] core::Result<core::Shape> parse_shape(std::string_view option, std::string_view text,
+                                                    std::int64_t least = 0, std::int64_t most = std::int64_t{1} << 40);
 
 // Fills `bytes` with random elements of `type`. The same seed gives the same bytes on every machine.
 void fill_random(core::ElementType type, std::uint64_t seed, std::span<std::byte> bytes);

@@ -94,7 +94,7 @@ class Model {
   // several threads at once.
   using Check = std::function<Status()>;
   [[nodiscard]] Model with_check(Check check) const;
-  // kInvalidModel when there is no form to compile; what the check says.
+  // kIncompatibleBlob when there is no form to compile, only blobs; what the check says.
   [[nodiscard]] Status check_forms() const;
 
   // Every file that a vendor may read, as far as it is known.
