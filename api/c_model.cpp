@@ -39,6 +39,7 @@ lb_tensor to_c(const core::TensorView& view) {
 }
 
 core::Result<core::TensorView> from_c(const lb_tensor& tensor, size_t index) {
+  LB_RETURN_IF_ERROR(api::check_reserved(tensor.reserved_, "lb_tensor", "input", index));
   const auto type = static_cast<core::ElementType>(tensor.type);
   if (core::size_of(type) == 0) {
     return api::misuse(fmt::format("input {} has the unknown element type {}", index, tensor.type));

@@ -1,5 +1,7 @@
 #include "api/c_support.h"
 
+#include <fmt/format.h>
+
 #include "core/status.h"
 
 namespace latebind::api {
@@ -30,6 +32,12 @@ lb_code report(const core::Status& status) {
 
 core::Status misuse(std::string message) {
   return core::Status(core::StatusCode::kInvalidArgument, std::move(message));
+}
+
+core::Status check_reserved(int32_t value, std::string_view type, std::string_view what, size_t index) {
+  if (value == 0) return {};
+  return misuse(fmt::format("{} {}: {}.reserved_ is {} and must be 0; begin with a zeroed struct", what, index, type,
+                            value));
 }
 
 }  // namespace latebind::api

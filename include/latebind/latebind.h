@@ -213,7 +213,7 @@ typedef struct lb_tensor {
   int32_t type;      /* LB_F32 … */
   int32_t rank;      /* 0 to LB_RANK_MAX */
   int32_t strided;   /* 0: row-major and contiguous, `strides` is not read */
-  int32_t reserved_; /* 0 */
+  int32_t reserved_; /* 0, or it is refused with LB_INVALID_ARGUMENT */
   int64_t shape[LB_RANK_MAX];
   int64_t strides[LB_RANK_MAX]; /* between neighbours in each dimension, in elements */
 } lb_tensor;
@@ -275,7 +275,7 @@ typedef struct lb_model lb_model;
 /* A static shape. Frozen: it stands in arrays and never grows. */
 typedef struct lb_shape {
   int32_t rank;      /* 0 to LB_RANK_MAX */
-  int32_t reserved_; /* 0 */
+  int32_t reserved_; /* 0, or it is refused with LB_INVALID_ARGUMENT */
   int64_t dims[LB_RANK_MAX];
 } lb_shape;
 
