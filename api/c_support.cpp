@@ -36,8 +36,8 @@ core::Status misuse(std::string message) {
 
 core::Status check_reserved(int32_t value, std::string_view type, std::string_view what, size_t index) {
   if (value == 0) return {};
-  return misuse(fmt::format("{} {}: {}.reserved_ is {} and must be 0; begin with a zeroed struct", what, index, type,
-                            value));
+  return misuse(
+      fmt::format("{} {}: {}.reserved_ is {} and must be 0; begin with a zeroed struct", what, index, type, value));
 }
 
 }  // namespace latebind::api

@@ -20,7 +20,8 @@ lb_code report(const core::Status& status);
 // The caller's mistake, in one line.
 [[nodiscard]] core::Status misuse(std::string message);
 
-// Refuses a reserved field that is not 0, so that it can mean something one day: `value` is that of the `index`th `what`.
+// Refuses a reserved field that is not 0, so that it can mean something one day: `value` is that of the `index`th
+// `what`.
 [[nodiscard]] core::Status check_reserved(int32_t value, std::string_view type, std::string_view what, size_t index);
 
 // Runs `body` (which returns a Status) and reports what comes of it. Nothing of ours throws, but memory may run out.
