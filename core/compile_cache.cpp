@@ -27,6 +27,7 @@ constexpr std::chrono::seconds kShutdownPatience{30};
 class CompileCache::Background : public std::enable_shared_from_this<Background> {
  public:
   void add(std::string what, std::function<Status()> work) {
+    const LogHold hold;
     const std::lock_guard lock(mutex_);
     if (pending_.size() >= kPendingMax) {
       log(LogLevel::kWarning, fmt::format("{}: dropped, there is too much to do already", what));
@@ -55,6 +56,7 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
   }
 
   void stop() {
+    const LogHold hold;
     std::unique_lock lock(mutex_);
     hurry_ = true;
     changed_.notify_all();

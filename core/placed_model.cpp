@@ -126,6 +126,7 @@ Status PlacedModel::State::prepare() {
 }
 
 Result<std::shared_ptr<Executable>> PlacedModel::State::load(Slot& slot, bool anew) {
+  const LogHold hold;
   const std::lock_guard loading(slot.loading);
   if (!anew) {
     const std::lock_guard lock(mutex_);
@@ -283,6 +284,7 @@ Status PlacedModel::prepare() {
 
 Status PlacedModel::execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
                             const RunOptions& options, std::shared_ptr<const Attestation>* answered_by) {
+  const LogHold hold;  // for what is loaded under a lock meanwhile, and what the vendor says
   return state_->execute(inputs, outputs, options, answered_by);
 }
 

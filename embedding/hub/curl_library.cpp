@@ -92,6 +92,7 @@ Result<CurlLibrary> load() {
 Result<const CurlLibrary*> CurlLibrary::get() {
   static std::mutex mutex;
   static CurlLibrary library;
+  const core::LogHold hold;
   const std::lock_guard lock(mutex);
   if (library.perform == nullptr) {
     LB_ASSIGN_OR_RETURN(library, load());

@@ -104,10 +104,15 @@ LB_API const char* lb_code_name(lb_code code);
 
 enum { LB_LOG_DEBUG = 0, LB_LOG_INFO = 1, LB_LOG_WARNING = 2, LB_LOG_ERROR = 3 };
 
-/* Called from any thread with one line; must not throw, and must not call lb_set_log. */
+/* Called with one line, from any thread and from several at once; must not throw. It may call anything of Latebind's:
+ * no lock of ours is held meanwhile, and what that makes Latebind log on this thread is dropped. A slow one holds up
+ * those threads that have something to say, 16 at most; what others would say is dropped and counted. */
 typedef void (*lb_log_callback)(void* context, int32_t level, const char* text);
 
-/* Hands lines of at least `least` to `callback`; NULL means silence, which is also the state at start-up. */
+/* Hands lines of at least `least` to `callback`; NULL means silence, which is also the state at start-up. When this
+ * returns, the callback before it is not running and will not be called again; so it must not wait for a thread that is
+ * in here. Called from within a callback this does not wait: no call of the old one begins any more, and those under
+ * way on any thread end as they will. */
 LB_API void lb_set_log(lb_log_callback callback, void* context, int32_t least);
 
 /* -- Runtime ------------------------------------------------------------------------------------------------------- */
