@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
-#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,8 +12,9 @@
 
 namespace latebind::api {
 
-// Keeps `status` as the calling thread's last error, unless it is ok, and returns its code.
-lb_code report(const core::Status& status);
+// Keeps `status` as the calling thread's last error, unless it is ok, and returns its code. Without memory for all of
+// its words the message is told alone.
+lb_code report(const core::Status& status) noexcept;
 
 // The caller's mistake, in one line.
 [[nodiscard]] core::Status misuse(std::string message);
@@ -29,10 +28,8 @@ template <class Body>
 lb_code guarded(Body&& body) noexcept {
   try {
     return report(std::forward<Body>(body)());
-  } catch (const std::bad_alloc&) {
-    return report(core::Status(core::StatusCode::kOutOfMemory, "out of memory"));
-  } catch (const std::exception& error) {
-    return report(core::Status(core::StatusCode::kInternal, std::string("unexpected: ") + error.what()));
+  } catch (...) {
+    return report(core::Status::of_exception());
   }
 }
 

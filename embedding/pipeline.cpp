@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "embedding/pooling.h"
@@ -28,8 +27,8 @@ class TokenizeWork final : public WorkTeam::Work {
       for (std::size_t i = begin; i < end && errors_[piece].ok(); ++i) {
         errors_[piece] = pipeline_.tokenize(texts_[i], first_position_ + i, tables_[piece]);
       }
-    } catch (const std::bad_alloc&) {
-      errors_[piece] = core::Status(core::StatusCode::kOutOfMemory, "no memory left for the token ids of the texts");
+    } catch (...) {
+      errors_[piece] = core::Status::of_exception().with_context("tokenizing the texts");
     }
   }
 
@@ -167,8 +166,9 @@ void Pipeline::Job::run_piece(std::size_t piece) noexcept {
   core::Status status;
   try {
     status = run_batch(plan_.batches[piece]);
-  } catch (const std::bad_alloc&) {
-    status = core::Status(core::StatusCode::kOutOfMemory, "no memory left for a batch; take fewer batch tokens");
+  } catch (...) {
+    status =
+        core::Status::of_exception().with_context("computing a batch, which takes less memory with fewer batch tokens");
   }
   if (status.ok()) return;
   const std::lock_guard lock(mutex_);

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <exception>
+#include <new>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -74,8 +75,12 @@ Status OutputFolder::commit() {
 void OutputFolder::discard() noexcept {
   close_folder_quietly(std::exchange(handle_, -1));
   if (temporary_.empty()) return;
-  std::error_code ignored;
-  std::filesystem::remove_all(temporary_, ignored);
+  try {
+    std::error_code ignored;
+    std::filesystem::remove_all(temporary_, ignored);
+  } catch (const std::bad_alloc&) {
+    // As if the process had ended here: remove_abandoned_folders() finds it.
+  }
   temporary_.clear();
 }
 

@@ -22,9 +22,13 @@ TemporaryFolder::~TemporaryFolder() {
 
 void TemporaryFolder::remove() noexcept {
   if (path_.empty()) return;
-  std::error_code error;
-  std::filesystem::remove_all(path_, error);
-  if (!error) path_.clear();
+  try {
+    std::error_code error;
+    std::filesystem::remove_all(path_, error);
+    if (!error) path_.clear();
+  } catch (const std::bad_alloc&) {
+    // It stays.
+  }
 }
 
 }  // namespace latebind::platform
