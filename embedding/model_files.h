@@ -7,13 +7,13 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "core/bundle/choose.h"
 #include "core/bundle/package.h"
+#include "core/json.h"
 #include "core/json_text.h"
 #include "core/model.h"
 #include "core/platform/mapped_file.h"
