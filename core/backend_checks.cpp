@@ -5,7 +5,7 @@
 namespace latebind::core {
 
 Status check_time(const RunOptions& options) {
-  if (options.cancellation.stop_requested()) return Status(StatusCode::kCancelled, "the call was cancelled");
+  if (options.cancellation.is_requested()) return Status(StatusCode::kCancelled, "the call was cancelled");
   if (options.deadline && *options.deadline <= std::chrono::steady_clock::now()) {
     return Status(StatusCode::kDeadlineExceeded, "the deadline had passed before the call began");
   }

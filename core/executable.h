@@ -6,10 +6,10 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <vector>
 
+#include "core/cancellation.h"
 #include "core/config.h"
 #include "core/result.h"
 #include "core/tensor.h"
@@ -44,14 +44,14 @@ struct CompileOptions {
 struct RunOptions {
   // When it passes, the call returns kDeadlineExceeded (kBusy while still waiting for a request).
   std::optional<std::chrono::steady_clock::time_point> deadline{};
-  // When a stop is requested there, from any thread, the call returns kCancelled at once.
-  std::stop_token cancellation{};
+  // When it is requested, the call returns kCancelled at once.
+  Cancellation cancellation{};
   // The longest that the vendor's call itself may take before the device counts as hung, which is kDeviceFailed with
   // "hung: ..." in its text. Neither waiting for a request nor compiling counts.
   std::optional<std::chrono::milliseconds> run_timeout{};
 
   // The call may have to return before the vendor does.
-  [[nodiscard]] bool is_bounded() const { return deadline || run_timeout || cancellation.stop_possible(); }
+  [[nodiscard]] bool is_bounded() const { return deadline || run_timeout || cancellation.can_be_requested(); }
 };
 
 // kCancelled or kDeadlineExceeded when there is no time left to begin anything.

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <exception>
 #include <new>
-#include <stop_token>
 #include <system_error>
 #include <utility>
 
@@ -177,11 +176,11 @@ VendorCall::End VendorCall::wait(const RunOptions& options) {
     otherwise = End::kTimeout;
   }
   // Before the lock, for it may be called at once, and goes after it.
-  const std::stop_callback wake(options.cancellation, [this] {
+  const Cancellation::Watch wake(options.cancellation, [this] {
     const std::lock_guard lock(mutex_);
     changed_.notify_all();
   });
-  const auto is_over = [&] { return returned_ || options.cancellation.stop_requested(); };
+  const auto is_over = [&] { return returned_ || options.cancellation.is_requested(); };
   std::unique_lock lock(mutex_);
   if (until) {
     (void)changed_.wait_until(lock, *until, is_over);
@@ -189,7 +188,7 @@ VendorCall::End VendorCall::wait(const RunOptions& options) {
     changed_.wait(lock, is_over);
   }
   if (returned_) return End::kReturned;
-  return options.cancellation.stop_requested() ? End::kCancelled : otherwise;
+  return options.cancellation.is_requested() ? End::kCancelled : otherwise;
 }
 
 Status VendorCall::status() const {
