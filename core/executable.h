@@ -39,6 +39,7 @@ struct CompileOptions {
 struct RunOptions {
   // When it passes, the call returns kDeadlineExceeded (kBusy while still waiting for a request).
   std::optional<std::chrono::steady_clock::time_point> deadline{};
+  std::optional<std::chrono::milliseconds> run_timeout{};
 };
 
 // What really is loaded, as read back from the vendor after loading.
