@@ -4,6 +4,14 @@
 
 namespace latebind::core {
 
+Status check_time(const RunOptions& options) {
+  if (options.cancellation.is_requested()) return Status(StatusCode::kCancelled, "the call was cancelled");
+  if (options.deadline && *options.deadline <= std::chrono::steady_clock::now()) {
+    return Status(StatusCode::kDeadlineExceeded, "the deadline had passed before the call began");
+  }
+  return {};
+}
+
 Status check_inputs(std::span<const TensorInfo> declared, std::span<const TensorView> given) {
   if (declared.size() != given.size()) {
     std::string names;

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <thread>
 #include <utility>
 
@@ -7,6 +9,10 @@ namespace latebind::platform {
 
 void run_detached(std::function<void()> work) {
   std::thread(std::move(work)).detach();
+}
+
+std::uint64_t process_id() {
+  return static_cast<std::uint64_t>(::getpid());
 }
 
 }  // namespace latebind::platform

@@ -26,4 +26,8 @@ void run_detached(std::function<void()> work) {
   ::CloseHandle(reinterpret_cast<HANDLE>(thread));
 }
 
+std::uint64_t process_id() {
+  return ::GetCurrentProcessId();
+}
+
 }  // namespace latebind::platform
