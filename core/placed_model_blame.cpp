@@ -7,6 +7,7 @@
 #include "core/log.h"
 #include "core/made_up_request.h"
 #include "core/placed_model_state.h"
+#include "core/vendor_call.h"
 
 namespace latebind::core {
 namespace {
@@ -129,7 +130,7 @@ void PlacedModel::State::question_suspect(Slot& slot) {
   Status said;
   Answer answer = ask(slot, *executable, {}, &said);
   // Too busy for a small run all that time, and nobody else was answered either: what it is busy with does not end.
-  if (answer == Answer::kNone && !slot.has_answered.load(std::memory_order_relaxed) && executable->hung_runs() > 0) {
+  if (answer == Answer::kNone && !slot.has_answered.load(std::memory_order_relaxed) && given_up_calls(slot.name) > 0) {
     answer = Answer::kFails;
   }
   if (answer != Answer::kFails) return;

@@ -29,7 +29,8 @@ Status request_is_at_fault(std::string_view device, const Status& status) {
 // When the request that is let through to a device that rests tells nothing about it, the next one may.
 class PlacedModel::State::Trial {
  public:
-  Trial(State& state, const Pick& pick) : state_(state), slot_(pick.trial ? pick.slot : nullptr), seen_(pick.openings) {}
+  Trial(State& state, const Pick& pick)
+      : state_(state), slot_(pick.trial ? pick.slot : nullptr), seen_(pick.openings) {}
   Trial(const Trial&) = delete;
   Trial& operator=(const Trial&) = delete;
   ~Trial() {

@@ -65,8 +65,8 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
     const std::string name;
     const std::optional<Device> device;
     Breaker breaker;
-    std::atomic<bool> has_failed{false};  // since it last worked
-    std::atomic<unsigned> late_runs{0};   // in a row
+    std::atomic<bool> has_failed{false};    // since it last worked
+    std::atomic<unsigned> late_runs{0};     // in a row
     std::atomic<bool> has_answered{false};  // since it was last suspected
     // Elements of known_shapes, so that a run that is no smaller takes no lock for them.
     std::atomic<std::size_t> known_elements{std::numeric_limits<std::size_t>::max()};
@@ -75,10 +75,10 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
     bool out_of_rotation = false;          // refused for good
     std::optional<PlacementStep> refusal;  // why it is passed over; nothing while it works
     std::shared_ptr<Executable> executable;
-    std::shared_ptr<const Attestation> attestation;  // made when first asked for after a change
+    std::shared_ptr<const Attestation> attestation;          // made when first asked for after a change
     std::shared_ptr<const std::vector<Shape>> known_shapes;  // inputs of the smallest run that it has computed
     std::shared_ptr<PendingLoad> pending_load;               // in a thread of its own
-    bool suspected = false;             // requests were late on it: to be asked in the background
+    bool suspected = false;                                  // requests were late on it: to be asked in the background
     Clock::time_point suspected_last{};
     bool wants_request = false;  // it rests and there is nothing to ask it with: the next request is let through
   };
