@@ -54,6 +54,10 @@ struct RunOptions {
   [[nodiscard]] bool is_bounded() const { return deadline || run_timeout || cancellation.can_be_requested(); }
 };
 
+// When what began then has taken longer than `timeout`; nothing when there is none, or none that a clock could show.
+[[nodiscard]] std::optional<std::chrono::steady_clock::time_point> limit_after(
+    std::chrono::steady_clock::time_point began, std::optional<std::chrono::milliseconds> timeout);
+
 // kCancelled or kDeadlineExceeded when there is no time left to begin anything.
 [[nodiscard]] Status check_time(const RunOptions& options);
 

@@ -11,18 +11,8 @@
 #include "core/platform/detached_thread.h"
 
 namespace latebind::core {
-namespace {
 
 using Clock = VendorCall::Clock;
-
-// When a call that began then has taken too long; nothing when that is beyond what the clock can say.
-std::optional<Clock::time_point> limit_of(Clock::time_point began, std::optional<std::chrono::milliseconds> timeout) {
-  constexpr std::chrono::years kForEver{10};
-  if (!timeout || *timeout > kForEver) return std::nullopt;
-  return began + *timeout;
-}
-
-}  // namespace
 
 // The threads of one process, and the calls that it gave up. Never destroyed: threads may outlive main(). A child after
 // fork() has none of the threads, and perhaps a lock that nobody will open: it begins anew.
@@ -84,12 +74,13 @@ class VendorThreads {
   }
 
   template <class Wanted>
-  std::size_t count_given_up(std::string_view where, const Wanted& wanted) {
-    // So that a run without trouble takes no lock.
+  static std::size_t count_given_up(std::string_view where, const Wanted& wanted) {
+    // So that a run without trouble costs next to nothing.
     if (given_up_count_.load(std::memory_order_relaxed) == 0) return 0;
-    const std::lock_guard lock(given_up_mutex_);
+    VendorThreads& threads = instance();
+    const std::lock_guard lock(threads.given_up_mutex_);
     std::size_t sum = 0;
-    for (const VendorCall* call = given_up_; call != nullptr; call = call->after_)
+    for (const VendorCall* call = threads.given_up_; call != nullptr; call = call->after_)
       sum += (where.empty() || call->where_ == where) && wanted(*call) ? 1 : 0;
     return sum;
   }
@@ -138,7 +129,8 @@ class VendorThreads {
   Idle* idle_ = nullptr;  // the last that came is the first to go: its caches are warm, and the others end
   std::size_t threads_ = 0;
 
-  std::atomic<std::size_t> given_up_count_{0};
+  // After fork() more than there are.
+  static inline std::atomic<std::size_t> given_up_count_{0};
   std::mutex given_up_mutex_;
   VendorCall* given_up_ = nullptr;  // guarded by given_up_mutex_; each is kept by the thread that it is on
 };
@@ -171,7 +163,7 @@ void VendorCall::run() {
 VendorCall::End VendorCall::wait(const RunOptions& options) {
   auto until = options.deadline;
   End otherwise = End::kDeadline;
-  if (const auto limit = limit_of(started_, options.run_timeout); limit && (!until || *limit < *until)) {
+  if (const auto limit = limit_after(started_, options.run_timeout); limit && (!until || *limit < *until)) {
     until = limit;
     otherwise = End::kTimeout;
   }
@@ -200,7 +192,7 @@ bool VendorCall::give_up(std::optional<std::chrono::milliseconds> timeout) {
   const std::lock_guard lock(mutex_);
   if (returned_) return false;
   given_up_ = true;
-  VendorThreads::instance().add_given_up(*this, limit_of(started_, timeout));
+  VendorThreads::instance().add_given_up(*this, limit_after(started_, timeout));
   return true;
 }
 
@@ -222,11 +214,11 @@ Status call_until(const RunOptions& options, const std::string& where, std::func
 }
 
 std::size_t given_up_calls(std::string_view where) {
-  return VendorThreads::instance().count_given_up(where, [](const VendorCall&) { return true; });
+  return VendorThreads::count_given_up(where, [](const VendorCall&) { return true; });
 }
 
 std::size_t hung_calls(std::string_view where) {
-  return VendorThreads::instance().count_given_up(where, VendorThreads::is_hung);
+  return VendorThreads::count_given_up(where, VendorThreads::is_hung);
 }
 
 Status check_not_hung(std::string_view where, std::string_view refused) {

@@ -15,6 +15,7 @@
 #include "backends/onnxruntime/targets.h"
 #include "core/platform/environment.h"
 #include "core/platform/system_info.h"
+#include "core/vendor_call.h"
 
 namespace latebind::onnxruntime {
 namespace {
@@ -79,6 +80,11 @@ Precision computes_in(const PluginDevice& device) {
   const KnownProvider* const known = known_provider(device.provider);
   const bool is_npu = device.device.kind == core::DeviceKind::kNpu;
   return is_npu && known != nullptr && !known->targets.empty() ? Precision::kF16 : Precision::kF32;
+}
+
+// A device that never gave back what it was given before is not given another model.
+Status check_not_stuck(std::string_view device) {
+  return core::check_not_hung(fmt::format("{}:{}", kBackendName, device), "model");
 }
 
 class OnnxruntimeBackend final : public core::Backend {
@@ -179,6 +185,7 @@ class OnnxruntimeBackend final : public core::Backend {
   [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Model& model, std::string_view device,
                                                          const CompileOptions& options) override {
     LB_ASSIGN_OR_RETURN(const auto vendor, vendor_now());
+    LB_RETURN_IF_ERROR(check_not_stuck(device));
     if (device == kCpu) {
       LB_RETURN_IF_ERROR(check_precision(device, Precision::kF32, options));
       LB_ASSIGN_OR_RETURN(auto session, load_model(vendor.environment, model, options));
@@ -203,6 +210,7 @@ class OnnxruntimeBackend final : public core::Backend {
   [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Blob& blob, std::string_view device,
                                                          const CompileOptions& options) override {
     LB_ASSIGN_OR_RETURN(const auto vendor, vendor_now());
+    LB_RETURN_IF_ERROR(check_not_stuck(device));
     const std::string& version = vendor.environment->library().version;
     if (device != kCpu) {
       LB_RETURN_IF_ERROR(check_label(blob, device, options));
@@ -280,6 +288,7 @@ class OnnxruntimeBackend final : public core::Backend {
   // loads the model itself, and there is nothing to keep.
   Result<core::LoadedModel> load_compiled(const Vendor& vendor, const Model& model, std::string_view device,
                                           const CompileOptions& options) {
+    LB_RETURN_IF_ERROR(check_not_stuck(device));
     LB_ASSIGN_OR_RETURN(const auto place, find_place_to_run(vendor, device, options));
     auto blob = compile(model, device, options);
     if (!blob.ok()) {
