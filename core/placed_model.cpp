@@ -20,20 +20,7 @@ bool same_tensors(std::span<const TensorInfo> a, std::span<const TensorInfo> b) 
   });
 }
 
-// True for what is wrong with the caller's model, blob or options. A blob is of the environment by its number, but
-// nothing but another library makes it fit.
-bool is_of_the_model(StatusCode code) {
-  return band_of(code) == StatusBand::kCaller || code == StatusCode::kIncompatibleBlob;
-}
-
 }  // namespace
-
-// True when another device may succeed where this one failed, and this one later.
-bool is_device_fault(const Status& status) {
-  if (status.ok() || is_of_the_model(status.code())) return false;
-  return band_of(status.code()) != StatusBand::kResource || status.code() == StatusCode::kDeviceFailed ||
-         status.code() == StatusCode::kOutOfMemory;
-}
 
 Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates) {
   std::vector<StatusCode> load_codes;
@@ -63,7 +50,6 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates) {
     if (is_device_fault(loaded.status())) {
       slot.has_failed.store(true, std::memory_order_relaxed);
       slot.breaker.failed(Clock::now());
-      sample_wanted_.store(true, std::memory_order_relaxed);
     } else {
       slot.out_of_rotation = true;
     }
@@ -179,54 +165,6 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load_until(Slot& slot,
   if (loaded_.wait_until(lock, *deadline, [&] { return pending->outcome.has_value(); })) return *pending->outcome;
   return Status(StatusCode::kDeadlineExceeded,
                 fmt::format("{} was still loading {} at the deadline", slot.name, model_name_));
-}
-
-// For good: the device works, and will never take this model or these options.
-void PlacedModel::State::refused(Slot& slot, const Status& status) {
-  const std::lock_guard lock(mutex_);
-  slot.out_of_rotation = true;
-  slot.refusal = PlacementStep::refused(slot.name, status);
-  changed();
-}
-
-// `openings`: of the slot's breaker, when what failed began. `inputs`: what it failed on, or null when it was no
-// request that failed.
-void PlacedModel::State::failed(Slot& slot, std::uint64_t openings, const Status& status,
-                                const std::span<const TensorView>* inputs) {
-  auto sample = inputs != nullptr && slot.breaker.is_closed() ? RequestSample::of(*inputs) : nullptr;
-  {
-    const std::lock_guard lock(mutex_);
-    const bool opened = slot.breaker.failed_since(openings, Clock::now());
-    if (!opened && slot.breaker.openings() != openings) return;  // judged since
-    slot.has_failed.store(true, std::memory_order_relaxed);
-    slot.refusal = PlacementStep::refused(slot.name, status);
-    changed();
-    if (!opened) return;
-    if (sample) slot.sample = std::move(sample);
-    if (!slot.sample) sample_wanted_.store(true, std::memory_order_relaxed);
-  }
-  log(LogLevel::kWarning, fmt::format("{} rests after a failure: {}", slot.name, status.to_string()));
-  ensure_prober();
-}
-
-void PlacedModel::State::succeeded(Slot& slot, std::uint64_t openings) {
-  bool rested = false;
-  {
-    const std::lock_guard lock(mutex_);
-    rested = !slot.breaker.is_closed();
-    if (!slot.breaker.succeeded_since(openings)) return;
-    slot.has_failed.store(false, std::memory_order_relaxed);
-    slot.refusal.reset();
-    slot.sample = nullptr;
-    changed();
-  }
-  if (rested) log(LogLevel::kWarning, fmt::format("{} works again", slot.name));
-}
-
-// Under mutex_: every attestation may have to tell another story now.
-void PlacedModel::State::changed() {
-  for (Slot& slot : slots_)
-    slot.attestation = nullptr;
 }
 
 std::vector<PlacementStep> PlacedModel::State::refusals() const {

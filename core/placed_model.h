@@ -1,9 +1,9 @@
 // PlacedModel: a model on the first device of its placement that works, with the others behind it.
 //
-// A request that fails for a reason that is the device's, not the caller's, is answered by the next candidate, and the
-// failed one rests behind a breaker. While it rests a thread in the background probes it with a real inference (the
-// inputs that it failed on) and takes it back when it works. When every candidate rests, requests try them all the
-// same, in order: a device that might work is better than an error that is certain.
+// A request that fails for a reason that may be the device's is answered by the next candidate. A device that then
+// fails on a small request of our own, too, rests behind a breaker: a thread in the background probes it with such
+// requests and takes it back when it works. When every candidate rests, requests try them all the same, in order: a
+// device that might work is better than an error that is certain. Nothing of a caller's is kept or run again.
 //
 // Thread-safe. Candidates after the first are loaded when they are first needed, unless `warm_standby` asks for it.
 // Destruction does not wait for a vendor call that hangs: what it uses is kept alive until it returns.
@@ -63,8 +63,9 @@ class PlacedModel {
   [[nodiscard]] Status prepare();
 
   // kDeadlineExceeded or kBusy when the caller's deadline passes, also while a candidate still loads; kDeviceFailed
-  // when every candidate failed, with each one's reason. What is blamed on a device: docs/decisions/0013.
-  // `answered_by`, when given, receives the attestation of the device that made this answer.
+  // when every candidate failed, with each one's reason; kInvalidArgument with the vendor's words when one of them
+  // works and only cannot compute this request. What is blamed on a device: docs/decisions/0013. `answered_by`, when
+  // given, receives the attestation of the device that made this answer.
   [[nodiscard]] Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
                                const RunOptions& options = {},
                                std::shared_ptr<const Attestation>* answered_by = nullptr);
