@@ -15,7 +15,8 @@ struct OnnxruntimeState {
   std::atomic<int> session_code{0};  // the vendor's error code when a session is made; 0: it is made
   std::atomic<int> run_failures{0};  // runs that fail from now on; -1: all
   std::atomic<int> run_code{1};
-  std::atomic<bool> run_hangs{false};  // until it is told to stop
+  std::atomic<bool> run_hangs{false};        // until it is told to stop
+  std::atomic<bool> stop_is_ignored{false};  // then until `run_hangs` is false again
   std::atomic<bool> output_has_wrong_type{false};
   std::atomic<bool> output_is_null{false};
   std::atomic<bool> static_output{false};  // the model's output is declared as [3]
