@@ -29,6 +29,10 @@ struct lb_attestation {
   std::size_t hung_runs = 0;  // when it was asked for; 0 for one answer
 };
 
+struct lb_cancellation {
+  latebind::core::Cancellation cancellation = latebind::core::Cancellation::create();
+};
+
 struct lb_model {
   std::shared_ptr<const lb_runtime::Shared> runtime;
   std::shared_ptr<latebind::core::PlacedModel> placed;

@@ -272,6 +272,13 @@ LB_API lb_code lb_attestation_step(const lb_attestation* attestation, size_t ind
 
 typedef struct lb_model lb_model;
 
+/* A word that ends what carries it, from any thread but no signal handler: once said, it stays said. One serves any
+ * number of runs and loads at once, and may be destroyed before they end. */
+typedef struct lb_cancellation lb_cancellation;
+LB_API lb_code lb_cancellation_create(lb_cancellation** cancellation);
+LB_API void lb_cancellation_request(const lb_cancellation* cancellation);
+LB_API void lb_cancellation_destroy(lb_cancellation* cancellation);
+
 /* A static shape. Frozen: it stands in arrays and never grows. */
 typedef struct lb_shape {
   int32_t rank;      /* 0 to LB_RANK_MAX */
@@ -300,6 +307,9 @@ typedef struct lb_load_options {
   const char* config_file;      /* a config.toml with the defaults for what is not set here, what is compiled is cached
                                    as it says. One that names libraries is refused: they belong to the runtime. NULL: no
                                    file is read */
+  uint64_t load_timeout_ms;     /* a device that takes longer to load is passed over until it has; 0: five minutes, and
+                                   never on CPUs */
+  const lb_cancellation* cancellation; /* ends the loading with LB_CANCELLED, not what is loaded; NULL: none */
 } lb_load_options;
 
 /* LB_OK when the options could be used: words, numbers and the configuration file are looked at, and nothing is loaded.
@@ -358,9 +368,10 @@ LB_API lb_code lb_model_output(const lb_model* model, size_t index, lb_tensor_in
 typedef struct lb_run_options {
   size_t struct_size;
   uint64_t timeout_ms; /* 0: none. LB_BUSY when no request came free in time, LB_DEADLINE_EXCEEDED when the run took
-                          longer */
-  lb_attestation** answered_by; /* when not NULL and the run succeeds: receives who answered it, for
-                                   lb_attestation_destroy */
+                          longer: it holds whatever the vendor does, whose call goes on by itself */
+  lb_attestation** answered_by;        /* when not NULL and the run succeeds: receives who answered it, for
+                                          lb_attestation_destroy */
+  const lb_cancellation* cancellation; /* ends the run with LB_CANCELLED; NULL: none */
 } lb_run_options;
 
 /* Inputs and outputs in the model's order. Counts, types and shapes are checked and refused by name. `options` may be

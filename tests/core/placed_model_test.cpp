@@ -306,6 +306,63 @@ TEST_F(PlacedModelTest, ADeviceThatFailsToLoadAtFirstIsTakenWhenItCan) {
   EXPECT_EQ(by, "CPU");
 }
 
+TEST_F(PlacedModelTest, ADeviceThatNeverFinishesLoadingIsPassedOverAndUsedOnceItHas) {
+  const auto gate = std::make_shared<test::Latch>(1);
+  backend->load_scripts["NPU"] = [gate] { gate->wait(); };
+  options.failover.load_timeout = milliseconds(20);
+  const auto placed = load();
+  std::string by;
+  ASSERT_TRUE(run(*placed, &by).ok());
+  EXPECT_EQ(by, "CPU");
+  EXPECT_THAT(placed->attestation()->reason, HasSubstr("vendor:NPU did not finish loading a model within 20 ms"));
+  gate->count_down();
+  // A device that was never asked anything is tried with a request.
+  while (by != "NPU")
+    ASSERT_TRUE(run(*placed, &by).ok());
+}
+
+TEST_F(PlacedModelTest, LoadingOnACpuHasNoLimitUnlessOneIsSet) {
+  backend->load_scripts["CPU"] = [] { std::this_thread::sleep_for(milliseconds(20)); };
+  EXPECT_NE(load("cpu"), nullptr);
+  const auto gate = std::make_shared<test::Latch>(1);
+  backend->load_scripts["CPU"] = [gate] { gate->wait(); };
+  options.failover.load_timeout = milliseconds(10);
+  const auto placed = Engine(registry).load(model, *Placement::parse("cpu", registry), options);
+  EXPECT_EQ(placed.status().code(), StatusCode::kNoDevice);
+  EXPECT_THAT(placed.status().to_string(), HasSubstr("did not finish loading"));
+  gate->count_down();
+}
+
+TEST_F(PlacedModelTest, LoadingThatIsCancelledReturnsAtOnce) {
+  const auto gate = std::make_shared<test::Latch>(1);
+  const auto cancellation = Cancellation::create();
+  backend->load_scripts["NPU"] = [gate, cancellation] {
+    cancellation.request();
+    gate->wait();
+  };
+  options.cancellation = cancellation;
+  const auto placed = Engine(registry).load(model, *Placement::parse("auto", registry), options);
+  EXPECT_EQ(placed.status().code(), StatusCode::kCancelled);
+  EXPECT_EQ(backend->loads, 1);
+  gate->count_down();
+}
+
+TEST_F(PlacedModelTest, ARequestIsCancelledWhileItsDeviceStillLoads) {
+  backend->run_scripts["NPU"] = [](const RunOptions&) -> Status { return kDied; };
+  const auto placed = load();
+  const auto gate = std::make_shared<test::Latch>(1);
+  const auto cancellation = Cancellation::create();
+  backend->load_scripts["CPU"] = [gate, cancellation] {
+    cancellation.request();
+    gate->wait();
+  };
+  EXPECT_EQ(run(*placed, nullptr, {.cancellation = cancellation}).code(), StatusCode::kCancelled);
+  gate->count_down();
+  std::string by;
+  ASSERT_TRUE(run(*placed, &by).ok());
+  EXPECT_EQ(by, "CPU");
+}
+
 TEST_F(PlacedModelTest, AWarmStandbyIsLoadedBeforeItIsNeeded) {
   options.failover.warm_standby = true;
   const auto placed = load();

@@ -74,7 +74,8 @@ class ScriptedBackend : public core::Backend {
   std::vector<Device> present;
   std::vector<Device> absent;                   // the virtual ones that it gives when asked for them
   std::map<std::string, Status> load_failures;  // by device name
-  std::map<std::string, ScriptedExecutable::Script, std::less<>> run_scripts;         // by device name
+  std::map<std::string, std::function<void()>, std::less<>> load_scripts;      // by device name; called by each load
+  std::map<std::string, ScriptedExecutable::Script, std::less<>> run_scripts;  // by device name
   std::map<std::string, ScriptedExecutable::InputScript, std::less<>> input_scripts;  // by device name
   std::map<std::string, core::Precision> only_precision;                              // by device name; else any
   bool blobs = false;                              // compiles, and loads what it has compiled
@@ -112,6 +113,7 @@ class ScriptedBackend : public core::Backend {
   Result<std::unique_ptr<Executable>> load(const Model&, std::string_view device,
                                            const CompileOptions& options) override {
     ++loads;
+    if (const auto found = load_scripts.find(device); found != load_scripts.end()) found->second();
     if (const auto found = load_failures.find(std::string(device)); found != load_failures.end()) {
       return found->second;
     }
