@@ -183,6 +183,11 @@ VendorCall::End VendorCall::wait(const RunOptions& options) {
   return options.cancellation.is_requested() ? End::kCancelled : otherwise;
 }
 
+bool VendorCall::has_returned() const {
+  const std::lock_guard lock(mutex_);
+  return returned_;
+}
+
 Status VendorCall::status() const {
   const std::lock_guard lock(mutex_);
   return status_;

@@ -45,7 +45,8 @@ class VendorCall {
   // Waits for the first of these. Any number of threads.
   [[nodiscard]] End wait(const RunOptions& options);
 
-  // What `work` gave, once wait() has said kReturned.
+  [[nodiscard]] bool has_returned() const;
+  // What `work` gave, once it has returned.
   [[nodiscard]] Status status() const;
   [[nodiscard]] Clock::time_point started() const { return started_; }
 
