@@ -132,12 +132,6 @@ std::size_t dim(const Shape& shape, std::size_t i) {
   return static_cast<std::size_t>(shape[i]);
 }
 
-// There was no time left for the caller, or no thread to spare: that says nothing about the bucket.
-bool is_of_the_call(const Status& status) {
-  return status.code() == StatusCode::kDeadlineExceeded || status.code() == StatusCode::kCancelled ||
-         status.code() == StatusCode::kBusy;
-}
-
 // An output that has one entry a token, [rows, length, …].
 bool is_token_wise(const Shape& shape, std::size_t length) {
   return shape.rank() >= 3 && dim(shape, 1) == length;

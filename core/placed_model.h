@@ -30,11 +30,16 @@ struct FailoverOptions {
   // The longest a run may take before the device counts as hung; unset: kAcceleratorRunTimeout for devices other than
   // CPUs, none for CPUs, which are slow at worst.
   std::optional<std::chrono::milliseconds> run_timeout{};
+  // The longest that loading on a device may take before it is passed over; it goes on, and the device is used once it
+  // has. Unset: kAcceleratorLoadTimeout for devices other than CPUs, none for CPUs; 0: none.
+  std::optional<std::chrono::milliseconds> load_timeout{};
   // Loads the second candidate right after the first, so that the first failover costs no load.
   bool warm_standby = false;
 };
 
 inline constexpr std::chrono::milliseconds kAcceleratorRunTimeout{60'000};
+// Compilers for NPUs take minutes for a large model.
+inline constexpr std::chrono::milliseconds kAcceleratorLoadTimeout{300'000};
 
 class PlacedModel {
  public:
@@ -42,9 +47,11 @@ class PlacedModel {
 
   // Loads the first candidate that works. `strict`: the first one or nothing (kStrictFallback). `model_name` and
   // `placement` are for messages. `load` is kept, with whatever it refers to, for candidates that are needed later.
+  // kCancelled when that is requested meanwhile.
   static Result<std::shared_ptr<PlacedModel>> place(std::string model_name, const Placement& placement,
                                                     std::vector<Placement::Candidate> candidates, Loader load,
-                                                    bool strict, const FailoverOptions& options);
+                                                    bool strict, const FailoverOptions& options,
+                                                    const Cancellation& cancellation = {});
   ~PlacedModel();
   PlacedModel(const PlacedModel&) = delete;
   PlacedModel& operator=(const PlacedModel&) = delete;

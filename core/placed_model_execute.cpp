@@ -52,10 +52,10 @@ Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span
     Slot& slot = *picked.slot;
     const Trial trial(*this, picked);
     if (!picked.executable) {
-      auto loaded = load_until(slot, options.deadline);
+      auto loaded = load(slot, false, options);
       if (!loaded.ok()) {
         // The caller's time was up while the device was still loading, which goes on.
-        if (loaded.status().code() == StatusCode::kDeadlineExceeded) return loaded.status();
+        if (is_of_the_call(loaded.status())) return loaded.status();
         if (is_device_fault(loaded.status())) {
           failed(slot, picked.openings, loaded.status());
         } else {

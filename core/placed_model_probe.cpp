@@ -100,7 +100,7 @@ void PlacedModel::State::probe_next(std::unique_lock<std::mutex>& lock) {
 
 void PlacedModel::State::load_standby(Slot& slot) {
   const auto openings = slot.breaker.openings();
-  const auto loaded = load(slot, false);
+  const auto loaded = load(slot, false, {});
   if (loaded.ok()) return;
   if (is_device_fault(loaded.status())) {
     failed(slot, openings, loaded.status());
@@ -123,7 +123,7 @@ void PlacedModel::State::probe(Slot& slot, std::uint64_t openings) {
   Answer answer = Answer::kNotAskable;
   if (executable) answer = ask(slot, *executable, {}, &said);
   if (answer != Answer::kWorks && !hangs()) {
-    auto loaded = load(slot, true);
+    auto loaded = load(slot, true, {});
     if (!loaded.ok()) {
       failed(slot, openings, loaded.status());
       return;

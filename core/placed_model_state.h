@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "core/placed_model.h"
+#include "core/vendor_call.h"
 
 namespace latebind::core {
 
@@ -39,7 +40,7 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
         strict_(strict),
         options_(options) {}
 
-  Status place(std::vector<Placement::Candidate> candidates);
+  Status place(std::vector<Placement::Candidate> candidates, const Cancellation& cancellation);
   Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs, const RunOptions& options,
                  std::shared_ptr<const Attestation>* answered_by);
   std::shared_ptr<const Attestation> attestation();
@@ -52,11 +53,6 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   [[nodiscard]] std::span<const TensorInfo> outputs() const { return outputs_; }
 
  private:
-  // A load that requests with deadlines wait for.
-  struct PendingLoad {
-    std::optional<Result<std::shared_ptr<Executable>>> outcome;  // guarded by State::mutex_
-  };
-
   // One place in the order: a device, or a refusal that stands there for ever.
   struct Slot {
     Slot(std::string slot_name, std::optional<Device> slot_device, const BreakerPolicy& policy)
@@ -77,7 +73,7 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
     std::shared_ptr<Executable> executable;
     std::shared_ptr<const Attestation> attestation;          // made when first asked for after a change
     std::shared_ptr<const std::vector<Shape>> known_shapes;  // inputs of the smallest run that it has computed
-    std::shared_ptr<PendingLoad> pending_load;               // in a thread of its own
+    std::shared_ptr<VendorCall> pending_load;                // the last one that somebody waited for with a limit
     bool suspected = false;                                  // requests were late on it: to be asked in the background
     Clock::time_point suspected_last{};
     bool wants_request = false;  // it rests and there is nothing to ask it with: the next request is let through
@@ -128,8 +124,8 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
 
   std::shared_ptr<const Attestation> attestation_of(Slot& slot, const Executable& executable);
   std::shared_ptr<const Attestation> as_met(const Attestation& now, const std::vector<PlacementStep>& met) const;
-  Result<std::shared_ptr<Executable>> load(Slot& slot, bool anew);
-  Result<std::shared_ptr<Executable>> load_until(Slot& slot, const std::optional<Clock::time_point>& deadline);
+  Result<std::shared_ptr<Executable>> load(Slot& slot, bool anew, const RunOptions& limits);
+  Result<std::shared_ptr<Executable>> load_now(Slot& slot, bool anew);
   void refused(Slot& slot, const Status& status);
   void failed(Slot& slot, std::uint64_t openings, const Status& status);
   void succeeded(Slot& slot, std::uint64_t openings);
@@ -140,6 +136,7 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   void load_standby(Slot& slot);
   void probe(Slot& slot, std::uint64_t openings);
   [[nodiscard]] std::optional<std::chrono::milliseconds> run_timeout_of(const Slot& slot) const;
+  [[nodiscard]] std::optional<std::chrono::milliseconds> load_timeout_of(const Slot& slot) const;
   [[nodiscard]] std::vector<PlacementStep> refusals() const;
 
   // Constant after place().
@@ -156,7 +153,6 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   // Guarded by mutex_.
   std::condition_variable wake_;
   std::condition_variable stopped_;
-  std::condition_variable loaded_;
   std::thread prober_;
   bool prober_running_ = false;
   bool stop_ = false;

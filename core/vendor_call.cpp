@@ -218,6 +218,11 @@ Status call_until(const RunOptions& options, const std::string& where, std::func
   }
 }
 
+bool is_of_the_call(const Status& status) {
+  return status.code() == StatusCode::kDeadlineExceeded || status.code() == StatusCode::kCancelled ||
+         status.code() == StatusCode::kBusy;
+}
+
 std::size_t given_up_calls(std::string_view where) {
   return VendorThreads::count_given_up(where, [](const VendorCall&) { return true; });
 }

@@ -85,6 +85,9 @@ class VendorCall {
 [[nodiscard]] Status call_until(const RunOptions& options, const std::string& where, std::function<Status()> work,
                                 const std::function<void()>& stop);
 
+// True for what says nothing about the vendor: the caller's time was up, or there is no thread to spare.
+[[nodiscard]] bool is_of_the_call(const Status& status);
+
 // Calls on this device (empty: on any) that were given up and have not come back.
 [[nodiscard]] std::size_t given_up_calls(std::string_view where = {});
 // Those of them that have taken longer than a run may take: what the device is to blame for.
