@@ -81,9 +81,6 @@ Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span
     if (picked.trial && (is_device_fault(status) || status.code() == StatusCode::kDeadlineExceeded)) {
       failed(slot, picked.openings, status);
     }
-    const auto run_timeout = run_timeout_of(slot);
-    const bool run_time_is_up = run_timeout && Clock::now() + kTick >= began + *run_timeout;
-    const bool caller_time_is_up = options.deadline && Clock::now() + kTick >= *options.deadline;
     switch (status.code()) {
       case StatusCode::kDeadlineExceeded:
         if (slot.device->kind != DeviceKind::kCpu && options.deadline && *options.deadline - began >= kTimeForAnyRun &&
@@ -93,19 +90,16 @@ Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span
         return status;
       case StatusCode::kBusy:
         if (slot.device->kind != DeviceKind::kCpu) suspect(slot);
-        if (caller_time_is_up || !run_time_is_up) return status;
-        // It waited as long for a request as a run may take, which says nothing about the device: once more, unless
-        // those who had the requests found that it hangs.
-        if (slot.breaker.is_closed()) continue;
-        misses.push_back({&slot, picked.openings, Miss::Kind::kBusy, std::move(status)});
-        break;
+        return status;
       case StatusCode::kUnsupported:
         misses.push_back({&slot, picked.openings, Miss::Kind::kUnable, std::move(status)});
         break;
-      default:
+      default: {
         if (!is_device_fault(status)) return status;
         misses.push_back({&slot, picked.openings, Miss::Kind::kFailed, std::move(status)});
-        judge(misses.back(), *picked.executable, options, run_time_is_up);
+        const auto limit = run_timeout_of(slot);
+        judge(misses.back(), *picked.executable, options, limit && Clock::now() + kTick >= began + *limit);
+      }
     }
   }
 }

@@ -100,7 +100,7 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
 
   // A candidate that did not answer a request.
   struct Miss {
-    enum class Kind { kNotLoaded, kUnable, kBusy, kFailed };
+    enum class Kind { kNotLoaded, kUnable, kFailed };
 
     Slot* slot = nullptr;
     std::uint64_t openings = 0;  // as in Pick

@@ -255,26 +255,6 @@ TEST_F(PlacedModelTest, WhatBeganBeforeADeviceFailedTellsNothingAboutIt) {
   EXPECT_EQ(placed->attestation()->active.device, "CPU");
 }
 
-TEST_F(PlacedModelTest, WhoWaitedForARequestAsLongAsARunMayTakeIsNotSentAway) {
-  std::atomic<int> asked{0};
-  backend->run_scripts["NPU"] = [&](const RunOptions& run_options) -> Status {
-    if (++asked > 3) return {};
-    std::this_thread::sleep_for(*run_options.run_timeout);
-    return {StatusCode::kBusy, "all requests stayed busy"};
-  };
-  options.failover.run_timeout = milliseconds(5);
-  const auto placed = load();
-  std::string by;
-  ASSERT_TRUE(run(*placed, &by).ok());
-  EXPECT_EQ(by, "NPU");
-  EXPECT_FALSE(placed->attestation()->fallback);
-  // The caller's own deadline is another matter.
-  asked = 0;
-  RunOptions impatient;
-  impatient.deadline = std::chrono::steady_clock::now() + milliseconds(1);
-  EXPECT_EQ(run(*placed, nullptr, impatient).code(), StatusCode::kBusy);
-}
-
 TEST_F(PlacedModelTest, WhenEveryDeviceRestsRequestsTryThemAllTheSame) {
   script_npu();
   std::atomic<bool> cpu_works{false};
