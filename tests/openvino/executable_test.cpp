@@ -243,6 +243,23 @@ TEST_F(ExecutableTest, EveryFailingCallOfARunIsAnErrorThatLeavesNothingBehind) {
 
 // --- Deadlines ---
 
+// Leaves a run behind that the library is at, as its script says: the caller is gone.
+void leave_hanging(core::Executable& executable, const test::FakeOpenvino& fake) {
+  const auto cancellation = core::Cancellation::create();
+  const auto before = fake.calls("run");
+  std::thread caller([&] {
+    std::vector<float> a{1, 2};
+    std::vector<float> b{10, 20};
+    std::vector<OutputTensor> outputs(1);
+    const std::vector inputs{floats(a, {2}), floats(b, {2})};
+    EXPECT_EQ(executable.execute(inputs, outputs, {.cancellation = cancellation}).code(), StatusCode::kCancelled);
+  });
+  while (fake.calls("run") == before)
+    std::this_thread::yield();
+  cancellation.request();
+  caller.join();
+}
+
 TEST_F(ExecutableTest, AHangThatObeysIsCancelledAtTheDeadline) {
   auto* executable = load(kAddModel, {.requests = 1});
   fake_.script("hang-cancellable\n");
@@ -258,14 +275,13 @@ TEST_F(ExecutableTest, AHangThatObeysIsCancelledAtTheDeadline) {
 TEST_F(ExecutableTest, AHangThatDoesNotObeyKeepsItsPlaceUntilItComesBack) {
   auto* executable = load(kAddModel, {.requests = 2});
   fake_.script("hang 1\n");
-  const auto status = add(*executable, within(milliseconds(10)));
-  EXPECT_EQ(status.code(), StatusCode::kDeadlineExceeded);
+  leave_hanging(*executable, fake_);
   EXPECT_EQ(executable->hung_runs(), 1U);
   EXPECT_EQ(fake_.alive("request"), 2);
   EXPECT_TRUE(add(*executable).ok()) << "the other place serves";
   EXPECT_TRUE(add(*executable).ok());
   fake_.script("hang 1\nhang 4\n");
-  EXPECT_EQ(add(*executable, within(milliseconds(10))).code(), StatusCode::kDeadlineExceeded);
+  leave_hanging(*executable, fake_);
   for (int i = 0; i < 20; ++i)
     EXPECT_EQ(add(*executable, within(milliseconds(1))).code(), StatusCode::kBusy) << "no work is added";
   EXPECT_EQ(fake_.calls("run"), 4);
@@ -279,9 +295,11 @@ TEST_F(ExecutableTest, AHangThatDoesNotObeyKeepsItsPlaceUntilItComesBack) {
 TEST_F(ExecutableTest, ARunTimeoutIsTheDevicesFaultAndADeadlineIsNot) {
   auto* executable = load(kAddModel, {.requests = 1});
   fake_.script("hang\n");
-  const auto status = add(*executable, {.run_timeout = milliseconds(10)});
-  EXPECT_EQ(status.code(), StatusCode::kDeviceFailed);
-  EXPECT_THAT(status.to_string(), HasSubstr("hung: openvino:CPU did not finish within 10 ms"));
+  do {  // a busy machine may give one up before it begins
+    const auto status = add(*executable, {.run_timeout = milliseconds(10)});
+    EXPECT_EQ(status.code(), StatusCode::kDeviceFailed);
+    EXPECT_THAT(status.to_string(), HasSubstr("hung: openvino:CPU did not finish within 10 ms"));
+  } while (fake_.calls("run") == 0);
   // Who would wait for a place that never comes free is told so, whether his own time is limited or not.
   EXPECT_THAT(add(*executable).to_string(), HasSubstr("hung:"));
   EXPECT_THAT(add(*executable, within(std::chrono::hours(1))).to_string(), HasSubstr("hung:"));
@@ -312,11 +330,12 @@ TEST_F(ExecutableTest, ACancelledRunReturnsAtOnce) {
 TEST_F(ExecutableTest, ADeviceThatHangsAgainAndAgainGetsNoMoreWork) {
   auto* executable = load(kAddModel, {.requests = core::kHungCallsMax + 2});
   fake_.script("hang\n");
-  for (std::size_t i = 0; i < core::kHungCallsMax; ++i)
-    EXPECT_THAT(add(*executable, {.run_timeout = milliseconds(1)}).to_string(), HasSubstr("hung:"));
-  const auto status = add(*executable, {.run_timeout = milliseconds(1)});
-  EXPECT_EQ(status.code(), StatusCode::kDeviceFailed);
-  EXPECT_THAT(status.to_string(), HasSubstr("never came back"));
+  core::Status status;
+  do {
+    status = add(*executable, {.run_timeout = milliseconds(5)});
+    EXPECT_EQ(status.code(), StatusCode::kDeviceFailed);
+  } while (status.message().starts_with("hung:"));
+  EXPECT_THAT(status.to_string(), HasSubstr("8 runs on openvino:CPU never came back"));
   EXPECT_THAT(backend_->load(fake_model(kAddModel), "CPU", {}).status().to_string(), HasSubstr("no other model"));
   fake_.script("");
   while (given_up_calls() != 0)
@@ -327,7 +346,7 @@ TEST_F(ExecutableTest, ADeviceThatHangsAgainAndAgainGetsNoMoreWork) {
 TEST_F(ExecutableTest, NeverWaitsForAHungRunWhenItIsDestroyed) {
   auto* executable = load(kAddModel, {.requests = 1});
   fake_.script("hang\n");
-  EXPECT_EQ(add(*executable, within(milliseconds(1))).code(), StatusCode::kDeadlineExceeded);
+  leave_hanging(*executable, fake_);
   executables_.clear();
   backend_.reset();
   EXPECT_EQ(given_up_calls(), 1U);
@@ -347,8 +366,8 @@ TEST_F(ExecutableTest, HungRunsOfTwoRuntimesAreFreedEachWithItsOwn) {
   auto others = *std::move(loaded);
   fake_.script("hang\n");
   other.script("hang\n");
-  EXPECT_EQ(add(*executable, within(milliseconds(1))).code(), StatusCode::kDeadlineExceeded);
-  EXPECT_EQ(add(*others, within(milliseconds(1))).code(), StatusCode::kDeadlineExceeded);
+  leave_hanging(*executable, fake_);
+  leave_hanging(*others, other);
   executables_.clear();
   backend_.reset();
   others.reset();
