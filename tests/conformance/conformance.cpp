@@ -109,7 +109,7 @@ OnnxBuilder slow_model() {
 }
 
 Tensor<float> large_input() {
-  const auto edge = std::stoll(platform::environment("LATEBIND_CONFORMANCE_EDGE").value_or("1024"));
+  const auto edge = std::stoll(platform::environment("LATEBIND_CONFORMANCE_EDGE").value_or("512"));
   return {Shape{edge, edge}, std::vector<float>(static_cast<std::size_t>(edge * edge), 0.0F)};
 }
 

@@ -20,9 +20,9 @@ TEST_P(ConformanceTest, HoldsADeadlineAndServesOthersMeanwhile) {
   for (int i = 0; i < 2; ++i) {
     OutputTensor output;
     const auto started = Clock::now();
-    const auto status = run(*executable, large.view(ElementType::kF32), output, within(std::chrono::milliseconds(100)));
+    const auto status = run(*executable, large.view(ElementType::kF32), output, within(std::chrono::milliseconds(20)));
     EXPECT_EQ(status.code(), StatusCode::kDeadlineExceeded) << status.to_string();
-    EXPECT_GE(Clock::now() - started, std::chrono::milliseconds(100));
+    EXPECT_GE(Clock::now() - started, std::chrono::milliseconds(20));
     EXPECT_LT(Clock::now() - started, std::chrono::seconds(2)) << "at once, whatever the vendor does";
     ASSERT_OK(run(*executable, small.view(ElementType::kF32), output));
     EXPECT_EQ(values_of<float>(output), (std::vector<float>{1}));
@@ -81,8 +81,7 @@ TEST_P(ConformanceTest, GivesUpWaitingForARequestAtTheDeadline) {
   std::thread occupant([&] {
     auto large = large_input();
     OutputTensor output;
-    EXPECT_EQ(run(*executable, large.view(ElementType::kF32), output, within(std::chrono::milliseconds(500))).code(),
-              StatusCode::kDeadlineExceeded);
+    EXPECT_OK(run(*executable, large.view(ElementType::kF32), output));
     done = true;
   });
   Tensor<float> small{Shape{1, 1}, {1.0F}};
