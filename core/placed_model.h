@@ -33,6 +33,8 @@ struct FailoverOptions {
   // The longest that loading on a device may take before it is passed over; it goes on, and the device is used once it
   // has. Unset: kAcceleratorLoadTimeout for devices other than CPUs, none for CPUs; 0: none.
   std::optional<std::chrono::milliseconds> load_timeout{};
+  // The longest a device may take over a small request of our own, which is made to find out whether it works.
+  std::chrono::milliseconds answer_timeout{10'000};
   // Loads the second candidate right after the first, so that the first failover costs no load.
   bool warm_standby = false;
 };

@@ -12,8 +12,7 @@
 namespace latebind::core {
 namespace {
 
-// How long a device may take to answer a question, which is one of its smallest runs.
-constexpr std::chrono::milliseconds kAcceleratorAnswerTimeout{10'000};
+// A CPU without a run timeout is slow at worst: this long is for ever.
 constexpr std::chrono::milliseconds kCpuAnswerTimeout{60'000};
 
 // A suspect is asked no more often than this.
@@ -70,13 +69,12 @@ PlacedModel::State::Answer PlacedModel::State::ask(const Slot& slot, Executable&
   const auto request = MadeUpRequest::make(executable.inputs(), *shapes);
   if (!request.ok()) return Answer::kNotAskable;
   std::vector<OutputTensor> outputs(outputs_.size());
-  const bool is_cpu = slot.device->kind == DeviceKind::kCpu;
-  const auto patience = std::min(run_timeout_of(slot).value_or(std::chrono::milliseconds::max()),
-                                 is_cpu ? kCpuAnswerTimeout : kAcceleratorAnswerTimeout);
   RunOptions options = caller;
-  options.deadline = Clock::now() + patience;
+  if (const auto run_timeout = run_timeout_of(slot)) options.run_timeout = std::min(*run_timeout, options_.answer_timeout);
+  options.deadline = Clock::now() + (options.run_timeout ? 2 * *options.run_timeout : kCpuAnswerTimeout);
   const bool caller_is_first = caller.deadline && *caller.deadline < *options.deadline;
   if (caller_is_first) options.deadline = caller.deadline;
+  const auto began = Clock::now();
   Status status = executable.execute(request->views(), outputs, options);
   if (status.ok()) return Answer::kWorks;
   if (said != nullptr) *said = status;
@@ -85,10 +83,11 @@ PlacedModel::State::Answer PlacedModel::State::ask(const Slot& slot, Executable&
     case StatusCode::kCancelled:
       return Answer::kNone;
     case StatusCode::kDeadlineExceeded:
-      return caller_is_first ? Answer::kNone : Answer::kFails;
+      return caller_is_first ? Answer::kNone : Answer::kHangs;
     default:
       // Where zeros are no values to compute with, they tell nothing.
-      return is_device_fault(status) ? Answer::kFails : Answer::kNotAskable;
+      if (!is_device_fault(status)) return Answer::kNotAskable;
+      return options.run_timeout && Clock::now() - began >= *options.run_timeout ? Answer::kHangs : Answer::kFails;
   }
 }
 
@@ -98,12 +97,12 @@ void PlacedModel::State::judge(Miss& miss, Executable& executable, const RunOpti
   miss.answer = ask(*miss.slot, executable, caller);
   if (miss.answer == Answer::kNone) {
     if (hung) {
-      miss.answer = Answer::kFails;  // it holds a run for ever, and is too busy for a small one
+      miss.answer = Answer::kHangs;  // it holds a run for ever, and is too busy for a small one
     } else {
       suspect(*miss.slot);
     }
   }
-  if (miss.answer == Answer::kFails) failed(*miss.slot, miss.openings, miss.status);
+  if (miss.answer == Answer::kFails || miss.answer == Answer::kHangs) failed(*miss.slot, miss.openings, miss.status);
 }
 
 void PlacedModel::State::suspect(Slot& slot) {
@@ -131,9 +130,9 @@ void PlacedModel::State::question_suspect(Slot& slot) {
   Answer answer = ask(slot, *executable, {}, &said);
   // Too busy for a small run all that time, and nobody else was answered either: what it is busy with does not end.
   if (answer == Answer::kNone && !slot.has_answered.load(std::memory_order_relaxed) && given_up_calls(slot.name) > 0) {
-    answer = Answer::kFails;
+    answer = Answer::kHangs;
   }
-  if (answer != Answer::kFails) return;
+  if (answer != Answer::kFails && answer != Answer::kHangs) return;
   failed(slot, openings,
          Status(StatusCode::kDeviceFailed,
                 fmt::format("seems to hang: requests were not answered by their deadlines, nor was a small one of our "

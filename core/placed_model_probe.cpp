@@ -119,10 +119,9 @@ void PlacedModel::State::probe(Slot& slot, std::uint64_t openings) {
     executable = slot.executable;
   }
   Status said;
-  const auto hangs = [&] { return said.code() == StatusCode::kDeadlineExceeded || said.code() == StatusCode::kBusy; };
   Answer answer = Answer::kNotAskable;
   if (executable) answer = ask(slot, *executable, {}, &said);
-  if (answer != Answer::kWorks && !hangs()) {
+  if (answer == Answer::kFails || answer == Answer::kNotAskable) {
     auto loaded = load(slot, true, {});
     if (!loaded.ok()) {
       failed(slot, openings, loaded.status());
@@ -139,7 +138,10 @@ void PlacedModel::State::probe(Slot& slot, std::uint64_t openings) {
       return;
     case Answer::kFails:
     case Answer::kNone:
-      failed(slot, openings, hangs() ? said.with_context("hung when it was probed") : said);
+      failed(slot, openings, said);
+      return;
+    case Answer::kHangs:
+      failed(slot, openings, said.with_context("when it was probed"));
   }
 }
 

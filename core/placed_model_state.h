@@ -92,6 +92,7 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   enum class Answer {
     kWorks,
     kFails,
+    kHangs,
     kNone,        // it was too busy, or the caller's time was up
     kNotAskable,  // no shapes are known
   };
