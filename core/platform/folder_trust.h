@@ -1,6 +1,6 @@
-// check_folder_trust: whether somebody else could have put something where this process is about to take it from.
+// Folders whose content is trusted because nobody else could have put it there: asking for that, and making such.
 //
-// For folders that the program finds by itself: with what runs, or with what stands for what runs.
+// For what this process is about to take from a folder and run, or let stand for what runs. Any thread.
 #pragma once
 
 #include <filesystem>
@@ -22,7 +22,12 @@ namespace latebind::platform {
 //
 // A place that is not there yet is judged by the folder that it would be made in, as a parent.
 //
-// On Windows always ok: access lists are not asked there. Any thread.
+// On Windows always ok: access lists are not asked there.
 [[nodiscard]] core::Status check_folder_trust(const std::filesystem::path& place);
+
+// Makes the folder, if it is not there, and those that are missing above it, all for this user alone (on Windows with
+// the rights of the folder above). What is there already stays as it is and is not judged. kPermissionDenied,
+// kDiskFull, kNotFound (a file is in the way) or kIo.
+[[nodiscard]] core::Status make_private_folder(const std::filesystem::path& folder);
 
 }  // namespace latebind::platform

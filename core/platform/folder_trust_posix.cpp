@@ -221,4 +221,19 @@ Status check_folder_trust(const path& place) {
   return Walk(absolute).run();
 }
 
+Status make_private_folder(const path& folder) {
+  LB_RETURN_IF_ERROR(check_path("make the folder", folder));
+  constexpr mode_t kOwnerAlone = 0700;
+  std::error_code error;
+  std::vector<path> missing;
+  for (path place = folder; !place.empty() && !std::filesystem::exists(place, error); place = place.parent_path())
+    missing.push_back(place);
+  for (auto place = missing.rbegin(); place != missing.rend(); ++place) {
+    if (::mkdir(place->c_str(), kOwnerAlone) != 0 && errno != EEXIST)
+      return status_of_errno("make the folder", *place, errno);
+  }
+  if (std::filesystem::is_directory(folder, error)) return {};
+  return status_of_errno("make the folder", folder, error ? error.value() : ENOTDIR);
+}
+
 }  // namespace latebind::platform

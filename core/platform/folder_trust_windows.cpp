@@ -1,9 +1,21 @@
+#include <system_error>
+
 #include "core/platform/folder_trust.h"
+#include "core/platform/os_error.h"
+#include "core/platform/windows_error.h"
 
 namespace latebind::platform {
 
 core::Status check_folder_trust(const std::filesystem::path&) {
   return {};
+}
+
+core::Status make_private_folder(const std::filesystem::path& folder) {
+  LB_RETURN_IF_ERROR(check_path("make the folder", folder));
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error) return {};
+  return status_of_windows_error("make the folder", folder, static_cast<DWORD>(error.value()));
 }
 
 }  // namespace latebind::platform
