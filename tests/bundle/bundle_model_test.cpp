@@ -8,6 +8,8 @@
 #include <functional>
 #include <string>
 
+#include "core/bundle/choose.h"
+#include "core/bundle/compile.h"
 #include "core/bundle/crc32.h"
 #include "core/bundle/package_writer.h"
 #include "core/platform/digest.h"
@@ -157,7 +159,9 @@ TEST_F(BundleModelTest, AZipThatIsWrittenOverIsAnotherModel) {
 TEST_F(BundleModelTest, WhatOnlyACrcIsRecordedOfIsNamed) {
   testing::HandZip zip;
   for (const auto& [name, data] : std::vector<std::pair<std::string, std::string>>{
-           {"manifest.json", R"({"schema_version": "1.0", "components": {}})"}, {"notes", "of somebody"}}) {
+           {"manifest.json",
+            R"({"schema_version": "1.0", "components": {"model": {"variants": {"a": {"variant_directory": "."}}}}})"},
+           {"notes", "of somebody"}}) {
     testing::HandEntry entry;
     entry.name = name;
     entry.data = data;

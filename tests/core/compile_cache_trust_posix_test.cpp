@@ -24,6 +24,16 @@ using ::testing::HasSubstr;
 
 constexpr unsigned kStranger = 54321;
 
+class ExportingBackend : public latebind::test::ScriptedBackend {
+ public:
+  using ScriptedBackend::ScriptedBackend;
+  Result<LoadedModel> load_exporting(const Model& model, std::string_view device,
+                                     const CompileOptions& options) override {
+    LB_ASSIGN_OR_RETURN(auto executable, load(model, device, options));
+    return LoadedModel{std::move(executable), []() -> Result<Blob> { return blob_of("compiled"); }};
+  }
+};
+
 class CompileCacheTrustTest : public test::CacheFolderTest {
  protected:
   void SetUp() override {
@@ -45,7 +55,7 @@ class CompileCacheTrustTest : public test::CacheFolderTest {
     cache.settle();
   }
 
-  test::ScriptedBackend backend{"toy"};
+  ExportingBackend backend{"toy"};
   std::vector<std::string> warnings;
 };
 
