@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include "core/platform/folder_trust.h"
 #include "tests/platform/support.h"
@@ -173,6 +174,30 @@ TEST(FolderTrustTest, WhatIsNotThereIsJudgedByWhereItWouldBeMade) {
   EXPECT_EQ(fault_of(made(folder / "sticky", 01777) / "new/deeper"), "trusted");
   EXPECT_EQ(fault_of(folder / "new/deeper"), "trusted");
   EXPECT_THAT(fault_of(made(folder / "open", 0777) / "new/deeper"), HasSubstr("everybody"));
+}
+
+TEST(PrivateFolderTest, IsForThisUserAloneAndSoAreThoseAboveIt) {
+  const TemporaryFolder folder;
+  const path there = made(folder / "there", 0755);
+  const mode_t before = ::umask(0);
+  const Status status = make_private_folder(there / "a/b/");
+  ::umask(before);
+  ASSERT_TRUE(status.ok()) << status.to_string();
+  for (const auto& [place, mode] : {std::pair(there, 0755U), {there / "a", 0700U}, {there / "a/b", 0700U}}) {
+    struct stat info {};
+    ASSERT_EQ(::stat(place.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777U, mode) << place;
+  }
+  EXPECT_TRUE(make_private_folder(there / "a/b").ok());
+  EXPECT_EQ(check_folder_trust(there / "a/b").code(), StatusCode::kOk);
+}
+
+TEST(PrivateFolderTest, CanNotBeMadeBelowAFile) {
+  const TemporaryFolder folder;
+  testing::write_file(folder / "file", "x");
+  EXPECT_EQ(make_private_folder(folder / "file/a").code(), StatusCode::kNotFound);
+  EXPECT_EQ(make_private_folder(folder / "file").code(), StatusCode::kNotFound);
+  EXPECT_EQ(make_private_folder("").code(), StatusCode::kInvalidArgument);
 }
 
 TEST(FolderTrustTest, ARelativePathBeginsInTheCurrentFolder) {
