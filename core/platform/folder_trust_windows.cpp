@@ -2,7 +2,6 @@
 
 #include "core/platform/folder_trust.h"
 #include "core/platform/os_error.h"
-#include "core/platform/windows_error.h"
 
 namespace latebind::platform {
 
@@ -15,7 +14,7 @@ core::Status make_private_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (!error) return {};
-  return status_of_windows_error("make the folder", folder, static_cast<DWORD>(error.value()));
+  return status_of_errno("make the folder", folder, error.default_error_condition().value());
 }
 
 }  // namespace latebind::platform
