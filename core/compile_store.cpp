@@ -12,6 +12,7 @@
 #include "core/compile_entry.h"
 #include "core/log.h"
 #include "core/platform/file_lock.h"
+#include "core/platform/folder_trust.h"
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
 #include "core/platform/output_file.h"
@@ -63,8 +64,8 @@ bool remove_quietly(const path& file) {
 
 }  // namespace
 
-CompileStore::CompileStore(path folder, std::uint64_t bytes_max)
-    : folder_(std::move(folder)), bytes_max_(bytes_max), digests_(folder_ / "digests") {}
+CompileStore::CompileStore(path folder, std::uint64_t bytes_max, std::chrono::nanoseconds settled)
+    : folder_(std::move(folder)), bytes_max_(bytes_max), digests_(folder_ / "digests", settled) {}
 
 path CompileStore::file_of(const CompileKey& key) const {
   return folder_ / (key.digest + std::string(kSuffix));
@@ -72,6 +73,7 @@ path CompileStore::file_of(const CompileKey& key) const {
 
 Result<Blob> CompileStore::get(const CompileKey& key) {
   const path file = file_of(key);
+  LB_RETURN_IF_ERROR(platform::check_folder_trust(file));
   auto mapped = platform::MappedFile::open(file);
   if (!mapped.ok()) return mapped.status();
   const auto shared = std::make_shared<const platform::MappedFile>(*std::move(mapped));
@@ -98,19 +100,16 @@ Result<Blob> CompileStore::get(const CompileKey& key) {
               .bytes = {shared, entry->payload}};
 }
 
+Status CompileStore::check_folder() const {
+  const Status trust = platform::check_folder_trust(folder_);
+  if (trust.code() != StatusCode::kPermissionDenied) return trust;
+  return Status(trust.code(),
+                fmt::format("{}: let nobody else own it or write to it, or name another folder", trust.message()));
+}
+
 Status CompileStore::make_folder() const {
-  std::error_code error;
-  if (std::filesystem::is_directory(folder_, error)) return {};
-  error.clear();
-  std::filesystem::create_directories(folder_, error);
-  if (error) {
-    const bool denied = error == std::errc::permission_denied || error == std::errc::read_only_file_system;
-    return Status(denied ? StatusCode::kPermissionDenied : StatusCode::kIo,
-                  fmt::format("cannot make the folder '{}': {}", platform::path_to_utf8(folder_), error.message()));
-  }
-  // What is loaded from here runs: nobody else should be able to put something in.
-  std::filesystem::permissions(folder_, std::filesystem::perms::owner_all, error);
-  return {};
+  LB_RETURN_IF_ERROR(platform::make_private_folder(folder_));
+  return check_folder();
 }
 
 Status CompileStore::put(const CompileKey& key, const Blob& blob) {

@@ -36,14 +36,17 @@ constexpr std::size_t kEntriesMax = 64;
 constexpr std::string_view kMark = "latebind-child-says: ";
 constexpr std::size_t kTextMax = std::size_t{16} << 10;
 
+std::string text_of(const platform::FileIdentity& identity) {
+  return fmt::format("{} {} {}", identity.size, identity.modified_ns, identity.changed_ns);
+}
+
 // Everything that makes a trial worth repeating when it changes.
 Result<std::string> key_of(const std::string& runtime_file, const std::string& runtime_version,
                            const std::string& provider_file) {
   LB_ASSIGN_OR_RETURN(const auto provider, platform::file_identity(platform::path_from_utf8(provider_file)));
   LB_ASSIGN_OR_RETURN(const auto runtime, platform::file_identity(platform::path_from_utf8(runtime_file)));
-  const std::string all =
-      fmt::format("{}\n{} {}\n{}\n{} {}\n{}\n{}", provider_file, provider.size, provider.modified_ns, runtime_file,
-                  runtime.size, runtime.modified_ns, runtime_version, LATEBIND_VERSION);
+  const std::string all = fmt::format("{}\n{}\n{}\n{}\n{}\n{}", provider_file, text_of(provider), runtime_file,
+                                      text_of(runtime), runtime_version, LATEBIND_VERSION);
   return platform::sha256_hex(std::as_bytes(std::span(all)));
 }
 

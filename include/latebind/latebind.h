@@ -299,7 +299,8 @@ typedef struct lb_load_options {
   const char* const* property_values;
   uint64_t run_timeout_ms;  /* after that a run counts as hung and the next device answers; 0: a minute, and never on
                                CPUs */
-  const char* cache_folder; /* compiled models are kept there between processes; NULL: nowhere */
+  const char* cache_folder; /* compiled models are kept there between processes; NULL: nowhere. Not used, with a warning
+                               in the log, when another user could write to it or put another one in its place */
   int32_t emulate; /* 1: a virtual device that `device` names exactly may run in its vendor's emulation, which is
                       slow and for proving numbers. Some vendors' libraries print to the standard output then */
   size_t input_shape_count;     /* 0: as the model declares them; else one for each input, in the model's order */
