@@ -1,0 +1,28 @@
+// check_folder_trust: whether somebody else could have put something where this process is about to take it from.
+//
+// For folders that the program finds by itself: with what runs, or with what stands for what runs.
+#pragma once
+
+#include <filesystem>
+
+#include "core/status.h"
+
+namespace latebind::platform {
+
+// Ok when nobody but root and this user (the effective one) can change what `place` leads to: a folder, or a file. All
+// folders on the way are asked, those that symbolic links lead through as well; a relative path begins in the current
+// folder. kPermissionDenied names the one at fault and why, in one line: it belongs to somebody else, or others may
+// write to it. kNotFound, kPermissionDenied or kIo when it can not be looked at.
+//
+// Writing is no fault
+// - of a parent in which nobody may rename or remove what is another's (the sticky bit), such as /tmp; a link in it
+//   must be root's or this user's;
+// - of a group that has no other user in it: the user's private one, or one without members. Groups are as the group
+//   database and /etc/passwd list them; of a folder with an access list, the group's right is a fault, whoever it is.
+//
+// A place that is not there yet is judged by the folder that it would be made in, as a parent.
+//
+// On Windows always ok: access lists are not asked there. Any thread.
+[[nodiscard]] core::Status check_folder_trust(const std::filesystem::path& place);
+
+}  // namespace latebind::platform
