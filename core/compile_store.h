@@ -10,6 +10,9 @@
 //
 // Entries are written by one thread in the background, so that the first answer does not wait for them. Destruction
 // waits for what is still to be written, but not for ever for a vendor that hangs.
+//
+// The folder may be one that the user has named, with other files in it: those are neither counted nor removed,
+// whatever they are called.
 #pragma once
 
 #include <cstdint>

@@ -31,6 +31,9 @@ class FileDigests {
   // The digest, computed if need be, and remembered. kIo when the file changes meanwhile.
   [[nodiscard]] Result<std::string> of(const std::filesystem::path& file);
 
+  // Whether the small file is one of ours, or not there. Another one of that name is neither read nor written.
+  [[nodiscard]] bool is_ours() const;
+
  private:
   struct Remembered {
     platform::FileIdentity identity;

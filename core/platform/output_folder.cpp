@@ -77,9 +77,9 @@ Status OutputFolder::commit(const MayReplace& may_replace) {
 
 Status OutputFolder::replace(const MayReplace& may_replace) {
   if (!may_replace) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("cannot write the folder {}: it is there and not empty; name another one",
-                              quoted(folder_)));
+    return Status(
+        StatusCode::kInvalidArgument,
+        fmt::format("cannot write the folder {}: it is there and not empty; name another one", quoted(folder_)));
   }
   std::error_code ignored;
   // What is old and has a temporary name is taken for abandoned.

@@ -50,8 +50,8 @@ Status exchange_in_steps(const path& temporary, const path& target) {
     return status_of_errno("replace", target, error);
   }
   if (::rename(aside.c_str(), temporary.c_str()) == 0) return Status();
-  return Status(StatusCode::kIo, fmt::format("{} was replaced, but what was there is now {} and stays", quoted(target),
-                                             quoted(aside)));
+  return Status(StatusCode::kIo,
+                fmt::format("{} was replaced, but what was there is now {} and stays", quoted(target), quoted(aside)));
 }
 
 }  // namespace

@@ -80,8 +80,8 @@ Status exchange_folders(const path& temporary, const path& target) {
     return status_of_windows_error("replace", target, error);
   }
   if (move(aside, temporary)) return Status();
-  return Status(StatusCode::kIo, fmt::format("{} was replaced, but what was there is now {} and stays", quoted(target),
-                                             quoted(aside)));
+  return Status(StatusCode::kIo,
+                fmt::format("{} was replaced, but what was there is now {} and stays", quoted(target), quoted(aside)));
 }
 
 // The writer's handle does not let others delete.

@@ -60,7 +60,9 @@ TEST(OutputFolderTest, ReplacesAFolderAndAllThatIsInItWhenItMay) {
 TEST(OutputFolderTest, KeepsAFolderWithContentThatNobodyKnows) {
   const TemporaryFolder folder;
   std::filesystem::create_directories(folder / "place");
-  const auto refuse = [](const std::filesystem::path&) { return core::Status(StatusCode::kInvalidArgument, "unknown"); };
+  const auto refuse = [](const std::filesystem::path&) {
+    return core::Status(StatusCode::kInvalidArgument, "unknown");
+  };
   for (const OutputFolder::MayReplace& may_replace : {OutputFolder::MayReplace(), OutputFolder::MayReplace(refuse)}) {
     auto output = OutputFolder::create(folder / "place");
     ASSERT_TRUE(output.ok());
