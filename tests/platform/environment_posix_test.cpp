@@ -6,10 +6,14 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <thread>
 
 #include "core/platform/environment.h"
 #include "tests/platform/support.h"
@@ -111,6 +115,45 @@ TEST(EnvironmentTest, IgnoresTheCallerOfASetuidProgram) {
     }
     EXPECT_EQ(lines["module"], program.string());
   }
+}
+
+TEST(EnvironmentTest, ADefaultIsSetWhereNothingIsAndReachesChildren) {
+  EXPECT_EQ(testing::in_child([] {
+              ::unsetenv("LB_UNSET");
+              ::setenv("LB_SET", "mine", 1);
+              ::setenv("LB_EMPTY", "", 1);
+              for (const char* name : {"LB_UNSET", "LB_SET", "LB_EMPTY", "LB_UNSET"})
+                set_environment_default(name, "default");
+              // What others set afterwards is there, too.
+              ::setenv("LB_LATER", "later", 1);
+              ::setenv("LB_UNSET_TOO", "x", 1);
+              std::FILE* const child = ::popen("printf %s \"$LB_UNSET-$LB_SET-$LB_EMPTY-$LB_LATER\"", "r");
+              char text[64] = "";
+              if (std::fgets(text, sizeof text, child) == nullptr) return std::string("nothing");
+              ::pclose(child);
+              return std::string(text);
+            }),
+            "default-mine--later");
+}
+
+TEST(EnvironmentTest, ADefaultMovesNothingThatIsBeingRead) {
+  EXPECT_EQ(testing::in_child([] {
+              ::setenv("LB_READ", "here", 1);
+              std::atomic<bool> done{false};
+              std::atomic<int> wrong{0};
+              std::thread reader([&] {
+                while (!done) {
+                  const char* value = std::getenv("LB_READ");
+                  if (value == nullptr || std::string_view(value) != "here") ++wrong;
+                }
+              });
+              for (int i = 0; i < 300; ++i)
+                set_environment_default(("LB_DEFAULT_" + std::to_string(i)).c_str(), "x");
+              done = true;
+              reader.join();
+              return wrong == 0 ? std::string("read") : std::string("not read");
+            }),
+            "read");
 }
 
 // Here the ids say nothing: only the kernel's word at the start does.
