@@ -120,6 +120,21 @@ std::string short_name_of(std::string_view provider) {
   return provider == "CPU" ? "CPU-plugin" : plain_word(provider);
 }
 
+// Of a device that only_compiles().
+std::string why_it_only_compiles(const PluginDevice& device) {
+  const KnownProvider* const known = known_provider(device.provider);
+  std::string targets;
+  if (known != nullptr) {
+    for (const Target& target : known->targets)
+      targets += fmt::format("{}{}", targets.empty() ? "" : ", ", device_name({known, &target}));
+  }
+  return fmt::format(
+      "the hardware of {} is not in this machine, and its CPU runs no model: its compiler works there, for {} "
+      "(`latebind "
+      "devices --virtual`)",
+      device.provider, targets);
+}
+
 PluginDevice describe(const Environment& environment, const abi::EpDevice* handle, const std::string& file) {
   const abi::PluginApi& api = environment.library().plugin;
   PluginDevice result;
@@ -255,15 +270,21 @@ PluginProviders::PluginProviders(std::shared_ptr<const Environment> environment,
 std::vector<PluginDevice> PluginProviders::devices() {
   const std::lock_guard lock(mutex_);
   look();
-  return all();
+  return all(Which::kToRun);
 }
 
 Result<PluginDevice> PluginProviders::find(std::string_view name) {
-  auto found = devices();
+  const std::lock_guard lock(mutex_);
+  look();
+  auto found = all(Which::kToRun);
   std::string names;
   for (PluginDevice& one : found) {
     if (one.device.name == name) return std::move(one);
     names += ", " + one.device.name;
+  }
+  for (const PluginDevice& one : all(Which::kToCompile)) {
+    if (one.device.name != name) continue;
+    return Status(StatusCode::kUnsupported, fmt::format("onnxruntime:{}: {}", name, why_it_only_compiles(one)));
   }
   return Status(StatusCode::kDeviceNotFound, fmt::format("onnxruntime has no device '{}'; it has CPU{}", name, names));
 }
@@ -272,11 +293,13 @@ Result<PluginDevice> PluginProviders::any_of(std::string_view provider) {
   const std::lock_guard lock(mutex_);
   look();
   // Real hardware of the vendor's before the CPU, which is only where its compiler runs.
-  std::optional<PluginDevice> best;
-  for (const PluginDevice& one : all()) {
-    if (one.provider == provider && (!best || best->device.kind == DeviceKind::kCpu)) best = one;
+  for (const Which which : {Which::kToRun, Which::kToCompile}) {
+    std::optional<PluginDevice> best;
+    for (const PluginDevice& one : all(which)) {
+      if (one.provider == provider && (!best || best->device.kind == DeviceKind::kCpu)) best = one;
+    }
+    if (best) return *std::move(best);
   }
-  if (best) return *std::move(best);
   const KnownProvider* const known = known_provider(provider);
   for (const Known& one : known_) {
     if (registration_name(one.file) != provider) continue;
@@ -299,6 +322,8 @@ std::vector<core::UnavailablePart> PluginProviders::unavailable() {
       parts.push_back({name, fmt::format("{} offers no device on this machine", one.file)});
     }
   }
+  for (const PluginDevice& one : all(Which::kToCompile))
+    parts.push_back({one.device.name, why_it_only_compiles(one)});
   return parts;
 }
 
@@ -308,12 +333,21 @@ std::vector<core::SearchStep> PluginProviders::trace() {
   return trace_;
 }
 
-std::vector<PluginDevice> PluginProviders::all() const {
+std::vector<PluginDevice> PluginProviders::all(Which which) const {
   std::vector<PluginDevice> devices;
-  for (const Known& one : known_)
-    devices.insert(devices.end(), one.devices.begin(), one.devices.end());
+  std::vector<PluginDevice> compilers;
+  for (const Known& known : known_) {
+    for (const PluginDevice& one : known.devices)
+      (only_compiles(one.provider, one.device.kind) ? compilers : devices).push_back(one);
+  }
   name_devices(devices);
-  return devices;
+  if (which == Which::kToRun) return devices;
+  // Where the vendor's hardware is, that has the name, and nobody asks for this one.
+  std::erase_if(compilers, [&](const PluginDevice& compiler) {
+    return std::ranges::find(devices, compiler.provider, &PluginDevice::provider) != devices.end();
+  });
+  name_devices(compilers);
+  return compilers;
 }
 
 void PluginProviders::ask(Known& known) {

@@ -54,15 +54,16 @@ class PluginProviders {
  public:
   PluginProviders(std::shared_ptr<const Environment> environment, PluginOptions options);
 
-  // Every device of every provider that is there, real and virtual. Looks for providers anew; one that was refused is
-  // asked again after a while: the reason may have gone.
+  // Every device of every provider that is there, real and virtual, but for those that only compile (targets.h). Looks
+  // for providers anew; one that was refused is asked again after a while: the reason may have gone.
   [[nodiscard]] std::vector<PluginDevice> devices();
-  // The device of this name. kDeviceNotFound.
+  // The device of this name. kDeviceNotFound; kUnsupported for what only compiles.
   [[nodiscard]] core::Result<PluginDevice> find(std::string_view name);
-  // The library of this provider. kNotFound with what to install, or why it can not be used.
+  // What this provider compiles on. kNotFound with what to install, or why it can not be used.
   [[nodiscard]] core::Result<PluginDevice> any_of(std::string_view provider);
 
-  // Of the last look: providers that can not be used, and why.
+  // Of the last look: providers that can not be used, and why; a provider that only compiles here is one, under the
+  // name that its device would have.
   [[nodiscard]] std::vector<core::UnavailablePart> unavailable();
   [[nodiscard]] std::vector<core::SearchStep> trace();
 
@@ -77,7 +78,9 @@ class PluginProviders {
   };
   void look();
   void ask(Known& known);
-  [[nodiscard]] std::vector<PluginDevice> all() const;
+  // Named; the others, which only compile, are of no name that a model could run under.
+  enum class Which { kToRun, kToCompile };
+  [[nodiscard]] std::vector<PluginDevice> all(Which which) const;
 
   const std::shared_ptr<const Environment> environment_;
   const PluginOptions options_;
