@@ -2,7 +2,7 @@
 
 import json
 
-from support import BOTH_GONE, MODEL, ONNXRUNTIME_GONE, OPENVINO_GONE, empty_prefix, good, provider, run
+from support import BOTH_GONE, MODEL, ONNXRUNTIME_GONE, OPENVINO_GONE, TINY, bad, empty_prefix, good, provider, run
 
 
 def test_devices_names_both_backends_with_version_and_full_name():
