@@ -264,25 +264,38 @@ void name_devices(std::vector<PluginDevice>& devices) {
   }
 }
 
+OfferedDevices sort_devices(std::vector<PluginDevice> devices) {
+  OfferedDevices offered;
+  for (PluginDevice& one : devices)
+    (only_compiles(one.provider, one.device.kind) ? offered.to_compile : offered.to_run).push_back(std::move(one));
+  name_devices(offered.to_run);
+  // The name is that of the hardware, where there is some.
+  std::erase_if(offered.to_compile, [&](const PluginDevice& compiler) {
+    return std::ranges::find(offered.to_run, compiler.provider, &PluginDevice::provider) != offered.to_run.end();
+  });
+  name_devices(offered.to_compile);
+  return offered;
+}
+
 PluginProviders::PluginProviders(std::shared_ptr<const Environment> environment, PluginOptions options)
     : environment_(std::move(environment)), options_(std::move(options)) {}
 
 std::vector<PluginDevice> PluginProviders::devices() {
   const std::lock_guard lock(mutex_);
   look();
-  return all(Which::kToRun);
+  return offered().to_run;
 }
 
 Result<PluginDevice> PluginProviders::find(std::string_view name) {
   const std::lock_guard lock(mutex_);
   look();
-  auto found = all(Which::kToRun);
+  auto [found, compilers] = offered();
   std::string names;
   for (PluginDevice& one : found) {
     if (one.device.name == name) return std::move(one);
     names += ", " + one.device.name;
   }
-  for (const PluginDevice& one : all(Which::kToCompile)) {
+  for (const PluginDevice& one : compilers) {
     if (one.device.name != name) continue;
     return Status(StatusCode::kUnsupported, fmt::format("onnxruntime:{}: {}", name, why_it_only_compiles(one)));
   }
@@ -293,13 +306,14 @@ Result<PluginDevice> PluginProviders::any_of(std::string_view provider) {
   const std::lock_guard lock(mutex_);
   look();
   // Real hardware of the vendor's before the CPU, which is only where its compiler runs.
-  for (const Which which : {Which::kToRun, Which::kToCompile}) {
-    std::optional<PluginDevice> best;
-    for (const PluginDevice& one : all(which)) {
-      if (one.provider == provider && (!best || best->device.kind == DeviceKind::kCpu)) best = one;
-    }
-    if (best) return *std::move(best);
+  const auto [to_run, to_compile] = offered();
+  std::optional<PluginDevice> best;
+  for (const PluginDevice& one : to_run) {
+    if (one.provider == provider && (!best || best->device.kind == DeviceKind::kCpu)) best = one;
   }
+  const auto compiler = std::ranges::find(to_compile, provider, &PluginDevice::provider);
+  if (!best && compiler != to_compile.end()) best = *compiler;
+  if (best) return *std::move(best);
   const KnownProvider* const known = known_provider(provider);
   for (const Known& one : known_) {
     if (registration_name(one.file) != provider) continue;
@@ -322,7 +336,7 @@ std::vector<core::UnavailablePart> PluginProviders::unavailable() {
       parts.push_back({name, fmt::format("{} offers no device on this machine", one.file)});
     }
   }
-  for (const PluginDevice& one : all(Which::kToCompile))
+  for (const PluginDevice& one : offered().to_compile)
     parts.push_back({one.device.name, why_it_only_compiles(one)});
   return parts;
 }
@@ -333,21 +347,11 @@ std::vector<core::SearchStep> PluginProviders::trace() {
   return trace_;
 }
 
-std::vector<PluginDevice> PluginProviders::all(Which which) const {
-  std::vector<PluginDevice> devices;
-  std::vector<PluginDevice> compilers;
-  for (const Known& known : known_) {
-    for (const PluginDevice& one : known.devices)
-      (only_compiles(one.provider, one.device.kind) ? compilers : devices).push_back(one);
-  }
-  name_devices(devices);
-  if (which == Which::kToRun) return devices;
-  // Where the vendor's hardware is, that has the name, and nobody asks for this one.
-  std::erase_if(compilers, [&](const PluginDevice& compiler) {
-    return std::ranges::find(devices, compiler.provider, &PluginDevice::provider) != devices.end();
-  });
-  name_devices(compilers);
-  return compilers;
+OfferedDevices PluginProviders::offered() const {
+  std::vector<PluginDevice> all;
+  for (const Known& one : known_)
+    all.insert(all.end(), one.devices.begin(), one.devices.end());
+  return sort_devices(std::move(all));
 }
 
 void PluginProviders::ask(Known& known) {

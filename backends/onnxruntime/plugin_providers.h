@@ -44,6 +44,14 @@ struct PluginDevice {
 // numbers behind it. No two are alike, and none is "CPU".
 void name_devices(std::vector<PluginDevice>& devices);
 
+// What providers offer, named: devices, and the CPUs that only_compiles() says are none, of providers whose hardware is
+// not here.
+struct OfferedDevices {
+  std::vector<PluginDevice> to_run;
+  std::vector<PluginDevice> to_compile;
+};
+[[nodiscard]] OfferedDevices sort_devices(std::vector<PluginDevice> devices);
+
 struct PluginOptions {
   // See ProviderFacts::paths.
   std::vector<std::string> paths{};
@@ -78,9 +86,7 @@ class PluginProviders {
   };
   void look();
   void ask(Known& known);
-  // Named; the others, which only compile, are of no name that a model could run under.
-  enum class Which { kToRun, kToCompile };
-  [[nodiscard]] std::vector<PluginDevice> all(Which which) const;
+  [[nodiscard]] OfferedDevices offered() const;
 
   const std::shared_ptr<const Environment> environment_;
   const PluginOptions options_;
