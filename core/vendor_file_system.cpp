@@ -46,7 +46,10 @@ class RealFileSystem final : public FileSystem {
     return std::filesystem::equivalent(platform::path_from_utf8(one), platform::path_from_utf8(other), error) && !error;
   }
   [[nodiscard]] std::string why_not_trusted(const std::string& file) const override {
-    const Status status = platform::check_folder_trust(platform::path_from_utf8(file));
+    const auto path = platform::path_from_utf8(file);
+    // The folder first, as more than a way to the file: a library opens others that lie beside it.
+    Status status = platform::check_folder_trust(path.parent_path());
+    if (status.ok()) status = platform::check_folder_trust(path);
     return status.ok() ? std::string() : std::string(status.message());
   }
 };

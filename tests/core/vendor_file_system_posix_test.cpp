@@ -1,6 +1,7 @@
 // The search on real folders: a library that others could have planted is left out.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -46,6 +47,9 @@ TEST_F(VendorFileSystemTest, APlantedLibraryIsLeftOut) {
   EXPECT_THAT(test::files_of(list), IsEmpty());
   EXPECT_TRUE(list.candidates.front().left_out);
   EXPECT_THAT(list.candidates.front().why_not, HasSubstr("may be written to by everybody"));
+  // Ours, among what anybody may put beside it.
+  ASSERT_EQ(::chmod(library.parent_path().c_str(), 01777), 0);
+  EXPECT_THAT(test::files_of(search()), IsEmpty());
 }
 
 TEST_F(VendorFileSystemTest, ABuildTreeIsKnownByWhatCmakeWroteThere) {
