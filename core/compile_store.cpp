@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <fstream>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -31,6 +34,15 @@ bool is_entry_name(const path& file) {
          name.find_first_not_of("0123456789abcdef") == 64;
 }
 
+// The folder is one that the user may have named, with files of his own in it.
+bool is_entry(const path& file) {
+  if (!is_entry_name(file)) return false;
+  std::ifstream stream(file, std::ios::binary);
+  std::array<char, kEntryMarkBytes> head{};
+  stream.read(head.data(), head.size());
+  return looks_like_entry(std::as_bytes(std::span(head)).first(static_cast<std::size_t>(stream.gcount())));
+}
+
 struct File {
   path place;
   std::uint64_t bytes = 0;
@@ -45,7 +57,7 @@ Result<std::vector<File>> entry_files(const path& folder) {
   if (error == std::errc::no_such_file_or_directory) return files;
   for (const std::filesystem::directory_iterator end; !error && file != end; file.increment(error)) {
     std::error_code gone;
-    if (!is_entry_name(file->path()) || !file->is_regular_file(gone)) continue;
+    if (!file->is_regular_file(gone) || !is_entry(file->path())) continue;
     File found{file->path(), file->file_size(gone), {}};
     if (!gone) found.last_used = file->last_write_time(gone);
     if (!gone) files.push_back(std::move(found));
@@ -219,7 +231,7 @@ Result<CompileStore::Freed> CompileStore::clear() {
     ++freed.entries;
     freed.bytes += file.bytes;
   }
-  remove_quietly(folder_ / "digests");
+  if (digests_.is_ours()) remove_quietly(folder_ / "digests");
   return freed;
 }
 

@@ -10,6 +10,9 @@
 //
 // What is loaded from here runs: nothing is taken from a folder, or written to one, that somebody else may write to
 // (check_folder()), and no entry is taken that is not ours or root's.
+//
+// The folder may be one that the user has named, with other files in it: those are neither counted nor removed,
+// whatever they are called.
 #pragma once
 
 #include <chrono>

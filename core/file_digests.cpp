@@ -18,6 +18,7 @@
 namespace latebind::core {
 namespace {
 
+constexpr std::string_view kName = "latebind file digests ";
 constexpr std::string_view kFirstLine = "latebind file digests 2 ";
 constexpr std::size_t kMemoryMax = std::size_t{4} << 20;
 constexpr std::uint64_t kSmallFile = std::uint64_t{1} << 20;
@@ -111,7 +112,7 @@ void FileDigests::remember(const std::optional<std::string>& name, const platfor
   auto lock_file = memory_;
   lock_file += ".lock";
   const auto held = platform::FileLock::acquire(lock_file, kLockPatience);
-  if (!held.ok()) return;
+  if (!held.ok() || !is_ours()) return;
   Files files = read();
   std::uint64_t youngest = 0;
   for (const auto& [path, known] : files)
@@ -121,6 +122,16 @@ void FileDigests::remember(const std::optional<std::string>& name, const platfor
     files.erase(std::ranges::min_element(files, {}, [](const Files::value_type& known) { return known.second.order; }));
   }
   write(files);
+}
+
+bool FileDigests::is_ours() const {
+  std::error_code error;
+  if (!std::filesystem::exists(memory_, error)) return !error;
+  const auto mapped = platform::MappedFile::open(memory_);
+  if (!mapped.ok()) return false;
+  const std::string_view text(reinterpret_cast<const char*>(mapped->bytes().data()), mapped->bytes().size());
+  // Of any version; and a crash of the machine may leave zeros.
+  return text.starts_with(kName) || text.find_first_not_of('\0') == std::string_view::npos;
 }
 
 // One line a range, oldest first: digest, size of the file, times, number, device, then the range's name.

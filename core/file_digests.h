@@ -45,6 +45,8 @@ class FileDigests {
 
   // That of mapped bytes: remembered as long as the file that they are a part of is the one that was mapped.
   [[nodiscard]] Result<std::string> of(const FilePart& part);
+  // Whether the small file is one of ours, or not there. Another one of that name is neither read nor written.
+  [[nodiscard]] bool is_ours() const;
 
  private:
   struct Remembered {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "backends/onnxruntime/context_model.h"
@@ -135,12 +136,14 @@ class OnnxruntimeBackend final : public core::Backend {
       if (one.device.is_virtual()) devices.push_back(one.device);
     }
     for (const KnownProvider& known : known_providers()) {
-      const auto here = std::ranges::find(offered, known.provider, &PluginDevice::provider);
-      const std::string compiler =
-          compiles && here != offered.end() ? compiler_file(known, here->library) : std::string();
+      std::optional<PluginDevice> here;
+      if (vendor.ok()) {
+        if (auto found = vendor->plugins->any_of(known.provider); found.ok()) here = *std::move(found);
+      }
+      const std::string compiler = compiles && here ? compiler_file(known, here->library) : std::string();
       for (const Target& target : known.targets) {
         devices.push_back(virtual_device({&known, &target}, compiler, version));
-        if (here != offered.end()) {
+        if (here) {
           // What is compiled depends on it.
           const auto said = here->device.metadata.find("ProviderVersion");
           if (said != here->device.metadata.end()) devices.back().metadata.insert(*said);

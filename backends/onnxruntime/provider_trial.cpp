@@ -17,6 +17,7 @@
 #include "core/platform/dynamic_library.h"
 #include "core/platform/environment.h"
 #include "core/platform/file_identity.h"
+#include "core/platform/folder_trust.h"
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
 #include "core/platform/output_file.h"
@@ -131,11 +132,19 @@ Result<std::filesystem::path> worker_program(const TrialOptions& options) {
   }
   const auto own = platform::own_program_file();
   if (own.ok() && platform::path_to_utf8(own->filename()) == name) return *own;
-  if (const auto module = platform::own_module_file(); module.ok()) {
-    const auto folder = module->parent_path();
-    for (const auto& candidate : {folder / name, folder.parent_path() / "bin" / name}) {
-      if (is_file(candidate)) return candidate;
-    }
+  const auto module = platform::own_module_file();
+  return worker_program_near(module.ok() ? module->parent_path() : std::filesystem::path(), name);
+}
+
+Result<std::filesystem::path> worker_program_near(const std::filesystem::path& folder, const std::string& name) {
+  for (const auto& candidate : {folder / name, folder.parent_path() / "bin" / name}) {
+    if (folder.empty() || !is_file(candidate)) continue;
+    const auto trusted = platform::check_folder_trust(candidate);
+    if (trusted.ok()) return candidate;
+    return Status(StatusCode::kPermissionDenied,
+                  fmt::format("{}, the program to try providers with, is left out, for it was found and not named, and "
+                              "{}: set {} to its full path",
+                              platform::path_to_utf8(candidate), trusted.message(), kWorkerVariable));
   }
   return Status(StatusCode::kNotFound,
                 fmt::format("plugin providers are first tried in a process of their own, and the program for that, {}, "

@@ -25,8 +25,12 @@ struct TrialOptions {
   std::chrono::milliseconds time{60'000};
 };
 
-// The program. kNotFound says where it was looked for and what to set.
+// The program. kNotFound says where it was looked for and what to set; see worker_program_near().
 [[nodiscard]] core::Result<std::filesystem::path> worker_program(const TrialOptions& options);
+// The program of this name in the folder of a library or in ../bin. kNotFound, or kPermissionDenied when somebody else
+// could have put it there.
+[[nodiscard]] core::Result<std::filesystem::path> worker_program_near(const std::filesystem::path& folder,
+                                                                      const std::string& name);
 
 // Ok when the provider has passed, now or before. kDeviceFailed for a crash or a hang, with the file that remembers
 // it; the provider's own error; kNotFound when there is no program.

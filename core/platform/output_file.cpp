@@ -10,6 +10,7 @@
 #include "core/platform/folders.h"
 #include "core/platform/os_error.h"
 #include "core/platform/output_file_os.h"
+#include "core/platform/temporary_name.h"
 
 namespace latebind::platform {
 namespace {
@@ -151,7 +152,7 @@ std::uint64_t remove_abandoned_outputs(const std::filesystem::path& folder) noex
     std::error_code error;
     for (std::filesystem::directory_iterator file(folder, error), end; !error && file != end; file.increment(error)) {
       const std::string name = path_to_utf8(file->path().filename());
-      if (!name.starts_with(".latebind-") || !name.ends_with(".tmp")) continue;
+      if (!is_temporary_name(name)) continue;
       std::error_code ignored;
       if (!file->is_regular_file(ignored) || file->is_symlink(ignored) || !is_abandoned(file->path())) continue;
       // The writer has no lock yet when it has just made the file, and none any more when it is about to rename it.

@@ -87,6 +87,31 @@ TEST_F(CompileStoreTest, ABlobOutlivesItsEntry) {
   EXPECT_EQ(text_of(*blob), "payload");
 }
 
+TEST_F(CompileStoreTest, WhatIsNotOursIsNeitherCountedNorRemoved) {
+  std::filesystem::create_directories(folder);
+  const std::vector<std::pair<path, std::string>> others{
+      {folder / (std::string(64, 'a') + ".blob"), "somebody else names files by their digests, too"},
+      {folder / "notes.blob", "LBCACHE"},
+      {folder / "digests", "sums of my own"},
+      {folder / ".latebind-notes.tmp", "mine"}};
+  for (const auto& [file, content] : others)
+    write(file, content);
+  // Left by a crash of the machine: nobody's.
+  write(folder / (std::string(64, 'b') + ".blob"), std::string(100, '\0'));
+  CompileStore store(folder, 5'000);
+  ASSERT_TRUE(store.put(key_of("one"), blob_of("payload")).ok());
+  ASSERT_TRUE(store.put(key_of("two"), blob_of("payload")).ok());
+  EXPECT_EQ(store.list()->size(), 1U) << "the others are evicted";
+  const path model = folder / "model";
+  write(model, std::string(std::size_t{2} << 20, 'm'));
+  std::filesystem::last_write_time(model, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+  EXPECT_TRUE(store.digests().of(model).ok());
+  EXPECT_TRUE(store.verify()->empty());
+  EXPECT_EQ(store.clear()->entries, 1U);
+  for (const auto& [file, content] : others)
+    EXPECT_EQ(read(file), content) << file;
+}
+
 TEST_F(CompileStoreTest, EveryFlippedBitIsFound) {
   CompileStore store(folder);
   ASSERT_TRUE(store.put(key_of(), blob_of("a payload of some bytes")).ok());

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 
 namespace latebind::fake {
@@ -28,6 +29,9 @@ struct OnnxruntimeState {
   std::atomic<int> made{0};       // objects that were ever made
   std::atomic<int> envs{0};       // environments that were ever made
   std::atomic<int> telemetry{1};  // 0 once it was turned off
+  // What the environment said of telemetry when the library was opened.
+  const std::string telemetry_variable =
+      std::getenv("ORT_DISABLE_TELEMETRY") != nullptr ? std::getenv("ORT_DISABLE_TELEMETRY") : "";
   std::atomic<int> running{0};
   std::atomic<std::uint32_t> asked_version{0};
   std::atomic<bool> wrong_order{false};  // something was released after what it stands on
