@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "core/platform/process_generation.h"
 #include "core/result.h"
 
 namespace latebind::platform {
@@ -42,6 +43,7 @@ class OutputFolder {
   std::filesystem::path folder_;
   std::filesystem::path temporary_;  // empty: nothing to remove
   std::intptr_t handle_ = -1;        // tells others that the writer lives
+  MadeIn made_;                      // a child made by fork() leaves the temporary folder to its parent
 };
 
 // Removes the temporary folders that processes which are gone have left in `parent` a minute ago or earlier. Quiet

@@ -8,12 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <thread>
 #include <utility>
 
 #include "core/platform/child_process.h"
+#include "core/platform/child_watch.h"
 #include "tests/platform/support.h"
 
 namespace latebind::platform {
@@ -127,18 +129,30 @@ TEST(ChildProcessTest, WhatAChildHasStartedGoesThoughTheChildWasReaped) {
   ASSERT_EQ(std::sscanf(system.release, "%d.%d", &major, &minor), 2);
   if (std::pair(major, minor) < std::pair(6, 9)) GTEST_SKIP() << "this kernel knows process groups by number alone";
   const WithoutSigchld without;
-  const testing::TemporaryFolder folder;
-  const auto fifo = (folder / "fifo").string();
-  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
-  const int reader = ::open(fifo.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  ASSERT_GE(reader, 0);
-  const auto outcome = shell("exec 9>'" + fifo + "'; sleep 600 >/dev/null 2>&1 & echo done");
-  ASSERT_TRUE(outcome.ok());
-  EXPECT_EQ(outcome->output, "done\n");
-  pollfd watched{reader, POLLIN, 0};
+  std::array<int, 2> go{};
+  std::array<int, 2> life{};
+  ASSERT_EQ(::pipe2(go.data(), O_CLOEXEC), 0);
+  ASSERT_EQ(::pipe2(life.data(), O_CLOEXEC), 0);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::setpgid(0, 0);
+    char word = 0;
+    static_cast<void>(::read(go[0], &word, 1));
+    if (::fork() == 0) ::pause();
+    ::_exit(0);
+  }
+  ::close(life[1]);
+  ChildWatch watch(child);
+  ASSERT_EQ(::write(go[1], "x", 1), 1);
+  EXPECT_EQ(watch.reap(std::chrono::minutes(1)), ChildWatch::State::kEndedUnknown);
+  watch.kill_group();
+  // Ends when nobody holds the other end any more.
+  pollfd watched{life[0], POLLIN, 0};
   EXPECT_EQ(::poll(&watched, 1, 60'000), 1);
   EXPECT_NE(watched.revents & POLLHUP, 0);
-  ::close(reader);
+  for (const int fd : {go[0], go[1], life[0]})
+    ::close(fd);
 }
 
 TEST(ChildProcessTest, OneThatHangsIsEndedWithWhatItHasSaid) {
