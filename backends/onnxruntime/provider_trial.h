@@ -2,7 +2,8 @@
 // happens in a child process, and what came of it is remembered in a small file of the cache folder.
 //
 // A crash is remembered, and so is success. What may be gone the next time is not: an error that the provider itself
-// gives, a time limit that a busy machine has missed, a signal that somebody sent. Thread-safe; several processes may remember at once, and the last one wins whole.
+// gives, a time limit that a busy machine has missed, a signal that somebody sent. Thread-safe; several processes may
+// remember at once, and the last one wins whole.
 #pragma once
 
 #include <chrono>

@@ -1,9 +1,9 @@
 // Runs a program to its end, with arguments, without a shell: what it printed, and how it ended.
 //
 // For what may crash or hang and must not take this process along. The child reads nothing, is a process group of its
-// own, inherits the environment and no file beside its three streams, and is gone when the call returns. This process may
-// ignore SIGCHLD or reap every child that it finds: then it is not known how the child ended, and that it ended is. Any
-// thread; the call blocks until the child has ended or the time is up.
+// own, inherits the environment and no file beside its three streams, and is gone when the call returns. This process
+// may ignore SIGCHLD or reap every child that it finds: then it is not known how the child ended, and that it ended is.
+// Any thread; the call blocks until the child has ended or the time is up.
 #pragma once
 
 #include <chrono>
@@ -51,8 +51,9 @@ struct ChildOutcome {
                                                    const std::vector<std::string>& arguments,
                                                    const ChildLimits& limits = {});
 
-// For a program that run_child() has started, to be called early in it, by one thread: from now on this process ends when
-// its parent does, however that ends. Does nothing in any other process, and on Windows, where every child has this.
+// For a program that run_child() has started, to be called early in it, by one thread: from now on this process ends
+// when its parent does, however that ends. Does nothing in any other process, and on Windows, where every child has
+// this.
 void end_with_parent();
 
 // The file of the program that this process runs. kUnsupported where the system does not say.

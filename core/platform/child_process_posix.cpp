@@ -86,8 +86,8 @@ class Plan {
     ::posix_spawnattr_destroy(&attributes_);
   }
 
-  int spawn(pid_t& child, const std::filesystem::path& program, char* const* arguments,
-            char* const* environment, int output, int errors) {
+  int spawn(pid_t& child, const std::filesystem::path& program, char* const* arguments, char* const* environment,
+            int output, int errors) {
     sigset_t none;
     sigset_t ignored;
     ::sigemptyset(&none);

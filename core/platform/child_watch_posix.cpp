@@ -75,9 +75,8 @@ void ChildWatch::kill_group() {
   if (pidfd_ >= 0 && ::syscall(SYS_pidfd_send_signal, pidfd_, SIGKILL, nullptr, kProcessGroup) == 0) return;
   // By number only as long as the child, alive or not yet reaped, holds it.
   siginfo_t info{};
-  const bool ours = pidfd_ >= 0
-                        ? ::waitid(kByPidfd, static_cast<id_t>(pidfd_), &info, WEXITED | WNOHANG | WNOWAIT) == 0
-                        : ::waitid(P_PID, static_cast<id_t>(child_), &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+  const bool ours = pidfd_ >= 0 ? ::waitid(kByPidfd, static_cast<id_t>(pidfd_), &info, WEXITED | WNOHANG | WNOWAIT) == 0
+                                : ::waitid(P_PID, static_cast<id_t>(child_), &info, WEXITED | WNOHANG | WNOWAIT) == 0;
   if (ours && state_ != State::kEndedUnknown) ::kill(-child_, SIGKILL);
 }
 

@@ -23,8 +23,8 @@ constexpr std::chrono::seconds kAbandonedAge{60};
 bool is_abandoned_long_ago(const std::filesystem::path& folder) {
   std::error_code error;
   const auto mark = folder / kMark;
-  if (!is_private_folder(folder) || std::filesystem::symlink_status(mark, error).type() !=
-                                        std::filesystem::file_type::regular) {
+  if (!is_private_folder(folder) ||
+      std::filesystem::symlink_status(mark, error).type() != std::filesystem::file_type::regular) {
     return false;
   }
   // Nobody has the lock yet who has just made the folder.

@@ -18,7 +18,8 @@ namespace latebind::platform {
 
 class TemporaryFolder {
  public:
-  // `purpose` becomes part of the name, latebind-PURPOSE-…: a plain word. kPermissionDenied, kDiskFull or kIo, with the place in the text.
+  // `purpose` becomes part of the name, latebind-PURPOSE-…: a plain word. kPermissionDenied, kDiskFull or kIo, with the
+  // place in the text.
   static core::Result<TemporaryFolder> create(std::string_view purpose);
 
   TemporaryFolder(TemporaryFolder&& other) noexcept;
