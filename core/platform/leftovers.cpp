@@ -9,20 +9,15 @@
 namespace latebind::platform {
 namespace {
 
-struct Leftover {
-  std::filesystem::path place;
-  MadeIn made;
-};
-
 struct Leftovers {
   std::mutex mutex;
-  std::vector<Leftover> all;
+  std::vector<std::filesystem::path> all;
 };
 
-// Never destroyed: a signal may come while the process ends.
+// A child made by fork() has none: they are its parent's.
 Leftovers& leftovers() {
-  static auto* const instance = new Leftovers;
-  return *instance;
+  static PerProcess<Leftovers> instance;
+  return instance.get();
 }
 
 }  // namespace
@@ -30,13 +25,13 @@ Leftovers& leftovers() {
 void add_leftover(const std::filesystem::path& place) {
   auto& known = leftovers();
   const std::lock_guard lock(known.mutex);
-  known.all.push_back({place, {}});
+  known.all.push_back(place);
 }
 
 void drop_leftover(const std::filesystem::path& place) noexcept {
   auto& known = leftovers();
   const std::lock_guard lock(known.mutex);
-  const auto found = std::ranges::find(known.all, place, &Leftover::place);
+  const auto found = std::ranges::find(known.all, place);
   if (found != known.all.end()) known.all.erase(found);
 }
 
@@ -45,12 +40,11 @@ void remove_leftovers() noexcept {
   constexpr int kAttempts = 16;
   auto& known = leftovers();
   known.mutex.lock();
-  for (const Leftover& leftover : known.all) {
-    if (!leftover.made.this_process()) continue;
+  for (const auto& place : known.all) {
     std::error_code error;
     for (int i = 0; i < kAttempts; ++i) {
       try {
-        std::filesystem::remove_all(leftover.place, error);
+        std::filesystem::remove_all(place, error);
         if (!error) break;
       } catch (const std::exception&) {
         break;  // no memory: a later start removes it

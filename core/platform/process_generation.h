@@ -5,6 +5,8 @@
 // any thread.
 #pragma once
 
+#include <atomic>
+
 namespace latebind::platform {
 
 [[nodiscard]] unsigned process_generation() noexcept;
@@ -19,6 +21,29 @@ class MadeIn {
 
  private:
   unsigned generation_;
+};
+
+// What there is once in a process, and anew in each child, because a lock in it may be held for ever there by a thread
+// that the child has not got. For static variables; never destroyed, since threads of vendors may outlive main().
+template <class T>
+class PerProcess {
+ public:
+  T& get() {
+    Instance* known = current_.load(std::memory_order_acquire);
+    while (known == nullptr || !known->made.this_process()) {
+      auto* const made = new Instance;
+      if (current_.compare_exchange_strong(known, made, std::memory_order_acq_rel)) return made->value;
+      delete made;
+    }
+    return known->value;
+  }
+
+ private:
+  struct Instance {
+    MadeIn made;
+    T value{};
+  };
+  std::atomic<Instance*> current_{nullptr};
 };
 
 }  // namespace latebind::platform
