@@ -28,7 +28,7 @@ struct Embedder {
   std::string open(const std::string& device) {
     if (lb_runtime_create(nullptr, &runtime) != LB_OK) return last_error();
     auto load = LB_INIT(lb_load_options);
-    load.placement = device.c_str();
+    load.device = device.c_str();
     auto options = LB_INIT(lb_embedder_options);
     options.load = &load;
     const std::string folder = std::string(LATEBIND_SOURCE_DIR) + "/tests/data/tiny-bert/f32";
