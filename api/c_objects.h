@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/engine.h"
+#include "core/platform/process_generation.h"
 #include "core/registry.h"
 #include "embedding/embedder.h"
 #include "include/latebind/latebind.h"
@@ -16,6 +17,7 @@ struct lb_runtime {
     explicit Shared(latebind::core::Registry given) : registry(std::move(given)), engine(registry) {}
     latebind::core::Registry registry;
     latebind::core::Engine engine;
+    latebind::platform::MadeIn made{};
   };
   std::shared_ptr<const Shared> shared;
 };
@@ -36,11 +38,13 @@ struct lb_cancellation {
 struct lb_model {
   std::shared_ptr<const lb_runtime::Shared> runtime;
   std::shared_ptr<latebind::core::PlacedModel> placed;
+  latebind::platform::MadeIn made{};
 };
 
 struct lb_embedder {
   std::shared_ptr<const lb_runtime::Shared> runtime;
   std::unique_ptr<latebind::embedding::Embedder> embedder;
+  latebind::platform::MadeIn made{};
 };
 
 namespace latebind::api {

@@ -1,5 +1,7 @@
 #include "api/c_support.h"
 
+#include <fmt/format.h>
+
 #include "core/status.h"
 
 namespace latebind::api {
@@ -26,6 +28,14 @@ lb_code report(const core::Status& status) {
     error.vendor_text = std::string(status.vendor_text());
   }
   return static_cast<lb_code>(status.code());
+}
+
+core::Status check_made_here(const platform::MadeIn& made, std::string_view what) {
+  if (made.this_process()) return {};
+  return misuse(
+      fmt::format("this {0} was made before fork(), and a child process has none of the threads that it needs; "
+                  "make another {0} in the child",
+                  what));
 }
 
 core::Status misuse(std::string message) {

@@ -5,6 +5,8 @@
 #include <mutex>
 #include <utility>
 
+#include "core/platform/process_generation.h"
+
 namespace latebind::core {
 namespace {
 
@@ -15,10 +17,10 @@ struct State {
   std::shared_ptr<const LogSink> sink;  // guarded by mutex
 };
 
-// Never destroyed: threads of a vendor library may still log while the process ends.
+// A child made by fork() is silent until it is given a sink: the parent's may need what the child has not got.
 State& state() {
-  static State* const instance = new State;
-  return *instance;
+  static platform::PerProcess<State> instance;
+  return instance.get();
 }
 
 std::atomic<int> g_least{kSilent};

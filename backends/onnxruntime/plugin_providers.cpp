@@ -9,6 +9,7 @@
 #include "backends/onnxruntime/targets.h"
 #include "core/platform/dynamic_library.h"
 #include "core/platform/folders.h"
+#include "core/platform/process_generation.h"
 
 namespace latebind::onnxruntime {
 namespace {
@@ -29,8 +30,8 @@ constexpr std::string_view kProviderSuffix = "ExecutionProvider";
 
 // Registering changes the one environment of the process, whoever asks.
 std::mutex& registration_mutex() {
-  static std::mutex mutex;
-  return mutex;
+  static platform::PerProcess<std::mutex> mutex;
+  return mutex.get();
 }
 
 std::string text_of(const char* text) {

@@ -32,6 +32,7 @@ using core::StatusCode;
 using nlohmann::json;
 
 constexpr const char* kMemoryFile = "providers.json";
+constexpr int kMemoryFormat = 2;
 constexpr std::size_t kMemoryBytesMax = std::size_t{256} << 10;
 constexpr std::size_t kEntriesMax = 64;
 constexpr std::string_view kMark = "latebind-child-says: ";
@@ -51,7 +52,8 @@ Result<std::string> key_of(const std::string& runtime_file, const std::string& r
   return platform::sha256_hex(std::as_bytes(std::span(all)));
 }
 
-// What is remembered of trials: an object of key → {provider, reason}; an empty reason is a success.
+// What is remembered of trials: the format's number, and an object of key → {provider, reason}; an empty reason is a
+// success. Files without the number are of a time when limits of time were remembered as well.
 class Memory {
  public:
   explicit Memory(std::filesystem::path file) : file_(std::move(file)) {}
@@ -77,20 +79,23 @@ class Memory {
   }
 
  private:
-  // An empty object for whatever is no memory of ours.
+  // The trials; an empty object for whatever is no memory of ours.
   [[nodiscard]] json read() const {
     const auto mapped = platform::MappedFile::open(file_);
     if (!mapped.ok() || mapped->bytes().size() > kMemoryBytesMax) return json::object();
     const auto bytes = mapped->bytes();
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    json entries = json::parse(text, nullptr, /*allow_exceptions=*/false);
-    return entries.is_object() ? entries : json::object();
+    const json memory = json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (!memory.is_object() || memory.value("format", json()) != kMemoryFormat) return json::object();
+    json trials = memory.value("trials", json());
+    return trials.is_object() ? trials : json::object();
   }
   [[nodiscard]] Status write(const json& entries) const {
     std::error_code error;
     std::filesystem::create_directories(file_.parent_path(), error);
     LB_ASSIGN_OR_RETURN(auto output, platform::OutputFile::create(file_));
-    LB_RETURN_IF_ERROR(output.write(entries.dump(1, ' ', true, json::error_handler_t::replace) + "\n"));
+    const json memory{{"format", kMemoryFormat}, {"trials", entries}};
+    LB_RETURN_IF_ERROR(output.write(memory.dump(1, ' ', true, json::error_handler_t::replace) + "\n"));
     return output.commit_unsynced();
   }
 
@@ -200,15 +205,20 @@ Status try_provider(const TrialOptions& options, const std::string& runtime_file
   const auto remember = [&](const std::string& reason) {
     if (file.ok()) Memory(*file).remember(key, provider_file, reason);
   };
-  if (outcome->end != platform::ChildOutcome::End::kExited) {
+  using End = platform::ChildOutcome::End;
+  if (outcome->end == End::kSignal || outcome->end == End::kTimedOut) {
     const std::string reason = platform::describe(*outcome);
-    remember(reason);
-    if (file.ok()) return refusal(provider_file, reason, *file);
+    // Whoever is killed, or waits for a busy machine, says nothing about what he was doing.
+    if (platform::ended_by_own_fault(*outcome) && file.ok()) {
+      remember(reason);
+      return refusal(provider_file, reason, *file);
+    }
     return Status(StatusCode::kDeviceFailed,
                   fmt::format("{} {} when it was tried in a process of its own", provider_file, reason));
   }
   Status status = status_from_child(outcome->output);
-  if (status.ok() && outcome->good()) {
+  // What it has said is the last thing that it does.
+  if (status.ok() && (outcome->good() || outcome->end == End::kUnknown)) {
     remember({});
     return {};
   }

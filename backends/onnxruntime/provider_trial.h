@@ -1,8 +1,9 @@
 // The trial of a plugin provider: the first time that this version of its library meets this version of ONNX Runtime
 // happens in a child process, and what came of it is remembered in a small file of the cache folder.
 //
-// A crash and a hang are remembered, and so is success. An error that the provider itself gives is not: its cause may
-// be gone the next time. Thread-safe; several processes may remember at once, and the last one wins whole.
+// A crash is remembered, and so is success. What may be gone the next time is not: an error that the provider itself
+// gives, a time limit that a busy machine has missed, a signal that somebody sent. Thread-safe; several processes may
+// remember at once, and the last one wins whole.
 #pragma once
 
 #include <chrono>

@@ -236,7 +236,8 @@ Result<core::SharedBytes> compile_in_child(const TrialOptions& options, const st
   LB_ASSIGN_OR_RETURN(const auto outcome,
                       platform::run_child(program, {"compile-for-provider", platform::path_to_utf8(job_file)},
                                           platform::ChildLimits{.time = kCompileTimeMax}));
-  if (outcome.end != platform::ChildOutcome::End::kExited) {
+  using End = platform::ChildOutcome::End;
+  if (outcome.end == End::kSignal || outcome.end == End::kTimedOut) {
     return Status(StatusCode::kDeviceFailed, fmt::format("the compiler for onnxruntime:{} {} on the model {}", device,
                                                          platform::describe(outcome), model.name()));
   }

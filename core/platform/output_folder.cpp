@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/platform/folders.h"
+#include "core/platform/leftovers.h"
 #include "core/platform/os_error.h"
 #include "core/platform/output_folder_os.h"
 #include "core/platform/temporary_name.h"
@@ -49,13 +50,15 @@ core::Result<OutputFolder> OutputFolder::create(const std::filesystem::path& fol
   output.folder_ = std::move(target);
   output.temporary_ = std::move(opened.path);
   output.handle_ = opened.handle;
+  add_leftover(output.temporary_);
   return output;
 }
 
 OutputFolder::OutputFolder(OutputFolder&& other) noexcept
     : folder_(std::move(other.folder_)),
       temporary_(std::exchange(other.temporary_, {})),
-      handle_(std::exchange(other.handle_, -1)) {}
+      handle_(std::exchange(other.handle_, -1)),
+      made_(other.made_) {}
 
 OutputFolder::~OutputFolder() {
   discard();
@@ -67,6 +70,8 @@ Status OutputFolder::commit(const MayReplace& may_replace) {
   }
   // Windows does not rename a folder that is open.
   close_folder_quietly(std::exchange(handle_, -1));
+  // Whoever removes leftovers is not to be at it when they become the real thing, nor when what was there is here.
+  drop_leftover(temporary_);
   const auto placed = place_folder(temporary_, folder_);
   Status status = placed.status();
   if (placed.ok() && *placed) temporary_.clear();
@@ -96,9 +101,10 @@ Status OutputFolder::replace(const MayReplace& may_replace) {
 
 void OutputFolder::discard() noexcept {
   close_folder_quietly(std::exchange(handle_, -1));
-  if (temporary_.empty()) return;
+  if (temporary_.empty() || !made_.this_process()) return;
   std::error_code ignored;
   std::filesystem::remove_all(temporary_, ignored);
+  drop_leftover(temporary_);
   temporary_.clear();
 }
 

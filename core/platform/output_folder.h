@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "core/platform/process_generation.h"
 #include "core/result.h"
 
 namespace latebind::platform {
@@ -49,6 +50,7 @@ class OutputFolder {
   std::filesystem::path folder_;
   std::filesystem::path temporary_;  // empty: nothing to remove
   std::intptr_t handle_ = -1;        // tells others that the writer lives
+  MadeIn made_;                      // a child made by fork() leaves the temporary folder to its parent
 };
 
 // Removes the temporary folders that processes which are gone have left in `parent` a minute ago or earlier: those

@@ -10,6 +10,10 @@
  *   they came from and live as long as it does. Objects may be destroyed in any order.
  * - Threads. Every object may be used from many threads at once, except lb_output (one thread at a time). Destroying an
  *   object while a call on it is running is the caller's mistake.
+ * - fork(). A child process has none of its parent's threads. Objects that were made before answer there with
+ *   LB_INVALID_ARGUMENT, and destroying them frees nothing; a log callback is not called until it is set again. New
+ *   objects work as far as the vendors' libraries do. A child in which models were loaded, or whose parent has loaded
+ *   some, ends with _exit(): what the vendors' libraries do at exit() looks for their threads.
  * - Strings are UTF-8 and end in NUL. A NULL string in an options struct means "the default".
  * - Growth. Structs that may grow begin with `struct_size`, which the caller sets to sizeof(the struct): fields added
  * later are neither read from nor written to a smaller struct. LB_INIT(type) makes a zeroed one. Numbers in

@@ -132,7 +132,8 @@ TEST_F(PluginTest, OneThatHangsIsAReason) {
   const auto status = try_provider(options, runtime_library(), "any", fake("hanging"));
   EXPECT_EQ(status.code(), StatusCode::kDeviceFailed);
   EXPECT_THAT(status.to_string(), HasSubstr("did not end in time"));
-  EXPECT_THAT(remembered(), HasSubstr("did not end in time"));
+  // A machine may have been busy.
+  EXPECT_EQ(remembered(), "");
 }
 
 TEST_F(PluginTest, OneThatRefusesIsQuotedAndAskedAgain) {
