@@ -104,7 +104,9 @@ lb_code lb_embedder_embed(const lb_embedder* embedder, const lb_text* texts, siz
 }
 
 lb_code lb_embedder_attestation(const lb_embedder* embedder, lb_attestation** attestation) {
-  if (embedder == nullptr) return api::report(api::misuse("lb_embedder_attestation: NULL was given"));
-  if (!embedder->made.this_process()) return api::report(api::check_made_here(embedder->made, "embedder"));
-  return api::give_attestation(embedder->embedder->attestation(), attestation, embedder->embedder->hung_runs());
+  return api::guarded([&]() -> core::Status {
+    if (embedder == nullptr) return api::misuse("lb_embedder_attestation: NULL was given");
+    LB_RETURN_IF_ERROR(api::check_made_here(embedder->made, "embedder"));
+    return api::give_attestation(embedder->embedder->attestation(), attestation, embedder->embedder->hung_runs());
+  });
 }

@@ -44,6 +44,7 @@ core::Status read_input_shapes(const lb_load_options& read, core::CompileOptions
   }
   for (size_t i = 0; i < read.input_shape_count; ++i) {
     const lb_shape& given = read.input_shapes[i];
+    LB_RETURN_IF_ERROR(api::check_reserved(given.reserved_, "lb_shape", "lb_load_options: input shape", i));
     if (given.rank < 0 || given.rank > LB_RANK_MAX) {
       return api::misuse(
           fmt::format("lb_load_options: input shape {} has rank {}; 0 to {} are possible", i, given.rank, LB_RANK_MAX));

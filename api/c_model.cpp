@@ -39,6 +39,7 @@ lb_tensor to_c(const core::TensorView& view) {
 }
 
 core::Result<core::TensorView> from_c(const lb_tensor& tensor, size_t index) {
+  LB_RETURN_IF_ERROR(api::check_reserved(tensor.reserved_, "lb_tensor", "input", index));
   const auto type = static_cast<core::ElementType>(tensor.type);
   if (core::size_of(type) == 0) {
     return api::misuse(fmt::format("input {} has the unknown element type {}", index, tensor.type));
@@ -136,13 +137,11 @@ core::Result<std::unique_ptr<lb_model>> load(const lb_runtime* runtime, const co
 
 namespace latebind::api {
 
-lb_code give_attestation(std::shared_ptr<const core::Attestation> attestation, lb_attestation** out,
-                         std::size_t hung_runs) {
-  return guarded([&]() -> core::Status {
-    if (out == nullptr) return misuse("no place for the attestation was given");
-    *out = new lb_attestation{std::move(attestation), hung_runs};
-    return {};
-  });
+core::Status give_attestation(std::shared_ptr<const core::Attestation> attestation, lb_attestation** out,
+                              std::size_t hung_runs) {
+  if (out == nullptr) return misuse("no place for the attestation was given");
+  *out = new lb_attestation{std::move(attestation), hung_runs};
+  return {};
 }
 
 }  // namespace latebind::api
@@ -338,7 +337,9 @@ lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_coun
 }
 
 lb_code lb_model_attestation(const lb_model* model, lb_attestation** attestation) {
-  if (model == nullptr) return api::report(api::misuse("lb_model_attestation: NULL was given"));
-  if (!model->made.this_process()) return api::report(api::check_made_here(model->made, "model"));
-  return api::give_attestation(model->placed->attestation(), attestation, model->placed->hung_runs());
+  return api::guarded([&]() -> core::Status {
+    if (model == nullptr) return api::misuse("lb_model_attestation: NULL was given");
+    LB_RETURN_IF_ERROR(api::check_made_here(model->made, "model"));
+    return api::give_attestation(model->placed->attestation(), attestation, model->placed->hung_runs());
+  });
 }

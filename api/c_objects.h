@@ -57,7 +57,7 @@ struct TypedLoadOptions {
 };
 [[nodiscard]] core::Result<TypedLoadOptions> typed(const lb_load_options* options, const core::Registry& registry);
 
-[[nodiscard]] lb_code give_attestation(std::shared_ptr<const core::Attestation> attestation, lb_attestation** out,
-                                       std::size_t hung_runs = 0);
+[[nodiscard]] core::Status give_attestation(std::shared_ptr<const core::Attestation> attestation, lb_attestation** out,
+                                            std::size_t hung_runs = 0);
 
 }  // namespace latebind::api

@@ -26,15 +26,7 @@ const char* lb_version(void) {
 }
 
 void lb_set_log(lb_log_callback callback, void* context, int32_t least) {
-  if (callback == nullptr) {
-    core::set_log_sink({});
-    return;
-  }
-  core::set_log_sink(
-      [callback, context](core::LogLevel level, std::string_view text) {
-        callback(context, static_cast<int32_t>(level), std::string(text).c_str());
-      },
-      static_cast<core::LogLevel>(least));
+  core::set_log_sink({callback, context}, static_cast<core::LogLevel>(least));
 }
 
 lb_code lb_runtime_create(const lb_runtime_options* options, lb_runtime** runtime) {

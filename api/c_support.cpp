@@ -8,9 +8,9 @@ namespace latebind::api {
 namespace {
 
 struct LastError {
-  core::Status status;
-  std::string message;
-  std::string vendor_text;
+  core::Status status;       // has the vendor's text, and the message where there was no memory for all of it
+  std::string whole;         // message, vendor's code and text
+  const char* message = "";  // in one of these
 };
 
 LastError& last_error() {
@@ -20,12 +20,16 @@ LastError& last_error() {
 
 }  // namespace
 
-lb_code report(const core::Status& status) {
+lb_code report(const core::Status& status) noexcept {
   if (!status.ok()) {
     LastError& error = last_error();
     error.status = status;
-    error.message = status.to_string();
-    error.vendor_text = std::string(status.vendor_text());
+    try {
+      error.whole = status.to_string();
+      error.message = error.whole.c_str();
+    } catch (...) {
+      error.message = error.status.message().data();  // of a string: it ends in NUL
+    }
   }
   return static_cast<lb_code>(status.code());
 }
@@ -42,6 +46,12 @@ core::Status misuse(std::string message) {
   return core::Status(core::StatusCode::kInvalidArgument, std::move(message));
 }
 
+core::Status check_reserved(int32_t value, std::string_view type, std::string_view what, size_t index) {
+  if (value == 0) return {};
+  return misuse(
+      fmt::format("{} {}: {}.reserved_ is {} and must be 0; begin with a zeroed struct", what, index, type, value));
+}
+
 }  // namespace latebind::api
 
 using latebind::core::StatusCode;
@@ -52,10 +62,10 @@ void lb_last_error(lb_error* error) {
   lb_error value{};
   value.code = static_cast<lb_code>(last.status.code());
   value.retryable = latebind::core::is_retryable(last.status.code()) ? 1 : 0;
-  value.message = last.message.c_str();
+  value.message = last.message;
   value.has_vendor_code = last.status.vendor_code().has_value() ? 1 : 0;
   value.vendor_code = last.status.vendor_code().value_or(0);
-  value.vendor_text = last.vendor_text.c_str();
+  value.vendor_text = last.status.ok() ? "" : last.status.vendor_text().data();  // of a string: it ends in NUL
   const auto written = latebind::api::write_struct(value, error, "lb_error");
   static_cast<void>(written);  // the size was checked above
 }

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
-#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,8 +13,9 @@
 
 namespace latebind::api {
 
-// Keeps `status` as the calling thread's last error, unless it is ok, and returns its code.
-lb_code report(const core::Status& status);
+// Keeps `status` as the calling thread's last error, unless it is ok, and returns its code. Without memory for all of
+// its words the message is told alone.
+lb_code report(const core::Status& status) noexcept;
 
 // The caller's mistake, in one line.
 [[nodiscard]] core::Status misuse(std::string message);
@@ -31,15 +30,17 @@ void destroy(Handle* handle, const platform::MadeIn& made) noexcept {
   if (made.this_process()) delete handle;
 }
 
+// Refuses a reserved field that is not 0, so that it can mean something one day: `value` is that of the `index`th
+// `what`.
+[[nodiscard]] core::Status check_reserved(int32_t value, std::string_view type, std::string_view what, size_t index);
+
 // Runs `body` (which returns a Status) and reports what comes of it. Nothing of ours throws, but memory may run out.
 template <class Body>
 lb_code guarded(Body&& body) noexcept {
   try {
     return report(std::forward<Body>(body)());
-  } catch (const std::bad_alloc&) {
-    return report(core::Status(core::StatusCode::kOutOfMemory, "out of memory"));
-  } catch (const std::exception& error) {
-    return report(core::Status(core::StatusCode::kInternal, std::string("unexpected: ") + error.what()));
+  } catch (...) {
+    return report(core::Status::of_exception());
   }
 }
 

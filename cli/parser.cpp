@@ -104,7 +104,7 @@ Exit parse_and_run(const std::vector<std::string>& arguments) {
     return misuse(chosen_name(program), error.what());
   }
   if (verbose) {
-    core::set_log_sink([](core::LogLevel, std::string_view text) { note(text); }, core::LogLevel::kDebug);
+    core::set_log_sink({[](void*, std::int32_t, const char* text) { note(text); }, nullptr}, core::LogLevel::kDebug);
   }
   return chosen();
 }

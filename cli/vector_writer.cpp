@@ -33,12 +33,6 @@ class JsonlWriter final : public VectorWriter {
       line_.clear();
       fmt::format_to(std::back_inserter(line_), "{{\"index\":{},\"embedding\":[", index_);
       for (std::size_t i = 0; i < dimension_; ++i) {
-        if (!std::isfinite(rows[i])) {
-          return Status(StatusCode::kDeviceFailed,
-                        fmt::format("the vector of text {} has a number that is not finite, which "
-                                    "JSON can not say; try --precision f32",
-                                    index_));
-        }
         char digits[32];
         const auto end = std::to_chars(std::begin(digits), std::end(digits), rows[i]).ptr;
         if (i > 0) line_ += ',';

@@ -7,7 +7,6 @@
 #include <deque>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -27,6 +26,7 @@ constexpr std::chrono::seconds kShutdownPatience{30};
 class CompileCache::Background : public std::enable_shared_from_this<Background> {
  public:
   void add(std::string what, std::function<Status()> work) {
+    const LogHold hold;
     const std::lock_guard lock(mutex_);
     if (pending_.size() >= kPendingMax) {
       log(LogLevel::kWarning, fmt::format("{}: dropped, there is too much to do already", what));
@@ -38,9 +38,9 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
         if (thread_.joinable()) thread_.join();  // it has left its loop
         thread_ = std::thread([self = shared_from_this()] { self->run(); });
         running_ = true;
-      } catch (const std::system_error& error) {
-        log(LogLevel::kWarning, fmt::format("the compile cache gets no thread: {}", error.what()));
+      } catch (...) {
         pending_.clear();
+        throw;
       }
     }
     changed_.notify_all();
@@ -55,6 +55,7 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
   }
 
   void stop() {
+    const LogHold hold;
     std::unique_lock lock(mutex_);
     hurry_ = true;
     changed_.notify_all();
@@ -80,8 +81,7 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
       auto [what, work] = std::move(pending_.front());
       pending_.pop_front();
       lock.unlock();
-      const Status status = done(work);
-      if (!status.ok()) log(LogLevel::kInfo, fmt::format("{}: {}", what, status.to_string()));
+      do_it(what, work);
       work = nullptr;  // what it holds goes before anybody is told that it is done
       lock.lock();
     }
@@ -89,11 +89,14 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
     changed_.notify_all();
   }
 
-  static Status done(const std::function<Status()>& work) {
+  static void do_it(const std::string& what, const std::function<Status()>& work) noexcept {
     try {
-      return work();
-    } catch (const std::exception& error) {
-      return Status(StatusCode::kInternal, error.what());
+      if (const Status status = work(); !status.ok()) {
+        log(LogLevel::kInfo, fmt::format("{}: {}", what, status.to_string()));
+      }
+    } catch (...) {
+      log(LogLevel::kWarning,
+          Status::of_exception().with_context("something is not kept in the compile cache").message());
     }
   }
 
@@ -122,8 +125,13 @@ Status CompileCache::check_folder() {
   return status;
 }
 
-void CompileCache::later(std::string what, std::function<Status()> work) {
-  background_->add(std::move(what), std::move(work));
+void CompileCache::later(std::string what, std::function<Status()> work) noexcept {
+  try {
+    background_->add(std::move(what), std::move(work));
+  } catch (...) {
+    log(LogLevel::kWarning,
+        Status::of_exception().with_context("something is not kept in the compile cache").message());
+  }
 }
 
 void CompileCache::settle() {

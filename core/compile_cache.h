@@ -34,8 +34,9 @@ class CompileCache {
   // CompileStore::check_folder(); the first refusal is a warning in the log.
   [[nodiscard]] Status check_folder();
 
-  // Does `work` on the cache's thread, soon, in order. An error goes to the log, after `what` and a colon.
-  void later(std::string what, std::function<Status()> work);
+  // Does `work` on the cache's thread, soon, in order. An error goes to the log, after `what` and a colon. Without a
+  // thread or memory for it the work is dropped, which the log says too.
+  void later(std::string what, std::function<Status()> work) noexcept;
   // Waits until all that was given to later() is done.
   void settle();
 

@@ -6,9 +6,9 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -81,7 +81,7 @@ std::string payload_sum(std::span<const std::byte> payload) {
   for (std::size_t i = 0; i < helpers_wanted; ++i) {
     try {
       helpers.emplace_back(work);
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {
       break;  // without a thread it takes longer
     }
   }

@@ -1,9 +1,13 @@
 #include "core/log.h"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
-#include <memory>
+#include <condition_variable>
+#include <cstdint>
+#include <cstdio>
 #include <mutex>
-#include <utility>
+#include <new>
 
 #include "core/platform/process_generation.h"
 
@@ -14,39 +18,145 @@ constexpr int kSilent = 100;
 
 struct State {
   std::mutex mutex;
-  std::shared_ptr<const LogSink> sink;  // guarded by mutex
+  std::condition_variable call_ended;
+  // Guarded by mutex.
+  LogSink sink;
+  std::uint64_t generation = 1;                      // of the sink
+  std::array<std::uint64_t, kSinkCallsMax> calls{};  // the generation of each call under way; 0: a free place
+  std::vector<LogLine> of_vendors;                   // wait for a thread of ours
 };
 
 // A child made by fork() is silent until it is given a sink: the parent's may need what the child has not got.
-State& state() {
+State& state() noexcept {
   static platform::PerProcess<State> instance;
   return instance.get();
 }
 
 std::atomic<int> g_least{kSilent};
+std::atomic<std::uint64_t> g_dropped{0};  // since the last line that got through
+std::atomic<bool> g_vendors_wait{false};
+
+thread_local LogHold* t_hold = nullptr;  // the thread's outermost one
+thread_local bool t_in_sink = false;
+
+void write(const LogSink& sink, LogLevel level, const char* text) noexcept {
+  try {
+    sink.write(sink.context, static_cast<std::int32_t>(level), text);
+  } catch (...) {
+    // The sink's own mistake, and there is nobody to tell.
+  }
+}
+
+void emit(LogLevel level, const char* text) noexcept {
+  State& all = state();
+  LogSink sink;
+  std::size_t call = 0;
+  {
+    const std::lock_guard lock(all.mutex);
+    if (!log_enabled(level)) return;
+    while (call < all.calls.size() && all.calls[call] != 0)
+      ++call;
+    if (call == all.calls.size()) {
+      ++g_dropped;
+      return;
+    }
+    all.calls[call] = all.generation;
+    sink = all.sink;
+  }
+  t_in_sink = true;
+  if (const std::uint64_t dropped = g_dropped.exchange(0); dropped > 0) {
+    std::array<char, 80> note{};
+    (void)std::snprintf(note.data(), note.size(), "lines dropped from the log before this one: %llu",
+                        static_cast<unsigned long long>(dropped));
+    write(sink, LogLevel::kWarning, note.data());
+  }
+  write(sink, level, text);
+  t_in_sink = false;
+  {
+    const std::lock_guard lock(all.mutex);
+    all.calls[call] = 0;
+  }
+  all.call_ended.notify_all();
+}
+
+void keep(std::vector<LogLine>& lines, LogLevel level, std::string_view text) noexcept {
+  try {
+    if (lines.size() < kHeldLinesMax) {
+      lines.push_back({level, std::string(text)});
+      return;
+    }
+  } catch (const std::bad_alloc&) {  // as if there were no room
+  }
+  ++g_dropped;
+}
+
+void emit_lines_of_vendors() noexcept {
+  if (!g_vendors_wait.load(std::memory_order_relaxed)) return;
+  std::vector<LogLine> lines;
+  {
+    const std::lock_guard lock(state().mutex);
+    lines.swap(state().of_vendors);
+    g_vendors_wait.store(false, std::memory_order_relaxed);
+  }
+  for (const LogLine& line : lines)
+    emit(line.level, line.text.c_str());
+}
 
 }  // namespace
 
-void set_log_sink(LogSink sink, LogLevel least) {
-  const bool silent = !sink;
-  auto shared = silent ? nullptr : std::make_shared<const LogSink>(std::move(sink));
-  const std::lock_guard lock(state().mutex);
-  state().sink = std::move(shared);
-  g_least.store(silent ? kSilent : static_cast<int>(least), std::memory_order_relaxed);
+void set_log_sink(LogSink sink, LogLevel least) noexcept {
+  State& all = state();
+  std::unique_lock lock(all.mutex);
+  all.sink = sink;
+  const std::uint64_t generation = ++all.generation;
+  all.of_vendors.clear();
+  g_vendors_wait.store(false, std::memory_order_relaxed);
+  g_dropped.store(0);
+  g_least.store(sink.write == nullptr ? kSilent : static_cast<int>(least), std::memory_order_relaxed);
+  if (t_in_sink) return;  // it would wait for itself, or for another that waits for it
+  all.call_ended.wait(lock, [&] {
+    return std::ranges::none_of(all.calls, [&](std::uint64_t of) { return of != 0 && of < generation; });
+  });
 }
 
-bool log_enabled(LogLevel level) {
+bool log_enabled(LogLevel level) noexcept {
   return static_cast<int>(level) >= g_least.load(std::memory_order_relaxed);
 }
 
-void log(LogLevel level, std::string_view text) {
-  if (!log_enabled(level)) return;
-  std::shared_ptr<const LogSink> sink;
-  {
-    const std::lock_guard lock(state().mutex);
-    sink = state().sink;
+void log(LogLevel level, std::string_view text) noexcept {
+  if (!log_enabled(level) || t_in_sink) return;
+  if (t_hold != nullptr) {
+    keep(t_hold->lines_, level, text);
+    return;
   }
-  if (sink) (*sink)(level, text);
+  emit_lines_of_vendors();
+  std::vector<LogLine> line;
+  keep(line, level, text);
+  if (!line.empty()) emit(level, line.front().text.c_str());
+}
+
+void log_from_vendor(LogLevel level, std::string_view text) noexcept {
+  if (!log_enabled(level) || t_in_sink) return;
+  if (t_hold != nullptr) {
+    keep(t_hold->lines_, level, text);
+    return;
+  }
+  const std::lock_guard lock(state().mutex);
+  keep(state().of_vendors, level, text);
+  g_vendors_wait.store(true, std::memory_order_relaxed);
+}
+
+LogHold::LogHold() noexcept : outermost_(t_hold == nullptr) {
+  if (outermost_) t_hold = this;
+}
+
+LogHold::~LogHold() {
+  if (!outermost_) return;
+  t_hold = nullptr;
+  if (t_in_sink) return;
+  emit_lines_of_vendors();
+  for (const LogLine& line : lines_)
+    emit(line.level, line.text.c_str());
 }
 
 }  // namespace latebind::core

@@ -1,25 +1,81 @@
 // The log: the library never prints; it hands lines to the sink that the program has set, or to nobody.
 //
-// All functions may be called from any thread. The sink is called under no lock of ours except the one that keeps it
-// alive, must not throw, and must not set another sink.
+// All functions may be called from any thread, and none throws. A sink is called on the thread that has something to
+// say, and never under a lock of ours, so that it may ask anything of Latebind: whoever may log while he holds a lock
+// has a LogHold from before it. Nor is it called in the middle of a vendor's call: see log_from_vendor().
+//
+// A slow sink holds up those alone who have something to say, and no more than kSinkCallsMax of them at a time: what
+// others would say meanwhile is dropped, and the next line that gets through says how many were. What a sink makes
+// Latebind log on its own thread is dropped in silence.
 #pragma once
 
-#include <functional>
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace latebind::core {
 
-enum class LogLevel { kDebug = 0, kInfo = 1, kWarning = 2, kError = 3 };
+enum class LogLevel : std::int32_t { kDebug = 0, kInfo = 1, kWarning = 2, kError = 3 };
 
-// `text` is one line without a line end, valid during the call only.
-using LogSink = std::function<void(LogLevel level, std::string_view text)>;
+// Threads in the sink at one time.
+inline constexpr std::size_t kSinkCallsMax = 16;
+// Lines that wait for the end of a LogHold, and as many of vendors' that wait for one of our threads.
+inline constexpr std::size_t kHeldLinesMax = 64;
 
-// Replaces the sink; an empty function means silence, which is also the state at start-up.
-void set_log_sink(LogSink sink, LogLevel least = LogLevel::kInfo);
+// `level` is a LogLevel; `text` is one line without a line end, valid during the call only. What a sink throws is lost
+// with its line.
+struct LogSink {
+  void (*write)(void* context, std::int32_t level, const char* text) = nullptr;
+  void* context = nullptr;
+
+  // To an object that can be called with a level and a text, and stays until another sink has been set.
+  template <class Callable>
+  static LogSink to(Callable& callable) {
+    return {[](void* object, std::int32_t level, const char* text) {
+              (*static_cast<Callable*>(object))(static_cast<LogLevel>(level), std::string_view(text));
+            },
+            &callable};
+  }
+};
+
+// Replaces the sink; one without `write` means silence, which is also the state at start-up. When this returns, the
+// sink before it runs on no thread and will not be called again, so that its context may go; a sink must therefore not
+// wait for a thread that is in here. Called from within a sink it waits for nobody: no call of the old sink begins any
+// more, and those that are under way, this one too, end as they will.
+void set_log_sink(LogSink sink, LogLevel least = LogLevel::kInfo) noexcept;
 
 // True when a line of this level would reach a sink: for callers whose text is costly to make.
-[[nodiscard]] bool log_enabled(LogLevel level);
+[[nodiscard]] bool log_enabled(LogLevel level) noexcept;
 
-void log(LogLevel level, std::string_view text);
+// A line for which there is no memory counts as dropped.
+void log(LogLevel level, std::string_view text) noexcept;
+
+// A line that a vendor's library says, perhaps under its locks and on a thread of its own: it goes out when a thread of
+// ours logs or ends a LogHold, such as there is around every call of a vendor that logs.
+void log_from_vendor(LogLevel level, std::string_view text) noexcept;
+
+struct LogLine {
+  LogLevel level;
+  std::string text;
+};
+
+// While it lives, what its thread logs is kept, and goes out in order when the thread's outermost one ends. It is
+// declared before the locks that it is for.
+class LogHold {
+ public:
+  LogHold() noexcept;
+  ~LogHold();
+  LogHold(const LogHold&) = delete;
+  LogHold& operator=(const LogHold&) = delete;
+
+ private:
+  friend void log(LogLevel level, std::string_view text) noexcept;
+  friend void log_from_vendor(LogLevel level, std::string_view text) noexcept;
+
+  const bool outermost_;
+  std::vector<LogLine> lines_;  // of the outermost one
+};
 
 }  // namespace latebind::core

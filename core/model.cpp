@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <system_error>
 #include <utility>
 
 #include "core/onnx_structure.h"
@@ -11,6 +12,7 @@
 #include "core/platform/file_identity.h"
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
+#include "core/platform/os_error.h"
 
 namespace latebind::core {
 namespace {
@@ -127,7 +129,10 @@ Result<Model> Model::from_file(const std::filesystem::path& file) {
   const auto format = format_of(mapped.bytes());
   const std::string name = platform::path_to_utf8(file.filename());
   if (format == ModelFormat::kOpenvinoIr) {
-    if (!std::filesystem::exists(bin_beside(file))) {
+    std::error_code error;
+    const bool is_there = std::filesystem::exists(bin_beside(file), error);
+    if (error) return platform::status_of_errno("open", bin_beside(file), error.default_error_condition().value());
+    if (!is_there) {
       return Status(StatusCode::kNotFound,
                     fmt::format("{}: the weights of this OpenVINO IR, {}, are missing", platform::path_to_utf8(file),
                                 platform::path_to_utf8(bin_beside(file))));

@@ -152,6 +152,7 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load(Slot& slot, bool an
 
 // Takes as long as the vendor does.
 Result<std::shared_ptr<Executable>> PlacedModel::State::load_now(Slot& slot, bool anew) {
+  const LogHold hold;
   const std::lock_guard loading(slot.loading);
   if (!anew) {
     const std::lock_guard lock(mutex_);
@@ -238,6 +239,7 @@ Status PlacedModel::prepare() {
 
 Status PlacedModel::execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
                             const RunOptions& options, std::shared_ptr<const Attestation>* answered_by) {
+  const LogHold hold;  // for what is loaded under a lock meanwhile, and what the vendor says
   return state_->execute(inputs, outputs, options, answered_by);
 }
 

@@ -3,9 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
+#include <new>
 #include <utility>
 
 namespace latebind::core {
+
+namespace {
+constexpr std::string_view kOfSuccess = "an error was made with the code of success";
+}  // namespace
 
 struct Status::Rep {
   StatusCode code;
@@ -82,21 +88,51 @@ bool is_retryable(StatusCode code) {
   return band_of(code) == StatusBand::kResource && code != StatusCode::kCancelled;
 }
 
-Status::Status(StatusCode code, std::string message) {
-  if (code == StatusCode::kOk) {
-    code = StatusCode::kInternal;
-    message = "an error was made with the code of success: " + message;
+std::shared_ptr<const Status::Rep> Status::shared(Rep&& rep) noexcept {
+  try {
+    return std::make_shared<const Rep>(std::move(rep));
+  } catch (const std::bad_alloc&) {
+    return out_of_memory().rep_;
   }
-  rep_ = std::make_shared<const Rep>(Rep{code, std::move(message), std::nullopt, {}, {}});
 }
 
-Status Status::from_vendor(StatusCode code, std::string message, std::int64_t vendor_code, std::string vendor_text) {
-  Status status(code, std::move(message));
-  Rep rep = *status.rep_;
-  rep.vendor_code = vendor_code;
-  rep.vendor_text = std::move(vendor_text);
-  status.rep_ = std::make_shared<const Rep>(std::move(rep));
+Status Status::out_of_memory() noexcept {
+  // Never destroyed; short enough for the string to need no memory. Shared without anybody counting.
+  alignas(Rep) static std::byte place[sizeof(Rep)];
+  static const Rep* const rep = new (place) Rep{StatusCode::kOutOfMemory, "out of memory", std::nullopt, {}, {}};
+  Status status;
+  status.rep_ = std::shared_ptr<const Rep>(std::shared_ptr<const Rep>(), rep);
   return status;
+}
+
+Status Status::of_exception() noexcept {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return out_of_memory();
+  } catch (const std::exception& error) {
+    try {
+      return Status(StatusCode::kInternal, std::string("unexpected: ") + error.what());
+    } catch (const std::bad_alloc&) {
+      return out_of_memory();
+    }
+  } catch (...) {
+    return Status(StatusCode::kInternal, "unexpected");  // too short to need memory
+  }
+}
+
+Status::Status(StatusCode code, std::string message) noexcept
+    : rep_(shared({code == StatusCode::kOk ? StatusCode::kInternal : code, std::move(message), std::nullopt, {}, {}})) {
+  if (code == StatusCode::kOk) *this = with_context(kOfSuccess);
+}
+
+Status Status::from_vendor(StatusCode code, std::string message, std::int64_t vendor_code,
+                           std::string vendor_text) noexcept {
+  Status status;
+  const bool of_success = code == StatusCode::kOk;
+  status.rep_ =
+      shared({of_success ? StatusCode::kInternal : code, std::move(message), vendor_code, std::move(vendor_text), {}});
+  return of_success ? status.with_context(kOfSuccess) : status;
 }
 
 StatusCode Status::code() const {
@@ -144,22 +180,30 @@ std::string Status::brief() const {
   return text + " …";
 }
 
-Status Status::with_details(std::string details) const {
+Status Status::with_details(std::string details) const noexcept {
   if (ok()) return *this;
-  Status status;
-  Rep rep = *rep_;
-  rep.details = std::move(details);
-  status.rep_ = std::make_shared<const Rep>(std::move(rep));
-  return status;
+  try {
+    Status status;
+    Rep rep = *rep_;
+    rep.details = std::move(details);
+    status.rep_ = std::make_shared<const Rep>(std::move(rep));
+    return status;
+  } catch (const std::bad_alloc&) {
+    return *this;
+  }
 }
 
-Status Status::with_context(std::string_view context) const {
+Status Status::with_context(std::string_view context) const noexcept {
   if (ok()) return *this;
-  Status status;
-  Rep rep = *rep_;
-  rep.message = fmt::format("{}: {}", context, rep.message);
-  status.rep_ = std::make_shared<const Rep>(std::move(rep));
-  return status;
+  try {
+    Status status;
+    Rep rep = *rep_;
+    rep.message = fmt::format("{}: {}", context, rep.message);
+    status.rep_ = std::make_shared<const Rep>(std::move(rep));
+    return status;
+  } catch (...) {  // no memory, or what formatting makes of that
+    return *this;
+  }
 }
 
 }  // namespace latebind::core

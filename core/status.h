@@ -4,7 +4,9 @@
 // vendor's code and text, word for word. Codes come in bands, so that a caller can decide what to do without knowing
 // every one of them: what was wrong with the call, with the machine, with its resources just now, or with us.
 //
-// Values are immutable, cheap to move, cheap to copy (one shared block) and may be read from any thread.
+// Values are immutable, cheap to move, cheap to copy (one shared block) and may be read from any thread. Making one
+// does not throw: where there is no memory for an error it becomes out_of_memory(), and where there is none for what is
+// to be added to one it stays as it is.
 #pragma once
 
 #include <cstddef>
@@ -68,10 +70,17 @@ class [[nodiscard]] Status {
   Status() = default;
 
   // An error. `code` must not be kOk: an error can never hold "ok" (it becomes kInternal and says so).
-  Status(StatusCode code, std::string message);
+  Status(StatusCode code, std::string message) noexcept;
+
+  // kOutOfMemory, which needs no memory itself.
+  [[nodiscard]] static Status out_of_memory() noexcept;
+  // What is being caught, for the handler of a catch (...) that lets nothing through: out_of_memory(), else kInternal
+  // with the exception's words.
+  [[nodiscard]] static Status of_exception() noexcept;
 
   // An error that a vendor reported. `vendor_text` is kept as the vendor gave it.
-  static Status from_vendor(StatusCode code, std::string message, std::int64_t vendor_code, std::string vendor_text);
+  static Status from_vendor(StatusCode code, std::string message, std::int64_t vendor_code,
+                            std::string vendor_text) noexcept;
 
   [[nodiscard]] bool ok() const { return rep_ == nullptr; }
   [[nodiscard]] StatusCode code() const;
@@ -90,13 +99,16 @@ class [[nodiscard]] Status {
 
   // The same error with evidence that is worth reading only when one looks closer, such as every place that was
   // tried.
-  [[nodiscard]] Status with_details(std::string details) const;
+  [[nodiscard]] Status with_details(std::string details) const noexcept;
 
   // The same error with `context` and ": " before its message; ok stays ok.
-  [[nodiscard]] Status with_context(std::string_view context) const;
+  [[nodiscard]] Status with_context(std::string_view context) const noexcept;
 
  private:
   struct Rep;
+  // Shares `rep`, or says that there is no memory for it.
+  static std::shared_ptr<const Rep> shared(Rep&& rep) noexcept;
+
   std::shared_ptr<const Rep> rep_;
 };
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/platform/detached_thread.h"
+#include "core/platform/process_generation.h"
 
 namespace latebind::core {
 
@@ -18,15 +19,9 @@ using Clock = VendorCall::Clock;
 // fork() has none of the threads, and perhaps a lock that nobody will open: it begins anew.
 class VendorThreads {
  public:
-  static VendorThreads& instance() {
-    static std::atomic<VendorThreads*> current{nullptr};
-    const auto process = platform::process_id();
-    VendorThreads* known = current.load(std::memory_order_acquire);
-    while (known == nullptr || known->process_ != process) {
-      auto made = std::unique_ptr<VendorThreads>(new VendorThreads(process));
-      if (current.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) return *made.release();
-    }
-    return *known;
+  static VendorThreads& instance() noexcept {
+    static platform::PerProcess<VendorThreads> current;
+    return current.get();
   }
 
   Status begin(std::shared_ptr<VendorCall> call) {
@@ -75,9 +70,9 @@ class VendorThreads {
 
   template <class Wanted>
   static std::size_t count_given_up(std::string_view where, const Wanted& wanted) {
-    // So that a run without trouble costs next to nothing.
-    if (given_up_count_.load(std::memory_order_relaxed) == 0) return 0;
     VendorThreads& threads = instance();
+    // So that a run without trouble costs next to nothing.
+    if (threads.given_up_count_.load(std::memory_order_relaxed) == 0) return 0;
     const std::lock_guard lock(threads.given_up_mutex_);
     std::size_t sum = 0;
     for (const VendorCall* call = threads.given_up_; call != nullptr; call = call->after_)
@@ -97,8 +92,6 @@ class VendorThreads {
     std::shared_ptr<VendorCall> call;
     Idle* next = nullptr;
   };
-
-  explicit VendorThreads(std::uint64_t process) : process_(process) {}
 
   void serve(std::shared_ptr<VendorCall> call) {
     for (Idle self;;) {
@@ -123,14 +116,12 @@ class VendorThreads {
     --threads_;
   }
 
-  const std::uint64_t process_;
   std::mutex mutex_;
   // Guarded by mutex_.
   Idle* idle_ = nullptr;  // the last that came is the first to go: its caches are warm, and the others end
   std::size_t threads_ = 0;
 
-  // After fork() more than there are.
-  static inline std::atomic<std::size_t> given_up_count_{0};
+  std::atomic<std::size_t> given_up_count_{0};
   std::mutex given_up_mutex_;
   VendorCall* given_up_ = nullptr;  // guarded by given_up_mutex_; each is kept by the thread that it is on
 };

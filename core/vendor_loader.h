@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/backend.h"
+#include "core/log.h"
 #include "core/result.h"
 #include "core/vendor_search.h"
 
@@ -41,6 +42,7 @@ class VendorLoader {
       : wanted_(std::move(wanted)), facts_(std::move(facts)), open_(std::move(open)), files_(files) {}
 
   [[nodiscard]] Result<Pointer> library() {
+    const LogHold hold;
     const std::lock_guard lock(mutex_);
     if (!library_) LB_RETURN_IF_ERROR(attempt());
     return library_;
@@ -48,6 +50,7 @@ class VendorLoader {
 
   // Of the last attempt; makes one, if there was none yet.
   [[nodiscard]] std::vector<SearchStep> trace() {
+    const LogHold hold;
     const std::lock_guard lock(mutex_);
     if (trace_.empty()) (void)attempt();
     return trace_;

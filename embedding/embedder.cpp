@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <exception>
 #include <future>
 #include <new>
-#include <system_error>
 #include <utility>
 
 #include "embedding/embedder_parts.h"
@@ -36,7 +36,7 @@ template <class Work>
 auto in_background(Work work) -> std::future<decltype(work())> {
   try {
     return std::async(std::launch::async, work);
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {  // no thread, or no memory for one
     return std::async(std::launch::deferred, work);
   }
 }

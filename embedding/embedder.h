@@ -57,8 +57,8 @@ class Embedder {
   [[nodiscard]] core::Status prepare() const;
 
   // Writes texts.size() rows of dimension() floats to `out`, in the order of the texts. An empty text embeds as the
-  // reference does. kInvalidArgument names the text's position and the byte when one is not UTF-8. On error `out` is
-  // unspecified.
+  // reference does. kInvalidArgument names the text's position and the byte when one is not UTF-8, kInternal the
+  // position and the device when a vector is not finite. On error `out` is unspecified.
   [[nodiscard]] core::Result<EmbedStats> embed(std::span<const std::string_view> texts, std::span<float> out) const;
 
  private:

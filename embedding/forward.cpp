@@ -113,7 +113,7 @@ void Forward::fill(Feed feed, const TokenTable& table, std::span<const std::uint
 }
 
 Status Forward::run(const TokenTable& table, std::span<const std::uint32_t> rows, std::size_t width, Scratch& scratch,
-                    float* out) const {
+                    float* out, std::shared_ptr<const core::Attestation>* answered_by) const {
   const auto inputs = model_->inputs();
   const std::size_t elements = rows.size() * width;
   scratch.inputs.resize(inputs.size());
@@ -136,10 +136,10 @@ Status Forward::run(const TokenTable& table, std::span<const std::uint32_t> rows
   if (direct) {
     core::OutputTensor bound =
         core::OutputTensor::bound(out + rows[0] * rule_.dimension, rule_.dimension * sizeof(float));
-    LB_RETURN_IF_ERROR(model_->execute(scratch.views, {&bound, 1}));
+    LB_RETURN_IF_ERROR(model_->execute(scratch.views, {&bound, 1}, {}, answered_by));
     return deliver(bound.view(), table, rows, width, nullptr);
   }
-  LB_RETURN_IF_ERROR(model_->execute(scratch.views, scratch.outputs));
+  LB_RETURN_IF_ERROR(model_->execute(scratch.views, scratch.outputs, {}, answered_by));
   return deliver(scratch.outputs[rule_.output].view(), table, rows, width, out);
 }
 

@@ -47,9 +47,10 @@ class Forward {
   [[nodiscard]] core::Status prepare() const { return model_->prepare(); }
 
   // Computes the texts `rows` of `table`, each padded to `width` tokens, and writes the vector of text r to
-  // out + r * dimension(). Every row has at least one token.
+  // out + r * dimension(). Every row has at least one token. `answered_by`, when given, receives who computed them.
   [[nodiscard]] core::Status run(const TokenTable& table, std::span<const std::uint32_t> rows, std::size_t width,
-                                 Scratch& scratch, float* out) const;
+                                 Scratch& scratch, float* out,
+                                 std::shared_ptr<const core::Attestation>* answered_by = nullptr) const;
 
  private:
   // What an input of the model is fed with.

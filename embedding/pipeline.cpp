@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <new>
 #include <utility>
+
+#include "embedding/pooling.h"
 
 namespace latebind::embedding {
 namespace {
@@ -26,8 +27,8 @@ class TokenizeWork final : public WorkTeam::Work {
       for (std::size_t i = begin; i < end && errors_[piece].ok(); ++i) {
         errors_[piece] = pipeline_.tokenize(texts_[i], first_position_ + i, tables_[piece]);
       }
-    } catch (const std::bad_alloc&) {
-      errors_[piece] = core::Status(core::StatusCode::kOutOfMemory, "no memory left for the token ids of the texts");
+    } catch (...) {
+      errors_[piece] = core::Status::of_exception().with_context("tokenizing the texts");
     }
   }
 
@@ -47,6 +48,16 @@ class TokenizeWork final : public WorkTeam::Work {
   std::vector<TokenTable> tables_;
   std::vector<core::Status> errors_;
 };
+
+// No device is blamed and none is asked again: it is as good as certain to compute the same.
+core::Status not_finite(std::uint64_t position, const core::ActiveConfig& active) {
+  const std::string remedy = active.precision == core::Precision::kF32
+                                 ? "the model's weights may be damaged, or another device computes it right"
+                                 : "f32 has the range that it may need";
+  return core::Status(core::StatusCode::kInternal,
+                      fmt::format("texts[{}]: {}:{} gave a vector with numbers that are not finite, in {}; {}",
+                                  position, active.backend, active.device, core::word_of(active.precision), remedy));
+}
 
 std::size_t requests_of(const core::PlacedModel& model) {
   return std::max<std::size_t>(1, model.attestation()->active.requests);
@@ -155,8 +166,9 @@ void Pipeline::Job::run_piece(std::size_t piece) noexcept {
   core::Status status;
   try {
     status = run_batch(plan_.batches[piece]);
-  } catch (const std::bad_alloc&) {
-    status = core::Status(core::StatusCode::kOutOfMemory, "no memory left for a batch; take fewer batch tokens");
+  } catch (...) {
+    status =
+        core::Status::of_exception().with_context("computing a batch, which takes less memory with fewer batch tokens");
   }
   if (status.ok()) return;
   const std::lock_guard lock(mutex_);
@@ -167,8 +179,17 @@ void Pipeline::Job::run_piece(std::size_t piece) noexcept {
 core::Status Pipeline::Job::run_batch(const Batch& batch) {
   const auto rows = std::span(plan_.order).subspan(batch.first, batch.count);
   ScratchLease scratch(pipeline_);
-  core::Status status = pipeline_.forward_.run(tokens, rows, batch.width, *scratch, out_);
-  if (status.ok()) return status;
+  std::shared_ptr<const core::Attestation> answered_by;
+  core::Status status = pipeline_.forward_.run(tokens, rows, batch.width, *scratch, out_, &answered_by);
+  if (status.ok()) {
+    const std::size_t dimension = pipeline_.dimension();
+    for (const std::uint32_t row : rows) {
+      if (!is_finite({out_ + row * dimension, dimension})) {
+        return not_finite(first_position_ + row, answered_by->active);
+      }
+    }
+    return status;
+  }
   return status.with_context(fmt::format("texts[{}], in a batch of {} texts of up to {} tokens",
                                          first_position_ + rows.front(), batch.count, batch.width));
 }

@@ -59,7 +59,8 @@ class Pipeline {
     // The calling thread computes too, until no batch is left to take.
     void help() { pipeline_.team_.help(*this); }
     [[nodiscard]] bool is_done() const { return pipeline_.team_.is_done(*this); }
-    // Waits for the rest. The first error of a batch; else adds the figures to `stats` (seconds excepted).
+    // Waits for the rest. The first error of a batch (kInternal, by the text's position and the device, for a vector
+    // that is not finite: a retry gives the same); else adds the figures to `stats` (seconds excepted).
     [[nodiscard]] core::Status finish(EmbedStats& stats);
 
     void run_piece(std::size_t piece) noexcept override;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 namespace latebind::embedding {
 namespace {
@@ -32,7 +34,7 @@ void pool_max(std::span<const float> states, std::span<float> out) {
   for (std::size_t at = dimension; at < states.size(); at += dimension) {
     const float* const state = states.data() + at;
     for (std::size_t i = 0; i < dimension; ++i)
-      largest[i] = largest[i] < state[i] ? state[i] : largest[i];
+      largest[i] = largest[i] < state[i] || std::isnan(state[i]) ? state[i] : largest[i];
   }
 }
 
@@ -72,6 +74,15 @@ void normalize(std::span<float> vector) {
   const float divisor = std::max(std::sqrt(sum), kNormMin);
   for (float& value : vector)
     value /= divisor;
+}
+
+bool is_finite(std::span<const float> vector) {
+  // By its bits and without leaving early, so that the compiler may use vector instructions.
+  constexpr std::uint32_t kExponent = 0x7F800000U;
+  std::uint32_t found = 0;
+  for (const float value : vector)
+    found |= static_cast<std::uint32_t>((std::bit_cast<std::uint32_t>(value) & kExponent) == kExponent);
+  return found == 0;
 }
 
 }  // namespace latebind::embedding

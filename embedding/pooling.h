@@ -1,6 +1,5 @@
-// Pooling: from token vectors to a text's vector, as the models of sentence-transformers define it.
-//
-// Used when the model's graph does not pool by itself. Pure functions on f32, for any thread.
+// Pooling: from token vectors to a text's vector, as the models of sentence-transformers define it, for models whose
+// graph does not pool by itself; and what a vector must be. Pure functions on f32, for any thread.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +12,14 @@ namespace latebind::embedding {
 // `states` holds the vectors of a text's real tokens only (no padding), out.size() floats each, at least one of them:
 // the tokens that the attention mask keeps.
 //   mean        sum / max(count, 1e-9)
-//   max, cls    largest of each component; the first token's vector
+//   max, cls    largest of each component, or what is no number; the first token's vector
 //   last token  the vector of the last real token
 void pool(PoolingMode mode, std::span<const float> states, std::span<float> out);
 
 // Scales to Euclidean length 1; vectors shorter than 1e-12 are divided by that instead.
 void normalize(std::span<float> vector);
+
+// False when a number is infinite or none at all.
+[[nodiscard]] bool is_finite(std::span<const float> vector);
 
 }  // namespace latebind::embedding

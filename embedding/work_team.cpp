@@ -1,7 +1,7 @@
 #include "embedding/work_team.h"
 
 #include <algorithm>
-#include <system_error>
+#include <exception>
 
 namespace latebind::embedding {
 
@@ -29,8 +29,8 @@ void WorkTeam::submit(Work& work, std::size_t pieces, std::size_t helpers_max) {
     while (threads_.size() < std::min(wanted, threads_max_)) {
       try {
         threads_.emplace_back([this] { run(); });
-      } catch (const std::system_error&) {
-        break;  // the system gives no more threads: whoever waits does the work
+      } catch (const std::exception&) {
+        break;  // no thread or no memory for one: whoever waits does the work
       }
     }
   }

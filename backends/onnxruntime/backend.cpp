@@ -14,6 +14,7 @@
 #include "backends/onnxruntime/provider_worker.h"
 #include "backends/onnxruntime/session.h"
 #include "backends/onnxruntime/targets.h"
+#include "core/log.h"
 #include "core/platform/environment.h"
 #include "core/platform/system_info.h"
 #include "core/vendor_call.h"
@@ -354,6 +355,7 @@ class OnnxruntimeBackend final : public core::Backend {
 
   // One for all questions; made anew when it could not be made before.
   Result<Vendor> vendor_now() {
+    const core::LogHold hold;
     LB_ASSIGN_OR_RETURN(auto library, loader_.library());
     const std::lock_guard lock(mutex_);
     if (!vendor_.environment) {

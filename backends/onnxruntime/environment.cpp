@@ -11,7 +11,7 @@ namespace {
 using core::LogLevel;
 using core::Result;
 
-// The vendor's lines, warnings and worse, for our log. Called from the vendor's threads: nothing may be thrown.
+// The vendor's lines, warnings and worse, for our log. Called from the vendor's threads too: nothing may be thrown.
 void forward_log(void*, abi::LoggingLevel severity, const char*, const char*, const char*, const char* message) {
   const LogLevel level = severity >= abi::kLogError ? LogLevel::kError : LogLevel::kWarning;
   if (message == nullptr || !core::log_enabled(level)) return;
@@ -20,7 +20,7 @@ void forward_log(void*, abi::LoggingLevel severity, const char*, const char*, co
     line += message;
     std::ranges::replace_if(
         line, [](char c) { return c == '\n' || c == '\r'; }, ' ');
-    core::log(level, line);
+    core::log_from_vendor(level, line);
   } catch (...) {
     // Out of memory: the line is lost.
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "backends/onnxruntime/targets.h"
+#include "core/log.h"
 #include "core/platform/dynamic_library.h"
 #include "core/platform/folders.h"
 #include "core/platform/process_generation.h"
@@ -212,6 +213,7 @@ Result<std::vector<PluginDevice>> register_provider(const Environment& environme
   pinned.leak();
 
   const std::string name = registration_name(file);
+  const core::LogHold hold;
   const std::lock_guard lock(registration_mutex());
   LB_ASSIGN_OR_RETURN(const auto before, handles_of(environment));
   abi::Status* failure = library.plugin.RegisterExecutionProviderLibrary(environment.env(), name.c_str(), path.c_str());
@@ -282,6 +284,7 @@ PluginProviders::PluginProviders(std::shared_ptr<const Environment> environment,
     : environment_(std::move(environment)), options_(std::move(options)) {}
 
 std::vector<PluginDevice> PluginProviders::devices() {
+  const core::LogHold hold;
   const std::lock_guard lock(mutex_);
   look();
   return offered().to_run;
@@ -304,6 +307,7 @@ Result<PluginDevice> PluginProviders::find(std::string_view name) {
 }
 
 Result<PluginDevice> PluginProviders::any_of(std::string_view provider) {
+  const core::LogHold hold;
   const std::lock_guard lock(mutex_);
   look();
   // Real hardware of the vendor's before the CPU, which is only where its compiler runs.
@@ -326,6 +330,7 @@ Result<PluginDevice> PluginProviders::any_of(std::string_view provider) {
 }
 
 std::vector<core::UnavailablePart> PluginProviders::unavailable() {
+  const core::LogHold hold;
   const std::lock_guard lock(mutex_);
   if (trace_.empty() && known_.empty()) look();
   std::vector<core::UnavailablePart> parts;
@@ -343,6 +348,7 @@ std::vector<core::UnavailablePart> PluginProviders::unavailable() {
 }
 
 std::vector<core::SearchStep> PluginProviders::trace() {
+  const core::LogHold hold;
   const std::lock_guard lock(mutex_);
   look();
   return trace_;

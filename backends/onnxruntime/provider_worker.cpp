@@ -252,7 +252,8 @@ Result<core::SharedBytes> compile_in_child(const TrialOptions& options, const st
 
 std::string run_compile_job(const std::string& job_file) {
   Lines lines;
-  core::set_log_sink([&lines](core::LogLevel, std::string_view line) { lines.add(line); });
+  auto sink = [&lines](core::LogLevel, std::string_view line) { lines.add(line); };
+  core::set_log_sink(core::LogSink::to(sink));
   Status status;
   try {
     status = compile_job(job_file);

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <mutex>
-#include <new>
 #include <thread>
 #include <utility>
 
@@ -144,21 +144,25 @@ std::vector<CompileOutcome> compile_all(const Model& model, std::span<const Comp
         outcomes[i].status = Status(StatusCode::kCancelled, "not begun, because another target failed");
         continue;
       }
-      tell(i, nullptr);
-      try {
+      try {  // what is thrown on a thread of its own would end the program
+        tell(i, nullptr);
         outcomes[i] = compile_one(model, jobs[i], run.strict);
-      } catch (const std::bad_alloc&) {  // on a thread of its own it would end the program
-        outcomes[i].status = Status(StatusCode::kOutOfMemory, "no memory left for compiling");
+      } catch (...) {
+        outcomes[i].status = Status::of_exception().with_context("compiling");
       }
       if (!outcomes[i].status.ok() && !run.keep_going) stop = true;
-      tell(i, &outcomes[i]);
+      try {
+        tell(i, &outcomes[i]);
+      } catch (...) {
+        outcomes[i].status = Status::of_exception().with_context("telling what came of it");
+      }
     }
   };
   std::vector<std::thread> helpers;
   for (std::size_t i = 1; i < std::min<std::size_t>(run.side_by_side, jobs.size()); ++i) {
     try {
       helpers.emplace_back(work);
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {
       break;  // no thread to give: this one does it all
     }
   }

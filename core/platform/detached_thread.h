@@ -1,7 +1,6 @@
 // Threads that nobody joins.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 
 namespace latebind::platform {
@@ -10,8 +9,5 @@ namespace latebind::platform {
 // winpthreads, which mingw-w64's is made of, hands the place of a detached thread that ends to a new one too early, and
 // that one finds nothing to do at address 0. Throws std::system_error when the system has no thread to give.
 void run_detached(std::function<void()> work);
-
-// Which process this is: after fork() a child has another number, and none of the threads.
-[[nodiscard]] std::uint64_t process_id();
 
 }  // namespace latebind::platform

@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <thread>
 #include <utility>
 
@@ -9,10 +7,6 @@ namespace latebind::platform {
 
 void run_detached(std::function<void()> work) {
   std::thread(std::move(work)).detach();
-}
-
-std::uint64_t process_id() {
-  return static_cast<std::uint64_t>(::getpid());
 }
 
 }  // namespace latebind::platform

@@ -26,8 +26,4 @@ void run_detached(std::function<void()> work) {
   ::CloseHandle(reinterpret_cast<HANDLE>(thread));
 }
 
-std::uint64_t process_id() {
-  return ::GetCurrentProcessId();
-}
-
 }  // namespace latebind::platform

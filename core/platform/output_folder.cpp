@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <exception>
+#include <new>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -102,8 +103,12 @@ Status OutputFolder::replace(const MayReplace& may_replace) {
 void OutputFolder::discard() noexcept {
   close_folder_quietly(std::exchange(handle_, -1));
   if (temporary_.empty() || !made_.this_process()) return;
-  std::error_code ignored;
-  std::filesystem::remove_all(temporary_, ignored);
+  try {
+    std::error_code ignored;
+    std::filesystem::remove_all(temporary_, ignored);
+  } catch (const std::bad_alloc&) {
+    // As if the process had ended here: remove_abandoned_folders() finds it.
+  }
   drop_leftover(temporary_);
   temporary_.clear();
 }

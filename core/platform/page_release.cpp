@@ -1,7 +1,7 @@
 #include "core/platform/page_release.h"
 
 #include <chrono>
-#include <system_error>
+#include <exception>
 
 #include "core/platform/page_release_os.h"
 
@@ -31,7 +31,7 @@ PageRelease::PageRelease(std::span<const std::byte> bytes) {
   if (parts_.empty()) return;
   try {
     thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
     // Then only at the end.
   }
 }

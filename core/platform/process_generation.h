@@ -5,7 +5,13 @@
 // any thread.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <thread>
+#include <type_traits>
 
 namespace latebind::platform {
 
@@ -24,26 +30,43 @@ class MadeIn {
 };
 
 // What there is once in a process, and anew in each child, because a lock in it may be held for ever there by a thread
-// that the child has not got. For static variables; never destroyed, since threads of vendors may outlive main().
+// that the child has not got. For static variables; takes no memory but its own, and is never destroyed, since threads
+// of vendors may outlive main().
 template <class T>
 class PerProcess {
  public:
-  T& get() {
-    Instance* known = current_.load(std::memory_order_acquire);
-    while (known == nullptr || !known->made.this_process()) {
-      auto* const made = new Instance;
-      if (current_.compare_exchange_strong(known, made, std::memory_order_acq_rel)) return made->value;
-      delete made;
+  PerProcess() = default;
+  PerProcess(const PerProcess&) = delete;
+  PerProcess& operator=(const PerProcess&) = delete;
+
+  T& get() noexcept {
+    static_assert(std::is_nothrow_default_constructible_v<T>);
+    // A child uses the place that its parent does not.
+    const unsigned generation = process_generation();
+    void* const place = places_[generation % 2].data();
+    const std::uint64_t being_made = 2 * std::uint64_t{generation} + 1;
+    const std::uint64_t made = being_made + 1;
+    std::uint64_t known = state_.load(std::memory_order_acquire);
+    while (known != made) {
+      if (known == being_made) {
+        std::this_thread::yield();
+        known = state_.load(std::memory_order_acquire);
+      } else if (state_.compare_exchange_weak(known, being_made, std::memory_order_acquire)) {
+        new (place) T();
+        state_.store(made, std::memory_order_release);
+        known = made;
+      }
     }
-    return known->value;
+    return *std::launder(static_cast<T*>(place));
   }
 
  private:
-  struct Instance {
-    MadeIn made;
-    T value{};
+  struct alignas(T) Place {
+    std::array<std::byte, sizeof(T)> bytes;
+    void* data() { return bytes.data(); }
   };
-  std::atomic<Instance*> current_{nullptr};
+  std::array<Place, 2> places_{};
+  std::atomic<std::uint64_t> state_{0};
 };
 
 }  // namespace latebind::platform

@@ -87,9 +87,13 @@ void TemporaryFolder::remove() noexcept {
   if (path_.empty() || !made_.this_process()) return;
   // Not every system removes an open file.
   mark_.reset();
-  std::error_code error;
-  std::filesystem::remove_all(path_, error);
-  if (error) return;
+  try {
+    std::error_code error;
+    std::filesystem::remove_all(path_, error);
+    if (error) return;
+  } catch (const std::bad_alloc&) {
+    return;  // a later start removes it
+  }
   drop_leftover(path_);
   path_.clear();
 }

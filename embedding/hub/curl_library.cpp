@@ -97,6 +97,7 @@ Result<const CurlLibrary*> CurlLibrary::get() {
   };
   static platform::PerProcess<Opened> instance;
   auto& [mutex, library] = instance.get();
+  const core::LogHold hold;
   const std::lock_guard lock(mutex);
   if (library.perform == nullptr) {
     LB_ASSIGN_OR_RETURN(library, load());

@@ -108,10 +108,15 @@ LB_API const char* lb_code_name(lb_code code);
 
 enum { LB_LOG_DEBUG = 0, LB_LOG_INFO = 1, LB_LOG_WARNING = 2, LB_LOG_ERROR = 3 };
 
-/* Called from any thread with one line; must not throw, and must not call lb_set_log. */
+/* Called with one line, from any thread and from several at once; must not throw. It may call anything of Latebind's:
+ * no lock of ours is held meanwhile, and what that makes Latebind log on this thread is dropped. A slow one holds up
+ * those threads that have something to say, 16 at most; what others would say is dropped and counted. */
 typedef void (*lb_log_callback)(void* context, int32_t level, const char* text);
 
-/* Hands lines of at least `least` to `callback`; NULL means silence, which is also the state at start-up. */
+/* Hands lines of at least `least` to `callback`; NULL means silence, which is also the state at start-up. When this
+ * returns, the callback before it is not running and will not be called again; so it must not wait for a thread that is
+ * in here. Called from within a callback this does not wait: no call of the old one begins any more, and those under
+ * way on any thread end as they will. */
 LB_API void lb_set_log(lb_log_callback callback, void* context, int32_t least);
 
 /* -- Runtime ------------------------------------------------------------------------------------------------------- */
@@ -217,7 +222,7 @@ typedef struct lb_tensor {
   int32_t type;      /* LB_F32 … */
   int32_t rank;      /* 0 to LB_RANK_MAX */
   int32_t strided;   /* 0: row-major and contiguous, `strides` is not read */
-  int32_t reserved_; /* 0 */
+  int32_t reserved_; /* 0, or it is refused with LB_INVALID_ARGUMENT */
   int64_t shape[LB_RANK_MAX];
   int64_t strides[LB_RANK_MAX]; /* between neighbours in each dimension, in elements */
 } lb_tensor;
@@ -286,7 +291,7 @@ LB_API void lb_cancellation_destroy(lb_cancellation* cancellation);
 /* A static shape. Frozen: it stands in arrays and never grows. */
 typedef struct lb_shape {
   int32_t rank;      /* 0 to LB_RANK_MAX */
-  int32_t reserved_; /* 0 */
+  int32_t reserved_; /* 0, or it is refused with LB_INVALID_ARGUMENT */
   int64_t dims[LB_RANK_MAX];
 } lb_shape;
 
@@ -430,7 +435,9 @@ typedef struct lb_embed_stats {
 
 /* Writes `count` rows of lb_embedder_dimension() floats to `vectors`, in the order of the texts. `capacity` is the
  * number of floats that `vectors` holds (LB_BUFFER_TOO_SMALL). Texts that are not UTF-8 are LB_INVALID_ARGUMENT, with
- * position and byte. On error `vectors` is unspecified. `stats` may be NULL. */
+ * position and byte. A vector with numbers that are not finite is LB_INTERNAL, with the text's position, device and
+ * precision: the same call would give it again, another precision may not. On error `vectors` is unspecified. `stats`
+ * may be NULL. */
 LB_API lb_code lb_embedder_embed(const lb_embedder* embedder, const lb_text* texts, size_t count, float* vectors,
                                  size_t capacity, lb_embed_stats* stats);
 

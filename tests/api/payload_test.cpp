@@ -252,6 +252,31 @@ TEST_F(PayloadTest, InputShapesAreCompiledIn) {
   EXPECT_EQ(info.shape[0], 3);
 }
 
+TEST_F(PayloadTest, AReservedFieldThatIsNotZeroIsRefusedByName) {
+  lb_shape shape{};
+  shape.rank = 2;
+  shape.dims[0] = 3;
+  shape.dims[1] = 2;
+  shape.reserved_ = 1;
+  load_options.input_shapes = &shape;
+  load_options.input_shape_count = 1;
+  EXPECT_EQ(load(kModel), LB_INVALID_ARGUMENT);
+  EXPECT_THAT(last_message(), HasSubstr("input shape 0: lb_shape.reserved_ is 1 and must be 0"));
+  EXPECT_EQ(lb_load_options_check(runtime, &load_options), LB_INVALID_ARGUMENT);
+  shape.reserved_ = 0;
+  ASSERT_EQ(load(kModel), LB_OK) << last_message();
+
+  const latebind::Result<latebind::Output> output = latebind::Output::create();
+  lb_output* raw = output->get();
+  const std::array<float, 6> values{};
+  lb_tensor input = latebind::tensor_of(values.data(), {3, 2});
+  input.reserved_ = -1;
+  EXPECT_EQ(lb_model_run(model, &input, 1, &raw, 1, nullptr), LB_INVALID_ARGUMENT);
+  EXPECT_THAT(last_message(), HasSubstr("input 0: lb_tensor.reserved_ is -1 and must be 0"));
+  input.reserved_ = 0;
+  EXPECT_EQ(lb_model_run(model, &input, 1, &raw, 1, nullptr), LB_OK) << last_message();
+}
+
 TEST_F(PayloadTest, AConfigurationFileGivesDefaultsThatOptionsOverrule) {
   fake.script("device GPU\ndevice CPU\n");
   const std::string file = (fake.folder() / "config.toml").string();

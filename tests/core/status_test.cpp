@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <new>
+#include <stdexcept>
 #include <string>
 
 #include "core/result.h"
@@ -22,6 +24,21 @@ TEST(StatusTest, KeepsTheVendorsCodeAndTextWordForWord) {
   EXPECT_EQ(status.vendor_text(), "why\nnot");
   EXPECT_EQ(status.message(), "compiling m on CPU failed");
   EXPECT_EQ(status.to_string(), "compiling m on CPU failed (vendor code -7: why\nnot)");
+}
+
+TEST(StatusTest, WhatIsCaughtBecomesAnErrorWithItsWords) {
+  const auto of = [](const auto& thrown) {
+    try {
+      throw thrown;
+    } catch (...) {
+      return Status::of_exception();
+    }
+  };
+  EXPECT_EQ(of(std::bad_alloc()).code(), StatusCode::kOutOfMemory);
+  EXPECT_EQ(of(std::bad_alloc()).to_string(), "out of memory");
+  EXPECT_EQ(of(std::runtime_error("no")).to_string(), "unexpected: no");
+  EXPECT_EQ(of(7).code(), StatusCode::kInternal);
+  EXPECT_EQ(Status::out_of_memory().with_context("loading").to_string(), "loading: out of memory");
 }
 
 TEST(StatusTest, ContextGoesInFrontAndKeepsTheRest) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <limits>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,6 +20,8 @@ using core::StatusCode;
 using test::kToyDimension;
 using test::ToyScript;
 using ::testing::HasSubstr;
+
+constexpr std::int64_t kLetterX = 51;  // in the toy tokenizer's vocabulary
 
 std::unique_ptr<Pipeline> pipeline_of(ToyScript script, std::size_t batch_tokens = 64, std::size_t max_tokens = 32) {
   auto forward = Forward::bind(test::toy_model(script), {.normalize = true});
@@ -124,6 +127,36 @@ TEST(PipelineTest, TheFirstBadTextIsNamedByItsPosition) {
     const Status status = pipeline->tokenize(views(texts), 100, table);
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
     EXPECT_THAT(status.to_string(), HasSubstr("texts[101]"));
+  }
+}
+
+TEST(PipelineTest, AVectorThatIsNotFiniteIsRefusedByTheTextsPosition) {
+  for (const bool pooled : {false, true}) {
+    std::atomic<int> runs = 0;
+    ToyScript script{.pooled = pooled};
+    script.on_run = [&](const core::TensorView&) {
+      ++runs;
+      return Status();
+    };
+    script.spoil = [](std::int64_t first_word, float value) {
+      return first_word == kLetterX ? std::numeric_limits<float>::quiet_NaN() : value;
+    };
+    auto forward = Forward::bind(test::toy_model(script), {.pooled = pooled, .normalize = !pooled});
+    ASSERT_TRUE(forward.ok()) << forward.status().to_string();
+    Pipeline pipeline(test::toy_tokenizer(), *std::move(forward), TokenLimits{32, 0}, 64);
+    std::vector<float> out;
+    EmbedStats stats;
+    ASSERT_TRUE(embed_once(pipeline, {"a", "b c", "d e f"}, out, stats).ok());
+    runs = 0;
+    const Status batch = embed_once(pipeline, {"a", "x c", "d e f"}, out, stats);
+    EXPECT_THAT(batch.to_string(),
+                HasSubstr("texts[1]: toy:CPU gave a vector with numbers that are not finite, in f32"));
+    // It is not asked again, and nobody is told to try again.
+    EXPECT_EQ(batch.code(), StatusCode::kInternal);
+    EXPECT_FALSE(core::is_retryable(batch.code()));
+    EXPECT_EQ(runs, 1);
+    const Status alone = embed_once(pipeline, {"x"}, out, stats);
+    EXPECT_THAT(alone.to_string(), HasSubstr("texts[0]: toy:CPU"));
   }
 }
 

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace latebind::embedding {
@@ -60,6 +62,35 @@ TEST(PoolingTest, NormalizedVectorsHaveLengthOneAndTheirDirection) {
     }
     EXPECT_NEAR(length, 1.0, 1e-6) << dimension;
     EXPECT_NEAR(dot / std::sqrt(before_length), 1.0, 1e-6) << dimension;
+  }
+}
+
+TEST(PoolingTest, WhatIsNoNumberIsSeenWhereverItStands) {
+  for (const std::size_t dimension : {1U, 3U, 16U, 37U}) {
+    std::vector<float> vector(dimension, std::numeric_limits<float>::max());
+    EXPECT_TRUE(is_finite(vector));
+    for (std::size_t i = 0; i < dimension; ++i) {
+      for (const float bad : {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
+                              std::numeric_limits<float>::quiet_NaN()}) {
+        const float good = std::exchange(vector[i], bad);
+        EXPECT_FALSE(is_finite(vector)) << dimension << "," << i;
+        vector[i] = good;
+      }
+    }
+  }
+  EXPECT_TRUE(is_finite({}));
+}
+
+TEST(PoolingTest, NoModeHidesWhatIsNoNumber) {
+  const float bad = std::numeric_limits<float>::quiet_NaN();
+  for (const PoolingMode mode : {PoolingMode::kMean, PoolingMode::kMax}) {
+    for (std::size_t token = 0; token < 3; ++token) {
+      std::vector<float> states{1, 2, 3};
+      states[token] = bad;
+      std::vector<float> out(1);
+      pool(mode, states, out);
+      EXPECT_FALSE(is_finite(out)) << token;
+    }
   }
 }
 

@@ -49,6 +49,8 @@ struct ToyScript {
   std::size_t dimension = kToyDimension;
   // Called at the start of every run, from the thread that runs; an error is the run's.
   std::function<core::Status(const core::TensorView& ids)> on_run{};
+  // May spoil the numbers of a text whose first word is `first_word`.
+  std::function<float(std::int64_t first_word, float value)> spoil{};
   // May spoil what is declared.
   std::function<void(Infos& inputs, Infos& outputs)> declare{};
 };
@@ -87,6 +89,7 @@ class ToyEncoder : public core::Executable {
     auto* to = static_cast<float*>(data);
     for (std::size_t row = 0; row < rows; ++row) {
       std::vector<std::int32_t> ids;
+      const std::int64_t first_word = width > 1 ? value(inputs[0], row * width + 1) : 0;
       for (std::size_t t = 0; t < width; ++t) {
         const std::int64_t id = value(inputs[0], row * width + t);
         if (script_.wants_token_types && value(inputs[2], row * width + t) != 0) {
@@ -97,18 +100,21 @@ class ToyEncoder : public core::Executable {
         if (kept == 0 && id != 0) return core::Status(core::StatusCode::kInternal, "padding is not 0");
         for (std::size_t d = 0; d < script_.dimension && !script_.pooled; ++d) {
           // What padding gives must not reach any vector.
-          *to++ = kept == 1 ? toy_state(id, t, d) : 1e9F;
+          *to++ = kept == 1 ? spoiled(first_word, toy_state(id, t, d)) : 1e9F;
         }
       }
       if (script_.pooled) {
         for (const float component : toy_vector(ids, script_.dimension))
-          *to++ = component;
+          *to++ = spoiled(first_word, component);
       }
     }
     return {};
   }
 
  private:
+  float spoiled(std::int64_t first_word, float value) const {
+    return script_.spoil ? script_.spoil(first_word, value) : value;
+  }
   static std::int64_t value(const core::TensorView& tensor, std::size_t at) {
     return tensor.type == core::ElementType::kI64 ? static_cast<const std::int64_t*>(tensor.data)[at]
                                                   : static_cast<const std::int32_t*>(tensor.data)[at];

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <thread>
 
 #include "core/platform/detached_thread.h"
@@ -38,6 +39,7 @@ struct Fate {
   bool slow = false;
   bool wrong_shape = false;
   bool wrong_rank = false;
+  bool not_finite = false;
 
   static Fate of(const Script& script, const std::string& device, const Entry& entry) {
     Fate fate;
@@ -49,6 +51,7 @@ struct Fate {
     }
     fate.wrong_shape = std::ranges::any_of(script.wrong_shape, covers);
     fate.wrong_rank = std::ranges::any_of(script.wrong_rank, covers);
+    fate.not_finite = std::ranges::any_of(script.not_finite, covers);
     for (const Chance& chance : script.chances) {
       const std::string kind = chance.fault_of(device, entry.call_on_device);
       if (kind == "fail") fate.fails = true;
@@ -66,6 +69,12 @@ void lie_about_shape(const Fate& fate, TensorData& data) {
     ++data.dims.back();
     data.owned.resize(bytes_of(data.type, data.dims));
   }
+}
+
+void spoil_numbers(const Fate& fate, TensorData& data) {
+  if (!fate.not_finite || data.type != "f32" || data.owned.empty()) return;
+  const float none = std::numeric_limits<float>::quiet_NaN();
+  std::memcpy(data.owned.data() + data.owned.size() - sizeof(none), &none, sizeof(none));
 }
 
 // The work of one run; the lock is not held.
@@ -94,6 +103,7 @@ Code work(RunState& run) {
   }
   for (std::size_t i = 0; i < run.outputs.size(); ++i) {
     auto result = std::make_shared<TensorData>(compute(run.network, i, run.inputs, run.precision));
+    spoil_numbers(fate, *result);
     lie_about_shape(fate, *result);
     // A tensor over the caller's memory takes the result if it is of the very same shape, as a static output is.
     auto& bound = run.outputs[i];

@@ -236,6 +236,10 @@ Script parse(std::istream& file) {
       script.wrong_shape.push_back(parse_rest_of_scope(line, scope));
     } else if (word == "wrong-rank") {
       script.wrong_rank.push_back(parse_rest_of_scope(line, scope));
+    } else if (word == "not-finite") {
+      script.not_finite.push_back(parse_rest_of_scope(line, scope));
+    } else if (word == "encoder") {
+      line >> script.encoder;
     } else if (word == "chance") {
       script.chances.push_back(parse_chance(line, scope));
     } else if (word == "precision") {

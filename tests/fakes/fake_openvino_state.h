@@ -95,6 +95,8 @@ struct Script {
   std::vector<Hang> hangs;
   std::vector<Scope> wrong_shape;
   std::vector<Scope> wrong_rank;
+  std::vector<Scope> not_finite;
+  std::size_t encoder = 0;  // the size of its vectors; 0: an IR is refused
   std::vector<std::pair<Scope, std::string>> precisions;
   std::vector<Chance> chances;
   std::vector<std::string> refused_properties;
@@ -132,7 +134,7 @@ void defect(const std::string& what);
 
 // --- Models and runs ---
 
-enum class Op { kAdd, kIdentity, kPlusOne, kNonZero, kFirstRows, kScale };
+enum class Op { kAdd, kIdentity, kPlusOne, kNonZero, kFirstRows, kScale, kEncode };
 
 struct Dimension {
   std::int64_t least = 0;
@@ -150,6 +152,7 @@ struct Output {
   std::string name;
   Op op = Op::kAdd;
   std::size_t input = 0;
+  std::int64_t size = 0;  // of kEncode's vectors
 };
 
 struct Network {

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <mutex>
 #include <thread>
 
 #include "core/log.h"
@@ -78,16 +77,24 @@ TEST_F(OnnxruntimeBackendTest, ListsTheCpuWithWhatItIs) {
 }
 
 TEST_F(OnnxruntimeBackendTest, ForwardsTheVendorsWarningsAsOneLine) {
-  static std::mutex mutex;
-  static std::vector<std::string> lines;
-  core::set_log_sink([](core::LogLevel, std::string_view text) {
-    const std::lock_guard lock(mutex);
-    lines.emplace_back(text);
-  });
+  std::vector<std::string> lines;
+  auto keep = [&](core::LogLevel, std::string_view text) { lines.emplace_back(text); };
+  core::set_log_sink(core::LogSink::to(keep));
   EXPECT_TRUE(backend_->devices().ok());
   core::set_log_sink({});
-  const std::lock_guard lock(mutex);
   EXPECT_THAT(lines, testing::Contains("ONNX Runtime: the fake warns"));
+}
+
+TEST_F(OnnxruntimeBackendTest, WhoIsToldWhatTheVendorSaysMayAskForItsDevices) {
+  int told = 0;
+  auto ask = [&](core::LogLevel, std::string_view) {
+    ++told;
+    EXPECT_TRUE(backend_->devices().ok());
+  };
+  core::set_log_sink(core::LogSink::to(ask));
+  EXPECT_TRUE(backend_->devices().ok());
+  core::set_log_sink({});
+  EXPECT_EQ(told, 1);
 }
 
 TEST_F(OnnxruntimeBackendTest, TriesTheEnvironmentAgainAfterAFailure) {

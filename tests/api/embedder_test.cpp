@@ -1,0 +1,75 @@
+// The embedder of the C interface, on the fake OpenVINO library and the tiny model of the tests.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "latebind/latebind.h"
+#include "tests/fakes/fake_openvino_library.h"
+
+namespace {
+
+using ::testing::Each;
+using ::testing::HasSubstr;
+
+constexpr const char* kEncoder = "encoder 32\n";
+
+std::string last_message() {
+  auto error = LB_INIT(lb_error);
+  lb_last_error(&error);
+  return error.message;
+}
+
+class EmbedderInterfaceTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    fake.script(kEncoder);
+    auto options = LB_INIT(lb_runtime_options);
+    const std::string file = fake.file().string();
+    options.openvino_library = file.c_str();
+    options.onnxruntime_library = "/nonexistent";
+    options.onnxruntime_providers = "none";
+    ASSERT_EQ(lb_runtime_create(&options, &runtime), LB_OK);
+    const std::string folder = std::string(LATEBIND_SOURCE_DIR) + "/tests/data/tiny-bert/f32";
+    ASSERT_EQ(lb_embedder_open(runtime, folder.c_str(), nullptr, &embedder), LB_OK) << last_message();
+  }
+  void TearDown() override {
+    lb_embedder_destroy(embedder);
+    lb_runtime_destroy(runtime);
+  }
+
+  lb_code embed(const std::vector<std::string_view>& words) {
+    std::vector<lb_text> texts;
+    for (const std::string_view word : words)
+      texts.push_back({word.data(), word.size()});
+    vectors.assign(words.size() * lb_embedder_dimension(embedder), -7.0F);
+    return lb_embedder_embed(embedder, texts.data(), texts.size(), vectors.data(), vectors.size(), nullptr);
+  }
+
+  latebind::test::FakeOpenvino fake;
+  lb_runtime* runtime = nullptr;
+  lb_embedder* embedder = nullptr;
+  std::vector<float> vectors;
+};
+
+TEST_F(EmbedderInterfaceTest, AVectorThatIsNotFiniteIsRefusedByTheTextsPosition) {
+  ASSERT_EQ(embed({"a cat sat", "a", "a cat"}), LB_OK) << last_message();
+  EXPECT_THAT(vectors, Each(testing::Ge(0)));
+  const long before = fake.calls("run");
+  // The last row of the batch is that of the shortest text.
+  fake.script(std::string(kEncoder) + "not-finite\n");
+  EXPECT_EQ(embed({"a cat sat", "a", "a cat"}), LB_INTERNAL);
+  EXPECT_THAT(last_message(), HasSubstr("texts[1]: openvino:CPU gave a vector with numbers that are not finite"));
+  auto error = LB_INIT(lb_error);
+  lb_last_error(&error);
+  EXPECT_EQ(error.retryable, 0);
+  EXPECT_EQ(fake.calls("run"), before + 1);
+  // Nobody is blamed: the next text is computed as ever.
+  fake.script(kEncoder);
+  EXPECT_EQ(embed({"a"}), LB_OK) << last_message();
+}
+
+}  // namespace

@@ -1,0 +1,240 @@
+// Memory that gives out anywhere on the way through the C interface: every call answers with a code, nothing ends the
+// process or hangs, and afterwards everything works. On the fake OpenVINO library and the tiny model of the tests.
+//
+// Each allocation that fails has a process of its own, in which everything happens for the first time. With
+// LATEBIND_FAIL_ALLOCATION=N the tests do that one alone, and in their own process, for a debugger.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <system_error>
+
+#include "latebind/latebind.h"
+#include "latebind/latebind.hpp"
+#include "tests/api/memory/failing_new.h"
+#include "tests/fakes/fake_openvino_library.h"
+
+namespace latebind::test {
+namespace {
+
+constexpr const char* kModel = "<net/>\nfake-model\ninput x f32 ?,2\noutput y plus-one 0\n";
+constexpr std::uint64_t kEachUpTo = 2000;
+constexpr unsigned kSecondsMax = 60;
+constexpr std::size_t kSideBySide = 2;
+
+enum Exit : int { kGood = 0, kNothingRefused = 1, kBad = 2 };
+
+// What the calls need, made before memory gives out.
+struct Places {
+  std::string library;
+  std::string folder;  // of the tiny model
+  std::string cache;
+};
+
+// One way through the interface. Makes nothing of its own on the heap.
+class Way {
+ public:
+  // `must_work`: memory is there, and any error is wrong.
+  Way(const Places& places, bool must_work) : places_(places), must_work_(must_work) {}
+
+  bool go() {
+    lb_set_log([](void*, std::int32_t, const char*) {}, nullptr, LB_LOG_DEBUG);
+    auto options = LB_INIT(lb_runtime_options);
+    options.openvino_library = places_.library.c_str();
+    options.onnxruntime_library = "/nonexistent";
+    options.onnxruntime_providers = "none";
+    lb_runtime* runtime = nullptr;
+    if (check("lb_runtime_create", lb_runtime_create(&options, &runtime))) {
+      list(runtime);
+      run(runtime);
+      embed(runtime);
+    }
+    lb_runtime_destroy(runtime);
+    lb_set_log(nullptr, nullptr, 0);
+    return good_;
+  }
+
+ private:
+  // True when the call worked. An error must be one that lack of memory can be the reason for: not the caller's
+  // mistake.
+  bool check(const char* call, lb_code code) {
+    if (code == LB_OK) return true;
+    auto error = LB_INIT(lb_error);
+    lb_last_error(&error);
+    const bool sensible = !must_work_ && code >= LB_LIBRARY_NOT_FOUND && error.code == code &&
+                          error.message != nullptr && error.vendor_text != nullptr && std::strlen(error.message) > 0;
+    if (sensible) return false;
+    (void)std::fprintf(stderr, "%s: %s: %s\n", call, lb_code_name(code), error.message);
+    return good_ = false;
+  }
+
+  void expect(const char* what, bool holds) {
+    if (holds) return;
+    (void)std::fprintf(stderr, "%s\n", what);
+    good_ = false;
+  }
+
+  void list(const lb_runtime* runtime) {
+    lb_device_list* list = nullptr;
+    auto options = LB_INIT(lb_device_list_options);
+    options.virtual_too = 1;
+    if (check("lb_device_list_create_with", lb_device_list_create_with(runtime, &options, &list))) {
+      for (size_t i = 0; i < lb_device_list_count(list); ++i) {
+        auto device = LB_INIT(lb_device);
+        check("lb_device_list_get", lb_device_list_get(list, i, &device));
+      }
+    }
+    lb_device_list_destroy(list);
+  }
+
+  void show(const char* call, lb_code code, lb_attestation* const& attestation) {
+    if (check(call, code)) {
+      auto active = LB_INIT(lb_active);
+      check("lb_attestation_get", lb_attestation_get(attestation, &active));
+    }
+    lb_attestation_destroy(attestation);
+  }
+
+  void run(const lb_runtime* runtime) {
+    auto load = LB_INIT(lb_load_options);
+    load.device = "gpu,cpu";
+    load.cache_folder = places_.cache.c_str();
+    auto memory = LB_INIT(lb_model_memory);
+    memory.format = LB_FORMAT_BY_FIRST_BYTES;
+    memory.graph = kModel;
+    memory.graph_size = std::strlen(kModel);
+    int released = 0;
+    memory.context = &released;
+    memory.release = [](void* context) { ++*static_cast<int*>(context); };
+    lb_model* model = nullptr;
+    const bool loaded = check("lb_model_load_memory", lb_model_load_memory(runtime, &memory, &load, &model));
+    lb_output* output = nullptr;
+    if (loaded && check("lb_output_create", lb_output_create(nullptr, 0, &output))) {
+      std::array<float, 6> values{1, 2, 3, 4, 5, 6};
+      for (const std::int64_t rows : {std::int64_t{1}, std::int64_t{3}}) {
+        lb_tensor input{};
+        input.data = values.data();
+        input.type = LB_F32;
+        input.rank = 2;
+        input.shape[0] = rows;
+        input.shape[1] = 2;
+        auto options = LB_INIT(lb_run_options);
+        lb_attestation* answered_by = nullptr;
+        options.answered_by = &answered_by;
+        options.timeout_ms = rows == 1 ? 0 : 60'000;
+        if (check("lb_model_run", lb_model_run(model, &input, 1, &output, 1, &options))) {
+          lb_tensor made{};
+          check("lb_output_get", lb_output_get(output, &made));
+          expect("the answer is right", made.shape[0] == rows && static_cast<const float*>(made.data)[1] == 3.0F);
+        }
+        lb_attestation_destroy(answered_by);
+      }
+      lb_attestation* attestation = nullptr;
+      show("lb_model_attestation", lb_model_attestation(model, &attestation), attestation);
+    }
+    lb_output_destroy(output);
+    lb_model_destroy(model);
+    expect("the model's memory is released once", released == 1);
+  }
+
+  void embed(const lb_runtime* runtime) {
+    lb_embedder* embedder = nullptr;
+    if (check("lb_embedder_open", lb_embedder_open(runtime, places_.folder.c_str(), nullptr, &embedder))) {
+      const std::array<lb_text, 3> texts{lb_text{"a cat sat on the mat", 20}, lb_text{"", 0}, lb_text{"a dog", 5}};
+      std::array<float, 3 * 32> vectors{};
+      auto stats = LB_INIT(lb_embed_stats);
+      if (check("lb_embedder_embed",
+                lb_embedder_embed(embedder, texts.data(), texts.size(), vectors.data(), vectors.size(), &stats))) {
+        expect("three texts were embedded", stats.texts == 3);
+      }
+      lb_attestation* attestation = nullptr;
+      show("lb_embedder_attestation", lb_embedder_attestation(embedder, &attestation), attestation);
+    }
+    lb_embedder_destroy(embedder);
+  }
+
+  const Places& places_;
+  const bool must_work_;
+  bool good_ = true;
+};
+
+class FailingMemoryTest : public ::testing::TestWithParam<Refusal> {
+ protected:
+  void SetUp() override {
+    // A device that fails, for the ways that lead to the next one.
+    fake_.script("encoder 32\ndevice GPU\ndevice CPU\non GPU fail run 1 -1 the driver died\n");
+    places_.library = fake_.file().string();
+    places_.folder = std::string(LATEBIND_SOURCE_DIR) + "/tests/data/tiny-bert/f32";
+    places_.cache = (fake_.folder() / "cache").string();
+  }
+
+  // The way with the n-th allocation refused, and once more with all the memory there is.
+  [[nodiscard]] int attempt(std::uint64_t n) const {
+    Places places = places_;
+    places.cache += "-" + std::to_string(n);
+    refuse_allocation(n, GetParam());
+    const bool survived = Way(places, false).go();
+    const bool refused = stop_refusing();
+    const bool works = Way(places, true).go();
+    std::error_code ignored;
+    std::filesystem::remove_all(places.cache, ignored);
+    if (!survived || !works) return kBad;
+    return refused ? kGood : kNothingRefused;
+  }
+
+  [[nodiscard]] pid_t start(std::uint64_t n) const {
+    (void)std::fflush(nullptr);
+    const pid_t child = ::fork();
+    if (child != 0) return child;
+    ::alarm(kSecondsMax);
+    ::_exit(attempt(n));
+  }
+
+  FakeOpenvino fake_;
+  Places places_;
+};
+
+TEST_P(FailingMemoryTest, EveryCallAnswersAndNothingEnds) {
+  if (const char* one = std::getenv("LATEBIND_FAIL_ALLOCATION")) {
+    EXPECT_EQ(attempt(std::strtoull(one, nullptr, 10)), kGood);
+    return;
+  }
+  std::map<pid_t, std::uint64_t> running;
+  std::uint64_t next = 1;
+  bool over = false;
+  std::size_t bad = 0;
+  while (!over || !running.empty()) {
+    while (!over && running.size() < kSideBySide) {
+      const pid_t child = start(next);
+      ASSERT_GT(child, 0);
+      running[child] = next;
+      next += next < kEachUpTo ? 1 : next / 50;
+    }
+    int status = 0;
+    const pid_t ended = ::waitpid(-1, &status, 0);
+    const auto found = running.find(ended);
+    if (found == running.end()) continue;
+    const std::uint64_t n = found->second;
+    running.erase(found);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == kNothingRefused) over = true;
+    if (WIFEXITED(status) && WEXITSTATUS(status) <= kNothingRefused) continue;
+    ADD_FAILURE() << "allocation " << n << (WIFSIGNALED(status) ? ": ended by signal " : ": exit code ")
+                  << (WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    over = over || ++bad >= 10;
+  }
+  RecordProperty("allocations", static_cast<int>(next));
+}
+
+INSTANTIATE_TEST_SUITE_P(Memory, FailingMemoryTest, ::testing::Values(Refusal::kOnce, Refusal::kFromThenOn),
+                         [](const auto& of) { return of.param == Refusal::kOnce ? "Once" : "FromThenOn"; });
+
+}  // namespace
+}  // namespace latebind::test

@@ -1,0 +1,137 @@
+#include "tests/api/memory/failing_new.h"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <string_view>
+
+namespace {
+
+std::atomic<bool> g_armed{false};
+std::atomic<std::uint64_t> g_left{0};
+std::atomic<bool> g_from_then_on{false};
+std::atomic<bool> g_refused{false};
+
+bool in_fake_library() {
+  std::array<void*, 64> frames{};
+  const int count = ::backtrace(frames.data(), static_cast<int>(frames.size()));
+  return std::any_of(frames.begin(), frames.begin() + count, [](void* frame) {
+    Dl_info info{};
+    return ::dladdr(frame, &info) != 0 && info.dli_fname != nullptr &&
+           std::string_view(info.dli_fname).find("libopenvino_c.so") != std::string_view::npos;
+  });
+}
+
+bool is_refused() {
+  if (!g_armed.load(std::memory_order_relaxed)) return false;
+  // What was let through for a fake leaves the next one to be refused.
+  if (g_left.load() > 1) {
+    if (g_left.fetch_sub(1) > 1) return false;
+    g_left = 1;
+  }
+  if (g_refused && !g_from_then_on) return false;
+  if (in_fake_library()) return false;
+  return !g_refused.exchange(true) || g_from_then_on;
+}
+
+void* allocate(std::size_t size, std::size_t alignment) {
+  if (is_refused()) return nullptr;
+  if (alignment <= alignof(std::max_align_t)) return std::malloc(size > 0 ? size : 1);
+  void* memory = nullptr;
+  return ::posix_memalign(&memory, alignment, size > 0 ? size : 1) == 0 ? memory : nullptr;
+}
+
+void* allocate_or_throw(std::size_t size, std::size_t alignment = 0) {
+  if (void* memory = allocate(size, alignment)) return memory;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+namespace latebind::test {
+
+void refuse_allocation(std::uint64_t n, Refusal refusal) {
+  std::array<void*, 1> first{};
+  (void)::backtrace(first.data(), 1);  // loads what it needs
+  g_left = n;
+  g_refused = false;
+  g_from_then_on = refusal == Refusal::kFromThenOn;
+  g_armed = true;
+}
+
+bool stop_refusing() {
+  g_armed = false;
+  return g_refused;
+}
+
+}  // namespace latebind::test
+
+// All of them: those of a sanitizer do not go together with ours.
+// NOLINTBEGIN(misc-new-delete-overloads)
+void* operator new(std::size_t size) {
+  return allocate_or_throw(size);
+}
+void* operator new[](std::size_t size) {
+  return allocate_or_throw(size);
+}
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return allocate_or_throw(size, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t size, std::align_val_t alignment) {
+  return allocate_or_throw(size, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return allocate(size, 0);
+}
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+  return allocate(size, 0);
+}
+void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return allocate(size, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return allocate(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, const std::nothrow_t&) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, const std::nothrow_t&) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t, const std::nothrow_t&) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::align_val_t, const std::nothrow_t&) noexcept {
+  std::free(memory);
+}
+// NOLINTEND(misc-new-delete-overloads)

@@ -1,0 +1,20 @@
+// An operator new for the whole process that fails when it is told to. The memory of fake vendors' libraries is never
+// refused: what they would make of that shows nothing of ours.
+#pragma once
+
+#include <cstdint>
+
+namespace latebind::test {
+
+enum class Refusal {
+  kOnce,        // the n-th allocation alone
+  kFromThenOn,  // and all that follow
+};
+
+// Counts from now on, on all threads, and refuses the n-th, from 1.
+void refuse_allocation(std::uint64_t n, Refusal refusal);
+
+// No more. True when one was refused.
+bool stop_refusing();
+
+}  // namespace latebind::test
