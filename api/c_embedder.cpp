@@ -41,6 +41,7 @@ lb_code lb_embedder_open(const lb_runtime* runtime, const char* model_folder, co
       return api::misuse("lb_embedder_open: NULL was given");
     }
     *embedder = nullptr;
+    LB_RETURN_IF_ERROR(api::check_made_here(runtime->shared->made, "runtime"));
     LB_ASSIGN_OR_RETURN(const lb_embedder_options read, api::read_struct(options, "lb_embedder_options"));
     LB_ASSIGN_OR_RETURN(auto typed, api::typed(read.load, runtime->shared->registry));
     embedding::EmbedderOptions typed_options;
@@ -59,7 +60,7 @@ lb_code lb_embedder_open(const lb_runtime* runtime, const char* model_folder, co
 }
 
 void lb_embedder_destroy(lb_embedder* embedder) {
-  delete embedder;
+  if (embedder != nullptr) api::destroy(embedder, embedder->made);
 }
 
 size_t lb_embedder_dimension(const lb_embedder* embedder) {
@@ -76,6 +77,7 @@ lb_code lb_embedder_embed(const lb_embedder* embedder, const lb_text* texts, siz
     if (embedder == nullptr || (count > 0 && (texts == nullptr || vectors == nullptr))) {
       return api::misuse("lb_embedder_embed: NULL was given");
     }
+    LB_RETURN_IF_ERROR(api::check_made_here(embedder->made, "embedder"));
     const size_t dimension = embedder->embedder->dimension();
     if (count > capacity / dimension) {
       return core::Status(core::StatusCode::kBufferTooSmall,
@@ -104,6 +106,7 @@ lb_code lb_embedder_embed(const lb_embedder* embedder, const lb_text* texts, siz
 lb_code lb_embedder_attestation(const lb_embedder* embedder, lb_attestation** attestation) {
   return api::guarded([&]() -> core::Status {
     if (embedder == nullptr) return api::misuse("lb_embedder_attestation: NULL was given");
+    LB_RETURN_IF_ERROR(api::check_made_here(embedder->made, "embedder"));
     return api::give_attestation(embedder->embedder->attestation(), attestation, embedder->embedder->hung_runs());
   });
 }

@@ -84,10 +84,14 @@ core::Result<TypedLoadOptions> typed(const lb_load_options* options, const core:
   if (read.requests != 0) load.compile.requests = read.requests;
   if (read.strict != 0) load.strict = read.strict > 0;
   if (read.emulate != 0) load.compile.emulate = true;
+  constexpr std::uint64_t kMost = std::uint64_t{24} * 3600 * 1000;
   if (read.run_timeout_ms > 0) {
-    constexpr std::uint64_t kMost = std::uint64_t{24} * 3600 * 1000;
     load.failover.run_timeout = std::chrono::milliseconds(std::min(read.run_timeout_ms, kMost));
   }
+  if (read.load_timeout_ms > 0) {
+    load.failover.load_timeout = std::chrono::milliseconds(std::min(read.load_timeout_ms, kMost));
+  }
+  if (read.cancellation != nullptr) load.cancellation = read.cancellation->cancellation;
   if (is_given(read.cache_folder)) {
     load.cache = std::make_shared<core::CompileCache>(platform::path_from_utf8(read.cache_folder));
   }

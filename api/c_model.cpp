@@ -121,6 +121,7 @@ class LentOutputs {
 
 core::Result<std::unique_ptr<lb_model>> load(const lb_runtime* runtime, const core::Model& model,
                                              const lb_load_options* options) {
+  LB_RETURN_IF_ERROR(api::check_made_here(runtime->shared->made, "runtime"));
   LB_ASSIGN_OR_RETURN(auto typed, api::typed(options, runtime->shared->registry));
   // A blob computes as it was compiled, and who compiled one knows of no default of ours.
   if (model.forms().empty() && !typed.precision_given) {
@@ -272,7 +273,7 @@ lb_code lb_model_load_memory(const lb_runtime* runtime, const lb_model_memory* m
 }
 
 void lb_model_destroy(lb_model* model) {
-  delete model;
+  if (model != nullptr) api::destroy(model, model->made);
 }
 
 size_t lb_model_input_count(const lb_model* model) {
@@ -303,6 +304,7 @@ lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_coun
     if (model == nullptr || (inputs == nullptr && input_count > 0) || (outputs == nullptr && output_count > 0)) {
       return api::misuse("lb_model_run: NULL was given");
     }
+    LB_RETURN_IF_ERROR(api::check_made_here(model->made, "model"));
     if (input_count > kTensorsMax) return api::misuse(fmt::format("lb_model_run: {} inputs", input_count));
     const size_t expected = model->placed->outputs().size();
     if (output_count != expected) {
@@ -316,6 +318,7 @@ lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_coun
       const uint64_t bounded = std::min<uint64_t>(read.timeout_ms, uint64_t{365} * 24 * 3600 * 1000);
       run.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(bounded);
     }
+    if (read.cancellation != nullptr) run.cancellation = read.cancellation->cancellation;
     RunScratch scratch;
     auto& [views, tensors] = scratch;
     for (size_t i = 0; i < input_count; ++i) {
@@ -336,6 +339,7 @@ lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_coun
 lb_code lb_model_attestation(const lb_model* model, lb_attestation** attestation) {
   return api::guarded([&]() -> core::Status {
     if (model == nullptr) return api::misuse("lb_model_attestation: NULL was given");
+    LB_RETURN_IF_ERROR(api::check_made_here(model->made, "model"));
     return api::give_attestation(model->placed->attestation(), attestation, model->placed->hung_runs());
   });
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/engine.h"
+#include "core/platform/process_generation.h"
 #include "core/registry.h"
 #include "embedding/embedder.h"
 #include "include/latebind/latebind.h"
@@ -16,6 +17,7 @@ struct lb_runtime {
     explicit Shared(latebind::core::Registry given) : registry(std::move(given)), engine(registry) {}
     latebind::core::Registry registry;
     latebind::core::Engine engine;
+    latebind::platform::MadeIn made{};
   };
   std::shared_ptr<const Shared> shared;
 };
@@ -29,14 +31,20 @@ struct lb_attestation {
   std::size_t hung_runs = 0;  // when it was asked for; 0 for one answer
 };
 
+struct lb_cancellation {
+  latebind::core::Cancellation cancellation = latebind::core::Cancellation::create();
+};
+
 struct lb_model {
   std::shared_ptr<const lb_runtime::Shared> runtime;
   std::shared_ptr<latebind::core::PlacedModel> placed;
+  latebind::platform::MadeIn made{};
 };
 
 struct lb_embedder {
   std::shared_ptr<const lb_runtime::Shared> runtime;
   std::unique_ptr<latebind::embedding::Embedder> embedder;
+  latebind::platform::MadeIn made{};
 };
 
 namespace latebind::api {

@@ -12,6 +12,7 @@
 #include "api/c_objects.h"
 #include "api/c_support.h"
 #include "core/log.h"
+#include "core/platform/dynamic_library.h"
 
 namespace core = latebind::core;
 namespace api = latebind::api;
@@ -34,6 +35,7 @@ lb_code lb_runtime_create(const lb_runtime_options* options, lb_runtime** runtim
     *runtime = nullptr;
     LB_ASSIGN_OR_RETURN(const lb_runtime_options read, api::read_struct(options, "lb_runtime_options"));
     api::BackendPaths paths;
+    latebind::platform::keep_own_module();
     paths.openvino_library = api::text_or(read.openvino_library, "");
     paths.onnxruntime_library = api::text_or(read.onnxruntime_library, "");
     paths.onnxruntime_providers = api::text_or(read.onnxruntime_providers, "");
@@ -46,12 +48,13 @@ lb_code lb_runtime_create(const lb_runtime_options* options, lb_runtime** runtim
 }
 
 void lb_runtime_destroy(lb_runtime* runtime) {
-  delete runtime;
+  if (runtime != nullptr) api::destroy(runtime, runtime->shared->made);
 }
 
 lb_code lb_runtime_check(const lb_runtime* runtime) {
   return api::guarded([&]() -> core::Status {
     if (runtime == nullptr) return api::misuse("lb_runtime_check: NULL was given");
+    LB_RETURN_IF_ERROR(api::check_made_here(runtime->shared->made, "runtime"));
     std::string remedy;
     std::string reasons;
     for (const auto& backend : runtime->shared->registry.all()) {
@@ -95,6 +98,7 @@ lb_code lb_device_list_create_with(const lb_runtime* runtime, const lb_device_li
   return api::guarded([&]() -> core::Status {
     if (runtime == nullptr || list == nullptr) return api::misuse("lb_device_list_create: NULL was given");
     *list = nullptr;
+    LB_RETURN_IF_ERROR(api::check_made_here(runtime->shared->made, "runtime"));
     LB_ASSIGN_OR_RETURN(const lb_device_list_options read, api::read_struct(options, "lb_device_list_options"));
     auto made = std::make_unique<lb_device_list>();
     for (core::BackendReport& report : runtime->shared->engine.report()) {

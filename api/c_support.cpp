@@ -34,6 +34,14 @@ lb_code report(const core::Status& status) noexcept {
   return static_cast<lb_code>(status.code());
 }
 
+core::Status check_made_here(const platform::MadeIn& made, std::string_view what) {
+  if (made.this_process()) return {};
+  return misuse(
+      fmt::format("this {0} was made before fork(), and a child process has none of the threads that it needs; "
+                  "make another {0} in the child",
+                  what));
+}
+
 core::Status misuse(std::string message) {
   return core::Status(core::StatusCode::kInvalidArgument, std::move(message));
 }

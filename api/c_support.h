@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/platform/process_generation.h"
 #include "core/result.h"
 #include "include/latebind/latebind.h"
 
@@ -18,6 +19,16 @@ lb_code report(const core::Status& status) noexcept;
 
 // The caller's mistake, in one line.
 [[nodiscard]] core::Status misuse(std::string message);
+
+// Not ok in a child made by fork() after `what` was made: it has the memory of its parent, and none of the threads that
+// it was made with.
+[[nodiscard]] core::Status check_made_here(const platform::MadeIn& made, std::string_view what);
+
+// For the ends of handles: one that was made before fork() stays where it is, since its threads can not be waited for.
+template <class Handle>
+void destroy(Handle* handle, const platform::MadeIn& made) noexcept {
+  if (made.this_process()) delete handle;
+}
 
 // Refuses a reserved field that is not 0, so that it can mean something one day: `value` is that of the `index`th
 // `what`.

@@ -120,16 +120,18 @@ std::string precisions_text(const Settings& settings) {
   return text;
 }
 
-Status assign_run_timeout(Settings& settings, std::string_view text) {
+template <auto Member>
+Status assign_timeout(Settings& settings, std::string_view text) {
   if (text == "auto") {
-    settings.run_timeout = std::chrono::milliseconds(-1);
+    settings.*Member = std::chrono::milliseconds(-1);
     return {};
   }
-  return assign_milliseconds<&Settings::run_timeout, 0>(settings, text);
+  return assign_milliseconds<Member, 0>(settings, text);
 }
 
-std::string run_timeout_text(const Settings& settings) {
-  return settings.run_timeout.count() < 0 ? "auto" : std::to_string(settings.run_timeout.count());
+template <auto Member>
+std::string timeout_text(const Settings& settings) {
+  return (settings.*Member).count() < 0 ? "auto" : std::to_string((settings.*Member).count());
 }
 
 // "10GiB", "500MB", "1048576"
@@ -243,8 +245,8 @@ constexpr std::array kSchema{
     SettingSpec{"cache.enabled", "LATEBIND_CACHE", "--cache", kTruth, "Keeps compiled models between runs.", false,
                 assign_bool<&Settings::cache>, bool_text<&Settings::cache>},
     SettingSpec{"cache.folder", "LATEBIND_CACHE_FOLDER", "--cache-folder", "DIR",
-                "Where. Empty: the system's cache folder for Latebind.", true, assign_text<&Settings::cache_folder>,
-                text_text<&Settings::cache_folder>},
+                "Where. Empty: the system's cache folder for Latebind. Not used when somebody else may write to it.",
+                true, assign_text<&Settings::cache_folder>, text_text<&Settings::cache_folder>},
     SettingSpec{"cache.max_size", "LATEBIND_CACHE_MAX_SIZE", "--cache-max-size", "SIZE",
                 "The least recently used models go when the cache grows beyond this, such as 10GiB or 500MB.", false,
                 assign_cache_bytes, number_text<&Settings::cache_bytes_max>},
@@ -252,7 +254,11 @@ constexpr std::array kSchema{
         "failover.run_timeout_ms", "LATEBIND_RUN_TIMEOUT_MS", "--run-timeout-ms", "N|auto",
         "After this many milliseconds a run counts as hung and another device answers; 0: never. auto: a minute, but "
         "never on CPUs.",
-        false, assign_run_timeout, run_timeout_text},
+        false, assign_timeout<&Settings::run_timeout>, timeout_text<&Settings::run_timeout>},
+    SettingSpec{"failover.load_timeout_ms", "LATEBIND_LOAD_TIMEOUT_MS", "--load-timeout-ms", "N|auto",
+                "A device that takes more milliseconds than this to load a model is passed over until it has; 0: "
+                "never. auto: five minutes, but never on CPUs.",
+                false, assign_timeout<&Settings::load_timeout>, timeout_text<&Settings::load_timeout>},
     SettingSpec{"failover.backoff_first_ms", "LATEBIND_BACKOFF_FIRST_MS", "", "N",
                 "How long a device rests after its first failure, in milliseconds.", false,
                 assign_milliseconds<&Settings::backoff_first, 1>, milliseconds_text<&Settings::backoff_first>},
@@ -310,6 +316,7 @@ core::LoadOptions load_options(const Settings& settings) {
   load.failover.breaker.backoff_first = settings.backoff_first;
   load.failover.breaker.backoff_most = settings.backoff_most;
   if (settings.run_timeout.count() >= 0) load.failover.run_timeout = settings.run_timeout;
+  if (settings.load_timeout.count() >= 0) load.failover.load_timeout = settings.load_timeout;
   load.failover.warm_standby = settings.warm_standby;
   load.shapes = settings.shapes;
   load.buckets.lengths = settings.buckets;

@@ -350,7 +350,7 @@ int main(int argc, char** argv) {
 
   const auto library = openvino::open_library(argv[1]);
   if (!library.ok()) die(library.status().to_string());
-  const auto folder = platform::TemporaryFolder::create("latebind-beside");
+  const auto folder = platform::TemporaryFolder::create("beside");
   if (!folder.ok()) die(folder.status().to_string());
   const auto path = [&](const char* name) { return (folder->path() / name).string(); };
   const auto model = embedding::ModelFolder::open(argv[4]);

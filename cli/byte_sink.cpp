@@ -138,6 +138,7 @@ Result<std::unique_ptr<ByteSink>> open_sink(const std::string& file) {
     if (!stream) return write_error(file, errno);
     return std::unique_ptr<ByteSink>(std::make_unique<StreamSink>(std::move(stream), file));
   }
+  platform::remove_abandoned_outputs(std::filesystem::absolute(path, ignored).parent_path());
   LB_ASSIGN_OR_RETURN(auto output, platform::OutputFile::create(path));
   return std::unique_ptr<ByteSink>(std::make_unique<FileSink>(std::move(output)));
 }

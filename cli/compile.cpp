@@ -212,8 +212,10 @@ void add_compile(CLI::App& program, Action& chosen) {
            "bundle: one file, a ZIP; folder: the same unpacked; blob: what the vendor's compiler made, alone; pte: a "
            "program for ExecuTorch with the bundle in it. MODEL may be a bundle then.");
   options->pte.add_to(app);
-  add_text(app, "-o,--output", options->output, "FILE",
-           "Where to write; nothing that is read is written over. It appears only when it is complete.")
+  add_text(
+      app, "-o,--output", options->output, "FILE",
+      "Where to write; nothing that is read is written over, and no folder but one with a bundle of ours and nothing "
+      "else in it. It appears only when it is complete.")
       ->required();
   add_integer(app, "--jobs", options->jobs, 1, kSideBySideMax,
               "How many are compiled at once; as many as processors and half of the free memory allow, if not given.");

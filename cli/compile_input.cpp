@@ -29,7 +29,7 @@ Result<CompileInput> read_folder(const std::filesystem::path& place) {
                      .longest = folder.max_tokens};
   const auto& large = folder.weights_file ? folder.weights_file : folder.onnx_file;
   LB_ASSIGN_OR_RETURN(const auto stored, folder.files.open_file(*large));
-  input.bytes = stored.bytes.bytes.size();
+  input.bytes = stored.bytes().size();
   input.folder = std::move(folder);
   input.graph = std::move(graph);
   return input;

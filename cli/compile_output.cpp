@@ -70,6 +70,8 @@ Status write_compiled(const CompileOptions& options, const Runtime& runtime, con
                       const std::vector<CompileJob>& jobs, const std::vector<CompileOutcome>& outcomes) {
   const auto place = platform::path_from_utf8(options.output);
   if (options.format == CompileFormat::kBlob) {
+    std::error_code ignored;
+    platform::remove_abandoned_outputs(std::filesystem::absolute(place, ignored).parent_path());
     LB_ASSIGN_OR_RETURN(auto file, platform::OutputFile::create(place));
     const auto bytes = outcomes.front().blob->bytes.bytes;
     LB_RETURN_IF_ERROR(file.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "core/bundle/own_folder.h"
 #include "core/onnx_structure.h"
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
@@ -116,7 +117,10 @@ Status check_output(const CompileOptions& options, bool is_program) {
                         options.output)};
   }
   if (!over_itself) LB_RETURN_IF_ERROR(check_apart(options.output, "MODEL", options.model));
-  return check_apart(options.output, "--model", options.pte.model);
+  LB_RETURN_IF_ERROR(check_apart(options.output, "--model", options.pte.model));
+  if (options.format != CompileFormat::kFolder) return {};
+  const auto place = platform::path_from_utf8(options.output);
+  return core::check_replaceable(place, place).with_context("-o");
 }
 
 Status check_output_of(const CompileInput& input, const std::string& output) {

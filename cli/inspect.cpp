@@ -192,6 +192,7 @@ Json to_json(const PackageReport& report) {
   json["files"] = report.files;
   json["bytes"] = report.bytes;
   json["unsummed"] = report.unsummed;
+  json["crc_only"] = report.crc_only;
   json["damages"] = Json::array();
   for (const core::Status& damage : report.damages)
     json["damages"].push_back(reason_of(damage));
@@ -204,6 +205,8 @@ std::string text_of(const PackageReport& report) {
     text += fmt::format("damaged: {}\n", one_line(damage.to_string()));
   for (const std::string& file : report.unsummed)
     text += fmt::format("no sum is recorded of {}\n", one_line(file));
+  for (const std::string& file : report.crc_only)
+    text += fmt::format("only a CRC-32 is recorded of {}: what was changed on purpose does not show\n", one_line(file));
   if (report.ok()) {
     text += fmt::format("{} files, {:.1f} MiB, are as they were written\n", report.files, mebibytes(report.bytes));
   }
@@ -352,7 +355,8 @@ void add_inspect(CLI::App& program, Action& chosen) {
   app.add_flag("--json", options->json,
                "Prints {form, schema_version, layout, package_name, package_version, description, "
                "additional_metadata, files, bytes, components: [{name, variants: [...]}], shared_assets: [{uri, "
-               "folder, files, bytes}], verification: {files, bytes, unsummed, damages}, decisions: [{device, variant, "
+               "folder, files, bytes}], verification: {files, bytes, unsummed, crc_only, damages}, decisions: "
+               "[{device, variant, "
                "loads, reason}]}. Of a .pte: {form, bytes, version, constants, named_data, segments, methods: [{name, "
                "inputs: [{name, kind, type, sizes, dynamism, dim_order, planned}], outputs, planned_bytes, "
                "delegate_calls, kernel_calls, other_instructions, delegates: [{id, payload, bytes, offset, inline, "

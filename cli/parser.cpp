@@ -13,6 +13,7 @@
 #include "cli/byte_sink.h"
 #include "cli/help_formatter.h"
 #include "core/log.h"
+#include "core/platform/leftovers.h"
 #include "core/platform/standard_streams.h"
 
 namespace latebind::cli {
@@ -114,6 +115,7 @@ int run_program(int argc, char** argv) {
   platform::prepare_program();
   platform::ignore_closed_pipes();
   platform::use_binary_streams();
+  platform::remove_leftovers_on_signals();
   Exit exit = Exit::kFailed;
   try {
     exit = parse_and_run(platform::program_arguments(argc, argv));

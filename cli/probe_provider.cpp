@@ -6,6 +6,7 @@
 #include "api/backends.h"
 #include "cli/byte_sink.h"
 #include "cli/parser.h"
+#include "core/platform/child_process.h"
 
 namespace latebind::cli {
 namespace {
@@ -30,14 +31,22 @@ void add_probe_provider(CLI::App& program, Action& chosen) {
   probe.group("");
   probe.add_option("onnxruntime", options->first)->required();
   probe.add_option("provider", options->second)->required();
-  probe.callback(
-      [options, &chosen] { chosen = [options] { return say(api::probe_provider(options->first, options->second)); }; });
+  probe.callback([options, &chosen] {
+    chosen = [options] {
+      platform::end_with_parent();
+      return say(api::probe_provider(options->first, options->second));
+    };
+  });
 
   CLI::App& compile = *program.add_subcommand("compile-for-provider", "Compiles as the job in a file says.");
   compile.group("");
   compile.add_option("job", options->first)->required();
-  compile.callback(
-      [options, &chosen] { chosen = [options] { return say(api::compile_for_provider(options->first)); }; });
+  compile.callback([options, &chosen] {
+    chosen = [options] {
+      platform::end_with_parent();
+      return say(api::compile_for_provider(options->first));
+    };
+  });
 }
 
 }  // namespace latebind::cli

@@ -93,6 +93,7 @@ Status write_outputs(const std::string& folder, std::vector<Output>& outputs) {
   if (error) {
     return Status(StatusCode::kIo, fmt::format("--output-dir: making {} failed: {}", folder, error.message()));
   }
+  platform::remove_abandoned_outputs(path);
   std::vector<std::string> names;
   for (const Output& output : outputs)
     names.push_back(output.declared.name);

@@ -91,6 +91,7 @@ Exit warm(Options options) {
     return fail(core::Status(core::StatusCode::kNotFound,
                              "there is no folder for the cache of compiled models: name one with --cache-folder"));
   }
+  if (const auto trusted = runtime->load.cache->store()->check_folder(); !trusted.ok()) return fail(trusted);
   if (const auto found = options.embedder.find_model(); !found.ok()) return fail(found);
   std::vector<Outcome> outcomes;
   std::vector<core::PlacementStep> refusals;

@@ -81,7 +81,7 @@ include(LatebindFmt)
 # Unicode's tables, for the tokenizer.
 add_library(latebind_utf8proc INTERFACE)
 if(latebind_dependencies_from_source)
-  file(GLOB utf8proc ${PROJECT_SOURCE_DIR}/build/runtime/sources/utf8proc-*/utf8proc.c)
+  latebind_present(utf8proc ${PROJECT_SOURCE_DIR}/build/runtime/sources/utf8proc-*/utf8proc.c)
   if(NOT utf8proc)
     message(FATAL_ERROR "utf8proc's sources are missing below build/runtime/sources: run scripts/setup platforms")
   endif()

@@ -4,6 +4,21 @@
 
 namespace latebind::core {
 
+std::optional<std::chrono::steady_clock::time_point> limit_after(std::chrono::steady_clock::time_point began,
+                                                                 std::optional<std::chrono::milliseconds> timeout) {
+  constexpr std::chrono::years kForEver{10};
+  if (!timeout || *timeout > kForEver) return std::nullopt;
+  return began + *timeout;
+}
+
+Status check_time(const RunOptions& options) {
+  if (options.cancellation.is_requested()) return Status(StatusCode::kCancelled, "the call was cancelled");
+  if (options.deadline && *options.deadline <= std::chrono::steady_clock::now()) {
+    return Status(StatusCode::kDeadlineExceeded, "the deadline had passed before the call began");
+  }
+  return {};
+}
+
 Status check_inputs(std::span<const TensorInfo> declared, std::span<const TensorView> given) {
   if (declared.size() != given.size()) {
     std::string names;

@@ -4,16 +4,16 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstring>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "core/log.h"
+#include "core/vendor_call.h"
 
 namespace latebind::core {
 namespace {
@@ -34,13 +34,14 @@ struct Bucket {
   std::mutex loading;  // held while it is made
   // Guarded by Buckets::mutex.
   std::shared_ptr<Executable> executable;
-  Status refusal;                 // why it could not be made
-  Clock::time_point try_again{};  // when that may have changed
-  Clock::duration patience{};     // how long the next refusal is believed
+  std::shared_ptr<VendorCall> pending;  // makes it, for those whose time is limited
+  Status refusal;                       // why it could not be made
+  Clock::time_point try_again{};        // when that may have changed
+  Clock::duration patience{};           // how long the next refusal is believed
 };
 
-// Shared with the thread that preloads, which may outlive the executable while a vendor compiles.
-struct Buckets {
+// Shared with the calls that compile, which may outlive the executable.
+struct Buckets : std::enable_shared_from_this<Buckets> {
   LoadWithShape load;
   std::size_t rows = 1;
   Clock::duration patience{};
@@ -48,28 +49,59 @@ struct Buckets {
 
   std::mutex mutex;
   // Guarded by mutex.
-  std::condition_variable ended;
   bool stop = false;
-  bool preloading = false;
 
-  Result<std::shared_ptr<Executable>> get(Bucket& bucket) {
-    const auto known = [&]() -> Result<std::shared_ptr<Executable>> {
-      const std::lock_guard lock(mutex);
-      if (!bucket.refusal.ok() && Clock::now() < bucket.try_again) return bucket.refusal;
-      return bucket.executable;
-    };
-    if (auto found = known(); !found.ok() || *found != nullptr) return found;
-    const std::lock_guard loading(bucket.loading);
-    if (auto found = known(); !found.ok() || *found != nullptr) return found;  // another thread was faster
-    auto made = load(Shape{static_cast<std::int64_t>(rows), static_cast<std::int64_t>(bucket.length)});
+  // A bucket that is still to be compiled takes what it takes; who has a limit goes when it is reached, and it is
+  // compiled for those who come after: kDeadlineExceeded, kCancelled.
+  Result<std::shared_ptr<Executable>> get(Bucket& bucket, const RunOptions& options) {
+    if (auto found = known(bucket); !found.ok() || *found != nullptr) return found;
+    if (!options.deadline && !options.cancellation.can_be_requested()) return make(bucket);
+    LB_ASSIGN_OR_RETURN(const auto call, pending(bucket));
+    RunOptions limits = options;
+    limits.run_timeout.reset();  // it is no run
+    const auto end = call->wait(limits);
+    if (end == VendorCall::End::kCancelled) return Status(StatusCode::kCancelled, "the call was cancelled");
+    if (end != VendorCall::End::kReturned) {
+      return Status(
+          StatusCode::kDeadlineExceeded,
+          fmt::format("the fixed shape [{},{}] was still being compiled at the deadline", rows, bucket.length));
+    }
+    LB_RETURN_IF_ERROR(call->status());
+    return known(bucket);
+  }
+
+  Result<std::shared_ptr<Executable>> known(const Bucket& bucket) {
     const std::lock_guard lock(mutex);
+    if (!bucket.refusal.ok() && Clock::now() < bucket.try_again) return bucket.refusal;
+    return bucket.executable;
+  }
+
+  Result<std::shared_ptr<VendorCall>> pending(Bucket& bucket) {
+    const std::lock_guard lock(mutex);
+    if (!bucket.pending || bucket.pending->has_returned()) {
+      LB_ASSIGN_OR_RETURN(bucket.pending, VendorCall::start("", [self = shared_from_this(), &bucket] {
+                            return self->make(bucket).status();
+                          }));
+    }
+    return bucket.pending;
+  }
+
+  // Takes as long as the vendor does.
+  Result<std::shared_ptr<Executable>> make(Bucket& bucket) {
+    const std::lock_guard loading(bucket.loading);
+    if (auto found = known(bucket); !found.ok() || *found != nullptr) return found;  // another thread was faster
+    auto made = load(Shape{static_cast<std::int64_t>(rows), static_cast<std::int64_t>(bucket.length)});
     if (!made.ok()) {
-      bucket.refusal = made.status();
-      bucket.patience = std::clamp<Clock::duration>(bucket.patience * 2, patience, kPatienceMax);
-      bucket.try_again = Clock::now() + bucket.patience;
+      {
+        const std::lock_guard lock(mutex);
+        bucket.refusal = made.status();
+        bucket.patience = std::clamp<Clock::duration>(bucket.patience * 2, patience, kPatienceMax);
+        bucket.try_again = Clock::now() + bucket.patience;
+      }
       log(LogLevel::kWarning, fmt::format("no fixed shape [{},{}]: {}", rows, bucket.length, made.status().brief()));
       return made.status();
     }
+    const std::lock_guard lock(mutex);
     bucket.refusal = {};
     bucket.executable = *std::move(made);
     return bucket.executable;
@@ -79,14 +111,11 @@ struct Buckets {
     for (Bucket& bucket : all) {
       {
         const std::lock_guard lock(mutex);
-        if (stop) break;
+        if (stop) return;
       }
       // A refusal is kept, and told when that bucket is needed.
-      (void)get(bucket).ok();
+      (void)make(bucket).ok();
     }
-    const std::lock_guard lock(mutex);
-    preloading = false;
-    ended.notify_all();
   }
 };
 
@@ -129,30 +158,25 @@ class BucketedExecutable final : public Executable {
                   std::span<OutputTensor> outputs, const RunOptions& options) const;
 
   const std::shared_ptr<Buckets> buckets_;
-  std::thread preloader_;
+  std::shared_ptr<VendorCall> preloading_;
   std::vector<TensorInfo> inputs_;
   std::vector<TensorInfo> outputs_;
   ActiveConfig active_;
 };
 
 BucketedExecutable::~BucketedExecutable() {
-  if (!preloader_.joinable()) return;
-  std::unique_lock lock(buckets_->mutex);
-  buckets_->stop = true;
-  const bool ended = buckets_->ended.wait_for(lock, kShutdownPatience, [&] { return !buckets_->preloading; });
-  lock.unlock();
-  // A compilation that does not return: the thread holds what it uses and ends when the call does.
-  if (ended) {
-    preloader_.join();
-  } else {
-    preloader_.detach();
+  {
+    const std::lock_guard lock(buckets_->mutex);
+    buckets_->stop = true;
   }
+  // A compilation that does not return holds what it uses and ends by itself.
+  if (preloading_) (void)preloading_->wait({.deadline = Clock::now() + kShutdownPatience});
 }
 
 Status BucketedExecutable::load_first() {
   Status first_error;
   for (Bucket& bucket : buckets_->all) {
-    const auto loaded = buckets_->get(bucket);
+    const auto loaded = buckets_->get(bucket, {});
     if (!loaded.ok()) {
       if (first_error.ok()) first_error = loaded.status();
       continue;
@@ -187,22 +211,29 @@ Status BucketedExecutable::load_first() {
 }
 
 void BucketedExecutable::start_preloading() {
-  buckets_->preloading = true;
-  preloader_ = std::thread([buckets = buckets_] { buckets->preload(); });
+  auto started = VendorCall::start("", [buckets = buckets_]() -> Status {
+    buckets->preload();
+    return {};
+  });
+  // Without a thread, each is compiled when it is needed.
+  if (started.ok()) preloading_ = *std::move(started);
 }
 
 // All are on one device, for which any of them can tell.
 std::size_t BucketedExecutable::hung_runs() {
-  const std::lock_guard lock(buckets_->mutex);
-  for (const Bucket& bucket : buckets_->all) {
-    if (bucket.executable) return bucket.executable->hung_runs();
+  std::shared_ptr<Executable> any;
+  {
+    const std::lock_guard lock(buckets_->mutex);
+    const auto found =
+        std::ranges::find_if(buckets_->all, [](const Bucket& bucket) { return bucket.executable != nullptr; });
+    if (found != buckets_->all.end()) any = found->executable;
   }
-  return 0;
+  return any ? any->hung_runs() : 0;
 }
 
 Status BucketedExecutable::prepare() {
   for (Bucket& bucket : buckets_->all)
-    LB_RETURN_IF_ERROR(buckets_->get(bucket).status());
+    LB_RETURN_IF_ERROR(buckets_->get(bucket, {}).status());
   return {};
 }
 
@@ -225,8 +256,9 @@ Status BucketedExecutable::execute(std::span<const TensorView> inputs, std::span
                                                          length, buckets_->all.back().length));
   for (Bucket& bucket : buckets_->all) {
     if (bucket.length < length) continue;
-    const auto loaded = buckets_->get(bucket);
+    const auto loaded = buckets_->get(bucket, options);
     if (loaded.ok()) return run_rows(**loaded, bucket.length, inputs, outputs, options);
+    if (is_of_the_call(loaded.status())) return loaded.status();
     // Whatever the vendor's reason is: another device may take this request, and this one the others.
     refusal = Status(StatusCode::kUnsupported, fmt::format("no fixed shape for rows of length {} can be compiled: {}",
                                                            length, loaded.status().to_string()));

@@ -4,35 +4,20 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/blob_source.h"
 #include "core/log.h"
-#include "core/platform/file_identity.h"
 
 namespace latebind::core {
 namespace {
 
-// A file that was changed just now could change again without being told apart.
-constexpr std::int64_t kSettledNs = 2'000'000'000;
-
-struct KnownFile {
-  std::filesystem::path file;
-  platform::FileIdentity identity;
-};
-
-// The files that the vendor reads while loading, as they are now.
-Result<std::vector<KnownFile>> files_of(const Model& model) {
-  std::vector<KnownFile> files;
-  for (const auto& file : model.files()) {
-    LB_ASSIGN_OR_RETURN(const auto identity, platform::file_identity(file));
-    if (platform::age_ns(identity) < kSettledNs) {
-      return Status(StatusCode::kBusy, fmt::format("{} was changed a moment ago", model.name()));
-    }
-    files.push_back({file, identity});
-  }
-  return files;
+// What was changed just now could change again without being told apart.
+bool is_settled(const Model& model, const FileDigests& digests) {
+  return std::ranges::all_of(model.sources(), [&](const auto& source) { return digests.is_settled(source.identity); });
 }
 
 // What a blob was made for must be what it is loaded for.
@@ -53,20 +38,59 @@ Result<std::unique_ptr<Executable>> load_blob(Backend& backend, const Blob& blob
   return executable;
 }
 
+// Loads by `load` from bytes that are those of the model before and after: what was loaded while they changed would
+// be a second model under the same name.
+template <class Load>
+auto load_same_bytes(const Model& model, const Load& load) -> decltype(load()) {
+  LB_RETURN_IF_ERROR(model.check_bytes());
+  auto loaded = load();
+  // An error is looked at as well: it may come of the change, and would blame somebody else.
+  LB_RETURN_IF_ERROR(model.check_bytes());
+  return loaded;
+}
+
+// The blob itself is no good, whatever the device does. What a device refuses because it is away, busy or full, it may
+// take the next time.
+bool is_the_blobs_fault(const Status& refusal) {
+  return refusal.code() == StatusCode::kIncompatibleBlob || refusal.code() == StatusCode::kInvalidModel;
+}
+
+// Puts what was compiled into the cache, under a digest that is of the bytes it was compiled from.
+Status keep(CompileStore& store, const Model& model, const Device& device, const CompileOptions& options,
+            const std::function<Result<Blob>()>& export_blob) {
+  LB_RETURN_IF_ERROR(store.make_folder());
+  LB_ASSIGN_OR_RETURN(const auto blob, export_blob());
+  LB_ASSIGN_OR_RETURN(const auto digest, model.digest([&](const auto& file) { return store.digests().of(file); }));
+  const Status proof = model.prove_digest([&](const FilePart& part) { return store.digests().of(part); });
+  if (!proof.ok()) {
+    log(LogLevel::kWarning, fmt::format("{} is not what it says that it is: {}", model.name(), proof.to_string()));
+    return proof;
+  }
+  LB_RETURN_IF_ERROR(model.check_files());
+  return store.put(make_compile_key(digest, model.name(), device, options), blob);
+}
+
+Result<std::unique_ptr<Executable>> load_uncached(Backend& backend, const Model& model, const Device& device,
+                                                  const CompileOptions& options) {
+  LB_RETURN_IF_ERROR(model.check_forms());
+  return load_same_bytes(model, [&] { return backend.load(model, device.name, options); });
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& model, const Device& device,
                                                 const CompileOptions& options, CompileCache* cache) {
-  if (cache == nullptr) {
-    LB_RETURN_IF_ERROR(model.check_forms());
-    return backend.load(model, device.name, options);
-  }
+  LB_RETURN_IF_ERROR(model.check_bytes());
+  if (cache == nullptr || !cache->check_folder().ok()) return load_uncached(backend, model, device, options);
   const auto said = [&](std::string_view what) {
     log(LogLevel::kDebug, fmt::format("compile cache: {} on {}: {}", model.name(), device.id(), what));
   };
   // Where nothing is known of a file yet, there can be nothing in the cache: it is hashed later, in the background.
   const auto digest =
       model.digest([&](const std::filesystem::path& file) { return cache->store()->digests().known(file); });
+  // The digest must be of the bytes that the model was opened with, and not of what has the file's name now.
+  LB_RETURN_IF_ERROR(model.check_bytes());
+  std::optional<CompileKey> refused;
   if (digest.ok()) {
     const CompileKey key = make_compile_key(*digest, model.name(), device, options);
     const auto blob = cache->store()->get(key);
@@ -76,40 +100,31 @@ Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& m
         said("taken from the cache");
         return executable;
       }
-      cache->store()->drop(key);
+      if (is_the_blobs_fault(executable.status())) refused = key;
       said(fmt::format("what was cached can not be used: {}", executable.status().to_string()));
     } else {
       said(blob.status().code() == StatusCode::kNotFound ? "not cached yet" : blob.status().to_string());
     }
   } else {
-    if (digest.status().code() == StatusCode::kUnsupported) {
-      said(digest.status().to_string());
-      return cached_load(backend, model, device, options, nullptr);
-    }
     said(digest.status().to_string());
+    if (digest.status().code() == StatusCode::kUnsupported) return load_uncached(backend, model, device, options);
   }
 
   LB_RETURN_IF_ERROR(model.check_forms());
-  // Taken before loading, so that a file that is replaced meanwhile can not give its name to the old one's blob.
-  auto files = files_of(model);
-  LB_ASSIGN_OR_RETURN(auto loaded, backend.load_exporting(model, device.name, options));
+  const bool settled = is_settled(model, cache->store()->digests());
+  LB_ASSIGN_OR_RETURN(auto loaded,
+                      load_same_bytes(model, [&] { return backend.load_exporting(model, device.name, options); }));
+  // The device works, so that it was the blob indeed.
+  if (refused) cache->store()->drop(*refused);
   if (!loaded.export_blob) {
     said("the backend gives no blob");
-  } else if (!files.ok()) {
-    said(fmt::format("not kept: {}", files.status().to_string()));
+  } else if (!settled) {
+    said("not kept: the model was changed a moment ago");
   } else {
-    auto keep = [store = cache->store(), model, device, options, files = *std::move(files),
-                 export_blob = std::move(loaded.export_blob)]() -> Status {
-      LB_RETURN_IF_ERROR(store->make_folder());
-      LB_ASSIGN_OR_RETURN(const auto blob, export_blob());
-      LB_ASSIGN_OR_RETURN(const auto found, model.digest([&](const auto& file) { return store->digests().of(file); }));
-      for (const KnownFile& known : files) {
-        LB_ASSIGN_OR_RETURN(const auto now, platform::file_identity(known.file));
-        if (now != known.identity) return Status(StatusCode::kIo, "the model was replaced while it was being loaded");
-      }
-      return store->put(make_compile_key(found, model.name(), device, options), blob);
-    };
-    cache->later(fmt::format("{} on {} is not kept in the compile cache", model.name(), device.id()), std::move(keep));
+    cache->later(fmt::format("{} on {} is not kept in the compile cache", model.name(), device.id()),
+                 [store = cache->store(), model, device, options, export_blob = std::move(loaded.export_blob)] {
+                   return keep(*store, model, device, options, export_blob);
+                 });
   }
   return std::move(loaded.executable);
 }
@@ -117,23 +132,24 @@ Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& m
 Result<std::unique_ptr<Executable>> ready_or_cached_load(Backend& backend, const Model& model, const Device& device,
                                                          const CompileOptions& options, CompileCache* cache) {
   Status refusal;
-  if (model.blobs() != nullptr) {
-    for (const ReadyBlob& ready : model.blobs()->blobs_for(device, options)) {
-      const auto blob = ready.open();
-      if (blob.ok()) {
-        auto executable = load_blob(backend, *blob, device, options);
-        if (executable.ok()) {
-          log(LogLevel::kInfo, fmt::format("{} on {}: variant '{}' is used", model.name(), device.id(), ready.name));
-          return executable;
-        }
-        refusal = executable.status();
-        log(LogLevel::kInfo, fmt::format("{} on {}: variant '{}' does not do: {}", model.name(), device.id(),
-                                         ready.name, refusal.to_string()));
-      } else {
-        refusal = blob.status();
-        log(LogLevel::kWarning,
-            fmt::format("{}: variant '{}' can not be read: {}", model.name(), ready.name, refusal.to_string()));
+  const auto ready_blobs =
+      model.blobs() == nullptr ? std::vector<ReadyBlob>() : model.blobs()->blobs_for(device, options);
+  for (const ReadyBlob& ready : ready_blobs) {
+    LB_RETURN_IF_ERROR(model.check_bytes());
+    const auto blob = ready.open();
+    if (blob.ok()) {
+      auto executable = load_same_bytes(model, [&] { return load_blob(backend, *blob, device, options); });
+      if (executable.ok()) {
+        log(LogLevel::kInfo, fmt::format("{} on {}: variant '{}' is used", model.name(), device.id(), ready.name));
+        return executable;
       }
+      refusal = executable.status();
+      log(LogLevel::kInfo, fmt::format("{} on {}: variant '{}' does not do: {}", model.name(), device.id(), ready.name,
+                                       refusal.to_string()));
+    } else {
+      refusal = blob.status();
+      log(LogLevel::kWarning,
+          fmt::format("{}: variant '{}' can not be read: {}", model.name(), ready.name, refusal.to_string()));
     }
   }
   // With nothing to compile, why the last blob does not do is the answer.

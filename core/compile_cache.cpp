@@ -109,12 +109,20 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
   bool hurry_ = false;
 };
 
-CompileCache::CompileCache(std::filesystem::path folder, std::uint64_t bytes_max)
-    : store_(std::make_shared<CompileStore>(std::move(folder), bytes_max)),
+CompileCache::CompileCache(std::filesystem::path folder, std::uint64_t bytes_max, std::chrono::nanoseconds settled)
+    : store_(std::make_shared<CompileStore>(std::move(folder), bytes_max, settled)),
       background_(std::make_shared<Background>()) {}
 
 CompileCache::~CompileCache() {
   background_->stop();
+}
+
+Status CompileCache::check_folder() {
+  Status status = store_->check_folder();
+  if (status.code() == StatusCode::kPermissionDenied && !refused_.exchange(true)) {
+    log(LogLevel::kWarning, fmt::format("the cache of compiled models is not used: {}", status.message()));
+  }
+  return status;
 }
 
 void CompileCache::later(std::string what, std::function<Status()> work) noexcept {

@@ -4,6 +4,8 @@
 // Thread-safe. Destruction waits for what is still to be written, but not for ever for a vendor that hangs.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -20,13 +22,17 @@ class CompileCache {
   // Work beyond this is dropped, with a line in the log.
   static constexpr std::size_t kPendingMax = 64;
 
-  explicit CompileCache(std::filesystem::path folder, std::uint64_t bytes_max = CompileStore::kBytesMax);
+  explicit CompileCache(std::filesystem::path folder, std::uint64_t bytes_max = CompileStore::kBytesMax,
+                        std::chrono::nanoseconds settled = FileDigests::kSettled);
   ~CompileCache();
   CompileCache(const CompileCache&) = delete;
   CompileCache& operator=(const CompileCache&) = delete;
 
   // Never null. Work for later() keeps a copy: it may outlive this object.
   [[nodiscard]] const std::shared_ptr<CompileStore>& store() const { return store_; }
+
+  // CompileStore::check_folder(); the first refusal is a warning in the log.
+  [[nodiscard]] Status check_folder();
 
   // Does `work` on the cache's thread, soon, in order. An error goes to the log, after `what` and a colon. Without a
   // thread or memory for it the work is dropped, which the log says too.
@@ -38,6 +44,7 @@ class CompileCache {
   class Background;
 
   const std::shared_ptr<CompileStore> store_;
+  std::atomic<bool> refused_{false};
   // Shared with its thread, which may outlive this object while a vendor hangs.
   const std::shared_ptr<Background> background_;
 };

@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view kMagic("LBCACHE\x01", 8);
+constexpr std::string_view kMagic("LBCACHE\x01", kEntryMarkBytes);
 constexpr std::size_t kHeadSize = 32;
 constexpr std::size_t kBlock = std::size_t{4} << 20;
 constexpr unsigned kThreadsMax = 4;
@@ -118,6 +118,13 @@ Result<std::string> entry_head(const EntryHeader& header) {
   head += text;
   head.resize(aligned(head.size()), '\0');
   return head;
+}
+
+bool looks_like_entry(std::span<const std::byte> head) {
+  const std::string_view text(reinterpret_cast<const char*>(head.data()), std::min(head.size(), kEntryMarkBytes));
+  // Of any version.
+  const std::string_view name = kMagic.substr(0, kMagic.size() - 1);
+  return text.starts_with(name) || text.find_first_not_of('\0') == std::string_view::npos;
 }
 
 Result<ParsedEntry> parse_entry(std::span<const std::byte> bytes) {

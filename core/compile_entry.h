@@ -48,6 +48,12 @@ struct ParsedEntry {
   std::span<const std::byte> payload;  // a part of the bytes that were parsed
 };
 
+// How many bytes looks_like_entry() wants to see, of a file that has as many.
+inline constexpr std::size_t kEntryMarkBytes = 8;
+// Whether a file that begins so can have been an entry: it has the magic, or it is nothing but zeros, or empty, as a
+// crash of the machine may leave one.
+[[nodiscard]] bool looks_like_entry(std::span<const std::byte> head);
+
 // Checks everything but the payload's sum. kIo says what is damaged.
 [[nodiscard]] Result<ParsedEntry> parse_entry(std::span<const std::byte> bytes);
 

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <fstream>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -12,6 +15,7 @@
 #include "core/compile_entry.h"
 #include "core/log.h"
 #include "core/platform/file_lock.h"
+#include "core/platform/folder_trust.h"
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
 #include "core/platform/output_file.h"
@@ -30,6 +34,15 @@ bool is_entry_name(const path& file) {
          name.find_first_not_of("0123456789abcdef") == 64;
 }
 
+// The folder is one that the user may have named, with files of his own in it.
+bool is_entry(const path& file) {
+  if (!is_entry_name(file)) return false;
+  std::ifstream stream(file, std::ios::binary);
+  std::array<char, kEntryMarkBytes> head{};
+  stream.read(head.data(), head.size());
+  return looks_like_entry(std::as_bytes(std::span(head)).first(static_cast<std::size_t>(stream.gcount())));
+}
+
 struct File {
   path place;
   std::uint64_t bytes = 0;
@@ -44,7 +57,7 @@ Result<std::vector<File>> entry_files(const path& folder) {
   if (error == std::errc::no_such_file_or_directory) return files;
   for (const std::filesystem::directory_iterator end; !error && file != end; file.increment(error)) {
     std::error_code gone;
-    if (!is_entry_name(file->path()) || !file->is_regular_file(gone)) continue;
+    if (!file->is_regular_file(gone) || !is_entry(file->path())) continue;
     File found{file->path(), file->file_size(gone), {}};
     if (!gone) found.last_used = file->last_write_time(gone);
     if (!gone) files.push_back(std::move(found));
@@ -63,8 +76,8 @@ bool remove_quietly(const path& file) {
 
 }  // namespace
 
-CompileStore::CompileStore(path folder, std::uint64_t bytes_max)
-    : folder_(std::move(folder)), bytes_max_(bytes_max), digests_(folder_ / "digests") {}
+CompileStore::CompileStore(path folder, std::uint64_t bytes_max, std::chrono::nanoseconds settled)
+    : folder_(std::move(folder)), bytes_max_(bytes_max), digests_(folder_ / "digests", settled) {}
 
 path CompileStore::file_of(const CompileKey& key) const {
   return folder_ / (key.digest + std::string(kSuffix));
@@ -72,6 +85,7 @@ path CompileStore::file_of(const CompileKey& key) const {
 
 Result<Blob> CompileStore::get(const CompileKey& key) {
   const path file = file_of(key);
+  LB_RETURN_IF_ERROR(platform::check_folder_trust(file));
   auto mapped = platform::MappedFile::open(file);
   if (!mapped.ok()) return mapped.status();
   const auto shared = std::make_shared<const platform::MappedFile>(*std::move(mapped));
@@ -98,19 +112,16 @@ Result<Blob> CompileStore::get(const CompileKey& key) {
               .bytes = {shared, entry->payload}};
 }
 
+Status CompileStore::check_folder() const {
+  const Status trust = platform::check_folder_trust(folder_);
+  if (trust.code() != StatusCode::kPermissionDenied) return trust;
+  return Status(trust.code(),
+                fmt::format("{}: let nobody else own it or write to it, or name another folder", trust.message()));
+}
+
 Status CompileStore::make_folder() const {
-  std::error_code error;
-  if (std::filesystem::is_directory(folder_, error)) return {};
-  error.clear();
-  std::filesystem::create_directories(folder_, error);
-  if (error) {
-    const bool denied = error == std::errc::permission_denied || error == std::errc::read_only_file_system;
-    return Status(denied ? StatusCode::kPermissionDenied : StatusCode::kIo,
-                  fmt::format("cannot make the folder '{}': {}", platform::path_to_utf8(folder_), error.message()));
-  }
-  // What is loaded from here runs: nobody else should be able to put something in.
-  std::filesystem::permissions(folder_, std::filesystem::perms::owner_all, error);
-  return {};
+  LB_RETURN_IF_ERROR(platform::make_private_folder(folder_));
+  return check_folder();
 }
 
 Status CompileStore::put(const CompileKey& key, const Blob& blob) {
@@ -220,7 +231,7 @@ Result<CompileStore::Freed> CompileStore::clear() {
     ++freed.entries;
     freed.bytes += file.bytes;
   }
-  remove_quietly(folder_ / "digests");
+  if (digests_.is_ours()) remove_quietly(folder_ / "digests");
   return freed;
 }
 

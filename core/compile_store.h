@@ -8,10 +8,14 @@
 // Thread-safe, and safe with any number of processes on one folder. The total size is kept below a cap by removing what
 // was used least recently; a file that another process has mapped stays valid for it.
 //
-// Entries are written by one thread in the background, so that the first answer does not wait for them. Destruction
-// waits for what is still to be written, but not for ever for a vendor that hangs.
+// What is loaded from here runs: nothing is taken from a folder, or written to one, that somebody else may write to
+// (check_folder()), and no entry is taken that is not ours or root's.
+//
+// The folder may be one that the user has named, with other files in it: those are neither counted nor removed,
+// whatever they are called.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -44,15 +48,19 @@ class CompileStore {
   };
 
   // Makes nothing before there is something to write.
-  explicit CompileStore(std::filesystem::path folder, std::uint64_t bytes_max = kBytesMax);
+  explicit CompileStore(std::filesystem::path folder, std::uint64_t bytes_max = kBytesMax,
+                        std::chrono::nanoseconds settled = FileDigests::kSettled);
 
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
 
-  // Makes the folder, for its owner alone, if it is not there. kPermissionDenied, kIo.
+  // Ok when nobody but this user and root can write to the folder or put another one in its place, or to where it would
+  // be made. kPermissionDenied names what is wrong and what to do.
+  [[nodiscard]] Status check_folder() const;
+  // Makes the folder, for its owner alone, if it is not there, and checks it. kPermissionDenied, kIo.
   [[nodiscard]] Status make_folder() const;
 
   // The blob of this key. Its bytes are the mapped entry. kNotFound when there is none; kIo when it was damaged, and it
-  // is removed then.
+  // is removed then; kPermissionDenied when somebody else could have written it.
   [[nodiscard]] Result<Blob> get(const CompileKey& key);
 
   // Writes an entry, replacing one of the same key, and evicts what is then too much. On an error nothing is left

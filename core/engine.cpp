@@ -89,7 +89,7 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
     return load_in_any(load_with, options);
   };
   return PlacedModel::place(model.name(), placement, placement.resolve(registry_, options.compile.emulate),
-                            std::move(load), options.strict, options.failover);
+                            std::move(load), options.strict, options.failover, options.cancellation);
 }
 
 std::vector<BackendReport> Engine::report() const {

@@ -28,6 +28,8 @@ struct LoadOptions {
   // Turns every fallback into an error: kStrictFallback when loading, the device's own error later.
   bool strict = false;
   FailoverOptions failover{};
+  // Ends the loading, not what is loaded.
+  Cancellation cancellation{};
   // For models whose inputs are all [rows, length]: kAutoShapes means fixed ones on NPUs. Without lengths or
   // inputs in `buckets`, shapes are as the model declares them, everywhere; but those for which a bundle has blobs of a
   // model whose inputs may be padded are used as if they had been given.

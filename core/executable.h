@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/cancellation.h"
 #include "core/config.h"
 #include "core/result.h"
 #include "core/tensor.h"
@@ -36,10 +37,29 @@ struct CompileOptions {
   std::map<std::string, std::string> properties{};
 };
 
+// What goes with one run on its whole way: waiting for a request, compiling what is needed first, and the vendor's
+// call. Without any of these, the vendor is called on the caller's thread and works in the caller's memory. With one,
+// it is called on another thread, in memory of ours, and given up when the time has come: the call returns then,
+// whatever the vendor does (core/vendor_call.h).
 struct RunOptions {
   // When it passes, the call returns kDeadlineExceeded (kBusy while still waiting for a request).
   std::optional<std::chrono::steady_clock::time_point> deadline{};
+  // When it is requested, the call returns kCancelled at once.
+  Cancellation cancellation{};
+  // The longest that the vendor's call itself may take before the device counts as hung, which is kDeviceFailed with
+  // "hung: ..." in its text. Neither waiting for a request nor compiling counts.
+  std::optional<std::chrono::milliseconds> run_timeout{};
+
+  // The call may have to return before the vendor does.
+  [[nodiscard]] bool is_bounded() const { return deadline || run_timeout || cancellation.can_be_requested(); }
 };
+
+// When what began then has taken longer than `timeout`; nothing when there is none, or none that a clock could show.
+[[nodiscard]] std::optional<std::chrono::steady_clock::time_point> limit_after(
+    std::chrono::steady_clock::time_point began, std::optional<std::chrono::milliseconds> timeout);
+
+// kCancelled or kDeadlineExceeded when there is no time left to begin anything.
+[[nodiscard]] Status check_time(const RunOptions& options);
 
 // What really is loaded, as read back from the vendor after loading.
 struct ActiveConfig {
@@ -77,8 +97,8 @@ class Executable {
   // Does now what would otherwise be done when it is first needed, so that later runs do not wait for it.
   [[nodiscard]] virtual Status prepare() { return {}; }
 
-  // Runs on its device, of this and of other executables of the backend, also of those that are gone, that passed their
-  // deadline inside the vendor's call and have not come back since.
+  // Runs on its device, of this and of other executables of the backend, also of those that are gone, that were given
+  // up inside the vendor's call and have not come back since.
   [[nodiscard]] virtual std::size_t hung_runs() { return 0; }
 
   // Runs once. Counts, types and shapes are checked before the vendor sees them, and refused by the tensor's name.

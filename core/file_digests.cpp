@@ -10,6 +10,7 @@
 #include "core/compile_entry.h"
 #include "core/platform/digest.h"
 #include "core/platform/file_lock.h"
+#include "core/platform/folder_trust.h"
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
 #include "core/platform/output_file.h"
@@ -17,19 +18,21 @@
 namespace latebind::core {
 namespace {
 
-constexpr std::string_view kFirstLine = "latebind file digests 1 ";
+constexpr std::string_view kName = "latebind file digests ";
+constexpr std::string_view kFirstLine = "latebind file digests 2 ";
 constexpr std::size_t kMemoryMax = std::size_t{4} << 20;
 constexpr std::uint64_t kSmallFile = std::uint64_t{1} << 20;
-constexpr std::int64_t kSettledNs = 2'000'000'000;
 constexpr std::chrono::milliseconds kLockPatience{2000};
 
-std::optional<std::string> canonical_name(const std::filesystem::path& file) {
+// What a range of a file is remembered by: where it begins and how long it is, then the canonical path. Nothing for a
+// name that does not fit a line.
+std::optional<std::string> range_name(const platform::FileRange& range) {
   std::error_code error;
-  const auto canonical = std::filesystem::canonical(file, error);
+  const auto canonical = std::filesystem::canonical(range.file, error);
   if (error) return std::nullopt;
-  std::string name = platform::path_to_utf8(canonical);
+  const std::string name = platform::path_to_utf8(canonical);
   if (name.find('\n') != std::string::npos || name.size() > 4096) return std::nullopt;
-  return name;
+  return fmt::format("{} {} {}", range.offset, range.size, name);
 }
 
 std::string_view next_word(std::string_view& line) {
@@ -55,29 +58,44 @@ bool is_digest(std::string_view text) {
 Result<std::string> FileDigests::known(const std::filesystem::path& file) {
   LB_ASSIGN_OR_RETURN(const auto identity, platform::file_identity(file));
   if (identity.size <= kSmallFile) return platform::sha256_hex_of_file(file);
-  if (auto digest = remembered(file, identity)) return *std::move(digest);
+  if (auto digest = remembered(range_name({file, 0, identity.size}), identity)) return *std::move(digest);
   return Status(StatusCode::kNotFound,
                 fmt::format("the digest of {} is not known yet", platform::path_to_utf8(file.filename())));
 }
 
 Result<std::string> FileDigests::of(const std::filesystem::path& file) {
   LB_ASSIGN_OR_RETURN(const auto identity, platform::file_identity(file));
+  const auto name = range_name({file, 0, identity.size});
   if (identity.size > kSmallFile) {
-    if (auto digest = remembered(file, identity)) return *std::move(digest);
+    if (auto digest = remembered(name, identity)) return *std::move(digest);
   }
-  const bool settled = platform::age_ns(identity) > kSettledNs;
+  const bool settled = is_settled(identity);
   LB_ASSIGN_OR_RETURN(auto digest, platform::sha256_hex_of_file(file));
   LB_ASSIGN_OR_RETURN(const auto after, platform::file_identity(file));
   if (after != identity) {
     return Status(StatusCode::kIo, fmt::format("{} was changed while it was being read", platform::path_to_utf8(file)));
   }
-  if (settled && identity.size > kSmallFile) remember(file, identity, digest);
+  if (settled && identity.size > kSmallFile) remember(name, identity, digest);
   return digest;
 }
 
-std::optional<std::string> FileDigests::remembered(const std::filesystem::path& file,
+Result<std::string> FileDigests::of(const FilePart& part) {
+  const auto is_there = [&] {
+    const auto now = platform::file_identity(part.where.file);
+    return now.ok() && *now == part.identity;
+  };
+  const bool small = part.bytes.bytes.size() <= kSmallFile;
+  const auto name = small || part.where.file.empty() ? std::nullopt : range_name(part.where);
+  if (name && is_there()) {
+    if (auto digest = remembered(name, part.identity)) return *std::move(digest);
+  }
+  std::string digest = platform::sha256_hex(part.bytes.bytes);
+  if (name && is_settled(part.identity) && is_there()) remember(name, part.identity, digest);
+  return digest;
+}
+
+std::optional<std::string> FileDigests::remembered(const std::optional<std::string>& name,
                                                    const platform::FileIdentity& identity) {
-  const auto name = canonical_name(file);
   if (!name) return std::nullopt;
   const std::lock_guard lock(mutex_);
   const Files files = read();
@@ -86,16 +104,15 @@ std::optional<std::string> FileDigests::remembered(const std::filesystem::path& 
   return found->second.digest;
 }
 
-void FileDigests::remember(const std::filesystem::path& file, const platform::FileIdentity& identity,
+void FileDigests::remember(const std::optional<std::string>& name, const platform::FileIdentity& identity,
                            const std::string& digest) {
-  const auto name = canonical_name(file);
   if (!name) return;
   const std::lock_guard lock(mutex_);
   // Without the lock two processes could each drop what the other has added: no harm, but work for nothing.
   auto lock_file = memory_;
   lock_file += ".lock";
   const auto held = platform::FileLock::acquire(lock_file, kLockPatience);
-  if (!held.ok()) return;
+  if (!held.ok() || !is_ours()) return;
   Files files = read();
   std::uint64_t youngest = 0;
   for (const auto& [path, known] : files)
@@ -107,8 +124,19 @@ void FileDigests::remember(const std::filesystem::path& file, const platform::Fi
   write(files);
 }
 
-// One line a file, oldest first: digest, size, time, number, device, path.
+bool FileDigests::is_ours() const {
+  std::error_code error;
+  if (!std::filesystem::exists(memory_, error)) return !error;
+  const auto mapped = platform::MappedFile::open(memory_);
+  if (!mapped.ok()) return false;
+  const std::string_view text(reinterpret_cast<const char*>(mapped->bytes().data()), mapped->bytes().size());
+  // Of any version; and a crash of the machine may leave zeros.
+  return text.starts_with(kName) || text.find_first_not_of('\0') == std::string_view::npos;
+}
+
+// One line a range, oldest first: digest, size of the file, times, number, device, then the range's name.
 FileDigests::Files FileDigests::read() const {
+  if (!platform::check_folder_trust(memory_).ok()) return {};
   const auto mapped = platform::MappedFile::open(memory_);
   if (!mapped.ok() || mapped->bytes().size() > kMemoryMax) return {};
   std::string_view text(reinterpret_cast<const char*>(mapped->bytes().data()), mapped->bytes().size());
@@ -125,8 +153,9 @@ FileDigests::Files FileDigests::read() const {
     Remembered known;
     known.digest = std::string(next_word(line));
     if (!is_digest(known.digest) || !read_number(line, known.identity.size) ||
-        !read_number(line, known.identity.modified_ns) || !read_number(line, known.identity.file) ||
-        !read_number(line, known.identity.device) || line.empty() || files.size() >= kFilesMax) {
+        !read_number(line, known.identity.modified_ns) || !read_number(line, known.identity.changed_ns) ||
+        !read_number(line, known.identity.file) || !read_number(line, known.identity.device) || line.empty() ||
+        files.size() >= kFilesMax) {
       return {};
     }
     known.order = files.size();
@@ -143,8 +172,8 @@ void FileDigests::write(const Files& files) const {
   std::string lines;
   for (const auto* known : by_age) {
     const auto& [identity, digest, order] = known->second;
-    lines += fmt::format("{} {} {} {} {} {}\n", digest, identity.size, identity.modified_ns, identity.file,
-                         identity.device, known->first);
+    lines += fmt::format("{} {} {} {} {} {} {}\n", digest, identity.size, identity.modified_ns, identity.changed_ns,
+                         identity.file, identity.device, known->first);
   }
   auto output = platform::OutputFile::create(memory_);
   if (!output.ok()) return;

@@ -3,15 +3,18 @@
 //
 // What is remembered is bounded and carries a sum; when it is damaged or can not be written, files are hashed again. A
 // file that was changed less than two seconds before it was hashed is not remembered: it could change again without
-// being told apart. Thread-safe; several processes may use one place at once.
+// being told apart. Nor is a memory believed that somebody else could have written. Thread-safe; several processes may
+// use one place at once.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 
+#include "core/model.h"
 #include "core/platform/file_identity.h"
 #include "core/result.h"
 
@@ -21,8 +24,17 @@ class FileDigests {
  public:
   static constexpr std::size_t kFilesMax = 1000;
 
+  // How long ago a file must have been changed: file systems count time in steps of up to two seconds.
+  static constexpr std::chrono::nanoseconds kSettled{2'000'000'000};
+
   // Opens nothing.
-  explicit FileDigests(std::filesystem::path memory) : memory_(std::move(memory)) {}
+  explicit FileDigests(std::filesystem::path memory, std::chrono::nanoseconds settled = kSettled)
+      : memory_(std::move(memory)), settled_(settled) {}
+
+  // False for a file that could change again and look the same.
+  [[nodiscard]] bool is_settled(const platform::FileIdentity& identity) const {
+    return platform::age_ns(identity) >= settled_.count();
+  }
 
   // The digest if it is remembered, or if the file is so small that hashing it takes no time; kNotFound otherwise. The
   // errors of looking at the file.
@@ -31,21 +43,28 @@ class FileDigests {
   // The digest, computed if need be, and remembered. kIo when the file changes meanwhile.
   [[nodiscard]] Result<std::string> of(const std::filesystem::path& file);
 
+  // That of mapped bytes: remembered as long as the file that they are a part of is the one that was mapped.
+  [[nodiscard]] Result<std::string> of(const FilePart& part);
+  // Whether the small file is one of ours, or not there. Another one of that name is neither read nor written.
+  [[nodiscard]] bool is_ours() const;
+
  private:
   struct Remembered {
     platform::FileIdentity identity;
     std::string digest;
     std::uint64_t order = 0;  // the larger, the younger
   };
-  using Files = std::map<std::string, Remembered>;  // by canonical path
+  using Files = std::map<std::string, Remembered>;  // by range_name()
 
-  [[nodiscard]] std::optional<std::string> remembered(const std::filesystem::path& file,
+  [[nodiscard]] std::optional<std::string> remembered(const std::optional<std::string>& name,
                                                       const platform::FileIdentity& identity);
-  void remember(const std::filesystem::path& file, const platform::FileIdentity& identity, const std::string& digest);
+  void remember(const std::optional<std::string>& name, const platform::FileIdentity& identity,
+                const std::string& digest);
   [[nodiscard]] Files read() const;
   void write(const Files& files) const;
 
   const std::filesystem::path memory_;
+  const std::chrono::nanoseconds settled_;
   std::mutex mutex_;  // held while memory_ is read and written
 };
 

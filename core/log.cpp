@@ -9,6 +9,8 @@
 #include <mutex>
 #include <new>
 
+#include "core/platform/process_generation.h"
+
 namespace latebind::core {
 namespace {
 
@@ -24,11 +26,10 @@ struct State {
   std::vector<LogLine> of_vendors;                   // wait for a thread of ours
 };
 
-// Never destroyed: threads of a vendor library may still log while the process ends. Nor allocated, which could fail.
-State& state() {
-  alignas(State) static std::byte place[sizeof(State)];
-  static State* const instance = new (place) State;
-  return *instance;
+// A child made by fork() is silent until it is given a sink: the parent's may need what the child has not got.
+State& state() noexcept {
+  static platform::PerProcess<State> instance;
+  return instance.get();
 }
 
 std::atomic<int> g_least{kSilent};

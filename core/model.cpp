@@ -9,6 +9,7 @@
 
 #include "core/onnx_structure.h"
 #include "core/platform/digest.h"
+#include "core/platform/file_identity.h"
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
 #include "core/platform/os_error.h"
@@ -56,12 +57,64 @@ std::filesystem::path bin_beside(const std::filesystem::path& xml) {
   return bin.replace_extension(".bin");
 }
 
+// What a vendor opens by its name when it loads this form, as it is now. What can not be looked at is left to the
+// vendor, who needs it and says so.
+std::vector<SourceFile> sources_of(const ModelForm& form) {
+  std::vector<SourceFile> sources;
+  const auto add = [&](const std::filesystem::path& file) {
+    const auto identity = platform::file_identity(file);
+    if (identity.ok()) sources.push_back({.file = file, .identity = *identity});
+  };
+  for (const ExternalData& external : form.external) {
+    if (!external.file.empty() && external.identity != platform::FileIdentity()) {
+      sources.push_back({.file = external.file, .identity = external.identity, .mapped = true});
+    }
+  }
+  if (form.file.empty()) return sources;
+  if (form.format == ModelFormat::kOpenvinoIr) {
+    add(form.file);
+    add(bin_beside(form.file));
+    return sources;
+  }
+  const auto mapped = platform::MappedFile::open(form.file);
+  if (!mapped.ok()) return sources;
+  sources.push_back({.file = form.file, .identity = mapped->identity()});
+  for (const std::string& location : external_data_locations(mapped->bytes()))
+    add(form.file.parent_path() / platform::path_from_utf8(location));
+  return sources;
+}
+
+Status check(const std::vector<SourceFile>& sources, const std::string& model, bool names_count) {
+  for (const SourceFile& source : sources) {
+    const auto now = platform::file_identity(source.file);
+    if (now.ok() && *now == source.identity) continue;
+    const bool gone = !now.ok() && now.status().code() == StatusCode::kNotFound;
+    const bool another =
+        gone || (now.ok() && (now->file != source.identity.file || now->device != source.identity.device));
+    if (source.mapped && another && !names_count) continue;
+    if (!now.ok() && !gone) return now.status();
+    return Status(StatusCode::kIo, fmt::format("{} was {} after the model {} was opened; open the model again",
+                                               platform::path_to_utf8(source.file),
+                                               gone      ? "removed"
+                                               : another ? "replaced"
+                                                         : "changed",
+                                               model));
+  }
+  return {};
+}
+
 }  // namespace
 
 SharedBytes SharedBytes::from_string(std::string text) {
   auto owned = std::make_shared<const std::string>(std::move(text));
   const std::span<const std::byte> bytes = std::as_bytes(std::span(owned->data(), owned->size()));
   return {std::move(owned), bytes};
+}
+
+bool ExternalData::is_file_unchanged() const {
+  if (file.empty()) return true;
+  const auto now = platform::file_identity(file);
+  return now.ok() && *now == identity;
 }
 
 std::optional<ModelFormat> format_of(std::span<const std::byte> bytes) {
@@ -98,6 +151,8 @@ Model Model::from_forms(std::string name, std::vector<ModelForm> forms) {
   Model model;
   model.name_ = std::move(name);
   model.forms_ = std::move(forms);
+  for (const ModelForm& form : model.forms_)
+    model = model.with_sources(sources_of(form));
   return model;
 }
 
@@ -147,6 +202,16 @@ Model Model::with_digest(DigestSource source) const {
   return model;
 }
 
+Model Model::with_proof(Proof proof) const {
+  Model model = *this;
+  model.proof_ = std::move(proof);
+  return model;
+}
+
+Status Model::prove_digest(const PartDigest& of_part) const {
+  return proof_ ? proof_(of_part) : Status();
+}
+
 Model Model::with_blobs(std::shared_ptr<const BlobSource> blobs) const {
   Model model = *this;
   model.blobs_ = std::move(blobs);
@@ -178,6 +243,27 @@ std::vector<std::filesystem::path> Model::files() const {
       if (!external.file.empty()) files.push_back(external.file);
   }
   return files;
+}
+
+Model Model::with_sources(std::vector<SourceFile> sources) const {
+  Model model = *this;
+  for (SourceFile& source : sources) {
+    const auto same = std::ranges::find(model.sources_, source.file, &SourceFile::file);
+    if (same == model.sources_.end() || same->identity != source.identity) {
+      model.sources_.push_back(std::move(source));
+    } else {
+      same->mapped = same->mapped && source.mapped;
+    }
+  }
+  return model;
+}
+
+Status Model::check_bytes() const {
+  return check(sources_, name_, false);
+}
+
+Status Model::check_files() const {
+  return check(sources_, name_, true);
 }
 
 }  // namespace latebind::core

@@ -4,6 +4,9 @@
 // A Model may hold the same network in several forms ("ONNX and IR"), so that each backend takes the one that it reads
 // fastest. Forms in memory may leave their weights where they are, in a mapped file for instance, and refer to them:
 // nothing is copied until a vendor insists. Immutable after it is built; shared between threads freely.
+//
+// A Model is one set of bytes for its whole life. The files that they come from are remembered as they were when they
+// were opened, and every load asks whether they still are (check_bytes()).
 #pragma once
 
 #include <cstddef>
@@ -17,6 +20,8 @@
 #include <vector>
 
 #include "core/config.h"
+#include "core/platform/file_identity.h"
+#include "core/platform/mapped_file.h"
 #include "core/result.h"
 
 namespace latebind::core {
@@ -37,12 +42,32 @@ struct SharedBytes {
   static SharedBytes from_string(std::string text);
 };
 
+// Bytes that are a mapping of a part of a file, or of all of it; `where` names no file when they lie in memory.
+struct FilePart {
+  platform::FileRange where{};
+  platform::FileIdentity identity{};  // of the file that is mapped, whatever has its name now
+  SharedBytes bytes{};
+};
+
+// A file that a model's bytes come from, as it was when it was opened.
+struct SourceFile {
+  std::filesystem::path file;
+  platform::FileIdentity identity{};
+  // The bytes are a mapping of ours, which outlives the file's name; else a vendor opens the file by its name.
+  bool mapped = false;
+};
+
 // ONNX: a file that the model's external data names, held in memory. `location` is the name used in the model. `file`
-// is the file that `data` maps, where there is one: a vendor that can only copy from memory may map it itself instead.
+// is the file that `data` maps all of, where there is one: a vendor that can only copy from memory may map it itself
+// instead, as long as it is the one of this identity.
 struct ExternalData {
   std::string location;
   SharedBytes data;
   std::filesystem::path file{};
+  platform::FileIdentity identity{};
+
+  // Whether the file, if there is one, still has the bytes of `data`, by its name.
+  [[nodiscard]] bool is_file_unchanged() const;
 };
 
 // One form of a model. Exactly one of `file` and `graph` is set.
@@ -64,7 +89,7 @@ class Model {
   // Tells the format from the file's name and first bytes. The file is opened, not read. kNotFound, kInvalidModel.
   static Result<Model> from_file(const std::filesystem::path& file);
   // All must be the same network; none for a model of which there are blobs only (with_blobs()). `name` is for messages
-  // and reports.
+  // and reports. Files that forms name are looked at, for sources().
   static Model from_forms(std::string name, std::vector<ModelForm> forms);
 
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -80,10 +105,21 @@ class Model {
   // A SHA-256 that stands for all of the model, weights included: its identity in caches. Computed at each call, unless
   // with_digest() has set it. kUnsupported for an ONNX file with data in other files, which it would not cover; the
   // errors of `of_file`.
+  //
+  // It may rest on somebody's word, such as a bundle's for what is in it. That is good enough to look something up by,
+  // which is then what the digest stands for. To put something under it, prove_digest() must agree.
   [[nodiscard]] Result<std::string> digest(const FileDigest& of_file = {}) const;
   // For makers of models that know a cheaper identity, such as the digests of the files they were built from.
   [[nodiscard]] Model with_digest(std::string digest) const;
   [[nodiscard]] Model with_digest(DigestSource source) const;
+
+  // SHA-256 of mapped bytes.
+  using PartDigest = std::function<Result<std::string>(const FilePart& part)>;
+  // Compares what digest() takes on somebody's word with the bytes. kInvalidModel when it is not true.
+  using Proof = std::function<Status(const PartDigest& of_part)>;
+  [[nodiscard]] Model with_proof(Proof proof) const;
+  // Ok when digest() stands for the bytes of this model; what the proof says. Reads all of them where `of_part` does.
+  [[nodiscard]] Status prove_digest(const PartDigest& of_part) const;
 
   // Blobs of this model that lie ready: they are tried before anything is compiled.
   [[nodiscard]] Model with_blobs(std::shared_ptr<const BlobSource> blobs) const;
@@ -100,12 +136,23 @@ class Model {
   // Every file that a vendor may read, as far as it is known.
   [[nodiscard]] std::vector<std::filesystem::path> files() const;
 
+  // Files beside those that the forms name, which come by themselves.
+  [[nodiscard]] Model with_sources(std::vector<SourceFile> sources) const;
+  [[nodiscard]] std::span<const SourceFile> sources() const { return sources_; }
+  // Ok when loading now uses the bytes that the model was opened with. kIo names the file that is another one: it was
+  // written to, or, where a vendor opens it by its name, replaced or removed.
+  [[nodiscard]] Status check_bytes() const;
+  // As check_bytes(), but a file of ours must have its name as well: what is known of the file is true of the bytes.
+  [[nodiscard]] Status check_files() const;
+
  private:
   std::string name_;
   std::vector<ModelForm> forms_;
   DigestSource digest_;  // empty: from the first form
   std::shared_ptr<const BlobSource> blobs_;
   Check check_;  // empty: nothing to check
+  Proof proof_;  // empty: the digest is of the bytes
+  std::vector<SourceFile> sources_;
 };
 
 // A model compiled by one backend for one device and one version of its runtime.

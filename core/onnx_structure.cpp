@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace latebind::core {
 namespace {
@@ -113,8 +114,28 @@ constexpr std::uint64_t kExternalDataField = 13;
 constexpr std::uint64_t kDataLocationField = 14;
 constexpr unsigned kDepthMax = 32;
 
+using Locations = std::set<std::string>;
+
+// The value of a StringStringEntryProto whose key is "location"; empty for any other.
+std::string location_in(std::span<const std::byte> entry) {
+  std::string key;
+  std::string value;
+  for (std::size_t at = 0; at < entry.size();) {
+    const auto tag = read_varint(entry, at);
+    if (!tag || (*tag & 7U) != kLengthDelimited) return {};
+    const auto size = read_varint(entry, at);
+    if (!size || *size > entry.size() - at) return {};
+    const std::string text(reinterpret_cast<const char*>(entry.data()) + at, static_cast<std::size_t>(*size));
+    if (*tag >> 3U == 1) key = text;
+    if (*tag >> 3U == 2) value = text;
+    at += static_cast<std::size_t>(*size);
+  }
+  return key == "location" ? value : std::string();
+}
+
+// With `locations` it gathers the names and goes on; without, the first tensor that has one is the answer.
 // NOLINTNEXTLINE(misc-no-recursion): bounded by kDepthMax
-bool names_external_data(std::span<const std::byte> bytes, Message message, unsigned depth) {
+bool names_external_data(std::span<const std::byte> bytes, Message message, unsigned depth, Locations* locations) {
   if (depth > kDepthMax) return true;
   std::size_t at = 0;
   while (at < bytes.size()) {
@@ -126,7 +147,8 @@ bool names_external_data(std::span<const std::byte> bytes, Message message, unsi
       case kVarint: {
         const auto value = read_varint(bytes, at);
         if (!value) return true;
-        if (message == Message::kTensor && field == kDataLocationField && *value != 0) return true;
+        const bool elsewhere = message == Message::kTensor && field == kDataLocationField && *value != 0;
+        if (elsewhere && locations == nullptr) return true;
         break;
       }
       case kFixed64:
@@ -146,12 +168,14 @@ bool names_external_data(std::span<const std::byte> bytes, Message message, unsi
     }
     if (size > bytes.size() - at) return true;
     if ((*tag & 7U) == kLengthDelimited) {
-      if (message == Message::kTensor && field == kExternalDataField) return true;
-      const Message inner = message_in(message, field);
-      if (inner != Message::kNone &&
-          names_external_data(bytes.subspan(at, static_cast<std::size_t>(size)), inner, depth + 1)) {
-        return true;
+      const auto content = bytes.subspan(at, static_cast<std::size_t>(size));
+      if (message == Message::kTensor && field == kExternalDataField) {
+        if (locations == nullptr) return true;
+        std::string location = location_in(content);
+        if (!location.empty() && locations->size() < kExternalLocationsMax) locations->insert(std::move(location));
       }
+      const Message inner = message_in(message, field);
+      if (inner != Message::kNone && names_external_data(content, inner, depth + 1, locations)) return true;
     }
     at += static_cast<std::size_t>(size);
   }
@@ -165,7 +189,13 @@ Status check_onnx_structure(std::span<const std::byte> bytes) {
 }
 
 bool may_name_external_data(std::span<const std::byte> bytes) {
-  return names_external_data(bytes, Message::kModel, 0);
+  return names_external_data(bytes, Message::kModel, 0, nullptr);
+}
+
+Locations external_data_locations(std::span<const std::byte> bytes) {
+  Locations locations;
+  names_external_data(bytes, Message::kModel, 0, &locations);
+  return locations;
 }
 
 }  // namespace latebind::core

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <span>
+#include <string>
 
 #include "core/status.h"
 
@@ -16,5 +18,10 @@ namespace latebind::core {
 // False when no tensor of the model, in whatever graph, has its data in another file. Looks at the tensors' fields, not
 // at their data; true also for what is damaged or nested too deeply to tell.
 [[nodiscard]] bool may_name_external_data(std::span<const std::byte> bytes);
+
+// The files, at most kExternalLocationsMax, that tensors of the model name as the place of their data: as it has them,
+// relative to its own. As far as the model can be read.
+inline constexpr std::size_t kExternalLocationsMax = 256;
+[[nodiscard]] std::set<std::string> external_data_locations(std::span<const std::byte> bytes);
 
 }  // namespace latebind::core

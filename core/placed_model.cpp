@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <new>
-#include <system_error>
 #include <utility>
 
 #include "core/log.h"
 #include "core/placed_model_state.h"
-#include "core/platform/detached_thread.h"
 
 namespace latebind::core {
 namespace {
@@ -20,22 +17,11 @@ bool same_tensors(std::span<const TensorInfo> a, std::span<const TensorInfo> b) 
   });
 }
 
-// True for what is wrong with the caller's model, blob or options. A blob is of the environment by its number, but
-// nothing but another library makes it fit.
-bool is_of_the_model(StatusCode code) {
-  return band_of(code) == StatusBand::kCaller || code == StatusCode::kIncompatibleBlob;
-}
-
 }  // namespace
 
-// True when another device may succeed where this one failed, and this one later.
-bool is_device_fault(const Status& status) {
-  if (status.ok() || is_of_the_model(status.code())) return false;
-  return band_of(status.code()) != StatusBand::kResource || status.code() == StatusCode::kDeviceFailed ||
-         status.code() == StatusCode::kOutOfMemory;
-}
-
-Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates) {
+Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates, const Cancellation& cancellation) {
+  RunOptions limits;
+  limits.cancellation = cancellation;
   std::vector<StatusCode> load_codes;
   bool placed = false;
   for (Placement::Candidate& candidate : candidates) {
@@ -53,7 +39,8 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates) {
     const std::string name = candidate.device->id();
     Slot& slot = slots_.emplace_back(name, std::move(candidate.device), options_.breaker);
     if (placed) continue;
-    const auto loaded = load(slot, false);
+    const auto loaded = load(slot, false, limits);
+    if (is_of_the_call(loaded.status())) return loaded.status();
     if (loaded.ok()) {
       placed = true;
       continue;
@@ -63,7 +50,6 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates) {
     if (is_device_fault(loaded.status())) {
       slot.has_failed.store(true, std::memory_order_relaxed);
       slot.breaker.failed(Clock::now());
-      sample_wanted_.store(true, std::memory_order_relaxed);
     } else {
       slot.out_of_rotation = true;
     }
@@ -120,12 +106,52 @@ Status PlacedModel::State::prepare() {
   Pick picked = pick({});
   if (picked.slot == nullptr) return Status(StatusCode::kNoDevice, fmt::format("no device for {}", model_name_));
   if (!picked.executable) {
-    LB_ASSIGN_OR_RETURN(picked.executable, load(*picked.slot, false));
+    LB_ASSIGN_OR_RETURN(picked.executable, load(*picked.slot, false, {}));
   }
   return picked.executable->prepare();
 }
 
-Result<std::shared_ptr<Executable>> PlacedModel::State::load(Slot& slot, bool anew) {
+// Loads unless that is done or under way already, and waits for it: as long as `limits` say, and as long as loading may
+// take on this device. Whoever leaves, the loading goes on.
+Result<std::shared_ptr<Executable>> PlacedModel::State::load(Slot& slot, bool anew, const RunOptions& limits) {
+  RunOptions until = limits;
+  until.run_timeout = load_timeout_of(slot);
+  if (!until.is_bounded()) return load_now(slot, anew);
+  std::shared_ptr<VendorCall> call;
+  {
+    std::unique_lock lock(mutex_);
+    if (!anew && slot.executable) return slot.executable;
+    if (!slot.pending_load || slot.pending_load->has_returned()) {
+      auto started = VendorCall::start(
+          slot.name, [self = shared_from_this(), &slot, anew] { return self->load_now(slot, anew).status(); });
+      if (!started.ok()) {
+        if (limits.is_bounded()) return started.status();
+        lock.unlock();
+        return load_now(slot, anew);
+      }
+      slot.pending_load = *std::move(started);
+    }
+    call = slot.pending_load;
+  }
+  switch (call->wait(until)) {
+    case VendorCall::End::kReturned:
+      break;
+    case VendorCall::End::kDeadline:
+      return Status(StatusCode::kDeadlineExceeded,
+                    fmt::format("{} was still loading {} at the deadline", slot.name, model_name_));
+    case VendorCall::End::kCancelled:
+      return Status(StatusCode::kCancelled, fmt::format("cancelled while {} was loading {}", slot.name, model_name_));
+    case VendorCall::End::kTimeout:
+      return Status(StatusCode::kDeviceFailed, fmt::format("{} did not finish loading {} within {} ms", slot.name,
+                                                           model_name_, until.run_timeout->count()));
+  }
+  LB_RETURN_IF_ERROR(call->status());
+  const std::lock_guard lock(mutex_);
+  return slot.executable;
+}
+
+// Takes as long as the vendor does.
+Result<std::shared_ptr<Executable>> PlacedModel::State::load_now(Slot& slot, bool anew) {
   const LogHold hold;
   const std::lock_guard loading(slot.loading);
   if (!anew) {
@@ -149,87 +175,6 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load(Slot& slot, bool an
   return executable;
 }
 
-// As load(), but a compiler that takes its time, or for ever, keeps nobody beyond his deadline.
-Result<std::shared_ptr<Executable>> PlacedModel::State::load_until(Slot& slot,
-                                                                   const std::optional<Clock::time_point>& deadline) {
-  if (!deadline) return load(slot, false);
-  std::unique_lock lock(mutex_);
-  if (slot.executable) return slot.executable;
-  if (!slot.pending_load) {
-    slot.pending_load = std::make_shared<PendingLoad>();
-    try {
-      platform::run_detached([self = shared_from_this(), &slot, pending = slot.pending_load] {
-        Result<std::shared_ptr<Executable>> outcome = Status(StatusCode::kOutOfMemory, "no memory left for loading");
-        try {
-          outcome = self->load(slot, false);
-        } catch (const std::bad_alloc&) {  // nobody above would catch it
-        }
-        const std::lock_guard done(self->mutex_);
-        pending->outcome = std::move(outcome);
-        slot.pending_load = nullptr;
-        self->loaded_.notify_all();
-      });
-    } catch (const std::system_error&) {
-      // The system has no thread to give.
-      slot.pending_load = nullptr;
-      lock.unlock();
-      return load(slot, false);
-    }
-  }
-  const auto pending = slot.pending_load;
-  if (loaded_.wait_until(lock, *deadline, [&] { return pending->outcome.has_value(); })) return *pending->outcome;
-  return Status(StatusCode::kDeadlineExceeded,
-                fmt::format("{} was still loading {} at the deadline", slot.name, model_name_));
-}
-
-// For good: the device works, and will never take this model or these options.
-void PlacedModel::State::refused(Slot& slot, const Status& status) {
-  const std::lock_guard lock(mutex_);
-  slot.out_of_rotation = true;
-  slot.refusal = PlacementStep::refused(slot.name, status);
-  changed();
-}
-
-// `openings`: of the slot's breaker, when what failed began. `inputs`: what it failed on, or null when it was no
-// request that failed.
-void PlacedModel::State::failed(Slot& slot, std::uint64_t openings, const Status& status,
-                                const std::span<const TensorView>* inputs) {
-  auto sample = inputs != nullptr && slot.breaker.is_closed() ? RequestSample::of(*inputs) : nullptr;
-  {
-    const std::lock_guard lock(mutex_);
-    const bool opened = slot.breaker.failed_since(openings, Clock::now());
-    if (!opened && slot.breaker.openings() != openings) return;  // judged since
-    slot.has_failed.store(true, std::memory_order_relaxed);
-    slot.refusal = PlacementStep::refused(slot.name, status);
-    changed();
-    if (!opened) return;
-    if (sample) slot.sample = std::move(sample);
-    if (!slot.sample) sample_wanted_.store(true, std::memory_order_relaxed);
-  }
-  log(LogLevel::kWarning, fmt::format("{} rests after a failure: {}", slot.name, status.to_string()));
-  ensure_prober();
-}
-
-void PlacedModel::State::succeeded(Slot& slot, std::uint64_t openings) {
-  bool rested = false;
-  {
-    const std::lock_guard lock(mutex_);
-    rested = !slot.breaker.is_closed();
-    if (!slot.breaker.succeeded_since(openings)) return;
-    slot.has_failed.store(false, std::memory_order_relaxed);
-    slot.refusal.reset();
-    slot.sample = nullptr;
-    changed();
-  }
-  if (rested) log(LogLevel::kWarning, fmt::format("{} works again", slot.name));
-}
-
-// Under mutex_: every attestation may have to tell another story now.
-void PlacedModel::State::changed() {
-  for (Slot& slot : slots_)
-    slot.attestation = nullptr;
-}
-
 std::vector<PlacementStep> PlacedModel::State::refusals() const {
   std::vector<PlacementStep> steps;
   for (const Slot& slot : slots_) {
@@ -247,6 +192,15 @@ std::optional<std::chrono::milliseconds> PlacedModel::State::run_timeout_of(cons
   return kAcceleratorRunTimeout;
 }
 
+std::optional<std::chrono::milliseconds> PlacedModel::State::load_timeout_of(const Slot& slot) const {
+  if (options_.load_timeout) {
+    if (options_.load_timeout->count() == 0) return std::nullopt;
+    return options_.load_timeout;
+  }
+  if (slot.device->kind == DeviceKind::kCpu) return std::nullopt;
+  return kAcceleratorLoadTimeout;
+}
+
 PlacedModel::PlacedModel(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
 PlacedModel::~PlacedModel() {
@@ -255,9 +209,10 @@ PlacedModel::~PlacedModel() {
 
 Result<std::shared_ptr<PlacedModel>> PlacedModel::place(std::string model_name, const Placement& placement,
                                                         std::vector<Placement::Candidate> candidates, Loader load,
-                                                        bool strict, const FailoverOptions& options) {
+                                                        bool strict, const FailoverOptions& options,
+                                                        const Cancellation& cancellation) {
   auto state = std::make_shared<State>(std::move(model_name), placement.text(), std::move(load), strict, options);
-  LB_RETURN_IF_ERROR(state->place(std::move(candidates)));
+  LB_RETURN_IF_ERROR(state->place(std::move(candidates), cancellation));
   if (options.warm_standby && !strict) state->start_standby();
   return std::shared_ptr<PlacedModel>(new PlacedModel(std::move(state)));
 }

@@ -1,9 +1,9 @@
 // PlacedModel: a model on the first device of its placement that works, with the others behind it.
 //
-// A request that fails for a reason that is the device's, not the caller's, is answered by the next candidate, and the
-// failed one rests behind a breaker. While it rests a thread in the background probes it with a real inference (the
-// inputs that it failed on) and takes it back when it works. When every candidate rests, requests try them all the
-// same, in order: a device that might work is better than an error that is certain.
+// A request that fails for a reason that may be the device's is answered by the next candidate. A device that then
+// fails on a small request of our own, too, rests behind a breaker: a thread in the background probes it with such
+// requests and takes it back when it works. When every candidate rests, requests try them all the same, in order: a
+// device that might work is better than an error that is certain. Nothing of a caller's is kept or run again.
 //
 // Thread-safe. Candidates after the first are loaded when they are first needed, unless `warm_standby` asks for it.
 // Destruction does not wait for a vendor call that hangs: what it uses is kept alive until it returns.
@@ -30,11 +30,18 @@ struct FailoverOptions {
   // The longest a run may take before the device counts as hung; unset: kAcceleratorRunTimeout for devices other than
   // CPUs, none for CPUs, which are slow at worst.
   std::optional<std::chrono::milliseconds> run_timeout{};
+  // The longest that loading on a device may take before it is passed over; it goes on, and the device is used once it
+  // has. Unset: kAcceleratorLoadTimeout for devices other than CPUs, none for CPUs; 0: none.
+  std::optional<std::chrono::milliseconds> load_timeout{};
+  // The longest a device may take over a small request of our own, which is made to find out whether it works.
+  std::chrono::milliseconds answer_timeout{10'000};
   // Loads the second candidate right after the first, so that the first failover costs no load.
   bool warm_standby = false;
 };
 
 inline constexpr std::chrono::milliseconds kAcceleratorRunTimeout{60'000};
+// Compilers for NPUs take minutes for a large model.
+inline constexpr std::chrono::milliseconds kAcceleratorLoadTimeout{300'000};
 
 class PlacedModel {
  public:
@@ -42,9 +49,11 @@ class PlacedModel {
 
   // Loads the first candidate that works. `strict`: the first one or nothing (kStrictFallback). `model_name` and
   // `placement` are for messages. `load` is kept, with whatever it refers to, for candidates that are needed later.
+  // kCancelled when that is requested meanwhile.
   static Result<std::shared_ptr<PlacedModel>> place(std::string model_name, const Placement& placement,
                                                     std::vector<Placement::Candidate> candidates, Loader load,
-                                                    bool strict, const FailoverOptions& options);
+                                                    bool strict, const FailoverOptions& options,
+                                                    const Cancellation& cancellation = {});
   ~PlacedModel();
   PlacedModel(const PlacedModel&) = delete;
   PlacedModel& operator=(const PlacedModel&) = delete;
@@ -63,8 +72,9 @@ class PlacedModel {
   [[nodiscard]] Status prepare();
 
   // kDeadlineExceeded or kBusy when the caller's deadline passes, also while a candidate still loads; kDeviceFailed
-  // when every candidate failed, with each one's reason. What is blamed on a device: docs/decisions/0013.
-  // `answered_by`, when given, receives the attestation of the device that made this answer.
+  // when every candidate failed, with each one's reason; kInvalidArgument with the vendor's words when one of them
+  // works and only cannot compute this request. What is blamed on a device: docs/decisions/0013. `answered_by`, when
+  // given, receives the attestation of the device that made this answer.
   [[nodiscard]] Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
                                const RunOptions& options = {},
                                std::shared_ptr<const Attestation>* answered_by = nullptr);

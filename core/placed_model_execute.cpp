@@ -1,117 +1,129 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
-#include "core/log.h"
 #include "core/placed_model_state.h"
 
 namespace latebind::core {
 namespace {
 
-// A caller's deadline is his own affair. But when so many requests in a row, each with that much time for its run, did
-// not come back before theirs, an accelerator hangs: it is probed, and rests meanwhile.
+// A caller's deadline is his own affair. But when so many requests in a row, each with that much time, did not come
+// back before theirs, an accelerator may hang: it is asked.
 constexpr unsigned kLateRunsToSuspect = 3;
 constexpr std::chrono::milliseconds kTimeForAnyRun{1'000};
 
 // Windows ends a wait up to a tick of its clock before the time that was asked for.
 constexpr std::chrono::milliseconds kTick{16};
 
+// The vendor's words about a request that no device could compute, while the one that said this computes others.
+Status request_is_at_fault(std::string_view device, const Status& status) {
+  std::string message = fmt::format("{} works, and could not compute this request: {}", device, status.message());
+  if (!status.vendor_code()) return {StatusCode::kInvalidArgument, std::move(message)};
+  return Status::from_vendor(StatusCode::kInvalidArgument, std::move(message), *status.vendor_code(),
+                             std::string(status.vendor_text()));
+}
+
 }  // namespace
+
+// When the request that is let through to a device that rests tells nothing about it, the next one may.
+class PlacedModel::State::Trial {
+ public:
+  Trial(State& state, const Pick& pick)
+      : state_(state), slot_(pick.trial ? pick.slot : nullptr), seen_(pick.openings) {}
+  Trial(const Trial&) = delete;
+  Trial& operator=(const Trial&) = delete;
+  ~Trial() {
+    if (slot_ != nullptr) state_.want_request(*slot_, seen_);
+  }
+
+ private:
+  State& state_;
+  Slot* const slot_;
+  const std::uint64_t seen_;
+};
 
 Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
                                    const RunOptions& options, std::shared_ptr<const Attestation>* answered_by) {
-  std::vector<const Slot*> tried;  // allocates only after a failure
-  std::vector<PlacementStep> failures;
-  std::size_t unable = 0;  // of them, those that work and can not do what this request asks
-  Status first_unable;
+  std::vector<Miss> misses;  // allocates only after a failure
   for (;;) {
-    Pick picked = pick(tried);
-    if (picked.slot == nullptr) break;
+    Pick picked = pick(misses);
+    if (picked.slot == nullptr) return nobody_answered(misses);
     Slot& slot = *picked.slot;
+    const Trial trial(*this, picked);
     if (!picked.executable) {
-      auto loaded = load_until(slot, options.deadline);
+      auto loaded = load(slot, false, options);
       if (!loaded.ok()) {
-        // The caller's deadline passed while the device was still loading, which goes on.
-        if (loaded.status().code() == StatusCode::kDeadlineExceeded) return loaded.status();
+        // The caller's time was up while the device was still loading, which goes on.
+        if (is_of_the_call(loaded.status())) return loaded.status();
         if (is_device_fault(loaded.status())) {
-          failed(slot, picked.openings, loaded.status(), &inputs);
+          failed(slot, picked.openings, loaded.status());
         } else {
           refused(slot, loaded.status());
         }
-        failures.push_back(PlacementStep::refused(slot.name, loaded.status()));
-        tried.push_back(&slot);
+        misses.push_back({&slot, picked.openings, Miss::Kind::kNotLoaded, loaded.status()});
         continue;
       }
       picked.executable = *std::move(loaded);
     }
-    OutOfTime out_of_time = OutOfTime::kNobody;
-    Status status = run(slot, *picked.executable, inputs, outputs, options, out_of_time);
+    const auto began = Clock::now();
+    Status status = run(slot, *picked.executable, inputs, outputs, options);
     if (status.ok()) {
-      if (slot.has_failed.load(std::memory_order_relaxed)) succeeded(slot, picked.openings);
-      if (slot.late_runs.load(std::memory_order_relaxed) != 0) slot.late_runs.store(0, std::memory_order_relaxed);
-      if (sample_wanted_.load(std::memory_order_relaxed)) keep_sample(inputs);
+      answered(picked, inputs, misses);
       if (answered_by != nullptr) {
         auto now = picked.attestation ? picked.attestation : attestation_of(slot, *picked.executable);
-        std::ranges::move(failures, std::back_inserter(picked.passed_over));
+        for (const Miss& miss : misses)
+          picked.passed_over.push_back(PlacementStep::refused(miss.slot->name, miss.status));
         *answered_by = picked.passed_over.empty() ? std::move(now) : as_met(*now, picked.passed_over);
       }
       return status;
     }
-    if (out_of_time == OutOfTime::kImpatientCaller) return status;
-    if (out_of_time == OutOfTime::kCaller) {
-      if (slot.late_runs.fetch_add(1, std::memory_order_relaxed) + 1 >= kLateRunsToSuspect) {
-        slot.late_runs.store(0, std::memory_order_relaxed);
-        failed(slot, picked.openings,
-               Status(StatusCode::kDeviceFailed,
-                      fmt::format("seems to hang: {} requests in a row were not answered by their deadlines",
-                                  kLateRunsToSuspect)),
-               &inputs);
+    if (picked.trial && (is_device_fault(status) || status.code() == StatusCode::kDeadlineExceeded)) {
+      failed(slot, picked.openings, status);
+    }
+    switch (status.code()) {
+      case StatusCode::kDeadlineExceeded:
+        if (slot.device->kind != DeviceKind::kCpu && options.deadline && *options.deadline - began >= kTimeForAnyRun &&
+            slot.late_runs.fetch_add(1, std::memory_order_relaxed) + 1 >= kLateRunsToSuspect) {
+          suspect(slot);
+        }
+        return status;
+      case StatusCode::kBusy:
+        if (slot.device->kind != DeviceKind::kCpu) suspect(slot);
+        return status;
+      case StatusCode::kUnsupported:
+        misses.push_back({&slot, picked.openings, Miss::Kind::kUnable, std::move(status)});
+        break;
+      default: {
+        if (!is_device_fault(status)) return status;
+        misses.push_back({&slot, picked.openings, Miss::Kind::kFailed, std::move(status)});
+        const auto limit = run_timeout_of(slot);
+        judge(misses.back(), *picked.executable, options, limit && Clock::now() + kTick >= began + *limit);
       }
-      return status;
     }
-    if (status.code() == StatusCode::kBusy && out_of_time == OutOfTime::kDevice) {
-      // It waited as long for a request as a run may take, which says nothing about the device: once more, unless
-      // those who had the requests found that it hangs.
-      if (slot.breaker.is_closed()) continue;
-    } else if (is_device_fault(status)) {
-      failed(slot, picked.openings, status, &inputs);
-    } else if (status.code() == StatusCode::kUnsupported) {
-      if (unable++ == 0) first_unable = status;
-    } else {
-      return status;
-    }
-    failures.push_back(PlacementStep::refused(slot.name, status));
-    tried.push_back(&slot);
   }
-  if (unable > 0 && unable == failures.size()) return first_unable;
-  return Status(StatusCode::kDeviceFailed, fmt::format("{}{} failed on every device that it may run on: {}",
-                                                       strict_ ? "strict: " : "", model_name_, listed(failures)));
 }
 
-// The first candidate that is thought to work and was not tried; when none is left, the first that rests.
-PlacedModel::State::Pick PlacedModel::State::pick(const std::vector<const Slot*>& tried) {
+// The first candidate that is thought to work and was not tried, or one before it that waits for a request to be tried
+// with; when none is left, the first that rests.
+PlacedModel::State::Pick PlacedModel::State::pick(const std::vector<Miss>& misses) {
   const auto usable = [&](const Slot& slot) {
-    return !slot.out_of_rotation && std::ranges::find(tried, &slot) == tried.end();
+    return !slot.out_of_rotation && std::ranges::find(misses, &slot, &Miss::slot) == misses.end();
   };
   Pick pick;
   {
     const std::lock_guard lock(mutex_);
-    for (Slot& slot : slots_) {
-      if (usable(slot) && slot.breaker.is_closed()) {
-        pick = {&slot, slot.breaker.openings(), slot.executable, slot.attestation, {}};
-        break;
+    const auto take_first = [&](const auto& wanted) {
+      const auto found = std::ranges::find_if(slots_, [&](const Slot& slot) { return usable(slot) && wanted(slot); });
+      if (found != slots_.end()) {
+        pick = {&*found, found->breaker.openings(), found->wants_request, found->executable, found->attestation, {}};
       }
+      return found != slots_.end();
+    };
+    if (!take_first([](const Slot& slot) { return slot.breaker.is_closed() || slot.wants_request; })) {
+      (void)take_first([](const Slot&) { return true; });
     }
-    if (pick.slot == nullptr) {
-      for (Slot& slot : slots_) {
-        if (usable(slot)) {
-          pick = {&slot, slot.breaker.openings(), slot.executable, slot.attestation, {}};
-          break;
-        }
-      }
-    }
+    if (pick.trial) pick.slot->wants_request = false;
     if (pick.slot != nullptr && !pick.executable) {
       for (const Slot& slot : slots_) {
         if (&slot == pick.slot) break;
@@ -121,6 +133,38 @@ PlacedModel::State::Pick PlacedModel::State::pick(const std::vector<const Slot*>
   }
   if (pick.executable && !pick.attestation) pick.attestation = attestation_of(*pick.slot, *pick.executable);
   return pick;
+}
+
+void PlacedModel::State::answered(const Pick& by, std::span<const TensorView> inputs, const std::vector<Miss>& misses) {
+  Slot& slot = *by.slot;
+  remember_shapes(slot, inputs);
+  if (slot.has_failed.load(std::memory_order_relaxed)) succeeded(slot, by.openings);
+  if (slot.late_runs.load(std::memory_order_relaxed) != 0) slot.late_runs.store(0, std::memory_order_relaxed);
+  if (!slot.has_answered.load(std::memory_order_relaxed)) slot.has_answered.store(true, std::memory_order_relaxed);
+  // What could not be asked and did not compute what this device did is at fault.
+  for (const Miss& miss : misses) {
+    if (miss.kind == Miss::Kind::kFailed && miss.answer == Answer::kNotAskable) {
+      failed(*miss.slot, miss.openings, miss.status);
+    }
+  }
+}
+
+Status PlacedModel::State::nobody_answered(const std::vector<Miss>& misses) const {
+  using Kind = Miss::Kind;
+  if (!misses.empty() && std::ranges::all_of(misses, [](const Miss& miss) { return miss.kind == Kind::kUnable; })) {
+    return misses.front().status;
+  }
+  for (const Miss& miss : misses) {
+    if (miss.kind != Kind::kFailed || miss.answer != Answer::kWorks) continue;
+    // There may be memory for it later.
+    if (miss.status.code() == StatusCode::kOutOfMemory) return miss.status;
+    return request_is_at_fault(miss.slot->name, miss.status);
+  }
+  std::vector<PlacementStep> steps;
+  for (const Miss& miss : misses)
+    steps.push_back(PlacementStep::refused(miss.slot->name, miss.status));
+  return Status(StatusCode::kDeviceFailed, fmt::format("{}{} failed on every device that it may run on: {}",
+                                                       strict_ ? "strict: " : "", model_name_, listed(steps)));
 }
 
 std::shared_ptr<const Attestation> PlacedModel::State::attestation_of(Slot& slot, const Executable& executable) {
@@ -160,41 +204,10 @@ std::shared_ptr<const Attestation> PlacedModel::State::as_met(const Attestation&
 }
 
 Status PlacedModel::State::run(const Slot& slot, Executable& executable, std::span<const TensorView> inputs,
-                               std::span<OutputTensor> outputs, const RunOptions& options,
-                               OutOfTime& out_of_time) const {
-  RunOptions attempt = options;
-  OutOfTime first = OutOfTime::kImpatientCaller;
-  if (options.deadline && slot.device->kind != DeviceKind::kCpu && *options.deadline - Clock::now() >= kTimeForAnyRun) {
-    first = OutOfTime::kCaller;
-  }
-  if (const auto timeout = run_timeout_of(slot)) {
-    const auto limit = Clock::now() + *timeout;
-    if (!attempt.deadline || limit < *attempt.deadline) {
-      attempt.deadline = limit;
-      first = OutOfTime::kDevice;
-    }
-  }
-  Status status = executable.execute(inputs, outputs, attempt);
-  if (status.code() != StatusCode::kDeadlineExceeded && status.code() != StatusCode::kBusy) return status;
-  if (status.code() == StatusCode::kBusy) {
-    if (attempt.deadline && Clock::now() + kTick >= *attempt.deadline) {
-      // It never ran, which is nobody's fault but the crowd's.
-      out_of_time = first == OutOfTime::kDevice ? first : OutOfTime::kImpatientCaller;
-    }
-    return status;
-  }
-  out_of_time = first;
-  if (first != OutOfTime::kDevice) return status;
-  return Status(StatusCode::kDeviceFailed, fmt::format("hung: {}", status.message()));
-}
-
-void PlacedModel::State::keep_sample(std::span<const TensorView> inputs) {
-  if (!sample_wanted_.exchange(false, std::memory_order_relaxed)) return;
-  const auto sample = RequestSample::of(inputs);
-  const std::lock_guard lock(mutex_);
-  for (Slot& slot : slots_) {
-    if (!slot.sample && !slot.breaker.is_closed()) slot.sample = sample;
-  }
+                               std::span<OutputTensor> outputs, const RunOptions& options) const {
+  RunOptions limited = options;
+  limited.run_timeout = run_timeout_of(slot);
+  return executable.execute(inputs, outputs, limited);
 }
 
 }  // namespace latebind::core

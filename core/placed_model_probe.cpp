@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <system_error>
+#include <exception>
 #include <utility>
 
 #include "core/placed_model_state.h"
@@ -7,11 +7,11 @@
 namespace latebind::core {
 namespace {
 
-// How long a probe may run on a device that has no run timeout.
-constexpr std::chrono::milliseconds kProbeTimeout{60'000};
-
 // How long destruction waits for a probe that is inside a vendor call.
 constexpr std::chrono::milliseconds kShutdownPatience{2'000};
+
+// How long the background waits before it goes on when it had no memory to work with.
+constexpr std::chrono::milliseconds kAfterException{1'000};
 
 }  // namespace
 
@@ -22,8 +22,8 @@ void PlacedModel::State::ensure_prober() {
     try {
       prober_ = std::thread([self = shared_from_this()] { self->probe_for_ever(); });
       prober_running_ = true;
-    } catch (const std::system_error&) {
-      return;  // no thread to give: the next failure tries again
+    } catch (const std::exception&) {
+      return;  // no thread or no memory to give: the next failure tries again
     }
   }
   wake_.notify_all();
@@ -40,86 +40,109 @@ void PlacedModel::State::start_standby() {
 void PlacedModel::State::probe_for_ever() {
   std::unique_lock lock(mutex_);
   while (!stop_) {
-    if (standby_wanted_) {
-      standby_wanted_ = false;
-      const auto active = std::ranges::find_if(slots_, [](const Slot& slot) { return slot.executable != nullptr; });
-      const auto next = active == slots_.end() ? active : std::find_if(active + 1, slots_.end(), [](const Slot& slot) {
-        return !slot.out_of_rotation;
-      });
-      if (next != slots_.end()) {
-        lock.unlock();
-        const auto openings = next->breaker.openings();
-        if (const auto loaded = load(*next, false); !loaded.ok()) {
-          if (is_device_fault(loaded.status())) {
-            failed(*next, openings, loaded.status(), nullptr);
-          } else {
-            refused(*next, loaded.status());
-          }
-        }
-        lock.lock();
-        continue;
-      }
-    }
-    Slot* due = nullptr;
-    std::optional<Clock::time_point> earliest;
-    const auto now = Clock::now();
-    for (Slot& slot : slots_) {
-      if (slot.out_of_rotation) continue;
-      const auto when = slot.breaker.probe_due();
-      if (!when) continue;
-      if (*when <= now) {
-        due = &slot;
-        break;
-      }
-      if (!earliest || *when < *earliest) earliest = when;
-    }
-    if (due != nullptr && due->breaker.begin_probe(now)) {
-      const auto openings = due->breaker.openings();
-      lock.unlock();
-      const Status status = probe(*due);
-      if (status.ok()) {
-        succeeded(*due, openings);
-      } else {
-        failed(*due, openings, status, nullptr);
-      }
-      lock.lock();
-    } else if (earliest) {
-      wake_.wait_until(lock, *earliest);
-    } else {
-      wake_.wait(lock);
+    try {
+      probe_next(lock);
+    } catch (const std::exception&) {  // no memory left just now
+      if (!lock.owns_lock()) lock.lock();
+      wake_.wait_for(lock, kAfterException, [&] { return stop_; });
     }
   }
   prober_running_ = false;
   stopped_.notify_all();
 }
 
-// A real inference on what the device failed on; a second try with the model loaded anew, because a device that was
-// reset forgets what was on it. One that hangs is not given a second run to hang on.
-Status PlacedModel::State::probe(Slot& slot) {
+// Does one thing that is due, or waits until there is one. `lock` is on mutex_, and is held on return.
+void PlacedModel::State::probe_next(std::unique_lock<std::mutex>& lock) {
+  if (standby_wanted_) {
+    standby_wanted_ = false;
+    const auto active = std::ranges::find_if(slots_, [](const Slot& slot) { return slot.executable != nullptr; });
+    const auto next = active == slots_.end() ? active : std::find_if(active + 1, slots_.end(), [](const Slot& slot) {
+      return !slot.out_of_rotation;
+    });
+    if (next != slots_.end()) {
+      lock.unlock();
+      load_standby(*next);
+      lock.lock();
+      return;
+    }
+  }
+  if (const auto suspected = std::ranges::find_if(slots_, &Slot::suspected); suspected != slots_.end()) {
+    suspected->suspected = false;
+    lock.unlock();
+    question_suspect(*suspected);
+    lock.lock();
+    return;
+  }
+  std::optional<Clock::time_point> earliest;
+  const auto now = Clock::now();
+  for (Slot& slot : slots_) {
+    const auto due = slot.out_of_rotation ? std::nullopt : slot.breaker.probe_due();
+    if (!due) continue;
+    if (slot.breaker.begin_probe(now)) {
+      lock.unlock();
+      try {
+        probe(slot, slot.breaker.openings());
+      } catch (...) {
+        slot.breaker.failed(Clock::now());
+        throw;
+      }
+      lock.lock();
+      return;
+    }
+    if (!earliest || *due < *earliest) earliest = due;
+  }
+  if (earliest) {
+    wake_.wait_until(lock, *earliest);
+  } else {
+    wake_.wait(lock);
+  }
+}
+
+void PlacedModel::State::load_standby(Slot& slot) {
+  const auto openings = slot.breaker.openings();
+  const auto loaded = load(slot, false, {});
+  if (loaded.ok()) return;
+  if (is_device_fault(loaded.status())) {
+    failed(slot, openings, loaded.status());
+  } else {
+    refused(slot, loaded.status());
+  }
+}
+
+// A real inference on values of our own; a second try with the model loaded anew, because a device that was reset
+// forgets what was on it. One that hangs is not given a second run to hang on. Where there is nothing to ask with, the
+// next request is let through.
+void PlacedModel::State::probe(Slot& slot, std::uint64_t openings) {
   std::shared_ptr<Executable> executable;
-  std::shared_ptr<const RequestSample> sample;
   {
     const std::lock_guard lock(mutex_);
     executable = slot.executable;
-    sample = slot.sample;
   }
-  const auto try_once = [&](Executable& on) -> Status {
-    if (!sample) return {};
-    std::vector<OutputTensor> outputs(outputs_.size());
-    RunOptions options;
-    options.deadline = Clock::now() + run_timeout_of(slot).value_or(kProbeTimeout);
-    Status status = on.execute(sample->views(), outputs, options);
-    if (status.code() != StatusCode::kDeadlineExceeded) return status;
-    return status.with_context("hung when it was probed");
-  };
-  if (executable && sample) {
-    Status status = try_once(*executable);
-    if (status.ok() || status.code() == StatusCode::kDeadlineExceeded || status.code() == StatusCode::kBusy) {
-      return status;
+  Status said;
+  Answer answer = Answer::kNotAskable;
+  if (executable) answer = ask(slot, *executable, {}, &said);
+  if (answer == Answer::kFails || answer == Answer::kNotAskable) {
+    auto loaded = load(slot, true, {});
+    if (!loaded.ok()) {
+      failed(slot, openings, loaded.status());
+      return;
     }
+    answer = ask(slot, **loaded, {}, &said);
   }
-  LB_ASSIGN_OR_RETURN(executable, load(slot, true));
-  return try_once(*executable);
+  switch (answer) {
+    case Answer::kWorks:
+      succeeded(slot, openings);
+      return;
+    case Answer::kNotAskable:
+      want_request(slot, openings);
+      return;
+    case Answer::kFails:
+    case Answer::kNone:
+      failed(slot, openings, said);
+      return;
+    case Answer::kHangs:
+      failed(slot, openings, said.with_context("when it was probed"));
+  }
 }
 
 void PlacedModel::State::stop() {

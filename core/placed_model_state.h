@@ -1,6 +1,6 @@
 // What is behind a PlacedModel: the candidates in their order, what is known of each, and who tries them when.
-// Internal: placed_model.cpp places and loads, placed_model_execute.cpp answers requests, placed_model_probe.cpp is the
-// thread in the background.
+// Internal: placed_model.cpp places and loads, placed_model_execute.cpp answers requests, placed_model_blame.cpp finds
+// out whose fault a failure was, placed_model_probe.cpp is the thread in the background.
 //
 // Lock order: a slot's `loading`, then mutex_. No vendor is called under mutex_.
 #pragma once
@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,11 +19,14 @@
 #include <vector>
 
 #include "core/placed_model.h"
-#include "core/request_sample.h"
+#include "core/vendor_call.h"
 
 namespace latebind::core {
 
-// True when another device may succeed where this one failed.
+// True for what is wrong with the caller's model, blob or options. A blob is of the environment by its number, but
+// nothing but another library makes it fit.
+[[nodiscard]] bool is_of_the_model(StatusCode code);
+// True when another device may succeed where this one failed, and this one later.
 [[nodiscard]] bool is_device_fault(const Status& status);
 
 class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::State> {
@@ -36,7 +40,7 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
         strict_(strict),
         options_(options) {}
 
-  Status place(std::vector<Placement::Candidate> candidates);
+  Status place(std::vector<Placement::Candidate> candidates, const Cancellation& cancellation);
   Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs, const RunOptions& options,
                  std::shared_ptr<const Attestation>* answered_by);
   std::shared_ptr<const Attestation> attestation();
@@ -49,11 +53,6 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   [[nodiscard]] std::span<const TensorInfo> outputs() const { return outputs_; }
 
  private:
-  // A load that requests with deadlines wait for.
-  struct PendingLoad {
-    std::optional<Result<std::shared_ptr<Executable>>> outcome;  // guarded by State::mutex_
-  };
-
   // One place in the order: a device, or a refusal that stands there for ever.
   struct Slot {
     Slot(std::string slot_name, std::optional<Device> slot_device, const BreakerPolicy& policy)
@@ -62,45 +61,83 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
     const std::string name;
     const std::optional<Device> device;
     Breaker breaker;
-    std::atomic<bool> has_failed{false};  // since it last worked
-    std::atomic<unsigned> late_runs{0};   // in a row
-    std::mutex loading;                   // held while this slot's executable is made
+    std::atomic<bool> has_failed{false};    // since it last worked
+    std::atomic<unsigned> late_runs{0};     // in a row
+    std::atomic<bool> has_answered{false};  // since it was last suspected
+    // Elements of known_shapes, so that a run that is no smaller takes no lock for them.
+    std::atomic<std::size_t> known_elements{std::numeric_limits<std::size_t>::max()};
+    std::mutex loading;  // held while this slot's executable is made
     // Guarded by State::mutex_.
     bool out_of_rotation = false;          // refused for good
     std::optional<PlacementStep> refusal;  // why it is passed over; nothing while it works
     std::shared_ptr<Executable> executable;
-    std::shared_ptr<const Attestation> attestation;  // made when first asked for after a change
-    std::shared_ptr<const RequestSample> sample;     // what it is probed with: what it failed on, or a later request
-    std::shared_ptr<PendingLoad> pending_load;       // in a thread of its own
+    std::shared_ptr<const Attestation> attestation;          // made when first asked for after a change
+    std::shared_ptr<const std::vector<Shape>> known_shapes;  // inputs of the smallest run that it has computed
+    std::shared_ptr<VendorCall> pending_load;                // the last one that somebody waited for with a limit
+    bool suspected = false;                                  // requests were late on it: to be asked in the background
+    Clock::time_point suspected_last{};
+    bool wants_request = false;  // it rests and there is nothing to ask it with: the next request is let through
   };
 
   struct Pick {
     Slot* slot = nullptr;
     std::uint64_t openings = 0;  // of the slot's breaker, when it was picked
+    bool trial = false;          // the device rests, and this request is the one that is let through
     std::shared_ptr<Executable> executable;
     std::shared_ptr<const Attestation> attestation;
     std::vector<PlacementStep> passed_over;  // when the executable is still to be loaded
   };
 
-  // Whose time was up, when a run ended for lack of it.
-  enum class OutOfTime { kNobody, kImpatientCaller, kCaller, kDevice };
+  // What a device said when it was asked with made-up values in shapes that it has computed before.
+  enum class Answer {
+    kWorks,
+    kFails,
+    kHangs,
+    kNone,        // it was too busy, or the caller's time was up
+    kNotAskable,  // no shapes are known
+  };
 
-  Pick pick(const std::vector<const Slot*>& tried);
+  class Trial;
+
+  // A candidate that did not answer a request.
+  struct Miss {
+    enum class Kind { kNotLoaded, kUnable, kFailed };
+
+    Slot* slot = nullptr;
+    std::uint64_t openings = 0;  // as in Pick
+    Kind kind = Kind::kFailed;
+    Status status;
+    Answer answer = Answer::kNone;  // of kFailed
+  };
+
+  Pick pick(const std::vector<Miss>& misses);
+  Status run(const Slot& slot, Executable& executable, std::span<const TensorView> inputs,
+             std::span<OutputTensor> outputs, const RunOptions& options) const;
+  void answered(const Pick& by, std::span<const TensorView> inputs, const std::vector<Miss>& misses);
+  [[nodiscard]] Status nobody_answered(const std::vector<Miss>& misses) const;
+
+  Answer ask(const Slot& slot, Executable& executable, const RunOptions& caller, Status* said = nullptr);
+  void judge(Miss& miss, Executable& executable, const RunOptions& caller, bool hung);
+  void want_request(Slot& slot, std::uint64_t openings);
+  void remember_shapes(Slot& slot, std::span<const TensorView> inputs);
+  void suspect(Slot& slot);
+  void question_suspect(Slot& slot);
+
   std::shared_ptr<const Attestation> attestation_of(Slot& slot, const Executable& executable);
   std::shared_ptr<const Attestation> as_met(const Attestation& now, const std::vector<PlacementStep>& met) const;
-  Result<std::shared_ptr<Executable>> load(Slot& slot, bool anew);
-  Result<std::shared_ptr<Executable>> load_until(Slot& slot, const std::optional<Clock::time_point>& deadline);
-  Status run(const Slot& slot, Executable& executable, std::span<const TensorView> inputs,
-             std::span<OutputTensor> outputs, const RunOptions& options, OutOfTime& out_of_time) const;
+  Result<std::shared_ptr<Executable>> load(Slot& slot, bool anew, const RunOptions& limits);
+  Result<std::shared_ptr<Executable>> load_now(Slot& slot, bool anew);
   void refused(Slot& slot, const Status& status);
-  void failed(Slot& slot, std::uint64_t openings, const Status& status, const std::span<const TensorView>* inputs);
+  void failed(Slot& slot, std::uint64_t openings, const Status& status);
   void succeeded(Slot& slot, std::uint64_t openings);
-  void keep_sample(std::span<const TensorView> inputs);
   void changed();
   void ensure_prober();
   void probe_for_ever();
-  Status probe(Slot& slot);
+  void probe_next(std::unique_lock<std::mutex>& lock);
+  void load_standby(Slot& slot);
+  void probe(Slot& slot, std::uint64_t openings);
   [[nodiscard]] std::optional<std::chrono::milliseconds> run_timeout_of(const Slot& slot) const;
+  [[nodiscard]] std::optional<std::chrono::milliseconds> load_timeout_of(const Slot& slot) const;
   [[nodiscard]] std::vector<PlacementStep> refusals() const;
 
   // Constant after place().
@@ -113,14 +150,10 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   std::vector<TensorInfo> inputs_;
   std::vector<TensorInfo> outputs_;
 
-  // Some resting device has nothing to be probed with: the next request that succeeds leaves a copy of its inputs.
-  std::atomic<bool> sample_wanted_{false};
-
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::condition_variable wake_;
   std::condition_variable stopped_;
-  std::condition_variable loaded_;
   std::thread prober_;
   bool prober_running_ = false;
   bool stop_ = false;

@@ -179,6 +179,14 @@ std::vector<Placement::Candidate> Placement::resolve(const Registry& registry, b
       if (!offer.status.ok()) continue;  // the backend's own reason is there already
       const auto asked = registry.find(term.backend)->virtual_devices();
       const std::vector<Device> others = asked.ok() ? *asked : std::vector<Device>();
+      // What the backend itself knows of it.
+      const auto parts = registry.find(term.backend)->unavailable_parts();
+      const auto part = std::ranges::find(parts, term.device, &UnavailablePart::name);
+      if (part != parts.end()) {
+        add({std::nullopt, PlacementStep::refused(term.backend + ":" + term.device,
+                                                  Status(StatusCode::kDeviceNotFound, part->reason))});
+        continue;
+      }
       std::string why = fmt::format("no such device here; {} has {}", term.backend,
                                     offer.devices.empty() ? "none" : ids_of(offer.devices));
       if (!others.empty()) why += fmt::format("; virtual ones, to compile for, are {}", ids_of(others));

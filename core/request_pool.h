@@ -1,66 +1,87 @@
 // RequestPool: a fixed number of warm vendor requests, handed out in order of arrival.
 //
-// Thread-safe. A Lease gives its request back on every path. A request whose run failed is dropped and made anew by the
-// factory, so that the pool is never drained: when the factory fails, the place stays and the next checkout tries
-// again. The pool must outlive its leases. Waiting in one pool never blocks another.
+// Thread-safe. A Lease gives its place back on every path. A request whose run failed is dropped and made anew by the
+// factory, so that the pool is never drained: when the factory fails, or throws, the place stays and the next checkout
+// tries again. A lease may outlive the pool: what the factory refers to must be owned by it. Waiting in one pool never
+// blocks another, and the queue is bounded: beyond kWaitersMax, and four for each request, it is kBusy at once.
+//
+// A lease may be held by a vendor's call that never returns. When it has said until when the call counts as healthy
+// (calling()), and that has passed for every place, those who wait are told so instead of waiting for ever.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "core/cancellation.h"
+#include "core/executable.h"
 #include "core/result.h"
 
 namespace latebind::core {
 
 template <class Request>
 class RequestPool {
+  struct State;
+
  public:
   using Factory = std::function<Result<Request>()>;
-  using Deadline = std::optional<std::chrono::steady_clock::time_point>;
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::size_t kWaitersMax = 1024;
 
+  // One place of the pool, with its request.
   class Lease {
    public:
-    Lease(Lease&& other) noexcept : pool_(std::exchange(other.pool_, nullptr)), request_(std::move(other.request_)) {}
+    Lease(Lease&& other) noexcept
+        : state_(std::move(other.state_)), place_(other.place_), broken_(std::exchange(other.broken_, false)) {}
     Lease& operator=(Lease&&) = delete;
     ~Lease() {
-      if (pool_) pool_->give_back(broken_ ? std::nullopt : std::move(request_));
+      if (state_ != nullptr) state_->give_back(place_, broken_);
     }
 
-    Request& operator*() { return *request_; }
-    Request* operator->() { return &*request_; }
+    // Makes the request where there is none yet, which is a call into the vendor's library. Not needed after
+    // checkout().
+    [[nodiscard]] Status make() {
+      auto& request = state_->places[place_].request;
+      if (request) return {};
+      auto made = state_->factory();
+      if (!made.ok()) return made.status();
+      request.emplace(*std::move(made));
+      return {};
+    }
+    [[nodiscard]] bool has_request() const { return state_->places[place_].request.has_value(); }
+    Request& operator*() { return *state_->places[place_].request; }
+    Request* operator->() { return &**this; }
     // The request is not to be trusted any more: it is replaced instead of reused.
     void mark_broken() { broken_ = true; }
-    // Takes the request out of the pool for good (a hung vendor call owns it now); a new one will be made in its place.
-    Request release_broken() {
-      broken_ = true;
-      return std::move(*request_);
-    }
+    // The vendor is called now, and hangs when it is still at it after so long.
+    void calling(std::chrono::milliseconds timeout) { state_->calling(place_, timeout); }
 
    private:
     friend class RequestPool;
-    Lease(RequestPool* pool, Request request) : pool_(pool), request_(std::move(request)) {}
+    Lease(std::shared_ptr<State> state, std::size_t place) : state_(std::move(state)), place_(place) {}
 
-    RequestPool* pool_;
-    std::optional<Request> request_;
+    std::shared_ptr<State> state_;
+    std::size_t place_;
     bool broken_ = false;
   };
 
   // Makes no request yet; see warm(). `size` at least 1.
-  RequestPool(std::size_t size, Factory factory) : factory_(std::move(factory)), places_(size ? size : 1) {
-    idle_.resize(places_);
-  }
+  RequestPool(std::size_t size, Factory factory)
+      : state_(std::make_shared<State>(size ? size : 1, std::move(factory))) {}
 
   // Makes every request now, so that the first runs need not. Stops at the first failure.
   [[nodiscard]] Status warm() {
     std::vector<Lease> leases;
-    for (std::size_t i = 0; i < places_; ++i) {
+    leases.reserve(size());
+    for (std::size_t i = 0; i < size(); ++i) {
       auto lease = checkout({});
       if (!lease.ok()) return lease.status();
       leases.push_back(std::move(*lease));
@@ -68,69 +89,169 @@ class RequestPool {
     return {};
   }
 
-  // Waits its turn, at most until `deadline`: then kBusy. The factory's own error when a request can not be made.
-  [[nodiscard]] Result<Lease> checkout(const Deadline& deadline) {
-    std::optional<Request> request;
-    {
-      std::unique_lock lock(mutex_);
-      const std::uint64_t ticket = next_ticket_++;
-      waiting_.push_back(ticket);
-      const auto my_turn = [&] { return !idle_.empty() && waiting_.front() == ticket; };
-      bool got = true;
-      if (deadline) {
-        got = turn_.wait_until(lock, *deadline, my_turn);
-      } else {
-        turn_.wait(lock, my_turn);
-      }
-      std::erase(waiting_, ticket);
-      if (!got) {
-        turn_.notify_all();
-        return Status(StatusCode::kBusy,
-                      "all " + std::to_string(places_) + " requests of this model stayed busy until the deadline");
-      }
-      request = std::move(idle_.back());
-      idle_.pop_back();
-      if (!idle_.empty()) turn_.notify_all();
-    }
-    if (!request) {
-      auto made = factory_();
-      if (!made.ok()) {
-        give_back(std::nullopt);
-        return made.status();
-      }
-      request = *std::move(made);
-    }
-    return Lease(this, *std::move(request));
+  // Waits its turn: until the deadline, then kBusy, or until it is cancelled, then kCancelled. kDeviceFailed with
+  // "hung: ..." when every place is held by a call that hangs. The request may still have to be made: see
+  // Lease::make().
+  [[nodiscard]] Result<Lease> reserve(const RunOptions& options) {
+    LB_ASSIGN_OR_RETURN(const std::size_t place, state_->take(options));
+    return Lease(state_, place);
+  }
+  // As reserve(), with the request; else the factory's own error.
+  [[nodiscard]] Result<Lease> checkout(const RunOptions& options) {
+    LB_ASSIGN_OR_RETURN(Lease lease, reserve(options));
+    LB_RETURN_IF_ERROR(lease.make());
+    return lease;
   }
 
-  [[nodiscard]] std::size_t size() const { return places_; }
+  [[nodiscard]] std::size_t size() const { return state_->places.size(); }
   [[nodiscard]] std::size_t idle() const {
-    const std::lock_guard lock(mutex_);
-    return idle_.size();
+    const std::lock_guard lock(state_->mutex);
+    return state_->idle.size();
   }
   // Callers standing in the queue.
   [[nodiscard]] std::size_t waiting() const {
-    const std::lock_guard lock(mutex_);
-    return waiting_.size();
+    const std::lock_guard lock(state_->mutex);
+    return state_->waiting;
   }
 
  private:
-  void give_back(std::optional<Request> request) {
-    {
-      const std::lock_guard lock(mutex_);
-      idle_.push_back(std::move(request));
-    }
-    turn_.notify_all();
-  }
+  struct Place {
+    std::optional<Request> request;               // the lease's, while there is one
+    bool is_out = false;                          // guarded by State::mutex, as what follows
+    std::optional<Clock::time_point> hangs_from;  // of one that is out
+  };
 
-  const Factory factory_;
-  const std::size_t places_;
-  mutable std::mutex mutex_;
-  std::condition_variable turn_;
-  // Guarded by mutex_. An empty optional is a place whose request is still to be made.
-  std::vector<std::optional<Request>> idle_;
-  std::vector<std::uint64_t> waiting_;  // tickets in order of arrival
-  std::uint64_t next_ticket_ = 0;
+  // One who stands in the queue; on its own stack.
+  struct Waiter {
+    std::condition_variable wake;
+    std::optional<std::size_t> place;  // what it was given
+    bool told_of_hang = false;
+    Waiter* before = nullptr;
+    Waiter* after = nullptr;
+  };
+
+  struct State {
+    State(std::size_t size, Factory made_by) : factory(std::move(made_by)), places(size) {
+      idle.reserve(size);  // it never grows
+      for (std::size_t i = 0; i < size; ++i)
+        idle.push_back(i);
+    }
+
+    Result<std::size_t> take(const RunOptions& options) {
+      Waiter self;
+      // Before the lock, for it may be called at once, and goes after it.
+      const Cancellation::Watch watch(options.cancellation, [&] {
+        const std::lock_guard waking(mutex);
+        self.wake.notify_all();
+      });
+      std::unique_lock lock(mutex);
+      if (!idle.empty()) {
+        const std::size_t place = idle.back();
+        idle.pop_back();
+        places[place].is_out = true;
+        return place;
+      }
+      if (waiting >= std::max(kWaitersMax, 4 * places.size())) {
+        return Status(StatusCode::kBusy, "all " + std::to_string(places.size()) + " requests of this model are busy, " +
+                                             std::to_string(waiting) + " others wait for one");
+      }
+      join(self);
+      while (!self.place && !self.told_of_hang) {
+        if (options.cancellation.is_requested()) {
+          leave(self);
+          return Status(StatusCode::kCancelled, "the call was cancelled while it waited for a request");
+        }
+        const auto now = Clock::now();
+        if (options.deadline && *options.deadline <= now) {
+          leave(self);
+          return Status(StatusCode::kBusy, "all " + std::to_string(places.size()) +
+                                               " requests of this model stayed busy until the deadline");
+        }
+        auto until = options.deadline;
+        // The first in line watches for all of them.
+        if (const auto hang = first == &self ? all_hang_from() : std::nullopt) {
+          if (*hang <= now) {
+            tell_of_hang();
+            break;
+          }
+          until = until ? std::min(*until, *hang) : *hang;
+        }
+        if (until) {
+          (void)self.wake.wait_until(lock, *until);
+        } else {
+          self.wake.wait(lock);
+        }
+      }
+      if (self.place) return *self.place;
+      return Status(StatusCode::kDeviceFailed,
+                    "hung: none of the " + std::to_string(places.size()) + " requests of this model comes back");
+    }
+
+    void give_back(std::size_t place, bool broken) {
+      // Frees a vendor's object: not under the lock.
+      if (broken) places[place].request.reset();
+      const std::lock_guard lock(mutex);
+      places[place].hangs_from.reset();
+      if (first == nullptr) {
+        places[place].is_out = false;
+        idle.push_back(place);
+        return;
+      }
+      Waiter& next = *first;
+      leave(next);
+      next.place = place;
+      next.wake.notify_all();
+    }
+
+    void calling(std::size_t place, std::chrono::milliseconds timeout) {
+      const std::lock_guard lock(mutex);
+      places[place].hangs_from = limit_after(Clock::now(), timeout);
+      if (first != nullptr) first->wake.notify_all();
+    }
+
+    // Under mutex.
+    void join(Waiter& waiter) {
+      waiter.before = last;
+      (last != nullptr ? last->after : first) = &waiter;
+      last = &waiter;
+      ++waiting;
+    }
+    void leave(Waiter& waiter) {
+      (waiter.before != nullptr ? waiter.before->after : first) = waiter.after;
+      (waiter.after != nullptr ? waiter.after->before : last) = waiter.before;
+      --waiting;
+      if (waiter.before == nullptr && first != nullptr) first->wake.notify_all();
+    }
+    // When the last of the calls that hold a place will count as hung; nothing while one is out that may come back.
+    [[nodiscard]] std::optional<Clock::time_point> all_hang_from() const {
+      std::optional<Clock::time_point> latest;
+      for (const Place& place : places) {
+        if (!place.is_out || !place.hangs_from) return std::nullopt;
+        latest = latest ? std::max(*latest, *place.hangs_from) : *place.hangs_from;
+      }
+      return latest;
+    }
+    void tell_of_hang() {
+      while (first != nullptr) {
+        Waiter& waiter = *first;
+        leave(waiter);
+        waiter.told_of_hang = true;
+        waiter.wake.notify_all();
+      }
+    }
+
+    // Goes last, since requests are made of what it refers to.
+    const Factory factory;
+    std::vector<Place> places;  // as many for ever
+    mutable std::mutex mutex;
+    // Guarded by mutex.
+    std::vector<std::size_t> idle;
+    Waiter* first = nullptr;
+    Waiter* last = nullptr;
+    std::size_t waiting = 0;
+  };
+
+  const std::shared_ptr<State> state_;
 };
 
 }  // namespace latebind::core

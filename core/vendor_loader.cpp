@@ -20,9 +20,11 @@ std::string describe(const std::vector<SearchStep>& steps) {
 Status open_first(const VendorLibrary& wanted, System system, const SearchList& list, const OpenVendorFile& open,
                   std::vector<SearchStep>& trace) {
   trace.clear();
-  std::string failure;  // of the first file that is there
+  std::string failure;   // of the first file that is there
+  std::string left_out;  // the first one
   for (const SearchCandidate& candidate : list.candidates) {
     trace.push_back({candidate.place, candidate.source, candidate.why_not, false});
+    if (candidate.left_out && left_out.empty()) left_out = fmt::format("{} is {}", candidate.place, candidate.why_not);
     if (!candidate.why_not.empty()) continue;
     auto version = open(candidate.place);
     if (version.ok()) {
@@ -43,6 +45,7 @@ Status open_first(const VendorLibrary& wanted, System system, const SearchList& 
                                     wanted.product, list.chosen_by, failure, wanted.install_command))
         .with_details(std::move(evidence));
   }
+  if (failure.empty()) failure = left_out;
   return Status(code, fmt::format("{}: install it ({}) or set {} to the full path of {} or of its folder{}{}",
                                   failure.empty() ? fmt::format("{} is not here", wanted.product)
                                                   : fmt::format("no {} that was found can be used", wanted.product),

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "core/platform/dynamic_library.h"
@@ -93,6 +92,28 @@ std::string with_slashes(std::string path, System system) {
   return path;
 }
 
+// The value of an entry of CMake's cache: "NAME:TYPE=VALUE" in a line of its own.
+std::string_view cached_value(std::string_view cache, std::string_view entry) {
+  while (!cache.empty()) {
+    const auto end = cache.find('\n');
+    std::string_view line = cache.substr(0, end);
+    cache.remove_prefix(end == std::string_view::npos ? cache.size() : end + 1);
+    if (!line.starts_with(entry)) continue;
+    line.remove_prefix(entry.size());
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    return line;
+  }
+  return {};
+}
+
+// Whether Latebind is built in this folder: else the folder above is anybody's, as /tmp is above /tmp/unpacked.
+bool is_build_tree(const std::string& folder, const FileSystem& files) {
+  const std::string cache = files.text_of(folder + "/CMakeCache.txt");
+  const std::string place(cached_value(cache, "CMAKE_CACHEFILE_DIR:INTERNAL="));
+  return cached_value(cache, "CMAKE_PROJECT_NAME:STATIC=") == "latebind" && !place.empty() &&
+         files.is_same(place, folder);
+}
+
 class ListMaker {
  public:
   ListMaker(const VendorLibrary& wanted, const SearchFacts& facts, const FileSystem& files)
@@ -100,12 +121,15 @@ class ListMaker {
 
   SearchList make() && {
     if (add_choice()) return std::move(list_);
+    by_itself_ = true;
     add_shipped();
+    by_itself_ = false;
     for (const char* name : kPythonVariables)
       add_installation(name);
     for (const std::string& name : wanted_.installation_variables)
       add_installation(name);
     add_loader_path();
+    by_itself_ = true;
     add_user_packages();
     add_system();
     return std::move(list_);
@@ -163,7 +187,7 @@ class ListMaker {
     if (prefix.empty()) return;
     add_layouts(prefix + "/runtime", "beside the program");
     const std::string above = parent(prefix);
-    if (!above.empty()) add_layouts(above + "/runtime", "beside the program");
+    if (!above.empty() && is_build_tree(prefix, files_)) add_layouts(above + "/runtime", "beside the build");
     // <site-packages>/latebind/… : the vendor's package lies in the same folder.
     for (const std::string& packages : {facts_.module_folder, prefix, above}) {
       if (packages.ends_with("site-packages") || packages.ends_with("dist-packages")) {
@@ -281,36 +305,22 @@ class ListMaker {
     if (!is_known(place)) list_.candidates.push_back({place, source, why});
   }
   void add_file(const std::string& path, const std::string& source) {
-    if (!is_known(path)) list_.candidates.push_back({path, source, {}});
+    if (is_known(path)) return;
+    list_.candidates.push_back(by_itself_ ? found_by_itself(path, source, files_) : SearchCandidate{path, source, {}});
   }
+  // What was left out may be named by the user further down the list.
   [[nodiscard]] bool is_known(const std::string& place) const {
-    return std::ranges::find(list_.candidates, place, &SearchCandidate::place) != list_.candidates.end();
+    return std::ranges::any_of(list_.candidates, [&](const SearchCandidate& one) {
+      return one.place == place && (by_itself_ || !one.left_out);
+    });
   }
 
   const VendorLibrary& wanted_;
   const SearchFacts& facts_;
   const FileSystem& files_;
   const std::string library_;
+  bool by_itself_ = false;  // what is added now was not named by the user
   SearchList list_;
-};
-
-class RealFileSystem final : public FileSystem {
- public:
-  [[nodiscard]] Kind kind_of(const std::string& path) const override {
-    std::error_code error;
-    const auto status = std::filesystem::status(platform::path_from_utf8(path), error);
-    if (error || !std::filesystem::exists(status)) return Kind::kNothing;
-    return std::filesystem::is_directory(status) ? Kind::kFolder : Kind::kFile;
-  }
-  [[nodiscard]] std::vector<std::string> names_in(const std::string& folder) const override {
-    std::vector<std::string> names;
-    std::error_code error;
-    std::filesystem::directory_iterator entry(platform::path_from_utf8(folder), error);
-    for (const std::filesystem::directory_iterator end; !error && entry != end; entry.increment(error)) {
-      names.push_back(platform::path_to_utf8(entry->path().filename()));
-    }
-    return names;
-  }
 };
 
 }  // namespace
@@ -396,9 +406,10 @@ SearchFacts SearchFacts::gather(const VendorLibrary& wanted, std::string explici
   return facts;
 }
 
-const FileSystem& FileSystem::real() {
-  static const RealFileSystem instance;
-  return instance;
+SearchCandidate found_by_itself(const std::string& file, const std::string& source, const FileSystem& files) {
+  const std::string why = files.why_not_trusted(file);
+  if (why.empty()) return {file, source, {}};
+  return {file, source, fmt::format("left out, for it was found and not named, and {}", why), true};
 }
 
 SearchList search_list(const VendorLibrary& wanted, const SearchFacts& facts, const FileSystem& files) {

@@ -8,13 +8,17 @@
 //   1. A path that the user has set: in the configuration, else the first of the vendor's library variables that is
 //      set. It may name the file or a folder. It is the whole list: who names a library wants that one, and a failure
 //      there must not be papered over by another copy.
-//   2. runtime/ beside the program's folder, or one level above: what is shipped with the program, as a folder with the
-//      library or with a Python environment in venv/.
+//   2. runtime/ beside the program's folder: what is shipped with the program, as a folder with the library or with a
+//      Python environment in venv/. Where the program lies in a build tree of Latebind, runtime/ beside that as well.
 //   3. The Python packages that Latebind itself lies among, when it does; then the active Python environment.
 //   4. The vendor's own variables that name an installation, the loader's variable (LD_LIBRARY_PATH, PATH), Latebind's
 //      folder for runtimes below the user's home (pip_command() installs there), the user's Python packages.
 //   5. The system's places, the vendor's installers first.
 // The current folder is never searched. In a privileged process all variables and the user's own folders are left out.
+//
+// What a variable names was named by the user; that includes the active Python environment. All else the search finds
+// by itself, and there a file is left out, with the reason, when somebody else than root or this user could have put it
+// there (core/platform/folder_trust.h).
 #pragma once
 
 #include <map>
@@ -82,6 +86,12 @@ class FileSystem {
   [[nodiscard]] virtual Kind kind_of(const std::string& path) const = 0;
   // Names in a folder, in any order; empty when it can not be read.
   [[nodiscard]] virtual std::vector<std::string> names_in(const std::string& folder) const = 0;
+  // The text of a file; empty when it can not be read or is longer than any that is asked for.
+  [[nodiscard]] virtual std::string text_of(const std::string& file) const = 0;
+  // Whether two names lead to the same folder.
+  [[nodiscard]] virtual bool is_same(const std::string& one, const std::string& other) const = 0;
+  // Who else could have put the file there; empty: nobody could.
+  [[nodiscard]] virtual std::string why_not_trusted(const std::string& file) const = 0;
 
   static const FileSystem& real();
 };
@@ -89,9 +99,14 @@ class FileSystem {
 // One step of the search: a file to open, or a place where there is none and why.
 struct SearchCandidate {
   std::string place;
-  std::string source;   // the rule that led there
-  std::string why_not;  // empty for a file to open
+  std::string source;     // the rule that led there
+  std::string why_not;    // empty for a file to open
+  bool left_out = false;  // there is a file, and why_not says why it is not trusted
 };
+
+// A file that the search found by itself: to be opened, or left out.
+[[nodiscard]] SearchCandidate found_by_itself(const std::string& file, const std::string& source,
+                                              const FileSystem& files);
 
 struct SearchList {
   std::vector<SearchCandidate> candidates;

@@ -36,7 +36,7 @@ Result<std::string> add_small_files(const ModelFolder& folder, core::PackageWrit
     const std::string name = folder.files.relative(file);
     if (std::ranges::find(files, name, &core::PackageFile::path) != files.end() || !folder.files.has(file)) return {};
     LB_ASSIGN_OR_RETURN(auto stored, folder.files.open_file(file));
-    files.push_back({name, std::move(stored.bytes)});
+    files.push_back({name, std::move(stored.part.bytes)});
     return {};
   };
   for (const auto& file : folder.small_files)
@@ -50,7 +50,7 @@ Result<std::string> add_small_files(const ModelFolder& folder, core::PackageWrit
 std::string licence_of(const ModelFolder& folder) {
   const auto readme = folder.files.open_file(folder.files.place() / "README.md");
   if (!readme.ok()) return {};
-  const auto bytes = readme->bytes.bytes.first(std::min(readme->bytes.bytes.size(), kFrontMatterMax));
+  const auto bytes = readme->bytes().first(std::min(readme->bytes().size(), kFrontMatterMax));
   std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   bool inside = false;
   while (!text.empty()) {
@@ -93,11 +93,11 @@ Status add_portable(const ModelFolder& folder, const GraphModel& graph, core::Pa
     }
   } else {
     LB_ASSIGN_OR_RETURN(auto stored, folder.files.open_file(*folder.onnx_file));
-    if (core::may_name_external_data(stored.bytes.bytes)) {
+    if (core::may_name_external_data(stored.bytes())) {
       return Status(StatusCode::kUnsupported,
                     fmt::format("{}: its data is in other files, which a bundle does not take yet", stored.name));
     }
-    variant.files.push_back({info.model, std::move(stored.bytes)});
+    variant.files.push_back({info.model, std::move(stored.part.bytes)});
   }
   return writer.add_variant(core::kModelComponent, std::move(variant));
 }

@@ -48,7 +48,9 @@ std::string own_name(const path& folder) {
 Result<StoredFile> map_file(const path& file) {
   LB_ASSIGN_OR_RETURN(auto mapped, platform::MappedFile::open(file));
   const auto owner = std::make_shared<const platform::MappedFile>(std::move(mapped));
-  return StoredFile{platform::path_to_utf8(file), {owner, owner->bytes()}, {file, 0, owner->bytes().size()}};
+  return StoredFile{
+      platform::path_to_utf8(file),
+      {.where = {file, 0, owner->bytes().size()}, .identity = owner->identity(), .bytes = {owner, owner->bytes()}}};
 }
 
 }  // namespace
@@ -141,10 +143,8 @@ Result<StoredFile> ModelFiles::open_file(const path& file) const {
   if (reference == nullptr) {
     return Status(StatusCode::kNotFound, fmt::format("{}: there is no such file", platform::quoted(file)));
   }
-  LB_ASSIGN_OR_RETURN(auto bytes, package_->open_file(*portable_, *reference));
-  LB_ASSIGN_OR_RETURN(const std::string stored, package_->resolve(*portable_, *reference));
-  LB_ASSIGN_OR_RETURN(auto where, package_->files().range_of(stored));
-  return StoredFile{platform::path_to_utf8(file), std::move(bytes), std::move(where)};
+  LB_ASSIGN_OR_RETURN(auto part, package_->open_part(*portable_, *reference));
+  return StoredFile{platform::path_to_utf8(file), std::move(part)};
 }
 
 Result<std::optional<nlohmann::json>> ModelFiles::read_json(const path& file, const core::JsonLimits& limits) const {
@@ -153,7 +153,7 @@ Result<std::optional<nlohmann::json>> ModelFiles::read_json(const path& file, co
     if (stored.status().code() == StatusCode::kNotFound) return std::optional<nlohmann::json>();
     return stored.status();
   }
-  const auto bytes = stored->bytes.bytes;
+  const auto bytes = stored->bytes();
   LB_ASSIGN_OR_RETURN(auto document, core::parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
                                                       stored->name, limits));
   return std::optional<nlohmann::json>(std::move(document));
@@ -172,6 +172,11 @@ std::string ModelFiles::identity(const path& file) const {
     if (recorded.path == *reference) return recorded.sha256;
   }
   return {};
+}
+
+Status ModelFiles::prove(const path& file, const core::Model::PartDigest& of_part) const {
+  const std::string* reference = package_ ? reference_to(file) : nullptr;
+  return reference == nullptr ? Status() : package_->prove_file(*portable_, *reference, of_part);
 }
 
 }  // namespace latebind::embedding

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -29,11 +30,12 @@ inline constexpr std::string_view kWhatAModelIs =
     "a model folder holds config.json, tokenizer.json and model.safetensors or onnx/model.onnx, as it comes from the "
     "Hugging Face hub; a bundle of it is made by `latebind compile`";
 
-// A file that was mapped.
+// A file that was mapped, all of it.
 struct StoredFile {
-  std::string name;           // for messages
-  core::SharedBytes bytes;    // all of it
-  platform::FileRange where;  // for whoever wants a mapping of his own
+  std::string name;  // for messages
+  core::FilePart part;
+
+  [[nodiscard]] std::span<const std::byte> bytes() const { return part.bytes.bytes; }
 };
 
 // Where a model comes from, as far as its folder tells; empty when it does not.
@@ -70,6 +72,8 @@ class ModelFiles {
   [[nodiscard]] core::Status check(const std::filesystem::path& file) const;
   // What stands for the file's content in caches, without reading it: a bundle's word for it. Empty for a folder.
   [[nodiscard]] std::string identity(const std::filesystem::path& file) const;
+  // Whether that word is true. kInvalidModel when it is not; a folder has none.
+  [[nodiscard]] core::Status prove(const std::filesystem::path& file, const core::Model::PartDigest& of_part) const;
 
  private:
   [[nodiscard]] const std::string* reference_to(const std::filesystem::path& file) const;

@@ -376,7 +376,7 @@ Result<std::size_t> ModelFolder::token_limit(std::size_t wanted) const {
 
 Result<Tokenizer> ModelFolder::open_tokenizer() const {
   LB_ASSIGN_OR_RETURN(const StoredFile stored, files.open_file(tokenizer_file));
-  const auto bytes = stored.bytes.bytes;
+  const auto bytes = stored.bytes();
   return Tokenizer::from_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, stored.name);
 }
 

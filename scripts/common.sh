@@ -31,7 +31,7 @@ misuse() {
 }
 
 # build PRESET [TARGET…]: configures when that was never done (CMake does it again by itself when
-# its files change), then builds.
+# its files change, or parts that were missing have come), then builds.
 build() {
   local preset=$1
   shift
@@ -45,7 +45,7 @@ build() {
     if command -v ccache >/dev/null; then
       export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
     fi
-    (cd "$root" && cmake --preset "$preset" --log-level=WARNING) || return
+    (cd "$root" && cmake --preset "$preset" --log-level=NOTICE) || return
   fi
   local targets=()
   [ $# -eq 0 ] || targets=(--target "$@")

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "backends/onnxruntime/context_model.h"
@@ -16,6 +17,7 @@
 #include "core/log.h"
 #include "core/platform/environment.h"
 #include "core/platform/system_info.h"
+#include "core/vendor_call.h"
 
 namespace latebind::onnxruntime {
 namespace {
@@ -82,6 +84,11 @@ Precision computes_in(const PluginDevice& device) {
   return is_npu && known != nullptr && !known->targets.empty() ? Precision::kF16 : Precision::kF32;
 }
 
+// A device that never gave back what it was given before is not given another model.
+Status check_not_stuck(std::string_view device) {
+  return core::check_not_hung(fmt::format("{}:{}", kBackendName, device), "model");
+}
+
 class OnnxruntimeBackend final : public core::Backend {
  public:
   explicit OnnxruntimeBackend(BackendOptions options)
@@ -130,12 +137,14 @@ class OnnxruntimeBackend final : public core::Backend {
       if (one.device.is_virtual()) devices.push_back(one.device);
     }
     for (const KnownProvider& known : known_providers()) {
-      const auto here = std::ranges::find(offered, known.provider, &PluginDevice::provider);
-      const std::string compiler =
-          compiles && here != offered.end() ? compiler_file(known, here->library) : std::string();
+      std::optional<PluginDevice> here;
+      if (vendor.ok()) {
+        if (auto found = vendor->plugins->any_of(known.provider); found.ok()) here = *std::move(found);
+      }
+      const std::string compiler = compiles && here ? compiler_file(known, here->library) : std::string();
       for (const Target& target : known.targets) {
         devices.push_back(virtual_device({&known, &target}, compiler, version));
-        if (here != offered.end()) {
+        if (here) {
           // What is compiled depends on it.
           const auto said = here->device.metadata.find("ProviderVersion");
           if (said != here->device.metadata.end()) devices.back().metadata.insert(*said);
@@ -180,6 +189,7 @@ class OnnxruntimeBackend final : public core::Backend {
   [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Model& model, std::string_view device,
                                                          const CompileOptions& options) override {
     LB_ASSIGN_OR_RETURN(const auto vendor, vendor_now());
+    LB_RETURN_IF_ERROR(check_not_stuck(device));
     if (device == kCpu) {
       LB_RETURN_IF_ERROR(check_precision(device, Precision::kF32, options));
       LB_ASSIGN_OR_RETURN(auto session, load_model(vendor.environment, model, options));
@@ -204,6 +214,7 @@ class OnnxruntimeBackend final : public core::Backend {
   [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Blob& blob, std::string_view device,
                                                          const CompileOptions& options) override {
     LB_ASSIGN_OR_RETURN(const auto vendor, vendor_now());
+    LB_RETURN_IF_ERROR(check_not_stuck(device));
     const std::string& version = vendor.environment->library().version;
     if (device != kCpu) {
       LB_RETURN_IF_ERROR(check_label(blob, device, options));
@@ -281,6 +292,7 @@ class OnnxruntimeBackend final : public core::Backend {
   // loads the model itself, and there is nothing to keep.
   Result<core::LoadedModel> load_compiled(const Vendor& vendor, const Model& model, std::string_view device,
                                           const CompileOptions& options) {
+    LB_RETURN_IF_ERROR(check_not_stuck(device));
     LB_ASSIGN_OR_RETURN(const auto place, find_place_to_run(vendor, device, options));
     auto blob = compile(model, device, options);
     if (!blob.ok()) {

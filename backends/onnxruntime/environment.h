@@ -10,7 +10,6 @@
 
 #include "backends/onnxruntime/handles.h"
 #include "backends/onnxruntime/load.h"
-#include "backends/onnxruntime/watchdog.h"
 #include "core/result.h"
 
 namespace latebind::onnxruntime {
@@ -24,7 +23,6 @@ class Environment {
   [[nodiscard]] abi::Env* env() const { return env_.get(); }
   // Says of a buffer that it is ordinary memory.
   [[nodiscard]] const abi::MemoryInfo* cpu_memory() const { return cpu_memory_.get(); }
-  [[nodiscard]] Watchdog& watchdog() const { return watchdog_; }
 
   // The execution providers in this library, the vendor's names, preferred first.
   [[nodiscard]] core::Result<std::vector<std::string>> providers() const;
@@ -36,7 +34,6 @@ class Environment {
   const std::shared_ptr<const Library> library_;
   const Owned<abi::Env> env_;
   const Owned<abi::MemoryInfo> cpu_memory_;
-  mutable Watchdog watchdog_;
 };
 
 }  // namespace latebind::onnxruntime

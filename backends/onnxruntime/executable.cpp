@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <utility>
 
 #include "backends/onnxruntime/element_types.h"
+#include "core/vendor_call.h"
 
 namespace latebind::onnxruntime {
 namespace {
@@ -20,10 +22,6 @@ using core::StatusCode;
 using core::TensorInfo;
 using core::TensorView;
 
-Status deadline_passed() {
-  return Status(StatusCode::kDeadlineExceeded, "the run was stopped: its deadline has passed");
-}
-
 // What the vendor means by a failed run. Its numbers hardly tell one cause from another; that the inputs' values are
 // wrong (an index beyond the table …) is the one that is the caller's.
 StatusCode code_of_run(abi::ErrorCode code) {
@@ -32,47 +30,62 @@ StatusCode code_of_run(abi::ErrorCode code) {
 
 }  // namespace
 
-// The vendor's objects of one run.
-struct OnnxruntimeExecutable::Values {
-  explicit Values(const abi::Api& table) : api(table) {}
-  Values(const Values&) = delete;
-  Values& operator=(const Values&) = delete;
-  ~Values() {
-    for (abi::Value* value : inputs)
-      if (value != nullptr) api.ReleaseValue(value);
-    for (abi::Value* value : outputs)
-      if (value != nullptr) api.ReleaseValue(value);
+// One run, with the vendor's objects for it, its place in the pool, and, for a run that may be given up, copies of all
+// that the vendor reads and writes. Whoever lets go of it last frees it: the caller, or the vendor's call that was
+// given up.
+class OnnxruntimeExecutable::Run {
+ public:
+  Run(std::shared_ptr<const Loaded> loaded, Pool::Lease lease)
+      : loaded_(std::move(loaded)), library_(loaded_->session.environment->library()), lease_(std::move(lease)) {}
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+  ~Run() {
+    for (abi::Value* value : inputs_)
+      if (value != nullptr) library_.api.ReleaseValue(value);
+    for (const Output& output : outputs_)
+      if (output.value != nullptr) library_.api.ReleaseValue(output.value);
+    // These options would stop the next run, too.
+    if (stopped_) lease_.mark_broken();
   }
 
-  const abi::Api& api;
-  std::vector<abi::Value*> inputs;
-  std::vector<abi::Value*> outputs;  // null: to be allocated by the vendor
-  std::vector<bool> in_place;        // for each output: it is written where it belongs
-  std::vector<std::unique_ptr<std::byte[]>> packed;
+  [[nodiscard]] Pool::Lease& lease() { return lease_; }
+
+  // Makes the vendor's objects for these inputs (checked already) and outputs.
+  Status place(std::span<const TensorView> inputs, std::span<OutputTensor> outputs, bool in_own_memory);
+  // Calls the vendor, unless the run was given up before that, and reads what came of it.
+  Status compute();
+  Status give(std::span<OutputTensor> outputs) const;
+  // From another thread than compute()'s.
+  void give_up() {
+    stopped_.store(true, std::memory_order_release);
+    if (auto* failure = library_.api.RunOptionsSetTerminate(lease_->get())) library_.api.ReleaseStatus(failure);
+  }
+
+ private:
+  struct Output {
+    abi::Value* value = nullptr;  // null: to be allocated by the vendor
+    OutputTensor own{};
+    bool in_place = false;  // it is written where the caller wants it
+    // After a run, where it is, unless it is in place.
+    const void* result = nullptr;
+    Shape shape;
+    std::size_t bytes = 0;
+  };
+
+  Result<abi::Value*> wrap(const TensorInfo& info, void* data, const Shape& shape) const;
+  Status read(const TensorInfo& info, Output& output) const;
+
+  // In the order in which they must go, last first.
+  const std::shared_ptr<const Loaded> loaded_;
+  const Library& library_;
+  Pool::Lease lease_;
+  std::vector<std::unique_ptr<std::byte[]>> packed_;
+  std::vector<abi::Value*> inputs_;
+  std::vector<Output> outputs_;
+  std::atomic<bool> stopped_{false};
 };
 
-OnnxruntimeExecutable::OnnxruntimeExecutable(Session session, core::ActiveConfig active)
-    : session_(std::move(session)), active_(std::move(active)), pool_(active_.requests, [this]() -> Result<Request> {
-        const abi::Api& api = session_.environment->api();
-        abi::RunOptions* options = nullptr;
-        LB_ORT_RETURN_IF_ERROR(session_.environment->library(), api.CreateRunOptions(&options),
-                               "ONNX Runtime does not make a request");
-        return Request(options, api.ReleaseRunOptions);
-      }) {
-  for (const TensorInfo& info : session_.inputs)
-    input_names_.push_back(info.name.c_str());
-  for (const TensorInfo& info : session_.outputs)
-    output_names_.push_back(info.name.c_str());
-}
-
-Result<std::unique_ptr<core::Executable>> OnnxruntimeExecutable::create(Session session, core::ActiveConfig active) {
-  std::unique_ptr<OnnxruntimeExecutable> result(new OnnxruntimeExecutable(std::move(session), std::move(active)));
-  LB_RETURN_IF_ERROR(result->pool_.warm());
-  return std::unique_ptr<core::Executable>(std::move(result));
-}
-
-Result<Owned<abi::Value>> OnnxruntimeExecutable::wrap(const TensorInfo& info, void* data, const Shape& shape) const {
-  const abi::Api& api = session_.environment->api();
+Result<abi::Value*> OnnxruntimeExecutable::Run::wrap(const TensorInfo& info, void* data, const Shape& shape) const {
   LB_ASSIGN_OR_RETURN(const std::size_t bytes, core::byte_size_of(info.type, shape));
   // Something to point at where there is no element.
   static std::int64_t nothing = 0;
@@ -80,129 +93,162 @@ Result<Owned<abi::Value>> OnnxruntimeExecutable::wrap(const TensorInfo& info, vo
   abi::Value* value = nullptr;
   const auto dims = shape.dims();
   LB_ORT_RETURN_IF_ERROR(
-      session_.environment->library(),
-      api.CreateTensorWithDataAsOrtValue(session_.environment->cpu_memory(), data, bytes, dims.data(), dims.size(),
-                                         vendor_type(info.type), &value),
+      library_,
+      library_.api.CreateTensorWithDataAsOrtValue(loaded_->session.environment->cpu_memory(), data, bytes, dims.data(),
+                                                  dims.size(), vendor_type(info.type), &value),
       fmt::format("ONNX Runtime does not take the tensor '{}' of shape {}", info.name, shape.to_string()));
-  return Owned<abi::Value>(value, api.ReleaseValue);
+  return value;
 }
 
-Status OnnxruntimeExecutable::bind_inputs(std::span<const TensorView> inputs, Values& values) const {
+Status OnnxruntimeExecutable::Run::place(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
+                                         bool in_own_memory) {
+  const Session& session = loaded_->session;
+  inputs_.reserve(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     void* data = inputs[i].data;
-    if (!inputs[i].is_contiguous() || !core::is_aligned(data, inputs[i].type)) {
+    if (in_own_memory || !inputs[i].is_contiguous() || !core::is_aligned(data, inputs[i].type)) {
       LB_ASSIGN_OR_RETURN(const std::size_t bytes, core::byte_size_of(inputs[i].type, inputs[i].shape));
-      values.packed.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
-      data = values.packed.back().get();
+      packed_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
+      data = packed_.back().get();
       if (auto status = inputs[i].copy_to_contiguous(data); !status.ok()) {
-        return status.with_context(fmt::format("input '{}'", session_.inputs[i].name));
+        return status.with_context(fmt::format("input '{}'", session.inputs[i].name));
       }
     }
-    LB_ASSIGN_OR_RETURN(auto value, wrap(session_.inputs[i], data, inputs[i].shape));
-    values.inputs.push_back(value.release());
+    LB_ASSIGN_OR_RETURN(abi::Value* const value, wrap(session.inputs[i], data, inputs[i].shape));
+    inputs_.push_back(value);
   }
-  return {};
-}
-
-Status OnnxruntimeExecutable::bind_outputs(std::span<OutputTensor> outputs, Values& values) const {
+  outputs_.resize(outputs.size());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const TensorInfo& info = session_.outputs[i];
+    const TensorInfo& info = session.outputs[i];
+    Output& output = outputs_[i];
     // A declared rank of 0 may also mean that the rank is not known.
-    values.in_place.push_back(info.shape.rank() > 0 && info.shape.is_static());
-    values.outputs.push_back(nullptr);
-    if (!values.in_place.back()) continue;
+    if (info.shape.rank() == 0 || !info.shape.is_static()) continue;
     auto data = outputs[i].prepare(info.type, info.shape);
     if (!data.ok()) return data.status().with_context(fmt::format("output '{}'", info.name));
-    if (!core::is_aligned(*data, info.type)) {
-      values.in_place.back() = false;
-      continue;
+    output.in_place = !in_own_memory && core::is_aligned(*data, info.type);
+    if (!output.in_place) {
+      LB_ASSIGN_OR_RETURN(*data, output.own.prepare(info.type, info.shape));
     }
-    LB_ASSIGN_OR_RETURN(auto value, wrap(info, *data, info.shape));
-    values.outputs.back() = value.release();
+    LB_ASSIGN_OR_RETURN(output.value, wrap(info, *data, info.shape));
   }
   return {};
 }
 
-Status OnnxruntimeExecutable::run(const abi::RunOptions* run_options, Values& values) const {
-  const Library& library = session_.environment->library();
-  abi::Status* failure =
-      library.api.Run(session_.handle.get(), run_options, input_names_.data(), values.inputs.data(),
-                      values.inputs.size(), output_names_.data(), output_names_.size(), values.outputs.data());
-  if (failure == nullptr) return {};
-  return library.error_by_kind(code_of_run(library.api.GetErrorCode(failure)), "ONNX Runtime failed to run the model",
-                               failure);
+Status OnnxruntimeExecutable::Run::compute() {
+  std::vector<abi::Value*> values;
+  values.reserve(outputs_.size());
+  for (const Output& output : outputs_)
+    values.push_back(output.value);
+  if (stopped_.load(std::memory_order_acquire)) return {};  // nobody looks at what comes of it
+  abi::Status* const failure =
+      library_.api.Run(loaded_->session.handle.get(), lease_->get(), loaded_->input_names.data(), inputs_.data(),
+                       inputs_.size(), loaded_->output_names.data(), loaded_->output_names.size(), values.data());
+  for (std::size_t i = 0; i < outputs_.size(); ++i)
+    outputs_[i].value = values[i];
+  if (failure != nullptr) {
+    return library_.error_by_kind(code_of_run(library_.api.GetErrorCode(failure)),
+                                  "ONNX Runtime failed to run the model", failure);
+  }
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    if (!outputs_[i].in_place) LB_RETURN_IF_ERROR(read(loaded_->session.outputs[i], outputs_[i]));
+  }
+  return {};
 }
 
-Status OnnxruntimeExecutable::collect_outputs(std::span<OutputTensor> outputs, Values& values) const {
-  const Library& library = session_.environment->library();
-  const abi::Api& api = library.api;
+Status OnnxruntimeExecutable::Run::read(const TensorInfo& info, Output& output) const {
+  const abi::Api& api = library_.api;
+  const std::string unreadable = fmt::format("ONNX Runtime does not hand out the output '{}'", info.name);
+  int is_tensor = 0;
+  if (output.value != nullptr) LB_ORT_RETURN_IF_ERROR(library_, api.IsTensor(output.value, &is_tensor), unreadable);
+  if (is_tensor == 0) {
+    return Status(StatusCode::kDeviceFailed, fmt::format("ONNX Runtime gave no tensor for the output '{}'", info.name));
+  }
+  abi::TensorTypeAndShapeInfo* raw = nullptr;
+  LB_ORT_RETURN_IF_ERROR(library_, api.GetTensorTypeAndShape(output.value, &raw), unreadable);
+  const Owned<abi::TensorTypeAndShapeInfo> tensor(raw, api.ReleaseTensorTypeAndShapeInfo);
+  auto vendor = abi::kUndefined;
+  std::size_t rank = 0;
+  std::array<std::int64_t, core::kRankMax> dims{};
+  LB_ORT_RETURN_IF_ERROR(library_, api.GetTensorElementType(raw, &vendor), unreadable);
+  LB_ORT_RETURN_IF_ERROR(library_, api.GetDimensionsCount(raw, &rank), unreadable);
+  if (element_type(vendor) != info.type || rank > core::kRankMax) {
+    return Status(
+        StatusCode::kDeviceFailed,
+        fmt::format("ONNX Runtime gave the output '{}' as {} with {} dimensions, declared is {} {}", info.name,
+                    vendor_type_name(vendor), rank, core::name_of(info.type), info.shape.to_string()));
+  }
+  LB_ORT_RETURN_IF_ERROR(library_, api.GetDimensions(raw, dims.data(), rank), unreadable);
+  LB_ASSIGN_OR_RETURN(output.shape, Shape::make({dims.data(), rank}));
+  LB_ASSIGN_OR_RETURN(output.bytes, core::byte_size_of(info.type, output.shape));
+  void* from = nullptr;
+  LB_ORT_RETURN_IF_ERROR(library_, api.GetTensorMutableData(output.value, &from), unreadable);
+  output.result = from;
+  return {};
+}
+
+Status OnnxruntimeExecutable::Run::give(std::span<OutputTensor> outputs) const {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (values.in_place[i]) continue;
-    const TensorInfo& info = session_.outputs[i];
-    const std::string unreadable = fmt::format("ONNX Runtime does not hand out the output '{}'", info.name);
-    abi::Value* const value = values.outputs[i];
-    int is_tensor = 0;
-    if (value != nullptr) LB_ORT_RETURN_IF_ERROR(library, api.IsTensor(value, &is_tensor), unreadable);
-    if (is_tensor == 0) {
-      return Status(StatusCode::kDeviceFailed,
-                    fmt::format("ONNX Runtime gave no tensor for the output '{}'", info.name));
-    }
-    abi::TensorTypeAndShapeInfo* raw = nullptr;
-    LB_ORT_RETURN_IF_ERROR(library, api.GetTensorTypeAndShape(value, &raw), unreadable);
-    const Owned<abi::TensorTypeAndShapeInfo> tensor(raw, api.ReleaseTensorTypeAndShapeInfo);
-    auto vendor = abi::kUndefined;
-    std::size_t rank = 0;
-    std::array<std::int64_t, core::kRankMax> dims{};
-    LB_ORT_RETURN_IF_ERROR(library, api.GetTensorElementType(raw, &vendor), unreadable);
-    LB_ORT_RETURN_IF_ERROR(library, api.GetDimensionsCount(raw, &rank), unreadable);
-    if (element_type(vendor) != info.type || rank > core::kRankMax) {
-      return Status(
-          StatusCode::kDeviceFailed,
-          fmt::format("ONNX Runtime gave the output '{}' as {} with {} dimensions, declared is {} {}", info.name,
-                      vendor_type_name(vendor), rank, core::name_of(info.type), info.shape.to_string()));
-    }
-    LB_ORT_RETURN_IF_ERROR(library, api.GetDimensions(raw, dims.data(), rank), unreadable);
-    LB_ASSIGN_OR_RETURN(const Shape shape, Shape::make({dims.data(), rank}));
-    LB_ASSIGN_OR_RETURN(const std::size_t bytes, core::byte_size_of(info.type, shape));
-    auto to = outputs[i].prepare(info.type, shape);
+    const Output& output = outputs_[i];
+    if (output.in_place) continue;
+    const TensorInfo& info = loaded_->session.outputs[i];
+    auto to = outputs[i].prepare(info.type, output.shape);
     if (!to.ok()) return to.status().with_context(fmt::format("output '{}'", info.name));
-    void* from = nullptr;
-    LB_ORT_RETURN_IF_ERROR(library, api.GetTensorMutableData(value, &from), unreadable);
-    if (bytes > 0) std::memcpy(*to, from, bytes);
+    if (output.bytes > 0) std::memcpy(*to, output.result, output.bytes);
   }
   return {};
+}
+
+OnnxruntimeExecutable::Loaded::Loaded(Session made) : session(std::move(made)) {
+  for (const TensorInfo& info : session.inputs)
+    input_names.push_back(info.name.c_str());
+  for (const TensorInfo& info : session.outputs)
+    output_names.push_back(info.name.c_str());
+}
+
+OnnxruntimeExecutable::OnnxruntimeExecutable(Session session, core::ActiveConfig active)
+    : loaded_(std::make_shared<const Loaded>(std::move(session))),
+      active_(std::move(active)),
+      id_(fmt::format("{}:{}", active_.backend, active_.device)),
+      pool_(active_.requests, [environment = loaded_->session.environment]() -> Result<Request> {
+        const abi::Api& api = environment->api();
+        abi::RunOptions* options = nullptr;
+        LB_ORT_RETURN_IF_ERROR(environment->library(), api.CreateRunOptions(&options),
+                               "ONNX Runtime does not make a request");
+        return Request(options, api.ReleaseRunOptions);
+      }) {}
+
+Result<std::unique_ptr<core::Executable>> OnnxruntimeExecutable::create(Session session, core::ActiveConfig active) {
+  std::unique_ptr<OnnxruntimeExecutable> result(new OnnxruntimeExecutable(std::move(session), std::move(active)));
+  LB_RETURN_IF_ERROR(result->pool_.warm());
+  return std::unique_ptr<core::Executable>(std::move(result));
+}
+
+std::size_t OnnxruntimeExecutable::hung_runs() {
+  return core::given_up_calls(id_);
 }
 
 Status OnnxruntimeExecutable::execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
                                       const core::RunOptions& options) {
-  LB_RETURN_IF_ERROR(core::check_inputs(session_.inputs, inputs));
-  if (outputs.size() != session_.outputs.size()) {
+  LB_RETURN_IF_ERROR(core::check_inputs(loaded_->session.inputs, inputs));
+  if (outputs.size() != loaded_->session.outputs.size()) {
     return Status(StatusCode::kCountMismatch, fmt::format("the model has {} outputs, {} are given room for",
-                                                          session_.outputs.size(), outputs.size()));
+                                                          loaded_->session.outputs.size(), outputs.size()));
   }
-  if (options.deadline && *options.deadline <= Watchdog::Clock::now()) return deadline_passed();
-  LB_ASSIGN_OR_RETURN(auto request, pool_.checkout(options.deadline));
-
-  Values values(session_.environment->api());
-  LB_RETURN_IF_ERROR(bind_inputs(inputs, values));
-  LB_RETURN_IF_ERROR(bind_outputs(outputs, values));
-  Status status;
-  if (options.deadline) {
-    const auto stop = [&api = session_.environment->api(), run_options = request->get()] {
-      if (auto* failure = api.RunOptionsSetTerminate(run_options)) api.ReleaseStatus(failure);
-    };
-    LB_ASSIGN_OR_RETURN(auto guard, session_.environment->watchdog().arm(*options.deadline, stop));
-    status = run(request->get(), values);
-    if (guard.disarm()) {
-      // These options would stop the next run, too.
-      request.mark_broken();
-      if (!status.ok()) return deadline_passed();
-    }
-  } else {
-    status = run(request->get(), values);
+  LB_RETURN_IF_ERROR(core::check_not_hung(id_, "run"));
+  LB_RETURN_IF_ERROR(core::check_time(options));
+  LB_ASSIGN_OR_RETURN(auto lease, pool_.checkout(options));
+  if (!options.is_bounded()) {
+    Run run(loaded_, std::move(lease));
+    LB_RETURN_IF_ERROR(run.place(inputs, outputs, /*in_own_memory=*/false));
+    LB_RETURN_IF_ERROR(run.compute());
+    return run.give(outputs);
   }
-  LB_RETURN_IF_ERROR(status);
-  return collect_outputs(outputs, values);
+  const auto run = std::make_shared<Run>(loaded_, std::move(lease));
+  LB_RETURN_IF_ERROR(run->place(inputs, outputs, /*in_own_memory=*/true));
+  if (options.run_timeout) run->lease().calling(*options.run_timeout);
+  LB_RETURN_IF_ERROR(core::call_until(
+      options, id_, [run] { return run->compute(); }, [&] { run->give_up(); }));
+  return run->give(outputs);
 }
 
 }  // namespace latebind::onnxruntime

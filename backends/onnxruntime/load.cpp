@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/platform/dynamic_library.h"
+#include "core/platform/environment.h"
 #include "core/platform/folders.h"
 
 namespace latebind::onnxruntime {
@@ -19,6 +20,7 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
+constexpr const char* kTelemetryVariable = "ORT_DISABLE_TELEMETRY";
 constexpr std::size_t kVendorTextMax = std::size_t{1} << 16;
 constexpr std::size_t kNamedSlotsMax = 5;
 
@@ -110,6 +112,9 @@ Status Library::error_by_kind(StatusCode otherwise, std::string message, abi::St
 }
 
 Result<std::shared_ptr<const Library>> open_library(const std::string& file) {
+  // Before the library is opened: its environment stores an event and a device id when it is made, and can be told not
+  // to only afterwards.
+  platform::set_environment_default(kTelemetryVariable, "1");
   LB_ASSIGN_OR_RETURN(auto opened, platform::DynamicLibrary::open(platform::path_from_utf8(file)));
   const auto get_base = reinterpret_cast<abi::GetApiBase>(opened.symbol(abi::kEntryPoint));
   const abi::ApiBase* base = get_base != nullptr ? get_base() : nullptr;

@@ -62,10 +62,13 @@ class ListMaker {
       wanted.stem = known.library_stem;
       wanted.package_folder = known.package_folder;
       const auto found = core::search_list(wanted, facts_.search, files_);
+      for (const SearchCandidate& one : found.candidates) {
+        if (one.left_out) add(one);
+      }
       const auto first = std::ranges::find_if(found.candidates, [](const auto& one) { return one.why_not.empty(); });
       // One of each provider: two copies can not be registered under one name.
       if (first != found.candidates.end()) {
-        add(first->place, first->source);
+        add(*first);
       } else {
         add_beside_runtime(known);
       }
@@ -83,14 +86,14 @@ class ListMaker {
     }
     const Kind kind = files_.kind_of(path);
     if (kind == Kind::kNothing) return miss(path, source, "does not exist");
-    if (kind == Kind::kFile) return add(path, source);
+    if (kind == Kind::kFile) return add({path, source, {}});
     const auto libraries = libraries_in(path);
     if (libraries.empty()) {
       return miss(path, source,
                   fmt::format("no {} in it", core::library_name("onnxruntime_providers_*", facts_.search.system)));
     }
     for (const std::string& library : libraries)
-      add(library, source);
+      add({library, source, {}});
   }
 
   // <site-packages>/onnxruntime/capi/libonnxruntime.so…: the provider's package lies in the same site-packages.
@@ -100,7 +103,7 @@ class ListMaker {
     for (const std::string& library : libraries_in(fmt::format("{}/{}", packages, known.package_folder))) {
       const auto name = std::string_view(library).substr(library.find_last_of('/') + 1);
       if (known_provider_of_file(name, facts_.search.system) != &known) continue;
-      return add(library, "beside the package of ONNX Runtime");
+      return add(core::found_by_itself(library, "beside the package of ONNX Runtime", files_));
     }
   }
 
@@ -127,9 +130,10 @@ class ListMaker {
     return paths;
   }
 
-  void add(const std::string& path, const std::string& source) {
-    const bool known = std::ranges::find(list_, path, &SearchCandidate::place) != list_.end();
-    if (!known && list_.size() < kProvidersMax) list_.push_back({path, source, {}});
+  void add(const SearchCandidate& one) {
+    const bool known = std::ranges::any_of(
+        list_, [&](const auto& other) { return other.place == one.place && other.left_out == one.left_out; });
+    if (!known && list_.size() < kProvidersMax) list_.push_back(one);
   }
   void miss(const std::string& place, const std::string& source, const std::string& why) {
     if (list_.size() < kProvidersMax) list_.push_back({place, source, why});

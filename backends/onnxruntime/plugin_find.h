@@ -28,7 +28,8 @@ struct ProviderFacts {
 };
 
 // Files to register, and places without one that a user has named. Each file once; of several versions of one library
-// in a folder, the one with the plain name, else the newest. Places of the search that hold nothing are left out.
+// in a folder, the one with the plain name, else the newest. Places of the search that hold nothing are not in it, but
+// those whose files are not trusted are.
 [[nodiscard]] std::vector<core::SearchCandidate> provider_list(const ProviderFacts& facts,
                                                                const core::FileSystem& files);
 

@@ -10,6 +10,7 @@
 #include "core/log.h"
 #include "core/platform/dynamic_library.h"
 #include "core/platform/folders.h"
+#include "core/platform/process_generation.h"
 
 namespace latebind::onnxruntime {
 namespace {
@@ -30,8 +31,8 @@ constexpr std::string_view kProviderSuffix = "ExecutionProvider";
 
 // Registering changes the one environment of the process, whoever asks.
 std::mutex& registration_mutex() {
-  static std::mutex mutex;
-  return mutex;
+  static platform::PerProcess<std::mutex> mutex;
+  return mutex.get();
 }
 
 std::string text_of(const char* text) {
@@ -119,6 +120,21 @@ std::string short_name_of(std::string_view provider) {
   }
   // The device of ONNX Runtime itself.
   return provider == "CPU" ? "CPU-plugin" : plain_word(provider);
+}
+
+// Of a device that only_compiles().
+std::string why_it_only_compiles(const PluginDevice& device) {
+  const KnownProvider* const known = known_provider(device.provider);
+  std::string targets;
+  if (known != nullptr) {
+    for (const Target& target : known->targets)
+      targets += fmt::format("{}{}", targets.empty() ? "" : ", ", device_name({known, &target}));
+  }
+  return fmt::format(
+      "the hardware of {} is not in this machine, and its CPU runs no model: its compiler works there, for {} "
+      "(`latebind "
+      "devices --virtual`)",
+      device.provider, targets);
 }
 
 PluginDevice describe(const Environment& environment, const abi::EpDevice* handle, const std::string& file) {
@@ -251,6 +267,19 @@ void name_devices(std::vector<PluginDevice>& devices) {
   }
 }
 
+OfferedDevices sort_devices(std::vector<PluginDevice> devices) {
+  OfferedDevices offered;
+  for (PluginDevice& one : devices)
+    (only_compiles(one.provider, one.device.kind) ? offered.to_compile : offered.to_run).push_back(std::move(one));
+  name_devices(offered.to_run);
+  // The name is that of the hardware, where there is some.
+  std::erase_if(offered.to_compile, [&](const PluginDevice& compiler) {
+    return std::ranges::find(offered.to_run, compiler.provider, &PluginDevice::provider) != offered.to_run.end();
+  });
+  name_devices(offered.to_compile);
+  return offered;
+}
+
 PluginProviders::PluginProviders(std::shared_ptr<const Environment> environment, PluginOptions options)
     : environment_(std::move(environment)), options_(std::move(options)) {}
 
@@ -258,15 +287,21 @@ std::vector<PluginDevice> PluginProviders::devices() {
   const core::LogHold hold;
   const std::lock_guard lock(mutex_);
   look();
-  return all();
+  return offered().to_run;
 }
 
 Result<PluginDevice> PluginProviders::find(std::string_view name) {
-  auto found = devices();
+  const std::lock_guard lock(mutex_);
+  look();
+  auto [found, compilers] = offered();
   std::string names;
   for (PluginDevice& one : found) {
     if (one.device.name == name) return std::move(one);
     names += ", " + one.device.name;
+  }
+  for (const PluginDevice& one : compilers) {
+    if (one.device.name != name) continue;
+    return Status(StatusCode::kUnsupported, fmt::format("onnxruntime:{}: {}", name, why_it_only_compiles(one)));
   }
   return Status(StatusCode::kDeviceNotFound, fmt::format("onnxruntime has no device '{}'; it has CPU{}", name, names));
 }
@@ -276,10 +311,13 @@ Result<PluginDevice> PluginProviders::any_of(std::string_view provider) {
   const std::lock_guard lock(mutex_);
   look();
   // Real hardware of the vendor's before the CPU, which is only where its compiler runs.
+  const auto [to_run, to_compile] = offered();
   std::optional<PluginDevice> best;
-  for (const PluginDevice& one : all()) {
+  for (const PluginDevice& one : to_run) {
     if (one.provider == provider && (!best || best->device.kind == DeviceKind::kCpu)) best = one;
   }
+  const auto compiler = std::ranges::find(to_compile, provider, &PluginDevice::provider);
+  if (!best && compiler != to_compile.end()) best = *compiler;
   if (best) return *std::move(best);
   const KnownProvider* const known = known_provider(provider);
   for (const Known& one : known_) {
@@ -304,6 +342,8 @@ std::vector<core::UnavailablePart> PluginProviders::unavailable() {
       parts.push_back({name, fmt::format("{} offers no device on this machine", one.file)});
     }
   }
+  for (const PluginDevice& one : offered().to_compile)
+    parts.push_back({one.device.name, why_it_only_compiles(one)});
   return parts;
 }
 
@@ -314,12 +354,11 @@ std::vector<core::SearchStep> PluginProviders::trace() {
   return trace_;
 }
 
-std::vector<PluginDevice> PluginProviders::all() const {
-  std::vector<PluginDevice> devices;
+OfferedDevices PluginProviders::offered() const {
+  std::vector<PluginDevice> all;
   for (const Known& one : known_)
-    devices.insert(devices.end(), one.devices.begin(), one.devices.end());
-  name_devices(devices);
-  return devices;
+    all.insert(all.end(), one.devices.begin(), one.devices.end());
+  return sort_devices(std::move(all));
 }
 
 void PluginProviders::ask(Known& known) {

@@ -44,6 +44,14 @@ struct PluginDevice {
 // numbers behind it. No two are alike, and none is "CPU".
 void name_devices(std::vector<PluginDevice>& devices);
 
+// What providers offer, named: devices, and the CPUs that only_compiles() says are none, of providers whose hardware is
+// not here.
+struct OfferedDevices {
+  std::vector<PluginDevice> to_run;
+  std::vector<PluginDevice> to_compile;
+};
+[[nodiscard]] OfferedDevices sort_devices(std::vector<PluginDevice> devices);
+
 struct PluginOptions {
   // See ProviderFacts::paths.
   std::vector<std::string> paths{};
@@ -54,15 +62,16 @@ class PluginProviders {
  public:
   PluginProviders(std::shared_ptr<const Environment> environment, PluginOptions options);
 
-  // Every device of every provider that is there, real and virtual. Looks for providers anew; one that was refused is
-  // asked again after a while: the reason may have gone.
+  // Every device of every provider that is there, real and virtual, but for those that only compile (targets.h). Looks
+  // for providers anew; one that was refused is asked again after a while: the reason may have gone.
   [[nodiscard]] std::vector<PluginDevice> devices();
-  // The device of this name. kDeviceNotFound.
+  // The device of this name. kDeviceNotFound; kUnsupported for what only compiles.
   [[nodiscard]] core::Result<PluginDevice> find(std::string_view name);
-  // The library of this provider. kNotFound with what to install, or why it can not be used.
+  // What this provider compiles on. kNotFound with what to install, or why it can not be used.
   [[nodiscard]] core::Result<PluginDevice> any_of(std::string_view provider);
 
-  // Of the last look: providers that can not be used, and why.
+  // Of the last look: providers that can not be used, and why; a provider that only compiles here is one, under the
+  // name that its device would have.
   [[nodiscard]] std::vector<core::UnavailablePart> unavailable();
   [[nodiscard]] std::vector<core::SearchStep> trace();
 
@@ -77,7 +86,7 @@ class PluginProviders {
   };
   void look();
   void ask(Known& known);
-  [[nodiscard]] std::vector<PluginDevice> all() const;
+  [[nodiscard]] OfferedDevices offered() const;
 
   const std::shared_ptr<const Environment> environment_;
   const PluginOptions options_;

@@ -17,6 +17,7 @@
 #include "core/platform/dynamic_library.h"
 #include "core/platform/environment.h"
 #include "core/platform/file_identity.h"
+#include "core/platform/folder_trust.h"
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
 #include "core/platform/output_file.h"
@@ -31,23 +32,28 @@ using core::StatusCode;
 using nlohmann::json;
 
 constexpr const char* kMemoryFile = "providers.json";
+constexpr int kMemoryFormat = 2;
 constexpr std::size_t kMemoryBytesMax = std::size_t{256} << 10;
 constexpr std::size_t kEntriesMax = 64;
 constexpr std::string_view kMark = "latebind-child-says: ";
 constexpr std::size_t kTextMax = std::size_t{16} << 10;
+
+std::string text_of(const platform::FileIdentity& identity) {
+  return fmt::format("{} {} {}", identity.size, identity.modified_ns, identity.changed_ns);
+}
 
 // Everything that makes a trial worth repeating when it changes.
 Result<std::string> key_of(const std::string& runtime_file, const std::string& runtime_version,
                            const std::string& provider_file) {
   LB_ASSIGN_OR_RETURN(const auto provider, platform::file_identity(platform::path_from_utf8(provider_file)));
   LB_ASSIGN_OR_RETURN(const auto runtime, platform::file_identity(platform::path_from_utf8(runtime_file)));
-  const std::string all =
-      fmt::format("{}\n{} {}\n{}\n{} {}\n{}\n{}", provider_file, provider.size, provider.modified_ns, runtime_file,
-                  runtime.size, runtime.modified_ns, runtime_version, LATEBIND_VERSION);
+  const std::string all = fmt::format("{}\n{}\n{}\n{}\n{}\n{}", provider_file, text_of(provider), runtime_file,
+                                      text_of(runtime), runtime_version, LATEBIND_VERSION);
   return platform::sha256_hex(std::as_bytes(std::span(all)));
 }
 
-// What is remembered of trials: an object of key → {provider, reason}; an empty reason is a success.
+// What is remembered of trials: the format's number, and an object of key → {provider, reason}; an empty reason is a
+// success. Files without the number are of a time when limits of time were remembered as well.
 class Memory {
  public:
   explicit Memory(std::filesystem::path file) : file_(std::move(file)) {}
@@ -73,20 +79,23 @@ class Memory {
   }
 
  private:
-  // An empty object for whatever is no memory of ours.
+  // The trials; an empty object for whatever is no memory of ours.
   [[nodiscard]] json read() const {
     const auto mapped = platform::MappedFile::open(file_);
     if (!mapped.ok() || mapped->bytes().size() > kMemoryBytesMax) return json::object();
     const auto bytes = mapped->bytes();
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    json entries = json::parse(text, nullptr, /*allow_exceptions=*/false);
-    return entries.is_object() ? entries : json::object();
+    const json memory = json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (!memory.is_object() || memory.value("format", json()) != kMemoryFormat) return json::object();
+    json trials = memory.value("trials", json());
+    return trials.is_object() ? trials : json::object();
   }
   [[nodiscard]] Status write(const json& entries) const {
     std::error_code error;
     std::filesystem::create_directories(file_.parent_path(), error);
     LB_ASSIGN_OR_RETURN(auto output, platform::OutputFile::create(file_));
-    LB_RETURN_IF_ERROR(output.write(entries.dump(1, ' ', true, json::error_handler_t::replace) + "\n"));
+    const json memory{{"format", kMemoryFormat}, {"trials", entries}};
+    LB_RETURN_IF_ERROR(output.write(memory.dump(1, ' ', true, json::error_handler_t::replace) + "\n"));
     return output.commit_unsynced();
   }
 
@@ -128,11 +137,19 @@ Result<std::filesystem::path> worker_program(const TrialOptions& options) {
   }
   const auto own = platform::own_program_file();
   if (own.ok() && platform::path_to_utf8(own->filename()) == name) return *own;
-  if (const auto module = platform::own_module_file(); module.ok()) {
-    const auto folder = module->parent_path();
-    for (const auto& candidate : {folder / name, folder.parent_path() / "bin" / name}) {
-      if (is_file(candidate)) return candidate;
-    }
+  const auto module = platform::own_module_file();
+  return worker_program_near(module.ok() ? module->parent_path() : std::filesystem::path(), name);
+}
+
+Result<std::filesystem::path> worker_program_near(const std::filesystem::path& folder, const std::string& name) {
+  for (const auto& candidate : {folder / name, folder.parent_path() / "bin" / name}) {
+    if (folder.empty() || !is_file(candidate)) continue;
+    const auto trusted = platform::check_folder_trust(candidate);
+    if (trusted.ok()) return candidate;
+    return Status(StatusCode::kPermissionDenied,
+                  fmt::format("{}, the program to try providers with, is left out, for it was found and not named, and "
+                              "{}: set {} to its full path",
+                              platform::path_to_utf8(candidate), trusted.message(), kWorkerVariable));
   }
   return Status(StatusCode::kNotFound,
                 fmt::format("plugin providers are first tried in a process of their own, and the program for that, {}, "
@@ -188,15 +205,20 @@ Status try_provider(const TrialOptions& options, const std::string& runtime_file
   const auto remember = [&](const std::string& reason) {
     if (file.ok()) Memory(*file).remember(key, provider_file, reason);
   };
-  if (outcome->end != platform::ChildOutcome::End::kExited) {
+  using End = platform::ChildOutcome::End;
+  if (outcome->end == End::kSignal || outcome->end == End::kTimedOut) {
     const std::string reason = platform::describe(*outcome);
-    remember(reason);
-    if (file.ok()) return refusal(provider_file, reason, *file);
+    // Whoever is killed, or waits for a busy machine, says nothing about what he was doing.
+    if (platform::ended_by_own_fault(*outcome) && file.ok()) {
+      remember(reason);
+      return refusal(provider_file, reason, *file);
+    }
     return Status(StatusCode::kDeviceFailed,
                   fmt::format("{} {} when it was tried in a process of its own", provider_file, reason));
   }
   Status status = status_from_child(outcome->output);
-  if (status.ok() && outcome->good()) {
+  // What it has said is the last thing that it does.
+  if (status.ok() && (outcome->good() || outcome->end == End::kUnknown)) {
     remember({});
     return {};
   }

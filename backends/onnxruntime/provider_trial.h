@@ -1,8 +1,9 @@
 // The trial of a plugin provider: the first time that this version of its library meets this version of ONNX Runtime
 // happens in a child process, and what came of it is remembered in a small file of the cache folder.
 //
-// A crash and a hang are remembered, and so is success. An error that the provider itself gives is not: its cause may
-// be gone the next time. Thread-safe; several processes may remember at once, and the last one wins whole.
+// A crash is remembered, and so is success. What may be gone the next time is not: an error that the provider itself
+// gives, a time limit that a busy machine has missed, a signal that somebody sent. Thread-safe; several processes may
+// remember at once, and the last one wins whole.
 #pragma once
 
 #include <chrono>
@@ -25,8 +26,12 @@ struct TrialOptions {
   std::chrono::milliseconds time{60'000};
 };
 
-// The program. kNotFound says where it was looked for and what to set.
+// The program. kNotFound says where it was looked for and what to set; see worker_program_near().
 [[nodiscard]] core::Result<std::filesystem::path> worker_program(const TrialOptions& options);
+// The program of this name in the folder of a library or in ../bin. kNotFound, or kPermissionDenied when somebody else
+// could have put it there.
+[[nodiscard]] core::Result<std::filesystem::path> worker_program_near(const std::filesystem::path& folder,
+                                                                      const std::string& name);
 
 // Ok when the provider has passed, now or before. kDeviceFailed for a crash or a hang, with the file that remembers
 // it; the provider's own error; kNotFound when there is no program.

@@ -63,8 +63,8 @@ Result<json> model_for_child(const core::Model& model, const std::filesystem::pa
   for (const core::ExternalData& external : form->external) {
     std::error_code error;
     auto file = external.file.empty() ? external.file : std::filesystem::absolute(external.file, error);
-    const bool whole = !file.empty() && std::filesystem::file_size(file, error) == external.data.bytes.size() && !error;
-    if (!whole) {
+    const bool by_name = !file.empty() && !error && external.is_file_unchanged();
+    if (!by_name) {
       // By the name that the model has for it, where that is a name: then it is found by its folder, as a file of a
       // model folder is, and the vendor makes the same of both.
       const auto name = platform::path_from_utf8(external.location);
@@ -96,7 +96,10 @@ Result<core::Model> model_from_job(const json& job) {
     core::ExternalData external;
     external.location = one.at("location").get<std::string>();
     external.file = platform::path_from_utf8(one.at("file").get<std::string>());
-    LB_ASSIGN_OR_RETURN(external.data, mapped(external.file));
+    LB_ASSIGN_OR_RETURN(auto opened, platform::MappedFile::open(external.file));
+    const auto shared = std::make_shared<const platform::MappedFile>(std::move(opened));
+    external.data = {shared, shared->bytes()};
+    external.identity = shared->identity();
     form.external.push_back(std::move(external));
   }
   return core::Model::from_forms(job.at("name").get<std::string>(), {std::move(form)});
@@ -233,11 +236,14 @@ Result<core::SharedBytes> compile_in_child(const TrialOptions& options, const st
   LB_ASSIGN_OR_RETURN(const auto outcome,
                       platform::run_child(program, {"compile-for-provider", platform::path_to_utf8(job_file)},
                                           platform::ChildLimits{.time = kCompileTimeMax}));
-  if (outcome.end != platform::ChildOutcome::End::kExited) {
+  using End = platform::ChildOutcome::End;
+  if (outcome.end == End::kSignal || outcome.end == End::kTimedOut) {
     return Status(StatusCode::kDeviceFailed, fmt::format("the compiler for onnxruntime:{} {} on the model {}", device,
                                                          platform::describe(outcome), model.name()));
   }
   LB_RETURN_IF_ERROR(status_from_child(outcome.output));
+  // The child has opened the model's files by their names.
+  LB_RETURN_IF_ERROR(model.check_files());
   LB_ASSIGN_OR_RETURN(auto file, platform::MappedFile::open(output));
   const auto compiled =
       std::make_shared<const CompiledFile>(CompiledFile{.folder = std::move(folder), .file = std::move(file)});

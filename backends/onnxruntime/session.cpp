@@ -37,7 +37,7 @@ Result<const ModelForm*> onnx_form(const core::Model& model) {
 }
 
 // The folder in which every file of external data lies under the name that the model has for it, without a link on the
-// way (the vendor refuses those); empty when there is none.
+// way (the vendor refuses those); empty when there is none, or when a file is not the one that was opened any more.
 std::filesystem::path folder_of_external(const ModelForm& form) {
   std::filesystem::path folder;
   for (const core::ExternalData& external : form.external) {
@@ -49,7 +49,7 @@ std::filesystem::path folder_of_external(const ModelForm& form) {
     auto base = real;
     for (auto part = location.begin(); part != location.end(); ++part)
       base = base.parent_path();
-    if (base / location != real || std::filesystem::file_size(real, error) != external.data.bytes.size()) return {};
+    if (base / location != real || !external.is_file_unchanged()) return {};
     if (!folder.empty() && folder != base) return {};
     folder = base;
   }
@@ -67,13 +67,26 @@ std::filesystem::path from_here(const std::filesystem::path& place) {
   return error ? place : relative;
 }
 
+// The vendor has opened the files by their names: what it read must be what we had.
+Status check_external_data(const std::string& model, const ModelForm& form) {
+  for (const core::ExternalData& external : form.external) {
+    if (external.is_file_unchanged()) continue;
+    return Status(StatusCode::kIo, fmt::format("{} was replaced while the model {} was being loaded; open it again",
+                                               platform::path_to_utf8(external.file), model));
+  }
+  return {};
+}
+
 // The files that a model in memory names. From memory the vendor copies them, more than once; a file it maps.
-Status add_external_data(const Library& library, const ModelForm& form, abi::SessionOptions* options,
+// `by_name`: set when it is to open them by their names.
+Status add_external_data(const Library& library, const ModelForm& form, abi::SessionOptions* options, bool& by_name,
                          Paths paths_are = Paths::kFull) {
+  by_name = false;
   if (form.external.empty()) return {};
   auto folder = library.api_version >= kReadsFromFolder ? folder_of_external(form) : std::filesystem::path();
   if (!folder.empty()) {
     if (paths_are == Paths::kFromHere) folder = from_here(folder);
+    by_name = true;
     return add_entry(library, options, "session.model_external_initializers_file_folder_path",
                      platform::path_to_utf8(folder));
   }
@@ -99,16 +112,21 @@ Result<Owned<abi::Session>> create_session(const Environment& environment, const
                                            const ModelForm& form, abi::SessionOptions* options) {
   const Library& library = environment.library();
   const abi::Api& api = library.api;
-  LB_RETURN_IF_ERROR(add_external_data(library, form, options));
+  bool by_name = false;
+  LB_RETURN_IF_ERROR(add_external_data(library, form, options, by_name));
   abi::Session* session = nullptr;
   abi::Status* failure = form.file.empty() ? api.CreateSessionFromArray(environment.env(), form.graph.bytes.data(),
                                                                         form.graph.bytes.size(), options, &session)
                                            : api.CreateSession(environment.env(), form.file.c_str(), options, &session);
+  Owned<abi::Session> owned(session, api.ReleaseSession);
   if (failure != nullptr) {
-    return library.error_by_kind(StatusCode::kInvalidModel,
-                                 fmt::format("ONNX Runtime does not load the model {}", name), failure);
+    Status refused = library.error_by_kind(StatusCode::kInvalidModel,
+                                           fmt::format("ONNX Runtime does not load the model {}", name), failure);
+    if (by_name) LB_RETURN_IF_ERROR(check_external_data(name, form));
+    return refused;
   }
-  return Owned<abi::Session>(session, api.ReleaseSession);
+  if (by_name) LB_RETURN_IF_ERROR(check_external_data(name, form));
+  return owned;
 }
 
 // The declared inputs with the shapes that are asked for.
@@ -286,7 +304,8 @@ Status compile_context(const Environment& environment, const core::Model& model,
   LB_ASSIGN_OR_RETURN(const auto prepared, prepare(environment, model, options));
   LB_ASSIGN_OR_RETURN(auto session_options,
                       make_session_options(environment, SessionKind::kContext, options, prepared.dimensions));
-  LB_RETURN_IF_ERROR(add_external_data(library, *prepared.form, session_options.get(), Paths::kFromHere));
+  bool by_name = false;
+  LB_RETURN_IF_ERROR(add_external_data(library, *prepared.form, session_options.get(), by_name, Paths::kFromHere));
   // Not strict: the vendor would say that nodes are left, and not which.
   LB_RETURN_IF_ERROR(use_plugin(environment, plugin, /*strict=*/false, session_options.get()));
 
@@ -314,6 +333,7 @@ Status compile_context(const Environment& environment, const core::Model& model,
     return library.error_by_kind(StatusCode::kDeviceFailed,
                                  fmt::format("{} does not compile the model {}", plugin.id, model.name()), failure);
   }
+  if (by_name) LB_RETURN_IF_ERROR(check_external_data(model.name(), form));
 
   LB_ASSIGN_OR_RETURN(const auto mapped, platform::MappedFile::open(file));
   LB_ASSIGN_OR_RETURN(const auto made, read_context_model(mapped.bytes()));

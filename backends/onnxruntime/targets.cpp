@@ -42,6 +42,11 @@ const KnownProvider* known_provider(std::string_view provider) {
   return found == kKnown.end() ? nullptr : found;
 }
 
+bool only_compiles(std::string_view provider, core::DeviceKind kind) {
+  const KnownProvider* const known = known_provider(provider);
+  return kind == core::DeviceKind::kCpu && known != nullptr && !known->targets.empty();
+}
+
 const KnownProvider* known_provider_of_file(std::string_view file_name, core::System system) {
   for (const KnownProvider& known : kKnown) {
     const std::string plain = core::library_name(known.library_stem, system);

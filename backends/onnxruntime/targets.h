@@ -40,6 +40,8 @@ struct KnownProvider {
 [[nodiscard]] std::string install_command(const KnownProvider& known);
 // Null when it is not in the table.
 [[nodiscard]] const KnownProvider* known_provider(std::string_view provider);
+// True for the CPU of a provider with targets: what the vendor's compiler runs on, which loads no model itself.
+[[nodiscard]] bool only_compiles(std::string_view provider, core::DeviceKind kind);
 // By the name of the library file, versions behind it included. Null when it is not in the table.
 [[nodiscard]] const KnownProvider* known_provider_of_file(std::string_view file_name, core::System system);
 

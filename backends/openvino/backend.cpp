@@ -13,8 +13,8 @@
 #include "backends/openvino/hardware.h"
 #include "backends/openvino/load.h"
 #include "backends/openvino/properties.h"
-#include "backends/openvino/quarantine.h"
 #include "backends/openvino/targets.h"
+#include "core/vendor_call.h"
 
 namespace latebind::openvino {
 namespace {
@@ -85,11 +85,7 @@ Result<CompileOptions> options_for(const NpuTarget& target, const CompileOptions
 
 // A device that never gave back what it was given before is not given another model.
 Status check_not_stuck(const std::string& device) {
-  const std::size_t stuck = abandoned_requests(device);
-  if (stuck < Quarantine::kMax) return {};
-  return Status(
-      StatusCode::kDeviceFailed,
-      fmt::format("{} runs on openvino:{} never came back; it gets no new model until they do", stuck, device));
+  return core::check_not_hung(fmt::format("{}:{}", kBackendName, device), "model");
 }
 
 class OpenvinoBackend final : public core::Backend {

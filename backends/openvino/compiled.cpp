@@ -208,7 +208,7 @@ Result<Blob> export_blob(const Compiled& compiled) {
     platform::TemporaryFolder folder;
     std::optional<platform::MappedFile> file;
   };
-  LB_ASSIGN_OR_RETURN(auto folder, platform::TemporaryFolder::create("latebind-blob"));
+  LB_ASSIGN_OR_RETURN(auto folder, platform::TemporaryFolder::create("blob"));
   const auto exported = std::make_shared<Exported>(Exported{std::move(folder), std::nullopt});
   const auto path = exported->folder.path() / "blob";
   const Library& library = compiled.library();

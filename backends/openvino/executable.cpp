@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "backends/openvino/devices.h"
 #include "backends/openvino/integer_range.h"
 #include "backends/openvino/properties.h"
+#include "core/vendor_call.h"
 
 namespace latebind::openvino {
 namespace {
@@ -26,11 +28,42 @@ unsigned pool_size(const core::CompileOptions& options, const Active& active) {
 
 }  // namespace
 
+// One run with the place in the pool that it has. Whoever lets go of it last gives the place back: the caller, or the
+// vendor's call that was given up.
+class OpenvinoExecutable::Run {
+ public:
+  explicit Run(Pool::Lease lease) : lease_(std::move(lease)) {}
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+  ~Run() {
+    if (!trusted_ || cancelled_) lease_.mark_broken();
+  }
+
+  [[nodiscard]] Pool::Lease& lease() { return lease_; }
+  Status compute() {
+    trusted_ = false;
+    LB_RETURN_IF_ERROR(lease_->compute(given_up_));
+    trusted_ = true;
+    return {};
+  }
+  // From another thread than compute()'s.
+  void give_up() {
+    given_up_.store(true, std::memory_order_release);
+    cancelled_ = lease_->cancel();
+  }
+
+ private:
+  Pool::Lease lease_;
+  bool trusted_ = true;
+  bool cancelled_ = false;
+  std::atomic<bool> given_up_{false};
+};
+
 OpenvinoExecutable::OpenvinoExecutable(std::shared_ptr<const Compiled> compiled, std::size_t requests)
     : compiled_(std::move(compiled)),
+      id_(fmt::format("{}:{}", kBackendName, compiled_->device)),
       narrows_integers_(device_base(compiled_->device) == "CPU"),
-      quarantine_(compiled_),
-      pool_(requests, [c = compiled_.get()] { return Request::create(*c); }) {}
+      pool_(requests, [c = compiled_] { return Request::create(*c); }) {}
 
 Result<std::unique_ptr<core::Executable>> OpenvinoExecutable::create(std::shared_ptr<const Compiled> compiled,
                                                                      const core::CompileOptions& options) {
@@ -51,8 +84,7 @@ Result<std::unique_ptr<core::Executable>> OpenvinoExecutable::create(std::shared
 }
 
 std::size_t OpenvinoExecutable::hung_runs() {
-  (void)quarantine_.reap();
-  return hung_requests(compiled_->device);
+  return core::given_up_calls(id_);
 }
 
 Status OpenvinoExecutable::execute(std::span<const core::TensorView> inputs, std::span<core::OutputTensor> outputs,
@@ -63,34 +95,26 @@ Status OpenvinoExecutable::execute(std::span<const core::TensorView> inputs, std
     return Status(StatusCode::kCountMismatch, fmt::format("the model gives {} outputs, room was made for {}",
                                                           compiled_->outputs.size(), outputs.size()));
   }
-  if (quarantine_.reap() >= Quarantine::kMax) {
-    return Status(StatusCode::kDeviceFailed,
-                  fmt::format("{} runs on openvino:{} never came back; it gets no more until they do", Quarantine::kMax,
-                              compiled_->device));
+  LB_RETURN_IF_ERROR(core::check_not_hung(id_, "run"));
+  if (!options.is_bounded()) {
+    LB_ASSIGN_OR_RETURN(auto lease, pool_.checkout(options));
+    Run run(std::move(lease));
+    LB_RETURN_IF_ERROR(run.lease()->place(inputs, outputs, /*in_own_memory=*/false));
+    LB_RETURN_IF_ERROR(run.compute());
+    return run.lease()->give(outputs);
   }
-  LB_ASSIGN_OR_RETURN(auto request, pool_.checkout(options.deadline));
-  if (auto bound = request->bind(inputs, outputs, options.deadline.has_value()); !bound.ok()) {
-    // A buffer that is too small is the caller's affair; what the vendor refused leaves a request in an unknown state.
-    if (bound.code() == StatusCode::kDeviceFailed) request.mark_broken();
-    return bound;
+  LB_RETURN_IF_ERROR(core::check_time(options));
+  LB_ASSIGN_OR_RETURN(auto lease, pool_.reserve(options));
+  const auto run = std::make_shared<Run>(std::move(lease));
+  if (options.run_timeout) run->lease().calling(*options.run_timeout);
+  if (!run->lease().has_request()) {
+    LB_RETURN_IF_ERROR(core::call_until(
+        options, id_, [run] { return run->lease().make(); }, [] {}));
   }
-  if (options.deadline) {
-    auto run = request->run_until(*options.deadline);
-    if (run.outcome == Request::Outcome::kHangs) {
-      quarantine_.add(request.release_broken());
-      return run.status;
-    }
-    if (!run.status.ok()) {
-      request.mark_broken();
-      return run.status;
-    }
-  } else if (auto status = request->run(); !status.ok()) {
-    request.mark_broken();
-    return status;
-  }
-  auto collected = request->collect(outputs);
-  if (collected.code() == StatusCode::kDeviceFailed) request.mark_broken();
-  return collected;
+  LB_RETURN_IF_ERROR(run->lease()->place(inputs, outputs, /*in_own_memory=*/true));
+  LB_RETURN_IF_ERROR(core::call_until(
+      options, id_, [run] { return run->compute(); }, [&] { run->give_up(); }));
+  return run->lease()->give(outputs);
 }
 
 }  // namespace latebind::openvino

@@ -4,9 +4,9 @@
 
 #include <memory>
 #include <span>
+#include <string>
 
 #include "backends/openvino/compiled.h"
-#include "backends/openvino/quarantine.h"
 #include "backends/openvino/request.h"
 #include "core/executable.h"
 #include "core/request_pool.h"
@@ -27,13 +27,15 @@ class OpenvinoExecutable final : public core::Executable {
                                      const core::RunOptions& options) override;
 
  private:
+  using Pool = core::RequestPool<Request>;
+  class Run;
+
   OpenvinoExecutable(std::shared_ptr<const Compiled> compiled, std::size_t requests);
 
-  // In the order in which they must go, last first.
   const std::shared_ptr<const Compiled> compiled_;
+  const std::string id_;  // "openvino:CPU"
   const bool narrows_integers_;
-  Quarantine quarantine_;
-  core::RequestPool<Request> pool_;
+  Pool pool_;
   core::ActiveConfig active_;  // constant after create()
 };
 

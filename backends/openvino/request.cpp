@@ -20,12 +20,6 @@ using core::StatusCode;
 using core::TensorInfo;
 using core::TensorView;
 
-// How long a cancelled run may take to stop. Devices look between two operations, so that is one operation's time.
-constexpr std::int64_t kCancelMs = 200;
-// A wait is cut into slices: OpenVINO for Windows under Wine comes back from one at its end only, whatever happens.
-constexpr std::int64_t kFirstSliceMs = 4;
-constexpr std::int64_t kLongestSliceMs = 256;
-
 // What an empty tensor points to: the vendor refuses a null pointer.
 alignas(64) std::array<std::byte, 64> g_nothing{};
 
@@ -56,10 +50,10 @@ Status Request::failed(abi::Code code) const {
                                     fmt::format("openvino:{} failed to run the model", compiled_->device), code);
 }
 
-Status Request::set(Slot& slot, const TensorInfo& info, void* data, const Shape& shape, std::size_t index,
-                    SetTensor set_tensor) {
+Status Request::set(Slot& slot, const TensorInfo& info, std::size_t index, SetTensor set_tensor) {
   const Library& library = compiled_->library();
-  if (data == nullptr) data = g_nothing.data();
+  const Shape& shape = slot.next_shape;
+  void* const data = slot.next_data != nullptr ? slot.next_data : g_nothing.data();
   // The same memory in the same shape is set already. Only on the CPU: elsewhere the vendor may have mapped what was at
   // this address into the device, and that memory may have been freed and given out again since.
   if (slot.tensor && slot.data == data && slot.shape == shape && compiled_->device == "CPU") return {};
@@ -85,110 +79,90 @@ Status Request::set(Slot& slot, const TensorInfo& info, void* data, const Shape&
   return {};
 }
 
-Status Request::bind(std::span<const TensorView> inputs, std::span<OutputTensor> outputs, bool in_own_memory) {
-  const abi::Api& api = compiled_->library().api;
+Status Request::place(std::span<const TensorView> inputs, std::span<OutputTensor> outputs, bool in_own_memory) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const TensorView& view = inputs[i];
-    const TensorInfo& info = compiled_->inputs[i];
-    void* data = view.data;
-    if (in_own_memory || !view.is_contiguous() || !core::is_aligned(data, view.type)) {
-      LB_ASSIGN_OR_RETURN(data, inputs_[i].own.prepare(view.type, view.shape));
-      LB_RETURN_IF_ERROR(view.copy_to_contiguous(data));
+    Slot& slot = inputs_[i];
+    slot.next_data = view.data;
+    slot.next_shape = view.shape;
+    if (in_own_memory || !view.is_contiguous() || !core::is_aligned(view.data, view.type)) {
+      LB_ASSIGN_OR_RETURN(slot.next_data, slot.own.prepare(view.type, view.shape));
+      LB_RETURN_IF_ERROR(view.copy_to_contiguous(slot.next_data));
     }
-    LB_RETURN_IF_ERROR(set(inputs_[i], info, data, view.shape, i, api.ov_infer_request_set_input_tensor_by_index));
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const TensorInfo& info = compiled_->outputs[i];
     Slot& slot = outputs_[i];
-    if (!compiled_->direct[i]) {
-      slot.copied = true;
-      continue;
-    }
+    slot.in_place = false;
+    if (!compiled_->direct[i]) continue;
     auto prepared = outputs[i].prepare(info.type, info.shape);
     if (!prepared.ok()) return prepared.status().with_context(fmt::format("output '{}'", info.name));
-    void* data = *prepared;
-    slot.copied = in_own_memory || !core::is_aligned(data, info.type);
-    if (slot.copied) {
-      LB_ASSIGN_OR_RETURN(data, slot.own.prepare(info.type, info.shape));
+    slot.next_data = *prepared;
+    slot.next_shape = info.shape;
+    slot.in_place = !in_own_memory && core::is_aligned(slot.next_data, info.type);
+    if (!slot.in_place) {
+      LB_ASSIGN_OR_RETURN(slot.next_data, slot.own.prepare(info.type, info.shape));
     }
-    LB_RETURN_IF_ERROR(set(slot, info, data, info.shape, i, api.ov_infer_request_set_output_tensor_by_index));
   }
   return {};
 }
 
-Status Request::run() {
-  const auto code = compiled_->library().api.ov_infer_request_infer(handle_.get());
-  return code == abi::kOk ? Status() : failed(code);
+Status Request::compute(const std::atomic<bool>& given_up) {
+  const abi::Api& api = compiled_->library().api;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    LB_RETURN_IF_ERROR(set(inputs_[i], compiled_->inputs[i], i, api.ov_infer_request_set_input_tensor_by_index));
+  }
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    if (!compiled_->direct[i]) continue;
+    LB_RETURN_IF_ERROR(set(outputs_[i], compiled_->outputs[i], i, api.ov_infer_request_set_output_tensor_by_index));
+  }
+  if (given_up.load(std::memory_order_acquire)) return {};  // nobody looks at what comes of it
+  if (const auto code = api.ov_infer_request_infer(handle_.get()); code != abi::kOk) return failed(code);
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    LB_RETURN_IF_ERROR(compiled_->direct[i] ? read_placed(i) : read_given(i));
+  }
+  return {};
 }
 
-Request::Run Request::run_until(std::chrono::steady_clock::time_point deadline) {
-  using std::chrono::steady_clock;
-  const abi::Api& api = compiled_->library().api;
-  if (const auto code = api.ov_infer_request_start_async(handle_.get()); code != abi::kOk) {
-    return {Outcome::kDone, failed(code)};
-  }
-  std::int64_t slice_ms = kFirstSliceMs;
-  while (true) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now()).count();
-    const auto code = api.ov_infer_request_wait_for(handle_.get(), std::clamp<std::int64_t>(left, 0, slice_ms));
-    if (code == abi::kOk) return {};
-    if (code != abi::kResultNotReady) return {Outcome::kDone, failed(code)};
-    if (left <= 0) break;
-    slice_ms = std::min(2 * slice_ms, kLongestSliceMs);
-  }
+bool Request::cancel() {
   // The CPU plugin is left to end by itself where shapes are dynamic: a run that was stopped in the middle leaves
   // shapes behind there that the next run trips over.
-  if (device_base(compiled_->device) == "CPU" && has_dynamic_input()) {
-    return {Outcome::kHangs, Status(StatusCode::kDeadlineExceeded,
-                                    fmt::format("openvino:{} did not finish before the deadline", compiled_->device))};
+  if (device_base(compiled_->device) == "CPU" &&
+      std::ranges::any_of(compiled_->inputs, [](const TensorInfo& info) { return !info.shape.is_static(); })) {
+    return false;
   }
-  (void)api.ov_infer_request_cancel(handle_.get());
-  const auto code = api.ov_infer_request_wait_for(handle_.get(), kCancelMs);
-  if (code == abi::kOk) return {};  // it came back at the last moment
-  Status late(StatusCode::kDeadlineExceeded,
-              fmt::format("openvino:{} did not finish before the deadline{}", compiled_->device,
-                          code == abi::kResultNotReady ? " and does not stop" : ""));
-  return {code == abi::kResultNotReady ? Outcome::kHangs : Outcome::kDone, std::move(late)};
+  (void)compiled_->library().api.ov_infer_request_cancel(handle_.get());
+  return true;
 }
 
-bool Request::has_dynamic_input() const {
-  return std::ranges::any_of(compiled_->inputs, [](const TensorInfo& info) { return !info.shape.is_static(); });
-}
-
-bool Request::is_idle() const {
-  return compiled_->library().api.ov_infer_request_wait_for(handle_.get(), 0) != abi::kResultNotReady;
-}
-
-Status Request::collect(std::span<OutputTensor> outputs) {
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    LB_RETURN_IF_ERROR(outputs_[i].copied ? collect_copy(i, outputs[i]) : collect_direct(i, outputs[i]));
-  }
-  return {};
-}
-
-// The result is in the caller's memory already. That it has the shape that was declared is the vendor's word, and is
+// The result is in the memory that was set. That it has the shape that was declared is the vendor's word, and is
 // checked: a tensor over memory of ours may be given another shape by the run.
-Status Request::collect_direct(std::size_t index, OutputTensor& output) {
+Status Request::read_placed(std::size_t index) {
   const Library& library = compiled_->library();
+  const TensorInfo& info = compiled_->outputs[index];
+  Slot& slot = outputs_[index];
+  slot.result = slot.data;
+  slot.result_shape = info.shape;
+  LB_ASSIGN_OR_RETURN(slot.result_bytes, core::byte_size_of(info.type, info.shape));
   // The vendor does not tell the shape of a scalar.
-  if (output.view().shape.rank() == 0) return {};
+  if (info.shape.rank() == 0) return {};
   abi::Shape given{};
-  if (const auto code = library.api.ov_tensor_get_shape(outputs_[index].tensor.get(), &given); code != abi::kOk) {
+  if (const auto code = library.api.ov_tensor_get_shape(slot.tensor.get(), &given); code != abi::kOk) {
     return failed(code);
   }
-  const auto dims = output.view().shape.dims();
+  const auto dims = info.shape.dims();
   const bool same =
       given.rank == static_cast<std::int64_t>(dims.size()) && std::equal(dims.begin(), dims.end(), given.dims);
   (void)library.api.ov_shape_free(&given);
   if (!same) {
-    return Status(StatusCode::kDeviceFailed,
-                  fmt::format("openvino:{} gave output '{}' another shape than the {} it declares", compiled_->device,
-                              compiled_->outputs[index].name, compiled_->outputs[index].shape.to_string()));
+    return Status(StatusCode::kDeviceFailed, fmt::format("openvino:{} gave output '{}' another shape than the {} it "
+                                                         "declares",
+                                                         compiled_->device, info.name, info.shape.to_string()));
   }
   return {};
 }
 
-Status Request::collect_copy(std::size_t index, OutputTensor& output) {
+Status Request::read_given(std::size_t index) {
   const Library& library = compiled_->library();
   const abi::Api& api = library.api;
   const TensorInfo& info = compiled_->outputs[index];
@@ -197,7 +171,7 @@ Status Request::collect_copy(std::size_t index, OutputTensor& output) {
       code != abi::kOk) {
     return failed(code);
   }
-  const TensorHandle tensor(api, made);
+  TensorHandle tensor(api, made);
   // The vendor does not tell the shape of a scalar; its size in bytes is checked below.
   Result<Shape> shape = Shape();
   if (info.shape.rank() != 0) {
@@ -228,10 +202,24 @@ Status Request::collect_copy(std::size_t index, OutputTensor& output) {
                               compiled_->device, info.name, library.element_types.name_of(type), shape->to_string(),
                               bytes, core::name_of(info.type), info.shape.to_string()));
   }
-  auto prepared = output.prepare(info.type, *shape);
-  if (!prepared.ok()) return prepared.status().with_context(fmt::format("output '{}'", info.name));
-  void* const target = *prepared;
-  if (bytes > 0) std::memcpy(target, data, bytes);
+  Slot& slot = outputs_[index];
+  slot.given = std::move(tensor);
+  slot.result = data;
+  slot.result_shape = *shape;
+  slot.result_bytes = bytes;
+  return {};
+}
+
+Status Request::give(std::span<OutputTensor> outputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const TensorInfo& info = compiled_->outputs[i];
+    Slot& slot = outputs_[i];
+    if (slot.in_place) continue;
+    auto prepared = outputs[i].prepare(info.type, slot.result_shape);
+    if (!prepared.ok()) return prepared.status().with_context(fmt::format("output '{}'", info.name));
+    if (slot.result_bytes > 0) std::memcpy(*prepared, slot.result, slot.result_bytes);
+    slot.given.reset();
+  }
   return {};
 }
 

@@ -79,15 +79,28 @@ Result<ModelForm> form_of(const Package& package, const Variant& variant, std::v
   return form;
 }
 
-// By what the package recorded, not by reading: what was changed is found by the check.
-std::string digest_of(const Variant& variant) {
+// By what the package recorded, not by reading; empty when it recorded nothing of one of the files that are used.
+std::string claimed_digest(const Package& package, const Variant& variant, const std::vector<std::string>& references) {
   if (!variant.latebind || variant.latebind->files.empty()) return {};
+  const auto recorded = [&](const std::string& reference) { return package.is_recorded(variant, reference); };
+  if (!std::ranges::all_of(references, recorded)) return {};
   std::string text = "bundle";
   for (const RecordedFile& file : variant.latebind->files)
     text += fmt::format(" {} {}", file.path, file.sha256);
   for (const auto& [role, reference] : variant.latebind->assets)
     text += fmt::format(" {} {}", role, reference);
   return platform::sha256_hex(std::as_bytes(std::span(text)));
+}
+
+Result<std::vector<SourceFile>> sources_of(const Package& package, const Variant& variant,
+                                           const std::vector<std::string>& references) {
+  std::vector<SourceFile> sources = package.files().source();
+  if (package.files().is_zip()) return sources;
+  for (const std::string& reference : references) {
+    LB_ASSIGN_OR_RETURN(const FilePart part, package.open_part(variant, reference));
+    sources.push_back({.file = part.where.file, .identity = part.identity, .mapped = true});
+  }
+  return sources;
 }
 
 }  // namespace
@@ -100,22 +113,31 @@ Result<Model> model_of_bundle(const Package& package) {
   const Variant* portable = portable_variant(*component);
   if (portable == nullptr) {
     const bool any = std::ranges::any_of(component->variants, [](const Variant& v) { return v.latebind.has_value(); });
-    if (any) return Model::from_forms(name, {}).with_blobs(std::move(blobs));
+    if (any) return Model::from_forms(name, {}).with_sources(package.files().source()).with_blobs(std::move(blobs));
     return Status(StatusCode::kInvalidModel,
                   fmt::format("{}: no variant is a portable ONNX model, and none says to Latebind what it is for",
                               package.files().name()));
   }
   std::vector<std::string> references;
   LB_ASSIGN_OR_RETURN(ModelForm form, form_of(package, *portable, references));
+  LB_ASSIGN_OR_RETURN(auto sources, sources_of(package, *portable, references));
+  const std::string claimed = claimed_digest(package, *portable, references);
   // `portable` belongs to what the copies of the package share.
+  auto proof = [package, portable, references](const Model::PartDigest& of_part) -> Status {
+    for (const std::string& reference : references)
+      LB_RETURN_IF_ERROR(package.prove_file(*portable, reference, of_part));
+    return {};
+  };
   auto check = [package, portable, references = std::move(references)]() -> Status {
     for (const std::string& reference : references)
       LB_RETURN_IF_ERROR(package.open_checked_file(*portable, reference).status());
     return {};
   };
-  Model model = Model::from_forms(name, {std::move(form)}).with_blobs(std::move(blobs)).with_check(std::move(check));
-  const std::string digest = digest_of(*portable);
-  return digest.empty() ? model : model.with_digest(digest);
+  const Model model = Model::from_forms(name, {std::move(form)})
+                          .with_sources(std::move(sources))
+                          .with_blobs(std::move(blobs))
+                          .with_check(std::move(check));
+  return claimed.empty() ? model : model.with_digest(claimed).with_proof(std::move(proof));
 }
 
 bool is_bundle(const std::filesystem::path& place) {

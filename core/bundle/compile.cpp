@@ -48,6 +48,10 @@ CompileOutcome compile_one(const Model& model, const CompileJob& job, bool stric
       blob = std::move(parts);
     }
   }
+  // Blobs and the portable form of one bundle are of the same bytes.
+  if (blob.ok()) {
+    if (Status same = model.check_files(); !same.ok()) blob = std::move(same);
+  }
   if (blob.ok()) {
     outcome.blob = *std::move(blob);
   } else {

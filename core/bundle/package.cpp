@@ -129,16 +129,27 @@ Result<std::string> Package::resolve(const Variant& variant, std::string_view re
   return found->second.empty() ? ref.path : found->second + "/" + ref.path;
 }
 
-Result<SharedBytes> Package::open_file(const Variant& variant, std::string_view reference) const {
+Result<FilePart> Package::open_part(const Variant& variant, std::string_view reference) const {
   LB_ASSIGN_OR_RETURN(const std::string path, resolve(variant, reference));
   const std::string where = place_of(files(), variant);
-  auto bytes = files().read(path);
-  if (!bytes.ok()) return bytes.status().with_context(fmt::format("variant '{}'", printable(variant.name)));
-  if (is_asset_ref(reference)) return bytes;
+  auto part = files().part(path);
+  if (!part.ok()) return part.status().with_context(fmt::format("variant '{}'", printable(variant.name)));
+  if (is_asset_ref(reference)) return part;
   if (const RecordedFile* recorded = find_record(variant, path)) {
-    LB_RETURN_IF_ERROR(check_size(*recorded, *bytes, where));
+    LB_RETURN_IF_ERROR(check_size(*recorded, part->bytes, where));
   }
-  return bytes;
+  return part;
+}
+
+Result<SharedBytes> Package::open_file(const Variant& variant, std::string_view reference) const {
+  LB_ASSIGN_OR_RETURN(FilePart part, open_part(variant, reference));
+  return std::move(part.bytes);
+}
+
+bool Package::is_recorded(const Variant& variant, std::string_view reference) const {
+  if (is_asset_ref(reference)) return true;
+  const auto path = resolve(variant, reference);
+  return path.ok() && find_record(variant, *path) != nullptr;
 }
 
 }  // namespace latebind::core

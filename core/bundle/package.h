@@ -33,7 +33,9 @@ struct PackageReport {
   std::size_t files = 0;  // read and compared with a sum
   std::uint64_t bytes = 0;
   std::vector<std::string> unsummed;  // files of which nothing is recorded; no damage of them can be seen
-  std::vector<Status> damages;        // kInvalidModel, kNotFound or kIo; at most kDamagesMax
+  // Of these there is the CRC-32 that a ZIP has of everything: it shows damage, but not what was changed on purpose.
+  std::vector<std::string> crc_only;
+  std::vector<Status> damages;  // kInvalidModel, kNotFound or kIo; at most kDamagesMax
 
   static constexpr std::size_t kDamagesMax = 100;
   [[nodiscard]] bool ok() const { return damages.empty(); }
@@ -64,6 +66,15 @@ class Package {
   // The same, after reading all of it and comparing its SHA-256 with the one recorded (for a file of a shared asset:
   // that of the whole asset). kInvalidModel when they differ, kUnsupported when none is recorded.
   [[nodiscard]] Result<SharedBytes> open_verified_file(const Variant& variant, std::string_view reference) const;
+
+  // Compares a file with its recorded SHA-256 as well, but leaves computing that to `sum_of`, which may remember it.
+  // kInvalidModel when they differ, kUnsupported when none is recorded.
+  [[nodiscard]] Status prove_file(const Variant& variant, std::string_view reference,
+                                  const Model::PartDigest& sum_of) const;
+  // Whether a SHA-256 of the file is recorded, or stands in the name of its asset.
+  [[nodiscard]] bool is_recorded(const Variant& variant, std::string_view reference) const;
+  // The file's bytes and where they lie. The errors of open_file().
+  [[nodiscard]] Result<FilePart> open_part(const Variant& variant, std::string_view reference) const;
 
   // As open_verified_file(), but with the quickest sum there is (a ZIP's CRC-32): against damage, not against forgery.
   // What nothing is recorded of is taken as it is.

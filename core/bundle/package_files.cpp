@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <system_error>
 #include <utility>
 
@@ -26,11 +28,17 @@ Status invalid(std::string_view name, std::string_view what) {
   return Status(StatusCode::kInvalidModel, fmt::format("{}: {}", name, what));
 }
 
-Result<SharedBytes> map(const path& file) {
+using SharedFile = std::shared_ptr<const MappedFile>;
+
+Result<SharedFile> map(const path& file) {
   LB_ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::open(file));
-  auto owner = std::make_shared<const MappedFile>(std::move(mapped));
-  const auto bytes = owner->bytes();
-  return SharedBytes{std::move(owner), bytes};
+  return std::make_shared<const MappedFile>(std::move(mapped));
+}
+
+FilePart part_of(const SharedFile& mapped) {
+  return {.where = {mapped->file(), 0, mapped->bytes().size()},
+          .identity = mapped->identity(),
+          .bytes = {mapped, mapped->bytes()}};
 }
 
 // Both are canonical.
@@ -63,8 +71,22 @@ bool is_absolute(std::string_view text) {
 struct PackageFiles::State {
   std::string name;
   Outside outside = Outside::kRefused;
-  path root;                     // the folder, canonical; of a ZIP the file, empty when it lies in memory
-  std::optional<ZipReader> zip;  // else
+  path root;  // the folder, canonical; of a ZIP the file, empty when it lies in memory
+  // Of a ZIP.
+  std::optional<ZipReader> zip;
+  platform::FileIdentity identity;
+  // Of a folder: the mappings that somebody holds, by canonical path.
+  mutable std::mutex mutex;
+  mutable std::map<path, std::weak_ptr<const MappedFile>> mapped;  // guarded by mutex
+
+  Result<SharedFile> map_once(const path& file) const {
+    const std::lock_guard lock(mutex);
+    auto& known = mapped[file];
+    if (auto held = known.lock()) return held;
+    LB_ASSIGN_OR_RETURN(auto opened, map(file));
+    known = opened;
+    return opened;
+  }
 
   // Where the path of a folder's file leads.
   [[nodiscard]] Result<path> locate(std::string_view relative) const {
@@ -96,9 +118,10 @@ Result<PackageFiles> PackageFiles::open(const path& place, Outside outside) {
     if (error) return platform::status_of_errno("open", place, error.value());
     return PackageFiles(std::move(state));
   }
-  LB_ASSIGN_OR_RETURN(SharedBytes bytes, map(place));
+  LB_ASSIGN_OR_RETURN(const SharedFile mapped, map(place));
   state->root = place;
-  LB_ASSIGN_OR_RETURN(state->zip, open_zip(std::move(bytes), state->name));
+  state->identity = mapped->identity();
+  LB_ASSIGN_OR_RETURN(state->zip, open_zip(part_of(mapped).bytes, state->name));
   return PackageFiles(std::move(state));
 }
 
@@ -168,15 +191,25 @@ Result<std::vector<std::string>> PackageFiles::list_folders() const {
   return folders;
 }
 
-Result<SharedBytes> PackageFiles::read(std::string_view relative) const {
+Result<FilePart> PackageFiles::part(std::string_view relative) const {
   if (state_->zip) {
     const ZipEntry* entry = state_->zip->find(relative);
-    if (entry != nullptr) return state_->zip->bytes_of(*entry);
-    return Status(StatusCode::kNotFound, fmt::format("{}: there is no file '{}' in it", name(), printable(relative)));
+    if (entry == nullptr) {
+      return Status(StatusCode::kNotFound, fmt::format("{}: there is no file '{}' in it", name(), printable(relative)));
+    }
+    return FilePart{.where = {state_->root, entry->offset, entry->size},
+                    .identity = state_->identity,
+                    .bytes = state_->zip->bytes_of(*entry)};
   }
   if (relative.empty()) return invalid(name(), "an empty path is no file");
   LB_ASSIGN_OR_RETURN(const path file, state_->locate(relative));
-  return map(file);
+  LB_ASSIGN_OR_RETURN(const SharedFile mapped, state_->map_once(file));
+  return part_of(mapped);
+}
+
+Result<SharedBytes> PackageFiles::read(std::string_view relative) const {
+  LB_ASSIGN_OR_RETURN(FilePart found, part(relative));
+  return std::move(found.bytes);
 }
 
 bool PackageFiles::has_file(std::string_view relative) const {
@@ -193,20 +226,9 @@ bool PackageFiles::has_folder(std::string_view relative) const {
   return folder.ok() && std::filesystem::is_directory(*folder, error);
 }
 
-Result<platform::FileRange> PackageFiles::range_of(std::string_view relative) const {
-  if (!state_->zip) {
-    LB_ASSIGN_OR_RETURN(path file, state_->locate(relative));
-    std::error_code error;
-    const auto size = std::filesystem::file_size(file, error);
-    if (error) return platform::status_of_errno("read", file, error.value());
-    return platform::FileRange{std::move(file), 0, size};
-  }
-  const ZipEntry* entry = state_->zip->find(relative);
-  if (entry == nullptr) {
-    return Status(StatusCode::kNotFound, fmt::format("{}: there is no file '{}' in it", name(), printable(relative)));
-  }
-  if (state_->root.empty()) return Status(StatusCode::kUnsupported, fmt::format("{}: it is no file", name()));
-  return platform::FileRange{state_->root, entry->offset, entry->size};
+std::vector<SourceFile> PackageFiles::source() const {
+  if (!state_->zip || state_->root.empty()) return {};
+  return {{.file = state_->root, .identity = state_->identity, .mapped = true}};
 }
 
 Status PackageFiles::check(std::string_view relative) const {

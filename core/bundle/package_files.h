@@ -1,7 +1,8 @@
 // PackageFiles: the files of a bundle, whether it is a folder or a ZIP.
 //
-// Files of a ZIP are slices of one mapping of it; those of a folder are mapped when they are read. Either way nothing
-// is copied, and processes that read the same bundle share its pages. In a folder, links are followed as long as they
+// Files of a ZIP are slices of one mapping of it; those of a folder are mapped when they are read, and as long as
+// somebody holds a mapping everybody gets the same one, whatever has the file's name by then. Either way nothing is
+// copied, and processes that read the same bundle share its pages. In a folder, links are followed as long as they
 // stay in it; somebody who may change the folder while it is being read can get around that, and nothing here stands
 // against him. A value that shares what it holds; any thread.
 #pragma once
@@ -49,11 +50,13 @@ class PackageFiles {
 
   // kNotFound when there is no such file, kInvalidModel for a path that leads out.
   [[nodiscard]] Result<SharedBytes> read(std::string_view relative) const;
+  // The same, and where the bytes lie, for whoever wants a mapping of his own or remembers something about them.
+  [[nodiscard]] Result<FilePart> part(std::string_view relative) const;
   [[nodiscard]] bool has_file(std::string_view relative) const;
   // "" is the root.
   [[nodiscard]] bool has_folder(std::string_view relative) const;
-  // Where the file's bytes lie, for whoever wants a mapping of his own. kNotFound; kUnsupported for a ZIP in memory.
-  [[nodiscard]] Result<platform::FileRange> range_of(std::string_view relative) const;
+  // The ZIP, as the file that it is; none for a folder, or in memory.
+  [[nodiscard]] std::vector<SourceFile> source() const;
 
   // Reads the file and compares it with the sum that a ZIP has for it; a folder has none. kInvalidModel.
   [[nodiscard]] Status check(std::string_view relative) const;

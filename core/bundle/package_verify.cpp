@@ -25,21 +25,27 @@ std::string join(std::string_view folder, std::string_view path) {
   return folder.empty() ? std::string(path) : fmt::format("{}/{}", folder, path);
 }
 
-// Files of a package with their SHA-256, each computed once.
+Result<std::string> computed(const FilePart& part) {
+  return platform::sha256_hex(part.bytes.bytes);
+}
+
+// Files of a package with their SHA-256, each asked for once.
 class Sums {
  public:
-  explicit Sums(const PackageFiles& files) : files_(files) {}
+  explicit Sums(const PackageFiles& files, const Model::PartDigest& sum_of = computed)
+      : files_(files), sum_of_(sum_of) {}
 
   Result<std::string> of(const std::string& path) {
     if (const auto known = sums_.find(path); known != sums_.end()) return known->second;
-    LB_ASSIGN_OR_RETURN(const SharedBytes bytes, files_.read(path));
-    std::string sum = platform::sha256_hex(bytes.bytes);
+    LB_ASSIGN_OR_RETURN(const FilePart part, files_.part(path));
+    LB_ASSIGN_OR_RETURN(std::string sum, sum_of_(part));
     sums_.emplace(path, sum);
     return sum;
   }
 
  private:
   const PackageFiles& files_;
+  const Model::PartDigest sum_of_;
   std::map<std::string, std::string> sums_;
 };
 
@@ -66,25 +72,30 @@ Status compare_asset(const PackageFiles& files, const Files& all, const std::str
 
 }  // namespace
 
-Result<SharedBytes> Package::open_verified_file(const Variant& variant, std::string_view reference) const {
-  LB_ASSIGN_OR_RETURN(SharedBytes bytes, open_file(variant, reference));
+Status Package::prove_file(const Variant& variant, std::string_view reference, const Model::PartDigest& sum_of) const {
   LB_ASSIGN_OR_RETURN(const std::string path, resolve(variant, reference));
+  Sums sums(files(), sum_of);
   if (is_asset_ref(reference)) {
     LB_ASSIGN_OR_RETURN(const AssetRef ref, parse_asset_ref(reference, files().name()));
     LB_ASSIGN_OR_RETURN(const auto all, files().list());
-    Sums sums(files());
-    LB_RETURN_IF_ERROR(compare_asset(files(), all, ref.uri, assets().at(ref.uri), sums));
-    return bytes;
+    return compare_asset(files(), all, ref.uri, assets().at(ref.uri), sums);
   }
   if (variant.latebind) {
     for (const RecordedFile& recorded : variant.latebind->files) {
       if (join(*variant.folder, recorded.path) != path) continue;
-      if (platform::sha256_hex(bytes.bytes) != recorded.sha256) return changed(files(), path);
-      return bytes;
+      LB_ASSIGN_OR_RETURN(const std::string sum, sums.of(path));
+      return sum == recorded.sha256 ? Status() : changed(files(), path);
     }
   }
   return Status(StatusCode::kUnsupported, fmt::format("{}: nothing is recorded of '{}' that it could be compared with",
                                                       files().name(), printable(path)));
+}
+
+Result<SharedBytes> Package::open_verified_file(const Variant& variant, std::string_view reference) const {
+  // Held while it is compared, so that what is compared is what is given.
+  LB_ASSIGN_OR_RETURN(SharedBytes bytes, open_file(variant, reference));
+  LB_RETURN_IF_ERROR(prove_file(variant, reference, computed));
+  return bytes;
 }
 
 Result<SharedBytes> Package::open_checked_file(const Variant& variant, std::string_view reference) const {
@@ -119,11 +130,8 @@ Result<PackageReport> Package::verify() const {
     if (!status.ok() && report.damages.size() < PackageReport::kDamagesMax) report.damages.push_back(std::move(status));
   };
   std::set<std::string, std::less<>> summed;
-  // What is compared with the sum that a ZIP has for every file.
   for (const auto& file : all) {
-    if (!files().is_zip()) break;
-    damage(files().check(file.path));
-    summed.insert(file.path);
+    if (files().is_zip()) damage(files().check(file.path));
   }
   Sums sums(files());
   for (const Component& component : manifest().components) {
@@ -153,12 +161,14 @@ Result<PackageReport> Package::verify() const {
       summed.insert(file.path);
   }
   for (const auto& file : all) {
-    if (summed.contains(file.path)) {
+    const bool is_summed = summed.contains(file.path);
+    if (is_summed || files().is_zip()) {
       ++report.files;
       report.bytes += file.size;
-    } else if (file.path != kManifestFile) {
-      report.unsummed.push_back(file.path);
     }
+    // The manifest is what the others are compared with.
+    if (is_summed || file.path == kManifestFile) continue;
+    (files().is_zip() ? report.crc_only : report.unsummed).push_back(file.path);
   }
   return report;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/bundle/asset.h"
+#include "core/bundle/own_folder.h"
 #include "core/bundle/path_rules.h"
 #include "core/bundle/zip_writer.h"
 #include "core/json_text.h"
@@ -58,16 +59,6 @@ Status check_slots(const VariantInput& variant, std::string_view where) {
 
 std::string folder_of(const std::string& component, const std::string& variant) {
   return fmt::format("{}/{}", component, variant);
-}
-
-Status refuse_folder(const path& place, std::string_view why) {
-  return argument(fmt::format("cannot write the folder {}: {}", platform::quoted(place), why));
-}
-
-bool is_empty_or_absent(const path& place) {
-  std::error_code error;
-  if (!std::filesystem::exists(std::filesystem::symlink_status(place, error))) return true;
-  return std::filesystem::is_directory(place, error) && std::filesystem::is_empty(place, error) && !error;
 }
 
 // The content of a folder of a package; `all` are all its files.
@@ -243,19 +234,23 @@ Status PackageWriter::write(const path& place, PackageForm form) const {
   if (form == PackageForm::kFolder) {
     std::vector<std::string> empty_folders;
     LB_ASSIGN_OR_RETURN(const auto files, lay_out(empty_folders));
-    std::error_code error;
-    if (!is_empty_or_absent(place) && !std::filesystem::is_regular_file(place / kManifestFile, error)) {
-      return refuse_folder(place, "it is there, and neither empty nor a bundle; name another one");
-    }
-    return write_package_folder(place, files, empty_folders);
+    return write_package_folder(place, files, empty_folders, FolderContent::kReplacedIfOurs);
   }
   LB_ASSIGN_OR_RETURN(const auto entries, zip_entries());
   return write_zip(place, entries);
 }
 
 Status write_package_folder(const path& place, const std::map<std::string, SharedBytes>& files,
-                            const std::vector<std::string>& empty_folders) {
+                            const std::vector<std::string>& empty_folders, FolderContent content) {
   std::error_code error;
+  platform::OutputFolder::MayReplace may_replace;
+  if (content == FolderContent::kReplacedIfOurs) {
+    may_replace = [&place](const path& old) { return check_replaceable(old, place); };
+    LB_RETURN_IF_ERROR(may_replace(place));
+  } else if (!is_empty_or_absent(place)) {
+    return argument(fmt::format("cannot write the folder {}: it is there and not empty; name another one",
+                                platform::quoted(place)));
+  }
   path full = std::filesystem::absolute(place, error).lexically_normal();
   if (!full.has_filename()) full = full.parent_path();
   if (!error) platform::remove_abandoned_folders(full.parent_path());
@@ -274,11 +269,10 @@ Status write_package_folder(const path& place, const std::map<std::string, Share
     LB_RETURN_IF_ERROR(writer.write(bytes.bytes));
     LB_RETURN_IF_ERROR(writer.commit());
   }
-  return output.commit();
+  return output.commit(may_replace);
 }
 
 Status unpack_package(const PackageFiles& files, const path& folder) {
-  if (!is_empty_or_absent(folder)) return refuse_folder(folder, "it is there and not empty; name another one");
   LB_ASSIGN_OR_RETURN(const auto all, files.list());
   std::map<std::string, SharedBytes> content;
   for (const auto& file : all) {

@@ -80,7 +80,8 @@ class PackageWriter {
   Status add_package(const Package& package, std::string_view component, const std::set<std::string>& without);
 
   // ZIP: by temporary file and rename; whoever is killed at any moment leaves the old file or the new one. Folder: as
-  // OutputFolder says; an existing folder is replaced only if it is empty or a package itself (kInvalidArgument).
+  // OutputFolder says; one with content is replaced only if all of it is a package of ours (kInvalidArgument, see
+  // own_folder.h).
   // Nothing is left behind after an error (kDiskFull, kPermissionDenied …), and what killed writers left is removed.
   [[nodiscard]] Status write(const std::filesystem::path& place, PackageForm form) const;
 
@@ -98,11 +99,15 @@ class PackageWriter {
   std::map<std::string, nlohmann::json> component_metadata_;
 };
 
+// What becomes of a folder with content at the place of a new one.
+enum class FolderContent { kRefused, kReplacedIfOurs };
+
 // Writes files (path in the package → bytes) as a folder, with the guarantees of PackageWriter::write().
 // `empty_folders` are made as well.
 [[nodiscard]] Status write_package_folder(const std::filesystem::path& place,
                                           const std::map<std::string, SharedBytes>& files,
-                                          const std::vector<std::string>& empty_folders = {});
+                                          const std::vector<std::string>& empty_folders = {},
+                                          FolderContent content = FolderContent::kRefused);
 
 // The files of a package as they are, into a folder that must be absent or empty (kInvalidArgument): a ZIP unpacked.
 [[nodiscard]] Status unpack_package(const PackageFiles& files, const std::filesystem::path& folder);

@@ -9,7 +9,10 @@ std::string describe(const ChildOutcome& outcome) {
     case ChildOutcome::End::kExited:
       return fmt::format("ended with exit status {}", outcome.number);
     case ChildOutcome::End::kSignal:
-      return fmt::format("crashed with signal {}", outcome.number);
+      return ended_by_own_fault(outcome) ? fmt::format("crashed with signal {}", outcome.number)
+                                         : fmt::format("was ended by signal {}", outcome.number);
+    case ChildOutcome::End::kUnknown:
+      return "ended, and how is not known (this program ignores SIGCHLD, or reaps every child)";
     case ChildOutcome::End::kTimedOut:
       break;
   }

@@ -1,8 +1,9 @@
 // Runs a program to its end, with arguments, without a shell: what it printed, and how it ended.
 //
 // For what may crash or hang and must not take this process along. The child reads nothing, is a process group of its
-// own, inherits the environment and no file beside its three streams, and is gone when the call returns. Any thread;
-// the call blocks until the child has ended or the time is up.
+// own, inherits the environment and no file beside its three streams, and is gone when the call returns. This process
+// may ignore SIGCHLD or reap every child that it finds: then it is not known how the child ended, and that it ended is.
+// Any thread; the call blocks until the child has ended or the time is up.
 #pragma once
 
 #include <chrono>
@@ -22,7 +23,12 @@ struct ChildLimits {
 };
 
 struct ChildOutcome {
-  enum class End { kExited, kSignal, kTimedOut };
+  enum class End {
+    kExited,
+    kSignal,
+    kTimedOut,
+    kUnknown,  // ended, and something else in this process has taken its exit status: what it printed is all there is
+  };
   End end = End::kExited;
   // The exit status, or the number of the signal (Windows: of the exception) that ended it.
   int number = 0;
@@ -32,14 +38,23 @@ struct ChildOutcome {
   [[nodiscard]] bool good() const { return end == End::kExited && number == 0; }
 };
 
-// "ended with exit status 3", "crashed with signal 11", "did not end in time"
+// "ended with exit status 3", "crashed with signal 11", "was ended by signal 9", "did not end in time"
 [[nodiscard]] std::string describe(const ChildOutcome& outcome);
+
+// True for a crash of the program's own making, which is to be expected again. Not for a signal that somebody sent (the
+// system when memory was short, a user), and not for a time limit.
+[[nodiscard]] bool ended_by_own_fault(const ChildOutcome& outcome);
 
 // `program` is a full path. kNotFound or kPermissionDenied when it can not be started, kBusy when the system has no
 // process or handle to give.
 [[nodiscard]] core::Result<ChildOutcome> run_child(const std::filesystem::path& program,
                                                    const std::vector<std::string>& arguments,
                                                    const ChildLimits& limits = {});
+
+// For a program that run_child() has started, to be called early in it, by one thread: from now on this process ends
+// when its parent does, however that ends. Does nothing in any other process, and on Windows, where every child has
+// this.
+void end_with_parent();
 
 // The file of the program that this process runs. kUnsupported where the system does not say.
 [[nodiscard]] core::Result<std::filesystem::path> own_program_file();

@@ -3,16 +3,18 @@
 #include <poll.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): kill() and sigset_t are POSIX, not C
 #include <spawn.h>
-#include <sys/wait.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <thread>
+#include <cstdlib>
+#include <string_view>
 #include <utility>
 
 #include "core/platform/child_process.h"
+#include "core/platform/child_watch.h"
 #include "core/platform/os_error.h"
 
 namespace latebind::platform {
@@ -23,8 +25,11 @@ using core::Status;
 using core::StatusCode;
 using Clock = std::chrono::steady_clock;
 
-// A child that has closed its streams is looked at again after this long.
+// Where the kernel does not tell of a child's end, it is looked at again after this long.
 constexpr std::chrono::milliseconds kPause{5};
+// A process that was killed is gone at once, unless a driver holds it.
+constexpr std::chrono::milliseconds kReapTimeMax{2000};
+constexpr std::string_view kParentVariable = "LATEBIND_PARENT_PROCESS=";
 
 class Descriptor {
  public:
@@ -81,7 +86,8 @@ class Plan {
     ::posix_spawnattr_destroy(&attributes_);
   }
 
-  int spawn(pid_t& child, const std::filesystem::path& program, char* const* arguments, int output, int errors) {
+  int spawn(pid_t& child, const std::filesystem::path& program, char* const* arguments, char* const* environment,
+            int output, int errors) {
     sigset_t none;
     sigset_t ignored;
     ::sigemptyset(&none);
@@ -99,7 +105,7 @@ class Plan {
     if (error == 0) error = ::posix_spawnattr_setsigdefault(&attributes_, &ignored);
     constexpr auto kFlags = static_cast<short>(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     if (error == 0) error = ::posix_spawnattr_setflags(&attributes_, kFlags);
-    if (error == 0) error = ::posix_spawn(&child, program.c_str(), &actions_, &attributes_, arguments, ::environ);
+    if (error == 0) error = ::posix_spawn(&child, program.c_str(), &actions_, &attributes_, arguments, environment);
     return error;
   }
 
@@ -108,7 +114,7 @@ class Plan {
   posix_spawnattr_t attributes_{};
 };
 
-// Reads what is there; false when the stream has ended.
+// Reads what is there now; false when the stream has ended.
 bool drain(int fd, std::string& text, std::size_t most) {
   std::array<char, 16384> buffer{};
   const ssize_t count = ::read(fd, buffer.data(), buffer.size());
@@ -118,32 +124,61 @@ bool drain(int fd, std::string& text, std::size_t most) {
   return size > 0;
 }
 
+// What the child has left in a stream. What it has started may go on writing: more than a pipe holds is not its own.
+void drain_rest(Descriptor& stream, std::string& text, std::size_t most) {
+  constexpr int kReadsMax = 64;
+  pollfd watched{stream.get(), POLLIN, 0};
+  for (int i = 0; i < kReadsMax && stream.get() >= 0 && ::poll(&watched, 1, 0) > 0; ++i) {
+    if (!drain(stream.get(), text, most)) stream.close();
+  }
+}
+
 int milliseconds_until(Clock::time_point deadline) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
 }
 
-// It stays a zombie, and its number its own.
-bool has_ended(pid_t child) {
-  siginfo_t info{};
-  return ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child;
+// Until the child has ended or the time is up. What it has started may keep the streams open for longer.
+ChildWatch::State watch(ChildWatch& child, Descriptor& output, Descriptor& errors, Clock::time_point deadline,
+                        const ChildLimits& limits, ChildOutcome& outcome) {
+  auto state = child.look();
+  while (state == ChildWatch::State::kRuns && Clock::now() < deadline) {
+    std::array<pollfd, 3> watched{pollfd{output.get(), POLLIN, 0}, pollfd{errors.get(), POLLIN, 0},
+                                  pollfd{child.descriptor(), POLLIN, 0}};
+    const int most = child.descriptor() >= 0 ? milliseconds_until(deadline)
+                                             : std::min<int>(kPause.count(), milliseconds_until(deadline));
+    const int ready = ::poll(watched.data(), watched.size(), most);
+    if (ready < 0 && errno != EINTR && errno != EAGAIN) break;
+    if (ready > 0 && watched[0].revents != 0 && !drain(output.get(), outcome.output, limits.output_bytes)) {
+      output.close();
+    }
+    if (ready > 0 && watched[1].revents != 0 && !drain(errors.get(), outcome.errors, limits.output_bytes)) {
+      errors.close();
+    }
+    state = child.look();
+  }
+  drain_rest(output, outcome.output, limits.output_bytes);
+  drain_rest(errors, outcome.errors, limits.output_bytes);
+  return state;
 }
 
-// Until both streams have ended, the child is gone, or the time is up. What it has started may keep the streams open.
-void read_streams(pid_t child, Descriptor& output, Descriptor& errors, Clock::time_point deadline,
-                  const ChildLimits& limits, ChildOutcome& outcome) {
-  while ((output.get() >= 0 || errors.get() >= 0) && Clock::now() < deadline) {
-    std::array<pollfd, 2> watched{pollfd{output.get(), POLLIN, 0}, pollfd{errors.get(), POLLIN, 0}};
-    const int ready = ::poll(watched.data(), watched.size(), std::min(100, milliseconds_until(deadline)));
-    if (ready < 0 && errno != EINTR) return;
-    if (ready > 0) {
-      if (watched[0].revents != 0 && !drain(output.get(), outcome.output, limits.output_bytes)) output.close();
-      if (watched[1].revents != 0 && !drain(errors.get(), outcome.errors, limits.output_bytes)) errors.close();
-      continue;
-    }
-    // Nothing to read: whoever holds the streams now is not the child, if that is gone.
-    if (has_ended(child)) return;
+// This environment, and who the parent is: see end_with_parent().
+std::vector<std::string> environment_of_child() {
+  std::vector<std::string> variables;
+  for (char** variable = ::environ; variable != nullptr && *variable != nullptr; ++variable) {
+    if (!std::string_view(*variable).starts_with(kParentVariable)) variables.emplace_back(*variable);
   }
+  variables.push_back(fmt::format("{}{}", kParentVariable, ::getpid()));
+  return variables;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (std::string& text : texts)
+    pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
 }
 
 }  // namespace
@@ -159,40 +194,54 @@ Result<ChildOutcome> run_child(const std::filesystem::path& program, const std::
 
   std::vector<std::string> texts{program.string()};
   texts.insert(texts.end(), arguments.begin(), arguments.end());
-  std::vector<char*> pointers;
-  pointers.reserve(texts.size() + 1);
-  for (std::string& text : texts)
-    pointers.push_back(text.data());
-  pointers.push_back(nullptr);
+  const auto words = pointers_to(texts);
+  auto variables = environment_of_child();
+  const auto environment = pointers_to(variables);
 
-  pid_t child = -1;
+  pid_t number = -1;
   Plan plan;
-  if (const int error = plan.spawn(child, program, pointers.data(), output.write.get(), errors.write.get());
+  if (const int error =
+          plan.spawn(number, program, words.data(), environment.data(), output.write.get(), errors.write.get());
       error != 0) {
     return no_child(program, error);
   }
+  ChildWatch child(number);
   output.write.close();
   errors.write.close();
 
   ChildOutcome outcome;
-  read_streams(child, output.read, errors.read, deadline, limits, outcome);
-  while (!has_ended(child) && Clock::now() < deadline)
-    std::this_thread::sleep_for(kPause);
-  const bool late = !has_ended(child);
+  const bool late = watch(child, output.read, errors.read, deadline, limits, outcome) == ChildWatch::State::kRuns;
   // The whole group, before its number may be given to others: what the child has started goes with it.
-  ::kill(-child, SIGKILL);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  child.kill_group();
+  const auto end = child.reap(kReapTimeMax);
   if (late) {
     outcome.end = ChildOutcome::End::kTimedOut;
-  } else if (WIFSIGNALED(status)) {
-    outcome.end = ChildOutcome::End::kSignal;
-    outcome.number = WTERMSIG(status);
+  } else if (end == ChildWatch::State::kEndedUnknown) {
+    outcome.end = ChildOutcome::End::kUnknown;
   } else {
-    outcome.number = WEXITSTATUS(status);
+    outcome.end = child.by_signal() ? ChildOutcome::End::kSignal : ChildOutcome::End::kExited;
+    outcome.number = child.number();
   }
   return outcome;
+}
+
+bool ended_by_own_fault(const ChildOutcome& outcome) {
+  if (outcome.end != ChildOutcome::End::kSignal) return false;
+  // SIGBUS is missing: a full disk, or a file that has shrunk, is behind it more often.
+  constexpr std::array kFaults{SIGSEGV, SIGABRT, SIGILL, SIGFPE, SIGTRAP};
+  return std::ranges::find(kFaults, outcome.number) != kFaults.end();
+}
+
+// The signal comes when the thread that has started this process ends, which run_child() keeps in the call until then.
+void end_with_parent() {
+  const std::string name(kParentVariable.substr(0, kParentVariable.size() - 1));
+  const char* const text = ::getenv(name.c_str());
+  if (text == nullptr) return;
+  const std::string parent = text;
+  // Not for what this process starts.
+  ::unsetenv(name.c_str());
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (parent != std::to_string(::getppid())) ::_exit(EXIT_FAILURE);
 }
 
 Result<std::filesystem::path> own_program_file() {

@@ -149,6 +149,18 @@ Result<ChildOutcome> run_child(const std::filesystem::path& program, const std::
   return outcome;
 }
 
+bool ended_by_own_fault(const ChildOutcome& outcome) {
+  if (outcome.end != ChildOutcome::End::kSignal) return false;
+  // No memory, Ctrl+C and the like are missing.
+  constexpr std::array kFaults{STATUS_ACCESS_VIOLATION,       STATUS_ILLEGAL_INSTRUCTION, STATUS_INTEGER_DIVIDE_BY_ZERO,
+                               STATUS_PRIVILEGED_INSTRUCTION, STATUS_STACK_OVERFLOW,      STATUS_HEAP_CORRUPTION,
+                               STATUS_STACK_BUFFER_OVERRUN};
+  return std::ranges::find(kFaults, static_cast<DWORD>(outcome.number)) != kFaults.end();
+}
+
+// Its job object ends it.
+void end_with_parent() {}
+
 Result<std::filesystem::path> own_program_file() {
   std::wstring name(32768, L'\0');
   const DWORD size = ::GetModuleFileNameW(nullptr, name.data(), static_cast<DWORD>(name.size()));

@@ -13,6 +13,7 @@
 #include "core/platform/dynamic_library.h"
 #include "core/platform/library_image.h"
 #include "core/platform/os_error.h"
+#include "core/platform/process_generation.h"
 
 namespace latebind::platform {
 namespace {
@@ -53,8 +54,8 @@ Status check_library_file(const std::filesystem::path& file) {
 // shares between threads for races. Recursive as the loader's: a library that is being opened may open another. Never
 // destroyed: the last library may be closed when the program ends.
 std::recursive_mutex& loader_lock() {
-  static auto* const lock = new std::recursive_mutex;
-  return *lock;
+  static PerProcess<std::recursive_mutex> lock;
+  return lock.get();
 }
 
 void close_library(void* handle) {
@@ -160,6 +161,8 @@ core::Result<std::filesystem::path> own_module_file() {
   }
   return Status(StatusCode::kNotFound, fmt::format("{} names no file for Latebind's own code", quoted(maps)));
 }
+
+void keep_own_module() noexcept {}
 
 std::string library_file_name(const std::string& stem) {
   return "lib" + stem + ".so";

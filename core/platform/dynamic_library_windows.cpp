@@ -135,6 +135,12 @@ core::Result<std::filesystem::path> own_module_file() {
   }
 }
 
+void keep_own_module() noexcept {
+  HMODULE module = nullptr;
+  ::GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN,
+                       reinterpret_cast<LPCWSTR>(&keep_own_module), &module);
+}
+
 std::string library_file_name(const std::string& stem) {
   return stem + ".dll";
 }

@@ -1,7 +1,13 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
 
 #include "core/platform/environment.h"
 
@@ -23,6 +29,32 @@ std::optional<std::string> environment(const char* name) {
 std::optional<std::string> trusted_environment(const char* name) {
   if (is_privileged()) return std::nullopt;
   return environment(name);
+}
+
+void set_environment_default(const char* name, const char* value) noexcept {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (std::getenv(name) != nullptr) return;
+  std::size_t count = 0;
+  while (::environ != nullptr && ::environ[count] != nullptr)
+    ++count;
+  const std::size_t size = std::strlen(name) + 1 + std::strlen(value) + 1;
+  // Never freed: it is the environment from now on, and who reads the one before may still do so.
+  auto* const entry = new (std::nothrow) char[size];
+  auto** const grown = new (std::nothrow) char*[count + 2];
+  if (entry == nullptr || grown == nullptr) {
+    delete[] entry;
+    delete[] grown;
+    return;
+  }
+  // For tools that look for memory nobody knows, when somebody sets another one.
+  [[maybe_unused]] static char** volatile kept;
+  kept = grown;
+  std::snprintf(entry, size, "%s=%s", name, value);
+  std::copy_n(::environ, count, grown);
+  grown[count] = entry;
+  grown[count + 1] = nullptr;
+  __atomic_store_n(&::environ, grown, __ATOMIC_RELEASE);
 }
 
 std::vector<std::pair<std::string, std::string>> environment_with_prefix(std::string_view prefix) {

@@ -1,3 +1,5 @@
+#include <cstdlib>
+#include <exception>
 #include <string>
 
 #include "core/platform/environment.h"
@@ -51,6 +53,20 @@ std::optional<std::string> environment(const char* name) {
 std::optional<std::string> trusted_environment(const char* name) {
   if (is_privileged()) return std::nullopt;
   return environment(name);
+}
+
+void set_environment_default(const char* name, const char* value) noexcept {
+  try {
+    const std::wstring wide_name = utf16_of(name);
+    ::SetLastError(ERROR_SUCCESS);
+    if (::GetEnvironmentVariableW(wide_name.c_str(), nullptr, 0) != 0 || ::GetLastError() != ERROR_ENVVAR_NOT_FOUND) {
+      return;
+    }
+    // The system's environment, and the copy that the C runtime has of it.
+    ::_wputenv_s(wide_name.c_str(), utf16_of(value).c_str());
+  } catch (const std::exception&) {
+    // No memory for a name.
+  }
 }
 
 std::vector<std::pair<std::string, std::string>> environment_with_prefix(std::string_view prefix) {

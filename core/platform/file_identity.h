@@ -8,10 +8,13 @@
 
 namespace latebind::platform {
 
+// Times are nanoseconds since 1970 (Linux) or 1601 (Windows). Whoever writes to a file can set the first one back, as
+// tools that keep times do; nobody sets the second.
 struct FileIdentity {
   std::uint64_t size = 0;
-  std::int64_t modified_ns = 0;  // since 1970 (Linux) or 1601 (Windows)
-  std::uint64_t file = 0;        // its number on its device
+  std::int64_t modified_ns = 0;
+  std::int64_t changed_ns = 0;  // of the content, or of what the system knows of the file: owner, rights, links
+  std::uint64_t file = 0;       // its number on its device
   std::uint64_t device = 0;
 
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
@@ -21,7 +24,7 @@ struct FileIdentity {
 // Any thread.
 [[nodiscard]] core::Result<FileIdentity> file_identity(const std::filesystem::path& file);
 
-// Nanoseconds since the file was changed, by the system's clock; negative when the file is from the future.
+// Nanoseconds since the later of its times, by the system's clock; negative when the file is from the future.
 [[nodiscard]] std::int64_t age_ns(const FileIdentity& identity);
 
 }  // namespace latebind::platform

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <span>
 
+#include "core/platform/file_identity.h"
 #include "core/result.h"
 
 namespace latebind::platform {
@@ -41,11 +42,14 @@ class MappedFile {
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return {data_, size_}; }
   [[nodiscard]] const std::filesystem::path& file() const { return file_; }
+  // Of the file itself, when it was opened: what it is called now may be another one.
+  [[nodiscard]] const FileIdentity& identity() const { return identity_; }
 
  private:
   MappedFile() = default;
 
   std::filesystem::path file_;
+  FileIdentity identity_;
   const std::byte* data_ = nullptr;
   std::size_t size_ = 0;
 };

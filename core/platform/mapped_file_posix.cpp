@@ -10,6 +10,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/platform/file_identity_os.h"
 #include "core/platform/mapped_file.h"
 #include "core/platform/os_error.h"
 
@@ -33,7 +34,7 @@ void unmap(const std::byte* data, std::size_t size) {
   if (data != nullptr) ::munmap(const_cast<std::byte*>(data), size);
 }
 
-core::Result<Descriptor> open_regular(const std::filesystem::path& file, std::size_t& size) {
+core::Result<Descriptor> open_regular(const std::filesystem::path& file, FileIdentity& identity) {
   LB_RETURN_IF_ERROR(check_path("read", file));
   // Without O_NONBLOCK a named pipe would wait here for its writer.
   Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
@@ -48,17 +49,17 @@ core::Result<Descriptor> open_regular(const std::filesystem::path& file, std::si
   if (static_cast<std::uintmax_t>(info.st_size) > std::numeric_limits<std::size_t>::max()) {
     return status_of_errno("map", file, ENOMEM);
   }
-  size = static_cast<std::size_t>(info.st_size);
+  LB_ASSIGN_OR_RETURN(identity, identity_of_open_file(descriptor.number, file));
   return descriptor;
 }
 
 }  // namespace
 
 core::Result<MappedFile> MappedFile::open(const std::filesystem::path& file) {
-  std::size_t size = 0;
-  LB_ASSIGN_OR_RETURN(const Descriptor descriptor, open_regular(file, size));
   MappedFile mapped;
   mapped.file_ = file;
+  LB_ASSIGN_OR_RETURN(const Descriptor descriptor, open_regular(file, mapped.identity_));
+  const auto size = static_cast<std::size_t>(mapped.identity_.size);
   if (size == 0) return mapped;  // mmap refuses to map nothing
   void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor.number, 0);
   if (data == MAP_FAILED) return status_of_errno("map", file, errno);
@@ -69,16 +70,16 @@ core::Result<MappedFile> MappedFile::open(const std::filesystem::path& file) {
 
 core::Result<MappedFile> MappedFile::open_with_tail(const FileRange& part, std::span<const std::byte> tail) {
   const std::filesystem::path& file = part.file;
-  std::size_t file_size = 0;
-  LB_ASSIGN_OR_RETURN(const Descriptor descriptor, open_regular(file, file_size));
+  MappedFile mapped;
+  mapped.file_ = file;
+  LB_ASSIGN_OR_RETURN(const Descriptor descriptor, open_regular(file, mapped.identity_));
+  const std::uint64_t file_size = mapped.identity_.size;
   if (part.offset > file_size || part.size > file_size - part.offset) {
     return Status(StatusCode::kIo, fmt::format("cannot map {}: it was cut short", quoted(file)));
   }
   const auto size = static_cast<std::size_t>(part.size);
   const std::size_t offset = tail_offset(size);
   if (offset < size || offset + tail.size() < offset) return status_of_errno("map", file, ENOMEM);
-  MappedFile mapped;
-  mapped.file_ = file;
   if (offset + tail.size() == 0) return mapped;
   // Room for all of it, then the file over its front.
   void* data = ::mmap(nullptr, offset + tail.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -104,12 +105,16 @@ core::Result<MappedFile> MappedFile::open_with_tail(const FileRange& part, std::
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : file_(std::move(other.file_)), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    : file_(std::move(other.file_)),
+      identity_(other.identity_),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   if (this != &other) {
     unmap(data_, size_);
     file_ = std::move(other.file_);
+    identity_ = other.identity_;
     data_ = std::exchange(other.data_, nullptr);
     size_ = std::exchange(other.size_, 0);
   }

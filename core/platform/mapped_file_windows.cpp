@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/platform/file_identity_os.h"
 #include "core/platform/mapped_file.h"
 #include "core/platform/os_error.h"
 #include "core/platform/windows_error.h"
@@ -52,6 +53,7 @@ core::Result<MappedFile> MappedFile::open(const std::filesystem::path& file) {
 
   MappedFile mapped;
   mapped.file_ = file;
+  LB_ASSIGN_OR_RETURN(mapped.identity_, identity_of_open_file(reinterpret_cast<std::intptr_t>(handle.get()), file));
   if (size.QuadPart == 0) return mapped;  // Windows refuses to map nothing
   const WindowsHandle mapping(::CreateFileMappingW(handle.get(), nullptr, PAGE_READONLY, 0, 0, nullptr));
   if (!mapping.is_open()) return status_of_windows_error("map", file, ::GetLastError());
@@ -75,6 +77,7 @@ core::Result<MappedFile> MappedFile::open_with_tail(const FileRange& part, std::
   }
   MappedFile joined;
   joined.file_ = part.file;
+  joined.identity_ = source.identity_;
   if (offset + tail.size() == 0) return joined;
   void* data = ::VirtualAlloc(nullptr, offset + tail.size(), MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
   if (data == nullptr) return status_of_windows_error("map", part.file, ::GetLastError());
@@ -86,12 +89,16 @@ core::Result<MappedFile> MappedFile::open_with_tail(const FileRange& part, std::
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : file_(std::move(other.file_)), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    : file_(std::move(other.file_)),
+      identity_(other.identity_),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   if (this != &other) {
     unmap(data_);
     file_ = std::move(other.file_);
+    identity_ = other.identity_;
     data_ = std::exchange(other.data_, nullptr);
     size_ = std::exchange(other.size_, 0);
   }

@@ -8,8 +8,10 @@
 #include <utility>
 
 #include "core/platform/folders.h"
+#include "core/platform/leftovers.h"
 #include "core/platform/os_error.h"
 #include "core/platform/output_file_os.h"
+#include "core/platform/temporary_name.h"
 
 namespace latebind::platform {
 namespace {
@@ -36,6 +38,7 @@ core::Result<OutputFile> OutputFile::create(const std::filesystem::path& file) {
   output.file_ = std::move(opened.target);
   output.temporary_ = std::move(opened.temporary);
   output.handle_ = opened.handle;
+  if (!output.temporary_.empty()) add_leftover(output.temporary_);
   return output;
 }
 
@@ -45,6 +48,7 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       buffer_(std::exchange(other.buffer_, {})),
       size_(std::exchange(other.size_, 0)),
       handle_(std::exchange(other.handle_, -1)),
+      made_(other.made_),
       failure_(std::exchange(other.failure_, {})) {}
 
 OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
@@ -55,6 +59,7 @@ OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
     buffer_ = std::exchange(other.buffer_, {});
     size_ = std::exchange(other.size_, 0);
     handle_ = std::exchange(other.handle_, -1);
+    made_ = other.made_;
     failure_ = std::exchange(other.failure_, {});
   }
   return *this;
@@ -128,6 +133,7 @@ Status OutputFile::finish(bool to_disk) {
   if (status.ok() && to_disk) status = sync_output(handle_, file_);
   if (status.ok()) status = close_output(std::exchange(handle_, -1), file_);
   if (status.ok() && !temporary_.empty()) {
+    drop_leftover(temporary_);
     status = replace_output(temporary_, file_, to_disk ? Sync::kToDisk : Sync::kNone);
     if (status.ok()) temporary_.clear();
   }
@@ -138,7 +144,10 @@ Status OutputFile::finish(bool to_disk) {
 
 void OutputFile::discard() noexcept {
   if (handle_ >= 0) close_output_quietly(std::exchange(handle_, -1));
-  if (!temporary_.empty()) remove_output_quietly(std::exchange(temporary_, {}));
+  const auto temporary = std::exchange(temporary_, {});
+  if (temporary.empty() || !made_.this_process()) return;
+  remove_output_quietly(temporary);
+  drop_leftover(temporary);
 }
 
 namespace {
@@ -151,7 +160,7 @@ std::uint64_t remove_abandoned_outputs(const std::filesystem::path& folder) noex
     std::error_code error;
     for (std::filesystem::directory_iterator file(folder, error), end; !error && file != end; file.increment(error)) {
       const std::string name = path_to_utf8(file->path().filename());
-      if (!name.starts_with(".latebind-") || !name.ends_with(".tmp")) continue;
+      if (!is_temporary_name(name)) continue;
       std::error_code ignored;
       if (!file->is_regular_file(ignored) || file->is_symlink(ignored) || !is_abandoned(file->path())) continue;
       // The writer has no lock yet when it has just made the file, and none any more when it is about to rename it.

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/platform/process_generation.h"
 #include "core/result.h"
 
 namespace latebind::platform {
@@ -57,6 +58,7 @@ class OutputFile {
   std::string buffer_;
   std::size_t size_ = 0;
   int handle_ = -1;
+  MadeIn made_;           // a child made by fork() leaves the temporary file to its parent
   core::Status failure_;  // the first one, which every later call repeats
 };
 

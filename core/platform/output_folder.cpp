@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "core/platform/folders.h"
+#include "core/platform/leftovers.h"
 #include "core/platform/os_error.h"
 #include "core/platform/output_folder_os.h"
+#include "core/platform/temporary_name.h"
 
 namespace latebind::platform {
 namespace {
@@ -49,38 +51,65 @@ core::Result<OutputFolder> OutputFolder::create(const std::filesystem::path& fol
   output.folder_ = std::move(target);
   output.temporary_ = std::move(opened.path);
   output.handle_ = opened.handle;
+  add_leftover(output.temporary_);
   return output;
 }
 
 OutputFolder::OutputFolder(OutputFolder&& other) noexcept
     : folder_(std::move(other.folder_)),
       temporary_(std::exchange(other.temporary_, {})),
-      handle_(std::exchange(other.handle_, -1)) {}
+      handle_(std::exchange(other.handle_, -1)),
+      made_(other.made_) {}
 
 OutputFolder::~OutputFolder() {
   discard();
 }
 
-Status OutputFolder::commit() {
+Status OutputFolder::commit(const MayReplace& may_replace) {
   if (temporary_.empty()) {
     return Status(StatusCode::kInternal, "an output folder was used after it was committed or moved");
   }
   // Windows does not rename a folder that is open.
   close_folder_quietly(std::exchange(handle_, -1));
-  Status status = replace_folder(temporary_, folder_);
+  // Whoever removes leftovers is not to be at it when they become the real thing, nor when what was there is here.
+  drop_leftover(temporary_);
+  const auto placed = place_folder(temporary_, folder_);
+  Status status = placed.status();
+  if (placed.ok() && *placed) temporary_.clear();
+  if (placed.ok() && !*placed) status = replace(may_replace);
   discard();
   return status;
 }
 
+Status OutputFolder::replace(const MayReplace& may_replace) {
+  if (!may_replace) {
+    return Status(
+        StatusCode::kInvalidArgument,
+        fmt::format("cannot write the folder {}: it is there and not empty; name another one", quoted(folder_)));
+  }
+  std::error_code ignored;
+  // What is old and has a temporary name is taken for abandoned.
+  std::filesystem::last_write_time(folder_, std::filesystem::file_time_type::clock::now(), ignored);
+  LB_RETURN_IF_ERROR(exchange_folders(temporary_, folder_));
+  const Status allowed = may_replace(temporary_);
+  if (allowed.ok()) return allowed;
+  const Status back = exchange_folders(temporary_, folder_);
+  if (back.ok()) return allowed;
+  // What was there is not ours to remove, wherever it is now.
+  const auto name = std::exchange(temporary_, {});
+  return Status(back.code(), fmt::format("{}; look for what was there in {}", back.message(), quoted(name)));
+}
+
 void OutputFolder::discard() noexcept {
   close_folder_quietly(std::exchange(handle_, -1));
-  if (temporary_.empty()) return;
+  if (temporary_.empty() || !made_.this_process()) return;
   try {
     std::error_code ignored;
     std::filesystem::remove_all(temporary_, ignored);
   } catch (const std::bad_alloc&) {
     // As if the process had ended here: remove_abandoned_folders() finds it.
   }
+  drop_leftover(temporary_);
   temporary_.clear();
 }
 
@@ -90,7 +119,7 @@ void remove_abandoned_folders(const std::filesystem::path& parent) noexcept {
     for (std::filesystem::directory_iterator entry(parent, error), end; !error && entry != end;
          entry.increment(error)) {
       const std::string name = path_to_utf8(entry->path().filename());
-      if (!name.starts_with(".latebind-") || !name.ends_with(".tmp")) continue;
+      if (!is_temporary_name(name)) continue;
       std::error_code ignored;
       if (entry->is_symlink(ignored) || !entry->is_directory(ignored) || !is_abandoned_folder(entry->path())) continue;
       // The writer has no lock yet when it has just made the folder, and none any more when it is about to rename it.

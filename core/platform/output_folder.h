@@ -3,17 +3,19 @@
 //
 // Without commit() (an error, an exception, a crash) the final place keeps what it had. What commit() guarantees:
 //   - the place is absent or an empty folder: one rename, so that it is there whole or not at all;
-//   - the place is a folder with content: on Linux the two are exchanged in one step, so that there is no moment
-//     without a whole folder; then the old one is removed. Where the file system can not exchange (and on Windows) the
-//     old one is first moved aside to a name ending in ".old": whoever is killed between the two renames leaves it
-//     there, and nothing removes it.
+//   - the place is a folder with content: it stays, unless the caller knows all that is in it and says so (MayReplace).
+//     Then, on Linux, the two are exchanged in one step, so that there is no moment without a whole folder, and the old
+//     one is removed. Where the file system cannot exchange (and on Windows) the old one is first moved aside to a name
+//     ending in ".old": whoever is killed between the two renames leaves it there, and nothing removes it.
 //
 // One thread at a time; several objects may aim at the same place at once, and the last commit wins whole.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 
+#include "core/platform/process_generation.h"
 #include "core/result.h"
 
 namespace latebind::platform {
@@ -32,20 +34,27 @@ class OutputFolder {
   // What is to be filled. Files in it are made by OutputFile, which waits for the disk.
   [[nodiscard]] const std::filesystem::path& path() const { return temporary_; }
 
+  // Asked of a folder with content, after it was taken from its place, where others may have put something in up to
+  // then: ok for one that may be removed with all that is in it. Any error puts it back.
+  using MayReplace = std::function<core::Status(const std::filesystem::path& old)>;
+
   // Puts the folder in its place. After an error the temporary folder is gone, and the place is as it was.
-  [[nodiscard]] core::Status commit();
+  // kInvalidArgument when the place is a folder with content and nothing, or the error of `may_replace`.
+  [[nodiscard]] core::Status commit(const MayReplace& may_replace = nullptr);
 
  private:
   OutputFolder() = default;
+  [[nodiscard]] core::Status replace(const MayReplace& may_replace);
   void discard() noexcept;
 
   std::filesystem::path folder_;
   std::filesystem::path temporary_;  // empty: nothing to remove
   std::intptr_t handle_ = -1;        // tells others that the writer lives
+  MadeIn made_;                      // a child made by fork() leaves the temporary folder to its parent
 };
 
-// Removes the temporary folders that processes which are gone have left in `parent` a minute ago or earlier. Quiet
-// about whatever can not be removed.
+// Removes the temporary folders that processes which are gone have left in `parent` a minute ago or earlier: those
+// whose names are made as ours are. Quiet about whatever can not be removed.
 void remove_abandoned_folders(const std::filesystem::path& parent) noexcept;
 
 }  // namespace latebind::platform

@@ -18,9 +18,15 @@ struct OpenedFolder {
                                                                const std::filesystem::path& target);
 void close_folder_quietly(std::intptr_t handle) noexcept;
 
-// Puts `temporary` in the place of `target`, which is absent or a folder. Afterwards `temporary` is gone, or holds what
-// was at `target`.
-[[nodiscard]] core::Status replace_folder(const std::filesystem::path& temporary, const std::filesystem::path& target);
+// Puts `temporary` in the place of `target`, in one step. False, and nothing was done, when a folder with content is
+// there.
+[[nodiscard]] core::Result<bool> place_folder(const std::filesystem::path& temporary,
+                                              const std::filesystem::path& target);
+
+// Afterwards each of the two folders is where the other one was. After an error both are as they were, or the text says
+// where they are.
+[[nodiscard]] core::Status exchange_folders(const std::filesystem::path& temporary,
+                                            const std::filesystem::path& target);
 
 // True when no process is filling this temporary folder any more.
 [[nodiscard]] bool is_abandoned_folder(const std::filesystem::path& temporary) noexcept;

@@ -15,6 +15,7 @@
 namespace latebind::platform {
 namespace {
 
+using core::Result;
 using core::Status;
 using core::StatusCode;
 using std::filesystem::path;
@@ -22,7 +23,7 @@ using std::filesystem::path;
 // RENAME_EXCHANGE of linux/fs.h, which not every C library repeats.
 constexpr unsigned kExchange = 2;
 
-// Ends as a temporary file's name does, or in .old.
+// See temporary_name.h; or one that ends in .old.
 path name_in(const path& parent, std::string_view suffix) {
   static std::atomic<unsigned> count{0};
   std::random_device random;
@@ -37,7 +38,7 @@ void sync_folder(const path& folder) {
   ::close(handle);
 }
 
-Status replace_in_two_steps(const path& temporary, const path& target) {
+Status exchange_in_steps(const path& temporary, const path& target) {
   const path aside = name_in(target.parent_path(), ".old");
   if (::rename(target.c_str(), aside.c_str()) != 0) return status_of_errno("replace", target, errno);
   if (::rename(temporary.c_str(), target.c_str()) != 0) {
@@ -48,14 +49,14 @@ Status replace_in_two_steps(const path& temporary, const path& target) {
     }
     return status_of_errno("replace", target, error);
   }
-  // Removed with the temporary folder, whose name is free now.
-  static_cast<void>(::rename(aside.c_str(), temporary.c_str()));
-  return Status();
+  if (::rename(aside.c_str(), temporary.c_str()) == 0) return Status();
+  return Status(StatusCode::kIo,
+                fmt::format("{} was replaced, but what was there is now {} and stays", quoted(target), quoted(aside)));
 }
 
 }  // namespace
 
-core::Result<OpenedFolder> make_temporary_folder(const path& parent, const path& target) {
+Result<OpenedFolder> make_temporary_folder(const path& parent, const path& target) {
   constexpr int kMostNames = 16;
   constexpr mode_t kEverybody = 0777;  // less what the umask takes away
   for (int attempt = 0; attempt < kMostNames; ++attempt) {
@@ -81,13 +82,19 @@ void close_folder_quietly(std::intptr_t handle) noexcept {
   if (handle >= 0) ::close(static_cast<int>(handle));
 }
 
-Status replace_folder(const path& temporary, const path& target) {
+Result<bool> place_folder(const path& temporary, const path& target) {
   if (::rename(temporary.c_str(), target.c_str()) != 0) {
-    if (errno != ENOTEMPTY && errno != EEXIST) return status_of_errno("write", target, errno);
-    if (::syscall(SYS_renameat2, AT_FDCWD, temporary.c_str(), AT_FDCWD, target.c_str(), kExchange) != 0) {
-      if (errno != EINVAL && errno != ENOSYS) return status_of_errno("replace", target, errno);
-      LB_RETURN_IF_ERROR(replace_in_two_steps(temporary, target));
-    }
+    if (errno == ENOTEMPTY || errno == EEXIST) return false;
+    return status_of_errno("write", target, errno);
+  }
+  sync_folder(target.parent_path());
+  return true;
+}
+
+Status exchange_folders(const path& temporary, const path& target) {
+  if (::syscall(SYS_renameat2, AT_FDCWD, temporary.c_str(), AT_FDCWD, target.c_str(), kExchange) != 0) {
+    if (errno != EINVAL && errno != ENOSYS) return status_of_errno("replace", target, errno);
+    LB_RETURN_IF_ERROR(exchange_in_steps(temporary, target));
   }
   sync_folder(target.parent_path());
   return Status();

@@ -11,6 +11,7 @@
 namespace latebind::platform {
 namespace {
 
+using core::Result;
 using core::Status;
 using core::StatusCode;
 using std::filesystem::path;
@@ -31,7 +32,7 @@ bool move(const path& from, const path& to) {
 
 }  // namespace
 
-core::Result<OpenedFolder> make_temporary_folder(const path& parent, const path& target) {
+Result<OpenedFolder> make_temporary_folder(const path& parent, const path& target) {
   constexpr int kMostNames = 16;
   for (int attempt = 0; attempt < kMostNames; ++attempt) {
     const path name = name_in(parent, ".tmp");
@@ -56,10 +57,18 @@ void close_folder_quietly(std::intptr_t handle) noexcept {
   if (handle != -1) ::CloseHandle(reinterpret_cast<HANDLE>(handle));
 }
 
-Status replace_folder(const path& temporary, const path& target) {
-  if (::GetFileAttributesW(long_path(target).c_str()) == INVALID_FILE_ATTRIBUTES) {
-    return move(temporary, target) ? Status() : status_of_windows_error("write", target, ::GetLastError());
+Result<bool> place_folder(const path& temporary, const path& target) {
+  // Nothing is moved over a folder here, an empty one included.
+  if (::RemoveDirectoryW(long_path(target).c_str()) == 0) {
+    const DWORD error = ::GetLastError();
+    if (error == ERROR_DIR_NOT_EMPTY) return false;
+    if (error != ERROR_FILE_NOT_FOUND) return status_of_windows_error("write", target, error);
   }
+  if (move(temporary, target)) return true;
+  return status_of_windows_error("write", target, ::GetLastError());
+}
+
+Status exchange_folders(const path& temporary, const path& target) {
   const path aside = name_in(target.parent_path(), ".old");
   if (!move(target, aside)) return status_of_windows_error("replace", target, ::GetLastError());
   if (!move(temporary, target)) {
@@ -70,9 +79,9 @@ Status replace_folder(const path& temporary, const path& target) {
     }
     return status_of_windows_error("replace", target, error);
   }
-  // Removed with the temporary folder, whose name is free now.
-  static_cast<void>(move(aside, temporary));
-  return Status();
+  if (move(aside, temporary)) return Status();
+  return Status(StatusCode::kIo,
+                fmt::format("{} was replaced, but what was there is now {} and stays", quoted(target), quoted(aside)));
 }
 
 // The writer's handle does not let others delete.

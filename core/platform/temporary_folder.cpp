@@ -1,17 +1,80 @@
 #include "core/platform/temporary_folder.h"
 
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <string>
 #include <utility>
 
+#include "core/platform/folders.h"
+#include "core/platform/leftovers.h"
+#include "core/platform/temporary_folder_os.h"
+
 namespace latebind::platform {
+namespace {
+
+constexpr std::string_view kPrefix = "latebind-";
+// Locked as long as somebody uses the folder.
+constexpr const char* kMark = ".latebind-temporary";
+constexpr std::chrono::seconds kAbandonedAge{60};
+
+bool is_abandoned_long_ago(const std::filesystem::path& folder) {
+  std::error_code error;
+  const auto mark = folder / kMark;
+  if (!is_private_folder(folder) ||
+      std::filesystem::symlink_status(mark, error).type() != std::filesystem::file_type::regular) {
+    return false;
+  }
+  // Nobody has the lock yet who has just made the folder.
+  const auto changed = std::filesystem::last_write_time(mark, error);
+  if (error || std::filesystem::file_time_type::clock::now() - changed < kAbandonedAge) return false;
+  return FileLock::acquire(mark, std::chrono::milliseconds(0)).ok();
+}
+
+void remove_abandoned(const std::filesystem::path& place) noexcept {
+  try {
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(place, error), end; !error && entry != end; entry.increment(error)) {
+      if (!path_to_utf8(entry->path().filename()).starts_with(kPrefix)) continue;
+      std::error_code ignored;
+      if (is_abandoned_long_ago(entry->path())) std::filesystem::remove_all(entry->path(), ignored);
+    }
+  } catch (const std::exception&) {
+    // No memory for a name: another time.
+  }
+}
+
+}  // namespace
+
+core::Result<TemporaryFolder> TemporaryFolder::create(std::string_view purpose) {
+  LB_ASSIGN_OR_RETURN(const auto place, temporary_place());
+  // Once in a process is enough for what others have left.
+  static std::atomic<unsigned> swept_in{0};
+  const unsigned now = process_generation() + 1;
+  if (swept_in.exchange(now) != now) remove_abandoned(place);
+  LB_ASSIGN_OR_RETURN(auto path, make_private_folder(place, fmt::format("{}{}", kPrefix, purpose)));
+  add_leftover(path);
+  TemporaryFolder folder(std::move(path));
+  // Where a file system has no locks, nothing that was abandoned is removed.
+  if (auto mark = FileLock::acquire(folder.path_ / kMark, std::chrono::milliseconds(0)); mark.ok()) {
+    folder.mark_ = *std::move(mark);
+  }
+  return folder;
+}
 
 TemporaryFolder::TemporaryFolder(std::filesystem::path path) : path_(std::move(path)) {}
 
-TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept
+    : path_(std::exchange(other.path_, {})), mark_(std::exchange(other.mark_, std::nullopt)), made_(other.made_) {}
 
 TemporaryFolder& TemporaryFolder::operator=(TemporaryFolder&& other) noexcept {
   if (this != &other) {
     remove();
     path_ = std::exchange(other.path_, {});
+    mark_ = std::exchange(other.mark_, std::nullopt);
+    made_ = other.made_;
   }
   return *this;
 }
@@ -21,14 +84,18 @@ TemporaryFolder::~TemporaryFolder() {
 }
 
 void TemporaryFolder::remove() noexcept {
-  if (path_.empty()) return;
+  if (path_.empty() || !made_.this_process()) return;
+  // Not every system removes an open file.
+  mark_.reset();
   try {
     std::error_code error;
     std::filesystem::remove_all(path_, error);
-    if (!error) path_.clear();
+    if (error) return;
   } catch (const std::bad_alloc&) {
-    // It stays.
+    return;  // a later start removes it
   }
+  drop_leftover(path_);
+  path_.clear();
 }
 
 }  // namespace latebind::platform

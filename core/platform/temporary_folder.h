@@ -1,17 +1,25 @@
 // A private folder in the system's place for temporary files: nobody else can look in, and it is gone, with all that is
 // in it, when the object goes. For vendors that can only write to a path. One thread at a time.
+//
+// What a process that was killed has left is removed by the next one that makes such a folder: only what is this user's
+// alone, lies in the same place, has our mark in it and has nobody who holds that, for a minute or longer. A child of
+// this process, made by fork(), removes nothing.
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
+#include "core/platform/file_lock.h"
+#include "core/platform/process_generation.h"
 #include "core/result.h"
 
 namespace latebind::platform {
 
 class TemporaryFolder {
  public:
-  // `purpose` becomes part of the name: a plain word. kPermissionDenied, kDiskFull or kIo, with the place in the text.
+  // `purpose` becomes part of the name, latebind-PURPOSE-…: a plain word. kPermissionDenied, kDiskFull or kIo, with the
+  // place in the text.
   static core::Result<TemporaryFolder> create(std::string_view purpose);
 
   TemporaryFolder(TemporaryFolder&& other) noexcept;
@@ -28,6 +36,8 @@ class TemporaryFolder {
   explicit TemporaryFolder(std::filesystem::path path);
 
   std::filesystem::path path_;  // empty: nothing to remove
+  std::optional<FileLock> mark_;
+  MadeIn made_;
 };
 
 }  // namespace latebind::platform

@@ -47,15 +47,18 @@ core::Model::DigestSource digest_source(const std::string& forms, const std::str
   };
 }
 
+core::SourceFile source_of(const StoredFile& stored) {
+  return {.file = stored.part.where.file, .identity = stored.part.identity, .mapped = true};
+}
+
 Result<Safetensors> open_weights(const ModelFolder& folder, StoredFile& stored) {
   LB_ASSIGN_OR_RETURN(stored, folder.files.open_file(*folder.weights_file));
-  return Safetensors::from_bytes(stored.bytes.bytes, stored.name);
+  return Safetensors::from_bytes(stored.bytes(), stored.name);
 }
 
 Result<GraphModel> from_weights(const ModelFolder& folder, const GraphOptions& options) {
   StoredFile stored;
   LB_ASSIGN_OR_RETURN(const Safetensors weights, open_weights(folder, stored));
-  LB_ASSIGN_OR_RETURN(const auto identity, platform::file_identity(stored.where.file));
   LB_ASSIGN_OR_RETURN(const Graph graph, make_bert_graph(folder, weights, options));
   const std::string location = platform::path_to_utf8(folder.weights_file->filename());
   const std::size_t file_size = weights.bytes().size();
@@ -64,13 +67,11 @@ Result<GraphModel> from_weights(const ModelFolder& folder, const GraphOptions& o
 
   // Both forms refer to one mapping: the weights with the small constants of the IR behind them.
   LB_ASSIGN_OR_RETURN(auto mapped, platform::MappedFile::open_with_tail(
-                                       stored.where, std::as_bytes(std::span(ir.tail.data(), ir.tail.size()))));
+                                       stored.part.where, std::as_bytes(std::span(ir.tail.data(), ir.tail.size()))));
   const auto shared = std::make_shared<const platform::MappedFile>(std::move(mapped));
   const auto all = shared->bytes();
-  const auto header = weights.bytes().first(weights.data_start());
   // The file was opened twice: what was checked must be what is used.
-  if (all.size() != platform::MappedFile::tail_offset(file_size) + ir.tail.size() ||
-      !std::ranges::equal(all.first(header.size()), header)) {
+  if (shared->identity() != stored.part.identity) {
     return Status(StatusCode::kIo,
                   fmt::format("{}: the file was replaced while it was being read; try again", weights.name()));
   }
@@ -80,18 +81,25 @@ Result<GraphModel> from_weights(const ModelFolder& folder, const GraphOptions& o
   ir_digest.update(std::as_bytes(std::span(ir.tail.data(), ir.tail.size())));
   const std::string forms_digest =
       fmt::format("{} {}", platform::sha256_hex(std::as_bytes(std::span(onnx))), ir_digest.hex());
-  auto digest = digest_source(forms_digest, folder.files.identity(*folder.weights_file), stored.where.file, identity);
+  auto digest = digest_source(forms_digest, folder.files.identity(*folder.weights_file), stored.part.where.file,
+                              shared->identity());
   // A file of its own may be mapped by a vendor that can only copy from memory.
-  const bool alone = stored.where.offset == 0 && folder.files.package() == nullptr;
+  const bool alone = stored.part.where.offset == 0 && folder.files.package() == nullptr;
   std::vector<core::ModelForm> forms;
-  forms.push_back(
-      {.format = core::ModelFormat::kOnnx,
-       .graph = core::SharedBytes::from_string(std::move(onnx)),
-       .external = {{location, {shared, all.first(file_size)}, alone ? stored.where.file : std::filesystem::path()}}});
+  core::ExternalData external{.location = location, .data = {shared, all.first(file_size)}};
+  if (alone) {
+    external.file = stored.part.where.file;
+    external.identity = shared->identity();
+  }
+  forms.push_back({.format = core::ModelFormat::kOnnx,
+                   .graph = core::SharedBytes::from_string(std::move(onnx)),
+                   .external = {std::move(external)}});
   forms.push_back({.format = core::ModelFormat::kOpenvinoIr,
                    .graph = core::SharedBytes::from_string(std::move(ir.xml)),
                    .weights = {shared, all}});
-  return GraphModel{.model = core::Model::from_forms(folder.name(), std::move(forms)).with_digest(std::move(digest)),
+  return GraphModel{.model = core::Model::from_forms(folder.name(), std::move(forms))
+                                 .with_sources({source_of(stored)})
+                                 .with_digest(std::move(digest)),
                     .pooled = !options.hidden_states,
                     .dimension = folder.bert->hidden_size,
                     .inputs = 2,
@@ -101,9 +109,10 @@ Result<GraphModel> from_weights(const ModelFolder& folder, const GraphOptions& o
 // From its file, so that data in files beside it is found; from memory in a bundle.
 Result<core::Model> onnx_model(const ModelFolder& folder, const StoredFile& stored) {
   if (folder.files.package() == nullptr) return core::Model::from_file(*folder.onnx_file);
-  LB_RETURN_IF_ERROR(core::check_onnx_structure(stored.bytes.bytes).with_context(stored.name));
-  core::Model model =
-      core::Model::from_forms(folder.name(), {{.format = core::ModelFormat::kOnnx, .graph = stored.bytes}});
+  LB_RETURN_IF_ERROR(core::check_onnx_structure(stored.bytes()).with_context(stored.name));
+  const core::Model model =
+      core::Model::from_forms(folder.name(), {{.format = core::ModelFormat::kOnnx, .graph = stored.part.bytes}})
+          .with_sources({source_of(stored)});
   const std::string identity = folder.files.identity(*folder.onnx_file);
   return identity.empty() ? model : model.with_digest(identity);
 }
@@ -111,7 +120,7 @@ Result<core::Model> onnx_model(const ModelFolder& folder, const StoredFile& stor
 Result<GraphModel> from_onnx_file(const ModelFolder& folder, const GraphOptions& options) {
   LB_ASSIGN_OR_RETURN(const StoredFile stored, folder.files.open_file(*folder.onnx_file));
   const std::string& name = stored.name;
-  LB_ASSIGN_OR_RETURN(const OnnxSignature signature, read_onnx_signature(stored.bytes.bytes, name));
+  LB_ASSIGN_OR_RETURN(const OnnxSignature signature, read_onnx_signature(stored.bytes(), name));
   LB_ASSIGN_OR_RETURN(const OnnxEmbeddingOutput output, choose_embedding_output(signature, name));
   if (options.hidden_states && output.pooled) {
     return Status(StatusCode::kUnsupported, fmt::format("{}: its output '{}' is pooled, it gives no token vectors",
@@ -153,7 +162,10 @@ Result<GraphModel> build_model(const ModelFolder& folder, const GraphOptions& op
     graph.model = graph.model.with_blobs(std::move(blobs));
   }
   const auto large = folder.weights_file && folder.bert ? folder.weights_file : folder.onnx_file;
-  graph.model = graph.model.with_check([files = folder.files, large] { return files.check(*large); });
+  graph.model = graph.model.with_check([files = folder.files, large] { return files.check(*large); })
+                    .with_proof([files = folder.files, large](const core::Model::PartDigest& of_part) {
+                      return files.prove(*large, of_part);
+                    });
   return graph;
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/log.h"
 #include "core/platform/dynamic_library.h"
+#include "core/platform/process_generation.h"
 
 namespace latebind::embedding::hub {
 namespace {
@@ -90,8 +91,12 @@ Result<CurlLibrary> load() {
 }  // namespace
 
 Result<const CurlLibrary*> CurlLibrary::get() {
-  static std::mutex mutex;
-  static CurlLibrary library;
+  struct Opened {
+    std::mutex mutex;
+    CurlLibrary library;
+  };
+  static platform::PerProcess<Opened> instance;
+  auto& [mutex, library] = instance.get();
   const core::LogHold hold;
   const std::lock_guard lock(mutex);
   if (library.perform == nullptr) {

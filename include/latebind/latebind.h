@@ -10,6 +10,10 @@
  *   they came from and live as long as it does. Objects may be destroyed in any order.
  * - Threads. Every object may be used from many threads at once, except lb_output (one thread at a time). Destroying an
  *   object while a call on it is running is the caller's mistake.
+ * - fork(). A child process has none of its parent's threads. Objects that were made before answer there with
+ *   LB_INVALID_ARGUMENT, and destroying them frees nothing; a log callback is not called until it is set again. New
+ *   objects work as far as the vendors' libraries do. A child in which models were loaded, or whose parent has loaded
+ *   some, ends with _exit(): what the vendors' libraries do at exit() looks for their threads.
  * - Strings are UTF-8 and end in NUL. A NULL string in an options struct means "the default".
  * - Growth. Structs that may grow begin with `struct_size`, which the caller sets to sizeof(the struct): fields added
  * later are neither read from nor written to a smaller struct. LB_INIT(type) makes a zeroed one. Numbers in
@@ -277,6 +281,13 @@ LB_API lb_code lb_attestation_step(const lb_attestation* attestation, size_t ind
 
 typedef struct lb_model lb_model;
 
+/* A word that ends what carries it, from any thread but no signal handler: once said, it stays said. One serves any
+ * number of runs and loads at once, and may be destroyed before they end. */
+typedef struct lb_cancellation lb_cancellation;
+LB_API lb_code lb_cancellation_create(lb_cancellation** cancellation);
+LB_API void lb_cancellation_request(const lb_cancellation* cancellation);
+LB_API void lb_cancellation_destroy(lb_cancellation* cancellation);
+
 /* A static shape. Frozen: it stands in arrays and never grows. */
 typedef struct lb_shape {
   int32_t rank;      /* 0 to LB_RANK_MAX */
@@ -297,7 +308,8 @@ typedef struct lb_load_options {
   const char* const* property_values;
   uint64_t run_timeout_ms;  /* after that a run counts as hung and the next device answers; 0: a minute, and never on
                                CPUs */
-  const char* cache_folder; /* compiled models are kept there between processes; NULL: nowhere */
+  const char* cache_folder; /* compiled models are kept there between processes; NULL: nowhere. Not used, with a warning
+                               in the log, when another user could write to it or put another one in its place */
   int32_t emulate; /* 1: a virtual device that `device` names exactly may run in its vendor's emulation, which is
                       slow and for proving numbers. Some vendors' libraries print to the standard output then */
   size_t input_shape_count;     /* 0: as the model declares them; else one for each input, in the model's order */
@@ -305,6 +317,9 @@ typedef struct lb_load_options {
   const char* config_file;      /* a config.toml with the defaults for what is not set here, what is compiled is cached
                                    as it says. One that names libraries is refused: they belong to the runtime. NULL: no
                                    file is read */
+  uint64_t load_timeout_ms;     /* a device that takes longer to load is passed over until it has; 0: five minutes, and
+                                   never on CPUs */
+  const lb_cancellation* cancellation; /* ends the loading with LB_CANCELLED, not what is loaded; NULL: none */
 } lb_load_options;
 
 /* LB_OK when the options could be used: words, numbers and the configuration file are looked at, and nothing is loaded.
@@ -363,9 +378,10 @@ LB_API lb_code lb_model_output(const lb_model* model, size_t index, lb_tensor_in
 typedef struct lb_run_options {
   size_t struct_size;
   uint64_t timeout_ms; /* 0: none. LB_BUSY when no request came free in time, LB_DEADLINE_EXCEEDED when the run took
-                          longer */
-  lb_attestation** answered_by; /* when not NULL and the run succeeds: receives who answered it, for
-                                   lb_attestation_destroy */
+                          longer: it holds whatever the vendor does, whose call goes on by itself */
+  lb_attestation** answered_by;        /* when not NULL and the run succeeds: receives who answered it, for
+                                          lb_attestation_destroy */
+  const lb_cancellation* cancellation; /* ends the run with LB_CANCELLED; NULL: none */
 } lb_run_options;
 
 /* Inputs and outputs in the model's order. Counts, types and shapes are checked and refused by name. `options` may be

@@ -154,6 +154,23 @@ struct Attestation {
   bool emulated = false;      // by the vendor's emulation of a device that is not in this machine
 };
 
+// Says to runs and loads that carry it that they should end. From any thread; one serves any number of them, and may go
+// before they do.
+class Cancellation {
+ public:
+  static Result<Cancellation> create() {
+    lb_cancellation* raw = nullptr;
+    if (const lb_code code = lb_cancellation_create(&raw); code != LB_OK) return Status::of(code);
+    return Cancellation(raw);
+  }
+  void request() const { lb_cancellation_request(handle_.get()); }
+  [[nodiscard]] const lb_cancellation* get() const { return handle_.get(); }
+
+ private:
+  explicit Cancellation(lb_cancellation* raw) : handle_(raw) {}
+  detail::Handle<lb_cancellation, lb_cancellation_destroy> handle_;
+};
+
 struct LoadOptions {
   std::string device = "auto";
   std::string precision = "f32";
@@ -167,6 +184,8 @@ struct LoadOptions {
   bool emulate = false;        // a virtual device that is named exactly may run in its vendor's emulation
   std::vector<std::vector<std::int64_t>> input_shapes{};  // static ones, for each input; empty: as the model declares
   std::string config_file{};  // with one, what is at its default here is as the file says; empty: no file is read
+  std::uint64_t load_timeout_ms = 0;
+  const Cancellation* cancellation = nullptr;  // ends the loading, not what is loaded
 };
 
 struct EmbedderOptions {
@@ -215,6 +234,8 @@ class CLoadOptions {
     value_.run_timeout_ms = options.run_timeout_ms;
     if (!options.cache_folder.empty()) value_.cache_folder = options.cache_folder.c_str();
     value_.emulate = options.emulate ? 1 : 0;
+    value_.load_timeout_ms = options.load_timeout_ms;
+    if (options.cancellation != nullptr) value_.cancellation = options.cancellation->get();
   }
   CLoadOptions(const CLoadOptions&) = delete;
   CLoadOptions& operator=(const CLoadOptions&) = delete;
@@ -339,9 +360,11 @@ class Model {
   }
   // One lb_output for each output of the model. A timeout of zero means none.
   Status run(std::span<const lb_tensor> inputs, std::span<lb_output* const> outputs,
-             std::chrono::milliseconds timeout = std::chrono::milliseconds(0)) {
+             std::chrono::milliseconds timeout = std::chrono::milliseconds(0),
+             const Cancellation* cancellation = nullptr) {
     auto options = detail::sized<lb_run_options>();
     options.timeout_ms = static_cast<std::uint64_t>(timeout.count());
+    if (cancellation != nullptr) options.cancellation = cancellation->get();
     return Status::of(
         lb_model_run(handle_.get(), inputs.data(), inputs.size(), outputs.data(), outputs.size(), &options));
   }

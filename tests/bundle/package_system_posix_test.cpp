@@ -58,11 +58,10 @@ PackageWriter named(const std::string& name, std::size_t bytes) {
 }
 
 TEST_F(PackageSystemTest, AFolderIsReplacedWhole) {
-  ASSERT_TRUE(named("old", 100).write(place("b"), PackageForm::kFolder).ok());
-  write_file(place("b") / "c/v/left over", "x");
+  ASSERT_TRUE(small_package().write(place("b"), PackageForm::kFolder).ok());
   ASSERT_TRUE(named("new", 100).write(place("b"), PackageForm::kFolder).ok());
   EXPECT_EQ(name_of_description(place("b")), "new");
-  EXPECT_FALSE(std::filesystem::exists(place("b") / "c/v/left over"));
+  EXPECT_FALSE(std::filesystem::exists(place("b") / "model")) << "left over";
   EXPECT_EQ(names_in(folder_.path()), std::vector<std::string>{"b"});
   std::filesystem::create_directory(place("empty"));
   EXPECT_TRUE(named("new", 100).write(place("empty"), PackageForm::kFolder).ok());
@@ -80,6 +79,15 @@ TEST_F(PackageSystemTest, AFolderThatIsNoBundleIsNotReplaced) {
   EXPECT_EQ(named("new", 100).write(place("none/b"), PackageForm::kFolder).code(), StatusCode::kNotFound);
   EXPECT_EQ(read_file(place("home") / "thesis.txt"), "years of work");
   EXPECT_EQ(names_in(folder_.path()), std::vector<std::string>{"home"});
+  // A link out of a bundle is nobody's to remove, and neither is one to a folder.
+  ASSERT_TRUE(named("old", 100).write(place("b"), PackageForm::kFolder).ok());
+  for (const path& target : {place("home/thesis.txt"), place("home")}) {
+    std::filesystem::create_symlink(target, place("b/link"));
+    const Status status = named("new", 100).write(place("b"), PackageForm::kFolder);
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+    EXPECT_THAT(status.to_string(), ::testing::HasSubstr("'link'"));
+    std::filesystem::remove(place("b/link"));
+  }
 }
 
 TEST_F(PackageSystemTest, ABundleIsUnpackedAsItIs) {

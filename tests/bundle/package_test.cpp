@@ -52,6 +52,14 @@ Content content_of(const Package& package) {
   return content;
 }
 
+std::map<std::string, std::string> files_below(const path& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) files.emplace(entry.path().string(), read_file(entry.path()));
+  }
+  return files;
+}
+
 Result<Package> open_bytes(const std::string& zip) {
   LB_ASSIGN_OR_RETURN(PackageFiles files, PackageFiles::from_zip(bytes_of(zip), "a bundle"));
   return Package::from_files(std::move(files));
@@ -207,6 +215,50 @@ TEST_F(PackageTest, ChangesInAFolderAreSeenByVerify) {
   write_file(bundle / "README", "hello");
   EXPECT_EQ(package->verify()->unsummed, std::vector<std::string>{"README"});
   EXPECT_EQ(package->open_verified_file(portable, "none").status().code(), StatusCode::kNotFound);
+}
+
+TEST_F(PackageTest, AFolderIsReplacedOnlyWhenAllOfItIsOurs) {
+  const path bundle = written(small_package(), PackageForm::kFolder);
+  ASSERT_EQ(small_package(30).write(bundle, PackageForm::kFolder).code(), StatusCode::kOk);
+  const auto refused = [&](const path& place) {
+    const auto before = files_below(place);
+    const Status status = small_package().write(place, PackageForm::kFolder);
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << status.to_string();
+    EXPECT_EQ(files_below(place), before) << "not even a part of it is gone";
+    EXPECT_THAT(status.to_string(), HasSubstr("is not replaced"));
+    return status.to_string();
+  };
+  // A web application has a manifest.json, too.
+  write_file(place("app/manifest.json"), R"({"name": "app", "icons": []})");
+  write_file(place("app/src/main.js"), "a year's work");
+  EXPECT_THAT(refused(place("app")), HasSubstr("manifest.json"));
+  // Somebody's file beside ours, in any depth, a shared asset's folder included.
+  std::vector<std::string> folders{"", "model", "model/portable", "mine"};
+  const auto package = Package::open(bundle);
+  ASSERT_TRUE(package.ok());
+  for (const auto& [uri, folder] : package->assets())
+    folders.push_back(folder);
+  for (const std::string& folder : folders) {
+    const path file = bundle / folder / "notes.txt";
+    write_file(file, "mine");
+    EXPECT_THAT(refused(bundle), HasSubstr(folder.starts_with("shared") ? folder : "notes.txt")) << folder;
+    std::filesystem::remove(file);
+  }
+  std::filesystem::remove(bundle / "mine");
+  // A file of ours that somebody has worked on.
+  const std::string model = read_file(bundle / "model/portable/model.onnx");
+  write_file(bundle / "model/portable/model.onnx", std::string(model.size(), 'x'));
+  EXPECT_THAT(refused(bundle), HasSubstr("model/portable/model.onnx"));
+  write_file(bundle / "model/portable/model.onnx", model);
+  EXPECT_EQ(small_package().write(bundle, PackageForm::kFolder).code(), StatusCode::kOk);
+}
+
+TEST_F(PackageTest, APackageOfAnotherProgramIsNotReplaced) {
+  PackageWriter foreign({.name = "toy"});
+  ASSERT_TRUE(foreign.add_variant("c", {.name = "v", .files = {{"weights", bytes_of("theirs")}}}).ok());
+  const path folder = written(foreign, PackageForm::kFolder);
+  EXPECT_EQ(small_package().write(folder, PackageForm::kFolder).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(read_file(folder / "c/v/weights"), "theirs");
 }
 
 TEST_F(PackageTest, IsRefusedWhenCutOffAnywhere) {

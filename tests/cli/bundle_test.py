@@ -101,7 +101,8 @@ def test_inspect_tells_what_is_in_it(bundle):
     blob, portable = found["components"][0]["variants"]
     assert blob["latebind"]["shapes"] == [[1, 32]] and portable["latebind"]["shapes"] == "dynamic"
     assert portable["consumers"] == ["ort"] and portable["latebind"]["target"] == "portable"
-    assert found["verification"] == {"files": 5, "bytes": found["bytes"], "unsummed": [], "damages": []}
+    assert found["verification"] == {"files": 5, "bytes": found["bytes"], "unsummed": [], "crc_only": [],
+                                     "damages": []}
     assert inspected(bundle)["verification"] is None
 
 

@@ -2,8 +2,12 @@
 
 import json
 import os
+import struct
+import time
+import zipfile
+import zlib
 
-from support import MODEL, bad, good, run
+from support import MODEL, TINY, bad, good, run
 
 TEXT = "A short text to embed.\n"
 
@@ -66,3 +70,66 @@ def test_an_empty_cache_is_no_error(tmp_path):
 def test_wrong_lines_are_answered():
     assert "cache" in bad(2, "cache")
     assert "true or false" in bad(2, "embed", "--model", MODEL, "--cache=maybe")
+
+
+def repaired(bundle, name, out):
+    """A copy of the bundle with another content of one file, and every CRC-32 as it should be."""
+    data = bytearray(bundle.read_bytes())
+    with zipfile.ZipFile(bundle) as archive:
+        (info,) = [info for info in archive.infolist() if info.filename.endswith(name)]
+        end_of_header = info.header_offset + 30
+        begin = end_of_header + sum(struct.unpack("<HH", data[info.header_offset + 26:end_of_header]))
+        for at in range(begin + info.file_size // 2, begin + info.file_size - 3, 4):
+            data[at + 2] ^= 0x10
+        before = struct.pack("<I", info.CRC)
+        after = struct.pack("<I", zlib.crc32(data[begin:begin + info.file_size]))
+    assert data.count(before) == 2, "in the local header and in the directory"
+    out.write_bytes(bytes(data).replace(before, after))
+    return out
+
+
+def test_a_forged_bundle_does_not_speak_for_the_genuine_one(tmp_path):
+    good("compile", TINY, "--target", "cpu", "-o", tmp_path / "genuine.lbundle")
+    genuine = tmp_path / "genuine.lbundle"
+    forged = repaired(genuine, "model.safetensors", tmp_path / "forged.lbundle")
+    # A file that was changed less than two seconds ago is never kept.
+    while time.time() - forged.stat().st_ctime < 2.1:
+        time.sleep(0.1)
+
+    def vectors(bundle, *more):
+        done = good("-v", "embed", "-q", "--model", bundle, "--device", "onnxruntime:CPU", *more, input=TEXT)
+        return done, done.stdout
+
+    folder = tmp_path / "compiled"
+    _, right = vectors(genuine, "--no-cache")
+    for _ in range(2):
+        done, wrong = vectors(forged, "--cache-folder", folder)
+        assert wrong != right and "was changed" in done.stderr and not is_from_cache(done)
+        assert listed(folder)["entries"] == []
+    done, answer = vectors(genuine, "--cache-folder", folder)
+    assert answer == right and not is_from_cache(done)
+    done, answer = vectors(genuine, "--cache-folder", folder)
+    assert answer == right and is_from_cache(done)
+    # What stands under the digest is what the digest is of.
+    done, answer = vectors(forged, "--cache-folder", folder)
+    assert answer == right and is_from_cache(done)
+
+    for name in ["model.safetensors", "model.blob", "model.onnx", "tokenizer.json"]:
+        done = run("inspect", "--verify", repaired(genuine, name, tmp_path / "changed.lbundle"))
+        assert done.returncode == 1 and "was changed" in done.stdout, name
+    assert run("inspect", "--verify", genuine).returncode == 0
+
+
+def test_a_folder_that_others_may_write_to_is_not_used(tmp_path):
+    folder = tmp_path / "compiled"
+    first = embed(folder)
+    folder.chmod(0o777)
+    for _ in range(2):
+        done = embed(folder)
+        assert done.stdout == first.stdout and not is_from_cache(done)
+        (line,) = [line for line in done.stderr.splitlines() if "is not used" in line]
+        assert str(folder) in line and "everybody" in line and "name another folder" in line
+    said = bad(1, "warm", "--model", TINY, "--cache-folder", folder)
+    assert str(folder) in said
+    folder.chmod(0o700)
+    assert is_from_cache(embed(folder))

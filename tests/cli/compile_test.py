@@ -75,6 +75,24 @@ def test_a_folder_is_the_same_unpacked(cpu_bundle, tmp_path):
     assert numpy.array_equal(embedded(folder), embedded(cpu_bundle))
 
 
+def test_a_folder_is_replaced_only_when_all_of_it_is_a_bundle(tmp_path):
+    app = tmp_path / "app"
+    (app / "src").mkdir(parents=True)
+    (app / "manifest.json").write_text('{"name": "app", "icons": []}')
+    (app / "src" / "main.js").write_text("a year's work")
+    line = ("compile", TINY, "--target", "cpu", "--format", "folder", "-o")
+    assert "manifest.json" in bad(2, *line, app, env=NO_PROVIDERS)
+    assert (app / "src" / "main.js").read_text() == "a year's work"
+
+    folder = compiled(tmp_path / "folder", "--target", "cpu", "--format", "folder")
+    compiled(folder, "--target", "cpu", "--format", "folder", "--name", "again")
+    assert json.loads((folder / "manifest.json").read_text())["package_name"] == "again"
+    (folder / "model" / "notes.txt").write_text("mine")
+    assert "'model/notes.txt' in it is no file of the bundle" in bad(2, *line, folder, env=NO_PROVIDERS)
+    assert json.loads((folder / "manifest.json").read_text())["package_name"] == "again"
+    assert "not empty" in bad(1, "unpack", folder, "-o", app)
+
+
 def test_a_blob_alone(tmp_path, cpu_bundle):
     blob = compiled(tmp_path / "model.blob", "--target", "cpu", "--format", "blob")
     good("unpack", cpu_bundle, "-o", tmp_path / "unpacked")

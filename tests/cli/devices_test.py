@@ -2,7 +2,7 @@
 
 import json
 
-from support import BOTH_GONE, MODEL, ONNXRUNTIME_GONE, OPENVINO_GONE, empty_prefix, good, provider, run
+from support import BOTH_GONE, MODEL, ONNXRUNTIME_GONE, OPENVINO_GONE, TINY, bad, empty_prefix, good, provider, run
 
 
 def test_devices_names_both_backends_with_version_and_full_name():
@@ -143,12 +143,19 @@ def test_plugin_providers_are_devices_and_those_without_any_say_why(tmp_path):
            "XDG_CACHE_HOME": str(tmp_path)}
     report = json.loads(good("devices", "--virtual", "--json", env=env).stdout)
     devices = {device["id"]: device for device in report["devices"]}
-    assert devices["onnxruntime:QNN"]["metadata"]["Provider"] == "QNNExecutionProvider"
+    assert devices["onnxruntime:QNN.v73"]["metadata"]["Provider"] == "QNNExecutionProvider"
     assert devices["onnxruntime:QNN.v73"]["metadata"]["CompilerInstalled"] == "1"
     onnxruntime = next(one for one in report["backends"] if one["name"] == "onnxruntime")
+    unavailable = {one["name"]: one["reason"] for one in onnxruntime["unavailable"]}
     if not any(name.startswith("onnxruntime:OpenVINO") for name in devices):
-        assert [one["name"] for one in onnxruntime["unavailable"]] == ["OpenVINOExecutionProvider"]
-        assert "offers no device on this machine" in onnxruntime["unavailable"][0]["reason"]
+        assert "offers no device on this machine" in unavailable["OpenVINOExecutionProvider"]
+    # Where its compiler works is no device, and nothing tries it.
+    assert "onnxruntime:QNN" not in devices and "runs no model" in unavailable["QNN"]
+    report = json.loads(good("devices", "--explain", "--json", env=env).stdout)
+    assert "onnxruntime:QNN" not in report["placement"]["devices"]
+    assert "runs no model" in bad(1, "embed", "--model", TINY, "--device", "onnxruntime:QNN", input="a\n", env=env)
+    warmed = json.loads(good("warm", "--model", TINY, "--json", env=env).stdout)["devices"]
+    assert [one["device"] for one in warmed] == ["openvino:CPU", "onnxruntime:CPU"]
     assert (tmp_path / "latebind" / "providers.json").exists()
     # In the doctor's trace, too; a flag wins.
     done = good("doctor", "--onnxruntime-providers", "/nonexistent/provider.so", env=env)

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <numeric>
+#include <thread>
 
 #include "backends/onnxruntime/backend.h"
 #include "backends/openvino/backend.h"
 #include "core/platform/environment.h"
+#include "core/vendor_call.h"
 
 namespace latebind::test {
 namespace {
@@ -75,6 +77,11 @@ void ConformanceTest::SetUp() {
   backend_ = make_test_backend(GetParam().backend);
 }
 
+void ConformanceTest::TearDown() {
+  while (core::given_up_calls() != 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
 std::unique_ptr<core::Executable> ConformanceTest::load(const core::Model& model,
                                                         const core::CompileOptions& options) const {
   auto loaded = try_load(model, options);
@@ -86,6 +93,30 @@ OnnxBuilder doubling_model(const OnnxDims& dims) {
   OnnxBuilder builder;
   builder.input("x", ElementType::kF32, dims).output("y", ElementType::kF32, dims).node("Add", {"x", "x"}, {"y"});
   return builder;
+}
+
+OnnxBuilder slow_model() {
+  OnnxBuilder builder;
+  builder.input("x", ElementType::kF32, {"n", "n"}).output("y", ElementType::kF32, {"n", "n"});
+  constexpr int kProducts = 400;
+  std::string last = "x";
+  for (int i = 0; i < kProducts; ++i) {
+    const std::string next = i + 1 < kProducts ? "t" + std::to_string(i) : "y";
+    builder.node("MatMul", {last, "x"}, {next});
+    last = next;
+  }
+  return builder;
+}
+
+Tensor<float> large_input() {
+  const auto edge = std::stoll(platform::environment("LATEBIND_CONFORMANCE_EDGE").value_or("512"));
+  return {Shape{edge, edge}, std::vector<float>(static_cast<std::size_t>(edge * edge), 0.0F)};
+}
+
+core::RunOptions within(std::chrono::milliseconds time) {
+  core::RunOptions options;
+  options.deadline = std::chrono::steady_clock::now() + time;
+  return options;
 }
 
 Tensor<float> counting(const Shape& shape) {

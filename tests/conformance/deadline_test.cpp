@@ -3,7 +3,6 @@
 #include <chrono>
 #include <thread>
 
-#include "core/platform/environment.h"
 #include "tests/conformance/conformance.h"
 
 namespace latebind::test {
@@ -11,36 +10,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// So many matrix products one after the other that a large input takes seconds and a small one no time.
-OnnxBuilder slow_model() {
-  OnnxBuilder builder;
-  builder.input("x", ElementType::kF32, {"n", "n"}).output("y", ElementType::kF32, {"n", "n"});
-  constexpr int kProducts = 400;
-  std::string last = "x";
-  for (int i = 0; i < kProducts; ++i) {
-    const std::string next = i + 1 < kProducts ? "t" + std::to_string(i) : "y";
-    builder.node("MatMul", {last, "x"}, {next});
-    last = next;
-  }
-  return builder;
-}
-
-// The large input: takes seconds on the machine itself. In emulation a smaller one does, and this one minutes, for a
-// vendor may look at a deadline only between two products.
-Tensor<float> large_input() {
-  const auto edge = std::stoll(platform::environment("LATEBIND_CONFORMANCE_EDGE").value_or("1024"));
-  return {Shape{edge, edge}, std::vector<float>(static_cast<std::size_t>(edge * edge), 0.0F)};
-}
-
-core::RunOptions within(std::chrono::milliseconds time) {
-  core::RunOptions options;
-  options.deadline = Clock::now() + time;
-  return options;
-}
-
-TEST_P(ConformanceTest, StopsARunAtItsDeadline) {
+TEST_P(ConformanceTest, HoldsADeadlineAndServesOthersMeanwhile) {
   core::CompileOptions compile;
-  compile.requests = 1;
+  compile.requests = 3;
   const auto executable = load(slow_model(), compile);
   ASSERT_NE(executable, nullptr);
   auto large = large_input();
@@ -48,12 +20,35 @@ TEST_P(ConformanceTest, StopsARunAtItsDeadline) {
   for (int i = 0; i < 2; ++i) {
     OutputTensor output;
     const auto started = Clock::now();
-    const auto status = run(*executable, large.view(ElementType::kF32), output, within(std::chrono::milliseconds(100)));
+    const auto status = run(*executable, large.view(ElementType::kF32), output, within(std::chrono::milliseconds(20)));
     EXPECT_EQ(status.code(), StatusCode::kDeadlineExceeded) << status.to_string();
-    EXPECT_GE(Clock::now() - started, std::chrono::milliseconds(100));
+    EXPECT_GE(Clock::now() - started, std::chrono::milliseconds(20));
+    EXPECT_LT(Clock::now() - started, std::chrono::seconds(2)) << "at once, whatever the vendor does";
     ASSERT_OK(run(*executable, small.view(ElementType::kF32), output));
     EXPECT_EQ(values_of<float>(output), (std::vector<float>{1}));
   }
+}
+
+TEST_P(ConformanceTest, ReturnsAtOnceWhenItIsCancelled) {
+  core::CompileOptions compile;
+  compile.requests = 2;
+  const auto executable = load(slow_model(), compile);
+  ASSERT_NE(executable, nullptr);
+  core::RunOptions options;
+  options.cancellation = core::Cancellation::create();
+  std::thread running([&] {
+    auto large = large_input();
+    OutputTensor output;
+    const auto status = run(*executable, large.view(ElementType::kF32), output, options);
+    EXPECT_EQ(status.code(), StatusCode::kCancelled) << status.to_string();
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // some time into the run, or before it
+  options.cancellation.request();
+  running.join();
+  Tensor<float> small{Shape{1, 1}, {1.0F}};
+  OutputTensor output;
+  EXPECT_EQ(run(*executable, small.view(ElementType::kF32), output, options).code(), StatusCode::kCancelled);
+  EXPECT_OK(run(*executable, small.view(ElementType::kF32), output));
 }
 
 TEST_P(ConformanceTest, RefusesARunWhoseDeadlineHasPassed) {
@@ -86,8 +81,7 @@ TEST_P(ConformanceTest, GivesUpWaitingForARequestAtTheDeadline) {
   std::thread occupant([&] {
     auto large = large_input();
     OutputTensor output;
-    EXPECT_EQ(run(*executable, large.view(ElementType::kF32), output, within(std::chrono::milliseconds(500))).code(),
-              StatusCode::kDeadlineExceeded);
+    EXPECT_OK(run(*executable, large.view(ElementType::kF32), output));
     done = true;
   });
   Tensor<float> small{Shape{1, 1}, {1.0F}};

@@ -111,10 +111,19 @@ TEST_P(ConformanceTest, ReadsExternalDataInMemoryWhoseFileIsKnown) {
   const Folder folder;
   const auto file = folder.write("weights.bin", external_bytes());
   const auto elsewhere = folder.write("other.bin", external_bytes());
-  // Under the name that the model has for it, under another, and not there any more.
-  for (const auto& path : {file, elsewhere, file.parent_path() / "gone.bin"}) {
-    auto loaded = try_load(
-        external_model("weights.bin").model({{"weights.bin", core::SharedBytes::from_string(external_bytes()), path}}));
+  // Under the name that the model has for it, under another, not there any more, and no longer the one that was opened.
+  auto replaced = *platform::file_identity(file);
+  --replaced.changed_ns;
+  for (const auto& [path, identity] : std::vector<std::pair<std::filesystem::path, platform::FileIdentity>>{
+           {file, *platform::file_identity(file)},
+           {elsewhere, *platform::file_identity(elsewhere)},
+           {file.parent_path() / "gone.bin", *platform::file_identity(file)},
+           {file, replaced}}) {
+    // Other weights than were opened have the same size.
+    if (identity == replaced) folder.write("weights.bin", std::string(external_bytes().size(), '\0'));
+    auto loaded =
+        try_load(external_model("weights.bin")
+                     .model({{"weights.bin", core::SharedBytes::from_string(external_bytes()), path, identity}}));
     if (!loaded.ok()) {
       EXPECT_EQ(loaded.status().code(), StatusCode::kUnsupported) << loaded.status().to_string();
       continue;

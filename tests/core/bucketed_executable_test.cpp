@@ -7,15 +7,21 @@
 #include <chrono>
 #include <condition_variable>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <new>
 #include <numeric>
 #include <thread>
+
+#include "tests/support/latch.h"
 
 namespace latebind::core {
 namespace {
 
+using std::chrono::milliseconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using Clock = std::chrono::steady_clock;
 
 // Inputs ids and mask, f32 [rows, length]. Outputs: the sum of ids * mask of each row, [rows, 1], and each id plus one,
 // [rows, length, 1]. Refuses what has not exactly its shape, as a device of fixed shapes does.
@@ -66,7 +72,10 @@ class BucketedExecutableTest : public testing::Test {
             loaded_.push_back(shape[1]);
             loads_.notify_all();
           }
+          if (const auto found = gates_.find(shape[1]); found != gates_.end()) found->second->wait();
+          if (shape[1] == no_memory_for_) throw std::bad_alloc();
           if (const auto found = refusals_.find(shape[1]); found != refusals_.end()) return found->second;
+          ++finished_;
           return std::unique_ptr<Executable>(std::make_unique<FixedExecutable>(shape));
         },
         options);
@@ -94,7 +103,19 @@ class BucketedExecutableTest : public testing::Test {
       EXPECT_EQ(static_cast<const float*>(outputs[1].view().data)[i], ids[i] + 1);
   }
 
+  // Runs one row of `length` ids.
+  static Status run(Executable& executable, std::size_t length, const RunOptions& options) {
+    std::vector<float> data(length);
+    const std::vector<TensorView> inputs(
+        2, TensorView{data.data(), ElementType::kF32, {1, static_cast<std::int64_t>(length)}, {}});
+    std::vector<OutputTensor> outputs(2);
+    return executable.execute(inputs, outputs, options);
+  }
+
   std::map<std::int64_t, Status> refusals_;
+  std::map<std::int64_t, std::shared_ptr<test::Latch>> gates_;  // compiling waits there
+  std::atomic<std::int64_t> no_memory_for_{0};
+  std::atomic<int> finished_{0};
   std::mutex mutex_;
   std::condition_variable loads_;
   std::vector<std::int64_t> loaded_;  // guarded by mutex_
@@ -201,6 +222,66 @@ TEST_F(BucketedExecutableTest, NothingThatLoadsIsTheFirstRefusal) {
   EXPECT_EQ(make({.lengths = {4}, .inputs = 2}).status().code(), StatusCode::kDeviceNotFound);
   EXPECT_EQ(make({.lengths = {8, 4}, .inputs = 2}).status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(make({.lengths = {}, .inputs = 2}).status().code(), StatusCode::kInvalidArgument);
+}
+
+TEST_F(BucketedExecutableTest, CompilingKeepsNobodyBeyondHisDeadlineAndGoesOnOnce) {
+  gates_[16] = std::make_shared<test::Latch>(1);
+  auto made = make({.lengths = {4, 16}, .inputs = 2});
+  ASSERT_TRUE(made.ok());
+  for (int i = 0; i < 5; ++i) {
+    const Status status = run(**made, 16, {.deadline = Clock::now() + milliseconds(5)});
+    EXPECT_EQ(status.code(), StatusCode::kDeadlineExceeded) << status.to_string();
+  }
+  const auto cancellation = Cancellation::create();
+  std::thread waiting(
+      [&] { EXPECT_EQ(run(**made, 16, {.cancellation = cancellation}).code(), StatusCode::kCancelled); });
+  cancellation.request();
+  waiting.join();
+  EXPECT_TRUE(run(**made, 4, {.deadline = Clock::now() + std::chrono::hours(1)}).ok()) << "the others are served";
+  EXPECT_EQ((*made)->hung_runs(), 0U);
+  gates_[16]->count_down();
+  EXPECT_TRUE(run(**made, 16, {.deadline = Clock::now() + std::chrono::hours(1)}).ok());
+  EXPECT_THAT(loaded_, ElementsAre(4, 16));
+}
+
+TEST_F(BucketedExecutableTest, CompilingIsNoRun) {
+  gates_[16] = std::make_shared<test::Latch>(1);
+  auto made = make({.lengths = {4, 16}, .inputs = 2});
+  ASSERT_TRUE(made.ok());
+  std::thread patient([&] {
+    // A healthy device is not hung because its compiler takes longer than a run may.
+    const Status status =
+        run(**made, 16, {.deadline = Clock::now() + std::chrono::hours(1), .run_timeout = milliseconds(1)});
+    EXPECT_TRUE(status.ok()) << status.to_string();
+  });
+  EXPECT_EQ(run(**made, 16, {.deadline = Clock::now() + milliseconds(20), .run_timeout = milliseconds(1)}).code(),
+            StatusCode::kDeadlineExceeded);
+  gates_[16]->count_down();
+  patient.join();
+}
+
+TEST_F(BucketedExecutableTest, MayGoWhileABucketIsCompiled) {
+  const auto gate = gates_[16] = std::make_shared<test::Latch>(1);
+  auto made = make({.lengths = {4, 16}, .inputs = 2});
+  ASSERT_TRUE(made.ok());
+  EXPECT_EQ(run(**made, 16, {.deadline = Clock::now() + milliseconds(1)}).code(), StatusCode::kDeadlineExceeded);
+  made->reset();
+  gate->count_down();
+  // The compiling refers to this test.
+  while (finished_ != 2)
+    std::this_thread::yield();
+}
+
+TEST_F(BucketedExecutableTest, NoMemoryWhilePreloadingEndsNothingButThat) {
+  no_memory_for_ = 8;
+  auto made = make({.lengths = {4, 8, 16}, .inputs = 2, .preload = true});
+  ASSERT_TRUE(made.ok());
+  {
+    std::unique_lock lock(mutex_);
+    loads_.wait(lock, [&] { return loaded_.size() >= 2; });
+  }
+  EXPECT_TRUE(run(**made, 8, {.deadline = Clock::now() + std::chrono::hours(1)}).ok()) << "a longer one does";
+  made->reset();
 }
 
 TEST_F(BucketedExecutableTest, ServesManyThreadsAtOnce) {

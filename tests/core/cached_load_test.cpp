@@ -5,11 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "core/engine.h"
+#include "core/platform/file_identity.h"
 #include "core/platform/temporary_folder.h"
 #include "tests/support/scripted_backend.h"
 
@@ -19,18 +22,22 @@ namespace {
 // Its blob says what was compiled.
 class CompilingBackend : public test::ScriptedBackend {
  public:
-  using ScriptedBackend::load;
   using ScriptedBackend::ScriptedBackend;
 
   Result<LoadedModel> load_exporting(const Model& model, std::string_view device,
                                      const CompileOptions& options) override {
-    LB_ASSIGN_OR_RETURN(auto executable, ScriptedBackend::load(model, device, options));
+    LB_ASSIGN_OR_RETURN(auto executable, load(model, device, options));
     if (gives_none) return LoadedModel{std::move(executable), nullptr};
     return LoadedModel{std::move(executable), [this]() -> Result<Blob> {
                          ++exports;
                          LB_RETURN_IF_ERROR(export_failure);
                          return Blob{"toy", "CPU", "1.0", Precision::kF32, SharedBytes::from_string("compiled")};
                        }};
+  }
+  Result<std::unique_ptr<Executable>> load(const Model& model, std::string_view device,
+                                           const CompileOptions& options) override {
+    if (while_loading) while_loading();
+    return ScriptedBackend::load(model, device, options);
   }
   Result<std::unique_ptr<Executable>> load(const Blob& blob, std::string_view device,
                                            const CompileOptions& options) override {
@@ -46,6 +53,7 @@ class CompilingBackend : public test::ScriptedBackend {
     return std::unique_ptr<Executable>(std::make_unique<test::ScriptedExecutable>(std::move(active), nullptr));
   }
 
+  std::function<void()> while_loading;  // from a model
   Status import_failure;
   Status export_failure;
   bool gives_none = false;
@@ -62,7 +70,9 @@ class CachedLoadTest : public ::testing::Test {
     toy = std::make_shared<CompilingBackend>("toy");
     toy->with("CPU", DeviceKind::kCpu);
     ASSERT_TRUE(registry.add(toy).ok());
-    options.cache = std::make_shared<CompileCache>(folder->path() / "compiled");
+    // Files need not have settled, since nobody can set back the time of their last change.
+    options.cache = std::make_shared<CompileCache>(folder->path() / "compiled", CompileStore::kBytesMax,
+                                                   std::chrono::nanoseconds(0));
   }
 
   // Loads as a start of the program would; true when it came from the cache.
@@ -122,6 +132,51 @@ TEST_F(CachedLoadTest, ABlobThatIsRefusedIsReplaced) {
   EXPECT_TRUE(from_cache(model));
 }
 
+TEST_F(CachedLoadTest, AnEntryStaysWhenItsDeviceDoesNotTakeItNow) {
+  EXPECT_FALSE(from_cache(model));
+  const auto placement = *Placement::parse("auto", registry);
+  for (const StatusCode code :
+       {StatusCode::kDeviceNotFound, StatusCode::kBusy, StatusCode::kOutOfMemory, StatusCode::kDeviceFailed,
+        StatusCode::kDeadlineExceeded, StatusCode::kLibraryNotFound, StatusCode::kIncompatibleBlob}) {
+    // The device is away: it takes nothing at all, and may say so of the blob as if it were the blob's fault.
+    toy->import_failure = Status(code, "not now");
+    toy->load_failures["CPU"] = Status(StatusCode::kDeviceFailed, "not now");
+    EXPECT_FALSE(Engine(registry).load(model, placement, options).ok());
+    options.cache->settle();
+    EXPECT_EQ(entries(), 1U) << name_of(code);
+    toy->import_failure = {};
+    toy->load_failures.clear();
+    EXPECT_TRUE(from_cache(model)) << name_of(code);
+  }
+  toy->import_failure = Status(StatusCode::kBusy, "not now");
+  toy->gives_none = true;
+  EXPECT_FALSE(from_cache(model));
+  EXPECT_EQ(entries(), 1U) << "compiled, because the blob was refused only for now";
+}
+
+TEST_F(CachedLoadTest, AnEntryThatCanNotBeReplacedIsDroppedWhenItIsIncompatible) {
+  EXPECT_FALSE(from_cache(model));
+  toy->import_failure = Status(StatusCode::kIncompatibleBlob, "made by another version");
+  toy->gives_none = true;
+  EXPECT_FALSE(from_cache(model));
+  EXPECT_EQ(entries(), 0U);
+}
+
+TEST_F(CachedLoadTest, NothingIsPutUnderADigestThatIsNotOfTheBytes) {
+  const auto claims = [&](Status proof) {
+    return model.with_digest("claimed").with_proof([proof](const Model::PartDigest&) { return proof; });
+  };
+  const Model forged = claims(Status(StatusCode::kInvalidModel, "the weights were changed"));
+  const Model genuine = claims({});
+  EXPECT_FALSE(from_cache(forged));
+  EXPECT_EQ(entries(), 0U);
+  EXPECT_FALSE(from_cache(genuine)) << "the forged one has poisoned the cache";
+  EXPECT_EQ(entries(), 1U);
+  // What stands under the digest is what the digest is of.
+  EXPECT_TRUE(from_cache(forged));
+  EXPECT_TRUE(from_cache(genuine));
+}
+
 TEST_F(CachedLoadTest, ABlobOfOtherShapesIsRefused) {
   options.compile.input_shapes = {Shape{3}};
   EXPECT_FALSE(from_cache(model));
@@ -157,24 +212,49 @@ class CachedFileTest : public CachedLoadTest {
   void SetUp() override {
     CachedLoadTest::SetUp();
     file = folder->path() / "model.onnx";
-    write("\x08\x0a", 100);
+    write("\x08\x0a");
   }
   // A large file, so that its digest is not computed before loading.
-  void write(const std::string& head, int age_s) {
+  static std::string content(const std::string& head) {
     std::string bytes = head + std::string("\x3a\x00", 2);  // a graph, empty
     // An unknown field of its own length.
     bytes += "\xfa\x06";
     std::size_t size = std::size_t{2} << 20;
     for (std::size_t left = size; left > 0; left >>= 7U)
       bytes += static_cast<char>((left & 0x7fU) | (left > 0x7fU ? 0x80U : 0U));
-    bytes.append(size, 'x');
-    std::ofstream(file, std::ios::binary) << bytes;
-    std::filesystem::last_write_time(file, std::filesystem::file_time_type::clock::now() - std::chrono::seconds(age_s));
+    return bytes.append(size, 'x');
+  }
+  // In place, and until the system shows it: its clock for files may stand for some milliseconds.
+  void write(const std::string& head) const { write(file, content(head)); }
+  static void write(const std::filesystem::path& place, const std::string& bytes) {
+    const auto before = platform::file_identity(place);
+    do {
+      std::ofstream(place, std::ios::binary) << bytes;
+    } while (before.ok() && *platform::file_identity(place) == *before);
+  }
+  void write_keeping_the_time(const std::string& head) const {
+    const auto before = *platform::file_identity(file);
+    const auto time = std::filesystem::last_write_time(file);
+    write(head);
+    std::filesystem::last_write_time(file, time);
+    const auto after = *platform::file_identity(file);
+    ASSERT_EQ(after.modified_ns, before.modified_ns);
+    ASSERT_EQ(after.size, before.size);
+  }
+  void replace(const std::string& head) const {
+    const auto other = folder->path() / "other.onnx";
+    write(other, content(head));
+    std::filesystem::rename(other, file);
   }
   Model opened() const {
     auto made = Model::from_file(file);
     EXPECT_TRUE(made.ok()) << made.status().to_string();
     return *std::move(made);
+  }
+  // As a loaded model loads again, for another length or on another device.
+  Status load(const Model& wanted, bool cached = true) {
+    return ready_or_cached_load(*toy, wanted, toy->present.front(), {}, cached ? options.cache.get() : nullptr)
+        .status();
   }
   std::filesystem::path file;
 };
@@ -182,13 +262,22 @@ class CachedFileTest : public CachedLoadTest {
 TEST_F(CachedFileTest, AFileIsHashedInTheBackgroundAndKnownAtTheSecondStart) {
   EXPECT_FALSE(from_cache(opened()));
   EXPECT_TRUE(from_cache(opened()));
-  write("\x08\x0b", 50);
+  write("\x08\x0b");
   EXPECT_FALSE(from_cache(opened())) << "it was replaced";
   EXPECT_TRUE(from_cache(opened()));
 }
 
+TEST_F(CachedFileTest, AFileThatIsWrittenInPlaceWithItsTimeKeptIsAnotherModel) {
+  EXPECT_FALSE(from_cache(opened()));
+  EXPECT_TRUE(from_cache(opened()));
+  write_keeping_the_time("\x08\x0b");
+  EXPECT_FALSE(from_cache(opened()));
+  EXPECT_TRUE(from_cache(opened()));
+}
+
 TEST_F(CachedFileTest, AFileThatWasJustWrittenIsNotKept) {
-  write("\x08\x0a", 0);
+  options.cache = std::make_shared<CompileCache>(folder->path() / "compiled");
+  write("\x08\x0a");
   EXPECT_FALSE(from_cache(opened()));
   EXPECT_EQ(entries(), 0U);
 }
@@ -198,14 +287,84 @@ TEST_F(CachedFileTest, AFileThatIsReplacedWhileItIsLoadedIsNotKept) {
   toy->export_failure = {};
   const auto placed = Engine(registry).load(old, *Placement::parse("auto", registry), options);
   ASSERT_TRUE(placed.ok());
-  write("\x08\x0c", 30);  // before the background has hashed it
+  write("\x08\x0c");  // before the background has hashed it
   options.cache->settle();
   EXPECT_EQ(entries(), 0U);
 }
 
+TEST_F(CachedFileTest, ALoadedModelIsNotLoadedAgainFromAnotherFile) {
+  using ::testing::AllOf;
+  using ::testing::HasSubstr;
+  for (const bool cached : {true, false}) {
+    Model model_ = opened();
+    EXPECT_TRUE(load(model_, cached).ok());
+    EXPECT_TRUE(load(model_, cached).ok());
+    replace("\x08\x0d");
+    EXPECT_EQ(load(model_, cached).code(), StatusCode::kIo);
+    EXPECT_THAT(load(model_, cached).to_string(), AllOf(HasSubstr(file.string()), HasSubstr("was replaced after")));
+
+    model_ = opened();
+    EXPECT_TRUE(load(model_, cached).ok());
+    write_keeping_the_time("\x08\x0e");
+    EXPECT_THAT(load(model_, cached).to_string(), HasSubstr("was changed after"));
+
+    model_ = opened();
+    EXPECT_TRUE(load(model_, cached).ok());
+    std::filesystem::remove(file);
+    EXPECT_THAT(load(model_, cached).to_string(), HasSubstr("was removed after"));
+    write("\x08\x0a");
+    options.cache->settle();
+  }
+}
+
+TEST_F(CachedFileTest, WhatIsLoadedWhileItsFileIsReplacedIsNoModel) {
+  for (const bool cached : {true, false}) {
+    toy->while_loading = [&] { replace("\x08\x0d"); };
+    EXPECT_EQ(load(opened(), cached).code(), StatusCode::kIo);
+    // Nor is it the vendor's word that counts, who may have read half of each.
+    toy->load_failures["CPU"] = Status(StatusCode::kInvalidModel, "garbage");
+    EXPECT_EQ(load(opened(), cached).code(), StatusCode::kIo);
+    toy->while_loading = {};
+    EXPECT_EQ(load(opened(), cached).code(), StatusCode::kInvalidModel);
+    toy->load_failures.clear();
+  }
+}
+
+TEST_F(CachedFileTest, AMappingOutlivesTheNameOfItsFileButNotAChange) {
+  const Model mapped = model.with_sources({{.file = file, .identity = *platform::file_identity(file), .mapped = true}});
+  EXPECT_TRUE(load(mapped).ok());
+  options.cache->settle();
+  const auto kept = entries();
+  replace("\x08\x0d");
+  EXPECT_TRUE(load(mapped).ok());
+  EXPECT_TRUE(load(mapped, false).ok());
+  std::filesystem::remove(file);
+  EXPECT_TRUE(load(mapped, false).ok());
+  EXPECT_EQ(entries(), kept);
+
+  write("\x08\x0a");
+  const Model again = model.with_sources({{.file = file, .identity = *platform::file_identity(file), .mapped = true}});
+  EXPECT_TRUE(load(again).ok());
+  write_keeping_the_time("\x08\x0e");
+  EXPECT_THAT(load(again).to_string(), ::testing::HasSubstr("was changed after"));
+  EXPECT_EQ(load(again, false).code(), StatusCode::kIo);
+}
+
+TEST_F(CachedFileTest, DataInOtherFilesBelongsToTheModel) {
+  const auto data = folder->path() / "weights.bin";
+  write(data, "weights");
+  // Graph (7) with an initializer (5) whose external_data (13) has the location (key 1, value 2) weights.bin.
+  write(file, "\x08\x0a\x3a\x1b\x2a\x19\x6a\x17\x0a\x08location\x12\x0bweights.bin");
+  const Model with_data = opened();
+  EXPECT_TRUE(load(with_data).ok());
+  EXPECT_TRUE(load(with_data).ok());
+  write(data, "another");
+  EXPECT_THAT(load(with_data).to_string(), ::testing::HasSubstr("weights.bin was changed after"));
+}
+
 TEST_F(CachedFileTest, AFileWithDataInOtherFilesIsNotKept) {
   // Graph (7) with an initializer (5) whose data_location (14) is 1.
-  write("\x08\x0a\x3a\x04\x2a\x02\x70\x01", 100);
+  write(file, "\x08\x0a\x3a\x04\x2a\x02\x70\x01");
   EXPECT_FALSE(from_cache(opened()));
   EXPECT_FALSE(from_cache(opened()));
   EXPECT_EQ(entries(), 0U);

@@ -4,12 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
 #include <functional>
 #include <set>
 #include <string>
 
 #include "core/compile_entry.h"
+#include "core/platform/digest.h"
+#include "core/platform/file_identity.h"
 #include "tests/core/cache_folder.h"
 
 namespace latebind::core {
@@ -82,6 +85,31 @@ TEST_F(CompileStoreTest, ABlobOutlivesItsEntry) {
   const auto blob = store.get(key_of());
   ASSERT_TRUE(store.clear().ok());
   EXPECT_EQ(text_of(*blob), "payload");
+}
+
+TEST_F(CompileStoreTest, WhatIsNotOursIsNeitherCountedNorRemoved) {
+  std::filesystem::create_directories(folder);
+  const std::vector<std::pair<path, std::string>> others{
+      {folder / (std::string(64, 'a') + ".blob"), "somebody else names files by their digests, too"},
+      {folder / "notes.blob", "LBCACHE"},
+      {folder / "digests", "sums of my own"},
+      {folder / ".latebind-notes.tmp", "mine"}};
+  for (const auto& [file, content] : others)
+    write(file, content);
+  // Left by a crash of the machine: nobody's.
+  write(folder / (std::string(64, 'b') + ".blob"), std::string(100, '\0'));
+  CompileStore store(folder, 5'000);
+  ASSERT_TRUE(store.put(key_of("one"), blob_of("payload")).ok());
+  ASSERT_TRUE(store.put(key_of("two"), blob_of("payload")).ok());
+  EXPECT_EQ(store.list()->size(), 1U) << "the others are evicted";
+  const path model = folder / "model";
+  write(model, std::string(std::size_t{2} << 20, 'm'));
+  std::filesystem::last_write_time(model, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+  EXPECT_TRUE(store.digests().of(model).ok());
+  EXPECT_TRUE(store.verify()->empty());
+  EXPECT_EQ(store.clear()->entries, 1U);
+  for (const auto& [file, content] : others)
+    EXPECT_EQ(read(file), content) << file;
 }
 
 TEST_F(CompileStoreTest, EveryFlippedBitIsFound) {
@@ -254,10 +282,8 @@ TEST_F(CompileStoreTest, WhereThereCanBeNoFolderNothingIsKept) {
 TEST_F(CompileStoreTest, DigestsAreRememberedUntilTheFileChanges) {
   std::filesystem::create_directories(folder);
   const path file = parent->path() / "weights";
-  const auto age = [&](int seconds) {
-    std::filesystem::last_write_time(file,
-                                     std::filesystem::file_time_type::clock::now() - std::chrono::seconds(seconds));
-  };
+  // Nobody can make a file look older than it is.
+  constexpr std::chrono::nanoseconds kAtOnce{0};
   const std::string content(std::size_t{2} << 20, 'w');
   write(file, content);
   {
@@ -265,10 +291,9 @@ TEST_F(CompileStoreTest, DigestsAreRememberedUntilTheFileChanges) {
     EXPECT_EQ(digests.known(file).status().code(), StatusCode::kNotFound);
     ASSERT_TRUE(digests.of(file).ok());
     EXPECT_EQ(digests.known(file).status().code(), StatusCode::kNotFound) << "written a moment ago: not to be trusted";
-    age(10);
-    ASSERT_TRUE(digests.of(file).ok());
+    ASSERT_TRUE(FileDigests(folder / "digests", kAtOnce).of(file).ok());
   }
-  FileDigests digests(folder / "digests");
+  FileDigests digests(folder / "digests", kAtOnce);
   ASSERT_TRUE(digests.known(file).ok());
   const std::string first = *digests.known(file);
   EXPECT_EQ(first, *digests.of(file));
@@ -283,12 +308,43 @@ TEST_F(CompileStoreTest, DigestsAreRememberedUntilTheFileChanges) {
   write(folder / "digests", memory);
   ASSERT_TRUE(digests.known(file).ok());
 
-  write(file, content);
-  age(20);
-  EXPECT_EQ(digests.known(file).status().code(), StatusCode::kNotFound) << "another time of change";
+  const auto time = std::filesystem::last_write_time(file);
+  for (const auto before = *platform::file_identity(file); *platform::file_identity(file) == before;)
+    write(file, std::string(content.size(), 'v'));
+  std::filesystem::last_write_time(file, time);
+  EXPECT_EQ(digests.known(file).status().code(), StatusCode::kNotFound) << "the time of its content was put back";
+  EXPECT_NE(first, *digests.of(file));
   std::filesystem::remove(folder / "digests");
   std::filesystem::create_directories(folder / "digests");
   EXPECT_TRUE(digests.of(file).ok()) << "where nothing can be remembered it is hashed";
+}
+
+TEST_F(CompileStoreTest, DigestsOfPartsAreRememberedByTheirPlace) {
+  std::filesystem::create_directories(folder);
+  const path file = parent->path() / "bundle";
+  constexpr std::size_t kHalf = std::size_t{2} << 20;
+  write(file, std::string(kHalf, 'a') + std::string(kHalf, 'b'));
+  FileDigests digests(folder / "digests", std::chrono::nanoseconds(0));
+  const auto part = [&](std::uint64_t offset, const std::string& bytes) {
+    return FilePart{.where = {file, offset, bytes.size()},
+                    .identity = *platform::file_identity(file),
+                    .bytes = SharedBytes::from_string(bytes)};
+  };
+  const std::string a(kHalf, 'a');
+  const std::string b(kHalf, 'b');
+  const std::string of_a = *digests.of(part(0, a));
+  const std::string of_b = *digests.of(part(kHalf, b));
+  EXPECT_EQ(of_a, platform::sha256_hex(std::as_bytes(std::span(a))));
+  EXPECT_EQ(of_b, platform::sha256_hex(std::as_bytes(std::span(b))));
+  // These bytes are not looked at: the file is the one that was hashed.
+  EXPECT_EQ(*digests.of(part(0, b)), of_a);
+  // A part of memory, and of a file that has lost its name, is hashed.
+  FilePart gone = part(0, b);
+  gone.where.file = "";
+  EXPECT_EQ(*digests.of(gone), of_b);
+  gone = part(0, b);
+  ++gone.identity.changed_ns;
+  EXPECT_EQ(*digests.of(gone), of_b);
 }
 
 TEST_F(CompileStoreTest, SmallFilesAreHashedAtOnce) {

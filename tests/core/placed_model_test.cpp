@@ -39,7 +39,7 @@ class PlacedModelTest : public ::testing::Test {
       const std::lock_guard lock(mutex);
       ++npu_runs;
       npu_ran.notify_all();
-      last_deadline = run.deadline;
+      last_run = run;
       return npu_status;
     };
   }
@@ -77,7 +77,7 @@ class PlacedModelTest : public ::testing::Test {
   std::condition_variable npu_ran;
   int npu_runs = 0;
   Status npu_status;
-  std::optional<std::chrono::steady_clock::time_point> last_deadline;
+  RunOptions last_run;
 };
 
 const Status kDied(StatusCode::kDeviceFailed, "the driver died");
@@ -108,6 +108,7 @@ TEST_F(PlacedModelTest, AFailedRunIsAnsweredByTheNextDeviceAndSaysWhy) {
 TEST_F(PlacedModelTest, ADeviceThatWorksAgainIsTakenBackByARealProbe) {
   script_npu();
   const auto placed = load();
+  ASSERT_TRUE(run(*placed).ok());
   set_npu(kDied);
   ASSERT_TRUE(run(*placed).ok());
   {
@@ -128,6 +129,7 @@ TEST_F(PlacedModelTest, ADeviceThatWorksAgainIsTakenBackByARealProbe) {
 TEST_F(PlacedModelTest, ADeviceThatForgotItsModelGetsItAnew) {
   script_npu();
   const auto placed = load();
+  ASSERT_TRUE(run(*placed).ok());
   const int loads = backend->loads;
   // Runs of what was loaded before fail for ever; what is loaded after the reset works.
   set_npu(kDied);
@@ -158,13 +160,13 @@ TEST_F(PlacedModelTest, AHungDeviceIsAFailureAndAnImpatientCallerIsNot) {
   script_npu();
   options.failover.run_timeout = std::chrono::hours(1);
   const auto placed = load();
+  ASSERT_TRUE(run(*placed).ok());
   set_npu(Status(StatusCode::kDeadlineExceeded, "too slow"));
-  // The caller's own deadline came first.
   RunOptions impatient;
   impatient.deadline = std::chrono::steady_clock::now() + milliseconds(5);
   EXPECT_EQ(run(*placed, nullptr, impatient).code(), StatusCode::kDeadlineExceeded);
   EXPECT_FALSE(placed->attestation()->fallback);
-  // The device's limit came first.
+  set_npu(Status(StatusCode::kDeviceFailed, "hung: it did not finish in an hour"));
   std::string by;
   ASSERT_TRUE(run(*placed, &by).ok());
   EXPECT_EQ(by, "CPU");
@@ -173,17 +175,16 @@ TEST_F(PlacedModelTest, AHungDeviceIsAFailureAndAnImpatientCallerIsNot) {
 
 TEST_F(PlacedModelTest, AcceleratorsHaveARunTimeoutByDefaultAndCpusNone) {
   script_npu();
-  std::optional<std::chrono::steady_clock::time_point> cpu_deadline;
+  RunOptions on_cpu;
   backend->run_scripts["CPU"] = [&](const RunOptions& run_options) -> Status {
-    cpu_deadline = run_options.deadline;
+    on_cpu = run_options;
     return {};
   };
-  const auto placed = load();
-  ASSERT_TRUE(run(*placed).ok());
-  EXPECT_TRUE(last_deadline.has_value());
-  const auto on_cpu = load("cpu");
-  ASSERT_TRUE(run(*on_cpu).ok());
-  EXPECT_FALSE(cpu_deadline.has_value());
+  ASSERT_TRUE(run(*load()).ok());
+  EXPECT_EQ(last_run.run_timeout, kAcceleratorRunTimeout);
+  EXPECT_FALSE(last_run.deadline.has_value());
+  ASSERT_TRUE(run(*load("cpu")).ok());
+  EXPECT_FALSE(on_cpu.run_timeout.has_value());
 }
 
 TEST_F(PlacedModelTest, StrictNeverAnswersFromAnotherDevice) {
@@ -254,26 +255,6 @@ TEST_F(PlacedModelTest, WhatBeganBeforeADeviceFailedTellsNothingAboutIt) {
   EXPECT_EQ(placed->attestation()->active.device, "CPU");
 }
 
-TEST_F(PlacedModelTest, WhoWaitedForARequestAsLongAsARunMayTakeIsNotSentAway) {
-  std::atomic<int> asked{0};
-  backend->run_scripts["NPU"] = [&](const RunOptions& run_options) -> Status {
-    if (++asked > 3) return {};
-    std::this_thread::sleep_until(*run_options.deadline);
-    return {StatusCode::kBusy, "all requests stayed busy"};
-  };
-  options.failover.run_timeout = milliseconds(5);
-  const auto placed = load();
-  std::string by;
-  ASSERT_TRUE(run(*placed, &by).ok());
-  EXPECT_EQ(by, "NPU");
-  EXPECT_FALSE(placed->attestation()->fallback);
-  // The caller's own deadline is another matter.
-  asked = 0;
-  RunOptions impatient;
-  impatient.deadline = std::chrono::steady_clock::now() + milliseconds(1);
-  EXPECT_EQ(run(*placed, nullptr, impatient).code(), StatusCode::kBusy);
-}
-
 TEST_F(PlacedModelTest, WhenEveryDeviceRestsRequestsTryThemAllTheSame) {
   script_npu();
   std::atomic<bool> cpu_works{false};
@@ -300,6 +281,63 @@ TEST_F(PlacedModelTest, ADeviceThatFailsToLoadAtFirstIsTakenWhenItCan) {
   backend->load_failures["NPU"] = Status(StatusCode::kDeviceFailed, "the compiler crashed");
   const auto placed = load();
   EXPECT_THAT(placed->attestation()->reason, HasSubstr("the compiler crashed"));
+  std::string by;
+  ASSERT_TRUE(run(*placed, &by).ok());
+  EXPECT_EQ(by, "CPU");
+}
+
+TEST_F(PlacedModelTest, ADeviceThatNeverFinishesLoadingIsPassedOverAndUsedOnceItHas) {
+  const auto gate = std::make_shared<test::Latch>(1);
+  backend->load_scripts["NPU"] = [gate] { gate->wait(); };
+  options.failover.load_timeout = milliseconds(20);
+  const auto placed = load();
+  std::string by;
+  ASSERT_TRUE(run(*placed, &by).ok());
+  EXPECT_EQ(by, "CPU");
+  EXPECT_THAT(placed->attestation()->reason, HasSubstr("vendor:NPU did not finish loading a model within 20 ms"));
+  gate->count_down();
+  // A device that was never asked anything is tried with a request.
+  while (by != "NPU")
+    ASSERT_TRUE(run(*placed, &by).ok());
+}
+
+TEST_F(PlacedModelTest, LoadingOnACpuHasNoLimitUnlessOneIsSet) {
+  backend->load_scripts["CPU"] = [] { std::this_thread::sleep_for(milliseconds(20)); };
+  EXPECT_NE(load("cpu"), nullptr);
+  const auto gate = std::make_shared<test::Latch>(1);
+  backend->load_scripts["CPU"] = [gate] { gate->wait(); };
+  options.failover.load_timeout = milliseconds(10);
+  const auto placed = Engine(registry).load(model, *Placement::parse("cpu", registry), options);
+  EXPECT_EQ(placed.status().code(), StatusCode::kNoDevice);
+  EXPECT_THAT(placed.status().to_string(), HasSubstr("did not finish loading"));
+  gate->count_down();
+}
+
+TEST_F(PlacedModelTest, LoadingThatIsCancelledReturnsAtOnce) {
+  const auto gate = std::make_shared<test::Latch>(1);
+  const auto cancellation = Cancellation::create();
+  backend->load_scripts["NPU"] = [gate, cancellation] {
+    cancellation.request();
+    gate->wait();
+  };
+  options.cancellation = cancellation;
+  const auto placed = Engine(registry).load(model, *Placement::parse("auto", registry), options);
+  EXPECT_EQ(placed.status().code(), StatusCode::kCancelled);
+  EXPECT_EQ(backend->loads, 1);
+  gate->count_down();
+}
+
+TEST_F(PlacedModelTest, ARequestIsCancelledWhileItsDeviceStillLoads) {
+  backend->run_scripts["NPU"] = [](const RunOptions&) -> Status { return kDied; };
+  const auto placed = load();
+  const auto gate = std::make_shared<test::Latch>(1);
+  const auto cancellation = Cancellation::create();
+  backend->load_scripts["CPU"] = [gate, cancellation] {
+    cancellation.request();
+    gate->wait();
+  };
+  EXPECT_EQ(run(*placed, nullptr, {.cancellation = cancellation}).code(), StatusCode::kCancelled);
+  gate->count_down();
   std::string by;
   ASSERT_TRUE(run(*placed, &by).ok());
   EXPECT_EQ(by, "CPU");
@@ -342,7 +380,8 @@ TEST_F(PlacedModelTest, DestructionDoesNotWaitForAProbeThatHangs) {
   bool open = false;
   std::atomic<int> runs{0};
   backend->run_scripts["NPU"] = [&](const RunOptions&) -> Status {
-    if (++runs == 1) return kDied;
+    if (++runs == 1) return {};
+    if (runs <= 3) return kDied;  // a request, and the question after it
     std::unique_lock lock(gate_mutex);
     hanging = true;
     gate.notify_all();
@@ -352,6 +391,7 @@ TEST_F(PlacedModelTest, DestructionDoesNotWaitForAProbeThatHangs) {
     return {};
   };
   auto placed = load();
+  ASSERT_TRUE(run(*placed).ok());
   ASSERT_TRUE(run(*placed).ok());
   {
     std::unique_lock lock(gate_mutex);

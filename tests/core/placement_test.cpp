@@ -56,6 +56,22 @@ TEST_F(PlacementTest, ABackendsNameMeansItsDevicesBestFirst) {
   EXPECT_THAT(resolved("second"), ElementsAre("second:NPU", "second:CPU"));
 }
 
+TEST_F(PlacementTest, APartThatCannotBeUsedIsNoDeviceAndGivesItsReasonWhenItIsNamed) {
+  class WithAPart : public test::ScriptedBackend {
+   public:
+    using ScriptedBackend::ScriptedBackend;
+    std::vector<UnavailablePart> unavailable_parts() override { return {{"PLUGIN", "it only compiles"}}; }
+  };
+  auto third = std::make_shared<WithAPart>("third");
+  third->with("CPU", DeviceKind::kCpu);
+  ASSERT_TRUE(registry.add(third).ok());
+  EXPECT_THAT(resolved("third"), ElementsAre("third:CPU"));
+  const auto named = Placement::parse("third:PLUGIN", registry)->resolve(registry);
+  ASSERT_EQ(named.size(), 1U);
+  EXPECT_EQ(named[0].refusal.device, "third:PLUGIN");
+  EXPECT_THAT(named[0].refusal.reason, HasSubstr("it only compiles"));
+}
+
 TEST_F(PlacementTest, AnExactDeviceAsksOnlyItsOwnBackend) {
   EXPECT_THAT(resolved("second:CPU"), ElementsAre("second:CPU"));
   EXPECT_EQ(first->questions, 0);

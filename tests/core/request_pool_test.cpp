@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <memory>
+#include <new>
 #include <random>
 #include <set>
 #include <thread>
@@ -51,11 +53,11 @@ TEST(RequestPoolTest, IsBusyAfterTheDeadlineAndUsableAgainLater) {
   {
     const auto held = pool.checkout({});
     ASSERT_TRUE(held.ok());
-    const auto refused = pool.checkout(Clock::now() + milliseconds(1));
+    const auto refused = pool.checkout({.deadline = Clock::now() + milliseconds(1)});
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.status().code(), StatusCode::kBusy);
   }
-  EXPECT_TRUE(pool.checkout(Clock::now()).ok());
+  EXPECT_TRUE(pool.checkout({.deadline = Clock::now()}).ok());
 }
 
 TEST(RequestPoolTest, ABrokenRequestIsReplaced) {
@@ -122,7 +124,7 @@ TEST(RequestPoolTest, WhoGivesUpWaitingDoesNotChangeTheOrderOfTheOthers) {
     auto& threads = i % 2 == 0 ? patient : impatient;
     threads.emplace_back([&, i] {
       const auto lease =
-          pool.checkout(i % 2 == 0 ? RequestPool<Numbered>::Deadline() : Clock::now() + milliseconds(300));
+          pool.checkout(i % 2 == 0 ? RunOptions{} : RunOptions{.deadline = Clock::now() + milliseconds(300)});
       const std::lock_guard lock(order_mutex);
       if (lease.ok()) order.push_back(i);
       ++left;
@@ -168,9 +170,106 @@ TEST(RequestPoolTest, WaitingInOnePoolNeverBlocksAnother) {
   std::thread waiter([&] { EXPECT_TRUE(full.checkout({}).ok()); });
   while (full.waiting() == 0)
     std::this_thread::yield();
-  EXPECT_TRUE(other.checkout(Clock::now()).ok());
+  EXPECT_TRUE(other.checkout({.deadline = Clock::now()}).ok());
   held.reset();
   waiter.join();
+}
+
+TEST(RequestPoolTest, AFactoryThatThrowsDoesNotDrainThePool) {
+  bool broken = true;
+  RequestPool<Numbered> pool(1, [&]() -> Result<Numbered> {
+    if (broken) throw std::bad_alloc();
+    return Numbered{1};
+  });
+  for (int i = 0; i < 3; ++i)
+    EXPECT_THROW((void)pool.checkout({}).ok(), std::bad_alloc);
+  broken = false;
+  EXPECT_TRUE(pool.checkout({}).ok());
+  EXPECT_EQ(pool.idle(), 1U);
+}
+
+TEST(RequestPoolTest, ALeaseOutlivesThePoolAndWhatItIsMadeOfOutlivesTheLease) {
+  auto stands_on = std::make_shared<int>(1);
+  const std::weak_ptr<int> watched = stands_on;
+  auto pool = std::make_unique<RequestPool<Numbered>>(
+      1, [stands_on = std::move(stands_on)]() -> Result<Numbered> { return Numbered{*stands_on}; });
+  {
+    const auto lease = pool->checkout({});
+    ASSERT_TRUE(lease.ok());
+    pool.reset();
+    EXPECT_FALSE(watched.expired());
+  }
+  EXPECT_TRUE(watched.expired());
+}
+
+TEST(RequestPoolTest, BeyondTheLongestQueueItIsBusyAtOnce) {
+  std::atomic<int> made{0};
+  RequestPool<Numbered> pool(1, counting(made));
+  auto held = std::make_unique<Result<RequestPool<Numbered>::Lease>>(pool.checkout({}));
+  const auto cancellation = Cancellation::create();
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < RequestPool<Numbered>::kWaitersMax; ++i) {
+    threads.emplace_back(
+        [&] { EXPECT_EQ(pool.checkout({.cancellation = cancellation}).status().code(), StatusCode::kCancelled); });
+  }
+  while (pool.waiting() != RequestPool<Numbered>::kWaitersMax)
+    std::this_thread::yield();
+  const auto refused = pool.checkout({});
+  EXPECT_EQ(refused.status().code(), StatusCode::kBusy);
+  EXPECT_EQ(pool.waiting(), RequestPool<Numbered>::kWaitersMax);
+  // All of them go at one word.
+  cancellation.request();
+  for (auto& thread : threads)
+    thread.join();
+  EXPECT_EQ(pool.waiting(), 0U);
+  held.reset();
+  EXPECT_TRUE(pool.checkout({}).ok());
+}
+
+TEST(RequestPoolTest, WhoIsCancelledLeavesTheQueueAndTheOthersStay) {
+  std::atomic<int> made{0};
+  RequestPool<Numbered> pool(1, counting(made));
+  auto held = std::make_unique<Result<RequestPool<Numbered>::Lease>>(pool.checkout({}));
+  const auto cancellation = Cancellation::create();
+  std::thread first(
+      [&] { EXPECT_EQ(pool.checkout({.cancellation = cancellation}).status().code(), StatusCode::kCancelled); });
+  while (pool.waiting() != 1)
+    std::this_thread::yield();
+  std::thread second([&] { EXPECT_TRUE(pool.checkout({}).ok()); });
+  while (pool.waiting() != 2)
+    std::this_thread::yield();
+  cancellation.request();
+  first.join();
+  EXPECT_EQ(pool.waiting(), 1U);
+  held.reset();
+  second.join();
+}
+
+TEST(RequestPoolTest, WhoWaitsForCallsThatAllHangIsTold) {
+  std::atomic<int> made{0};
+  RequestPool<Numbered> pool(2, counting(made));
+  auto first = pool.checkout({});
+  auto second = pool.checkout({});
+  ASSERT_TRUE(first.ok() && second.ok());
+  first->calling(milliseconds(0));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      const auto refused = pool.checkout({});
+      EXPECT_EQ(refused.status().code(), StatusCode::kDeviceFailed);
+      EXPECT_EQ(refused.status().message().substr(0, 5), "hung:");
+    });
+  }
+  while (pool.waiting() != 3)
+    std::this_thread::yield();
+  // As long as one may come back, they wait.
+  second->calling(milliseconds(20));
+  for (auto& thread : threads)
+    thread.join();
+  EXPECT_EQ(pool.waiting(), 0U);
+  // One that comes back after all serves again.
+  { const auto back = std::move(*first); }
+  EXPECT_TRUE(pool.checkout({}).ok());
 }
 
 TEST(RequestPoolTest, IsFullAgainAfterAnySequenceOfFaults) {
@@ -193,6 +292,7 @@ TEST(RequestPoolTest, IsFullAgainAfterAnySequenceOfFaults) {
       // Alone for a while, then in bursts: as drivers fail.
       const int now = ++made;
       if (now % 7 == 0 || now / 50 % 4 == 3) return Status(StatusCode::kDeviceFailed, "no request this time");
+      if (now % 5 == 0) throw std::bad_alloc();
       return Tracked(alive);
     });
     std::vector<std::thread> threads;
@@ -203,8 +303,16 @@ TEST(RequestPoolTest, IsFullAgainAfterAnySequenceOfFaults) {
       threads.emplace_back([&, t] {
         std::minstd_rand random(t + 1);
         for (int i = 0; i < 500; ++i) {
-          auto lease = random() % 3 == 0 ? pool.checkout(Clock::now() + std::chrono::microseconds(random() % 50))
-                                         : pool.checkout({});
+          RunOptions options;
+          if (random() % 3 == 0) options.deadline = Clock::now() + std::chrono::microseconds(random() % 50);
+          const auto checkout = [&]() -> Result<RequestPool<Tracked>::Lease> {
+            try {
+              return pool.checkout(options);
+            } catch (const std::bad_alloc&) {
+              return Status(StatusCode::kDeviceFailed, "no memory this time");
+            }
+          };
+          auto lease = checkout();
           if (!lease.ok()) {
             const auto code = lease.status().code();
             if (code != StatusCode::kBusy && code != StatusCode::kDeviceFailed) other_errors = true;
@@ -212,7 +320,6 @@ TEST(RequestPoolTest, IsFullAgainAfterAnySequenceOfFaults) {
           }
           if (++inside > 4) overcrowded = true;
           if (random() % 5 == 0) lease->mark_broken();
-          if (random() % 11 == 0) const auto taken = lease->release_broken();
           --inside;
         }
       });

@@ -49,6 +49,17 @@ class VendorLoaderTest : public testing::Test {
   int opened_ = 0;
 };
 
+TEST_F(VendorLoaderTest, WhatIsLeftOutIsNotOpenedAndTheErrorSaysWhy) {
+  test::FakeFileSystem files({"/usr/lib/libacme.so"});
+  files.others = {"/usr/lib"};
+  good_ = {"/usr/lib/libacme.so"};
+  auto loader = make(files);
+  const Status status = loader.library().status();
+  EXPECT_EQ(status.code(), StatusCode::kLibraryNotFound);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("/usr/lib/libacme.so is left out"));
+  EXPECT_EQ(opened_, 0);
+}
+
 TEST_F(VendorLoaderTest, TakesTheFirstThatOpensAndKeepsIt) {
   const test::FakeFileSystem files({"/usr/local/lib/libacme.so", "/usr/lib64/libacme.so", "/usr/lib/libacme.so"});
   good_ = {"/usr/lib64/libacme.so", "/usr/lib/libacme.so"};

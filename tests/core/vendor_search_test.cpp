@@ -85,8 +85,53 @@ TEST(VendorSearchTest, WhatIsShippedWithTheProgramComesBeforeTheMachines) {
   const std::string packages = "lib/python3.11/site-packages/acme/libs/libacme.so.1";
   const FakeFileSystem files({"/app/release/runtime/venv/" + packages, "/app/runtime/libacme.so", "/venv/" + packages,
                               "/usr/local/lib/libacme.so"});
-  EXPECT_THAT(found(facts, files), ElementsAre("/app/release/runtime/venv/" + packages, "/app/runtime/libacme.so",
-                                               "/venv/" + packages, "/usr/local/lib/libacme.so"));
+  EXPECT_THAT(found(facts, files),
+              ElementsAre("/app/release/runtime/venv/" + packages, "/venv/" + packages, "/usr/local/lib/libacme.so"));
+}
+
+TEST(VendorSearchTest, LooksBesideABuildTreeOfOursAndAboveNoOtherFolder) {
+  SearchFacts facts;
+  facts.module_folder = "/tree/build/dev/bin";
+  FakeFileSystem files({"/tree/build/runtime/libacme.so"});
+  // Else whoever unpacks /tmp/x/bin/latebind would run what anybody put into /tmp/runtime.
+  EXPECT_THAT(found(facts, files), IsEmpty());
+  const std::string name = "# a comment\nCMAKE_PROJECT_NAME:STATIC=latebind\r\n";
+  files.texts["/tree/build/dev/CMakeCache.txt"] = name + "CMAKE_CACHEFILE_DIR:INTERNAL=/tree/build/dev\n";
+  EXPECT_THAT(found(facts, files), ElementsAre("/tree/build/runtime/libacme.so"));
+  for (const std::string& other :
+       {name, name + "CMAKE_CACHEFILE_DIR:INTERNAL=\n", name + "CMAKE_CACHEFILE_DIR:INTERNAL=/elsewhere/dev\n",
+        std::string("CMAKE_PROJECT_NAME:STATIC=other\nCMAKE_CACHEFILE_DIR:INTERNAL=/tree/build/dev\n")}) {
+    files.texts["/tree/build/dev/CMakeCache.txt"] = other;
+    EXPECT_THAT(found(facts, files), IsEmpty()) << other;
+  }
+}
+
+TEST(VendorSearchTest, WhatOthersMayHavePutThereIsLeftOutUnlessItIsNamed) {
+  const std::string packages = "/lib/python3.11/site-packages/acme/libs/libacme.so";
+  FakeFileSystem files({"/app/runtime/libacme.so", "/home/u/.local/share/latebind/runtime/acme/libs/libacme.so",
+                        "/home/u/.local" + packages, "/opt/acme/acme7/lib/libacme.so", "/usr/lib/libacme.so",
+                        "/venv" + packages, "/loader/libacme.so", "/acme/libacme.so"});
+  files.others = {"/app", "/home/u", "/opt/acme/acme7", "/usr/lib", "/venv", "/loader", "/acme"};
+  auto facts = facts_with({{"VIRTUAL_ENV", "/venv"}, {"LD_LIBRARY_PATH", "/loader"}, {"ACME_DIR", "/acme"}});
+  facts.module_folder = "/app/bin";
+  facts.home_folder = "/home/u";
+  const auto list = search_list(wanted(), facts, files);
+  // What a variable names was named by the user.
+  EXPECT_THAT(files_of(list), ElementsAre("/venv" + packages, "/acme/libacme.so", "/loader/libacme.so"));
+  std::vector<std::string> left_out;
+  for (const auto& candidate : list.candidates) {
+    if (!candidate.left_out) continue;
+    left_out.push_back(candidate.place);
+    EXPECT_THAT(candidate.why_not, HasSubstr("is another user's"));
+  }
+  EXPECT_THAT(left_out,
+              ElementsAre("/app/runtime/libacme.so", "/home/u/.local/share/latebind/runtime/acme/libs/libacme.so",
+                          "/home/u/.local" + packages, "/opt/acme/acme7/lib/libacme.so", "/usr/lib/libacme.so"));
+  // The same file, found first and named further down; and named as the whole list.
+  facts.variables["ACME_DIR"] = "/app/runtime";
+  EXPECT_THAT(found(facts, files), testing::Contains("/app/runtime/libacme.so"));
+  facts.explicit_path = "/usr/lib/libacme.so";
+  EXPECT_THAT(found(facts, files), ElementsAre("/usr/lib/libacme.so"));
 }
 
 TEST(VendorSearchTest, FindsItsNeighbourAmongPythonPackages) {

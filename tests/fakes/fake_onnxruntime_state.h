@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 
 namespace latebind::fake {
@@ -15,7 +16,8 @@ struct OnnxruntimeState {
   std::atomic<int> session_code{0};  // the vendor's error code when a session is made; 0: it is made
   std::atomic<int> run_failures{0};  // runs that fail from now on; -1: all
   std::atomic<int> run_code{1};
-  std::atomic<bool> run_hangs{false};  // until it is told to stop
+  std::atomic<bool> run_hangs{false};        // until it is told to stop
+  std::atomic<bool> stop_is_ignored{false};  // then until `run_hangs` is false again
   std::atomic<bool> output_has_wrong_type{false};
   std::atomic<bool> output_is_null{false};
   std::atomic<bool> static_output{false};  // the model's output is declared as [3]
@@ -27,6 +29,9 @@ struct OnnxruntimeState {
   std::atomic<int> made{0};       // objects that were ever made
   std::atomic<int> envs{0};       // environments that were ever made
   std::atomic<int> telemetry{1};  // 0 once it was turned off
+  // What the environment said of telemetry when the library was opened.
+  const std::string telemetry_variable =
+      std::getenv("ORT_DISABLE_TELEMETRY") != nullptr ? std::getenv("ORT_DISABLE_TELEMETRY") : "";
   std::atomic<int> running{0};
   std::atomic<std::uint32_t> asked_version{0};
   std::atomic<bool> wrong_order{false};  // something was released after what it stands on

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "core/log.h"
+#include "core/vendor_call.h"
 #include "tests/onnxruntime/fake_library.h"
 
 namespace latebind::onnxruntime {
@@ -29,6 +30,9 @@ class OnnxruntimeBackendTest : public testing::Test {
 
   void TearDown() override {
     backend_.reset();
+    state().run_hangs = false;
+    while (core::given_up_calls() != 0)
+      std::this_thread::yield();
     EXPECT_EQ(state().alive, 0) << "objects of the vendor's were not released";
     EXPECT_FALSE(state().wrong_order);
   }
@@ -208,6 +212,68 @@ TEST_F(OnnxruntimeBackendTest, StopsARunAtItsDeadline) {
   core::RunOptions later;
   later.deadline = std::chrono::steady_clock::now() + std::chrono::hours(1);
   EXPECT_EQ(run(**executable, later).to_string(), "ok");
+}
+
+// As the Run of a plugin provider does, which looks at no flag.
+TEST_F(OnnxruntimeBackendTest, AProviderThatDoesNotStopKeepsNobodyAndHoldsItsPlace) {
+  CompileOptions options;
+  options.requests = 1;
+  auto executable = load(options);
+  ASSERT_TRUE(executable.ok());
+  state().run_hangs = true;
+  state().stop_is_ignored = true;
+  const auto within = [](std::chrono::milliseconds time) {
+    return core::RunOptions{.deadline = std::chrono::steady_clock::now() + time};
+  };
+  {
+    // Gone at the end of the block: the address sanitizer watches.
+    std::vector<float> input{1, 2, 3};
+    TensorView view;
+    view.data = input.data();
+    view.shape = Shape{3};
+    OutputTensor output;
+    do {  // a busy machine may give one up before it begins
+      EXPECT_EQ((*executable)->execute({&view, 1}, {&output, 1}, within(std::chrono::milliseconds(20))).code(),
+                StatusCode::kDeadlineExceeded);
+    } while (state().running == 0);
+  }
+  EXPECT_EQ((*executable)->hung_runs(), 1U);
+  const int before = state().running;
+  for (int i = 0; i < 14; ++i)
+    EXPECT_EQ(run(**executable, within(std::chrono::milliseconds(1))).code(), StatusCode::kBusy);
+  EXPECT_EQ(state().running, before) << "no work is added";
+  // It may go while the vendor is at it.
+  executable->reset();
+  backend_.reset();
+  EXPECT_GT(state().alive, 0);
+  EXPECT_FALSE(state().wrong_order);
+}
+
+TEST_F(OnnxruntimeBackendTest, ARunThatTakesLongerThanItMayIsTheDevicesFault) {
+  CompileOptions options;
+  options.requests = 1;
+  const auto executable = load(options);
+  ASSERT_TRUE(executable.ok());
+  state().run_hangs = true;
+  state().stop_is_ignored = true;
+  const auto status = run(**executable, {.run_timeout = std::chrono::milliseconds(10)});
+  EXPECT_EQ(status.code(), StatusCode::kDeviceFailed);
+  EXPECT_THAT(status.to_string(), HasSubstr("hung: onnxruntime:CPU"));
+}
+
+TEST_F(OnnxruntimeBackendTest, ACancelledRunReturnsAtOnce) {
+  const auto executable = load();
+  ASSERT_TRUE(executable.ok());
+  state().run_hangs = true;
+  state().stop_is_ignored = true;
+  const auto cancellation = core::Cancellation::create();
+  const int before = state().running;
+  std::thread running(
+      [&] { EXPECT_EQ(run(**executable, {.cancellation = cancellation}).code(), StatusCode::kCancelled); });
+  while (state().running == before)
+    std::this_thread::yield();
+  cancellation.request();
+  running.join();
 }
 
 TEST_F(OnnxruntimeBackendTest, GivesUpWaitingForARequest) {

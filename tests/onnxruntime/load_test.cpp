@@ -34,6 +34,12 @@ TEST(OnnxruntimeLoadTest, OpensALibraryAndTellsItsVersion) {
   EXPECT_EQ((*opened)->file, library.file().string());
 }
 
+TEST(OnnxruntimeLoadTest, TelemetryIsOffBeforeTheLibraryIsOpened) {
+  FakeLibrary library;
+  ASSERT_TRUE(open_library(library.file().string()).ok());
+  EXPECT_EQ(library.state().telemetry_variable, "1");
+}
+
 TEST(OnnxruntimeLoadTest, NeverAsksForAnInterfaceThatTheLibraryDoesNotHave) {
   FakeLibrary oldest("oldest");
   ASSERT_TRUE(open_library(oldest.file().string()).ok());

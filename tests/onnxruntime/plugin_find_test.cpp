@@ -45,6 +45,23 @@ TEST(OnnxruntimePluginFindTest, FindsThePackageBesideTheOneOfTheRuntime) {
   EXPECT_THAT(files_of(facts, files), ElementsAre(kPackages + "/onnxruntime_qnn/libonnxruntime_providers_qnn.so"));
 }
 
+TEST(OnnxruntimePluginFindTest, WhatOthersMayHavePutThereIsLeftOutWithTheReason) {
+  ProviderFacts facts;
+  facts.runtime_file = kPackages + "/onnxruntime/capi/libonnxruntime.so.1.31.1";
+  facts.search.home_folder = "/home/x";
+  const std::string at_home =
+      "/home/x/.local/lib/python3.12/site-packages/onnxruntime_qnn/libonnxruntime_providers_qnn.so";
+  const std::string beside = kPackages + "/onnxruntime_qnn/libonnxruntime_providers_qnn.so";
+  FakeFileSystem files({at_home, beside});
+  files.others = {"/home/x"};
+  EXPECT_THAT(files_of(facts, files), ElementsAre("!" + at_home, beside));
+  EXPECT_THAT(provider_list(facts, files).front().why_not, HasSubstr("is another user's"));
+  files.others = {"/home/x", "/venv"};
+  EXPECT_THAT(files_of(facts, files), ElementsAre("!" + at_home, "!" + beside));
+  facts.paths = {beside};
+  EXPECT_THAT(files_of(facts, files), ElementsAre(beside));
+}
+
 TEST(OnnxruntimePluginFindTest, FindsThePackagesOnWindows) {
   ProviderFacts facts;
   facts.search.system = System::kWindows;

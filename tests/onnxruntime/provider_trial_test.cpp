@@ -71,6 +71,23 @@ TEST(OnnxruntimeProviderTrialTest, DevicesAreNamedAfterTheirProviderAndNumberedW
   EXPECT_THAT(names, ElementsAre("QNN", "OpenVINO.CPU", "OpenVINO.GPU.0", "OpenVINO.GPU.1", "CPU-plugin", "a_b_c"));
 }
 
+TEST(OnnxruntimeProviderTrialTest, ACpuThatOnlyCompilesIsNoDeviceAndTakesNoName) {
+  const auto names = [](const std::vector<PluginDevice>& devices) {
+    std::vector<std::string> result;
+    for (const PluginDevice& one : devices)
+      result.push_back(one.device.name);
+    return result;
+  };
+  const PluginDevice compiler = offered("QNNExecutionProvider", DeviceKind::kCpu);
+  const PluginDevice other = offered("OpenVINOExecutionProvider", DeviceKind::kCpu);
+  auto sorted = sort_devices({compiler, other});
+  EXPECT_THAT(names(sorted.to_run), ElementsAre("OpenVINO"));
+  EXPECT_THAT(names(sorted.to_compile), ElementsAre("QNN"));
+  sorted = sort_devices({offered("QNNExecutionProvider", DeviceKind::kNpu), compiler, other});
+  EXPECT_THAT(names(sorted.to_run), ElementsAre("QNN", "OpenVINO"));
+  EXPECT_TRUE(sorted.to_compile.empty());
+}
+
 // An ONNX Runtime before plugins: the providers are refused, and the rest works.
 TEST(OnnxruntimeProviderTrialTest, AnOldRuntimeSaysWhichOneIsNeeded) {
   const test::FakeLibrary library("oldest");

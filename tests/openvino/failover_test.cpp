@@ -137,11 +137,11 @@ TEST_F(FailoverTest, ADriverThatDiesAtNoonCostsNoRequest) {
   EXPECT_EQ(answer.by->active.precision, core::Precision::kF32);
   EXPECT_TRUE(answer.by->fallback);
   EXPECT_THAT(answer.by->reason, AllOf(HasSubstr("NPU"), HasSubstr("the driver died")));
-  EXPECT_EQ(runs_on("NPU"), 2);
+  EXPECT_EQ(runs_on("NPU"), 3) << "two requests, and a question whose fault it was";
   EXPECT_EQ(runs_on("GPU"), 1);
   // While it rests nobody asks it.
   EXPECT_EQ(ask(3).device(), "GPU");
-  EXPECT_EQ(runs_on("NPU"), 2);
+  EXPECT_EQ(runs_on("NPU"), 3);
 }
 
 TEST_F(FailoverTest, TheSameRequestGoesDownTheWholeLine) {
@@ -230,7 +230,7 @@ TEST_F(FailoverTest, ADeviceThatWorksAgainIsTakenBackAfterARealInference) {
 TEST_F(FailoverTest, ADeviceThatForgotItsModelGetsItAnew) {
   probe_soon();
   // What is compiled for it makes no more requests that work, until it is compiled anew.
-  script("on NPU fail run 1-2 -1 the context was lost\n");
+  script("on NPU fail run 1-3 -1 the context was lost\n");
   ASSERT_TRUE(place().ok());
   EXPECT_EQ(ask().device(), "GPU");
   ASSERT_TRUE(eventually([&] { return !placed_->attestation()->fallback; }));
@@ -313,6 +313,40 @@ TEST_F(FailoverTest, AShapeThatCannotBeIsTheDevicesFault) {
 }
 
 // --- What is not the device's fault ---
+
+TEST_F(FailoverTest, ARequestThatOneDeviceCannotComputeIsAnsweredByTheNextAndRestsNobody) {
+  script("on NPU fail run 2 -1 no room for this one\n");
+  ASSERT_TRUE(place().ok());
+  EXPECT_EQ(ask(1).device(), "NPU");
+  const auto answer = ask(2);
+  EXPECT_EQ(answer.device(), "GPU");
+  EXPECT_THAT(answer.by->reason, AllOf(HasSubstr("NPU"), HasSubstr("no room for this one")));
+  EXPECT_EQ(ask(3).device(), "NPU");
+  EXPECT_FALSE(placed_->attestation()->fallback);
+}
+
+TEST_F(FailoverTest, ARequestThatNoDeviceCanComputeIsTheCallersMistakeAndRestsNobody) {
+  script("fail-shape 600 -5 Gather index is out of bounds\n");
+  ASSERT_TRUE(place("auto", "input x f32 ?\noutput y plus-one 0\n").ok());
+  const auto run = [&](std::int64_t length) {
+    std::vector<float> x(static_cast<std::size_t>(length), 7.0F);
+    const TensorView input{x.data(), ElementType::kF32, {length}, {}};
+    OutputTensor output;
+    return placed_->execute({&input, 1}, {&output, 1});
+  };
+  // The NPU takes no dynamic shapes.
+  ASSERT_TRUE(run(4).ok());
+  for (int i = 0; i < 3; ++i) {
+    const auto status = run(600);
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+    EXPECT_EQ(status.vendor_code(), -5);
+    EXPECT_THAT(status.to_string(), HasSubstr("Gather index is out of bounds"));
+  }
+  EXPECT_TRUE(run(4).ok());
+  EXPECT_EQ(placed_->attestation()->active.device, "GPU");
+  EXPECT_LE(compiles_on("GPU"), 1);
+  EXPECT_LE(compiles_on("CPU"), 1);
+}
 
 TEST_F(FailoverTest, TheCallersMistakesNeverFailOverAndNeverOpenTheBreaker) {
   ASSERT_TRUE(place().ok());

@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "backends/openvino/backend.h"
-#include "backends/openvino/quarantine.h"
 #include "core/backend.h"
+#include "core/vendor_call.h"
 #include "tests/fakes/fake_openvino_library.h"
 
 namespace latebind::openvino::test {
 
+using core::given_up_calls;
+using core::hung_calls;
 using latebind::test::fake_model;
 using latebind::test::FakeOpenvino;
 
@@ -36,9 +38,9 @@ class FakeBackendTest : public testing::Test {
   void TearDown() override {
     executables_.clear();
     backend_.reset();
-    // Runs that hung may be on their way back still, and so may threads that nobody waits for.
+    // Calls that were given up may be on their way back still, and so may threads that nobody waits for.
     const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    while (abandoned_requests() != 0 || (fake_.alive() != 0 && std::chrono::steady_clock::now() < patience)) {
+    while (given_up_calls() != 0 || (fake_.alive() != 0 && std::chrono::steady_clock::now() < patience)) {
       fake_.script("");
       std::this_thread::yield();
     }

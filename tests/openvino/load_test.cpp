@@ -11,6 +11,7 @@
 #include "backends/openvino/find.h"
 #include "tests/fakes/fake_openvino_library.h"
 #include "tests/fakes/loaded.h"
+#include "tests/support/fake_file_system.h"
 #include "tests/support/latch.h"
 
 namespace latebind::openvino {
@@ -193,11 +194,7 @@ TEST_F(LoadTest, AFolderWithoutTheLibrarySaysSo) {
 
 // The whole search with nothing anywhere: the error must be complete, remedy included, however long it is.
 TEST(SearchErrorTest, NamesEveryPlaceTheVariableAndTheCommand) {
-  class Nothing final : public core::FileSystem {
-    [[nodiscard]] Kind kind_of(const std::string&) const override { return Kind::kNothing; }
-    [[nodiscard]] std::vector<std::string> names_in(const std::string&) const override { return {}; }
-  };
-  const Nothing files;
+  const test::FakeFileSystem files;
   core::SearchFacts facts;
   facts.module_folder = "/opt/program/bin";
   facts.home_folder = "/home/me";

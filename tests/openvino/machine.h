@@ -53,7 +53,7 @@ class MachineTest : public FakeBackendTest {
     registry_.reset();
     fake_.script("");
     // Threads that were left behind in a vendor call let go of what they hold.
-    (void)eventually([&] { return abandoned_requests() == 0 && fake_.alive("compiled model") == 0; });
+    (void)eventually([&] { return given_up_calls() == 0 && fake_.alive("compiled model") == 0; });
     FakeBackendTest::TearDown();
   }
 

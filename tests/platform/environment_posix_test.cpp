@@ -6,10 +6,13 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <map>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <thread>
 
 #include "core/platform/environment.h"
 #include "tests/platform/support.h"
@@ -111,6 +114,44 @@ TEST(EnvironmentTest, IgnoresTheCallerOfASetuidProgram) {
     }
     EXPECT_EQ(lines["module"], program.string());
   }
+}
+
+TEST(EnvironmentTest, ADefaultIsSetWhereNothingIs) {
+  EXPECT_EQ(testing::in_child([] {
+              ::unsetenv("LB_UNSET");
+              ::setenv("LB_SET", "mine", 1);
+              ::setenv("LB_EMPTY", "", 1);
+              for (const char* name : {"LB_UNSET", "LB_SET", "LB_EMPTY", "LB_UNSET"})
+                set_environment_default(name, "default");
+              // What others set afterwards is there, too.
+              ::setenv("LB_LATER", "later", 1);
+              std::map<std::string, std::string> all;
+              for (const auto& [name, value] : environment_with_prefix("LB_"))
+                all[name] = value;
+              return all["LB_UNSET"] + "-" + all["LB_SET"] + "-" + all["LB_EMPTY"] + "-" + all["LB_LATER"] +
+                     std::to_string(all.size());
+            }),
+            "default-mine--later4");
+}
+
+TEST(EnvironmentTest, ADefaultMovesNothingThatIsBeingRead) {
+  EXPECT_EQ(testing::in_child([] {
+              ::setenv("LB_READ", "here", 1);
+              std::atomic<bool> done{false};
+              std::atomic<int> wrong{0};
+              std::thread reader([&] {
+                while (!done) {
+                  const char* value = std::getenv("LB_READ");
+                  if (value == nullptr || std::string_view(value) != "here") ++wrong;
+                }
+              });
+              for (int i = 0; i < 300; ++i)
+                set_environment_default(("LB_DEFAULT_" + std::to_string(i)).c_str(), "x");
+              done = true;
+              reader.join();
+              return wrong == 0 ? std::string("read") : std::string("not read");
+            }),
+            "read");
 }
 
 // Here the ids say nothing: only the kernel's word at the start does.

@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
@@ -9,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "core/platform/file_identity.h"
 #include "core/platform/mapped_file.h"
 #include "core/platform/output_file.h"
 #include "tests/platform/support.h"
@@ -36,6 +38,39 @@ TEST(MappedFileTest, ShowsTheBytesOfAFile) {
   ASSERT_TRUE(file.ok()) << file.status().to_string();
   EXPECT_EQ(text_of(*file), text);
   EXPECT_EQ(file->file(), folder / "file");
+}
+
+TEST(MappedFileTest, KnowsWhichFileItMaps) {
+  const TemporaryFolder folder;
+  testing::write_file(folder / "file", "first");
+  const auto before = file_identity(folder / "file");
+  const auto file = MappedFile::open(folder / "file");
+  const auto tail = MappedFile::open_with_tail({folder / "file", 0, 5}, {});
+  ASSERT_TRUE(before.ok() && file.ok() && tail.ok());
+  EXPECT_EQ(file->identity(), *before);
+  EXPECT_EQ(tail->identity(), *before);
+  testing::write_file(folder / "other", "other");
+  std::filesystem::rename(folder / "other", folder / "file");
+  EXPECT_NE(file->identity(), *file_identity(folder / "file"));
+}
+
+TEST(FileIdentityTest, AFileThatIsWrittenInPlaceIsAnotherOneWhateverItsTimeSays) {
+  const TemporaryFolder folder;
+  testing::write_file(folder / "file", "first");
+  const auto before = *file_identity(folder / "file");
+  const auto time = std::filesystem::last_write_time(folder / "file");
+  do {  // the system's clock for files may stand for some milliseconds
+    testing::write_file(folder / "file", "other");
+  } while (*file_identity(folder / "file") == before);
+  std::filesystem::last_write_time(folder / "file", time);
+  const auto after = *file_identity(folder / "file");
+  EXPECT_EQ(after.modified_ns, before.modified_ns);
+  EXPECT_EQ(after.size, before.size);
+  EXPECT_EQ(after.file, before.file);
+  EXPECT_NE(after, before);
+  // Nor does it look older than it is.
+  std::filesystem::last_write_time(folder / "file", time - std::chrono::hours(1));
+  EXPECT_LT(age_ns(*file_identity(folder / "file")), std::chrono::nanoseconds(std::chrono::minutes(10)).count());
 }
 
 TEST(MappedFileTest, MapsAnEmptyFile) {

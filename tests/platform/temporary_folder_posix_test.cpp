@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -27,7 +28,7 @@ TEST(TemporaryFolderTest, IsPrivateAndGoesWithItsContent) {
     ASSERT_TRUE(folder.ok()) << folder.status().to_string();
     path = folder->path();
     EXPECT_EQ(path.parent_path(), base.path());
-    EXPECT_EQ(path.filename().string().find("probe-"), 0U);
+    EXPECT_EQ(path.filename().string().find("latebind-probe-"), 0U);
     struct stat info {};
     ASSERT_EQ(::stat(path.c_str(), &info), 0);
     EXPECT_EQ(info.st_mode & 07777, 0700U);
@@ -67,6 +68,59 @@ TEST(TemporaryFolderTest, MovesWhatItRemoves) {
     EXPECT_EQ(last.path(), first);
   }
   EXPECT_FALSE(std::filesystem::exists(first));
+}
+
+void make_old(const std::filesystem::path& file) {
+  std::filesystem::last_write_time(file, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+}
+
+// In a child each, since a process looks once.
+TEST(TemporaryFolderTest, WhatAKilledProcessHasLeftGoesWithTheNextOne) {
+  const testing::TemporaryFolder base;
+  const ScopedVariable place("TMPDIR", base.path().string());
+  const auto left = testing::in_child([] {
+    auto* const folder = new TemporaryFolder(*TemporaryFolder::create("probe"));
+    testing::write_file(folder->path() / "file", "x");
+    return folder->path().string();
+  });
+  ASSERT_TRUE(std::filesystem::exists(left + "/file"));
+  const auto next = [] { return TemporaryFolder::create("other").ok() ? std::string("made") : std::string(); };
+  EXPECT_EQ(testing::in_child(next), "made");
+  EXPECT_TRUE(std::filesystem::exists(left)) << "it may be somebody's who has just begun";
+  make_old(left + "/.latebind-temporary");
+  EXPECT_EQ(testing::in_child(next), "made");
+  EXPECT_FALSE(std::filesystem::exists(left));
+}
+
+TEST(TemporaryFolderTest, LeavesWhatIsInUseOrIsNotOurs) {
+  const testing::TemporaryFolder base;
+  const ScopedVariable place("TMPDIR", base.path().string());
+  const auto used = TemporaryFolder::create("probe");
+  ASSERT_TRUE(used.ok());
+  make_old(used->path() / ".latebind-temporary");
+  // Somebody's own folder of that name, and one that everybody may look into.
+  std::filesystem::create_directory(base / "latebind-models");
+  std::filesystem::permissions(base / "latebind-models", std::filesystem::perms::owner_all);
+  testing::write_file(base / "latebind-models/file", "x");
+  std::filesystem::create_directory(base / "latebind-open");
+  testing::write_file(base / "latebind-open/.latebind-temporary", "");
+  make_old(base / "latebind-open/.latebind-temporary");
+  EXPECT_EQ(testing::in_child([] { return std::string(TemporaryFolder::create("other").ok() ? "made" : ""); }), "made");
+  EXPECT_TRUE(std::filesystem::exists(used->path()));
+  EXPECT_TRUE(std::filesystem::exists(base / "latebind-models/file"));
+  EXPECT_TRUE(std::filesystem::exists(base / "latebind-open"));
+}
+
+TEST(TemporaryFolderTest, AForkedChildLeavesItToItsParent) {
+  auto folder = TemporaryFolder::create("probe");
+  ASSERT_TRUE(folder.ok());
+  const auto path = folder->path();
+  EXPECT_EQ(testing::in_child([&folder] {
+              folder->remove();
+              return std::string("removed");
+            }),
+            "removed");
+  EXPECT_TRUE(std::filesystem::exists(path));
 }
 
 TEST(TemporaryFolderTest, TakesNoRelativePlace) {

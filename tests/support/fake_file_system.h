@@ -1,6 +1,7 @@
 // A file system that is only a list of files, and what a search found in it.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -14,6 +15,10 @@ class FakeFileSystem final : public core::FileSystem {
  public:
   explicit FakeFileSystem(std::set<std::string> files = {}) : files_(std::move(files)) {}
 
+  // Files with a text; and folders that others may write to, with all that is in them.
+  std::map<std::string, std::string> texts{};
+  std::set<std::string> others{};
+
   [[nodiscard]] Kind kind_of(const std::string& path) const override {
     if (files_.contains(path)) return Kind::kFile;
     return names_in(path).empty() ? Kind::kNothing : Kind::kFolder;
@@ -26,6 +31,17 @@ class FakeFileSystem final : public core::FileSystem {
       names.insert(rest.substr(0, rest.find('/')));
     }
     return {names.begin(), names.end()};
+  }
+  [[nodiscard]] std::string text_of(const std::string& file) const override {
+    const auto found = texts.find(file);
+    return found == texts.end() ? std::string() : found->second;
+  }
+  [[nodiscard]] bool is_same(const std::string& one, const std::string& other) const override { return one == other; }
+  [[nodiscard]] std::string why_not_trusted(const std::string& file) const override {
+    for (const std::string& folder : others) {
+      if (file.starts_with(folder + "/")) return folder + " is another user's";
+    }
+    return {};
   }
 
  private:

@@ -35,7 +35,10 @@ class ScriptedExecutable : public Executable {
  public:
   // Asked before each run; an error is what the run gives.
   using Script = std::function<Status(const RunOptions& options)>;
-  ScriptedExecutable(ActiveConfig active, Script script) : active_(std::move(active)), script_(std::move(script)) {}
+  // The same, for those who want to see the inputs.
+  using InputScript = std::function<Status(std::span<const TensorView> inputs)>;
+  ScriptedExecutable(ActiveConfig active, Script script, InputScript input_script = nullptr)
+      : active_(std::move(active)), script_(std::move(script)), input_script_(std::move(input_script)) {}
 
   std::span<const TensorInfo> inputs() const override { return inputs_; }
   std::span<const TensorInfo> outputs() const override { return outputs_; }
@@ -45,6 +48,7 @@ class ScriptedExecutable : public Executable {
                  const RunOptions& options) override {
     LB_RETURN_IF_ERROR(core::check_inputs(inputs_, inputs));
     if (script_) LB_RETURN_IF_ERROR(script_(options));
+    if (input_script_) LB_RETURN_IF_ERROR(input_script_(inputs));
     LB_ASSIGN_OR_RETURN(void* const data, outputs[0].prepare(core::ElementType::kF32, inputs[0].shape));
     LB_ASSIGN_OR_RETURN(const std::size_t count, inputs[0].shape.element_count());
     for (std::size_t i = 0; i < count; ++i) {
@@ -58,6 +62,7 @@ class ScriptedExecutable : public Executable {
   std::vector<TensorInfo> outputs_{{"y", core::ElementType::kF32, {core::kDynamic}}};
   ActiveConfig active_;
   Script script_;
+  InputScript input_script_;
 };
 
 class ScriptedBackend : public core::Backend {
@@ -69,8 +74,10 @@ class ScriptedBackend : public core::Backend {
   std::vector<Device> present;
   std::vector<Device> absent;                   // the virtual ones that it gives when asked for them
   std::map<std::string, Status> load_failures;  // by device name
+  std::map<std::string, std::function<void()>, std::less<>> load_scripts;      // by device name; called by each load
   std::map<std::string, ScriptedExecutable::Script, std::less<>> run_scripts;  // by device name
-  std::map<std::string, core::Precision> only_precision;                       // by device name; else any
+  std::map<std::string, ScriptedExecutable::InputScript, std::less<>> input_scripts;  // by device name
+  std::map<std::string, core::Precision> only_precision;                              // by device name; else any
   bool blobs = false;                              // compiles, and loads what it has compiled
   std::map<std::string, Status> compile_failures;  // by device name; kUnsupported: of whole graphs alone
   std::atomic<int> loads{0};
@@ -106,6 +113,7 @@ class ScriptedBackend : public core::Backend {
   Result<std::unique_ptr<Executable>> load(const Model&, std::string_view device,
                                            const CompileOptions& options) override {
     ++loads;
+    if (const auto found = load_scripts.find(device); found != load_scripts.end()) found->second();
     if (const auto found = load_failures.find(std::string(device)); found != load_failures.end()) {
       return found->second;
     }
@@ -118,8 +126,10 @@ class ScriptedBackend : public core::Backend {
     active.device = std::string(device);
     active.precision = options.precision;
     const auto script = run_scripts.find(device);
-    return std::unique_ptr<Executable>(std::make_unique<ScriptedExecutable>(
-        std::move(active), script == run_scripts.end() ? ScriptedExecutable::Script() : script->second));
+    const auto input_script = input_scripts.find(device);
+    return std::unique_ptr<Executable>(
+        std::make_unique<ScriptedExecutable>(std::move(active), script == run_scripts.end() ? nullptr : script->second,
+                                             input_script == input_scripts.end() ? nullptr : input_script->second));
   }
   Result<std::unique_ptr<Executable>> load(const Blob& blob, std::string_view device, const CompileOptions&) override {
     if (!blobs) return Status(StatusCode::kIncompatibleBlob, "the scripted backend loads no blobs");

@@ -1,0 +1,30 @@
+// MadeUpRequest: inputs of our own making, zeros in shapes that a device has computed before. A device is asked with it
+// whether it works, so that nothing of a caller's is ever kept or run again. Immutable; any thread.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "core/result.h"
+#include "core/tensor.h"
+
+namespace latebind::core {
+
+class MadeUpRequest {
+ public:
+  // All inputs together.
+  static constexpr std::size_t kBytesMax = std::size_t{64} << 20;
+
+  // `shapes`: static, one for each input. kUnsupported when they take more than kBytesMax.
+  static Result<MadeUpRequest> make(std::span<const TensorInfo> inputs, std::span<const Shape> shapes);
+
+  [[nodiscard]] std::span<const TensorView> views() const { return views_; }
+
+ private:
+  std::deque<std::vector<std::byte>> buffers_;
+  std::vector<TensorView> views_;
+};
+
+}  // namespace latebind::core

@@ -1,0 +1,55 @@
+// Watches over one child process on Linux, in a program whose other parts may reap every child there is (waitpid(-1),
+// or SIGCHLD ignored). Internal to core/platform.
+//
+// A pidfd stands for the child itself, where the kernel has them (5.4): its number may by then be somebody else's. One
+// thread at a time.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+
+namespace latebind::platform {
+
+class ChildWatch {
+ public:
+  enum class State {
+    kRuns,
+    kEnded,
+    // As kEnded, but somebody else has taken its exit status, or it was thrown away.
+    kEndedUnknown,
+  };
+
+  // A child of this process, which was just started as the leader of a process group.
+  explicit ChildWatch(pid_t child);
+  ChildWatch(const ChildWatch&) = delete;
+  ChildWatch& operator=(const ChildWatch&) = delete;
+  ~ChildWatch();
+
+  // Readable as soon as the child has ended; -1 where the kernel has no pidfds, or no file is left to give.
+  [[nodiscard]] int descriptor() const { return pidfd_; }
+
+  [[nodiscard]] State look();
+
+  // SIGKILL to the child and all of its group. Nobody is hit when the child's number is no longer its own and the
+  // kernel (before 6.9) knows groups by number alone: what the child has started then lives on.
+  void kill_group();
+
+  // Waits until it has ended, and gives its number back to the system. kRuns: it is stuck in the kernel.
+  State reap(std::chrono::milliseconds limit);
+
+  // After kEnded: how it ended.
+  [[nodiscard]] bool by_signal() const { return by_signal_; }
+  [[nodiscard]] int number() const { return number_; }
+
+ private:
+  State ask(int flags);
+
+  const pid_t child_;
+  int pidfd_ = -1;
+  State state_ = State::kRuns;
+  bool by_signal_ = false;
+  int number_ = 0;
+};
+
+}  // namespace latebind::platform

@@ -1,0 +1,72 @@
+// Which process this is, when programs fork: a number that is another one in a child than in its parent.
+//
+// After fork() a child has the memory of its parent, and of its threads the one that forked alone. What stands on
+// threads, or has something outside of the process that belongs to the parent, asks before it goes on. One atomic read;
+// any thread.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <thread>
+#include <type_traits>
+
+namespace latebind::platform {
+
+[[nodiscard]] unsigned process_generation() noexcept;
+
+// Remembers the process that it was made in.
+class MadeIn {
+ public:
+  MadeIn() noexcept : generation_(process_generation()) {}
+
+  // False in a child of that process, which has got this object by fork().
+  [[nodiscard]] bool this_process() const noexcept { return generation_ == process_generation(); }
+
+ private:
+  unsigned generation_;
+};
+
+// What there is once in a process, and anew in each child, because a lock in it may be held for ever there by a thread
+// that the child has not got. For static variables; takes no memory but its own, and is never destroyed, since threads
+// of vendors may outlive main().
+template <class T>
+class PerProcess {
+ public:
+  PerProcess() = default;
+  PerProcess(const PerProcess&) = delete;
+  PerProcess& operator=(const PerProcess&) = delete;
+
+  T& get() noexcept {
+    static_assert(std::is_nothrow_default_constructible_v<T>);
+    // A child uses the place that its parent does not.
+    const unsigned generation = process_generation();
+    void* const place = places_[generation % 2].data();
+    const std::uint64_t being_made = 2 * std::uint64_t{generation} + 1;
+    const std::uint64_t made = being_made + 1;
+    std::uint64_t known = state_.load(std::memory_order_acquire);
+    while (known != made) {
+      if (known == being_made) {
+        std::this_thread::yield();
+        known = state_.load(std::memory_order_acquire);
+      } else if (state_.compare_exchange_weak(known, being_made, std::memory_order_acquire)) {
+        new (place) T();
+        state_.store(made, std::memory_order_release);
+        known = made;
+      }
+    }
+    return *std::launder(static_cast<T*>(place));
+  }
+
+ private:
+  struct alignas(T) Place {
+    std::array<std::byte, sizeof(T)> bytes;
+    void* data() { return bytes.data(); }
+  };
+  std::array<Place, 2> places_{};
+  std::atomic<std::uint64_t> state_{0};
+};
+
+}  // namespace latebind::platform

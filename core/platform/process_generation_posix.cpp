@@ -1,0 +1,22 @@
+#include <pthread.h>
+
+#include <atomic>
+
+#include "core/platform/process_generation.h"
+
+namespace latebind::platform {
+namespace {
+
+std::atomic<unsigned> g_generation{0};
+
+// Before main(), so that no fork is missed. A child that was made by a plain system call, without the C library, is.
+[[maybe_unused]] const int g_registered =
+    ::pthread_atfork(nullptr, nullptr, [] { g_generation.fetch_add(1, std::memory_order_relaxed); });
+
+}  // namespace
+
+unsigned process_generation() noexcept {
+  return g_generation.load(std::memory_order_relaxed);
+}
+
+}  // namespace latebind::platform

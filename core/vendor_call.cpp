@@ -1,0 +1,232 @@
+#include "core/vendor_call.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <exception>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "core/platform/detached_thread.h"
+#include "core/platform/process_generation.h"
+
+namespace latebind::core {
+
+using Clock = VendorCall::Clock;
+
+// The threads of one process, and the calls that it gave up. Never destroyed: threads may outlive main(). A child after
+// fork() has none of the threads, and perhaps a lock that nobody will open: it begins anew.
+class VendorThreads {
+ public:
+  static VendorThreads& instance() noexcept {
+    static platform::PerProcess<VendorThreads> current;
+    return current.get();
+  }
+
+  Status begin(std::shared_ptr<VendorCall> call) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (idle_ != nullptr) {
+        Idle* const thread = idle_;
+        idle_ = thread->next;
+        thread->call = std::move(call);
+        thread->wake.notify_one();
+        return {};
+      }
+      if (threads_ >= VendorCall::kMax) {
+        return Status(StatusCode::kBusy,
+                      fmt::format("{} calls into vendors' libraries are under way already", VendorCall::kMax));
+      }
+      ++threads_;
+    }
+    try {
+      platform::run_detached([this, call = std::move(call)]() mutable { serve(std::move(call)); });
+    } catch (const std::system_error& error) {
+      leave();
+      return Status(StatusCode::kBusy, std::string("the system gives no thread to call a vendor on: ") + error.what());
+    } catch (...) {
+      leave();
+      throw;
+    }
+    return {};
+  }
+
+  void add_given_up(VendorCall& call, std::optional<Clock::time_point> hangs_from) {
+    const std::lock_guard lock(given_up_mutex_);
+    call.hangs_from_ = hangs_from;
+    call.after_ = given_up_;
+    if (given_up_ != nullptr) given_up_->before_ = &call;
+    given_up_ = &call;
+    given_up_count_.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  void remove_given_up(VendorCall& call) {
+    const std::lock_guard lock(given_up_mutex_);
+    (call.before_ != nullptr ? call.before_->after_ : given_up_) = call.after_;
+    if (call.after_ != nullptr) call.after_->before_ = call.before_;
+    given_up_count_.fetch_sub(1, std::memory_order_relaxed);
+  }
+
+  template <class Wanted>
+  static std::size_t count_given_up(std::string_view where, const Wanted& wanted) {
+    VendorThreads& threads = instance();
+    // So that a run without trouble costs next to nothing.
+    if (threads.given_up_count_.load(std::memory_order_relaxed) == 0) return 0;
+    const std::lock_guard lock(threads.given_up_mutex_);
+    std::size_t sum = 0;
+    for (const VendorCall* call = threads.given_up_; call != nullptr; call = call->after_)
+      sum += (where.empty() || call->where_ == where) && wanted(*call) ? 1 : 0;
+    return sum;
+  }
+
+  static bool is_hung(const VendorCall& call) { return call.hangs_from_ && *call.hangs_from_ <= Clock::now(); }
+
+ private:
+  // How long a thread waits for the next call before it ends.
+  static constexpr std::chrono::seconds kPatience{5};
+
+  // A thread with nothing to do; on its own stack.
+  struct Idle {
+    std::condition_variable wake;
+    std::shared_ptr<VendorCall> call;
+    Idle* next = nullptr;
+  };
+
+  void serve(std::shared_ptr<VendorCall> call) {
+    for (Idle self;;) {
+      call->run();
+      call.reset();
+      std::unique_lock lock(mutex_);
+      self.next = std::exchange(idle_, &self);
+      if (!self.wake.wait_for(lock, kPatience, [&] { return self.call != nullptr; })) {
+        Idle** place = &idle_;
+        while (*place != &self)
+          place = &(*place)->next;
+        *place = self.next;
+        --threads_;
+        return;
+      }
+      call = std::move(self.call);
+    }
+  }
+
+  void leave() {
+    const std::lock_guard lock(mutex_);
+    --threads_;
+  }
+
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  Idle* idle_ = nullptr;  // the last that came is the first to go: its caches are warm, and the others end
+  std::size_t threads_ = 0;
+
+  std::atomic<std::size_t> given_up_count_{0};
+  std::mutex given_up_mutex_;
+  VendorCall* given_up_ = nullptr;  // guarded by given_up_mutex_; each is kept by the thread that it is on
+};
+
+Result<std::shared_ptr<VendorCall>> VendorCall::start(std::string where, std::function<Status()> work) {
+  std::shared_ptr<VendorCall> call(new VendorCall(std::move(where), std::move(work)));
+  LB_RETURN_IF_ERROR(VendorThreads::instance().begin(call));
+  return call;
+}
+
+void VendorCall::run() {
+  Status status;
+  try {
+    status = work_();
+  } catch (const std::bad_alloc&) {
+    status = Status(StatusCode::kOutOfMemory, "no memory left for a call into the vendor's library");
+  } catch (const std::exception& error) {
+    status = Status(StatusCode::kInternal, error.what());
+  } catch (...) {
+    status = Status(StatusCode::kInternal, "something that is no exception was thrown");
+  }
+  work_ = nullptr;
+  const std::lock_guard lock(mutex_);
+  status_ = std::move(status);
+  returned_ = true;
+  if (given_up_) VendorThreads::instance().remove_given_up(*this);
+  changed_.notify_all();
+}
+
+VendorCall::End VendorCall::wait(const RunOptions& options) {
+  auto until = options.deadline;
+  End otherwise = End::kDeadline;
+  if (const auto limit = limit_after(started_, options.run_timeout); limit && (!until || *limit < *until)) {
+    until = limit;
+    otherwise = End::kTimeout;
+  }
+  // Before the lock, for it may be called at once, and goes after it.
+  const Cancellation::Watch wake(options.cancellation, [this] {
+    const std::lock_guard lock(mutex_);
+    changed_.notify_all();
+  });
+  const auto is_over = [&] { return returned_ || options.cancellation.is_requested(); };
+  std::unique_lock lock(mutex_);
+  if (until) {
+    (void)changed_.wait_until(lock, *until, is_over);
+  } else {
+    changed_.wait(lock, is_over);
+  }
+  if (returned_) return End::kReturned;
+  return options.cancellation.is_requested() ? End::kCancelled : otherwise;
+}
+
+bool VendorCall::has_returned() const {
+  const std::lock_guard lock(mutex_);
+  return returned_;
+}
+
+Status VendorCall::status() const {
+  const std::lock_guard lock(mutex_);
+  return status_;
+}
+
+bool VendorCall::give_up(std::optional<std::chrono::milliseconds> timeout) {
+  const std::lock_guard lock(mutex_);
+  if (returned_) return false;
+  given_up_ = true;
+  VendorThreads::instance().add_given_up(*this, limit_after(started_, timeout));
+  return true;
+}
+
+Status call_until(const RunOptions& options, const std::string& where, std::function<Status()> work,
+                  const std::function<void()>& stop) {
+  LB_ASSIGN_OR_RETURN(const auto call, VendorCall::start(where, std::move(work)));
+  const auto end = call->wait(options);
+  if (end == VendorCall::End::kReturned || !call->give_up(options.run_timeout)) return call->status();
+  stop();
+  switch (end) {
+    case VendorCall::End::kCancelled:
+      return Status(StatusCode::kCancelled, fmt::format("the call of {} was cancelled", where));
+    case VendorCall::End::kTimeout:
+      return Status(StatusCode::kDeviceFailed,
+                    fmt::format("hung: {} did not finish within {} ms", where, options.run_timeout->count()));
+    default:
+      return Status(StatusCode::kDeadlineExceeded, fmt::format("{} did not finish before the deadline", where));
+  }
+}
+
+bool is_of_the_call(const Status& status) {
+  return status.code() == StatusCode::kDeadlineExceeded || status.code() == StatusCode::kCancelled ||
+         status.code() == StatusCode::kBusy;
+}
+
+std::size_t given_up_calls(std::string_view where) {
+  return VendorThreads::count_given_up(where, [](const VendorCall&) { return true; });
+}
+
+std::size_t hung_calls(std::string_view where) {
+  return VendorThreads::count_given_up(where, VendorThreads::is_hung);
+}
+
+Status check_not_hung(std::string_view where, std::string_view refused) {
+  const std::size_t hung = hung_calls(where);
+  if (hung < kHungCallsMax) return {};
+  return Status(StatusCode::kDeviceFailed,
+                fmt::format("{} runs on {} never came back; it gets no other {} until they do", hung, where, refused));
+}
+
+}  // namespace latebind::core

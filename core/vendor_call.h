@@ -1,0 +1,101 @@
+// Calls into a vendor's library that nobody has to wait for.
+//
+// A vendor's call can not be taken back, and some never return. So a call that must hold a deadline is made on a thread
+// of ours and owns all that it touches: when the time is up, whoever waited goes, and the call goes on by itself, keeps
+// alive what it needs, and lets go of it on its own thread when the vendor comes back. One mechanism for running,
+// loading and compiling, on every backend.
+//
+// The threads are few, shared by the process, kept for some seconds when they have nothing to do, and never joined. All
+// of this is thread-safe.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/executable.h"
+#include "core/result.h"
+
+namespace latebind::core {
+
+class VendorCall {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // Calls under way at a time in this process, given up or not.
+  static constexpr std::size_t kMax = 256;
+
+  // Starts `work`, which owns what it uses and is destroyed on its thread before the call counts as returned. What it
+  // throws becomes the call's status. `where` is the device's id. kBusy when kMax calls are under way already or the
+  // system has no thread to give.
+  [[nodiscard]] static Result<std::shared_ptr<VendorCall>> start(std::string where, std::function<Status()> work);
+
+  enum class End {
+    kReturned,   // status() tells how
+    kDeadline,   // options.deadline passed
+    kCancelled,  // options.cancellation was requested
+    kTimeout,    // options.run_timeout passed since the start
+  };
+  // Waits for the first of these. Any number of threads.
+  [[nodiscard]] End wait(const RunOptions& options);
+
+  [[nodiscard]] bool has_returned() const;
+  // What `work` gave, once it has returned.
+  [[nodiscard]] Status status() const;
+  [[nodiscard]] Clock::time_point started() const { return started_; }
+
+  // From now until it returns, the call counts among the given_up_calls() of its device, and once it has taken longer
+  // than `timeout`, if there is one, among its hung_calls(). False, and nothing happens, when it has returned.
+  [[nodiscard]] bool give_up(std::optional<std::chrono::milliseconds> timeout);
+
+  VendorCall(const VendorCall&) = delete;
+  VendorCall& operator=(const VendorCall&) = delete;
+  ~VendorCall() = default;
+
+ private:
+  friend class VendorThreads;
+  VendorCall(std::string where, std::function<Status()> work) : where_(std::move(where)), work_(std::move(work)) {}
+  void run();
+
+  const std::string where_;
+  const Clock::time_point started_ = Clock::now();
+  std::function<Status()> work_;  // its thread's alone
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_.
+  bool returned_ = false;
+  bool given_up_ = false;
+  Status status_;
+  // Guarded by the lock of the list of those that were given up.
+  VendorCall* before_ = nullptr;
+  VendorCall* after_ = nullptr;
+  std::optional<Clock::time_point> hangs_from_;
+};
+
+// Makes the call and waits for it as long as `options` say. The work's status when it returned in time. Else `stop`,
+// which must not block, is called to tell the vendor, the call is given up, and the error is kDeadlineExceeded,
+// kCancelled, or kDeviceFailed with "hung: ..." when it was options.run_timeout. On an error the caller must not look
+// at what the work shares with it: the work may still be at it.
+[[nodiscard]] Status call_until(const RunOptions& options, const std::string& where, std::function<Status()> work,
+                                const std::function<void()>& stop);
+
+// True for what says nothing about the vendor: the caller's time was up, or there is no thread to spare.
+[[nodiscard]] bool is_of_the_call(const Status& status);
+
+// Calls on this device (empty: on any) that were given up and have not come back.
+[[nodiscard]] std::size_t given_up_calls(std::string_view where = {});
+// Those of them that have taken longer than a run may take: what the device is to blame for.
+[[nodiscard]] std::size_t hung_calls(std::string_view where = {});
+
+// A device that has this many runs hanging is not given another, nor a model.
+inline constexpr std::size_t kHungCallsMax = 8;
+// kDeviceFailed when it has. `refused`: what it does not get, for the text: "run", "model".
+[[nodiscard]] Status check_not_hung(std::string_view where, std::string_view refused);
+
+}  // namespace latebind::core

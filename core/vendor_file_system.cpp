@@ -1,0 +1,64 @@
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "core/platform/folder_trust.h"
+#include "core/platform/folders.h"
+#include "core/vendor_search.h"
+
+namespace latebind::core {
+namespace {
+
+// CMake's cache of a build tree has some fifty kilobytes.
+constexpr std::uintmax_t kTextMax = std::uintmax_t{1} << 20;
+
+class RealFileSystem final : public FileSystem {
+ public:
+  [[nodiscard]] Kind kind_of(const std::string& path) const override {
+    std::error_code error;
+    const auto status = std::filesystem::status(platform::path_from_utf8(path), error);
+    if (error || !std::filesystem::exists(status)) return Kind::kNothing;
+    return std::filesystem::is_directory(status) ? Kind::kFolder : Kind::kFile;
+  }
+  [[nodiscard]] std::vector<std::string> names_in(const std::string& folder) const override {
+    std::vector<std::string> names;
+    std::error_code error;
+    std::filesystem::directory_iterator entry(platform::path_from_utf8(folder), error);
+    for (const std::filesystem::directory_iterator end; !error && entry != end; entry.increment(error)) {
+      names.push_back(platform::path_to_utf8(entry->path().filename()));
+    }
+    return names;
+  }
+  [[nodiscard]] std::string text_of(const std::string& file) const override {
+    const auto path = platform::path_from_utf8(file);
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) return {};
+    const auto size = std::filesystem::file_size(path, error);
+    if (error || size > kTextMax) return {};
+    std::ifstream stream(path, std::ios::binary);
+    std::string text(static_cast<std::size_t>(size), '\0');
+    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(stream.gcount()));
+    return text;
+  }
+  [[nodiscard]] bool is_same(const std::string& one, const std::string& other) const override {
+    std::error_code error;
+    return std::filesystem::equivalent(platform::path_from_utf8(one), platform::path_from_utf8(other), error) && !error;
+  }
+  [[nodiscard]] std::string why_not_trusted(const std::string& file) const override {
+    const auto path = platform::path_from_utf8(file);
+    // The folder first, as more than a way to the file: a library opens others that lie beside it.
+    Status status = platform::check_folder_trust(path.parent_path());
+    if (status.ok()) status = platform::check_folder_trust(path);
+    return status.ok() ? std::string() : std::string(status.message());
+  }
+};
+
+}  // namespace
+
+const FileSystem& FileSystem::real() {
+  static const RealFileSystem instance;
+  return instance;
+}
+
+}  // namespace latebind::core

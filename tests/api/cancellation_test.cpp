@@ -1,0 +1,98 @@
+// Runs and loads that are cancelled, or take too long, through the C interface. On the fake OpenVINO library.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "latebind/latebind.h"
+#include "latebind/latebind.hpp"
+#include "tests/fakes/fake_openvino_library.h"
+
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kModel = "<net/>\nfake-model\ninput x f32 4\noutput y plus-one 0\n";
+
+class CancellationTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto made = latebind::Runtime::create(fake.file().string(), "/nonexistent");
+    ASSERT_TRUE(made.ok());
+    runtime.emplace(*std::move(made));
+    std::ofstream(file) << kModel;
+  }
+  void TearDown() override {
+    std::filesystem::remove(file);
+    // What was given up is on its way back.
+    fake.script("");
+    runtime.reset();
+    while (fake.alive() != 0)
+      std::this_thread::yield();
+  }
+
+  static latebind::Status run(latebind::Model& model, const latebind::Cancellation* cancellation) {
+    const std::array<float, 4> values{1, 2, 3, 4};
+    const lb_tensor input = latebind::tensor_of(values.data(), {4});
+    const auto output = latebind::Output::create();
+    lb_output* const raw = output->get();
+    return model.run({&input, 1}, {&raw, 1}, {}, cancellation);
+  }
+
+  latebind::test::FakeOpenvino fake;
+  std::optional<latebind::Runtime> runtime;
+  const std::string file = (std::filesystem::path(testing::TempDir()) / "latebind-cancellation-test.xml").string();
+};
+
+TEST_F(CancellationTest, EndsARunThatHangsAndEveryLaterOne) {
+  auto model = runtime->load(file);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  auto cancellation = latebind::Cancellation::create();
+  ASSERT_TRUE(cancellation.ok());
+  EXPECT_TRUE(run(*model, &*cancellation).ok());
+  fake.script("hang\n");
+  const long before = fake.calls("run");
+  std::thread running([&] { EXPECT_EQ(run(*model, &*cancellation).code(), LB_CANCELLED); });
+  while (fake.calls("run") == before)
+    std::this_thread::yield();
+  cancellation->request();
+  running.join();
+  EXPECT_EQ(run(*model, &*cancellation).code(), LB_CANCELLED);
+  fake.script("");
+  EXPECT_TRUE(run(*model, nullptr).ok());
+}
+
+TEST_F(CancellationTest, EndsALoad) {
+  fake.script("slow ov_core_compile_model 300\n");
+  const auto cancellation = latebind::Cancellation::create();
+  ASSERT_TRUE(cancellation.ok());
+  cancellation->request();
+  latebind::LoadOptions options;
+  options.cancellation = &*cancellation;
+  EXPECT_EQ(runtime->load(file, options).status().code(), LB_CANCELLED);
+}
+
+TEST_F(CancellationTest, ADeviceThatTakesTooLongToLoadIsPassedOver) {
+  fake.script("device GPU\ndevice CPU\non GPU slow ov_core_compile_model 400\n");
+  latebind::LoadOptions options;
+  options.device = "gpu,cpu";
+  options.load_timeout_ms = 20;
+  auto model = runtime->load(file, options);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  const auto attestation = model->attestation();
+  ASSERT_TRUE(attestation.ok());
+  EXPECT_EQ(attestation->device, "CPU");
+  EXPECT_THAT(attestation->reason, HasSubstr("did not finish loading"));
+}
+
+TEST_F(CancellationTest, NothingIsDoneWithNothing) {
+  EXPECT_EQ(lb_cancellation_create(nullptr), LB_INVALID_ARGUMENT);
+  lb_cancellation_request(nullptr);
+  lb_cancellation_destroy(nullptr);
+}
+
+}  // namespace

@@ -1,0 +1,169 @@
+// What a child made by fork() may do with the C interface, on the fake OpenVINO library.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "latebind/latebind.h"
+#include "tests/api/fork_support.h"
+#include "tests/fakes/fake_openvino_library.h"
+
+namespace {
+
+using latebind::test::said_by_child;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr const char* kModel = "<net/>\nfake-model\ninput x f32 2..8,2\noutput y plus-one 0\n";
+
+std::string last_error() {
+  auto error = LB_INIT(lb_error);
+  lb_last_error(&error);
+  return std::string(lb_code_name(error.code)) + (error.retryable != 0 ? " (retry): " : ": ") + error.message;
+}
+
+class ForkTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(create(&runtime), LB_OK);
+    ASSERT_EQ(load(runtime, &model), LB_OK);
+    ASSERT_EQ(run(model), "ran");
+  }
+  void TearDown() override {
+    lb_set_log(nullptr, nullptr, LB_LOG_DEBUG);
+    lb_model_destroy(model);
+    lb_runtime_destroy(runtime);
+  }
+
+  lb_code create(lb_runtime** made) const {
+    auto options = LB_INIT(lb_runtime_options);
+    const std::string file = fake.file().string();
+    options.openvino_library = file.c_str();
+    options.onnxruntime_library = "/nonexistent";
+    options.onnxruntime_providers = "none";
+    return lb_runtime_create(&options, made);
+  }
+  static lb_code load(const lb_runtime* on, lb_model** made) {
+    auto memory = LB_INIT(lb_model_memory);
+    memory.format = LB_FORMAT_BY_FIRST_BYTES;
+    memory.graph = kModel;
+    memory.graph_size = std::string(kModel).size();
+    memory.name = "toy";
+    return lb_model_load_memory(on, &memory, nullptr, made);
+  }
+  static std::string run(lb_model* on) {
+    std::array<float, 4> values{1, 2, 3, 4};
+    lb_tensor input{};
+    input.data = values.data();
+    input.type = LB_F32;
+    input.rank = 2;
+    input.shape[0] = 2;
+    input.shape[1] = 2;
+    lb_output* output = nullptr;
+    if (lb_output_create(nullptr, 0, &output) != LB_OK) return last_error();
+    const lb_code code = lb_model_run(on, &input, 1, &output, 1, nullptr);
+    lb_tensor tensor{};
+    const bool right = code == LB_OK && lb_output_get(output, &tensor) == LB_OK && tensor.data != nullptr &&
+                       static_cast<const float*>(tensor.data)[3] == 5;
+    lb_output_destroy(output);
+    return code != LB_OK ? last_error() : right ? "ran" : "ran wrong";
+  }
+
+  latebind::test::FakeOpenvino fake;
+  lb_runtime* runtime = nullptr;
+  lb_model* model = nullptr;
+};
+
+TEST_F(ForkTest, AModelOfTheParentIsRefusedInTheChild) {
+  const auto said = said_by_child([this] { return run(model); });
+  EXPECT_THAT(said, StartsWith("INVALID_ARGUMENT: this model was made before fork()"));
+  EXPECT_EQ(run(model), "ran") << "and works in the parent";
+}
+
+TEST_F(ForkTest, ARuntimeOfTheParentIsRefusedInTheChild) {
+  EXPECT_THAT(said_by_child([this] {
+                lb_model* made = nullptr;
+                return load(runtime, &made) == LB_OK ? "loaded" : last_error();
+              }),
+              StartsWith("INVALID_ARGUMENT: this runtime was made before fork()"));
+  EXPECT_THAT(said_by_child([this] {
+                lb_device_list* list = nullptr;
+                return lb_device_list_create(runtime, &list) == LB_OK ? "listed" : last_error();
+              }),
+              StartsWith("INVALID_ARGUMENT: this runtime was made before fork()"));
+  EXPECT_THAT(said_by_child([this] {
+                lb_attestation* attestation = nullptr;
+                return lb_model_attestation(model, &attestation) == LB_OK ? "attested" : last_error();
+              }),
+              HasSubstr("this model was made before fork()"));
+}
+
+TEST_F(ForkTest, TheChildsOwnObjectsWorkBesideThoseOfTheParent) {
+  EXPECT_EQ(said_by_child([this] {
+              lb_runtime* own = nullptr;
+              lb_model* made = nullptr;
+              if (create(&own) != LB_OK || load(own, &made) != LB_OK) return last_error();
+              const std::string said = run(made);
+              lb_model_destroy(model);
+              lb_runtime_destroy(runtime);
+              lb_model_destroy(made);
+              lb_runtime_destroy(own);
+              return said + ", destroyed";
+            }),
+            "ran, destroyed");
+}
+
+TEST_F(ForkTest, AChildOfAChildIsAnotherProcessAgain) {
+  EXPECT_THAT(said_by_child([this] {
+                lb_runtime* own = nullptr;
+                lb_model* made = nullptr;
+                if (create(&own) != LB_OK || load(own, &made) != LB_OK) return last_error();
+                return said_by_child([made] { return run(made); });
+              }),
+              StartsWith("INVALID_ARGUMENT: this model was made before fork()"));
+}
+
+// Whatever locks other threads hold when the process forks.
+TEST_F(ForkTest, AChildThatIsMadeInTheMiddleOfOthersWorkHangsNowhere) {
+  lb_set_log([](void*, int32_t, const char*) {}, nullptr, LB_LOG_DEBUG);
+  std::atomic<bool> over{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] {
+      while (!over)
+        EXPECT_EQ(run(model), "ran");
+    });
+  }
+  threads.emplace_back([&] {
+    while (!over)
+      lb_set_log([](void*, int32_t, const char*) {}, nullptr, LB_LOG_DEBUG);
+  });
+  for (int i = 0; i < 100; ++i) {
+    const auto said = said_by_child([this] {
+      std::string words = run(model);
+      lb_set_log([](void*, int32_t, const char*) {}, nullptr, LB_LOG_DEBUG);
+      lb_set_log(nullptr, nullptr, LB_LOG_DEBUG);
+      auto options = LB_INIT(lb_runtime_options);
+      options.openvino_library = "/nonexistent";
+      options.onnxruntime_library = "/nonexistent";
+      lb_runtime* own = nullptr;
+      if (lb_runtime_create(&options, &own) != LB_OK) return last_error();
+      words += lb_runtime_check(own) == LB_NO_DEVICE ? ", checked" : last_error();
+      lb_model_destroy(model);
+      lb_runtime_destroy(runtime);
+      lb_runtime_destroy(own);
+      return words;
+    });
+    EXPECT_THAT(said, StartsWith("INVALID_ARGUMENT: this model was made before fork()"));
+    EXPECT_THAT(said, ::testing::EndsWith(", checked"));
+  }
+  over = true;
+  for (auto& thread : threads)
+    thread.join();
+}
+
+}  // namespace

@@ -1,0 +1,116 @@
+// What of a trial is remembered, with programs that end as they are told to.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): sigaction() is POSIX, not C
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "backends/onnxruntime/provider_trial.h"
+#include "core/platform/temporary_folder.h"
+
+namespace latebind::onnxruntime {
+namespace {
+
+using core::Status;
+using core::StatusCode;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kGoodAnswer = "echo 'latebind-child-says: {\"code\":0}'";
+
+class ProviderMemoryTest : public testing::Test {
+ protected:
+  ProviderMemoryTest() {
+    std::ofstream(runtime_) << "a runtime";
+    std::ofstream(provider_) << "a provider";
+  }
+
+  Status try_with(const std::string& script, std::chrono::milliseconds time = std::chrono::minutes(5)) {
+    const auto program = folder_.path() / "worker";
+    std::ofstream(program) << "#!/bin/sh\n" << script << "\n";
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    TrialOptions options;
+    options.program = program.string();
+    options.folder = folder_.path();
+    options.time = time;
+    return try_provider(options, runtime_.string(), "1.0", provider_.string());
+  }
+  [[nodiscard]] std::string remembered() const {
+    std::ifstream file(folder_.path() / "providers.json");
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  const platform::TemporaryFolder folder_ = *platform::TemporaryFolder::create("trial-test");
+  const std::filesystem::path runtime_ = folder_.path() / "runtime.so";
+  const std::filesystem::path provider_ = folder_.path() / "provider.so";
+};
+
+TEST_F(ProviderMemoryTest, ACrashIsRememberedForThisVersion) {
+  EXPECT_THAT(try_with("kill -SEGV $$").to_string(), HasSubstr("crashed with signal 11"));
+  EXPECT_THAT(try_with(kGoodAnswer).to_string(), HasSubstr("crashed with signal 11"));
+  std::ofstream(provider_) << "another version of the provider";
+  EXPECT_TRUE(try_with(kGoodAnswer).ok());
+}
+
+TEST_F(ProviderMemoryTest, ATimeLimitIsNotRemembered) {
+  const auto status = try_with("sleep 600", std::chrono::milliseconds(200));
+  EXPECT_EQ(status.code(), StatusCode::kDeviceFailed);
+  EXPECT_THAT(status.to_string(), HasSubstr("did not end in time"));
+  EXPECT_EQ(remembered(), "");
+  EXPECT_TRUE(try_with(kGoodAnswer).ok());
+}
+
+TEST_F(ProviderMemoryTest, ASignalFromOutsideIsNotRemembered) {
+  for (const char* signal : {"KILL", "TERM", "HUP", "XCPU"}) {
+    EXPECT_THAT(try_with(std::string("kill -") + signal + " $$").to_string(), HasSubstr("was ended by signal"));
+  }
+  EXPECT_EQ(remembered(), "");
+  EXPECT_TRUE(try_with(kGoodAnswer).ok());
+}
+
+TEST_F(ProviderMemoryTest, AnAnswerCountsWhenItsEndIsNotKnown) {
+  struct sigaction ignored {};
+  struct sigaction before {};
+  ignored.sa_handler = SIG_IGN;
+  ::sigaction(SIGCHLD, &ignored, &before);
+  const auto silent = try_with("echo nothing");
+  const auto answered = try_with(kGoodAnswer);
+  ::sigaction(SIGCHLD, &before, nullptr);
+  EXPECT_EQ(silent.code(), StatusCode::kDeviceFailed);
+  EXPECT_THAT(silent.to_string(), HasSubstr("SIGCHLD"));
+  EXPECT_TRUE(answered.ok()) << answered.to_string();
+  EXPECT_THAT(remembered(), HasSubstr("provider.so"));
+}
+
+TEST_F(ProviderMemoryTest, WhatWasRememberedBeforeTheFormatHadANumberIsNotBelieved) {
+  ASSERT_TRUE(try_with(kGoodAnswer).ok());
+  std::string memory = remembered();
+  const auto key = memory.find_first_of("0123456789abcdef", memory.find("\"trials\": {") + 12);
+  const auto name = memory.substr(key, 64);
+  std::ofstream(folder_.path() / "providers.json")
+      << "{\"" << name << R"(": {"provider": "x", "reason": "did not end in time"}})";
+  EXPECT_TRUE(try_with(kGoodAnswer).ok());
+  EXPECT_THAT(remembered(), Not(HasSubstr("did not end in time")));
+}
+
+TEST(OnnxruntimeProviderTrialTest, AProgramThatOthersMayHavePutThereIsNotStarted) {
+  const auto folder = platform::TemporaryFolder::create("trial-test");
+  ASSERT_TRUE(folder.ok());
+  const auto libraries = folder->path() / "lib";
+  const auto program = folder->path() / "bin/latebind";
+  EXPECT_EQ(worker_program_near(libraries, "latebind").status().code(), StatusCode::kNotFound);
+  std::filesystem::create_directories(program.parent_path());
+  std::ofstream(program) << "#!/bin/sh\n";
+  const auto found = worker_program_near(libraries, "latebind");
+  ASSERT_TRUE(found.ok()) << found.status().to_string();
+  EXPECT_TRUE(std::filesystem::equivalent(*found, program));
+  std::filesystem::permissions(program.parent_path(), std::filesystem::perms::all);
+  const auto status = worker_program_near(libraries, "latebind").status();
+  EXPECT_EQ(status.code(), StatusCode::kPermissionDenied);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("LATEBIND_PROBE_PROGRAM"));
+}
+
+}  // namespace
+}  // namespace latebind::onnxruntime
