@@ -53,7 +53,7 @@ void emit(LogLevel level, const char* text) noexcept {
   std::size_t call = 0;
   {
     const std::lock_guard lock(all.mutex);
-    if (!log_enabled(level)) return;
+    if (!log_enabled(level) || all.sink.write == nullptr) return;
     while (call < all.calls.size() && all.calls[call] != 0)
       ++call;
     if (call == all.calls.size()) {

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <exception>
-#include <new>
 #include <system_error>
 #include <utility>
 
@@ -136,12 +134,8 @@ void VendorCall::run() {
   Status status;
   try {
     status = work_();
-  } catch (const std::bad_alloc&) {
-    status = Status(StatusCode::kOutOfMemory, "no memory left for a call into the vendor's library");
-  } catch (const std::exception& error) {
-    status = Status(StatusCode::kInternal, error.what());
   } catch (...) {
-    status = Status(StatusCode::kInternal, "something that is no exception was thrown");
+    status = Status::of_exception().with_context("calling the vendor's library");
   }
   work_ = nullptr;
   const std::lock_guard lock(mutex_);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -40,9 +41,7 @@ class CompileCacheTrustTest : public test::CacheFolderTest {
     CacheFolderTest::SetUp();
     backend.with("CPU", DeviceKind::kCpu);
     backend.blobs = true;
-    set_log_sink([this](LogLevel level, std::string_view line) {
-      if (level == LogLevel::kWarning) warnings.emplace_back(line);
-    });
+    set_log_sink(LogSink::to(keep));
   }
   void TearDown() override { set_log_sink({}); }
 
@@ -57,6 +56,11 @@ class CompileCacheTrustTest : public test::CacheFolderTest {
 
   ExportingBackend backend{"toy"};
   std::vector<std::string> warnings;
+
+ private:
+  std::function<void(LogLevel, std::string_view)> keep = [this](LogLevel level, std::string_view line) {
+    if (level == LogLevel::kWarning) warnings.emplace_back(line);
+  };
 };
 
 TEST_F(CompileCacheTrustTest, AFolderThatEverybodyMayWriteToIsNotUsedAndThatIsSaidOnce) {

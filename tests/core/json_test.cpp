@@ -1,0 +1,38 @@
+#include "core/json.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+namespace latebind::core {
+namespace {
+
+using nlohmann::json;
+
+TEST(JsonTest, ValuesOfEveryKindGo) {
+  json value = json::parse(R"({"a":[1,2.5,-3,true,null,"text",{"b":[[],{}]}],"c":{"d":"e"}})");
+  value["binary"] = json::binary({1, 2, 3});
+  const json copy = value;
+  value = nullptr;
+  EXPECT_EQ(copy["a"][6]["b"].size(), 2U);
+}
+
+// Deeper than the stack would be.
+TEST(JsonTest, AValueOfAnyDepthGoes) {
+  json list;
+  json object;
+  for (int i = 0; i < 300'000; ++i) {
+    json outer = json::array();
+    outer.push_back(std::move(list));
+    list = std::move(outer);
+    json named = json::object();
+    named["x"] = std::move(object);
+    object = std::move(named);
+  }
+  EXPECT_EQ(list.size(), 1U);
+  EXPECT_EQ(object.size(), 1U);
+}
+
+}  // namespace
+}  // namespace latebind::core
