@@ -70,7 +70,8 @@ PlacedModel::State::Answer PlacedModel::State::ask(const Slot& slot, Executable&
   if (!request.ok()) return Answer::kNotAskable;
   std::vector<OutputTensor> outputs(outputs_.size());
   RunOptions options = caller;
-  if (const auto run_timeout = run_timeout_of(slot)) options.run_timeout = std::min(*run_timeout, options_.answer_timeout);
+  if (const auto run_timeout = run_timeout_of(slot))
+    options.run_timeout = std::min(*run_timeout, options_.answer_timeout);
   options.deadline = Clock::now() + (options.run_timeout ? 2 * *options.run_timeout : kCpuAnswerTimeout);
   const bool caller_is_first = caller.deadline && *caller.deadline < *options.deadline;
   if (caller_is_first) options.deadline = caller.deadline;
