@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
+
+#include "core/json.h"
 
 namespace latebind::cli {
 namespace {

@@ -1,8 +1,8 @@
 #include "core/compile_key.h"
 
-#include <nlohmann/json.hpp>
 #include <span>
 
+#include "core/json.h"
 #include "core/platform/digest.h"
 #include "core/platform/system_info.h"
 

@@ -15,6 +15,7 @@
 #include "core/compile_entry.h"
 #include "core/log.h"
 #include "core/platform/file_lock.h"
+#include "core/platform/folder_entries.h"
 #include "core/platform/folder_trust.h"
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
@@ -53,15 +54,15 @@ struct File {
 Result<std::vector<File>> entry_files(const path& folder) {
   std::vector<File> files;
   std::error_code error;
-  std::filesystem::directory_iterator file(folder, error);
-  if (error == std::errc::no_such_file_or_directory) return files;
-  for (const std::filesystem::directory_iterator end; !error && file != end; file.increment(error)) {
+  platform::for_each_entry(folder, error, [&](const path& file) {
     std::error_code gone;
-    if (!file->is_regular_file(gone) || !is_entry(file->path())) continue;
-    File found{file->path(), file->file_size(gone), {}};
-    if (!gone) found.last_used = file->last_write_time(gone);
+    if (!std::filesystem::is_regular_file(file, gone) || !is_entry(file)) return true;
+    File found{file, std::filesystem::file_size(file, gone), {}};
+    if (!gone) found.last_used = std::filesystem::last_write_time(file, gone);
     if (!gone) files.push_back(std::move(found));
-  }
+    return true;
+  });
+  if (error == std::errc::no_such_file_or_directory) return files;
   if (error) {
     return Status(StatusCode::kIo,
                   fmt::format("cannot read the folder '{}': {}", platform::path_to_utf8(folder), error.message()));

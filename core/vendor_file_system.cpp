@@ -2,6 +2,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "core/platform/folder_entries.h"
 #include "core/platform/folder_trust.h"
 #include "core/platform/folders.h"
 #include "core/vendor_search.h"
@@ -23,10 +24,10 @@ class RealFileSystem final : public FileSystem {
   [[nodiscard]] std::vector<std::string> names_in(const std::string& folder) const override {
     std::vector<std::string> names;
     std::error_code error;
-    std::filesystem::directory_iterator entry(platform::path_from_utf8(folder), error);
-    for (const std::filesystem::directory_iterator end; !error && entry != end; entry.increment(error)) {
-      names.push_back(platform::path_to_utf8(entry->path().filename()));
-    }
+    platform::for_each_entry(platform::path_from_utf8(folder), error, [&](const std::filesystem::path& entry) {
+      names.push_back(platform::path_to_utf8(entry.filename()));
+      return true;
+    });
     return names;
   }
   [[nodiscard]] std::string text_of(const std::string& file) const override {

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +14,7 @@
 
 #include "core/bundle/choose.h"
 #include "core/bundle/package.h"
+#include "core/json.h"
 #include "core/json_text.h"
 #include "core/model.h"
 #include "core/platform/mapped_file.h"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "backends/onnxruntime/backend.h"
 #include "backends/onnxruntime/environment.h"
 #include "backends/onnxruntime/plugin_providers.h"
+#include "core/json.h"
 #include "core/log.h"
 #include "core/platform/child_process.h"
 #include "core/platform/digest.h"

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
 #include "backends/onnxruntime/backend.h"
 #include "backends/onnxruntime/session.h"
 #include "backends/onnxruntime/targets.h"
+#include "core/json.h"
 #include "core/log.h"
 #include "core/platform/child_process.h"
 #include "core/platform/folders.h"

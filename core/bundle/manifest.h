@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +18,7 @@
 #include "core/bundle/latebind_info.h"
 #include "core/bundle/package_files.h"
 #include "core/config.h"
+#include "core/json.h"
 #include "core/result.h"
 
 namespace latebind::core {

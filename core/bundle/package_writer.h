@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -25,6 +24,7 @@
 #include "core/bundle/package.h"
 #include "core/bundle/zip_writer.h"
 #include "core/config.h"
+#include "core/json.h"
 #include "core/model.h"
 #include "core/result.h"
 

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "core/platform/accelerators.h"
+#include "core/platform/folder_entries.h"
 
 namespace latebind::platform {
 namespace {
@@ -30,12 +31,12 @@ constexpr std::uint32_t kPciAccelerator = 0x12;
 std::vector<std::string> names_in(const fs::path& folder, std::string_view prefix) {
   std::vector<std::string> names;
   std::error_code error;
-  fs::directory_iterator entry(folder, error);
-  for (std::size_t i = 0; !error && entry != fs::directory_iterator() && i < kEntriesMax; ++i) {
-    std::string name = entry->path().filename().string();
+  std::size_t seen = 0;
+  for_each_entry(folder, error, [&](const fs::path& entry) {
+    std::string name = entry.filename().string();
     if (name.starts_with(prefix)) names.push_back(std::move(name));
-    entry.increment(error);
-  }
+    return ++seen < kEntriesMax;
+  });
   std::ranges::sort(names, [](const std::string& a, const std::string& b) {
     return a.size() != b.size() ? a.size() < b.size() : a < b;
   });

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/platform/folder_entries.h"
 #include "core/platform/folders.h"
 #include "core/platform/leftovers.h"
 #include "core/platform/os_error.h"
@@ -158,17 +159,19 @@ std::uint64_t remove_abandoned_outputs(const std::filesystem::path& folder) noex
   std::uint64_t freed = 0;
   try {
     std::error_code error;
-    for (std::filesystem::directory_iterator file(folder, error), end; !error && file != end; file.increment(error)) {
-      const std::string name = path_to_utf8(file->path().filename());
-      if (!is_temporary_name(name)) continue;
+    for_each_entry(folder, error, [&](const std::filesystem::path& file) {
+      if (!is_temporary_name(path_to_utf8(file.filename()))) return true;
       std::error_code ignored;
-      if (!file->is_regular_file(ignored) || file->is_symlink(ignored) || !is_abandoned(file->path())) continue;
+      if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(file, ignored)) || !is_abandoned(file)) {
+        return true;
+      }
       // The writer has no lock yet when it has just made the file, and none any more when it is about to rename it.
-      const auto changed = file->last_write_time(ignored);
-      if (ignored || std::filesystem::file_time_type::clock::now() - changed < kAbandonedAge) continue;
-      const auto size = file->file_size(ignored);
-      if (!ignored && std::filesystem::remove(file->path(), ignored)) freed += size;
-    }
+      const auto changed = std::filesystem::last_write_time(file, ignored);
+      if (ignored || std::filesystem::file_time_type::clock::now() - changed < kAbandonedAge) return true;
+      const auto size = std::filesystem::file_size(file, ignored);
+      if (!ignored && std::filesystem::remove(file, ignored)) freed += size;
+      return true;
+    });
   } catch (const std::exception&) {
     // No memory for a name: another time.
   }

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/platform/folder_entries.h"
 #include "core/platform/folders.h"
 #include "core/platform/leftovers.h"
 #include "core/platform/os_error.h"
@@ -116,17 +117,19 @@ void OutputFolder::discard() noexcept {
 void remove_abandoned_folders(const std::filesystem::path& parent) noexcept {
   try {
     std::error_code error;
-    for (std::filesystem::directory_iterator entry(parent, error), end; !error && entry != end;
-         entry.increment(error)) {
-      const std::string name = path_to_utf8(entry->path().filename());
-      if (!is_temporary_name(name)) continue;
+    for_each_entry(parent, error, [](const std::filesystem::path& folder) {
+      if (!is_temporary_name(path_to_utf8(folder.filename()))) return true;
       std::error_code ignored;
-      if (entry->is_symlink(ignored) || !entry->is_directory(ignored) || !is_abandoned_folder(entry->path())) continue;
+      if (!std::filesystem::is_directory(std::filesystem::symlink_status(folder, ignored)) ||
+          !is_abandoned_folder(folder)) {
+        return true;
+      }
       // The writer has no lock yet when it has just made the folder, and none any more when it is about to rename it.
-      const auto changed = entry->last_write_time(ignored);
-      if (ignored || std::filesystem::file_time_type::clock::now() - changed < kAbandonedAge) continue;
-      std::filesystem::remove_all(entry->path(), ignored);
-    }
+      const auto changed = std::filesystem::last_write_time(folder, ignored);
+      if (ignored || std::filesystem::file_time_type::clock::now() - changed < kAbandonedAge) return true;
+      std::filesystem::remove_all(folder, ignored);
+      return true;
+    });
   } catch (const std::exception&) {
     // No memory for a name: another time.
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "core/platform/folder_entries.h"
 #include "core/platform/folders.h"
 #include "core/platform/leftovers.h"
 #include "core/platform/temporary_folder_os.h"
@@ -33,14 +34,33 @@ bool is_abandoned_long_ago(const std::filesystem::path& folder) {
   return FileLock::acquire(mark, std::chrono::milliseconds(0)).ok();
 }
 
+// As std::filesystem::remove_all(), which ends the process when there is no memory for a name. Nobody else has a hand
+// in a private folder, so that nothing changes its kind in between. NOLINTNEXTLINE(misc-no-recursion): as deep as what
+// was written there
+void remove_tree(const std::filesystem::path& folder, std::error_code& error) {
+  std::error_code ignored;
+  for_each_entry(folder, ignored, [](const std::filesystem::path& entry) {
+    std::error_code stays;
+    if (std::filesystem::is_directory(std::filesystem::symlink_status(entry, stays))) {
+      remove_tree(entry, stays);
+    } else {
+      std::filesystem::remove(entry, stays);
+    }
+    return true;
+  });
+  std::filesystem::remove(folder, error);
+}
+
 void remove_abandoned(const std::filesystem::path& place) noexcept {
   try {
     std::error_code error;
-    for (std::filesystem::directory_iterator entry(place, error), end; !error && entry != end; entry.increment(error)) {
-      if (!path_to_utf8(entry->path().filename()).starts_with(kPrefix)) continue;
+    for_each_entry(place, error, [](const std::filesystem::path& entry) {
       std::error_code ignored;
-      if (is_abandoned_long_ago(entry->path())) std::filesystem::remove_all(entry->path(), ignored);
-    }
+      if (path_to_utf8(entry.filename()).starts_with(kPrefix) && is_abandoned_long_ago(entry)) {
+        remove_tree(entry, ignored);
+      }
+      return true;
+    });
   } catch (const std::exception&) {
     // No memory for a name: another time.
   }
@@ -89,7 +109,7 @@ void TemporaryFolder::remove() noexcept {
   mark_.reset();
   try {
     std::error_code error;
-    std::filesystem::remove_all(path_, error);
+    remove_tree(path_, error);
     if (error) return;
   } catch (const std::bad_alloc&) {
     return;  // a later start removes it

@@ -4,9 +4,9 @@
 // the merges of other models) is checked as JSON and not kept. Stateless functions, any thread.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "core/json.h"
 #include "core/result.h"
 #include "embedding/tokenizer/vocabulary.h"
 

@@ -5,10 +5,10 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
+#include "core/json.h"
 #include "core/result.h"
 
 namespace latebind::embedding {
