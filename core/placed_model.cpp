@@ -71,7 +71,7 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates, c
 }
 
 std::shared_ptr<const Attestation> PlacedModel::State::attestation() {
-  Pick picked = pick({});
+  Pick picked = pick({}, For::kQuestion);
   if (picked.attestation) return picked.attestation;
   auto made = std::make_shared<Attestation>();
   // Who would answer is still to be loaded: say so without loading it.
@@ -103,7 +103,7 @@ std::size_t PlacedModel::State::hung_runs() const {
 }
 
 Status PlacedModel::State::prepare() {
-  Pick picked = pick({});
+  Pick picked = pick({}, For::kQuestion);
   if (picked.slot == nullptr) return Status(StatusCode::kNoDevice, fmt::format("no device for {}", model_name_));
   if (!picked.executable) {
     LB_ASSIGN_OR_RETURN(picked.executable, load(*picked.slot, false, {}));

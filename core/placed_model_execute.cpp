@@ -47,7 +47,7 @@ Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span
                                    const RunOptions& options, std::shared_ptr<const Attestation>* answered_by) {
   std::vector<Miss> misses;  // allocates only after a failure
   for (;;) {
-    Pick picked = pick(misses);
+    Pick picked = pick(misses, For::kRequest);
     if (picked.slot == nullptr) return nobody_answered(misses);
     Slot& slot = *picked.slot;
     const Trial trial(*this, picked);
@@ -106,7 +106,7 @@ Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span
 
 // The first candidate that is thought to work and was not tried, or one before it that waits for a request to be tried
 // with; when none is left, the first that rests.
-PlacedModel::State::Pick PlacedModel::State::pick(const std::vector<Miss>& misses) {
+PlacedModel::State::Pick PlacedModel::State::pick(const std::vector<Miss>& misses, For what) {
   const auto usable = [&](const Slot& slot) {
     return !slot.out_of_rotation && std::ranges::find(misses, &slot, &Miss::slot) == misses.end();
   };
@@ -123,7 +123,8 @@ PlacedModel::State::Pick PlacedModel::State::pick(const std::vector<Miss>& misse
     if (!take_first([](const Slot& slot) { return slot.breaker.is_closed() || slot.wants_request; })) {
       (void)take_first([](const Slot&) { return true; });
     }
-    if (pick.trial) pick.slot->wants_request = false;
+    // Only a request tries it.
+    if (pick.trial && what == For::kRequest) pick.slot->wants_request = false;
     if (pick.slot != nullptr && !pick.executable) {
       for (const Slot& slot : slots_) {
         if (&slot == pick.slot) break;

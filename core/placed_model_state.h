@@ -110,7 +110,8 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
     Answer answer = Answer::kNone;  // of kFailed
   };
 
-  Pick pick(const std::vector<Miss>& misses);
+  enum class For { kRequest, kQuestion };
+  Pick pick(const std::vector<Miss>& misses, For what);
   Status run(const Slot& slot, Executable& executable, std::span<const TensorView> inputs,
              std::span<OutputTensor> outputs, const RunOptions& options) const;
   void answered(const Pick& by, std::span<const TensorView> inputs, const std::vector<Miss>& misses);

@@ -5,6 +5,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -25,9 +26,11 @@ class CancellationTest : public ::testing::Test {
     ASSERT_TRUE(made.ok());
     runtime.emplace(*std::move(made));
     std::ofstream(file) << kModel;
+    std::ofstream(weights) << "none";
   }
   void TearDown() override {
     std::filesystem::remove(file);
+    std::filesystem::remove(weights);
     // What was given up is on its way back.
     fake.script("");
     runtime.reset();
@@ -45,7 +48,9 @@ class CancellationTest : public ::testing::Test {
 
   latebind::test::FakeOpenvino fake;
   std::optional<latebind::Runtime> runtime;
-  const std::string file = (std::filesystem::path(testing::TempDir()) / "latebind-cancellation-test.xml").string();
+  const std::filesystem::path folder = testing::TempDir();
+  const std::string file = (folder / "latebind-cancellation-test.xml").string();
+  const std::filesystem::path weights = folder / "latebind-cancellation-test.bin";
 };
 
 TEST_F(CancellationTest, EndsARunThatHangsAndEveryLaterOne) {

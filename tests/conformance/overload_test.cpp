@@ -1,4 +1,4 @@
-// Callers who are in a hurry, on a device that is slow at worst: they go, it stays in charge, and no work is added.
+// Callers who are in a hurry, or wrong, on a device that works: they go, it stays in charge, and no work is added.
 #include <thread>
 #include <vector>
 
@@ -14,7 +14,8 @@ using std::chrono::milliseconds;
 // The device under test first, and another backend's that could take over.
 class Placed {
  public:
-  Placed(const Target& target, const std::shared_ptr<core::Backend>& backend, unsigned requests) {
+  Placed(const Target& target, const std::shared_ptr<core::Backend>& backend, unsigned requests,
+         const OnnxBuilder& model = slow_model()) {
     EXPECT_OK(registry_.add(backend));
     const std::string other = target.backend == "openvino" ? "onnxruntime" : "openvino";
     const auto second = make_test_backend(other);
@@ -28,7 +29,7 @@ class Placed {
     const auto parsed = core::Placement::parse(placement, registry_);
     EXPECT_OK(parsed.status());
     if (!parsed.ok()) return;
-    auto placed = core::Engine(registry_).load(slow_model().model(), *parsed, options);
+    auto placed = core::Engine(registry_).load(model.model(), *parsed, options);
     EXPECT_OK(placed.status());
     if (placed.ok()) model_ = *std::move(placed);
   }
@@ -68,6 +69,28 @@ TEST_P(ConformanceTest, FourteenRunsWithFiveMillisecondsLeaveTheDeviceInCharge) 
   Tensor<float> small{Shape{1, 1}, {1.0F}};
   std::string by;
   EXPECT_OK(placed.ask(small, {}, &by));
+  EXPECT_EQ(by, GetParam().backend + ":" + GetParam().device);
+  EXPECT_FALSE(placed.model()->attestation()->fallback) << placed.model()->attestation()->reason;
+}
+
+TEST_P(ConformanceTest, ARequestThatNoDeviceCanComputeIsTheCallersMistakeAndLeavesThemInCharge) {
+  // As a model of 512 positions that is given 600 tokens.
+  const std::vector<float> positions{1, 2, 3, 4, 5};
+  OnnxBuilder model;
+  model.input("x", ElementType::kF32, {"rows", "length"}).output("y", ElementType::kF32, {"rows", ""});
+  model.constant<float>("positions", ElementType::kF32, {1, 5}, positions).node("Add", {"x", "positions"}, {"y"});
+  Placed placed(GetParam(), backend_, 2, model);
+  ASSERT_NE(placed.model(), nullptr);
+  Tensor<float> right{Shape{1, 5}, {1, 1, 1, 1, 1}};
+  Tensor<float> wrong{Shape{1, 3}, {1, 1, 1}};
+  EXPECT_OK(placed.ask(right, {}));
+  for (int i = 0; i < 3; ++i) {
+    const auto status = placed.ask(wrong, {});
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << status.to_string();
+    EXPECT_NE(status.vendor_text(), "") << status.to_string();
+  }
+  std::string by;
+  EXPECT_OK(placed.ask(right, {}, &by));
   EXPECT_EQ(by, GetParam().backend + ":" + GetParam().device);
   EXPECT_FALSE(placed.model()->attestation()->fallback) << placed.model()->attestation()->reason;
 }

@@ -17,6 +17,7 @@ std::atomic<bool> g_armed{false};
 std::atomic<std::uint64_t> g_left{0};
 std::atomic<bool> g_from_then_on{false};
 std::atomic<bool> g_refused{false};
+thread_local int t_spared = 0;
 
 bool in_fake_library() {
   std::array<void*, 64> frames{};
@@ -29,7 +30,7 @@ bool in_fake_library() {
 }
 
 bool is_refused() {
-  if (!g_armed.load(std::memory_order_relaxed)) return false;
+  if (!g_armed.load(std::memory_order_relaxed) || t_spared > 0) return false;
   // What was let through for a fake leaves the next one to be refused.
   if (g_left.load() > 1) {
     if (g_left.fetch_sub(1) > 1) return false;
@@ -63,6 +64,19 @@ void refuse_allocation(std::uint64_t n, Refusal refusal) {
   g_refused = false;
   g_from_then_on = refusal == Refusal::kFromThenOn;
   g_armed = true;
+}
+
+Spared::Spared() {
+  ++t_spared;
+}
+Spared::~Spared() {
+  --t_spared;
+}
+Spared::Pause::Pause() {
+  --t_spared;
+}
+Spared::Pause::~Pause() {
+  ++t_spared;
 }
 
 bool stop_refusing() {

@@ -14,6 +14,24 @@ enum class Refusal {
 // Counts from now on, on all threads, and refuses the n-th, from 1.
 void refuse_allocation(std::uint64_t n, Refusal refusal);
 
+// While one lives, its thread is neither counted nor refused: for what tests do themselves.
+class Spared {
+ public:
+  Spared();
+  Spared(const Spared&) = delete;
+  Spared& operator=(const Spared&) = delete;
+  ~Spared();
+
+  // And while one of these lives, it is again.
+  class Pause {
+   public:
+    Pause();
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+    ~Pause();
+  };
+};
+
 // No more. True when one was refused.
 bool stop_refusing();
 
