@@ -29,8 +29,6 @@ class CancellationTest : public ::testing::Test {
     std::ofstream(weights) << "none";
   }
   void TearDown() override {
-    std::filesystem::remove(file);
-    std::filesystem::remove(weights);
     // What was given up is on its way back.
     fake.script("");
     runtime.reset();
@@ -48,7 +46,7 @@ class CancellationTest : public ::testing::Test {
 
   latebind::test::FakeOpenvino fake;
   std::optional<latebind::Runtime> runtime;
-  const std::filesystem::path folder = testing::TempDir();
+  const std::filesystem::path folder = fake.folder();  // of this test alone
   const std::string file = (folder / "latebind-cancellation-test.xml").string();
   const std::filesystem::path weights = folder / "latebind-cancellation-test.bin";
 };

@@ -142,7 +142,8 @@ def test_a_host_that_ignores_the_end_of_children_waits_for_none(tmp_path):
                           preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
     assert done.returncode == 0, done.stderr
     assert "did not end in time" not in done.stdout + done.stderr
-    assert "onnxruntime:QNN" in done.stdout
+    # It was tried, and its answer was heard.
+    assert "QNN.v73" in done.stdout
     assert time.monotonic() - begin < 50
     shutil.rmtree(tmp_path / "latebind")
     done = subprocess.run(
