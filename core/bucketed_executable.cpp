@@ -88,6 +88,7 @@ struct Buckets : std::enable_shared_from_this<Buckets> {
 
   // Takes as long as the vendor does.
   Result<std::shared_ptr<Executable>> make(Bucket& bucket) {
+    const LogHold hold;
     const std::lock_guard loading(bucket.loading);
     if (auto found = known(bucket); !found.ok() || *found != nullptr) return found;  // another thread was faster
     auto made = load(Shape{static_cast<std::int64_t>(rows), static_cast<std::int64_t>(bucket.length)});

@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "latebind/latebind.h"
@@ -70,6 +71,40 @@ TEST_F(EmbedderInterfaceTest, AVectorThatIsNotFiniteIsRefusedByTheTextsPosition)
   // Nobody is blamed: the next text is computed as ever.
   fake.script(kEncoder);
   EXPECT_EQ(embed({"a"}), LB_OK) << last_message();
+}
+
+// A fixed length is compiled under a lock of its own when a text first needs it.
+TEST_F(EmbedderInterfaceTest, WhoIsToldThatAFixedLengthFailedMayAskForItAgain) {
+  lb_embedder_destroy(std::exchange(embedder, nullptr));
+  auto options = LB_INIT(lb_embedder_options);
+  const std::size_t length = 8;
+  options.shapes = "static";
+  options.fixed_lengths = &length;
+  options.fixed_length_count = 1;
+  const std::string folder = std::string(LATEBIND_SOURCE_DIR) + "/tests/data/tiny-bert/f32";
+  ASSERT_EQ(lb_embedder_open(runtime, folder.c_str(), &options, &embedder), LB_OK) << last_message();
+  fake.script(std::string(kEncoder) + "fail-compile-shape 1,20 -1 no room for 20\n");
+  const std::string_view text = "the cat sat on the mat and the dog ran";
+  struct Asker {
+    lb_embedder* embedder;
+    std::string_view text;
+    int told = 0;
+    lb_code code = LB_OK;
+  } asker{embedder, text};
+  lb_set_log(
+      [](void* context, std::int32_t, const char*) {
+        auto& self = *static_cast<Asker*>(context);
+        ++self.told;
+        const lb_text again{self.text.data(), self.text.size()};
+        std::array<float, 32> vector{};
+        self.code = lb_embedder_embed(self.embedder, &again, 1, vector.data(), vector.size(), nullptr);
+      },
+      &asker, LB_LOG_WARNING);
+  EXPECT_NE(embed({text}), LB_OK);
+  lb_set_log(nullptr, nullptr, 0);
+  EXPECT_GT(asker.told, 0);
+  EXPECT_NE(asker.code, LB_OK);
+  EXPECT_EQ(embed({"a cat"}), LB_OK) << last_message();
 }
 
 }  // namespace
