@@ -59,7 +59,8 @@ TEST_P(ConformanceTest, FourteenRunsWithFiveMillisecondsLeaveTheDeviceInCharge) 
     EXPECT_TRUE(status.code() == StatusCode::kDeadlineExceeded || status.code() == StatusCode::kBusy)
         << status.to_string();
     if (status.code() == StatusCode::kBusy) ++busy;
-    EXPECT_LE(placed.model()->hung_runs(), 2U) << "no work is added";
+    // Two at work, and two that have just let go of their places and are still counted.
+    EXPECT_LE(placed.model()->hung_runs(), 4U) << "no work is added";
   }
   // Where a run stops when it is told to, its place may be free again.
   if (is("openvino")) {
@@ -112,7 +113,7 @@ TEST_P(ConformanceTest, ManyWhoAreInAHurryAreAnsweredInTimeOrToldSo) {
   }
   for (std::thread& thread : threads)
     thread.join();
-  EXPECT_LE(placed.model()->hung_runs(), 2U);
+  EXPECT_LE(placed.model()->hung_runs(), 4U);
   EXPECT_FALSE(placed.model()->attestation()->fallback) << placed.model()->attestation()->reason;
 }
 
