@@ -189,7 +189,7 @@ TEST(EmbedStreamTest, AFailedRunEndsTheStream) {
   std::atomic<int> runs = 0;
   ToyScript script;
   script.on_run = [&](const core::TensorView&) {
-    return ++runs == 5 ? Status(StatusCode::kDeviceFailed, "the device is gone") : Status();
+    return ++runs >= 5 ? Status(StatusCode::kDeviceFailed, "the device is gone") : Status();
   };
   const auto pipeline = pipeline_of(std::move(script));
   Delivered delivered;
