@@ -25,7 +25,7 @@ class CancellationTest : public ::testing::Test {
     auto made = latebind::Runtime::create(fake.file().string(), "/nonexistent");
     ASSERT_TRUE(made.ok());
     runtime.emplace(*std::move(made));
-    std::ofstream(file) << kModel;
+    std::ofstream(file, std::ios::binary) << kModel;
     std::ofstream(weights) << "none";
   }
   void TearDown() override {

@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <latch>
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "tests/support/latch.h"
 
 namespace latebind::core {
 namespace {
@@ -60,12 +62,12 @@ TEST_F(LogTest, ManyThreadsMayLogWhileTheSinkChanges) {
 }
 
 TEST_F(LogTest, ASinkThatHasBeenReplacedIsNotRunningAnyMore) {
-  std::latch entered(1);
-  std::atomic<bool> go = false;
+  test::Latch entered(1);
+  test::Latch go(1);
   std::atomic<bool> left = false;
   auto slow = [&](LogLevel, std::string_view) {
     entered.count_down();
-    go.wait(false);
+    go.wait();
     left = true;
   };
   set_log_sink(LogSink::to(slow));
@@ -78,8 +80,7 @@ TEST_F(LogTest, ASinkThatHasBeenReplacedIsNotRunningAnyMore) {
   });
   while (log_enabled(LogLevel::kError))  // until the setter waits
     std::this_thread::yield();
-  go = true;
-  go.notify_all();
+  go.count_down();
   setter.join();
   speaker.join();
   EXPECT_TRUE(left_before);
@@ -169,13 +170,14 @@ TEST_F(LogTest, LinesOfAVendorComeOnAThreadOfOurs) {
 
 TEST_F(LogTest, ASinkThatIsStuckHoldsUpSoManyThreadsAndTheRestIsCounted) {
   struct Stuck {
-    std::latch entered{static_cast<std::ptrdiff_t>(kSinkCallsMax)};
-    std::atomic<bool> go = false;
-    Kept kept;  // after `go`
+    test::Latch entered{static_cast<std::ptrdiff_t>(kSinkCallsMax)};
+    test::Latch go{1};
+    std::atomic<bool> gone = false;
+    Kept kept;  // after `gone`
     void operator()(LogLevel level, std::string_view text) {
-      if (go) return kept(level, text);
+      if (gone) return kept(level, text);
       entered.count_down();
-      go.wait(false);
+      go.wait();
     }
   } stuck;
   set_log_sink(LogSink::to(stuck));
@@ -185,8 +187,8 @@ TEST_F(LogTest, ASinkThatIsStuckHoldsUpSoManyThreadsAndTheRestIsCounted) {
   stuck.entered.wait();
   for (int i = 0; i < 1000; ++i)
     log(LogLevel::kInfo, "more");
-  stuck.go = true;
-  stuck.go.notify_all();
+  stuck.gone = true;
+  stuck.go.count_down();
   for (std::thread& thread : threads)
     thread.join();
   log(LogLevel::kInfo, "again");
