@@ -225,7 +225,13 @@ class CachedFileTest : public CachedLoadTest {
     return bytes.append(size, 'x');
   }
   // In place, and until the system shows it: its clock for files may stand for some milliseconds.
-  void write(const std::string& head) const { write(file, content(head)); }
+  void write(const std::string& head) const { write_at_a_second(file, head); }
+  // With a time of whole seconds, which every system can set again.
+  static void write_at_a_second(const std::filesystem::path& place, const std::string& head) {
+    write(place, content(head));
+    const auto time = std::filesystem::last_write_time(place);
+    std::filesystem::last_write_time(place, std::chrono::floor<std::chrono::seconds>(time));
+  }
   static void write(const std::filesystem::path& place, const std::string& bytes) {
     const auto before = platform::file_identity(place);
     do {
@@ -243,7 +249,7 @@ class CachedFileTest : public CachedLoadTest {
   }
   void replace(const std::string& head) const {
     const auto other = folder->path() / "other.onnx";
-    write(other, content(head));
+    write_at_a_second(other, head);
     std::filesystem::rename(other, file);
   }
   Model opened() const {
