@@ -212,9 +212,11 @@ Result<std::shared_ptr<PlacedModel>> PlacedModel::place(std::string model_name, 
                                                         bool strict, const FailoverOptions& options,
                                                         const Cancellation& cancellation) {
   auto state = std::make_shared<State>(std::move(model_name), placement.text(), std::move(load), strict, options);
+  // From here on it ends the prober, however this ends: that thread keeps the state alive.
+  std::shared_ptr<PlacedModel> model(new PlacedModel(state));
   LB_RETURN_IF_ERROR(state->place(std::move(candidates), cancellation));
   if (options.warm_standby && !strict) state->start_standby();
-  return std::shared_ptr<PlacedModel>(new PlacedModel(std::move(state)));
+  return model;
 }
 
 std::span<const TensorInfo> PlacedModel::inputs() const {
