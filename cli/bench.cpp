@@ -25,7 +25,7 @@ using Clock = std::chrono::steady_clock;
 // All texts are held at once, so that there is a limit to them.
 constexpr std::size_t kTextBytesMax = std::size_t{256} << 20;
 
-struct Options {
+struct BenchArguments {
   EmbedderOptions embedder{};
   TextSource source{};
   std::size_t repeat = 2;
@@ -35,7 +35,7 @@ struct Options {
 };
 
 // For the parts that the compile cache has no share in.
-Result<Runtime> runtime_without_cache(const Options& options, core::PerformanceHint hint) {
+Result<Runtime> runtime_without_cache(const BenchArguments& options, core::PerformanceHint hint) {
   LB_ASSIGN_OR_RETURN(Runtime runtime, Runtime::make(options.embedder.runtime, hint));
   runtime.load.cache = nullptr;
   return runtime;
@@ -57,7 +57,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-Result<std::vector<std::string>> read_texts(const Options& options) {
+Result<std::vector<std::string>> read_texts(const BenchArguments& options) {
   LB_ASSIGN_OR_RETURN(auto reader, TextReader::open(options.source));
   std::vector<std::string> texts;
   std::size_t bytes = 0;
@@ -78,7 +78,7 @@ Result<std::vector<std::string>> read_texts(const Options& options) {
 }
 
 // Passes over all texts; the best one counts.
-Status measure_throughput(const Options& options, std::span<const std::string_view> texts, Figures& figures) {
+Status measure_throughput(const BenchArguments& options, std::span<const std::string_view> texts, Figures& figures) {
   LB_ASSIGN_OR_RETURN(const Runtime runtime, runtime_without_cache(options, core::PerformanceHint::kThroughput));
   auto start = Clock::now();
   LB_ASSIGN_OR_RETURN(const auto embedder, open_embedder(options.embedder, runtime));
@@ -103,7 +103,7 @@ Status measure_throughput(const Options& options, std::span<const std::string_vi
 }
 
 // Single texts, one after the other, from all over the file. Each is run once before it is timed.
-Status measure_latency(const Options& options, std::span<const std::string_view> texts, Figures& figures) {
+Status measure_latency(const BenchArguments& options, std::span<const std::string_view> texts, Figures& figures) {
   const std::size_t count = std::min(options.singles, texts.size());
   if (count == 0) return {};
   LB_ASSIGN_OR_RETURN(const Runtime runtime, runtime_without_cache(options, core::PerformanceHint::kLatency));
@@ -121,7 +121,7 @@ Status measure_latency(const Options& options, std::span<const std::string_view>
 
 // From nothing to the first vector, in this process, whose vendor libraries are open already: the best of three starts
 // without the compile cache, and of three with it.
-Status measure_starts(const Options& options, std::string_view text, Figures& figures) {
+Status measure_starts(const BenchArguments& options, std::string_view text, Figures& figures) {
   constexpr int kStarts = 3;
   bool has_cache = false;
   const auto start = [&](bool cached, double& best_ms) -> Status {
@@ -145,7 +145,7 @@ Status measure_starts(const Options& options, std::string_view text, Figures& fi
   return {};
 }
 
-std::string report(const Options& options, const Figures& figures) {
+std::string report(const BenchArguments& options, const Figures& figures) {
   const double texts_per_s = static_cast<double>(figures.stats.texts) / figures.seconds;
   const double tokens_per_s = static_cast<double>(figures.stats.tokens) / figures.seconds;
   const double p50 = percentile(figures.single_ms, 0.50);
@@ -189,7 +189,7 @@ std::string report(const Options& options, const Figures& figures) {
   return to_text(json);
 }
 
-Exit bench_embed(Options options) {
+Exit bench_embed(BenchArguments options) {
   // Once more below, for each part; here for the mistakes of the command line.
   const auto checked = Runtime::make(options.embedder.runtime, core::PerformanceHint::kLatency);
   if (!checked.ok()) return misuse("bench embed", checked.status().message());
@@ -213,7 +213,7 @@ Exit bench_embed(Options options) {
 }
 
 void add_bench_embed(CLI::App& bench, Action& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchArguments>();
   CLI::App& app = *bench.add_subcommand("embed", "Measures how fast texts become vectors.");
   options->embedder.add_to(app);
   add_text_source(app, options->source);

@@ -11,6 +11,7 @@
 #include "cli/json_text.h"
 #include "cli/parser.h"
 #include "cli/setting_flags.h"
+#include "cli/units.h"
 #include "core/compile_store.h"
 #include "core/platform/folders.h"
 
@@ -20,7 +21,7 @@ namespace {
 using core::CompileStore;
 using core::Result;
 
-struct Options {
+struct CacheArguments {
   SettingFlags flags{};
   bool json = false;
 
@@ -31,14 +32,10 @@ struct Options {
   }
 };
 
-Result<std::unique_ptr<CompileStore>> open_store(const Options& options) {
+Result<std::unique_ptr<CompileStore>> open_store(const CacheArguments& options) {
   LB_ASSIGN_OR_RETURN(const auto settings, options.flags.effective());
   LB_ASSIGN_OR_RETURN(auto folder, api::compile_cache_folder(settings.values()));
   return std::make_unique<CompileStore>(std::move(folder), settings.values().cache_bytes_max);
-}
-
-double mebibytes(std::uint64_t bytes) {
-  return static_cast<double>(bytes) / (1 << 20);
 }
 
 // "2026-11-21T13:05:09Z"
@@ -77,7 +74,7 @@ std::string to_line(const CompileStore::Entry& entry) {
                      one_line(entry.precision));
 }
 
-Exit list(const Options& options) {
+Exit list(const CacheArguments& options) {
   const auto store = open_store(options);
   if (!store.ok()) return fail(store.status());
   const auto entries = (*store)->list();
@@ -99,7 +96,7 @@ Exit list(const Options& options) {
   return printed.ok() ? Exit::kGood : fail(printed);
 }
 
-Exit clear(const Options& options) {
+Exit clear(const CacheArguments& options) {
   const auto store = open_store(options);
   if (!store.ok()) return fail(store.status());
   const auto freed = (*store)->clear();
@@ -113,7 +110,7 @@ Exit clear(const Options& options) {
   return printed.ok() ? Exit::kGood : fail(printed);
 }
 
-Exit verify(const Options& options) {
+Exit verify(const CacheArguments& options) {
   const auto store = open_store(options);
   if (!store.ok()) return fail(store.status());
   const auto entries = (*store)->list();
@@ -139,8 +136,8 @@ Exit verify(const Options& options) {
 }
 
 void add_one(CLI::App& cache, Action& chosen, const std::string& name, const std::string& what,
-             const std::string& json_help, Exit (*run)(const Options&)) {
-  auto options = std::make_shared<Options>();
+             const std::string& json_help, Exit (*run)(const CacheArguments&)) {
+  auto options = std::make_shared<CacheArguments>();
   CLI::App& app = *cache.add_subcommand(name, what);
   options->add_to(app, json_help);
   app.callback([options, run, &chosen] { chosen = [options, run] { return run(*options); }; });

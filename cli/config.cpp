@@ -13,7 +13,7 @@
 namespace latebind::cli {
 namespace {
 
-struct Options {
+struct ConfigArguments {
   SettingFlags flags{};
   bool json = false;
   bool reference = false;
@@ -73,7 +73,7 @@ std::string reference() {
   return text;
 }
 
-Exit config(const Options& options) {
+Exit config(const ConfigArguments& options) {
   if (options.reference) {
     const auto printed = print(reference());
     return printed.ok() ? Exit::kGood : fail(printed);
@@ -87,7 +87,7 @@ Exit config(const Options& options) {
 }  // namespace
 
 void add_config(CLI::App& program, Action& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ConfigArguments>();
   CLI::App& app = *program.add_subcommand("config", "Shows what is configured, and where each value came from.");
   app.add_flag("--json", options->json, "Prints {settings: [{key, value, origin}]}.");
   app.add_flag("--reference", options->reference, "Prints what docs/configuration.md says of every setting.");

@@ -13,7 +13,7 @@
 namespace latebind::cli {
 namespace {
 
-struct Options {
+struct DevicesArguments {
   SettingFlags flags{};
   bool json = false;
   bool explain = false;
@@ -135,7 +135,7 @@ void add_virtual(const core::Registry& registry, std::vector<core::BackendReport
   }
 }
 
-Exit devices(const Options& options) {
+Exit devices(const DevicesArguments& options) {
   const auto settings = options.flags.effective();
   if (!settings.ok()) return misuse("devices", settings.status().message());
   const core::Registry registry = api::make_registry(api::backend_paths(*settings));
@@ -162,7 +162,7 @@ Exit devices(const Options& options) {
 }  // namespace
 
 void add_devices(CLI::App& program, Action& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DevicesArguments>();
   CLI::App& app = *program.add_subcommand("devices", "Lists the devices that are there.");
   app.add_flag("--json", options->json,
                "Prints {version, devices: [{id, backend, name, kind, full_name, runtime_version, "

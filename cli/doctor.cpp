@@ -19,7 +19,7 @@
 namespace latebind::cli {
 namespace {
 
-struct Options {
+struct DoctorArguments {
   SettingFlags flags{};
   bool json = false;
 };
@@ -181,7 +181,7 @@ std::string for_programs(const Findings& findings) {
   return to_text(json);
 }
 
-Exit doctor(const Options& options) {
+Exit doctor(const DoctorArguments& options) {
   const auto settings = options.flags.effective();
   if (!settings.ok()) return misuse("doctor", settings.status().message());
   const core::Registry registry = api::make_registry(api::backend_paths(*settings));
@@ -194,7 +194,7 @@ Exit doctor(const Options& options) {
 }  // namespace
 
 void add_doctor(CLI::App& program, Action& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DoctorArguments>();
   CLI::App& app = *program.add_subcommand("doctor", "Says what works here, and what to type to mend the rest.");
   app.add_flag(
       "--json", options->json,

@@ -17,7 +17,7 @@ namespace {
 using core::Result;
 using core::Status;
 
-struct Options {
+struct EmbedArguments {
   EmbedderOptions embedder{};
   TextSource source{};
   VectorFormat format = VectorFormat::kJsonl;
@@ -36,8 +36,8 @@ Status push_all(TextReader& reader, embedding::EmbedStream& stream, std::deque<s
   }
 }
 
-Result<embedding::EmbedStats> embed_all(const Options& options, TextReader& reader, const embedding::Embedder& embedder,
-                                        VectorWriter& writer) {
+Result<embedding::EmbedStats> embed_all(const EmbedArguments& options, TextReader& reader,
+                                        const embedding::Embedder& embedder, VectorWriter& writer) {
   Progress progress(reader.total_bytes(), options.quiet);
   // Bytes of the texts that are in the stream, so that progress counts what is done and not what is read.
   std::deque<std::uint64_t> pending;
@@ -57,7 +57,7 @@ Result<embedding::EmbedStats> embed_all(const Options& options, TextReader& read
   return stream.stats();
 }
 
-Exit embed(const Options& options) {
+Exit embed(const EmbedArguments& options) {
   const auto runtime = Runtime::make(options.embedder.runtime, core::PerformanceHint::kThroughput);
   if (!runtime.ok()) return misuse("embed", runtime.status().message());
   // What can fail cheaply fails before the model is loaded.
@@ -85,7 +85,7 @@ Exit embed(const Options& options) {
 }  // namespace
 
 void add_embed(CLI::App& program, Action& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<EmbedArguments>();
   CLI::App& app = *program.add_subcommand("embed", "Turns texts into vectors, in input order.");
   options->embedder.add_to(app);
   add_text_source(app, options->source);

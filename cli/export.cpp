@@ -13,13 +13,13 @@
 namespace latebind::cli {
 namespace {
 
-struct Options {
+struct ExportArguments {
   std::string model;
   std::string output;
   bool hidden_states = false;
 };
 
-Exit export_model(const Options& options) {
+Exit export_model(const ExportArguments& options) {
   const auto place = model_folder(options.model);
   if (!place.ok()) return fail(place.status());
   const auto folder = embedding::ModelFolder::open(*place);
@@ -34,7 +34,7 @@ Exit export_model(const Options& options) {
 }  // namespace
 
 void add_export(CLI::App& program, Action& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExportArguments>();
   CLI::App& app = *program.add_subcommand("export", "Writes the graph that we build as an ONNX file.");
   add_model(app, options->model, "A sentence-transformers model with model.safetensors");
   add_text(app, "-o,--output", options->output, "FILE.onnx", "File to write; it appears only when it is complete.")

@@ -13,6 +13,7 @@
 #include "cli/json_text.h"
 #include "cli/parser.h"
 #include "cli/runtime_options.h"
+#include "cli/units.h"
 #include "core/bundle/choose.h"
 #include "core/bundle/compile.h"
 #include "core/bundle/package.h"
@@ -28,7 +29,7 @@ using core::PackageReport;
 using core::Result;
 using core::Variant;
 
-struct Options {
+struct InspectArguments {
   std::string place;
   bool json = false;
   bool verify = false;
@@ -52,10 +53,6 @@ Amount amount_below(const Files& files, const std::string& folder) {
     amount.bytes += file.size;
   }
   return amount;
-}
-
-double mebibytes(std::uint64_t bytes) {
-  return static_cast<double>(bytes) / (1 << 20);
 }
 
 // "1x32, 1x128", "dynamic", or "" when nothing is known.
@@ -261,13 +258,13 @@ Json to_json(const std::vector<Decision>& decisions) {
 }
 
 // Prints the text, or the JSON when that is wanted.
-Exit finish(const Options& options, const std::string& text, const Json& json, Exit exit = Exit::kGood) {
+Exit finish(const InspectArguments& options, const std::string& text, const Json& json, Exit exit = Exit::kGood) {
   const auto printed = print(options.json ? to_text(json) : text);
   return printed.ok() ? exit : fail(printed);
 }
 
 // The bundle that is there or in the program; nothing when the program has none.
-Result<std::optional<Package>> open_package(const Options& options, const std::filesystem::path& place,
+Result<std::optional<Package>> open_package(const InspectArguments& options, const std::filesystem::path& place,
                                             const std::optional<OpenedPte>& program) {
   const core::PackageOptions how{.installed = options.installed ? core::InstalledLayout::kAllowed
                                                                 : core::InstalledLayout::kRefused};
@@ -288,7 +285,7 @@ Result<std::optional<Package>> open_package(const Options& options, const std::f
   return std::optional(std::move(package));
 }
 
-Exit inspect_package(const Options& options, const std::optional<Runtime>& runtime,
+Exit inspect_package(const InspectArguments& options, const std::optional<Runtime>& runtime,
                      const std::optional<OpenedPte>& program, const Package& package) {
   const auto files = package.files().list();
   if (!files.ok()) return fail(files.status());
@@ -323,7 +320,7 @@ Exit inspect_package(const Options& options, const std::optional<Runtime>& runti
   return finish(options, text, Json(), exit);
 }
 
-Exit inspect(const Options& options) {
+Exit inspect(const InspectArguments& options) {
   std::optional<Runtime> runtime;
   if (options.explain) {
     auto made = Runtime::make(options.runtime, core::PerformanceHint::kThroughput);
@@ -346,7 +343,7 @@ Exit inspect(const Options& options) {
 }  // namespace
 
 void add_inspect(CLI::App& program, Action& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InspectArguments>();
   CLI::App& app = *program.add_subcommand(
       "inspect", "Shows what is in a bundle or in a program of ExecuTorch (.pte), and checks it.");
   app.add_option("PATH", options->place, "A bundle: a file, or a folder with manifest.json; or a .pte.")

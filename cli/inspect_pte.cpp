@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cli/messages.h"
+#include "cli/units.h"
 #include "core/onnx_structure.h"
 #include "core/platform/folders.h"
 
@@ -30,10 +31,6 @@ constexpr std::size_t kBlobHead = 512;
 
 std::string_view view_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-double mebibytes(std::uint64_t bytes) {
-  return static_cast<double>(bytes) / (1 << 20);
 }
 
 std::string_view word_of(Dynamism dynamism) {

@@ -11,7 +11,7 @@
 namespace latebind::cli {
 namespace {
 
-struct Options {
+struct ProbeProviderArguments {
   std::string first{};
   std::string second{};
 };
@@ -26,7 +26,7 @@ Exit say(const std::string& line) {
 }  // namespace
 
 void add_probe_provider(CLI::App& program, Action& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ProbeProviderArguments>();
   CLI::App& probe = *program.add_subcommand("probe-provider", "Registers a plugin provider and asks for its devices.");
   probe.group("");
   probe.add_option("onnxruntime", options->first)->required();

@@ -14,7 +14,7 @@ namespace {
 
 namespace hub = embedding::hub;
 
-struct Options {
+struct PullArguments {
   std::string model;
   bool json = false;
   bool quiet = false;
@@ -38,7 +38,7 @@ std::string report(const hub::ModelName& name, const hub::Snapshot& snapshot) {
   return to_text(json);
 }
 
-Exit pull(const Options& options) {
+Exit pull(const PullArguments& options) {
   const auto name = hub::ModelName::parse(options.model);
   if (!name.ok()) return misuse("pull", name.status().message());
   const auto snapshot = load_by_name(*name, options.quiet);
@@ -50,7 +50,7 @@ Exit pull(const Options& options) {
 }  // namespace
 
 void add_pull(CLI::App& program, Action& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PullArguments>();
   CLI::App& app = *program.add_subcommand("pull", "Loads a model from the hub, by its name.");
   add_text(app, "MODEL", options->model, "ORG/NAME[@REVISION]",
            "The model, and which branch, tag or commit of it (default: main).")

@@ -26,7 +26,7 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-struct Options {
+struct RunArguments {
   RuntimeOptions runtime{};
   std::string model;
   core::PerformanceHint hint = core::PerformanceHint::kLatency;
@@ -55,7 +55,7 @@ double ms_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-Result<Outcome> run_model(const Options& options, const Runtime& runtime) {
+Result<Outcome> run_model(const RunArguments& options, const Runtime& runtime) {
   Outcome outcome;
   LB_ASSIGN_OR_RETURN(const auto model, core::open_model(platform::path_from_utf8(options.model)));
   auto start = std::chrono::steady_clock::now();
@@ -112,7 +112,7 @@ Status write_outputs(const std::string& folder, std::vector<Output>& outputs) {
   return {};
 }
 
-std::string for_people(const Options& options, const Outcome& outcome) {
+std::string for_people(const RunArguments& options, const Outcome& outcome) {
   std::string text =
       fmt::format("model   {}\ndevice  {}\n", one_line(options.model), one_line(describe(outcome.attestation->active)));
   for (const RunInput& input : outcome.inputs) {
@@ -133,7 +133,7 @@ std::string for_people(const Options& options, const Outcome& outcome) {
   return text;
 }
 
-std::string for_programs(const Options& options, const Outcome& outcome) {
+std::string for_programs(const RunArguments& options, const Outcome& outcome) {
   const auto& active = outcome.attestation->active;
   Json json;
   json["model"] = options.model;
@@ -171,7 +171,7 @@ std::string for_programs(const Options& options, const Outcome& outcome) {
   return to_text(json);
 }
 
-Exit run(const Options& options) {
+Exit run(const RunArguments& options) {
   for (const auto& wishes : {options.inputs.files, options.inputs.shapes}) {
     for (const std::string& wish : wishes) {
       if (wish.find('=') == std::string::npos) {
@@ -196,7 +196,7 @@ Exit run(const Options& options) {
 }  // namespace
 
 void add_run(CLI::App& program, Action& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunArguments>();
   CLI::App& app = *program.add_subcommand("run", "Runs any ONNX or OpenVINO IR model.");
   add_text(app, "--model", options->model, "FILE",
            "The model: ONNX (.onnx), or OpenVINO IR (.xml with its .bin beside it).")

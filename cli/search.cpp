@@ -21,7 +21,7 @@ namespace {
 using core::Result;
 using core::Status;
 
-struct Options {
+struct SearchArguments {
   EmbedderOptions embedder{};
   TextSource source{};
   std::string query;
@@ -35,7 +35,7 @@ struct Found {
   embedding::EmbedStats stats;
 };
 
-Result<Found> find(const Options& options, TextReader& reader, const embedding::Embedder& embedder) {
+Result<Found> find(const SearchArguments& options, TextReader& reader, const embedding::Embedder& embedder) {
   std::vector<float> query(embedder.dimension());
   const std::string_view texts[] = {options.query};
   auto query_stats = embedder.embed(texts, query);
@@ -84,7 +84,7 @@ std::string for_people(const std::vector<Match>& matches) {
   return text;
 }
 
-std::string for_programs(const Options& options, const std::vector<Match>& matches,
+std::string for_programs(const SearchArguments& options, const std::vector<Match>& matches,
                          const core::Attestation& attestation) {
   const auto& active = attestation.active;
   Json json;
@@ -105,7 +105,7 @@ std::string for_programs(const Options& options, const std::vector<Match>& match
   return to_text(json);
 }
 
-Exit search(const Options& options) {
+Exit search(const SearchArguments& options) {
   const auto runtime = Runtime::make(options.embedder.runtime, core::PerformanceHint::kThroughput);
   if (!runtime.ok()) return misuse("search", runtime.status().message());
   if (find_invalid_utf8(options.query)) return misuse("search", "--query is not UTF-8");
@@ -129,7 +129,7 @@ Exit search(const Options& options) {
 }  // namespace
 
 void add_search(CLI::App& program, Action& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SearchArguments>();
   CLI::App& app = *program.add_subcommand("search", "Finds the lines of a file nearest to a query.");
   add_text(app, "--query", options->query, "TEXT", "What to look for.")->required();
   add_integer(app, "-k", options->count, 1, 1000, "Number of lines to show, 1 to 1000 (default 5).");

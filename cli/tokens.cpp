@@ -24,7 +24,7 @@ using embedding::Tokenizer;
 
 constexpr std::int64_t kTokensMax = 1 << 20;
 
-struct Options {
+struct TokensArguments {
   std::string model;
   TextSource source{};
   std::size_t max_tokens = 0;
@@ -46,7 +46,7 @@ Status print_all(const Tokenizer& tokenizer, std::size_t max_tokens, TextReader&
   }
 }
 
-Exit tokens(const Options& options) {
+Exit tokens(const TokensArguments& options) {
   auto reader = TextReader::open(options.source);
   if (!reader.ok()) return fail(reader.status());
   const auto place = model_folder(options.model);
@@ -66,7 +66,7 @@ Exit tokens(const Options& options) {
 }  // namespace
 
 void add_tokens(CLI::App& program, Action& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TokensArguments>();
   CLI::App& app = *program.add_subcommand("tokens", "Prints the ids of texts, a line for each.");
   add_model(app, options->model, "A sentence-transformers model");
   add_text_source(app, options->source);

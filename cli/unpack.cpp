@@ -12,12 +12,12 @@
 namespace latebind::cli {
 namespace {
 
-struct Options {
+struct UnpackArguments {
   std::string place;
   std::string output;
 };
 
-Exit unpack(const Options& options) {
+Exit unpack(const UnpackArguments& options) {
   const auto package = core::Package::open(platform::path_from_utf8(options.place));
   if (!package.ok()) return fail(package.status());
   // Also what a ZIP's own sums do not tell: each file is the one that the manifest means.
@@ -33,7 +33,7 @@ Exit unpack(const Options& options) {
 }  // namespace
 
 void add_unpack(CLI::App& program, Action& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<UnpackArguments>();
   CLI::App& app = *program.add_subcommand("unpack", "Writes a bundle as a folder.");
   app.add_option("PATH", options->place, "A bundle: a file, or a folder with manifest.json.")->required()->expected(1);
   add_text(app, "-o,--output", options->output, "FOLDER",

@@ -15,7 +15,7 @@
 namespace latebind::cli {
 namespace {
 
-struct Options {
+struct WarmArguments {
   EmbedderOptions embedder{};
   bool json = false;
 };
@@ -29,7 +29,7 @@ struct Outcome {
 
 // On this device alone: another one that stands in would compile nothing for it. It is ready when a second opening
 // finds it in the cache, as a later start will.
-Outcome warm_one(const Options& options, const Runtime& configured, const std::string& device) {
+Outcome warm_one(const WarmArguments& options, const Runtime& configured, const std::string& device) {
   const auto start = std::chrono::steady_clock::now();
   Outcome outcome;
   outcome.device = device;
@@ -80,7 +80,7 @@ std::string for_programs(const std::vector<Outcome>& outcomes) {
   return to_text(json);
 }
 
-Exit warm(Options options) {
+Exit warm(WarmArguments options) {
   // As `latebind embed` loads it: what is compiled depends on it.
   const auto runtime = Runtime::make(options.embedder.runtime, core::PerformanceHint::kThroughput);
   if (!runtime.ok()) return misuse("warm", runtime.status().message());
@@ -119,7 +119,7 @@ Exit warm(Options options) {
 }  // namespace
 
 void add_warm(CLI::App& program, Action& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<WarmArguments>();
   CLI::App& app =
       *program.add_subcommand("warm", "Compiles a model for every device of the placement, and keeps the result.");
   options->embedder.add_to(app);

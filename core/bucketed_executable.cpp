@@ -19,7 +19,7 @@ namespace latebind::core {
 namespace {
 
 // How long destruction waits for a bucket that is being compiled in the background.
-constexpr std::chrono::milliseconds kShutdownPatience{2'000};
+constexpr std::chrono::milliseconds kPreloadPatience{2'000};
 
 using Clock = std::chrono::steady_clock;
 
@@ -171,7 +171,7 @@ BucketedExecutable::~BucketedExecutable() {
     buckets_->stop = true;
   }
   // A compilation that does not return holds what it uses and ends by itself.
-  if (preloading_) (void)preloading_->wait({.deadline = Clock::now() + kShutdownPatience});
+  if (preloading_) (void)preloading_->wait({.deadline = Clock::now() + kPreloadPatience});
 }
 
 Status BucketedExecutable::load_first() {

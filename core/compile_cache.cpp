@@ -18,7 +18,7 @@ namespace {
 // How long the background lets the first answers go first.
 constexpr std::chrono::milliseconds kHeadStart{300};
 // How long destruction waits for work in the background.
-constexpr std::chrono::seconds kShutdownPatience{30};
+constexpr std::chrono::seconds kWriterPatience{30};
 
 }  // namespace
 
@@ -59,7 +59,7 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
     std::unique_lock lock(mutex_);
     hurry_ = true;
     changed_.notify_all();
-    const bool done = changed_.wait_for(lock, kShutdownPatience, [&] { return !running_; });
+    const bool done = changed_.wait_for(lock, kWriterPatience, [&] { return !running_; });
     if (!done) log(LogLevel::kWarning, "the compile cache is left while a vendor's compiler is still at work");
     pending_.clear();
     std::thread thread = std::move(thread_);

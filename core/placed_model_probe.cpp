@@ -8,7 +8,7 @@ namespace latebind::core {
 namespace {
 
 // How long destruction waits for a probe that is inside a vendor call.
-constexpr std::chrono::milliseconds kShutdownPatience{2'000};
+constexpr std::chrono::milliseconds kProberPatience{2'000};
 
 // How long the background waits before it goes on when it had no memory to work with.
 constexpr std::chrono::milliseconds kAfterException{1'000};
@@ -152,7 +152,7 @@ void PlacedModel::State::stop() {
     stop_ = true;
     wake_.notify_all();
     if (!prober_.joinable()) return;
-    const bool ended = stopped_.wait_for(lock, kShutdownPatience, [&] { return !prober_running_; });
+    const bool ended = stopped_.wait_for(lock, kProberPatience, [&] { return !prober_running_; });
     prober = std::move(prober_);
     if (!ended) {
       // Inside a vendor call that does not return: the thread holds what it uses and ends when the call does.

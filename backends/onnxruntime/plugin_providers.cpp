@@ -22,8 +22,8 @@ using core::Status;
 using core::StatusCode;
 
 // What a provider may give of each; bounded, because it comes from outside.
-constexpr std::size_t kMetadataMax = 64;
-constexpr std::size_t kTextMax = 1024;
+constexpr std::size_t kDeviceMetadataMax = 64;
+constexpr std::size_t kDeviceTextMax = 1024;
 constexpr std::size_t kDevicesMax = 64;
 // How long a refusal stands before the provider is asked again.
 constexpr std::chrono::seconds kRefusalTime{30};
@@ -36,7 +36,7 @@ std::mutex& registration_mutex() {
 }
 
 std::string text_of(const char* text) {
-  return text == nullptr ? std::string() : std::string(text).substr(0, kTextMax);
+  return text == nullptr ? std::string() : std::string(text).substr(0, kDeviceTextMax);
 }
 
 std::string_view file_name(std::string_view path) {
@@ -66,7 +66,7 @@ std::map<std::string, std::string> pairs_of(const abi::PluginApi& api, const abi
   std::size_t count = 0;
   api.GetKeyValuePairs(pairs, &keys, &values, &count);
   if (keys == nullptr || values == nullptr) return result;
-  for (std::size_t i = 0; i < count && i < kMetadataMax; ++i)
+  for (std::size_t i = 0; i < count && i < kDeviceMetadataMax; ++i)
     result[text_of(keys[i])] = text_of(values[i]);
   return result;
 }

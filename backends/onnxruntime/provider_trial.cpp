@@ -36,7 +36,7 @@ constexpr int kMemoryFormat = 2;
 constexpr std::size_t kMemoryBytesMax = std::size_t{256} << 10;
 constexpr std::size_t kEntriesMax = 64;
 constexpr std::string_view kMark = "latebind-child-says: ";
-constexpr std::size_t kTextMax = std::size_t{16} << 10;
+constexpr std::size_t kSaidBytesMax = std::size_t{16} << 10;
 
 std::string text_of(const platform::FileIdentity& identity) {
   return fmt::format("{} {} {}", identity.size, identity.modified_ns, identity.changed_ns);
@@ -160,8 +160,8 @@ Result<std::filesystem::path> worker_program_near(const std::filesystem::path& f
 std::string line_for_parent(const Status& status) {
   json line{{"code", static_cast<std::int32_t>(status.code())}};
   if (!status.ok()) {
-    line["message"] = std::string(status.message().substr(0, kTextMax));
-    line["vendor_text"] = std::string(status.vendor_text().substr(0, kTextMax));
+    line["message"] = std::string(status.message().substr(0, kSaidBytesMax));
+    line["vendor_text"] = std::string(status.vendor_text().substr(0, kSaidBytesMax));
     if (status.vendor_code()) line["vendor_code"] = *status.vendor_code();
   }
   return fmt::format("{}{}", kMark, line.dump(-1, ' ', true, json::error_handler_t::replace));

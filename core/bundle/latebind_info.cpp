@@ -11,6 +11,7 @@
 
 #include "core/bundle/asset.h"
 #include "core/bundle/path_rules.h"
+#include "core/bundle/refusals.h"
 #include "core/json_text.h"
 
 namespace latebind::core {
@@ -20,17 +21,13 @@ using nlohmann::json;
 
 constexpr std::size_t kShapesMax = 1024;
 constexpr std::size_t kDimensionsMax = 16;
-constexpr std::size_t kAssetsMax = 256;
+constexpr std::size_t kAssetRolesMax = 256;
 constexpr std::size_t kFilesMax = 20'000;
-constexpr const char* kDynamic = "dynamic";
+constexpr const char* kAnyShapes = "dynamic";
 
 constexpr std::array<std::string_view, 11> kKnownKeys{"version",         "target",    "backend", "device",
                                                       "runtime_version", "precision", "format",  "model",
                                                       "shapes",          "assets",    "files"};
-
-Status invalid(std::string_view where, std::string_view what) {
-  return Status(StatusCode::kInvalidModel, fmt::format("{}: {}", where, what));
-}
 
 // The value of a key, or null when it is absent.
 const json* find(const json& object, const char* key) {
@@ -40,13 +37,14 @@ const json* find(const json& object, const char* key) {
 
 Result<std::vector<std::vector<std::int64_t>>> parse_shapes(const json& value, std::string_view where) {
   std::vector<std::vector<std::int64_t>> shapes;
-  if (value.is_string() && value.get_ref<const std::string&>() == kDynamic) return shapes;
+  if (value.is_string() && value.get_ref<const std::string&>() == kAnyShapes) return shapes;
   if (!value.is_array() || value.size() > kShapesMax) {
-    return invalid(where, fmt::format("'shapes' must be \"dynamic\" or a list of at most {} shapes", kShapesMax));
+    return invalid_bundle(where,
+                          fmt::format("'shapes' must be \"dynamic\" or a list of at most {} shapes", kShapesMax));
   }
   for (const json& item : value) {
     if (!item.is_array() || item.size() > kDimensionsMax) {
-      return invalid(where, fmt::format("a shape must be a list of at most {} dimensions", kDimensionsMax));
+      return invalid_bundle(where, fmt::format("a shape must be a list of at most {} dimensions", kDimensionsMax));
     }
     std::vector<std::int64_t> shape;
     for (const json& dimension : item) {
@@ -55,7 +53,8 @@ Result<std::vector<std::vector<std::int64_t>>> parse_shapes(const json& value, s
                            (dimension.is_number_unsigned() || dimension.get<std::int64_t>() >= -1) &&
                            (dimension.get<std::uint64_t>() <= std::uint64_t{1} << 40U || dimension == -1);
       if (!is_size) {
-        return invalid(where, fmt::format("the dimension {} of a shape is neither a size nor -1",
+        return invalid_bundle(where,
+                              fmt::format("the dimension {} of a shape is neither a size nor -1",
                                           printable(dimension.dump(-1, ' ', false, json::error_handler_t::replace))));
       }
       shape.push_back(dimension.get<std::int64_t>());
@@ -66,12 +65,13 @@ Result<std::vector<std::vector<std::int64_t>>> parse_shapes(const json& value, s
 }
 
 Result<std::map<std::string, std::string>> parse_assets(const json& value, std::string_view where) {
-  if (!value.is_object() || value.size() > kAssetsMax) {
-    return invalid(where, fmt::format("'assets' must be an object of at most {} roles", kAssetsMax));
+  if (!value.is_object() || value.size() > kAssetRolesMax) {
+    return invalid_bundle(where, fmt::format("'assets' must be an object of at most {} roles", kAssetRolesMax));
   }
   std::map<std::string, std::string> assets;
   for (const auto& [role, reference] : value.items()) {
-    if (!reference.is_string()) return invalid(where, fmt::format("the asset '{}' must be a string", printable(role)));
+    if (!reference.is_string())
+      return invalid_bundle(where, fmt::format("the asset '{}' must be a string", printable(role)));
     LB_RETURN_IF_ERROR(parse_asset_ref(reference.get_ref<const std::string&>(), where).status());
     assets.emplace(role, reference.get<std::string>());
   }
@@ -80,19 +80,19 @@ Result<std::map<std::string, std::string>> parse_assets(const json& value, std::
 
 Result<std::vector<RecordedFile>> parse_files(const json& value, std::string_view where) {
   if (!value.is_array() || value.size() > kFilesMax) {
-    return invalid(where, fmt::format("'files' must be a list of at most {} files", kFilesMax));
+    return invalid_bundle(where, fmt::format("'files' must be a list of at most {} files", kFilesMax));
   }
   std::vector<RecordedFile> files;
   for (const json& item : value) {
-    if (!item.is_object()) return invalid(where, "'files' must be a list of objects");
+    if (!item.is_object()) return invalid_bundle(where, "'files' must be a list of objects");
     RecordedFile file;
     LB_ASSIGN_OR_RETURN(file.path, read_text(item, "path", "", where));
     LB_RETURN_IF_ERROR(check_package_path(file.path, where));
     const std::string place = fmt::format("{}: file '{}'", where, printable(file.path));
     LB_ASSIGN_OR_RETURN(const auto bytes, read_size(item, "bytes", 0, std::numeric_limits<std::size_t>::max(), place));
     LB_ASSIGN_OR_RETURN(file.sha256, read_text(item, "sha256", "", place));
-    if (!bytes) return invalid(place, "'bytes' is missing");
-    if (!is_sha256(file.sha256)) return invalid(place, "'sha256' must be 64 lower-case hexadecimal digits");
+    if (!bytes) return invalid_bundle(place, "'bytes' is missing");
+    if (!is_sha256(file.sha256)) return invalid_bundle(place, "'sha256' must be 64 lower-case hexadecimal digits");
     file.bytes = *bytes;
     files.push_back(std::move(file));
   }
@@ -106,12 +106,12 @@ Result<std::vector<RecordedFile>> parse_files(const json& value, std::string_vie
 }  // namespace
 
 Result<LatebindInfo> parse_latebind_info(const json& slot, std::string_view where) {
-  if (!slot.is_object()) return invalid(where, "must be an object");
+  if (!slot.is_object()) return invalid_bundle(where, "must be an object");
   LatebindInfo info;
   LB_ASSIGN_OR_RETURN(const auto version, read_size(slot, "version", 1, 1'000'000, where));
   if (version.value_or(1) > LatebindInfo::kVersion) {
-    return invalid(where, fmt::format("'version' is {}, newer than the {} that is read here; update Latebind", *version,
-                                      LatebindInfo::kVersion));
+    return invalid_bundle(where, fmt::format("'version' is {}, newer than the {} that is read here; update Latebind",
+                                             *version, LatebindInfo::kVersion));
   }
   struct Field {
     const char* key;
@@ -122,7 +122,7 @@ Result<LatebindInfo> parse_latebind_info(const json& slot, std::string_view wher
                              Field{"format", info.format}, Field{"model", info.model}}) {
     LB_ASSIGN_OR_RETURN(field.target, read_text(slot, field.key, "", where));
   }
-  if (info.target.empty()) return invalid(where, "'target' is missing");
+  if (info.target.empty()) return invalid_bundle(where, "'target' is missing");
   if (is_asset_ref(info.model)) {
     LB_RETURN_IF_ERROR(parse_asset_ref(info.model, where).status());
   } else if (!info.model.empty()) {
@@ -156,7 +156,7 @@ json to_json(const LatebindInfo& info) {
   set("precision", info.precision);
   set("format", info.format);
   set("model", info.model);
-  out["shapes"] = info.shapes.empty() ? json(kDynamic) : json(info.shapes);
+  out["shapes"] = info.shapes.empty() ? json(kAnyShapes) : json(info.shapes);
   if (!info.assets.empty()) out["assets"] = info.assets;
   out["files"] = json::array();
   for (const RecordedFile& file : info.files)

@@ -11,6 +11,7 @@
 
 #include "core/bundle/asset.h"
 #include "core/bundle/path_rules.h"
+#include "core/bundle/refusals.h"
 #include "core/json_text.h"
 #include "core/platform/folders.h"
 
@@ -30,10 +31,6 @@ constexpr std::size_t kTextBytesMax = std::size_t{64} << 10;
 constexpr std::size_t kReferredBytesMax = std::size_t{32} << 20;
 constexpr const char* kComponentFile = "component.json";
 
-Status invalid(std::string_view where, std::string_view what) {
-  return Status(StatusCode::kInvalidModel, fmt::format("{}: {}", where, what));
-}
-
 std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -50,7 +47,7 @@ class Reader {
                     fmt::format("{}: there is no {}: not a bundle", files_.name(), kManifestFile));
     }
     LB_ASSIGN_OR_RETURN(const json root, read_json(kManifestFile));
-    if (!root.is_object()) return invalid(where, "an object is expected");
+    if (!root.is_object()) return invalid_bundle(where, "an object is expected");
     Manifest manifest;
     LB_RETURN_IF_ERROR(read_version(root, where, manifest));
     LB_RETURN_IF_ERROR(check_keys(root, where,
@@ -75,8 +72,8 @@ class Reader {
   Result<json> read_json(std::string_view file) {
     LB_ASSIGN_OR_RETURN(const SharedBytes bytes, files_.read(file));
     if (bytes.bytes.size() > kReferredBytesMax - read_bytes_) {
-      return invalid(place_of(file),
-                     fmt::format("with it the package has more than {} bytes of JSON", kReferredBytesMax));
+      return invalid_bundle(place_of(file),
+                            fmt::format("with it the package has more than {} bytes of JSON", kReferredBytesMax));
     }
     read_bytes_ += bytes.bytes.size();
     LB_RETURN_IF_ERROR(files_.check(file));
@@ -85,7 +82,7 @@ class Reader {
 
   Status read_version(const json& root, std::string_view where, Manifest& manifest) {
     const auto found = root.find("schema_version");
-    if (found == root.end()) return invalid(where, "'schema_version' is missing");
+    if (found == root.end()) return invalid_bundle(where, "'schema_version' is missing");
     std::string version;
     if (found->is_number_unsigned()) {
       version = found->dump() + ".0";
@@ -100,9 +97,9 @@ class Reader {
       const auto [last, minor_error] = std::from_chars(dot + 1, end, manifest.schema_minor);
       is_good = minor_error == std::errc() && last == end;
     }
-    if (!is_good) return invalid(where, "'schema_version' must be a text such as \"1.0\"");
+    if (!is_good) return invalid_bundle(where, "'schema_version' must be a text such as \"1.0\"");
     if (major != Manifest::kMajor) {
-      return invalid(
+      return invalid_bundle(
           where, fmt::format("'schema_version' is {}; only {}.x is read here", printable(version), Manifest::kMajor));
     }
     is_newer_ = manifest.schema_minor > 0;
@@ -114,7 +111,7 @@ class Reader {
     if (is_newer_) return Status();
     for (const auto& [key, value] : object.items()) {
       if (std::ranges::find(known, key) == known.end()) {
-        return invalid(where, fmt::format("the key '{}' is not known", printable(key)));
+        return invalid_bundle(where, fmt::format("the key '{}' is not known", printable(key)));
       }
     }
     return Status();
@@ -123,23 +120,24 @@ class Reader {
   static Result<std::string> text(const json& object, const char* key, std::string_view where) {
     const auto found = object.find(key);
     if (found == object.end()) return std::string();
-    if (!found->is_string()) return invalid(where, fmt::format("'{}' must be a string", key));
+    if (!found->is_string()) return invalid_bundle(where, fmt::format("'{}' must be a string", key));
     if (found->get_ref<const std::string&>().size() > kTextBytesMax) {
-      return invalid(where, fmt::format("'{}' is longer than {} bytes", key, kTextBytesMax));
+      return invalid_bundle(where, fmt::format("'{}' is longer than {} bytes", key, kTextBytesMax));
     }
     return found->get<std::string>();
   }
 
   static Status check_name(std::string_view name, std::string_view where) {
     if (!name.empty() && name.size() <= kNameBytesMax) return Status();
-    return invalid(where, fmt::format("the name '{}' must have 1 to {} bytes", printable(name), kNameBytesMax));
+    return invalid_bundle(where, fmt::format("the name '{}' must have 1 to {} bytes", printable(name), kNameBytesMax));
   }
 
   // A path of the manifest, as a path of the package; with an installed layout also as an absolute one.
   [[nodiscard]] Result<std::string> resolve(std::string_view base, const std::string& given,
                                             std::string_view where) const {
     if (!is_installed_) return join_package_path(base, given, where);
-    if (given.empty() || given.find('\0') != std::string::npos) return invalid(where, "a path is empty or no path");
+    if (given.empty() || given.find('\0') != std::string::npos)
+      return invalid_bundle(where, "a path is empty or no path");
     const std::filesystem::path from = platform::path_from_utf8(std::string(base));
     const std::filesystem::path joined = (from / platform::path_from_utf8(given)).lexically_normal();
     if (!joined.is_absolute() && !joined.empty() && *joined.begin() != "..") {
@@ -148,7 +146,7 @@ class Reader {
     const std::filesystem::path root = platform::path_from_utf8(files_.name());
     std::error_code error;
     const auto absolute = std::filesystem::absolute(root / joined, error).lexically_normal();
-    if (error) return invalid(where, fmt::format("the path '{}' leads nowhere", printable(given)));
+    if (error) return invalid_bundle(where, fmt::format("the path '{}' leads nowhere", printable(given)));
     return platform::path_to_utf8(absolute);
   }
 
@@ -156,7 +154,7 @@ class Reader {
     LB_ASSIGN_OR_RETURN(const std::string word, text(root, "layout", where));
     if (!root.contains("layout")) return Status();
     const auto layout = parse_word<PackageLayout>(word);
-    if (!layout.ok()) return invalid(where, layout.status().message());
+    if (!layout.ok()) return invalid_bundle(where, layout.status().message());
     manifest.layout = *layout;
     is_installed_ = *layout == PackageLayout::kInstalled;
     if (is_installed_ && (installed_ == InstalledLayout::kRefused || files_.is_zip())) {
@@ -172,17 +170,17 @@ class Reader {
     const auto found = root.find("shared_assets");
     if (found == root.end()) return Status();
     if (!found->is_object() || found->size() > kAssetsMax) {
-      return invalid(where, fmt::format("'shared_assets' must be an object of at most {} assets", kAssetsMax));
+      return invalid_bundle(where, fmt::format("'shared_assets' must be an object of at most {} assets", kAssetsMax));
     }
     for (const auto& [uri, folder] : found->items()) {
       LB_ASSIGN_OR_RETURN(const AssetRef ref, parse_asset_ref(uri, where));
       if (!ref.path.empty() || ref.uri != uri) {
-        return invalid(where, fmt::format("the shared asset '{}' is a file in one", printable(uri)));
+        return invalid_bundle(where, fmt::format("the shared asset '{}' is a file in one", printable(uri)));
       }
-      if (!folder.is_string()) return invalid(where, fmt::format("the place of '{}' must be a string", uri));
+      if (!folder.is_string()) return invalid_bundle(where, fmt::format("the place of '{}' must be a string", uri));
       LB_ASSIGN_OR_RETURN(std::string place, resolve("", folder.get_ref<const std::string&>(), where));
       if (!files_.has_folder(place)) {
-        return invalid(where, fmt::format("the shared asset '{}' has no folder '{}'", uri, printable(place)));
+        return invalid_bundle(where, fmt::format("the shared asset '{}' has no folder '{}'", uri, printable(place)));
       }
       manifest.shared_assets.emplace(uri, std::move(place));
     }
@@ -191,9 +189,9 @@ class Reader {
 
   Status read_components(const json& root, std::string_view where, Manifest& manifest) {
     const auto found = root.find("components");
-    if (found == root.end()) return invalid(where, "'components' is missing");
+    if (found == root.end()) return invalid_bundle(where, "'components' is missing");
     if (!found->is_object() || found->empty() || found->size() > kComponentsMax) {
-      return invalid(where, fmt::format("'components' must be an object of 1 to {} components", kComponentsMax));
+      return invalid_bundle(where, fmt::format("'components' must be an object of 1 to {} components", kComponentsMax));
     }
     for (const auto& [name, body] : found->items()) {
       LB_RETURN_IF_ERROR(check_name(name, where));
@@ -204,7 +202,7 @@ class Reader {
         LB_ASSIGN_OR_RETURN(Component component, read_component(name, "", body, where));
         manifest.components.push_back(std::move(component));
       } else {
-        return invalid(where, fmt::format("the component '{}' must be an object or a path", printable(name)));
+        return invalid_bundle(where, fmt::format("the component '{}' must be an object or a path", printable(name)));
       }
     }
     return Status();
@@ -214,10 +212,11 @@ class Reader {
     LB_ASSIGN_OR_RETURN(std::string file, resolve("", given, where));
     if (files_.has_folder(file)) file += file.empty() ? kComponentFile : std::string("/") + kComponentFile;
     if (!files_.has_file(file)) {
-      return invalid(where, fmt::format("the component '{}' has no file '{}'", printable(name), printable(file)));
+      return invalid_bundle(where,
+                            fmt::format("the component '{}' has no file '{}'", printable(name), printable(file)));
     }
     LB_ASSIGN_OR_RETURN(const json body, read_json(file));
-    if (!body.is_object()) return invalid(place_of(file), "an object is expected");
+    if (!body.is_object()) return invalid_bundle(place_of(file), "an object is expected");
     const std::size_t slash = file.rfind('/');
     return read_component(name, slash == std::string::npos ? "" : file.substr(0, slash), body, place_of(file));
   }
@@ -232,7 +231,7 @@ class Reader {
     component.folder = std::move(folder);
     const auto variants = body.find("variants");
     if (variants == body.end() || !variants->is_object() || variants->size() > kVariantsMax) {
-      return invalid(where, fmt::format("'variants' must be an object of at most {} variants", kVariantsMax));
+      return invalid_bundle(where, fmt::format("'variants' must be an object of at most {} variants", kVariantsMax));
     }
     for (const auto& [variant_name, variant_body] : variants->items()) {
       LB_RETURN_IF_ERROR(check_name(variant_name, where));
@@ -246,7 +245,7 @@ class Reader {
 
   Result<Variant> read_variant(const std::string& name, std::string_view base, const json& body,
                                std::string_view where) {
-    if (!body.is_object()) return invalid(where, "an object is expected");
+    if (!body.is_object()) return invalid_bundle(where, "an object is expected");
     LB_RETURN_IF_ERROR(check_keys(
         body, where,
         {"variant_directory", "ep", "device", "compatibility_string", "executor_info", "additional_metadata"}));
@@ -273,30 +272,32 @@ class Reader {
       return Status();
     }
     if (!is_said) return Status();
-    return invalid(where, fmt::format("its folder '{}' is missing", printable(*folder)));
+    return invalid_bundle(where, fmt::format("its folder '{}' is missing", printable(*folder)));
   }
 
   Status read_slots(const json& body, std::string_view where, Variant& variant) {
     const auto found = body.find("executor_info");
     if (found == body.end()) return Status();
     if (!found->is_object() || found->size() > kConsumersMax) {
-      return invalid(where, fmt::format("'executor_info' must be an object of at most {} consumers", kConsumersMax));
+      return invalid_bundle(where,
+                            fmt::format("'executor_info' must be an object of at most {} consumers", kConsumersMax));
     }
     for (const auto& [consumer, value] : found->items()) {
       LB_RETURN_IF_ERROR(check_name(consumer, where));
       const std::string place = fmt::format("{}: executor_info of '{}'", where, printable(consumer));
       json slot = value;
       if (value.is_string()) {
-        if (!variant.folder) return invalid(place, "is a file's name, but the variant has no folder");
+        if (!variant.folder) return invalid_bundle(place, "is a file's name, but the variant has no folder");
         LB_ASSIGN_OR_RETURN(const std::string file,
                             resolve(*variant.folder, value.get_ref<const std::string&>(), place));
-        if (!files_.has_file(file)) return invalid(place, fmt::format("its file '{}' is missing", printable(file)));
+        if (!files_.has_file(file))
+          return invalid_bundle(place, fmt::format("its file '{}' is missing", printable(file)));
         LB_ASSIGN_OR_RETURN(slot, read_json(file));
       }
-      if (!slot.is_object()) return invalid(place, "must be an object, or the path of a file with one");
+      if (!slot.is_object()) return invalid_bundle(place, "must be an object, or the path of a file with one");
       if (consumer == kLatebindSlot) {
         LB_ASSIGN_OR_RETURN(variant.latebind, parse_latebind_info(slot, place));
-        if (!variant.folder && !variant.latebind->files.empty()) return invalid(place, "files, but no folder");
+        if (!variant.folder && !variant.latebind->files.empty()) return invalid_bundle(place, "files, but no folder");
       } else {
         variant.executor_info.emplace(consumer, std::move(slot));
       }

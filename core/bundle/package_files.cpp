@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/bundle/path_rules.h"
+#include "core/bundle/refusals.h"
 #include "core/bundle/zip_format.h"
 #include "core/bundle/zip_reader.h"
 #include "core/json_text.h"
@@ -23,10 +24,6 @@ using platform::MappedFile;
 using platform::path_from_utf8;
 using platform::path_to_utf8;
 using std::filesystem::path;
-
-Status invalid(std::string_view name, std::string_view what) {
-  return Status(StatusCode::kInvalidModel, fmt::format("{}: {}", name, what));
-}
 
 using SharedFile = std::shared_ptr<const MappedFile>;
 
@@ -58,7 +55,7 @@ std::string package_path_of(const path& relative) {
 }
 
 Result<ZipReader> open_zip(SharedBytes bytes, const std::string& name) {
-  if (!looks_like_zip(bytes.bytes)) return invalid(name, "neither a bundle's folder nor a ZIP of one");
+  if (!looks_like_zip(bytes.bytes)) return invalid_bundle(name, "neither a bundle's folder nor a ZIP of one");
   return ZipReader::open(std::move(bytes), name);
 }
 
@@ -102,7 +99,7 @@ struct PackageFiles::State {
                     fmt::format("{}: cannot find '{}': {}", name, printable(relative), error.message()));
     }
     if (!relative.empty() && outside == Outside::kRefused && !lies_in(found, root)) {
-      return invalid(name, fmt::format("'{}' is a link that leads out of the package", printable(relative)));
+      return invalid_bundle(name, fmt::format("'{}' is a link that leads out of the package", printable(relative)));
     }
     return found;
   }
@@ -156,17 +153,17 @@ Result<std::vector<PackageFiles::File>> PackageFiles::list() const {
     const bool is_link = entry->is_symlink(ignored);
     if (entry->is_directory(ignored)) {
       if (!is_link) continue;
-      return invalid(state_->name, fmt::format("'{}' is a link to a folder", printable(relative)));
+      return invalid_bundle(state_->name, fmt::format("'{}' is a link to a folder", printable(relative)));
     }
     if (is_link) LB_RETURN_IF_ERROR(state_->locate(relative).status());
     if (!entry->is_regular_file(ignored)) {
-      return invalid(state_->name, fmt::format("'{}' is neither a file nor a folder", printable(relative)));
+      return invalid_bundle(state_->name, fmt::format("'{}' is neither a file nor a folder", printable(relative)));
     }
     const auto size = entry->file_size(error);
     if (error) break;
     files.push_back({relative, size});
     if (files.size() > zip::kEntriesMax) {
-      return invalid(state_->name, fmt::format("more than {} files", zip::kEntriesMax));
+      return invalid_bundle(state_->name, fmt::format("more than {} files", zip::kEntriesMax));
     }
   }
   if (error) return platform::status_of_errno("list", state_->root, error.value());
@@ -184,7 +181,7 @@ Result<std::vector<std::string>> PackageFiles::list_folders() const {
     if (!entry->is_directory(ignored) || entry->is_symlink(ignored)) continue;
     folders.push_back(package_path_of(entry->path().lexically_relative(state_->root)));
     if (folders.size() > zip::kEntriesMax) {
-      return invalid(state_->name, fmt::format("more than {} folders", zip::kEntriesMax));
+      return invalid_bundle(state_->name, fmt::format("more than {} folders", zip::kEntriesMax));
     }
   }
   if (error) return platform::status_of_errno("list", state_->root, error.value());
@@ -201,7 +198,7 @@ Result<FilePart> PackageFiles::part(std::string_view relative) const {
                     .identity = state_->identity,
                     .bytes = state_->zip->bytes_of(*entry)};
   }
-  if (relative.empty()) return invalid(name(), "an empty path is no file");
+  if (relative.empty()) return invalid_bundle(name(), "an empty path is no file");
   LB_ASSIGN_OR_RETURN(const path file, state_->locate(relative));
   LB_ASSIGN_OR_RETURN(const SharedFile mapped, state_->map_once(file));
   return part_of(mapped);
@@ -214,7 +211,7 @@ Result<SharedBytes> PackageFiles::read(std::string_view relative) const {
 
 bool PackageFiles::has_file(std::string_view relative) const {
   if (state_->zip) return state_->zip->find(relative) != nullptr;
-  const auto file = relative.empty() ? Result<path>(invalid(name(), "no file")) : state_->locate(relative);
+  const auto file = relative.empty() ? Result<path>(invalid_bundle(name(), "no file")) : state_->locate(relative);
   std::error_code error;
   return file.ok() && std::filesystem::is_regular_file(*file, error);
 }

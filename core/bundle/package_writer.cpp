@@ -9,6 +9,7 @@
 #include "core/bundle/asset.h"
 #include "core/bundle/own_folder.h"
 #include "core/bundle/path_rules.h"
+#include "core/bundle/refusals.h"
 #include "core/bundle/zip_writer.h"
 #include "core/json_text.h"
 #include "core/platform/digest.h"
@@ -24,11 +25,6 @@ using std::filesystem::path;
 
 Status argument(std::string_view what) {
   return Status(StatusCode::kInvalidArgument, std::string(what));
-}
-
-// What a reader would refuse is the caller's mistake here.
-Status as_argument(const Status& status) {
-  return status.ok() ? status : argument(status.message());
 }
 
 Status check_files(const std::vector<PackageFile>& files, std::string_view where) {

@@ -9,6 +9,7 @@
 
 #include "core/bundle/crc32.h"
 #include "core/bundle/path_rules.h"
+#include "core/bundle/refusals.h"
 #include "core/bundle/zip_format.h"
 #include "core/platform/folders.h"
 #include "core/platform/output_file.h"
@@ -170,11 +171,6 @@ Status check_names(std::span<const ZipInput> entries) {
     (is_folder ? folders : files).push_back(place);
   }
   return check_distinct_paths(files, folders, "a ZIP's entries");
-}
-
-// The error of a name is the caller's here.
-Status as_argument(const Status& status) {
-  return status.ok() ? status : Status(StatusCode::kInvalidArgument, std::string(status.message()));
 }
 
 Record record_of(const ZipInput& entry, std::uint64_t offset, bool always_zip64) {

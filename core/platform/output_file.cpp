@@ -151,10 +151,6 @@ void OutputFile::discard() noexcept {
   drop_leftover(temporary);
 }
 
-namespace {
-constexpr std::chrono::seconds kAbandonedAge{60};
-}  // namespace
-
 std::uint64_t remove_abandoned_outputs(const std::filesystem::path& folder) noexcept {
   std::uint64_t freed = 0;
   try {
@@ -162,12 +158,10 @@ std::uint64_t remove_abandoned_outputs(const std::filesystem::path& folder) noex
     for_each_entry(folder, error, [&](const std::filesystem::path& file) {
       if (!is_temporary_name(path_to_utf8(file.filename()))) return true;
       std::error_code ignored;
-      if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(file, ignored)) || !is_abandoned(file)) {
+      if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(file, ignored)) || !is_abandoned(file) ||
+          !is_left_alone(file)) {
         return true;
       }
-      // The writer has no lock yet when it has just made the file, and none any more when it is about to rename it.
-      const auto changed = std::filesystem::last_write_time(file, ignored);
-      if (ignored || std::filesystem::file_time_type::clock::now() - changed < kAbandonedAge) return true;
       const auto size = std::filesystem::file_size(file, ignored);
       if (!ignored && std::filesystem::remove(file, ignored)) freed += size;
       return true;

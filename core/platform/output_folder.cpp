@@ -22,8 +22,6 @@ namespace {
 using core::Status;
 using core::StatusCode;
 
-constexpr std::chrono::seconds kAbandonedAge{60};
-
 }  // namespace
 
 core::Result<OutputFolder> OutputFolder::create(const std::filesystem::path& folder) {
@@ -121,12 +119,9 @@ void remove_abandoned_folders(const std::filesystem::path& parent) noexcept {
       if (!is_temporary_name(path_to_utf8(folder.filename()))) return true;
       std::error_code ignored;
       if (!std::filesystem::is_directory(std::filesystem::symlink_status(folder, ignored)) ||
-          !is_abandoned_folder(folder)) {
+          !is_abandoned_folder(folder) || !is_left_alone(folder)) {
         return true;
       }
-      // The writer has no lock yet when it has just made the folder, and none any more when it is about to rename it.
-      const auto changed = std::filesystem::last_write_time(folder, ignored);
-      if (ignored || std::filesystem::file_time_type::clock::now() - changed < kAbandonedAge) return true;
       std::filesystem::remove_all(folder, ignored);
       return true;
     });

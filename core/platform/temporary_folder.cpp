@@ -12,6 +12,7 @@
 #include "core/platform/folders.h"
 #include "core/platform/leftovers.h"
 #include "core/platform/temporary_folder_os.h"
+#include "core/platform/temporary_name.h"
 
 namespace latebind::platform {
 namespace {
@@ -19,18 +20,15 @@ namespace {
 constexpr std::string_view kPrefix = "latebind-";
 // Locked as long as somebody uses the folder.
 constexpr const char* kMark = ".latebind-temporary";
-constexpr std::chrono::seconds kAbandonedAge{60};
 
 bool is_abandoned_long_ago(const std::filesystem::path& folder) {
   std::error_code error;
   const auto mark = folder / kMark;
   if (!is_private_folder(folder) ||
-      std::filesystem::symlink_status(mark, error).type() != std::filesystem::file_type::regular) {
+      std::filesystem::symlink_status(mark, error).type() != std::filesystem::file_type::regular ||
+      !is_left_alone(mark)) {
     return false;
   }
-  // Nobody has the lock yet who has just made the folder.
-  const auto changed = std::filesystem::last_write_time(mark, error);
-  if (error || std::filesystem::file_time_type::clock::now() - changed < kAbandonedAge) return false;
   return FileLock::acquire(mark, std::chrono::milliseconds(0)).ok();
 }
 

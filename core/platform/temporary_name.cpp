@@ -1,7 +1,12 @@
 #include "core/platform/temporary_name.h"
 
+#include <chrono>
+#include <system_error>
+
 namespace latebind::platform {
 namespace {
+
+constexpr std::chrono::seconds kLeftAloneAfter{60};
 
 // Takes characters of `among` off the front, and says how many they were.
 std::size_t take(std::string_view& text, std::string_view among) {
@@ -24,6 +29,12 @@ bool is_temporary_name(std::string_view name) {
   constexpr std::string_view kHexadecimal = "0123456789abcdef";
   return take_word(name, ".latebind-") && take(name, kDigits) > 0 && take_word(name, "-") && take(name, kDigits) > 0 &&
          take_word(name, "-") && take(name, kHexadecimal) == 8 && name == ".tmp";
+}
+
+bool is_left_alone(const std::filesystem::path& file) noexcept {
+  std::error_code error;
+  const auto changed = std::filesystem::last_write_time(file, error);
+  return !error && std::filesystem::file_time_type::clock::now() - changed >= kLeftAloneAfter;
 }
 
 }  // namespace latebind::platform

@@ -80,10 +80,10 @@ struct Piece {
   std::span<const std::byte> tail;
 };
 
-class Writer {
+class OnnxGraphWriter {
  public:
   // An empty location: weights are written into the model.
-  Writer(const Graph& graph, std::string_view location) : graph_(graph), location_(location) {}
+  OnnxGraphWriter(const Graph& graph, std::string_view location) : graph_(graph), location_(location) {}
 
   Status write();
   [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
@@ -114,12 +114,12 @@ class Writer {
   std::vector<Piece> pieces_;
 };
 
-bool Writer::merges(const Node& matmul) const {
+bool OnnxGraphWriter::merges(const Node& matmul) const {
   return matmul.op == Operator::kMatMul && matmul.transpose_b &&
          graph_.node(matmul.inputs[1]).op == Operator::kTranspose;
 }
 
-Status Writer::count_uses() {
+Status OnnxGraphWriter::count_uses() {
   uses_.assign(graph_.nodes().size(), 0);
   ++uses_[graph_.output().node];
   const auto nodes = graph_.nodes();
@@ -134,12 +134,12 @@ Status Writer::count_uses() {
   return {};
 }
 
-std::string_view Writer::name_of(Value value) const {
+std::string_view OnnxGraphWriter::name_of(Value value) const {
   if (value.node == graph_.output().node) return graph_.output_name();
   return graph_.node(value).name;
 }
 
-std::string Writer::numbers(std::span<const std::int64_t> values) {
+std::string OnnxGraphWriter::numbers(std::span<const std::int64_t> values) {
   std::string name = fmt::format("i64[{}]", fmt::join(values, ","));
   if (numbers_written_.insert(name).second) {
     const auto count = static_cast<std::int64_t>(values.size());
@@ -148,7 +148,7 @@ std::string Writer::numbers(std::span<const std::int64_t> values) {
   return name;
 }
 
-void Writer::emit(std::string_view type, Names inputs, std::string_view output, Attributes attributes) {
+void OnnxGraphWriter::emit(std::string_view type, Names inputs, std::string_view output, Attributes attributes) {
   ProtobufMessage node;
   for (const std::string_view input : inputs)
     node.add_bytes(1, input);
@@ -160,7 +160,7 @@ void Writer::emit(std::string_view type, Names inputs, std::string_view output, 
   graph_message_.add_message(1, node);
 }
 
-void Writer::write_value(unsigned field, const Node& node, std::string_view name) {
+void OnnxGraphWriter::write_value(unsigned field, const Node& node, std::string_view name) {
   ProtobufMessage shape;
   for (std::size_t i = 0; i < node.shape.size(); ++i) {
     ProtobufMessage dim;
@@ -182,8 +182,8 @@ void Writer::write_value(unsigned field, const Node& node, std::string_view name
   graph_message_.add_message(field, value);
 }
 
-void Writer::write_tensor(std::string_view name, ElementType type, std::span<const std::int64_t> shape,
-                          std::span<const std::byte> bytes, const std::uint64_t* file_offset) {
+void OnnxGraphWriter::write_tensor(std::string_view name, ElementType type, std::span<const std::int64_t> shape,
+                                   std::span<const std::byte> bytes, const std::uint64_t* file_offset) {
   ProtobufMessage tensor;
   for (const std::int64_t dim : shape)
     tensor.add_int(1, dim);
@@ -215,7 +215,7 @@ void Writer::write_tensor(std::string_view name, ElementType type, std::span<con
   graph_message_ = {};
 }
 
-Status Writer::write_matmul(const Node& node) {
+Status OnnxGraphWriter::write_matmul(const Node& node) {
   const std::string_view a = name_of(node.inputs[0]);
   std::string b(name_of(node.inputs[1]));
   if (node.transpose_b) {
@@ -235,7 +235,7 @@ Status Writer::write_matmul(const Node& node) {
   return {};
 }
 
-Status Writer::write_node(const Node& node) {
+Status OnnxGraphWriter::write_node(const Node& node) {
   const Value self{static_cast<std::uint32_t>(&node - graph_.nodes().data())};
   const std::string_view out = name_of(self);
   const auto in = [&](std::size_t i) { return name_of(node.inputs[i]); };
@@ -326,14 +326,14 @@ Status Writer::write_node(const Node& node) {
   return {};
 }
 
-std::uint64_t Writer::size() const {
+std::uint64_t OnnxGraphWriter::size() const {
   std::uint64_t total = 0;
   for (const Piece& piece : pieces_)
     total += piece.head.size() + piece.tail.size();
   return total;
 }
 
-Status Writer::write() {
+Status OnnxGraphWriter::write() {
   LB_RETURN_IF_ERROR(count_uses());
   graph_message_.add_bytes(2, "latebind");
   for (std::size_t i = 0; i < uses_.size(); ++i) {
@@ -361,7 +361,7 @@ Status Writer::write() {
 }  // namespace
 
 Result<std::string> write_onnx(const Graph& graph, std::string_view location) {
-  Writer writer(graph, location);
+  OnnxGraphWriter writer(graph, location);
   LB_RETURN_IF_ERROR(writer.write());
   std::string model;
   model.reserve(writer.size());
@@ -373,7 +373,7 @@ Result<std::string> write_onnx(const Graph& graph, std::string_view location) {
 }
 
 Status write_onnx(const Graph& graph, platform::OutputFile& file) {
-  Writer writer(graph, "");
+  OnnxGraphWriter writer(graph, "");
   LB_RETURN_IF_ERROR(writer.write());
   if (writer.size() > std::numeric_limits<std::int32_t>::max()) {
     return Status(StatusCode::kUnsupported,

@@ -59,9 +59,9 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-class Writer {
+class IrWriter {
  public:
-  Writer(const Graph& graph, std::size_t tail_offset) : graph_(graph), tail_offset_(tail_offset) {}
+  IrWriter(const Graph& graph, std::size_t tail_offset) : graph_(graph), tail_offset_(tail_offset) {}
 
   Result<OpenvinoIr> write();
 
@@ -94,8 +94,8 @@ class Writer {
   std::string tail_;
 };
 
-Writer::Layer Writer::emit(std::string_view type, std::string_view opset, std::string_view attributes, Layers inputs,
-                           ElementType output) {
+IrWriter::Layer IrWriter::emit(std::string_view type, std::string_view opset, std::string_view attributes,
+                               Layers inputs, ElementType output) {
   const Layer layer{layer_count_++, inputs.size(), output};
   const std::string name = public_name_.empty() ? fmt::format("n{}", layer.id) : escaped(public_name_);
   fmt::format_to(text(), R"(<layer id="{}" name="{}" type="{}" version="{}">)", layer.id, name, type, opset);
@@ -121,23 +121,23 @@ Writer::Layer Writer::emit(std::string_view type, std::string_view opset, std::s
   return layer;
 }
 
-Writer::Layer Writer::stored(ElementType type, std::span<const std::int64_t> shape, std::size_t offset,
-                             std::size_t size) {
+IrWriter::Layer IrWriter::stored(ElementType type, std::span<const std::int64_t> shape, std::size_t offset,
+                                 std::size_t size) {
   return emit("Const", "opset1",
               fmt::format(R"(element_type="{}" shape="{}" offset="{}" size="{}")", core::name_of(type),
                           fmt::join(shape, ","), offset, size),
               {}, type);
 }
 
-Writer::Layer Writer::constant(ElementType type, std::span<const std::int64_t> shape,
-                               std::span<const std::byte> bytes) {
+IrWriter::Layer IrWriter::constant(ElementType type, std::span<const std::int64_t> shape,
+                                   std::span<const std::byte> bytes) {
   tail_.resize((tail_.size() + kAlignment - 1) / kAlignment * kAlignment);
   const std::size_t offset = tail_offset_ + tail_.size();
   tail_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return stored(type, shape, offset, bytes.size());
 }
 
-Writer::Layer Writer::numbers(const std::vector<std::int64_t>& values) {
+IrWriter::Layer IrWriter::numbers(const std::vector<std::int64_t>& values) {
   const auto known = numbers_.find(values);
   if (known != numbers_.end()) return known->second;
   const std::string name = std::exchange(public_name_, {});
@@ -147,7 +147,7 @@ Writer::Layer Writer::numbers(const std::vector<std::int64_t>& values) {
   return numbers_[values] = layer;
 }
 
-Writer::Layer Writer::write_node(const Node& node) {
+IrWriter::Layer IrWriter::write_node(const Node& node) {
   static constexpr std::string_view kBroadcast = R"(auto_broadcast="numpy")";
   const auto in = [&](std::size_t i) { return layers_[node.inputs[i].node]; };
   const auto elementwise = [&](std::string_view type) {
@@ -240,7 +240,7 @@ Writer::Layer Writer::write_node(const Node& node) {
   return {};
 }
 
-Result<OpenvinoIr> Writer::write() {
+Result<OpenvinoIr> IrWriter::write() {
   for (const Node& node : graph_.nodes()) {
     if (layers_.size() == graph_.output().node) public_name_ = graph_.output_name();
     layers_.push_back(write_node(node));
@@ -258,7 +258,7 @@ Result<OpenvinoIr> Writer::write() {
 }  // namespace
 
 Result<OpenvinoIr> write_openvino_ir(const Graph& graph, std::size_t tail_offset) {
-  return Writer(graph, tail_offset).write();
+  return IrWriter(graph, tail_offset).write();
 }
 
 }  // namespace latebind::embedding

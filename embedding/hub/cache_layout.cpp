@@ -20,7 +20,7 @@ using platform::path_from_utf8;
 using std::filesystem::path;
 
 constexpr std::size_t kRefMax = 200;
-constexpr std::size_t kFilesMax = 10'000;
+constexpr std::size_t kSnapshotFilesMax = 10'000;
 
 // "models--org--name"
 std::string folder_name(const std::string& id) {
@@ -100,7 +100,7 @@ std::vector<std::string> CacheLayout::files_of(const std::string& commit) const 
   const path folder = snapshot(commit);
   std::error_code error;
   auto entries = std::filesystem::recursive_directory_iterator(folder, error);
-  for (; !error && entries != std::filesystem::recursive_directory_iterator() && files.size() < kFilesMax;
+  for (; !error && entries != std::filesystem::recursive_directory_iterator() && files.size() < kSnapshotFilesMax;
        entries.increment(error)) {
     std::error_code unreadable;
     if (!entries->is_regular_file(unreadable)) continue;

@@ -40,7 +40,7 @@ bool has_body(const HttpAnswer& answer) {
   return answer.status == 200 || answer.status == 206;
 }
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trimmed_line(std::string_view text) {
   while (!text.empty() && (text.back() == '\r' || text.back() == '\n' || text.back() == ' ' || text.back() == '\t')) {
     text.remove_suffix(1);
   }
@@ -55,7 +55,7 @@ void take_header(Exchange& exchange, std::string_view line) {
     exchange.answer = {};
     const auto blank = line.find(' ');
     if (blank != std::string_view::npos) {
-      exchange.answer.status = static_cast<int>(parse_bytes(trimmed(line.substr(blank + 1, 3))).value_or(0));
+      exchange.answer.status = static_cast<int>(parse_bytes(trimmed_line(line.substr(blank + 1, 3))).value_or(0));
     }
     return;
   }
@@ -66,7 +66,7 @@ void take_header(Exchange& exchange, std::string_view line) {
   for (char& c : name) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
   }
-  exchange.answer.headers.insert_or_assign(std::move(name), std::string(trimmed(line.substr(colon + 1))));
+  exchange.answer.headers.insert_or_assign(std::move(name), std::string(trimmed_line(line.substr(colon + 1))));
 }
 
 Status take_body(Exchange& exchange, std::string_view bytes) {

@@ -12,19 +12,15 @@
 
 #include "latebind/latebind.h"
 #include "latebind/latebind.hpp"
+#include "tests/api/last_error.h"
 
 namespace {
 
+using latebind::test::last_message;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 constexpr const char* kNowhere = "/nonexistent/folder";
-
-std::string last_message() {
-  auto error = LB_INIT(lb_error);
-  lb_last_error(&error);
-  return error.message;
-}
 
 class CInterfaceTest : public ::testing::Test {
  protected:

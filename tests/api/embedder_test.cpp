@@ -9,20 +9,16 @@
 #include <vector>
 
 #include "latebind/latebind.h"
+#include "tests/api/last_error.h"
 #include "tests/fakes/fake_openvino_library.h"
 
 namespace {
 
+using latebind::test::last_message;
 using ::testing::Each;
 using ::testing::HasSubstr;
 
 constexpr const char* kEncoder = "encoder 32\n";
-
-std::string last_message() {
-  auto error = LB_INIT(lb_error);
-  lb_last_error(&error);
-  return error.message;
-}
 
 class EmbedderInterfaceTest : public ::testing::Test {
  protected:

@@ -18,7 +18,7 @@ using latebind::test::said_by_child;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-constexpr const char* kModel = "<net/>\nfake-model\ninput x f32 2..8,2\noutput y plus-one 0\n";
+constexpr const char* kForkModel = "<net/>\nfake-model\ninput x f32 2..8,2\noutput y plus-one 0\n";
 
 std::string last_error() {
   auto error = LB_INIT(lb_error);
@@ -50,8 +50,8 @@ class ForkTest : public ::testing::Test {
   static lb_code load(const lb_runtime* on, lb_model** made) {
     auto memory = LB_INIT(lb_model_memory);
     memory.format = LB_FORMAT_BY_FIRST_BYTES;
-    memory.graph = kModel;
-    memory.graph_size = std::string(kModel).size();
+    memory.graph = kForkModel;
+    memory.graph_size = std::string(kForkModel).size();
     memory.name = "toy";
     return lb_model_load_memory(on, &memory, nullptr, made);
   }

@@ -11,20 +11,16 @@
 
 #include "latebind/latebind.h"
 #include "latebind/latebind.hpp"
+#include "tests/api/last_error.h"
 #include "tests/fakes/fake_openvino_library.h"
 
 namespace {
 
+using latebind::test::last_message;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-constexpr const char* kModel = "<net/>\nfake-model\ninput x f32 4\noutput y plus-one 0\n";
-
-std::string last_message() {
-  auto error = LB_INIT(lb_error);
-  lb_last_error(&error);
-  return error.message;
-}
+constexpr const char* kLogModel = "<net/>\nfake-model\ninput x f32 4\noutput y plus-one 0\n";
 
 // Each line makes the callback list the devices, ask who answers and run the model.
 class AskingLogTest : public ::testing::Test {
@@ -48,8 +44,8 @@ class AskingLogTest : public ::testing::Test {
     lb_model_destroy(model.exchange(nullptr));
     auto memory = LB_INIT(lb_model_memory);
     memory.format = LB_FORMAT_BY_FIRST_BYTES;
-    memory.graph = kModel;
-    memory.graph_size = std::char_traits<char>::length(kModel);
+    memory.graph = kLogModel;
+    memory.graph_size = std::char_traits<char>::length(kLogModel);
     lb_model* made = nullptr;
     const lb_code code = lb_model_load_memory(runtime, &memory, &load_options, &made);
     model = made;

@@ -17,21 +17,17 @@
 #include "core/bundle/package_writer.h"
 #include "latebind/latebind.h"
 #include "latebind/latebind.hpp"
+#include "tests/api/last_error.h"
 #include "tests/fakes/fake_openvino_library.h"
 
 namespace {
 
+using latebind::test::last_message;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-constexpr const char* kModel = "<net/>\nfake-model\ninput x f32 2..8,2\noutput y plus-one 0\n";
-
-std::string last_message() {
-  auto error = LB_INIT(lb_error);
-  lb_last_error(&error);
-  return error.message;
-}
+constexpr const char* kPayloadModel = "<net/>\nfake-model\ninput x f32 2..8,2\noutput y plus-one 0\n";
 
 class PayloadTest : public ::testing::Test {
  protected:
@@ -76,7 +72,7 @@ class PayloadTest : public ::testing::Test {
     EXPECT_TRUE(writer
                     .add_variant("model", {.name = "portable",
                                            .latebind = portable,
-                                           .files = {{"model.xml", SharedBytes::from_string(kModel)},
+                                           .files = {{"model.xml", SharedBytes::from_string(kPayloadModel)},
                                                      {"model.bin", SharedBytes::from_string("\1\2\3\4")}}})
                     .ok());
     const auto file = fake.folder() / "toy.lbundle";
@@ -106,7 +102,7 @@ class PayloadTest : public ::testing::Test {
 };
 
 TEST_F(PayloadTest, AnIrAndABundleAreToldByTheirFirstBytes) {
-  for (const std::string& bytes : {std::string(kModel), bundle()}) {
+  for (const std::string& bytes : {std::string(kPayloadModel), bundle()}) {
     ASSERT_EQ(load(bytes), LB_OK) << last_message();
     EXPECT_THAT(run({1, 2, 3, 4}), ElementsAre(2, 3, 4, 5));
   }
@@ -119,8 +115,8 @@ TEST_F(PayloadTest, WhatItIsNotIsSaid) {
   EXPECT_EQ(load(std::string("\x08\x0a\x3a\x7f", 4)), LB_INVALID_MODEL);
   EXPECT_EQ(load("RR_UPCVO"), LB_INVALID_MODEL);
   EXPECT_THAT(last_message(), HasSubstr("toy: the OpenVINO blob is damaged"));
-  EXPECT_EQ(load(kModel, 17), LB_INVALID_ARGUMENT);
-  EXPECT_EQ(load(kModel, LB_FORMAT_BUNDLE), LB_INVALID_MODEL);
+  EXPECT_EQ(load(kPayloadModel, 17), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(load(kPayloadModel, LB_FORMAT_BUNDLE), LB_INVALID_MODEL);
   EXPECT_EQ(load(""), LB_INVALID_MODEL);
 }
 
@@ -133,7 +129,7 @@ TEST_F(PayloadTest, ABlobThatNoDeviceTakesIsIncompatibleWithTheVendorsWords) {
 }
 
 TEST_F(PayloadTest, BoundsOfDynamicDimensionsAreTold) {
-  ASSERT_EQ(load(kModel), LB_OK) << last_message();
+  ASSERT_EQ(load(kPayloadModel), LB_OK) << last_message();
   auto info = LB_INIT(lb_tensor_info);
   ASSERT_EQ(lb_model_input(model, 0, &info), LB_OK);
   EXPECT_EQ(info.shape[0], LB_DYNAMIC);
@@ -149,7 +145,7 @@ TEST_F(PayloadTest, BoundsOfDynamicDimensionsAreTold) {
 }
 
 TEST_F(PayloadTest, AnOutputCanBeBoundToOtherMemoryForEachRun) {
-  ASSERT_EQ(load(kModel), LB_OK) << last_message();
+  ASSERT_EQ(load(kPayloadModel), LB_OK) << last_message();
   lb_output* output = nullptr;
   ASSERT_EQ(lb_output_create(nullptr, 0, &output), LB_OK);
   const std::array<float, 4> values{1, 2, 3, 4};
@@ -171,7 +167,7 @@ TEST_F(PayloadTest, AnOutputCanBeBoundToOtherMemoryForEachRun) {
 }
 
 TEST_F(PayloadTest, ARunSaysWhoAnsweredIt) {
-  ASSERT_EQ(load(kModel), LB_OK) << last_message();
+  ASSERT_EQ(load(kPayloadModel), LB_OK) << last_message();
   const latebind::Result<latebind::Output> output = latebind::Output::create();
   const std::array<float, 4> values{1, 2, 3, 4};
   const lb_tensor input = latebind::tensor_of(values.data(), {2, 2});
@@ -201,10 +197,10 @@ TEST_F(PayloadTest, ARuntimeWithoutDevicesSaysFirstWhatToType) {
 TEST_F(PayloadTest, ALogThatRunsAModelDisturbsNoRun) {
   fake.script("device GPU\ndevice CPU\non GPU fail run 1 -1 the driver died\n");
   load_options.device = "cpu";
-  ASSERT_EQ(load(kModel), LB_OK) << last_message();
+  ASSERT_EQ(load(kPayloadModel), LB_OK) << last_message();
   lb_model* other = std::exchange(model, nullptr);
   load_options.device = "gpu,cpu";
-  ASSERT_EQ(load(kModel), LB_OK) << last_message();
+  ASSERT_EQ(load(kPayloadModel), LB_OK) << last_message();
   std::vector<float> told;
   std::function<void()> tell = [&] {
     if (!told.empty()) return;
@@ -246,7 +242,7 @@ TEST_F(PayloadTest, InputShapesAreCompiledIn) {
   shape.dims[1] = 2;
   load_options.input_shapes = &shape;
   load_options.input_shape_count = 1;
-  ASSERT_EQ(load(kModel), LB_OK) << last_message();
+  ASSERT_EQ(load(kPayloadModel), LB_OK) << last_message();
   auto info = LB_INIT(lb_tensor_info);
   ASSERT_EQ(lb_model_input(model, 0, &info), LB_OK);
   EXPECT_EQ(info.shape[0], 3);
@@ -260,11 +256,11 @@ TEST_F(PayloadTest, AReservedFieldThatIsNotZeroIsRefusedByName) {
   shape.reserved_ = 1;
   load_options.input_shapes = &shape;
   load_options.input_shape_count = 1;
-  EXPECT_EQ(load(kModel), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(load(kPayloadModel), LB_INVALID_ARGUMENT);
   EXPECT_THAT(last_message(), HasSubstr("input shape 0: lb_shape.reserved_ is 1 and must be 0"));
   EXPECT_EQ(lb_load_options_check(runtime, &load_options), LB_INVALID_ARGUMENT);
   shape.reserved_ = 0;
-  ASSERT_EQ(load(kModel), LB_OK) << last_message();
+  ASSERT_EQ(load(kPayloadModel), LB_OK) << last_message();
 
   const latebind::Result<latebind::Output> output = latebind::Output::create();
   lb_output* raw = output->get();
@@ -291,18 +287,18 @@ TEST_F(PayloadTest, AConfigurationFileGivesDefaultsThatOptionsOverrule) {
     lb_attestation_destroy(attestation);
     return name;
   };
-  ASSERT_EQ(load(kModel), LB_OK) << last_message();
+  ASSERT_EQ(load(kPayloadModel), LB_OK) << last_message();
   EXPECT_EQ(device(), "GPU");
   load_options.device = "npu,cpu";
-  EXPECT_EQ(load(kModel), LB_STRICT_FALLBACK);
+  EXPECT_EQ(load(kPayloadModel), LB_STRICT_FALLBACK);
   load_options.strict = -1;
-  ASSERT_EQ(load(kModel), LB_OK) << last_message();
+  ASSERT_EQ(load(kPayloadModel), LB_OK) << last_message();
   EXPECT_EQ(device(), "CPU");
   std::ofstream(file) << "[libraries]\nopenvino = \"x\"\n";
-  EXPECT_EQ(load(kModel), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(load(kPayloadModel), LB_INVALID_ARGUMENT);
   EXPECT_THAT(last_message(), HasSubstr("libraries.openvino can not be set for one model"));
   load_options.config_file = "/nonexistent/config.toml";
-  EXPECT_EQ(load(kModel), LB_NOT_FOUND);
+  EXPECT_EQ(load(kPayloadModel), LB_NOT_FOUND);
 }
 
 TEST_F(PayloadTest, TheCppInterfaceKeepsTheOwner) {
@@ -310,7 +306,7 @@ TEST_F(PayloadTest, TheCppInterfaceKeepsTheOwner) {
       latebind::Runtime::create(latebind::RuntimeOptions{fake.file().string(), "/nonexistent", "none", {}});
   ASSERT_TRUE(made);
   EXPECT_TRUE(made->check().ok());
-  auto owner = std::make_shared<const std::string>(kModel);
+  auto owner = std::make_shared<const std::string>(kPayloadModel);
   const std::weak_ptr<const std::string> watched = owner;
   {
     auto loaded =

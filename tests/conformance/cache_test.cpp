@@ -15,7 +15,7 @@ using core::CompileOptions;
 using core::Precision;
 
 // A matrix product, in which the precision shows.
-core::Model product_model() {
+core::Model cached_model() {
   OnnxBuilder builder;
   const std::vector<float> weights(64 * 64, 1.0F / 3);
   builder.input("x", ElementType::kF32, {"n", 64})
@@ -67,7 +67,7 @@ class CachedProduct {
   std::optional<platform::TemporaryFolder> folder_;
   std::optional<core::CompileCache> cache_;
   core::Device device_;
-  core::Model model_ = product_model();
+  core::Model model_ = cached_model();
 };
 
 TEST_P(ConformanceTest, WhatComesFromTheCacheComputesTheSame) {

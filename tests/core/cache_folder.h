@@ -11,13 +11,13 @@
 #include "core/model.h"
 #include "core/platform/temporary_folder.h"
 
-namespace latebind::core::test {
+namespace latebind::test {
 
-inline Blob blob_of(std::string text) {
-  return {"toy", "CPU", "1.0", Precision::kF32, SharedBytes::from_string(std::move(text))};
+inline core::Blob blob_of(std::string text) {
+  return {"toy", "CPU", "1.0", core::Precision::kF32, core::SharedBytes::from_string(std::move(text))};
 }
 
-inline std::string text_of(const Blob& blob) {
+inline std::string text_of(const core::Blob& blob) {
   return {reinterpret_cast<const char*>(blob.bytes.bytes.data()), blob.bytes.bytes.size()};
 }
 
@@ -35,4 +35,4 @@ class CacheFolderTest : public ::testing::Test {
   std::filesystem::path folder;
 };
 
-}  // namespace latebind::core::test
+}  // namespace latebind::test

@@ -24,7 +24,7 @@ using std::filesystem::path;
 using test::blob_of;
 using test::text_of;
 
-CompileKey key_of(const std::string& model) {
+CompileKey shared_key_of(const std::string& model) {
   return make_compile_key(model, "a model", {"toy", "CPU", DeviceKind::kCpu, "a processor", "1.0", {}}, {});
 }
 
@@ -73,8 +73,8 @@ TEST_F(CompileCacheProcessesTest, TwoProcessesMayPutTheSameKeyAtOnce) {
   const auto put = [&] {
     CompileStore store(folder);
     for (int i = 0; i < 20; ++i) {
-      if (!store.put(key_of("same"), blob_of(payload)).ok()) return 1;
-      const auto blob = store.get(key_of("same"));
+      if (!store.put(shared_key_of("same"), blob_of(payload)).ok()) return 1;
+      const auto blob = store.get(shared_key_of("same"));
       if (!blob.ok() || text_of(*blob) != payload) return 2;
     }
     return 0;
@@ -83,7 +83,7 @@ TEST_F(CompileCacheProcessesTest, TwoProcessesMayPutTheSameKeyAtOnce) {
   const pid_t two = fork_to(put);
   EXPECT_EQ(wait_for(one), 0);
   EXPECT_EQ(wait_for(two), 0);
-  EXPECT_EQ(text_of(*CompileStore(folder).get(key_of("same"))), payload);
+  EXPECT_EQ(text_of(*CompileStore(folder).get(shared_key_of("same"))), payload);
   EXPECT_EQ(temporaries(), 0U);
 }
 
@@ -96,7 +96,7 @@ TEST_F(CompileCacheProcessesTest, AWriterThatIsKilledAtAnyMomentLeavesNothingWro
     const pid_t child = fork_to([&] {
       CompileStore other(folder);
       for (unsigned i = 0; i < 1000; ++i)
-        static_cast<void>(other.put(key_of(std::to_string(i % 5)), blob_of(payload_of(i % 5, 400'000))));
+        static_cast<void>(other.put(shared_key_of(std::to_string(i % 5)), blob_of(payload_of(i % 5, 400'000))));
       return 0;
     });
     // Any moment will do: nothing below depends on which.
@@ -104,16 +104,16 @@ TEST_F(CompileCacheProcessesTest, AWriterThatIsKilledAtAnyMomentLeavesNothingWro
     ::kill(child, SIGKILL);
     static_cast<void>(wait_for(child));
     for (unsigned i = 0; i < 5; ++i) {
-      const auto blob = store.get(key_of(std::to_string(i)));
+      const auto blob = store.get(shared_key_of(std::to_string(i)));
       if (!blob.ok()) continue;
       ASSERT_EQ(text_of(*blob), payload_of(i, 400'000));
     }
   }
   // The next writer tidies up behind the dead, and nobody is locked out.
   age_temporaries();
-  ASSERT_TRUE(store.put(key_of("last"), blob_of("last")).ok());
+  ASSERT_TRUE(store.put(shared_key_of("last"), blob_of("last")).ok());
   EXPECT_EQ(temporaries(), 0U);
-  EXPECT_TRUE(store.get(key_of("last")).ok());
+  EXPECT_TRUE(store.get(shared_key_of("last")).ok());
 }
 
 TEST_F(CompileCacheProcessesTest, ALivingWritersFileIsLeftAlone) {
@@ -121,7 +121,7 @@ TEST_F(CompileCacheProcessesTest, ALivingWritersFileIsLeftAlone) {
   auto writing = platform::OutputFile::create(folder / "entry");
   ASSERT_TRUE(writing.ok());
   age_temporaries();
-  ASSERT_TRUE(CompileStore(folder).put(key_of("other"), blob_of("other")).ok());
+  ASSERT_TRUE(CompileStore(folder).put(shared_key_of("other"), blob_of("other")).ok());
   EXPECT_EQ(temporaries(), 1U);
   EXPECT_TRUE(writing->commit().ok());
 }
@@ -130,12 +130,12 @@ TEST_F(CompileCacheProcessesTest, AFullDiskLeavesNothingBehind) {
   const int status = wait_for(fork_to([&] {
     ::signal(SIGXFSZ, SIG_IGN);
     CompileStore store(folder);
-    if (!store.put(key_of("small"), blob_of("small")).ok()) return 1;
+    if (!store.put(shared_key_of("small"), blob_of("small")).ok()) return 1;
     const rlimit limit{100'000, 100'000};
     if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return 2;
-    if (store.put(key_of("large"), blob_of(payload_of(1, 3'000'000))).ok()) return 3;
-    if (store.get(key_of("large")).ok()) return 4;
-    if (!store.get(key_of("small")).ok()) return 5;
+    if (store.put(shared_key_of("large"), blob_of(payload_of(1, 3'000'000))).ok()) return 3;
+    if (store.get(shared_key_of("large")).ok()) return 4;
+    if (!store.get(shared_key_of("small")).ok()) return 5;
     return 0;
   }));
   EXPECT_EQ(WEXITSTATUS(status), 0);
@@ -143,7 +143,7 @@ TEST_F(CompileCacheProcessesTest, AFullDiskLeavesNothingBehind) {
 }
 
 TEST_F(CompileCacheProcessesTest, AReadOnlyFolderIsReadAndNothingElse) {
-  ASSERT_TRUE(CompileStore(folder).put(key_of("there"), blob_of("there")).ok());
+  ASSERT_TRUE(CompileStore(folder).put(shared_key_of("there"), blob_of("there")).ok());
   std::filesystem::permissions(parent->path(), std::filesystem::perms::owner_all | std::filesystem::perms::others_exec);
   std::filesystem::permissions(folder, static_cast<std::filesystem::perms>(0555));
   for (const auto& file : std::filesystem::directory_iterator(folder))
@@ -152,13 +152,13 @@ TEST_F(CompileCacheProcessesTest, AReadOnlyFolderIsReadAndNothingElse) {
     // Root may write everywhere.
     if (::getuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0)) return 1;
     CompileStore store(folder);
-    const auto blob = store.get(key_of("there"));
+    const auto blob = store.get(shared_key_of("there"));
     if (!blob.ok() || text_of(*blob) != "there") return 2;
-    if (store.put(key_of("new"), blob_of("new")).code() != StatusCode::kPermissionDenied) return 3;
+    if (store.put(shared_key_of("new"), blob_of("new")).code() != StatusCode::kPermissionDenied) return 3;
     return store.clear().ok() ? 4 : 0;
   }));
   EXPECT_EQ(WEXITSTATUS(status), 0);
-  EXPECT_TRUE(CompileStore(folder).get(key_of("there")).ok());
+  EXPECT_TRUE(CompileStore(folder).get(shared_key_of("there")).ok());
   std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
 }
 

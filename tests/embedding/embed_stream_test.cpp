@@ -22,7 +22,7 @@ using test::kToyDimension;
 using test::ToyScript;
 using ::testing::HasSubstr;
 
-std::unique_ptr<Pipeline> pipeline_of(ToyScript script, std::size_t batch_tokens = 64) {
+std::unique_ptr<Pipeline> stream_pipeline_of(ToyScript script, std::size_t batch_tokens = 64) {
   auto forward = Forward::bind(test::toy_model(script), {.normalize = true});
   EXPECT_TRUE(forward.ok()) << forward.status().to_string();
   return std::make_unique<Pipeline>(test::toy_tokenizer(), *std::move(forward), TokenLimits{32, 0}, batch_tokens);
@@ -70,7 +70,7 @@ void expect_right(const Delivered& delivered, std::size_t count) {
 
 TEST(EmbedStreamTest, DeliversEveryTextOnceInInputOrder) {
   for (const unsigned requests : {1U, 3U}) {
-    const auto pipeline = pipeline_of({.requests = requests});
+    const auto pipeline = stream_pipeline_of({.requests = requests});
     for (const std::size_t count : {0U, 1U, 9U, 10U, 11U, 1000U}) {
       Delivered delivered;
       EmbedStream stream(*pipeline, delivered.sink(), {.window_texts = 10});
@@ -88,7 +88,7 @@ TEST(EmbedStreamTest, DeliversEveryTextOnceInInputOrder) {
 TEST(EmbedStreamTest, AWindowHasAsManyTextsAsABatchHasTokensWithinLimits) {
   for (const auto& [batch_tokens, window] :
        {std::pair<std::size_t, std::size_t>{64, 2048}, {3000, 3000}, {1 << 20, 16384}}) {
-    const auto pipeline = pipeline_of({}, batch_tokens);
+    const auto pipeline = stream_pipeline_of({}, batch_tokens);
     std::vector<std::size_t> sizes;
     EmbedStream stream(*pipeline, [&](std::span<const std::string> texts, std::span<const float>) {
       sizes.push_back(texts.size());
@@ -102,7 +102,7 @@ TEST(EmbedStreamTest, AWindowHasAsManyTextsAsABatchHasTokensWithinLimits) {
 }
 
 TEST(EmbedStreamTest, AWindowEndsWhenItsBytesAreManyToo) {
-  const auto pipeline = pipeline_of({});
+  const auto pipeline = stream_pipeline_of({});
   Delivered delivered;
   EmbedStream stream(*pipeline, delivered.sink(), {.window_texts = 1000, .window_bytes = 100});
   for (int i = 0; i < 6; ++i)
@@ -118,7 +118,7 @@ TEST(EmbedStreamTest, WindowsInFlightAreBounded) {
     computed += static_cast<std::size_t>(ids.shape[0]);
     return Status();
   };
-  const auto pipeline = pipeline_of(std::move(script));
+  const auto pipeline = stream_pipeline_of(std::move(script));
   std::size_t pushed = 0;
   std::size_t delivered = 0;
   EmbedStream stream(*pipeline,
@@ -144,7 +144,7 @@ TEST(EmbedStreamTest, TheNextWindowIsFilledWhileOneIsComputed) {
     second_window.wait();
     return Status();
   };
-  const auto pipeline = pipeline_of(std::move(script));
+  const auto pipeline = stream_pipeline_of(std::move(script));
   Delivered delivered;
   EmbedStream stream(*pipeline, delivered.sink(), {.window_texts = 10});
   for (std::size_t i = 0; i < 15; ++i)
@@ -163,7 +163,7 @@ TEST(EmbedStreamTest, WorkersGoOnWithTheNextWindowWhileAnOldOneEnds) {
     both.arrive_and_wait();
     return Status();
   };
-  const auto pipeline = pipeline_of(std::move(script));
+  const auto pipeline = stream_pipeline_of(std::move(script));
   Delivered delivered;
   EmbedStream stream(*pipeline, delivered.sink(), {.window_texts = 1});
   ASSERT_TRUE(stream.push(text_at(0)).ok());
@@ -173,7 +173,7 @@ TEST(EmbedStreamTest, WorkersGoOnWithTheNextWindowWhileAnOldOneEnds) {
 }
 
 TEST(EmbedStreamTest, ABadTextIsNamedByItsPositionInTheStreamAndTheErrorStays) {
-  const auto pipeline = pipeline_of({});
+  const auto pipeline = stream_pipeline_of({});
   Delivered delivered;
   EmbedStream stream(*pipeline, delivered.sink(), {.window_texts = 4});
   for (std::size_t i = 0; i < 9; ++i)
@@ -191,7 +191,7 @@ TEST(EmbedStreamTest, AFailedRunEndsTheStream) {
   script.on_run = [&](const core::TensorView&) {
     return ++runs >= 5 ? Status(StatusCode::kDeviceFailed, "the device is gone") : Status();
   };
-  const auto pipeline = pipeline_of(std::move(script));
+  const auto pipeline = stream_pipeline_of(std::move(script));
   Delivered delivered;
   EmbedStream stream(*pipeline, delivered.sink(), {.window_texts = 4});
   Status status;
@@ -204,7 +204,7 @@ TEST(EmbedStreamTest, AFailedRunEndsTheStream) {
 }
 
 TEST(EmbedStreamTest, AnErrorOfTheSinkEndsTheStream) {
-  const auto pipeline = pipeline_of({.requests = 2});
+  const auto pipeline = stream_pipeline_of({.requests = 2});
   int calls = 0;
   EmbedStream stream(*pipeline,
                      [&](std::span<const std::string>, std::span<const float>) {
@@ -221,7 +221,7 @@ TEST(EmbedStreamTest, AnErrorOfTheSinkEndsTheStream) {
 }
 
 TEST(EmbedStreamTest, MayBeDroppedAtAnyTime) {
-  const auto pipeline = pipeline_of({.requests = 2});
+  const auto pipeline = stream_pipeline_of({.requests = 2});
   for (const std::size_t count : {0U, 1U, 4U, 9U, 30U}) {
     Delivered delivered;
     EmbedStream stream(*pipeline, delivered.sink(), {.window_texts = 4});
@@ -231,7 +231,7 @@ TEST(EmbedStreamTest, MayBeDroppedAtAnyTime) {
 }
 
 TEST(EmbedStreamTest, StatsCountWhatWasDelivered) {
-  const auto pipeline = pipeline_of({});
+  const auto pipeline = stream_pipeline_of({});
   Delivered delivered;
   EmbedStream stream(*pipeline, delivered.sink(), {.window_texts = 2});
   for (const char* text : {"a", "a b", "a b c"})

@@ -27,7 +27,6 @@ using BoundsOfDimension = latebind::openvino::abi::Dimension;
 
 namespace {
 
-constexpr Code kInvalidParameter = latebind::openvino::abi::kInvalidParameter;
 constexpr Code kNotReady = latebind::openvino::abi::kResultNotReady;
 constexpr Code kCancelled = latebind::openvino::abi::kInferCancelled;
 
@@ -148,7 +147,7 @@ FAKE Code ov_shape_free(Shape* shape) {
 
 FAKE Code ov_tensor_create_from_host_ptr(ElementCode type, Shape shape, void* data, Tensor** out) {
   ENTER(ov_tensor_create_from_host_ptr);
-  if (data == nullptr || out == nullptr) return kInvalidParameter;
+  if (data == nullptr || out == nullptr) return latebind::openvino::abi::kInvalidParameter;
   const std::string name = type_of(type, Script::read().old_numbering);
   if (size_of(name) == 0) return fail(-1, "no tensor of type " + name);
   auto* tensor = make<Tensor>("tensor");
@@ -168,7 +167,7 @@ FAKE Code ov_tensor_get_shape(const Tensor* tensor, Shape* shape) {
   ENTER(ov_tensor_get_shape);
   NEED("tensor", tensor);
   const Dims& dims = tensor->data->dims;
-  if (dims.empty()) return kInvalidParameter;  // as the real one does
+  if (dims.empty()) return latebind::openvino::abi::kInvalidParameter;  // as the real one does
   shape->rank = static_cast<std::int64_t>(dims.size());
   shape->dims = new std::int64_t[dims.size() + 1];
   born("shape", shape->dims);

@@ -25,11 +25,13 @@
 #include <vector>
 
 #include "latebind/latebind.h"
+#include "tests/api/last_error.h"
 #include "tests/api/memory/failing_new.h"
 #include "tests/fakes/fake_openvino_library.h"
 
 namespace {
 
+using latebind::test::last_message;
 using latebind::test::Refusal;
 using latebind::test::Spared;
 using namespace std::chrono_literals;  // NOLINT: tests speak of times all the time
@@ -41,12 +43,6 @@ constexpr int kRunners = 4;
 long number_from(const char* variable, long otherwise) {
   const char* text = std::getenv(variable);
   return text != nullptr ? std::strtol(text, nullptr, 10) : otherwise;
-}
-
-std::string last_message() {
-  auto error = LB_INIT(lb_error);
-  lb_last_error(&error);
-  return error.message;
 }
 
 class FaultInjectionTest : public ::testing::Test {

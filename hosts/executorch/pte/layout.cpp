@@ -11,7 +11,7 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-Status damaged(const std::string& what) {
+Status cut_off(const std::string& what) {
   return {StatusCode::kInvalidModel, fmt::format("{}: the file is damaged or was cut off", what)};
 }
 
@@ -63,32 +63,32 @@ Result<Layout> read_layout(std::span<const std::byte> file) {
   Layout layout;
   if (!has_text(file, kHeaderAt, kHeaderMagic)) {
     layout.program_size = file.size();
-    if (layout.program_size > kFlatbufferMax) return damaged("the program has no extended header and 2 GiB or more");
+    if (layout.program_size > kFlatbufferMax) return cut_off("the program has no extended header and 2 GiB or more");
     return layout;
   }
   layout.has_header = true;
-  if (file.size() < kHeaderAt + kHeaderShort) return damaged("the extended header ends behind the file");
+  if (file.size() < kHeaderAt + kHeaderShort) return cut_off("the extended header ends behind the file");
   const std::uint64_t length = read_number(file, kHeaderAt + kHeaderMagic.size(), 4);
   if (length < kHeaderShort || length > file.size() - kHeaderAt) {
-    return damaged(fmt::format("the extended header says that it has {} bytes", length));
+    return cut_off(fmt::format("the extended header says that it has {} bytes", length));
   }
   layout.has_segment_size = length >= kHeaderBytes;
   layout.program_size = read_number(file, kProgramSizeAt, 8);
   layout.segment_base = read_number(file, kSegmentBaseAt, 8);
   if (layout.program_size < kHeaderAt + length || layout.program_size > file.size() ||
       layout.program_size > kFlatbufferMax) {
-    return damaged(fmt::format("the extended header says that the program has {} bytes, and the file has {}",
+    return cut_off(fmt::format("the extended header says that the program has {} bytes, and the file has {}",
                                layout.program_size, file.size()));
   }
   if (layout.segment_base == 0) return layout;
   if (layout.segment_base < layout.program_size || layout.segment_base > file.size()) {
-    return damaged(fmt::format("the extended header says that segments begin at byte {}, and the file has {}",
+    return cut_off(fmt::format("the extended header says that segments begin at byte {}, and the file has {}",
                                layout.segment_base, file.size()));
   }
   const std::uint64_t rest = file.size() - layout.segment_base;
   layout.segment_size = layout.has_segment_size ? read_number(file, kSegmentSizeAt, 8) : rest;
   if (layout.segment_size > rest) {
-    return damaged(fmt::format("the extended header says that segments have {} bytes, and the file has {} left",
+    return cut_off(fmt::format("the extended header says that segments have {} bytes, and the file has {} left",
                                layout.segment_size, rest));
   }
   return layout;

@@ -39,12 +39,12 @@ std::string model(std::initializer_list<ProtobufMessage> outputs) {
   return message.bytes();
 }
 
-core::Result<OnnxSignature> read(std::string_view bytes) {
+core::Result<OnnxSignature> read_signature(std::string_view bytes) {
   return read_onnx_signature(std::as_bytes(std::span(bytes.data(), bytes.size())), "x.onnx");
 }
 
 core::Result<OnnxEmbeddingOutput> choose(std::initializer_list<ProtobufMessage> outputs) {
-  return choose_embedding_output(*read(model(outputs)), "x.onnx");
+  return choose_embedding_output(*read_signature(model(outputs)), "x.onnx");
 }
 
 TEST(OnnxReaderTest, PrefersTokenVectorsByName) {
@@ -77,20 +77,20 @@ TEST(OnnxReaderTest, CountsInputsButNotTheWeightsAmongThem) {
   graph.add_message(12, output("y", {-1, 8}));
   ProtobufMessage message;
   message.add_message(7, graph);
-  EXPECT_EQ(read(message.bytes())->inputs, 2U);
+  EXPECT_EQ(read_signature(message.bytes())->inputs, 2U);
 }
 
 TEST(OnnxReaderTest, RefusesWhatIsNoModel) {
   for (const std::string& bytes :
        {std::string(), std::string("hello world"), std::string(64, '\xff'), std::string(64, '\0'), model({})}) {
-    EXPECT_EQ(read(bytes).status().code(), StatusCode::kInvalidModel);
+    EXPECT_EQ(read_signature(bytes).status().code(), StatusCode::kInvalidModel);
   }
 }
 
 TEST(OnnxReaderTest, EveryCutIsRefusedOrRead) {
   const std::string whole = model({output("last_hidden_state", {-1, -1, 384})});
   for (std::size_t size = 0; size < whole.size(); ++size) {
-    EXPECT_FALSE(read(std::string_view(whole).substr(0, size)).ok()) << size;
+    EXPECT_FALSE(read_signature(std::string_view(whole).substr(0, size)).ok()) << size;
   }
 }
 

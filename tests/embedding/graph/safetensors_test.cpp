@@ -12,13 +12,13 @@ using core::StatusCode;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-core::Result<Safetensors> read(const std::string& file) {
+core::Result<Safetensors> read_safetensors(const std::string& file) {
   return Safetensors::from_bytes(std::as_bytes(std::span(file.data(), file.size())), "weights.safetensors");
 }
 
-core::Result<Safetensors> read(std::string_view header, std::size_t data_bytes) {
+core::Result<Safetensors> read_safetensors(std::string_view header, std::size_t data_bytes) {
   // Tests look at the error or at the header alone: the bytes may go.
-  return read(testing::safetensors(header, data_bytes));
+  return read_safetensors(testing::safetensors(header, data_bytes));
 }
 
 void expect_invalid(const core::Result<Safetensors>& result, std::string_view part) {
@@ -36,7 +36,7 @@ TEST(SafetensorsTest, FindsTensorsWhereTheyLie) {
       testing::safetensors(R"({"__metadata__":{"a":"b"},"x":{"dtype":"F32","shape":[2,3],"data_offsets":[4,28]},)"
                            R"("y":{"dtype":"F16","shape":[2],"data_offsets":[0,4]}})",
                            28);
-  const auto tensors = read(file);
+  const auto tensors = read_safetensors(file);
   ASSERT_TRUE(tensors.ok()) << tensors.status().to_string();
   EXPECT_EQ(tensors->tensor_count(), 2U);
   EXPECT_TRUE(tensors->contains("x"));
@@ -53,7 +53,7 @@ TEST(SafetensorsTest, FindsTensorsWhereTheyLie) {
 
 TEST(SafetensorsTest, RefusesByNameWhatIsMissingOrOfAnotherShape) {
   const std::string file = testing::safetensors(R"({"x":{"dtype":"F32","shape":[3,2],"data_offsets":[0,24]}})", 24);
-  const auto tensors = read(file);
+  const auto tensors = read_safetensors(file);
   ASSERT_TRUE(tensors.ok());
   EXPECT_EQ(tensors->find("z", kShape).status().code(), StatusCode::kInvalidModel);
   EXPECT_THAT(tensors->find("z", kShape).status().to_string(), HasSubstr("'z'"));
@@ -61,70 +61,71 @@ TEST(SafetensorsTest, RefusesByNameWhatIsMissingOrOfAnotherShape) {
 }
 
 TEST(SafetensorsTest, RefusesOtherTypesOnlyWhenTheyAreAskedFor) {
-  const auto tensors = read(R"({"i":{"dtype":"I64","shape":[2,3],"data_offsets":[0,48]},)"
-                            R"("n":{"dtype":"NEW9","shape":[7],"data_offsets":[48,50]}})",
-                            50);
+  const auto tensors = read_safetensors(R"({"i":{"dtype":"I64","shape":[2,3],"data_offsets":[0,48]},)"
+                                        R"("n":{"dtype":"NEW9","shape":[7],"data_offsets":[48,50]}})",
+                                        50);
   ASSERT_TRUE(tensors.ok()) << tensors.status().to_string();
   EXPECT_EQ(tensors->find("i", kShape).status().code(), StatusCode::kUnsupported);
   EXPECT_THAT(tensors->find("n", kShape).status().to_string(), HasSubstr("NEW9"));
 }
 
 TEST(SafetensorsTest, TakesEmptyTensorsAndScalars) {
-  EXPECT_TRUE(read("{}", 0).ok());
-  EXPECT_TRUE(read(R"({"e":{"dtype":"F32","shape":[0,4],"data_offsets":[0,0]},)"
-                   R"("s":{"dtype":"F32","shape":[],"data_offsets":[0,4]}})",
-                   4)
+  EXPECT_TRUE(read_safetensors("{}", 0).ok());
+  EXPECT_TRUE(read_safetensors(R"({"e":{"dtype":"F32","shape":[0,4],"data_offsets":[0,0]},)"
+                               R"("s":{"dtype":"F32","shape":[],"data_offsets":[0,4]}})",
+                               4)
                   .ok());
 }
 
 TEST(SafetensorsTest, RefusesFilesThatAreCutShort) {
-  expect_invalid(read(std::string()), "0 bytes");
-  expect_invalid(read(std::string("1234567")), "7 bytes");
+  expect_invalid(read_safetensors(std::string()), "0 bytes");
+  expect_invalid(read_safetensors(std::string("1234567")), "7 bytes");
   const std::string whole = testing::safetensors(R"({"x":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}})", 24);
-  ASSERT_TRUE(read(whole).ok());
+  ASSERT_TRUE(read_safetensors(whole).ok());
   for (std::size_t size = 0; size < whole.size(); ++size) {
-    const auto cut = read(whole.substr(0, size));
+    const auto cut = read_safetensors(whole.substr(0, size));
     ASSERT_FALSE(cut.ok()) << size;
     EXPECT_EQ(cut.status().code(), StatusCode::kInvalidModel) << size;
   }
-  expect_invalid(read(whole + "x"), "1 bytes at the end belong to no tensor");
+  expect_invalid(read_safetensors(whole + "x"), "1 bytes at the end belong to no tensor");
 }
 
 TEST(SafetensorsTest, RefusesHeadersThatAreTooLong) {
-  expect_invalid(read("\xff\xff\xff\xff\xff\xff\xff\xff{}"), "18446744073709551615");
+  expect_invalid(read_safetensors("\xff\xff\xff\xff\xff\xff\xff\xff{}"), "18446744073709551615");
   std::string file = testing::safetensors("{}", 64);
   file[3] = 1;  // 16 MiB
-  expect_invalid(read(file), "at most");
+  expect_invalid(read_safetensors(file), "at most");
 }
 
 TEST(SafetensorsTest, RefusesWhatIsNoHeader) {
-  expect_invalid(read("[]", 0), "no JSON object");
-  expect_invalid(read("{", 0), "not JSON");
-  expect_invalid(read("{} trailing", 0), "not JSON");
-  expect_invalid(read("\xff", 0), "not JSON");
-  expect_invalid(read(R"({"x":[[[[[]]]]]})", 0), "nested deeper");
-  expect_invalid(read(std::string(1000, '['), 0), "nested deeper");
-  expect_invalid(read(R"({"x":1})", 0), "'x'");
-  expect_invalid(read(R"({"x":{"shape":[1],"data_offsets":[0,4]}})", 4), "dtype");
-  expect_invalid(read(R"({"x":{"dtype":"F32","data_offsets":[0,4]}})", 4), "shape");
-  expect_invalid(read(R"({"x":{"dtype":"F32","shape":[1]}})", 4), "data_offsets");
-  expect_invalid(read(R"({"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4,8]}})", 4), "data_offsets");
-  expect_invalid(read(R"({"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4.5]}})", 4), "data_offsets");
-  expect_invalid(read(R"({"x":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}})", 4), "dimension -1");
-  expect_invalid(read(R"({"x":{"dtype":"F32","shape":[1e3],"data_offsets":[0,4]}})", 4), "dimension");
-  expect_invalid(read(R"({"x":{"dtype":"F32","shape":[1,1,1,1,1,1,1,1,1],"data_offsets":[0,4]}})", 4), "9 dimensions");
+  expect_invalid(read_safetensors("[]", 0), "no JSON object");
+  expect_invalid(read_safetensors("{", 0), "not JSON");
+  expect_invalid(read_safetensors("{} trailing", 0), "not JSON");
+  expect_invalid(read_safetensors("\xff", 0), "not JSON");
+  expect_invalid(read_safetensors(R"({"x":[[[[[]]]]]})", 0), "nested deeper");
+  expect_invalid(read_safetensors(std::string(1000, '['), 0), "nested deeper");
+  expect_invalid(read_safetensors(R"({"x":1})", 0), "'x'");
+  expect_invalid(read_safetensors(R"({"x":{"shape":[1],"data_offsets":[0,4]}})", 4), "dtype");
+  expect_invalid(read_safetensors(R"({"x":{"dtype":"F32","data_offsets":[0,4]}})", 4), "shape");
+  expect_invalid(read_safetensors(R"({"x":{"dtype":"F32","shape":[1]}})", 4), "data_offsets");
+  expect_invalid(read_safetensors(R"({"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4,8]}})", 4), "data_offsets");
+  expect_invalid(read_safetensors(R"({"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4.5]}})", 4), "data_offsets");
+  expect_invalid(read_safetensors(R"({"x":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}})", 4), "dimension -1");
+  expect_invalid(read_safetensors(R"({"x":{"dtype":"F32","shape":[1e3],"data_offsets":[0,4]}})", 4), "dimension");
+  expect_invalid(read_safetensors(R"({"x":{"dtype":"F32","shape":[1,1,1,1,1,1,1,1,1],"data_offsets":[0,4]}})", 4),
+                 "9 dimensions");
 }
 
 TEST(SafetensorsTest, RefusesANameThatStandsThereTwice) {
-  expect_invalid(read(R"({"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
-                      R"("x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
-                      4),
+  expect_invalid(read_safetensors(R"({"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
+                                  R"("x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
+                                  4),
                  "'x' stands there twice");
 }
 
 TEST(SafetensorsTest, RefusesHostileRanges) {
   const auto one = [](std::string_view shape, std::string_view offsets, std::size_t data_bytes) {
-    return read(
+    return read_safetensors(
         R"({"x":{"dtype":"F32","shape":)" + std::string(shape) + R"(,"data_offsets":)" + std::string(offsets) + "}}",
         data_bytes);
   };
@@ -140,9 +141,9 @@ TEST(SafetensorsTest, RefusesHostileRanges) {
 
 TEST(SafetensorsTest, RefusesOverlapsAndHoles) {
   const auto two = [](std::string_view first, std::string_view second, std::size_t data_bytes) {
-    return read(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":)" + std::string(first) +
-                    R"(},"b":{"dtype":"F32","shape":[2],"data_offsets":)" + std::string(second) + "}}",
-                data_bytes);
+    return read_safetensors(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":)" + std::string(first) +
+                                R"(},"b":{"dtype":"F32","shape":[2],"data_offsets":)" + std::string(second) + "}}",
+                            data_bytes);
   };
   EXPECT_TRUE(two("[8,16]", "[0,8]", 16).ok());
   expect_invalid(two("[0,8]", "[4,12]", 12), "'b': its data overlaps that of 'a'");
@@ -153,7 +154,7 @@ TEST(SafetensorsTest, RefusesOverlapsAndHoles) {
 }
 
 TEST(SafetensorsTest, NamesFromTheFileStayOnOneLine) {
-  expect_invalid(read(R"({"a\nb":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", 4), R"(a\x0ab)");
+  expect_invalid(read_safetensors(R"({"a\nb":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", 4), R"(a\x0ab)");
 }
 
 TEST(SafetensorsTest, OpensFilesAndNamesThoseThatAreNotThere) {

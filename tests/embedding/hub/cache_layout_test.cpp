@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::UnorderedElementsAre;
 
-const std::string kCommit(40, 'c');
+const std::string kCachedCommit(40, 'c');
 const std::string kEtag(64, 'e');
 
 void write(const fs::path& file, const std::string& text) {
@@ -43,22 +43,22 @@ TEST_F(CacheLayoutTest, NamesThePlacesThatOtherToolsKnow) {
   EXPECT_EQ(layout_.blob(kEtag), model_ / "blobs" / kEtag);
   EXPECT_EQ(layout_.partial(kEtag), model_ / "blobs" / (kEtag + ".incomplete"));
   EXPECT_EQ(layout_.lock_file(kEtag), cache_ / ".locks" / "models--org--name" / (kEtag + ".lock"));
-  EXPECT_EQ(layout_.file(kCommit, "a/b"), model_ / "snapshots" / kCommit / "a" / "b");
-  EXPECT_EQ(layout_.tree(kCommit), model_ / "trees" / (kCommit + ".json"));
+  EXPECT_EQ(layout_.file(kCachedCommit, "a/b"), model_ / "snapshots" / kCachedCommit / "a" / "b");
+  EXPECT_EQ(layout_.tree(kCachedCommit), model_ / "trees" / (kCachedCommit + ".json"));
 }
 
 TEST_F(CacheLayoutTest, RemembersWhatARevisionStoodFor) {
   EXPECT_FALSE(layout_.read_ref("main").has_value());
-  ASSERT_TRUE(layout_.write_ref("main", kCommit).ok());
-  ASSERT_TRUE(layout_.write_ref("refs/pr/1", kCommit).ok());
-  EXPECT_EQ(layout_.read_ref("main"), kCommit);
-  EXPECT_EQ(read(model_ / "refs" / "refs" / "pr" / "1"), kCommit);
+  ASSERT_TRUE(layout_.write_ref("main", kCachedCommit).ok());
+  ASSERT_TRUE(layout_.write_ref("refs/pr/1", kCachedCommit).ok());
+  EXPECT_EQ(layout_.read_ref("main"), kCachedCommit);
+  EXPECT_EQ(read(model_ / "refs" / "refs" / "pr" / "1"), kCachedCommit);
   ASSERT_TRUE(layout_.write_ref("main", std::string(40, 'd')).ok());
   EXPECT_EQ(layout_.read_ref("main"), std::string(40, 'd'));
 }
 
 TEST_F(CacheLayoutTest, WritesNoRefOfACommitToItself) {
-  ASSERT_TRUE(layout_.write_ref(kCommit, kCommit).ok());
+  ASSERT_TRUE(layout_.write_ref(kCachedCommit, kCachedCommit).ok());
   EXPECT_FALSE(fs::exists(model_ / "refs"));
 }
 
@@ -68,38 +68,38 @@ TEST_F(CacheLayoutTest, BelievesNoDamagedRef) {
     write(model_ / "refs" / "main", text);
     EXPECT_FALSE(layout_.read_ref("main").has_value()) << text;
   }
-  write(model_ / "refs" / "main", kCommit + "\n");
-  EXPECT_EQ(layout_.read_ref("main"), kCommit);
+  write(model_ / "refs" / "main", kCachedCommit + "\n");
+  EXPECT_EQ(layout_.read_ref("main"), kCachedCommit);
 }
 
 TEST_F(CacheLayoutTest, PutsARelativeLinkIntoTheSnapshot) {
   write(layout_.blob(kEtag), "content");
-  ASSERT_TRUE(layout_.put(kCommit, "a/b.json", kEtag, true).ok());
-  EXPECT_TRUE(layout_.has(kCommit, "a/b.json"));
-  EXPECT_EQ(read(layout_.file(kCommit, "a/b.json")), "content");
+  ASSERT_TRUE(layout_.put(kCachedCommit, "a/b.json", kEtag, true).ok());
+  EXPECT_TRUE(layout_.has(kCachedCommit, "a/b.json"));
+  EXPECT_EQ(read(layout_.file(kCachedCommit, "a/b.json")), "content");
 #ifndef _WIN32
-  EXPECT_EQ(fs::read_symlink(layout_.file(kCommit, "a/b.json")), fs::path("../../../blobs") / kEtag);
+  EXPECT_EQ(fs::read_symlink(layout_.file(kCachedCommit, "a/b.json")), fs::path("../../../blobs") / kEtag);
 #endif
-  EXPECT_THAT(layout_.files_of(kCommit), UnorderedElementsAre("a/b.json"));
+  EXPECT_THAT(layout_.files_of(kCachedCommit), UnorderedElementsAre("a/b.json"));
 }
 
 TEST_F(CacheLayoutTest, PutsACopyWhereLinksAreNotWanted) {
   write(layout_.blob(kEtag), "content");
-  ASSERT_TRUE(layout_.put(kCommit, "b.json", kEtag, false).ok());
-  EXPECT_FALSE(fs::is_symlink(layout_.file(kCommit, "b.json")));
-  EXPECT_EQ(read(layout_.file(kCommit, "b.json")), "content");
+  ASSERT_TRUE(layout_.put(kCachedCommit, "b.json", kEtag, false).ok());
+  EXPECT_FALSE(fs::is_symlink(layout_.file(kCachedCommit, "b.json")));
+  EXPECT_EQ(read(layout_.file(kCachedCommit, "b.json")), "content");
   EXPECT_EQ(read(layout_.blob(kEtag)), "content");
 }
 
 TEST_F(CacheLayoutTest, ReplacesALinkThatLeadsNowhere) {
-  fs::create_directories(layout_.snapshot(kCommit));
-  fs::create_symlink("../../blobs/gone", layout_.file(kCommit, "b.json"));
-  EXPECT_FALSE(layout_.has(kCommit, "b.json"));
-  EXPECT_TRUE(layout_.files_of(kCommit).empty());
+  fs::create_directories(layout_.snapshot(kCachedCommit));
+  fs::create_symlink("../../blobs/gone", layout_.file(kCachedCommit, "b.json"));
+  EXPECT_FALSE(layout_.has(kCachedCommit, "b.json"));
+  EXPECT_TRUE(layout_.files_of(kCachedCommit).empty());
   write(layout_.blob(kEtag), "content");
   for (const bool links : {true, false}) {
-    ASSERT_TRUE(layout_.put(kCommit, "b.json", kEtag, links).ok());
-    EXPECT_EQ(read(layout_.file(kCommit, "b.json")), "content");
+    ASSERT_TRUE(layout_.put(kCachedCommit, "b.json", kEtag, links).ok());
+    EXPECT_EQ(read(layout_.file(kCachedCommit, "b.json")), "content");
   }
 }
 

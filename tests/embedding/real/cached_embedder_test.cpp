@@ -14,7 +14,7 @@
 namespace latebind::embedding {
 namespace {
 
-const std::filesystem::path kModel =
+const std::filesystem::path kCachedModel =
     std::filesystem::path(LATEBIND_SOURCE_DIR) / "build/runtime/model/all-MiniLM-L6-v2";
 
 struct Made {
@@ -37,7 +37,7 @@ class CachedEmbedderTest : public ::testing::Test {
     EmbedderOptions options;
     options.load.compile.precision = precision;
     if (cached) options.load.cache = cache_;
-    LB_ASSIGN_OR_RETURN(const auto embedder, Embedder::open(core::Engine(registry_), kModel,
+    LB_ASSIGN_OR_RETURN(const auto embedder, Embedder::open(core::Engine(registry_), kCachedModel,
                                                             *core::Placement::parse(device, registry_), options));
     const std::vector<std::string_view> texts{"A short text.", "", "Another one, which is a little longer than that."};
     Made made;

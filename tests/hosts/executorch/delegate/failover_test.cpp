@@ -11,7 +11,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr std::string_view kModel = "input x f32 2\noutput y plus-one 0\n";
 constexpr const char* kBoth = "device NPU\ndevice CPU\n";
 
 class FailoverTest : public DelegateTest {

@@ -17,6 +17,9 @@
 
 namespace latebind::test {
 
+// y = x + 1, for x with two numbers.
+inline constexpr std::string_view kModel = "input x f32 2\noutput y plus-one 0\n";
+
 class DelegateTest : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -9,8 +9,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-constexpr std::string_view kModel = "input x f32 2\noutput y plus-one 0\n";
-
 class OptionsTest : public DelegateTest {
  protected:
   void SetUp() override {

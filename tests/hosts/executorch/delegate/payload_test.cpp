@@ -13,8 +13,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr std::string_view kModel = "input x f32 2\noutput y plus-one 0\n";
-
 // Gives the bytes of a program as segments of their own, and counts what of them is still out.
 class CountingLoader final : public et::DataLoader {
  public:

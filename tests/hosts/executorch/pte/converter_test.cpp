@@ -202,17 +202,17 @@ TEST(PteConverterTest, NamesOfAFileNeverBreakTheLineOfAnError) {
   EXPECT_LT(converted.status.message().size(), 300U);
 }
 
-struct Refusal {
+struct ConverterRefusal {
   const char* name;
   void (*change)(fb::ProgramT&);
   const char* text;
 };
 
-void PrintTo(const Refusal& refusal, std::ostream* out) {
+void PrintTo(const ConverterRefusal& refusal, std::ostream* out) {
   *out << refusal.name;
 }
 
-class PteConverterRefusalTest : public ::testing::TestWithParam<Refusal> {};
+class PteConverterRefusalTest : public ::testing::TestWithParam<ConverterRefusal> {};
 
 TEST_P(PteConverterRefusalTest, NamesTheReasonAndWritesNothing) {
   fb::ProgramT tree = stock_tree(false);
@@ -224,7 +224,7 @@ TEST_P(PteConverterRefusalTest, NamesTheReasonAndWritesNothing) {
   EXPECT_EQ(converted.bytes, "");
 }
 
-const Refusal kRefusals[] = {
+const ConverterRefusal kConverterRefusals[] = {
     {"SeveralPayloads", [](fb::ProgramT& tree) { tree.execution_plan[1]->delegates[0]->processed->index = 3; },
      "2 different payloads"},
     {"SharedWithAnother", [](fb::ProgramT& tree) { tree.execution_plan[0]->delegates[0]->processed->index = 2; },
@@ -239,7 +239,7 @@ const Refusal kRefusals[] = {
      "the state of tensors"},
 };
 
-INSTANTIATE_TEST_SUITE_P(All, PteConverterRefusalTest, ::testing::ValuesIn(kRefusals),
+INSTANTIATE_TEST_SUITE_P(All, PteConverterRefusalTest, ::testing::ValuesIn(kConverterRefusals),
                          [](const auto& given) { return std::string(given.param.name); });
 
 TEST(PteConverterTest, SegmentsOverThePayloadAreRefused) {

@@ -172,17 +172,17 @@ TEST(PteWriterTest, APayloadOfAnotherSizeIsRefused) {
   }
 }
 
-struct Refusal {
+struct WriterRefusal {
   const char* name;
   void (*spoil)(ProgramSpec&, Payload&);
   const char* text;
 };
 
-void PrintTo(const Refusal& refusal, std::ostream* out) {
+void PrintTo(const WriterRefusal& refusal, std::ostream* out) {
   *out << refusal.name;
 }
 
-class PteWriterRefusalTest : public ::testing::TestWithParam<Refusal> {};
+class PteWriterRefusalTest : public ::testing::TestWithParam<WriterRefusal> {};
 
 TEST_P(PteWriterRefusalTest, NamesWhatIsWrongAndWritesNothing) {
   ProgramSpec spec = small_spec();
@@ -199,7 +199,7 @@ TEST_P(PteWriterRefusalTest, NamesWhatIsWrongAndWritesNothing) {
   EXPECT_FALSE(written);
 }
 
-const Refusal kRefusals[] = {
+const WriterRefusal kWriterRefusals[] = {
     {"NoMethod", [](ProgramSpec& spec, Payload&) { spec.method.clear(); }, "the method has no name"},
     {"NoBackend", [](ProgramSpec& spec, Payload&) { spec.backend.clear(); }, "the delegate has no id"},
     {"NoPayload", [](ProgramSpec&, Payload& payload) { payload.size = 0; }, "no payload"},
@@ -233,7 +233,7 @@ const Refusal kRefusals[] = {
      "bytes together"},
 };
 
-INSTANTIATE_TEST_SUITE_P(All, PteWriterRefusalTest, ::testing::ValuesIn(kRefusals),
+INSTANTIATE_TEST_SUITE_P(All, PteWriterRefusalTest, ::testing::ValuesIn(kWriterRefusals),
                          [](const auto& given) { return std::string(given.param.name); });
 
 }  // namespace

@@ -1,0 +1,12 @@
+// Amounts as people read them.
+#pragma once
+
+#include <cstdint>
+
+namespace latebind::cli {
+
+[[nodiscard]] inline double mebibytes(std::uint64_t bytes) {
+  return static_cast<double>(bytes) / (1 << 20);
+}
+
+}  // namespace latebind::cli
