@@ -32,8 +32,10 @@ Status read_error(const std::string& name, int error_number) {
   return Status(code, fmt::format("reading {} failed: {}", name, error.message()));
 }
 
+}  // namespace
+
 // One input, block by block.
-class Input {
+class TextReader::Input {
  public:
   // `probe`: only tells whether a file can be read, and its size. A pipe is left alone then: it
   // can be opened but once.
@@ -81,8 +83,6 @@ class Input {
   std::unique_ptr<std::ifstream> stream_;  // null: stdin
   std::optional<std::uint64_t> size_;
 };
-
-}  // namespace
 
 struct TextReader::Parts {
   TextSource source;

@@ -51,6 +51,7 @@ class TextReader {
   [[nodiscard]] std::optional<std::uint64_t> total_bytes() const;
 
  private:
+  class Input;
   struct Parts;
   explicit TextReader(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;

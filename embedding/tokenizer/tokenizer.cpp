@@ -135,13 +135,13 @@ Result<Tokenizer> Tokenizer::from_file(const std::filesystem::path& file) {
   return from_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, platform::path_to_utf8(file));
 }
 
-Result<Tokenizer> Tokenizer::from_json(std::string_view json, std::string_view name) {
-  if (json.size() > kFileBytesMax) {
+Result<Tokenizer> Tokenizer::from_json(std::string_view text, std::string_view name) {
+  if (text.size() > kFileBytesMax) {
     return Status(StatusCode::kUnsupported, fmt::format("{}: {} bytes are more than the {} that a tokenizer may have",
-                                                        name, json.size(), kFileBytesMax));
+                                                        name, text.size(), kFileBytesMax));
   }
   try {
-    auto file = TokenizerFile::read(json);
+    auto file = TokenizerFile::read(text);
     if (!file.ok()) return file.status().with_context(name);
     auto wordpiece = WordPiece::create(std::move(file->vocabulary), std::move(file->wordpiece));
     if (!wordpiece.ok()) return wordpiece.status().with_context(name);

@@ -22,7 +22,7 @@ class Tokenizer {
   // are ignored: the caller truncates, batching pads.
   static core::Result<Tokenizer> from_file(const std::filesystem::path& file);
   // `name` stands for the file in messages.
-  static core::Result<Tokenizer> from_json(std::string_view json, std::string_view name);
+  static core::Result<Tokenizer> from_json(std::string_view text, std::string_view name);
 
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;

@@ -71,7 +71,7 @@ class BundleModelTest : public ::testing::Test {
     write_file(zip, bytes);
   }
 
-  const platform::testing::TemporaryFolder folder_;
+  const platform::testing::ScratchFolder folder_;
 };
 
 TEST_F(BundleModelTest, WhatABundleSaysOfItselfIsComparedWithItsBytes) {

@@ -86,7 +86,7 @@ class CompileTest : public ::testing::Test {
     return result;
   }
 
-  const platform::testing::TemporaryFolder folder;
+  const platform::testing::ScratchFolder folder;
   Registry registry;
   Model model = Model::from_forms("a model", {ModelForm{}});
   std::shared_ptr<ScriptedBackend> first = std::make_shared<ScriptedBackend>("first");

@@ -35,7 +35,7 @@ using testing::write_file;
 class PackageSystemTest : public ::testing::Test {
  protected:
   [[nodiscard]] path place(const std::string& name) const { return folder_ / name; }
-  const platform::testing::TemporaryFolder folder_;
+  const platform::testing::ScratchFolder folder_;
 };
 
 std::string name_of_description(const path& bundle) {

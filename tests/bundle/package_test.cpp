@@ -30,7 +30,7 @@ class PackageTest : public ::testing::Test {
     EXPECT_TRUE(status.ok()) << status.to_string();
     return place(name);
   }
-  const platform::testing::TemporaryFolder folder_;
+  const platform::testing::ScratchFolder folder_;
 };
 
 // Everything that somebody could read of a package.

@@ -12,14 +12,14 @@ namespace {
 
 using core::SearchFacts;
 using core::System;
-using test::FakeFileSystem;
+using latebind::test::FakeFileSystem;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::Field;
 using testing::IsEmpty;
 
 std::vector<std::string> found(const SearchFacts& facts, const core::FileSystem& files) {
-  return test::files_of(core::search_list(vendor_library(facts.system, facts.architecture), facts, files));
+  return latebind::test::files_of(core::search_list(vendor_library(facts.system, facts.architecture), facts, files));
 }
 
 SearchFacts with_variable(const std::string& name, const std::string& value) {

@@ -18,8 +18,8 @@ namespace latebind::openvino {
 namespace {
 
 using core::StatusCode;
-using test::FakeOpenvino;
-using test::set_variable;
+using latebind::test::FakeOpenvino;
+using latebind::test::set_variable;
 using testing::Contains;
 using testing::Field;
 using testing::HasSubstr;
@@ -194,7 +194,7 @@ TEST_F(LoadTest, AFolderWithoutTheLibrarySaysSo) {
 
 // The whole search with nothing anywhere: the error must be complete, remedy included, however long it is.
 TEST(SearchErrorTest, NamesEveryPlaceTheVariableAndTheCommand) {
-  const test::FakeFileSystem files;
+  const latebind::test::FakeFileSystem files;
   core::SearchFacts facts;
   facts.module_folder = "/opt/program/bin";
   facts.home_folder = "/home/me";

@@ -50,7 +50,7 @@ class AcceleratorsTest : public ::testing::Test {
     add_node("dev/accel/accel0", 0660);
   }
 
-  testing::TemporaryFolder root_;
+  testing::ScratchFolder root_;
 };
 
 TEST_F(AcceleratorsTest, WithoutAnyTheListIsEmpty) {

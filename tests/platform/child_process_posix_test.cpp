@@ -195,7 +195,7 @@ TEST(ChildProcessTest, WhatCanNotBeStartedIsNamed) {
   const auto missing = run_child("/nonexistent/program", {});
   EXPECT_EQ(missing.status().code(), StatusCode::kNotFound);
   EXPECT_THAT(missing.status().to_string(), ::testing::HasSubstr("/nonexistent/program"));
-  const testing::TemporaryFolder folder;
+  const testing::ScratchFolder folder;
   testing::write_file(folder / "plain", "no program");
   EXPECT_EQ(run_child(folder / "plain", {}).status().code(), StatusCode::kPermissionDenied);
   EXPECT_EQ(run_child("", {}).status().code(), StatusCode::kInvalidArgument);

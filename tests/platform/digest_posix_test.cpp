@@ -10,7 +10,7 @@ namespace latebind::platform {
 namespace {
 
 TEST(DigestTest, RefusesDevicesAndWhatMayNotBeRead) {
-  const testing::TemporaryFolder folder;
+  const testing::ScratchFolder folder;
   EXPECT_EQ(sha256_hex_of_file("/dev/zero").status().code(), core::StatusCode::kInvalidArgument);
   testing::write_file(folder / "secret", "x");
   ::chmod((folder / "secret").c_str(), 0000);

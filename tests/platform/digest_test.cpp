@@ -11,7 +11,7 @@ namespace latebind::platform {
 namespace {
 
 using core::StatusCode;
-using testing::TemporaryFolder;
+using testing::ScratchFolder;
 
 std::string hex_of(std::string_view text) {
   return sha256_hex(std::as_bytes(std::span(text)));
@@ -64,7 +64,7 @@ TEST(DigestTest, GoesOnAfterAMove) {
 }
 
 TEST(DigestTest, ReadsFilesOfEveryLength) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto file = folder / "file";
   for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{256} * 1024 - 1, std::size_t{256} * 1024,
                                  std::size_t{256} * 1024 + 1, std::size_t{1'000'000}}) {
@@ -78,7 +78,7 @@ TEST(DigestTest, ReadsFilesOfEveryLength) {
 }
 
 TEST(DigestTest, NamesAFileAsGitDoes) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   testing::write_file(folder / "file", "");
   EXPECT_EQ(*git_blob_name_of_file(folder / "file"), "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
   testing::write_file(folder / "file", "hello world\n");
@@ -88,7 +88,7 @@ TEST(DigestTest, NamesAFileAsGitDoes) {
 }
 
 TEST(DigestTest, NamesTheFileThatItCanNotRead) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto missing = sha256_hex_of_file(folder / "missing");
   EXPECT_EQ(missing.status().code(), StatusCode::kNotFound);
   EXPECT_NE(missing.status().to_string().find((folder / "missing").string()), std::string::npos);

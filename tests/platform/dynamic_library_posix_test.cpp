@@ -16,7 +16,7 @@ namespace {
 
 using core::Status;
 using core::StatusCode;
-using testing::TemporaryFolder;
+using testing::ScratchFolder;
 
 bool has(const Status& status, std::string_view words) {
   return status.to_string().find(words) != std::string::npos;
@@ -94,7 +94,7 @@ TEST(DynamicLibraryTest, ClosesWhatItHeldWhenAnotherIsMovedIn) {
 
 TEST(DynamicLibraryTest, StaysInTheProcessWhenLeaked) {
   // A copy, since the loader counts one file once, and other tests want theirs to go.
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   std::filesystem::copy_file(FIXTURE_WHOLE, folder / "leaked.so");
   static int unloads = 0;
   {
@@ -113,7 +113,7 @@ TEST(DynamicLibraryTest, NeverSearches) {
   EXPECT_EQ(refusal("").code(), StatusCode::kInvalidArgument);
   EXPECT_TRUE(has(refusal(""), "an empty path"));
   // All of these the loader would find: by name in the system's folders, and in the current one.
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   std::filesystem::copy_file(FIXTURE_WHOLE, folder / "here.so");
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(folder.path());
@@ -125,7 +125,7 @@ TEST(DynamicLibraryTest, NeverSearches) {
 }
 
 TEST(DynamicLibraryTest, SaysNotFoundOnlyForWhatIsNotThere) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   EXPECT_EQ(refusal(folder / "libnone.so").code(), StatusCode::kNotFound);
   testing::write_file(folder / "file", "x");
   EXPECT_EQ(refusal(folder / "file" / "libnone.so").code(), StatusCode::kNotFound);
@@ -139,7 +139,7 @@ TEST(DynamicLibraryTest, SaysNotFoundOnlyForWhatIsNotThere) {
 }
 
 TEST(DynamicLibraryTest, OpensThroughALink) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   std::filesystem::create_symlink(FIXTURE_WHOLE, folder / "link.so");
   const auto library = DynamicLibrary::open(folder / "link.so");
   ASSERT_TRUE(library.ok()) << library.status().to_string();
@@ -147,7 +147,7 @@ TEST(DynamicLibraryTest, OpensThroughALink) {
 }
 
 TEST(DynamicLibraryTest, RefusesPipesAndDevicesWithoutWaitingForThem) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   ASSERT_EQ(::mkfifo((folder / "pipe.so").c_str(), 0666), 0);
   EXPECT_EQ(refusal(folder / "pipe.so").code(), StatusCode::kLibraryUnusable);
   EXPECT_EQ(refusal("/dev/zero").code(), StatusCode::kLibraryUnusable);
@@ -161,7 +161,7 @@ TEST(DynamicLibraryTest, RefusesAPathWithAZeroByteInIt) {
 }
 
 TEST(DynamicLibraryTest, KeepsTheLoadersWordsAboutWhatIsNoLibrary) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   testing::write_file(folder / "text.so", std::string(5000, 'x'));
   testing::write_file(folder / "empty.so", "");
   for (const char* name : {"text.so", "empty.so"}) {
@@ -173,7 +173,7 @@ TEST(DynamicLibraryTest, KeepsTheLoadersWordsAboutWhatIsNoLibrary) {
 }
 
 TEST(DynamicLibraryTest, KeepsTheLoadersWordsAboutAnotherProcessor) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   std::string image = testing::read_file(FIXTURE_WHOLE);
   constexpr std::size_t kMachine = 18;
   image[kMachine] = '\x08';  // MIPS
@@ -184,7 +184,7 @@ TEST(DynamicLibraryTest, KeepsTheLoadersWordsAboutAnotherProcessor) {
 }
 
 TEST(DynamicLibraryTest, RefusesALibraryThatWasCutOffAnywhere) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const std::string image = testing::read_file(FIXTURE_DEPENDENCY);
   const auto file = folder / "cut.so";
   // The end of the file is symbols and sections, which the loader does not need; the rest it would map and touch.
@@ -199,7 +199,7 @@ TEST(DynamicLibraryTest, RefusesALibraryThatWasCutOffAnywhere) {
 }
 
 TEST(DynamicLibraryTest, KeepsTheLoadersWordsAboutAFileThatMayNotBeRead) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   std::filesystem::copy_file(FIXTURE_WHOLE, folder / "secret.so");
   ::chmod((folder / "secret.so").c_str(), 0000);
   const std::string answer = testing::as_nobody([&] {
@@ -255,7 +255,7 @@ TEST(OwnModuleTest, IsTheProgramForWhatIsLinkedIntoIt) {
 }
 
 TEST(OwnModuleTest, IsTheLibraryForWhatIsLinkedIntoThat) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto copy = std::filesystem::canonical(folder.path()) / "with space.so";
   std::filesystem::copy_file(FIXTURE_OWN_FILE, copy);
   const auto library = DynamicLibrary::open(copy);

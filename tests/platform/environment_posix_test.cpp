@@ -21,7 +21,7 @@ namespace latebind::platform {
 namespace {
 
 using testing::ScopedVariable;
-using testing::TemporaryFolder;
+using testing::ScratchFolder;
 
 TEST(EnvironmentTest, GivesAValueUnlessItIsUnsetOrEmpty) {
   {
@@ -44,7 +44,7 @@ TEST(EnvironmentTest, TrustsAnOrdinaryProcess) {
 }
 
 // Starts the probe with a hostile environment and gives back what it printed, by the first word of each line.
-std::map<std::string, std::string> probe(const std::filesystem::path& program, const TemporaryFolder& folder,
+std::map<std::string, std::string> probe(const std::filesystem::path& program, const ScratchFolder& folder,
                                          bool as_another_user) {
   const auto output = folder / "output";
   testing::write_file(output, "");
@@ -67,14 +67,14 @@ std::map<std::string, std::string> probe(const std::filesystem::path& program, c
   return lines;
 }
 
-std::filesystem::path copied_probe(const TemporaryFolder& folder) {
+std::filesystem::path copied_probe(const ScratchFolder& folder) {
   const auto program = std::filesystem::canonical(folder.path()) / "probe";
   std::filesystem::copy_file(PRIVILEGE_PROBE, program);
   return program;
 }
 
 TEST(EnvironmentTest, ListensToTheCallerOfAnOrdinaryProgram) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   auto lines = probe(copied_probe(folder), folder, false);
   EXPECT_EQ(lines["privileged"], "0");
   EXPECT_EQ(lines["environment"], "hostile");
@@ -85,21 +85,21 @@ TEST(EnvironmentTest, ListensToTheCallerOfAnOrdinaryProgram) {
 }
 
 TEST(EnvironmentTest, TakesItsOwnFileFromNoArgument) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto program = copied_probe(folder);
   EXPECT_EQ(probe(program, folder, false)["module"], program.string());
 }
 
 TEST(EnvironmentTest, IgnoresTheCallerOfASetuidProgram) {
   if (!testing::is_root()) GTEST_SKIP() << "only root can make a program that another user runs with more rights";
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   struct statvfs mount {};
   ASSERT_EQ(::statvfs(folder.path().c_str(), &mount), 0);
   if ((mount.f_flag & ST_NOSUID) != 0)
     GTEST_SKIP() << folder.path() << " is mounted nosuid, where setuid has no effect";
 
   for (const mode_t mode : {mode_t{04755}, mode_t{02755}}) {
-    const TemporaryFolder own;
+    const ScratchFolder own;
     const auto program = copied_probe(own);
     // Another owner than root, so that the rights gained here are small ones.
     ASSERT_EQ(::chown(program.c_str(), 1, 1), 0);
@@ -157,7 +157,7 @@ TEST(EnvironmentTest, ADefaultMovesNothingThatIsBeingRead) {
 // Here the ids say nothing: only the kernel's word at the start does.
 TEST(EnvironmentTest, IgnoresTheCallerOfAProgramWithCapabilities) {
   if (!testing::is_root()) GTEST_SKIP() << "only root can give a program capabilities";
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto program = copied_probe(folder);
   vfs_cap_data capabilities{};
   capabilities.magic_etc = VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE;

@@ -15,12 +15,12 @@ namespace {
 
 using core::StatusCode;
 using std::chrono::milliseconds;
-using testing::TemporaryFolder;
+using testing::ScratchFolder;
 
 constexpr milliseconds kLong = std::chrono::seconds(30);
 
 TEST(FileLockTest, IsGivenBackWithTheObject) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   for (int i = 0; i < 3; ++i) {
     const auto lock = FileLock::acquire(folder / "lock", milliseconds(0));
     ASSERT_TRUE(lock.ok()) << lock.status().to_string();
@@ -29,7 +29,7 @@ TEST(FileLockTest, IsGivenBackWithTheObject) {
 }
 
 TEST(FileLockTest, IsRefusedWhileAnotherObjectHoldsIt) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto first = FileLock::acquire(folder / "lock", milliseconds(0));
   ASSERT_TRUE(first.ok());
   int waits = 0;
@@ -39,7 +39,7 @@ TEST(FileLockTest, IsRefusedWhileAnotherObjectHoldsIt) {
 }
 
 TEST(FileLockTest, WaitsForWhoeverHoldsIt) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   auto first = FileLock::acquire(folder / "lock", milliseconds(0));
   ASSERT_TRUE(first.ok());
   // Given back when the second has begun to wait.
@@ -48,7 +48,7 @@ TEST(FileLockTest, WaitsForWhoeverHoldsIt) {
 }
 
 TEST(FileLockTest, LetsOneThreadInAtATime) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   std::atomic<int> inside{0};
   std::atomic<int> most{0};
   std::vector<std::thread> threads;
@@ -69,7 +69,7 @@ TEST(FileLockTest, LetsOneThreadInAtATime) {
 }
 
 TEST(FileLockTest, ComesBackFromAProcessThatDied) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   int ready[2] = {-1, -1};
   ASSERT_EQ(::pipe(ready), 0);
   const pid_t child = ::fork();
@@ -92,7 +92,7 @@ TEST(FileLockTest, ComesBackFromAProcessThatDied) {
 }
 
 TEST(FileLockTest, IsANewOneWhenItsFileWasRemoved) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto first = FileLock::acquire(folder / "lock", milliseconds(0));
   ASSERT_TRUE(first.ok());
   std::filesystem::remove(folder / "lock");
@@ -100,7 +100,7 @@ TEST(FileLockTest, IsANewOneWhenItsFileWasRemoved) {
 }
 
 TEST(FileLockTest, SaysWhyThereIsNone) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   EXPECT_EQ(FileLock::acquire(folder / "none" / "lock", milliseconds(0)).status().code(), StatusCode::kNotFound);
   EXPECT_EQ(FileLock::acquire("", milliseconds(0)).status().code(), StatusCode::kInvalidArgument);
 }

@@ -23,7 +23,7 @@ using core::StatusCode;
 using testing::hard_folder;
 using ::testing::HasSubstr;
 using testing::read_file;
-using testing::TemporaryFolder;
+using testing::ScratchFolder;
 using testing::write_file;
 using Names = std::vector<std::string>;
 
@@ -52,7 +52,7 @@ TEST(LongPathTest, MarksLongPathsAfterResolvingThem) {
 }
 
 TEST(WindowsFilesTest, AreWrittenMappedAndReplacedInHardPlaces) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto place = hard_folder(folder);
   ASSERT_GT(place.native().size(), 260U);
   const auto file = place / utf16_of("векторы 向量.npy");
@@ -69,7 +69,7 @@ TEST(WindowsFilesTest, AreWrittenMappedAndReplacedInHardPlaces) {
 }
 
 TEST(WindowsFilesTest, AreListedAndRemovedInHardPlaces) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto place = hard_folder(folder);
   write_file(place / "one", "1");
   std::filesystem::create_directory(place / "two");
@@ -86,7 +86,7 @@ TEST(WindowsFilesTest, AreListedAndRemovedInHardPlaces) {
 }
 
 TEST(WindowsFilesTest, FoldersAppearAndAreReplacedInHardPlaces) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto place = hard_folder(folder);
   for (const std::string text : {"first", "second"}) {
     auto output = OutputFolder::create(place / "bundle");
@@ -100,7 +100,7 @@ TEST(WindowsFilesTest, FoldersAppearAndAreReplacedInHardPlaces) {
 }
 
 TEST(WindowsFilesTest, PartialFilesGoOnInHardPlaces) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto place = hard_folder(folder);
   for (const std::string text : {"one", "two"}) {
     auto file = PartialFile::open(place / "part");
@@ -113,7 +113,7 @@ TEST(WindowsFilesTest, PartialFilesGoOnInHardPlaces) {
 }
 
 TEST(WindowsFilesTest, LocksHaveOneHolderInHardPlaces) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto file = hard_folder(folder) / "lock";
   {
     const auto first = FileLock::acquire(file, std::chrono::milliseconds(0));
@@ -124,7 +124,7 @@ TEST(WindowsFilesTest, LocksHaveOneHolderInHardPlaces) {
 }
 
 TEST(WindowsFilesTest, AFileThatIsMappedStaysValidWhenAnotherIsPutInItsPlaceOrIsRefused) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   ASSERT_TRUE(write(folder / "file", "old").ok());
   const auto mapped = MappedFile::open(folder / "file");
   ASSERT_TRUE(mapped.ok());
@@ -141,7 +141,7 @@ TEST(WindowsFilesTest, AFileThatIsMappedStaysValidWhenAnotherIsPutInItsPlaceOrIs
 }
 
 TEST(WindowsFilesTest, AReadOnlyFileIsNotReplaced) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   write_file(folder / "file", "old");
   ASSERT_NE(::SetFileAttributesW((folder / "file").c_str(), FILE_ATTRIBUTE_READONLY), 0);
   EXPECT_EQ(write(folder / "file", "new").code(), StatusCode::kPermissionDenied);
@@ -151,7 +151,7 @@ TEST(WindowsFilesTest, AReadOnlyFileIsNotReplaced) {
 }
 
 TEST(WindowsFilesTest, WhatIsNoPlaceForAFileIsNamed) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   EXPECT_EQ(write(folder.path(), "x").code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(write(folder / "none" / "file", "x").code(), StatusCode::kNotFound);
   EXPECT_THAT(write(folder / "none" / "file", "x").to_string(), HasSubstr("create it first"));
@@ -162,7 +162,7 @@ TEST(WindowsFilesTest, WhatIsNoPlaceForAFileIsNamed) {
 }
 
 TEST(WindowsFilesTest, MapsAnEmptyFileAndJoinsATail) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   write_file(folder / "empty", "");
   EXPECT_EQ(MappedFile::open(folder / "empty")->bytes().size(), 0U);
   write_file(folder / "file", "0123456789");

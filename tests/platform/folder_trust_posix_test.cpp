@@ -26,7 +26,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::in_child;
 using testing::is_root;
-using testing::TemporaryFolder;
+using testing::ScratchFolder;
 
 constexpr unsigned kStranger = 54321;  // in nobody's database
 
@@ -44,7 +44,7 @@ std::string fault_of(const path& place) {
 }
 
 TEST(FolderTrustTest, WhatOnlyThisUserMayChangeIsTrusted) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const path inner = made(folder / "a/b");
   EXPECT_EQ(fault_of(inner), "trusted");
   EXPECT_EQ(fault_of(made(folder / "closed", 0700)), "trusted");
@@ -55,7 +55,7 @@ TEST(FolderTrustTest, WhatOnlyThisUserMayChangeIsTrusted) {
 }
 
 TEST(FolderTrustTest, WhatEverybodyMayWriteToIsNot) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const path open = made(folder / "open", 0777);
   const path below = made(open / "a/b");
   EXPECT_THAT(fault_of(open), AllOf(HasSubstr(open.string() + "'"), HasSubstr("everybody")));
@@ -66,7 +66,7 @@ TEST(FolderTrustTest, WhatEverybodyMayWriteToIsNot) {
 }
 
 TEST(FolderTrustTest, AStickyFolderDoesAsAParentAlone) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const path sticky = made(folder / "sticky", 01777);
   EXPECT_EQ(fault_of(made(sticky / "ours")), "trusted");
   EXPECT_THAT(fault_of(sticky), HasSubstr("everybody"));
@@ -74,7 +74,7 @@ TEST(FolderTrustTest, AStickyFolderDoesAsAParentAlone) {
 
 TEST(FolderTrustTest, WhatBelongsToAnotherUserIsNot) {
   if (!is_root()) GTEST_SKIP() << "only root can give a folder away";
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const path sticky = made(folder / "sticky", 01777);
   const path theirs = made(sticky / "theirs");
   const path below = made(theirs / "a");
@@ -87,7 +87,7 @@ TEST(FolderTrustTest, WhatBelongsToAnotherUserIsNot) {
 
 TEST(FolderTrustTest, RootsFoldersAreTrustedByEverybody) {
   if (!is_root()) GTEST_SKIP() << "only root can become somebody else";
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const path roots = made(folder / "roots");
   EXPECT_EQ(testing::as_nobody([&] { return fault_of(roots); }), "trusted");
   ASSERT_EQ(::chown(roots.c_str(), testing::kNobody, 0), 0);
@@ -97,7 +97,7 @@ TEST(FolderTrustTest, RootsFoldersAreTrustedByEverybody) {
 
 TEST(FolderTrustTest, AGroupWithOthersInItMayNotWrite) {
   if (!is_root()) GTEST_SKIP() << "only root can give a folder to any group";
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const path shared = made(folder / "shared", 0775);
   EXPECT_EQ(fault_of(shared), "trusted");  // root's group
   ASSERT_EQ(::chown(shared.c_str(), 0, kStranger), 0);
@@ -111,7 +111,7 @@ TEST(FolderTrustTest, AGroupWithOthersInItMayNotWrite) {
 
 TEST(FolderTrustTest, TheUsersPrivateGroupAndOneWithoutMembersMay) {
   if (!is_root()) GTEST_SKIP() << "only root can become somebody else";
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const path shared = made(folder / "shared", 0775);
   const struct passwd* daemon = ::getpwnam("daemon");
   const struct group* own = daemon == nullptr ? nullptr : ::getgrgid(daemon->pw_gid);
@@ -129,7 +129,7 @@ TEST(FolderTrustTest, TheUsersPrivateGroupAndOneWithoutMembersMay) {
 }
 
 TEST(FolderTrustTest, AGroupMayNotWriteByAnAccessList) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const path shared = made(folder / "shared", 0775);
   // Version 2, then tag, right and number of each: the owner, user 54321, the group, the mask, the others.
   const std::array<std::uint32_t, 11> list = {2,   7U << 16U | 1U,    ~0U, 7U << 16U | 2U,    kStranger, 7U << 16U | 4U,
@@ -143,7 +143,7 @@ TEST(FolderTrustTest, AGroupMayNotWriteByAnAccessList) {
 }
 
 TEST(FolderTrustTest, WhatALinkLeadsThroughIsAskedAsWell) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const path open = made(folder / "open", 0777);
   const path target = made(open / "target");
   const path good = made(folder / "good");
@@ -160,7 +160,7 @@ TEST(FolderTrustTest, WhatALinkLeadsThroughIsAskedAsWell) {
 
 TEST(FolderTrustTest, AnothersLinkInASharedFolderIsNotFollowed) {
   if (!is_root()) GTEST_SKIP() << "only root can give a link away";
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const path sticky = made(folder / "sticky", 01777);
   const path good = made(folder / "good");
   std::filesystem::create_directory_symlink(good, sticky / "link");
@@ -170,14 +170,14 @@ TEST(FolderTrustTest, AnothersLinkInASharedFolderIsNotFollowed) {
 }
 
 TEST(FolderTrustTest, WhatIsNotThereIsJudgedByWhereItWouldBeMade) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   EXPECT_EQ(fault_of(made(folder / "sticky", 01777) / "new/deeper"), "trusted");
   EXPECT_EQ(fault_of(folder / "new/deeper"), "trusted");
   EXPECT_THAT(fault_of(made(folder / "open", 0777) / "new/deeper"), HasSubstr("everybody"));
 }
 
 TEST(PrivateFolderTest, IsForThisUserAloneAndSoAreThoseAboveIt) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const path there = made(folder / "there", 0755);
   const mode_t before = ::umask(0);
   const Status status = make_private_folder(there / "a/b/");
@@ -193,7 +193,7 @@ TEST(PrivateFolderTest, IsForThisUserAloneAndSoAreThoseAboveIt) {
 }
 
 TEST(PrivateFolderTest, CanNotBeMadeBelowAFile) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   testing::write_file(folder / "file", "x");
   EXPECT_EQ(make_private_folder(folder / "file/a").code(), StatusCode::kNotFound);
   EXPECT_EQ(make_private_folder(folder / "file").code(), StatusCode::kNotFound);
@@ -201,7 +201,7 @@ TEST(PrivateFolderTest, CanNotBeMadeBelowAFile) {
 }
 
 TEST(FolderTrustTest, ARelativePathBeginsInTheCurrentFolder) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const path open = made(folder / "open", 0777);
   made(open / "inner");
   EXPECT_THAT(in_child([&] {

@@ -70,7 +70,7 @@ TEST(FoldersTest, SayWhatToSetWhenThereIsNoHome) {
 }
 
 TEST(FoldersTest, MakeNothing) {
-  const testing::TemporaryFolder folder;
+  const testing::ScratchFolder folder;
   const ScopedVariable home("HOME", folder.path().string());
   const ScopedVariable cache("XDG_CACHE_HOME", std::nullopt);
   const ScopedVariable config("XDG_CONFIG_HOME", std::nullopt);

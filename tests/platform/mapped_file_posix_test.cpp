@@ -19,19 +19,19 @@ namespace latebind::platform {
 namespace {
 
 using core::StatusCode;
-using testing::TemporaryFolder;
+using testing::ScratchFolder;
 
 std::string text_of(const MappedFile& file) {
   const auto bytes = file.bytes();
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-StatusCode refusal(const std::filesystem::path& file) {
+StatusCode refusal_of(const std::filesystem::path& file) {
   return MappedFile::open(file).status().code();
 }
 
 TEST(MappedFileTest, ShowsTheBytesOfAFile) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const std::string text = std::string("first\0second", 12) + std::string(100'000, 'x');
   testing::write_file(folder / "file", text);
   const auto file = MappedFile::open(folder / "file");
@@ -41,7 +41,7 @@ TEST(MappedFileTest, ShowsTheBytesOfAFile) {
 }
 
 TEST(MappedFileTest, KnowsWhichFileItMaps) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   testing::write_file(folder / "file", "first");
   const auto before = file_identity(folder / "file");
   const auto file = MappedFile::open(folder / "file");
@@ -55,7 +55,7 @@ TEST(MappedFileTest, KnowsWhichFileItMaps) {
 }
 
 TEST(FileIdentityTest, AFileThatIsWrittenInPlaceIsAnotherOneWhateverItsTimeSays) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   testing::write_file(folder / "file", "first");
   const auto before = *file_identity(folder / "file");
   const auto time = std::filesystem::last_write_time(folder / "file");
@@ -74,7 +74,7 @@ TEST(FileIdentityTest, AFileThatIsWrittenInPlaceIsAnotherOneWhateverItsTimeSays)
 }
 
 TEST(MappedFileTest, MapsAnEmptyFile) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   testing::write_file(folder / "empty", "");
   auto file = MappedFile::open(folder / "empty");
   ASSERT_TRUE(file.ok()) << file.status().to_string();
@@ -84,23 +84,23 @@ TEST(MappedFileTest, MapsAnEmptyFile) {
 }
 
 TEST(MappedFileTest, RefusesWhatIsNoFile) {
-  const TemporaryFolder folder;
-  EXPECT_EQ(refusal(folder / "missing"), StatusCode::kNotFound);
-  EXPECT_EQ(refusal(folder.path()), StatusCode::kInvalidArgument);
-  EXPECT_EQ(refusal("/dev/zero"), StatusCode::kInvalidArgument);
-  EXPECT_EQ(refusal(""), StatusCode::kInvalidArgument);
-  EXPECT_EQ(refusal(std::string("/etc/passwd\0x", 13)), StatusCode::kInvalidArgument);
-  EXPECT_EQ(refusal(folder / std::string(300, 'n')), StatusCode::kInvalidArgument);
+  const ScratchFolder folder;
+  EXPECT_EQ(refusal_of(folder / "missing"), StatusCode::kNotFound);
+  EXPECT_EQ(refusal_of(folder.path()), StatusCode::kInvalidArgument);
+  EXPECT_EQ(refusal_of("/dev/zero"), StatusCode::kInvalidArgument);
+  EXPECT_EQ(refusal_of(""), StatusCode::kInvalidArgument);
+  EXPECT_EQ(refusal_of(std::string("/etc/passwd\0x", 13)), StatusCode::kInvalidArgument);
+  EXPECT_EQ(refusal_of(folder / std::string(300, 'n')), StatusCode::kInvalidArgument);
   testing::write_file(folder / "file", "x");
-  EXPECT_EQ(refusal(folder / "file" / "below"), StatusCode::kNotFound);
+  EXPECT_EQ(refusal_of(folder / "file" / "below"), StatusCode::kNotFound);
   std::filesystem::create_symlink("loop", folder / "loop");
-  EXPECT_EQ(refusal(folder / "loop"), StatusCode::kIo);
+  EXPECT_EQ(refusal_of(folder / "loop"), StatusCode::kIo);
   ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0666), 0);
-  EXPECT_EQ(refusal(folder / "pipe"), StatusCode::kInvalidArgument) << "and it did not wait for a writer";
+  EXPECT_EQ(refusal_of(folder / "pipe"), StatusCode::kInvalidArgument) << "and it did not wait for a writer";
 }
 
 TEST(MappedFileTest, NamesTheFileThatItRefuses) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto message = [&](const std::string& name) { return MappedFile::open(folder / name).status().to_string(); };
   EXPECT_EQ(message("missing"), "cannot read '" + (folder / "missing").string() + "': No such file or directory");
   EXPECT_EQ(MappedFile::open(folder.path()).status().to_string(),
@@ -108,15 +108,15 @@ TEST(MappedFileTest, NamesTheFileThatItRefuses) {
 }
 
 TEST(MappedFileTest, RefusesAFileThatMayNotBeRead) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   testing::write_file(folder / "secret", "x");
   ::chmod((folder / "secret").c_str(), 0000);
-  EXPECT_EQ(testing::as_nobody([&] { return std::string(core::name_of(refusal(folder / "secret"))); }),
+  EXPECT_EQ(testing::as_nobody([&] { return std::string(core::name_of(refusal_of(folder / "secret"))); }),
             "PERMISSION_DENIED");
 }
 
 TEST(MappedFileTest, StaysValidWhenTheFileIsRemovedOrReplaced) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const std::string old_text(50'000, 'o');
   testing::write_file(folder / "file", old_text);
   const auto file = MappedFile::open(folder / "file");
@@ -129,7 +129,7 @@ TEST(MappedFileTest, StaysValidWhenTheFileIsRemovedOrReplaced) {
 }
 
 TEST(MappedFileTest, MovesItsMapping) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   testing::write_file(folder / "one", "one");
   testing::write_file(folder / "two", "two");
   auto one = MappedFile::open(folder / "one");
@@ -144,7 +144,7 @@ TEST(MappedFileTest, MovesItsMapping) {
 }
 
 TEST(MappedFileTest, KeepsNoDescriptorOpen) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   testing::write_file(folder / "file", "x");
   const auto count = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
@@ -157,7 +157,7 @@ TEST(MappedFileTest, KeepsNoDescriptorOpen) {
 
 TEST(MappedFileTest, JoinsAFileAndATailInOneRange) {
   constexpr std::size_t kGranularity = std::size_t{64} << 10;
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   for (const std::size_t size :
        {std::size_t{0}, std::size_t{1}, kGranularity - 1, kGranularity, kGranularity + 1, 3 * kGranularity + 5000}) {
     for (const std::string tail : {"", "the tail"}) {
@@ -177,7 +177,7 @@ TEST(MappedFileTest, JoinsAFileAndATailInOneRange) {
 }
 
 TEST(MappedFileTest, JoinsAPartOfAFileAndATail) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   std::string text;
   for (int i = 0; i < 40'000; ++i)
     text += static_cast<char>('a' + i % 23);
@@ -200,7 +200,7 @@ TEST(MappedFileTest, JoinsAPartOfAFileAndATail) {
 }
 
 TEST(MappedFileTest, RefusesToJoinWhatIsNoFile) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto refused = [](const std::filesystem::path& file) {
     return MappedFile::open_with_tail({file, 0, 0}, {}).status().code();
   };

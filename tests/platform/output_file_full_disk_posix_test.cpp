@@ -20,7 +20,7 @@ namespace {
 
 using core::Status;
 using core::StatusCode;
-using testing::TemporaryFolder;
+using testing::ScratchFolder;
 
 std::string name_of(const Status& status) {
   return std::string(core::name_of(status.code()));
@@ -52,7 +52,7 @@ TEST(OutputFileFullDiskTest, IsRepeatedByEveryLaterCall) {
 // In a mount namespace of its own, so that nobody else sees the small disk, and it goes with the child.
 TEST(OutputFileFullDiskTest, LeavesTheOldContentAndNothingElse) {
   if (!testing::is_root()) GTEST_SKIP() << "only root can mount a small disk to fill";
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const std::string answer = testing::in_child([&] {
     const char* place = folder.path().c_str();
     if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
@@ -72,7 +72,7 @@ TEST(OutputFileFullDiskTest, LeavesTheOldContentAndNothingElse) {
 }
 
 TEST(OutputFileFullDiskTest, IsToldFromALimitOnFileSizes) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   testing::write_file(folder / "file", "old");
   const std::string answer = testing::in_child([&] {
     ::signal(SIGXFSZ, SIG_IGN);
@@ -97,7 +97,7 @@ TEST(OutputFileSpecialTest, WritesToADeviceDirectly) {
 }
 
 TEST(OutputFileSpecialTest, WritesToAPipeDirectly) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0666), 0);
   std::string seen;
   std::thread reader([&] { seen = testing::read_file(folder / "pipe"); });
@@ -112,7 +112,7 @@ TEST(OutputFileSpecialTest, WritesToAPipeDirectly) {
 }
 
 TEST(OutputFileSpecialTest, DoesNotWaitForAReader) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0666), 0);
   const Status status = OutputFile::create(folder / "pipe").status();
   EXPECT_EQ(status.code(), StatusCode::kIo);
@@ -143,7 +143,7 @@ std::string through_standard_output(int descriptor, std::string_view text) {
 }
 
 TEST(OutputFileSpecialTest, AppendsToTheStandardOutputWhateverItIs) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   testing::write_file(folder / "file", "before ");
   const int file = ::open((folder / "file").c_str(), O_WRONLY | O_APPEND);
   ASSERT_GE(file, 0);

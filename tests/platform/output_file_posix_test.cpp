@@ -20,7 +20,7 @@ namespace {
 
 using core::Status;
 using core::StatusCode;
-using testing::TemporaryFolder;
+using testing::ScratchFolder;
 using Names = std::vector<std::string>;
 
 Status write_whole(const std::filesystem::path& file, std::string_view text) {
@@ -39,7 +39,7 @@ mode_t mode_of(const std::filesystem::path& file) {
 }
 
 TEST(OutputFileTest, AppearsOnlyWhenItIsComplete) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   auto output = OutputFile::create(folder / "file");
   ASSERT_TRUE(output.ok()) << output.status().to_string();
   ASSERT_TRUE(output->write("some ").ok());
@@ -54,13 +54,13 @@ TEST(OutputFileTest, AppearsOnlyWhenItIsComplete) {
 }
 
 TEST(OutputFileTest, CanBeEmpty) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   ASSERT_TRUE(write_whole(folder / "file", "").ok());
   EXPECT_EQ(testing::read_file(folder / "file"), "");
 }
 
 TEST(OutputFileTest, LeavesTheOldContentWithoutACommit) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   testing::write_file(folder / "file", "old");
   {
     auto output = OutputFile::create(folder / "file");
@@ -73,7 +73,7 @@ TEST(OutputFileTest, LeavesTheOldContentWithoutACommit) {
 }
 
 TEST(OutputFileTest, LeavesTheOldContentWhenAnExceptionPasses) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   testing::write_file(folder / "file", "old");
   const auto fail = [&] {
     auto output = OutputFile::create(folder / "file");
@@ -86,7 +86,7 @@ TEST(OutputFileTest, LeavesTheOldContentWhenAnExceptionPasses) {
 }
 
 TEST(OutputFileTest, LeavesTheOldContentWhenTheProcessDies) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   testing::write_file(folder / "file", "old");
   EXPECT_EQ(testing::in_child([&]() -> std::string {
               auto output = OutputFile::create(folder / "file");
@@ -98,7 +98,7 @@ TEST(OutputFileTest, LeavesTheOldContentWhenTheProcessDies) {
 }
 
 TEST(OutputFileTest, CarriesWritesOfEverySizeInOrder) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   std::mt19937 random(7);
   std::string expected;
   auto output = OutputFile::create(folder / "file");
@@ -116,7 +116,7 @@ TEST(OutputFileTest, CarriesWritesOfEverySizeInOrder) {
 }
 
 TEST(OutputFileTest, OverwritesWhatIsBufferedWhatIsOnDiskAndAcrossBoth) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   std::string expected(300'000, 'a');
   auto output = OutputFile::create(folder / "file");
   ASSERT_TRUE(output.ok());
@@ -143,7 +143,7 @@ TEST(OutputFileTest, OverwritesWhatIsBufferedWhatIsOnDiskAndAcrossBoth) {
 }
 
 TEST(OutputFileTest, OverwritesOnlyWhatIsWritten) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   auto output = OutputFile::create(folder / "file");
   ASSERT_TRUE(output.ok() && output->write("0123456789").ok());
   EXPECT_EQ(overwrite(*output, 9, "xy").code(), StatusCode::kInvalidArgument);
@@ -154,7 +154,7 @@ TEST(OutputFileTest, OverwritesOnlyWhatIsWritten) {
 }
 
 TEST(OutputFileTest, CanNotBeUsedAfterItsEnd) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   auto output = OutputFile::create(folder / "file");
   ASSERT_TRUE(output.ok() && output->write("x").ok() && output->commit().ok());
   EXPECT_EQ(output->write("y").code(), StatusCode::kInternal);
@@ -164,7 +164,7 @@ TEST(OutputFileTest, CanNotBeUsedAfterItsEnd) {
 }
 
 TEST(OutputFileTest, MovesItsFile) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   auto first = OutputFile::create(folder / "first");
   auto second = OutputFile::create(folder / "second");
   ASSERT_TRUE(first.ok() && second.ok());
@@ -179,8 +179,8 @@ TEST(OutputFileTest, MovesItsFile) {
 }
 
 TEST(OutputFileTest, SurvivesAChangeOfTheCurrentFolder) {
-  const TemporaryFolder folder;
-  const TemporaryFolder other;
+  const ScratchFolder folder;
+  const ScratchFolder other;
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(folder.path());
   auto output = OutputFile::create("relative");
@@ -193,14 +193,14 @@ TEST(OutputFileTest, SurvivesAChangeOfTheCurrentFolder) {
 }
 
 TEST(OutputFileTest, TakesNamesOfTheGreatestLength) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const std::string name(255, 'n');
   EXPECT_TRUE(write_whole(folder / name, "x").ok());
   EXPECT_EQ(folder.names(), Names{name});
 }
 
 TEST(OutputFileTest, RefusesWhatIsNoPlaceForAFile) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto refusal = [](const std::filesystem::path& file) { return OutputFile::create(file).status(); };
   EXPECT_EQ(refusal("").code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(refusal(std::string("/tmp/a\0b", 8)).code(), StatusCode::kInvalidArgument);
@@ -218,7 +218,7 @@ TEST(OutputFileTest, RefusesWhatIsNoPlaceForAFile) {
 }
 
 TEST(OutputFileTest, NamesTheFolderThatMayNotBeWritten) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto closed = folder / "closed";
   std::filesystem::create_directory(closed);
   ::chmod(closed.c_str(), 0555);
@@ -231,7 +231,7 @@ TEST(OutputFileTest, NamesTheFolderThatMayNotBeWritten) {
 }
 
 TEST(OutputFileTest, DoesNotGetAroundAReadOnlyFile) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   ::chmod(folder.path().c_str(), 0777);
   testing::write_file(folder / "file", "old");
   ::chmod((folder / "file").c_str(), 0444);
@@ -242,7 +242,7 @@ TEST(OutputFileTest, DoesNotGetAroundAReadOnlyFile) {
 }
 
 TEST(OutputFileTest, GetsThePermissionsOfTheUmaskOrOfTheFileItReplaces) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const mode_t before = ::umask(027);
   const bool written = write_whole(folder / "new", "x").ok();
   testing::write_file(folder / "private", "old");
@@ -258,8 +258,8 @@ TEST(OutputFileTest, GetsThePermissionsOfTheUmaskOrOfTheFileItReplaces) {
 }
 
 TEST(OutputFileTest, ReplacesTheFileBehindALinkAndKeepsTheLink) {
-  const TemporaryFolder folder;
-  const TemporaryFolder other;
+  const ScratchFolder folder;
+  const ScratchFolder other;
   testing::write_file(other / "file", "old");
   std::filesystem::create_symlink(other / "file", folder / "link");
   std::filesystem::create_symlink("link", folder / "second");
@@ -280,7 +280,7 @@ TEST(OutputFileTest, ReplacesTheFileBehindALinkAndKeepsTheLink) {
 }
 
 TEST(OutputFileTest, SaysSoWhenItsFolderVanishes) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   std::filesystem::create_directory(folder / "short-lived");
   auto output = OutputFile::create(folder / "short-lived" / "file");
   ASSERT_TRUE(output.ok() && output->write("x").ok());
@@ -290,7 +290,7 @@ TEST(OutputFileTest, SaysSoWhenItsFolderVanishes) {
 }
 
 TEST(OutputFileTest, RemovesTheTemporaryFileWhenTheRenameFails) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   auto output = OutputFile::create(folder / "file");
   ASSERT_TRUE(output.ok() && output->write("x").ok());
   std::filesystem::create_directories(folder / "file" / "below");  // in the way now
@@ -302,7 +302,7 @@ TEST(OutputFileTest, LeavesOneWholeContentWhenManyCommitAtOnce) {
   constexpr std::size_t kThreads = 8;
   constexpr int kRounds = 10;
   constexpr std::size_t kSize = 300'000;
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   test::Latch start(kThreads);
   std::vector<std::thread> threads;
   std::vector<std::string> errors(kThreads);
@@ -331,7 +331,7 @@ TEST(OutputFileTest, LeavesOneWholeContentWhenManyCommitAtOnce) {
 }
 
 TEST(OutputFileTest, KeepsNoDescriptorOpen) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto count = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
   };

@@ -13,12 +13,12 @@ namespace {
 
 using core::StatusCode;
 using testing::read_file;
-using testing::TemporaryFolder;
+using testing::ScratchFolder;
 using testing::write_file;
 using Names = std::vector<std::string>;
 
 TEST(OutputFolderTest, AppearsOnCommit) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   auto output = OutputFolder::create(folder / "new");
   ASSERT_TRUE(output.ok()) << output.status().to_string();
   write_file(output->path() / "file", "content");
@@ -30,7 +30,7 @@ TEST(OutputFolderTest, AppearsOnCommit) {
 }
 
 TEST(OutputFolderTest, LeavesNothingWithoutCommit) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   {
     auto output = OutputFolder::create(folder / "new/");
     ASSERT_TRUE(output.ok());
@@ -41,7 +41,7 @@ TEST(OutputFolderTest, LeavesNothingWithoutCommit) {
 }
 
 TEST(OutputFolderTest, ReplacesAFolderAndAllThatIsInItWhenItMay) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   std::filesystem::create_directories(folder / "place/deep");
   write_file(folder / "place/deep/old", "old");
   auto output = OutputFolder::create(folder / "place");
@@ -58,7 +58,7 @@ TEST(OutputFolderTest, ReplacesAFolderAndAllThatIsInItWhenItMay) {
 }
 
 TEST(OutputFolderTest, KeepsAFolderWithContentThatNobodyKnows) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   std::filesystem::create_directories(folder / "place");
   const auto refuse = [](const std::filesystem::path&) {
     return core::Status(StatusCode::kInvalidArgument, "unknown");
@@ -77,7 +77,7 @@ TEST(OutputFolderTest, KeepsAFolderWithContentThatNobodyKnows) {
 }
 
 TEST(OutputFolderTest, RefusesWhereNoFolderCanBe) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   write_file(folder / "file", "content");
   EXPECT_EQ(OutputFolder::create(folder / "file").status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(OutputFolder::create(folder / "none/new").status().code(), StatusCode::kNotFound);
@@ -87,7 +87,7 @@ TEST(OutputFolderTest, RefusesWhereNoFolderCanBe) {
 }
 
 TEST(OutputFolderTest, DoesNotRemoveWhatIsBeingFilled) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   auto output = OutputFolder::create(folder / "new");
   ASSERT_TRUE(output.ok());
   std::filesystem::last_write_time(output->path(),
@@ -98,7 +98,7 @@ TEST(OutputFolderTest, DoesNotRemoveWhatIsBeingFilled) {
 }
 
 TEST(OutputFolderTest, RemovesNothingWhoseNameIsNotMadeAsOurs) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const Names others{".latebind-1-0-0000000.tmp", ".latebind-1-x-00000000.tmp", ".latebind-notes.tmp"};
   for (const auto& name : others) {
     write_file(folder / name, "mine");

@@ -17,20 +17,20 @@
 namespace latebind::platform {
 namespace {
 
-using testing::TemporaryFolder;
+using testing::ScratchFolder;
 
-constexpr std::size_t kSize = std::size_t{32} << 20;
+constexpr std::size_t kRegionBytes = std::size_t{32} << 20;
 // What else happens to the memory of a process, generously.
 constexpr std::size_t kNoise = std::size_t{8} << 20;
 
 class PageReleaseTest : public ::testing::Test {
  protected:
-  PageReleaseTest() { testing::write_file(folder_ / "file", std::string(kSize, 'x')); }
+  PageReleaseTest() { testing::write_file(folder_ / "file", std::string(kRegionBytes, 'x')); }
 
   [[nodiscard]] std::filesystem::path file() const { return folder_ / "file"; }
 
  private:
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
 };
 
 // Reads all of it.
@@ -63,8 +63,8 @@ TEST_F(PageReleaseTest, GivesBackWhatWasReadAndLosesNothing) {
   ASSERT_TRUE(mapped.ok()) << mapped.status().to_string();
   EXPECT_TRUE(is_all_x(mapped->bytes()));
   const auto full = resident_bytes();
-  EXPECT_EQ(release_pages(mapped->bytes()), kSize);
-  EXPECT_LT(resident_bytes(), full - kSize + kNoise);
+  EXPECT_EQ(release_pages(mapped->bytes()), kRegionBytes);
+  EXPECT_LT(resident_bytes(), full - kRegionBytes + kNoise);
   EXPECT_TRUE(is_all_x(mapped->bytes()));
 }
 
@@ -73,8 +73,8 @@ TEST_F(PageReleaseTest, TakesAPartThatBeginsWithinAPage) {
   ASSERT_TRUE(mapped.ok()) << mapped.status().to_string();
   EXPECT_TRUE(is_all_x(mapped->bytes()));
   const auto full = resident_bytes();
-  EXPECT_EQ(release_pages(mapped->bytes().subspan(100, kSize - 5000)), kSize - 5000);
-  EXPECT_LT(resident_bytes(), full - kSize + kNoise);
+  EXPECT_EQ(release_pages(mapped->bytes().subspan(100, kRegionBytes - 5000)), kRegionBytes - 5000);
+  EXPECT_LT(resident_bytes(), full - kRegionBytes + kNoise);
   EXPECT_EQ(release_pages(mapped->bytes().subspan(100, 10)), 10U);
   EXPECT_TRUE(is_all_x(mapped->bytes()));
 }
@@ -89,13 +89,13 @@ TEST_F(PageReleaseTest, GivesBackWhileSomebodyReads) {
   EXPECT_TRUE(is_all_x(mapped->bytes()));
   // What was read last goes with the next period.
   const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (resident_bytes() + kSize > full + kNoise && std::chrono::steady_clock::now() < patience)
+  while (resident_bytes() + kRegionBytes > full + kNoise && std::chrono::steady_clock::now() < patience)
     std::this_thread::yield();
-  EXPECT_LE(resident_bytes() + kSize, full + kNoise);
+  EXPECT_LE(resident_bytes() + kRegionBytes, full + kNoise);
 }
 
 TEST_F(PageReleaseTest, LeavesMemoryAlone) {
-  const std::string memory(kSize, 'x');
+  const std::string memory(kRegionBytes, 'x');
   const auto bytes = std::as_bytes(std::span(memory));
   EXPECT_EQ(release_pages(bytes), 0U);
   { const PageRelease release(bytes); }
@@ -103,15 +103,15 @@ TEST_F(PageReleaseTest, LeavesMemoryAlone) {
 }
 
 TEST_F(PageReleaseTest, LeavesAMappingThatMayBeWrittenTo) {
-  const Mapping mapping(file(), kSize);
+  const Mapping mapping(file(), kRegionBytes);
   ASSERT_TRUE(mapping.is_there());
   EXPECT_EQ(release_pages(mapping.bytes()), 0U);
 }
 
 TEST_F(PageReleaseTest, LeavesAMappingThatWasWrittenTo) {
-  const Mapping mapping(file(), kSize);
+  const Mapping mapping(file(), kRegionBytes);
   ASSERT_TRUE(mapping.is_there());
-  std::byte& one = mapping.data()[kSize / 2];
+  std::byte& one = mapping.data()[kRegionBytes / 2];
   one = std::byte{'y'};
   mapping.make_read_only();
   EXPECT_EQ(release_pages(mapping.bytes()), 0U);
@@ -119,9 +119,9 @@ TEST_F(PageReleaseTest, LeavesAMappingThatWasWrittenTo) {
 }
 
 TEST_F(PageReleaseTest, TakesWhatIsAMappingAndLeavesTheMemoryBehindIt) {
-  const Mapping mapping(file(), kSize);
+  const Mapping mapping(file(), kRegionBytes);
   ASSERT_TRUE(mapping.is_there());
-  const std::size_t half = kSize / 2;
+  const std::size_t half = kRegionBytes / 2;
   void* const second = mapping.data() + half;
   ASSERT_EQ(::mmap(second, half, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0), second);
   std::fill_n(mapping.data() + half, half, std::byte{'x'});

@@ -13,11 +13,11 @@ namespace {
 
 using core::StatusCode;
 using testing::read_file;
-using testing::TemporaryFolder;
+using testing::ScratchFolder;
 using testing::write_file;
 
 TEST(PartialFileTest, GoesOnWhereItWasLeft) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   for (const char* part : {"one ", "two ", "three"}) {
     auto file = PartialFile::open(folder / "part");
     ASSERT_TRUE(file.ok()) << file.status().to_string();
@@ -34,7 +34,7 @@ TEST(PartialFileTest, GoesOnWhereItWasLeft) {
 }
 
 TEST(PartialFileTest, ForgetsWhatItHolds) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   write_file(folder / "part", "wrong");
   auto file = PartialFile::open(folder / "part");
   ASSERT_TRUE(file.ok() && file->size() == 5);
@@ -45,7 +45,7 @@ TEST(PartialFileTest, ForgetsWhatItHolds) {
 }
 
 TEST(PartialFileTest, KeepsAndCountsWhatFitted) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const std::string answer = testing::in_child([&] {
     ::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{300'000, 300'000};
@@ -60,7 +60,7 @@ TEST(PartialFileTest, KeepsAndCountsWhatFitted) {
 }
 
 TEST(PartialFileTest, RefusesWhatIsNoFile) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   EXPECT_EQ(PartialFile::open(folder.path()).status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(PartialFile::open("/dev/null").status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(PartialFile::open(folder / "none" / "part").status().code(), StatusCode::kNotFound);
@@ -70,7 +70,7 @@ TEST(PartialFileTest, RefusesWhatIsNoFile) {
 }
 
 TEST(PartialFileTest, DoesNotFollowALink) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   write_file(folder / "other", "mine");
   std::filesystem::create_symlink("other", folder / "part");
   EXPECT_FALSE(PartialFile::open(folder / "part").ok());

@@ -60,7 +60,7 @@ TEST(StandardStreamsTest, TurnAClosedPipeIntoAnErrorOfTheWrite) {
 }
 
 TEST(StandardStreamsTest, CarryBytesAsTheyAre) {
-  const testing::TemporaryFolder folder;
+  const testing::ScratchFolder folder;
   const std::string bytes("a\r\nb\n\x1a\0c", 8);
   EXPECT_EQ(testing::in_child([&] {
               if (std::freopen((folder / "output").c_str(), "wb", stdout) == nullptr) return std::string("no output");
@@ -74,7 +74,7 @@ TEST(StandardStreamsTest, CarryBytesAsTheyAre) {
 }
 
 TEST(StandardStreamsTest, KeepWhatLibrariesPrintOutOfTheResults) {
-  const testing::TemporaryFolder folder;
+  const testing::ScratchFolder folder;
   EXPECT_EQ(testing::in_child([&] {
               if (std::freopen((folder / "output").c_str(), "wb", stdout) == nullptr) return std::string("no output");
               if (std::freopen((folder / "errors").c_str(), "wb", stderr) == nullptr) return std::string("no errors");

@@ -12,7 +12,7 @@
 
 namespace latebind::platform::testing {
 
-TemporaryFolder::TemporaryFolder() {
+ScratchFolder::ScratchFolder() {
   std::string name = (std::filesystem::temp_directory_path() / "latebind-test-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder could be made: " + name);
   ::chmod(name.c_str(), 0755);

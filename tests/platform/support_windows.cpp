@@ -16,7 +16,7 @@ void set_variable(const std::string& name, const std::optional<std::string>& val
 
 }  // namespace
 
-TemporaryFolder::TemporaryFolder() {
+ScratchFolder::ScratchFolder() {
   auto folder = platform::TemporaryFolder::create("latebind-test");
   if (!folder.ok()) throw std::runtime_error("no temporary folder could be made: " + folder.status().to_string());
   // The name alone is kept: that object would remove the folder now.

@@ -23,7 +23,7 @@ using std::chrono::milliseconds;
 using testing::hard_folder;
 using ::testing::HasSubstr;
 using testing::ScopedVariable;
-using testing::TemporaryFolder;
+using testing::ScratchFolder;
 
 int answer_of(const DynamicLibrary& library) {
   auto* const answer = reinterpret_cast<int (*)()>(library.symbol("lb_fixture_answer"));
@@ -31,7 +31,7 @@ int answer_of(const DynamicLibrary& library) {
 }
 
 TEST(WindowsLibraryTest, OpensAFileFindsItsSymbolsAndClosesIt) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   std::filesystem::copy_file(FIXTURE_WHOLE, folder / "whole.dll");
   int unloads = 0;
   {
@@ -45,7 +45,7 @@ TEST(WindowsLibraryTest, OpensAFileFindsItsSymbolsAndClosesIt) {
 }
 
 TEST(WindowsLibraryTest, OpensAFileInAHardPlace) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto file = hard_folder(folder) / utf16_of("библиотека.dll");
   std::filesystem::copy_file(FIXTURE_WHOLE, file);
   const auto library = DynamicLibrary::open(file);
@@ -54,7 +54,7 @@ TEST(WindowsLibraryTest, OpensAFileInAHardPlace) {
 }
 
 TEST(WindowsLibraryTest, NeverSearchesTheCurrentFolder) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   std::filesystem::copy_file(FIXTURE_WHOLE, folder / "lb_here.dll");
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(folder.path());
@@ -67,7 +67,7 @@ TEST(WindowsLibraryTest, NeverSearchesTheCurrentFolder) {
 }
 
 TEST(WindowsLibraryTest, TellsWhatIsMissingFromWhatIsWrong) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   EXPECT_EQ(DynamicLibrary::open(folder / "none.dll").status().code(), StatusCode::kNotFound);
   EXPECT_EQ(DynamicLibrary::open(folder.path()).status().code(), StatusCode::kLibraryUnusable);
   EXPECT_EQ(DynamicLibrary::open("").status().code(), StatusCode::kInvalidArgument);
@@ -123,7 +123,7 @@ TEST(WindowsProcessTest, OutputIsBoundedAndThereIsNothingToRead) {
 }
 
 TEST(WindowsProcessTest, WhatCanNotBeStartedIsNamed) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   EXPECT_EQ(run_child(folder / "none.exe", {}, {}).status().code(), StatusCode::kNotFound);
   testing::write_file(folder / "text.exe", "no program");
   const auto text = run_child(folder / "text.exe", {}, {}).status();
@@ -159,7 +159,7 @@ TEST(WindowsFoldersTest, AreTheUsersOwn) {
 TEST(WindowsFoldersTest, ATemporaryFolderGoesWithItsContent) {
   std::filesystem::path place;
   {
-    const auto folder = platform::TemporaryFolder::create("latebind-test");
+    const auto folder = platform::ScratchFolder::create("latebind-test");
     ASSERT_TRUE(folder.ok()) << folder.status().to_string();
     place = folder->path();
     testing::write_file(place / "file", "x");

@@ -20,7 +20,7 @@ std::filesystem::path path_of(const core::Result<TemporaryFolder>& folder) {
 }
 
 TEST(TemporaryFolderTest, IsPrivateAndGoesWithItsContent) {
-  const testing::TemporaryFolder base;
+  const testing::ScratchFolder base;
   const ScopedVariable place("TMPDIR", base.path().string());
   std::filesystem::path path;
   {
@@ -76,7 +76,7 @@ void make_old(const std::filesystem::path& file) {
 
 // In a child each, since a process looks once.
 TEST(TemporaryFolderTest, WhatAKilledProcessHasLeftGoesWithTheNextOne) {
-  const testing::TemporaryFolder base;
+  const testing::ScratchFolder base;
   const ScopedVariable place("TMPDIR", base.path().string());
   const auto left = testing::in_child([] {
     auto* const folder = new TemporaryFolder(*TemporaryFolder::create("probe"));
@@ -93,7 +93,7 @@ TEST(TemporaryFolderTest, WhatAKilledProcessHasLeftGoesWithTheNextOne) {
 }
 
 TEST(TemporaryFolderTest, LeavesWhatIsInUseOrIsNotOurs) {
-  const testing::TemporaryFolder base;
+  const testing::ScratchFolder base;
   const ScopedVariable place("TMPDIR", base.path().string());
   const auto used = TemporaryFolder::create("probe");
   ASSERT_TRUE(used.ok());
@@ -130,7 +130,7 @@ TEST(TemporaryFolderTest, TakesNoRelativePlace) {
 }
 
 TEST(TemporaryFolderTest, NamesThePlaceThatRefusesIt) {
-  const testing::TemporaryFolder base;
+  const testing::ScratchFolder base;
   {
     const ScopedVariable place("TMPDIR", (base / "missing").string());
     const auto folder = TemporaryFolder::create("probe");

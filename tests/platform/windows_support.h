@@ -10,7 +10,7 @@
 
 namespace latebind::platform::testing {
 
-inline std::filesystem::path hard_folder(const TemporaryFolder& folder) {
+inline std::filesystem::path hard_folder(const ScratchFolder& folder) {
   std::filesystem::path place = folder.path();
   while (place.native().size() < 400) {
     place /= utf16_of("Ünï cödé 模型 модель " + std::string(30, 'x'));
