@@ -19,20 +19,19 @@ namespace latebind::core {
 namespace {
 
 constexpr std::string_view kName = "latebind file digests ";
-constexpr std::string_view kFirstLine = "latebind file digests 2 ";
+constexpr std::string_view kFirstLine = "latebind file digests 3 ";
 constexpr std::size_t kMemoryMax = std::size_t{4} << 20;
 constexpr std::uint64_t kSmallFile = std::uint64_t{1} << 20;
 constexpr std::chrono::milliseconds kLockPatience{2000};
 
-// What a range of a file is remembered by: where it begins and how long it is, then the canonical path. Nothing for a
-// name that does not fit a line.
-std::optional<std::string> range_name(const platform::FileRange& range) {
+// What a file is remembered by: its canonical path. Nothing for a name that does not fit a line.
+std::optional<std::string> canonical_name(const std::filesystem::path& file) {
   std::error_code error;
-  const auto canonical = std::filesystem::canonical(range.file, error);
+  const auto canonical = std::filesystem::canonical(file, error);
   if (error) return std::nullopt;
-  const std::string name = platform::path_to_utf8(canonical);
+  std::string name = platform::path_to_utf8(canonical);
   if (name.find('\n') != std::string::npos || name.size() > 4096) return std::nullopt;
-  return fmt::format("{} {} {}", range.offset, range.size, name);
+  return name;
 }
 
 std::string_view next_word(std::string_view& line) {
@@ -58,17 +57,14 @@ bool is_digest(std::string_view text) {
 Result<std::string> FileDigests::known(const std::filesystem::path& file) {
   LB_ASSIGN_OR_RETURN(const auto identity, platform::file_identity(file));
   if (identity.size <= kSmallFile) return platform::sha256_hex_of_file(file);
-  if (auto digest = remembered(range_name({file, 0, identity.size}), identity)) return *std::move(digest);
+  if (auto digest = remembered(canonical_name(file), identity)) return *std::move(digest);
   return Status(StatusCode::kNotFound,
                 fmt::format("the digest of {} is not known yet", platform::path_to_utf8(file.filename())));
 }
 
-Result<std::string> FileDigests::of(const std::filesystem::path& file) {
+Result<std::string> FileDigests::compute(const std::filesystem::path& file) {
   LB_ASSIGN_OR_RETURN(const auto identity, platform::file_identity(file));
-  const auto name = range_name({file, 0, identity.size});
-  if (identity.size > kSmallFile) {
-    if (auto digest = remembered(name, identity)) return *std::move(digest);
-  }
+  const auto name = canonical_name(file);
   const bool settled = is_settled(identity);
   LB_ASSIGN_OR_RETURN(auto digest, platform::sha256_hex_of_file(file));
   LB_ASSIGN_OR_RETURN(const auto after, platform::file_identity(file));
@@ -76,21 +72,6 @@ Result<std::string> FileDigests::of(const std::filesystem::path& file) {
     return Status(StatusCode::kIo, fmt::format("{} was changed while it was being read", platform::path_to_utf8(file)));
   }
   if (settled && identity.size > kSmallFile) remember(name, identity, digest);
-  return digest;
-}
-
-Result<std::string> FileDigests::of(const FilePart& part) {
-  const auto is_there = [&] {
-    const auto now = platform::file_identity(part.where.file);
-    return now.ok() && *now == part.identity;
-  };
-  const bool small = part.bytes.bytes.size() <= kSmallFile;
-  const auto name = small || part.where.file.empty() ? std::nullopt : range_name(part.where);
-  if (name && is_there()) {
-    if (auto digest = remembered(name, part.identity)) return *std::move(digest);
-  }
-  std::string digest = platform::sha256_hex(part.bytes.bytes);
-  if (name && is_settled(part.identity) && is_there()) remember(name, part.identity, digest);
   return digest;
 }
 
@@ -134,7 +115,7 @@ bool FileDigests::is_ours() const {
   return text.starts_with(kName) || text.find_first_not_of('\0') == std::string_view::npos;
 }
 
-// One line a range, oldest first: digest, size of the file, times, number, device, then the range's name.
+// One line a file, oldest first: digest, size of the file, times, number, device, then the file's name.
 FileDigests::Files FileDigests::read() const {
   if (!platform::check_folder_trust(memory_).ok()) return {};
   const auto mapped = platform::MappedFile::open(memory_);

@@ -40,11 +40,10 @@ class FileDigests {
   // errors of looking at the file.
   [[nodiscard]] Result<std::string> known(const std::filesystem::path& file);
 
-  // The digest, computed if need be, and remembered. kIo when the file changes meanwhile.
-  [[nodiscard]] Result<std::string> of(const std::filesystem::path& file);
+  // The digest of what is there now, computed, and remembered: writing through a mapping changes a file without any of
+  // what identifies it. kIo when the file is seen to change meanwhile.
+  [[nodiscard]] Result<std::string> compute(const std::filesystem::path& file);
 
-  // That of mapped bytes: remembered as long as the file that they are a part of is the one that was mapped.
-  [[nodiscard]] Result<std::string> of(const FilePart& part);
   // Whether the small file is one of ours, or not there. Another one of that name is neither read nor written.
   [[nodiscard]] bool is_ours() const;
 
@@ -54,7 +53,7 @@ class FileDigests {
     std::string digest;
     std::uint64_t order = 0;  // the larger, the younger
   };
-  using Files = std::map<std::string, Remembered>;  // by range_name()
+  using Files = std::map<std::string, Remembered>;  // by canonical path
 
   [[nodiscard]] std::optional<std::string> remembered(const std::optional<std::string>& name,
                                                       const platform::FileIdentity& identity);

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
+#include "core/json_text.h"
 #include "core/onnx_structure.h"
 #include "core/platform/digest.h"
 #include "core/platform/file_identity.h"
@@ -79,9 +81,35 @@ std::vector<SourceFile> sources_of(const ModelForm& form) {
   const auto mapped = platform::MappedFile::open(form.file);
   if (!mapped.ok()) return sources;
   sources.push_back({.file = form.file, .identity = mapped->identity()});
-  for (const std::string& location : external_data_locations(mapped->bytes()))
+  for (const std::string& location : external_data_locations(mapped->bytes()).names)
     add(form.file.parent_path() / platform::path_from_utf8(location));
   return sources;
+}
+
+// The size first, so that bytes which move from one part to the next make another digest.
+void update_with_size(platform::Sha256& digest, std::span<const std::byte> bytes) {
+  digest.update(fmt::format("{} ", bytes.size()));
+  digest.update(bytes);
+}
+
+// Where it has its data cannot be told.
+Status hides_data() {
+  return Status(StatusCode::kInvalidModel,
+                fmt::format("the ONNX model is damaged, nested too deeply, or has data in more than {} files",
+                            kExternalLocationsMax));
+}
+
+// A graph in memory has all of its data in memory: a vendor would look for the rest in the working folder.
+Status check_external(const ModelForm& form) {
+  if (form.format != ModelFormat::kOnnx || !form.file.empty()) return {};
+  const ExternalLocations named = external_data_locations(form.graph.bytes);
+  for (const std::string& location : named.names) {
+    if (std::ranges::find(form.external, location, &ExternalData::location) == form.external.end()) {
+      return Status(StatusCode::kInvalidModel,
+                    fmt::format("the ONNX model has data in '{}', which does not come with it", printable(location)));
+    }
+  }
+  return named.complete ? Status() : hides_data();
 }
 
 Status check(const std::vector<SourceFile>& sources, const std::string& model, bool names_count) {
@@ -129,19 +157,21 @@ Result<Model> Model::from_file(const std::filesystem::path& file) {
   const auto format = format_of(mapped.bytes());
   const std::string name = platform::path_to_utf8(file.filename());
   if (format == ModelFormat::kOpenvinoIr) {
-    std::error_code error;
-    const bool is_there = std::filesystem::exists(bin_beside(file), error);
-    if (error) return platform::status_of_errno("open", bin_beside(file), error.default_error_condition().value());
-    if (!is_there) {
+    // Opened as well, so that what is missing or no regular file is found here: a vendor would wait at a pipe.
+    const auto weights = platform::MappedFile::open(bin_beside(file));
+    if (weights.status().code() == StatusCode::kNotFound) {
       return Status(StatusCode::kNotFound,
                     fmt::format("{}: the weights of this OpenVINO IR, {}, are missing", platform::path_to_utf8(file),
                                 platform::path_to_utf8(bin_beside(file))));
     }
-    return from_forms(name, {{.format = ModelFormat::kOpenvinoIr, .file = file}});
+    LB_RETURN_IF_ERROR(weights.status());
+    return from_forms(name, {{.format = ModelFormat::kOpenvinoIr, .file = platform::anchored(file)}});
   }
   if (format == ModelFormat::kOnnx) {
     LB_RETURN_IF_ERROR(check_onnx_structure(mapped.bytes()).with_context(platform::path_to_utf8(file)));
-    return from_forms(name, {{.format = ModelFormat::kOnnx, .file = file}});
+    if (!external_data_locations(mapped.bytes()).complete)
+      return hides_data().with_context(platform::path_to_utf8(file));
+    return from_forms(name, {{.format = ModelFormat::kOnnx, .file = platform::anchored(file)}});
   }
   return Status(StatusCode::kInvalidModel,
                 fmt::format("{}: neither an ONNX model nor an OpenVINO IR (.xml)", platform::path_to_utf8(file)));
@@ -151,9 +181,10 @@ Model Model::from_forms(std::string name, std::vector<ModelForm> forms) {
   Model model;
   model.name_ = std::move(name);
   model.forms_ = std::move(forms);
+  std::vector<SourceFile> sources;
   for (const ModelForm& form : model.forms_)
-    model = model.with_sources(sources_of(form));
-  return model;
+    std::ranges::move(sources_of(form), std::back_inserter(sources));
+  return model.with_sources(std::move(sources));
 }
 
 const ModelForm* Model::find(ModelFormat format) const {
@@ -170,11 +201,11 @@ Result<std::string> Model::digest(const FileDigest& of_file) const {
   const ModelForm& form = forms_.front();
   platform::Sha256 digest;
   if (form.file.empty()) {
-    digest.update(form.graph.bytes);
-    digest.update(form.weights.bytes);
+    update_with_size(digest, form.graph.bytes);
+    update_with_size(digest, form.weights.bytes);
     for (const ExternalData& external : form.external) {
-      digest.update(external.location);
-      digest.update(external.data.bytes);
+      update_with_size(digest, std::as_bytes(std::span(external.location)));
+      update_with_size(digest, external.data.bytes);
     }
     return digest.hex();
   }
@@ -208,8 +239,8 @@ Model Model::with_proof(Proof proof) const {
   return model;
 }
 
-Status Model::prove_digest(const PartDigest& of_part) const {
-  return proof_ ? proof_(of_part) : Status();
+Status Model::prove_digest() const {
+  return proof_ ? proof_() : Status();
 }
 
 Model Model::with_blobs(std::shared_ptr<const BlobSource> blobs) const {
@@ -229,6 +260,8 @@ Status Model::check_forms() const {
     return Status(StatusCode::kIncompatibleBlob,
                   fmt::format("there are only compiled forms of {}, and none for this device", name_));
   }
+  for (const ModelForm& form : forms_)
+    LB_RETURN_IF_ERROR(check_external(form).with_context(name_));
   return check_ ? check_() : Status();
 }
 

@@ -113,13 +113,11 @@ class Model {
   [[nodiscard]] Model with_digest(std::string digest) const;
   [[nodiscard]] Model with_digest(DigestSource source) const;
 
-  // SHA-256 of mapped bytes.
-  using PartDigest = std::function<Result<std::string>(const FilePart& part)>;
   // Compares what digest() takes on somebody's word with the bytes. kInvalidModel when it is not true.
-  using Proof = std::function<Status(const PartDigest& of_part)>;
+  using Proof = std::function<Status()>;
   [[nodiscard]] Model with_proof(Proof proof) const;
-  // Ok when digest() stands for the bytes of this model; what the proof says. Reads all of them where `of_part` does.
-  [[nodiscard]] Status prove_digest(const PartDigest& of_part) const;
+  // Ok when digest() stands for the bytes of this model; what the proof says. Reads all of them.
+  [[nodiscard]] Status prove_digest() const;
 
   // Blobs of this model that lie ready: they are tried before anything is compiled.
   [[nodiscard]] Model with_blobs(std::shared_ptr<const BlobSource> blobs) const;
@@ -130,7 +128,8 @@ class Model {
   // several threads at once.
   using Check = std::function<Status()>;
   [[nodiscard]] Model with_check(Check check) const;
-  // kIncompatibleBlob when there is no form to compile, only blobs; what the check says.
+  // kIncompatibleBlob when there is no form to compile, only blobs; kInvalidModel for a graph in memory whose data is
+  // not; what the check says.
   [[nodiscard]] Status check_forms() const;
 
   // Every file that a vendor may read, as far as it is known.

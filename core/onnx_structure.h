@@ -19,9 +19,13 @@ namespace latebind::core {
 // at their data; true also for what is damaged or nested too deeply to tell.
 [[nodiscard]] bool may_name_external_data(std::span<const std::byte> bytes);
 
-// The files, at most kExternalLocationsMax, that tensors of the model name as the place of their data: as it has them,
-// relative to its own. As far as the model can be read.
-inline constexpr std::size_t kExternalLocationsMax = 256;
-[[nodiscard]] std::set<std::string> external_data_locations(std::span<const std::byte> bytes);
+// What tensors of the model name as the place of their data.
+struct ExternalLocations {
+  std::set<std::string> names;  // relative to the model's own folder, as the model has them
+  bool any = false;             // some tensor has its data elsewhere, by a name or without one
+  bool complete = true;         // false when the model is damaged or nested too deeply to tell, or names more files
+};
+inline constexpr std::size_t kExternalLocationsMax = 65'536;
+[[nodiscard]] ExternalLocations external_data_locations(std::span<const std::byte> bytes);
 
 }  // namespace latebind::core

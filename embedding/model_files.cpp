@@ -64,7 +64,7 @@ Result<ModelFiles> ModelFiles::open(const path& place) {
                               error ? error.message() : "there is no such folder", kWhatAModelIs));
   }
   ModelFiles files;
-  files.place_ = place;
+  files.place_ = platform::anchored(place);
   const bool is_folder = std::filesystem::is_directory(place, error);
   if (is_folder && !std::filesystem::exists(place / core::kManifestFile, error)) {
     files.name_ = own_name(place);
@@ -174,9 +174,9 @@ std::string ModelFiles::identity(const path& file) const {
   return {};
 }
 
-Status ModelFiles::prove(const path& file, const core::Model::PartDigest& of_part) const {
+Status ModelFiles::prove(const path& file) const {
   const std::string* reference = package_ ? reference_to(file) : nullptr;
-  return reference == nullptr ? Status() : package_->prove_file(*portable_, *reference, of_part);
+  return reference == nullptr ? Status() : package_->prove_file(*portable_, *reference);
 }
 
 }  // namespace latebind::embedding

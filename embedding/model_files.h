@@ -73,7 +73,7 @@ class ModelFiles {
   // What stands for the file's content in caches, without reading it: a bundle's word for it. Empty for a folder.
   [[nodiscard]] std::string identity(const std::filesystem::path& file) const;
   // Whether that word is true. kInvalidModel when it is not; a folder has none.
-  [[nodiscard]] core::Status prove(const std::filesystem::path& file, const core::Model::PartDigest& of_part) const;
+  [[nodiscard]] core::Status prove(const std::filesystem::path& file) const;
 
  private:
   [[nodiscard]] const std::string* reference_to(const std::filesystem::path& file) const;

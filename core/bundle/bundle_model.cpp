@@ -49,22 +49,32 @@ Result<std::vector<Companion>> companions(const Package& package, const Variant&
   return found;
 }
 
-Result<ModelForm> form_of(const Package& package, const Variant& variant, std::vector<std::string>& references) {
+// A file of the package that the model is made of.
+struct Used {
+  std::string reference;
+  std::string use;  // "onnx", "xml", "bin", or the name that the model has for it
+};
+
+Result<ModelForm> form_of(const Package& package, const Variant& variant, std::vector<Used>& used) {
   const std::string file = model_file_of(variant);
   ModelForm form;
   LB_ASSIGN_OR_RETURN(form.graph, package.open_file(variant, file));
-  references.push_back(file);
+  const bool is_ir = file.ends_with(".xml");
+  used.push_back({file, is_ir ? "xml" : "onnx"});
   LB_ASSIGN_OR_RETURN(const auto others, companions(package, variant, file));
-  if (file.ends_with(".xml")) {
+  if (is_ir) {
     form.format = ModelFormat::kOpenvinoIr;
     const std::string weights = file.substr(0, file.size() - 4) + ".bin";
+    // In the same asset, or beside it in the variant's folder, or in an asset of their own.
     const auto found = std::ranges::find(others, weights, &Companion::location);
-    if (found == others.end()) {
+    const std::string& reference = is_asset_ref(weights) || found == others.end() ? weights : found->reference;
+    auto opened = package.open_file(variant, reference);
+    if (opened.status().code() == StatusCode::kNotFound) {
       return Status(StatusCode::kNotFound,
                     fmt::format("{}: variant '{}' has no {}", package.files().name(), variant.name, weights));
     }
-    LB_ASSIGN_OR_RETURN(form.weights, package.open_file(variant, found->reference));
-    references.push_back(found->reference);
+    LB_ASSIGN_OR_RETURN(form.weights, std::move(opened));
+    used.push_back({reference, "bin"});
     return form;
   }
   LB_RETURN_IF_ERROR(check_onnx_structure(form.graph.bytes).with_context(package.files().name()));
@@ -73,31 +83,34 @@ Result<ModelForm> form_of(const Package& package, const Variant& variant, std::v
     ExternalData external;
     external.location = other.location;
     LB_ASSIGN_OR_RETURN(external.data, package.open_file(variant, other.reference));
-    references.push_back(other.reference);
+    used.push_back({other.reference, other.location});
     form.external.push_back(std::move(external));
   }
   return form;
 }
 
-// By what the package recorded, not by reading; empty when it recorded nothing of one of the files that are used.
-std::string claimed_digest(const Package& package, const Variant& variant, const std::vector<std::string>& references) {
+// Of the very files that are used, each with what it is used as, by what the package recorded of them and not by
+// reading; empty when it recorded nothing of one of them.
+std::string claimed_digest(const Package& package, const Variant& variant, const std::vector<Used>& used) {
   if (!variant.latebind || variant.latebind->files.empty()) return {};
-  const auto recorded = [&](const std::string& reference) { return package.is_recorded(variant, reference); };
-  if (!std::ranges::all_of(references, recorded)) return {};
+  // Each word has its size before it, so that no two lists are the same text.
   std::string text = "bundle";
-  for (const RecordedFile& file : variant.latebind->files)
-    text += fmt::format(" {} {}", file.path, file.sha256);
-  for (const auto& [role, reference] : variant.latebind->assets)
-    text += fmt::format(" {} {}", role, reference);
+  const auto add = [&](std::string_view word) { text += fmt::format(" {}:{}", word.size(), word); };
+  for (const Used& file : used) {
+    const auto recorded = package.recorded_sum(variant, file.reference);
+    if (!recorded) return {};
+    add(file.use);
+    add(*recorded);
+  }
   return platform::sha256_hex(std::as_bytes(std::span(text)));
 }
 
 Result<std::vector<SourceFile>> sources_of(const Package& package, const Variant& variant,
-                                           const std::vector<std::string>& references) {
+                                           const std::vector<Used>& used) {
   std::vector<SourceFile> sources = package.files().source();
   if (package.files().is_zip()) return sources;
-  for (const std::string& reference : references) {
-    LB_ASSIGN_OR_RETURN(const FilePart part, package.open_part(variant, reference));
+  for (const Used& file : used) {
+    LB_ASSIGN_OR_RETURN(const FilePart part, package.open_part(variant, file.reference));
     sources.push_back({.file = part.where.file, .identity = part.identity, .mapped = true});
   }
   return sources;
@@ -118,19 +131,19 @@ Result<Model> model_of_bundle(const Package& package) {
                   fmt::format("{}: no variant is a portable ONNX model, and none says to Latebind what it is for",
                               package.files().name()));
   }
-  std::vector<std::string> references;
-  LB_ASSIGN_OR_RETURN(ModelForm form, form_of(package, *portable, references));
-  LB_ASSIGN_OR_RETURN(auto sources, sources_of(package, *portable, references));
-  const std::string claimed = claimed_digest(package, *portable, references);
+  std::vector<Used> used;
+  LB_ASSIGN_OR_RETURN(ModelForm form, form_of(package, *portable, used));
+  LB_ASSIGN_OR_RETURN(auto sources, sources_of(package, *portable, used));
+  const std::string claimed = claimed_digest(package, *portable, used);
   // `portable` belongs to what the copies of the package share.
-  auto proof = [package, portable, references](const Model::PartDigest& of_part) -> Status {
-    for (const std::string& reference : references)
-      LB_RETURN_IF_ERROR(package.prove_file(*portable, reference, of_part));
+  auto proof = [package, portable, used]() -> Status {
+    for (const Used& file : used)
+      LB_RETURN_IF_ERROR(package.prove_file(*portable, file.reference));
     return {};
   };
-  auto check = [package, portable, references = std::move(references)]() -> Status {
-    for (const std::string& reference : references)
-      LB_RETURN_IF_ERROR(package.open_checked_file(*portable, reference).status());
+  auto check = [package, portable, used = std::move(used)]() -> Status {
+    for (const Used& file : used)
+      LB_RETURN_IF_ERROR(package.open_checked_file(*portable, file.reference).status());
     return {};
   };
   const Model model = Model::from_forms(name, {std::move(form)})

@@ -146,10 +146,11 @@ Result<SharedBytes> Package::open_file(const Variant& variant, std::string_view 
   return std::move(part.bytes);
 }
 
-bool Package::is_recorded(const Variant& variant, std::string_view reference) const {
-  if (is_asset_ref(reference)) return true;
+std::optional<std::string> Package::recorded_sum(const Variant& variant, std::string_view reference) const {
+  if (is_asset_ref(reference)) return std::string(reference);
   const auto path = resolve(variant, reference);
-  return path.ok() && find_record(variant, *path) != nullptr;
+  const RecordedFile* recorded = path.ok() ? find_record(variant, *path) : nullptr;
+  return recorded == nullptr ? std::nullopt : std::optional(recorded->sha256);
 }
 
 }  // namespace latebind::core

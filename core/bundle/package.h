@@ -67,12 +67,11 @@ class Package {
   // that of the whole asset). kInvalidModel when they differ, kUnsupported when none is recorded.
   [[nodiscard]] Result<SharedBytes> open_verified_file(const Variant& variant, std::string_view reference) const;
 
-  // Compares a file with its recorded SHA-256 as well, but leaves computing that to `sum_of`, which may remember it.
-  // kInvalidModel when they differ, kUnsupported when none is recorded.
-  [[nodiscard]] Status prove_file(const Variant& variant, std::string_view reference,
-                                  const Model::PartDigest& sum_of) const;
-  // Whether a SHA-256 of the file is recorded, or stands in the name of its asset.
-  [[nodiscard]] bool is_recorded(const Variant& variant, std::string_view reference) const;
+  // Reads all of it and compares it as well, and gives no bytes. The errors of open_verified_file().
+  [[nodiscard]] Status prove_file(const Variant& variant, std::string_view reference) const;
+  // What prove_file() compares with: the recorded SHA-256, or the reference itself for a file of a shared asset, whose
+  // name stands for its content. Nothing when none is recorded.
+  [[nodiscard]] std::optional<std::string> recorded_sum(const Variant& variant, std::string_view reference) const;
   // The file's bytes and where they lie. The errors of open_file().
   [[nodiscard]] Result<FilePart> open_part(const Variant& variant, std::string_view reference) const;
 

@@ -115,8 +115,8 @@ Result<PackageFiles> PackageFiles::open(const path& place, Outside outside) {
     if (error) return platform::status_of_errno("open", place, error.value());
     return PackageFiles(std::move(state));
   }
-  LB_ASSIGN_OR_RETURN(const SharedFile mapped, map(place));
-  state->root = place;
+  LB_ASSIGN_OR_RETURN(const SharedFile mapped, map(platform::anchored(place)));
+  state->root = mapped->file();
   state->identity = mapped->identity();
   LB_ASSIGN_OR_RETURN(state->zip, open_zip(part_of(mapped).bytes, state->name));
   return PackageFiles(std::move(state));

@@ -25,27 +25,19 @@ std::string join(std::string_view folder, std::string_view path) {
   return folder.empty() ? std::string(path) : fmt::format("{}/{}", folder, path);
 }
 
-Result<std::string> computed(const FilePart& part) {
-  return platform::sha256_hex(part.bytes.bytes);
-}
-
 // Files of a package with their SHA-256, each asked for once.
 class Sums {
  public:
-  explicit Sums(const PackageFiles& files, const Model::PartDigest& sum_of = computed)
-      : files_(files), sum_of_(sum_of) {}
+  explicit Sums(const PackageFiles& files) : files_(files) {}
 
   Result<std::string> of(const std::string& path) {
     if (const auto known = sums_.find(path); known != sums_.end()) return known->second;
     LB_ASSIGN_OR_RETURN(const FilePart part, files_.part(path));
-    LB_ASSIGN_OR_RETURN(std::string sum, sum_of_(part));
-    sums_.emplace(path, sum);
-    return sum;
+    return sums_.emplace(path, platform::sha256_hex(part.bytes.bytes)).first->second;
   }
 
  private:
   const PackageFiles& files_;
-  const Model::PartDigest sum_of_;
   std::map<std::string, std::string> sums_;
 };
 
@@ -72,9 +64,9 @@ Status compare_asset(const PackageFiles& files, const Files& all, const std::str
 
 }  // namespace
 
-Status Package::prove_file(const Variant& variant, std::string_view reference, const Model::PartDigest& sum_of) const {
+Status Package::prove_file(const Variant& variant, std::string_view reference) const {
   LB_ASSIGN_OR_RETURN(const std::string path, resolve(variant, reference));
-  Sums sums(files(), sum_of);
+  Sums sums(files());
   if (is_asset_ref(reference)) {
     LB_ASSIGN_OR_RETURN(const AssetRef ref, parse_asset_ref(reference, files().name()));
     LB_ASSIGN_OR_RETURN(const auto all, files().list());
@@ -94,7 +86,7 @@ Status Package::prove_file(const Variant& variant, std::string_view reference, c
 Result<SharedBytes> Package::open_verified_file(const Variant& variant, std::string_view reference) const {
   // Held while it is compared, so that what is compared is what is given.
   LB_ASSIGN_OR_RETURN(SharedBytes bytes, open_file(variant, reference));
-  LB_RETURN_IF_ERROR(prove_file(variant, reference, computed));
+  LB_RETURN_IF_ERROR(prove_file(variant, reference));
   return bytes;
 }
 

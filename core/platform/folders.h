@@ -23,6 +23,9 @@ namespace latebind::platform {
 // The user's home, from the environment, else from the user database.
 [[nodiscard]] core::Result<std::filesystem::path> home_folder();
 
+// The same file after the working folder has changed: absolute, as far as the working folder is known. Not resolved.
+[[nodiscard]] std::filesystem::path anchored(const std::filesystem::path& file);
+
 // A path from a UTF-8 string and back (the two differ on Windows).
 [[nodiscard]] std::filesystem::path path_from_utf8(const std::string& text);
 [[nodiscard]] std::string path_to_utf8(const std::filesystem::path& path);

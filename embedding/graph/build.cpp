@@ -163,9 +163,7 @@ Result<GraphModel> build_model(const ModelFolder& folder, const GraphOptions& op
   }
   const auto large = folder.weights_file && folder.bert ? folder.weights_file : folder.onnx_file;
   graph.model = graph.model.with_check([files = folder.files, large] { return files.check(*large); })
-                    .with_proof([files = folder.files, large](const core::Model::PartDigest& of_part) {
-                      return files.prove(*large, of_part);
-                    });
+                    .with_proof([files = folder.files, large] { return files.prove(*large); });
   return graph;
 }
 

@@ -3,16 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <utility>
 
 #include "core/json_text.h"
+#include "core/protobuf.h"
 
 namespace latebind::embedding {
 namespace {
 
 using core::printable;
+using core::ProtobufFields;
 using core::Result;
 using core::Status;
 using core::StatusCode;
@@ -22,86 +23,18 @@ constexpr std::size_t kOutputsMax = 64;
 constexpr std::size_t kNameBytesMax = 256;
 constexpr std::int64_t kDimensionMax = 1 << 20;
 
-struct Field {
-  unsigned number = 0;
-  std::uint64_t value = 0;  // of a number
-  Bytes bytes;              // of anything with a length
-};
-
-// Walks the fields of one message. After the last one, next() is empty; damaged() tells that from a broken message.
-class Fields {
- public:
-  explicit Fields(Bytes message) : rest_(message) {}
-
-  std::optional<Field> next() {
-    if (rest_.empty() || damaged_) return std::nullopt;
-    Field field;
-    const auto tag = varint();
-    if (!tag) return fail();
-    field.number = static_cast<unsigned>(*tag >> 3U);
-    std::uint64_t length = 0;
-    switch (*tag & 7U) {
-      case 0: {
-        const auto value = varint();
-        if (!value) return fail();
-        field.value = *value;
-        return field;
-      }
-      case 1:
-        length = 8;
-        break;
-      case 2: {
-        const auto value = varint();
-        if (!value) return fail();
-        length = *value;
-        break;
-      }
-      case 5:
-        length = 4;
-        break;
-      default:
-        return fail();
-    }
-    if (length > rest_.size()) return fail();
-    field.bytes = rest_.first(static_cast<std::size_t>(length));
-    rest_ = rest_.subspan(static_cast<std::size_t>(length));
-    return field;
-  }
-
-  [[nodiscard]] bool damaged() const { return damaged_; }
-
- private:
-  std::optional<std::uint64_t> varint() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
-      const auto byte = std::to_integer<std::uint64_t>(rest_.front());
-      rest_ = rest_.subspan(1);
-      value |= (byte & 0x7fU) << shift;
-      if ((byte & 0x80U) == 0) return value;
-    }
-    return std::nullopt;
-  }
-
-  std::nullopt_t fail() {
-    damaged_ = true;
-    return std::nullopt;
-  }
-
-  Bytes rest_;
-  bool damaged_ = false;
-};
-
 // The last field of this number that has a length, as protobuf's readers take it.
 Bytes sub_message(Bytes message, unsigned number) {
   Bytes found;
-  Fields fields(message);
+  ProtobufFields fields(message);
   while (const auto field = fields.next()) {
     if (field->number == number) found = field->bytes;
   }
   return found;
 }
 
-std::string_view text_of(Bytes bytes) {
+std::string_view text_in(Bytes message, unsigned number) {
+  const Bytes bytes = sub_message(message, number);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
@@ -110,15 +43,15 @@ OnnxOutput read_output(Bytes value_info) {
   const Bytes name = sub_message(value_info, 1);
   output.name.assign(reinterpret_cast<const char*>(name.data()), std::min(name.size(), kNameBytesMax));
   // ValueInfoProto.type, TypeProto.tensor_type, Tensor.shape
-  Fields tensor(sub_message(sub_message(value_info, 2), 1));
+  ProtobufFields tensor(sub_message(sub_message(value_info, 2), 1));
   while (const auto field = tensor.next()) {
     if (field->number != 2) continue;
     output.has_shape = true;
-    Fields dims(field->bytes);
+    ProtobufFields dims(field->bytes);
     while (const auto dim = dims.next()) {
       if (dim->number != 1 || output.shape.size() > 8) continue;
       std::int64_t size = -1;
-      Fields parts(dim->bytes);
+      ProtobufFields parts(dim->bytes);
       while (const auto part = parts.next()) {
         if (part->number == 1 && part->bytes.empty()) size = static_cast<std::int64_t>(part->value);
       }
@@ -135,19 +68,19 @@ Result<OnnxSignature> read_onnx_signature(Bytes bytes, std::string_view name) {
     return Status(StatusCode::kInvalidModel, fmt::format("{}: not an ONNX model, or damaged", name));
   };
   Bytes graph;
-  Fields model(bytes);
+  ProtobufFields model(bytes);
   while (const auto field = model.next()) {
     if (field->number == 7) graph = field->bytes;
   }
   if (model.damaged() || graph.empty()) return damaged();
   OnnxSignature signature;
-  Fields fields(graph);
+  ProtobufFields fields(graph);
   // GraphProto.initializer (TensorProto.name), GraphProto.input and GraphProto.output (ValueInfoProto).
   std::vector<std::string_view> inputs;
   std::set<std::string_view> weights;
   while (const auto field = fields.next()) {
-    if (field->number == 5) weights.insert(text_of(sub_message(field->bytes, 8)));
-    if (field->number == 11) inputs.push_back(text_of(sub_message(field->bytes, 1)));
+    if (field->number == 5) weights.insert(text_in(field->bytes, 8));
+    if (field->number == 11) inputs.push_back(text_in(field->bytes, 1));
     if (field->number != 12) continue;
     if (signature.outputs.size() == kOutputsMax) return damaged();
     signature.outputs.push_back(read_output(field->bytes));

@@ -27,10 +27,6 @@ using testing::read_file;
 using testing::text_of;
 using testing::write_file;
 
-Result<std::string> sum_of(const FilePart& part) {
-  return platform::sha256_hex(part.bytes.bytes);
-}
-
 // An ONNX model with a graph whose one tensor is in the file "weights.bin", and something to tell two of them apart.
 std::string onnx() {
   return std::string("\x08\x0a\x3a\x1b\x2a\x19\x6a\x17\x0a\x08location\x12\x0bweights.bin", 31);
@@ -85,8 +81,8 @@ TEST_F(BundleModelTest, WhatABundleSaysOfItselfIsComparedWithItsBytes) {
   EXPECT_EQ(text_of(forged->forms().front().external.front().data), "THE WEIGHTS OF IT");
   EXPECT_TRUE(forged->check_forms().ok()) << "the CRC was repaired";
   EXPECT_EQ(*forged->digest(), *genuine->digest());
-  EXPECT_TRUE(genuine->prove_digest(sum_of).ok());
-  const Status proof = forged->prove_digest(sum_of);
+  EXPECT_TRUE(genuine->prove_digest().ok());
+  const Status proof = forged->prove_digest();
   EXPECT_EQ(proof.code(), StatusCode::kInvalidModel);
   EXPECT_THAT(proof.to_string(), HasSubstr("was changed"));
 }
@@ -120,6 +116,53 @@ TEST_F(BundleModelTest, WhatNothingIsRecordedOfIsNotClaimed) {
   EXPECT_NE(*one.digest(), *other.digest());
 }
 
+TEST_F(BundleModelTest, WhichOfItsFilesIsTheModelIsPartOfWhatItClaims) {
+  const auto with_model = [&](const std::string& name, const std::string& model) {
+    PackageWriter writer({"a model"});
+    VariantInput variant = portable_input(ModelFormat::kOnnx);
+    variant.latebind->model = model;
+    const std::string plain("\x08\x0a\x3a\x00", 4);
+    variant.files.push_back({"one.onnx", bytes_of(plain)});
+    variant.files.push_back({"other.onnx", bytes_of(plain + std::string("\x10\x00", 2))});
+    EXPECT_TRUE(writer.add_variant(kModelComponent, std::move(variant)).ok());
+    EXPECT_TRUE(writer.write(folder_ / name, PackageForm::kZip).ok());
+    return *model_at(folder_ / name);
+  };
+  const Model one = with_model("one.lbundle", "one.onnx");
+  const Model other = with_model("other.lbundle", "other.onnx");
+  EXPECT_TRUE(one.prove_digest().ok());
+  EXPECT_TRUE(other.prove_digest().ok());
+  EXPECT_NE(*one.digest(), *other.digest());
+  EXPECT_EQ(*one.digest(), *with_model("again.lbundle", "one.onnx").digest());
+}
+
+TEST_F(BundleModelTest, DataThatIsNotInTheBundleIsNotTakenFromTheWorkingFolder) {
+  PackageWriter writer({"a model"});
+  VariantInput variant = portable_input(ModelFormat::kOnnx);
+  variant.files.push_back({"model.onnx", bytes_of(onnx())});
+  ASSERT_TRUE(writer.add_variant(kModelComponent, std::move(variant)).ok());
+  ASSERT_TRUE(writer.write(folder_ / "empty.lbundle", PackageForm::kZip).ok());
+  const auto model = model_at(folder_ / "empty.lbundle");
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  EXPECT_EQ(model->check_forms().code(), StatusCode::kInvalidModel);
+  EXPECT_THAT(model->check_forms().to_string(), HasSubstr("has data in 'weights.bin', which does not come with it"));
+}
+
+TEST_F(BundleModelTest, AnIrMayLieInASharedAsset) {
+  PackageWriter writer({"a model"});
+  VariantInput variant = portable_input(ModelFormat::kOpenvinoIr);
+  auto asset = writer.add_asset({{"net.xml", bytes_of("<net/>")}, {"net.bin", bytes_of("its weights")}});
+  ASSERT_TRUE(asset.ok()) << asset.status().to_string();
+  variant.latebind->model = *asset + "/net.xml";
+  variant.files.push_back({"README", bytes_of("in the asset")});
+  ASSERT_TRUE(writer.add_variant(kModelComponent, std::move(variant)).ok());
+  ASSERT_TRUE(writer.write(folder_ / "ir.lbundle", PackageForm::kZip).ok());
+  const auto model = model_at(folder_ / "ir.lbundle");
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  EXPECT_EQ(text_of(model->forms().front().weights), "its weights");
+  EXPECT_TRUE(model->prove_digest().ok());
+}
+
 TEST_F(BundleModelTest, AFolderHasOneContentAsLongAsItsModelLives) {
   const path place = written(PackageForm::kFolder, "folder");
   const auto package = Package::open(place);
@@ -136,9 +179,9 @@ TEST_F(BundleModelTest, AFolderHasOneContentAsLongAsItsModelLives) {
   EXPECT_EQ(text_of(model->forms().front().external.front().data), "the weights of it");
   EXPECT_TRUE(model->check_forms().ok());
   EXPECT_TRUE(model->check_bytes().ok());
-  EXPECT_TRUE(model->prove_digest(sum_of).ok());
+  EXPECT_TRUE(model->prove_digest().ok());
   EXPECT_EQ(model->check_files().code(), StatusCode::kIo) << "what has the name now is not what the model is";
-  EXPECT_EQ(model_at(place)->prove_digest(sum_of).code(), StatusCode::kInvalidModel);
+  EXPECT_EQ(model_at(place)->prove_digest().code(), StatusCode::kInvalidModel);
 }
 
 TEST_F(BundleModelTest, AZipThatIsWrittenOverIsAnotherModel) {

@@ -83,7 +83,8 @@ class CachedLoadTest : public ::testing::Test {
     return placed.ok() && (*placed)->attestation()->active.from_cache;
   }
   static Model model_of(std::string graph) {
-    return Model::from_forms("a model", {ModelForm{.graph = SharedBytes::from_string(std::move(graph))}});
+    return Model::from_forms("a model", {ModelForm{.format = ModelFormat::kOpenvinoIr,
+                                                   .graph = SharedBytes::from_string(std::move(graph))}});
   }
   std::size_t entries() const { return options.cache->store()->list()->size(); }
 
@@ -163,9 +164,7 @@ TEST_F(CachedLoadTest, AnEntryThatCanNotBeReplacedIsDroppedWhenItIsIncompatible)
 }
 
 TEST_F(CachedLoadTest, NothingIsPutUnderADigestThatIsNotOfTheBytes) {
-  const auto claims = [&](Status proof) {
-    return model.with_digest("claimed").with_proof([proof](const Model::PartDigest&) { return proof; });
-  };
+  const auto claims = [&](Status proof) { return model.with_digest("claimed").with_proof([proof] { return proof; }); };
   const Model forged = claims(Status(StatusCode::kInvalidModel, "the weights were changed"));
   const Model genuine = claims({});
   EXPECT_FALSE(from_cache(forged));

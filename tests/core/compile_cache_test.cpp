@@ -105,7 +105,7 @@ TEST_F(CompileStoreTest, WhatIsNotOursIsNeitherCountedNorRemoved) {
   const path model = folder / "model";
   write(model, std::string(std::size_t{2} << 20, 'm'));
   std::filesystem::last_write_time(model, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
-  EXPECT_TRUE(store.digests().of(model).ok());
+  EXPECT_TRUE(store.digests().compute(model).ok());
   EXPECT_TRUE(store.verify()->empty());
   EXPECT_EQ(store.clear()->entries, 1U);
   for (const auto& [file, content] : others)
@@ -289,14 +289,14 @@ TEST_F(CompileStoreTest, DigestsAreRememberedUntilTheFileChanges) {
   {
     FileDigests digests(folder / "digests");
     EXPECT_EQ(digests.known(file).status().code(), StatusCode::kNotFound);
-    ASSERT_TRUE(digests.of(file).ok());
+    ASSERT_TRUE(digests.compute(file).ok());
     EXPECT_EQ(digests.known(file).status().code(), StatusCode::kNotFound) << "written a moment ago: not to be trusted";
-    ASSERT_TRUE(FileDigests(folder / "digests", kAtOnce).of(file).ok());
+    ASSERT_TRUE(FileDigests(folder / "digests", kAtOnce).compute(file).ok());
   }
   FileDigests digests(folder / "digests", kAtOnce);
   ASSERT_TRUE(digests.known(file).ok());
   const std::string first = *digests.known(file);
-  EXPECT_EQ(first, *digests.of(file));
+  EXPECT_EQ(first, *digests.compute(file));
 
   const std::string memory = read(folder / "digests");
   for (std::size_t i = 0; i < memory.size(); ++i) {
@@ -313,38 +313,10 @@ TEST_F(CompileStoreTest, DigestsAreRememberedUntilTheFileChanges) {
     write(file, std::string(content.size(), 'v'));
   std::filesystem::last_write_time(file, time);
   EXPECT_EQ(digests.known(file).status().code(), StatusCode::kNotFound) << "the time of its content was put back";
-  EXPECT_NE(first, *digests.of(file));
+  EXPECT_NE(first, *digests.compute(file));
   std::filesystem::remove(folder / "digests");
   std::filesystem::create_directories(folder / "digests");
-  EXPECT_TRUE(digests.of(file).ok()) << "where nothing can be remembered it is hashed";
-}
-
-TEST_F(CompileStoreTest, DigestsOfPartsAreRememberedByTheirPlace) {
-  std::filesystem::create_directories(folder);
-  const path file = parent->path() / "bundle";
-  constexpr std::size_t kHalf = std::size_t{2} << 20;
-  write(file, std::string(kHalf, 'a') + std::string(kHalf, 'b'));
-  FileDigests digests(folder / "digests", std::chrono::nanoseconds(0));
-  const auto part = [&](std::uint64_t offset, const std::string& bytes) {
-    return FilePart{.where = {file, offset, bytes.size()},
-                    .identity = *platform::file_identity(file),
-                    .bytes = SharedBytes::from_string(bytes)};
-  };
-  const std::string a(kHalf, 'a');
-  const std::string b(kHalf, 'b');
-  const std::string of_a = *digests.of(part(0, a));
-  const std::string of_b = *digests.of(part(kHalf, b));
-  EXPECT_EQ(of_a, platform::sha256_hex(std::as_bytes(std::span(a))));
-  EXPECT_EQ(of_b, platform::sha256_hex(std::as_bytes(std::span(b))));
-  // These bytes are not looked at: the file is the one that was hashed.
-  EXPECT_EQ(*digests.of(part(0, b)), of_a);
-  // A part of memory, and of a file that has lost its name, is hashed.
-  FilePart gone = part(0, b);
-  gone.where.file = "";
-  EXPECT_EQ(*digests.of(gone), of_b);
-  gone = part(0, b);
-  ++gone.identity.changed_ns;
-  EXPECT_EQ(*digests.of(gone), of_b);
+  EXPECT_TRUE(digests.compute(file).ok()) << "where nothing can be remembered it is hashed";
 }
 
 TEST_F(CompileStoreTest, SmallFilesAreHashedAtOnce) {

@@ -48,7 +48,8 @@ class CompileCacheTrustTest : public test::CacheFolderTest {
   CompileKey key() const { return make_compile_key("digest", "a model", backend.present.front(), {}); }
   static void allow(const path& place, unsigned mode) { ASSERT_EQ(::chmod(place.c_str(), mode), 0); }
   void load_through(CompileCache& cache) {
-    const Model model = Model::from_forms("a model", {ModelForm{.graph = SharedBytes::from_string("a graph")}});
+    const Model model = Model::from_forms(
+        "a model", {ModelForm{.format = ModelFormat::kOpenvinoIr, .graph = SharedBytes::from_string("a graph")}});
     const auto loaded = cached_load(backend, model, backend.present.front(), {}, &cache);
     EXPECT_TRUE(loaded.ok()) << loaded.status().to_string();
     cache.settle();
@@ -112,7 +113,7 @@ TEST_F(CompileCacheTrustTest, WhatAnotherUserLeftInTheFolderIsNotTaken) {
   const path file = parent->path() / "weights";
   std::ofstream(file) << std::string(std::size_t{2} << 20, 'w');
   FileDigests digests(folder / "digests", std::chrono::nanoseconds(0));
-  ASSERT_TRUE(digests.of(file).ok());
+  ASSERT_TRUE(digests.compute(file).ok());
   ASSERT_TRUE(digests.known(file).ok());
   ASSERT_EQ(::chown((folder / "digests").c_str(), kStranger, kStranger), 0);
   EXPECT_EQ(digests.known(file).status().code(), StatusCode::kNotFound);

@@ -68,6 +68,13 @@ TEST_F(ModelTest, TheDigestCoversTheWeights) {
   EXPECT_EQ(*model_with("a").digest(), *model_with("a").digest());
   EXPECT_NE(*model_with("a").digest(), *model_with("b").digest());
   EXPECT_EQ(*model_with("a").with_digest("known").digest(), "known");
+  const auto of_parts = [](const char* graph, const char* weights) {
+    return *Model::from_forms("m", {{.format = ModelFormat::kOpenvinoIr,
+                                     .graph = SharedBytes::from_string(graph),
+                                     .weights = SharedBytes::from_string(weights)}})
+                .digest();
+  };
+  EXPECT_NE(of_parts("<net/>\n", "weights"), of_parts("<net/>", "\nweights"));
 }
 
 }  // namespace

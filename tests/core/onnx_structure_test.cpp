@@ -43,5 +43,35 @@ TEST(OnnxStructureTest, RefusesWhatIsNoMessage) {
   EXPECT_THAT(check("\x3A\x00\x0B"s).to_string(), HasSubstr("at byte 2: no field begins here"));
 }
 
+// A model with one tensor, whose field 13 (external data) has this tag.
+std::string with_external(const std::string& tag) {
+  const std::string entry = "\x0A\x08location\x12\x05w.bin"s;
+  const std::string tensor = tag + static_cast<char>(entry.size()) + entry;
+  const std::string graph = "\x2A"s + static_cast<char>(tensor.size()) + tensor;
+  return "\x3A"s + static_cast<char>(graph.size()) + graph;
+}
+
+ExternalLocations locations_in(const std::string& bytes) {
+  return external_data_locations(std::as_bytes(std::span(bytes.data(), bytes.size())));
+}
+
+TEST(OnnxStructureTest, DataInOtherFilesIsSeenHoweverItIsWritten) {
+  EXPECT_THAT(locations_in(with_external("\x6A")).names, testing::ElementsAre("w.bin"));
+  EXPECT_THAT(locations_in(with_external("\xEA\x80\x00"s)).names, testing::ElementsAre("w.bin"));
+  EXPECT_FALSE(locations_in(kModel).any);
+  // Readers drop what is above 32 bits of a tag.
+  const auto hidden = locations_in(with_external("\xEA\x80\x80\x80\x10"s));
+  EXPECT_FALSE(hidden.complete);
+  EXPECT_FALSE(check("\x3A\x00"s + "\xEA\x80\x80\x80\x10\x00"s).ok());
+}
+
+TEST(OnnxStructureTest, AnEntryWithOtherFieldsInItNamesItsFileAllTheSame) {
+  // key, an unknown number, value
+  const std::string entry = "\x0A\x08location\x18\x01\x12\x05w.bin"s;
+  const std::string tensor = "\x6A"s + static_cast<char>(entry.size()) + entry;
+  const std::string graph = "\x2A"s + static_cast<char>(tensor.size()) + tensor;
+  EXPECT_THAT(locations_in("\x3A"s + static_cast<char>(graph.size()) + graph).names, testing::ElementsAre("w.bin"));
+}
+
 }  // namespace
 }  // namespace latebind::core
