@@ -99,6 +99,7 @@ lb_code lb_embedder_embed(const lb_embedder* embedder, const lb_text* texts, siz
     value.padded_tokens = made.padded_tokens;
     value.truncated_texts = made.truncated_texts;
     value.seconds = made.seconds;
+    value.fallback_texts = made.fallback_texts;
     return api::write_struct(value, stats, "lb_embed_stats");
   });
 }

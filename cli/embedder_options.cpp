@@ -66,6 +66,7 @@ std::string summary(const embedding::EmbedStats& stats, double seconds, const em
   if (stats.truncated_texts > 0) {
     text += fmt::format(", {} texts cut to {} tokens", stats.truncated_texts, embedder.max_tokens());
   }
+  if (stats.fallback_texts > 0) text += fmt::format(", {} texts by a fallback", stats.fallback_texts);
   return text;
 }
 

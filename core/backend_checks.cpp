@@ -19,6 +19,12 @@ Status check_time(const RunOptions& options) {
   return {};
 }
 
+Status check_counts(const CompileOptions& options) {
+  if (options.threads <= kCountMax && options.requests <= kCountMax) return {};
+  return Status(StatusCode::kInvalidArgument, fmt::format("{} threads and {} requests: at most {} of each are possible",
+                                                          options.threads, options.requests, kCountMax));
+}
+
 Status check_inputs(std::span<const TensorInfo> declared, std::span<const TensorView> given) {
   if (declared.size() != given.size()) {
     std::string names;

@@ -61,7 +61,7 @@ Status keep(CompileStore& store, const Model& model, const Device& device, const
   LB_RETURN_IF_ERROR(store.make_folder());
   LB_ASSIGN_OR_RETURN(const auto blob, export_blob());
   LB_ASSIGN_OR_RETURN(const auto digest, model.digest([&](const auto& file) { return store.digests().compute(file); }));
-  const Status proof = model.prove_digest();
+  Status proof = model.prove_digest();
   if (!proof.ok()) {
     log(LogLevel::kWarning, fmt::format("{} is not what it says that it is: {}", model.name(), proof.to_string()));
     return proof;

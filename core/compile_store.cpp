@@ -114,7 +114,7 @@ Result<Blob> CompileStore::get(const CompileKey& key) {
 }
 
 Status CompileStore::check_folder() const {
-  const Status trust = platform::check_folder_trust(folder_);
+  Status trust = platform::check_folder_trust(folder_);
   if (trust.code() != StatusCode::kPermissionDenied) return trust;
   return Status(trust.code(),
                 fmt::format("{}: let nobody else own it or write to it, or name another folder", trust.message()));

@@ -37,6 +37,11 @@ struct CompileOptions {
   std::map<std::string, std::string> properties{};
 };
 
+// More threads or requests than this are a mistake.
+inline constexpr unsigned kCountMax = 4096;
+// kInvalidArgument for more.
+[[nodiscard]] Status check_counts(const CompileOptions& options);
+
 // What goes with one run on its whole way: waiting for a request, compiling what is needed first, and the vendor's
 // call. Without any of these, the vendor is called on the caller's thread and works in the caller's memory. With one,
 // it is called on another thread, in memory of ours, and given up when the time has come: the call returns then,

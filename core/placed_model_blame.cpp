@@ -104,6 +104,10 @@ void PlacedModel::State::judge(Miss& miss, Executable& executable, const RunOpti
     }
   }
   if (miss.answer == Answer::kFails || miss.answer == Answer::kHangs) failed(*miss.slot, miss.openings, miss.status);
+  if (miss.answer == Answer::kWorks) {
+    log(LogLevel::kInfo, fmt::format("{} works, and could not compute a request, which goes to the next device: {}",
+                                     miss.slot->name, miss.status.to_string()));
+  }
 }
 
 void PlacedModel::State::suspect(Slot& slot) {

@@ -73,6 +73,7 @@ EmbedStats& EmbedStats::operator+=(const EmbedStats& other) {
   tokens += other.tokens;
   padded_tokens += other.padded_tokens;
   truncated_texts += other.truncated_texts;
+  fallback_texts += other.fallback_texts;
   seconds += other.seconds;
   return *this;
 }

@@ -30,7 +30,8 @@ struct EmbedStats {
   std::uint64_t tokens = 0;         // real ones, special tokens included, after truncation
   std::uint64_t padded_tokens = 0;  // what was computed: batch rows times batch width
   std::uint64_t truncated_texts = 0;
-  double seconds = 0;  // wall time inside embed()
+  std::uint64_t fallback_texts = 0;  // computed by a fallback, whatever the attestation says before and after
+  double seconds = 0;                // wall time inside embed()
 
   // Share of the computed tokens that was padding, 0 to 1.
   [[nodiscard]] double padding_ratio() const;

@@ -19,7 +19,8 @@ namespace latebind::embedding {
 
 // What becomes of the model's output.
 struct OutputRule {
-  // True: rows of the output are the vectors. False: token vectors, to be pooled, and normalised where `normalize`.
+  // True: rows of the output are the vectors, normalised where `normalize`. False: token vectors, to be pooled, and
+  // normalised.
   bool pooled = false;
   PoolingMode pooling = PoolingMode::kMean;
   bool normalize = false;
@@ -42,6 +43,8 @@ class Forward {
   static core::Result<Forward> bind(std::shared_ptr<core::PlacedModel> model, const OutputRule& rule);
 
   [[nodiscard]] std::size_t dimension() const { return rule_.dimension; }
+  // Vectors have length 1.
+  [[nodiscard]] bool normalizes() const { return rule_.normalize; }
   [[nodiscard]] const core::PlacedModel& model() const { return *model_; }
 
   [[nodiscard]] core::Status prepare() const { return model_->prepare(); }

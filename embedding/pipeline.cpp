@@ -50,13 +50,21 @@ class TokenizeWork final : public WorkTeam::Work {
 };
 
 // No device is blamed and none is asked again: it is as good as certain to compute the same.
-core::Status not_finite(std::uint64_t position, const core::ActiveConfig& active) {
-  const std::string remedy = active.precision == core::Precision::kF32
-                                 ? "the model's weights may be damaged, or another device computes it right"
-                                 : "f32 has the range that it may need";
+core::Status no_vector(std::uint64_t position, std::string_view what, const core::ActiveConfig& active) {
+  const std::string_view remedy = active.precision == core::Precision::kF32
+                                      ? "the model's weights may be damaged, or another device computes it right"
+                                      : "f32 has the range that it may need";
   return core::Status(core::StatusCode::kInternal,
-                      fmt::format("texts[{}]: {}:{} gave a vector with numbers that are not finite, in {}; {}",
-                                  position, active.backend, active.device, core::word_of(active.precision), remedy));
+                      fmt::format("texts[{}]: {}:{} gave a vector {}, in {}; {}", position, active.backend,
+                                  active.device, what, core::word_of(active.precision), remedy));
+}
+
+core::Status not_finite(std::uint64_t position, const core::ActiveConfig& active) {
+  return no_vector(position, "with numbers that are not finite", active);
+}
+
+core::Status without_length(std::uint64_t position, const core::ActiveConfig& active) {
+  return no_vector(position, "of zeros, where its length is to be 1", active);
 }
 
 std::size_t requests_of(const core::PlacedModel& model) {
@@ -132,6 +140,7 @@ void Pipeline::Job::start(float* out, std::uint64_t first_position, bool more_fo
   out_ = out;
   first_position_ = first_position;
   failed_ = false;
+  fallback_texts_ = 0;
   error_ = {};
   const auto attested = pipeline_.forward_.model().attestation();
   plan_ = plan_batches(tokens.lengths(), {.tokens = pipeline_.batch_tokens_,
@@ -158,6 +167,7 @@ core::Status Pipeline::Job::finish(EmbedStats& stats) {
   stats.tokens += plan_.tokens;
   stats.padded_tokens += plan_.padded_tokens;
   stats.truncated_texts += tokens.truncated();
+  stats.fallback_texts += fallback_texts_;
   return {};
 }
 
@@ -184,10 +194,14 @@ core::Status Pipeline::Job::run_batch(const Batch& batch) {
   if (status.ok()) {
     const std::size_t dimension = pipeline_.dimension();
     for (const std::uint32_t row : rows) {
-      if (!is_finite({out_ + row * dimension, dimension})) {
-        return not_finite(first_position_ + row, answered_by->active);
+      const std::span<const float> vector(out_ + row * dimension, dimension);
+      if (!is_finite(vector)) return not_finite(first_position_ + row, answered_by->active);
+      // A length beyond the range of its precision divides all numbers away.
+      if (pipeline_.forward_.normalizes() && is_zero(vector)) {
+        return without_length(first_position_ + row, answered_by->active);
       }
     }
+    if (answered_by->fallback) fallback_texts_ += rows.size();
     return status;
   }
   return status.with_context(fmt::format("texts[{}], in a batch of {} texts of up to {} tokens",

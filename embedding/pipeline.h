@@ -75,6 +75,7 @@ class Pipeline {
     std::uint64_t first_position_ = 0;
 
     std::atomic<bool> failed_ = false;
+    std::atomic<std::uint64_t> fallback_texts_ = 0;
     std::mutex mutex_;
     core::Status error_;  // guarded by mutex_
   };

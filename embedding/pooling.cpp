@@ -76,6 +76,10 @@ void normalize(std::span<float> vector) {
     value /= divisor;
 }
 
+bool is_zero(std::span<const float> vector) {
+  return std::ranges::all_of(vector, [](float value) { return value == 0.0F; });
+}
+
 bool is_finite(std::span<const float> vector) {
   // By its bits and without leaving early, so that the compiler may use vector instructions.
   constexpr std::uint32_t kExponent = 0x7F800000U;

@@ -19,6 +19,8 @@ void pool(PoolingMode mode, std::span<const float> states, std::span<float> out)
 // Scales to Euclidean length 1; vectors shorter than 1e-12 are divided by that instead.
 void normalize(std::span<float> vector);
 
+[[nodiscard]] bool is_zero(std::span<const float> vector);
+
 // False when a number is infinite or none at all.
 [[nodiscard]] bool is_finite(std::span<const float> vector);
 

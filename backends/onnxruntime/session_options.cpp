@@ -34,6 +34,7 @@ Status add_entry(const Library& library, abi::SessionOptions* options, const std
 Result<Owned<abi::SessionOptions>> make_session_options(const Environment& environment, SessionKind kind,
                                                         const core::CompileOptions& options,
                                                         const NamedDimensions& dimensions) {
+  LB_RETURN_IF_ERROR(core::check_counts(options));
   const Library& library = environment.library();
   const abi::Api& api = library.api;
   const auto check = [&](abi::Status* failure, const char* what) -> Status {

@@ -17,7 +17,6 @@ using core::StatusCode;
 constexpr std::size_t kDeviceLengthMax = 64;
 constexpr std::size_t kKeyLengthMax = 128;
 constexpr std::size_t kValueLengthMax = std::size_t{1} << 16;
-constexpr unsigned kCountMax = 4096;
 
 std::string_view without_trailing_nul(std::string_view text) {
   while (text.ends_with('\0'))
@@ -75,7 +74,7 @@ std::optional<Precision> precision_of(std::string_view word) {
 unsigned number_or_zero(const Result<std::string>& text) {
   unsigned value = 0;
   if (!text.ok() || std::from_chars(text->data(), text->data() + text->size(), value).ec != std::errc()) return 0;
-  return std::min(value, kCountMax);
+  return std::min(value, core::kCountMax);
 }
 
 }  // namespace
@@ -118,11 +117,7 @@ unsigned default_streams(unsigned threads) {
 }
 
 Result<Properties> properties_for(std::string_view device, const core::CompileOptions& options, unsigned processors) {
-  if (options.threads > kCountMax || options.requests > kCountMax) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("{} threads and {} requests: at most {} of each are possible", options.threads,
-                              options.requests, kCountMax));
-  }
+  LB_RETURN_IF_ERROR(core::check_counts(options));
   Properties properties;
   const bool throughput = options.hint == core::PerformanceHint::kThroughput;
   set(properties, "PERFORMANCE_HINT", throughput ? "THROUGHPUT" : "LATENCY");

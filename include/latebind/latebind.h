@@ -431,13 +431,14 @@ typedef struct lb_embed_stats {
   uint64_t padded_tokens; /* what was computed */
   uint64_t truncated_texts;
   double seconds;
+  uint64_t fallback_texts; /* computed by a device that is not the preferred one: lb_active.fallback */
 } lb_embed_stats;
 
 /* Writes `count` rows of lb_embedder_dimension() floats to `vectors`, in the order of the texts. `capacity` is the
  * number of floats that `vectors` holds (LB_BUFFER_TOO_SMALL). Texts that are not UTF-8 are LB_INVALID_ARGUMENT, with
- * position and byte. A vector with numbers that are not finite is LB_INTERNAL, with the text's position, device and
- * precision: the same call would give it again, another precision may not. On error `vectors` is unspecified. `stats`
- * may be NULL. */
+ * position and byte. A vector with numbers that are not finite, or of zeros where its length is to be 1, is
+ * LB_INTERNAL, with the text's position, device and precision: the same call would give it again, another precision may
+ * not. On error `vectors` is unspecified. `stats` may be NULL. */
 LB_API lb_code lb_embedder_embed(const lb_embedder* embedder, const lb_text* texts, size_t count, float* vectors,
                                  size_t capacity, lb_embed_stats* stats);
 

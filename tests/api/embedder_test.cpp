@@ -70,6 +70,38 @@ TEST_F(EmbedderInterfaceTest, AVectorThatIsNotFiniteIsRefusedByTheTextsPosition)
 }
 
 // A fixed length is compiled under a lock of its own when a text first needs it.
+TEST_F(EmbedderInterfaceTest, TextsThatAFallbackComputedAreCounted) {
+  lb_embedder_destroy(std::exchange(embedder, nullptr));
+  const std::string both = std::string(kEncoder) + "device GPU\ndevice CPU\n";
+  fake.script(both);
+  auto load = LB_INIT(lb_load_options);
+  load.device = "gpu,cpu";
+  load.precision = "f32";
+  auto options = LB_INIT(lb_embedder_options);
+  options.load = &load;
+  const std::string folder = std::string(LATEBIND_SOURCE_DIR) + "/tests/data/tiny-bert/f32";
+  ASSERT_EQ(lb_embedder_open(runtime, folder.c_str(), &options, &embedder), LB_OK) << last_message();
+  const std::array<lb_text, 2> texts{lb_text{"a cat", 5}, lb_text{"a dog", 5}};
+  const auto fallback_texts = [&] {
+    vectors.resize(texts.size() * lb_embedder_dimension(embedder));
+    auto stats = LB_INIT(lb_embed_stats);
+    EXPECT_EQ(lb_embedder_embed(embedder, texts.data(), texts.size(), vectors.data(), vectors.size(), &stats), LB_OK)
+        << last_message();
+    return stats.fallback_texts;
+  };
+  EXPECT_EQ(fallback_texts(), 0U);
+  ASSERT_EQ(embed({"a"}), LB_OK) << last_message();  // what the device is asked with later
+  // Two texts of two words, and what is put around them.
+  fake.script(both + "on GPU fail-shape 2,4 -1 no kernel for this shape\n");
+  EXPECT_EQ(fallback_texts(), 2U);
+  lb_attestation* attestation = nullptr;
+  ASSERT_EQ(lb_embedder_attestation(embedder, &attestation), LB_OK);
+  auto active = LB_INIT(lb_active);
+  EXPECT_EQ(lb_attestation_get(attestation, &active), LB_OK);
+  EXPECT_EQ(active.fallback, 0) << "the device works, and would answer the next call";
+  lb_attestation_destroy(attestation);
+}
+
 TEST_F(EmbedderInterfaceTest, WhoIsToldThatAFixedLengthFailedMayAskForItAgain) {
   lb_embedder_destroy(std::exchange(embedder, nullptr));
   auto options = LB_INIT(lb_embedder_options);

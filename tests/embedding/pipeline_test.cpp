@@ -160,6 +160,20 @@ TEST(PipelineTest, AVectorThatIsNotFiniteIsRefusedByTheTextsPosition) {
   }
 }
 
+TEST(PipelineTest, AVectorThatHasLostItsLengthIsRefused) {
+  ToyScript script;
+  // Its square is beyond the range of a float.
+  script.spoil = [](std::int64_t first_word, float value) { return first_word == kLetterX ? value * 1e30F : value; };
+  auto forward = Forward::bind(test::toy_model(script), {.normalize = true});
+  ASSERT_TRUE(forward.ok()) << forward.status().to_string();
+  Pipeline pipeline(test::toy_tokenizer(), *std::move(forward), TokenLimits{32, 0}, 64);
+  std::vector<float> out;
+  EmbedStats stats;
+  ASSERT_TRUE(embed_once(pipeline, {"a", "b c"}, out, stats).ok());
+  EXPECT_THAT(embed_once(pipeline, {"a", "x c"}, out, stats).to_string(),
+              HasSubstr("texts[1]: toy:CPU gave a vector of zeros, where its length is to be 1, in f32"));
+}
+
 TEST(PipelineTest, AFailedRunStopsTheJobAndSaysWhere) {
   std::atomic<int> runs = 0;
   std::atomic<bool> gone = true;
