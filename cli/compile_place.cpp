@@ -14,6 +14,7 @@
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
 #include "core/platform/output_file.h"
+#include "core/platform/output_folder.h"
 #include "embedding/hub/name.h"
 
 namespace latebind::cli {
@@ -120,6 +121,7 @@ Status check_output(const CompileOptions& options, bool is_program) {
   LB_RETURN_IF_ERROR(check_apart(options.output, "--model", options.pte.model));
   if (options.format != CompileFormat::kFolder) return {};
   const auto place = platform::path_from_utf8(options.output);
+  LB_RETURN_IF_ERROR(platform::OutputFolder::place_of(place).status().with_context("-o"));
   return core::check_replaceable(place, place).with_context("-o");
 }
 
