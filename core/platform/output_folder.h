@@ -8,6 +8,8 @@
 //     one is removed. Where the file system cannot exchange (and on Windows) the old one is first moved aside to a name
 //     ending in ".old": whoever is killed between the two renames leaves it there, and nothing removes it.
 //
+// A folder that is replaced keeps its permissions (on Windows, those of the folder above).
+//
 // One thread at a time; several objects may aim at the same place at once, and the last commit wins whole.
 #pragma once
 

@@ -75,5 +75,39 @@ TEST(OutputFolderPathTest, TheCurrentFolderAndThoseAboveItAreNoPlaces) {
   EXPECT_TRUE(std::filesystem::is_empty(folder / "above/here"));
 }
 
+mode_t rights_of(const std::filesystem::path& folder) {
+  struct stat info {};
+  return ::stat(folder.c_str(), &info) == 0 ? info.st_mode & 07777U : 0;
+}
+
+TEST(OutputFolderRightsTest, AFolderThatIsReplacedKeepsItsOwn) {
+  const ScratchFolder folder;
+  for (const mode_t rights : {0700U, 0750U, 02775U}) {
+    for (const bool has_content : {false, true}) {
+      const auto place = folder / "place";
+      std::filesystem::create_directory(place);
+      if (has_content) write_file(place / "old", "old");
+      ASSERT_EQ(::chmod(place.c_str(), rights), 0);
+      auto output = OutputFolder::create(place);
+      ASSERT_TRUE(output.ok()) << output.status().to_string();
+      EXPECT_EQ(rights_of(output->path()) & 0077U, 0U) << "nobody sees more of it meanwhile";
+      write_file(output->path() / "new", "new");
+      ASSERT_TRUE(output->commit([](const std::filesystem::path&) { return Status(); }).ok());
+      EXPECT_EQ(rights_of(place), rights) << has_content;
+      EXPECT_EQ(read_file(place / "new"), "new");
+      std::filesystem::remove_all(place);
+    }
+  }
+}
+
+TEST(OutputFolderRightsTest, ANewOneGetsThoseOfTheUmask) {
+  const ScratchFolder folder;
+  const mode_t before = ::umask(0027);
+  const Status status = write_whole(folder / "new");
+  ::umask(before);
+  ASSERT_TRUE(status.ok()) << status.to_string();
+  EXPECT_EQ(rights_of(folder / "new"), 0750U);
+}
+
 }  // namespace
 }  // namespace latebind::platform
