@@ -151,6 +151,7 @@ Result<std::vector<RunInput>> make_inputs(std::span<const TensorInfo> declared, 
       input.owner = std::move(array.owner);
       input.view = array.view;
       input.source = file->second;
+      input.file = file->second;
       inputs.push_back(std::move(input));
       continue;
     }

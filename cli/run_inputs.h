@@ -20,6 +20,7 @@ struct RunInput {
   std::shared_ptr<const void> owner;  // of the view's memory
   core::TensorView view;
   std::string source;  // for people: the file, or "random, seed 0"
+  std::string file;    // empty for a random one
 };
 
 // What the command line says about inputs, not yet matched with a model's names.

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "cli/apart.h"
 #include "cli/parser.h"
 #include "core/bundle/package.h"
 #include "core/bundle/package_writer.h"
@@ -18,6 +19,8 @@ struct UnpackArguments {
 };
 
 Exit unpack(const UnpackArguments& options) {
+  const auto apart = check_apart({"-o", options.output}, {"PATH", options.place});
+  if (!apart.ok()) return misuse("unpack", apart.message());
   const auto package = core::Package::open(platform::path_from_utf8(options.place));
   if (!package.ok()) return fail(package.status());
   // Also what a ZIP's own sums do not tell: each file is the one that the manifest means.
