@@ -113,7 +113,7 @@ Exit parse_and_run(const std::vector<std::string>& arguments) {
 
 int run_program(int argc, char** argv) {
   platform::prepare_program();
-  platform::ignore_closed_pipes();
+  platform::let_writes_fail();
   platform::use_binary_streams();
   platform::remove_leftovers_on_signals();
   Exit exit = Exit::kFailed;

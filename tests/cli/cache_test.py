@@ -7,7 +7,7 @@ import time
 import zipfile
 import zlib
 
-from support import MODEL, TINY, bad, good, run
+from support import MODEL, TINY, bad, good, run, with_small_files
 
 TEXT = "A short text to embed.\n"
 
@@ -59,6 +59,14 @@ def test_the_second_start_takes_what_the_first_compiled(tmp_path):
 def test_where_nothing_can_be_kept_the_answer_is_the_same(tmp_path):
     (tmp_path / "file").write_text("")
     assert json.loads(embed(tmp_path / "file" / "compiled").stdout)["index"] == 0
+
+
+def test_a_limit_on_file_sizes_costs_the_cache_and_no_answer(tmp_path):
+    plain = embed(tmp_path / "none", "--no-cache")
+    limited = embed(tmp_path / "compiled", preexec_fn=with_small_files)
+    assert limited.stdout == plain.stdout
+    assert listed(tmp_path / "compiled")["entries"] == []
+    assert not list((tmp_path / "compiled").glob(".latebind-*"))
 
 
 def test_an_empty_cache_is_no_error(tmp_path):
