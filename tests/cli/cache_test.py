@@ -137,6 +137,11 @@ def test_a_folder_that_others_may_write_to_is_not_used(tmp_path):
         assert done.stdout == first.stdout and not is_from_cache(done)
         (line,) = [line for line in done.stderr.splitlines() if "is not used" in line]
         assert str(folder) in line and "everybody" in line and "name another folder" in line
+    # Also to who did not ask for the log, but not to who asked for silence.
+    line = ("embed", "--model", TINY, "--device", "openvino:CPU", "--cache-folder", folder)
+    told = good(*line, input=TEXT).stderr.splitlines()
+    assert [str(folder) in line for line in told] == [True, False], told
+    assert good(*line, "--quiet", input=TEXT).stderr == ""
     said = bad(1, "warm", "--model", TINY, "--cache-folder", folder)
     assert str(folder) in said
     folder.chmod(0o700)
