@@ -191,15 +191,7 @@ std::string for_programs(const RunArguments& options, const Outcome& outcome) {
 }
 
 Exit run(const RunArguments& options) {
-  for (const auto& wishes : {options.inputs.files, options.inputs.shapes}) {
-    for (const std::string& wish : wishes) {
-      if (wish.find('=') == std::string::npos) {
-        return misuse("run", fmt::format("'{}' must be NAME=VALUE, as in --input x=x.npy or "
-                                         "--shape x=1x128",
-                                         wish));
-      }
-    }
-  }
+  if (const auto sense = check_wishes(options.inputs); !sense.ok()) return misuse("run", sense.message());
   const auto runtime = Runtime::make(options.runtime, options.hint);
   if (!runtime.ok()) return misuse("run", runtime.status().message());
   auto outcome = run_model(options, *runtime);
