@@ -9,6 +9,7 @@
 #include "core/bundle/package.h"
 #include "core/bundle/package_writer.h"
 #include "core/platform/folders.h"
+#include "core/platform/output_folder.h"
 
 namespace latebind::cli {
 namespace {
@@ -19,6 +20,9 @@ struct UnpackArguments {
 };
 
 Exit unpack(const UnpackArguments& options) {
+  if (options.output == "-") return misuse("unpack", "-o -: a bundle is unpacked into a folder: give its name");
+  const auto place = platform::OutputFolder::place_of(platform::path_from_utf8(options.output));
+  if (place.status().code() == core::StatusCode::kInvalidArgument) return misuse("unpack", place.status().message());
   const auto apart = check_apart({"-o", options.output}, {"PATH", options.place});
   if (!apart.ok()) return misuse("unpack", apart.message());
   const auto package = core::Package::open(platform::path_from_utf8(options.place));

@@ -39,7 +39,8 @@ namespace latebind::platform {
 
 // Makes the folder, if it is not there, and those that are missing above it, all for this user alone (on Windows with
 // the rights of the folder above). What is there already stays as it is and is not judged. kPermissionDenied,
-// kDiskFull, kNotFound (a file is in the way) or kIo.
+// kDiskFull, kNotFound (a file is in the way, or it would be in a home that is not there: nobody is made a home) or
+// kIo.
 [[nodiscard]] core::Status make_private_folder(const std::filesystem::path& folder);
 
 }  // namespace latebind::platform

@@ -6,6 +6,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <fstream>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "core/platform/folder_trust.h"
+#include "core/platform/folders.h"
 #include "core/platform/os_error.h"
 #include "core/result.h"
 
@@ -256,6 +258,12 @@ Status make_private_folder(const path& folder) {
   std::vector<path> missing;
   for (path place = folder; !place.empty() && !std::filesystem::exists(place, error); place = place.parent_path())
     missing.push_back(place);
+  // HOME=/nonexistent says that there is none, and root could make it.
+  const auto home = home_folder();
+  if (home.ok() && std::ranges::find(missing, home->has_filename() ? *home : home->parent_path()) != missing.end()) {
+    return Status(StatusCode::kNotFound, fmt::format("cannot make the folder {}: the home folder {} is not there",
+                                                     quoted(folder), quoted(*home)));
+  }
   for (auto place = missing.rbegin(); place != missing.rend(); ++place) {
     if (::mkdir(place->c_str(), kOwnerAlone) != 0 && errno != EEXIST)
       return status_of_errno("make the folder", *place, errno);

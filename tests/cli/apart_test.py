@@ -1,4 +1,4 @@
-"""No command writes over what it reads."""
+"""No command writes over what it reads, nor where nobody means it to."""
 
 import hashlib
 
@@ -54,3 +54,23 @@ def test_unpack_leaves_the_bundles_folder_as_it_is(tmp_path):
     before = sums(bundle)
     assert "which is read" in bad(2, "unpack", bundle, "-o", bundle / "below")
     assert sums(bundle) == before
+
+
+def test_a_dash_is_no_file_and_no_folder(tmp_path):
+    bundle = tmp_path / "b.lbundle"
+    good("compile", TINY, "--target", "cpu", "-q", "-o", bundle)
+    assert "-o -" in bad(2, "export", "--model", TINY, "-o", "-", cwd=tmp_path)
+    assert "-o -" in bad(2, "unpack", bundle, "-o", "-", cwd=tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["b.lbundle"]
+
+
+def test_the_current_folder_is_not_replaced(tmp_path):
+    bundle = tmp_path / "b.lbundle"
+    good("compile", TINY, "--target", "cpu", "-q", "-o", bundle)
+    here = tmp_path / "here"
+    here.mkdir()
+    number = here.stat().st_ino
+    for place in ".", here, "../here/":
+        assert "current folder" in bad(2, "unpack", bundle, "-o", place, cwd=here)
+        assert "current folder" in bad(2, "compile", TINY, "--target", "cpu", "--format", "folder", "-o", place, cwd=here)
+    assert here.stat().st_ino == number and not any(here.iterdir())
