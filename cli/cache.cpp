@@ -19,7 +19,6 @@ namespace latebind::cli {
 namespace {
 
 using core::CompileStore;
-using core::Result;
 
 struct CacheArguments {
   SettingFlags flags{};
@@ -32,10 +31,14 @@ struct CacheArguments {
   }
 };
 
-Result<std::unique_ptr<CompileStore>> open_store(const CacheArguments& options) {
-  LB_ASSIGN_OR_RETURN(const auto settings, options.flags.effective());
-  LB_ASSIGN_OR_RETURN(auto folder, api::compile_cache_folder(settings.values()));
-  return std::make_unique<CompileStore>(std::move(folder), settings.values().cache_bytes_max);
+// Does `command` with the store that the settings name, if they make sense.
+Exit with_store(const CacheArguments& options, const std::string& name, Exit (*command)(bool as_json, CompileStore&)) {
+  const auto settings = options.flags.effective();
+  if (!settings.ok()) return misuse("cache " + name, settings.status().message());
+  const auto folder = api::compile_cache_folder(settings->values());
+  if (!folder.ok()) return fail(folder.status());
+  CompileStore store(*folder, settings->values().cache_bytes_max);
+  return command(options.json, store);
 }
 
 // "2026-11-21T13:05:09Z"
@@ -74,12 +77,10 @@ std::string to_line(const CompileStore::Entry& entry) {
                      one_line(entry.precision));
 }
 
-Exit list(const CacheArguments& options) {
-  const auto store = open_store(options);
-  if (!store.ok()) return fail(store.status());
-  const auto entries = (*store)->list();
+Exit list(bool as_json, CompileStore& store) {
+  const auto entries = store.list();
   if (!entries.ok()) return fail(entries.status());
-  const std::string folder = platform::path_to_utf8((*store)->folder());
+  const std::string folder = platform::path_to_utf8(store.folder());
   std::uint64_t total = 0;
   std::string text;
   Json json;
@@ -92,30 +93,26 @@ Exit list(const CacheArguments& options) {
   }
   json["bytes"] = total;
   text += fmt::format("{} compiled models, {:.1f} MiB, in {}\n", entries->size(), mebibytes(total), one_line(folder));
-  const auto printed = print(options.json ? to_text(json) : text);
+  const auto printed = print(as_json ? to_text(json) : text);
   return printed.ok() ? Exit::kGood : fail(printed);
 }
 
-Exit clear(const CacheArguments& options) {
-  const auto store = open_store(options);
-  if (!store.ok()) return fail(store.status());
-  const auto freed = (*store)->clear();
+Exit clear(bool as_json, CompileStore& store) {
+  const auto freed = store.clear();
   if (!freed.ok()) return fail(freed.status());
   Json json;
   json["entries"] = freed->entries;
   json["bytes"] = freed->bytes;
-  const auto printed = print(
-      options.json ? to_text(json)
-                   : fmt::format("removed {} compiled models, {:.1f} MiB\n", freed->entries, mebibytes(freed->bytes)));
+  const auto printed =
+      print(as_json ? to_text(json)
+                    : fmt::format("removed {} compiled models, {:.1f} MiB\n", freed->entries, mebibytes(freed->bytes)));
   return printed.ok() ? Exit::kGood : fail(printed);
 }
 
-Exit verify(const CacheArguments& options) {
-  const auto store = open_store(options);
-  if (!store.ok()) return fail(store.status());
-  const auto entries = (*store)->list();
+Exit verify(bool as_json, CompileStore& store) {
+  const auto entries = store.list();
   if (!entries.ok()) return fail(entries.status());
-  const auto damaged = (*store)->verify();
+  const auto damaged = store.verify();
   if (!damaged.ok()) return fail(damaged.status());
   std::string text;
   Json json;
@@ -130,17 +127,19 @@ Exit verify(const CacheArguments& options) {
                                  "{} of {} compiled models were damaged; they are removed and will be compiled "
                                  "again\n",
                                  damaged->size(), entries->size());
-  const auto printed = print(options.json ? to_text(json) : text);
+  const auto printed = print(as_json ? to_text(json) : text);
   if (!printed.ok()) return fail(printed);
   return damaged->empty() ? Exit::kGood : Exit::kFailed;
 }
 
 void add_one(CLI::App& cache, Action& chosen, const std::string& name, const std::string& what,
-             const std::string& json_help, Exit (*run)(const CacheArguments&)) {
+             const std::string& json_help, Exit (*command)(bool as_json, CompileStore&)) {
   auto options = std::make_shared<CacheArguments>();
   CLI::App& app = *cache.add_subcommand(name, what);
   options->add_to(app, json_help);
-  app.callback([options, run, &chosen] { chosen = [options, run] { return run(*options); }; });
+  app.callback([options, name, command, &chosen] {
+    chosen = [options, name, command] { return with_store(*options, name, command); };
+  });
 }
 
 }  // namespace

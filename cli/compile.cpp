@@ -151,6 +151,7 @@ Exit compile(const CompileOptions& options) {
   if (const auto status = check_output_of(*input, options.output); !status.ok()) {
     return misuse("compile", status.message());
   }
+  if (const auto status = check_head(options, *input); !status.ok()) return misuse("compile", status.message());
   std::vector<Status> refused;
   const auto jobs = plan_compile(options, *runtime, *input, refused);
   if (!jobs.ok()) return fail(jobs.status());

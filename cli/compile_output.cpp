@@ -1,11 +1,16 @@
 #include "cli/compile_output.h"
 
+#include <fmt/format.h>
+
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "cli/utf8.h"
 #include "core/bundle/bundle_model.h"
 #include "core/bundle/choose.h"
+#include "core/json_text.h"
 #include "core/platform/folders.h"
 #include "core/platform/output_file.h"
 #include "embedding/bundle_parts.h"
@@ -65,6 +70,25 @@ Result<core::PackageWriter> bundle_of(const CompileOptions& options, const Compi
 }
 
 }  // namespace
+
+Status check_head(const CompileOptions& options, const CompileInput& input) {
+  if (options.format == CompileFormat::kBlob) return {};  // it has none
+  const core::PackageHead head = head_of(options, input);
+  const auto check = [](std::string_view option, const std::string& text) -> Status {
+    if (!find_invalid_utf8(text)) return {};
+    return {core::StatusCode::kInvalidArgument,
+            fmt::format("{}: '{}' is not UTF-8, and cannot stand in a bundle: give another text", option,
+                        core::printable(text))};
+  };
+  LB_RETURN_IF_ERROR(check("--name", head.name));
+  LB_RETURN_IF_ERROR(check("--package-version", head.version));
+  for (const char* key : {"source", "revision", "license"}) {
+    const auto text = head.additional_metadata.find(key);
+    if (text == head.additional_metadata.end() || !text->is_string()) continue;
+    LB_RETURN_IF_ERROR(check(fmt::format("--{}", key), text->get_ref<const std::string&>()));
+  }
+  return {};
+}
 
 Status write_compiled(const CompileOptions& options, const Runtime& runtime, const CompileInput& input,
                       const std::vector<CompileJob>& jobs, const std::vector<CompileOutcome>& outcomes) {

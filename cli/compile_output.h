@@ -10,6 +10,10 @@
 
 namespace latebind::cli {
 
+// What the bundle will say of itself can be said: it is UTF-8. kInvalidArgument, with the option that helps. Costs
+// nothing: to be asked before anything is compiled.
+[[nodiscard]] core::Status check_head(const CompileOptions& options, const CompileInput& input);
+
 // In the format of the options; `outcomes`: of `jobs`, in their order. The file appears only when it is complete. The
 // errors of writing, and of what the format can not say.
 [[nodiscard]] core::Status write_compiled(const CompileOptions& options, const Runtime& runtime,

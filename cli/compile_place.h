@@ -12,7 +12,8 @@ namespace latebind::cli {
 // kInvalidArgument for an output that is no file's name, and for one that is a file of the model: MODEL or --model
 // itself, an IR's weights, what an ONNX file may keep its data in, or anything in a model's folder. A bundle that is
 // added to may be written over, and so may a program that is converted (`is_program`), where the system lets them be.
-// For --format folder also for a folder that is there and not a bundle of ours with nothing else in it.
+// For --format folder also for a folder that is there and not a bundle of ours with nothing else in it, and for what is
+// no place for one (OutputFolder::place_of()).
 // Looks at files, changes none.
 [[nodiscard]] core::Status check_output(const CompileOptions& options, bool is_program);
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "cli/apart.h"
 #include "cli/embedder_options.h"
 #include "cli/parser.h"
 #include "cli/progress.h"
@@ -57,15 +58,30 @@ Result<embedding::EmbedStats> embed_all(const EmbedArguments& options, TextReade
   return stream.stats();
 }
 
+// What is written over nothing that is read.
+Status check_places(const EmbedArguments& options, const std::string& model) {
+  if (options.output.empty() || options.output == "-") return {};
+  for (const std::string& file : options.source.files)
+    LB_RETURN_IF_ERROR(check_apart_from_file({"-o", options.output}, {"FILE", file}));
+  return check_apart({"-o", options.output}, {"--model", model});
+}
+
 Exit embed(const EmbedArguments& options) {
   const auto runtime = Runtime::make(options.embedder.runtime, core::PerformanceHint::kThroughput);
   if (!runtime.ok()) return misuse("embed", runtime.status().message());
+  if (const auto apart = check_places(options, options.embedder.model); !apart.ok()) {
+    return misuse("embed", apart.message());
+  }
   // What can fail cheaply fails before the model is loaded.
   auto reader = TextReader::open(options.source);
   if (!reader.ok()) return fail(reader.status());
   auto sink = open_sink(options.output);
   if (!sink.ok()) return fail(sink.status());
-  const auto embedder = open_embedder(options.embedder, *runtime);
+  // A model that was given by its name has a folder now.
+  EmbedderOptions opening = options.embedder;
+  if (const auto found = opening.find_model(); !found.ok()) return fail(found);
+  if (const auto apart = check_places(options, opening.model); !apart.ok()) return misuse("embed", apart.message());
+  const auto embedder = open_embedder(opening, *runtime);
   if (!embedder.ok()) return fail(embedder.status());
   const auto writer = VectorWriter::make(options.format, *std::move(sink), (*embedder)->dimension());
   if (!writer.ok()) return fail(writer.status());

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "cli/apart.h"
 #include "cli/model_argument.h"
 #include "cli/parser.h"
 #include "core/platform/folders.h"
@@ -20,8 +21,11 @@ struct ExportArguments {
 };
 
 Exit export_model(const ExportArguments& options) {
+  if (options.output == "-") return misuse("export", "-o -: a model is a file, not output to a pipe: give its name");
   const auto place = model_folder(options.model);
   if (!place.ok()) return fail(place.status());
+  const auto apart = check_apart({"-o", options.output}, {"--model", platform::path_to_utf8(*place)});
+  if (!apart.ok()) return misuse("export", apart.message());
   const auto folder = embedding::ModelFolder::open(*place);
   if (!folder.ok()) return fail(folder.status());
   const auto file = platform::path_from_utf8(options.output);

@@ -196,7 +196,8 @@ Json to_json(const PackageReport& report) {
   return json;
 }
 
-std::string text_of(const PackageReport& report) {
+// `in_program`: of the bundle in a program of ExecuTorch, which has no sum of its own.
+std::string text_of(const PackageReport& report, bool in_program) {
   std::string text = "\n";
   for (const core::Status& damage : report.damages)
     text += fmt::format("damaged: {}\n", one_line(damage.to_string()));
@@ -205,8 +206,10 @@ std::string text_of(const PackageReport& report) {
   for (const std::string& file : report.crc_only)
     text += fmt::format("only a CRC-32 is recorded of {}: what was changed on purpose does not show\n", one_line(file));
   if (report.ok()) {
-    text += fmt::format("{} files, {:.1f} MiB, are as they were written\n", report.files, mebibytes(report.bytes));
+    text += fmt::format("{} files{}, {:.1f} MiB, are as they were written\n", report.files,
+                        in_program ? " of the bundle" : "", mebibytes(report.bytes));
   }
+  if (in_program) text += "no sum is recorded of the program around the bundle: what was changed there does not show\n";
   return text;
 }
 
@@ -316,7 +319,7 @@ Exit inspect_package(const InspectArguments& options, const std::optional<Runtim
   std::string text = program ? text_of(*program) + "\n" : "";
   text += text_of(package, *files);
   if (runtime) text += text_of(explained);
-  if (report) text += text_of(*report);
+  if (report) text += text_of(*report, program.has_value());
   return finish(options, text, Json(), exit);
 }
 
@@ -358,8 +361,10 @@ void add_inspect(CLI::App& program, Action& chosen) {
                "inputs: [{name, kind, type, sizes, dynamism, dim_order, planned}], outputs, planned_bytes, "
                "delegate_calls, kernel_calls, other_instructions, delegates: [{id, payload, bytes, offset, inline, "
                "compile_specs}]}], bundle, verification, decisions}, where bundle is as above.");
-  app.add_flag("--verify", options->verify,
-               "Reads every file and compares it with what was recorded of it; exit status 1 when one was changed.");
+  app.add_flag(
+      "--verify", options->verify,
+      "Reads every file and compares it with what was recorded of it; exit status 1 when one was changed. Of a "
+      ".pte the bundle alone: of the program around it nothing is recorded.");
   app.add_flag(
       "--explain", options->explain,
       "Says for every device of --device which variants it loads, and why not the others. Loads them to know.");

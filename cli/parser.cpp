@@ -12,7 +12,7 @@
 
 #include "cli/byte_sink.h"
 #include "cli/help_formatter.h"
-#include "core/log.h"
+#include "cli/shown_log.h"
 #include "core/platform/leftovers.h"
 #include "core/platform/standard_streams.h"
 
@@ -38,6 +38,14 @@ std::string chosen_name(const CLI::App& program) {
     app = chosen.front();
     name += (name.empty() ? "" : " ") + app->get_name();
   }
+}
+
+bool is_quiet(const CLI::App& program) {
+  const CLI::App* app = &program;
+  while (!app->get_subcommands().empty())
+    app = app->get_subcommands().front();
+  const CLI::Option* const quiet = app->get_option_no_throw("--quiet");
+  return quiet != nullptr && !quiet->empty();
 }
 
 // The status of a word that stands where a command is expected and is none.
@@ -70,7 +78,7 @@ Exit parse_and_run(const std::vector<std::string>& arguments) {
   program.require_subcommand(1);
   bool verbose = false;
   program.add_flag("-v,--verbose", verbose,
-                   "Says on stderr what is tried and found on the way, before the command: "
+                   "Says on stderr what is tried and found on the way, and not warnings alone; before the command: "
                    "`latebind -v embed ...`.");
 
   add_devices(program, chosen);
@@ -103,9 +111,7 @@ Exit parse_and_run(const std::vector<std::string>& arguments) {
   } catch (const CLI::ParseError& error) {
     return misuse(chosen_name(program), error.what());
   }
-  if (verbose) {
-    core::set_log_sink({[](void*, std::int32_t, const char* text) { note(text); }, nullptr}, core::LogLevel::kDebug);
-  }
+  show_log(verbose ? LogShown::kEverything : is_quiet(program) ? LogShown::kNothing : LogShown::kWarnings);
   return chosen();
 }
 
@@ -113,7 +119,7 @@ Exit parse_and_run(const std::vector<std::string>& arguments) {
 
 int run_program(int argc, char** argv) {
   platform::prepare_program();
-  platform::ignore_closed_pipes();
+  platform::let_writes_fail();
   platform::use_binary_streams();
   platform::remove_leftovers_on_signals();
   Exit exit = Exit::kFailed;

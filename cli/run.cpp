@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "cli/apart.h"
 #include "cli/byte_sink.h"
 #include "cli/file_names.h"
 #include "cli/json_text.h"
@@ -85,6 +86,28 @@ Result<Outcome> run_model(const RunArguments& options, const Runtime& runtime) {
   return outcome;
 }
 
+// Where the outputs go, in their order.
+std::vector<std::filesystem::path> output_files(const std::string& folder, const std::vector<Output>& outputs) {
+  std::vector<std::string> names;
+  for (const Output& output : outputs)
+    names.push_back(output.declared.name);
+  std::vector<std::filesystem::path> files;
+  for (const std::string& name : safe_file_names(names))
+    files.push_back(platform::path_from_utf8(folder) / (name + ".npy"));
+  return files;
+}
+
+// None of them is a file that was read.
+Status check_places(const RunArguments& options, const Outcome& outcome) {
+  for (const auto& file : output_files(options.output_dir, outcome.outputs)) {
+    const NamedPlace output{"--output-dir", platform::path_to_utf8(file)};
+    LB_RETURN_IF_ERROR(check_apart(output, {"--model", options.model}));
+    for (const RunInput& input : outcome.inputs)
+      LB_RETURN_IF_ERROR(check_apart_from_file(output, {"--input", input.file}));
+  }
+  return {};
+}
+
 // Writes all of them before any of them appears.
 Status write_outputs(const std::string& folder, std::vector<Output>& outputs) {
   const auto path = platform::path_from_utf8(folder);
@@ -94,18 +117,14 @@ Status write_outputs(const std::string& folder, std::vector<Output>& outputs) {
     return Status(StatusCode::kIo, fmt::format("--output-dir: making {} failed: {}", folder, error.message()));
   }
   platform::remove_abandoned_outputs(path);
-  std::vector<std::string> names;
-  for (const Output& output : outputs)
-    names.push_back(output.declared.name);
-  names = safe_file_names(names);
+  const auto places = output_files(folder, outputs);
   std::vector<platform::OutputFile> files;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const auto file = path / (names[i] + ".npy");
-    LB_ASSIGN_OR_RETURN(auto opened, platform::OutputFile::create(file));
+    LB_ASSIGN_OR_RETURN(auto opened, platform::OutputFile::create(places[i]));
     LB_ASSIGN_OR_RETURN(const std::string bytes, npy_bytes(outputs[i].tensor.view()));
     LB_RETURN_IF_ERROR(opened.write(bytes));
     files.push_back(std::move(opened));
-    outputs[i].file = platform::path_to_utf8(file);
+    outputs[i].file = platform::path_to_utf8(places[i]);
   }
   for (auto& file : files)
     LB_RETURN_IF_ERROR(file.commit());
@@ -172,20 +191,13 @@ std::string for_programs(const RunArguments& options, const Outcome& outcome) {
 }
 
 Exit run(const RunArguments& options) {
-  for (const auto& wishes : {options.inputs.files, options.inputs.shapes}) {
-    for (const std::string& wish : wishes) {
-      if (wish.find('=') == std::string::npos) {
-        return misuse("run", fmt::format("'{}' must be NAME=VALUE, as in --input x=x.npy or "
-                                         "--shape x=1x128",
-                                         wish));
-      }
-    }
-  }
+  if (const auto sense = check_wishes(options.inputs); !sense.ok()) return misuse("run", sense.message());
   const auto runtime = Runtime::make(options.runtime, options.hint);
   if (!runtime.ok()) return misuse("run", runtime.status().message());
   auto outcome = run_model(options, *runtime);
   if (!outcome.ok()) return fail(outcome.status());
   if (!options.output_dir.empty()) {
+    if (const auto apart = check_places(options, *outcome); !apart.ok()) return misuse("run", apart.message());
     const auto written = write_outputs(options.output_dir, outcome->outputs);
     if (!written.ok()) return fail(written);
   }

@@ -133,6 +133,21 @@ Result<Shape> parse_shape(std::string_view option, std::string_view text, std::i
   return text == "scalar" ? Shape{} : parse_dims(option, text, least, most);
 }
 
+Status check_wishes(const InputWishes& wishes) {
+  for (const auto* given : {&wishes.files, &wishes.shapes}) {
+    for (const std::string& one : *given) {
+      if (one.find('=') == std::string::npos) {
+        return {StatusCode::kInvalidArgument,
+                fmt::format("'{}' must be NAME=VALUE, as in --input x=x.npy or --shape x=1x128", one)};
+      }
+    }
+  }
+  // Names may hold '=', shapes do not.
+  for (const std::string& one : wishes.shapes)
+    LB_RETURN_IF_ERROR(parse_shape("--shape", std::string_view(one).substr(one.rfind('=') + 1)).status());
+  return {};
+}
+
 Result<std::vector<RunInput>> make_inputs(std::span<const TensorInfo> declared, const InputWishes& wishes) {
   LB_ASSIGN_OR_RETURN(const auto files, match_by_name(declared, "input", "--input", wishes.files));
   LB_ASSIGN_OR_RETURN(const auto shapes, match_by_name(declared, "input", "--shape", wishes.shapes));
@@ -151,6 +166,7 @@ Result<std::vector<RunInput>> make_inputs(std::span<const TensorInfo> declared, 
       input.owner = std::move(array.owner);
       input.view = array.view;
       input.source = file->second;
+      input.file = file->second;
       inputs.push_back(std::move(input));
       continue;
     }

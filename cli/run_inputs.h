@@ -20,6 +20,7 @@ struct RunInput {
   std::shared_ptr<const void> owner;  // of the view's memory
   core::TensorView view;
   std::string source;  // for people: the file, or "random, seed 0"
+  std::string file;    // empty for a random one
 };
 
 // What the command line says about inputs, not yet matched with a model's names.
@@ -31,6 +32,9 @@ struct InputWishes {
 
 // A random input may have at most this many bytes.
 inline constexpr std::size_t kRandomBytesMax = std::size_t{4} << 30;
+
+// kInvalidArgument for what no model could make sense of: no NAME=, or a shape that is none.
+[[nodiscard]] core::Status check_wishes(const InputWishes& wishes);
 
 // One RunInput for each declared one, in order. Dimensions that are not known and not wished for become 1. Random
 // floats are multiples of 1/128 from -1 to 1, random integers and booleans are 0 or 1, so that ids and masks stay in

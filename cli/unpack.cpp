@@ -4,10 +4,12 @@
 #include <memory>
 #include <string>
 
+#include "cli/apart.h"
 #include "cli/parser.h"
 #include "core/bundle/package.h"
 #include "core/bundle/package_writer.h"
 #include "core/platform/folders.h"
+#include "core/platform/output_folder.h"
 
 namespace latebind::cli {
 namespace {
@@ -18,6 +20,11 @@ struct UnpackArguments {
 };
 
 Exit unpack(const UnpackArguments& options) {
+  if (options.output == "-") return misuse("unpack", "-o -: a bundle is unpacked into a folder: give its name");
+  const auto place = platform::OutputFolder::place_of(platform::path_from_utf8(options.output));
+  if (place.status().code() == core::StatusCode::kInvalidArgument) return misuse("unpack", place.status().message());
+  const auto apart = check_apart({"-o", options.output}, {"PATH", options.place});
+  if (!apart.ok()) return misuse("unpack", apart.message());
   const auto package = core::Package::open(platform::path_from_utf8(options.place));
   if (!package.ok()) return fail(package.status());
   // Also what a ZIP's own sums do not tell: each file is the one that the manifest means.

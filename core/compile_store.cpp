@@ -220,8 +220,13 @@ Result<CompileStore::Freed> CompileStore::clear() {
   Freed freed;
   std::error_code error;
   if (!std::filesystem::is_directory(folder_, error)) return freed;
-  LB_ASSIGN_OR_RETURN(const auto lock, platform::FileLock::acquire(folder_ / "lock", kLockPatience));
+  LB_RETURN_IF_ERROR(check_folder());
   freed.bytes += platform::remove_abandoned_outputs(folder_);
+  // A folder that was never a cache gets no lock of ours.
+  LB_ASSIGN_OR_RETURN(const auto seen, entry_files(folder_));
+  const bool has_digests = std::filesystem::exists(folder_ / "digests", error) && digests_.is_ours();
+  if (seen.empty() && !has_digests) return freed;
+  LB_ASSIGN_OR_RETURN(const auto lock, platform::FileLock::acquire(folder_ / "lock", kLockPatience));
   LB_ASSIGN_OR_RETURN(const auto files, entry_files(folder_));
   for (const File& file : files) {
     std::filesystem::remove(file.place, error);
@@ -232,11 +237,12 @@ Result<CompileStore::Freed> CompileStore::clear() {
     ++freed.entries;
     freed.bytes += file.bytes;
   }
-  if (digests_.is_ours()) remove_quietly(folder_ / "digests");
+  if (has_digests) remove_quietly(folder_ / "digests");
   return freed;
 }
 
 Result<std::vector<CompileStore::Entry>> CompileStore::verify() {
+  LB_RETURN_IF_ERROR(check_folder());
   LB_ASSIGN_OR_RETURN(const auto files, entry_files(folder_));
   std::vector<Entry> damaged;
   for (const File& file : files) {

@@ -76,9 +76,10 @@ class CompileStore {
   // Every entry with its header read, most recently used first; payloads are not looked at. Empty when there is no
   // folder.
   [[nodiscard]] Result<std::vector<Entry>> list() const;
-  // Removes every entry, and what processes that are gone left half-written.
+  // Removes every entry, and what processes that are gone left half-written. Leaves a folder without any as it is. The
+  // errors of check_folder(), since what is removed there could be anybody's.
   [[nodiscard]] Result<Freed> clear();
-  // Reads every entry whole and removes the damaged ones, which are returned.
+  // Reads every entry whole and removes the damaged ones, which are returned. The errors of check_folder().
   [[nodiscard]] Result<std::vector<Entry>> verify();
 
  private:

@@ -40,11 +40,14 @@ struct LogSink {
   }
 };
 
+// Whether the sink gets what vendors' libraries say, or our own lines alone.
+enum class VendorLines : std::int32_t { kHeard = 0, kLeftOut = 1 };
+
 // Replaces the sink; one without `write` means silence, which is also the state at start-up. When this returns, the
 // sink before it runs on no thread and will not be called again, so that its context may go; a sink must therefore not
 // wait for a thread that is in here. Called from within a sink it waits for nobody: no call of the old sink begins any
 // more, and those that are under way, this one too, end as they will.
-void set_log_sink(LogSink sink, LogLevel least = LogLevel::kInfo) noexcept;
+void set_log_sink(LogSink sink, LogLevel least = LogLevel::kInfo, VendorLines vendors = VendorLines::kHeard) noexcept;
 
 // True when a line of this level would reach a sink: for callers whose text is costly to make.
 [[nodiscard]] bool log_enabled(LogLevel level) noexcept;

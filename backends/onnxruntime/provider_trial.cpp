@@ -53,7 +53,8 @@ Result<std::string> key_of(const std::string& runtime_file, const std::string& r
 }
 
 // What is remembered of trials: the format's number, and an object of key → {provider, reason}; an empty reason is a
-// success. Files without the number are of a time when limits of time were remembered as well.
+// success. Files without the number are of a time when limits of time were remembered as well. What lets a provider
+// into this process is believed, and written, only where nobody else could have had a hand in it.
 class Memory {
  public:
   explicit Memory(std::filesystem::path file) : file_(std::move(file)) {}
@@ -81,6 +82,7 @@ class Memory {
  private:
   // The trials; an empty object for whatever is no memory of ours.
   [[nodiscard]] json read() const {
+    if (!platform::check_folder_trust(file_).ok()) return json::object();
     const auto mapped = platform::MappedFile::open(file_);
     if (!mapped.ok() || mapped->bytes().size() > kMemoryBytesMax) return json::object();
     const auto bytes = mapped->bytes();
@@ -91,8 +93,10 @@ class Memory {
     return trials.is_object() ? trials : json::object();
   }
   [[nodiscard]] Status write(const json& entries) const {
-    std::error_code error;
-    std::filesystem::create_directories(file_.parent_path(), error);
+    // Before anything is made in a folder of somebody else's, and again for what is there by now.
+    LB_RETURN_IF_ERROR(platform::check_folder_trust(file_.parent_path()));
+    LB_RETURN_IF_ERROR(platform::make_private_folder(file_.parent_path()));
+    LB_RETURN_IF_ERROR(platform::check_folder_trust(file_));
     LB_ASSIGN_OR_RETURN(auto output, platform::OutputFile::create(file_));
     const json memory{{"format", kMemoryFormat}, {"trials", entries}};
     LB_RETURN_IF_ERROR(output.write(memory.dump(1, ' ', true, json::error_handler_t::replace) + "\n"));

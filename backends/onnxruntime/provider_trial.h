@@ -20,7 +20,8 @@ struct TrialOptions {
   // The program that works as a child: `latebind`. Empty: kWorkerVariable, this program when it is `latebind`, else
   // the one beside this library or in ../bin.
   std::string program{};
-  // Where trials are remembered. Empty: the system's cache folder for Latebind.
+  // Where trials are remembered, made for this user alone if it is not there. Empty: the system's cache folder for
+  // Latebind. Where others may write, or that is somebody else's, nothing is remembered.
   std::filesystem::path folder{};
   // A library is read from a cold disk, and what it depends on.
   std::chrono::milliseconds time{60'000};

@@ -238,7 +238,6 @@ Status PackageWriter::write(const path& place, PackageForm form) const {
 
 Status write_package_folder(const path& place, const std::map<std::string, SharedBytes>& files,
                             const std::vector<std::string>& empty_folders, FolderContent content) {
-  std::error_code error;
   platform::OutputFolder::MayReplace may_replace;
   if (content == FolderContent::kReplacedIfOurs) {
     may_replace = [&place](const path& old) { return check_replaceable(old, place); };
@@ -247,11 +246,11 @@ Status write_package_folder(const path& place, const std::map<std::string, Share
     return argument(fmt::format("cannot write the folder {}: it is there and not empty; name another one",
                                 platform::quoted(place)));
   }
-  path full = std::filesystem::absolute(place, error).lexically_normal();
-  if (!full.has_filename()) full = full.parent_path();
-  if (!error) platform::remove_abandoned_folders(full.parent_path());
-  LB_ASSIGN_OR_RETURN(platform::OutputFolder output, platform::OutputFolder::create(place));
-  const auto make = [&](const path& folder) {
+  LB_ASSIGN_OR_RETURN(const path full, platform::OutputFolder::place_of(place));
+  platform::remove_abandoned_folders(full.parent_path());
+  LB_ASSIGN_OR_RETURN(platform::OutputFolder output, platform::OutputFolder::create(full));
+  const auto make = [](const path& folder) {
+    std::error_code error;
     std::filesystem::create_directories(folder, error);
     return error ? platform::status_of_errno("make", folder, error.value()) : Status();
   };

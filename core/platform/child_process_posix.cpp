@@ -92,7 +92,8 @@ class Plan {
     sigset_t ignored;
     ::sigemptyset(&none);
     ::sigemptyset(&ignored);
-    ::sigaddset(&ignored, SIGPIPE);  // this program may ignore it
+    ::sigaddset(&ignored, SIGPIPE);  // this program may ignore both
+    ::sigaddset(&ignored, SIGXFSZ);
     int error = ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (error == 0) error = ::posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
     if (error == 0) error = ::posix_spawn_file_actions_adddup2(&actions_, errors, STDERR_FILENO);

@@ -18,7 +18,7 @@ namespace latebind::platform {
 class FileLock {
  public:
   // Makes the file if it is not there; its folder must exist. Waits up to `timeout` and calls `on_wait` once if it has
-  // to. kBusy when somebody else holds it for longer, kPermissionDenied, kDiskFull or kIo.
+  // to. kBusy when somebody else holds it for longer, kPermissionDenied (on Linux also for a link), kDiskFull or kIo.
   static core::Result<FileLock> acquire(const std::filesystem::path& file, std::chrono::milliseconds timeout,
                                         const std::function<void()>& on_wait = {});
 

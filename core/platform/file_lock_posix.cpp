@@ -31,7 +31,12 @@ bool is_still_there(int descriptor, const path& file) {
 Result<std::intptr_t> try_lock_file(const path& file) {
   constexpr mode_t kGroupToo = 0664;  // less what the umask takes away; a group may share a folder
   for (;;) {
-    const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kGroupToo);
+    // A link would make the file in a place that somebody else chose.
+    const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kGroupToo);
+    if (descriptor < 0 && errno == ELOOP) {
+      return Status(StatusCode::kPermissionDenied,
+                    fmt::format("cannot lock {}: it is a link, and a lock is a file; remove it", quoted(file)));
+    }
     if (descriptor < 0) return status_of_errno("lock", file, errno);
     int result = 0;
     do {

@@ -1,10 +1,14 @@
-// Folders whose content is trusted because nobody else could have put it there: asking for that, and making such.
+// Folders whose content is trusted because nobody else could have put it there: asking for that, and making such; and
+// links that nobody has laid for us.
 //
-// For what this process is about to take from a folder and run, or let stand for what runs. Any thread.
+// For what this process is about to take from a folder and run, or let stand for what runs, and for what it is about to
+// write. Any thread.
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
+#include "core/result.h"
 #include "core/status.h"
 
 namespace latebind::platform {
@@ -25,9 +29,18 @@ namespace latebind::platform {
 // On Windows always ok: access lists are not asked there.
 [[nodiscard]] core::Status check_folder_trust(const std::filesystem::path& place);
 
+// Where a symbolic link leads, as it stands there: for whoever follows links himself, which goes around the kernel's
+// own caution (protected_symlinks). Nothing for what is no link, is not there or can not be looked at.
+// kPermissionDenied for a link that is another user's, in a folder that others may write to but not remove others'
+// files in, such as /tmp: root, this user and the folder's owner alone have a say in where a name leads there.
+//
+// On Windows always nothing: links are followed by the system there.
+[[nodiscard]] core::Result<std::optional<std::filesystem::path>> link_target(const std::filesystem::path& place);
+
 // Makes the folder, if it is not there, and those that are missing above it, all for this user alone (on Windows with
 // the rights of the folder above). What is there already stays as it is and is not judged. kPermissionDenied,
-// kDiskFull, kNotFound (a file is in the way) or kIo.
+// kDiskFull, kNotFound (a file is in the way, or it would be in a home that is not there: nobody is made a home) or
+// kIo.
 [[nodiscard]] core::Status make_private_folder(const std::filesystem::path& folder);
 
 }  // namespace latebind::platform

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <grp.h>
 #include <pwd.h>
@@ -5,6 +6,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <fstream>
@@ -15,6 +17,7 @@
 #include <vector>
 
 #include "core/platform/folder_trust.h"
+#include "core/platform/folders.h"
 #include "core/platform/os_error.h"
 #include "core/result.h"
 
@@ -126,6 +129,11 @@ bool is_shared(const struct stat& info) {
   return (info.st_mode & S_ISVTX) != 0 && (info.st_mode & (S_IWGRP | S_IWOTH)) != 0;
 }
 
+// Whether somebody else may have put a link into a folder that is not his.
+bool is_laid(const struct stat& link, const struct stat& folder) {
+  return is_shared(folder) && !is_trusted(link.st_uid) && link.st_uid != folder.st_uid;
+}
+
 Status fault(const path& place, std::string_view what) {
   return Status(StatusCode::kPermissionDenied, fmt::format("{} {}", quoted(place), what));
 }
@@ -143,9 +151,10 @@ Status judge(const path& place, const struct stat& info, bool is_parent) {
                                   group ? fmt::format("'{}'", group->name) : std::to_string(info.st_gid)));
 }
 
-core::Result<path> target_of(const path& link) {
+// `name`: of the link, from `folder` on.
+core::Result<path> target_of(const path& link, int folder, const char* name) {
   std::string target(4096, '\0');
-  const ssize_t size = ::readlink(link.c_str(), target.data(), target.size());
+  const ssize_t size = ::readlinkat(folder, name, target.data(), target.size());
   if (size < 0) return status_of_errno("look at", link, errno);
   target.resize(static_cast<std::size_t>(size));
   return path(target);
@@ -196,11 +205,11 @@ class Walk {
   }
 
   Status follow(const path& link, const struct stat& info) {
-    if (is_shared(info_) && !is_trusted(info.st_uid)) {
+    if (is_laid(info, info_)) {
       return fault(link, fmt::format("is a link of another user's ({})", info.st_uid));
     }
     if (++links_ > kLinksMax) return status_of_errno("look at", link, ELOOP);
-    LB_ASSIGN_OR_RETURN(const path target, target_of(link));
+    LB_ASSIGN_OR_RETURN(const path target, target_of(link, AT_FDCWD, link.c_str()));
     add(target);
     return target.is_absolute() ? enter("/") : Status();
   }
@@ -221,6 +230,27 @@ Status check_folder_trust(const path& place) {
   return Walk(absolute).run();
 }
 
+core::Result<std::optional<path>> link_target(const path& place) {
+  constexpr std::optional<path> kNone;
+  // One link is looked at and read, whatever takes its name meanwhile.
+  const int link = ::open(place.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  if (link < 0) return kNone;
+  const path folder = place.has_parent_path() ? place.parent_path() : path(".");
+  struct stat info {};
+  struct stat above {};
+  const bool is_link = ::fstat(link, &info) == 0 && S_ISLNK(info.st_mode) && ::stat(folder.c_str(), &above) == 0;
+  core::Result<path> target = is_link ? target_of(place, link, "") : path();
+  ::close(link);
+  if (!is_link) return kNone;
+  if (is_laid(info, above)) {
+    return fault(place, fmt::format("is a link of another user's ({}) in a folder that others may write to, and is not "
+                                    "followed; remove it, or name another place",
+                                    info.st_uid));
+  }
+  LB_RETURN_IF_ERROR(target.status());
+  return std::optional<path>(*std::move(target));
+}
+
 Status make_private_folder(const path& folder) {
   LB_RETURN_IF_ERROR(check_path("make the folder", folder));
   constexpr mode_t kOwnerAlone = 0700;
@@ -228,6 +258,12 @@ Status make_private_folder(const path& folder) {
   std::vector<path> missing;
   for (path place = folder; !place.empty() && !std::filesystem::exists(place, error); place = place.parent_path())
     missing.push_back(place);
+  // HOME=/nonexistent says that there is none, and root could make it.
+  const auto home = home_folder();
+  if (home.ok() && std::ranges::find(missing, home->has_filename() ? *home : home->parent_path()) != missing.end()) {
+    return Status(StatusCode::kNotFound, fmt::format("cannot make the folder {}: the home folder {} is not there",
+                                                     quoted(folder), quoted(*home)));
+  }
   for (auto place = missing.rbegin(); place != missing.rend(); ++place) {
     if (::mkdir(place->c_str(), kOwnerAlone) != 0 && errno != EEXIST)
       return status_of_errno("make the folder", *place, errno);

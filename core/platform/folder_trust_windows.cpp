@@ -9,6 +9,10 @@ core::Status check_folder_trust(const std::filesystem::path&) {
   return {};
 }
 
+core::Result<std::optional<std::filesystem::path>> link_target(const std::filesystem::path&) {
+  return std::optional<std::filesystem::path>();
+}
+
 core::Status make_private_folder(const std::filesystem::path& folder) {
   LB_RETURN_IF_ERROR(check_path("make the folder", folder));
   std::error_code error;

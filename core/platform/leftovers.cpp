@@ -28,6 +28,24 @@ void add_leftover(const std::filesystem::path& place) {
   known.all.push_back(place);
 }
 
+core::Result<std::filesystem::path> make_leftover(const std::function<core::Result<std::filesystem::path>()>& make) {
+  auto& known = leftovers();
+  const std::lock_guard lock(known.mutex);
+  known.all.emplace_back();
+  try {
+    auto made = make();
+    if (made.ok()) {
+      known.all.back() = *made;
+    } else {
+      known.all.pop_back();
+    }
+    return made;
+  } catch (...) {
+    known.all.pop_back();
+    throw;
+  }
+}
+
 void drop_leftover(const std::filesystem::path& place) noexcept {
   auto& known = leftovers();
   const std::lock_guard lock(known.mutex);

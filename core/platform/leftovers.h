@@ -3,10 +3,17 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+
+#include "core/result.h"
 
 namespace latebind::platform {
 
 void add_leftover(const std::filesystem::path& place);
+// Lets `make` make a file or a folder and adds what it gives, so that a signal comes before or after both. The errors
+// of `make`, which must not call anything of this header.
+[[nodiscard]] core::Result<std::filesystem::path> make_leftover(
+    const std::function<core::Result<std::filesystem::path>()>& make);
 // No leftover any more: it was removed, or is about to get its final name. Nothing happens for what was not added.
 void drop_leftover(const std::filesystem::path& place) noexcept;
 

@@ -23,7 +23,8 @@ namespace latebind::platform {
 class OutputFile {
  public:
   // Makes the temporary file in the folder of `file`, which must exist. kPermissionDenied (also when the file that
-  // would be replaced is read-only), kNotFound, kDiskFull, kInvalidArgument (an empty path, a folder) or kIo.
+  // would be replaced is read-only, and for a link that somebody else may have laid: link_target() in folder_trust.h),
+  // kNotFound, kDiskFull, kInvalidArgument (an empty path, a folder) or kIo.
   static core::Result<OutputFile> create(const std::filesystem::path& file);
 
   OutputFile(OutputFile&& other) noexcept;

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "core/platform/folder_trust.h"
 #include "core/platform/os_error.h"
 #include "core/platform/output_file.h"
 #include "core/platform/output_file_os.h"
@@ -52,10 +53,10 @@ Result<Target> follow_links(const path& file) {
   path place = file;
   for (int followed = 0; followed < kMostLinks; ++followed) {
     if (const auto descriptor = own_descriptor(place)) return Target{place, descriptor};
-    std::error_code error;
-    const path link = std::filesystem::read_symlink(place, error);
-    if (error) return Target{place, std::nullopt};  // no link; whatever else is wrong shows when it is opened
-    place = link.is_absolute() ? link : place.parent_path() / link;
+    auto link = link_target(place);
+    if (!link.ok()) return link.status().with_context("cannot write");
+    if (!*link) return Target{place, std::nullopt};  // whatever else is wrong shows when it is opened
+    place = (*link)->is_absolute() ? **link : place.parent_path() / **link;
   }
   return status_of_errno("write", file, ELOOP);
 }

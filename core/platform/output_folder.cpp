@@ -2,14 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "core/platform/folder_entries.h"
+#include "core/platform/folder_trust.h"
 #include "core/platform/folders.h"
 #include "core/platform/leftovers.h"
 #include "core/platform/os_error.h"
@@ -22,29 +25,64 @@ namespace {
 using core::Status;
 using core::StatusCode;
 
+using std::filesystem::path;
+
+Status no_place(const path& folder, std::string_view why) {
+  return Status(StatusCode::kInvalidArgument, fmt::format("cannot write the folder {}: {}", quoted(folder), why));
+}
+
+path without_slash(path folder) {
+  return folder.has_filename() ? folder : folder.parent_path();
+}
+
+// Follows the links at the end of a path.
+core::Result<path> follow_links(const path& folder) {
+  constexpr int kMostLinks = 40;  // as many as the kernel follows
+  path place = without_slash(folder);
+  for (int followed = 0; followed < kMostLinks; ++followed) {
+    auto link = link_target(place);
+    if (!link.ok()) return link.status().with_context("cannot write");
+    if (!*link) return place;
+    place = without_slash((*link)->is_absolute() ? **link : place.parent_path() / **link);
+  }
+  return no_place(folder, "too many links lead on from it");
+}
+
+// Both without links.
+bool is_in(const path& place, const path& folder) {
+  return std::ranges::mismatch(folder, place).in1 == folder.end();
+}
+
 }  // namespace
 
-core::Result<OutputFolder> OutputFolder::create(const std::filesystem::path& folder) {
+core::Result<std::filesystem::path> OutputFolder::place_of(const std::filesystem::path& folder) {
   LB_RETURN_IF_ERROR(check_path("write", folder));
   std::error_code error;
   // Full, so that commit() finds it again when the program changes its current folder meanwhile.
-  std::filesystem::path target = std::filesystem::absolute(folder, error).lexically_normal();
+  const std::filesystem::path full = std::filesystem::absolute(folder, error);
   if (error) return status_of_errno("write", folder, error.value());
-  if (!target.has_filename()) target = target.parent_path();
-  const auto kind = std::filesystem::status(target, error).type();
-  if (kind != std::filesystem::file_type::not_found) {
-    if (kind != std::filesystem::file_type::directory) {
-      return Status(StatusCode::kInvalidArgument,
-                    fmt::format("cannot write the folder {}: a file of that name is there", quoted(target)));
-    }
-    // The folder behind a link is replaced, and the link stays.
-    target = std::filesystem::canonical(target, error);
-    if (error) return status_of_errno("write", folder, error.value());
+  LB_ASSIGN_OR_RETURN(std::filesystem::path place, follow_links(full));
+  const auto kind = std::filesystem::status(place, error).type();
+  if (kind == std::filesystem::file_type::not_found) {
+    // ".." is what it is after the links before it. A parent that is not there is make_temporary_folder()'s to tell.
+    const std::filesystem::path parent = std::filesystem::canonical(place.parent_path(), error);
+    return error ? place : parent / place.filename();
   }
-  if (!target.has_filename()) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("cannot write the folder {}: it is no place for one", quoted(folder)));
+  if (kind == std::filesystem::file_type::none) return status_of_errno("write", folder, error.value());
+  if (kind != std::filesystem::file_type::directory) return no_place(folder, "a file of that name is there");
+  place = std::filesystem::canonical(place, error);
+  if (error) return status_of_errno("write", folder, error.value());
+  if (!place.has_filename()) return no_place(folder, "it is no place for one");
+  const std::filesystem::path current = std::filesystem::current_path(error);
+  if (!error && is_in(current, place)) {
+    return no_place(folder,
+                    "the current folder would go with what is there; name another one, or write from elsewhere");
   }
+  return place;
+}
+
+core::Result<OutputFolder> OutputFolder::create(const std::filesystem::path& folder) {
+  LB_ASSIGN_OR_RETURN(std::filesystem::path target, place_of(folder));
   LB_ASSIGN_OR_RETURN(OpenedFolder opened, make_temporary_folder(target.parent_path(), target));
   OutputFolder output;
   output.folder_ = std::move(target);

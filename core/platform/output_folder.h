@@ -8,6 +8,8 @@
 //     one is removed. Where the file system cannot exchange (and on Windows) the old one is first moved aside to a name
 //     ending in ".old": whoever is killed between the two renames leaves it there, and nothing removes it.
 //
+// A folder that is replaced keeps its permissions (on Windows, those of the folder above).
+//
 // One thread at a time; several objects may aim at the same place at once, and the last commit wins whole.
 #pragma once
 
@@ -22,8 +24,14 @@ namespace latebind::platform {
 
 class OutputFolder {
  public:
-  // Makes the temporary folder beside `folder`, whose parent must exist. kPermissionDenied, kNotFound, kDiskFull,
-  // kInvalidArgument (an empty path, or a file where the folder should be) or kIo.
+  // Where create() would write, by what the file system says: full, no link in it. The folder behind a link is meant,
+  // and the link stays. kInvalidArgument for an empty path, for a file, and for no place for a folder: a root, and the
+  // current folder or one above it, which would be taken from under the feet of whoever stands there;
+  // kPermissionDenied for a link that somebody else may have laid (link_target() in folder_trust.h); kIo.
+  static core::Result<std::filesystem::path> place_of(const std::filesystem::path& folder);
+
+  // Makes the temporary folder beside `folder`, whose parent must exist. kPermissionDenied, kNotFound, kDiskFull, kIo,
+  // or the errors of place_of().
   static core::Result<OutputFolder> create(const std::filesystem::path& folder);
 
   OutputFolder(OutputFolder&& other) noexcept;

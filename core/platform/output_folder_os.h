@@ -13,7 +13,8 @@ struct OpenedFolder {
   std::intptr_t handle = -1;  // held as long as the folder is being filled
 };
 
-// A new folder in `parent`, with the permissions of any folder that the user makes. `target` is for the error's text.
+// A new folder in `parent`, with the permissions of any folder that the user makes; for its owner alone when it is to
+// replace a folder at `target`, whose permissions it gets when it is put there.
 [[nodiscard]] core::Result<OpenedFolder> make_temporary_folder(const std::filesystem::path& parent,
                                                                const std::filesystem::path& target);
 void close_folder_quietly(std::intptr_t handle) noexcept;

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <optional>
 #include <random>
 
 #include "core/platform/os_error.h"
@@ -38,6 +39,19 @@ void sync_folder(const path& folder) {
   ::close(handle);
 }
 
+// The rights of the folder at a place, if one is there.
+std::optional<mode_t> rights_of(const path& folder) {
+  struct stat info {};
+  if (::lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return std::nullopt;
+  return info.st_mode & 07777;
+}
+
+// A folder that takes another one's place gets its rights. Until then, and where the system refuses, it stays its
+// owner's alone. Only now: what may not be written to could not be filled, nor removed after an error.
+void keep_rights(const path& folder, std::optional<mode_t> rights) {
+  if (rights) static_cast<void>(::chmod(folder.c_str(), *rights));
+}
+
 Status exchange_in_steps(const path& temporary, const path& target) {
   const path aside = name_in(target.parent_path(), ".old");
   if (::rename(target.c_str(), aside.c_str()) != 0) return status_of_errno("replace", target, errno);
@@ -59,9 +73,11 @@ Status exchange_in_steps(const path& temporary, const path& target) {
 Result<OpenedFolder> make_temporary_folder(const path& parent, const path& target) {
   constexpr int kMostNames = 16;
   constexpr mode_t kEverybody = 0777;  // less what the umask takes away
+  constexpr mode_t kOwner = 0700;
+  const mode_t rights = rights_of(target) ? kOwner : kEverybody;
   for (int attempt = 0; attempt < kMostNames; ++attempt) {
     const path name = name_in(parent, ".tmp");
-    if (::mkdir(name.c_str(), kEverybody) != 0) {
+    if (::mkdir(name.c_str(), rights) != 0) {
       if (errno == EEXIST) continue;
       if (errno == ENOENT) {
         return Status(StatusCode::kNotFound,
@@ -83,10 +99,12 @@ void close_folder_quietly(std::intptr_t handle) noexcept {
 }
 
 Result<bool> place_folder(const path& temporary, const path& target) {
+  const auto rights = rights_of(target);
   if (::rename(temporary.c_str(), target.c_str()) != 0) {
     if (errno == ENOTEMPTY || errno == EEXIST) return false;
     return status_of_errno("write", target, errno);
   }
+  keep_rights(target, rights);
   sync_folder(target.parent_path());
   return true;
 }
@@ -96,6 +114,7 @@ Status exchange_folders(const path& temporary, const path& target) {
     if (errno != EINVAL && errno != ENOSYS) return status_of_errno("replace", target, errno);
     LB_RETURN_IF_ERROR(exchange_in_steps(temporary, target));
   }
+  keep_rights(target, rights_of(temporary));
   sync_folder(target.parent_path());
   return Status();
 }

@@ -28,8 +28,9 @@ void write_to_error_stream(std::string_view text);
 [[nodiscard]] unsigned error_stream_columns();
 
 // From now on, writing to a pipe that nobody reads is an error of the write (std::errc::broken_pipe) instead of the end
-// of the process. Once, at the start of a program.
-void ignore_closed_pipes();
+// of the process, and so is writing beyond the limit on file sizes (std::errc::file_too_large). Once, at the start of a
+// program: a host's signals are its own.
+void let_writes_fail();
 
 // True when a write that failed with this errno failed because nobody reads the stream any more. To be asked at once,
 // in the thread of the write.

@@ -31,8 +31,9 @@ unsigned error_stream_columns() {
   return 80;
 }
 
-void ignore_closed_pipes() {
+void let_writes_fail() {
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
 }
 
 bool is_closed_pipe(int error_number) {

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <chrono>
 #include <exception>
 #include <string>
@@ -20,6 +22,21 @@ namespace {
 constexpr std::string_view kPrefix = "latebind-";
 // Locked as long as somebody uses the folder.
 constexpr const char* kMark = ".latebind-temporary";
+
+// Whether a name ends as the system makes them for us: a word of 6 characters on Linux, of 16 on Windows.
+bool has_made_up_end(std::string_view name) {
+  const std::string_view end = name.substr(name.rfind('-') + 1);
+  return (end.size() == 6 || end.size() == 16) && name.size() > kPrefix.size() + end.size() &&
+         std::ranges::all_of(end, [](unsigned char c) { return std::isalnum(c) != 0; });
+}
+
+// A folder without the mark was made, or emptied, by somebody who was killed before the next step. Empty ones alone are
+// told from what others keep; what comes in meanwhile stays, for nothing removes a folder with content.
+bool is_empty_long_ago(const std::filesystem::path& folder) {
+  std::error_code error;
+  return has_made_up_end(path_to_utf8(folder.filename())) && is_private_folder(folder) && is_left_alone(folder) &&
+         std::filesystem::is_empty(folder, error) && !error;
+}
 
 bool is_abandoned_long_ago(const std::filesystem::path& folder) {
   std::error_code error;
@@ -54,8 +71,11 @@ void remove_abandoned(const std::filesystem::path& place) noexcept {
     std::error_code error;
     for_each_entry(place, error, [](const std::filesystem::path& entry) {
       std::error_code ignored;
-      if (path_to_utf8(entry.filename()).starts_with(kPrefix) && is_abandoned_long_ago(entry)) {
+      if (!path_to_utf8(entry.filename()).starts_with(kPrefix)) return true;
+      if (is_abandoned_long_ago(entry)) {
         remove_tree(entry, ignored);
+      } else if (is_empty_long_ago(entry)) {
+        std::filesystem::remove(entry, ignored);
       }
       return true;
     });
@@ -72,8 +92,8 @@ core::Result<TemporaryFolder> TemporaryFolder::create(std::string_view purpose) 
   static std::atomic<unsigned> swept_in{0};
   const unsigned now = process_generation() + 1;
   if (swept_in.exchange(now) != now) remove_abandoned(place);
-  LB_ASSIGN_OR_RETURN(auto path, make_private_folder(place, fmt::format("{}{}", kPrefix, purpose)));
-  add_leftover(path);
+  const std::string prefix = fmt::format("{}{}", kPrefix, purpose);
+  LB_ASSIGN_OR_RETURN(auto path, make_leftover([&] { return make_private_folder(place, prefix); }));
   TemporaryFolder folder(std::move(path));
   // Where a file system has no locks, nothing that was abandoned is removed.
   if (auto mark = FileLock::acquire(folder.path_ / kMark, std::chrono::milliseconds(0)); mark.ok()) {

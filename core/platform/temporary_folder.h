@@ -2,8 +2,8 @@
 // in it, when the object goes. For vendors that can only write to a path. One thread at a time.
 //
 // What a process that was killed has left is removed by the next one that makes such a folder: only what is this user's
-// alone, lies in the same place, has our mark in it and has nobody who holds that, for a minute or longer. A child of
-// this process, made by fork(), removes nothing.
+// alone, lies in the same place, has our mark in it and has nobody who holds that, or is empty, for a minute or longer.
+// A child of this process, made by fork(), removes nothing.
 #pragma once
 
 #include <filesystem>

@@ -7,7 +7,7 @@ import time
 import zipfile
 import zlib
 
-from support import MODEL, TINY, bad, good, run
+from support import MODEL, TINY, bad, good, run, with_small_files
 
 TEXT = "A short text to embed.\n"
 
@@ -59,6 +59,14 @@ def test_the_second_start_takes_what_the_first_compiled(tmp_path):
 def test_where_nothing_can_be_kept_the_answer_is_the_same(tmp_path):
     (tmp_path / "file").write_text("")
     assert json.loads(embed(tmp_path / "file" / "compiled").stdout)["index"] == 0
+
+
+def test_a_limit_on_file_sizes_costs_the_cache_and_no_answer(tmp_path):
+    plain = embed(tmp_path / "none", "--no-cache")
+    limited = embed(tmp_path / "compiled", preexec_fn=with_small_files)
+    assert limited.stdout == plain.stdout
+    assert listed(tmp_path / "compiled")["entries"] == []
+    assert not list((tmp_path / "compiled").glob(".latebind-*"))
 
 
 def test_an_empty_cache_is_no_error(tmp_path):
@@ -129,6 +137,11 @@ def test_a_folder_that_others_may_write_to_is_not_used(tmp_path):
         assert done.stdout == first.stdout and not is_from_cache(done)
         (line,) = [line for line in done.stderr.splitlines() if "is not used" in line]
         assert str(folder) in line and "everybody" in line and "name another folder" in line
+    # Also to who did not ask for the log, but not to who asked for silence.
+    line = ("embed", "--model", TINY, "--device", "openvino:CPU", "--cache-folder", folder)
+    told = good(*line, input=TEXT).stderr.splitlines()
+    assert [str(folder) in line for line in told] == [True, False], told
+    assert good(*line, "--quiet", input=TEXT).stderr == ""
     said = bad(1, "warm", "--model", TINY, "--cache-folder", folder)
     assert str(folder) in said
     folder.chmod(0o700)

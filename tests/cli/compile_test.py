@@ -115,6 +115,17 @@ def test_metadata_tells_where_the_model_comes_from(tmp_path):
     assert report["additional_metadata"]["license"] == "mit"
 
 
+def test_a_name_that_is_not_utf8_is_refused_before_anything_is_compiled(tmp_path):
+    wild = Path(os.fsdecode(os.fsencode(tmp_path) + b"/mod\xffel"))
+    shutil.copytree(TINY, wild)
+    for model, name in ([TINY, [b"--name", b"a\xff"]], [TINY, [b"--source", b"\xff"]], [wild, []]):
+        line = [os.fsencode(model), b"--target", b"cpu", b"-o", os.fsencode(tmp_path / "b"), *name]
+        done = subprocess.run([os.fsencode(PROGRAM), b"compile", *line], capture_output=True, env=os.environ | NO_PROVIDERS)
+        assert done.returncode == 2 and b"is not UTF-8" in done.stderr, done.stderr
+        assert b"json" not in done.stderr and b"compiling" not in done.stderr, done.stderr
+    compiled(tmp_path / "named", "--target", "cpu", "--name", "named", model=wild)
+
+
 # --- Using it ---
 
 

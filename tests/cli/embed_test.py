@@ -2,11 +2,16 @@
 
 import io
 import json
+import os
+import shutil
+from pathlib import Path
 
 import numpy
 import pytest
-from support import (BOTH_GONE, GOLDEN, MODEL, ONNXRUNTIME_GONE, OPENVINO_GONE, bad, cosines, empty_prefix, good,
-                     run, vectors)
+from support import (BOTH_GONE, GOLDEN, MODEL, ONNXRUNTIME_GONE, OPENVINO_GONE, TINY, bad, cosines, empty_prefix,
+                     good, run, vectors)
+
+FAKE_OPENVINO = Path(os.environ["LATEBIND_TEST_BINARY_DIR"]) / "lib" / "liblb_fake_openvino.so"
 
 LINES = "The cat sits outside\nA man is playing guitar\n\nThe new movie is awesome\n"
 
@@ -140,6 +145,17 @@ def test_openvino_gone_onnxruntime_does_it_and_the_reason_is_told_once(reference
     assert "onnxruntime:CPU" in lines[1]
     # --quiet silences the summary, never the reason.
     assert good("embed", "-q", "--model", MODEL, input=LINES, env=OPENVINO_GONE).stderr.splitlines() == lines[:1]
+
+
+def test_a_device_that_fails_while_it_works_is_told_once(tmp_path):
+    library = tmp_path / "libopenvino_c.so"
+    shutil.copy2(FAKE_OPENVINO, library)
+    (tmp_path / "script").write_text(
+        "device GPU\ndevice CPU\nencoder 32\non GPU fail run 2- -1 the driver died\n")
+    done = good("embed", "--model", TINY, "--device", "openvino:GPU,openvino:CPU", "--no-cache", input="a\n" * 3000,
+                env={"LATEBIND_OPENVINO_LIBRARY": str(library), "LATEBIND_FAKE_SCRIPT": str(tmp_path / "script")})
+    (told,) = [line for line in done.stderr.splitlines() if "the driver died" in line]
+    assert told.startswith("latebind: fallback: using openvino:CPU"), told
 
 
 def test_strict_makes_the_fallback_an_error():

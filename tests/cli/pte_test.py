@@ -276,6 +276,8 @@ def test_inspect_shows_program_delegate_and_bundle(tmp_path):
 def test_inspect_finds_damage_in_the_payload(tmp_path):
     place = tmp_path / "tiny.pte"
     program = compiled(place, TINY)
+    told = good("inspect", place, "--verify").stdout
+    assert "files of the bundle" in told and "no sum is recorded of the program around the bundle" in told
     content = bytearray(program.bytes)
     content[program.base + program.segment_size // 2] ^= 1
     place.write_bytes(content)

@@ -44,9 +44,7 @@ def run(*arguments, env=None, binary=False, program=PROGRAM, **options):
 def with_small_files():
     """For preexec_fn: files end at 20,000 bytes, as on a full disk."""
     import resource
-    import signal
 
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 
 

@@ -69,6 +69,8 @@ def test_options_with_a_value_tell_their_default(command):
         (["search", "--model", "x", "--query", "q", "-k", "0", "FILE"], ["-k", "from 1"]),
         (["run"], ["run: ", "--model"]),
         (["run", "--model", "x", "--input", "x.npy"], ["NAME="]),
+        (["run", "--model", "x", "--shape", "x=-1x64"], ["--shape", "'-1'"]),
+        (["run", "--model", "x", "--shape", "a=b=1xtwo"], ["--shape", "'two'"]),
         (["export", "--model", "x"], ["--output"]),
         (["bench"], ["bench: "]),
         (["bench", "embed", "--model", "x"], ["bench embed: ", "FILE"]),
@@ -79,6 +81,13 @@ def test_a_wrong_line_is_answered_with_one_line_and_code_2(line, words):
     said = bad(2, *line, env=BOTH_GONE)
     for word in words:
         assert word in said, said
+
+
+@pytest.mark.parametrize("command", ["list", "clear", "verify"])
+def test_a_wrong_setting_is_a_wrong_line_for_the_cache_as_well(command, tmp_path):
+    assert "LATEBIND_DEVISE" in bad(2, "cache", command, env={"LATEBIND_DEVISE": "1"})
+    (tmp_path / "config.toml").write_text("devise = 1\n")
+    assert "devise" in bad(2, "cache", command, "--config", tmp_path / "config.toml")
 
 
 def test_the_program_is_there():

@@ -132,5 +132,26 @@ TEST_F(CompileCacheTrustTest, WhatIsMadeForItIsForThisUserAlone) {
   }
 }
 
+TEST_F(CompileCacheTrustTest, NothingIsRemovedWhereOthersMayWrite) {
+  CompileStore store(folder);
+  ASSERT_TRUE(store.put(key(), blob_of("kept")).ok());
+  allow(folder, 0777);
+  EXPECT_EQ(store.clear().status().code(), StatusCode::kPermissionDenied);
+  EXPECT_EQ(store.verify().status().code(), StatusCode::kPermissionDenied);
+  allow(folder, 0700);
+  EXPECT_EQ(store.clear()->entries, 1U);
+}
+
+TEST_F(CompileCacheTrustTest, AFolderThatIsNoCacheIsLeftAsItIs) {
+  std::filesystem::create_directory(folder);
+  std::ofstream(folder / "thesis") << "a year's work";
+  CompileStore store(folder);
+  EXPECT_EQ(store.clear()->entries, 0U);
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    names.push_back(entry.path().filename());
+  EXPECT_THAT(names, ElementsAre("thesis"));
+}
+
 }  // namespace
 }  // namespace latebind::core

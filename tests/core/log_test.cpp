@@ -207,5 +207,13 @@ TEST_F(LogTest, WhatASinkThrowsIsItsOwnAffair) {
   EXPECT_EQ(calls, 2);
 }
 
+TEST_F(LogTest, WhatVendorsSayIsLeftOutForWhoWantsOurLinesAlone) {
+  Kept kept;
+  set_log_sink(LogSink::to(kept), LogLevel::kWarning, VendorLines::kLeftOut);
+  log_from_vendor(LogLevel::kError, "a vendor's");
+  log(LogLevel::kWarning, "ours");
+  EXPECT_THAT(kept.lines, ElementsAre("ours"));
+}
+
 }  // namespace
 }  // namespace latebind::core

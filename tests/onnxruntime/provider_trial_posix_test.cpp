@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): sigaction() is POSIX, not C
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -33,18 +35,19 @@ class ProviderMemoryTest : public testing::Test {
     std::filesystem::permissions(program, std::filesystem::perms::owner_all);
     TrialOptions options;
     options.program = program.string();
-    options.folder = folder_.path();
+    options.folder = memory_;
     options.time = time;
     return try_provider(options, runtime_.string(), "1.0", provider_.string());
   }
   [[nodiscard]] std::string remembered() const {
-    std::ifstream file(folder_.path() / "providers.json");
+    std::ifstream file(memory_ / "providers.json");
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
   const platform::TemporaryFolder folder_ = *platform::TemporaryFolder::create("trial-test");
   const std::filesystem::path runtime_ = folder_.path() / "runtime.so";
   const std::filesystem::path provider_ = folder_.path() / "provider.so";
+  std::filesystem::path memory_ = folder_.path();
 };
 
 TEST_F(ProviderMemoryTest, ACrashIsRememberedForThisVersion) {
@@ -93,6 +96,45 @@ TEST_F(ProviderMemoryTest, WhatWasRememberedBeforeTheFormatHadANumberIsNotBeliev
       << "{\"" << name << R"(": {"provider": "x", "reason": "did not end in time"}})";
   EXPECT_TRUE(try_with(kGoodAnswer).ok());
   EXPECT_THAT(remembered(), Not(HasSubstr("did not end in time")));
+}
+
+TEST_F(ProviderMemoryTest, WhatIsMadeForItIsForThisUserAlone) {
+  memory_ = folder_.path() / "a/b";
+  const mode_t before = ::umask(0);
+  const Status status = try_with(kGoodAnswer);
+  ::umask(before);
+  ASSERT_TRUE(status.ok()) << status.to_string();
+  EXPECT_NE(remembered(), "");
+  for (const auto& made : {folder_.path() / "a", memory_}) {
+    struct stat info {};
+    ASSERT_EQ(::stat(made.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777U, 0700U) << made;
+  }
+}
+
+TEST_F(ProviderMemoryTest, WhatOthersMayWriteToIsNeitherBelievedNorWritten) {
+  EXPECT_THAT(try_with("kill -SEGV $$").to_string(), HasSubstr("crashed with signal 11"));
+  const std::string crash = remembered();
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0777), 0);
+  EXPECT_TRUE(try_with(kGoodAnswer).ok());
+  EXPECT_EQ(remembered(), crash);
+  memory_ = folder_.path() / "below";
+  EXPECT_TRUE(try_with(kGoodAnswer).ok());
+  EXPECT_FALSE(std::filesystem::exists(memory_));
+}
+
+TEST_F(ProviderMemoryTest, AnotherUsersLinkIsNotFollowed) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a link away";
+  constexpr uid_t kStranger = 54321;
+  const auto precious = folder_.path() / "precious";
+  std::ofstream(precious) << "ours";
+  memory_ = folder_.path() / "theirs";
+  std::filesystem::create_directory(memory_);
+  std::filesystem::create_symlink(precious, memory_ / "providers.json");
+  ASSERT_EQ(::lchown((memory_ / "providers.json").c_str(), kStranger, kStranger), 0);
+  ASSERT_EQ(::chown(memory_.c_str(), kStranger, kStranger), 0);
+  EXPECT_TRUE(try_with(kGoodAnswer).ok());
+  EXPECT_EQ(remembered(), "ours");
 }
 
 TEST(OnnxruntimeProviderTrialTest, AProgramThatOthersMayHavePutThereIsNotStarted) {

@@ -28,6 +28,13 @@ TEST(FileLockTest, IsGivenBackWithTheObject) {
   EXPECT_EQ(folder.names(), std::vector<std::string>{"lock"});
 }
 
+TEST(FileLockTest, FollowsNoLink) {
+  const ScratchFolder folder;
+  std::filesystem::create_symlink(folder / "elsewhere", folder / "lock");
+  EXPECT_EQ(FileLock::acquire(folder / "lock", milliseconds(0)).status().code(), StatusCode::kPermissionDenied);
+  EXPECT_FALSE(std::filesystem::exists(folder / "elsewhere"));
+}
+
 TEST(FileLockTest, IsRefusedWhileAnotherObjectHoldsIt) {
   const ScratchFolder folder;
   const auto first = FileLock::acquire(folder / "lock", milliseconds(0));

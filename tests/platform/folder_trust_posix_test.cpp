@@ -192,6 +192,18 @@ TEST(PrivateFolderTest, IsForThisUserAloneAndSoAreThoseAboveIt) {
   EXPECT_EQ(check_folder_trust(there / "a/b").code(), StatusCode::kOk);
 }
 
+TEST(PrivateFolderTest, IsNotMadeInAHomeThatIsNotThere) {
+  const ScratchFolder folder;
+  for (const char* name : {"home", "home/"}) {
+    const testing::ScopedVariable home("HOME", (folder / name).string());
+    EXPECT_EQ(make_private_folder(folder / "home/.cache/latebind").code(), StatusCode::kNotFound);
+    EXPECT_FALSE(std::filesystem::exists(folder / "home"));
+    EXPECT_TRUE(make_private_folder(folder / "elsewhere").ok());
+  }
+  const testing::ScopedVariable home("HOME", folder.path().string());
+  EXPECT_TRUE(make_private_folder(folder / "home/.cache/latebind").ok());
+}
+
 TEST(PrivateFolderTest, CanNotBeMadeBelowAFile) {
   const ScratchFolder folder;
   testing::write_file(folder / "file", "x");

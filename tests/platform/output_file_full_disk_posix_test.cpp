@@ -132,7 +132,7 @@ TEST(OutputFileSpecialTest, GoesBackOnlyInItsBuffer) {
 // Runs `text` through /dev/stdout of a child whose standard output is `descriptor`.
 std::string through_standard_output(int descriptor, std::string_view text) {
   return testing::in_child([&] {
-    ignore_closed_pipes();
+    let_writes_fail();
     ::dup2(descriptor, STDOUT_FILENO);
     auto output = OutputFile::create("/dev/stdout");
     if (!output.ok()) return output.status().to_string();

@@ -279,6 +279,40 @@ TEST(OutputFileTest, ReplacesTheFileBehindALinkAndKeepsTheLink) {
   EXPECT_EQ(OutputFile::create(folder / "to-folder").status().code(), StatusCode::kInvalidArgument);
 }
 
+TEST(OutputFileTest, FollowsNoLinkThatAnotherUserLaidInASharedFolder) {
+  if (!testing::is_root()) GTEST_SKIP() << "only root can give a link away";
+  constexpr uid_t kStranger = 54321;
+  const ScratchFolder folder;
+  std::filesystem::create_directory(folder / "sticky");
+  ASSERT_EQ(::chmod((folder / "sticky").c_str(), 01777), 0);
+  testing::write_file(folder / "precious", "old");
+  const auto laid = folder / "sticky/out";
+  const auto dangling = folder / "sticky/dangling";
+  std::filesystem::create_symlink(folder / "precious", laid);
+  std::filesystem::create_symlink(folder / "made", dangling);
+  for (const auto& link : {laid, dangling}) {
+    ASSERT_EQ(::lchown(link.c_str(), kStranger, kStranger), 0);
+    const Status status = OutputFile::create(link).status();
+    EXPECT_EQ(status.code(), StatusCode::kPermissionDenied);
+    EXPECT_NE(status.message().find("sticky/" + link.filename().string() + "' is a link of another user's (54321)"),
+              std::string::npos)
+        << status.message();
+  }
+  EXPECT_EQ(testing::read_file(folder / "precious"), "old");
+  EXPECT_FALSE(std::filesystem::exists(folder / "made"));
+  std::filesystem::create_symlink(laid, folder / "ours");
+  EXPECT_EQ(OutputFile::create(folder / "ours").status().code(), StatusCode::kPermissionDenied) << "further on as well";
+
+  // The folder's owner may, as he may replace any file in it; and so may anybody in a folder of his own.
+  ASSERT_EQ(::chown((folder / "sticky").c_str(), kStranger, kStranger), 0);
+  EXPECT_TRUE(write_whole(laid, "new").ok());
+  EXPECT_EQ(testing::read_file(folder / "precious"), "new");
+  ASSERT_EQ(::chown((folder / "sticky").c_str(), 0, 0), 0);
+  ASSERT_EQ(::lchown(laid.c_str(), 0, 0), 0);
+  EXPECT_TRUE(write_whole(laid, "ours").ok());
+  EXPECT_EQ(testing::read_file(folder / "precious"), "ours");
+}
+
 TEST(OutputFileTest, SaysSoWhenItsFolderVanishes) {
   const ScratchFolder folder;
   std::filesystem::create_directory(folder / "short-lived");

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -47,9 +48,22 @@ TEST(StandardStreamsTest, TakeNoFileForATerminal) {
   ::close(null);
 }
 
+TEST(StandardStreamsTest, TurnALimitOnFileSizesIntoAnErrorOfTheWrite) {
+  const testing::ScratchFolder folder;
+  EXPECT_EQ(testing::in_child([&] {
+              let_writes_fail();
+              const rlimit none{0, 0};
+              if (::setrlimit(RLIMIT_FSIZE, &none) != 0) return std::string("no limit");
+              const int file = ::open((folder / "file").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+              const ssize_t written = ::write(file, "x", 1);
+              return std::string(written == -1 && errno == EFBIG ? "an error" : "no error");
+            }),
+            "an error");
+}
+
 TEST(StandardStreamsTest, TurnAClosedPipeIntoAnErrorOfTheWrite) {
   EXPECT_EQ(testing::in_child([] {
-              ignore_closed_pipes();
+              let_writes_fail();
               int ends[2] = {-1, -1};
               if (::pipe(ends) != 0) return std::string("no pipe");
               ::close(ends[0]);

@@ -92,6 +92,33 @@ TEST(TemporaryFolderTest, WhatAKilledProcessHasLeftGoesWithTheNextOne) {
   EXPECT_FALSE(std::filesystem::exists(left));
 }
 
+// Killed before the mark was made, or after it was removed.
+TEST(TemporaryFolderTest, AnEmptyOneThatAKilledProcessHasLeftGoesAsWell) {
+  const testing::ScratchFolder base;
+  const ScopedVariable place("TMPDIR", base.path().string());
+  const auto next = [] { return TemporaryFolder::create("other").ok() ? std::string("made") : std::string(); };
+  const auto private_folder = [&](const char* name) {
+    std::filesystem::create_directory(base / name);
+    std::filesystem::permissions(base / name, std::filesystem::perms::owner_all);
+    return base / name;
+  };
+  const auto left = private_folder("latebind-probe-a1B2c3");
+  EXPECT_EQ(testing::in_child(next), "made");
+  EXPECT_TRUE(std::filesystem::exists(left)) << "it may be somebody's who has just begun";
+  make_old(left);
+  const auto used = private_folder("latebind-probe-d4E5f6");
+  testing::write_file(used / "file", "x");
+  make_old(used);
+  const auto theirs = private_folder("latebind-mine");
+  make_old(theirs);
+  const auto open = private_folder("latebind-probe-g7H8i9");
+  std::filesystem::permissions(open, std::filesystem::perms::others_read, std::filesystem::perm_options::add);
+  make_old(open);
+  EXPECT_EQ(testing::in_child(next), "made");
+  EXPECT_EQ(base.names(),
+            (std::vector<std::string>{"latebind-mine", "latebind-probe-d4E5f6", "latebind-probe-g7H8i9"}));
+}
+
 TEST(TemporaryFolderTest, LeavesWhatIsInUseOrIsNotOurs) {
   const testing::ScratchFolder base;
   const ScopedVariable place("TMPDIR", base.path().string());
