@@ -94,6 +94,12 @@ Status check_apart(const NamedPlace& output, const NamedPlace& model) {
   return part.empty() ? Status() : refusal(output, model, part);
 }
 
+Status check_file_apart(const NamedPlace& output, const NamedPlace& model) {
+  std::error_code error;
+  const auto there = std::filesystem::symlink_status(platform::path_from_utf8(output.place), error);
+  return there.type() == std::filesystem::file_type::not_found ? Status() : check_apart(output, model);
+}
+
 Status check_apart_from_file(const NamedPlace& output, const NamedPlace& file) {
   const auto place = platform::path_from_utf8(output.place);
   std::error_code error;

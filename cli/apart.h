@@ -23,6 +23,9 @@ struct NamedPlace {
 // files, changes none.
 [[nodiscard]] core::Status check_apart(const NamedPlace& output, const NamedPlace& model);
 
+// The same, for one file that may be new in the model's folder.
+[[nodiscard]] core::Status check_file_apart(const NamedPlace& output, const NamedPlace& model);
+
 // kInvalidArgument when the output is the very file that is read. Pipes and devices are no files.
 [[nodiscard]] core::Status check_apart_from_file(const NamedPlace& output, const NamedPlace& file);
 

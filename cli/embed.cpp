@@ -63,7 +63,7 @@ Status check_places(const EmbedArguments& options, const std::string& model) {
   if (options.output.empty() || options.output == "-") return {};
   for (const std::string& file : options.source.files)
     LB_RETURN_IF_ERROR(check_apart_from_file({"-o", options.output}, {"FILE", file}));
-  return check_apart({"-o", options.output}, {"--model", model});
+  return check_file_apart({"-o", options.output}, {"--model", model});
 }
 
 Exit embed(const EmbedArguments& options) {

@@ -24,7 +24,7 @@ Exit export_model(const ExportArguments& options) {
   if (options.output == "-") return misuse("export", "-o -: a model is a file, not output to a pipe: give its name");
   const auto place = model_folder(options.model);
   if (!place.ok()) return fail(place.status());
-  const auto apart = check_apart({"-o", options.output}, {"--model", platform::path_to_utf8(*place)});
+  const auto apart = check_file_apart({"-o", options.output}, {"--model", platform::path_to_utf8(*place)});
   if (!apart.ok()) return misuse("export", apart.message());
   const auto folder = embedding::ModelFolder::open(*place);
   if (!folder.ok()) return fail(folder.status());

@@ -11,6 +11,7 @@
 #include <charconv>
 #include <fstream>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -264,9 +265,9 @@ Status make_private_folder(const path& folder) {
     return Status(StatusCode::kNotFound, fmt::format("cannot make the folder {}: the home folder {} is not there",
                                                      quoted(folder), quoted(*home)));
   }
-  for (auto place = missing.rbegin(); place != missing.rend(); ++place) {
-    if (::mkdir(place->c_str(), kOwnerAlone) != 0 && errno != EEXIST)
-      return status_of_errno("make the folder", *place, errno);
+  for (const path& place : std::ranges::reverse_view(missing)) {
+    if (::mkdir(place.c_str(), kOwnerAlone) != 0 && errno != EEXIST)
+      return status_of_errno("make the folder", place, errno);
   }
   if (std::filesystem::is_directory(folder, error)) return {};
   return status_of_errno("make the folder", folder, error ? error.value() : ENOTDIR);

@@ -128,7 +128,7 @@ Status OutputFolder::replace(const MayReplace& may_replace) {
   // What is old and has a temporary name is taken for abandoned.
   std::filesystem::last_write_time(folder_, std::filesystem::file_time_type::clock::now(), ignored);
   LB_RETURN_IF_ERROR(exchange_folders(temporary_, folder_));
-  const Status allowed = may_replace(temporary_);
+  Status allowed = may_replace(temporary_);
   if (allowed.ok()) return allowed;
   const Status back = exchange_folders(temporary_, folder_);
   if (back.ok()) return allowed;

@@ -33,6 +33,12 @@ def test_embed_keeps_its_texts_and_its_model(tmp_path):
     good("embed", "--model", model, texts, "-o", "/dev/null")
 
 
+def test_a_new_file_may_stand_beside_the_model(tmp_path):
+    model = shutil.copytree(MODEL, tmp_path / "model")
+    good("export", "--model", model, "-o", model / "model.onnx")
+    assert (model / "model.onnx").stat().st_size > 0
+
+
 def test_run_keeps_its_inputs_and_its_model(tmp_path):
     model = tmp_path / "model.onnx"
     good("export", "--model", TINY, "-o", model)
