@@ -36,7 +36,7 @@ path without_slash(path folder) {
 }
 
 // Follows the links at the end of a path.
-core::Result<path> follow_links(const path& folder) {
+core::Result<path> folder_behind_links(const path& folder) {
   constexpr int kMostLinks = 40;  // as many as the kernel follows
   path place = without_slash(folder);
   for (int followed = 0; followed < kMostLinks; ++followed) {
@@ -61,7 +61,7 @@ core::Result<std::filesystem::path> OutputFolder::place_of(const std::filesystem
   // Full, so that commit() finds it again when the program changes its current folder meanwhile.
   const std::filesystem::path full = std::filesystem::absolute(folder, error);
   if (error) return status_of_errno("write", folder, error.value());
-  LB_ASSIGN_OR_RETURN(std::filesystem::path place, follow_links(full));
+  LB_ASSIGN_OR_RETURN(std::filesystem::path place, folder_behind_links(full));
   const auto kind = std::filesystem::status(place, error).type();
   if (kind == std::filesystem::file_type::not_found) {
     // ".." is what it is after the links before it. A parent that is not there is make_temporary_folder()'s to tell.
