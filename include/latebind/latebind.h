@@ -9,7 +9,9 @@
  *   lb_…_destroy once. Destroying NULL does nothing. Pointers inside structs that a function fills belong to the object
  *   they came from and live as long as it does. Objects may be destroyed in any order.
  * - Threads. Every object may be used from many threads at once, except lb_output (one thread at a time). Destroying an
- *   object while a call on it is running is the caller's mistake.
+ *   object while a call on it is running is the caller's mistake. Functions may be called as long as a thread runs,
+ *   also from atexit() and from destructors of thread-specific data; what a thread keeps for itself has gone then: of
+ *   its last error there is the code alone.
  * - fork(). A child process has none of its parent's threads. Objects that were made before answer there with
  *   LB_INVALID_ARGUMENT, and destroying them frees nothing; a log callback is not called until it is set again. New
  *   objects work as far as the vendors' libraries do. A child in which models were loaded, or whose parent has loaded
@@ -98,7 +100,8 @@ typedef struct lb_error {
 } lb_error;
 
 /* The calling thread's last error, LB_OK and "" when it had none. The strings live until the thread's next failing
- * call. */
+ * call, or until the thread ends. After that, in what is called while it ends, the message says that there are no words
+ * any more; code and retryable hold. */
 LB_API void lb_last_error(lb_error* error);
 
 /* "LIBRARY_NOT_FOUND" and so on; "UNKNOWN" for other numbers. Static. */
