@@ -135,6 +135,8 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   void ensure_prober();
   void probe_for_ever();
   void probe_next(std::unique_lock<std::mutex>& lock);
+  template <class Work>
+  void in_background(std::unique_lock<std::mutex>& lock, const Work& work);
   void load_standby(Slot& slot);
   void probe(Slot& slot, std::uint64_t openings);
   [[nodiscard]] std::optional<std::chrono::milliseconds> run_timeout_of(const Slot& slot) const;

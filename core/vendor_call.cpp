@@ -126,6 +126,8 @@ class VendorThreads {
 
 Result<std::shared_ptr<VendorCall>> VendorCall::start(std::string where, std::function<Status()> work) {
   std::shared_ptr<VendorCall> call(new VendorCall(std::move(where), std::move(work)));
+  call->counted_ = BackgroundWork::begin();
+  if (!call->counted_) return Status(StatusCode::kBusy, "the process is ending, and no vendor is called any more");
   LB_RETURN_IF_ERROR(VendorThreads::instance().begin(call));
   return call;
 }
@@ -138,6 +140,7 @@ void VendorCall::run() {
     status = Status::of_exception().with_context("calling the vendor's library");
   }
   work_ = nullptr;
+  counted_.reset();
   const std::lock_guard lock(mutex_);
   status_ = std::move(status);
   returned_ = true;

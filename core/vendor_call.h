@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/background_work.h"
 #include "core/executable.h"
 #include "core/result.h"
 
@@ -32,8 +33,8 @@ class VendorCall {
   static constexpr std::size_t kMax = 256;
 
   // Starts `work`, which owns what it uses and is destroyed on its thread before the call counts as returned. What it
-  // throws becomes the call's status. `where` is the device's id. kBusy when kMax calls are under way already or the
-  // system has no thread to give.
+  // throws becomes the call's status. `where` is the device's id. kBusy when kMax calls are under way already, the
+  // system has no thread to give, or the process is ending.
   [[nodiscard]] static Result<std::shared_ptr<VendorCall>> start(std::string where, std::function<Status()> work);
 
   enum class End {
@@ -65,7 +66,9 @@ class VendorCall {
 
   const std::string where_;
   const Clock::time_point started_ = Clock::now();
-  std::function<Status()> work_;  // its thread's alone
+  // Its thread's alone.
+  std::function<Status()> work_;
+  std::optional<BackgroundWork> counted_;  // until it has returned
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_.

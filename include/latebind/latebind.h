@@ -16,6 +16,13 @@
  *   LB_INVALID_ARGUMENT, and destroying them frees nothing; a log callback is not called until it is set again. New
  *   objects work as far as the vendors' libraries do. A child in which models were loaded, or whose parent has loaded
  *   some, ends with _exit(): what the vendors' libraries do at exit() looks for their threads.
+ * - exit(). A vendor's call that was given up, the writer of the compile cache and probes of devices may still be
+ * inside a vendor's library when the process ends, whose static objects exit() destroys under them. So exit() waits for
+ * them, five seconds at most; on another thread than the main one it does so after what vendors have made static since
+ *   their library was opened is gone. From then on, what would need a thread of ours is LB_BUSY. A vendor that takes
+ *   longer may crash the process then, and temporary folders (latebind-…) may stay until a later start removes them: a
+ *   program that knows of such calls (lb_active.hung_runs, LB_DEADLINE_EXCEEDED, LB_CANCELLED) can leave by _exit().
+ *   On Windows the system ends all threads before that, and nothing is waited for.
  * - Strings are UTF-8 and end in NUL. A NULL string in an options struct means "the default".
  * - Growth. Structs that may grow begin with `struct_size`, which the caller sets to sizeof(the struct): fields added
  * later are neither read from nor written to a smaller struct. LB_INIT(type) makes a zeroed one. Numbers in
