@@ -318,7 +318,7 @@ lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_coun
       const uint64_t bounded = std::min<uint64_t>(read.timeout_ms, uint64_t{365} * 24 * 3600 * 1000);
       run.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(bounded);
     }
-    if (read.cancellation != nullptr) run.cancellation = read.cancellation->cancellation;
+    LB_ASSIGN_OR_RETURN(run.cancellation, api::cancellation_of(read.cancellation));
     RunScratch scratch;
     auto& [views, tensors] = static_cast<RunVectors&>(scratch);
     for (size_t i = 0; i < input_count; ++i) {

@@ -295,6 +295,7 @@ typedef struct lb_model lb_model;
  * number of runs and loads at once, and may be destroyed before they end. */
 typedef struct lb_cancellation lb_cancellation;
 LB_API lb_code lb_cancellation_create(lb_cancellation** cancellation);
+/* Nothing happens in a child made by fork() after the cancellation was: it names calls of the parent. */
 LB_API void lb_cancellation_request(const lb_cancellation* cancellation);
 LB_API void lb_cancellation_destroy(lb_cancellation* cancellation);
 
