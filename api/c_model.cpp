@@ -326,6 +326,9 @@ lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_coun
     }
     for (size_t i = 0; i < output_count; ++i) {
       if (outputs[i] == nullptr) return api::misuse(fmt::format("lb_model_run: output {} is NULL", i));
+      if (const auto* const same = std::find(outputs, outputs + i, outputs[i]); same != outputs + i) {
+        return api::misuse(fmt::format("lb_model_run: outputs {} and {} are the same lb_output", same - outputs, i));
+      }
     }
     const LentOutputs lent({outputs, output_count}, tensors);
     std::shared_ptr<const core::Attestation> answered_by;

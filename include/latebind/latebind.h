@@ -395,8 +395,8 @@ typedef struct lb_run_options {
   const lb_cancellation* cancellation; /* ends the run with LB_CANCELLED; NULL: none */
 } lb_run_options;
 
-/* Inputs and outputs in the model's order. Counts, types and shapes are checked and refused by name. `options` may be
- * NULL. */
+/* Inputs and outputs in the model's order, each lb_output once. Counts, types and shapes are checked and refused by
+ * name. `options` may be NULL. */
 LB_API lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_count, lb_output* const* outputs,
                             size_t output_count, const lb_run_options* options);
 
