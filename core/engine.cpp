@@ -84,7 +84,9 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
         fixed.input_shapes.assign(inputs, shape);
         return load_one(fixed);
       };
-      return make_bucketed(std::move(load_fixed), buckets_for(model, device, compile, options.buckets));
+      BucketOptions buckets = buckets_for(model, device, compile, options.buckets);
+      buckets.load_timeout = load_timeout_of(options.failover, device.kind);
+      return make_bucketed(std::move(load_fixed), buckets);
     };
     return load_in_any(load_with, options);
   };

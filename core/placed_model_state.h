@@ -140,7 +140,6 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   void load_standby(Slot& slot);
   void probe(Slot& slot, std::uint64_t openings);
   [[nodiscard]] std::optional<std::chrono::milliseconds> run_timeout_of(const Slot& slot) const;
-  [[nodiscard]] std::optional<std::chrono::milliseconds> load_timeout_of(const Slot& slot) const;
   [[nodiscard]] std::vector<PlacementStep> refusals() const;
 
   // Constant after place().

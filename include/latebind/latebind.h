@@ -328,8 +328,8 @@ typedef struct lb_load_options {
   const char* config_file;      /* a config.toml with the defaults for what is not set here, what is compiled is cached
                                    as it says. One that names libraries is refused: they belong to the runtime. NULL: no
                                    file is read */
-  uint64_t load_timeout_ms;     /* a device that takes longer to load is passed over until it has; 0: five minutes, and
-                                   never on CPUs */
+  uint64_t load_timeout_ms;     /* a device that takes longer to load, or to compile one of its fixed lengths when it is
+                                   first needed, is passed over until it has; 0: five minutes, and never on CPUs */
   const lb_cancellation* cancellation; /* ends the loading with LB_CANCELLED, not what is loaded; NULL: none */
 } lb_load_options;
 
