@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/platform/process_end.h"
-#include "core/thread_object.h"
 
 namespace latebind::core {
 namespace {
@@ -34,16 +33,21 @@ void wait(std::unique_lock<std::mutex>& lock) noexcept {
 // thread alone, or as good as that: one that leaves the process to others has nothing else to do.
 struct WaitsAtExit {
   ~WaitsAtExit() {
-    if (!platform::is_main_thread()) return;
     std::unique_lock lock(state().mutex);
     wait(lock);
   }
 };
 
+void wait_at_the_end_of_main() noexcept {
+  if (!platform::is_main_thread()) return;
+  thread_local const WaitsAtExit waits;
+  static_cast<void>(waits);
+}
+
 }  // namespace
 
 std::optional<BackgroundWork> BackgroundWork::begin() noexcept {
-  (void)thread_object<WaitsAtExit>();
+  wait_at_the_end_of_main();
   State& all = state();
   const std::lock_guard lock(all.mutex);
   if (all.ending) return std::nullopt;

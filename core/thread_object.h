@@ -1,24 +1,41 @@
 // An object that a thread has for itself, and that its last calls do without.
 //
-// A thread still runs code after its thread_local objects were destroyed: destructors of pthread keys, and, on the one
-// that ends the process, what was given to atexit(). Whoever uses such an object there uses freed memory.
+// A thread still runs code after such objects have gone: destructors of what others keep for the thread. Whoever uses a
+// thread_local object with a destructor there uses freed memory.
 #pragma once
+
+#include <cstddef>
+#include <new>
+#include <type_traits>
+
+#include "core/platform/thread_end.h"
 
 namespace latebind::core {
 
-// The calling thread's T, made when it is first asked for; null from the beginning of its end on. One for each type.
-// One that is first asked for by a thread that is ending already is not destroyed any more.
+// The calling thread's T, made when it is first asked for; null from the beginning of its end on, and where the system
+// can not be told to end it. One for each type. That of the thread that calls exit() stays.
 template <class T>
-[[nodiscard]] T* thread_object() {
-  // Has no destructor: it can be read as long as the thread runs.
-  thread_local bool ended = false;
+[[nodiscard]] T* thread_object() noexcept {
+  static_assert(std::is_nothrow_default_constructible_v<T>);
+  enum class State { kNone, kThere, kGone };
   struct Kept {
-    T object;
-    ~Kept() { ended = true; }
+    alignas(T) std::byte place[sizeof(T)];
+    State state;
+    T* object() { return std::launder(reinterpret_cast<T*>(place)); }
   };
-  if (ended) return nullptr;
-  thread_local Kept kept{};
-  return &kept.object;
+  // Zero, and without a destructor: it can be looked at as long as the thread runs.
+  thread_local Kept kept;
+  static const platform::ThreadEnd end([](void* given) {
+    auto& ending = *static_cast<Kept*>(given);
+    ending.state = State::kGone;
+    ending.object()->~T();
+  });
+  if (kept.state == State::kNone) {
+    if (!end.call_with(&kept)) return nullptr;
+    new (kept.place) T();
+    kept.state = State::kThere;
+  }
+  return kept.state == State::kThere ? kept.object() : nullptr;
 }
 
 }  // namespace latebind::core

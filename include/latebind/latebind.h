@@ -10,8 +10,8 @@
  *   they came from and live as long as it does. Objects may be destroyed in any order.
  * - Threads. Every object may be used from many threads at once, except lb_output (one thread at a time). Destroying an
  *   object while a call on it is running is the caller's mistake. Functions may be called as long as a thread runs,
- *   also from atexit() and from destructors of thread-specific data; what a thread keeps for itself has gone then: of
- *   its last error there is the code alone.
+ *   also from atexit() and from destructors of thread-specific data; what it keeps for itself may have gone then: of
+ * its last error there is the code alone.
  * - fork(). A child process has none of its parent's threads. Objects that were made before answer there with
  *   LB_INVALID_ARGUMENT, and destroying them frees nothing; a log callback is not called until it is set again. New
  *   objects work as far as the vendors' libraries do. A child in which models were loaded, or whose parent has loaded

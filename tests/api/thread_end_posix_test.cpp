@@ -34,11 +34,20 @@ class ThreadEndTest : public ::testing::Test {
     memory.graph_size = std::string(kModel).size();
     ASSERT_EQ(lb_model_load_memory(runtime, &memory, nullptr, &model), LB_OK) << last_message();
     kept.emplace(*std::move(made));
-    ASSERT_EQ(::pthread_key_create(&key, [](void* test) { static_cast<ThreadEndTest*>(test)->at_end(); }), 0);
+    ASSERT_EQ(::pthread_key_create(&key, [](void* test) { static_cast<ThreadEndTest*>(test)->end(); }), 0);
   }
   void TearDown() override {
     ::pthread_key_delete(key);
     lb_model_destroy(model);
+  }
+
+  // The first time, Latebind's own may still be there: the system goes through all of them once more.
+  void end() {
+    if (ended++ == 0) {
+      ASSERT_EQ(::pthread_setspecific(key, this), 0);
+    } else {
+      at_end();
+    }
   }
 
   // A thread that works, and makes `what` when its own variables have gone.
@@ -70,6 +79,7 @@ class ThreadEndTest : public ::testing::Test {
   lb_model* model = nullptr;
   pthread_key_t key{};
   std::function<void()> at_end;
+  int ended = 0;
 };
 
 TEST_F(ThreadEndTest, ItsLastErrorKeepsItsCodeAndHasNoWords) {
