@@ -329,8 +329,11 @@ typedef struct lb_load_options {
                                    as it says. One that names libraries is refused: they belong to the runtime. NULL: no
                                    file is read */
   uint64_t load_timeout_ms;     /* a device that takes longer to load, or to compile one of its fixed lengths when it is
-                                   first needed, is passed over until it has; 0: five minutes, and never on CPUs */
-  const lb_cancellation* cancellation; /* ends the loading with LB_CANCELLED, not what is loaded; NULL: none */
+                                   first needed, is passed over until it has; 0: five minutes, and never on CPUs. A
+                                   backend that takes longer to open its library and to say which devices it has is
+                                   passed over for as long as the model lives; 0: five minutes */
+  const lb_cancellation* cancellation; /* ends the loading with LB_CANCELLED, whatever it is doing, not what is loaded;
+                                          NULL: none */
 } lb_load_options;
 
 /* LB_OK when the options could be used: words, numbers and the configuration file are looked at, and nothing is loaded.
