@@ -4,6 +4,16 @@
 namespace api = latebind::api;
 namespace core = latebind::core;
 
+namespace latebind::api {
+
+core::Result<core::Cancellation> cancellation_of(const lb_cancellation* given) {
+  if (given == nullptr) return core::Cancellation();
+  LB_RETURN_IF_ERROR(check_made_here(given->made, "cancellation"));
+  return given->cancellation;
+}
+
+}  // namespace latebind::api
+
 lb_code lb_cancellation_create(lb_cancellation** cancellation) {
   return api::guarded([&]() -> core::Status {
     if (cancellation == nullptr) return api::misuse("lb_cancellation_create: no place for the cancellation was given");
@@ -13,9 +23,10 @@ lb_code lb_cancellation_create(lb_cancellation** cancellation) {
 }
 
 void lb_cancellation_request(const lb_cancellation* cancellation) {
-  if (cancellation != nullptr) cancellation->cancellation.request();
+  // One of the parent's may be locked for ever, and names what its threads wait for.
+  if (cancellation != nullptr && cancellation->made.this_process()) cancellation->cancellation.request();
 }
 
 void lb_cancellation_destroy(lb_cancellation* cancellation) {
-  delete cancellation;
+  if (cancellation != nullptr) api::destroy(cancellation, cancellation->made);
 }

@@ -91,7 +91,7 @@ core::Result<TypedLoadOptions> typed(const lb_load_options* options, const core:
   if (read.load_timeout_ms > 0) {
     load.failover.load_timeout = std::chrono::milliseconds(std::min(read.load_timeout_ms, kMost));
   }
-  if (read.cancellation != nullptr) load.cancellation = read.cancellation->cancellation;
+  LB_ASSIGN_OR_RETURN(load.cancellation, cancellation_of(read.cancellation));
   if (is_given(read.cache_folder)) {
     load.cache = std::make_shared<core::CompileCache>(platform::path_from_utf8(read.cache_folder));
   }

@@ -16,6 +16,7 @@
 #include "api/settings.h"
 #include "core/bundle/bundle_model.h"
 #include "core/platform/folders.h"
+#include "core/thread_object.h"
 
 namespace core = latebind::core;
 namespace api = latebind::api;
@@ -75,26 +76,25 @@ core::Status write_info(std::span<const core::TensorInfo> infos, size_t index, s
   return api::write_struct(value, out, "lb_tensor_info");
 }
 
+struct RunVectors {
+  std::vector<core::TensorView> inputs;
+  std::vector<core::OutputTensor> outputs;
+};
+
 // Memory that is kept between the calls of a thread, so that a steady state allocates nothing. A run has it for itself:
-// the log may call a function of the user's in the middle of it, which may run another model on this thread.
-class RunScratch {
+// the log may call a function of the user's in the middle of it, which may run another model on this thread. A thread
+// that is ending keeps none.
+class RunScratch : public RunVectors {
  public:
-  RunScratch() : inputs(std::move(kept().first)), outputs(std::move(kept().second)) {}
+  RunScratch() {
+    if (auto* const kept = core::thread_object<RunVectors>()) static_cast<RunVectors&>(*this) = std::move(*kept);
+  }
   RunScratch(const RunScratch&) = delete;
   RunScratch& operator=(const RunScratch&) = delete;
   ~RunScratch() {
     inputs.clear();
     outputs.clear();
-    kept() = {std::move(inputs), std::move(outputs)};
-  }
-
-  std::vector<core::TensorView> inputs;
-  std::vector<core::OutputTensor> outputs;
-
- private:
-  static std::pair<std::vector<core::TensorView>, std::vector<core::OutputTensor>>& kept() {
-    thread_local std::pair<std::vector<core::TensorView>, std::vector<core::OutputTensor>> vectors;
-    return vectors;
+    if (auto* const kept = core::thread_object<RunVectors>()) *kept = std::move(*this);
   }
 };
 
@@ -318,14 +318,17 @@ lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_coun
       const uint64_t bounded = std::min<uint64_t>(read.timeout_ms, uint64_t{365} * 24 * 3600 * 1000);
       run.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(bounded);
     }
-    if (read.cancellation != nullptr) run.cancellation = read.cancellation->cancellation;
+    LB_ASSIGN_OR_RETURN(run.cancellation, api::cancellation_of(read.cancellation));
     RunScratch scratch;
-    auto& [views, tensors] = scratch;
+    auto& [views, tensors] = static_cast<RunVectors&>(scratch);
     for (size_t i = 0; i < input_count; ++i) {
       LB_ASSIGN_OR_RETURN(views.emplace_back(), from_c(inputs[i], i));
     }
     for (size_t i = 0; i < output_count; ++i) {
       if (outputs[i] == nullptr) return api::misuse(fmt::format("lb_model_run: output {} is NULL", i));
+      if (const auto* const same = std::find(outputs, outputs + i, outputs[i]); same != outputs + i) {
+        return api::misuse(fmt::format("lb_model_run: outputs {} and {} are the same lb_output", same - outputs, i));
+      }
     }
     const LentOutputs lent({outputs, output_count}, tensors);
     std::shared_ptr<const core::Attestation> answered_by;

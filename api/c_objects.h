@@ -33,6 +33,7 @@ struct lb_attestation {
 
 struct lb_cancellation {
   latebind::core::Cancellation cancellation = latebind::core::Cancellation::create();
+  latebind::platform::MadeIn made{};
 };
 
 struct lb_model {
@@ -56,6 +57,9 @@ struct TypedLoadOptions {
   bool precision_given = false;  // by the caller or his configuration file; else `load` has the default
 };
 [[nodiscard]] core::Result<TypedLoadOptions> typed(const lb_load_options* options, const core::Registry& registry);
+
+// What the options name, which may be nobody's word.
+[[nodiscard]] core::Result<core::Cancellation> cancellation_of(const lb_cancellation* given);
 
 [[nodiscard]] core::Status give_attestation(std::shared_ptr<const core::Attestation> attestation, lb_attestation** out,
                                             std::size_t hung_runs = 0);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/status.h"
+#include "core/thread_object.h"
 
 namespace latebind::api {
 namespace {
@@ -13,22 +14,24 @@ struct LastError {
   const char* message = "";  // in one of these
 };
 
-LastError& last_error() {
-  thread_local LastError error;
-  return error;
-}
+// Outlives the words: see core/thread_object.h.
+thread_local core::StatusCode t_last_code = core::StatusCode::kOk;
+
+constexpr const char* kNoWords = "the thread is ending, and keeps no words of its errors any more";
 
 }  // namespace
 
 lb_code report(const core::Status& status) noexcept {
   if (!status.ok()) {
-    LastError& error = last_error();
-    error.status = status;
+    t_last_code = status.code();
+    auto* const error = core::thread_object<LastError>();
+    if (error == nullptr) return static_cast<lb_code>(status.code());
+    error->status = status;
     try {
-      error.whole = status.to_string();
-      error.message = error.whole.c_str();
+      error->whole = status.to_string();
+      error->message = error->whole.c_str();
     } catch (...) {
-      error.message = error.status.message().data();  // of a string: it ends in NUL
+      error->message = error->status.message().data();  // of a string: it ends in NUL
     }
   }
   return static_cast<lb_code>(status.code());
@@ -58,14 +61,19 @@ using latebind::core::StatusCode;
 
 void lb_last_error(lb_error* error) {
   if (error == nullptr || error->struct_size < sizeof(size_t)) return;
-  const auto& last = latebind::api::last_error();
+  const StatusCode code = latebind::api::t_last_code;
+  const auto* const last = latebind::core::thread_object<latebind::api::LastError>();
   lb_error value{};
-  value.code = static_cast<lb_code>(last.status.code());
-  value.retryable = latebind::core::is_retryable(last.status.code()) ? 1 : 0;
-  value.message = last.message;
-  value.has_vendor_code = last.status.vendor_code().has_value() ? 1 : 0;
-  value.vendor_code = last.status.vendor_code().value_or(0);
-  value.vendor_text = last.status.ok() ? "" : last.status.vendor_text().data();  // of a string: it ends in NUL
+  value.code = static_cast<lb_code>(code);
+  value.retryable = latebind::core::is_retryable(code) ? 1 : 0;
+  value.message = code == StatusCode::kOk ? "" : latebind::api::kNoWords;
+  value.vendor_text = "";
+  if (last != nullptr && code != StatusCode::kOk) {
+    value.message = last->message;
+    value.has_vendor_code = last->status.vendor_code().has_value() ? 1 : 0;
+    value.vendor_code = last->status.vendor_code().value_or(0);
+    value.vendor_text = last->status.vendor_text().data();  // of a string: it ends in NUL
+  }
   const auto written = latebind::api::write_struct(value, error, "lb_error");
   static_cast<void>(written);  // the size was checked above
 }

@@ -13,7 +13,9 @@
 #include "cli/byte_sink.h"
 #include "cli/help_formatter.h"
 #include "cli/shown_log.h"
+#include "core/background_work.h"
 #include "core/platform/leftovers.h"
+#include "core/platform/process_end.h"
 #include "core/platform/standard_streams.h"
 
 namespace latebind::cli {
@@ -129,6 +131,11 @@ int run_program(int argc, char** argv) {
     note("out of memory");
   } catch (const std::exception& error) {
     note(fmt::format("a defect of latebind: {}", error.what()));
+  }
+  if (core::background_work() > 0) {
+    // A vendor is still at what was given up, and exit() would destroy under it what it uses.
+    platform::remove_leftovers();
+    platform::end_program(static_cast<int>(exit));
   }
   return static_cast<int>(exit);
 }

@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -44,6 +45,7 @@ struct Bucket {
 struct Buckets : std::enable_shared_from_this<Buckets> {
   LoadWithShape load;
   std::size_t rows = 1;
+  std::optional<std::chrono::milliseconds> load_timeout;
   Clock::duration patience{};
   std::deque<Bucket> all;  // shortest first; constant after construction
 
@@ -52,22 +54,42 @@ struct Buckets : std::enable_shared_from_this<Buckets> {
   bool stop = false;
 
   // A bucket that is still to be compiled takes what it takes; who has a limit goes when it is reached, and it is
-  // compiled for those who come after: kDeadlineExceeded, kCancelled.
+  // compiled for those who come after: kDeadlineExceeded, kCancelled, or kDeviceFailed when the limit is the device's.
   Result<std::shared_ptr<Executable>> get(Bucket& bucket, const RunOptions& options) {
     if (auto found = known(bucket); !found.ok() || *found != nullptr) return found;
-    if (!options.deadline && !options.cancellation.can_be_requested()) return make(bucket);
-    LB_ASSIGN_OR_RETURN(const auto call, pending(bucket));
     RunOptions limits = options;
-    limits.run_timeout.reset();  // it is no run
-    const auto end = call->wait(limits);
-    if (end == VendorCall::End::kCancelled) return Status(StatusCode::kCancelled, "the call was cancelled");
-    if (end != VendorCall::End::kReturned) {
-      return Status(
-          StatusCode::kDeadlineExceeded,
-          fmt::format("the fixed shape [{},{}] was still being compiled at the deadline", rows, bucket.length));
+    limits.run_timeout = load_timeout;  // it is no run
+    if (!limits.is_bounded()) return make(bucket);
+    const auto started = pending(bucket);
+    if (!started.ok()) {
+      // Where nobody is in a hurry it needs no thread of ours.
+      if (options.deadline || options.cancellation.can_be_requested()) return started.status();
+      return make(bucket);
+    }
+    const auto& call = *started;
+    switch (call->wait(limits)) {
+      case VendorCall::End::kReturned:
+        break;
+      case VendorCall::End::kCancelled:
+        return Status(StatusCode::kCancelled, "the call was cancelled");
+      case VendorCall::End::kTimeout:
+        return Status(StatusCode::kDeviceFailed, fmt::format("the fixed shape [{},{}] was not compiled within {} ms",
+                                                             rows, bucket.length, load_timeout->count()));
+      case VendorCall::End::kDeadline:
+        return Status(
+            StatusCode::kDeadlineExceeded,
+            fmt::format("the fixed shape [{},{}] was still being compiled at the deadline", rows, bucket.length));
     }
     LB_RETURN_IF_ERROR(call->status());
     return known(bucket);
+  }
+
+  // The device is still at it, for longer than a request waits.
+  bool is_overdue(const Bucket& bucket) {
+    const std::lock_guard lock(mutex);
+    if (!bucket.pending || bucket.pending->has_returned()) return false;
+    const auto limit = limit_after(bucket.pending->started(), load_timeout);
+    return limit && *limit <= Clock::now();
   }
 
   Result<std::shared_ptr<Executable>> known(const Bucket& bucket) {
@@ -177,7 +199,7 @@ BucketedExecutable::~BucketedExecutable() {
 Status BucketedExecutable::load_first() {
   Status first_error;
   for (Bucket& bucket : buckets_->all) {
-    const auto loaded = buckets_->get(bucket, {});
+    const auto loaded = buckets_->make(bucket);  // whoever waits for the load has its limits
     if (!loaded.ok()) {
       if (first_error.ok()) first_error = loaded.status();
       continue;
@@ -255,11 +277,15 @@ Status BucketedExecutable::execute(std::span<const TensorView> inputs, std::span
   const std::size_t length = dim(shape, 1);
   Status refusal(StatusCode::kShapeMismatch, fmt::format("rows of length {} were given; the longest fixed shape has {}",
                                                          length, buckets_->all.back().length));
+  bool overdue = false;
   for (Bucket& bucket : buckets_->all) {
     if (bucket.length < length) continue;
+    // A device that does not finish one shape is not given another to compile.
+    if (const auto there = buckets_->known(bucket); overdue && (!there.ok() || *there == nullptr)) continue;
     const auto loaded = buckets_->get(bucket, options);
     if (loaded.ok()) return run_rows(**loaded, bucket.length, inputs, outputs, options);
     if (is_of_the_call(loaded.status())) return loaded.status();
+    overdue = overdue || buckets_->is_overdue(bucket);
     // Whatever the vendor's reason is: another device may take this request, and this one the others.
     refusal = Status(StatusCode::kUnsupported, fmt::format("no fixed shape for rows of length {} can be compiled: {}",
                                                            length, loaded.status().to_string()));
@@ -339,6 +365,7 @@ Result<std::unique_ptr<Executable>> make_bucketed(LoadWithShape load, const Buck
   auto buckets = std::make_shared<Buckets>();
   buckets->load = std::move(load);
   buckets->rows = options.rows;
+  buckets->load_timeout = options.load_timeout;
   buckets->patience = std::min<Clock::duration>(options.patience, kPatienceMax);
   for (const std::size_t length : options.lengths)
     buckets->all.emplace_back(length);

@@ -6,13 +6,16 @@
 // loaded at once, the others when they are first needed, or before that in the background.
 //
 // A bucket that the device can not compile is passed over: a longer one does its work, and after a while it is tried
-// again, since the device may have been away. Thread-safe, as every executable.
+// again, since the device may have been away. One that takes too long to compile is passed over until it has: a longer
+// one does its work that is there already; where there is none, the request is not for this device (kUnsupported).
+// Thread-safe, as every executable.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/executable.h"
@@ -29,6 +32,9 @@ struct BucketOptions {
   std::size_t rows = 1;
   // Loads the others in the background, shortest first.
   bool preload = false;
+  // The longest that a request waits for a shape that is still to be compiled, from when that began; nothing: as long
+  // as it takes. The compiling goes on.
+  std::optional<std::chrono::milliseconds> load_timeout{};
   // How long a shape that could not be compiled is not tried again; doubles with each refusal, up to ten minutes.
   std::chrono::milliseconds patience{10'000};
 };

@@ -7,9 +7,11 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
+#include "core/background_work.h"
 #include "core/log.h"
 
 namespace latebind::core {
@@ -36,9 +38,15 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
     if (!running_) {
       try {
         if (thread_.joinable()) thread_.join();  // it has left its loop
+        work_ = BackgroundWork::begin();
+        if (!work_) {  // the process is ending: nobody needs it
+          pending_.clear();
+          return;
+        }
         thread_ = std::thread([self = shared_from_this()] { self->run(); });
         running_ = true;
       } catch (...) {
+        work_.reset();
         pending_.clear();
         throw;
       }
@@ -86,6 +94,7 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
       lock.lock();
     }
     running_ = false;
+    work_.reset();
     changed_.notify_all();
   }
 
@@ -105,6 +114,7 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
   // Guarded by mutex_.
   std::deque<std::pair<std::string, std::function<Status()>>> pending_;
   std::thread thread_;
+  std::optional<BackgroundWork> work_;  // while it runs
   bool running_ = false;
   bool hurry_ = false;
 };

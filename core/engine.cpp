@@ -65,6 +65,10 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
     options.buckets.inputs = padded.inputs;
     options.buckets.lengths = std::move(padded.lengths);
   }
+  RunOptions limits;
+  limits.cancellation = options.cancellation;
+  limits.run_timeout = load_timeout_of(options.failover, DeviceKind::kOther);  // which devices there are is still open
+  LB_ASSIGN_OR_RETURN(auto candidates, placement.resolve(registry_, options.compile.emulate, limits));
   // The model and the backends are kept for candidates that are loaded later.
   auto load = [backends = registry_.all(), model,
                options](const Device& device) -> Result<std::unique_ptr<Executable>> {
@@ -84,12 +88,14 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
         fixed.input_shapes.assign(inputs, shape);
         return load_one(fixed);
       };
-      return make_bucketed(std::move(load_fixed), buckets_for(model, device, compile, options.buckets));
+      BucketOptions buckets = buckets_for(model, device, compile, options.buckets);
+      buckets.load_timeout = load_timeout_of(options.failover, device.kind);
+      return make_bucketed(std::move(load_fixed), buckets);
     };
     return load_in_any(load_with, options);
   };
-  return PlacedModel::place(model.name(), placement, placement.resolve(registry_, options.compile.emulate),
-                            std::move(load), options.strict, options.failover, options.cancellation);
+  return PlacedModel::place(model.name(), placement, std::move(candidates), std::move(load), options.strict,
+                            options.failover, options.cancellation);
 }
 
 std::vector<BackendReport> Engine::report() const {

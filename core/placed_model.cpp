@@ -115,7 +115,7 @@ Status PlacedModel::State::prepare() {
 // take on this device. Whoever leaves, the loading goes on.
 Result<std::shared_ptr<Executable>> PlacedModel::State::load(Slot& slot, bool anew, const RunOptions& limits) {
   RunOptions until = limits;
-  until.run_timeout = load_timeout_of(slot);
+  until.run_timeout = load_timeout_of(options_, slot.device->kind);
   if (!until.is_bounded()) return load_now(slot, anew);
   std::shared_ptr<VendorCall> call;
   {
@@ -192,12 +192,12 @@ std::optional<std::chrono::milliseconds> PlacedModel::State::run_timeout_of(cons
   return kAcceleratorRunTimeout;
 }
 
-std::optional<std::chrono::milliseconds> PlacedModel::State::load_timeout_of(const Slot& slot) const {
-  if (options_.load_timeout) {
-    if (options_.load_timeout->count() == 0) return std::nullopt;
-    return options_.load_timeout;
+std::optional<std::chrono::milliseconds> load_timeout_of(const FailoverOptions& options, DeviceKind kind) {
+  if (options.load_timeout) {
+    if (options.load_timeout->count() == 0) return std::nullopt;
+    return options.load_timeout;
   }
-  if (slot.device->kind == DeviceKind::kCpu) return std::nullopt;
+  if (kind == DeviceKind::kCpu) return std::nullopt;
   return kAcceleratorLoadTimeout;
 }
 

@@ -43,6 +43,9 @@ inline constexpr std::chrono::milliseconds kAcceleratorRunTimeout{60'000};
 // Compilers for NPUs take minutes for a large model.
 inline constexpr std::chrono::milliseconds kAcceleratorLoadTimeout{300'000};
 
+// As it is for this device; nothing when there is none.
+[[nodiscard]] std::optional<std::chrono::milliseconds> load_timeout_of(const FailoverOptions& options, DeviceKind kind);
+
 class PlacedModel {
  public:
   using Loader = std::function<Result<std::unique_ptr<Executable>>(const Device& device)>;

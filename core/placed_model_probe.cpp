@@ -2,6 +2,7 @@
 #include <exception>
 #include <utility>
 
+#include "core/background_work.h"
 #include "core/placed_model_state.h"
 
 namespace latebind::core {
@@ -51,6 +52,20 @@ void PlacedModel::State::probe_for_ever() {
   stopped_.notify_all();
 }
 
+// Does `work`, which calls a vendor, without the lock, unless the process is ending: then there is nothing to do any
+// more.
+template <class Work>
+void PlacedModel::State::in_background(std::unique_lock<std::mutex>& lock, const Work& work) {
+  const auto counted = BackgroundWork::begin();
+  if (!counted) {
+    wake_.wait(lock, [&] { return stop_; });
+    return;
+  }
+  lock.unlock();
+  work();
+  lock.lock();
+}
+
 // Does one thing that is due, or waits until there is one. `lock` is on mutex_, and is held on return.
 void PlacedModel::State::probe_next(std::unique_lock<std::mutex>& lock) {
   if (standby_wanted_) {
@@ -60,17 +75,13 @@ void PlacedModel::State::probe_next(std::unique_lock<std::mutex>& lock) {
       return !slot.out_of_rotation;
     });
     if (next != slots_.end()) {
-      lock.unlock();
-      load_standby(*next);
-      lock.lock();
+      in_background(lock, [&] { load_standby(*next); });
       return;
     }
   }
   if (const auto suspected = std::ranges::find_if(slots_, &Slot::suspected); suspected != slots_.end()) {
     suspected->suspected = false;
-    lock.unlock();
-    question_suspect(*suspected);
-    lock.lock();
+    in_background(lock, [&] { question_suspect(*suspected); });
     return;
   }
   std::optional<Clock::time_point> earliest;
@@ -79,14 +90,14 @@ void PlacedModel::State::probe_next(std::unique_lock<std::mutex>& lock) {
     const auto due = slot.out_of_rotation ? std::nullopt : slot.breaker.probe_due();
     if (!due) continue;
     if (slot.breaker.begin_probe(now)) {
-      lock.unlock();
-      try {
-        probe(slot, slot.breaker.openings());
-      } catch (...) {
-        slot.breaker.failed(Clock::now());
-        throw;
-      }
-      lock.lock();
+      in_background(lock, [&] {
+        try {
+          probe(slot, slot.breaker.openings());
+        } catch (...) {
+          slot.breaker.failed(Clock::now());
+          throw;
+        }
+      });
       return;
     }
     if (!earliest || *due < *earliest) earliest = due;

@@ -135,10 +135,11 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   void ensure_prober();
   void probe_for_ever();
   void probe_next(std::unique_lock<std::mutex>& lock);
+  template <class Work>
+  void in_background(std::unique_lock<std::mutex>& lock, const Work& work);
   void load_standby(Slot& slot);
   void probe(Slot& slot, std::uint64_t openings);
   [[nodiscard]] std::optional<std::chrono::milliseconds> run_timeout_of(const Slot& slot) const;
-  [[nodiscard]] std::optional<std::chrono::milliseconds> load_timeout_of(const Slot& slot) const;
   [[nodiscard]] std::vector<PlacementStep> refusals() const;
 
   // Constant after place().

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
+
+#include "core/vendor_call.h"
 
 namespace latebind::core {
 namespace {
@@ -43,6 +46,57 @@ std::optional<Placement::Candidate> virtual_candidate(const std::vector<Device>&
   }
   return Placement::Candidate{std::nullopt,
                               PlacementStep::refused(found->id(), Status(StatusCode::kDeviceNotFound, why))};
+}
+
+struct Offer {
+  Status status;
+  std::vector<Device> devices;
+};
+
+Result<Offer> offer_of(Backend& backend) {
+  Offer offer;
+  offer.status = backend.available();
+  if (!offer.status.ok()) return offer;
+  auto devices = backend.devices();
+  if (devices.ok()) {
+    offer.devices = *std::move(devices);
+  } else {
+    offer.status = devices.status();
+  }
+  return offer;
+}
+
+// What a backend knows of devices that it does not offer.
+struct Others {
+  std::vector<Device> virtual_devices;
+  std::vector<UnavailablePart> parts;
+};
+
+Result<Others> others_of(Backend& backend) {
+  Others others;
+  if (auto devices = backend.virtual_devices(); devices.ok()) others.virtual_devices = *std::move(devices);
+  others.parts = backend.unavailable_parts();
+  return others;
+}
+
+// The backend's answer, or why there was none within the limits.
+template <class Answer>
+Result<Answer> ask(const std::shared_ptr<Backend>& backend, Result<Answer> (*question)(Backend&),
+                   const RunOptions& limits) {
+  if (!limits.is_bounded()) return question(*backend);
+  const std::string name(backend->name());
+  LB_RETURN_IF_ERROR(check_not_hung(name, "question"));
+  const auto answer = std::make_shared<std::optional<Answer>>();
+  const Status status = call_until(limits, name, [backend, question, answer]() -> Status {
+    LB_ASSIGN_OR_RETURN(answer->emplace(), question(*backend));
+    return {};
+  });
+  // Where nobody is in a hurry it needs no thread of ours.
+  if (status.code() == StatusCode::kBusy && !limits.deadline && !limits.cancellation.can_be_requested()) {
+    return question(*backend);
+  }
+  if (!status.ok()) return status.with_context("asking for its devices");
+  return *std::move(*answer);
 }
 
 // "openvino:NPU, openvino:CPU"
@@ -103,27 +157,20 @@ Result<Placement> Placement::parse(std::string_view text, const Registry& regist
 }
 
 std::vector<Placement::Candidate> Placement::resolve(const Registry& registry, bool emulate) const {
-  struct Offer {
-    Status status;
-    std::vector<Device> devices;
-  };
+  return *resolve(registry, emulate, {});
+}
+
+Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& registry, bool emulate,
+                                                             const RunOptions& limits) const {
   // Each backend is asked once, and only if some term concerns it.
   std::map<std::string, Offer, std::less<>> offers;
-  const auto offer_of = [&](Backend& backend) -> const Offer& {
-    const auto found = offers.find(backend.name());
-    if (found != offers.end()) return found->second;
-    Offer offer;
-    offer.status = backend.available();
-    if (offer.status.ok()) {
-      auto devices = backend.devices();
-      if (devices.ok()) {
-        offer.devices = *std::move(devices);
-      } else {
-        offer.status = devices.status();
-      }
-    }
-    return offers.emplace(std::string(backend.name()), std::move(offer)).first->second;
-  };
+  for (const auto& backend : registry.all()) {
+    const auto concerns = [&](const Term& term) { return term.backend.empty() || term.backend == backend->name(); };
+    if (std::ranges::none_of(terms_, concerns)) continue;
+    auto asked = ask(backend, offer_of, limits);
+    if (limits.is_bounded() && is_of_the_call(asked.status())) return asked.status();
+    offers.emplace(std::string(backend->name()), asked.ok() ? *std::move(asked) : Offer{asked.status(), {}});
+  }
 
   std::vector<Candidate> candidates;
   const auto add = [&](Candidate candidate) {
@@ -146,7 +193,7 @@ std::vector<Placement::Candidate> Placement::resolve(const Registry& registry, b
     for (const auto& backend : registry.all()) {
       ++backend_rank;
       if (!term.backend.empty() && term.backend != backend->name()) continue;
-      const Offer& offer = offer_of(*backend);
+      const Offer& offer = offers.find(backend->name())->second;
       if (!offer.status.ok()) {
         refusals.push_back(
             {0, backend_rank, {std::nullopt, PlacementStep::refused(std::string(backend->name()), offer.status)}});
@@ -177,10 +224,10 @@ std::vector<Placement::Candidate> Placement::resolve(const Registry& registry, b
     if (!term.device.empty()) {
       const Offer& offer = offers.find(term.backend)->second;
       if (!offer.status.ok()) continue;  // the backend's own reason is there already
-      const auto asked = registry.find(term.backend)->virtual_devices();
-      const std::vector<Device> others = asked.ok() ? *asked : std::vector<Device>();
+      const auto asked = ask(registry.find(term.backend), others_of, limits);
+      if (limits.is_bounded() && is_of_the_call(asked.status())) return asked.status();
+      const auto [others, parts] = asked.ok() ? *asked : Others();
       // What the backend itself knows of it.
-      const auto parts = registry.find(term.backend)->unavailable_parts();
       const auto part = std::ranges::find(parts, term.device, &UnavailablePart::name);
       if (part != parts.end()) {
         add({std::nullopt, PlacementStep::refused(term.backend + ":" + term.device,

@@ -25,29 +25,46 @@ class VendorThreads {
   Status begin(std::shared_ptr<VendorCall> call) {
     {
       const std::lock_guard lock(mutex_);
-      if (idle_ != nullptr) {
-        Idle* const thread = idle_;
-        idle_ = thread->next;
-        thread->call = std::move(call);
-        thread->wake.notify_one();
-        return {};
-      }
-      if (threads_ >= VendorCall::kMax) {
+      Idle* const thread = calls_ < VendorCall::kMax ? take_idle() : nullptr;
+      if (thread == nullptr && (calls_ >= VendorCall::kMax || threads_ >= kThreadsMax)) {
         return Status(StatusCode::kBusy,
                       fmt::format("{} calls into vendors' libraries are under way already", VendorCall::kMax));
+      }
+      ++calls_;
+      if (thread != nullptr) {
+        thread->call = std::move(call);
+        return {};
       }
       ++threads_;
     }
     try {
       platform::run_detached([this, call = std::move(call)]() mutable { serve(std::move(call)); });
     } catch (const std::system_error& error) {
-      leave();
+      leave(1);
       return Status(StatusCode::kBusy, std::string("the system gives no thread to call a vendor on: ") + error.what());
     } catch (...) {
-      leave();
+      leave(1);
       throw;
     }
     return {};
+  }
+
+  // Has a thread tell the vendor to stop the call. Without one to do it, the first that has nothing else to do does.
+  void stop(std::shared_ptr<VendorCall> call) noexcept {
+    {
+      const std::lock_guard lock(mutex_);
+      VendorCall* const last = last_to_stop_;
+      last_to_stop_ = call.get();
+      (last != nullptr ? last->next_to_stop_ : first_to_stop_) = std::move(call);
+      if (take_idle() != nullptr) return;
+      if (threads_ >= kThreadsMax) return;
+      ++threads_;
+    }
+    try {
+      platform::run_detached([this] { serve(nullptr); });
+    } catch (...) {  // no thread, or no memory for one
+      leave(0);
+    }
   }
 
   void add_given_up(VendorCall& call, std::optional<Clock::time_point> hangs_from) {
@@ -81,23 +98,51 @@ class VendorThreads {
   static bool is_hung(const VendorCall& call) { return call.hangs_from_ && *call.hangs_from_ <= Clock::now(); }
 
  private:
+  static constexpr std::size_t kThreadsMax = VendorCall::kMax + VendorCall::kStopsMax;
   // How long a thread waits for the next call before it ends.
   static constexpr std::chrono::seconds kPatience{5};
 
   // A thread with nothing to do; on its own stack.
   struct Idle {
     std::condition_variable wake;
+    bool wanted = false;  // for this call, or for one that is to be stopped
     std::shared_ptr<VendorCall> call;
     Idle* next = nullptr;
   };
 
+  // Under mutex_. Wakes a thread that has nothing to do, if there is one.
+  Idle* take_idle() {
+    Idle* const thread = idle_;
+    if (thread == nullptr) return nullptr;
+    idle_ = thread->next;
+    thread->wanted = true;
+    thread->wake.notify_one();
+    return thread;
+  }
+
+  void stop_those_given_up(std::unique_lock<std::mutex>& lock) {
+    while (first_to_stop_ != nullptr) {
+      std::shared_ptr<VendorCall> call = std::move(first_to_stop_);
+      first_to_stop_ = std::move(call->next_to_stop_);
+      if (first_to_stop_ == nullptr) last_to_stop_ = nullptr;
+      lock.unlock();
+      call->stop();
+      call.reset();
+      lock.lock();
+    }
+  }
+
   void serve(std::shared_ptr<VendorCall> call) {
     for (Idle self;;) {
-      call->run();
+      const std::size_t served = call ? 1 : 0;
+      if (call) call->run();
       call.reset();
       std::unique_lock lock(mutex_);
+      calls_ -= served;
+      stop_those_given_up(lock);
+      self.wanted = false;
       self.next = std::exchange(idle_, &self);
-      if (!self.wake.wait_for(lock, kPatience, [&] { return self.call != nullptr; })) {
+      if (!self.wake.wait_for(lock, kPatience, [&] { return self.wanted; })) {
         Idle** place = &idle_;
         while (*place != &self)
           place = &(*place)->next;
@@ -109,23 +154,30 @@ class VendorThreads {
     }
   }
 
-  void leave() {
+  void leave(std::size_t calls) {
     const std::lock_guard lock(mutex_);
     --threads_;
+    calls_ -= calls;
   }
 
   std::mutex mutex_;
   // Guarded by mutex_.
   Idle* idle_ = nullptr;  // the last that came is the first to go: its caches are warm, and the others end
   std::size_t threads_ = 0;
+  std::size_t calls_ = 0;  // that are under way
+  std::shared_ptr<VendorCall> first_to_stop_;
+  VendorCall* last_to_stop_ = nullptr;
 
   std::atomic<std::size_t> given_up_count_{0};
   std::mutex given_up_mutex_;
   VendorCall* given_up_ = nullptr;  // guarded by given_up_mutex_; each is kept by the thread that it is on
 };
 
-Result<std::shared_ptr<VendorCall>> VendorCall::start(std::string where, std::function<Status()> work) {
-  std::shared_ptr<VendorCall> call(new VendorCall(std::move(where), std::move(work)));
+Result<std::shared_ptr<VendorCall>> VendorCall::start(std::string where, std::function<Status()> work,
+                                                      std::function<void()> stop) {
+  std::shared_ptr<VendorCall> call(new VendorCall(std::move(where), std::move(work), std::move(stop)));
+  call->counted_ = BackgroundWork::begin();
+  if (!call->counted_) return Status(StatusCode::kBusy, "the process is ending, and no vendor is called any more");
   LB_RETURN_IF_ERROR(VendorThreads::instance().begin(call));
   return call;
 }
@@ -138,11 +190,35 @@ void VendorCall::run() {
     status = Status::of_exception().with_context("calling the vendor's library");
   }
   work_ = nullptr;
+  {
+    std::function<void()> unused;
+    const std::lock_guard lock(mutex_);
+    unused.swap(stop_);
+  }
+  counted_.reset();
   const std::lock_guard lock(mutex_);
   status_ = std::move(status);
   returned_ = true;
   if (given_up_) VendorThreads::instance().remove_given_up(*this);
   changed_.notify_all();
+}
+
+// On another thread than run().
+void VendorCall::stop() {
+  std::function<void()> stop;
+  std::optional<BackgroundWork> counted;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!stop_) return;  // it is back
+    stop.swap(stop_);
+    counted = BackgroundWork::begin();
+    if (!counted) return;
+  }
+  try {
+    stop();
+  } catch (...) {
+    // Nobody waits for it: the call is given up already.
+  }
 }
 
 VendorCall::End VendorCall::wait(const RunOptions& options) {
@@ -179,19 +255,22 @@ Status VendorCall::status() const {
 }
 
 bool VendorCall::give_up(std::optional<std::chrono::milliseconds> timeout) {
-  const std::lock_guard lock(mutex_);
-  if (returned_) return false;
-  given_up_ = true;
-  VendorThreads::instance().add_given_up(*this, limit_after(started_, timeout));
+  {
+    const std::lock_guard lock(mutex_);
+    if (returned_) return false;
+    given_up_ = true;
+    VendorThreads::instance().add_given_up(*this, limit_after(started_, timeout));
+    if (!stop_) return true;
+  }
+  VendorThreads::instance().stop(shared_from_this());
   return true;
 }
 
 Status call_until(const RunOptions& options, const std::string& where, std::function<Status()> work,
-                  const std::function<void()>& stop) {
-  LB_ASSIGN_OR_RETURN(const auto call, VendorCall::start(where, std::move(work)));
+                  std::function<void()> stop) {
+  LB_ASSIGN_OR_RETURN(const auto call, VendorCall::start(where, std::move(work), std::move(stop)));
   const auto end = call->wait(options);
   if (end == VendorCall::End::kReturned || !call->give_up(options.run_timeout)) return call->status();
-  stop();
   switch (end) {
     case VendorCall::End::kCancelled:
       return Status(StatusCode::kCancelled, fmt::format("the call of {} was cancelled", where));

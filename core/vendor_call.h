@@ -2,8 +2,8 @@
 //
 // A vendor's call can not be taken back, and some never return. So a call that must hold a deadline is made on a thread
 // of ours and owns all that it touches: when the time is up, whoever waited goes, and the call goes on by itself, keeps
-// alive what it needs, and lets go of it on its own thread when the vendor comes back. One mechanism for running,
-// loading and compiling, on every backend.
+// alive what it needs, and lets go of it on its own thread when the vendor comes back. Telling the vendor to stop is
+// such a call, too. One mechanism for running, loading and compiling, on every backend.
 //
 // The threads are few, shared by the process, kept for some seconds when they have nothing to do, and never joined. All
 // of this is thread-safe.
@@ -19,22 +19,27 @@
 #include <string>
 #include <string_view>
 
+#include "core/background_work.h"
 #include "core/executable.h"
 #include "core/result.h"
 
 namespace latebind::core {
 
-class VendorCall {
+class VendorCall : public std::enable_shared_from_this<VendorCall> {
  public:
   using Clock = std::chrono::steady_clock;
 
   // Calls under way at a time in this process, given up or not.
   static constexpr std::size_t kMax = 256;
+  // Threads beyond those of kMax calls, so that vendors can be told to stop when all of those are taken.
+  static constexpr std::size_t kStopsMax = 16;
 
   // Starts `work`, which owns what it uses and is destroyed on its thread before the call counts as returned. What it
-  // throws becomes the call's status. `where` is the device's id. kBusy when kMax calls are under way already or the
-  // system has no thread to give.
-  [[nodiscard]] static Result<std::shared_ptr<VendorCall>> start(std::string where, std::function<Status()> work);
+  // throws becomes the call's status. `where` is the device's id. kBusy when kMax calls are under way already, the
+  // system has no thread to give, or the process is ending. `stop` tells the vendor to end the work, and may block as
+  // any of a vendor's calls: see give_up().
+  [[nodiscard]] static Result<std::shared_ptr<VendorCall>> start(std::string where, std::function<Status()> work,
+                                                                 std::function<void()> stop = nullptr);
 
   enum class End {
     kReturned,   // status() tells how
@@ -51,7 +56,8 @@ class VendorCall {
   [[nodiscard]] Clock::time_point started() const { return started_; }
 
   // From now until it returns, the call counts among the given_up_calls() of its device, and once it has taken longer
-  // than `timeout`, if there is one, among its hung_calls(). False, and nothing happens, when it has returned.
+  // than `timeout`, if there is one, among its hung_calls(). Its `stop` is called on another thread of ours, at once or
+  // as soon as there is one, unless the call returns before. False, and nothing happens, when it has returned.
   [[nodiscard]] bool give_up(std::optional<std::chrono::milliseconds> timeout);
 
   VendorCall(const VendorCall&) = delete;
@@ -60,30 +66,37 @@ class VendorCall {
 
  private:
   friend class VendorThreads;
-  VendorCall(std::string where, std::function<Status()> work) : where_(std::move(where)), work_(std::move(work)) {}
+  VendorCall(std::string where, std::function<Status()> work, std::function<void()> stop)
+      : where_(std::move(where)), work_(std::move(work)), stop_(std::move(stop)) {}
   void run();
+  void stop();
 
   const std::string where_;
   const Clock::time_point started_ = Clock::now();
-  std::function<Status()> work_;  // its thread's alone
+  // Its thread's alone.
+  std::function<Status()> work_;
+  std::optional<BackgroundWork> counted_;  // until it has returned
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_.
   bool returned_ = false;
   bool given_up_ = false;
   Status status_;
+  std::function<void()> stop_;  // as long as it may be called
+  // Guarded by the lock of the threads.
+  std::shared_ptr<VendorCall> next_to_stop_;
   // Guarded by the lock of the list of those that were given up.
   VendorCall* before_ = nullptr;
   VendorCall* after_ = nullptr;
   std::optional<Clock::time_point> hangs_from_;
 };
 
-// Makes the call and waits for it as long as `options` say. The work's status when it returned in time. Else `stop`,
-// which must not block, is called to tell the vendor, the call is given up, and the error is kDeadlineExceeded,
-// kCancelled, or kDeviceFailed with "hung: ..." when it was options.run_timeout. On an error the caller must not look
-// at what the work shares with it: the work may still be at it.
+// Makes the call and waits for it as long as `options` say. The work's status when it returned in time. Else the call
+// is given up, and the error is kDeadlineExceeded, kCancelled, or kDeviceFailed with "hung: ..." when it was
+// options.run_timeout. `stop` owns what it uses, as the work does: the caller never waits for it. On an error the
+// caller must not look at what the work shares with it: the work may still be at it.
 [[nodiscard]] Status call_until(const RunOptions& options, const std::string& where, std::function<Status()> work,
-                                const std::function<void()>& stop);
+                                std::function<void()> stop = nullptr);
 
 // True for what says nothing about the vendor: the caller's time was up, or there is no thread to spare.
 [[nodiscard]] bool is_of_the_call(const Status& status);

@@ -1,5 +1,7 @@
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <system_error>
 
 #include "core/platform/folder_entries.h"
@@ -58,8 +60,10 @@ class RealFileSystem final : public FileSystem {
 }  // namespace
 
 const FileSystem& FileSystem::real() {
-  static const RealFileSystem instance;
-  return instance;
+  // Never destroyed: libraries are looked for until the process ends.
+  alignas(RealFileSystem) static std::byte place[sizeof(RealFileSystem)];
+  static const auto* const instance = new (place) RealFileSystem;
+  return *instance;
 }
 
 }  // namespace latebind::core

@@ -247,7 +247,7 @@ Status OnnxruntimeExecutable::execute(std::span<const TensorView> inputs, std::s
   LB_RETURN_IF_ERROR(run->place(inputs, outputs, /*in_own_memory=*/true));
   if (options.run_timeout) run->lease().calling(*options.run_timeout);
   LB_RETURN_IF_ERROR(core::call_until(
-      options, id_, [run] { return run->compute(); }, [&] { run->give_up(); }));
+      options, id_, [run] { return run->compute(); }, [run] { run->give_up(); }));
   return run->give(outputs);
 }
 

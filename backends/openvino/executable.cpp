@@ -108,12 +108,11 @@ Status OpenvinoExecutable::execute(std::span<const core::TensorView> inputs, std
   const auto run = std::make_shared<Run>(std::move(lease));
   if (options.run_timeout) run->lease().calling(*options.run_timeout);
   if (!run->lease().has_request()) {
-    LB_RETURN_IF_ERROR(core::call_until(
-        options, id_, [run] { return run->lease().make(); }, [] {}));
+    LB_RETURN_IF_ERROR(core::call_until(options, id_, [run] { return run->lease().make(); }));
   }
   LB_RETURN_IF_ERROR(run->lease()->place(inputs, outputs, /*in_own_memory=*/true));
   LB_RETURN_IF_ERROR(core::call_until(
-      options, id_, [run] { return run->compute(); }, [&] { run->give_up(); }));
+      options, id_, [run] { return run->compute(); }, [run] { run->give_up(); }));
   return run->lease()->give(outputs);
 }
 

@@ -9,11 +9,20 @@
  *   lb_…_destroy once. Destroying NULL does nothing. Pointers inside structs that a function fills belong to the object
  *   they came from and live as long as it does. Objects may be destroyed in any order.
  * - Threads. Every object may be used from many threads at once, except lb_output (one thread at a time). Destroying an
- *   object while a call on it is running is the caller's mistake.
+ *   object while a call on it is running is the caller's mistake. Functions may be called as long as a thread runs,
+ *   also from atexit() and from destructors of thread-specific data; what it keeps for itself may have gone then: of
+ * its last error there is the code alone.
  * - fork(). A child process has none of its parent's threads. Objects that were made before answer there with
  *   LB_INVALID_ARGUMENT, and destroying them frees nothing; a log callback is not called until it is set again. New
  *   objects work as far as the vendors' libraries do. A child in which models were loaded, or whose parent has loaded
  *   some, ends with _exit(): what the vendors' libraries do at exit() looks for their threads.
+ * - exit(). A vendor's call that was given up, the writer of the compile cache and probes of devices may still be
+ * inside a vendor's library when the process ends, whose static objects exit() destroys under them. So exit() waits for
+ * them, five seconds at most; on another thread than the main one it does so after what vendors have made static since
+ *   their library was opened is gone. From then on, what would need a thread of ours is LB_BUSY. A vendor that takes
+ *   longer may crash the process then, and temporary folders (latebind-…) may stay until a later start removes them: a
+ *   program that knows of such calls (lb_active.hung_runs, LB_DEADLINE_EXCEEDED, LB_CANCELLED) can leave by _exit().
+ *   On Windows the system ends all threads before that, and nothing is waited for.
  * - Strings are UTF-8 and end in NUL. A NULL string in an options struct means "the default".
  * - Growth. Structs that may grow begin with `struct_size`, which the caller sets to sizeof(the struct): fields added
  * later are neither read from nor written to a smaller struct. LB_INIT(type) makes a zeroed one. Numbers in
@@ -98,7 +107,8 @@ typedef struct lb_error {
 } lb_error;
 
 /* The calling thread's last error, LB_OK and "" when it had none. The strings live until the thread's next failing
- * call. */
+ * call, or until the thread ends. After that, in what is called while it ends, the message says that there are no words
+ * any more; code and retryable hold. */
 LB_API void lb_last_error(lb_error* error);
 
 /* "LIBRARY_NOT_FOUND" and so on; "UNKNOWN" for other numbers. Static. */
@@ -285,6 +295,7 @@ typedef struct lb_model lb_model;
  * number of runs and loads at once, and may be destroyed before they end. */
 typedef struct lb_cancellation lb_cancellation;
 LB_API lb_code lb_cancellation_create(lb_cancellation** cancellation);
+/* Nothing happens in a child made by fork() after the cancellation was: it names calls of the parent. */
 LB_API void lb_cancellation_request(const lb_cancellation* cancellation);
 LB_API void lb_cancellation_destroy(lb_cancellation* cancellation);
 
@@ -317,9 +328,12 @@ typedef struct lb_load_options {
   const char* config_file;      /* a config.toml with the defaults for what is not set here, what is compiled is cached
                                    as it says. One that names libraries is refused: they belong to the runtime. NULL: no
                                    file is read */
-  uint64_t load_timeout_ms;     /* a device that takes longer to load is passed over until it has; 0: five minutes, and
-                                   never on CPUs */
-  const lb_cancellation* cancellation; /* ends the loading with LB_CANCELLED, not what is loaded; NULL: none */
+  uint64_t load_timeout_ms;     /* a device that takes longer to load, or to compile one of its fixed lengths when it is
+                                   first needed, is passed over until it has; 0: five minutes, and never on CPUs. A
+                                   backend that takes longer to open its library and to say which devices it has is
+                                   passed over for as long as the model lives; 0: five minutes */
+  const lb_cancellation* cancellation; /* ends the loading with LB_CANCELLED, whatever it is doing, not what is loaded;
+                                          NULL: none */
 } lb_load_options;
 
 /* LB_OK when the options could be used: words, numbers and the configuration file are looked at, and nothing is loaded.
@@ -384,8 +398,8 @@ typedef struct lb_run_options {
   const lb_cancellation* cancellation; /* ends the run with LB_CANCELLED; NULL: none */
 } lb_run_options;
 
-/* Inputs and outputs in the model's order. Counts, types and shapes are checked and refused by name. `options` may be
- * NULL. */
+/* Inputs and outputs in the model's order, each lb_output once. Counts, types and shapes are checked and refused by
+ * name. `options` may be NULL. */
 LB_API lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_count, lb_output* const* outputs,
                             size_t output_count, const lb_run_options* options);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -77,6 +78,21 @@ TEST_F(CancellationTest, EndsALoad) {
   latebind::LoadOptions options;
   options.cancellation = &*cancellation;
   EXPECT_EQ(runtime->load(file, options).status().code(), LB_CANCELLED);
+}
+
+// On a new thread: nothing that it makes for itself may wait for the loader, either, which is busy.
+TEST_F(CancellationTest, EndsALoadWhileTheVendorsLibraryIsOpened) {
+  constexpr auto kOpening = std::chrono::seconds(3);
+  fake.script("slow load 3000\n");
+  const auto cancellation = latebind::Cancellation::create();
+  ASSERT_TRUE(cancellation.ok());
+  latebind::LoadOptions options;
+  options.cancellation = &*cancellation;
+  const auto began = std::chrono::steady_clock::now();
+  std::thread loading([&] { EXPECT_EQ(runtime->load(file, options).status().code(), LB_CANCELLED); });
+  cancellation->request();
+  loading.join();
+  EXPECT_LT(std::chrono::steady_clock::now() - began, kOpening);
 }
 
 TEST_F(CancellationTest, ADeviceThatTakesTooLongToLoadIsPassedOver) {

@@ -55,7 +55,7 @@ class ForkTest : public ::testing::Test {
     memory.name = "toy";
     return lb_model_load_memory(on, &memory, nullptr, made);
   }
-  static std::string run(lb_model* on) {
+  static std::string run(lb_model* on, const lb_cancellation* cancellation = nullptr) {
     std::array<float, 4> values{1, 2, 3, 4};
     lb_tensor input{};
     input.data = values.data();
@@ -65,7 +65,9 @@ class ForkTest : public ::testing::Test {
     input.shape[1] = 2;
     lb_output* output = nullptr;
     if (lb_output_create(nullptr, 0, &output) != LB_OK) return last_error();
-    const lb_code code = lb_model_run(on, &input, 1, &output, 1, nullptr);
+    auto options = LB_INIT(lb_run_options);
+    options.cancellation = cancellation;
+    const lb_code code = lb_model_run(on, &input, 1, &output, 1, &options);
     lb_tensor tensor{};
     const bool right = code == LB_OK && lb_output_get(output, &tensor) == LB_OK && tensor.data != nullptr &&
                        static_cast<const float*>(tensor.data)[3] == 5;
@@ -125,6 +127,53 @@ TEST_F(ForkTest, AChildOfAChildIsAnotherProcessAgain) {
                 return said_by_child([made] { return run(made); });
               }),
               StartsWith("INVALID_ARGUMENT: this model was made before fork()"));
+}
+
+TEST_F(ForkTest, ACancellationOfTheParentIsRefusedInTheChildAndNeverWaitedFor) {
+  lb_cancellation* cancellation = nullptr;
+  ASSERT_EQ(lb_cancellation_create(&cancellation), LB_OK);
+  EXPECT_THAT(said_by_child([&] {
+                lb_runtime* own = nullptr;
+                lb_model* made = nullptr;
+                if (create(&own) != LB_OK || load(own, &made) != LB_OK) return last_error();
+                lb_cancellation_request(cancellation);
+                const std::string said = run(made, cancellation);
+                auto options = LB_INIT(lb_load_options);
+                options.cancellation = cancellation;
+                const bool refused = lb_load_options_check(own, &options) == LB_INVALID_ARGUMENT;
+                lb_cancellation_destroy(cancellation);
+                return said + (refused ? ", refused" : ", taken");
+              }),
+              ::testing::AllOf(StartsWith("INVALID_ARGUMENT: this cancellation was made before fork()"),
+                               ::testing::EndsWith(", refused")));
+  EXPECT_EQ(run(model, cancellation), "ran") << "and was not requested in the parent";
+  lb_cancellation_destroy(cancellation);
+}
+
+// A thread that the child has not got waits with the cancellation, and its lock may be held by another one for ever.
+TEST_F(ForkTest, ACancellationThatThreadsOfTheParentUseHangsNowhereInTheChild) {
+  lb_cancellation* cancellation = nullptr;
+  ASSERT_EQ(lb_cancellation_create(&cancellation), LB_OK);
+  std::atomic<bool> over{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      while (!over)
+        EXPECT_EQ(run(model, cancellation), "ran");
+    });
+  }
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_EQ(said_by_child([cancellation] {
+                lb_cancellation_request(cancellation);
+                lb_cancellation_destroy(cancellation);
+                return std::string("back");
+              }),
+              "back");
+  }
+  over = true;
+  for (auto& thread : threads)
+    thread.join();
+  lb_cancellation_destroy(cancellation);
 }
 
 // Whatever locks other threads hold when the process forks.

@@ -244,6 +244,38 @@ TEST_F(BucketedExecutableTest, CompilingKeepsNobodyBeyondHisDeadlineAndGoesOnOnc
   EXPECT_THAT(loaded_, ElementsAre(4, 16));
 }
 
+TEST_F(BucketedExecutableTest, AShapeThatTakesTooLongToCompileIsNotForThisDeviceUntilItHas) {
+  gates_[16] = std::make_shared<test::Latch>(1);
+  auto made = make({.lengths = {4, 16, 64}, .inputs = 2, .load_timeout = milliseconds(20)});
+  ASSERT_TRUE(made.ok());
+  for (int i = 0; i < 3; ++i) {
+    const Status status = run(**made, 16, {});
+    EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+    EXPECT_THAT(status.to_string(), HasSubstr("the fixed shape [1,16] was not compiled within 20 ms"));
+  }
+  EXPECT_TRUE(run(**made, 4, {}).ok()) << "the others are served";
+  {
+    const std::lock_guard lock(mutex_);
+    EXPECT_THAT(loaded_, ElementsAre(4, 16)) << "a longer one would only wait behind it";
+  }
+  gates_[16]->count_down();
+  while (finished_ != 2)
+    std::this_thread::yield();
+  EXPECT_TRUE(run(**made, 16, {.deadline = Clock::now() + std::chrono::hours(1)}).ok());
+}
+
+TEST_F(BucketedExecutableTest, ALongerShapeThatIsThereStandsInForOneThatTakesTooLongToCompile) {
+  const auto gate = gates_[16] = std::make_shared<test::Latch>(1);
+  auto made = make({.lengths = {4, 16, 64}, .inputs = 2, .load_timeout = milliseconds(20)});
+  ASSERT_TRUE(made.ok());
+  while (!run(**made, 64, {}).ok())  // compiled, however slow this machine is
+    std::this_thread::yield();
+  EXPECT_TRUE(run(**made, 16, {}).ok());
+  gate->count_down();
+  while (finished_ != 3)
+    std::this_thread::yield();
+}
+
 TEST_F(BucketedExecutableTest, CompilingIsNoRun) {
   gates_[16] = std::make_shared<test::Latch>(1);
   auto made = make({.lengths = {4, 16}, .inputs = 2});

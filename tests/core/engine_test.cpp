@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "tests/support/latch.h"
 #include "tests/support/scripted_backend.h"
 
 namespace latebind::core {
@@ -27,6 +28,9 @@ class EngineTest : public ::testing::Test {
   Result<std::shared_ptr<PlacedModel>> load(std::string_view placement, bool strict = false) {
     LoadOptions options;
     options.strict = strict;
+    return load(placement, options);
+  }
+  Result<std::shared_ptr<PlacedModel>> load(std::string_view placement, const LoadOptions& options) {
     return Engine(registry).load(model, *Placement::parse(placement, registry), options);
   }
 
@@ -143,6 +147,30 @@ TEST_F(EngineTest, InputsAreRefusedByName) {
   EXPECT_THAT((*placed)->execute({}, {&output, 1}).to_string(), HasSubstr("takes 1 inputs (x), 0 were given"));
   input = {nullptr, ElementType::kF32, {2}, {}};
   EXPECT_THAT((*placed)->execute({&input, 1}, {&output, 1}).to_string(), HasSubstr("has no data"));
+}
+
+TEST_F(EngineTest, ACancellationEndsALoadWhileABackendIsAskedForItsDevices) {
+  const auto gate = std::make_shared<test::Latch>(1);
+  LoadOptions options;
+  options.cancellation = Cancellation::create();
+  first->device_script = [gate, cancellation = options.cancellation] {
+    cancellation.request();
+    gate->wait();
+  };
+  EXPECT_EQ(load("auto", options).status().code(), StatusCode::kCancelled);
+  gate->count_down();
+}
+
+TEST_F(EngineTest, ABackendThatDoesNotSayWhichDevicesItHasIsPassedOverAtTheLoadTimeout) {
+  const auto gate = std::make_shared<test::Latch>(1);
+  first->device_script = [gate] { gate->wait(); };
+  LoadOptions options;
+  options.failover.load_timeout = std::chrono::milliseconds(500);  // of the second one, too
+  const auto placed = load("auto", options);
+  gate->count_down();
+  ASSERT_TRUE(placed.ok()) << placed.status().to_string();
+  EXPECT_EQ((*placed)->attestation()->active.backend, "second");
+  EXPECT_THAT((*placed)->attestation()->reason, HasSubstr("asking for its devices: hung: first did not finish"));
 }
 
 TEST_F(EngineTest, ReportsWhyABackendIsNotAvailable) {

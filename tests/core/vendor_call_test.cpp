@@ -57,7 +57,7 @@ TEST_F(VendorCallTest, ReturnsAtTheDeadlineAndKeepsAliveWhatTheCallUses) {
   const auto gate = std::make_shared<test::Latch>(1);
   auto used = std::make_shared<int>(1);
   const std::weak_ptr<int> watched = used;
-  int stopped = 0;
+  const auto stopped = std::make_shared<test::Latch>(1);
   const auto began = Clock::now();
   const auto status = call_until(
       within(milliseconds(20)), "a:b",
@@ -65,11 +65,11 @@ TEST_F(VendorCallTest, ReturnsAtTheDeadlineAndKeepsAliveWhatTheCallUses) {
         gate->wait();
         return Status();
       },
-      [&] { ++stopped; });
+      [stopped] { stopped->count_down(); });
   EXPECT_EQ(status.code(), StatusCode::kDeadlineExceeded);
   EXPECT_GE(Clock::now() - began, milliseconds(20));
   EXPECT_LT(Clock::now() - began, std::chrono::seconds(30));
-  EXPECT_EQ(stopped, 1);
+  stopped->wait();
   EXPECT_EQ(given_up_calls(), 1U);
   EXPECT_EQ(given_up_calls("a:b"), 1U);
   EXPECT_EQ(given_up_calls("a:c"), 0U);
@@ -79,6 +79,49 @@ TEST_F(VendorCallTest, ReturnsAtTheDeadlineAndKeepsAliveWhatTheCallUses) {
   while (given_up_calls() != 0)
     std::this_thread::yield();
   EXPECT_TRUE(watched.expired()) << "it is let go before the call counts as returned";
+}
+
+TEST_F(VendorCallTest, NobodyWaitsForAVendorThatIsSlowToStop) {
+  const auto gate = std::make_shared<test::Latch>(1);
+  const auto stopping = std::make_shared<test::Latch>(1);
+  const auto wait = [gate] {
+    gate->wait();
+    return Status();
+  };
+  const auto status = call_until(within(milliseconds(5)), "a:b", wait, [gate, stopping] {
+    stopping->count_down();
+    gate->wait();
+  });
+  EXPECT_EQ(status.code(), StatusCode::kDeadlineExceeded);
+  stopping->wait();
+  gate->count_down();
+}
+
+TEST_F(VendorCallTest, EveryVendorIsToldToStopInTheEndHoweverManyAreSlowToIt) {
+  constexpr std::size_t kCalls = VendorCall::kMax;
+  const auto gate = std::make_shared<test::Latch>(1);
+  const auto slow = std::make_shared<test::Latch>(1);
+  const auto told = std::make_shared<test::Latch>(kCalls);
+  std::vector<std::shared_ptr<VendorCall>> calls;
+  for (std::size_t i = 0; i < kCalls; ++i) {
+    auto started = VendorCall::start(
+        "a:b",
+        [gate] {
+          gate->wait();
+          return Status();
+        },
+        [slow, told] {
+          slow->wait();
+          told->count_down();
+        });
+    ASSERT_TRUE(started.ok()) << started.status().to_string();
+    calls.push_back(*std::move(started));
+  }
+  for (const auto& call : calls)
+    EXPECT_TRUE(call->give_up({}));
+  slow->count_down();
+  told->wait();
+  gate->count_down();
 }
 
 TEST_F(VendorCallTest, ReturnsAtOnceWhenItIsCancelled) {

@@ -100,6 +100,19 @@ TEST_F(FixedShapesTest, WhatNoLengthTakesGoesToTheNextDeviceAndTheRestStays) {
   EXPECT_EQ(ask_rows(1, 2).device(), "NPU");
 }
 
+TEST_F(FixedShapesTest, ALengthThatTakesTooLongToCompileIsAnsweredByTheNextDeviceUntilItIsThere) {
+  options_.failover.load_timeout = 500ms;  // of the others, too, on a machine that is busy or emulated
+  ASSERT_TRUE(place_rows().ok());
+  script("on NPU slow ov_core_compile_model 2500\n");
+  const auto other = ask_rows(1, 7);
+  EXPECT_TRUE(other.status.ok()) << other.status.to_string();
+  EXPECT_EQ(other.device(), "GPU");
+  EXPECT_THAT(other.by->reason, HasSubstr("was not compiled within 500 ms"));
+  EXPECT_EQ(ask_rows(1, 2).device(), "NPU") << "it is not to blame";
+  while (ask_rows(1, 7).device() != "NPU")
+    std::this_thread::yield();
+}
+
 TEST_F(FixedShapesTest, StrictSaysWhichLengthCannotBeCompiled) {
   script("on NPU fail-compile-shape 1,8 -1 no tiling for this shape\n");
   options_.strict = true;

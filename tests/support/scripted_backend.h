@@ -81,7 +81,8 @@ class ScriptedBackend : public core::Backend {
   bool blobs = false;                              // compiles, and loads what it has compiled
   std::map<std::string, Status> compile_failures;  // by device name; kUnsupported: of whole graphs alone
   std::atomic<int> loads{0};
-  int questions = 0;  // calls of available() or devices()
+  std::function<void()> device_script;  // called whenever it is asked for its devices
+  std::atomic<int> questions{0};        // calls of available() or devices()
 
   ScriptedBackend& with(std::string device, DeviceKind kind, bool is_virtual = false) {
     Device d{name_, std::move(device), kind, "a scripted device", "1.0", {}};
@@ -97,6 +98,7 @@ class ScriptedBackend : public core::Backend {
   }
   Result<std::vector<Device>> devices() override {
     ++questions;
+    if (device_script) device_script();
     return present;
   }
   Result<std::vector<Device>> virtual_devices() override { return absent; }

@@ -1,0 +1,24 @@
+#include <cstdio>
+#include <cstdlib>
+
+#include "core/platform/process_end.h"
+#include "core/platform/windows_error.h"
+
+namespace latebind::platform {
+
+// The system ends all other threads before it tells the libraries: nobody is inside one of them any more, and nobody
+// can be waited for.
+bool is_main_thread() noexcept {
+  return false;
+}
+
+void call_at_exit(void (*)()) noexcept {}
+
+void end_program(int code) noexcept {
+  std::fflush(nullptr);
+  // Nor are the libraries told: one of the ended threads may have held a lock of theirs.
+  ::TerminateProcess(::GetCurrentProcess(), static_cast<UINT>(code));
+  std::abort();
+}
+
+}  // namespace latebind::platform

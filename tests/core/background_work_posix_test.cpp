@@ -1,0 +1,110 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
+#include "core/background_work.h"
+#include "core/vendor_call.h"
+#include "tests/support/latch.h"
+
+namespace latebind::core {
+namespace {
+
+constexpr int kInTime = 7;
+constexpr int kTooEarly = 8;
+
+// For one death test each: they are processes of their own.
+test::Latch g_exit_began(1);
+std::atomic<bool> g_returned{false};
+
+void begin_a_call_that_ends_after_exit_began() {
+  const auto call = VendorCall::start("a:b", [] {
+    g_exit_began.wait();
+    g_returned = true;
+    return Status();
+  });
+  if (!call.ok()) std::abort();
+}
+
+// As the destructor of a vendor's static object.
+void vendors_destructor() {
+  std::_Exit(g_returned ? kInTime : kTooEarly);
+}
+
+class BackgroundWorkTest : public testing::Test {};
+
+TEST_F(BackgroundWorkTest, IsCountedWhileItLives) {
+  const std::size_t before = background_work();
+  {
+    auto work = BackgroundWork::begin();
+    ASSERT_TRUE(work);
+    const BackgroundWork moved = *std::move(work);
+    work.reset();
+    EXPECT_EQ(background_work(), before + 1);
+  }
+  EXPECT_EQ(background_work(), before);
+}
+
+TEST_F(BackgroundWorkTest, ACallCountsUntilTheVendorIsBack) {
+  const std::size_t before = background_work();
+  const auto gate = std::make_shared<test::Latch>(1);
+  const auto call = VendorCall::start("a:b", [gate] {
+    gate->wait();
+    return Status();
+  });
+  ASSERT_TRUE(call.ok());
+  EXPECT_EQ(background_work(), before + 1);
+  gate->count_down();
+  EXPECT_EQ((*call)->wait({}), VendorCall::End::kReturned);
+  EXPECT_EQ(background_work(), before);
+}
+
+// What vendors make static in the middle of a call is destroyed before what was asked for earlier.
+TEST_F(BackgroundWorkTest, TheEndOfMainWaitsForItBeforeAnyStaticObjectGoes) {
+  EXPECT_EXIT(
+      {
+        wait_for_background_work_at_exit();
+        begin_a_call_that_ends_after_exit_began();
+        struct ExitBegins {
+          bool begins = true;
+          ~ExitBegins() { g_exit_began.count_down(); }
+        };
+        thread_local ExitBegins last_made_goes_first;
+        if (last_made_goes_first.begins) std::atexit(vendors_destructor);
+        std::exit(0);
+      },
+      testing::ExitedWithCode(kInTime), "");
+}
+
+TEST_F(BackgroundWorkTest, AnExitOnAnotherThreadWaitsForItBeforeWhatTheVendorsLibraryHasMade) {
+  EXPECT_EXIT(
+      {
+        std::atexit(vendors_destructor);
+        wait_for_background_work_at_exit();
+        std::atexit([] { g_exit_began.count_down(); });
+        std::thread([] {
+          begin_a_call_that_ends_after_exit_began();
+          std::exit(0);
+        }).join();
+      },
+      testing::ExitedWithCode(kInTime), "");
+}
+
+TEST_F(BackgroundWorkTest, NoneBeginsOnceTheProcessHasWaitedForIt) {
+  EXPECT_EXIT(
+      {
+        std::atexit([] {
+          const auto call = VendorCall::start("a:b", [] { return Status(); });
+          std::_Exit(!BackgroundWork::begin() && call.status().code() == StatusCode::kBusy ? kInTime : kTooEarly);
+        });
+        wait_for_background_work_at_exit();
+        std::exit(0);
+      },
+      testing::ExitedWithCode(kInTime), "");
+}
+
+}  // namespace
+}  // namespace latebind::core
