@@ -26,6 +26,7 @@ const char* lb_version(void) {
 }
 
 void lb_set_log(lb_log_callback callback, void* context, int32_t least) {
+  const latebind::platform::NoThreadCancellation whole;
   core::set_log_sink({callback, context}, static_cast<core::LogLevel>(least));
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/platform/process_generation.h"
+#include "core/platform/thread_cancellation.h"
 #include "core/result.h"
 #include "include/latebind/latebind.h"
 
@@ -27,6 +28,7 @@ lb_code report(const core::Status& status) noexcept;
 // For the ends of handles: one that was made before fork() stays where it is, since its threads can not be waited for.
 template <class Handle>
 void destroy(Handle* handle, const platform::MadeIn& made) noexcept {
+  const platform::NoThreadCancellation whole;
   if (made.this_process()) delete handle;
 }
 
@@ -34,9 +36,11 @@ void destroy(Handle* handle, const platform::MadeIn& made) noexcept {
 // `what`.
 [[nodiscard]] core::Status check_reserved(int32_t value, std::string_view type, std::string_view what, size_t index);
 
-// Runs `body` (which returns a Status) and reports what comes of it. Nothing of ours throws, but memory may run out.
+// Runs `body` (which returns a Status) and reports what comes of it. Nothing of ours throws, but memory may run out. A
+// thread that the host cancels meanwhile ends after it.
 template <class Body>
 lb_code guarded(Body&& body) noexcept {
+  const platform::NoThreadCancellation whole;
   try {
     return report(std::forward<Body>(body)());
   } catch (...) {

@@ -11,6 +11,13 @@ namespace latebind::core {
 
 namespace {
 constexpr std::string_view kOfSuccess = "an error was made with the code of success";
+
+// Vendors' words come in several.
+std::string in_one_line(std::string text) {
+  std::ranges::replace_if(
+      text, [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+  return text;
+}
 }  // namespace
 
 struct Status::Rep {
@@ -162,15 +169,14 @@ std::string Status::to_string() const {
     text += fmt::format(" (vendor code {})", *rep_->vendor_code);
   }
   if (!rep_->details.empty()) text += "; " + rep_->details;
-  return text;
+  return in_one_line(std::move(text));
 }
 
 std::string Status::brief() const {
   if (ok()) return "ok";
   std::string text = rep_->message;
   if (!rep_->vendor_text.empty()) text += ": " + rep_->vendor_text;
-  std::ranges::replace_if(
-      text, [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+  text = in_one_line(std::move(text));
   if (text.size() <= kBriefMax) return text;
   // Not in the middle of a character of UTF-8.
   std::size_t end = kBriefMax;

@@ -9,9 +9,10 @@
  *   lb_…_destroy once. Destroying NULL does nothing. Pointers inside structs that a function fills belong to the object
  *   they came from and live as long as it does. Objects may be destroyed in any order.
  * - Threads. Every object may be used from many threads at once, except lb_output (one thread at a time). Destroying an
- *   object while a call on it is running is the caller's mistake. Functions may be called as long as a thread runs,
- *   also from atexit() and from destructors of thread-specific data; what it keeps for itself may have gone then: of
- * its last error there is the code alone.
+ *   object while a call on it is running is the caller's mistake, also in a log callback that comes in the middle of
+ *   that call. A thread that is cancelled (pthread_cancel) in a call goes when that is over. Functions may be called as
+ * long as a thread runs, also from atexit() and from destructors of thread-specific data; what it keeps for itself may
+ * have gone then: of its last error there is the code alone.
  * - fork(). A child process has none of its parent's threads. Objects that were made before answer there with
  *   LB_INVALID_ARGUMENT, and destroying them frees nothing; a log callback is not called until it is set again. New
  *   objects work as far as the vendors' libraries do. A child in which models were loaded, or whose parent has loaded
@@ -118,8 +119,10 @@ LB_API const char* lb_code_name(lb_code code);
 
 enum { LB_LOG_DEBUG = 0, LB_LOG_INFO = 1, LB_LOG_WARNING = 2, LB_LOG_ERROR = 3 };
 
-/* Called with one line, from any thread and from several at once; must not throw. It may call anything of Latebind's:
- * no lock of ours is held meanwhile, and what that makes Latebind log on this thread is dropped. A slow one holds up
+/* Called with one line, from any thread and from several at once; must not throw, nor end its thread (pthread_exit),
+ * nor leave by longjmp. It may call anything of Latebind's, except destroy what is running: a line may come in the
+ * middle of a call, and then the object of that call, its outputs and its cancellation are in use on this very thread.
+ * No lock of ours is held meanwhile, and what that makes Latebind log on this thread is dropped. A slow one holds up
  * those threads that have something to say, 16 at most; what others would say is dropped and counted. */
 typedef void (*lb_log_callback)(void* context, int32_t level, const char* text);
 
