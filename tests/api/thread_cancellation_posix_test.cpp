@@ -15,7 +15,7 @@ namespace {
 
 using latebind::test::last_message;
 
-constexpr const char* kModel = "<net/>\nfake-model\ninput x f32 4\noutput y plus-one 0\n";
+constexpr const char* kCancelledModel = "<net/>\nfake-model\ninput x f32 4\noutput y plus-one 0\n";
 
 // A run on a thread of its own, and what came of it.
 struct RunOnThread {
@@ -47,8 +47,8 @@ TEST(ThreadCancellationTest, AThreadThatIsCancelledInACallGoesWhenThatIsOver) {
   std::optional<latebind::Runtime> runtime(*std::move(made));
   auto memory = LB_INIT(lb_model_memory);
   memory.format = LB_FORMAT_BY_FIRST_BYTES;
-  memory.graph = kModel;
-  memory.graph_size = std::string(kModel).size();
+  memory.graph = kCancelledModel;
+  memory.graph_size = std::string(kCancelledModel).size();
   RunOnThread run;
   ASSERT_EQ(lb_model_load_memory(runtime->get(), &memory, nullptr, &run.model), LB_OK) << last_message();
   lb_cancellation* cancellation = nullptr;

@@ -20,7 +20,7 @@ using latebind::test::last_message;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr const char* kModel = "<net/>\nfake-model\ninput x f32 4\noutput y plus-one 0\n";
+constexpr const char* kEndModel = "<net/>\nfake-model\ninput x f32 4\noutput y plus-one 0\n";
 
 class ThreadEndTest : public ::testing::Test {
  protected:
@@ -30,8 +30,8 @@ class ThreadEndTest : public ::testing::Test {
     runtime = made->get();
     auto memory = LB_INIT(lb_model_memory);
     memory.format = LB_FORMAT_BY_FIRST_BYTES;
-    memory.graph = kModel;
-    memory.graph_size = std::string(kModel).size();
+    memory.graph = kEndModel;
+    memory.graph_size = std::string(kEndModel).size();
     ASSERT_EQ(lb_model_load_memory(runtime, &memory, nullptr, &model), LB_OK) << last_message();
     kept.emplace(*std::move(made));
     ASSERT_EQ(::pthread_key_create(&key, [](void* test) { static_cast<ThreadEndTest*>(test)->end(); }), 0);

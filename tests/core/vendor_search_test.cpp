@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-VendorLibrary wanted() {
+VendorLibrary searched_for() {
   VendorLibrary result;
   result.product = "Acme";
   result.install_command = "pip install acme";
@@ -34,7 +34,7 @@ SearchFacts facts_with(std::map<std::string, std::string> variables) {
 }
 
 std::vector<std::string> found(const SearchFacts& facts, const FakeFileSystem& files) {
-  return files_of(search_list(wanted(), facts, files));
+  return files_of(search_list(searched_for(), facts, files));
 }
 
 TEST(VendorSearchTest, TheConfiguredPathWinsOverVariablesAndTheSearch) {
@@ -52,7 +52,7 @@ TEST(VendorSearchTest, TheConfiguredPathWinsOverVariablesAndTheSearch) {
 
 TEST(VendorSearchTest, AChosenPathThatIsWrongIsTheWholeAnswer) {
   const auto list =
-      search_list(wanted(), facts_with({{"OWN_ACME", "/nowhere"}}), FakeFileSystem({"/usr/lib/libacme.so"}));
+      search_list(searched_for(), facts_with({{"OWN_ACME", "/nowhere"}}), FakeFileSystem({"/usr/lib/libacme.so"}));
   EXPECT_EQ(list.chosen_by, "OWN_ACME");
   ASSERT_EQ(list.candidates.size(), 1U);
   EXPECT_EQ(list.candidates[0].why_not, "does not exist");
@@ -64,13 +64,15 @@ TEST(VendorSearchTest, AChosenFolderMayBeAnInstallationOrAPythonEnvironment) {
     const std::string file = "/chosen/" + inside + "libacme.so.7";
     EXPECT_THAT(found(facts_with({{"OWN_ACME", "/chosen/"}}), FakeFileSystem({file})), ElementsAre(file));
   }
-  const auto list = search_list(wanted(), facts_with({{"OWN_ACME", "/chosen"}}), FakeFileSystem({"/chosen/readme"}));
+  const auto list =
+      search_list(searched_for(), facts_with({{"OWN_ACME", "/chosen"}}), FakeFileSystem({"/chosen/readme"}));
   ASSERT_EQ(list.candidates.size(), 1U);
   EXPECT_THAT(list.candidates[0].why_not, HasSubstr("no libacme.so in it"));
 }
 
 TEST(VendorSearchTest, RelativePathsAreRefusedAndTheCurrentFolderIsNotSearched) {
-  const auto list = search_list(wanted(), facts_with({{"OWN_ACME", "libacme.so"}}), FakeFileSystem({"libacme.so"}));
+  const auto list =
+      search_list(searched_for(), facts_with({{"OWN_ACME", "libacme.so"}}), FakeFileSystem({"libacme.so"}));
   EXPECT_THAT(files_of(list), IsEmpty());
   EXPECT_THAT(list.candidates[0].why_not, HasSubstr("give the full path"));
   // Empty entries of the loader's variable mean the current folder, too.
@@ -115,7 +117,7 @@ TEST(VendorSearchTest, WhatOthersMayHavePutThereIsLeftOutUnlessItIsNamed) {
   auto facts = facts_with({{"VIRTUAL_ENV", "/venv"}, {"LD_LIBRARY_PATH", "/loader"}, {"ACME_DIR", "/acme"}});
   facts.module_folder = "/app/bin";
   facts.home_folder = "/home/u";
-  const auto list = search_list(wanted(), facts, files);
+  const auto list = search_list(searched_for(), facts, files);
   // What a variable names was named by the user.
   EXPECT_THAT(files_of(list), ElementsAre("/venv" + packages, "/acme/libacme.so", "/loader/libacme.so"));
   std::vector<std::string> left_out;
@@ -149,7 +151,7 @@ TEST(VendorSearchTest, SearchesTheUsersPackagesUnlessPrivileged) {
   EXPECT_THAT(found(facts, files), ElementsAre("/home/u/.local/lib/python3.11/site-packages/acme/libs/libacme.so",
                                                "/home/u/.local/lib/python3.9/site-packages/acme/libs/libacme.so"));
   facts.privileged = true;
-  const auto list = search_list(wanted(), facts, files);
+  const auto list = search_list(searched_for(), facts, files);
   EXPECT_THAT(files_of(list), IsEmpty());
   EXPECT_EQ(list.candidates[0].why_not, "not set, or not trusted here");
 }
@@ -196,7 +198,7 @@ TEST(VendorSearchTest, SaysWhereItLookedInVain) {
   auto facts = facts_with({{"VIRTUAL_ENV", "/venv"}});
   facts.module_folder = "/app/bin";
   std::vector<std::string> places;
-  for (const auto& candidate : search_list(wanted(), facts, FakeFileSystem()).candidates) {
+  for (const auto& candidate : search_list(searched_for(), facts, FakeFileSystem()).candidates) {
     EXPECT_NE(candidate.why_not, "");
     EXPECT_NE(candidate.source, "");
     places.push_back(candidate.place);
