@@ -59,14 +59,18 @@ embedding::EmbedStreamOptions stream_options(const Progress& progress) {
 
 std::string summary(const embedding::EmbedStats& stats, double seconds, const embedding::Embedder& embedder) {
   const double time = std::max(seconds, 1e-9);
+  const auto attestation = embedder.attestation();
   std::string text =
       fmt::format("{} texts in {:.1f} s on {}: {:.1f} texts/s, {:.0f} tokens/s, {:.1f} % padding", stats.texts, seconds,
-                  describe(embedder.attestation()->active), static_cast<double>(stats.texts) / time,
+                  describe(attestation->active), static_cast<double>(stats.texts) / time,
                   static_cast<double>(stats.tokens) / time, 100 * stats.padding_ratio());
   if (stats.truncated_texts > 0) {
     text += fmt::format(", {} texts cut to {} tokens", stats.truncated_texts, embedder.max_tokens());
   }
-  if (stats.fallback_texts > 0) text += fmt::format(", {} texts by a fallback", stats.fallback_texts);
+  // One that answers all has been told of when the model was opened.
+  if (stats.fallback_texts > 0 && !attestation->fallback) {
+    text += fmt::format(", {} texts by a fallback", stats.fallback_texts);
+  }
   return text;
 }
 
