@@ -92,9 +92,14 @@ class StreamTest(unittest.TestCase):
         self.program.chmod(0o755)
 
     def run_soak(self, behaviour, *arguments):
-        return subprocess.run(
-            [SOAK, "--program", self.program, "--model", self.folder, "--minutes", "0.2", "--backend", "openvino",
-             "--shapes", "dynamic", *arguments, "--", behaviour], capture_output=True, text=True, timeout=120)
+        for minutes in "0.2", "1":
+            done = subprocess.run(
+                [SOAK, "--program", self.program, "--model", self.folder, "--minutes", minutes, "--backend", "openvino",
+                 "--shapes", "dynamic", *arguments, "--", behaviour], capture_output=True, text=True, timeout=120)
+            # On a machine that stalls it says so, and what to do.
+            if "too few to judge" not in done.stderr:
+                break
+        return done
 
     def test_a_program_that_holds_still_passes(self):
         done = self.run_soak("works", "--drift", "100")
