@@ -159,7 +159,7 @@ TEST(WindowsFoldersTest, AreTheUsersOwn) {
 TEST(WindowsFoldersTest, ATemporaryFolderGoesWithItsContent) {
   std::filesystem::path place;
   {
-    const auto folder = platform::ScratchFolder::create("latebind-test");
+    const auto folder = platform::TemporaryFolder::create("latebind-test");
     ASSERT_TRUE(folder.ok()) << folder.status().to_string();
     place = folder->path();
     testing::write_file(place / "file", "x");
