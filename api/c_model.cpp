@@ -87,14 +87,14 @@ struct RunVectors {
 class RunScratch : public RunVectors {
  public:
   RunScratch() {
-    if (auto* const kept = core::thread_object<RunVectors>()) static_cast<RunVectors&>(*this) = std::move(*kept);
+    if (auto* const kept = core::ThreadObject<RunVectors>::get()) static_cast<RunVectors&>(*this) = std::move(*kept);
   }
   RunScratch(const RunScratch&) = delete;
   RunScratch& operator=(const RunScratch&) = delete;
   ~RunScratch() {
     inputs.clear();
     outputs.clear();
-    if (auto* const kept = core::thread_object<RunVectors>()) *kept = std::move(*this);
+    if (auto* const kept = core::ThreadObject<RunVectors>::get()) *kept = std::move(*this);
   }
 };
 

@@ -17,14 +17,15 @@ struct LastError {
 // Outlives the words: see core/thread_object.h.
 thread_local core::StatusCode t_last_code = core::StatusCode::kOk;
 
-constexpr const char* kNoWords = "the thread is ending, and keeps no words of its errors any more";
+constexpr const char* kNoWords =
+    "the words of this error are not kept: the thread is ending, or had no memory for them";
 
 }  // namespace
 
 lb_code report(const core::Status& status) noexcept {
   if (!status.ok()) {
     t_last_code = status.code();
-    auto* const error = core::thread_object<LastError>();
+    auto* const error = core::ThreadObject<LastError>::get();
     if (error == nullptr) return static_cast<lb_code>(status.code());
     error->status = status;
     try {
@@ -62,13 +63,13 @@ using latebind::core::StatusCode;
 void lb_last_error(lb_error* error) {
   if (error == nullptr || error->struct_size < sizeof(size_t)) return;
   const StatusCode code = latebind::api::t_last_code;
-  const auto* const last = latebind::core::thread_object<latebind::api::LastError>();
+  const auto* const last = latebind::core::ThreadObject<latebind::api::LastError>::get();
   lb_error value{};
   value.code = static_cast<lb_code>(code);
   value.retryable = latebind::core::is_retryable(code) ? 1 : 0;
   value.message = code == StatusCode::kOk ? "" : latebind::api::kNoWords;
   value.vendor_text = "";
-  if (last != nullptr && code != StatusCode::kOk) {
+  if (last != nullptr && code != StatusCode::kOk && last->status.code() == code) {
     value.message = last->message;
     value.has_vendor_code = last->status.vendor_code().has_value() ? 1 : 0;
     value.vendor_code = last->status.vendor_code().value_or(0);

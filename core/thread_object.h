@@ -4,38 +4,41 @@
 // thread_local object with a destructor there uses freed memory.
 #pragma once
 
-#include <cstddef>
 #include <new>
 #include <type_traits>
 
-#include "core/platform/thread_end.h"
+#include "core/platform/thread_slot.h"
 
 namespace latebind::core {
 
-// The calling thread's T, made when it is first asked for; null from the beginning of its end on, and where the system
-// can not be told to end it. One for each type. That of the thread that calls exit() stays.
+// One for each type.
 template <class T>
-[[nodiscard]] T* thread_object() noexcept {
-  static_assert(std::is_nothrow_default_constructible_v<T>);
-  enum class State { kNone, kThere, kGone };
-  struct Kept {
-    alignas(T) std::byte place[sizeof(T)];
-    State state;
-    T* object() { return std::launder(reinterpret_cast<T*>(place)); }
-  };
-  // Zero, and without a destructor: it can be looked at as long as the thread runs.
-  thread_local Kept kept;
-  static const platform::ThreadEnd end([](void* given) {
-    auto& ending = *static_cast<Kept*>(given);
-    ending.state = State::kGone;
-    ending.object()->~T();
-  });
-  if (kept.state == State::kNone) {
-    if (!end.call_with(&kept)) return nullptr;
-    new (kept.place) T();
-    kept.state = State::kThere;
+class ThreadObject {
+ public:
+  // The calling thread's, made when it is first asked for; null from the beginning of its end on, and where there is no
+  // memory or no place for it. That of the thread that calls exit() stays.
+  [[nodiscard]] static T* get() noexcept {
+    static_assert(std::is_nothrow_default_constructible_v<T>);
+    void* const value = slot().value();
+    if (value == &gone_) return nullptr;
+    if (value != nullptr) return static_cast<T*>(value);
+    T* const made = new (std::nothrow) T();
+    if (made == nullptr || slot().set(made)) return made;
+    delete made;
+    return nullptr;
   }
-  return kept.state == State::kThere ? kept.object() : nullptr;
-}
+
+ private:
+  static const platform::ThreadSlot& slot() noexcept {
+    static const platform::ThreadSlot instance(&end);
+    return instance;
+  }
+  static void end(void* value) {
+    (void)slot().set(&gone_);
+    if (value != &gone_) delete static_cast<T*>(value);
+  }
+
+  static inline char gone_ = 0;  // its place is the value of a thread that is ending
+};
 
 }  // namespace latebind::core
