@@ -28,10 +28,6 @@ path resolved(const path& place) {
   return error ? absolute.lexically_normal() : canonical;
 }
 
-bool is_below(const path& place, const path& folder) {
-  return std::ranges::mismatch(folder, place).in1 == folder.end();
-}
-
 // Files of the hub's cache are links to others.
 bool is_linked_from(const path& folder, const path& output) {
   std::error_code error;
@@ -47,10 +43,11 @@ bool is_linked_from(const path& folder, const path& output) {
 
 bool is_in_folder(const path& folder, const path& output) {
   const path whole = resolved(folder);
-  const path full = output.has_filename() ? output : output.parent_path();
+  const path full = platform::without_slash(output);
   std::error_code error;
   const path entry = resolved(std::filesystem::absolute(full, error).parent_path()) / full.filename();
-  return is_below(resolved(full), whole) || is_below(entry, whole) || is_linked_from(folder, full);
+  return platform::is_within(resolved(full), whole) || platform::is_within(entry, whole) ||
+         is_linked_from(folder, full);
 }
 
 // Whether an ONNX file may keep its data in `output`, which names of it alone would tell; but what our commands write
@@ -58,7 +55,7 @@ bool is_in_folder(const path& folder, const path& output) {
 bool may_keep_data_in(const path& model, const path& output) {
   constexpr std::array<std::string_view, 4> kOurs{".lbundle", ".pte", ".blob", ".npy"};
   if (std::ranges::find(kOurs, output.extension().string()) != kOurs.end()) return false;
-  if (!is_below(resolved(output), resolved(model).parent_path())) return false;
+  if (!platform::is_within(resolved(output), resolved(model).parent_path())) return false;
   const auto mapped = platform::MappedFile::open(model);
   return mapped.ok() && core::may_name_external_data(mapped->bytes());
 }

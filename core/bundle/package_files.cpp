@@ -38,12 +38,6 @@ FilePart part_of(const SharedFile& mapped) {
           .bytes = {mapped, mapped->bytes()}};
 }
 
-// Both are canonical.
-bool lies_in(const path& file, const path& root) {
-  const auto [end, in_file] = std::mismatch(root.begin(), root.end(), file.begin(), file.end());
-  return end == root.end() && in_file != file.end();
-}
-
 // "a/b" on every system.
 std::string package_path_of(const path& relative) {
   std::string text;
@@ -98,7 +92,7 @@ struct PackageFiles::State {
                         : StatusCode::kIo,
                     fmt::format("{}: cannot find '{}': {}", name, printable(relative), error.message()));
     }
-    if (!relative.empty() && outside == Outside::kRefused && !lies_in(found, root)) {
+    if (!relative.empty() && outside == Outside::kRefused && (found == root || !platform::is_within(found, root))) {
       return invalid_bundle(name, fmt::format("'{}' is a link that leads out of the package", printable(relative)));
     }
     return found;

@@ -261,7 +261,7 @@ Status make_private_folder(const path& folder) {
     missing.push_back(place);
   // HOME=/nonexistent says that there is none, and root could make it.
   const auto home = home_folder();
-  if (home.ok() && std::ranges::find(missing, home->has_filename() ? *home : home->parent_path()) != missing.end()) {
+  if (home.ok() && std::ranges::find(missing, without_slash(*home)) != missing.end()) {
     return Status(StatusCode::kNotFound, fmt::format("cannot make the folder {}: the home folder {} is not there",
                                                      quoted(folder), quoted(*home)));
   }

@@ -26,6 +26,13 @@ namespace latebind::platform {
 // The same file after the working folder has changed: absolute, as far as the working folder is known. Not resolved.
 [[nodiscard]] std::filesystem::path anchored(const std::filesystem::path& file);
 
+// "a/b" for "a/b/": the folder by its name.
+[[nodiscard]] std::filesystem::path without_slash(const std::filesystem::path& folder);
+
+// Whether a place is the folder itself or lies below it. Only names are compared: both are canonical, or absolute and
+// without links and "..".
+[[nodiscard]] bool is_within(const std::filesystem::path& place, const std::filesystem::path& folder);
+
 // A path from a UTF-8 string and back (the two differ on Windows).
 [[nodiscard]] std::filesystem::path path_from_utf8(const std::string& text);
 [[nodiscard]] std::string path_to_utf8(const std::filesystem::path& path);

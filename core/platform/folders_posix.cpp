@@ -67,12 +67,6 @@ core::Result<path> home_folder() {
                             ::getuid()));
 }
 
-path anchored(const path& file) {
-  std::error_code error;
-  path absolute = std::filesystem::absolute(file, error);
-  return error ? file : absolute;
-}
-
 path path_from_utf8(const std::string& text) {
   return path(text);
 }

@@ -53,12 +53,6 @@ core::Result<path> home_folder() {
   return known_folder(FOLDERID_Profile, "the user's profile");
 }
 
-path anchored(const path& file) {
-  std::error_code error;
-  path absolute = std::filesystem::absolute(file, error);
-  return error ? file : absolute;
-}
-
 path path_from_utf8(const std::string& text) {
   return path(utf16_of(text));
 }

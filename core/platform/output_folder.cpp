@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <new>
@@ -31,10 +30,6 @@ Status no_place(const path& folder, std::string_view why) {
   return Status(StatusCode::kInvalidArgument, fmt::format("cannot write the folder {}: {}", quoted(folder), why));
 }
 
-path without_slash(path folder) {
-  return folder.has_filename() ? folder : folder.parent_path();
-}
-
 // Follows the links at the end of a path.
 core::Result<path> folder_behind_links(const path& folder) {
   constexpr int kMostLinks = 40;  // as many as the kernel follows
@@ -46,11 +41,6 @@ core::Result<path> folder_behind_links(const path& folder) {
     place = without_slash((*link)->is_absolute() ? **link : place.parent_path() / **link);
   }
   return no_place(folder, "too many links lead on from it");
-}
-
-// Both without links.
-bool is_in(const path& place, const path& folder) {
-  return std::ranges::mismatch(folder, place).in1 == folder.end();
 }
 
 }  // namespace
@@ -74,7 +64,7 @@ core::Result<std::filesystem::path> OutputFolder::place_of(const std::filesystem
   if (error) return status_of_errno("write", folder, error.value());
   if (!place.has_filename()) return no_place(folder, "it is no place for one");
   const std::filesystem::path current = std::filesystem::current_path(error);
-  if (!error && is_in(current, place)) {
+  if (!error && is_within(current, place)) {
     return no_place(folder,
                     "the current folder would go with what is there; name another one, or write from elsewhere");
   }
