@@ -14,7 +14,6 @@ void say(void*, std::int32_t, const char* text) {
 }
 
 void say_warning(void*, std::int32_t, const char* text) {
-  if (is_told_by_commands(text)) return;
   // Progress may stand in this line; it is drawn again.
   if (platform::error_stream_is_terminal()) platform::write_to_error_stream("\r\x1b[K");
   note(text);
@@ -28,16 +27,13 @@ void show_log(LogShown shown) {
       core::set_log_sink({});
       break;
     case LogShown::kWarnings:
-      core::set_log_sink({&say_warning, nullptr}, core::LogLevel::kWarning, core::VendorLines::kLeftOut);
+      core::set_log_sink({&say_warning, nullptr}, core::LogLevel::kWarning,
+                         static_cast<core::LogTopics>(core::LogTopic::kGeneral));
       break;
     case LogShown::kEverything:
       core::set_log_sink({&say, nullptr}, core::LogLevel::kDebug);
       break;
   }
-}
-
-bool is_told_by_commands(std::string_view line) {
-  return line.find(" rests after a failure: ") != std::string_view::npos || line.ends_with(" works again");
 }
 
 }  // namespace latebind::cli

@@ -35,10 +35,14 @@ State& state() noexcept {
 std::atomic<int> g_least{kSilent};
 std::atomic<std::uint64_t> g_dropped{0};  // since the last line that got through
 std::atomic<bool> g_vendors_wait{false};
-std::atomic<bool> g_vendors_heard{true};
+std::atomic<LogTopics> g_topics{kAllLogTopics};
 
 thread_local LogHold* t_hold = nullptr;  // the thread's outermost one
 thread_local bool t_in_sink = false;
+
+bool is_wanted(LogLevel level, LogTopic topic) noexcept {
+  return log_enabled(level) && (g_topics.load(std::memory_order_relaxed) & static_cast<LogTopics>(topic)) != 0;
+}
 
 void write(const LogSink& sink, LogLevel level, const char* text) noexcept {
   try {
@@ -105,14 +109,14 @@ void emit_lines_of_vendors() noexcept {
 
 }  // namespace
 
-void set_log_sink(LogSink sink, LogLevel least, VendorLines vendors) noexcept {
+void set_log_sink(LogSink sink, LogLevel least, LogTopics topics) noexcept {
   State& all = state();
   std::unique_lock lock(all.mutex);
   all.sink = sink;
   const std::uint64_t generation = ++all.generation;
   all.of_vendors.clear();
   g_vendors_wait.store(false, std::memory_order_relaxed);
-  g_vendors_heard.store(vendors == VendorLines::kHeard, std::memory_order_relaxed);
+  g_topics.store(topics, std::memory_order_relaxed);
   g_dropped.store(0);
   g_least.store(sink.write == nullptr ? kSilent : static_cast<int>(least), std::memory_order_relaxed);
   if (t_in_sink) return;  // it would wait for itself, or for another that waits for it
@@ -125,8 +129,8 @@ bool log_enabled(LogLevel level) noexcept {
   return static_cast<int>(level) >= g_least.load(std::memory_order_relaxed);
 }
 
-void log(LogLevel level, std::string_view text) noexcept {
-  if (!log_enabled(level) || t_in_sink) return;
+void log(LogLevel level, std::string_view text, LogTopic topic) noexcept {
+  if (!is_wanted(level, topic) || t_in_sink) return;
   if (t_hold != nullptr) {
     keep(t_hold->lines_, level, text);
     return;
@@ -138,7 +142,7 @@ void log(LogLevel level, std::string_view text) noexcept {
 }
 
 void log_from_vendor(LogLevel level, std::string_view text) noexcept {
-  if (!log_enabled(level) || !g_vendors_heard.load(std::memory_order_relaxed) || t_in_sink) return;
+  if (!is_wanted(level, LogTopic::kVendor) || t_in_sink) return;
   if (t_hold != nullptr) {
     keep(t_hold->lines_, level, text);
     return;

@@ -19,6 +19,16 @@ namespace latebind::core {
 
 enum class LogLevel : std::int32_t { kDebug = 0, kInfo = 1, kWarning = 2, kError = 3 };
 
+// What a line is about, for a sink that is told of it by other means.
+enum class LogTopic : std::uint32_t {
+  kGeneral = 1,
+  kFailover = 2,  // devices that fail and recover while a model runs, as attestations tell
+  kVendor = 4,    // what vendors' libraries say themselves, whose errors come back as ours
+};
+// LogTopic values, added.
+using LogTopics = std::uint32_t;
+inline constexpr LogTopics kAllLogTopics = 7;
+
 // Threads in the sink at one time.
 inline constexpr std::size_t kSinkCallsMax = 16;
 // Lines that wait for the end of a LogHold, and as many of vendors' that wait for one of our threads.
@@ -40,20 +50,17 @@ struct LogSink {
   }
 };
 
-// Whether the sink gets what vendors' libraries say, or our own lines alone.
-enum class VendorLines : std::int32_t { kHeard = 0, kLeftOut = 1 };
-
 // Replaces the sink; one without `write` means silence, which is also the state at start-up. When this returns, the
 // sink before it runs on no thread and will not be called again, so that its context may go; a sink must therefore not
 // wait for a thread that is in here. Called from within a sink it waits for nobody: no call of the old sink begins any
 // more, and those that are under way, this one too, end as they will.
-void set_log_sink(LogSink sink, LogLevel least = LogLevel::kInfo, VendorLines vendors = VendorLines::kHeard) noexcept;
+void set_log_sink(LogSink sink, LogLevel least = LogLevel::kInfo, LogTopics topics = kAllLogTopics) noexcept;
 
 // True when a line of this level would reach a sink: for callers whose text is costly to make.
 [[nodiscard]] bool log_enabled(LogLevel level) noexcept;
 
 // A line for which there is no memory counts as dropped.
-void log(LogLevel level, std::string_view text) noexcept;
+void log(LogLevel level, std::string_view text, LogTopic topic = LogTopic::kGeneral) noexcept;
 
 // A line that a vendor's library says, perhaps under its locks and on a thread of its own: it goes out when a thread of
 // ours logs or ends a LogHold, such as there is around every call of a vendor that logs.
@@ -74,7 +81,7 @@ class LogHold {
   LogHold& operator=(const LogHold&) = delete;
 
  private:
-  friend void log(LogLevel level, std::string_view text) noexcept;
+  friend void log(LogLevel level, std::string_view text, LogTopic topic) noexcept;
   friend void log_from_vendor(LogLevel level, std::string_view text) noexcept;
 
   const bool outermost_;

@@ -170,7 +170,8 @@ void PlacedModel::State::failed(Slot& slot, std::uint64_t openings, const Status
     changed();
     if (!opened) return;
   }
-  log(LogLevel::kWarning, fmt::format("{} rests after a failure: {}", slot.name, status.to_string()));
+  log(LogLevel::kWarning, fmt::format("{} rests after a failure: {}", slot.name, status.to_string()),
+      LogTopic::kFailover);
   ensure_prober();
 }
 
@@ -185,7 +186,7 @@ void PlacedModel::State::succeeded(Slot& slot, std::uint64_t openings) {
     slot.wants_request = false;
     changed();
   }
-  if (rested) log(LogLevel::kWarning, fmt::format("{} works again", slot.name));
+  if (rested) log(LogLevel::kWarning, fmt::format("{} works again", slot.name), LogTopic::kFailover);
 }
 
 // Under mutex_: every attestation may have to tell another story now.

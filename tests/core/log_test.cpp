@@ -207,10 +207,11 @@ TEST_F(LogTest, WhatASinkThrowsIsItsOwnAffair) {
   EXPECT_EQ(calls, 2);
 }
 
-TEST_F(LogTest, WhatVendorsSayIsLeftOutForWhoWantsOurLinesAlone) {
+TEST_F(LogTest, TopicsThatNobodyWantsAreLeftOut) {
   Kept kept;
-  set_log_sink(LogSink::to(kept), LogLevel::kWarning, VendorLines::kLeftOut);
+  set_log_sink(LogSink::to(kept), LogLevel::kWarning, static_cast<LogTopics>(LogTopic::kGeneral));
   log_from_vendor(LogLevel::kError, "a vendor's");
+  log(LogLevel::kError, "a device rests", LogTopic::kFailover);
   log(LogLevel::kWarning, "ours");
   EXPECT_THAT(kept.lines, ElementsAre("ours"));
 }
