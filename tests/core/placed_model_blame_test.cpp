@@ -166,8 +166,10 @@ TEST_F(BlameTest, ADeviceThatNeverComputedAnythingIsTriedWithOneRequestFromTimeT
   probes_in(std::chrono::milliseconds(1));
   set_dead("NPU", true);
   load();
-  ASSERT_EQ(run(3).device(), "CPU");
-  EXPECT_TRUE(placed->attestation()->fallback) << "it did not do what the CPU did";
+  const Outcome first = run(3);
+  ASSERT_EQ(first.device(), "CPU");
+  // Of this answer: the next request may be let through already.
+  EXPECT_TRUE(first.by->fallback) << "it did not do what the CPU did";
   // The requests that are let through are answered all the same.
   while (locked(callers_runs)["NPU"] < 4)
     ASSERT_EQ(run(3).device(), "CPU");
