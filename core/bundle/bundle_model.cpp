@@ -92,7 +92,7 @@ Result<ModelForm> form_of(const Package& package, const Variant& variant, std::v
 // Of the very files that are used, each with what it is used as, by what the package recorded of them and not by
 // reading; empty when it recorded nothing of one of them.
 std::string claimed_digest(const Package& package, const Variant& variant, const std::vector<Used>& used) {
-  if (!variant.latebind || variant.latebind->files.empty()) return {};
+  if (!variant.latebind) return {};
   // Each word has its size before it, so that no two lists are the same text.
   std::string text = "bundle";
   const auto add = [&](std::string_view word) { text += fmt::format(" {}:{}", word.size(), word); };

@@ -6,28 +6,28 @@
  * vendor's code and text) is kept for the calling thread until its next failing call: lb_last_error(). No exception
  * ever leaves the library, and it never prints, aborts or exits.
  * - Ownership. What an lb_…_create, lb_…_open or lb_…_load function gives is the caller's: give it to the matching
- *   lb_…_destroy once. Destroying NULL does nothing. Pointers inside structs that a function fills belong to the object
- *   they came from and live as long as it does. Objects may be destroyed in any order.
- * - Threads. Every object may be used from many threads at once, except lb_output (one thread at a time). Destroying an
- *   object while a call on it is running is the caller's mistake, also in a log callback that comes in the middle of
- *   that call. A thread that is cancelled (pthread_cancel) in a call goes when that is over. Functions may be called as
- * long as a thread runs, also from atexit() and from destructors of thread-specific data; what it keeps for itself may
- * have gone then: of its last error there is the code alone.
+ *   lb_…_destroy once. Destroying NULL does nothing. Pointers inside structs that a function fills belong to the
+ *   object they came from and live as long as it does. Objects may be destroyed in any order.
+ * - Threads. Every object may be used from many threads at once, except lb_output (one thread at a time). Destroying
+ *   an object while a call on it is running is the caller's mistake, also in a log callback that comes in the middle
+ *   of that call. A thread that is cancelled (pthread_cancel) in a call goes when that is over. Functions may be
+ *   called as long as a thread runs, also from atexit() and from destructors of thread-specific data; what it keeps
+ *   for itself may have gone then: of its last error there is the code alone.
  * - fork(). A child process has none of its parent's threads. Objects that were made before answer there with
  *   LB_INVALID_ARGUMENT, and destroying them frees nothing; a log callback is not called until it is set again. New
  *   objects work as far as the vendors' libraries do. A child in which models were loaded, or whose parent has loaded
  *   some, ends with _exit(): what the vendors' libraries do at exit() looks for their threads.
  * - exit(). A vendor's call that was given up, the writer of the compile cache and probes of devices may still be
- * inside a vendor's library when the process ends, whose static objects exit() destroys under them. So exit() waits for
- * them, five seconds at most; on another thread than the main one it does so after what vendors have made static since
- *   their library was opened is gone. From then on, what would need a thread of ours is LB_BUSY. A vendor that takes
- *   longer may crash the process then, and temporary folders (latebind-…) may stay until a later start removes them: a
- *   program that knows of such calls (lb_active.hung_runs, LB_DEADLINE_EXCEEDED, LB_CANCELLED) can leave by _exit().
- *   On Windows the system ends all threads before that, and nothing is waited for.
+ *   inside a vendor's library when the process ends, whose static objects exit() destroys under them. So exit() waits
+ *   for them, five seconds at most; on another thread than the main one it does so after what vendors have made
+ *   static since their library was opened is gone. From then on, what would need a thread of ours is LB_BUSY. A
+ *   vendor that takes longer may crash the process then, and temporary folders (latebind-…) may stay until a later
+ *   start removes them: a program that knows of such calls (lb_active.hung_runs, LB_DEADLINE_EXCEEDED, LB_CANCELLED)
+ *   can leave by _exit(). On Windows the system ends all threads before that, and nothing is waited for.
  * - Strings are UTF-8 and end in NUL. A NULL string in an options struct means "the default".
  * - Growth. Structs that may grow begin with `struct_size`, which the caller sets to sizeof(the struct): fields added
- * later are neither read from nor written to a smaller struct. LB_INIT(type) makes a zeroed one. Numbers in
- * enumerations never change meaning.
+ *   later are neither read from nor written to a smaller struct. LB_INIT(type) makes a zeroed one. Numbers in
+ *   enumerations never change meaning.
  */
 #ifndef LATEBIND_LATEBIND_H
 #define LATEBIND_LATEBIND_H
