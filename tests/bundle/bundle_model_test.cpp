@@ -87,6 +87,21 @@ TEST_F(BundleModelTest, WhatABundleSaysOfItselfIsComparedWithItsBytes) {
   EXPECT_THAT(proof.to_string(), HasSubstr("was changed"));
 }
 
+TEST_F(BundleModelTest, IsFoundAfterTheWorkingFolderHasChanged) {
+  written(PackageForm::kZip, "a.lbundle");
+  written(PackageForm::kFolder, "a");
+  const path before = std::filesystem::current_path();
+  for (const char* name : {"a.lbundle", "a"}) {
+    std::filesystem::current_path(folder_ / "");
+    const auto model = model_at(name);
+    std::filesystem::current_path(before);
+    ASSERT_TRUE(model.ok()) << model.status().to_string();
+    EXPECT_TRUE(model->check_bytes().ok()) << name;
+    EXPECT_TRUE(model->check_forms().ok()) << name;
+    EXPECT_TRUE(model->prove_digest().ok()) << name;
+  }
+}
+
 TEST_F(BundleModelTest, ThatIsSeenByVerifyAsWell) {
   const path evil = written(PackageForm::kZip, "evil.lbundle");
   tamper(evil, "the weights of it", "THE WEIGHTS OF IT");

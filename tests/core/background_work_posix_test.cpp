@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <thread>
@@ -89,6 +91,23 @@ TEST_F(BackgroundWorkTest, AnExitOnAnotherThreadWaitsForItBeforeWhatTheVendorsLi
           begin_a_call_that_ends_after_exit_began();
           std::exit(0);
         }).join();
+      },
+      testing::ExitedWithCode(kInTime), "");
+}
+
+// What latebind.h tells a program to do that knows of such a call.
+TEST_F(BackgroundWorkTest, AProgramThatLeavesByItsOwnMeansWaitsForNobody) {
+  EXPECT_EXIT(
+      {
+        wait_for_background_work_at_exit();
+        const auto call = VendorCall::start("a:b", [] {
+          std::this_thread::sleep_for(std::chrono::hours(1));
+          return Status();
+        });
+        RunOptions options;
+        options.deadline = std::chrono::steady_clock::now();
+        if (!call.ok() || (*call)->wait(options) != VendorCall::End::kDeadline || !(*call)->give_up({})) ::_exit(1);
+        ::_exit(kInTime);
       },
       testing::ExitedWithCode(kInTime), "");
 }

@@ -133,6 +133,7 @@ Status* disable_telemetry(const Env*) {
 }
 
 Status* create_session(Session** out) {
+  if (g_state.no_threads) return fail(1, "CreateSession: pthread_create failed, error code: 11 error msg: ");
   if (g_state.session_code != 0) return fail(g_state.session_code, "the fake refuses this model");
   return make(out);
 }

@@ -13,8 +13,9 @@ struct OnnxruntimeState {
   // What to do. Set before the call that it is about.
   std::atomic<bool> env_fails{false};
   std::atomic<bool> no_providers{false};
-  std::atomic<int> session_code{0};  // the vendor's error code when a session is made; 0: it is made
-  std::atomic<int> run_failures{0};  // runs that fail from now on; -1: all
+  std::atomic<int> session_code{0};     // the vendor's error code when a session is made; 0: it is made
+  std::atomic<bool> no_threads{false};  // then it refuses in the words of a session that could not start its threads
+  std::atomic<int> run_failures{0};     // runs that fail from now on; -1: all
   std::atomic<int> run_code{1};
   std::atomic<bool> run_hangs{false};        // until it is told to stop
   std::atomic<bool> stop_is_ignored{false};  // then until `run_hangs` is false again

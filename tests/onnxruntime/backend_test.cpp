@@ -137,6 +137,23 @@ TEST_F(OnnxruntimeBackendTest, SaysWhatTheVendorSaysOfAModel) {
   }
 }
 
+TEST_F(OnnxruntimeBackendTest, ASystemWithoutThreadsIsNoFaultOfTheModel) {
+  state().no_threads = true;
+  EXPECT_EQ(load().status().code(), StatusCode::kDeviceFailed);
+  state().no_threads = false;
+  EXPECT_TRUE(load().ok());
+}
+
+TEST_F(OnnxruntimeBackendTest, RefusesMoreThreadsAndRequestsThanAnybodyHas) {
+  CompileOptions options;
+  options.threads = core::kCountMax + 1;
+  EXPECT_EQ(load(options).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(load(options).status().to_string(), HasSubstr("4097 threads"));
+  options.threads = 1;
+  options.requests = core::kCountMax + 1;
+  EXPECT_EQ(load(options).status().code(), StatusCode::kInvalidArgument);
+}
+
 TEST_F(OnnxruntimeBackendTest, StaysUsableWhenARunFailsOnce) {
   CompileOptions options;
   options.requests = 1;
