@@ -30,7 +30,7 @@ core::Result<api::Settings> read_config(const char* file) {
   LB_RETURN_IF_ERROR(settings.apply_toml(latebind::platform::path_from_utf8(file)));
   for (const api::SettingSpec& spec : api::settings_schema()) {
     if (!spec.key.starts_with("libraries.") || settings.origin_of(spec.key) == "default") continue;
-    return api::misuse(fmt::format("{}: {} can not be set for one model; set the variable {} instead",
+    return api::misuse(fmt::format("{}: {} cannot be set for one model; set the variable {} instead",
                                    settings.origin_of(spec.key), spec.key, spec.environment));
   }
   return settings.values();

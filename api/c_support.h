@@ -25,7 +25,7 @@ lb_code report(const core::Status& status) noexcept;
 // it was made with.
 [[nodiscard]] core::Status check_made_here(const platform::MadeIn& made, std::string_view what);
 
-// For the ends of handles: one that was made before fork() stays where it is, since its threads can not be waited for.
+// For the ends of handles: one that was made before fork() stays where it is, since its threads cannot be waited for.
 template <class Handle>
 void destroy(Handle* handle, const platform::MadeIn& made) noexcept {
   const platform::NoThreadCancellation whole;

@@ -200,7 +200,7 @@ constexpr std::array kSchema{
     SettingSpec{
         "precision", "LATEBIND_PRECISION", "--precision", "P,P,...",
         "Precision of the computation: f32, bf16, f16, or several in the order in which each device is asked, such as "
-        "f16,f32: NPUs know f16 alone. A device that can not compute in any of them is passed over; results say which "
+        "f16,f32: NPUs know f16 alone. A device that cannot compute in any of them is passed over; results say which "
         "one "
         "it was. bf16 is about twice as fast where the processor has it, and changes vectors in the fourth digit.",
         false, assign_precisions, precisions_text},

@@ -101,7 +101,7 @@ class Session {
 
 inline std::vector<std::string> read_lines(const char* file) {
   std::ifstream in(file);
-  if (!in) die(fmt::format("can not open {}", file));
+  if (!in) die(fmt::format("cannot open {}", file));
   std::vector<std::string> lines;
   for (std::string line; std::getline(in, line);) {
     if (!line.empty()) lines.push_back(line);

@@ -27,7 +27,7 @@ struct CloseFile {
 using OwnedFile = std::unique_ptr<std::FILE, CloseFile>;
 
 Status rewrite_refused() {
-  return Status(StatusCode::kInternal, "this output can not be written to twice");
+  return Status(StatusCode::kInternal, "this output cannot be written to twice");
 }
 
 // Where results go that no file is named for.

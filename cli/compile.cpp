@@ -30,7 +30,7 @@ using core::CompileOutcome;
 using core::Status;
 using core::StatusCode;
 
-std::string told(const CompileJob& job, const CompileOutcome& outcome) {
+std::string summary_of(const CompileJob& job, const CompileOutcome& outcome) {
   if (!outcome.status.ok()) {
     return fmt::format("{}: failed after {:.1f} s: {}", core::variant_name(job), outcome.seconds,
                        outcome.status.to_string());
@@ -171,7 +171,7 @@ Exit compile(const CompileOptions& options) {
     }
     ++done;
     if (options.quiet && outcome->status.ok() && outcome->note.empty()) return;
-    note(fmt::format("[{}/{}] {}", done, jobs->size(), told((*jobs)[job], *outcome)));
+    note(fmt::format("[{}/{}] {}", done, jobs->size(), summary_of((*jobs)[job], *outcome)));
   };
   const auto outcomes = core::compile_all(input->model, *jobs, run);
 

@@ -15,7 +15,7 @@ namespace latebind::cli {
 [[nodiscard]] core::Status check_head(const CompileOptions& options, const CompileInput& input);
 
 // In the format of the options; `outcomes`: of `jobs`, in their order. The file appears only when it is complete. The
-// errors of writing, and of what the format can not say.
+// errors of writing, and of what the format cannot say.
 [[nodiscard]] core::Status write_compiled(const CompileOptions& options, const Runtime& runtime,
                                           const CompileInput& input, const std::vector<core::CompileJob>& jobs,
                                           const std::vector<core::CompileOutcome>& outcomes);

@@ -35,7 +35,7 @@ struct PteOptions {
 
 // kInvalidArgument for bounds that are none, for compile specs that the delegate does not know or that contradict
 // --precision in `line`, and for words that would be refused when the program is loaded; kUnsupported when the build
-// can not do it at all.
+// cannot do it at all.
 [[nodiscard]] core::Status check_pte_options(const PteOptions& options, const RuntimeOptions& line,
                                              const Runtime& runtime);
 

@@ -83,7 +83,7 @@ std::string for_people(const core::Registry& registry, const std::vector<core::B
                           one_line(report.runtime_version));
     }
     for (const core::UnavailablePart& part : report.unavailable) {
-      text += fmt::format("{:<18} {} can not be used: {}\n", report.name, one_line(part.name), one_line(part.reason));
+      text += fmt::format("{:<18} {} cannot be used: {}\n", report.name, one_line(part.name), one_line(part.reason));
     }
   }
   return text;

@@ -115,7 +115,7 @@ std::string for_people(const Findings& findings) {
     }
     text += hardware_for_people(backend.hardware);
     for (const core::UnavailablePart& part : report.unavailable) {
-      text += fmt::format("  {} can not be used: {}\n", one_line(part.name), one_line(part.reason));
+      text += fmt::format("  {} cannot be used: {}\n", one_line(part.name), one_line(part.reason));
     }
     if (!report.status.ok()) text += fmt::format("  to install it: {}\n", backend.install_hint);
   }

@@ -236,7 +236,7 @@ Result<std::vector<Shape>> largest_outputs(const CompileInput& input, const Runt
 Status check_max_shapes(const std::vector<std::string>& max_shapes) {
   std::set<std::string> names;
   for (const std::string& text : max_shapes) {
-    // A name may hold '=' itself, its bounds can not.
+    // A name may hold '=' itself, its bounds cannot.
     const auto equals = text.rfind('=');
     if (equals == std::string::npos || equals == 0) return no_max_shape(text, "NAME= is missing");
     const auto bound = parse_bound(text.substr(equals + 1));

@@ -27,7 +27,7 @@ struct SearchStep {
   bool opened = false;
 };
 
-// A part of an available backend that can not be used, such as a plugin of another vendor's.
+// A part of an available backend that cannot be used, such as a plugin of another vendor's.
 struct UnavailablePart {
   std::string name;
   std::string reason;
@@ -72,14 +72,14 @@ class Backend {
 
   // Devices that are not in this machine but can be compiled for: metadata says IsVirtual=1, DiscoveredBy, the
   // architecture, CompilerInstalled (else Missing, with what to install) and Emulated (1 where load() can run them with
-  // CompileOptions::emulate). Asked for on purpose only. As it stands here: none.
+  // CompileOptions::emulate). Asked for on purpose only. By default none.
   [[nodiscard]] virtual Result<std::vector<Device>> virtual_devices() { return std::vector<Device>{}; }
 
-  // What was found and can not be used, with the reason, while the rest works. As it stands here: nothing.
+  // What was found and cannot be used, with the reason, while the rest works. By default nothing.
   [[nodiscard]] virtual std::vector<UnavailablePart> unavailable_parts() { return {}; }
 
-  // The vendor's hardware that the system has, asked anew at each call, whether the backend is available or not. As it
-  // stands here: none is known.
+  // The vendor's hardware that the system has, asked anew at each call, whether the backend is available or not. By
+  // default none is known.
   [[nodiscard]] virtual std::vector<HardwareNote> hardware() { return {}; }
 
   // The vendor's own version text. Fails when not available.
@@ -94,8 +94,8 @@ class Backend {
                                                                  const CompileOptions& options) = 0;
 
   // As load(), and gives the blob of what was loaded, so that it need not be compiled again: loaded from it, the model
-  // computes the same, bit for bit. The blob is for this machine as it is: compile() is for blobs that travel. As it
-  // stands here: loads, and has no blob.
+  // computes the same, bit for bit. The blob is for this machine as it is: compile() is for blobs that travel. By
+  // default it loads, and there is no blob.
   [[nodiscard]] virtual Result<LoadedModel> load_exporting(const Model& model, std::string_view device,
                                                            const CompileOptions& options) {
     LB_ASSIGN_OR_RETURN(auto executable, load(model, device, options));

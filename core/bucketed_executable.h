@@ -5,7 +5,7 @@
 // rows are computed `rows` at a time, and what came of the padding is cut off. The shortest bucket that compiles is
 // loaded at once, the others when they are first needed, or before that in the background.
 //
-// A bucket that the device can not compile is passed over: a longer one does its work, and after a while it is tried
+// A bucket that the device cannot compile is passed over: a longer one does its work, and after a while it is tried
 // again, since the device may have been away. One that takes too long to compile is passed over until it has: a longer
 // one does its work that is there already; where there is none, the request is not for this device (kUnsupported).
 // Thread-safe, as every executable.

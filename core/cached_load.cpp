@@ -101,7 +101,7 @@ Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& m
         return executable;
       }
       if (is_the_blobs_fault(executable.status())) refused = key;
-      said(fmt::format("what was cached can not be used: {}", executable.status().to_string()));
+      said(fmt::format("what was cached cannot be used: {}", executable.status().to_string()));
     } else {
       said(blob.status().code() == StatusCode::kNotFound ? "not cached yet" : blob.status().to_string());
     }
@@ -149,7 +149,7 @@ Result<std::unique_ptr<Executable>> ready_or_cached_load(Backend& backend, const
     } else {
       refusal = blob.status();
       log(LogLevel::kWarning,
-          fmt::format("{}: variant '{}' can not be read: {}", model.name(), ready.name, refusal.to_string()));
+          fmt::format("{}: variant '{}' cannot be read: {}", model.name(), ready.name, refusal.to_string()));
     }
   }
   // With nothing to compile, why the last blob does not do is the answer.

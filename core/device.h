@@ -32,7 +32,7 @@ struct Device {
   // "openvino:CPU"
   [[nodiscard]] std::string id() const { return backend + ":" + name; }
   // What the metadata says under this key; empty when it says nothing.
-  [[nodiscard]] std::string told(const std::string& key) const;
+  [[nodiscard]] std::string metadata_at(const std::string& key) const;
   [[nodiscard]] bool is_virtual() const;
   // What one compiles for: "cpu", "gpu", "npu:v73": its kind and, of an NPU, the Architecture that its metadata tells.
   [[nodiscard]] std::string target() const;

@@ -23,7 +23,7 @@ namespace latebind::core {
 
 struct LoadOptions {
   CompileOptions compile{};
-  // Tried in order on a device that can not take the model in compile.precision.
+  // Tried in order on a device that cannot take the model in compile.precision.
   std::vector<Precision> other_precisions{};
   // Turns every fallback into an error: kStrictFallback when loading, the device's own error later.
   bool strict = false;
@@ -45,7 +45,7 @@ struct BackendReport {
   Status status;                // why it is not available
   std::string runtime_version;  // when available
   std::vector<Device> devices;
-  std::vector<UnavailablePart> unavailable;  // parts of it that can not be used, while the rest works
+  std::vector<UnavailablePart> unavailable;  // parts of it that cannot be used, while the rest works
 };
 
 class Engine {

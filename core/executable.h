@@ -16,7 +16,7 @@
 
 namespace latebind::core {
 
-// How a model is compiled and loaded. A backend refuses what it can not honour by name (kUnsupported): nothing here is
+// How a model is compiled and loaded. A backend refuses what it cannot honour by name (kUnsupported): nothing here is
 // a wish.
 struct CompileOptions {
   Precision precision = Precision::kF32;

@@ -1,7 +1,7 @@
 // FileDigests: SHA-256 of files, remembered in a small file by what identifies each without reading it (path, size,
 // time of change, number, device), so that a model of gigabytes is hashed once and not at every start.
 //
-// What is remembered is bounded and carries a sum; when it is damaged or can not be written, files are hashed again. A
+// What is remembered is bounded and carries a sum; when it is damaged or cannot be written, files are hashed again. A
 // file that was changed less than two seconds before it was hashed is not remembered: it could change again without
 // being told apart. Nor is a memory believed that somebody else could have written. Thread-safe; several processes may
 // use one place at once.

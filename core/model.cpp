@@ -59,7 +59,7 @@ std::filesystem::path bin_beside(const std::filesystem::path& xml) {
   return bin.replace_extension(".bin");
 }
 
-// What a vendor opens by its name when it loads this form, as it is now. What can not be looked at is left to the
+// What a vendor opens by its name when it loads this form, as it is now. What cannot be looked at is left to the
 // vendor, who needs it and says so.
 std::vector<SourceFile> sources_of(const ModelForm& form) {
   std::vector<SourceFile> sources;

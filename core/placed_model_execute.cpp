@@ -74,7 +74,7 @@ Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span
         auto now = picked.attestation ? picked.attestation : attestation_of(slot, *picked.executable);
         for (const Miss& miss : misses)
           picked.passed_over.push_back(PlacementStep::refused(miss.slot->name, miss.status));
-        *answered_by = picked.passed_over.empty() ? std::move(now) : as_met(*now, picked.passed_over);
+        *answered_by = picked.passed_over.empty() ? std::move(now) : attestation_after(*now, picked.passed_over);
       }
       return status;
     }
@@ -184,8 +184,8 @@ std::shared_ptr<const Attestation> PlacedModel::State::attestation_of(Slot& slot
 
 // The attestation of a request that went past `met` on its way: what it failed on or found resting may have been taken
 // back since, and is the reason all the same.
-std::shared_ptr<const Attestation> PlacedModel::State::as_met(const Attestation& now,
-                                                              const std::vector<PlacementStep>& met) const {
+std::shared_ptr<const Attestation> PlacedModel::State::attestation_after(const Attestation& now,
+                                                                         const std::vector<PlacementStep>& met) const {
   auto made = std::make_shared<Attestation>(now);
   made->steps.clear();
   made->reason.clear();

@@ -125,7 +125,8 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   void question_suspect(Slot& slot);
 
   std::shared_ptr<const Attestation> attestation_of(Slot& slot, const Executable& executable);
-  std::shared_ptr<const Attestation> as_met(const Attestation& now, const std::vector<PlacementStep>& met) const;
+  std::shared_ptr<const Attestation> attestation_after(const Attestation& now,
+                                                       const std::vector<PlacementStep>& met) const;
   Result<std::shared_ptr<Executable>> load(Slot& slot, bool anew, const RunOptions& limits);
   Result<std::shared_ptr<Executable>> load_now(Slot& slot, bool anew);
   void refused(Slot& slot, const Status& status);

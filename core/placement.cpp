@@ -30,16 +30,16 @@ std::size_t rank_of(DeviceKind kind) {
   return static_cast<std::size_t>(std::ranges::find(kKindOrder, kind) - kKindOrder.begin());
 }
 
-// The virtual device of this name, or why it can not run; nothing when there is none.
+// The virtual device of this name, or why it cannot run; nothing when there is none.
 std::optional<Placement::Candidate> virtual_candidate(const std::vector<Device>& devices, std::string_view name,
                                                       bool emulate) {
   const auto found = std::ranges::find(devices, name, &Device::name);
   if (found == devices.end()) return std::nullopt;
   std::string why;
-  if (found->told("Emulated") == "1") {
+  if (found->metadata_at("Emulated") == "1") {
     if (emulate) return Placement::Candidate{*found, {}};
     why = "is not in this machine; --emulate runs it in its vendor's emulation";
-  } else if (const std::string missing = found->told("Missing"); !missing.empty()) {
+  } else if (const std::string missing = found->metadata_at("Missing"); !missing.empty()) {
     why = fmt::format("is not in this machine, and its compiler is not installed: {}", missing);
   } else {
     why = "is not in this machine, and its vendor emulates it on no machine like this";

@@ -49,7 +49,7 @@ class Placement {
   // available stands before the devices of the backends registered after it: whoever takes one of those did not get
   // what was preferred.
   [[nodiscard]] std::vector<Candidate> resolve(const Registry& registry, bool emulate = false) const;
-  // The same for who can not wait for ever, since a backend may open its vendor's library, start it and ask drivers.
+  // The same for who cannot wait for ever, since a backend may open its vendor's library, start it and ask drivers.
   // One that takes longer than limits.run_timeout over a question is passed over, with that as the reason. kCancelled,
   // kDeadlineExceeded or kBusy when the caller's own time is up.
   [[nodiscard]] Result<std::vector<Candidate>> resolve(const Registry& registry, bool emulate,

@@ -1,6 +1,6 @@
 // Result<T>: a value, or the Status that says why there is none.
 //
-// A Result made from an ok Status is an internal error, so that "no value, no error" can not exist.
+// A Result made from an ok Status is an internal error, so that "no value, no error" cannot exist.
 #pragma once
 
 #include <cassert>

@@ -1,6 +1,6 @@
 // Calls into a vendor's library that nobody has to wait for.
 //
-// A vendor's call can not be taken back, and some never return. So a call that must hold a deadline is made on a thread
+// A vendor's call cannot be taken back, and some never return. So a call that must hold a deadline is made on a thread
 // of ours and owns all that it touches: when the time is up, whoever waited goes, and the call goes on by itself, keeps
 // alive what it needs, and lets go of it on its own thread when the vendor comes back. Telling the vendor to stop is
 // such a call, too. One mechanism for running, loading and compiling, on every backend.

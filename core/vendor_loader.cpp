@@ -41,7 +41,7 @@ Status open_first(const VendorLibrary& wanted, System system, const SearchList& 
   std::string evidence = "tried " + describe(trace);
   if (!list.chosen_by.empty()) {
     if (failure.empty() && !trace.empty()) failure = fmt::format("{}: {}", trace.front().place, trace.front().outcome);
-    return Status(code, fmt::format("{} can not be opened as {} says ({}): correct or clear that, or install it ({})",
+    return Status(code, fmt::format("{} cannot be opened as {} says ({}): correct or clear that, or install it ({})",
                                     wanted.product, list.chosen_by, failure, wanted.install_command))
         .with_details(std::move(evidence));
   }

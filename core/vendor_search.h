@@ -84,9 +84,9 @@ class FileSystem {
   FileSystem& operator=(const FileSystem&) = delete;
   virtual ~FileSystem() = default;
   [[nodiscard]] virtual Kind kind_of(const std::string& path) const = 0;
-  // Names in a folder, in any order; empty when it can not be read.
+  // Names in a folder, in any order; empty when it cannot be read.
   [[nodiscard]] virtual std::vector<std::string> names_in(const std::string& folder) const = 0;
-  // The text of a file; empty when it can not be read or is longer than any that is asked for.
+  // The text of a file; empty when it cannot be read or is longer than any that is asked for.
   [[nodiscard]] virtual std::string text_of(const std::string& file) const = 0;
   // Whether two names lead to the same folder.
   [[nodiscard]] virtual bool is_same(const std::string& one, const std::string& other) const = 0;

@@ -2,7 +2,7 @@
 //
 // Source of the format: the safetensors README (8 bytes little-endian length, a JSON header, then the data). The whole
 // header is validated when the file is opened: names once only, sizes equal to shape times type, ranges in bounds and
-// without overlaps or holes. A type that we can not compute with is refused only when its tensor is asked for, because
+// without overlaps or holes. A type that we cannot compute with is refused only when its tensor is asked for, because
 // files carry tensors that nobody needs.
 //
 // Immutable after it is opened; any thread may read. The spans are valid as long as the object lives.

@@ -55,7 +55,7 @@ Status check_label(const Blob& blob, std::string_view device, const CompileOptio
     return refuse(fmt::format("the blob computes in {}, asked for is {}", core::word_of(blob.precision),
                               core::word_of(options.precision)));
   }
-  if (!options.input_shapes.empty()) return refuse("a blob's input shapes can not be changed");
+  if (!options.input_shapes.empty()) return refuse("a blob's input shapes cannot be changed");
   return {};
 }
 
@@ -305,7 +305,7 @@ class OnnxruntimeBackend final : public core::Backend {
     return core::LoadedModel{std::move(executable), [blob = *std::move(blob)]() -> Result<Blob> { return blob; }};
   }
 
-  // Why the compiler of a known provider can not be used, when more is known than that it is not installed.
+  // Why the compiler of a known provider cannot be used, when more is known than that it is not installed.
   static void add_why(PluginProviders* plugins, const KnownProvider& known, Device& device) {
     if (plugins == nullptr) {
       device.metadata["Missing"] = fmt::format(

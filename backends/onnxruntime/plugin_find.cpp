@@ -66,7 +66,7 @@ class ListMaker {
         if (one.left_out) add(one);
       }
       const auto first = std::ranges::find_if(found.candidates, [](const auto& one) { return one.why_not.empty(); });
-      // One of each provider: two copies can not be registered under one name.
+      // One of each provider: two copies cannot be registered under one name.
       if (first != found.candidates.end()) {
         add(*first);
       } else {

@@ -1,7 +1,8 @@
 // Where libraries of plugin execution providers may be, as data.
 //
-// Nothing is opened here. Who names places gets those and no others (docs/decisions/0001); without, the packages of the
-// known providers are looked for, by the rules of core/vendor_search.h, and beside the package of ONNX Runtime itself.
+// Nothing is opened here. Places that are named are searched, and no others (docs/decisions/0001); when none is, the
+// packages of the known providers are looked for, by the rules of core/vendor_search.h, and beside the package of ONNX
+// Runtime itself.
 #pragma once
 
 #include <string>

@@ -67,10 +67,10 @@ class PluginProviders {
   [[nodiscard]] std::vector<PluginDevice> devices();
   // The device of this name. kDeviceNotFound; kUnsupported for what only compiles.
   [[nodiscard]] core::Result<PluginDevice> find(std::string_view name);
-  // What this provider compiles on. kNotFound with what to install, or why it can not be used.
+  // What this provider compiles on. kNotFound with what to install, or why it cannot be used.
   [[nodiscard]] core::Result<PluginDevice> any_of(std::string_view provider);
 
-  // Of the last look: providers that can not be used, and why; a provider that only compiles here is one, under the
+  // Of the last look: providers that cannot be used, and why; a provider that only compiles here is one, under the
   // name that its device would have.
   [[nodiscard]] std::vector<core::UnavailablePart> unavailable();
   [[nodiscard]] std::vector<core::SearchStep> trace();

@@ -140,7 +140,7 @@ Status apply_shapes(std::span<const Shape> shapes, std::vector<Declared>& inputs
     auto& [info, names] = inputs[i];
     if (!shapes[i].is_static() || !info.shape.accepts(shapes[i])) {
       return Status(StatusCode::kShapeMismatch,
-                    fmt::format("input '{}' is declared as {}; it can not be given the shape {}", info.name,
+                    fmt::format("input '{}' is declared as {}; it cannot be given the shape {}", info.name,
                                 info.shape.to_string(), shapes[i].to_string()));
     }
     for (std::size_t d = 0; d < names.size(); ++d) {
@@ -150,7 +150,7 @@ Status apply_shapes(std::span<const Shape> shapes, std::vector<Declared>& inputs
         dimensions.emplace_back(names[d], shapes[i][d]);
       } else if (known->second != shapes[i][d]) {
         return Status(StatusCode::kShapeMismatch,
-                      fmt::format("dimension '{}' of the model can not be {} and, for input '{}', {}", names[d],
+                      fmt::format("dimension '{}' of the model cannot be {} and, for input '{}', {}", names[d],
                                   known->second, info.name, shapes[i][d]));
       }
     }
@@ -284,7 +284,7 @@ Result<Session> load_context(std::shared_ptr<const Environment> environment, con
       return library.error(StatusCode::kIncompatibleBlob, "the provider does not judge the blob", failure);
     }
     if (verdict == abi::kNotCompatible) {
-      return refuse(fmt::format("{} can not use a blob made for '{}'", plugin.id, compatibility));
+      return refuse(fmt::format("{} cannot use a blob made for '{}'", plugin.id, compatibility));
     }
   }
 

@@ -39,7 +39,7 @@ struct Session {
                                               const core::CompileOptions& options);
 
 // What compile_context() has made, on a device of the provider that made it. kIncompatibleBlob when it is not one, or
-// the provider says that it can not be used here.
+// the provider says that it cannot be used here.
 [[nodiscard]] core::Result<Session> load_context(std::shared_ptr<const Environment> environment, const core::Blob& blob,
                                                  const core::CompileOptions& options, const PluginUse& plugin);
 

@@ -51,7 +51,7 @@ Status check_label(const Blob& blob, const std::string& device, const std::strin
     return refuse(fmt::format("the blob computes in {}, asked for is {}", vendor_word(blob.precision),
                               vendor_word(options.precision)));
   }
-  if (!options.input_shapes.empty()) return refuse("a blob's input shapes can not be changed");
+  if (!options.input_shapes.empty()) return refuse("a blob's input shapes cannot be changed");
   if (blob.bytes.bytes.empty()) return refuse("the blob is empty");
   return {};
 }
@@ -75,7 +75,7 @@ Result<CompileOptions> options_for(const NpuTarget& target, const CompileOptions
   for (const char* key : {kPlatformKey, kCompilerKey}) {
     if (options.properties.contains(key)) {
       return Status(StatusCode::kInvalidArgument,
-                    fmt::format("the property {} can not be set for {}: the target decides it", key, id));
+                    fmt::format("the property {} cannot be set for {}: the target decides it", key, id));
     }
   }
   for_target.properties[kPlatformKey] = target.architecture;
@@ -189,7 +189,7 @@ class OpenvinoBackend final : public core::Backend {
                                   const CompileOptions& options) {
     const std::string name = device_name(target);
     if (npu_compiler_file(core->library->file, core::own_system()).empty()) {
-      return Status(StatusCode::kLibraryNotFound, fmt::format("{} can not be compiled for; missing is {}", name,
+      return Status(StatusCode::kLibraryNotFound, fmt::format("{} cannot be compiled for; missing is {}", name,
                                                               missing_npu_compiler(core::own_system())));
     }
     LB_ASSIGN_OR_RETURN(const CompileOptions for_target, options_for(target, options));

@@ -171,7 +171,7 @@ Result<std::shared_ptr<const Compiled>> compile_model(std::shared_ptr<const Vend
                                      2 * properties.size(), &compiled, list, std::make_index_sequence<list.size()>());
       code != abi::kOk) {
     return library.error(StatusCode::kDeviceFailed,
-                         fmt::format("OpenVINO can not compile model '{}' for {}", model.name(), device), code);
+                         fmt::format("OpenVINO cannot compile model '{}' for {}", model.name(), device), code);
   }
   return finish(std::move(core), model, {}, CompiledModelHandle(library.api, compiled), device, options);
 }
@@ -203,7 +203,7 @@ Result<std::shared_ptr<const Compiled>> import_blob(std::shared_ptr<const Vendor
 }
 
 Result<Blob> export_blob(const Compiled& compiled) {
-  // In the order in which they must go: an open file can not be removed everywhere.
+  // In the order in which they must go: an open file cannot be removed everywhere.
   struct Exported {
     platform::TemporaryFolder folder;
     std::optional<platform::MappedFile> file;
@@ -216,7 +216,7 @@ Result<Blob> export_blob(const Compiled& compiled) {
           library.api.ov_compiled_model_export_model(compiled.handle.get(), platform::path_for_bytes(path).c_str());
       code != abi::kOk) {
     return library.error(StatusCode::kDeviceFailed,
-                         fmt::format("OpenVINO can not export what it compiled for {}", compiled.device), code);
+                         fmt::format("OpenVINO cannot export what it compiled for {}", compiled.device), code);
   }
   LB_ASSIGN_OR_RETURN(auto mapped, platform::MappedFile::open(path));
   exported->file.emplace(std::move(mapped));

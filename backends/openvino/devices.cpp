@@ -63,7 +63,7 @@ Result<std::vector<std::string>> device_names(const VendorCore& core) {
   const abi::Api& api = core.library->api;
   abi::Devices given{};
   if (const auto code = api.ov_core_get_available_devices(core.core.get(), &given); code != abi::kOk) {
-    return core.library->error(StatusCode::kDeviceFailed, "OpenVINO can not list its devices", code);
+    return core.library->error(StatusCode::kDeviceFailed, "OpenVINO cannot list its devices", code);
   }
   std::vector<std::string> names;
   for (std::size_t i = 0; i < std::min(given.size, kDevicesMax); ++i) {

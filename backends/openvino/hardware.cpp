@@ -119,7 +119,7 @@ std::optional<Problem> problem_of_system(const Accelerator& one, const Kind& kin
     return Problem{fmt::format("its driver {} is loaded, but {} is not here", one.driver, one.node),
                    fmt::format("in a container, start it with --device {}", one.node)};
   }
-  return Problem{fmt::format("its driver {} is loaded, but {} can not be opened: {}", one.driver, one.node,
+  return Problem{fmt::format("its driver {} is loaded, but {} cannot be opened: {}", one.driver, one.node,
                              std::generic_category().message(one.open_error)),
                  fmt::format("see what the driver says: sudo dmesg | grep {}", one.driver)};
 }
@@ -128,8 +128,8 @@ bool is_listed(const Accelerator& one, const Kind& kind, const std::vector<Devic
   const std::string_view architecture = architecture_of(one);
   return std::ranges::any_of(devices, [&](const Device& device) {
     if (device.kind != kind.kind || device.is_virtual()) return false;
-    const std::string said = device.told("Architecture");
-    // Several NPUs differ in their architecture; GPUs can not be told apart by what both sides say.
+    const std::string said = device.metadata_at("Architecture");
+    // Several NPUs differ in their architecture; GPUs cannot be told apart by what both sides say.
     return kind.kind != DeviceKind::kNpu || architecture.empty() || said.empty() || said == architecture;
   });
 }

@@ -13,7 +13,7 @@
 
 namespace latebind::openvino {
 
-// One note for each piece of Intel's among `found`. `devices`: those that OpenVINO lists, or why it can not be asked;
+// One note for each piece of Intel's among `found`. `devices`: those that OpenVINO lists, or why it cannot be asked;
 // `install_hint`: what to type then. `system`: whose words the remedies are in.
 [[nodiscard]] std::vector<core::HardwareNote> hardware_notes(std::span<const platform::Accelerator> found,
                                                              const core::Result<std::vector<core::Device>>& devices,

@@ -9,7 +9,7 @@
 
 namespace latebind::openvino {
 
-// kUnsupported names the first input with a value that 32 signed bits can not hold. Inputs match their declarations.
+// kUnsupported names the first input with a value that 32 signed bits cannot hold. Inputs match their declarations.
 [[nodiscard]] core::Status check_integer_range(std::span<const core::TensorInfo> declared,
                                                std::span<const core::TensorView> given);
 

@@ -40,7 +40,7 @@ Result<ModelHandle> read_file(const VendorCore& core, const ModelForm& form) {
     code = library.api.ov_core_read_model(core.core.get(), file.c_str(), nullptr, &network);
   }
   if (code != abi::kOk) {
-    return library.error(StatusCode::kInvalidModel, fmt::format("OpenVINO can not read the model '{}'", file), code);
+    return library.error(StatusCode::kInvalidModel, fmt::format("OpenVINO cannot read the model '{}'", file), code);
   }
   return ModelHandle(library.api, network);
 }
@@ -50,7 +50,7 @@ Result<ModelHandle> read_memory(const VendorCore& core, const Model& model, cons
   const abi::Api& api = library.api;
   if (!form.external.empty()) {
     return Status(StatusCode::kUnsupported,
-                  fmt::format("OpenVINO can not read model '{}': an ONNX graph in memory with external data in memory "
+                  fmt::format("OpenVINO cannot read model '{}': an ONNX graph in memory with external data in memory "
                               "('{}'); give it as a file, or in OpenVINO's own format",
                               model.name(), form.external.front().location));
   }
@@ -62,7 +62,7 @@ Result<ModelHandle> read_memory(const VendorCore& core, const Model& model, cons
   if (!form.weights.bytes.empty()) {
     auto dim = static_cast<std::int64_t>(form.weights.bytes.size());
     abi::Tensor* tensor = nullptr;
-    // Only read, in spite of the signature: the memory may be a mapping that can not be written to.
+    // Only read, in spite of the signature: the memory may be a mapping that cannot be written to.
     auto* data = const_cast<std::byte*>(form.weights.bytes.data());
     if (const auto code = api.ov_tensor_create_from_host_ptr(library.element_types.code_of(core::ElementType::kU8),
                                                              abi::Shape{1, &dim}, data, &tensor);
@@ -77,8 +77,7 @@ Result<ModelHandle> read_memory(const VendorCore& core, const Model& model, cons
           core.core.get(), reinterpret_cast<const char*>(form.graph.bytes.data()), form.graph.bytes.size(),
           weights.get(), &network);
       code != abi::kOk) {
-    return library.error(StatusCode::kInvalidModel, fmt::format("OpenVINO can not read model '{}'", model.name()),
-                         code);
+    return library.error(StatusCode::kInvalidModel, fmt::format("OpenVINO cannot read model '{}'", model.name()), code);
   }
   return ModelHandle(api, network);
 }
@@ -108,7 +107,7 @@ Status reshape(const Library& library, const ModelHandle& network, const std::ve
   if (shapes.empty()) return {};
   std::size_t count = 0;
   if (const auto code = library.api.ov_model_inputs_size(network.get(), &count); code != abi::kOk) {
-    return library.error(StatusCode::kInvalidModel, "OpenVINO can not count the model's inputs", code);
+    return library.error(StatusCode::kInvalidModel, "OpenVINO cannot count the model's inputs", code);
   }
   if (count != shapes.size()) {
     return Status(StatusCode::kCountMismatch,

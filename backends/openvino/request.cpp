@@ -181,7 +181,7 @@ Status Request::read_given(std::size_t index) {
     (void)api.ov_shape_free(&given);
     if (!shape.ok()) {
       // Not the caller's shape: what the vendor says makes no sense.
-      return Status(StatusCode::kDeviceFailed, fmt::format("openvino:{} gave output '{}' a shape that can not be: {}",
+      return Status(StatusCode::kDeviceFailed, fmt::format("openvino:{} gave output '{}' a shape that cannot be: {}",
                                                            compiled_->device, info.name, shape.status().message()));
     }
   }

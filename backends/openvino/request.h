@@ -1,7 +1,7 @@
 // One warm vendor request, with the tensors that wrap the caller's memory.
 //
 // Memory: without a limit of time the vendor reads from and writes to the caller's memory itself. Copies are made, into
-// memory that the request keeps, where the caller's can not be used: inputs with gaps, addresses that are not aligned
+// memory that the request keeps, where the caller's cannot be used: inputs with gaps, addresses that are not aligned
 // to the element, outputs whose shape is known after the run only, and everything in a run that may be given up. For
 // the device may still be at it then, and must not touch what the caller has freed.
 //

@@ -10,7 +10,7 @@ core::Result<std::shared_ptr<const VendorCore>> VendorCore::create(std::shared_p
   abi::Core* made = nullptr;
   if (const auto code = library->api.ov_core_create(&made); code != abi::kOk) {
     return library->error(core::StatusCode::kDeviceFailed,
-                          fmt::format("OpenVINO {} from {} can not start", library->version, library->file), code);
+                          fmt::format("OpenVINO {} from {} cannot start", library->version, library->file), code);
   }
   auto core = std::make_shared<VendorCore>();
   core->core = CoreHandle(library->api, made);

@@ -83,8 +83,8 @@ Result<CompileTarget> CompileTargets::find(std::string_view text) const {
   std::string missing;
   for (const CompileTarget& target : all_) {
     if (!is_meant(text, target.device)) continue;
-    if (target.device.told("CompilerInstalled") == "0") {
-      if (missing.empty()) missing = target.device.told("Missing");
+    if (target.device.metadata_at("CompilerInstalled") == "0") {
+      if (missing.empty()) missing = target.device.metadata_at("Missing");
       continue;
     }
     CompileTarget found = target;
@@ -110,7 +110,7 @@ Result<CompileTarget> CompileTargets::find(std::string_view text) const {
 }
 
 Precision default_precision(const Device& device) {
-  const std::string says = device.told("Precisions");
+  const std::string says = device.metadata_at("Precisions");
   const std::string_view first = std::string_view(says).substr(0, says.find(','));
   if (says.empty() || says.find(word_of(Precision::kF32)) != std::string::npos) {
     return says.empty() && device.kind == DeviceKind::kNpu ? Precision::kF16 : Precision::kF32;
@@ -213,7 +213,7 @@ VariantInput variant_of(const CompileJob& job, const Blob& blob) {
   // A plugin provider's blob is an ONNX model around its context, which stock ONNX Runtime loads with that provider.
   std::string file = "model.blob";
   if (!blob.compatibility.empty()) {
-    variant.ep = device.told("Provider");
+    variant.ep = device.metadata_at("Provider");
     file = "model.onnx";
     variant.executor_info[kHostSlot] = {{kHostModelFile, file}};
   }

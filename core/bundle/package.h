@@ -82,7 +82,7 @@ class Package {
   // The same for all files of the shared asset that `reference` names.
   [[nodiscard]] Status check_asset(const Variant& variant, std::string_view reference) const;
 
-  // Reads every file. An error only when the files can not be listed.
+  // Reads every file. An error only when the files cannot be listed.
   [[nodiscard]] Result<PackageReport> verify() const;
 
  private:

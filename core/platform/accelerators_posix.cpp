@@ -27,7 +27,7 @@ constexpr std::size_t kFileMax = 4096;
 constexpr std::uint32_t kPciDisplay = 0x03;
 constexpr std::uint32_t kPciAccelerator = 0x12;
 
-// Names in a folder that begin with `prefix`, "accel2" before "accel10"; empty when it can not be read.
+// Names in a folder that begin with `prefix`, "accel2" before "accel10"; empty when it cannot be read.
 std::vector<std::string> names_in(const fs::path& folder, std::string_view prefix) {
   std::vector<std::string> names;
   std::error_code error;

@@ -45,7 +45,7 @@ struct ChildOutcome {
 // system when memory was short, a user), and not for a time limit.
 [[nodiscard]] bool ended_by_own_fault(const ChildOutcome& outcome);
 
-// `program` is a full path. kNotFound or kPermissionDenied when it can not be started, kBusy when the system has no
+// `program` is a full path. kNotFound or kPermissionDenied when it cannot be started, kBusy when the system has no
 // process or handle to give.
 [[nodiscard]] core::Result<ChildOutcome> run_child(const std::filesystem::path& program,
                                                    const std::vector<std::string>& arguments,

@@ -16,7 +16,7 @@ namespace latebind::platform {
 // Ok when nobody but root and this user (the effective one) can change what `place` leads to: a folder, or a file. All
 // folders on the way are asked, those that symbolic links lead through as well; a relative path begins in the current
 // folder. kPermissionDenied names the one at fault and why, in one line: it belongs to somebody else, or others may
-// write to it. kNotFound, kPermissionDenied or kIo when it can not be looked at.
+// write to it. kNotFound, kPermissionDenied or kIo when it cannot be looked at.
 //
 // Writing is no fault
 // - of a parent in which nobody may rename or remove what is another's (the sticky bit), such as /tmp; a link in it
@@ -30,7 +30,7 @@ namespace latebind::platform {
 [[nodiscard]] core::Status check_folder_trust(const std::filesystem::path& place);
 
 // Where a symbolic link leads, as it stands there: for whoever follows links himself, which goes around the kernel's
-// own caution (protected_symlinks). Nothing for what is no link, is not there or can not be looked at.
+// own caution (protected_symlinks). Nothing for what is no link, is not there or cannot be looked at.
 // kPermissionDenied for a link that is another user's, in a folder that others may write to but not remove others'
 // files in, such as /tmp: root, this user and the folder's owner alone have a say in where a name leads there.
 //

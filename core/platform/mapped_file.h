@@ -1,5 +1,5 @@
 // A file mapped read-only into memory. The bytes stay valid as long as the object lives, also when the file is removed
-// or replaced by rename; a file that another process truncates meanwhile is the one thing that can not be survived, so
+// or replaced by rename; a file that another process truncates meanwhile is the one thing that cannot be survived, so
 // Latebind itself only ever replaces files by rename.
 #pragma once
 

@@ -68,7 +68,7 @@ class OutputFile {
 
 // Removes the temporary files that processes which are gone have left in `folder` a minute ago or earlier; gives the
 // bytes that this freed.
-// Quiet about whatever can not be removed.
+// Quiet about whatever cannot be removed.
 std::uint64_t remove_abandoned_outputs(const std::filesystem::path& folder) noexcept;
 
 }  // namespace latebind::platform

@@ -145,7 +145,7 @@ Status write_all(const char* data, std::size_t size, const path& file, const Cal
   return Status();
 }
 
-// So that the new name survives a power cut, too. Some file systems can not, and the file itself is safe by now.
+// So that the new name survives a power cut, too. Some file systems cannot, and the file itself is safe by now.
 void sync_folder_of(const path& target) {
   const path folder = target.parent_path();
   const int handle = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

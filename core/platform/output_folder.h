@@ -62,7 +62,7 @@ class OutputFolder {
 };
 
 // Removes the temporary folders that processes which are gone have left in `parent` a minute ago or earlier: those
-// whose names are made as ours are. Quiet about whatever can not be removed.
+// whose names are made as ours are. Quiet about whatever cannot be removed.
 void remove_abandoned_folders(const std::filesystem::path& parent) noexcept;
 
 }  // namespace latebind::platform

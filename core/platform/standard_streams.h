@@ -17,7 +17,7 @@ namespace latebind::platform {
 // current folder. Both a matter of Windows. Once, at the start of a program.
 void prepare_program();
 
-// Writes UTF-8 to the error stream at once, whole letters even on a console of Windows. What can not be written is
+// Writes UTF-8 to the error stream at once, whole letters even on a console of Windows. What cannot be written is
 // lost.
 void write_to_error_stream(std::string_view text);
 

@@ -1,4 +1,4 @@
-// pthread_cancel(), which ends a thread in the middle of what it does by unwinding it. That can not be let through code
+// pthread_cancel(), which ends a thread in the middle of what it does by unwinding it. That cannot be let through code
 // that does not throw, nor be caught.
 #pragma once
 

@@ -301,7 +301,7 @@ Status Client::load(const ModelName& name, const std::string& commit, const std:
       outcome.failure = HttpFailure::kPassing;
       outcome.status = Status(StatusCode::kIo, fmt::format("only {} of {} bytes came", partial.size(), *info.size));
     } else if (outcome.failure == HttpFailure::kNone && outcome.answer.status == 416 && partial.size() > 0) {
-      // What is there can not be gone on with.
+      // What is there cannot be gone on with.
       LB_RETURN_IF_ERROR(partial.clear());
       mark = 0;
       if (++failures < attempts_max_) continue;

@@ -111,9 +111,9 @@ Meaning meaning_of(CURLcode code) {
   switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
       return {HttpFailure::kPassing, StatusCode::kIo,
-              "its name can not be resolved; is there a network, or a proxy to be named in https_proxy?"};
+              "its name cannot be resolved; is there a network, or a proxy to be named in https_proxy?"};
     case CURLE_COULDNT_RESOLVE_PROXY:
-      return {HttpFailure::kPermanent, StatusCode::kIo, "the proxy's name can not be resolved; check https_proxy"};
+      return {HttpFailure::kPermanent, StatusCode::kIo, "the proxy's name cannot be resolved; check https_proxy"};
     case CURLE_COULDNT_CONNECT:
       return {HttpFailure::kPassing, StatusCode::kIo, "nobody answers there; is there a network?"};
     case CURLE_OPERATION_TIMEDOUT:
@@ -124,7 +124,7 @@ Meaning meaning_of(CURLcode code) {
               "its certificate is not trusted; SSL_CERT_FILE names the file of an authority to trust"};
     case CURLE_SSL_CACERT_BADFILE:
       return {HttpFailure::kPermanent, StatusCode::kInvalidArgument,
-              "the file of trusted certificates can not be read; check SSL_CERT_FILE, or install ca-certificates"};
+              "the file of trusted certificates cannot be read; check SSL_CERT_FILE, or install ca-certificates"};
     case CURLE_URL_MALFORMAT:
     case CURLE_UNSUPPORTED_PROTOCOL:
       return {HttpFailure::kPermanent, StatusCode::kInvalidArgument, "this is no address of HTTP; check HF_ENDPOINT"};

@@ -132,7 +132,7 @@ Result<Settings> Settings::from_environment() {
   LB_ASSIGN_OR_RETURN(const path home, hub_home());
   LB_ASSIGN_OR_RETURN(settings.cache_folder, cache_folder_of(home));
   settings.offline = is_true(trusted_environment("HF_HUB_OFFLINE") ? "HF_HUB_OFFLINE" : "TRANSFORMERS_OFFLINE");
-  // A token that can not be read is no matter where nobody is asked.
+  // A token that cannot be read is no matter where nobody is asked.
   if (!settings.offline) {
     LB_ASSIGN_OR_RETURN(settings.token, find_token(home));
   }

@@ -208,7 +208,7 @@ Result<Snapshot> snapshot(const ModelName& name, const Settings& settings, const
   // A commit never changes.
   if (present.ok() && is_commit(name.revision)) return present;
 
-  // The cache stands in where the hub can not be asked.
+  // The cache stands in where the hub cannot be asked.
   const auto stand_in = [&](const Status& why) {
     if (options.note) {
       options.note(

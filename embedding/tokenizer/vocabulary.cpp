@@ -64,7 +64,7 @@ Status Vocabulary::finish() {
     }
     std::fill(slots_.begin(), slots_.end(), Slot{});
   }
-  return {StatusCode::kUnsupported, "the tokens are chosen so that they can not be told apart quickly"};
+  return {StatusCode::kUnsupported, "the tokens are chosen so that they cannot be told apart quickly"};
 }
 
 bool Vocabulary::fill_table(std::string_view& twice) {

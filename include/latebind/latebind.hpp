@@ -478,7 +478,7 @@ class Runtime {
     return found;
   }
 
-  // Ok when some device of this machine can run models; else what to install, and why each backend can not be used.
+  // Ok when some device of this machine can run models; else what to install, and why each backend cannot be used.
   [[nodiscard]] Status check() const { return Status::of(lb_runtime_check(handle_.get())); }
 
   // A model in memory, whatever it is (LB_FORMAT_BY_FIRST_BYTES). It is used where it is: `owner`, which may be null,

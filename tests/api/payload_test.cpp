@@ -296,7 +296,7 @@ TEST_F(PayloadTest, AConfigurationFileGivesDefaultsThatOptionsOverrule) {
   EXPECT_EQ(device(), "CPU");
   std::ofstream(file) << "[libraries]\nopenvino = \"x\"\n";
   EXPECT_EQ(load(kPayloadModel), LB_INVALID_ARGUMENT);
-  EXPECT_THAT(last_message(), HasSubstr("libraries.openvino can not be set for one model"));
+  EXPECT_THAT(last_message(), HasSubstr("libraries.openvino cannot be set for one model"));
   load_options.config_file = "/nonexistent/config.toml";
   EXPECT_EQ(load(kPayloadModel), LB_NOT_FOUND);
 }

@@ -1,4 +1,4 @@
-"""scripts/setup installs what is missing, leaves alone what was removed on purpose, and says what it can not do.
+"""scripts/setup installs what is missing, leaves alone what was removed on purpose, and says what it cannot do.
 
 Works on a copy of the scripts with stand-ins for apt and pip: nothing is installed.
 """

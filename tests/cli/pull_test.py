@@ -533,7 +533,7 @@ def test_the_cache_stands_in_for_a_hub_that_is_away(hub, place):
 def test_a_name_that_nobody_knows(place):
     done = place.run("pull", NAME, HF_ENDPOINT="http://hub.invalid")
     assert done.returncode == 1
-    assert "cannot reach http://hub.invalid:80: its name can not be resolved" in done.stderr.splitlines()[-1]
+    assert "cannot reach http://hub.invalid:80: its name cannot be resolved" in done.stderr.splitlines()[-1]
 
 
 @pytest.mark.parametrize("endpoint", ["hub.example", "ftp://hub.example", "http://a b", "https://x/?y"])

@@ -54,7 +54,7 @@ class ConformanceTest : public testing::TestWithParam<Target> {
       const core::Model& model, const core::CompileOptions& options = {}) const {
     return backend_->load(model, GetParam().device, options);
   }
-  // Fails the test and gives null when the model can not be loaded.
+  // Fails the test and gives null when the model cannot be loaded.
   [[nodiscard]] std::unique_ptr<core::Executable> load(const core::Model& model,
                                                        const core::CompileOptions& options = {}) const;
   [[nodiscard]] std::unique_ptr<core::Executable> load(const OnnxBuilder& builder,

@@ -93,7 +93,7 @@ TEST_P(ConformanceTest, PassesEveryElementTypeThroughUnchanged) {
   }
 }
 
-// What a vendor can not add. Everything else must be added right.
+// What a vendor cannot add. Everything else must be added right.
 bool may_refuse_to_add(std::string_view backend, ElementType type) {
   if (type == ElementType::kBool) return true;  // ONNX has no such sum
   if (backend != "onnxruntime") return false;

@@ -201,7 +201,7 @@ TEST_P(ConformanceTest, RefusesATensorThatNobodyMakes) {
   EXPECT_EQ(refused.status().code(), StatusCode::kInvalidModel) << refused.status().to_string();
 }
 
-TEST_P(ConformanceTest, RefusesAModelThatItCanNotRead) {
+TEST_P(ConformanceTest, RefusesAModelThatItCannotRead) {
   core::ModelForm form;
   form.format = core::ModelFormat::kOpenvinoIr;
   form.graph = core::SharedBytes::from_string("<?xml version=\"1.0\"?><net></net>");

@@ -94,7 +94,7 @@ TEST_P(ConformanceTest, ChangesADeclaredSizeOrRefusesToByName) {
   }
 }
 
-TEST_P(ConformanceTest, RefusesStaticShapesThatTheModelCanNotHave) {
+TEST_P(ConformanceTest, RefusesStaticShapesThatTheModelCannotHave) {
   const std::vector<float> weights(9, 1.0F);
   OnnxBuilder builder;
   builder.input("x", ElementType::kF32, {"n", 3})

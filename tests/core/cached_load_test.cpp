@@ -155,7 +155,7 @@ TEST_F(CachedLoadTest, AnEntryStaysWhenItsDeviceDoesNotTakeItNow) {
   EXPECT_EQ(entries(), 1U) << "compiled, because the blob was refused only for now";
 }
 
-TEST_F(CachedLoadTest, AnEntryThatCanNotBeReplacedIsDroppedWhenItIsIncompatible) {
+TEST_F(CachedLoadTest, AnEntryThatCannotBeReplacedIsDroppedWhenItIsIncompatible) {
   EXPECT_FALSE(from_cache(model));
   toy->import_failure = Status(StatusCode::kIncompatibleBlob, "made by another version");
   toy->gives_none = true;

@@ -137,7 +137,7 @@ TEST_F(VirtualPlacementTest, OneThatIsNamedRunsInEmulationWhenThatIsAllowed) {
   EXPECT_EQ(refused.refusal.reason, "is not in this machine; --emulate runs it in its vendor's emulation");
 }
 
-TEST_F(VirtualPlacementTest, OneThatCanNotBeEmulatedSaysWhy) {
+TEST_F(VirtualPlacementTest, OneThatCannotBeEmulatedSaysWhy) {
   EXPECT_THAT(only("first:NPU.v9", true).refusal.reason,
               HasSubstr("its compiler is not installed: a compiler: buy one"));
   EXPECT_THAT(only("first:NPU.v10", true).refusal.reason, HasSubstr("emulates it on no machine like this"));

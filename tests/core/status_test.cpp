@@ -12,7 +12,7 @@
 namespace latebind::core {
 namespace {
 
-TEST(StatusTest, AnErrorCanNotHoldOk) {
+TEST(StatusTest, AnErrorCannotHoldOk) {
   const Status status(StatusCode::kOk, "all is well");
   EXPECT_FALSE(status.ok());
   EXPECT_EQ(status.code(), StatusCode::kInternal);

@@ -317,7 +317,7 @@ FAKE Code ov_model_reshape_by_port_indexes(const Model* model, const std::size_t
   auto& inputs = const_cast<Model*>(model)->network.inputs;
   for (std::size_t i = 0; i < size; ++i) {
     auto& shape = inputs.at(indexes[i]).shape;
-    if (shapes[i].rank.min != static_cast<std::int64_t>(shape.size())) return fail(-1, "the rank can not be changed");
+    if (shapes[i].rank.min != static_cast<std::int64_t>(shape.size())) return fail(-1, "the rank cannot be changed");
     for (std::size_t d = 0; d < shape.size(); ++d)
       shape[d] = {shapes[i].dims[d].min, shapes[i].dims[d].max};
   }

@@ -25,7 +25,7 @@ void write_file(const std::filesystem::path& file, std::string_view text) {
   {
     std::ofstream stream(temporary, std::ios::binary);
     stream << text;
-    if (!stream) throw std::runtime_error("can not write " + temporary);
+    if (!stream) throw std::runtime_error("cannot write " + temporary);
   }
   std::filesystem::rename(temporary, file);
 }

@@ -98,7 +98,7 @@ class OnnxruntimeAbiTest : public testing::Test {
     return header_.substr(from + start.size(), header_.find("\n}", from) - from - start.size());
   }
 
-  // The table, in order. A slot that can not be read is given the name "?" and its text.
+  // The table, in order. A slot that cannot be read is given the name "?" and its text.
   [[nodiscard]] std::vector<Declaration> slots(const std::string& start = "struct OrtApi {") const {
     const std::string body = body_of(start);
     std::vector<Declaration> result;

@@ -202,7 +202,7 @@ TEST_F(OnnxruntimeBackendTest, RefusesTypesAndRanksByName) {
   EXPECT_THAT(load().status().to_string(), AllOf(HasSubstr("'x'"), HasSubstr("9 dimensions")));
 }
 
-TEST_F(OnnxruntimeBackendTest, RefusesWhatItCanNotHonour) {
+TEST_F(OnnxruntimeBackendTest, RefusesWhatItCannotHonour) {
   CompileOptions options;
   options.precision = core::Precision::kBF16;
   EXPECT_EQ(load(options).status().code(), StatusCode::kUnsupported);

@@ -120,7 +120,7 @@ TEST(HardwareTest, ANodeThatIsNotThereIsAMatterOfTheContainer) {
   one.open_error = ENOENT;
   EXPECT_THAT(note_of(one, kNone).remedy, HasSubstr("--device /dev/accel/accel0"));
   one.open_error = EIO;
-  EXPECT_THAT(note_of(one, kNone).status, HasSubstr("can not be opened: "));
+  EXPECT_THAT(note_of(one, kNone).status, HasSubstr("cannot be opened: "));
   one.node.clear();
   EXPECT_THAT(note_of(one, kNone).status, HasSubstr("no device node"));
 }

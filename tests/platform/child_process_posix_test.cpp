@@ -191,7 +191,7 @@ TEST(ChildProcessTest, ReadsNothingAndInheritsNoOpenFile) {
   EXPECT_EQ(outcome->output, "4\n");
 }
 
-TEST(ChildProcessTest, WhatCanNotBeStartedIsNamed) {
+TEST(ChildProcessTest, WhatCannotBeStartedIsNamed) {
   const auto missing = run_child("/nonexistent/program", {});
   EXPECT_EQ(missing.status().code(), StatusCode::kNotFound);
   EXPECT_THAT(missing.status().to_string(), ::testing::HasSubstr("/nonexistent/program"));

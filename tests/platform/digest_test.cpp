@@ -87,7 +87,7 @@ TEST(DigestTest, NamesAFileAsGitDoes) {
   EXPECT_EQ(git_blob_name_of_file(folder / "missing").status().code(), StatusCode::kNotFound);
 }
 
-TEST(DigestTest, NamesTheFileThatItCanNotRead) {
+TEST(DigestTest, NamesTheFileThatItCannotRead) {
   const ScratchFolder folder;
   const auto missing = sha256_hex_of_file(folder / "missing");
   EXPECT_EQ(missing.status().code(), StatusCode::kNotFound);

@@ -204,7 +204,7 @@ TEST(PrivateFolderTest, IsNotMadeInAHomeThatIsNotThere) {
   EXPECT_TRUE(make_private_folder(folder / "home/.cache/latebind").ok());
 }
 
-TEST(PrivateFolderTest, CanNotBeMadeBelowAFile) {
+TEST(PrivateFolderTest, CannotBeMadeBelowAFile) {
   const ScratchFolder folder;
   testing::write_file(folder / "file", "x");
   EXPECT_EQ(make_private_folder(folder / "file/a").code(), StatusCode::kNotFound);

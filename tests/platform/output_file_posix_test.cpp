@@ -153,7 +153,7 @@ TEST(OutputFileTest, OverwritesOnlyWhatIsWritten) {
   EXPECT_EQ(testing::read_file(folder / "file"), "0123456789");
 }
 
-TEST(OutputFileTest, CanNotBeUsedAfterItsEnd) {
+TEST(OutputFileTest, CannotBeUsedAfterItsEnd) {
   const ScratchFolder folder;
   auto output = OutputFile::create(folder / "file");
   ASSERT_TRUE(output.ok() && output->write("x").ok() && output->commit().ok());

@@ -22,14 +22,14 @@ std::vector<std::string> ScratchFolder::names() const {
 
 std::string read_file(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw std::runtime_error("can not read " + file.string());
+  if (!stream) throw std::runtime_error("cannot read " + file.string());
   return std::string(std::istreambuf_iterator<char>(stream), {});
 }
 
 void write_file(const std::filesystem::path& file, const std::string& text) {
   std::ofstream stream(file, std::ios::binary);
   stream << text;
-  if (!stream.flush()) throw std::runtime_error("can not write " + file.string());
+  if (!stream.flush()) throw std::runtime_error("cannot write " + file.string());
 }
 
 }  // namespace latebind::platform::testing

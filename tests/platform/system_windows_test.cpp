@@ -122,7 +122,7 @@ TEST(WindowsProcessTest, OutputIsBoundedAndThereIsNothingToRead) {
   EXPECT_EQ(run_child(FIXTURE_CHILD, {"read"}, {})->output, "-1");
 }
 
-TEST(WindowsProcessTest, WhatCanNotBeStartedIsNamed) {
+TEST(WindowsProcessTest, WhatCannotBeStartedIsNamed) {
   const ScratchFolder folder;
   EXPECT_EQ(run_child(folder / "none.exe", {}, {}).status().code(), StatusCode::kNotFound);
   testing::write_file(folder / "text.exe", "no program");

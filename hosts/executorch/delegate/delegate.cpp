@@ -67,7 +67,7 @@ lb_runtime* LatebindBackend::runtime() const {
   if (runtime_ == nullptr) {
     lb_set_log(&say_line, nullptr, LB_LOG_WARNING);
     if (const lb_code code = lb_runtime_create(nullptr, &runtime_); code != LB_OK) {
-      (void)say_last_error("Latebind can not start", code);
+      (void)say_last_error("Latebind cannot start", code);
       runtime_ = nullptr;
     }
   }

@@ -1,6 +1,6 @@
 // The delegate: Latebind as a backend of ExecuTorch, under the id LatebindBackend.
 //
-// One object for the life of the process, because a backend can not be taken back from ExecuTorch's registry. Making it
+// One object for the life of the process, because a backend cannot be taken back from ExecuTorch's registry. Making it
 // loads nothing. Any thread; a method that was loaded is for one thread at a time.
 #pragma once
 

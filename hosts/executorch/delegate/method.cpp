@@ -71,7 +71,7 @@ et::Error LoadedMethod::load(const lb_runtime* runtime, std::string name, const 
   memory.name = method->name_.c_str();
   lb_model* model = nullptr;
   if (const lb_code code = lb_model_load_memory(runtime, &memory, &options, &model); code != LB_OK) {
-    return say_last_error(method->name_ + " can not be loaded", code);
+    return say_last_error(method->name_ + " cannot be loaded", code);
   }
   method->model_.reset(model);
   if (const et::Error error = method->read_ports(); error != et::Error::Ok) return error;
@@ -230,7 +230,7 @@ et::Error LoadedMethod::take_output(std::size_t index, const et::EValue& value) 
     const std::string room = shape_text(tensor);
     if (!fits || et::resize_tensor(tensor, {sizes.data(), rank}) != et::Error::Ok) {
       return refuse("output " + ordinal(index, port.name) + " came out as " + shape_text(shape) +
-                        ", and the program's tensor, now " + room + ", can not become that",
+                        ", and the program's tensor, now " + room + ", cannot become that",
                     et::Error::InvalidArgument);
     }
   }

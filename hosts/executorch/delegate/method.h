@@ -52,7 +52,7 @@ class LoadedMethod {
   };
   struct Output {
     std::unique_ptr<lb_output, OutputDestroyer> in_place;  // writes to the tensor's memory
-    std::unique_ptr<lb_output, OutputDestroyer> aside;     // where that can not be
+    std::unique_ptr<lb_output, OutputDestroyer> aside;     // where that cannot be
     // The memory that in_place was bound to last, and how much is known to be there: a tensor shrinks when it is
     // resized, and tells nobody how large it may become again.
     void* data = nullptr;

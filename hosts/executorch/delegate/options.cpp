@@ -139,7 +139,7 @@ std::string_view text_in(std::span<const char> buffer) {
   return {buffer.data(), static_cast<std::size_t>(end - buffer.begin())};
 }
 
-Complaint LoadOptions::set_text(std::string_view key, std::string_view value) {
+OptionError LoadOptions::set_text(std::string_view key, std::string_view value) {
   const auto place = index_of(key);
   if (!place) return unknown_key("option", key, kLoadKeys);
   while (value.ends_with('\0'))
@@ -173,7 +173,7 @@ Complaint LoadOptions::set_text(std::string_view key, std::string_view value) {
   return std::nullopt;
 }
 
-Complaint LoadOptions::set(const et::BackendOption& option) {
+OptionError LoadOptions::set(const et::BackendOption& option) {
   const std::string_view key = text_in(option.key);
   if (const auto* text = std::get_if<std::array<char, et::kMaxOptionValueLength>>(&option.value)) {
     return set_text(key, text_in(*text));

@@ -21,7 +21,7 @@
 namespace latebind::delegate {
 
 // What is wrong, in one line; nothing when all is right.
-using Complaint = std::optional<std::string>;
+using OptionError = std::optional<std::string>;
 
 // "unknown option 'divice' (did you mean device?); known: device, precision …"
 [[nodiscard]] std::string unknown_key(std::string_view what, std::string_view key,
@@ -33,9 +33,9 @@ using Complaint = std::optional<std::string>;
 class LoadOptions {
  public:
   // A compile spec: text, perhaps padded with NULs. An empty text takes back what was set.
-  [[nodiscard]] Complaint set_text(std::string_view key, std::string_view value);
+  [[nodiscard]] OptionError set_text(std::string_view key, std::string_view value);
   // One of ExecuTorch's options: `strict` may be a bool, `threads` an int, everything may be a string.
-  [[nodiscard]] Complaint set(const ::executorch::runtime::BackendOption& option);
+  [[nodiscard]] OptionError set(const ::executorch::runtime::BackendOption& option);
 
   // What `other` says, and where it says nothing what this says.
   void apply(const LoadOptions& other);

@@ -28,7 +28,7 @@ namespace fb = executorch_flatbuffer;
 constexpr std::uint64_t kStep = 4096;
 
 Status unsupported(const std::string& why) {
-  return {StatusCode::kUnsupported, "the program can not be converted: " + why};
+  return {StatusCode::kUnsupported, "the program cannot be converted: " + why};
 }
 
 // A part of the file that is replaced by other bytes, or by the payload and zeros.
@@ -233,7 +233,7 @@ Status edit_inline(const Work& work, const Payload& payload, std::vector<Edit>& 
   const std::uint64_t delta = payload.size + padding - ours.payload.size();  // modulo 2^64
   const std::uint64_t program_size = work.verified.layout.program_size + delta;
   if (payload.size > kFlatbufferMax || program_size > kFlatbufferMax) {
-    return unsupported("it would have 2 GiB or more, and its payload lies in the flatbuffer, which can not");
+    return unsupported("it would have 2 GiB or more, and its payload lies in the flatbuffer, which cannot");
   }
   const auto moved = [&](std::uint64_t at) { return at >= end ? at + delta : at; };
   for (const OffsetPlace& place : work.offsets.places) {
@@ -298,7 +298,7 @@ Status convert_program(std::span<const std::byte> file, const Conversion& conver
     }
     if (work.found.payloads != 1) {
       return unsupported(
-          fmt::format("its {} delegates have {} different payloads, and one model can not replace them; "
+          fmt::format("its {} delegates have {} different payloads, and one model cannot replace them; "
                       "without a model they keep theirs",
                       work.found.delegates, work.found.payloads));
     }

@@ -33,7 +33,7 @@ struct Convertible {
 };
 
 // `file` as for read_program(), with its errors. kNotFound when no delegate has the id; kUnsupported, with the
-// reason, for what can not be changed without changing something else: several payloads, a payload or an id that
+// reason, for what cannot be changed without changing something else: several payloads, a payload or an id that
 // something else uses as well, segments that overlap, a program that would have 2 GiB or more.
 [[nodiscard]] core::Result<Convertible> inspect_conversion(std::span<const std::byte> file,
                                                            const Conversion& conversion);

@@ -11,10 +11,9 @@ using core::Status;
 using core::StatusCode;
 
 Status missing() {
-  return {
-      StatusCode::kUnsupported,
-      "this build of Latebind can not read or write programs of ExecuTorch (.pte): it was made without ExecuTorch's "
-      "schema; run scripts/setup executorch and build again, or install a package that has it"};
+  return {StatusCode::kUnsupported,
+          "this build of Latebind cannot read or write programs of ExecuTorch (.pte): it was made without ExecuTorch's "
+          "schema; run scripts/setup executorch and build again, or install a package that has it"};
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ class Walk {
     std::ranges::sort(found_.places, [](const OffsetPlace& a, const OffsetPlace& b) {
       return std::tuple(a.at, a.target, a.is_vtable) < std::tuple(b.at, b.target, b.is_vtable);
     });
-    // Not std::ranges::unique, whose result clang 14 can not read from gcc's library.
+    // Not std::ranges::unique, whose result clang 14 cannot read from gcc's library.
     found_.places.erase(std::unique(found_.places.begin(), found_.places.end()), found_.places.end());
     return std::move(found_);
   }

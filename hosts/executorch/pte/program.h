@@ -21,7 +21,7 @@ namespace latebind::pte {
 inline constexpr std::string_view kBackendId = "LatebindBackend";
 inline constexpr std::string_view kStockBackendId = "OpenvinoBackend";
 
-// Whether this build can do more than say that it can not: without the SDK's schema every function here that reads or
+// Whether this build can do more than say that it cannot: without the SDK's schema every function here that reads or
 // writes a program gives kUnsupported with what to install.
 [[nodiscard]] bool is_built_in();
 

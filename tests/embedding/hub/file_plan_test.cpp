@@ -112,7 +112,7 @@ TEST(FilePlanTest, RefusesModulesThatLeadOut) {
   }
 }
 
-TEST(FilePlanTest, PassesOnWhyAFileCanNotBeRead) {
+TEST(FilePlanTest, PassesOnWhyAFileCannotBeRead) {
   const auto read = [](const std::string&) -> Result<std::string> { return Status(StatusCode::kDiskFull, "full"); };
   EXPECT_EQ(plan_files({"modules.json"}, read, "org/name").status().code(), StatusCode::kDiskFull);
 }

@@ -191,7 +191,7 @@ def compare_added(driver):
             normalized = rng.random() < 0.5
             looked_for = tokenizer.normalizer.normalize_str(content) if normalized else content
             if (normalized, looked_for) in taken:
-                continue  # the reference can not load two that look for the same
+                continue  # the reference cannot load two that look for the same
             taken.add((normalized, looked_for))
             flags = {flag: rng.random() < 0.3 for flag in ("single_word", "lstrip", "rstrip")}
             if content != content.strip():

@@ -87,7 +87,7 @@ int measure(const char* file, const char* texts) {
   double load = std::numeric_limits<double>::max();
   for (int i = 0; i < 10; ++i) {
     const auto start = Clock::now();
-    if (!Tokenizer::from_file(file).ok()) return fail("can not be loaded");
+    if (!Tokenizer::from_file(file).ok()) return fail("cannot be loaded");
     load = std::min(load, seconds(start));
   }
   auto tokenizer = Tokenizer::from_file(file);

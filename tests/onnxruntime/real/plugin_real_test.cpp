@@ -184,7 +184,7 @@ TEST_F(PluginTest, AnyProvidersDevicesAreDevicesWithItsMetadata) {
   EXPECT_EQ(npu.metadata.at("Colour"), "red, green");
   EXPECT_EQ(npu.metadata.at("HardwareDeviceId"), "0x0017");
 
-  // What it can not do is its own word, and no other device does it instead.
+  // What it cannot do is its own word, and no other device does it instead.
   const auto model = test::OnnxBuilder()
                          .input("x", ElementType::kF32, {2})
                          .node("Add", {"x", "x"}, {"y"})
@@ -416,7 +416,7 @@ TEST_F(QualcommTest, APlacementThatNamesItRunsItInEmulationOnlyWhenAllowed) {
   EXPECT_FALSE((*placed)->attestation()->fallback);
 }
 
-TEST_F(QualcommTest, RefusesWhatItCanNotHonour) {
+TEST_F(QualcommTest, RefusesWhatItCannotHonour) {
   EXPECT_THAT(backend->compile(*model, "QNN.v99", options).status().to_string(),
               AllOf(HasSubstr("v99"), HasSubstr("v68, v69, v73, v75, v79, v81")));
   CompileOptions f32 = options;

@@ -69,7 +69,7 @@ TEST_F(PayloadTest, IsFreedWithTheMethodAndNotBefore) {
   EXPECT_EQ(fake.defects(), "");
 }
 
-TEST_F(PayloadTest, IsFreedWhenItCanNotBeLoaded) {
+TEST_F(PayloadTest, IsFreedWhenItCannotBeLoaded) {
   const std::string program = read(folder.write(program_of({"x f32 2"}, {"y f32 2"}), "no model at all"));
   Module module(std::make_unique<CountingLoader>(program));
   EXPECT_EQ(module.load_method("forward"), et::Error::InvalidProgram);
