@@ -286,10 +286,11 @@ Status refuse_prompts(const ModelFiles& files) {
 
 }  // namespace
 
-Result<ModelFolder> ModelFolder::open(const path& place) {
+Result<ModelFolder> ModelFolder::open(const path& given) {
   ModelFolder model;
-  LB_ASSIGN_OR_RETURN(model.files, ModelFiles::open(place));
+  LB_ASSIGN_OR_RETURN(model.files, ModelFiles::open(given));
   const ModelFiles& files = model.files;
+  const path& place = files.place();
   LB_ASSIGN_OR_RETURN(const Modules modules, read_modules(files));
   const path& transformer = modules.transformer;
   model.normalize = modules.normalize;
@@ -313,7 +314,7 @@ Result<ModelFolder> ModelFolder::open(const path& place) {
   if (!model.weights_file && !model.onnx_file) lacks("model.safetensors or onnx/model.onnx");
   if (!missing.empty()) {
     return Status(StatusCode::kNotFound, fmt::format("{} is no model folder: {} missing in it; {}",
-                                                     platform::quoted(place), missing, kWhatAModelIs));
+                                                     platform::quoted(given), missing, kWhatAModelIs));
   }
   LB_RETURN_IF_ERROR(refuse_prompts(files));
 

@@ -93,6 +93,23 @@ def test_a_folder_is_replaced_only_when_all_of_it_is_a_bundle(tmp_path):
     assert "not empty" in bad(1, "unpack", folder, "-o", app)
 
 
+def test_a_model_and_a_bundle_by_a_relative_path(tmp_path):
+    """Also with its transformer in a folder of its own, as sentence-transformers may have it."""
+    shutil.copytree(TINY, tmp_path / "model")
+    apart = shutil.copytree(TINY, tmp_path / "apart")
+    (apart / "0_T").mkdir()
+    for name in ("config.json", "model.safetensors", "sentence_bert_config.json"):
+        (apart / name).rename(apart / "0_T" / name)
+    modules = json.loads((apart / "modules.json").read_text())
+    modules[0]["path"] = "0_T"
+    (apart / "modules.json").write_text(json.dumps(modules))
+    reference = embedded(TINY)
+    for name in "model", "./apart", "model/../apart/":
+        good("compile", name, "-o", "one.lbundle", "--quiet", "--target", "cpu", env=NO_PROVIDERS, cwd=tmp_path)
+        done = good("embed", "--model", "one.lbundle", "--quiet", "-", input=TEXTS, cwd=tmp_path)
+        assert (vectors(done.stdout) == reference).all(), name
+
+
 def test_a_blob_alone(tmp_path, cpu_bundle):
     blob = compiled(tmp_path / "model.blob", "--target", "cpu", "--format", "blob")
     good("unpack", cpu_bundle, "-o", tmp_path / "unpacked")
