@@ -10,6 +10,7 @@
 
 #include "backends/openvino/devices.h"
 #include "backends/openvino/read_model.h"
+#include "core/platform/file_size_signal.h"
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
 #include "core/platform/page_release.h"
@@ -212,6 +213,7 @@ Result<Blob> export_blob(const Compiled& compiled) {
   const auto exported = std::make_shared<Exported>(Exported{std::move(folder), std::nullopt});
   const auto path = exported->folder.path() / "blob";
   const Library& library = compiled.library();
+  const platform::NoFileSizeSignal limit_is_an_error;
   if (const auto code =
           library.api.ov_compiled_model_export_model(compiled.handle.get(), platform::path_for_bytes(path).c_str());
       code != abi::kOk) {

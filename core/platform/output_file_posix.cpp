@@ -12,6 +12,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "core/platform/file_size_signal.h"
 #include "core/platform/folder_trust.h"
 #include "core/platform/os_error.h"
 #include "core/platform/output_file.h"
@@ -131,6 +132,7 @@ Result<OpenedOutput> open_special(const path& target) {
 
 template <class Call>
 Status write_all(const char* data, std::size_t size, const path& file, const Call& call) {
+  const NoFileSizeSignal limit_is_an_error;
   std::size_t done = 0;
   while (done < size) {
     const ssize_t written = call(data + done, size - done, done);

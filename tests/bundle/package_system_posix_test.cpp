@@ -133,7 +133,6 @@ TEST_F(PackageSystemTest, AFileThatIsTooLargeLeavesTheOldBundleAndNothingElse) {
   ASSERT_TRUE(named("old", 1000).write(place("zip"), PackageForm::kZip).ok());
   ASSERT_TRUE(named("old", 1000).write(place("folder"), PackageForm::kFolder).ok());
   const std::string answer = in_child([&] {
-    ::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{100'000, 100'000};
     if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return std::string("no limit");
     return std::string(name_of(named("new", 1 << 20).write(place("zip"), PackageForm::kZip).code())) + " " +

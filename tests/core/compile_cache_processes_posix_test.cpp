@@ -128,7 +128,6 @@ TEST_F(CompileCacheProcessesTest, ALivingWritersFileIsLeftAlone) {
 
 TEST_F(CompileCacheProcessesTest, AFullDiskLeavesNothingBehind) {
   const int status = wait_for(fork_to([&] {
-    ::signal(SIGXFSZ, SIG_IGN);
     CompileStore store(folder);
     if (!store.put(shared_key_of("small"), blob_of("small")).ok()) return 1;
     const rlimit limit{100'000, 100'000};

@@ -75,7 +75,6 @@ TEST(OutputFileFullDiskTest, IsToldFromALimitOnFileSizes) {
   const ScratchFolder folder;
   testing::write_file(folder / "file", "old");
   const std::string answer = testing::in_child([&] {
-    ::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{300'000, 300'000};
     if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return std::string("no limit");
     const Status status = write_blocks(folder / "file", 100);

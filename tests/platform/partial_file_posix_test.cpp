@@ -47,7 +47,6 @@ TEST(PartialFileTest, ForgetsWhatItHolds) {
 TEST(PartialFileTest, KeepsAndCountsWhatFitted) {
   const ScratchFolder folder;
   const std::string answer = testing::in_child([&] {
-    ::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{300'000, 300'000};
     if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return std::string("no limit");
     auto file = PartialFile::open(folder / "part");
