@@ -59,10 +59,10 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates, c
     if (std::ranges::any_of(slots_, [](const Slot& slot) { return !slot.breaker.is_closed(); })) ensure_prober();
     return {};
   }
-  // When every device that tried says the same about the caller's model, blob or options, that is the answer; else the
-  // machine is at fault.
+  // When every device that tried says the same about the caller's model, blob or options, or lacks memory, that is the
+  // answer; else the machine is at fault.
   StatusCode code = StatusCode::kNoDevice;
-  if (!load_codes.empty() && is_of_the_model(load_codes.front()) &&
+  if (!load_codes.empty() && (is_of_the_model(load_codes.front()) || load_codes.front() == StatusCode::kOutOfMemory) &&
       std::ranges::all_of(load_codes, [&](StatusCode c) { return c == load_codes.front(); })) {
     code = load_codes.front();
   }

@@ -97,6 +97,13 @@ TEST_F(BackendTest, TheVendorsReasonForNotCompilingIsKept) {
   EXPECT_THAT(status.to_string(), HasSubstr("CPU"));
 }
 
+TEST_F(BackendTest, ALackOfMemoryIsNoFaultOfTheModel) {
+  for (const std::string call : {"ov_core_read_model_from_memory_buffer", "ov_core_compile_model"}) {
+    fake_.script("fail " + call + " * -1 Exception from src/plugin.cpp:42: std::bad_alloc\n");
+    EXPECT_EQ(load_status(kAddModel).code(), StatusCode::kOutOfMemory) << call;
+  }
+}
+
 TEST_F(BackendTest, ALongReasonIsNotCutInTheMiddle) {
   const std::string text = std::string(5000, 'x') + " the remedy";
   fake_.script("fail ov_core_compile_model * -1 " + text + "\n");
