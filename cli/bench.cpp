@@ -97,7 +97,8 @@ Status measure_throughput(const BenchArguments& options, std::span<const std::st
   const auto attested_now = embedder->attestation();
   note_takeover(*attested, *attested_now);
   figures.active = attested_now->active;
-  figures.fallback = attested_now->fallback;
+  note_fallback_texts(figures.stats, *attested_now);
+  figures.fallback = attested_now->fallback || figures.stats.fallback_texts > 0;
   figures.rss_mb = static_cast<double>(platform::peak_resident_bytes()) / (1 << 20);
   return {};
 }

@@ -91,6 +91,7 @@ Exit embed(const EmbedArguments& options) {
   const auto stats = embed_all(options, *reader, **embedder, **writer);
   note_takeover(*attested, *(*embedder)->attestation());
   if (!stats.ok()) return fail(stats.status());
+  note_fallback_texts(*stats, *(*embedder)->attestation());
   if (!options.quiet) {
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
     note(summary(*stats, time.count(), **embedder));

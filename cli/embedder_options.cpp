@@ -67,11 +67,17 @@ std::string summary(const embedding::EmbedStats& stats, double seconds, const em
   if (stats.truncated_texts > 0) {
     text += fmt::format(", {} texts cut to {} tokens", stats.truncated_texts, embedder.max_tokens());
   }
-  // One that answers all has been told of when the model was opened.
-  if (stats.fallback_texts > 0 && !attestation->fallback) {
-    text += fmt::format(", {} texts by a fallback", stats.fallback_texts);
-  }
   return text;
+}
+
+std::string fallback_texts(const embedding::EmbedStats& stats, const core::Attestation& after) {
+  if (after.fallback || stats.fallback_texts == 0) return {};
+  return fmt::format("{} of {} texts were computed by another device, for {} failed meanwhile", stats.fallback_texts,
+                     stats.texts, after.active.backend + ":" + after.active.device);
+}
+
+void note_fallback_texts(const embedding::EmbedStats& stats, const core::Attestation& after) {
+  if (const std::string text = fallback_texts(stats, after); !text.empty()) note("fallback: " + text);
 }
 
 }  // namespace latebind::cli

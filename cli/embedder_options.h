@@ -43,4 +43,9 @@ enum class Telling { kFallback, kNothing };
 [[nodiscard]] std::string summary(const embedding::EmbedStats& stats, double seconds,
                                   const embedding::Embedder& embedder);
 
+// What of these texts a fallback computed when the model's device answers again, which its attestation does not tell
+// any more; else "".
+[[nodiscard]] std::string fallback_texts(const embedding::EmbedStats& stats, const core::Attestation& after);
+void note_fallback_texts(const embedding::EmbedStats& stats, const core::Attestation& after);
+
 }  // namespace latebind::cli

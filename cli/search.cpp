@@ -72,7 +72,9 @@ Result<Found> find(const SearchArguments& options, TextReader& reader, const emb
     LB_RETURN_IF_ERROR(stream.push(std::move(record.text)));
   }
   LB_RETURN_IF_ERROR(stream.finish());
-  return Found{std::move(nearest).take(), stream.stats()};
+  Found found{std::move(nearest).take(), stream.stats()};
+  found.stats.fallback_texts += query_stats->fallback_texts;
+  return found;
 }
 
 std::string for_people(const std::vector<Match>& matches) {
@@ -85,14 +87,15 @@ std::string for_people(const std::vector<Match>& matches) {
 }
 
 std::string for_programs(const SearchArguments& options, const std::vector<Match>& matches,
-                         const core::Attestation& attestation) {
+                         const core::Attestation& attestation, const embedding::EmbedStats& stats) {
+  const std::string in_between = fallback_texts(stats, attestation);
   const auto& active = attestation.active;
   Json json;
   json["query"] = options.query;
   json["device"] = active.backend + ":" + active.device;
   json["precision"] = core::word_of(active.precision);
-  json["fallback"] = attestation.fallback;
-  json["reason"] = attestation.reason;
+  json["fallback"] = attestation.fallback || !in_between.empty();
+  json["reason"] = in_between.empty() ? attestation.reason : in_between;
   json["results"] = Json::array();
   for (const Match& match : matches) {
     Json result;
@@ -119,9 +122,11 @@ Exit search(const SearchArguments& options) {
   const auto found = find(options, *reader, **embedder);
   note_takeover(*attested, *(*embedder)->attestation());
   if (!found.ok()) return fail(found.status());
+  const auto attested_now = (*embedder)->attestation();
+  note_fallback_texts(found->stats, *attested_now);
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
   if (!options.quiet) note(summary(found->stats, time.count(), **embedder));
-  const auto printed = print(options.json ? for_programs(options, found->matches, *(*embedder)->attestation())
+  const auto printed = print(options.json ? for_programs(options, found->matches, *attested_now, found->stats)
                                           : for_people(found->matches));
   return printed.ok() ? Exit::kGood : fail(printed);
 }
@@ -138,7 +143,7 @@ void add_search(CLI::App& program, Action& chosen) {
   app.add_flag("--json", options->json,
                "Prints {query, device, precision, fallback, reason, results: [{rank, score, line, "
                "text}]}.");
-  app.add_flag("-q,--quiet", options->quiet, "No progress and no summary on stderr.");
+  app.add_flag("-q,--quiet", options->quiet, "No progress and no summary; errors and a fallback are still told.");
   app.add_option("FILE", options->source.files, "File whose lines are searched; - is stdin.")->required()->expected(1);
   app.footer(
       "Prints rank, score (cosine of the two vectors, 1 at best), line number and text. Empty\n"

@@ -158,6 +158,23 @@ def test_a_device_that_fails_while_it_works_is_told_once(tmp_path):
     assert told.startswith("latebind: fallback: using openvino:CPU"), told
 
 
+def test_texts_that_another_device_computed_are_told_when_the_first_answers_again(tmp_path):
+    library = tmp_path / "libopenvino_c.so"
+    shutil.copy2(FAKE_OPENVINO, library)
+    (tmp_path / "script").write_text("device GPU\ndevice CPU\nencoder 32\non GPU fail run 3-3 -1 it stumbled\n")
+    env = {"LATEBIND_OPENVINO_LIBRARY": str(library), "LATEBIND_FAKE_SCRIPT": str(tmp_path / "script")}
+    texts = tmp_path / "texts"
+    texts.write_text("a\nb\nc\n")
+    model = ["--model", TINY, "--device", "openvino:GPU,openvino:CPU", "--no-cache", "--batch-tokens", "4"]
+    done = good("embed", "-q", *model, texts, env=env)
+    assert done.stderr.splitlines() == [
+        "latebind: fallback: 1 of 3 texts were computed by another device, for openvino:GPU failed meanwhile"]
+    found = good("search", "-q", "--json", *model, "--query", "x", texts, env=env)
+    report = json.loads(found.stdout)
+    assert report["device"] == "openvino:GPU" and report["fallback"] is True
+    assert "1 of 3 texts" in report["reason"] and "1 of 3 texts" in found.stderr
+
+
 def test_strict_makes_the_fallback_an_error():
     said = bad(1, "embed", "--strict", "--model", MODEL, input=LINES, env=OPENVINO_GONE)
     assert "strict" in said and "openvino" in said
