@@ -1,4 +1,4 @@
-#include <signal.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): masks of threads are POSIX, not C
 
 #include <ctime>
 
