@@ -353,24 +353,26 @@ TEST_F(PackageTest, TenThousandFlippedBitsOfALargeOneAreSeen) {
 }
 
 TEST_F(PackageTest, OpeningReadsNoPayload) {
-  PackageWriter writer({.name = "toy"});
-  LatebindInfo info;
-  info.target = "cpu";
-  info.model = "blob";
-  ASSERT_TRUE(
-      writer
-          .add_variant("c", {.name = "v", .latebind = info, .files = {{"blob", bytes_of(std::string(20 << 20, 'x'))}}})
-          .ok());
-  const path bundle = written(writer, PackageForm::kZip);
-  auto best = std::chrono::nanoseconds::max();
-  for (int i = 0; i < 20; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
-    const auto package = Package::open(bundle);
-    best = std::min(best, std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin));
-    ASSERT_TRUE(package.ok());
-  }
+  const auto time_to_open = [this](std::size_t size) {
+    PackageWriter writer({.name = "toy"});
+    LatebindInfo info;
+    info.target = "cpu";
+    info.model = "blob";
+    EXPECT_TRUE(
+        writer.add_variant("c", {.name = "v", .latebind = info, .files = {{"blob", bytes_of(std::string(size, 'x'))}}})
+            .ok());
+    const path bundle = written(writer, PackageForm::kZip);
+    auto best = std::chrono::nanoseconds::max();
+    for (int i = 0; i < 20; ++i) {
+      const auto begin = std::chrono::steady_clock::now();
+      const auto package = Package::open(bundle);
+      best = std::min(best, std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin));
+      EXPECT_TRUE(package.ok());
+    }
+    return best;
+  };
   // Reading 20 MiB takes longer than that on any machine, even without comparing a sum.
-  EXPECT_LT(best, std::chrono::milliseconds(2));
+  EXPECT_LT(time_to_open(20 << 20), time_to_open(1) + std::chrono::milliseconds(2));
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ using test::given_up_calls;
 using test::kAddModel;
 using test::kDynamicModel;
 using test::values;
+using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -283,7 +284,7 @@ TEST_F(ExecutableTest, AHangThatDoesNotObeyKeepsItsPlaceUntilItComesBack) {
   fake_.script("hang 1\nhang 4\n");
   leave_hanging(*executable, fake_);
   for (int i = 0; i < 20; ++i)
-    EXPECT_EQ(add(*executable, within(milliseconds(1))).code(), StatusCode::kBusy) << "no work is added";
+    EXPECT_EQ(add(*executable, within(milliseconds(20))).code(), StatusCode::kBusy) << "no work is added";
   EXPECT_EQ(fake_.calls("run"), 4);
   fake_.script("");
   while (given_up_calls() != 0)
@@ -298,7 +299,9 @@ TEST_F(ExecutableTest, ARunTimeoutIsTheDevicesFaultAndADeadlineIsNot) {
   do {  // a busy machine may give one up before it begins
     const auto status = add(*executable, {.run_timeout = milliseconds(10)});
     EXPECT_EQ(status.code(), StatusCode::kDeviceFailed);
-    EXPECT_THAT(status.to_string(), HasSubstr("hung: openvino:CPU did not finish within 10 ms"));
+    // The second when one that was given up before it began is not back yet.
+    EXPECT_THAT(status.to_string(), AnyOf(HasSubstr("hung: openvino:CPU did not finish within 10 ms"),
+                                          HasSubstr("hung: none of the 1 requests of this model comes back")));
   } while (fake_.calls("run") == 0);
   // Who would wait for a place that never comes free is told so, whether his own time is limited or not.
   EXPECT_THAT(add(*executable).to_string(), HasSubstr("hung:"));

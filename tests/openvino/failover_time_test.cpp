@@ -109,7 +109,9 @@ TEST_F(FailoverTimeTest, TheCallersDeadlineIsNotTheDevicesFault) {
   options_.failover.run_timeout = 1h;
   script("on NPU hang-cancellable 1\n");
   ASSERT_TRUE(place().ok());
-  EXPECT_EQ(ask(1, within(10ms)).status.code(), StatusCode::kDeadlineExceeded);
+  do {  // a busy machine may give one up before it begins
+    EXPECT_EQ(ask(1, within(10ms)).status.code(), StatusCode::kDeadlineExceeded);
+  } while (fake_.calls("run") == 0);
   const auto answer = ask();
   EXPECT_EQ(answer.device(), "NPU");
   EXPECT_FALSE(answer.by->fallback);
@@ -201,7 +203,9 @@ TEST_F(FailoverTimeTest, AModelMayGoWhileItsStandbyLoads) {
   options_.failover.run_timeout = 1h;
   script("on NPU fail run * -1 the driver died\non GPU slow ov_core_compile_model 400\n");
   ASSERT_TRUE(place().ok());
-  EXPECT_EQ(ask(1, within(20ms)).status.code(), StatusCode::kDeadlineExceeded);
+  do {  // a busy machine may give one up before the NPU has failed
+    EXPECT_EQ(ask(1, within(20ms)).status.code(), StatusCode::kDeadlineExceeded);
+  } while (compiles_on("GPU") == 0);
   placed_.reset();
   EXPECT_TRUE(eventually([&] { return fake_.alive("compiled model") == 0 && compiles_on("GPU") == 1; }));
 }
