@@ -155,11 +155,14 @@ Status PlacedModel::State::nobody_answered(const std::vector<Miss>& misses) cons
   if (!misses.empty() && std::ranges::all_of(misses, [](const Miss& miss) { return miss.kind == Kind::kUnable; })) {
     return misses.front().status;
   }
+  // A device that lacked memory, for the model or for the run, might have computed it, and may later.
   for (const Miss& miss : misses) {
-    if (miss.kind != Kind::kFailed || miss.answer != Answer::kWorks) continue;
-    // There may be memory for it later.
     if (miss.status.code() == StatusCode::kOutOfMemory) return miss.status;
-    return request_is_at_fault(miss.slot->name, miss.status);
+  }
+  for (const Miss& miss : misses) {
+    if (miss.kind == Kind::kFailed && miss.answer == Answer::kWorks) {
+      return request_is_at_fault(miss.slot->name, miss.status);
+    }
   }
   std::vector<PlacementStep> steps;
   for (const Miss& miss : misses)

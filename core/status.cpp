@@ -91,6 +91,10 @@ std::string_view name_of(StatusCode code) {
   return "UNKNOWN";
 }
 
+bool tells_of_no_memory(std::string_view vendor_text) noexcept {
+  return vendor_text.find("bad_alloc") != std::string_view::npos;
+}
+
 bool is_retryable(StatusCode code) {
   return band_of(code) == StatusBand::kResource && code != StatusCode::kCancelled;
 }

@@ -63,6 +63,8 @@ enum class StatusBand { kOk, kCaller, kEnvironment, kResource, kInternal };
 
 // True when the same call may succeed later without anybody changing anything.
 [[nodiscard]] bool is_retryable(StatusCode code);
+// Whether a vendor's text tells of a lack of memory, for which vendors have no number.
+[[nodiscard]] bool tells_of_no_memory(std::string_view vendor_text) noexcept;
 
 class [[nodiscard]] Status {
  public:

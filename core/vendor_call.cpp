@@ -199,7 +199,7 @@ void VendorCall::run() {
   const std::lock_guard lock(mutex_);
   status_ = std::move(status);
   returned_ = true;
-  if (given_up_) VendorThreads::instance().remove_given_up(*this);
+  if (given_up_ && !stopping_) VendorThreads::instance().remove_given_up(*this);
   changed_.notify_all();
 }
 
@@ -210,15 +210,20 @@ void VendorCall::stop() {
   {
     const std::lock_guard lock(mutex_);
     if (!stop_) return;  // it is back
-    stop.swap(stop_);
     counted = BackgroundWork::begin();
     if (!counted) return;
+    stop.swap(stop_);
+    stopping_ = true;
   }
   try {
     stop();
   } catch (...) {
     // Nobody waits for it: the call is given up already.
   }
+  stop = nullptr;
+  const std::lock_guard lock(mutex_);
+  stopping_ = false;
+  if (returned_) VendorThreads::instance().remove_given_up(*this);
 }
 
 VendorCall::End VendorCall::wait(const RunOptions& options) {

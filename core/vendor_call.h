@@ -55,9 +55,9 @@ class VendorCall : public std::enable_shared_from_this<VendorCall> {
   [[nodiscard]] Status status() const;
   [[nodiscard]] Clock::time_point started() const { return started_; }
 
-  // From now until it returns, the call counts among the given_up_calls() of its device, and once it has taken longer
-  // than `timeout`, if there is one, among its hung_calls(). Its `stop` is called on another thread of ours, at once or
-  // as soon as there is one, unless the call returns before. False, and nothing happens, when it has returned.
+  // Its `stop` is called on another thread of ours, at once or as soon as there is one, unless the call returns before.
+  // From now until both have returned, the call counts among the given_up_calls() of its device, and once it has taken
+  // longer than `timeout`, if there is one, among its hung_calls(). False, and nothing happens, when it has returned.
   [[nodiscard]] bool give_up(std::optional<std::chrono::milliseconds> timeout);
 
   VendorCall(const VendorCall&) = delete;
@@ -81,6 +81,7 @@ class VendorCall : public std::enable_shared_from_this<VendorCall> {
   // Guarded by mutex_.
   bool returned_ = false;
   bool given_up_ = false;
+  bool stopping_ = false;  // `stop` is being called
   Status status_;
   std::function<void()> stop_;  // as long as it may be called
   // Guarded by the lock of the threads.
@@ -101,7 +102,8 @@ class VendorCall : public std::enable_shared_from_this<VendorCall> {
 // True for what says nothing about the vendor: the caller's time was up, or there is no thread to spare.
 [[nodiscard]] bool is_of_the_call(const Status& status);
 
-// Calls on this device (empty: on any) that were given up and have not come back.
+// Calls on this device (empty: on any) that were given up and have not come back, or their `stop` has not: the vendor's
+// objects that they hold still exist.
 [[nodiscard]] std::size_t given_up_calls(std::string_view where = {});
 // Those of them that have taken longer than a run may take: what the device is to blame for.
 [[nodiscard]] std::size_t hung_calls(std::string_view where = {});

@@ -135,6 +135,23 @@ TEST_F(BlameTest, ARequestThatIsTooLargeForOneDeviceIsAnsweredByTheNextAndRestsN
   EXPECT_EQ(run(3).device(), "NPU");
 }
 
+TEST_F(BlameTest, ARequestThatADeviceWithoutMemoryMightHaveComputedIsNotTheCallersMistake) {
+  longest["NPU"] = 8;
+  bool lacks_memory = false;
+  backend->run_scripts["CPU"] = [&](const RunOptions&) {
+    return lacks_memory ? Status(StatusCode::kOutOfMemory, "no memory for the run") : Status();
+  };
+  backend->load_failures["CPU"] = Status(StatusCode::kOutOfMemory, "no memory for the model");
+  load();
+  ASSERT_EQ(run(3).device(), "NPU");
+  EXPECT_EQ(run(9).status.code(), StatusCode::kOutOfMemory);
+  backend->load_failures.clear();
+  EXPECT_EQ(run(9).device(), "CPU");
+  lacks_memory = true;
+  EXPECT_EQ(run(9).status.code(), StatusCode::kOutOfMemory);
+  EXPECT_EQ(run(3).device(), "NPU");
+}
+
 TEST_F(BlameTest, ADeviceThatDoesNotAnswerAQuestionRests) {
   load();
   ASSERT_EQ(run(3).device(), "NPU");

@@ -97,6 +97,35 @@ TEST_F(VendorCallTest, NobodyWaitsForAVendorThatIsSlowToStop) {
   gate->count_down();
 }
 
+TEST_F(VendorCallTest, CountsUntilItsStopIsBackAndHasLetGoOfWhatItUses) {
+  const auto gate = std::make_shared<test::Latch>(1);
+  const auto stopping = std::make_shared<test::Latch>(1);
+  const auto slow = std::make_shared<test::Latch>(1);
+  auto used = std::make_shared<int>(1);
+  const std::weak_ptr<int> watched = used;
+  const auto call = VendorCall::start(
+      "a:b",
+      [gate] {
+        gate->wait();
+        return Status();
+      },
+      [stopping, slow, used = std::move(used)] {
+        stopping->count_down();
+        slow->wait();
+      });
+  ASSERT_TRUE(call.ok()) << call.status().to_string();
+  ASSERT_TRUE((*call)->give_up({}));
+  stopping->wait();
+  gate->count_down();
+  while (!(*call)->has_returned())
+    std::this_thread::yield();
+  EXPECT_EQ(given_up_calls("a:b"), 1U);
+  slow->count_down();
+  while (given_up_calls() != 0)
+    std::this_thread::yield();
+  EXPECT_TRUE(watched.expired());
+}
+
 TEST_F(VendorCallTest, EveryVendorIsToldToStopInTheEndHoweverManyAreSlowToIt) {
   constexpr std::size_t kCalls = VendorCall::kMax;
   const auto gate = std::make_shared<test::Latch>(1);
