@@ -51,3 +51,16 @@ build() {
   [ $# -eq 0 ] || targets=(--target "$@")
   (cd "$root" && cmake --build --preset "$preset" --parallel "$jobs" "${targets[@]}")
 }
+
+# sanitized COMMAND…: with the settings of the sanitizers that all checks share.
+sanitized() {
+  # gcc 12's address sanitizer takes a block of thread-local memory that begins 16 bytes into a page for one of an old
+  # glibc's, and falls when it looks there for leaks: it is not to note such blocks. Its thread sanitizer does not know
+  # the address layouts that newer kernels draw by chance.
+  local fixed=()
+  if setarch -R true 2>/dev/null; then fixed=(setarch -R); fi
+  ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:intercept_tls_get_addr=0 \
+    UBSAN_OPTIONS=print_stacktrace=1 \
+    TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:die_after_fork=0 \
+    "${fixed[@]}" "$@"
+}
