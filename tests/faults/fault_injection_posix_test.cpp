@@ -135,13 +135,14 @@ class FaultInjectionTest : public ::testing::Test {
         lb_cancellation_request(cancellation);
       });
     }
+    const long famines_before = famines;
     bool starved = starving;
     lb_code code = LB_OK;
     {
       const Spared::Pause exposed;
       code = lb_model_run(on, &input, 1, &output, 1, &options);
     }
-    starved = starved || starving;
+    starved = starved || famines != famines_before;
     if (canceller.joinable()) canceller.join();
     lb_cancellation_destroy(cancellation);
     ++runs;
@@ -195,6 +196,7 @@ class FaultInjectionTest : public ::testing::Test {
   lb_runtime* runtime = nullptr;
   lb_model* model = nullptr;
   std::atomic<bool> starving{false};  // some allocation may fail, on any thread that is not spared
+  std::atomic<long> famines{0};       // times that this began: one may pass while a call hangs
   std::atomic<long> runs{0};
   std::atomic<long> answers{0};
   std::atomic<long> loads{0};
@@ -250,12 +252,15 @@ TEST_F(FaultInjectionTest, EveryCallIsExplainedAndEveryAnswerIsRight) {
     const Spared spared;
     std::minstd_rand random(static_cast<unsigned>(seed + 300));
     while (!done) {
+      starving = true;
+      ++famines;
       for (int i = 0; i < 40 && !done; ++i) {
-        starving = true;
         latebind::test::refuse_allocation(1 + random() % 300, Refusal::kOnce);
         std::this_thread::sleep_for(5ms);
         (void)latebind::test::stop_refusing();
       }
+      // A load that failed may still be on its way to those who wait for it.
+      std::this_thread::sleep_for(50ms);
       starving = false;
       std::this_thread::sleep_for(300ms);
     }
