@@ -51,7 +51,7 @@ struct ModelFolder {
 
   // kNotFound, kInvalidModel or kUnsupported, naming the file and the key.
   // `place`: a folder, or a bundle.
-  static core::Result<ModelFolder> open(const std::filesystem::path& place);
+  static core::Result<ModelFolder> open(const std::filesystem::path& given);
 
   // The longest text that the model takes, special tokens included: `wanted`, or with 0 what the folder says.
   // kInvalidArgument for more than its position table has.

@@ -265,7 +265,8 @@ Status make_private_folder(const path& folder) {
     return Status(StatusCode::kNotFound, fmt::format("cannot make the folder {}: the home folder {} is not there",
                                                      quoted(folder), quoted(*home)));
   }
-  for (const path& place : std::ranges::reverse_view(missing)) {
+  for (; !missing.empty(); missing.pop_back()) {
+    const path& place = missing.back();
     if (::mkdir(place.c_str(), kOwnerAlone) != 0 && errno != EEXIST)
       return status_of_errno("make the folder", place, errno);
   }
