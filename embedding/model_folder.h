@@ -50,7 +50,7 @@ struct ModelFolder {
   std::size_t max_tokens = 0;  // the least of what sentence_bert_config.json and the position table allow
 
   // kNotFound, kInvalidModel or kUnsupported, naming the file and the key.
-  // `place`: a folder, or a bundle.
+  // `given`: a folder, or a bundle.
   static core::Result<ModelFolder> open(const std::filesystem::path& given);
 
   // The longest text that the model takes, special tokens included: `wanted`, or with 0 what the folder says.

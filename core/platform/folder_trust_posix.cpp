@@ -232,17 +232,17 @@ Status check_folder_trust(const path& place) {
 }
 
 core::Result<std::optional<path>> link_target(const path& place) {
-  constexpr std::optional<path> kNone;
+  const std::optional<path> none;
   // One link is looked at and read, whatever takes its name meanwhile.
   const int link = ::open(place.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
-  if (link < 0) return kNone;
+  if (link < 0) return none;
   const path folder = place.has_parent_path() ? place.parent_path() : path(".");
   struct stat info {};
   struct stat above {};
   const bool is_link = ::fstat(link, &info) == 0 && S_ISLNK(info.st_mode) && ::stat(folder.c_str(), &above) == 0;
   core::Result<path> target = is_link ? target_of(place, link, "") : path();
   ::close(link);
-  if (!is_link) return kNone;
+  if (!is_link) return none;
   if (is_laid(info, above)) {
     return fault(place, fmt::format("is a link of another user's ({}) in a folder that others may write to, and is not "
                                     "followed; remove it, or name another place",
