@@ -9,12 +9,13 @@
 
 #include "api/c_objects.h"
 #include "api/c_support.h"
-#include "api/settings.h"
+#include "app/settings.h"
 #include "core/compile_cache.h"
 #include "core/platform/folders.h"
 
 namespace core = latebind::core;
 namespace api = latebind::api;
+namespace app = latebind::app;
 
 namespace {
 
@@ -25,10 +26,10 @@ bool is_given(const char* text) {
 }
 
 // The file's settings for one load. Which libraries are used is the runtime's affair, which is there already.
-core::Result<api::Settings> read_config(const char* file) {
-  api::EffectiveSettings settings;
+core::Result<app::Settings> read_config(const char* file) {
+  app::EffectiveSettings settings;
   LB_RETURN_IF_ERROR(settings.apply_toml(latebind::platform::path_from_utf8(file)));
-  for (const api::SettingSpec& spec : api::settings_schema()) {
+  for (const app::SettingSpec& spec : app::settings_schema()) {
     if (!spec.key.starts_with("libraries.") || settings.origin_of(spec.key) == "default") continue;
     return api::misuse(fmt::format("{}: {} cannot be set for one model; set the variable {} instead",
                                    settings.origin_of(spec.key), spec.key, spec.environment));
@@ -67,15 +68,15 @@ core::Result<TypedLoadOptions> typed(const lb_load_options* options, const core:
   std::string device = "auto";
   core::LoadOptions load;
   if (is_given(read.config_file)) {
-    LB_ASSIGN_OR_RETURN(const Settings settings, read_config(read.config_file));
+    LB_ASSIGN_OR_RETURN(const app::Settings settings, read_config(read.config_file));
     device = settings.device;
-    load = load_options(settings);
+    load = app::load_options(settings);
   }
   LB_ASSIGN_OR_RETURN(core::Placement placement, core::Placement::parse(text_or(read.device, device), registry));
   const bool precision_given = read.precision != nullptr || is_given(read.config_file);
   if (read.precision != nullptr || !precision_given) {
-    LB_ASSIGN_OR_RETURN(const auto precisions, parse_precisions(text_or(read.precision, "f32")));
-    set_precisions(precisions, load);
+    LB_ASSIGN_OR_RETURN(const auto precisions, app::parse_precisions(text_or(read.precision, "f32")));
+    app::set_precisions(precisions, load);
   }
   if (read.hint != nullptr) {
     LB_ASSIGN_OR_RETURN(load.compile.hint, core::parse_word<core::PerformanceHint>(read.hint));

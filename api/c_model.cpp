@@ -12,14 +12,15 @@
 
 #include "api/c_objects.h"
 #include "api/c_support.h"
-#include "api/payload.h"
-#include "api/settings.h"
+#include "app/payload.h"
+#include "app/settings.h"
 #include "core/bundle/bundle_model.h"
 #include "core/platform/folders.h"
 #include "core/thread_object.h"
 
 namespace core = latebind::core;
 namespace api = latebind::api;
+namespace app = latebind::app;
 
 static_assert(LB_RANK_MAX == core::kRankMax);
 static_assert(sizeof(lb_tensor) == 24 + 2 * 8 * LB_RANK_MAX, "lb_tensor is frozen");
@@ -125,7 +126,7 @@ core::Result<std::unique_ptr<lb_model>> load(const lb_runtime* runtime, const co
   LB_ASSIGN_OR_RETURN(auto typed, api::typed(options, runtime->shared->registry));
   // A blob computes as it was compiled, and who compiled one knows of no default of ours.
   if (model.forms().empty() && !typed.precision_given) {
-    api::set_precisions({core::Precision::kF32, core::Precision::kF16}, typed.load);
+    app::set_precisions({core::Precision::kF32, core::Precision::kF16}, typed.load);
   }
   auto made = std::make_unique<lb_model>();
   made->runtime = runtime->shared;
@@ -263,7 +264,7 @@ lb_code lb_model_load_memory(const lb_runtime* runtime, const lb_model_memory* m
       weights = {owner, {static_cast<const std::byte*>(read.weights), read.weights_size}};
     }
     LB_ASSIGN_OR_RETURN(const core::Model opened,
-                        api::model_of_payload(static_cast<api::PayloadFormat>(read.format),
+                        app::model_of_payload(static_cast<app::PayloadFormat>(read.format),
                                               {owner, {static_cast<const std::byte*>(read.graph), read.graph_size}},
                                               std::move(weights), api::text_or(read.name, "a model in memory")));
     LB_ASSIGN_OR_RETURN(auto made, load(runtime, opened, options));

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/backends.h"
+#include "app/backends.h"
 #include "api/c_objects.h"
 #include "api/c_support.h"
 #include "core/log.h"
@@ -16,6 +16,7 @@
 
 namespace core = latebind::core;
 namespace api = latebind::api;
+namespace app = latebind::app;
 
 uint32_t lb_abi_version(void) {
   return LATEBIND_ABI_VERSION;
@@ -35,14 +36,14 @@ lb_code lb_runtime_create(const lb_runtime_options* options, lb_runtime** runtim
     if (runtime == nullptr) return api::misuse("lb_runtime_create: no place for the runtime was given");
     *runtime = nullptr;
     LB_ASSIGN_OR_RETURN(const lb_runtime_options read, api::read_struct(options, "lb_runtime_options"));
-    api::BackendPaths paths;
+    app::BackendPaths paths;
     latebind::platform::keep_own_module();
     paths.openvino_library = api::text_or(read.openvino_library, "");
     paths.onnxruntime_library = api::text_or(read.onnxruntime_library, "");
     paths.onnxruntime_providers = api::text_or(read.onnxruntime_providers, "");
     paths.probe_program = api::text_or(read.probe_program, "");
     auto made = std::make_unique<lb_runtime>();
-    made->shared = std::make_shared<const lb_runtime::Shared>(api::make_registry(paths));
+    made->shared = std::make_shared<const lb_runtime::Shared>(app::make_registry(paths));
     *runtime = made.release();
     return {};
   });

@@ -35,7 +35,7 @@ struct CacheArguments {
 Exit with_store(const CacheArguments& options, const std::string& name, Exit (*command)(bool as_json, CompileStore&)) {
   const auto settings = options.flags.effective();
   if (!settings.ok()) return misuse("cache " + name, settings.status().message());
-  const auto folder = api::compile_cache_folder(settings->values());
+  const auto folder = app::compile_cache_folder(settings->values());
   if (!folder.ok()) return fail(folder.status());
   CompileStore store(*folder, settings->values().cache_bytes_max);
   return command(options.json, store);

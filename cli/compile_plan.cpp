@@ -43,7 +43,7 @@ Result<std::vector<core::Shape>> parse_shapes(const std::vector<std::string>& it
 }
 
 // The shapes to compile for this target; one without dimensions means as the model declares them.
-Result<std::vector<std::optional<core::Shape>>> shapes_for(const CompileOptions& options, const api::Settings& settings,
+Result<std::vector<std::optional<core::Shape>>> shapes_for(const CompileOptions& options, const app::Settings& settings,
                                                            const CompileInput& input, const core::Device& device) {
   const std::string_view word = word_of_shapes(options);
   // CPUs and GPUs take texts of any length.

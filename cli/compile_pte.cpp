@@ -14,7 +14,7 @@
 #include <system_error>
 #include <utility>
 
-#include "api/settings.h"
+#include "app/settings.h"
 #include "cli/parser.h"
 #include "cli/pte_signature.h"
 #include "core/config.h"
@@ -62,7 +62,7 @@ Result<std::vector<pte::CompileSpec>> specs_of(const PteOptions& options) {
 // What can be said of a value without the machine that the program will run on.
 Status check_value(const pte::CompileSpec& spec, const Runtime& runtime) {
   if (spec.key == kLoadKeys[kDevice]) return core::Placement::parse(spec.value, runtime.registry).status();
-  if (spec.key == kPrecisionKey) return api::parse_precisions(spec.value).status();
+  if (spec.key == kPrecisionKey) return app::parse_precisions(spec.value).status();
   if (spec.key == kLoadKeys[kThreads]) return core::parse_integer(spec.key, spec.value, 0, kLoadThreadsMax).status();
   if (spec.key == kLoadKeys[kStrict] && spec.value != "true" && spec.value != "false") {
     return {StatusCode::kInvalidArgument, fmt::format("'{}' must be true or false", spec.value)};
@@ -74,7 +74,7 @@ Status check_value(const pte::CompileSpec& spec, const Runtime& runtime) {
 Status check_precisions(const std::vector<pte::CompileSpec>& specs, const std::vector<core::Precision>& wanted) {
   const auto spec = std::ranges::find(specs, kPrecisionKey, &pte::CompileSpec::key);
   if (spec == specs.end()) return {};
-  LB_ASSIGN_OR_RETURN(const auto asked, api::parse_precisions(spec->value));
+  LB_ASSIGN_OR_RETURN(const auto asked, app::parse_precisions(spec->value));
   for (const core::Precision precision : wanted) {
     if (std::ranges::find(asked, precision) != asked.end()) continue;
     return {StatusCode::kInvalidArgument,

@@ -19,22 +19,22 @@ struct ConfigArguments {
   bool reference = false;
 };
 
-std::string for_people(const api::EffectiveSettings& settings) {
+std::string for_people(const app::EffectiveSettings& settings) {
   std::size_t width = 0;
-  for (const api::SettingSpec& spec : api::settings_schema())
+  for (const app::SettingSpec& spec : app::settings_schema())
     width = std::max(width, spec.key.size());
   std::string text;
-  for (const api::SettingSpec& spec : api::settings_schema()) {
+  for (const app::SettingSpec& spec : app::settings_schema()) {
     text += fmt::format("{:<{}} = {:<12}  # {}\n", spec.key, width, one_line(spec.text(settings.values())),
                         one_line(settings.origin_of(spec.key)));
   }
   return text;
 }
 
-std::string for_programs(const api::EffectiveSettings& settings) {
+std::string for_programs(const app::EffectiveSettings& settings) {
   Json json;
   json["settings"] = Json::array();
-  for (const api::SettingSpec& spec : api::settings_schema()) {
+  for (const app::SettingSpec& spec : app::settings_schema()) {
     Json one;
     one["key"] = spec.key;
     one["value"] = spec.text(settings.values());
@@ -62,9 +62,9 @@ std::string reference() {
       "force and where each value came from. The C interface reads neither files nor the environment, but for the\n"
       "variables that say where vendors' libraries are: its callers pass options.\n\n"
       "This page is what `latebind config --reference` prints.\n";
-  for (const api::SettingSpec& spec : api::settings_schema()) {
+  for (const app::SettingSpec& spec : app::settings_schema()) {
     text += fmt::format("\n## `{}`\n\n{}\n\n", spec.key, spec.help);
-    const std::string value = spec.text(api::Settings{});
+    const std::string value = spec.text(app::Settings{});
     text +=
         fmt::format("- value: `{}`, default {}\n", spec.value, value.empty() ? "empty" : fmt::format("`{}`", value));
     text += fmt::format("- environment: `{}`{}\n", spec.environment, spec.trusted ? " (*trusted*)" : "");

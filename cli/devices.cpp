@@ -138,7 +138,7 @@ void add_virtual(const core::Registry& registry, std::vector<core::BackendReport
 Exit devices(const DevicesArguments& options) {
   const auto settings = options.flags.effective();
   if (!settings.ok()) return misuse("devices", settings.status().message());
-  const core::Registry registry = api::make_registry(api::backend_paths(*settings));
+  const core::Registry registry = app::make_registry(app::backend_paths(*settings));
   auto placement = core::Placement::parse(settings->values().device, registry);
   if (!placement.ok()) {
     return misuse("devices", placement.status().with_context(settings->origin_of("device")).message());

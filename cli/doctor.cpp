@@ -184,7 +184,7 @@ std::string for_programs(const Findings& findings) {
 Exit doctor(const DoctorArguments& options) {
   const auto settings = options.flags.effective();
   if (!settings.ok()) return misuse("doctor", settings.status().message());
-  const core::Registry registry = api::make_registry(api::backend_paths(*settings));
+  const core::Registry registry = app::make_registry(app::backend_paths(*settings));
   const Findings findings = examine(registry);
   const auto printed = print(options.json ? for_programs(findings) : for_people(findings));
   if (!printed.ok()) return fail(printed);

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "api/backends.h"
+#include "app/backends.h"
 #include "cli/byte_sink.h"
 #include "cli/parser.h"
 #include "core/platform/child_process.h"
@@ -34,7 +34,7 @@ void add_probe_provider(CLI::App& program, Action& chosen) {
   probe.callback([options, &chosen] {
     chosen = [options] {
       platform::end_with_parent();
-      return say(api::probe_provider(options->first, options->second));
+      return say(app::probe_provider(options->first, options->second));
     };
   });
 
@@ -44,7 +44,7 @@ void add_probe_provider(CLI::App& program, Action& chosen) {
   compile.callback([options, &chosen] {
     chosen = [options] {
       platform::end_with_parent();
-      return say(api::compile_for_provider(options->first));
+      return say(app::compile_for_provider(options->first));
     };
   });
 }

@@ -27,11 +27,11 @@ Result<Runtime> Runtime::make(const RuntimeOptions& options, core::PerformanceHi
   Runtime runtime;
   LB_ASSIGN_OR_RETURN(const auto effective, options.flags.effective());
   runtime.settings = effective.values();
-  runtime.registry = api::make_registry(api::backend_paths(effective));
+  runtime.registry = app::make_registry(app::backend_paths(effective));
   auto placement = core::Placement::parse(runtime.settings.device, runtime.registry);
   if (!placement.ok()) return placement.status().with_context(effective.origin_of("device"));
   runtime.placement = *std::move(placement);
-  runtime.load = api::load_options(runtime.settings);
+  runtime.load = app::load_options(runtime.settings);
   runtime.load.compile.hint = hint;
   runtime.precision_given = effective.origin_of("precision") != "default";
   // Qualcomm's emulation prints a line to stdout.

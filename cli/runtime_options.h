@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "api/settings.h"
+#include "app/settings.h"
 #include "cli/setting_flags.h"
 #include "core/engine.h"
 #include "core/placement.h"
@@ -33,7 +33,7 @@ struct RuntimeOptions {
 
 // Settings, backends, engine, and where to place the model. Loads nothing. Keep it longer than what it loads.
 struct Runtime {
-  api::Settings settings;
+  app::Settings settings;
   core::Registry registry;
   core::Placement placement;
   core::LoadOptions load;

@@ -28,16 +28,16 @@ const char* title_of(SettingGroup group) {
 }
 
 // "Devices to try … (default auto; LATEBIND_DEVICE)"
-std::string description_of(const api::SettingSpec& spec) {
-  const std::string value = spec.text(api::Settings{});
+std::string description_of(const app::SettingSpec& spec) {
+  const std::string value = spec.text(app::Settings{});
   return fmt::format("{} (default {}; {})", spec.help, value.empty() ? "empty" : value, spec.environment);
 }
 
-void check(const api::SettingSpec& spec, const std::string& text) {
-  api::Settings scratch;
+void check(const app::SettingSpec& spec, const std::string& text) {
+  app::Settings scratch;
   if (const auto status = spec.assign(scratch, text); !status.ok()) {
     // The parser itself names the flag only where the value is optional.
-    const bool named = spec.value == api::kTruth;
+    const bool named = spec.value == app::kTruth;
     throw CLI::ValidationError(fmt::format("{}{}{}", named ? "" : spec.flag, named ? "" : ": ", status.message()));
   }
 }
@@ -56,7 +56,7 @@ SettingGroup group_of(std::string_view key) {
 }
 
 void SettingFlags::add_to(CLI::App& app, std::span<const SettingGroup> groups) {
-  for (const api::SettingSpec& spec : api::settings_schema()) {
+  for (const app::SettingSpec& spec : app::settings_schema()) {
     const SettingGroup group = group_of(spec.key);
     if (spec.flag.empty() || std::ranges::find(groups, group) == groups.end()) continue;
     const auto take = [this, &spec](const std::string& text) {
@@ -64,7 +64,7 @@ void SettingFlags::add_to(CLI::App& app, std::span<const SettingGroup> groups) {
       given_.emplace_back(&spec, text);
     };
     CLI::Option* option = nullptr;
-    if (spec.value == api::kTruth) {
+    if (spec.value == app::kTruth) {
       // --strict, --strict=false and --no-strict.
       const std::string name(spec.flag);
       option = app.add_flag(fmt::format("{0},!--no-{1}", name, name.substr(2)))
@@ -86,8 +86,8 @@ bool SettingFlags::has(std::string_view key) const {
   return std::ranges::any_of(given_, [key](const auto& one) { return one.first->key == key; });
 }
 
-core::Result<api::EffectiveSettings> SettingFlags::effective() const {
-  LB_ASSIGN_OR_RETURN(auto settings, api::EffectiveSettings::standard(platform::path_from_utf8(config_file_)));
+core::Result<app::EffectiveSettings> SettingFlags::effective() const {
+  LB_ASSIGN_OR_RETURN(auto settings, app::EffectiveSettings::standard(platform::path_from_utf8(config_file_)));
   for (const auto& [spec, text] : given_)
     LB_RETURN_IF_ERROR(settings.set(spec->key, text, std::string(spec->flag)));
   return settings;

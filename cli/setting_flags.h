@@ -1,5 +1,5 @@
 // The flags of a command that are settings, made from the one table that also makes config.toml and the environment
-// (api/settings.h); and --config.
+// (app/settings.h); and --config.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/settings.h"
+#include "app/settings.h"
 #include "core/result.h"
 
 namespace CLI {
@@ -28,7 +28,7 @@ class SettingFlags {
   void add_to(CLI::App& app, std::span<const SettingGroup> groups);
 
   // Defaults, configuration files, environment, then the flags of this command line. Errors name the place.
-  [[nodiscard]] core::Result<api::EffectiveSettings> effective() const;
+  [[nodiscard]] core::Result<app::EffectiveSettings> effective() const;
 
   // Whether this command line gave the setting with that key.
   [[nodiscard]] bool has(std::string_view key) const;
@@ -36,7 +36,7 @@ class SettingFlags {
  private:
   std::string config_file_;
   // What the command line gave, in its order: setting, text.
-  std::vector<std::pair<const api::SettingSpec*, std::string>> given_;
+  std::vector<std::pair<const app::SettingSpec*, std::string>> given_;
 };
 
 // The group of a setting, by its key.

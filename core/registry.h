@@ -1,6 +1,6 @@
 // Registry: the backends of this process, by name, in order of preference.
 //
-// Filled once by whoever owns it (api/backends lists them); reading is thread-safe afterwards.
+// Filled once by whoever owns it (app/backends lists them); reading is thread-safe afterwards.
 #pragma once
 
 #include <memory>

@@ -52,18 +52,22 @@ class LayersTest(unittest.TestCase):
         self.assert_refused("embedding/a.cpp", '#include "backends/openvino/backend.h"', "may include only")
         self.assert_refused("embedding/tokenizer/a.h", '#include "embedding/embedder.h"', "may include only")
         self.assert_refused("backends/openvino/a.cpp", '#include "backends/onnxruntime/abi.h"', "may include only")
-        self.assert_refused("backends/openvino/a.cpp", '#include "api/backends.h"', "may include only")
+        self.assert_refused("backends/openvino/a.cpp", '#include "app/backends.h"', "may include only")
+        self.assert_refused("api/a.cpp", '#include "backends/openvino/backend.h"', "may include only")
         self.assert_refused("cli/a.cpp", '#include "backends/openvino/backend.h"', "may include only")
+        self.assert_refused("cli/a.cpp", '#include "api/c_objects.h"', "may include only")
+        self.assert_refused("app/a.cpp", '#include "cli/parser.h"', "may include only")
         self.assert_refused("hosts/executorch/pte/a.cpp", '#include "hosts/executorch/delegate.h"', "may include only")
         self.assert_refused("core/a.cpp", "#include <flatbuffers/flatbuffers.h>", "which is for")
         self.assert_refused("hosts/executorch/a.cpp", '#include "core/engine.h"', "may include only")
-        self.assert_refused("examples/a.cpp", '#include "api/backends.h"', "may include only")
+        self.assert_refused("examples/a.cpp", '#include "app/backends.h"', "may include only")
 
     def test_downwards_is_allowed(self):
         self.assert_allowed("core/a.cpp", '#include "core/platform/digest.h"\n#include <vector>')
         self.assert_allowed("embedding/a.cpp", '#include "core/engine.h"\n#include "embedding/tokenizer/a.h"')
-        self.assert_allowed("api/a.cpp", '#include "backends/openvino/backend.h"')
-        self.assert_allowed("cli/a.cpp", '#include "api/backends.h"')
+        self.assert_allowed("app/a.cpp", '#include "backends/openvino/backend.h"')
+        self.assert_allowed("api/a.cpp", '#include "app/backends.h"')
+        self.assert_allowed("cli/a.cpp", '#include "app/backends.h"')
         self.assert_allowed("examples/a.c", "#include <latebind/latebind.h>")
 
     def test_calls_of_the_system_belong_to_the_platform(self):

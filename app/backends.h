@@ -5,7 +5,7 @@
 
 #include "core/registry.h"
 
-namespace latebind::api {
+namespace latebind::app {
 
 // Paths that the program or its user has configured; empty means search.
 struct BackendPaths {
@@ -22,4 +22,4 @@ struct BackendPaths {
 [[nodiscard]] std::string probe_provider(const std::string& runtime_file, const std::string& provider_file);
 [[nodiscard]] std::string compile_for_provider(const std::string& job_file);
 
-}  // namespace latebind::api
+}  // namespace latebind::app

@@ -4,11 +4,11 @@
 #include <charconv>
 #include <limits>
 
-#include "api/settings.h"
+#include "app/settings.h"
 #include "core/compile_cache.h"
 #include "core/platform/folders.h"
 
-namespace latebind::api {
+namespace latebind::app {
 namespace {
 
 using core::parse_integer;
@@ -330,4 +330,4 @@ core::LoadOptions load_options(const Settings& settings) {
   return load;
 }
 
-}  // namespace latebind::api
+}  // namespace latebind::app

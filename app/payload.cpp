@@ -1,4 +1,4 @@
-#include "api/payload.h"
+#include "app/payload.h"
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@
 #include "core/bundle/zip_reader.h"
 #include "core/onnx_structure.h"
 
-namespace latebind::api {
+namespace latebind::app {
 namespace {
 
 using core::Model;
@@ -120,4 +120,4 @@ Result<Model> model_of_payload(PayloadFormat format, SharedBytes bytes, SharedBy
   return Model::from_forms(name, {std::move(form)});
 }
 
-}  // namespace latebind::api
+}  // namespace latebind::app

@@ -9,7 +9,7 @@
 #include "core/model.h"
 #include "core/result.h"
 
-namespace latebind::api {
+namespace latebind::app {
 
 // The numbers are those of the C ABI.
 enum class PayloadFormat : std::int32_t {
@@ -30,4 +30,4 @@ enum class PayloadFormat : std::int32_t {
                                                          core::SharedBytes weights, const std::string& name);
 inline constexpr std::size_t kWeightsAlignment = 64;
 
-}  // namespace latebind::api
+}  // namespace latebind::app

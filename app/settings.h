@@ -20,13 +20,13 @@
 #include <utility>
 #include <vector>
 
-#include "api/backends.h"
+#include "app/backends.h"
 #include "core/config.h"
 #include "core/engine.h"
 #include "core/result.h"
 #include "core/shape_mode.h"
 
-namespace latebind::api {
+namespace latebind::app {
 
 struct Settings {
   std::string device = "auto";
@@ -120,4 +120,4 @@ class EffectiveSettings {
 // itself, and then names the variable when that is the mistake.
 [[nodiscard]] BackendPaths backend_paths(const EffectiveSettings& settings);
 
-}  // namespace latebind::api
+}  // namespace latebind::app

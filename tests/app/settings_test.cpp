@@ -1,4 +1,4 @@
-#include "api/settings.h"
+#include "app/settings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-namespace latebind::api {
+namespace latebind::app {
 namespace {
 
 using core::Precision;
@@ -115,4 +115,4 @@ TEST(SettingsTest, PrecisionsAreAListThatLeavesOutNothingAndRepeatsNothing) {
 }
 
 }  // namespace
-}  // namespace latebind::api
+}  // namespace latebind::app

@@ -1,4 +1,4 @@
-#include "api/settings.h"
+#include "app/settings.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
 
-namespace latebind::api {
+namespace latebind::app {
 namespace {
 
 using core::parse_integer;
@@ -174,4 +174,4 @@ BackendPaths backend_paths(const EffectiveSettings& settings) {
       .probe_program = unless_from_environment("libraries.probe_program", settings.values().probe_program)};
 }
 
-}  // namespace latebind::api
+}  // namespace latebind::app

@@ -1,10 +1,10 @@
-#include "api/backends.h"
+#include "app/backends.h"
 
 #include "backends/onnxruntime/backend.h"
 #include "backends/openvino/backend.h"
 #include "core/log.h"
 
-namespace latebind::api {
+namespace latebind::app {
 namespace {
 
 void add(core::Registry& registry, std::shared_ptr<core::Backend> backend) {
@@ -33,4 +33,4 @@ std::string compile_for_provider(const std::string& job_file) {
   return onnxruntime::run_compile_job(job_file);
 }
 
-}  // namespace latebind::api
+}  // namespace latebind::app
