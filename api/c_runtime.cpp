@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "app/backends.h"
 #include "api/c_objects.h"
 #include "api/c_support.h"
+#include "app/backends.h"
 #include "core/log.h"
 #include "core/platform/dynamic_library.h"
 

@@ -179,8 +179,9 @@ TEST_F(ForkTest, ACancellationThatThreadsOfTheParentUseHangsNowhereInTheChild) {
 // Whatever locks other threads hold when the process forks.
 TEST_F(ForkTest, AChildThatIsMadeInTheMiddleOfOthersWorkHangsNowhere) {
 #if defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "gcc 12's address sanitizer leaves its allocator's locks closed in a child that is made while another "
-                  "thread allocates";
+  GTEST_SKIP()
+      << "gcc 12's address sanitizer leaves its allocator's locks closed in a child that is made while another "
+         "thread allocates";
 #endif
   lb_set_log([](void*, int32_t, const char*) {}, nullptr, LB_LOG_DEBUG);
   std::atomic<bool> over{false};

@@ -56,7 +56,7 @@ class LayersTest(unittest.TestCase):
         self.assert_refused("api/a.cpp", '#include "backends/openvino/backend.h"', "may include only")
         self.assert_refused("cli/a.cpp", '#include "backends/openvino/backend.h"', "may include only")
         self.assert_refused("cli/a.cpp", '#include "api/c_objects.h"', "may include only")
-        self.assert_refused("app/a.cpp", '#include "cli/parser.h"', "may include only")
+        self.assert_refused("app/a.cpp", '#include "cli/terminal/parser.h"', "may include only")
         self.assert_refused("hosts/executorch/pte/a.cpp", '#include "hosts/executorch/delegate.h"', "may include only")
         self.assert_refused("core/a.cpp", "#include <flatbuffers/flatbuffers.h>", "which is for")
         self.assert_refused("hosts/executorch/a.cpp", '#include "core/engine.h"', "may include only")

@@ -1,4 +1,4 @@
-#include "cli/npy.h"
+#include "cli/data/npy.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

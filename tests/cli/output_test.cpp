@@ -10,14 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "cli/byte_sink.h"
-#include "cli/file_names.h"
-#include "cli/messages.h"
-#include "cli/nearest.h"
-#include "cli/percentile.h"
-#include "cli/progress.h"
-#include "cli/run_inputs.h"
-#include "cli/vector_writer.h"
+#include "cli/data/file_names.h"
+#include "cli/data/nearest.h"
+#include "cli/data/percentile.h"
+#include "cli/data/run_inputs.h"
+#include "cli/data/vector_writer.h"
+#include "cli/terminal/byte_sink.h"
+#include "cli/terminal/progress.h"
 
 namespace latebind::cli {
 namespace {
@@ -105,13 +104,6 @@ TEST(ProgressTest, StandsAnyFigures) {
   EXPECT_EQ(progress_line(1, 1, UINT64_MAX, 1e300, 20).size(), 20U);
 }
 
-TEST(MessagesTest, MakesOneHarmlessLineOfAnyText) {
-  EXPECT_EQ(one_line("a\n  b\r\n\tc"), "a b c");
-  EXPECT_EQ(one_line("\x1B[31mred\x7F"), "?[31mred?");
-  EXPECT_EQ(one_line("\n\n"), "");
-  EXPECT_EQ(one_line("caf\xC3\xA9 \xF0\x9F\x98\x80"), "caf\xC3\xA9 \xF0\x9F\x98\x80");
-}
-
 TEST(FileNamesTest, StaysInTheFolder) {
   const std::vector<std::string> names{
       "y",      "../../etc/passwd",   "/abs", "", ".hidden", "a:0", "a/0", "A_0", "NUL", "..",
@@ -162,14 +154,6 @@ TEST(PercentileTest, IsTheNearestRank) {
   EXPECT_EQ(percentile({4, 3, 2, 1}, 0.5), 2);
   EXPECT_EQ(percentile({1, 2, 3}, 0.99), 3);
   EXPECT_EQ(percentile({1, 2, 3}, 0), 1);
-}
-
-TEST(RunInputsTest, ReadsShapes) {
-  EXPECT_EQ(*parse_shape("--shape", "1x128"), (Shape{1, 128}));
-  EXPECT_EQ(parse_shape("--shape", "scalar")->rank(), 0U);
-  for (const auto* bad : {"", "x", "1x", "1xx2", "-1", "1x?", "1x2x3x4x5x6x7x8x9", "99999999999999999999"}) {
-    EXPECT_FALSE(parse_shape("--shape", bad).ok()) << bad;
-  }
 }
 
 TEST(RunInputsTest, ChoosesOneForOpenDimensionsAndKeepsTheRest) {

@@ -1,0 +1,185 @@
+#include "app/jobs/compile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "app/jobs/compile_input.h"
+#include "app/jobs/compile_output.h"
+#include "app/jobs/compile_place.h"
+#include "app/jobs/compile_plan.h"
+#include "app/jobs/compile_pte.h"
+#include "app/jobs/pte_file.h"
+#include "core/bundle/bundle_model.h"
+#include "core/platform/folders.h"
+
+namespace latebind::app {
+namespace {
+
+using core::CompileOutcome;
+using core::Status;
+using core::StatusCode;
+
+Status misuse(std::string text) {
+  return {StatusCode::kInvalidArgument, std::move(text)};
+}
+
+// The first option for programs that is given, or "": for formats that have no use for them.
+std::string_view given(const PteOptions& options) {
+  if (!options.max_shapes.empty()) return "max_shape";
+  if (!options.compile_specs.empty()) return "compile_spec";
+  if (options.plan_inputs) return "plan_inputs";
+  return options.model.empty() ? "" : "program_model";
+}
+
+// Whether anything is of no use to a program that keeps what its delegate was given.
+Status check_unchanged(const CompileOptions& options, const Client& client) {
+  const std::string replacement = client.name("program_model");
+  if (!options.targets.empty()) {
+    return misuse(
+        fmt::format("{} compiles a model: say with {} which one the program gets", client.name("target"), replacement));
+  }
+  const std::pair<const char*, bool> options_of_bundles[] = {
+      {"shapes", options.shapes != std::vector<std::string>{kAutoShapes}},
+      {"precision", options.names_precision},
+      {"name", !options.name.empty()},
+      {"package_version", !options.version.empty()},
+      {"source", !options.source.empty()},
+      {"revision", !options.revision.empty()},
+      {"license", !options.licence.empty()}};
+  for (const auto& [option, is_given] : options_of_bundles) {
+    if (!is_given) continue;
+    return misuse(
+        fmt::format("{} is of a bundle: say with {} which model the program gets", client.name(option), replacement));
+  }
+  return {};
+}
+
+// Whether everything goes with the format.
+Status check_format(const CompileOptions& options, bool is_program, const Client& client) {
+  const std::string_view of_program = given(options.pte);
+  const std::string model = client.name("model");
+  const std::string to_program = client.name("format") + " pte";
+  if (options.format != CompileFormat::kPte) {
+    if (is_program) return misuse(fmt::format("{} is a program of ExecuTorch: {} converts it", model, to_program));
+    if (options.targets.empty()) {
+      return misuse(fmt::format("{} is required: what to compile for, such as cpu", client.name("target")));
+    }
+    return of_program.empty() ? Status()
+                              : misuse(fmt::format("{} goes with {} alone", client.name(of_program), to_program));
+  }
+  if (!is_program) {
+    if (options.pte.model.empty()) return {};
+    return misuse(
+        fmt::format("{} goes with a {} that is a program of ExecuTorch (.pte)", client.name("program_model"), model));
+  }
+  if (options.add) {
+    return misuse(fmt::format("{} makes a bundle: it does not go with a program of ExecuTorch", client.name("add")));
+  }
+  if (!of_program.empty() && of_program != "program_model") {
+    return misuse(
+        fmt::format("{} does not go with a program that is converted: it keeps its own", client.name(of_program)));
+  }
+  return options.pte.model.empty() ? check_unchanged(options, client) : Status();
+}
+
+// Whether the options make sense together, and what is read is there.
+Status check(const CompileOptions& options, const Runtime& runtime, bool is_program, const Client& client) {
+  LB_RETURN_IF_ERROR(check_shapes(options, client));
+  if (options.add && options.format == CompileFormat::kBlob) {
+    return misuse(
+        fmt::format("{} makes a bundle: {} blob does not go with it", client.name("add"), client.name("format")));
+  }
+  LB_RETURN_IF_ERROR(check_output(options, is_program, client));
+  LB_RETURN_IF_ERROR(check_input(client.name("model"), options.model));
+  LB_RETURN_IF_ERROR(check_format(options, is_program, client));
+  if (options.format == CompileFormat::kPte) LB_RETURN_IF_ERROR(check_pte_options(options, runtime, client));
+  return options.pte.model.empty() ? Status() : check_input(client.name("program_model"), options.pte.model);
+}
+
+// An error of the options is noted as one.
+Status in_options(CompileReport& report, Status status) {
+  report.options_are_wrong = status.code() == StatusCode::kInvalidArgument;
+  return status;
+}
+
+Status compile_and_write(const CompileOptions& options, const Runtime& runtime, const Client& client,
+                         const CompileWatch& watch, CompileReport& report) {
+  const auto source = platform::path_from_utf8(options.model);
+  const bool is_program = is_pte(source);
+  LB_RETURN_IF_ERROR(in_options(report, check(options, runtime, is_program, client)));
+  if (is_program && options.pte.model.empty()) {
+    report.compiled = true;
+    return convert_pte(platform::path_from_utf8(options.output), source, nullptr, client);
+  }
+  // A bundle is put into a program as it is; nothing of it is written over.
+  const std::string& model = is_program ? options.pte.model : options.model;
+  const bool is_bundle = options.format == CompileFormat::kPte && core::is_bundle(platform::path_from_utf8(model));
+  LB_ASSIGN_OR_RETURN(const auto input, read_compile_input(model, options.add || is_bundle, client));
+  LB_RETURN_IF_ERROR(in_options(report, check_output_of(input, options.output, client)));
+  LB_RETURN_IF_ERROR(in_options(report, check_head(options, input, client)));
+  LB_ASSIGN_OR_RETURN(report.jobs, plan_compile(options, runtime, input, client, report.refused));
+  if (options.format == CompileFormat::kBlob && report.jobs.size() != 1) {
+    return in_options(report, misuse(fmt::format("{} blob takes one target and one shape, these are {}",
+                                                 client.name("format"), report.jobs.size())));
+  }
+
+  core::CompileRun run;
+  run.side_by_side = side_by_side(options, input);
+  run.strict = options.strict || runtime.load.strict;
+  run.keep_going = options.keep_going;
+  std::size_t done = 0;
+  run.tell = [&](std::size_t job, const CompileOutcome* outcome) {
+    if (outcome != nullptr) ++done;
+    if (watch) watch({report.jobs[job], outcome, done, report.jobs.size()});
+  };
+  report.outcomes = core::compile_all(input.model, report.jobs, run);
+  report.compiled = true;
+
+  Status failure;
+  for (const CompileOutcome& outcome : report.outcomes) {
+    if (failure.ok() && outcome.status.code() != StatusCode::kCancelled) failure = outcome.status;
+  }
+  const bool any = std::ranges::any_of(report.outcomes, [](const auto& outcome) { return outcome.blob.has_value(); });
+  const bool usable = options.keep_going ? any || options.targets.empty() : failure.ok();
+  if (usable) return write_compiled(options, runtime, input, report.jobs, report.outcomes, client);
+  return failure.ok() ? Status(StatusCode::kNoDevice, "nothing could be compiled") : failure;
+}
+
+}  // namespace
+
+CompileReport compile(const CompileOptions& options, const Runtime& runtime, const Client& client,
+                      const CompileWatch& watch) {
+  CompileReport report;
+  report.output = options.output;
+  report.failure = compile_and_write(options, runtime, client, watch, report);
+  report.written = report.failure.ok();
+  return report;
+}
+
+Json to_json(const CompileReport& report) {
+  Json json;
+  json["output"] = report.written ? Json(report.output) : Json();
+  json["variants"] = Json::array();
+  for (std::size_t i = 0; i < report.jobs.size(); ++i) {
+    const core::CompileJob& job = report.jobs[i];
+    const CompileOutcome& outcome = report.outcomes[i];
+    Json one;
+    one["name"] = core::variant_name(job);
+    one["target"] = job.target.text;
+    one["device"] = job.target.device.id();
+    one["compiled"] = outcome.blob.has_value();
+    one["bytes"] = outcome.blob ? outcome.blob->bytes.bytes.size() : 0;
+    one["seconds"] = rounded(outcome.seconds, 3);
+    one["reason"] = reason_of(outcome.status);
+    one["note"] = outcome.note;
+    json["variants"].push_back(std::move(one));
+  }
+  json["refused"] = Json::array();
+  for (const Status& status : report.refused)
+    json["refused"].push_back(reason_of(status));
+  return json;
+}
+
+}  // namespace latebind::app

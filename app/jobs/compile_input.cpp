@@ -1,0 +1,82 @@
+#include "app/jobs/compile_input.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "app/model_source.h"
+#include "core/bundle/bundle_model.h"
+#include "core/bundle/choose.h"
+
+namespace latebind::app {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
+Result<CompileInput> read_folder(const std::filesystem::path& place) {
+  LB_ASSIGN_OR_RETURN(auto folder, embedding::ModelFolder::open(place));
+  LB_ASSIGN_OR_RETURN(auto graph, embedding::build_model(folder, {}));
+  CompileInput input{.model = graph.model,
+                     .added_to = {},
+                     .bytes = 0,
+                     .folder = {},
+                     .graph = {},
+                     .inputs = graph.inputs,
+                     .longest = folder.max_tokens};
+  const auto& large = folder.weights_file ? folder.weights_file : folder.onnx_file;
+  LB_ASSIGN_OR_RETURN(const auto stored, folder.files.open_file(*large));
+  input.bytes = stored.bytes().size();
+  input.folder = std::move(folder);
+  input.graph = std::move(graph);
+  return input;
+}
+
+Result<CompileInput> read_bundle(const std::filesystem::path& place) {
+  LB_ASSIGN_OR_RETURN(core::Package package, core::Package::open(place));
+  LB_ASSIGN_OR_RETURN(const core::Component* component, core::model_component(package));
+  const core::Variant* portable = core::portable_variant(*component);
+  if (portable == nullptr) {
+    return Status(StatusCode::kInvalidModel,
+                  fmt::format("{}: there is no portable model in it to compile", package.files().name()));
+  }
+  const bool embeds = portable->latebind && portable->latebind->assets.contains(core::kModelFolderRole);
+  Result<CompileInput> input = Status(StatusCode::kInternal, "not read");
+  if (embeds) {
+    input = read_folder(place);
+  } else {
+    LB_ASSIGN_OR_RETURN(core::Model model, core::model_of_bundle(package));
+    LB_ASSIGN_OR_RETURN(const auto files, package.files().list());
+    input = CompileInput{.model = std::move(model), .added_to = {}, .bytes = 0, .folder = {}, .graph = {}};
+    for (const auto& file : files)
+      input->bytes += file.size;
+  }
+  if (input.ok()) input->added_to = std::move(package);
+  return input;
+}
+
+}  // namespace
+
+Result<CompileInput> read_compile_input(const std::string& model, bool add, const Client& client) {
+  LB_ASSIGN_OR_RETURN(const auto place, find_model(model, client));
+  const bool is_bundle = core::is_bundle(place);
+  if (is_bundle && add) return read_bundle(place);
+  if (add) return Status(StatusCode::kInvalidArgument, fmt::format("{}: {} is no bundle", client.name("add"), model));
+  if (is_bundle) {
+    return Status(
+        StatusCode::kInvalidArgument,
+        fmt::format("{} is a bundle already: with {}, what is compiled is added to it", model, client.name("add")));
+  }
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(place, error)) return read_folder(place);
+  LB_ASSIGN_OR_RETURN(core::Model read, core::Model::from_file(place));
+  std::uint64_t bytes = 0;
+  for (const auto& file : read.files())
+    bytes += std::filesystem::file_size(file, error);
+  return CompileInput{.model = std::move(read), .added_to = {}, .bytes = bytes, .folder = {}, .graph = {}};
+}
+
+}  // namespace latebind::app

@@ -1,0 +1,32 @@
+// What is compiled: a model of any kind, or a bundle that more is added to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "app/client.h"
+#include "core/bundle/package.h"
+#include "core/model.h"
+#include "core/result.h"
+#include "embedding/graph/build.h"
+#include "embedding/model_folder.h"
+
+namespace latebind::app {
+
+// What is compiled, and what else goes into the bundle.
+struct CompileInput {
+  core::Model model;
+  std::optional<core::Package> added_to;         // the bundle that all this comes from
+  std::uint64_t bytes = 0;                       // of the model
+  std::optional<embedding::ModelFolder> folder;  // of an embedding model
+  std::optional<embedding::GraphModel> graph;
+  std::size_t inputs = 0;   // of an embedding model
+  std::size_t longest = 0;  // tokens
+};
+
+// `model`: a path, or a name on the hub. `add`: it must be a bundle, else it must be none.
+[[nodiscard]] core::Result<CompileInput> read_compile_input(const std::string& model, bool add, const Client& client);
+
+}  // namespace latebind::app

@@ -1,0 +1,61 @@
+// What is to be compiled, for what, and into what.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/config.h"
+
+namespace latebind::app {
+
+enum class CompileFormat : std::int32_t { kBundle = 0, kFolder = 1, kBlob = 2, kPte = 3 };
+
+// Words for CompileOptions::shapes.
+inline constexpr const char* kAutoShapes = "auto";
+inline constexpr const char* kBucketShapes = "buckets";
+inline constexpr const char* kDynamicShapes = "dynamic";
+
+// For programs of ExecuTorch.
+struct PteOptions {
+  std::vector<std::string> max_shapes;     // NAME=DIMxDIM…
+  std::vector<std::string> compile_specs;  // KEY=VALUE
+  std::string model;                       // for a program that is converted
+  bool plan_inputs = false;
+};
+
+struct CompileOptions {
+  std::string model;                             // a path, or a name on the hub
+  std::vector<std::string> targets;              // "cpu", "npu:v73", "openvino:CPU"
+  std::vector<std::string> shapes{kAutoShapes};  // a word, or "1x32" each
+  CompileFormat format = CompileFormat::kBundle;
+  std::string output;
+  unsigned side_by_side = 0;     // compiled at once; 0: what processors and half of the free memory allow
+  bool keep_going = false;       // what could be compiled is written, though a target failed
+  bool add = false;              // the model is a bundle, which is added to
+  bool strict = false;           // nodes that a compiler leaves to the CPU are an error
+  bool names_precision = false;  // this call does, not only a file or the environment
+  std::string name;
+  std::string version;
+  std::string source;
+  std::string revision;
+  std::string licence;
+  PteOptions pte{};
+};
+
+inline constexpr unsigned kSideBySideMax = 64;
+
+}  // namespace latebind::app
+
+namespace latebind::core {
+template <>
+struct Words<app::CompileFormat> {
+  static constexpr std::string_view kWhat = "format";
+  static constexpr std::array kWords{Word<app::CompileFormat>{"bundle", app::CompileFormat::kBundle},
+                                     Word<app::CompileFormat>{"folder", app::CompileFormat::kFolder},
+                                     Word<app::CompileFormat>{"blob", app::CompileFormat::kBlob},
+                                     Word<app::CompileFormat>{"pte", app::CompileFormat::kPte}};
+};
+}  // namespace latebind::core

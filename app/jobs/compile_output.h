@@ -1,0 +1,25 @@
+// The file that compiled models are written to.
+#pragma once
+
+#include <vector>
+
+#include "app/client.h"
+#include "app/jobs/compile_input.h"
+#include "app/jobs/compile_options.h"
+#include "app/runtime.h"
+#include "core/bundle/compile.h"
+#include "core/result.h"
+
+namespace latebind::app {
+
+// What the bundle will say of itself can be said: it is UTF-8. kInvalidArgument, with the option that helps. Costs
+// nothing: to be asked before anything is compiled.
+[[nodiscard]] core::Status check_head(const CompileOptions& options, const CompileInput& input, const Client& client);
+
+// In the format of the options; `outcomes`: of `jobs`, in their order. The file appears only when it is complete. The
+// errors of writing, and of what the format cannot say.
+[[nodiscard]] core::Status write_compiled(const CompileOptions& options, const Runtime& runtime,
+                                          const CompileInput& input, const std::vector<core::CompileJob>& jobs,
+                                          const std::vector<core::CompileOutcome>& outcomes, const Client& client);
+
+}  // namespace latebind::app

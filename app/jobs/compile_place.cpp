@@ -1,0 +1,73 @@
+#include "app/jobs/compile_place.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "app/apart.h"
+#include "core/bundle/own_folder.h"
+#include "core/platform/folders.h"
+#include "core/platform/output_file.h"
+#include "core/platform/output_folder.h"
+#include "embedding/hub/name.h"
+
+namespace latebind::app {
+namespace {
+
+using core::Status;
+using core::StatusCode;
+
+// "models/m.onnx" has the form of a name on the hub.
+bool is_file_name(std::string_view model) {
+  constexpr std::array<std::string_view, 5> kEndings{".onnx", ".xml", ".bin", ".pte", ".lbundle"};
+  return std::ranges::any_of(kEndings, [model](std::string_view ending) { return model.ends_with(ending); });
+}
+
+}  // namespace
+
+Status check_output(const CompileOptions& options, bool is_program, const Client& client) {
+  const std::string called = client.name("output");
+  if (options.output.empty())
+    return {StatusCode::kInvalidArgument, fmt::format("{} is empty: give the name of a file", called)};
+  if (options.output == "-") {
+    return {StatusCode::kInvalidArgument,
+            fmt::format("{} -: a compiled model is a file, not output to a pipe: give its name", called)};
+  }
+  const bool is_bundle = options.format == CompileFormat::kBundle || options.format == CompileFormat::kFolder;
+  const bool replaced = is_program ? options.format == CompileFormat::kPte : options.add && is_bundle;
+  const bool over_itself =
+      replaced && is_same_file(platform::path_from_utf8(options.model), platform::path_from_utf8(options.output));
+  if (over_itself && !platform::can_replace_mapped_files()) {
+    return {StatusCode::kInvalidArgument,
+            fmt::format("{} {}: Windows lets nothing take the place of a file that is read: give another name", called,
+                        options.output)};
+  }
+  if (!over_itself) LB_RETURN_IF_ERROR(check_apart({called, options.output}, {client.name("model"), options.model}));
+  LB_RETURN_IF_ERROR(check_apart({called, options.output}, {client.name("program_model"), options.pte.model}));
+  if (options.format != CompileFormat::kFolder) return {};
+  const auto place = platform::path_from_utf8(options.output);
+  LB_RETURN_IF_ERROR(platform::OutputFolder::place_of(place).status().with_context(called));
+  return core::check_replaceable(place, place).with_context(called);
+}
+
+Status check_output_of(const CompileInput& input, const std::string& output, const Client& client) {
+  if (!input.folder || input.added_to) return {};
+  return check_apart({client.name("output"), output},
+                     {"the model", platform::path_to_utf8(input.folder->files.place())});
+}
+
+Status check_input(const std::string& what, const std::string& model) {
+  std::error_code error;
+  if (std::filesystem::exists(platform::path_from_utf8(model), error) || error) return {};
+  if (embedding::hub::is_model_name(model) && !is_file_name(model)) return {};
+  return {StatusCode::kNotFound, fmt::format("cannot read {} '{}': there is no such file or folder; check its name, or "
+                                             "give a model's name on the hub, ORG/NAME",
+                                             what, model)};
+}
+
+}  // namespace latebind::app

@@ -1,0 +1,202 @@
+#include "app/jobs/compile_pte.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "app/jobs/pte_signature.h"
+#include "app/settings.h"
+#include "core/config.h"
+#include "core/platform/folders.h"
+#include "core/platform/mapped_file.h"
+#include "core/platform/output_file.h"
+#include "core/platform/temporary_folder.h"
+#include "embedding/bundle_parts.h"
+#include "embedding/graph/export.h"
+#include "hosts/executorch/load_keys.h"
+#include "hosts/executorch/pte/converter.h"
+#include "hosts/executorch/pte/program.h"
+#include "hosts/executorch/pte/reader.h"
+#include "hosts/executorch/pte/writer.h"
+
+namespace latebind::app {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
+constexpr std::string_view kPrecisionKey = kLoadKeys[kPrecision];
+
+Result<std::vector<pte::CompileSpec>> specs_of(const PteOptions& options, const Client& client) {
+  std::vector<pte::CompileSpec> specs;
+  for (const std::string& text : options.compile_specs) {
+    const auto equals = text.find('=');
+    const std::string key = text.substr(0, equals);
+    if (equals == std::string::npos || equals + 1 == text.size()) {
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("{}: '{}' must be KEY=VALUE, as in device=npu,cpu", client.name("compile_spec"), text));
+    }
+    if (std::ranges::find(kLoadKeys, key) == kLoadKeys.end()) {
+      return core::unknown_word_error("compile spec", key, kLoadKeys);
+    }
+    if (std::ranges::any_of(specs, [&](const auto& other) { return other.key == key; })) {
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("{}: {} is given twice", client.name("compile_spec"), key));
+    }
+    specs.push_back({key, text.substr(equals + 1)});
+  }
+  return specs;
+}
+
+// What can be said of a value without the machine that the program will run on.
+Status check_value(const pte::CompileSpec& spec, const Runtime& runtime) {
+  if (spec.key == kLoadKeys[kDevice]) return core::Placement::parse(spec.value, runtime.registry).status();
+  if (spec.key == kPrecisionKey) return parse_precisions(spec.value).status();
+  if (spec.key == kLoadKeys[kThreads]) return core::parse_integer(spec.key, spec.value, 0, kLoadThreadsMax).status();
+  if (spec.key == kLoadKeys[kStrict] && spec.value != "true" && spec.value != "false") {
+    return {StatusCode::kInvalidArgument, fmt::format("'{}' must be true or false", spec.value)};
+  }
+  return {};
+}
+
+// The program must ask for the precision that this call names, in whatever order and whatever else it asks for.
+Status check_precisions(const std::vector<pte::CompileSpec>& specs, const std::vector<core::Precision>& wanted,
+                        const Client& client) {
+  const auto spec = std::ranges::find(specs, kPrecisionKey, &pte::CompileSpec::key);
+  if (spec == specs.end()) return {};
+  LB_ASSIGN_OR_RETURN(const auto asked, parse_precisions(spec->value));
+  for (const core::Precision precision : wanted) {
+    if (std::ranges::find(asked, precision) != asked.end()) continue;
+    return {StatusCode::kInvalidArgument,
+            fmt::format("{} precision={} contradicts {}, which says {}: leave one of them out",
+                        client.name("compile_spec"), spec->value, client.name("precision"), core::word_of(precision))};
+  }
+  return {};
+}
+
+// Those of the variants that are in a bundle already.
+template <class Add>
+void add_precisions_of(const core::Package& bundle, const Add& add) {
+  for (const core::Component& component : bundle.manifest().components) {
+    for (const core::Variant& variant : component.variants) {
+      if (variant.latebind && core::parse_word<core::Precision>(variant.latebind->precision).ok()) {
+        add(variant.latebind->precision);
+      }
+    }
+  }
+}
+
+// In which precisions a device is asked for, one after the other; "" means the delegate's own default, f32. An NPU that
+// computes in f16 alone would otherwise be passed over, with its variant in the bundle.
+std::string precisions_of(const CompileInput& input, const Runtime& runtime,
+                          const std::set<core::Precision>& compiled) {
+  std::vector<std::string> words;
+  const auto add = [&](std::string_view word) {
+    if (std::ranges::find(words, word) == words.end()) words.emplace_back(word);
+  };
+  if (runtime.precision_given) {
+    for (const core::Precision precision : runtime.settings.precisions)
+      add(core::word_of(precision));
+  } else {
+    add(core::word_of(core::Precision::kF32));
+    for (const core::Precision precision : compiled)
+      add(core::word_of(precision));
+    if (input.added_to) add_precisions_of(*input.added_to, add);
+    if (words.size() == 1) return "";
+  }
+  return fmt::format("{}", fmt::join(words, ","));
+}
+
+// The image must stay alive until the payload was written.
+pte::Payload payload_of(const core::ZipImage& image) {
+  return {image.size(), [&image](const pte::Sink& sink) { return image.write(sink); }};
+}
+
+// Lets `write` write a file that appears only when it is complete; removes what killed writers left in the folder.
+Status write_through(const std::filesystem::path& place, const std::function<Status(const pte::Sink& sink)>& write) {
+  std::error_code error;
+  const auto full = std::filesystem::absolute(place, error);
+  if (!error) platform::remove_abandoned_outputs(full.parent_path());
+  LB_ASSIGN_OR_RETURN(auto file, platform::OutputFile::create(place));
+  LB_RETURN_IF_ERROR(write([&](std::span<const std::byte> bytes) { return file.write(bytes); }));
+  return file.commit();
+}
+
+}  // namespace
+
+Status check_pte_options(const CompileOptions& options, const Runtime& runtime, const Client& client) {
+  if (!pte::is_built_in()) return pte::read_program({}).status();
+  LB_RETURN_IF_ERROR(check_max_shapes(options.pte.max_shapes, client));
+  LB_ASSIGN_OR_RETURN(const auto specs, specs_of(options.pte, client));
+  for (const pte::CompileSpec& spec : specs)
+    LB_RETURN_IF_ERROR(check_value(spec, runtime).with_context(client.name("compile_spec") + " " + spec.key));
+  return options.names_precision ? check_precisions(specs, runtime.settings.precisions, client) : Status();
+}
+
+Status add_whole_portable(const CompileInput& input, core::PackageWriter& bundle) {
+  if (!input.folder->weights_file || !input.folder->bert) {
+    return embedding::add_portable(*input.folder, *input.graph, bundle);
+  }
+  // The file is gone with its folder, when nothing maps it any more.
+  struct Mapped {
+    platform::TemporaryFolder folder;
+    platform::MappedFile file;
+  };
+  LB_ASSIGN_OR_RETURN(auto folder, platform::TemporaryFolder::create("pte"));
+  const auto place = folder.path() / "model.onnx";
+  LB_RETURN_IF_ERROR(embedding::write_onnx_file(*input.folder, {}, place));
+  LB_ASSIGN_OR_RETURN(auto file, platform::MappedFile::open(place));
+  const auto mapped = std::make_shared<const Mapped>(Mapped{std::move(folder), std::move(file)});
+  embedding::GraphModel whole = *input.graph;
+  whole.model = core::Model::from_forms(
+      input.folder->name(), {{.format = core::ModelFormat::kOnnx, .graph = {mapped, mapped->file.bytes()}}});
+  return embedding::add_portable(*input.folder, whole, bundle);
+}
+
+Status write_pte(const std::filesystem::path& place, const PteOptions& options, const CompileInput& input,
+                 const Runtime& runtime, const core::PackageWriter& bundle, const std::set<core::Precision>& precisions,
+                 const Client& client) {
+  LB_ASSIGN_OR_RETURN(const PteSignature signature, pte_signature(input, runtime, options.max_shapes, client));
+  pte::ProgramSpec spec;
+  spec.inputs = signature.inputs;
+  spec.outputs = signature.outputs;
+  spec.plan_inputs = options.plan_inputs;
+  LB_ASSIGN_OR_RETURN(spec.compile_specs, specs_of(options, client));
+  const bool has_precision =
+      std::ranges::any_of(spec.compile_specs, [](const auto& one) { return one.key == kPrecisionKey; });
+  const std::string words = precisions_of(input, runtime, precisions);
+  if (!has_precision && !words.empty()) spec.compile_specs.push_back({std::string(kPrecisionKey), words});
+  LB_ASSIGN_OR_RETURN(const core::ZipImage image, bundle.zip());
+  return write_through(place, [&](const pte::Sink& sink) { return pte::write_program(spec, payload_of(image), sink); });
+}
+
+Status convert_pte(const std::filesystem::path& place, const std::filesystem::path& old,
+                   const PteReplacement* replacement, const Client& client) {
+  LB_ASSIGN_OR_RETURN(const auto mapped, platform::MappedFile::open(old));
+  const std::string name = platform::path_to_utf8(old);
+  pte::Conversion conversion;
+  const auto found = pte::inspect_conversion(mapped.bytes(), conversion);
+  if (!found.ok()) return found.status().with_context(name);
+  std::optional<core::ZipImage> image;
+  if (replacement != nullptr) {
+    if (const auto fits = check_call(replacement->input, replacement->runtime, found->arguments, client); !fits.ok()) {
+      return fits.with_context(name);
+    }
+    LB_ASSIGN_OR_RETURN(image, replacement->bundle.zip());
+    conversion.payload = payload_of(*image);
+  }
+  Status status = write_through(
+      place, [&](const pte::Sink& sink) { return pte::convert_program(mapped.bytes(), conversion, sink); });
+  return status.code() == StatusCode::kUnsupported ? status.with_context(name) : status;
+}
+
+}  // namespace latebind::app

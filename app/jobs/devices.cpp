@@ -1,0 +1,77 @@
+#include "app/jobs/devices.h"
+
+#include <utility>
+
+namespace latebind::app {
+
+DeviceListing list_devices(const core::Registry& registry, bool virtual_too) {
+  DeviceListing listing;
+  listing.backends = core::Engine(registry).report();
+  for (core::BackendReport& report : listing.backends) {
+    const auto backend = registry.find(report.name);
+    listing.install_hints[report.name] = backend->install_hint();
+    if (!virtual_too) continue;
+    const auto devices = backend->virtual_devices();
+    if (devices.ok()) {
+      report.devices.insert(report.devices.end(), devices->begin(), devices->end());
+    } else {
+      report.unavailable.push_back({"virtual devices", devices.status().to_string()});
+    }
+  }
+  return listing;
+}
+
+PlacementListing list_placement(const core::Placement& placement, const core::Registry& registry, bool emulate) {
+  return {std::string(placement.text()), placement.resolve(registry, emulate)};
+}
+
+Json to_json(const DeviceListing& listing) {
+  Json json;
+  json["version"] = LATEBIND_VERSION;
+  json["devices"] = Json::array();
+  json["backends"] = Json::array();
+  for (const auto& report : listing.backends) {
+    for (const core::Device& device : report.devices) {
+      Json one;
+      one["id"] = device.id();
+      one["backend"] = device.backend;
+      one["name"] = device.name;
+      one["kind"] = core::word_of(device.kind);
+      one["full_name"] = device.full_name;
+      one["runtime_version"] = device.runtime_version;
+      one["virtual"] = device.is_virtual();
+      one["metadata"] = device.metadata;
+      json["devices"].push_back(std::move(one));
+    }
+    Json backend;
+    backend["name"] = report.name;
+    backend["available"] = report.status.ok();
+    backend["runtime_version"] = report.runtime_version;
+    backend["code"] = core::name_of(report.status.code());
+    backend["reason"] = reason_of(report.status);
+    backend["install"] = listing.install_hints.at(report.name);
+    backend["unavailable"] = Json::array();
+    for (const core::UnavailablePart& part : report.unavailable) {
+      backend["unavailable"].push_back({{"name", part.name}, {"reason", part.reason}});
+    }
+    json["backends"].push_back(std::move(backend));
+  }
+  return json;
+}
+
+Json to_json(const PlacementListing& listing) {
+  Json json;
+  json["text"] = listing.text;
+  json["devices"] = Json::array();
+  json["refused"] = Json::array();
+  for (const auto& candidate : listing.candidates) {
+    if (candidate.device) {
+      json["devices"].push_back(candidate.device->id());
+    } else {
+      json["refused"].push_back({{"device", candidate.refusal.device}, {"reason", candidate.refusal.reason}});
+    }
+  }
+  return json;
+}
+
+}  // namespace latebind::app

@@ -1,0 +1,36 @@
+// Every device that is there, and why a backend has none.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "app/json_text.h"
+#include "core/engine.h"
+#include "core/placement.h"
+#include "core/registry.h"
+
+namespace latebind::app {
+
+struct DeviceListing {
+  std::vector<core::BackendReport> backends;
+  std::map<std::string, std::string> install_hints;  // by backend
+};
+
+// `virtual_too`: what is not in this machine but can be compiled for stands among the devices as well.
+[[nodiscard]] DeviceListing list_devices(const core::Registry& registry, bool virtual_too);
+
+// What a placement means here, in the order in which it is tried.
+struct PlacementListing {
+  std::string text;
+  std::vector<core::Placement::Candidate> candidates;
+};
+[[nodiscard]] PlacementListing list_placement(const core::Placement& placement, const core::Registry& registry,
+                                              bool emulate);
+
+// {version, devices, backends}, as `latebind devices --help` says.
+[[nodiscard]] Json to_json(const DeviceListing& listing);
+// {text, devices, refused: [{device, reason}]}
+[[nodiscard]] Json to_json(const PlacementListing& listing);
+
+}  // namespace latebind::app

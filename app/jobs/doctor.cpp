@@ -1,0 +1,103 @@
+#include "app/jobs/doctor.h"
+
+#include <chrono>
+#include <filesystem>
+#include <utility>
+
+#include "app/device_check.h"
+#include "core/platform/folders.h"
+#include "core/platform/system_info.h"
+
+namespace latebind::app {
+namespace {
+
+std::string folder_text(const core::Result<std::filesystem::path>& folder) {
+  return folder.ok() ? platform::path_to_utf8(*folder) : folder.status().to_string();
+}
+
+}  // namespace
+
+Diagnosis examine(const core::Registry& registry) {
+  Diagnosis diagnosis;
+  diagnosis.version = LATEBIND_VERSION;
+  diagnosis.platform = platform::platform_name();
+  diagnosis.cpu = platform::cpu_name();
+  diagnosis.processors = platform::usable_processors();
+  for (const auto& feature : platform::cpu_features())
+    diagnosis.cpu_features.emplace_back(feature);
+  diagnosis.cache_folder = folder_text(platform::cache_folder());
+  diagnosis.config_folder = folder_text(platform::config_folder());
+  diagnosis.system_config_folder = platform::path_to_utf8(platform::system_config_folder());
+  for (auto& report : core::Engine(registry).report()) {
+    const auto backend = registry.find(report.name);
+    Diagnosis::OfBackend finding;
+    finding.search = backend->search_trace();
+    finding.install_hint = backend->install_hint();
+    finding.hardware = backend->hardware();
+    for (const core::Device& device : report.devices) {
+      if (device.is_virtual()) continue;
+      const auto start = std::chrono::steady_clock::now();
+      auto status = check_device(*backend, device.name);
+      const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+      diagnosis.works = diagnosis.works || status.ok();
+      finding.devices.push_back({device, std::move(status), time.count()});
+    }
+    finding.report = std::move(report);
+    diagnosis.backends.push_back(std::move(finding));
+  }
+  return diagnosis;
+}
+
+Json to_json(const Diagnosis& diagnosis) {
+  Json json;
+  json["version"] = diagnosis.version;
+  json["platform"] = diagnosis.platform;
+  json["works"] = diagnosis.works;
+  json["cpu"]["name"] = diagnosis.cpu;
+  json["cpu"]["usable_processors"] = diagnosis.processors;
+  json["cpu"]["features"] = diagnosis.cpu_features;
+  json["folders"]["cache"] = diagnosis.cache_folder;
+  json["folders"]["config"] = diagnosis.config_folder;
+  json["folders"]["system_config"] = diagnosis.system_config_folder;
+  json["backends"] = Json::array();
+  for (const Diagnosis::OfBackend& finding : diagnosis.backends) {
+    Json backend;
+    backend["name"] = finding.report.name;
+    backend["available"] = finding.report.status.ok();
+    backend["runtime_version"] = finding.report.runtime_version;
+    backend["code"] = core::name_of(finding.report.status.code());
+    backend["reason"] = reason_of(finding.report.status);
+    backend["install"] = finding.install_hint;
+    backend["unavailable"] = Json::array();
+    for (const core::UnavailablePart& part : finding.report.unavailable) {
+      backend["unavailable"].push_back(Json{{"name", part.name}, {"reason", part.reason}});
+    }
+    backend["hardware"] = Json::array();
+    for (const core::HardwareNote& note : finding.hardware) {
+      backend["hardware"].push_back(Json{{"name", note.name},
+                                         {"kind", core::word_of(note.kind)},
+                                         {"node", note.node},
+                                         {"ready", note.ready},
+                                         {"status", note.status},
+                                         {"remedy", note.remedy},
+                                         {"metadata", note.metadata}});
+    }
+    backend["search"] = Json::array();
+    for (const core::SearchStep& step : finding.search) {
+      backend["search"].push_back(
+          Json{{"place", step.place}, {"source", step.source}, {"outcome", step.outcome}, {"opened", step.opened}});
+    }
+    backend["devices"] = Json::array();
+    for (const Diagnosis::OfDevice& device : finding.devices) {
+      backend["devices"].push_back(Json{{"id", device.device.id()},
+                                        {"full_name", device.device.full_name},
+                                        {"works", device.status.ok()},
+                                        {"reason", reason_of(device.status)},
+                                        {"ms", rounded(device.ms, 1)}});
+    }
+    json["backends"].push_back(std::move(backend));
+  }
+  return json;
+}
+
+}  // namespace latebind::app

@@ -1,0 +1,47 @@
+// What was looked for, what was found, what works, and what to type to mend the rest.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/json_text.h"
+#include "core/backend.h"
+#include "core/engine.h"
+#include "core/registry.h"
+
+namespace latebind::app {
+
+struct Diagnosis {
+  struct OfDevice {
+    core::Device device;
+    core::Status status;
+    double ms = 0;  // to load and run the tiny model
+  };
+  struct OfBackend {
+    core::BackendReport report;
+    std::vector<core::SearchStep> search;
+    std::string install_hint;
+    std::vector<OfDevice> devices;  // that are in this machine
+    std::vector<core::HardwareNote> hardware;
+  };
+
+  std::string version;
+  std::string platform;
+  std::string cpu;
+  unsigned processors = 0;  // usable ones
+  std::vector<std::string> cpu_features;
+  // Each is a folder, or why there is none.
+  std::string cache_folder;
+  std::string config_folder;
+  std::string system_config_folder;
+  std::vector<OfBackend> backends;
+  bool works = false;  // some device can run a model
+};
+
+// Opens every backend's library and runs a tiny model on each device.
+[[nodiscard]] Diagnosis examine(const core::Registry& registry);
+
+// {version, platform, works, cpu, folders, backends}, as `latebind doctor --help` says.
+[[nodiscard]] Json to_json(const Diagnosis& diagnosis);
+
+}  // namespace latebind::app

@@ -1,0 +1,176 @@
+#include "app/jobs/inspect.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/bundle/choose.h"
+#include "core/bundle/compile.h"
+#include "core/bundle/path_rules.h"
+#include "core/platform/folders.h"
+
+namespace latebind::app {
+
+using core::Component;
+using core::Package;
+using core::PackageReport;
+using core::Result;
+using core::Variant;
+using Files = std::vector<core::PackageFiles::File>;
+
+namespace {
+
+// Every variant on every device of the placement, in the order in which they are tried.
+Result<std::vector<VariantDecision>> decisions(const Package& package, const Runtime& runtime) {
+  LB_ASSIGN_OR_RETURN(const Component* component, core::model_component(package));
+  std::vector<VariantDecision> all;
+  for (const auto& candidate : runtime.placement.resolve(runtime.registry, runtime.settings.emulate)) {
+    if (!candidate.device) {
+      all.push_back({candidate.refusal.device, "", core::Status(core::StatusCode::kNoDevice, candidate.refusal.brief)});
+      continue;
+    }
+    const auto backend = runtime.registry.find(candidate.device->backend);
+    for (const Variant& variant : component->variants) {
+      core::CompileOptions options = runtime.load.compile;
+      if (!runtime.precision_given) options.precision = core::default_precision(*candidate.device);
+      all.push_back({candidate.device->id(), variant.name,
+                     core::try_variant(package, variant, *backend, *candidate.device, options)});
+    }
+  }
+  return all;
+}
+
+Json to_json(const Variant& variant, const Files& files) {
+  const Amount amount = variant.folder ? amount_below(files, *variant.folder) : Amount{};
+  Json json;
+  json["name"] = variant.name;
+  json["folder"] = variant.folder ? Json(*variant.folder) : Json();
+  json["ep"] = variant.ep;
+  json["device"] = variant.device;
+  json["compatibility_string"] = variant.compatibility_string;
+  json["files"] = amount.files;
+  json["bytes"] = amount.bytes;
+  json["latebind"] = variant.latebind ? Json(core::to_json(*variant.latebind)) : Json();
+  json["consumers"] = Json::array();
+  for (const auto& [consumer, slot] : variant.executor_info)
+    json["consumers"].push_back(consumer);
+  return json;
+}
+
+Json to_json(const Package& package, const Files& files) {
+  const core::Manifest& manifest = package.manifest();
+  const Amount all = amount_below(files, "");
+  Json json;
+  json["form"] = package.files().is_zip() ? "zip" : "folder";
+  json["schema_version"] = fmt::format("{}.{}", core::Manifest::kMajor, manifest.schema_minor);
+  json["layout"] = core::word_of(manifest.layout);
+  json["package_name"] = manifest.package_name;
+  json["package_version"] = manifest.package_version;
+  json["description"] = manifest.description;
+  json["additional_metadata"] = manifest.additional_metadata;
+  json["files"] = all.files;
+  json["bytes"] = all.bytes;
+  json["components"] = Json::array();
+  for (const Component& component : manifest.components) {
+    Json one;
+    one["name"] = component.name;
+    one["variants"] = Json::array();
+    for (const Variant& variant : component.variants)
+      one["variants"].push_back(to_json(variant, files));
+    json["components"].push_back(std::move(one));
+  }
+  json["shared_assets"] = Json::array();
+  for (const auto& [uri, folder] : package.assets()) {
+    const Amount amount = amount_below(files, folder);
+    json["shared_assets"].push_back(
+        Json{{"uri", uri}, {"folder", folder}, {"files", amount.files}, {"bytes", amount.bytes}});
+  }
+  return json;
+}
+
+Json to_json(const PackageReport& report) {
+  Json json;
+  json["files"] = report.files;
+  json["bytes"] = report.bytes;
+  json["unsummed"] = report.unsummed;
+  json["crc_only"] = report.crc_only;
+  json["damages"] = Json::array();
+  for (const core::Status& damage : report.damages)
+    json["damages"].push_back(reason_of(damage));
+  return json;
+}
+
+Json to_json(const std::vector<VariantDecision>& decisions) {
+  Json json = Json::array();
+  for (const VariantDecision& decision : decisions) {
+    json.push_back(Json{{"device", decision.device},
+                        {"variant", decision.variant},
+                        {"loads", decision.status.ok()},
+                        {"reason", reason_of(decision.status)}});
+  }
+  return json;
+}
+
+// The bundle that is there or in the program; nothing when the program has none.
+Result<std::optional<Package>> open_package(const InspectOptions& options, const std::optional<PteFile>& program) {
+  const core::PackageOptions how{.installed = options.installed ? core::InstalledLayout::kAllowed
+                                                                : core::InstalledLayout::kRefused};
+  if (!program) {
+    LB_ASSIGN_OR_RETURN(auto package, Package::open(options.place, how));
+    return std::optional(std::move(package));
+  }
+  LB_ASSIGN_OR_RETURN(auto files, program->bundle());
+  if (!files) return std::optional<Package>();
+  LB_ASSIGN_OR_RETURN(auto package, Package::from_files(*std::move(files), how));
+  return std::optional(std::move(package));
+}
+
+}  // namespace
+
+Amount amount_below(const std::vector<core::PackageFiles::File>& files, const std::string& folder) {
+  Amount amount;
+  for (const auto& file : files) {
+    if (!core::is_below(file.path, folder)) continue;
+    ++amount.files;
+    amount.bytes += file.size;
+  }
+  return amount;
+}
+
+Result<InspectReport> inspect(const InspectOptions& options, const Runtime* explained_by, const Client& client) {
+  InspectReport report;
+  if (is_pte(options.place)) {
+    LB_ASSIGN_OR_RETURN(report.program, open_pte(options.place));
+  }
+  LB_ASSIGN_OR_RETURN(report.package, open_package(options, report.program));
+  if (!report.package) {
+    if (!options.verify && explained_by == nullptr) return report;
+    return core::Status(
+        core::StatusCode::kInvalidArgument,
+        fmt::format("{}: no bundle is in it, so there is nothing for {} and {}", platform::path_to_utf8(options.place),
+                    client.name("verify"), client.name("explain")));
+  }
+  LB_ASSIGN_OR_RETURN(report.files, report.package->files().list());
+  if (options.verify) {
+    LB_ASSIGN_OR_RETURN(report.verification, report.package->verify());
+  }
+  if (explained_by != nullptr) {
+    LB_ASSIGN_OR_RETURN(report.decisions, decisions(*report.package, *explained_by));
+  }
+  return report;
+}
+
+Json to_json(const InspectReport& report) {
+  if (!report.package) return to_json(*report.program);
+  Json json = to_json(*report.package, report.files);
+  if (report.program) {
+    Json whole = to_json(*report.program);
+    whole["bundle"] = std::move(json);
+    json = std::move(whole);
+  }
+  json["verification"] = report.verification ? to_json(*report.verification) : Json();
+  json["decisions"] = report.decisions ? to_json(*report.decisions) : Json();
+  return json;
+}
+
+}  // namespace latebind::app

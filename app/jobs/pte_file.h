@@ -1,0 +1,46 @@
+// A program of ExecuTorch (.pte) that is looked at: its methods, their tensors and delegates, and what each delegate is
+// given.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "app/json_text.h"
+#include "core/bundle/package_files.h"
+#include "core/platform/mapped_file.h"
+#include "core/result.h"
+#include "hosts/executorch/pte/reader.h"
+
+namespace latebind::app {
+
+// A program and the mapped file that it refers to.
+struct PteFile {
+  std::shared_ptr<const platform::MappedFile> file;
+  pte::Program program;
+
+  // The files of the first bundle in it. Nothing when no delegate has one; kInvalidModel for one that is damaged.
+  [[nodiscard]] core::Result<std::optional<core::PackageFiles>> bundle() const;
+};
+
+// True for a file that begins as a program does.
+[[nodiscard]] bool is_pte(const std::filesystem::path& file);
+
+// The errors of MappedFile::open() and pte::read_program(), with the file's name.
+[[nodiscard]] core::Result<PteFile> open_pte(const std::filesystem::path& place);
+
+// What a payload is, by its first bytes: "bundle", "onnx", "openvino-ir", "openvino-blob", "elf" or "unknown".
+[[nodiscard]] std::string_view payload_kind(std::span<const std::byte> payload);
+
+// A compile spec's value without the zeros that some exporters put behind it, or nothing for what is no short text.
+[[nodiscard]] std::optional<std::string_view> spec_text(std::span<const std::byte> value);
+// "static", "bounded", "unbounded".
+[[nodiscard]] std::string_view word_of(pte::Dynamism dynamism);
+
+// {form: "pte", …}, as `latebind inspect --help` says.
+[[nodiscard]] Json to_json(const PteFile& opened);
+
+}  // namespace latebind::app

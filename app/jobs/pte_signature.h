@@ -1,0 +1,45 @@
+// What a model takes and gives, as a program of ExecuTorch has to say it: with an upper bound for every dimension that
+// a model leaves open.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/client.h"
+#include "app/jobs/compile_input.h"
+#include "app/runtime.h"
+#include "core/result.h"
+#include "hosts/executorch/pte/reader.h"
+#include "hosts/executorch/pte/writer.h"
+
+namespace latebind::app {
+
+struct PteSignature {
+  std::vector<pte::TensorSpec> inputs;
+  std::vector<pte::TensorSpec> outputs;
+};
+
+// Texts in a batch, unless a largest shape is given, of a model that embeds them. ExecuTorch bounds the elements of a
+// tensor, not each dimension: with one text, none can be longer than the model's limit.
+inline constexpr std::int64_t kPteTexts = 1;
+
+// kInvalidArgument for what is not NAME=DIMxDIM… with bounds of ExecuTorch's, and for a name that is given twice.
+// Whether the model has a tensor of that name is for pte_signature() to say.
+[[nodiscard]] core::Status check_max_shapes(const std::vector<std::string>& max_shapes, const Client& client);
+
+// `max_shapes`: NAME=1x128 each, of inputs, or of outputs whose size depends on what is in the inputs. An embedding
+// model's inputs all have the shape that one of them is given; theirs are otherwise kPteTexts texts of the model's
+// limit. A model that is not built here is loaded on a CPU to be asked, where it is open a second time in the largest
+// shapes, so that the outputs are known. kInvalidArgument names what has no bound.
+[[nodiscard]] core::Result<PteSignature> pte_signature(const CompileInput& input, const Runtime& runtime,
+                                                       const std::vector<std::string>& max_shapes,
+                                                       const Client& client);
+
+// Whether the model can be called as a program calls its delegate: with `arguments`, inputs and outputs together.
+// kCountMismatch, kTypeMismatch or kShapeMismatch, naming the first that does not fit.
+[[nodiscard]] core::Status check_call(const CompileInput& input, const Runtime& runtime,
+                                      const std::vector<pte::Value>& arguments, const Client& client);
+
+}  // namespace latebind::app

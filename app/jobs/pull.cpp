@@ -1,0 +1,36 @@
+#include "app/jobs/pull.h"
+
+#include <utility>
+
+#include "app/model_source.h"
+#include "core/platform/folders.h"
+
+namespace latebind::app {
+
+namespace hub = embedding::hub;
+
+core::Result<PullReport> pull(const hub::ModelName& name, const Client& client) {
+  LB_ASSIGN_OR_RETURN(auto snapshot, pull_model(name, client));
+  return PullReport{name, std::move(snapshot)};
+}
+
+Json to_json(const PullReport& report) {
+  const hub::Snapshot& snapshot = report.snapshot;
+  Json json;
+  json["model"] = report.name.id;
+  json["revision"] = report.name.revision;
+  json["commit"] = snapshot.commit;
+  json["folder"] = platform::path_to_utf8(snapshot.folder);
+  json["from_cache"] = snapshot.from_cache;
+  json["loaded_bytes"] = snapshot.loaded_bytes;
+  json["files"] = Json::array();
+  for (const hub::SnapshotFile& file : snapshot.files) {
+    Json& entry = json["files"].emplace_back();
+    entry["name"] = file.name;
+    entry["bytes"] = file.bytes;
+    entry["loaded"] = file.loaded;
+  }
+  return json;
+}
+
+}  // namespace latebind::app

@@ -1,0 +1,22 @@
+// A model from the hub into the hub's cache.
+#pragma once
+
+#include "app/client.h"
+#include "app/json_text.h"
+#include "core/result.h"
+#include "embedding/hub/snapshot.h"
+
+namespace latebind::app {
+
+struct PullReport {
+  embedding::hub::ModelName name;
+  embedding::hub::Snapshot snapshot;
+};
+
+// The errors of hub::snapshot().
+[[nodiscard]] core::Result<PullReport> pull(const embedding::hub::ModelName& name, const Client& client);
+
+// {model, revision, commit, folder, from_cache, loaded_bytes, files: [{name, bytes, loaded}]}
+[[nodiscard]] Json to_json(const PullReport& report);
+
+}  // namespace latebind::app

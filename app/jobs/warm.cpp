@@ -1,0 +1,98 @@
+#include "app/jobs/warm.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <utility>
+
+#include "app/model_source.h"
+
+namespace latebind::app {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
+// On this device alone: another one that stands in would compile nothing for it. It is ready when a second opening
+// finds it in the cache, as a later start will.
+Result<core::ActiveConfig> prepare(const std::filesystem::path& folder, std::size_t max_tokens,
+                                   const Runtime& configured, const std::string& device) {
+  Runtime runtime = configured;
+  LB_ASSIGN_OR_RETURN(runtime.placement, core::Placement::parse(device, runtime.registry));
+  runtime.load.strict = true;
+  runtime.load.buckets.preload = false;
+  {
+    LB_ASSIGN_OR_RETURN(const auto compiled, open_embedder(folder, max_tokens, runtime));
+    LB_RETURN_IF_ERROR(compiled->prepare());
+  }
+  runtime.load.cache->settle();
+  LB_ASSIGN_OR_RETURN(const auto embedder, open_embedder(folder, max_tokens, runtime));
+  core::ActiveConfig active = embedder->attestation()->active;
+  if (!active.from_cache) return Status(StatusCode::kIo, "it was compiled but not kept; the log says why");
+  return active;
+}
+
+WarmReport::OfDevice warm_one(const std::filesystem::path& folder, std::size_t max_tokens, const Runtime& runtime,
+                              const std::string& device) {
+  const auto start = std::chrono::steady_clock::now();
+  WarmReport::OfDevice outcome;
+  outcome.device = device;
+  auto prepared = prepare(folder, max_tokens, runtime, device);
+  outcome.status = prepared.status();
+  if (prepared.ok()) outcome.active = *std::move(prepared);
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return outcome;
+}
+
+}  // namespace
+
+Status check_warm(const Settings& settings) {
+  if (settings.cache) return {};
+  return {StatusCode::kInvalidArgument,
+          "the cache is off (cache.enabled), so that nothing that is compiled would be kept"};
+}
+
+Result<WarmReport> warm(const WarmOptions& options, const Runtime& runtime, const Client& client) {
+  LB_RETURN_IF_ERROR(check_warm(runtime.settings));
+  if (!runtime.load.cache) {
+    return Status(StatusCode::kNotFound,
+                  fmt::format("there is no folder for the cache of compiled models: name one with {}",
+                              client.name("cache_folder")));
+  }
+  LB_RETURN_IF_ERROR(runtime.load.cache->store()->check_folder());
+  LB_ASSIGN_OR_RETURN(const auto folder, find_model(options.model, client));
+  WarmReport report;
+  std::vector<core::PlacementStep> refusals;
+  for (const auto& candidate : runtime.placement.resolve(runtime.registry, runtime.settings.emulate)) {
+    if (!candidate.device) {
+      refusals.push_back(candidate.refusal);
+      if (runtime.load.strict) break;
+      continue;
+    }
+    if (runtime.load.strict && !report.devices.empty()) break;
+    report.devices.push_back(warm_one(folder, options.max_tokens, runtime, candidate.device->id()));
+  }
+  if (report.devices.empty()) {
+    return Status(StatusCode::kNoDevice,
+                  fmt::format("no device of '{}' is there: {}", runtime.placement.text(), listed(refusals)));
+  }
+  return report;
+}
+
+Json to_json(const WarmReport& report) {
+  Json json;
+  json["devices"] = Json::array();
+  for (const WarmReport::OfDevice& outcome : report.devices) {
+    Json one;
+    one["device"] = outcome.device;
+    one["ready"] = outcome.status.ok();
+    one["seconds"] = rounded(outcome.seconds, 3);
+    one["reason"] = reason_of(outcome.status);
+    json["devices"].push_back(std::move(one));
+  }
+  return json;
+}
+
+}  // namespace latebind::app

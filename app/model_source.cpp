@@ -1,0 +1,46 @@
+#include "app/model_source.h"
+
+#include <fmt/format.h>
+
+#include <system_error>
+#include <utility>
+
+#include "core/platform/folders.h"
+
+namespace latebind::app {
+
+namespace hub = embedding::hub;
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
+Result<std::filesystem::path> find_model(const std::string& model, const Client& client) {
+  const auto path = platform::path_from_utf8(model);
+  std::error_code error;
+  if (std::filesystem::exists(path, error) || error || !hub::is_model_name(model)) return path;
+  LB_ASSIGN_OR_RETURN(const auto name, hub::ModelName::parse(model));
+  auto found = pull_model(name, client);
+  if (found.ok()) return found->folder;
+  const Status& status = found.status();
+  if (status.code() != StatusCode::kNotFound && status.code() != StatusCode::kPermissionDenied) return status;
+  return status.with_context(fmt::format("there is no folder '{}', so it is taken for a name on the hub", model));
+}
+
+Result<hub::Snapshot> pull_model(const hub::ModelName& name, const Client& client) {
+  LB_ASSIGN_OR_RETURN(const auto settings, hub::Settings::from_environment());
+  hub::SnapshotOptions options;
+  options.note = client.note;
+  options.on_progress = client.loading;
+  return hub::snapshot(name, settings, options);
+}
+
+Result<std::unique_ptr<embedding::Embedder>> open_embedder(const std::filesystem::path& folder, std::size_t max_tokens,
+                                                           const Runtime& runtime) {
+  embedding::EmbedderOptions options;
+  options.load = runtime.load;
+  options.batch_tokens = runtime.settings.batch_tokens;
+  options.max_tokens = max_tokens;
+  return embedding::Embedder::open(runtime.engine(), folder, runtime.placement, options);
+}
+
+}  // namespace latebind::app

@@ -1,0 +1,32 @@
+// Models by folder, by file and by their names on the hub. The one place that knows the difference.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "app/client.h"
+#include "app/runtime.h"
+#include "core/result.h"
+#include "embedding/embedder.h"
+#include "embedding/hub/snapshot.h"
+
+namespace latebind::app {
+
+// The place behind what a user calls a model. What exists is a path, whatever it looks like; ORG/NAME and
+// ORG/NAME@REVISION are otherwise names on the hub, and are loaded when the cache lacks them; anything else is a path,
+// and whoever opens it says what is wrong with it.
+[[nodiscard]] core::Result<std::filesystem::path> find_model(const std::string& model, const Client& client);
+
+// Loads by name, where the cache lacks it.
+[[nodiscard]] core::Result<embedding::hub::Snapshot> pull_model(const embedding::hub::ModelName& name,
+                                                                const Client& client);
+
+// Reads the model's folder and loads the model. `max_tokens`: 0 for what the folder says. `runtime` must outlive the
+// embedder.
+[[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_embedder(const std::filesystem::path& folder,
+                                                                               std::size_t max_tokens,
+                                                                               const Runtime& runtime);
+
+}  // namespace latebind::app

@@ -1,0 +1,256 @@
+// latebind bench embed: how fast texts become vectors here.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "app/json_text.h"
+#include "cli/data/percentile.h"
+#include "cli/terminal/byte_sink.h"
+#include "cli/terminal/embedder_options.h"
+#include "cli/terminal/parser.h"
+#include "core/platform/system_info.h"
+
+namespace latebind::cli {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using Clock = std::chrono::steady_clock;
+
+// All texts are held at once, so that there is a limit to them.
+constexpr std::size_t kTextBytesMax = std::size_t{256} << 20;
+
+struct BenchArguments {
+  EmbedderOptions embedder{};
+  TextSource source{};
+  std::size_t repeat = 2;
+  std::size_t texts_max = 10000;
+  std::size_t singles = 200;
+  bool json = false;
+};
+
+// For the parts that the compile cache has no share in.
+Result<app::Runtime> runtime_without_cache(const BenchArguments& options, core::PerformanceHint hint) {
+  LB_ASSIGN_OR_RETURN(app::Runtime runtime, make_runtime(options.embedder.runtime, hint));
+  runtime.load.cache = nullptr;
+  return runtime;
+}
+
+struct Figures {
+  core::ActiveConfig active;
+  bool fallback = false;
+  embedding::EmbedStats stats;  // of the best pass
+  double seconds = 0;           // of the best pass
+  double load_ms = 0;
+  double start_uncached_ms = 0;
+  double start_cached_ms = 0;
+  double rss_mb = 0;
+  std::vector<double> single_ms;
+};
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+Result<std::vector<std::string>> read_texts(const BenchArguments& options) {
+  LB_ASSIGN_OR_RETURN(auto reader, TextReader::open(options.source));
+  std::vector<std::string> texts;
+  std::size_t bytes = 0;
+  TextRecord record;
+  while (texts.size() < options.texts_max) {
+    LB_ASSIGN_OR_RETURN(const bool more, reader.next(record));
+    if (!more) break;
+    if (record.text.empty()) continue;
+    bytes += record.text.size();
+    if (bytes > kTextBytesMax) {
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("the texts have more than {} MiB; use fewer, with --texts", kTextBytesMax >> 20U));
+    }
+    texts.push_back(std::move(record.text));
+  }
+  if (texts.empty()) return Status(StatusCode::kInvalidArgument, "there is no text to embed");
+  return texts;
+}
+
+// Passes over all texts; the best one counts.
+Status measure_throughput(const BenchArguments& options, std::span<const std::string_view> texts, Figures& figures) {
+  LB_ASSIGN_OR_RETURN(const app::Runtime runtime, runtime_without_cache(options, core::PerformanceHint::kThroughput));
+  auto start = Clock::now();
+  LB_ASSIGN_OR_RETURN(const auto embedder, open_embedder(options.embedder, runtime));
+  figures.load_ms = seconds_since(start) * 1000;
+  const auto attested = embedder->attestation();
+  std::vector<float> vectors(texts.size() * embedder->dimension());
+  for (std::size_t i = 0; i < options.repeat; ++i) {
+    start = Clock::now();
+    LB_ASSIGN_OR_RETURN(const auto stats, embedder->embed(texts, vectors));
+    const double seconds = seconds_since(start);
+    if (i == 0 || seconds < figures.seconds) {
+      figures.seconds = seconds;
+      figures.stats = stats;
+    }
+  }
+  const auto attested_now = embedder->attestation();
+  note_takeover(*attested, *attested_now);
+  figures.active = attested_now->active;
+  note_fallback_texts(figures.stats, *attested_now);
+  figures.fallback = attested_now->fallback || figures.stats.fallback_texts > 0;
+  figures.rss_mb = static_cast<double>(platform::peak_resident_bytes()) / (1 << 20);
+  return {};
+}
+
+// Single texts, one after the other, from all over the file. Each is run once before it is timed.
+Status measure_latency(const BenchArguments& options, std::span<const std::string_view> texts, Figures& figures) {
+  const std::size_t count = std::min(options.singles, texts.size());
+  if (count == 0) return {};
+  LB_ASSIGN_OR_RETURN(const app::Runtime runtime, runtime_without_cache(options, core::PerformanceHint::kLatency));
+  LB_ASSIGN_OR_RETURN(const auto embedder, open_embedder(options.embedder, runtime, Telling::kNothing));
+  std::vector<float> vector(embedder->dimension());
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto text = texts.subspan(i * texts.size() / count, 1);
+    LB_RETURN_IF_ERROR(embedder->embed(text, vector).status());
+    const auto start = Clock::now();
+    LB_RETURN_IF_ERROR(embedder->embed(text, vector).status());
+    figures.single_ms.push_back(seconds_since(start) * 1000);
+  }
+  return {};
+}
+
+// From nothing to the first vector, in this process, whose vendor libraries are open already: the best of three starts
+// without the compile cache, and of three with it.
+Status measure_starts(const BenchArguments& options, std::string_view text, Figures& figures) {
+  constexpr int kStarts = 3;
+  bool has_cache = false;
+  const auto start = [&](bool cached, double& best_ms) -> Status {
+    const auto begin = Clock::now();
+    LB_ASSIGN_OR_RETURN(app::Runtime runtime,
+                        make_runtime(options.embedder.runtime, core::PerformanceHint::kThroughput));
+    has_cache = runtime.load.cache != nullptr;
+    if (!cached) runtime.load.cache = nullptr;
+    LB_ASSIGN_OR_RETURN(const auto embedder, open_embedder(options.embedder, runtime, Telling::kNothing));
+    std::vector<float> vector(embedder->dimension());
+    LB_RETURN_IF_ERROR(embedder->embed({&text, 1}, vector).status());
+    const double ms = seconds_since(begin) * 1000;
+    if (best_ms == 0 || ms < best_ms) best_ms = ms;
+    return {};
+  };
+  double filling_ms = 0;
+  LB_RETURN_IF_ERROR(start(true, filling_ms));
+  for (int i = 0; i < kStarts; ++i) {
+    LB_RETURN_IF_ERROR(start(false, figures.start_uncached_ms));
+    if (has_cache) LB_RETURN_IF_ERROR(start(true, figures.start_cached_ms));
+  }
+  return {};
+}
+
+std::string report(const BenchArguments& options, const Figures& figures) {
+  const double texts_per_s = static_cast<double>(figures.stats.texts) / figures.seconds;
+  const double tokens_per_s = static_cast<double>(figures.stats.tokens) / figures.seconds;
+  const double p50 = percentile(figures.single_ms, 0.50);
+  const double p95 = percentile(figures.single_ms, 0.95);
+  const double p99 = percentile(figures.single_ms, 0.99);
+  if (!options.json) {
+    return fmt::format(
+        "device         {}\n"
+        "texts          {} ({} tokens, {} cut)\n"
+        "throughput     {:.1f} texts/s, {:.0f} tokens/s (best of {} passes)\n"
+        "padding        {:.1f} %\n"
+        "single text    p50 {:.2f} ms, p95 {:.2f} ms, p99 {:.2f} ms ({} texts)\n"
+        "load           {:.0f} ms\n"
+        "start          {:.0f} ms to the first vector, {:.0f} ms from the compile cache\n"
+        "peak memory    {:.0f} MiB\n",
+        describe(figures.active), figures.stats.texts, figures.stats.tokens, figures.stats.truncated_texts, texts_per_s,
+        tokens_per_s, options.repeat, 100 * figures.stats.padding_ratio(), p50, p95, p99, figures.single_ms.size(),
+        figures.load_ms, figures.start_uncached_ms, figures.start_cached_ms, figures.rss_mb);
+  }
+  app::Json json;
+  json["texts_per_s"] = app::rounded(texts_per_s, 1);
+  json["tokens_per_s"] = app::rounded(tokens_per_s, 0);
+  json["p50_ms"] = app::rounded(p50, 3);
+  json["p95_ms"] = app::rounded(p95, 3);
+  json["p99_ms"] = app::rounded(p99, 3);
+  json["padding_ratio"] = app::rounded(figures.stats.padding_ratio(), 4);
+  json["load_ms"] = app::rounded(figures.load_ms, 1);
+  json["start_uncached_ms"] = app::rounded(figures.start_uncached_ms, 1);
+  json["start_cached_ms"] = app::rounded(figures.start_cached_ms, 1);
+  json["rss_mb"] = app::rounded(figures.rss_mb, 1);
+  json["device"] = figures.active.backend + ":" + figures.active.device;
+  json["precision"] = core::word_of(figures.active.precision);
+  json["backend"] = figures.active.backend;
+  json["device_full_name"] = figures.active.device_full_name;
+  json["runtime_version"] = figures.active.runtime_version;
+  json["fallback"] = figures.fallback;
+  json["threads"] = figures.active.threads;
+  json["texts"] = figures.stats.texts;
+  json["tokens"] = figures.stats.tokens;
+  json["single_texts"] = figures.single_ms.size();
+  return app::to_text(json);
+}
+
+Exit bench_embed(BenchArguments options) {
+  // Once more below, for each part; here for the mistakes of the command line.
+  const auto checked = make_runtime(options.embedder.runtime, core::PerformanceHint::kLatency);
+  if (!checked.ok()) return misuse("bench embed", checked.status().message());
+  const auto texts = read_texts(options);
+  if (!texts.ok()) return fail(texts.status());
+  // Not while the loading is timed.
+  if (const auto found = options.embedder.find_model(); !found.ok()) return fail(found);
+  const std::vector<std::string_view> views(texts->begin(), texts->end());
+  Figures figures;
+  if (const auto status = measure_throughput(options, views, figures); !status.ok()) {
+    return fail(status);
+  }
+  if (const auto status = measure_latency(options, views, figures); !status.ok()) {
+    return fail(status);
+  }
+  if (const auto status = measure_starts(options, views.front(), figures); !status.ok()) {
+    return fail(status);
+  }
+  const auto printed = print(report(options, figures));
+  return printed.ok() ? Exit::kGood : fail(printed);
+}
+
+void add_bench_embed(CLI::App& bench, Action& chosen) {
+  auto options = std::make_shared<BenchArguments>();
+  CLI::App& app = *bench.add_subcommand("embed", "Measures how fast texts become vectors.");
+  options->embedder.add_to(app);
+  add_text_source(app, options->source);
+  add_integer(app, "--repeat", options->repeat, 1, 1000,
+              "Passes over all texts; the best one counts (default 2). The first one also warms up, "
+              "so that with 1 the figures are those of a cold start.");
+  add_integer(app, "--texts", options->texts_max, 1, 100000,
+              "Uses at most so many texts of the file (default 10000). Empty lines do not count.");
+  add_integer(app, "--singles", options->singles, 0, 100000,
+              "Number of single texts that are timed, taken evenly from the file; each is run once "
+              "before (default 200; 0: none, and the figures are 0).");
+  app.add_flag("--json", options->json,
+               "Prints {texts_per_s, tokens_per_s, p50_ms, p95_ms, p99_ms, padding_ratio, load_ms, "
+               "start_uncached_ms, start_cached_ms, rss_mb, device, precision, backend, device_full_name, "
+               "runtime_version, fallback, "
+               "threads, texts, tokens, single_texts}.");
+  app.add_option("FILE", options->source.files, "File of texts; - is stdin.")->required()->expected(1);
+  app.footer(
+      "Two parts. Throughput: the model is loaded with the vendor's throughput hint and all texts\n"
+      "are embedded in one call, from text to vector; load_ms and rss_mb (peak resident memory in\n"
+      "MiB, the vendor's libraries included) are of this part. Latency: the model is loaded again,\n"
+      "with the latency hint, and single texts are timed one after the other; p50, p95 and p99 are\n"
+      "by nearest rank, in milliseconds. start_uncached_ms and start_cached_ms are from opening the\n"
+      "model to the first vector, without and with the compile cache (best of three each, with the\n"
+      "vendor's library open already; the cached one is 0 with --no-cache); the other parts go\n"
+      "without the cache. padding_ratio is the share of computed tokens that was padding, 0 to 1.");
+  app.callback([options, &chosen] { chosen = [options] { return bench_embed(*options); }; });
+}
+
+}  // namespace
+
+void add_bench(CLI::App& program, Action& chosen) {
+  CLI::App& app = *program.add_subcommand("bench", "Measures speed and memory.");
+  app.require_subcommand(1);
+  add_bench_embed(app, chosen);
+}
+
+}  // namespace latebind::cli

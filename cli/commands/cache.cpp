@@ -1,0 +1,115 @@
+// latebind cache: what was compiled and kept.
+#include "app/jobs/cache.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "cli/data/units.h"
+#include "cli/terminal/byte_sink.h"
+#include "cli/terminal/parser.h"
+#include "cli/terminal/setting_flags.h"
+#include "core/platform/folders.h"
+#include "core/text/one_line.h"
+
+namespace latebind::cli {
+namespace {
+
+using core::CompileStore;
+
+struct CacheArguments {
+  SettingFlags flags{};
+  bool json = false;
+
+  void add_to(CLI::App& app, const std::string& json_help) {
+    app.add_flag("--json", json, json_help);
+    static constexpr SettingGroup kGroups[] = {SettingGroup::kCache};
+    flags.add_to(app, kGroups);
+  }
+};
+
+// Does `command` with the store that the settings name, if they make sense.
+Exit with_store(const CacheArguments& options, const std::string& name, Exit (*command)(bool as_json, CompileStore&)) {
+  const auto settings = options.flags.effective();
+  if (!settings.ok()) return misuse("cache " + name, settings.status().message());
+  const auto store = app::open_cache(settings->values());
+  if (!store.ok()) return fail(store.status());
+  return command(options.json, **store);
+}
+
+std::string to_line(const CompileStore::Entry& entry) {
+  const std::string name = platform::path_to_utf8(entry.file.filename()).substr(0, 12);
+  if (!entry.status.ok()) {
+    return fmt::format("{}  {:8.1f} MiB  {}\n", name, mebibytes(entry.bytes), core::one_line(entry.status.to_string()));
+  }
+  return fmt::format("{}  {:8.1f} MiB  {}  {} ({}), {}, {}\n", name, mebibytes(entry.bytes),
+                     app::utc_text(entry.last_used), core::one_line(entry.model), core::one_line(entry.device),
+                     core::one_line(entry.runtime_version), core::one_line(entry.precision));
+}
+
+Exit list(bool as_json, CompileStore& store) {
+  const auto listing = app::list_cache(store);
+  if (!listing.ok()) return fail(listing.status());
+  std::string text;
+  for (const auto& entry : listing->entries)
+    text += to_line(entry);
+  text += fmt::format("{} compiled models, {:.1f} MiB, in {}\n", listing->entries.size(), mebibytes(listing->bytes),
+                      core::one_line(platform::path_to_utf8(listing->folder)));
+  const auto printed = print(as_json ? app::to_text(app::to_json(*listing)) : text);
+  return printed.ok() ? Exit::kGood : fail(printed);
+}
+
+Exit clear(bool as_json, CompileStore& store) {
+  const auto freed = store.clear();
+  if (!freed.ok()) return fail(freed.status());
+  const auto printed =
+      print(as_json ? app::to_text(app::to_json(*freed))
+                    : fmt::format("removed {} compiled models, {:.1f} MiB\n", freed->entries, mebibytes(freed->bytes)));
+  return printed.ok() ? Exit::kGood : fail(printed);
+}
+
+Exit verify(bool as_json, CompileStore& store) {
+  const auto verification = app::verify_cache(store);
+  if (!verification.ok()) return fail(verification.status());
+  const auto& damaged = verification->damaged;
+  std::string text;
+  for (const auto& entry : damaged)
+    text += to_line(entry);
+  text += damaged.empty()
+              ? fmt::format("all {} compiled models are as they were written\n", verification->checked)
+              : fmt::format("{} of {} compiled models were damaged; they are removed and will be compiled again\n",
+                            damaged.size(), verification->checked);
+  const auto printed = print(as_json ? app::to_text(app::to_json(*verification)) : text);
+  if (!printed.ok()) return fail(printed);
+  return damaged.empty() ? Exit::kGood : Exit::kFailed;
+}
+
+void add_one(CLI::App& cache, Action& chosen, const std::string& name, const std::string& what,
+             const std::string& json_help, Exit (*command)(bool as_json, CompileStore&)) {
+  auto options = std::make_shared<CacheArguments>();
+  CLI::App& app = *cache.add_subcommand(name, what);
+  options->add_to(app, json_help);
+  app.callback([options, name, command, &chosen] {
+    chosen = [options, name, command] { return with_store(*options, name, command); };
+  });
+}
+
+}  // namespace
+
+void add_cache(CLI::App& program, Action& chosen) {
+  CLI::App& app = *program.add_subcommand("cache", "Shows, checks and removes compiled models that are kept.");
+  app.require_subcommand(1);
+  add_one(app, chosen, "list", "Lists compiled models, most recently used first.",
+          "Prints {folder, entries: [{file, model, device, runtime_version, precision, bytes, last_used, damage}], "
+          "bytes}.",
+          &list);
+  add_one(app, chosen, "clear", "Removes all compiled models.", "Prints {entries, bytes}: what was removed.", &clear);
+  add_one(app, chosen, "verify", "Reads every compiled model whole; exit status 1 when one was damaged.",
+          "Prints {checked, damaged: [...]}, entries as `latebind cache list --json` shows them.", &verify);
+  app.footer(
+      "A compiled model is used again when model, device, vendor version and every option are the\n"
+      "same; whatever is wrong with one costs no more than compiling it again.");
+}
+
+}  // namespace latebind::cli

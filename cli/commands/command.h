@@ -1,0 +1,38 @@
+// The commands of the program, one file each. add_…() adds a command and its options to the parser; when the command
+// line chooses it, parsing sets `chosen` to what is to be run. Nothing runs while the line is being parsed.
+#pragma once
+
+#include <functional>
+
+#include "cli/terminal/messages.h"
+
+namespace CLI {
+class App;
+}
+
+namespace latebind::cli {
+
+// Parses the line, runs what it chose and returns the exit code. Catches everything.
+[[nodiscard]] int run_program(int argc, char** argv);
+
+using Action = std::function<Exit()>;
+
+void add_devices(CLI::App& program, Action& chosen);
+void add_doctor(CLI::App& program, Action& chosen);
+void add_embed(CLI::App& program, Action& chosen);
+void add_search(CLI::App& program, Action& chosen);
+void add_run(CLI::App& program, Action& chosen);
+void add_export(CLI::App& program, Action& chosen);
+void add_tokens(CLI::App& program, Action& chosen);
+void add_pull(CLI::App& program, Action& chosen);
+void add_bench(CLI::App& program, Action& chosen);
+void add_warm(CLI::App& program, Action& chosen);
+void add_config(CLI::App& program, Action& chosen);
+void add_cache(CLI::App& program, Action& chosen);
+void add_compile(CLI::App& program, Action& chosen);
+void add_inspect(CLI::App& program, Action& chosen);
+void add_unpack(CLI::App& program, Action& chosen);
+// Hidden: what the program does as a child of itself.
+void add_probe_provider(CLI::App& program, Action& chosen);
+
+}  // namespace latebind::cli

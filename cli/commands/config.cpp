@@ -1,0 +1,105 @@
+// latebind config: what is configured, and where each value came from.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "app/json_text.h"
+#include "cli/terminal/byte_sink.h"
+#include "cli/terminal/parser.h"
+#include "cli/terminal/setting_flags.h"
+#include "core/text/one_line.h"
+
+namespace latebind::cli {
+namespace {
+
+struct ConfigArguments {
+  SettingFlags flags{};
+  bool json = false;
+  bool reference = false;
+};
+
+std::string for_people(const app::EffectiveSettings& settings) {
+  std::size_t width = 0;
+  for (const app::SettingSpec& spec : app::settings_schema())
+    width = std::max(width, spec.key.size());
+  std::string text;
+  for (const app::SettingSpec& spec : app::settings_schema()) {
+    text += fmt::format("{:<{}} = {:<12}  # {}\n", spec.key, width, core::one_line(spec.text(settings.values())),
+                        core::one_line(settings.origin_of(spec.key)));
+  }
+  return text;
+}
+
+std::string for_programs(const app::EffectiveSettings& settings) {
+  app::Json json;
+  json["settings"] = app::Json::array();
+  for (const app::SettingSpec& spec : app::settings_schema()) {
+    app::Json one;
+    one["key"] = spec.key;
+    one["value"] = spec.text(settings.values());
+    one["origin"] = settings.origin_of(spec.key);
+    json["settings"].push_back(std::move(one));
+  }
+  return app::to_text(json);
+}
+
+// docs/configuration.md, whole.
+std::string reference() {
+  std::string text =
+      "# Configuration\n\n"
+      "Every setting can be given in three ways; of several, the later one in this list wins:\n\n"
+      "1. a `config.toml`: first `/etc/latebind/config.toml`, then `$XDG_CONFIG_HOME/latebind/config.toml` (by "
+      "default\n"
+      "   `~/.config/latebind/config.toml`), then the file that `--config` names;\n"
+      "2. an environment variable;\n"
+      "3. a flag. Those that are true or false are given as `--name`, `--no-name` or `--name=false`.\n\n"
+      "Unknown keys, variables that begin with `LATEBIND_` and mean nothing, and words that a setting does not know "
+      "are\n"
+      "errors that name the nearest known one. Processes that run with more rights than their caller (setuid and the\n"
+      "like) do not read the caller's file, and ignore the variables marked *trusted*. `latebind config` prints what "
+      "is in\n"
+      "force and where each value came from. The C interface reads neither files nor the environment, but for the\n"
+      "variables that say where vendors' libraries are: its callers pass options.\n\n"
+      "This page is what `latebind config --reference` prints.\n";
+  for (const app::SettingSpec& spec : app::settings_schema()) {
+    text += fmt::format("\n## `{}`\n\n{}\n\n", spec.key, spec.help);
+    const std::string value = spec.text(app::Settings{});
+    text +=
+        fmt::format("- value: `{}`, default {}\n", spec.value, value.empty() ? "empty" : fmt::format("`{}`", value));
+    text += fmt::format("- environment: `{}`{}\n", spec.environment, spec.trusted ? " (*trusted*)" : "");
+    if (!spec.flag.empty()) text += fmt::format("- flag: `{}`\n", spec.flag);
+  }
+  return text;
+}
+
+Exit config(const ConfigArguments& options) {
+  if (options.reference) {
+    const auto printed = print(reference());
+    return printed.ok() ? Exit::kGood : fail(printed);
+  }
+  const auto settings = options.flags.effective();
+  if (!settings.ok()) return misuse("config", settings.status().message());
+  const auto printed = print(options.json ? for_programs(*settings) : for_people(*settings));
+  return printed.ok() ? Exit::kGood : fail(printed);
+}
+
+}  // namespace
+
+void add_config(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<ConfigArguments>();
+  CLI::App& app = *program.add_subcommand("config", "Shows what is configured, and where each value came from.");
+  app.add_flag("--json", options->json, "Prints {settings: [{key, value, origin}]}.");
+  app.add_flag("--reference", options->reference, "Prints what docs/configuration.md says of every setting.");
+  static constexpr SettingGroup kGroups[] = {SettingGroup::kEmbedding, SettingGroup::kPlacement,
+                                             SettingGroup::kDevice,    SettingGroup::kFailover,
+                                             SettingGroup::kCache,     SettingGroup::kLibraries};
+  options->flags.add_to(app, kGroups);
+  app.footer(
+      "The output is a config.toml's keys with the origin of each value behind it. Flags of settings\n"
+      "are taken as other commands take them.");
+  app.callback([options, &chosen] { chosen = [options] { return config(*options); }; });
+}
+
+}  // namespace latebind::cli

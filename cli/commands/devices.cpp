@@ -1,0 +1,129 @@
+// latebind devices: every device that is there, and why a backend has none.
+#include "app/jobs/devices.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/backends.h"
+#include "cli/terminal/byte_sink.h"
+#include "cli/terminal/parser.h"
+#include "cli/terminal/setting_flags.h"
+#include "core/text/one_line.h"
+
+namespace latebind::cli {
+namespace {
+
+struct DevicesArguments {
+  SettingFlags flags{};
+  bool json = false;
+  bool explain = false;
+  bool virtual_too = false;
+};
+
+// "1. openvino:CPU …": what a placement means here, in the order in which it is tried.
+std::string explanation(const app::PlacementListing& placement, const core::Registry& registry, bool strict) {
+  std::string text = fmt::format("'{}' is tried in this order{}:\n", placement.text,
+                                 strict ? ", and strict takes the first or nothing" : "");
+  std::size_t number = 0;
+  std::string refused;
+  for (const auto& candidate : placement.candidates) {
+    if (candidate.device) {
+      text += fmt::format("  {}. {} ({})\n", ++number, candidate.device->id(), core::word_of(candidate.device->kind));
+    } else {
+      refused += fmt::format("  {}: {}\n", candidate.refusal.device, core::one_line(candidate.refusal.brief));
+    }
+  }
+  if (number == 0) text += "  nothing\n";
+  if (!refused.empty()) text += fmt::format("not there:\n{}", refused);
+  std::string backends;
+  for (const auto& backend : registry.all())
+    backends += fmt::format("{}{}", backends.empty() ? "" : ", ", backend->name());
+  text += fmt::format(
+      "The rules: words of the placement in their order; auto is npu, gpu, cpu; of one kind, the backends in the "
+      "order\n"
+      "{}, and a backend's devices as it lists them. Each device counts once. A virtual device runs nothing and "
+      "is\n"
+      "left out, unless it is named exactly and --emulate is given. The first one that can load the model answers; "
+      "when it fails, the next one does, until it works again.\n",
+      backends);
+  return text;
+}
+
+std::string for_people(const app::DeviceListing& listing) {
+  std::string text;
+  for (const auto& report : listing.backends) {
+    for (const core::Device& device : report.devices) {
+      text += fmt::format("{:<18} {:<5} {}, runtime {}{}\n", device.id(), core::word_of(device.kind),
+                          core::one_line(device.full_name), core::one_line(device.runtime_version),
+                          device.is_virtual() ? ", virtual" : "");
+      for (const auto& [key, value] : device.metadata) {
+        text += fmt::format("    {} = {}\n", key, core::one_line(value));
+      }
+    }
+    if (!report.status.ok()) {
+      text += fmt::format("{:<18} not available: {}\n", report.name, core::one_line(report.status.to_string()));
+      text += fmt::format("    to install: {}\n", listing.install_hints.at(report.name));
+    } else if (report.devices.empty()) {
+      text += fmt::format("{:<18} available (runtime {}), but offers no device here\n", report.name,
+                          core::one_line(report.runtime_version));
+    }
+    for (const core::UnavailablePart& part : report.unavailable) {
+      text += fmt::format("{:<18} {} cannot be used: {}\n", report.name, core::one_line(part.name),
+                          core::one_line(part.reason));
+    }
+  }
+  return text;
+}
+
+Exit devices(const DevicesArguments& options) {
+  const auto settings = options.flags.effective();
+  if (!settings.ok()) return misuse("devices", settings.status().message());
+  const core::Registry registry = app::make_registry(app::backend_paths(*settings));
+  auto placement = core::Placement::parse(settings->values().device, registry);
+  if (!placement.ok()) {
+    return misuse("devices", placement.status().with_context(settings->origin_of("device")).message());
+  }
+  const auto listing = app::list_devices(registry, options.virtual_too);
+  std::optional<app::PlacementListing> explained;
+  if (options.explain) explained = app::list_placement(*placement, registry, settings->values().emulate);
+  std::string text;
+  if (options.json) {
+    app::Json json = app::to_json(listing);
+    if (explained) json["placement"] = app::to_json(*explained);
+    text = app::to_text(json);
+  } else {
+    text = for_people(listing);
+    if (explained) text += "\n" + explanation(*explained, registry, settings->values().strict);
+  }
+  const auto printed = print(text);
+  return printed.ok() ? Exit::kGood : fail(printed);
+}
+
+}  // namespace
+
+void add_devices(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<DevicesArguments>();
+  CLI::App& app = *program.add_subcommand("devices", "Lists the devices that are there.");
+  app.add_flag("--json", options->json,
+               "Prints {version, devices: [{id, backend, name, kind, full_name, runtime_version, "
+               "virtual, metadata}], backends: [{name, available, runtime_version, code, reason, "
+               "install, unavailable: [{name, reason}]}]}; with --explain also placement: {text, devices, refused: "
+               "[{device, reason}]}.");
+  app.add_flag("--explain", options->explain,
+               "Says in which order the devices of --device are tried, and by which rules.");
+  app.add_flag("--virtual", options->virtual_too,
+               "Lists also what is not in this machine but can be compiled for; metadata says whether the compiler is "
+               "installed and whether its vendor emulates the device here.");
+  static constexpr SettingGroup kGroups[] = {SettingGroup::kPlacement, SettingGroup::kLibraries};
+  options->flags.add_to(app, kGroups);
+  app.footer(
+      "Every device with its backend, kind, full name and metadata; for a backend that is not\n"
+      "available, why, and what to type. The exit status is 0 even when there is no device: see\n"
+      "`latebind doctor` for a verdict.");
+  app.callback([options, &chosen] { chosen = [options] { return devices(*options); }; });
+}
+
+}  // namespace latebind::cli

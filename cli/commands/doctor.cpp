@@ -1,0 +1,117 @@
+// latebind doctor: what was looked for, what was found, what works, and what to type to mend the rest.
+#include "app/jobs/doctor.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/backends.h"
+#include "cli/terminal/byte_sink.h"
+#include "cli/terminal/parser.h"
+#include "cli/terminal/setting_flags.h"
+#include "core/text/one_line.h"
+
+namespace latebind::cli {
+namespace {
+
+struct DoctorArguments {
+  SettingFlags flags{};
+  bool json = false;
+};
+
+// "Intel NPU 4000 here (/dev/accel/accel0, driver intel_vpu): ready"
+std::string hardware_for_people(const std::vector<core::HardwareNote>& hardware) {
+  std::string text;
+  for (const core::HardwareNote& note : hardware) {
+    std::vector<std::string> known;
+    if (!note.node.empty()) known.push_back(note.node);
+    for (const auto& [key, word] : {std::pair{"Driver", "driver"}, std::pair{"DriverVersion", "version"},
+                                    std::pair{"FirmwareVersion", "firmware"}}) {
+      if (const auto found = note.metadata.find(key); found != note.metadata.end()) {
+        known.push_back(fmt::format("{} {}", word, found->second));
+      }
+    }
+    text += fmt::format("  {} here{}: {}\n", core::one_line(note.name),
+                        known.empty() ? "" : core::one_line(fmt::format(" ({})", fmt::join(known, ", "))),
+                        core::one_line(note.status));
+    if (!note.remedy.empty()) text += fmt::format("    to mend it: {}\n", core::one_line(note.remedy));
+  }
+  return text;
+}
+
+std::string for_people(const app::Diagnosis& diagnosis) {
+  std::string text = fmt::format("latebind {} on {}\n", diagnosis.version, diagnosis.platform);
+  text += fmt::format("processor      {}, {} usable\n", core::one_line(diagnosis.cpu), diagnosis.processors);
+  text += fmt::format("features       {}\n", fmt::join(diagnosis.cpu_features, " "));
+  text += fmt::format("cache folder   {}\n", diagnosis.cache_folder);
+  text += fmt::format("config folder  {}, then {}\n", diagnosis.config_folder, diagnosis.system_config_folder);
+  for (const app::Diagnosis::OfBackend& backend : diagnosis.backends) {
+    const core::BackendReport& report = backend.report;
+    text += fmt::format("\n{}: {}\n", report.name,
+                        report.status.ok() ? "available, runtime " + core::one_line(report.runtime_version)
+                                           : "not available: " + core::one_line(report.status.to_string()));
+    text += "  looked for its library in:\n";
+    for (const core::SearchStep& step : backend.search) {
+      text += fmt::format("    {} {}  ({}){}\n", step.opened ? "+" : "-", core::one_line(step.place),
+                          core::one_line(step.source), step.opened ? "" : ": " + core::one_line(step.outcome));
+    }
+    if (backend.search.empty()) text += "    no place at all\n";
+    for (const app::Diagnosis::OfDevice& device : backend.devices) {
+      text += fmt::format("  {}: {}  {}\n", device.device.id(),
+                          device.status.ok() ? fmt::format("works ({:.0f} ms)", device.ms)
+                                             : "does not work: " + core::one_line(device.status.to_string()),
+                          core::one_line(device.device.full_name));
+    }
+    text += hardware_for_people(backend.hardware);
+    for (const core::UnavailablePart& part : report.unavailable) {
+      text += fmt::format("  {} cannot be used: {}\n", core::one_line(part.name), core::one_line(part.reason));
+    }
+    if (!report.status.ok()) text += fmt::format("  to install it: {}\n", backend.install_hint);
+  }
+  text += diagnosis.works ? "\nReady: a model can run here.\n"
+                          : "\nNot ready: no device can run a model. To mend it, install one of:\n";
+  if (!diagnosis.works) {
+    for (const app::Diagnosis::OfBackend& backend : diagnosis.backends) {
+      text += fmt::format("  {:<12} {}\n", backend.report.name, backend.install_hint);
+    }
+  }
+  return text;
+}
+
+Exit doctor(const DoctorArguments& options) {
+  const auto settings = options.flags.effective();
+  if (!settings.ok()) return misuse("doctor", settings.status().message());
+  const core::Registry registry = app::make_registry(app::backend_paths(*settings));
+  const app::Diagnosis diagnosis = app::examine(registry);
+  const auto printed = print(options.json ? app::to_text(app::to_json(diagnosis)) : for_people(diagnosis));
+  if (!printed.ok()) return fail(printed);
+  return diagnosis.works ? Exit::kGood : Exit::kFailed;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<DoctorArguments>();
+  CLI::App& app = *program.add_subcommand("doctor", "Says what works here, and what to type to mend the rest.");
+  app.add_flag(
+      "--json", options->json,
+      "Prints {version, platform, works, cpu: {name, usable_processors, features}, "
+      "folders: {cache, config, system_config}, backends: [{name, available, "
+      "runtime_version, code, reason, install, unavailable: [{name, reason}], hardware: [{name, kind, node, ready, "
+      "status, remedy, metadata}], search: [{place, source, outcome, opened}], devices: [{id, full_name, works, "
+      "reason, "
+      "ms}]}]}.");
+  static constexpr SettingGroup kGroups[] = {SettingGroup::kLibraries};
+  options->flags.add_to(app, kGroups);
+  app.footer(
+      "Shows every place where a vendor library was looked for with the loader's answer, the vendor's\n"
+      "hardware that the system knows with what keeps it from being used, and runs a tiny model on\n"
+      "every device. Exit status 1 when no device can run it.");
+  app.callback([options, &chosen] { chosen = [options] { return doctor(*options); }; });
+}
+
+}  // namespace latebind::cli

@@ -1,0 +1,129 @@
+// latebind embed: files of text to vectors.
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "app/apart.h"
+#include "cli/data/vector_writer.h"
+#include "cli/terminal/embedder_options.h"
+#include "cli/terminal/parser.h"
+#include "cli/terminal/progress.h"
+#include "embedding/embed_stream.h"
+
+namespace latebind::cli {
+namespace {
+
+using core::Result;
+using core::Status;
+
+struct EmbedArguments {
+  EmbedderOptions embedder{};
+  TextSource source{};
+  VectorFormat format = VectorFormat::kJsonl;
+  std::string output;
+  bool quiet = false;
+};
+
+// Pushes every text through the stream; what the sink of `stream` shows is counted by `pending`.
+Status push_all(TextReader& reader, embedding::EmbedStream& stream, std::deque<std::uint64_t>& pending) {
+  TextRecord record;
+  for (;;) {
+    LB_ASSIGN_OR_RETURN(const bool more, reader.next(record));
+    if (!more) return stream.finish();
+    pending.push_back(record.bytes);
+    LB_RETURN_IF_ERROR(stream.push(std::move(record.text)));
+  }
+}
+
+Result<embedding::EmbedStats> embed_all(const EmbedArguments& options, TextReader& reader,
+                                        const embedding::Embedder& embedder, VectorWriter& writer) {
+  Progress progress(reader.total_bytes(), options.quiet);
+  // Bytes of the texts that are in the stream, so that progress counts what is done and not what is read.
+  std::deque<std::uint64_t> pending;
+  const auto deliver = [&](std::span<const std::string> texts, std::span<const float> vectors) -> Status {
+    LB_RETURN_IF_ERROR(writer.write(vectors));
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      bytes += pending.front();
+      pending.pop_front();
+    }
+    progress.advance(texts.size(), bytes);
+    return {};
+  };
+  embedding::EmbedStream stream(embedder, deliver, stream_options(progress));
+  LB_RETURN_IF_ERROR(push_all(reader, stream, pending));
+  LB_RETURN_IF_ERROR(writer.finish());
+  return stream.stats();
+}
+
+// What is written over nothing that is read.
+Status check_places(const EmbedArguments& options, const std::string& model) {
+  if (options.output.empty() || options.output == "-") return {};
+  for (const std::string& file : options.source.files)
+    LB_RETURN_IF_ERROR(app::check_apart_from_file({"-o", options.output}, {"FILE", file}));
+  return app::check_file_apart({"-o", options.output}, {"--model", model});
+}
+
+Exit embed(const EmbedArguments& options) {
+  const auto runtime = make_runtime(options.embedder.runtime, core::PerformanceHint::kThroughput);
+  if (!runtime.ok()) return misuse("embed", runtime.status().message());
+  if (const auto apart = check_places(options, options.embedder.model); !apart.ok()) {
+    return misuse("embed", apart.message());
+  }
+  // What can fail cheaply fails before the model is loaded.
+  auto reader = TextReader::open(options.source);
+  if (!reader.ok()) return fail(reader.status());
+  auto sink = open_sink(options.output);
+  if (!sink.ok()) return fail(sink.status());
+  // A model that was given by its name has a folder now.
+  EmbedderOptions opening = options.embedder;
+  if (const auto found = opening.find_model(); !found.ok()) return fail(found);
+  if (const auto apart = check_places(options, opening.model); !apart.ok()) return misuse("embed", apart.message());
+  const auto embedder = open_embedder(opening, *runtime);
+  if (!embedder.ok()) return fail(embedder.status());
+  const auto writer = VectorWriter::make(options.format, *std::move(sink), (*embedder)->dimension());
+  if (!writer.ok()) return fail(writer.status());
+
+  const auto attested = (*embedder)->attestation();
+  const auto start = std::chrono::steady_clock::now();
+  const auto stats = embed_all(options, *reader, **embedder, **writer);
+  note_takeover(*attested, *(*embedder)->attestation());
+  if (!stats.ok()) return fail(stats.status());
+  note_fallback_texts(*stats, *(*embedder)->attestation());
+  if (!options.quiet) {
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+    note(summary(*stats, time.count(), **embedder));
+  }
+  return Exit::kGood;
+}
+
+}  // namespace
+
+void add_embed(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<EmbedArguments>();
+  CLI::App& app = *program.add_subcommand("embed", "Turns texts into vectors, in input order.");
+  options->embedder.add_to(app);
+  add_text_source(app, options->source);
+  add_word(app, "--output-format", options->format,
+           "jsonl: {\"index\":N,\"embedding\":[...]} a line, numbers that read back as the same "
+           "f32. npy: one array of shape (texts, dimension), type '<f4'; on stdout or a pipe it is "
+           "kept in a temporary file until it is complete. f32: the numbers alone, little-endian, "
+           "row after row (default jsonl).");
+  add_text(app, "-o,--output", options->output, "FILE",
+           "Writes to FILE, which appears only when it is complete; a pipe or a device is written "
+           "to directly (default: stdout).");
+  app.add_flag("-q,--quiet", options->quiet, "No progress and no summary; errors and a fallback are still told.");
+  app.add_option("FILE", options->source.files, "Files of text, one after the other; - is stdin (default: stdin).");
+  app.footer(
+      "Memory does not grow with the input. Progress is shown when stderr is a terminal; the\n"
+      "summary tells device, precision, texts/s, tokens/s and the share of padding.\n\n"
+      "Examples:\n"
+      "  latebind embed --model all-MiniLM-L6-v2 notes.txt > vectors.jsonl\n"
+      "  zcat dump.jsonl.gz | latebind embed --model all-MiniLM-L6-v2 --input-format jsonl \\\n"
+      "      --text-field body --output-format npy -o vectors.npy -");
+  app.callback([options, &chosen] { chosen = [options] { return embed(*options); }; });
+}
+
+}  // namespace latebind::cli

@@ -1,0 +1,273 @@
+// latebind inspect: what is in a bundle, and whether it is still as it was written.
+#include "app/jobs/inspect.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/data/units.h"
+#include "cli/terminal/byte_sink.h"
+#include "cli/terminal/model_argument.h"
+#include "cli/terminal/parser.h"
+#include "cli/terminal/runtime_options.h"
+#include "core/bundle/manifest.h"
+#include "core/platform/folders.h"
+#include "core/text/one_line.h"
+
+namespace latebind::cli {
+namespace {
+
+using Files = std::vector<core::PackageFiles::File>;
+using core::Component;
+using core::Package;
+using core::PackageReport;
+using core::Variant;
+
+struct InspectArguments {
+  std::string place;
+  bool json = false;
+  bool verify = false;
+  bool explain = false;
+  bool installed = false;
+  RuntimeOptions runtime{};
+};
+
+// "1x32, 1x128", "dynamic", or "" when nothing is known.
+std::string shapes_of(const Variant& variant) {
+  if (!variant.latebind) return "";
+  if (variant.latebind->shapes.empty()) return "dynamic";
+  std::string text;
+  for (const auto& shape : variant.latebind->shapes) {
+    if (!text.empty()) text += ", ";
+    std::string dims;
+    for (const std::int64_t dim : shape)
+      dims += fmt::format("{}{}", dims.empty() ? "" : "x", dim < 0 ? "?" : std::to_string(dim));
+    text += dims.empty() ? "scalar" : dims;
+  }
+  return text;
+}
+
+// Where it runs, in a few words.
+std::string device_of(const Variant& variant) {
+  if (variant.latebind && !variant.latebind->backend.empty()) {
+    return fmt::format("{}:{}", variant.latebind->backend, variant.latebind->device);
+  }
+  if (variant.ep.empty()) return variant.device;
+  return variant.device.empty() ? variant.ep : fmt::format("{} ({})", variant.ep, variant.device);
+}
+
+// Columns as wide as their widest cell, two spaces between.
+std::string table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line = " ";
+    for (std::size_t i = 0; i < row.size(); ++i)
+      line += fmt::format(" {:<{}} ", row[i], widths[i]);
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string table_of(const Component& component, const Files& files) {
+  std::vector<std::vector<std::string>> rows{{"variant", "target", "device", "runtime", "precision", "shapes", "MiB"}};
+  for (const Variant& variant : component.variants) {
+    const core::LatebindInfo info = variant.latebind.value_or(core::LatebindInfo{});
+    const app::Amount amount = variant.folder ? app::amount_below(files, *variant.folder) : app::Amount{};
+    std::vector<std::string> row{variant.name,
+                                 info.target,
+                                 device_of(variant),
+                                 info.runtime_version,
+                                 info.precision,
+                                 shapes_of(variant),
+                                 fmt::format("{:.1f}", mebibytes(amount.bytes))};
+    for (std::string& cell : row)
+      cell = cell.empty() ? "-" : core::one_line(cell);
+    rows.push_back(std::move(row));
+  }
+  return table(rows);
+}
+
+std::string text_of(const Package& package, const Files& files) {
+  const core::Manifest& manifest = package.manifest();
+  const app::Amount all = app::amount_below(files, "");
+  std::string text = fmt::format("{}{}{}: {} of {} files, {:.1f} MiB (schema {}.{}, {})\n",
+                                 manifest.package_name.empty() ? "a bundle" : core::one_line(manifest.package_name),
+                                 manifest.package_version.empty() ? "" : " ", core::one_line(manifest.package_version),
+                                 package.files().is_zip() ? "one ZIP" : "a folder", all.files, mebibytes(all.bytes),
+                                 core::Manifest::kMajor, manifest.schema_minor, core::word_of(manifest.layout));
+  if (!manifest.description.empty()) text += core::one_line(manifest.description) + "\n";
+  for (const Component& component : manifest.components)
+    text += fmt::format("\ncomponent {}\n{}", core::one_line(component.name), table_of(component, files));
+  if (!package.assets().empty()) text += "\nshared assets\n";
+  for (const auto& [uri, folder] : package.assets()) {
+    const app::Amount amount = app::amount_below(files, folder);
+    text += fmt::format("  {}  {} files, {:.1f} MiB\n", uri.substr(0, 19), amount.files, mebibytes(amount.bytes));
+  }
+  return text;
+}
+
+// `in_program`: of the bundle in a program of ExecuTorch, which has no sum of its own.
+std::string text_of(const PackageReport& report, bool in_program) {
+  std::string text = "\n";
+  for (const core::Status& damage : report.damages)
+    text += fmt::format("damaged: {}\n", core::one_line(damage.to_string()));
+  for (const std::string& file : report.unsummed)
+    text += fmt::format("no sum is recorded of {}\n", core::one_line(file));
+  for (const std::string& file : report.crc_only)
+    text += fmt::format("only a CRC-32 is recorded of {}: what was changed on purpose does not show\n",
+                        core::one_line(file));
+  if (report.ok()) {
+    text += fmt::format("{} files{}, {:.1f} MiB, are as they were written\n", report.files,
+                        in_program ? " of the bundle" : "", mebibytes(report.bytes));
+  }
+  if (in_program) text += "no sum is recorded of the program around the bundle: what was changed there does not show\n";
+  return text;
+}
+
+std::string text_of(const std::vector<app::VariantDecision>& decisions) {
+  std::string text = "\ndecisions, in the order in which devices are tried\n";
+  for (const app::VariantDecision& decision : decisions) {
+    text += fmt::format("  {}{}{}: {}\n", core::one_line(decision.device), decision.variant.empty() ? "" : ", ",
+                        core::one_line(decision.variant),
+                        decision.status.ok() ? "loads here" : core::one_line(decision.status.brief()));
+  }
+  return text;
+}
+
+bool is_row_major(const pte::Tensor& tensor) {
+  for (std::size_t i = 0; i < tensor.dim_order.size(); ++i) {
+    if (tensor.dim_order[i] != i) return false;
+  }
+  return true;
+}
+
+std::string text_of(const pte::Value& value) {
+  std::string text = value.name.empty() ? "" : core::one_line(value.name) + "  ";
+  if (!value.tensor) return text + std::string(value.kind);
+  const pte::Tensor& tensor = *value.tensor;
+  std::string dims;
+  for (const std::int32_t size : tensor.sizes)
+    dims += fmt::format("{}{}", dims.empty() ? "" : ",", size);
+  text += fmt::format("{} [{}]", pte::type_text(tensor.type), dims);
+  if (tensor.dynamism == pte::Dynamism::kBounded) text += " at most";
+  if (tensor.dynamism == pte::Dynamism::kUnbounded) text += " or any other";
+  if (!is_row_major(tensor)) {
+    std::string order;
+    for (const std::uint8_t dim : tensor.dim_order)
+      order += fmt::format("{}{}", order.empty() ? "" : ",", dim);
+    text += fmt::format(", in memory as dimensions {}", order);
+  }
+  return text;
+}
+
+// For people.
+std::string shown(std::span<const std::byte> value) {
+  const auto text = app::spec_text(value);
+  return text ? fmt::format("'{}'", *text) : fmt::format("{} bytes", value.size());
+}
+
+std::string text_of(const app::PteFile& opened) {
+  const pte::Program& program = opened.program;
+  std::uint64_t in_segments = 0;
+  for (const pte::Segment& segment : program.segments)
+    in_segments += segment.size;
+  std::string text = fmt::format("a program of ExecuTorch: {:.1f} MiB, {:.1f} of them in segments\n",
+                                 mebibytes(opened.file->bytes().size()), mebibytes(in_segments));
+  for (const pte::Method& method : program.methods) {
+    text += fmt::format("\nmethod {}\n", core::one_line(method.name));
+    for (const pte::Value& value : method.inputs)
+      text += fmt::format("  input     {}\n", text_of(value));
+    for (const pte::Value& value : method.outputs)
+      text += fmt::format("  output    {}\n", text_of(value));
+    std::int64_t planned = 0;
+    for (const std::int64_t bytes : method.planned_bytes)
+      planned += bytes > 0 && planned <= INT64_MAX - bytes ? bytes : 0;
+    text += fmt::format("  memory    {} bytes planned\n  calls     {} of delegates, {} of kernels, {} others\n",
+                        planned, method.delegate_calls, method.kernel_calls, method.other_instructions);
+    for (const pte::Delegate& delegate : method.delegates) {
+      text += fmt::format("  delegate  {}: {}, {:.1f} MiB {}\n", core::one_line(delegate.id),
+                          app::payload_kind(delegate.payload), mebibytes(delegate.payload.size()),
+                          delegate.is_inline ? "in the flatbuffer" : fmt::format("in segment {}", delegate.index));
+      for (const auto& spec : delegate.compile_specs)
+        text += fmt::format("            {} = {}\n", core::one_line(spec.key), shown(spec.value));
+    }
+  }
+  if (!program.named_data.empty()) text += fmt::format("\n{} pieces of named data\n", program.named_data.size());
+  return text;
+}
+
+std::string for_people(const app::InspectReport& report) {
+  if (!report.package) return text_of(*report.program);
+  std::string text = report.program ? text_of(*report.program) + "\n" : "";
+  text += text_of(*report.package, report.files);
+  if (report.decisions) text += text_of(*report.decisions);
+  if (report.verification) text += text_of(*report.verification, report.program.has_value());
+  return text;
+}
+
+Exit inspect(const InspectArguments& options) {
+  std::optional<app::Runtime> runtime;
+  if (options.explain) {
+    auto made = make_runtime(options.runtime, core::PerformanceHint::kThroughput);
+    if (!made.ok()) return misuse("inspect", made.status().message());
+    runtime = *std::move(made);
+  }
+  const app::InspectOptions what{platform::path_from_utf8(options.place), options.verify, options.installed};
+  const TerminalClient terminal;
+  const auto report = app::inspect(what, runtime ? &*runtime : nullptr, terminal.client());
+  if (!report.ok()) return fail(report.status());
+  const auto printed = print(options.json ? app::to_text(app::to_json(*report)) : for_people(*report));
+  if (!printed.ok()) return fail(printed);
+  return !report->verification || report->verification->ok() ? Exit::kGood : Exit::kFailed;
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<InspectArguments>();
+  CLI::App& app = *program.add_subcommand(
+      "inspect", "Shows what is in a bundle or in a program of ExecuTorch (.pte), and checks it.");
+  app.add_option("PATH", options->place, "A bundle: a file, or a folder with manifest.json; or a .pte.")
+      ->required()
+      ->expected(1);
+  app.add_flag("--json", options->json,
+               "Prints {form, schema_version, layout, package_name, package_version, description, "
+               "additional_metadata, files, bytes, components: [{name, variants: [...]}], shared_assets: [{uri, "
+               "folder, files, bytes}], verification: {files, bytes, unsummed, crc_only, damages}, decisions: "
+               "[{device, variant, "
+               "loads, reason}]}. Of a .pte: {form, bytes, version, constants, named_data, segments, methods: [{name, "
+               "inputs: [{name, kind, type, sizes, dynamism, dim_order, planned}], outputs, planned_bytes, "
+               "delegate_calls, kernel_calls, other_instructions, delegates: [{id, payload, bytes, offset, inline, "
+               "compile_specs}]}], bundle, verification, decisions}, where bundle is as above.");
+  app.add_flag(
+      "--verify", options->verify,
+      "Reads every file and compares it with what was recorded of it; exit status 1 when one was changed. Of a "
+      ".pte the bundle alone: of the program around it nothing is recorded.");
+  app.add_flag(
+      "--explain", options->explain,
+      "Says for every device of --device which variants it loads, and why not the others. Loads them to know.");
+  app.add_flag("--installed", options->installed,
+               "Takes a package with the installed layout too, which may refer to any file of this machine.");
+  static constexpr SettingGroup kGroups[] = {SettingGroup::kPlacement, SettingGroup::kDevice, SettingGroup::kLibraries};
+  options->runtime.add_to(app, kGroups);
+  app.footer(
+      "A bundle is an ONNX Runtime model package, as a folder or as one ZIP of it; packages that\n"
+      "others made are shown as well. No model is read but by --verify and --explain.\n\n"
+      "Example:\n"
+      "  latebind inspect minilm.lbundle --verify");
+  app.callback([options, &chosen] { chosen = [options] { return inspect(*options); }; });
+}
+
+}  // namespace latebind::cli

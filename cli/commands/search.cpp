@@ -1,0 +1,157 @@
+// latebind search: the lines of a file that are nearest to a query.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <utility>
+
+#include "app/json_text.h"
+#include "cli/data/nearest.h"
+#include "cli/terminal/byte_sink.h"
+#include "cli/terminal/embedder_options.h"
+#include "cli/terminal/parser.h"
+#include "cli/terminal/progress.h"
+#include "core/text/one_line.h"
+#include "core/text/utf8.h"
+#include "embedding/embed_stream.h"
+
+namespace latebind::cli {
+namespace {
+
+using core::Result;
+using core::Status;
+
+struct SearchArguments {
+  EmbedderOptions embedder{};
+  TextSource source{};
+  std::string query;
+  std::size_t count = 5;
+  bool json = false;
+  bool quiet = false;
+};
+
+struct Found {
+  std::vector<Match> matches;
+  embedding::EmbedStats stats;
+};
+
+Result<Found> find(const SearchArguments& options, TextReader& reader, const embedding::Embedder& embedder) {
+  std::vector<float> query(embedder.dimension());
+  const std::string_view texts[] = {options.query};
+  auto query_stats = embedder.embed(texts, query);
+  if (!query_stats.ok()) return query_stats.status().with_context("--query");
+
+  Nearest nearest(query, options.count);
+  Progress progress(reader.total_bytes(), options.quiet);
+  struct Place {
+    std::uint64_t line;
+    std::uint64_t bytes;
+  };
+  std::deque<Place> pending;  // of the texts that are in the stream
+  const std::size_t dimension = embedder.dimension();
+  embedding::EmbedStream stream(
+      embedder,
+      [&](std::span<const std::string> done, std::span<const float> vectors) -> Status {
+        std::uint64_t bytes = 0;
+        for (std::size_t i = 0; i < done.size(); ++i) {
+          nearest.offer(vectors.subspan(i * dimension, dimension), pending.front().line, done[i]);
+          bytes += pending.front().bytes;
+          pending.pop_front();
+        }
+        progress.advance(done.size(), bytes);
+        return {};
+      },
+      stream_options(progress));
+  TextRecord record;
+  for (;;) {
+    LB_ASSIGN_OR_RETURN(const bool more, reader.next(record));
+    if (!more) break;
+    // Nobody searches for an empty line.
+    if (record.text.find_first_not_of(" \t") == std::string::npos) continue;
+    pending.push_back({record.line, record.bytes});
+    LB_RETURN_IF_ERROR(stream.push(std::move(record.text)));
+  }
+  LB_RETURN_IF_ERROR(stream.finish());
+  Found found{std::move(nearest).take(), stream.stats()};
+  found.stats.fallback_texts += query_stats->fallback_texts;
+  return found;
+}
+
+std::string for_people(const std::vector<Match>& matches) {
+  std::string text;
+  std::size_t rank = 0;
+  for (const Match& match : matches) {
+    text += fmt::format("{:>3}  {:.4f}  line {:<6} {}\n", ++rank, match.score, match.line, core::one_line(match.text));
+  }
+  return text;
+}
+
+std::string for_programs(const SearchArguments& options, const std::vector<Match>& matches,
+                         const core::Attestation& attestation, const embedding::EmbedStats& stats) {
+  const std::string in_between = fallback_texts(stats, attestation);
+  const auto& active = attestation.active;
+  app::Json json;
+  json["query"] = options.query;
+  json["device"] = active.backend + ":" + active.device;
+  json["precision"] = core::word_of(active.precision);
+  json["fallback"] = attestation.fallback || !in_between.empty();
+  json["reason"] = in_between.empty() ? attestation.reason : in_between;
+  json["results"] = app::Json::array();
+  for (const Match& match : matches) {
+    app::Json result;
+    result["rank"] = json["results"].size() + 1;
+    result["score"] = app::rounded(static_cast<double>(match.score), 6);
+    result["line"] = match.line;
+    result["text"] = match.text;
+    json["results"].push_back(std::move(result));
+  }
+  return app::to_text(json);
+}
+
+Exit search(const SearchArguments& options) {
+  const auto runtime = make_runtime(options.embedder.runtime, core::PerformanceHint::kThroughput);
+  if (!runtime.ok()) return misuse("search", runtime.status().message());
+  if (core::find_invalid_utf8(options.query)) return misuse("search", "--query is not UTF-8");
+  auto reader = TextReader::open(options.source);
+  if (!reader.ok()) return fail(reader.status());
+  const auto embedder = open_embedder(options.embedder, *runtime);
+  if (!embedder.ok()) return fail(embedder.status());
+
+  const auto attested = (*embedder)->attestation();
+  const auto start = std::chrono::steady_clock::now();
+  const auto found = find(options, *reader, **embedder);
+  note_takeover(*attested, *(*embedder)->attestation());
+  if (!found.ok()) return fail(found.status());
+  const auto attested_now = (*embedder)->attestation();
+  note_fallback_texts(found->stats, *attested_now);
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+  if (!options.quiet) note(summary(found->stats, time.count(), **embedder));
+  const auto printed = print(options.json ? for_programs(options, found->matches, *attested_now, found->stats)
+                                          : for_people(found->matches));
+  return printed.ok() ? Exit::kGood : fail(printed);
+}
+
+}  // namespace
+
+void add_search(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<SearchArguments>();
+  CLI::App& app = *program.add_subcommand("search", "Finds the lines of a file nearest to a query.");
+  add_text(app, "--query", options->query, "TEXT", "What to look for.")->required();
+  add_integer(app, "-k", options->count, 1, 1000, "Number of lines to show, 1 to 1000 (default 5).");
+  options->embedder.add_to(app);
+  add_text_source(app, options->source);
+  app.add_flag("--json", options->json,
+               "Prints {query, device, precision, fallback, reason, results: [{rank, score, line, "
+               "text}]}.");
+  app.add_flag("-q,--quiet", options->quiet, "No progress and no summary; errors and a fallback are still told.");
+  app.add_option("FILE", options->source.files, "File whose lines are searched; - is stdin.")->required()->expected(1);
+  app.footer(
+      "Prints rank, score (cosine of the two vectors, 1 at best), line number and text. Empty\n"
+      "lines are left out; of a longer text the first 64 KiB are shown.\n\n"
+      "Example:\n"
+      "  latebind search --model all-MiniLM-L6-v2 --query 'how do I open a file' -k 3 notes.txt");
+  app.callback([options, &chosen] { chosen = [options] { return search(*options); }; });
+}
+
+}  // namespace latebind::cli

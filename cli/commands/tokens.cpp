@@ -1,0 +1,85 @@
+// latebind tokens: the ids that a model's tokenizer makes of texts, for whoever calls the model without us.
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/model_source.h"
+#include "cli/data/text_reader.h"
+#include "cli/terminal/byte_sink.h"
+#include "cli/terminal/embedder_options.h"
+#include "cli/terminal/model_argument.h"
+#include "cli/terminal/parser.h"
+#include "embedding/model_folder.h"
+#include "embedding/tokenizer/tokenizer.h"
+
+namespace latebind::cli {
+namespace {
+
+using core::Result;
+using core::Status;
+using embedding::Tokenizer;
+
+constexpr std::int64_t kTokensMax = 1 << 20;
+
+struct TokensArguments {
+  std::string model;
+  TextSource source{};
+  std::size_t max_tokens = 0;
+};
+
+Status print_all(const Tokenizer& tokenizer, std::size_t max_tokens, TextReader& reader, ByteSink& sink) {
+  TextRecord record;
+  std::vector<std::int32_t> ids;
+  std::string line;
+  while (true) {
+    LB_ASSIGN_OR_RETURN(const bool more, reader.next(record));
+    if (!more) return sink.finish();
+    ids.clear();
+    line.clear();
+    LB_RETURN_IF_ERROR(tokenizer.encode(record.text, max_tokens, ids));
+    for (const std::int32_t id : ids)
+      line += fmt::format("{}{}", line.empty() ? "" : " ", id);
+    LB_RETURN_IF_ERROR(sink.write(line + "\n"));
+  }
+}
+
+Exit tokens(const TokensArguments& options) {
+  auto reader = TextReader::open(options.source);
+  if (!reader.ok()) return fail(reader.status());
+  const auto place = app::find_model(options.model, TerminalClient().client());
+  if (!place.ok()) return fail(place.status());
+  const auto folder = embedding::ModelFolder::open(*place);
+  if (!folder.ok()) return fail(folder.status());
+  const auto limit = folder->token_limit(options.max_tokens);
+  if (!limit.ok()) return fail(limit.status());
+  const auto tokenizer = folder->open_tokenizer();
+  if (!tokenizer.ok()) return fail(tokenizer.status());
+  const auto sink = open_sink("");
+  if (!sink.ok()) return fail(sink.status());
+  const auto printed = print_all(*tokenizer, *limit, *reader, **sink);
+  return printed.ok() ? Exit::kGood : fail(printed);
+}
+
+}  // namespace
+
+void add_tokens(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<TokensArguments>();
+  CLI::App& app = *program.add_subcommand("tokens", "Prints the ids of texts, a line for each.");
+  add_model(app, options->model, "A sentence-transformers model");
+  add_text_source(app, options->source);
+  add_integer(app, "--max-tokens", options->max_tokens, 1, kTokensMax,
+              "Tokens of one text, special tokens included (default: what the model takes).");
+  app.add_option("FILE", options->source.files, "Files of text, one after the other; - is stdin (default: stdin).");
+  app.footer(
+      "The ids are those that `latebind embed` uses, special tokens included, with spaces between. For\n"
+      "programs that run the model by themselves, such as a .pte in ExecuTorch. Needs no vendor library.\n\n"
+      "Example:\n"
+      "  echo 'The cat sleeps.' | latebind tokens --model all-MiniLM-L6-v2");
+  app.callback([options, &chosen] { chosen = [options] { return tokens(*options); }; });
+}
+
+}  // namespace latebind::cli

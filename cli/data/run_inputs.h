@@ -1,0 +1,48 @@
+// The inputs of `latebind run`: from .npy files, or random where none is given.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+#include "core/tensor.h"
+
+namespace latebind::cli {
+
+struct RunInput {
+  core::TensorInfo declared;
+  std::shared_ptr<const void> owner;  // of the view's memory
+  core::TensorView view;
+  std::string source;  // for people: the file, or "random, seed 0"
+  std::string file;    // empty for a random one
+};
+
+// What the command line says about inputs, not yet matched with a model's names.
+struct InputWishes {
+  std::vector<std::string> files{};   // NAME=FILE.npy
+  std::vector<std::string> shapes{};  // NAME=1x128
+  std::uint64_t seed = 0;
+};
+
+// A random input may have at most this many bytes.
+inline constexpr std::size_t kRandomBytesMax = std::size_t{4} << 30;
+
+// kInvalidArgument for what no model could make sense of: no NAME=, or a shape that is none.
+[[nodiscard]] core::Status check_wishes(const InputWishes& wishes);
+
+// One RunInput for each declared one, in order. Dimensions that are not known and not wished for become 1. Random
+// floats are multiples of 1/128 from -1 to 1, random integers and booleans are 0 or 1, so that ids and masks stay in
+// range. Errors name the input or the file.
+[[nodiscard]] core::Result<std::vector<RunInput>> make_inputs(std::span<const core::TensorInfo> declared,
+                                                              const InputWishes& wishes);
+
+// Fills `bytes` with random elements of `type`. The same seed gives the same bytes on every machine.
+void fill_random(core::ElementType type, std::uint64_t seed, std::span<std::byte> bytes);
+
+}  // namespace latebind::cli

@@ -1,0 +1,186 @@
+#include "cli/data/text_reader.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include "cli/data/json_field.h"
+#include "core/platform/folders.h"
+#include "core/text/utf8.h"
+
+namespace latebind::cli {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
+constexpr std::size_t kBlock = std::size_t{64} * 1024;
+constexpr std::string_view kByteOrderMark{"\xEF\xBB\xBF", 3};
+
+Status read_error(const std::string& name, int error_number) {
+  const std::error_code error(error_number ? error_number : EIO, std::generic_category());
+  StatusCode code = StatusCode::kIo;
+  if (error == std::errc::no_such_file_or_directory) code = StatusCode::kNotFound;
+  if (error == std::errc::permission_denied) code = StatusCode::kPermissionDenied;
+  return Status(code, fmt::format("reading {} failed: {}", name, error.message()));
+}
+
+}  // namespace
+
+// One input, block by block.
+class TextReader::Input {
+ public:
+  // `probe`: only tells whether a file can be read, and its size. A pipe is left alone then: it
+  // can be opened but once.
+  static Result<Input> open(const std::string& file, bool probe = false) {
+    Input input;
+    if (file == "-") {
+      input.name_ = "stdin";
+      return input;
+    }
+    input.name_ = file;
+    const auto path = platform::path_from_utf8(file);
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored)) {
+      return Status(StatusCode::kInvalidArgument, fmt::format("{} is a folder; name files of text", file));
+    }
+    if (probe && std::filesystem::is_fifo(path, ignored)) return input;
+    errno = 0;
+    input.stream_ = std::make_unique<std::ifstream>(path, std::ios::binary);
+    if (!input.stream_->is_open()) return read_error(file, errno);
+    if (std::filesystem::is_regular_file(path, ignored)) {
+      const auto size = std::filesystem::file_size(path, ignored);
+      if (!ignored) input.size_ = size;
+    }
+    return input;
+  }
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] std::optional<std::uint64_t> size() const { return size_; }
+
+  // 0 at the end.
+  Result<std::size_t> read(char* to, std::size_t size) {
+    errno = 0;
+    if (!stream_) {
+      const std::size_t got = std::fread(to, 1, size, stdin);
+      if (got == 0 && std::ferror(stdin) != 0) return read_error(name_, errno);
+      return got;
+    }
+    stream_->read(to, static_cast<std::streamsize>(size));
+    if (stream_->bad()) return read_error(name_, errno);
+    return static_cast<std::size_t>(stream_->gcount());
+  }
+
+ private:
+  std::string name_;
+  std::unique_ptr<std::ifstream> stream_;  // null: stdin
+  std::optional<std::uint64_t> size_;
+};
+
+struct TextReader::Parts {
+  TextSource source;
+  std::optional<std::uint64_t> total_bytes = 0;
+
+  std::optional<Input> input;
+  std::size_t next_file = 0;
+  std::uint64_t line = 0;
+  std::vector<char> block = std::vector<char>(kBlock);
+  std::size_t begin = 0;  // what of the block is not used yet
+  std::size_t end = 0;
+
+  // The next line with its end taken off; false at the end of the file. `bytes` counts its end too.
+  Result<bool> next_line(std::string& text, std::uint64_t& bytes) {
+    text.clear();
+    bytes = 0;
+    for (;;) {
+      if (begin == end) {
+        LB_ASSIGN_OR_RETURN(end, input->read(block.data(), block.size()));
+        begin = 0;
+        if (end == 0) break;
+      }
+      const char* const from = block.data() + begin;
+      const auto* const stop = static_cast<const char*>(std::memchr(from, '\n', end - begin));
+      const std::size_t size = stop ? static_cast<std::size_t>(stop - from) : end - begin;
+      if (text.size() + size > kLineMax) {
+        return Status(StatusCode::kInvalidArgument, fmt::format("{}:{}: the line is longer than {} MiB; split it",
+                                                                input->name(), line + 1, kLineMax >> 20U));
+      }
+      text.append(from, size);
+      bytes += size + (stop ? 1 : 0);
+      begin += size + (stop ? 1 : 0);
+      if (stop) break;
+    }
+    if (bytes == 0) return false;
+    ++line;
+    if (!text.empty() && text.back() == '\r') text.pop_back();
+    if (line == 1 && text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+    return true;
+  }
+
+  Status to_text(std::string& text) const {
+    if (const auto bad = core::find_invalid_utf8(text)) {
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("{}:{}: invalid UTF-8 at byte {} of the line (0x{:02X})", input->name(), line, *bad + 1,
+                                static_cast<unsigned char>(text[*bad])));
+    }
+    if (source.format == TextFormat::kLines) return {};
+    auto field = string_field(text, source.field);
+    if (!field.ok()) {
+      return field.status().with_context(fmt::format("{}:{}", input->name(), line));
+    }
+    text = *std::move(field);
+    return {};
+  }
+};
+
+TextReader::TextReader(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+TextReader::TextReader(TextReader&&) noexcept = default;
+TextReader& TextReader::operator=(TextReader&&) noexcept = default;
+TextReader::~TextReader() = default;
+
+Result<TextReader> TextReader::open(TextSource source) {
+  auto parts = std::make_unique<Parts>();
+  if (source.files.empty()) source.files.emplace_back("-");
+  for (const std::string& file : source.files) {
+    LB_ASSIGN_OR_RETURN(const Input input, Input::open(file, true));
+    if (parts->total_bytes && input.size()) {
+      *parts->total_bytes += *input.size();
+    } else {
+      parts->total_bytes.reset();
+    }
+  }
+  parts->source = std::move(source);
+  return TextReader(std::move(parts));
+}
+
+Result<bool> TextReader::next(TextRecord& record) {
+  Parts& parts = *parts_;
+  for (;;) {
+    if (!parts.input) {
+      if (parts.next_file == parts.source.files.size()) return false;
+      LB_ASSIGN_OR_RETURN(parts.input, Input::open(parts.source.files[parts.next_file]));
+      ++parts.next_file;
+      parts.line = 0;
+      parts.begin = parts.end = 0;
+    }
+    LB_ASSIGN_OR_RETURN(const bool more, parts.next_line(record.text, record.bytes));
+    if (more) break;
+    parts.input.reset();
+  }
+  LB_RETURN_IF_ERROR(parts.to_text(record.text));
+  record.line = parts.line;
+  return true;
+}
+
+std::optional<std::uint64_t> TextReader::total_bytes() const {
+  return parts_->total_bytes;
+}
+
+}  // namespace latebind::cli

@@ -1,0 +1,115 @@
+#include "cli/data/vector_writer.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "cli/data/npy.h"
+
+namespace latebind::cli {
+namespace {
+
+using core::ElementType;
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
+// Room for any shape of two dimensions.
+constexpr std::size_t kHeaderSize = 128;
+
+std::string_view bytes_of(std::span<const float> rows) {
+  return {reinterpret_cast<const char*>(rows.data()), rows.size_bytes()};
+}
+
+class JsonlWriter final : public VectorWriter {
+ public:
+  JsonlWriter(std::unique_ptr<ByteSink> sink, std::size_t dimension) : sink_(std::move(sink)), dimension_(dimension) {}
+
+  Status write(std::span<const float> rows) override {
+    for (; !rows.empty(); rows = rows.subspan(dimension_)) {
+      line_.clear();
+      fmt::format_to(std::back_inserter(line_), "{{\"index\":{},\"embedding\":[", index_);
+      for (std::size_t i = 0; i < dimension_; ++i) {
+        char digits[32];
+        const auto end = std::to_chars(std::begin(digits), std::end(digits), rows[i]).ptr;
+        if (i > 0) line_ += ',';
+        line_.append(digits, end);
+        // Readers take "-0" for an integer, which has no negative zero.
+        if (rows[i] == 0 && std::signbit(rows[i])) line_ += ".0";
+      }
+      line_ += "]}\n";
+      LB_RETURN_IF_ERROR(sink_->write(line_));
+      ++index_;
+    }
+    return {};
+  }
+  Status finish() override { return sink_->finish(); }
+
+ private:
+  std::unique_ptr<ByteSink> sink_;
+  std::size_t dimension_;
+  std::uint64_t index_ = 0;
+  std::string line_;
+};
+
+class NpyWriter final : public VectorWriter {
+ public:
+  NpyWriter(std::unique_ptr<ByteSink> sink, std::size_t dimension) : sink_(std::move(sink)), dimension_(dimension) {}
+
+  Status begin() {
+    LB_ASSIGN_OR_RETURN(const std::string bytes, header());
+    return sink_->write(bytes);
+  }
+  Status write(std::span<const float> rows) override {
+    count_ += rows.size() / dimension_;
+    return sink_->write(bytes_of(rows));
+  }
+  Status finish() override {
+    LB_ASSIGN_OR_RETURN(const std::string bytes, header());
+    LB_RETURN_IF_ERROR(sink_->rewrite(0, bytes));
+    return sink_->finish();
+  }
+
+ private:
+  Result<std::string> header() const {
+    const std::int64_t dims[] = {static_cast<std::int64_t>(count_), static_cast<std::int64_t>(dimension_)};
+    return make_npy_header(ElementType::kF32, dims, kHeaderSize);
+  }
+
+  std::unique_ptr<ByteSink> sink_;
+  std::size_t dimension_;
+  std::size_t count_ = 0;
+};
+
+class RawWriter final : public VectorWriter {
+ public:
+  explicit RawWriter(std::unique_ptr<ByteSink> sink) : sink_(std::move(sink)) {}
+  Status write(std::span<const float> rows) override { return sink_->write(bytes_of(rows)); }
+  Status finish() override { return sink_->finish(); }
+
+ private:
+  std::unique_ptr<ByteSink> sink_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<VectorWriter>> VectorWriter::make(VectorFormat format, std::unique_ptr<ByteSink> sink,
+                                                         std::size_t dimension) {
+  switch (format) {
+    case VectorFormat::kJsonl:
+      return std::unique_ptr<VectorWriter>(std::make_unique<JsonlWriter>(std::move(sink), dimension));
+    case VectorFormat::kF32:
+      return std::unique_ptr<VectorWriter>(std::make_unique<RawWriter>(std::move(sink)));
+    case VectorFormat::kNpy:
+      break;
+  }
+  LB_ASSIGN_OR_RETURN(auto rewriting, rewritable(std::move(sink)));
+  auto writer = std::make_unique<NpyWriter>(std::move(rewriting), dimension);
+  LB_RETURN_IF_ERROR(writer->begin());
+  return std::unique_ptr<VectorWriter>(std::move(writer));
+}
+
+}  // namespace latebind::cli

@@ -1,0 +1,79 @@
+#include "cli/terminal/embedder_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/model_source.h"
+#include "cli/terminal/messages.h"
+#include "cli/terminal/model_argument.h"
+#include "cli/terminal/parser.h"
+#include "core/platform/folders.h"
+
+namespace latebind::cli {
+
+using core::Result;
+
+void EmbedderOptions::add_to(CLI::App& app) {
+  add_model(app, model, "A sentence-transformers model");
+  add_integer(app, "--max-tokens", max_tokens, 0, 1 << 20,
+              "Cuts each text to this many tokens, special tokens included (default 0: what the "
+              "model folder says).");
+  static constexpr SettingGroup kGroups[] = {SettingGroup::kEmbedding, SettingGroup::kPlacement,
+                                             SettingGroup::kDevice,    SettingGroup::kFailover,
+                                             SettingGroup::kCache,     SettingGroup::kLibraries};
+  runtime.add_to(app, kGroups);
+}
+
+core::Status EmbedderOptions::find_model() {
+  LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(model, TerminalClient().client()));
+  model = platform::path_to_utf8(folder);
+  return {};
+}
+
+void add_text_source(CLI::App& app, TextSource& source) {
+  add_word(app, "--input-format", source.format,
+           "lines: one text a line; an empty line is an empty text, and a CR before the line's end "
+           "is left out. jsonl: one JSON object a line (default lines). Lines may have up to 64 "
+           "MiB and must be UTF-8.");
+  add_text(app, "--text-field", source.field, "NAME", "Field of the JSON object that holds the text (default text).");
+}
+
+Result<std::unique_ptr<embedding::Embedder>> open_embedder(const EmbedderOptions& options, const app::Runtime& runtime,
+                                                           Telling telling) {
+  LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(options.model, TerminalClient().client()));
+  LB_ASSIGN_OR_RETURN(auto embedder, app::open_embedder(folder, options.max_tokens, runtime));
+  if (telling == Telling::kFallback) note_fallback(*embedder->attestation());
+  return embedder;
+}
+
+embedding::EmbedStreamOptions stream_options(const Progress& progress) {
+  embedding::EmbedStreamOptions options;
+  if (progress.is_shown()) options.window_texts = 1024;
+  return options;
+}
+
+std::string summary(const embedding::EmbedStats& stats, double seconds, const embedding::Embedder& embedder) {
+  const double time = std::max(seconds, 1e-9);
+  const auto attestation = embedder.attestation();
+  std::string text =
+      fmt::format("{} texts in {:.1f} s on {}: {:.1f} texts/s, {:.0f} tokens/s, {:.1f} % padding", stats.texts, seconds,
+                  describe(attestation->active), static_cast<double>(stats.texts) / time,
+                  static_cast<double>(stats.tokens) / time, 100 * stats.padding_ratio());
+  if (stats.truncated_texts > 0) {
+    text += fmt::format(", {} texts cut to {} tokens", stats.truncated_texts, embedder.max_tokens());
+  }
+  return text;
+}
+
+std::string fallback_texts(const embedding::EmbedStats& stats, const core::Attestation& after) {
+  if (after.fallback || stats.fallback_texts == 0) return {};
+  return fmt::format("{} of {} texts were computed by another device, for {} failed meanwhile", stats.fallback_texts,
+                     stats.texts, after.active.backend + ":" + after.active.device);
+}
+
+void note_fallback_texts(const embedding::EmbedStats& stats, const core::Attestation& after) {
+  if (const std::string text = fallback_texts(stats, after); !text.empty()) note("fallback: " + text);
+}
+
+}  // namespace latebind::cli

@@ -1,0 +1,42 @@
+#include "cli/terminal/messages.h"
+
+#include <fmt/format.h>
+
+#include <system_error>
+
+#include "core/platform/standard_streams.h"
+#include "core/text/one_line.h"
+
+namespace latebind::cli {
+
+using core::Status;
+using core::StatusCode;
+
+void note(std::string_view text) {
+  platform::write_to_error_stream(fmt::format("latebind: {}\n", core::one_line(text)));
+}
+
+Exit fail(const Status& status) {
+  if (status.code() != StatusCode::kCancelled) note(status.to_string());
+  return Exit::kFailed;
+}
+
+Exit misuse(std::string_view command, std::string_view text) {
+  note(fmt::format("{}{}{}; `latebind {}{}--help` tells more", command, command.empty() ? "" : ": ", text, command,
+                   command.empty() ? "" : " "));
+  return Exit::kUsage;
+}
+
+Status closed_pipe() {
+  return Status(StatusCode::kCancelled, "nobody reads the output any more");
+}
+
+Status write_error(std::string_view what, int error_number) {
+  const std::error_code error(error_number, std::generic_category());
+  if (platform::is_closed_pipe(error_number)) return closed_pipe();
+  const bool full = error == std::errc::no_space_on_device;
+  return Status(full ? StatusCode::kDiskFull : StatusCode::kIo,
+                fmt::format("writing {} failed: {}", what, error.message()));
+}
+
+}  // namespace latebind::cli

@@ -1,0 +1,96 @@
+#include "cli/terminal/setting_flags.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/terminal/parser.h"
+#include "core/platform/folders.h"
+
+namespace latebind::cli {
+namespace {
+
+const char* title_of(SettingGroup group) {
+  switch (group) {
+    case SettingGroup::kLibraries:
+      return "Vendor libraries";
+    case SettingGroup::kPlacement:
+    case SettingGroup::kDevice:
+      return "Device";
+    case SettingGroup::kFailover:
+      return "Failover";
+    case SettingGroup::kCache:
+      return "Cache of compiled models";
+    case SettingGroup::kEmbedding:
+      return "Embedding";
+  }
+  return "";
+}
+
+// "Devices to try … (default auto; LATEBIND_DEVICE)"
+std::string description_of(const app::SettingSpec& spec) {
+  const std::string value = spec.text(app::Settings{});
+  return fmt::format("{} (default {}; {})", spec.help, value.empty() ? "empty" : value, spec.environment);
+}
+
+void check(const app::SettingSpec& spec, const std::string& text) {
+  app::Settings scratch;
+  if (const auto status = spec.assign(scratch, text); !status.ok()) {
+    // The parser itself names the flag only where the value is optional.
+    const bool named = spec.value == app::kTruth;
+    throw CLI::ValidationError(fmt::format("{}{}{}", named ? "" : spec.flag, named ? "" : ": ", status.message()));
+  }
+}
+
+}  // namespace
+
+SettingGroup group_of(std::string_view key) {
+  const auto dot = key.find('.');
+  if (key == "device" || key == "strict" || key == "emulate") return SettingGroup::kPlacement;
+  if (dot == std::string_view::npos) return SettingGroup::kDevice;
+  const std::string_view table = key.substr(0, dot);
+  if (table == "libraries") return SettingGroup::kLibraries;
+  if (table == "failover") return SettingGroup::kFailover;
+  if (table == "cache") return SettingGroup::kCache;
+  return SettingGroup::kEmbedding;
+}
+
+void SettingFlags::add_to(CLI::App& app, std::span<const SettingGroup> groups) {
+  for (const app::SettingSpec& spec : app::settings_schema()) {
+    const SettingGroup group = group_of(spec.key);
+    if (spec.flag.empty() || std::ranges::find(groups, group) == groups.end()) continue;
+    const auto take = [this, &spec](const std::string& text) {
+      check(spec, text);
+      given_.emplace_back(&spec, text);
+    };
+    CLI::Option* option = nullptr;
+    if (spec.value == app::kTruth) {
+      // --strict, --strict=false and --no-strict.
+      const std::string name(spec.flag);
+      option = app.add_flag(fmt::format("{0},!--no-{1}", name, name.substr(2)))
+                   ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+                   ->description(description_of(spec));
+      option->each(take);
+    } else {
+      option = app.add_option_function<std::string>(std::string(spec.flag), take, description_of(spec))
+                   ->type_name(std::string(spec.value));
+    }
+    option->group(title_of(group));
+  }
+  add_text(
+      app, "--config", config_file_, "FILE",
+      "Reads this config.toml after the system's and the user's; docs/configuration.md has its keys (default: none).");
+}
+
+bool SettingFlags::has(std::string_view key) const {
+  return std::ranges::any_of(given_, [key](const auto& one) { return one.first->key == key; });
+}
+
+core::Result<app::EffectiveSettings> SettingFlags::effective() const {
+  LB_ASSIGN_OR_RETURN(auto settings, app::EffectiveSettings::standard(platform::path_from_utf8(config_file_)));
+  for (const auto& [spec, text] : given_)
+    LB_RETURN_IF_ERROR(settings.set(spec->key, text, std::string(spec->flag)));
+  return settings;
+}
+
+}  // namespace latebind::cli

@@ -1,0 +1,89 @@
+// What the jobs say to whoever has them done. What they do is tested through the program (tests/cli).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "app/jobs/cache.h"
+#include "app/jobs/compile.h"
+#include "app/jobs/warm.h"
+#include "app/model_source.h"
+#include "core/platform/temporary_folder.h"
+
+namespace latebind::app {
+namespace {
+
+using core::StatusCode;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+Runtime runtime() {
+  EffectiveSettings settings;
+  EXPECT_TRUE(settings.set("libraries.openvino", "/nonexistent", "the test").ok());
+  EXPECT_TRUE(settings.set("libraries.onnxruntime", "/nonexistent", "the test").ok());
+  auto made = Runtime::make(settings, core::PerformanceHint::kThroughput);
+  EXPECT_TRUE(made.ok()) << made.status().to_string();
+  return *std::move(made);
+}
+
+TEST(CompileJobTest, CallsOptionsAsItsClientDoes) {
+  const CompileOptions nothing;
+  const CompileReport report = compile(nothing, runtime(), {}, nullptr);
+  EXPECT_FALSE(report.written);
+  EXPECT_TRUE(report.options_are_wrong);
+  EXPECT_THAT(report.failure.message(), StartsWith("output is empty"));
+  Client client;
+  client.name_of = [](std::string_view key) { return "<" + std::string(key) + ">"; };
+  EXPECT_THAT(compile(nothing, runtime(), client, nullptr).failure.message(), StartsWith("<output> is empty"));
+}
+
+TEST(CompileJobTest, AModelThatIsNotThereIsNoMistakeInTheOptions) {
+  CompileOptions options;
+  options.model = "nowhere.onnx";
+  options.output = "out.lbundle";
+  options.targets = {"cpu"};
+  const CompileReport report = compile(options, runtime(), {}, nullptr);
+  EXPECT_EQ(report.failure.code(), StatusCode::kNotFound);
+  EXPECT_FALSE(report.options_are_wrong);
+  EXPECT_FALSE(report.compiled);
+  EXPECT_TRUE(to_json(report)["output"].is_null());
+}
+
+TEST(WarmJobTest, WantsACacheAndADevice) {
+  Settings settings;
+  settings.cache = false;
+  EXPECT_EQ(check_warm(settings).code(), StatusCode::kInvalidArgument);
+  const auto folder = *platform::TemporaryFolder::create("jobs-test");
+  Runtime nobody = runtime();
+  nobody.settings.cache_folder = folder.path().string();
+  nobody.load = load_options(nobody.settings);
+  const auto report = warm({.model = folder.path().string()}, nobody, {});
+  EXPECT_EQ(report.status().code(), StatusCode::kNoDevice);
+}
+
+TEST(CacheJobTest, AnEmptyCacheIsAReport) {
+  const auto folder = *platform::TemporaryFolder::create("jobs-test");
+  Settings settings;
+  settings.cache_folder = (folder.path() / "none").string();
+  const auto store = open_cache(settings);
+  ASSERT_TRUE(store.ok()) << store.status().to_string();
+  const auto listing = list_cache(**store);
+  ASSERT_TRUE(listing.ok()) << listing.status().to_string();
+  const Json json = to_json(*listing);
+  EXPECT_THAT(json["folder"].get<std::string>(), HasSubstr("none"));
+  EXPECT_EQ(json["entries"].size(), 0U);
+  EXPECT_EQ(json["bytes"], 0);
+}
+
+TEST(ModelSourceTest, WhatExistsIsAPathWhateverItLooksLike) {
+  const auto folder = *platform::TemporaryFolder::create("jobs-test");
+  const auto found = find_model(folder.path().string(), {});
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(*found, folder.path());
+  const auto file = find_model("./nowhere/at all", {});
+  ASSERT_TRUE(file.ok()) << "whoever opens it says what is wrong";
+}
+
+}  // namespace
+}  // namespace latebind::app
