@@ -30,12 +30,9 @@ bool has_made_up_end(std::string_view name) {
          std::ranges::all_of(end, [](unsigned char c) { return std::isalnum(c) != 0; });
 }
 
-// A folder without the mark was made, or emptied, by somebody who was killed before the next step. Empty ones alone are
-// told from what others keep; what comes in meanwhile stays, for nothing removes a folder with content.
-bool is_empty_long_ago(const std::filesystem::path& folder) {
-  std::error_code error;
-  return has_made_up_end(path_to_utf8(folder.filename())) && is_private_folder(folder) && is_left_alone(folder) &&
-         std::filesystem::is_empty(folder, error) && !error;
+// A folder without the mark was made, or emptied, by somebody who was killed before the next step.
+bool may_be_bare(const std::filesystem::path& folder) {
+  return has_made_up_end(path_to_utf8(folder.filename())) && is_private_folder(folder) && is_left_alone(folder);
 }
 
 bool is_abandoned_long_ago(const std::filesystem::path& folder) {
@@ -74,7 +71,8 @@ void remove_abandoned(const std::filesystem::path& place) noexcept {
       if (!path_to_utf8(entry.filename()).starts_with(kPrefix)) return true;
       if (is_abandoned_long_ago(entry)) {
         remove_tree(entry, ignored);
-      } else if (is_empty_long_ago(entry)) {
+      } else if (may_be_bare(entry)) {
+        // One with content is what somebody keeps, and stays.
         std::filesystem::remove(entry, ignored);
       }
       return true;
