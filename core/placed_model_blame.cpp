@@ -94,10 +94,10 @@ PlacedModel::State::Answer PlacedModel::State::ask(const Slot& slot, Executable&
 
 // Whether what was missed is the device's fault. One that does not answer rests from now on; where that cannot be found
 // out, what becomes of the request on other devices will tell.
-void PlacedModel::State::judge(Miss& miss, Executable& executable, const RunOptions& caller, bool hung) {
+void PlacedModel::State::judge(Miss& miss, Executable& executable, const RunOptions& caller) {
   miss.answer = ask(*miss.slot, executable, caller);
   if (miss.answer == Answer::kNone) {
-    if (hung) {
+    if (miss.took_too_long) {
       miss.answer = Answer::kHangs;  // it holds a run for ever, and is too busy for a small one
     } else {
       suspect(*miss.slot);

@@ -98,7 +98,8 @@ Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span
         if (!is_device_fault(status)) return status;
         misses.push_back({&slot, picked.openings, Miss::Kind::kFailed, std::move(status)});
         const auto limit = run_timeout_of(slot);
-        judge(misses.back(), *picked.executable, options, limit && Clock::now() + kTick >= began + *limit);
+        misses.back().took_too_long = limit && Clock::now() + kTick >= began + *limit;
+        judge(misses.back(), *picked.executable, options);
       }
     }
   }
@@ -160,7 +161,8 @@ Status PlacedModel::State::nobody_answered(const std::vector<Miss>& misses) cons
     if (miss.status.code() == StatusCode::kOutOfMemory) return miss.status;
   }
   for (const Miss& miss : misses) {
-    if (miss.kind == Kind::kFailed && miss.answer == Answer::kWorks) {
+    // Where a run took too long, the machine may have been busy.
+    if (miss.kind == Kind::kFailed && miss.answer == Answer::kWorks && !miss.took_too_long) {
       return request_is_at_fault(miss.slot->name, miss.status);
     }
   }

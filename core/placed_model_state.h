@@ -108,6 +108,7 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
     Kind kind = Kind::kFailed;
     Status status;
     Answer answer = Answer::kNone;  // of kFailed
+    bool took_too_long = false;     // longer than a run may take
   };
 
   enum class For { kRequest, kQuestion };
@@ -118,7 +119,7 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   [[nodiscard]] Status nobody_answered(const std::vector<Miss>& misses) const;
 
   Answer ask(const Slot& slot, Executable& executable, const RunOptions& caller, Status* said = nullptr);
-  void judge(Miss& miss, Executable& executable, const RunOptions& caller, bool hung);
+  void judge(Miss& miss, Executable& executable, const RunOptions& caller);
   void want_request(Slot& slot, std::uint64_t openings);
   void remember_shapes(Slot& slot, std::span<const TensorView> inputs);
   void suspect(Slot& slot);

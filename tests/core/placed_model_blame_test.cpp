@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/engine.h"
@@ -150,6 +151,24 @@ TEST_F(BlameTest, ARequestThatADeviceWithoutMemoryMightHaveComputedIsNotTheCalle
   lacks_memory = true;
   EXPECT_EQ(run(9).status.code(), StatusCode::kOutOfMemory);
   EXPECT_EQ(run(3).device(), "NPU");
+}
+
+TEST_F(BlameTest, ARequestThatTookTooLongMayHaveMetABusyMachine) {
+  options.failover.run_timeout = std::chrono::milliseconds(50);
+  bool is_busy = false;
+  backend->run_scripts["NPU"] = [&](const RunOptions&) -> Status {
+    if (!std::exchange(is_busy, false)) return {};
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    return {StatusCode::kDeviceFailed, "hung: vendor:NPU did not finish within 50 ms"};
+  };
+  load("npu");
+  ASSERT_TRUE(run(3).status.ok());
+  is_busy = true;
+  const Status status = run(3).status;
+  EXPECT_EQ(status.code(), StatusCode::kDeviceFailed) << status.to_string();
+  EXPECT_TRUE(is_retryable(status.code()));
+  EXPECT_FALSE(placed->attestation()->fallback);
+  EXPECT_EQ(run(3).device(), "NPU") << "it answers, and stays";
 }
 
 TEST_F(BlameTest, ADeviceThatDoesNotAnswerAQuestionRests) {
