@@ -12,7 +12,7 @@
 
 namespace latebind::app {
 
-// A place in UTF-8, and what of the command line names it: "-o", "--model", "FILE".
+// A place in UTF-8, and how the client calls it: "-o", "--model", "FILE".
 struct NamedPlace {
   std::string_view name;
   std::string place;

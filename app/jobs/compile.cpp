@@ -84,34 +84,41 @@ Status check_format(const CompileOptions& options, bool is_program, const Client
   return options.pte.model.empty() ? check_unchanged(options, client) : Status();
 }
 
-// Whether the options make sense together, and what is read is there.
-Status check(const CompileOptions& options, const Runtime& runtime, bool is_program, const Client& client) {
-  LB_RETURN_IF_ERROR(check_shapes(options, client));
-  if (options.add && options.format == CompileFormat::kBlob) {
-    return misuse(
-        fmt::format("{} makes a bundle: {} blob does not go with it", client.name("add"), client.name("format")));
-  }
-  LB_RETURN_IF_ERROR(check_output(options, is_program, client));
-  LB_RETURN_IF_ERROR(check_input(client.name("model"), options.model));
-  LB_RETURN_IF_ERROR(check_format(options, is_program, client));
-  if (options.format == CompileFormat::kPte) LB_RETURN_IF_ERROR(check_pte_options(options, runtime, client));
-  return options.pte.model.empty() ? Status() : check_input(client.name("program_model"), options.pte.model);
+// An error that the options are to blame for, as far as they tell by themselves.
+Status in_options(CompileReport& report, Status status) {
+  report.options_are_wrong = !status.ok();
+  return status;
 }
 
-// An error of the options is noted as one.
-Status in_options(CompileReport& report, Status status) {
-  report.options_are_wrong = status.code() == StatusCode::kInvalidArgument;
-  return status;
+// Whether the options make sense together, and what is read is there.
+Status check(const CompileOptions& options, const Runtime& runtime, bool is_program, const Client& client,
+             CompileReport& report) {
+  LB_RETURN_IF_ERROR(in_options(report, check_shapes(options, client)));
+  if (options.add && options.format == CompileFormat::kBlob) {
+    return in_options(report, misuse(fmt::format("{} makes a bundle: {} blob does not go with it", client.name("add"),
+                                                 client.name("format"))));
+  }
+  LB_RETURN_IF_ERROR(in_options(report, check_output(options, is_program, client)));
+  LB_RETURN_IF_ERROR(check_input(client.name("model"), options.model));
+  LB_RETURN_IF_ERROR(in_options(report, check_format(options, is_program, client)));
+  if (options.format == CompileFormat::kPte) {
+    Status status = check_pte_options(options, runtime, client);
+    // Of the build, not of the options.
+    if (status.code() == StatusCode::kUnsupported) return status;
+    LB_RETURN_IF_ERROR(in_options(report, std::move(status)));
+  }
+  return options.pte.model.empty() ? Status() : check_input(client.name("program_model"), options.pte.model);
 }
 
 Status compile_and_write(const CompileOptions& options, const Runtime& runtime, const Client& client,
                          const CompileWatch& watch, CompileReport& report) {
   const auto source = platform::path_from_utf8(options.model);
   const bool is_program = is_pte(source);
-  LB_RETURN_IF_ERROR(in_options(report, check(options, runtime, is_program, client)));
+  LB_RETURN_IF_ERROR(check(options, runtime, is_program, client, report));
   if (is_program && options.pte.model.empty()) {
-    report.compiled = true;
-    return convert_pte(platform::path_from_utf8(options.output), source, nullptr, client);
+    LB_RETURN_IF_ERROR(convert_pte(platform::path_from_utf8(options.output), source, nullptr, client));
+    report.is_complete = true;
+    return {};
   }
   // A bundle is put into a program as it is; nothing of it is written over.
   const std::string& model = is_program ? options.pte.model : options.model;
@@ -135,7 +142,6 @@ Status compile_and_write(const CompileOptions& options, const Runtime& runtime, 
     if (watch) watch({report.jobs[job], outcome, done, report.jobs.size()});
   };
   report.outcomes = core::compile_all(input.model, report.jobs, run);
-  report.compiled = true;
 
   Status failure;
   for (const CompileOutcome& outcome : report.outcomes) {
@@ -143,7 +149,9 @@ Status compile_and_write(const CompileOptions& options, const Runtime& runtime, 
   }
   const bool any = std::ranges::any_of(report.outcomes, [](const auto& outcome) { return outcome.blob.has_value(); });
   const bool usable = options.keep_going ? any || options.targets.empty() : failure.ok();
-  if (usable) return write_compiled(options, runtime, input, report.jobs, report.outcomes, client);
+  if (usable) LB_RETURN_IF_ERROR(write_compiled(options, runtime, input, report.jobs, report.outcomes, client));
+  report.is_complete = true;
+  if (usable) return {};
   return failure.ok() ? Status(StatusCode::kNoDevice, "nothing could be compiled") : failure;
 }
 

@@ -30,7 +30,7 @@ struct CompileReport {
   bool written = false;
   core::Status failure;            // why it was not
   bool options_are_wrong = false;  // the failure is in the options, as far as they tell without the model's contents
-  bool compiled = false;           // it came to compiling, whatever came of it
+  bool is_complete = false;        // every target has its outcome, and what was usable is written
   std::vector<core::CompileJob> jobs;
   std::vector<core::CompileOutcome> outcomes;  // of the jobs, in their order
   std::vector<core::Status> refused;           // targets, where what could be compiled was written all the same

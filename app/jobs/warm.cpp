@@ -18,7 +18,7 @@ using core::StatusCode;
 // On this device alone: another one that stands in would compile nothing for it. It is ready when a second opening
 // finds it in the cache, as a later start will.
 Result<core::ActiveConfig> prepare(const std::filesystem::path& folder, std::size_t max_tokens,
-                                   const Runtime& configured, const std::string& device) {
+                                   const Runtime& configured, const std::string& device, const Client& client) {
   Runtime runtime = configured;
   LB_ASSIGN_OR_RETURN(runtime.placement, core::Placement::parse(device, runtime.registry));
   runtime.load.strict = true;
@@ -30,16 +30,17 @@ Result<core::ActiveConfig> prepare(const std::filesystem::path& folder, std::siz
   runtime.load.cache->settle();
   LB_ASSIGN_OR_RETURN(const auto embedder, open_embedder(folder, max_tokens, runtime));
   core::ActiveConfig active = embedder->attestation()->active;
-  if (!active.from_cache) return Status(StatusCode::kIo, "it was compiled but not kept; the log says why");
+  if (!active.from_cache)
+    return Status(StatusCode::kIo, fmt::format("it was compiled but not kept; {} says why", client.log));
   return active;
 }
 
 WarmReport::OfDevice warm_one(const std::filesystem::path& folder, std::size_t max_tokens, const Runtime& runtime,
-                              const std::string& device) {
+                              const std::string& device, const Client& client) {
   const auto start = std::chrono::steady_clock::now();
   WarmReport::OfDevice outcome;
   outcome.device = device;
-  auto prepared = prepare(folder, max_tokens, runtime, device);
+  auto prepared = prepare(folder, max_tokens, runtime, device, client);
   outcome.status = prepared.status();
   if (prepared.ok()) outcome.active = *std::move(prepared);
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -72,7 +73,7 @@ Result<WarmReport> warm(const WarmOptions& options, const Runtime& runtime, cons
       continue;
     }
     if (runtime.load.strict && !report.devices.empty()) break;
-    report.devices.push_back(warm_one(folder, options.max_tokens, runtime, candidate.device->id()));
+    report.devices.push_back(warm_one(folder, options.max_tokens, runtime, candidate.device->id(), client));
   }
   if (report.devices.empty()) {
     return Status(StatusCode::kNoDevice,

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "cli/terminal/byte_sink.h"
+#include "cli/terminal/client.h"
 #include "cli/terminal/messages.h"
-#include "cli/terminal/model_argument.h"
 #include "cli/terminal/parser.h"
 #include "cli/terminal/runtime_options.h"
 
@@ -59,7 +59,8 @@ Exit compile(const CompileArguments& options) {
   const auto report =
       app::compile(what, *runtime, client, [&](const app::CompileStep& step) { show(step, options.quiet); });
   if (report.options_are_wrong) return misuse("compile", report.failure.message());
-  if (options.json && report.compiled) {
+  if (!report.is_complete) return fail(report.failure);
+  if (options.json) {
     const auto printed = print(app::to_text(app::to_json(report)));
     if (!printed.ok()) return fail(printed);
   }

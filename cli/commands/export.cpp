@@ -7,6 +7,7 @@
 
 #include "app/apart.h"
 #include "app/model_source.h"
+#include "cli/terminal/client.h"
 #include "cli/terminal/model_argument.h"
 #include "cli/terminal/parser.h"
 #include "core/platform/folders.h"

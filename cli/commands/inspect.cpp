@@ -12,7 +12,7 @@
 
 #include "cli/data/units.h"
 #include "cli/terminal/byte_sink.h"
-#include "cli/terminal/model_argument.h"
+#include "cli/terminal/client.h"
 #include "cli/terminal/parser.h"
 #include "cli/terminal/runtime_options.h"
 #include "core/bundle/manifest.h"

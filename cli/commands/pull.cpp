@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "cli/terminal/byte_sink.h"
-#include "cli/terminal/model_argument.h"
+#include "cli/terminal/client.h"
 #include "cli/terminal/parser.h"
 #include "core/platform/folders.h"
 

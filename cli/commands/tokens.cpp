@@ -10,6 +10,7 @@
 #include "app/model_source.h"
 #include "cli/data/text_reader.h"
 #include "cli/terminal/byte_sink.h"
+#include "cli/terminal/client.h"
 #include "cli/terminal/embedder_options.h"
 #include "cli/terminal/model_argument.h"
 #include "cli/terminal/parser.h"

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "cli/terminal/byte_sink.h"
+#include "cli/terminal/client.h"
 #include "cli/terminal/embedder_options.h"
-#include "cli/terminal/model_argument.h"
 #include "cli/terminal/parser.h"
 #include "core/text/one_line.h"
 
@@ -37,7 +37,9 @@ Exit warm(const WarmArguments& options) {
   if (!runtime.ok()) return misuse("warm", runtime.status().message());
   if (const auto status = app::check_warm(runtime->settings); !status.ok()) return misuse("warm", status.message());
   const TerminalClient terminal;
-  const auto report = app::warm({options.embedder.model, options.embedder.max_tokens}, *runtime, terminal.client());
+  app::Client client = terminal.client();
+  client.log = "`latebind -v warm`";
+  const auto report = app::warm({options.embedder.model, options.embedder.max_tokens}, *runtime, client);
   if (!report.ok()) return fail(report.status());
   const auto printed = print(options.json ? app::to_text(app::to_json(*report)) : for_people(*report));
   if (!printed.ok()) return fail(printed);

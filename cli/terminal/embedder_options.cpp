@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/model_source.h"
+#include "cli/terminal/client.h"
 #include "cli/terminal/messages.h"
 #include "cli/terminal/model_argument.h"
 #include "cli/terminal/parser.h"

@@ -1,12 +1,7 @@
-// --model, and what a person sees while a model is loaded by its name.
+// --model.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
-
-#include "app/client.h"
-#include "cli/terminal/progress.h"
 
 namespace CLI {
 class App;
@@ -16,24 +11,5 @@ namespace latebind::cli {
 
 // Adds the required option --model; `what` opens its description.
 void add_model(CLI::App& app, std::string& model, const std::string& what);
-
-// A job's client on a terminal: notes go to the error stream, a bar shows what is loaded from the hub, options are
-// called as the command line calls them. Keep it longer than the job.
-class TerminalClient {
- public:
-  // `quiet`: no bar.
-  explicit TerminalClient(bool quiet = false);
-  TerminalClient(const TerminalClient&) = delete;
-  TerminalClient& operator=(const TerminalClient&) = delete;
-
-  [[nodiscard]] const app::Client& client() const { return client_; }
-
- private:
-  const bool quiet_;
-  // Made with the first byte, because the total is known only then; gone while something else is said.
-  std::optional<Progress> progress_;
-  std::uint64_t shown_ = 0;
-  app::Client client_;
-};
 
 }  // namespace latebind::cli

@@ -46,7 +46,7 @@ TEST(CompileJobTest, AModelThatIsNotThereIsNoMistakeInTheOptions) {
   const CompileReport report = compile(options, runtime(), {}, nullptr);
   EXPECT_EQ(report.failure.code(), StatusCode::kNotFound);
   EXPECT_FALSE(report.options_are_wrong);
-  EXPECT_FALSE(report.compiled);
+  EXPECT_FALSE(report.is_complete);
   EXPECT_TRUE(to_json(report)["output"].is_null());
 }
 

@@ -462,6 +462,12 @@ def test_nothing_is_left_when_the_disk_is_full(cpu_bundle, tmp_path):
     assert list(tmp_path.iterdir()) == [place]
 
 
+def test_what_could_not_be_written_has_no_report(tmp_path):
+    options = ("--target", "cpu", "-o", tmp_path / "b", "--json")
+    done = run("compile", TINY, *options, env=NO_PROVIDERS, preexec_fn=with_small_files)
+    assert done.returncode == 1 and "cannot write" in done.stderr and done.stdout == ""
+
+
 def test_a_flipped_bit_is_never_a_wrong_answer(cpu_bundle, tmp_path):
     """Of whatever file of the bundle: it is refused, or the vectors are right."""
     right = embedded(TINY)

@@ -41,7 +41,7 @@ def test_what_can_not_be_kept_is_not_called_ready(tmp_path):
     folder.write_text("no folder")
     done = run("warm", "--model", TINY, "--device", "openvino:CPU", "--cache-folder", folder)
     assert done.returncode == 1
-    assert "not ready: openvino:CPU: it was compiled but not kept" in done.stdout
+    assert "not ready: openvino:CPU: it was compiled but not kept; `latebind -v warm` says why" in done.stdout
 
 
 def test_without_a_cache_or_a_device_it_says_so(tmp_path):

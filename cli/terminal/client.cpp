@@ -1,0 +1,30 @@
+#include "cli/terminal/client.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "cli/terminal/messages.h"
+
+namespace latebind::cli {
+
+TerminalClient::TerminalClient(bool quiet) : quiet_(quiet) {
+  client_.name_of = [](std::string_view key) {
+    std::string name = "--" + std::string(key);
+    std::ranges::replace(name, '_', '-');
+    return name;
+  };
+  client_.note = [this](std::string_view text) {
+    progress_.reset();
+    shown_ = 0;
+    note(text);
+  };
+  client_.loading = [this](std::uint64_t done, std::uint64_t total) {
+    if (!progress_) progress_.emplace(total, quiet_, Progress::Kind::kLoading);
+    // A file that has to begin anew stands still on the bar until it is where it was.
+    if (done > shown_) progress_->advance(0, done - shown_);
+    shown_ = std::max(shown_, done);
+  };
+}
+
+}  // namespace latebind::cli

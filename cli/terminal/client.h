@@ -1,0 +1,31 @@
+// The client of app/'s jobs that a person at a terminal is.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "app/client.h"
+#include "cli/terminal/progress.h"
+
+namespace latebind::cli {
+
+// Notes go to the error stream, a bar shows what is loaded from the hub, options are called as the command line calls
+// them. Keep it longer than the job.
+class TerminalClient {
+ public:
+  // `quiet`: no bar.
+  explicit TerminalClient(bool quiet = false);
+  TerminalClient(const TerminalClient&) = delete;
+  TerminalClient& operator=(const TerminalClient&) = delete;
+
+  [[nodiscard]] const app::Client& client() const { return client_; }
+
+ private:
+  const bool quiet_;
+  // Made with the first byte, because the total is known only then; gone while something else is said.
+  std::optional<Progress> progress_;
+  std::uint64_t shown_ = 0;
+  app::Client client_;
+};
+
+}  // namespace latebind::cli
