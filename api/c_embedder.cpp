@@ -9,51 +9,30 @@
 #include "api/c_objects.h"
 #include "api/c_support.h"
 #include "core/platform/folders.h"
-#include "core/shape_mode.h"
 
 namespace core = latebind::core;
 namespace api = latebind::api;
 namespace embedding = latebind::embedding;
 
-namespace {
-
-core::Status read_shapes(const lb_embedder_options& read, core::LoadOptions& load) {
-  LB_ASSIGN_OR_RETURN(load.shapes, core::parse_word<core::ShapeMode>(read.shapes != nullptr ? read.shapes : "auto"));
-  if (read.fixed_lengths != nullptr) {
-    constexpr std::size_t kMost = 32;
-    if (read.fixed_length_count == 0 || read.fixed_length_count > kMost) {
-      return api::misuse(
-          fmt::format("lb_embedder_options: 1 to {} fixed lengths, not {}", kMost, read.fixed_length_count));
-    }
-    load.buckets.lengths.assign(read.fixed_lengths, read.fixed_lengths + read.fixed_length_count);
-  }
-  if (read.fixed_rows > 0) load.buckets.rows = read.fixed_rows;
-  load.buckets.preload = read.preload != 0;
-  return {};
-}
-
-}  // namespace
-
-lb_code lb_embedder_open(const lb_runtime* runtime, const char* model_folder, const lb_embedder_options* options,
-                         lb_embedder** embedder) {
+lb_code lb_embedder_open(const lb_runtime* runtime, const char* model_folder, const lb_options* options,
+                         const lb_call_options* call, lb_embedder** embedder) {
   return api::guarded([&]() -> core::Status {
     if (runtime == nullptr || model_folder == nullptr || embedder == nullptr) {
       return api::misuse("lb_embedder_open: NULL was given");
     }
     *embedder = nullptr;
     LB_RETURN_IF_ERROR(api::check_made_here(runtime->shared->made, "runtime"));
-    LB_ASSIGN_OR_RETURN(const lb_embedder_options read, api::read_struct(options, "lb_embedder_options"));
-    LB_ASSIGN_OR_RETURN(auto typed, api::typed(read.load, runtime->shared->registry));
-    embedding::EmbedderOptions typed_options;
-    typed_options.load = std::move(typed.load);
-    if (read.batch_tokens > 0) typed_options.batch_tokens = read.batch_tokens;
-    typed_options.max_tokens = read.max_tokens;
-    LB_RETURN_IF_ERROR(read_shapes(read, typed_options.load));
+    LB_ASSIGN_OR_RETURN(auto request, api::load_request(*runtime, options, call));
+    const embedding::EmbedderOptions typed{
+        .load = std::move(request.load), .batch_tokens = request.batch_tokens, .max_tokens = request.max_tokens};
     auto made = std::make_unique<lb_embedder>();
     made->runtime = runtime->shared;
     LB_ASSIGN_OR_RETURN(made->embedder, embedding::Embedder::open(runtime->shared->engine,
                                                                   latebind::platform::path_from_utf8(model_folder),
-                                                                  typed.placement, typed_options));
+                                                                  request.placement, typed));
+    if (auto** const place = api::answered_by(call); place != nullptr) {
+      LB_RETURN_IF_ERROR(api::give_attestation(made->embedder->attestation(), place));
+    }
     *embedder = made.release();
     return {};
   });

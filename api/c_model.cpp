@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,7 +12,6 @@
 #include "api/c_objects.h"
 #include "api/c_support.h"
 #include "app/payload.h"
-#include "app/settings.h"
 #include "core/bundle/bundle_model.h"
 #include "core/platform/folders.h"
 #include "core/thread_object.h"
@@ -120,32 +118,25 @@ class LentOutputs {
   std::vector<core::OutputTensor>& to_;
 };
 
-core::Result<std::unique_ptr<lb_model>> load(const lb_runtime* runtime, const core::Model& model,
-                                             const lb_load_options* options) {
+core::Status load(const lb_runtime* runtime, const core::Model& model, const lb_options* options,
+                  const lb_call_options* call, lb_model** out) {
   LB_RETURN_IF_ERROR(api::check_made_here(runtime->shared->made, "runtime"));
-  LB_ASSIGN_OR_RETURN(auto typed, api::typed(options, runtime->shared->registry));
+  LB_ASSIGN_OR_RETURN(auto request, api::load_request(*runtime, options, call));
   // A blob computes as it was compiled, and who compiled one knows of no default of ours.
-  if (model.forms().empty() && !typed.precision_given) {
-    app::set_precisions({core::Precision::kF32, core::Precision::kF16}, typed.load);
+  if (model.forms().empty() && !request.precision_given) {
+    request.set_precisions({core::Precision::kF32, core::Precision::kF16});
   }
   auto made = std::make_unique<lb_model>();
   made->runtime = runtime->shared;
-  LB_ASSIGN_OR_RETURN(made->placed, runtime->shared->engine.load(model, typed.placement, typed.load));
-  return made;
-}
-
-}  // namespace
-
-namespace latebind::api {
-
-core::Status give_attestation(std::shared_ptr<const core::Attestation> attestation, lb_attestation** out,
-                              std::size_t hung_runs) {
-  if (out == nullptr) return misuse("no place for the attestation was given");
-  *out = new lb_attestation{std::move(attestation), hung_runs};
+  LB_ASSIGN_OR_RETURN(made->placed, runtime->shared->engine.load(model, request.placement, request.load));
+  if (auto** const place = api::answered_by(call); place != nullptr) {
+    LB_RETURN_IF_ERROR(api::give_attestation(made->placed->attestation(), place));
+  }
+  *out = made.release();
   return {};
 }
 
-}  // namespace latebind::api
+}  // namespace
 
 lb_code lb_output_create(void* data, size_t capacity, lb_output** output) {
   return api::guarded([&]() -> core::Status {
@@ -227,22 +218,20 @@ lb_code lb_attestation_step(const lb_attestation* attestation, size_t index, lb_
   });
 }
 
-lb_code lb_model_load_file(const lb_runtime* runtime, const char* file, const lb_load_options* options,
-                           lb_model** model) {
+lb_code lb_model_load_file(const lb_runtime* runtime, const char* file, const lb_options* options,
+                           const lb_call_options* call, lb_model** model) {
   return api::guarded([&]() -> core::Status {
     if (runtime == nullptr || file == nullptr || model == nullptr) {
       return api::misuse("lb_model_load_file: NULL was given");
     }
     *model = nullptr;
     LB_ASSIGN_OR_RETURN(const core::Model read, core::open_model(latebind::platform::path_from_utf8(file)));
-    LB_ASSIGN_OR_RETURN(auto made, load(runtime, read, options));
-    *model = made.release();
-    return {};
+    return load(runtime, read, options, call, model);
   });
 }
 
-lb_code lb_model_load_memory(const lb_runtime* runtime, const lb_model_memory* memory, const lb_load_options* options,
-                             lb_model** model) {
+lb_code lb_model_load_memory(const lb_runtime* runtime, const lb_model_memory* memory, const lb_options* options,
+                             const lb_call_options* call, lb_model** model) {
   return api::guarded([&]() -> core::Status {
     LB_ASSIGN_OR_RETURN(const lb_model_memory read, api::read_struct(memory, "lb_model_memory"));
     // From here on whatever happens releases the memory once.
@@ -267,9 +256,7 @@ lb_code lb_model_load_memory(const lb_runtime* runtime, const lb_model_memory* m
                         app::model_of_payload(static_cast<app::PayloadFormat>(read.format),
                                               {owner, {static_cast<const std::byte*>(read.graph), read.graph_size}},
                                               std::move(weights), api::text_or(read.name, "a model in memory")));
-    LB_ASSIGN_OR_RETURN(auto made, load(runtime, opened, options));
-    *model = made.release();
-    return {};
+    return load(runtime, opened, options, call, model);
   });
 }
 
@@ -300,7 +287,7 @@ lb_code lb_model_output(const lb_model* model, size_t index, lb_tensor_info* inf
 }
 
 lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_count, lb_output* const* outputs,
-                     size_t output_count, const lb_run_options* options) {
+                     size_t output_count, const lb_call_options* call) {
   return api::guarded([&]() -> core::Status {
     if (model == nullptr || (inputs == nullptr && input_count > 0) || (outputs == nullptr && output_count > 0)) {
       return api::misuse("lb_model_run: NULL was given");
@@ -312,14 +299,7 @@ lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_coun
       return core::Status(core::StatusCode::kCountMismatch,
                           fmt::format("the model has {} outputs, {} were given", expected, output_count));
     }
-    LB_ASSIGN_OR_RETURN(const lb_run_options read, api::read_struct(options, "lb_run_options"));
-    core::RunOptions run;
-    if (read.timeout_ms > 0) {
-      // A year is for ever; more would overflow the clock.
-      const uint64_t bounded = std::min<uint64_t>(read.timeout_ms, uint64_t{365} * 24 * 3600 * 1000);
-      run.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(bounded);
-    }
-    LB_ASSIGN_OR_RETURN(run.cancellation, api::cancellation_of(read.cancellation));
+    LB_ASSIGN_OR_RETURN(const core::RunOptions limits, api::limits_of(call));
     RunScratch scratch;
     auto& [views, tensors] = static_cast<RunVectors&>(scratch);
     for (size_t i = 0; i < input_count; ++i) {
@@ -332,10 +312,10 @@ lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_coun
       }
     }
     const LentOutputs lent({outputs, output_count}, tensors);
-    std::shared_ptr<const core::Attestation> answered_by;
-    core::Status status =
-        model->placed->execute(views, tensors, run, read.answered_by != nullptr ? &answered_by : nullptr);
-    if (status.ok() && answered_by) *read.answered_by = new lb_attestation{std::move(answered_by), 0};
+    auto** const place = api::answered_by(call);
+    std::shared_ptr<const core::Attestation> who;
+    core::Status status = model->placed->execute(views, tensors, limits, place != nullptr ? &who : nullptr);
+    if (status.ok() && who) return api::give_attestation(std::move(who), place);
     return status;
   });
 }

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <memory>
-#include <string>
-#include <vector>
+#include <utility>
 
+#include "app/backends.h"
+#include "app/runtime.h"
+#include "app/settings.h"
 #include "core/engine.h"
+#include "core/executable.h"
 #include "core/platform/process_generation.h"
 #include "core/registry.h"
 #include "embedding/embedder.h"
@@ -14,12 +17,20 @@
 // Shared, so that models and embedders may outlive the handle.
 struct lb_runtime {
   struct Shared {
-    explicit Shared(latebind::core::Registry given) : registry(std::move(given)), engine(registry) {}
+    explicit Shared(latebind::app::EffectiveSettings given)
+        : settings(std::move(given)),
+          registry(latebind::app::make_registry(settings.of_backends())),
+          engine(registry) {}
+    latebind::app::EffectiveSettings settings;  // for every model that is loaded
     latebind::core::Registry registry;
     latebind::core::Engine engine;
     latebind::platform::MadeIn made{};
   };
   std::shared_ptr<const Shared> shared;
+};
+
+struct lb_options {
+  latebind::app::EffectiveSettings settings;
 };
 
 struct lb_output {
@@ -50,16 +61,14 @@ struct lb_embedder {
 
 namespace latebind::api {
 
-// The caller's words become typed options here; unknown ones are refused with the known ones.
-struct TypedLoadOptions {
-  core::Placement placement;
-  core::LoadOptions load;
-  bool precision_given = false;  // by the caller or his configuration file; else `load` has the default
-};
-[[nodiscard]] core::Result<TypedLoadOptions> typed(const lb_load_options* options, const core::Registry& registry);
+// What a model is loaded as: these options over those of the runtime, within the limits of the call. Both may be null.
+[[nodiscard]] core::Result<app::LoadRequest> load_request(const lb_runtime& runtime, const lb_options* options,
+                                                          const lb_call_options* call);
 
-// What the options name, which may be nobody's word.
-[[nodiscard]] core::Result<core::Cancellation> cancellation_of(const lb_cancellation* given);
+// The time from now on, and the word that ends it; `given` may be null.
+[[nodiscard]] core::Result<core::RunOptions> limits_of(const lb_call_options* given);
+// Where the caller wants to know who answered, or null.
+[[nodiscard]] lb_attestation** answered_by(const lb_call_options* given);
 
 [[nodiscard]] core::Status give_attestation(std::shared_ptr<const core::Attestation> attestation, lb_attestation** out,
                                             std::size_t hung_runs = 0);

@@ -10,7 +10,7 @@
 
 #include "api/c_objects.h"
 #include "api/c_support.h"
-#include "app/backends.h"
+#include "app/settings.h"
 #include "core/log.h"
 #include "core/platform/dynamic_library.h"
 
@@ -31,19 +31,14 @@ void lb_set_log(lb_log_callback callback, void* context, int32_t least) {
   core::set_log_sink({callback, context}, static_cast<core::LogLevel>(least));
 }
 
-lb_code lb_runtime_create(const lb_runtime_options* options, lb_runtime** runtime) {
+lb_code lb_runtime_create(const lb_options* options, lb_runtime** runtime) {
   return api::guarded([&]() -> core::Status {
     if (runtime == nullptr) return api::misuse("lb_runtime_create: no place for the runtime was given");
     *runtime = nullptr;
-    LB_ASSIGN_OR_RETURN(const lb_runtime_options read, api::read_struct(options, "lb_runtime_options"));
-    app::BackendPaths paths;
     latebind::platform::keep_own_module();
-    paths.openvino_library = api::text_or(read.openvino_library, "");
-    paths.onnxruntime_library = api::text_or(read.onnxruntime_library, "");
-    paths.onnxruntime_providers = api::text_or(read.onnxruntime_providers, "");
-    paths.probe_program = api::text_or(read.probe_program, "");
     auto made = std::make_unique<lb_runtime>();
-    made->shared = std::make_shared<const lb_runtime::Shared>(app::make_registry(paths));
+    made->shared =
+        std::make_shared<const lb_runtime::Shared>(options != nullptr ? options->settings : app::EffectiveSettings());
     *runtime = made.release();
     return {};
   });
@@ -91,21 +86,15 @@ struct lb_device_list {
   std::vector<BackendEntry> backends;
 };
 
-lb_code lb_device_list_create(const lb_runtime* runtime, lb_device_list** list) {
-  return lb_device_list_create_with(runtime, nullptr, list);
-}
-
-lb_code lb_device_list_create_with(const lb_runtime* runtime, const lb_device_list_options* options,
-                                   lb_device_list** list) {
+lb_code lb_device_list_create(const lb_runtime* runtime, int32_t virtual_too, lb_device_list** list) {
   return api::guarded([&]() -> core::Status {
     if (runtime == nullptr || list == nullptr) return api::misuse("lb_device_list_create: NULL was given");
     *list = nullptr;
     LB_RETURN_IF_ERROR(api::check_made_here(runtime->shared->made, "runtime"));
-    LB_ASSIGN_OR_RETURN(const lb_device_list_options read, api::read_struct(options, "lb_device_list_options"));
     auto made = std::make_unique<lb_device_list>();
     for (core::BackendReport& report : runtime->shared->engine.report()) {
       const auto backend = runtime->shared->registry.find(report.name);
-      if (read.virtual_too != 0 && backend) {
+      if (virtual_too != 0 && backend) {
         LB_ASSIGN_OR_RETURN(auto absent, backend->virtual_devices());
         std::ranges::move(absent, std::back_inserter(report.devices));
       }

@@ -1,5 +1,7 @@
 #include "app/backends.h"
 
+#include <memory>
+
 #include "backends/onnxruntime/backend.h"
 #include "backends/openvino/backend.h"
 #include "core/log.h"
@@ -7,21 +9,32 @@
 namespace latebind::app {
 namespace {
 
-void add(core::Registry& registry, std::shared_ptr<core::Backend> backend) {
-  // Refused only for a name that is there already, which would be a defect of the list below.
-  if (const auto status = registry.add(std::move(backend)); !status.ok()) {
-    core::log(core::LogLevel::kError, status.to_string());
-  }
-}
+struct ListedBackend {
+  std::span<const core::BackendSetting> settings;
+  std::shared_ptr<core::Backend> (*make)(const core::BackendSettingTexts& texts);
+};
+
+// In order of preference.
+constexpr ListedBackend kBackends[] = {{openvino::kSettings, openvino::configured_backend},
+                                       {onnxruntime::kSettings, onnxruntime::configured_backend}};
 
 }  // namespace
 
-core::Registry make_registry(const BackendPaths& paths) {
+std::vector<core::BackendSetting> backend_settings() {
+  std::vector<core::BackendSetting> settings;
+  for (const ListedBackend& backend : kBackends)
+    settings.insert(settings.end(), backend.settings.begin(), backend.settings.end());
+  return settings;
+}
+
+core::Registry make_registry(const core::BackendSettingTexts& texts) {
   core::Registry registry;
-  add(registry, openvino::make_backend({.library_path = paths.openvino_library}));
-  add(registry, onnxruntime::make_backend({.library_path = paths.onnxruntime_library,
-                                           .provider_paths = onnxruntime::provider_paths(paths.onnxruntime_providers),
-                                           .worker_program = paths.probe_program}));
+  for (const ListedBackend& backend : kBackends) {
+    // Refused only for a name that is there already, which would be a defect of the list.
+    if (const auto status = registry.add(backend.make(texts)); !status.ok()) {
+      core::log(core::LogLevel::kError, status.to_string());
+    }
+  }
   return registry;
 }
 

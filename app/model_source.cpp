@@ -34,12 +34,12 @@ Result<hub::Snapshot> pull_model(const hub::ModelName& name, const Client& clien
   return hub::snapshot(name, settings, options);
 }
 
-Result<std::unique_ptr<embedding::Embedder>> open_embedder(const std::filesystem::path& folder, std::size_t max_tokens,
+Result<std::unique_ptr<embedding::Embedder>> open_embedder(const std::filesystem::path& folder,
                                                            const Runtime& runtime) {
   embedding::EmbedderOptions options;
   options.load = runtime.load;
   options.batch_tokens = runtime.settings.batch_tokens;
-  options.max_tokens = max_tokens;
+  options.max_tokens = runtime.settings.max_tokens;
   return embedding::Embedder::open(runtime.engine(), folder, runtime.placement, options);
 }
 

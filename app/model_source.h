@@ -1,7 +1,6 @@
 // Models by folder, by file and by their names on the hub. The one place that knows the difference.
 #pragma once
 
-#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -23,10 +22,8 @@ namespace latebind::app {
 [[nodiscard]] core::Result<embedding::hub::Snapshot> pull_model(const embedding::hub::ModelName& name,
                                                                 const Client& client);
 
-// Reads the model's folder and loads the model. `max_tokens`: 0 for what the folder says. `runtime` must outlive the
-// embedder.
+// Reads the model's folder and loads the model. `runtime` must outlive the embedder.
 [[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_embedder(const std::filesystem::path& folder,
-                                                                               std::size_t max_tokens,
                                                                                const Runtime& runtime);
 
 }  // namespace latebind::app

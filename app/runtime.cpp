@@ -1,24 +1,72 @@
 #include "app/runtime.h"
 
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "app/backends.h"
+#include "core/compile_cache.h"
 
 namespace latebind::app {
+namespace {
 
-core::Result<Runtime> Runtime::make(const EffectiveSettings& settings, core::PerformanceHint hint,
-                                    const std::map<std::string, std::string>& properties) {
+core::LoadOptions load_options(const Settings& settings, const JobDefaults& defaults) {
+  core::LoadOptions load;
+  load.strict = settings.strict;
+  load.compile.hint = settings.hint.value_or(defaults.hint);
+  load.compile.threads = settings.threads;
+  load.compile.requests = settings.requests;
+  load.compile.emulate = settings.emulate;
+  load.compile.input_shapes = settings.input_shapes;
+  load.compile.properties = {settings.properties.begin(), settings.properties.end()};
+  load.failover.breaker.backoff_first = settings.backoff_first;
+  load.failover.breaker.backoff_most = settings.backoff_most;
+  if (settings.run_timeout.count() >= 0) load.failover.run_timeout = settings.run_timeout;
+  if (settings.load_timeout.count() >= 0) load.failover.load_timeout = settings.load_timeout;
+  load.failover.warm_standby = settings.warm_standby;
+  load.shapes = settings.shapes;
+  load.buckets.lengths = settings.buckets;
+  load.buckets.rows = settings.static_batch;
+  load.buckets.preload = settings.preload;
+  if (settings.cache.value_or(defaults.cache || !settings.cache_folder.empty())) {
+    if (const auto folder = compile_cache_folder(settings); folder.ok()) {
+      load.cache = std::make_shared<core::CompileCache>(*folder, settings.cache_bytes_max);
+    }
+  }
+  return load;
+}
+
+}  // namespace
+
+void LoadRequest::set_precisions(const std::vector<core::Precision>& precisions) {
+  load.compile.precision = precisions.front();
+  load.other_precisions.assign(precisions.begin() + 1, precisions.end());
+}
+
+core::Result<LoadRequest> load_request(const EffectiveSettings& settings, const core::Registry& registry,
+                                       const JobDefaults& defaults) {
+  auto placement = core::Placement::parse(settings.values().device, registry);
+  if (!placement.ok()) {
+    const std::string& origin = settings.origin_of("device");
+    return origin.empty() ? placement.status() : placement.status().with_context(origin);
+  }
+  LoadRequest request{.placement = *std::move(placement),
+                      .load = load_options(settings.values(), defaults),
+                      .precision_given = settings.is_set("precision"),
+                      .batch_tokens = settings.values().batch_tokens,
+                      .max_tokens = settings.values().max_tokens};
+  request.set_precisions(settings.values().precisions);
+  return request;
+}
+
+core::Result<Runtime> Runtime::make(const EffectiveSettings& settings, const JobDefaults& defaults) {
   Runtime runtime;
   runtime.settings = settings.values();
-  runtime.registry = make_registry(backend_paths(settings));
-  auto placement = core::Placement::parse(runtime.settings.device, runtime.registry);
-  if (!placement.ok()) return placement.status().with_context(settings.origin_of("device"));
-  runtime.placement = *std::move(placement);
-  runtime.load = load_options(runtime.settings);
-  runtime.load.compile.hint = hint;
-  for (const auto& [key, value] : properties)
-    runtime.load.compile.properties[key] = value;
-  runtime.precision_given = settings.origin_of("precision") != "default";
+  runtime.registry = make_registry(settings.of_backends());
+  LB_ASSIGN_OR_RETURN(LoadRequest request, load_request(settings, runtime.registry, defaults));
+  runtime.placement = std::move(request.placement);
+  runtime.load = std::move(request.load);
+  runtime.precision_given = request.precision_given;
   return runtime;
 }
 

@@ -1,8 +1,7 @@
 // What settings make: backends, where to place a model and how to load it.
 #pragma once
 
-#include <map>
-#include <string>
+#include <vector>
 
 #include "app/settings.h"
 #include "core/engine.h"
@@ -12,21 +11,43 @@
 
 namespace latebind::app {
 
+// What a job wants where nobody has set anything else.
+struct JobDefaults {
+  core::PerformanceHint hint = core::PerformanceHint::kLatency;
+  bool cache = true;
+};
+
+// How a model is loaded, and where.
+struct LoadRequest {
+  core::Placement placement;
+  core::LoadOptions load;
+  // When false, nobody has set the precision: then what suits the device or the model may be chosen.
+  bool precision_given = false;
+  // For models that embed text; 0 tokens of a text: what the model says.
+  std::size_t batch_tokens = 0;
+  std::size_t max_tokens = 0;
+
+  // `precisions`: at least one, in the order in which a device is asked.
+  void set_precisions(const std::vector<core::Precision>& precisions);
+};
+
+// The compile cache is opened; without a folder for it there is none. kInvalidArgument for a placement that names
+// nothing, with where it came from.
+[[nodiscard]] core::Result<LoadRequest> load_request(const EffectiveSettings& settings, const core::Registry& registry,
+                                                     const JobDefaults& defaults);
+
 // Keep it longer than what it loads.
 struct Runtime {
   Settings settings;
   core::Registry registry;
   core::Placement placement;
   core::LoadOptions load;
-  // Nobody else has set the precision when false: then what suits the device may be chosen.
-  bool precision_given = false;
+  bool precision_given = false;  // as in LoadRequest
 
   [[nodiscard]] core::Engine engine() const { return core::Engine(registry); }
 
-  // Loads nothing. `properties` go to the vendor as they are, after all others. kInvalidArgument for a placement that
-  // names nothing, with where it came from.
-  static core::Result<Runtime> make(const EffectiveSettings& settings, core::PerformanceHint hint,
-                                    const std::map<std::string, std::string>& properties = {});
+  // Loads nothing. The errors of load_request().
+  static core::Result<Runtime> make(const EffectiveSettings& settings, const JobDefaults& defaults);
 };
 
 }  // namespace latebind::app

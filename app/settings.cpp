@@ -15,13 +15,9 @@
 namespace latebind::app {
 namespace {
 
-using core::parse_integer;
-using core::parse_word;
-using core::Result;
 using core::Status;
 using core::StatusCode;
 using core::unknown_word_error;
-using core::word_of;
 
 constexpr std::size_t kFileBytesMax = std::size_t{1} << 20;
 constexpr std::string_view kPrefix = "LATEBIND_";
@@ -45,13 +41,6 @@ std::optional<std::string> text_of(const toml::node& node) {
   return std::nullopt;
 }
 
-std::vector<std::string_view> known_keys() {
-  std::vector<std::string_view> keys;
-  for (const SettingSpec& spec : settings_schema())
-    keys.push_back(spec.key);
-  return keys;
-}
-
 Status apply_table(EffectiveSettings& settings, const toml::table& table, const std::string& prefix,
                    const std::string& name) {
   for (const auto& [key, node] : table) {
@@ -66,7 +55,7 @@ Status apply_table(EffectiveSettings& settings, const toml::table& table, const 
       }
     }
     if (find_setting(full) == nullptr) {
-      return unknown_word_error("setting", full, known_keys()).with_context(origin);
+      return unknown_setting_error(full).with_context(origin);
     }
     const auto text = text_of(node);
     if (!text) {
@@ -85,21 +74,87 @@ bool is_for_tests(std::string_view name) {
 
 }  // namespace
 
-std::string EffectiveSettings::origin_of(std::string_view key) const {
-  const auto found = origins_.find(key);
-  return found == origins_.end() ? "default" : found->second;
+Status unknown_setting_error(std::string_view key) {
+  std::vector<std::string> words;
+  for (const SettingSpec& spec : settings_schema())
+    words.push_back(std::string(spec.key) + (spec.is_family() ? "KEY" : ""));
+  const std::vector<std::string_view> known(words.begin(), words.end());
+  return unknown_word_error("setting", key, known);
+}
+
+const std::string& EffectiveSettings::text_of(std::string_view key) const {
+  if (const auto found = given_.find(key); found != given_.end()) return found->second.text;
+  // Never taken down: whoever runs at exit may still ask.
+  static const auto& defaults = *new std::map<std::string, std::string, std::less<>>([] {
+    std::map<std::string, std::string, std::less<>> texts;
+    for (const SettingSpec& spec : settings_schema())
+      texts.emplace(spec.key, spec.is_family() ? std::string() : spec.text(Settings(), spec.key));
+    return texts;
+  }());
+  static const auto& nothing = *new std::string();
+  const SettingSpec* spec = find_setting(key);
+  return spec != nullptr ? defaults.find(spec->key)->second : nothing;
+}
+
+const std::string& EffectiveSettings::origin_of(std::string_view key) const {
+  static const auto& by_default = *new std::string("default");
+  const auto found = given_.find(key);
+  return found == given_.end() ? by_default : found->second.origin;
+}
+
+std::vector<std::string> EffectiveSettings::keys() const {
+  std::vector<std::string> keys;
+  for (const SettingSpec& spec : settings_schema()) {
+    if (!spec.is_family()) {
+      keys.emplace_back(spec.key);
+      continue;
+    }
+    for (auto one = given_.lower_bound(spec.key); one != given_.end() && one->first.starts_with(spec.key); ++one)
+      keys.push_back(one->first);
+  }
+  return keys;
 }
 
 Status EffectiveSettings::set(std::string_view key, std::string_view text, std::string origin) {
   const SettingSpec* spec = find_setting(key);
-  if (spec == nullptr) return unknown_word_error("setting", key, known_keys()).with_context(origin);
-  Settings changed = values_;
-  if (const Status assigned = spec->assign(changed, text); !assigned.ok()) {
-    return assigned.with_context(fmt::format("{}: {}", origin, key));
+  if (spec == nullptr) {
+    const Status unknown = unknown_setting_error(key);
+    return origin.empty() ? unknown : unknown.with_context(origin);
   }
+  Settings changed = values_;
+  if (const Status assigned = spec->assign(changed, key, text); !assigned.ok()) {
+    return assigned.with_context(origin.empty() ? std::string(key) : fmt::format("{}: {}", origin, key));
+  }
+  Given given{spec->text(changed, key), std::move(origin)};
+  given_.insert_or_assign(std::string(key), std::move(given));
   values_ = std::move(changed);
-  origins_[std::string(key)] = std::move(origin);
   return {};
+}
+
+Status EffectiveSettings::unset(std::string_view key) {
+  if (find_setting(key) == nullptr) return unknown_setting_error(key);
+  const auto found = given_.find(key);
+  if (found == given_.end()) return {};
+  EffectiveSettings rest;
+  for (const auto& [other, given] : given_)
+    if (other != key) LB_RETURN_IF_ERROR(rest.set(other, given.text, given.origin));
+  *this = std::move(rest);
+  return {};
+}
+
+void EffectiveSettings::apply(const EffectiveSettings& over) {
+  EffectiveSettings changed = *this;
+  for (const auto& [key, given] : over.given_) {
+    // It was taken there.
+    (void)changed.set(key, given.text, given.origin);
+  }
+  *this = std::move(changed);
+}
+
+core::BackendSettingTexts EffectiveSettings::of_backends() const {
+  core::BackendSettingTexts texts = values_.of_backends;
+  std::erase_if(texts, [&](const auto& one) { return origin_of(one.first).starts_with(kFromEnvironment); });
+  return texts;
 }
 
 Status EffectiveSettings::apply_toml(const std::filesystem::path& file) {
@@ -134,7 +189,7 @@ Status EffectiveSettings::apply_environment(const std::vector<std::pair<std::str
                                             bool privileged) {
   std::vector<std::string_view> known;
   for (const SettingSpec& spec : settings_schema())
-    known.push_back(spec.environment);
+    if (!spec.environment.empty()) known.push_back(spec.environment);
   for (const auto& [name, value] : variables) {
     if (!name.starts_with(kPrefix) || is_for_tests(name) || value.empty()) continue;
     const auto schema = settings_schema();
@@ -146,8 +201,8 @@ Status EffectiveSettings::apply_environment(const std::vector<std::pair<std::str
   return {};
 }
 
-Result<EffectiveSettings> EffectiveSettings::standard(const std::filesystem::path& config_file) {
-  EffectiveSettings settings;
+Status EffectiveSettings::apply_standard(const std::filesystem::path& config_file) {
+  EffectiveSettings settings = *this;
   std::vector<std::filesystem::path> files{platform::system_config_folder() / kFileName};
   // In a process with rights that its caller has not, the caller's files are not asked.
   if (!platform::is_privileged()) {
@@ -159,19 +214,8 @@ Result<EffectiveSettings> EffectiveSettings::standard(const std::filesystem::pat
   }
   if (!config_file.empty()) LB_RETURN_IF_ERROR(settings.apply_toml(config_file));
   LB_RETURN_IF_ERROR(settings.apply_environment());
-  return settings;
-}
-
-BackendPaths backend_paths(const EffectiveSettings& settings) {
-  const auto unless_from_environment = [&](std::string_view key, const std::string& path) {
-    return settings.origin_of(key).starts_with(kFromEnvironment) ? std::string() : path;
-  };
-  return {
-      .openvino_library = unless_from_environment("libraries.openvino", settings.values().openvino_library),
-      .onnxruntime_library = unless_from_environment("libraries.onnxruntime", settings.values().onnxruntime_library),
-      .onnxruntime_providers =
-          unless_from_environment("libraries.onnxruntime_providers", settings.values().onnxruntime_providers),
-      .probe_program = unless_from_environment("libraries.probe_program", settings.values().probe_program)};
+  *this = std::move(settings);
+  return {};
 }
 
 }  // namespace latebind::app

@@ -1,9 +1,9 @@
 // Settings: every value that a user may configure, typed, and where each one came from.
 //
-// One table (settings_schema) makes all of it: keys of config.toml, environment variables, command-line flags, their
-// help and docs/configuration.md. Sources are applied in order and later ones win: defaults, the system's config.toml,
-// the user's, one named on the command line, the environment, flags. Unknown keys and words are errors that suggest the
-// nearest known one.
+// One table (settings_schema) makes all of it: keys of config.toml, of the C interface and of its hosts, environment
+// variables, command-line flags, their help and docs/configuration.md. It is the only place that knows words, bounds
+// and defaults. Sources are applied in order and later ones win; what is not set has no influence. Unknown keys and
+// words are errors that suggest the nearest known one.
 //
 // A value type; not shared between threads while it is being built.
 #pragma once
@@ -12,89 +12,104 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "app/backends.h"
+#include "core/backend_setting.h"
 #include "core/config.h"
-#include "core/engine.h"
 #include "core/result.h"
 #include "core/shape_mode.h"
+#include "core/tensor.h"
 
 namespace latebind::app {
 
 struct Settings {
   std::string device = "auto";
   bool strict = false;
+  bool emulate = false;
   std::vector<core::Precision> precisions{core::Precision::kF32};  // in the order in which a device is asked
   unsigned threads = 0;
   unsigned requests = 0;
-  std::string openvino_library{};
-  std::string onnxruntime_library{};
-  std::string onnxruntime_providers{};
-  std::string probe_program{};
-  bool emulate = false;
+  std::optional<core::PerformanceHint> hint{};  // nothing: what the job wants
+  std::vector<core::Shape> input_shapes{};      // by input position; empty: as the model declares them
+  core::BackendSettingTexts of_backends{};      // by their whole keys
   std::size_t batch_tokens = 2048;
+  std::size_t max_tokens = 0;  // 0: what the model says
   core::ShapeMode shapes = core::ShapeMode::kAutoShapes;
   std::vector<std::size_t> buckets{32, 64, 128, 256, 512};
   unsigned static_batch = 1;
   bool preload = false;
-  bool cache = true;
-  std::string cache_folder{};  // empty: the standard one
+  std::optional<bool> cache{};  // nothing: what the job wants
+  std::string cache_folder{};   // empty: the standard one
   std::uint64_t cache_bytes_max = std::uint64_t{10} << 30;
   std::chrono::milliseconds run_timeout{-1};   // -1: none on CPUs, a minute elsewhere; 0: none
   std::chrono::milliseconds load_timeout{-1};  // -1: none on CPUs, five minutes elsewhere; 0: none
   std::chrono::milliseconds backoff_first{1000};
   std::chrono::milliseconds backoff_most{300'000};
   bool warm_standby = false;
+  std::map<std::string, std::string, std::less<>> properties{};  // for the vendor, as they are
 };
 
 inline constexpr std::string_view kTruth = "true|false";
 
+// One line of the table. A key that ends in a dot stands for all that begin with it ("property."): each may be set by
+// itself.
 struct SettingSpec {
   std::string_view key;          // in config.toml; a dot separates table and key
-  std::string_view environment;  // "LATEBIND_DEVICE"
+  std::string_view environment;  // "LATEBIND_DEVICE"; empty when there is none
   std::string_view flag;         // "--device"; empty when there is none
   std::string_view value;        // what a value looks like: "PLACEMENT", "N"; kTruth when it is true or false
   std::string_view help;         // one paragraph
-  // Chooses code to load or files to trust: its environment variable is ignored in privileged processes.
+  // Chooses code to load, files to trust or what a vendor is told: its environment variable is ignored in privileged
+  // processes, and a model's file may not set it.
   bool trusted = false;
-  core::Status (*assign)(Settings& settings, std::string_view text) = nullptr;
-  std::string (*text)(const Settings& settings) = nullptr;
+  // `key` is the whole one.
+  core::Status (*assign)(Settings& settings, std::string_view key, std::string_view text) = nullptr;
+  std::string (*text)(const Settings& settings, std::string_view key) = nullptr;
+
+  [[nodiscard]] bool is_family() const { return key.ends_with('.'); }
 };
 
 // Every setting, in the order in which documents list them.
 [[nodiscard]] std::span<const SettingSpec> settings_schema();
 
+// The setting of this key, or null.
+[[nodiscard]] const SettingSpec* find_setting(std::string_view key);
+
+// "unknown setting 'KEY' (did you mean …?); known: …"
+[[nodiscard]] core::Status unknown_setting_error(std::string_view key);
+
 // The folder for compiled models. kNotFound when it is not configured and there is no cache folder for Latebind.
 [[nodiscard]] core::Result<std::filesystem::path> compile_cache_folder(const Settings& settings);
-// How these settings say that a model is loaded and what happens when its device fails. The compile
-// cache is opened; without a folder for it there is none.
-[[nodiscard]] core::LoadOptions load_options(const Settings& settings);
 
 // "f16,f32": one or several precisions, each once.
 [[nodiscard]] core::Result<std::vector<core::Precision>> parse_precisions(std::string_view text);
-
-// `precisions`: at least one.
-void set_precisions(const std::vector<core::Precision>& precisions, core::LoadOptions& load);
-
-// The setting of this key, or null.
-[[nodiscard]] const SettingSpec* find_setting(std::string_view key);
 
 // Settings and, for each key that was set by something, what set it last.
 class EffectiveSettings {
  public:
   [[nodiscard]] const Settings& values() const { return values_; }
-  // "default", a file and line, "environment LATEBIND_DEVICE", "--device".
-  [[nodiscard]] std::string origin_of(std::string_view key) const;
 
-  // kInvalidArgument names `origin`, the key and what is wrong; the settings are then unchanged.
+  [[nodiscard]] bool is_set(std::string_view key) const { return given_.find(key) != given_.end(); }
+  // As it would be written; the default's where it is not set. `key` is one that there is. Refers to this object until
+  // the key is changed.
+  [[nodiscard]] const std::string& text_of(std::string_view key) const;
+  // "default", a file and line, "environment LATEBIND_DEVICE", "--device"; what set() was given. Likewise.
+  [[nodiscard]] const std::string& origin_of(std::string_view key) const;
+  // Every key of the table, and those that are set of its families.
+  [[nodiscard]] std::vector<std::string> keys() const;
+
+  // kInvalidArgument names `origin`, which may be empty, the key and what is wrong; the settings are then unchanged.
   [[nodiscard]] core::Status set(std::string_view key, std::string_view text, std::string origin);
+  // As if it had never been set. kInvalidArgument for keys that there are not.
+  [[nodiscard]] core::Status unset(std::string_view key);
+  // Sets what `over` sets, with its origins.
+  void apply(const EffectiveSettings& over);
 
   // A config.toml. kNotFound when there is none, kInvalidArgument with file and line otherwise.
   [[nodiscard]] core::Status apply_toml(const std::filesystem::path& file);
@@ -107,17 +122,21 @@ class EffectiveSettings {
   [[nodiscard]] core::Status apply_environment(const std::vector<std::pair<std::string, std::string>>& variables,
                                                bool privileged);
 
-  // Defaults, the system's file, the user's, `config_file` if not empty, the environment. Files that are not there are
-  // passed over, but `config_file` must be.
-  static core::Result<EffectiveSettings> standard(const std::filesystem::path& config_file);
+  // The system's file, the user's, `config_file` if not empty, the environment. Files that are not there are passed
+  // over, but `config_file` must be.
+  [[nodiscard]] core::Status apply_standard(const std::filesystem::path& config_file);
+
+  // What the backends are told. What the environment says is left out: the search for a library asks it itself, and
+  // then names the variable when that is the mistake.
+  [[nodiscard]] core::BackendSettingTexts of_backends() const;
 
  private:
+  struct Given {
+    std::string text;
+    std::string origin;
+  };
   Settings values_;
-  std::map<std::string, std::string, std::less<>> origins_;
+  std::map<std::string, Given, std::less<>> given_;
 };
-
-// Where the vendors' libraries are said to be. What the environment says is left out: the search for a library asks it
-// itself, and then names the variable when that is the mistake.
-[[nodiscard]] BackendPaths backend_paths(const EffectiveSettings& settings);
 
 }  // namespace latebind::app

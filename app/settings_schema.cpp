@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <limits>
 
+#include "app/backends.h"
 #include "app/settings.h"
-#include "core/compile_cache.h"
+#include "app/shape_text.h"
 #include "core/platform/folders.h"
 
 namespace latebind::app {
@@ -24,6 +26,10 @@ constexpr std::int64_t kRequestsMax = 256;
 constexpr std::int64_t kTokensMax = std::int64_t{1} << 20;
 constexpr std::int64_t kMillisecondsMax = std::int64_t{24} * 3600 * 1000;
 constexpr std::size_t kBucketsMax = 32;
+constexpr std::int64_t kDimensionMax = std::int64_t{1} << 40;
+constexpr std::size_t kTextMax = 4096;
+constexpr std::size_t kPropertyMax = 65536;
+constexpr std::string_view kProperties = "property.";
 
 // The items between the commas, without the spaces around them. An empty text is one empty item.
 std::vector<std::string_view> list_items(std::string_view text) {
@@ -48,72 +54,75 @@ Result<bool> parse_bool(std::string_view text) {
 }
 
 template <bool Settings::*Member>
-Status assign_bool(Settings& settings, std::string_view text) {
+Status assign_bool(Settings& settings, std::string_view /*key*/, std::string_view text) {
   LB_ASSIGN_OR_RETURN(settings.*Member, parse_bool(text));
   return {};
 }
 
 template <bool Settings::*Member>
-std::string bool_text(const Settings& settings) {
+std::string bool_text(const Settings& settings, std::string_view /*key*/) {
   return settings.*Member ? "true" : "false";
 }
 
+Status check_text(std::string_view text, std::size_t most) {
+  if (text.size() <= most && text.find('\0') == std::string_view::npos) return {};
+  return {StatusCode::kInvalidArgument, fmt::format("is longer than {} bytes or has a NUL in it", most)};
+}
+
 template <std::string Settings::*Member>
-Status assign_text(Settings& settings, std::string_view text) {
-  if (text.size() > 4096 || text.find('\0') != std::string_view::npos) {
-    return Status(StatusCode::kInvalidArgument, "is longer than 4096 bytes or has a NUL in it");
-  }
+Status assign_text(Settings& settings, std::string_view /*key*/, std::string_view text) {
+  LB_RETURN_IF_ERROR(check_text(text, kTextMax));
   settings.*Member = std::string(text);
   return {};
 }
 
 template <std::string Settings::*Member>
-std::string text_text(const Settings& settings) {
+std::string text_text(const Settings& settings, std::string_view /*key*/) {
   return settings.*Member;
 }
 
 template <auto Member, std::int64_t Least, std::int64_t Most>
-Status assign_number(Settings& settings, std::string_view text) {
+Status assign_number(Settings& settings, std::string_view /*key*/, std::string_view text) {
   LB_ASSIGN_OR_RETURN(const std::int64_t value, parse_integer("value", text, Least, Most));
   settings.*Member = static_cast<std::remove_reference_t<decltype(settings.*Member)>>(value);
   return {};
 }
 
 template <auto Member>
-std::string number_text(const Settings& settings) {
+std::string number_text(const Settings& settings, std::string_view /*key*/) {
   return std::to_string(settings.*Member);
 }
 
 template <auto Member, std::int64_t Least>
-Status assign_milliseconds(Settings& settings, std::string_view text) {
+Status assign_milliseconds(Settings& settings, std::string_view /*key*/, std::string_view text) {
   LB_ASSIGN_OR_RETURN(const std::int64_t value, parse_integer("milliseconds", text, Least, kMillisecondsMax));
   settings.*Member = std::chrono::milliseconds(value);
   return {};
 }
 
 template <auto Member>
-std::string milliseconds_text(const Settings& settings) {
+std::string milliseconds_text(const Settings& settings, std::string_view /*key*/) {
   return std::to_string((settings.*Member).count());
 }
 
 template <auto Member>
-Status assign_word(Settings& settings, std::string_view text) {
+Status assign_word(Settings& settings, std::string_view /*key*/, std::string_view text) {
   using E = std::remove_reference_t<decltype(settings.*Member)>;
   LB_ASSIGN_OR_RETURN(settings.*Member, parse_word<E>(text));
   return {};
 }
 
 template <auto Member>
-std::string word_text(const Settings& settings) {
+std::string word_text(const Settings& settings, std::string_view /*key*/) {
   return std::string(word_of(settings.*Member));
 }
 
-Status assign_precisions(Settings& settings, std::string_view text) {
+Status assign_precisions(Settings& settings, std::string_view /*key*/, std::string_view text) {
   LB_ASSIGN_OR_RETURN(settings.precisions, parse_precisions(text));
   return {};
 }
 
-std::string precisions_text(const Settings& settings) {
+std::string precisions_text(const Settings& settings, std::string_view /*key*/) {
   std::string text;
   for (const core::Precision precision : settings.precisions)
     text += fmt::format("{}{}", text.empty() ? "" : ",", word_of(precision));
@@ -121,21 +130,91 @@ std::string precisions_text(const Settings& settings) {
 }
 
 template <auto Member>
-Status assign_timeout(Settings& settings, std::string_view text) {
+Status assign_timeout(Settings& settings, std::string_view /*key*/, std::string_view text) {
   if (text == "auto") {
     settings.*Member = std::chrono::milliseconds(-1);
     return {};
   }
-  return assign_milliseconds<Member, 0>(settings, text);
+  return assign_milliseconds<Member, 0>(settings, {}, text);
 }
 
 template <auto Member>
-std::string timeout_text(const Settings& settings) {
+std::string timeout_text(const Settings& settings, std::string_view /*key*/) {
   return (settings.*Member).count() < 0 ? "auto" : std::to_string((settings.*Member).count());
 }
 
+// What is left to the job where nobody says it.
+constexpr std::string_view kAuto = "auto";
+
+Status assign_hint(Settings& settings, std::string_view /*key*/, std::string_view text) {
+  settings.hint.reset();
+  if (text == kAuto) return {};
+  using HintWords = core::Words<core::PerformanceHint>;
+  std::vector<std::string_view> known{kAuto};
+  for (const auto& word : HintWords::kWords) {
+    if (word.text == text) settings.hint = word.value;
+    known.push_back(word.text);
+  }
+  return settings.hint ? Status() : unknown_word_error(HintWords::kWhat, text, known);
+}
+
+std::string hint_text(const Settings& settings, std::string_view /*key*/) {
+  return std::string(settings.hint ? word_of(*settings.hint) : kAuto);
+}
+
+Status assign_cache(Settings& settings, std::string_view /*key*/, std::string_view text) {
+  settings.cache.reset();
+  if (text == kAuto) return {};
+  LB_ASSIGN_OR_RETURN(settings.cache, parse_bool(text));
+  return {};
+}
+
+std::string cache_text(const Settings& settings, std::string_view /*key*/) {
+  return std::string(settings.cache ? (*settings.cache ? "true" : "false") : kAuto);
+}
+
+Status assign_input_shapes(Settings& settings, std::string_view /*key*/, std::string_view text) {
+  settings.input_shapes.clear();
+  if (text.empty()) return {};
+  LB_RETURN_IF_ERROR(check_text(text, kTextMax));
+  for (const std::string_view item : list_items(text)) {
+    const std::string which = fmt::format("input {}", settings.input_shapes.size());
+    LB_ASSIGN_OR_RETURN(settings.input_shapes.emplace_back(), parse_shape(which, item, 0, kDimensionMax));
+  }
+  return {};
+}
+
+std::string input_shapes_text(const Settings& settings, std::string_view /*key*/) {
+  std::string text;
+  for (const core::Shape& shape : settings.input_shapes)
+    text += (text.empty() ? "" : ",") + shape_text(shape);
+  return text;
+}
+
+Status assign_of_backend(Settings& settings, std::string_view key, std::string_view text) {
+  LB_RETURN_IF_ERROR(check_text(text, kTextMax));
+  settings.of_backends.insert_or_assign(std::string(key), std::string(text));
+  return {};
+}
+
+std::string of_backend_text(const Settings& settings, std::string_view key) {
+  return core::text_of(settings.of_backends, key);
+}
+
+Status assign_property(Settings& settings, std::string_view key, std::string_view text) {
+  LB_RETURN_IF_ERROR(check_text(key, kTextMax));
+  LB_RETURN_IF_ERROR(check_text(text, kPropertyMax));
+  settings.properties.insert_or_assign(std::string(key.substr(kProperties.size())), std::string(text));
+  return {};
+}
+
+std::string property_text(const Settings& settings, std::string_view key) {
+  const auto found = settings.properties.find(key.substr(kProperties.size()));
+  return found != settings.properties.end() ? found->second : std::string();
+}
+
 // "10GiB", "500MB", "1048576"
-Status assign_cache_bytes(Settings& settings, std::string_view text) {
+Status assign_cache_bytes(Settings& settings, std::string_view /*key*/, std::string_view text) {
   struct Unit {
     std::string_view suffix;
     std::uint64_t factor;
@@ -163,7 +242,7 @@ Status assign_cache_bytes(Settings& settings, std::string_view text) {
 }
 
 // "32,64,128": rising, no duplicates.
-Status assign_buckets(Settings& settings, std::string_view text) {
+Status assign_buckets(Settings& settings, std::string_view /*key*/, std::string_view text) {
   std::vector<std::size_t> buckets;
   for (const std::string_view word : list_items(text)) {
     LB_ASSIGN_OR_RETURN(const std::int64_t value, parse_integer("a bucket", word, 1, kTokensMax));
@@ -179,11 +258,11 @@ Status assign_buckets(Settings& settings, std::string_view text) {
   return {};
 }
 
-std::string buckets_text(const Settings& settings) {
+std::string buckets_text(const Settings& settings, std::string_view /*key*/) {
   return fmt::format("{}", fmt::join(settings.buckets, ","));
 }
 
-constexpr std::array kSchema{
+constexpr SettingSpec kFirst[] = {
     SettingSpec{
         "device", "LATEBIND_DEVICE", "--device", "PLACEMENT",
         "Devices to try, in order, with commas: auto, npu, gpu, cpu, a backend (openvino, onnxruntime) or a device "
@@ -210,25 +289,23 @@ constexpr std::array kSchema{
     SettingSpec{"requests", "LATEBIND_REQUESTS", "--requests", "N",
                 "Requests that run side by side on the device; 0: what the vendor finds best.", false,
                 assign_number<&Settings::requests, 0, kRequestsMax>, number_text<&Settings::requests>},
-    SettingSpec{"libraries.openvino", "LATEBIND_OPENVINO_LIBRARY", "--openvino-library", "PATH",
-                "OpenVINO's C library (libopenvino_c.so…) or its folder. Empty: OPENVINO_LIB_PATH, then the search.",
-                true, assign_text<&Settings::openvino_library>, text_text<&Settings::openvino_library>},
-    SettingSpec{"libraries.onnxruntime", "LATEBIND_ONNXRUNTIME_LIBRARY", "--onnxruntime-library", "PATH",
-                "ONNX Runtime's library (libonnxruntime.so…) or its folder. Empty: the search.", true,
-                assign_text<&Settings::onnxruntime_library>, text_text<&Settings::onnxruntime_library>},
-    SettingSpec{"libraries.onnxruntime_providers", "LATEBIND_ONNXRUNTIME_PROVIDERS", "--onnxruntime-providers", "PATHS",
-                "Libraries of plugin execution providers for ONNX Runtime (libonnxruntime_providers_….so) or folders "
-                "with them, full paths with ':' (';' on Windows) or commas between; none: no providers. Empty: the "
-                "packages of the known ones are looked for.",
-                true, assign_text<&Settings::onnxruntime_providers>, text_text<&Settings::onnxruntime_providers>},
-    SettingSpec{
-        "libraries.probe_program", "LATEBIND_PROBE_PROGRAM", "", "PATH",
-        "The program `latebind`, which tries plugin providers and compiles with them in processes of their own. "
-        "Empty: this program, or the one beside Latebind's library.",
-        true, assign_text<&Settings::probe_program>, text_text<&Settings::probe_program>},
+    SettingSpec{"hint", "LATEBIND_HINT", "--hint", "auto|latency|throughput",
+                "What the device is tuned for. latency: one run at a time uses all threads; throughput: several runs "
+                "side by side. auto: throughput for texts and for what is compiled, latency for a single model.",
+                false, assign_hint, hint_text},
+    SettingSpec{"input_shapes", "LATEBIND_INPUT_SHAPES", "", "1x128,1x128",
+                "One static shape for each input, in the model's order (scalar: rank 0): the model is compiled for "
+                "these alone. Empty: as the model declares them.",
+                false, assign_input_shapes, input_shapes_text},
+};
+
+constexpr SettingSpec kAfterBackends[] = {
     SettingSpec{"embedding.batch_tokens", "LATEBIND_BATCH_TOKENS", "--batch-tokens", "N",
                 "Tokens of a batch, padding included. More need more memory; fewer leave less to compute at once.",
                 false, assign_number<&Settings::batch_tokens, 1, kTokensMax>, number_text<&Settings::batch_tokens>},
+    SettingSpec{"embedding.max_tokens", "LATEBIND_MAX_TOKENS", "--max-tokens", "N",
+                "Cuts each text to this many tokens, special tokens included; 0: what the model says.", false,
+                assign_number<&Settings::max_tokens, 0, kTokensMax>, number_text<&Settings::max_tokens>},
     SettingSpec{
         "embedding.shapes", "LATEBIND_SHAPES", "--shapes", "auto|dynamic|static",
         "static compiles one model for each bucket, dynamic one for all lengths; auto is static where the device "
@@ -242,8 +319,10 @@ constexpr std::array kSchema{
     SettingSpec{"embedding.preload", "LATEBIND_PRELOAD", "--preload", kTruth,
                 "Compiles all buckets in the background at start, shortest first, instead of each when first needed.",
                 false, assign_bool<&Settings::preload>, bool_text<&Settings::preload>},
-    SettingSpec{"cache.enabled", "LATEBIND_CACHE", "--cache", kTruth, "Keeps compiled models between runs.", false,
-                assign_bool<&Settings::cache>, bool_text<&Settings::cache>},
+    SettingSpec{"cache.enabled", "LATEBIND_CACHE", "--cache", kTruth,
+                "Keeps compiled models between runs. auto: the program latebind does, and other programs when "
+                "cache.folder is set.",
+                false, assign_cache, cache_text},
     SettingSpec{"cache.folder", "LATEBIND_CACHE_FOLDER", "--cache-folder", "DIR",
                 "Where. Empty: the system's cache folder for Latebind. Not used when somebody else may write to it.",
                 true, assign_text<&Settings::cache_folder>, text_text<&Settings::cache_folder>},
@@ -268,17 +347,31 @@ constexpr std::array kSchema{
     SettingSpec{"failover.warm_standby", "LATEBIND_WARM_STANDBY", "--warm-standby", kTruth,
                 "Loads the second device right after the first, so that a failover costs no load.", false,
                 assign_bool<&Settings::warm_standby>, bool_text<&Settings::warm_standby>},
+    SettingSpec{kProperties, "", "", "VALUE",
+                "property.KEY passes the property KEY to the vendor as it is, after all others; --property KEY=VALUE "
+                "on the command line.",
+                true, assign_property, property_text},
 };
 
 }  // namespace
 
 std::span<const SettingSpec> settings_schema() {
-  return kSchema;
+  // Never taken down: whoever runs at exit may still ask.
+  static const auto& schema = *new std::vector<SettingSpec>([] {
+    std::vector<SettingSpec> specs(std::begin(kFirst), std::end(kFirst));
+    for (const core::BackendSetting& of_backend : backend_settings()) {
+      specs.push_back({of_backend.key, of_backend.environment, of_backend.flag, of_backend.value, of_backend.help, true,
+                       assign_of_backend, of_backend_text});
+    }
+    specs.insert(specs.end(), std::begin(kAfterBackends), std::end(kAfterBackends));
+    return specs;
+  }());
+  return schema;
 }
 
 const SettingSpec* find_setting(std::string_view key) {
-  for (const SettingSpec& spec : kSchema) {
-    if (spec.key == key) return &spec;
+  for (const SettingSpec& spec : settings_schema()) {
+    if (spec.is_family() ? key.starts_with(spec.key) && key != spec.key : spec.key == key) return &spec;
   }
   return nullptr;
 }
@@ -295,39 +388,10 @@ Result<std::vector<core::Precision>> parse_precisions(std::string_view text) {
   return precisions;
 }
 
-void set_precisions(const std::vector<core::Precision>& precisions, core::LoadOptions& load) {
-  load.compile.precision = precisions.front();
-  load.other_precisions.assign(precisions.begin() + 1, precisions.end());
-}
-
 Result<std::filesystem::path> compile_cache_folder(const Settings& settings) {
   if (!settings.cache_folder.empty()) return platform::path_from_utf8(settings.cache_folder);
   LB_ASSIGN_OR_RETURN(const auto folder, platform::cache_folder());
   return folder / "compiled";
-}
-
-core::LoadOptions load_options(const Settings& settings) {
-  core::LoadOptions load;
-  load.strict = settings.strict;
-  set_precisions(settings.precisions, load);
-  load.compile.threads = settings.threads;
-  load.compile.emulate = settings.emulate;
-  load.compile.requests = settings.requests;
-  load.failover.breaker.backoff_first = settings.backoff_first;
-  load.failover.breaker.backoff_most = settings.backoff_most;
-  if (settings.run_timeout.count() >= 0) load.failover.run_timeout = settings.run_timeout;
-  if (settings.load_timeout.count() >= 0) load.failover.load_timeout = settings.load_timeout;
-  load.failover.warm_standby = settings.warm_standby;
-  load.shapes = settings.shapes;
-  load.buckets.lengths = settings.buckets;
-  load.buckets.rows = settings.static_batch;
-  load.buckets.preload = settings.preload;
-  if (settings.cache) {
-    if (const auto folder = compile_cache_folder(settings); folder.ok()) {
-      load.cache = std::make_shared<core::CompileCache>(*folder, settings.cache_bytes_max);
-    }
-  }
-  return load;
 }
 
 }  // namespace latebind::app

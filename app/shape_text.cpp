@@ -1,6 +1,7 @@
 #include "app/shape_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <optional>
 
@@ -28,6 +29,10 @@ Result<Shape> parse_dims(std::string_view option, std::string_view text, std::in
 
 Result<Shape> parse_shape(std::string_view option, std::string_view text, std::int64_t least, std::int64_t most) {
   return text == "scalar" ? Shape{} : parse_dims(option, text, least, most);
+}
+
+std::string shape_text(const Shape& shape) {
+  return shape.rank() == 0 ? "scalar" : fmt::format("{}", fmt::join(shape.dims(), "x"));
 }
 
 Result<std::map<std::size_t, std::string>> match_by_name(std::span<const TensorInfo> declared, std::string_view what,

@@ -23,6 +23,9 @@ namespace latebind::app {
 [[nodiscard]] core::Result<core::Shape> parse_shape(std::string_view option, std::string_view text,
                                                     std::int64_t least = 0, std::int64_t most = std::int64_t{1} << 40);
 
+// "1x128"; "scalar" for rank 0.
+[[nodiscard]] std::string shape_text(const core::Shape& shape);
+
 // Values of NAME=VALUE by the position of NAME among `declared`, each of which is a `what` in errors. Names may hold
 // '=' themselves: the longest name that fits wins. kInvalidArgument for unknown names and for those given twice.
 [[nodiscard]] core::Result<std::map<std::size_t, std::string>> match_by_name(std::span<const core::TensorInfo> declared,

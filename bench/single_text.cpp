@@ -26,7 +26,7 @@ double percentile(std::vector<double> values, std::size_t percent) {
 }
 
 Embedder open_ours(char** argv) {
-  const auto runtime = Runtime::create(argv[1]);
+  const auto runtime = Runtime::create({{"openvino.library", argv[1]}});
   if (!runtime) die(runtime.status().message());
   auto embedder = runtime->open_embedder(
       argv[3], {.load = {.device = "openvino:CPU", .precision = argv[5], .threads = kThreads, .strict = true}});

@@ -65,10 +65,11 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
     options.buckets.inputs = padded.inputs;
     options.buckets.lengths = std::move(padded.lengths);
   }
-  RunOptions limits;
-  limits.cancellation = options.cancellation;
-  limits.run_timeout = load_timeout_of(options.failover, DeviceKind::kOther);  // which devices there are is still open
-  LB_ASSIGN_OR_RETURN(auto candidates, placement.resolve(registry_, options.compile.emulate, limits));
+  const RunOptions limits{.deadline = options.deadline, .cancellation = options.cancellation};
+  RunOptions of_a_question = limits;
+  // Which devices there are is still open.
+  of_a_question.run_timeout = load_timeout_of(options.failover, DeviceKind::kOther);
+  LB_ASSIGN_OR_RETURN(auto candidates, placement.resolve(registry_, options.compile.emulate, of_a_question));
   // The model and the backends are kept for candidates that are loaded later.
   auto load = [backends = registry_.all(), model,
                options](const Device& device) -> Result<std::unique_ptr<Executable>> {
@@ -95,7 +96,7 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
     return load_in_any(load_with, options);
   };
   return PlacedModel::place(model.name(), placement, std::move(candidates), std::move(load), options.strict,
-                            options.failover, options.cancellation);
+                            options.failover, limits);
 }
 
 std::vector<BackendReport> Engine::report() const {

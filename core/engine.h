@@ -4,7 +4,9 @@
 // Thread-safe. The registry must outlive the engine; executables may outlive both.
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,7 +30,8 @@ struct LoadOptions {
   // Turns every fallback into an error: kStrictFallback when loading, the device's own error later.
   bool strict = false;
   FailoverOptions failover{};
-  // Ends the loading, not what is loaded.
+  // These end the loading, not what is loaded.
+  std::optional<std::chrono::steady_clock::time_point> deadline{};
   Cancellation cancellation{};
   // For models whose inputs are all [rows, length]: kAutoShapes means fixed ones on NPUs. Without lengths or
   // inputs in `buckets`, shapes are as the model declares them, everywhere; but those for which a bundle has blobs of a

@@ -19,9 +19,7 @@ bool same_tensors(std::span<const TensorInfo> a, std::span<const TensorInfo> b) 
 
 }  // namespace
 
-Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates, const Cancellation& cancellation) {
-  RunOptions limits;
-  limits.cancellation = cancellation;
+Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates, const RunOptions& limits) {
   std::vector<StatusCode> load_codes;
   bool placed = false;
   for (Placement::Candidate& candidate : candidates) {
@@ -210,11 +208,11 @@ PlacedModel::~PlacedModel() {
 Result<std::shared_ptr<PlacedModel>> PlacedModel::place(std::string model_name, const Placement& placement,
                                                         std::vector<Placement::Candidate> candidates, Loader load,
                                                         bool strict, const FailoverOptions& options,
-                                                        const Cancellation& cancellation) {
+                                                        const RunOptions& limits) {
   auto state = std::make_shared<State>(std::move(model_name), placement.text(), std::move(load), strict, options);
   // From here on it ends the prober, however this ends: that thread keeps the state alive.
   std::shared_ptr<PlacedModel> model(new PlacedModel(state));
-  LB_RETURN_IF_ERROR(state->place(std::move(candidates), cancellation));
+  LB_RETURN_IF_ERROR(state->place(std::move(candidates), limits));
   if (options.warm_standby && !strict) state->start_standby();
   return model;
 }

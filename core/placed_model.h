@@ -52,11 +52,11 @@ class PlacedModel {
 
   // Loads the first candidate that works. `strict`: the first one or nothing (kStrictFallback). `model_name` and
   // `placement` are for messages. `load` is kept, with whatever it refers to, for candidates that are needed later.
-  // kCancelled when that is requested meanwhile.
+  // kCancelled or kDeadlineExceeded when `limits` end it.
   static Result<std::shared_ptr<PlacedModel>> place(std::string model_name, const Placement& placement,
                                                     std::vector<Placement::Candidate> candidates, Loader load,
                                                     bool strict, const FailoverOptions& options,
-                                                    const Cancellation& cancellation = {});
+                                                    const RunOptions& limits = {});
   ~PlacedModel();
   PlacedModel(const PlacedModel&) = delete;
   PlacedModel& operator=(const PlacedModel&) = delete;

@@ -40,7 +40,7 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
         strict_(strict),
         options_(options) {}
 
-  Status place(std::vector<Placement::Candidate> candidates, const Cancellation& cancellation);
+  Status place(std::vector<Placement::Candidate> candidates, const RunOptions& limits);
   Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs, const RunOptions& options,
                  std::shared_ptr<const Attestation>* answered_by);
   std::shared_ptr<const Attestation> attestation();

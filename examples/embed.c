@@ -21,22 +21,19 @@ int main(int argc, char** argv) {
     return 2;
   }
 
+  lb_options* options = NULL;
   lb_runtime* runtime = NULL;
   lb_embedder* embedder = NULL;
   lb_attestation* attestation = NULL;
   float* vectors = NULL;
   int result = 1;
 
-  lb_load_options load = LB_INIT(lb_load_options);
-  load.device = argc == 5 ? argv[4] : NULL;
-  lb_embedder_options options = LB_INIT(lb_embedder_options);
-  options.load = &load;
-
-  if (lb_runtime_create(NULL, &runtime) != LB_OK) {
+  if (lb_options_create(&options) != LB_OK || lb_options_set(options, "device", argc == 5 ? argv[4] : NULL) != LB_OK ||
+      lb_runtime_create(options, &runtime) != LB_OK) {
     fail("starting");
     goto done;
   }
-  if (lb_embedder_open(runtime, argv[1], &options, &embedder) != LB_OK) {
+  if (lb_embedder_open(runtime, argv[1], NULL, NULL, &embedder) != LB_OK) {
     fail(argv[1]);
     goto done;
   }
@@ -68,5 +65,6 @@ done:
   lb_attestation_destroy(attestation);
   lb_embedder_destroy(embedder);
   lb_runtime_destroy(runtime);
+  lb_options_destroy(options);
   return result;
 }

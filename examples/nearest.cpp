@@ -32,7 +32,7 @@ int run(const std::string& folder, const std::string& file, std::string_view que
 
   const auto runtime = latebind::Runtime::create();
   if (!runtime) return fail(runtime.status());
-  const auto embedder = runtime->open_embedder(folder, {.load = {.hint = "throughput"}});
+  const auto embedder = runtime->open_embedder(folder, {{"hint", "throughput"}});
   if (!embedder) return fail(embedder.status());
 
   const std::vector<std::string_view> texts(lines.begin(), lines.end());

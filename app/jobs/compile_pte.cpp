@@ -21,7 +21,6 @@
 #include "core/platform/temporary_folder.h"
 #include "embedding/bundle_parts.h"
 #include "embedding/graph/export.h"
-#include "hosts/executorch/load_keys.h"
 #include "hosts/executorch/pte/converter.h"
 #include "hosts/executorch/pte/program.h"
 #include "hosts/executorch/pte/reader.h"
@@ -34,7 +33,7 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-constexpr std::string_view kPrecisionKey = kLoadKeys[kPrecision];
+constexpr std::string_view kPrecisionKey = "precision";
 
 Result<std::vector<pte::CompileSpec>> specs_of(const PteOptions& options, const Client& client) {
   std::vector<pte::CompileSpec> specs;
@@ -45,8 +44,11 @@ Result<std::vector<pte::CompileSpec>> specs_of(const PteOptions& options, const 
       return Status(StatusCode::kInvalidArgument,
                     fmt::format("{}: '{}' must be KEY=VALUE, as in device=npu,cpu", client.name("compile_spec"), text));
     }
-    if (std::ranges::find(kLoadKeys, key) == kLoadKeys.end()) {
-      return core::unknown_word_error("compile spec", key, kLoadKeys);
+    const SettingSpec* setting = find_setting(key);
+    if (setting == nullptr) return unknown_setting_error(key).with_context(client.name("compile_spec"));
+    if (setting->trusted) {
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("{}: the delegate does not take {} from a program", client.name("compile_spec"), key));
     }
     if (std::ranges::any_of(specs, [&](const auto& other) { return other.key == key; })) {
       return Status(StatusCode::kInvalidArgument,
@@ -57,15 +59,14 @@ Result<std::vector<pte::CompileSpec>> specs_of(const PteOptions& options, const 
   return specs;
 }
 
-// What can be said of a value without the machine that the program will run on.
-Status check_value(const pte::CompileSpec& spec, const Runtime& runtime) {
-  if (spec.key == kLoadKeys[kDevice]) return core::Placement::parse(spec.value, runtime.registry).status();
-  if (spec.key == kPrecisionKey) return parse_precisions(spec.value).status();
-  if (spec.key == kLoadKeys[kThreads]) return core::parse_integer(spec.key, spec.value, 0, kLoadThreadsMax).status();
-  if (spec.key == kLoadKeys[kStrict] && spec.value != "true" && spec.value != "false") {
-    return {StatusCode::kInvalidArgument, fmt::format("'{}' must be true or false", spec.value)};
-  }
-  return {};
+// What can be said of the values without the machine that the program will run on.
+Status check_values(const std::vector<pte::CompileSpec>& specs, const Runtime& runtime, const Client& client) {
+  EffectiveSettings settings;
+  for (const pte::CompileSpec& spec : specs)
+    LB_RETURN_IF_ERROR(settings.set(spec.key, spec.value, client.name("compile_spec")));
+  return core::Placement::parse(settings.values().device, runtime.registry)
+      .status()
+      .with_context(client.name("compile_spec") + " device");
 }
 
 // The program must ask for the precision that this call names, in whatever order and whatever else it asks for.
@@ -137,8 +138,7 @@ Status check_pte_options(const CompileOptions& options, const Runtime& runtime, 
   if (!pte::is_built_in()) return pte::read_program({}).status();
   LB_RETURN_IF_ERROR(check_max_shapes(options.pte.max_shapes, client));
   LB_ASSIGN_OR_RETURN(const auto specs, specs_of(options.pte, client));
-  for (const pte::CompileSpec& spec : specs)
-    LB_RETURN_IF_ERROR(check_value(spec, runtime).with_context(client.name("compile_spec") + " " + spec.key));
+  LB_RETURN_IF_ERROR(check_values(specs, runtime, client));
   return options.names_precision ? check_precisions(specs, runtime.settings.precisions, client) : Status();
 }
 

@@ -17,30 +17,30 @@ using core::StatusCode;
 
 // On this device alone: another one that stands in would compile nothing for it. It is ready when a second opening
 // finds it in the cache, as a later start will.
-Result<core::ActiveConfig> prepare(const std::filesystem::path& folder, std::size_t max_tokens,
-                                   const Runtime& configured, const std::string& device, const Client& client) {
+Result<core::ActiveConfig> prepare(const std::filesystem::path& folder, const Runtime& configured,
+                                   const std::string& device, const Client& client) {
   Runtime runtime = configured;
   LB_ASSIGN_OR_RETURN(runtime.placement, core::Placement::parse(device, runtime.registry));
   runtime.load.strict = true;
   runtime.load.buckets.preload = false;
   {
-    LB_ASSIGN_OR_RETURN(const auto compiled, open_embedder(folder, max_tokens, runtime));
+    LB_ASSIGN_OR_RETURN(const auto compiled, open_embedder(folder, runtime));
     LB_RETURN_IF_ERROR(compiled->prepare());
   }
   runtime.load.cache->settle();
-  LB_ASSIGN_OR_RETURN(const auto embedder, open_embedder(folder, max_tokens, runtime));
+  LB_ASSIGN_OR_RETURN(const auto embedder, open_embedder(folder, runtime));
   core::ActiveConfig active = embedder->attestation()->active;
   if (!active.from_cache)
     return Status(StatusCode::kIo, fmt::format("it was compiled but not kept; {} says why", client.log));
   return active;
 }
 
-WarmReport::OfDevice warm_one(const std::filesystem::path& folder, std::size_t max_tokens, const Runtime& runtime,
-                              const std::string& device, const Client& client) {
+WarmReport::OfDevice warm_one(const std::filesystem::path& folder, const Runtime& runtime, const std::string& device,
+                              const Client& client) {
   const auto start = std::chrono::steady_clock::now();
   WarmReport::OfDevice outcome;
   outcome.device = device;
-  auto prepared = prepare(folder, max_tokens, runtime, device, client);
+  auto prepared = prepare(folder, runtime, device, client);
   outcome.status = prepared.status();
   if (prepared.ok()) outcome.active = *std::move(prepared);
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -50,12 +50,12 @@ WarmReport::OfDevice warm_one(const std::filesystem::path& folder, std::size_t m
 }  // namespace
 
 Status check_warm(const Settings& settings) {
-  if (settings.cache) return {};
+  if (settings.cache.value_or(true)) return {};
   return {StatusCode::kInvalidArgument,
           "the cache is off (cache.enabled), so that nothing that is compiled would be kept"};
 }
 
-Result<WarmReport> warm(const WarmOptions& options, const Runtime& runtime, const Client& client) {
+Result<WarmReport> warm(const std::string& model, const Runtime& runtime, const Client& client) {
   LB_RETURN_IF_ERROR(check_warm(runtime.settings));
   if (!runtime.load.cache) {
     return Status(StatusCode::kNotFound,
@@ -63,7 +63,7 @@ Result<WarmReport> warm(const WarmOptions& options, const Runtime& runtime, cons
                               client.name("cache_folder")));
   }
   LB_RETURN_IF_ERROR(runtime.load.cache->store()->check_folder());
-  LB_ASSIGN_OR_RETURN(const auto folder, find_model(options.model, client));
+  LB_ASSIGN_OR_RETURN(const auto folder, find_model(model, client));
   WarmReport report;
   std::vector<core::PlacementStep> refusals;
   for (const auto& candidate : runtime.placement.resolve(runtime.registry, runtime.settings.emulate)) {
@@ -73,7 +73,7 @@ Result<WarmReport> warm(const WarmOptions& options, const Runtime& runtime, cons
       continue;
     }
     if (runtime.load.strict && !report.devices.empty()) break;
-    report.devices.push_back(warm_one(folder, options.max_tokens, runtime, candidate.device->id(), client));
+    report.devices.push_back(warm_one(folder, runtime, candidate.device->id(), client));
   }
   if (report.devices.empty()) {
     return Status(StatusCode::kNoDevice,

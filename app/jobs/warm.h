@@ -1,7 +1,6 @@
 // Compiling a model for every device of the placement, so that later starts find it in the cache.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -12,11 +11,6 @@
 #include "core/result.h"
 
 namespace latebind::app {
-
-struct WarmOptions {
-  std::string model;           // a folder, or a name on the hub
-  std::size_t max_tokens = 0;  // as later: what is compiled depends on it
-};
 
 struct WarmReport {
   struct OfDevice {
@@ -31,10 +25,10 @@ struct WarmReport {
 // kInvalidArgument when these settings keep nothing that is compiled.
 [[nodiscard]] core::Status check_warm(const Settings& settings);
 
-// The devices that are there, in the order of the placement; with strict loading the first alone. An error only when
-// nothing could be tried: that of check_warm(), kNotFound and kPermissionDenied of the
-// cache's folder and of the model, kNoDevice.
-[[nodiscard]] core::Result<WarmReport> warm(const WarmOptions& options, const Runtime& runtime, const Client& client);
+// `model`: a folder, or a name on the hub. The devices that are there, in the order of the placement; with strict
+// loading the first alone. An error only when nothing could be tried: that of check_warm(), kNotFound and
+// kPermissionDenied of the cache's folder and of the model, kNoDevice.
+[[nodiscard]] core::Result<WarmReport> warm(const std::string& model, const Runtime& runtime, const Client& client);
 
 // {devices: [{device, ready, seconds, reason}]}
 [[nodiscard]] Json to_json(const WarmReport& report);

@@ -383,6 +383,12 @@ std::vector<std::string> provider_paths(std::string_view text) {
   return split_paths(text, core::own_system());
 }
 
+std::shared_ptr<core::Backend> configured_backend(const core::BackendSettingTexts& texts) {
+  return make_backend({.library_path = core::text_of(texts, "onnxruntime.library"),
+                       .provider_paths = provider_paths(core::text_of(texts, "onnxruntime.providers")),
+                       .worker_program = core::text_of(texts, "onnxruntime.probe_program")});
+}
+
 std::shared_ptr<core::Backend> make_backend(BackendOptions options) {
   return std::make_shared<OnnxruntimeBackend>(std::move(options));
 }

@@ -1,13 +1,17 @@
 // The onnxruntime backend of Latebind.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "backends/onnxruntime/find.h"
+#include "backends/onnxruntime/provider_trial.h"
 #include "core/backend.h"
+#include "core/backend_setting.h"
 
 namespace latebind::onnxruntime {
 
@@ -18,7 +22,7 @@ struct BackendOptions {
   // Libraries of plugin execution providers, or folders with them: full paths; the word "none" alone: no providers.
   // Empty: kProvidersVariable, else the packages of the known ones are looked for. UTF-8.
   std::vector<std::string> provider_paths{};
-  // The program `latebind`, in which providers are tried and compile; empty: LATEBIND_PROBE_PROGRAM, else found beside
+  // The program `latebind`, in which providers are tried and compile; empty: kWorkerVariable, else found beside
   // this library. UTF-8.
   std::string worker_program{};
   // Where trials of providers are remembered; empty: the system's cache folder for Latebind.
@@ -30,6 +34,22 @@ inline constexpr const char* kProvidersVariable = "LATEBIND_ONNXRUNTIME_PROVIDER
 
 // "/a:/b,/c" as a list, with ';' instead of ':' on Windows.
 [[nodiscard]] std::vector<std::string> provider_paths(std::string_view text);
+
+inline constexpr std::array kSettings{
+    core::BackendSetting{"onnxruntime.library", kLibraryVariable, "--onnxruntime-library", "PATH",
+                         "ONNX Runtime's library (libonnxruntime.so…) or its folder. Empty: the search."},
+    core::BackendSetting{
+        "onnxruntime.providers", kProvidersVariable, "--onnxruntime-providers", "PATHS",
+        "Libraries of plugin execution providers for ONNX Runtime (libonnxruntime_providers_….so) or folders "
+        "with them, full paths with ':' (';' on Windows) or commas between; none: no providers. Empty: the "
+        "packages of the known ones are looked for."},
+    core::BackendSetting{
+        "onnxruntime.probe_program", kWorkerVariable, "", "PATH",
+        "The program `latebind`, which tries plugin providers and compiles with them in processes of their own. "
+        "Empty: this program, or the one beside Latebind's library."}};
+
+// As kSettings say. Opens nothing.
+[[nodiscard]] std::shared_ptr<core::Backend> configured_backend(const core::BackendSettingTexts& texts);
 
 // Opens nothing.
 [[nodiscard]] std::shared_ptr<core::Backend> make_backend(BackendOptions options = {});

@@ -239,6 +239,10 @@ class OpenvinoBackend final : public core::Backend {
 
 }  // namespace
 
+std::shared_ptr<core::Backend> configured_backend(const core::BackendSettingTexts& texts) {
+  return make_backend({.library_path = core::text_of(texts, "openvino.library")});
+}
+
 std::shared_ptr<core::Backend> make_backend(BackendOptions options) {
   return std::make_shared<OpenvinoBackend>(std::move(options));
 }

@@ -1,10 +1,13 @@
 // The openvino backend of Latebind.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 
+#include "backends/openvino/find.h"
 #include "core/backend.h"
+#include "core/backend_setting.h"
 
 namespace latebind::openvino {
 
@@ -13,6 +16,13 @@ struct BackendOptions {
   // The library file or its folder; wins over the environment and the search. UTF-8. Empty: search.
   std::string library_path{};
 };
+
+inline constexpr std::array kSettings{core::BackendSetting{
+    "openvino.library", kLibraryVariable, "--openvino-library", "PATH",
+    "OpenVINO's C library (libopenvino_c.so…) or its folder. Empty: OPENVINO_LIB_PATH, then the search."}};
+
+// As kSettings say. Opens nothing.
+[[nodiscard]] std::shared_ptr<core::Backend> configured_backend(const core::BackendSettingTexts& texts);
 
 // Opens nothing.
 [[nodiscard]] std::shared_ptr<core::Backend> make_backend(BackendOptions options = {});

@@ -77,10 +77,12 @@ void add_program_options(CLI::App& app, app::PteOptions& options) {
       "For --format pte: the largest shape of an input that the model leaves open, as ids=8x256, and of an output "
       "whose size depends on what is in the inputs. May be given several times. A model that embeds text has one "
       "unless it is given: one text of as many tokens as it takes.");
-  add_texts(app, "--compile-spec", options.compile_specs, "KEY=VALUE",
-            "For --format pte: what the program tells the delegate: device, precision, strict, threads, shapes or "
-            "config. May be given several times. precision is that of --precision if that is given, else f32 and then "
-            "what the bundle's other variants compute in.");
+  add_texts(
+      app, "--compile-spec", options.compile_specs, "KEY=VALUE",
+      "For --format pte: what the program tells the delegate, by the keys of `latebind config`: device, precision, "
+      "strict, threads, input_shapes and so on. May be given several times. precision is that of --precision if that "
+      "is given, else f32 and then "
+      "what the bundle's other variants compute in.");
   app.add_flag("--plan-inputs", options.plan_inputs,
                "For --format pte: inputs get a place in the method's own memory, and ExecuTorch copies them there; "
                "otherwise it passes the caller's memory on.");
@@ -137,7 +139,7 @@ void add_compile(CLI::App& program, Action& chosen) {
   app.add_flag("-q,--quiet", options->quiet, "Says nothing but errors.");
   app.add_flag("--json", options->json,
                "Prints {output, variants: [{name, target, device, compiled, bytes, seconds, reason, note}], refused}.");
-  static constexpr SettingGroup kGroups[] = {SettingGroup::kDevice, SettingGroup::kLibraries};
+  static constexpr SettingGroup kGroups[] = {SettingGroup::kDevice, SettingGroup::kBackends};
   options->runtime.add_to(app, kGroups);
   app.footer(
       "The precision is f32 on CPUs and f16 on NPUs that have nothing else, unless --precision says\n"

@@ -22,12 +22,12 @@ struct ConfigArguments {
 
 std::string for_people(const app::EffectiveSettings& settings) {
   std::size_t width = 0;
-  for (const app::SettingSpec& spec : app::settings_schema())
-    width = std::max(width, spec.key.size());
+  for (const std::string& key : settings.keys())
+    width = std::max(width, key.size());
   std::string text;
-  for (const app::SettingSpec& spec : app::settings_schema()) {
-    text += fmt::format("{:<{}} = {:<12}  # {}\n", spec.key, width, core::one_line(spec.text(settings.values())),
-                        core::one_line(settings.origin_of(spec.key)));
+  for (const std::string& key : settings.keys()) {
+    text += fmt::format("{:<{}} = {:<12}  # {}\n", core::one_line(key), width, core::one_line(settings.text_of(key)),
+                        core::one_line(settings.origin_of(key)));
   }
   return text;
 }
@@ -35,11 +35,11 @@ std::string for_people(const app::EffectiveSettings& settings) {
 std::string for_programs(const app::EffectiveSettings& settings) {
   app::Json json;
   json["settings"] = app::Json::array();
-  for (const app::SettingSpec& spec : app::settings_schema()) {
+  for (const std::string& key : settings.keys()) {
     app::Json one;
-    one["key"] = spec.key;
-    one["value"] = spec.text(settings.values());
-    one["origin"] = settings.origin_of(spec.key);
+    one["key"] = key;
+    one["value"] = settings.text_of(key);
+    one["origin"] = settings.origin_of(key);
     json["settings"].push_back(std::move(one));
   }
   return app::to_text(json);
@@ -58,17 +58,20 @@ std::string reference() {
       "Unknown keys, variables that begin with `LATEBIND_` and mean nothing, and words that a setting does not know "
       "are\n"
       "errors that name the nearest known one. Processes that run with more rights than their caller (setuid and the\n"
-      "like) do not read the caller's file, and ignore the variables marked *trusted*. `latebind config` prints what "
-      "is in\n"
-      "force and where each value came from. The C interface reads neither files nor the environment, but for the\n"
-      "variables that say where vendors' libraries are: its callers pass options.\n\n"
+      "like) do not read the caller's file, and ignore the variables marked *trusted*; nor is what is marked so taken\n"
+      "from a program of ExecuTorch, which somebody else may have made. `latebind config` prints what is in\n"
+      "force and where each value came from. Programs that use the C interface set the same keys\n"
+      "(`lb_options_set`), and read files and the environment only where they ask for it; the search for vendors'\n"
+      "libraries looks at its variables in any case.\n\n"
       "This page is what `latebind config --reference` prints.\n";
   for (const app::SettingSpec& spec : app::settings_schema()) {
-    text += fmt::format("\n## `{}`\n\n{}\n\n", spec.key, spec.help);
-    const std::string value = spec.text(app::Settings{});
+    text += fmt::format("\n## `{}{}`\n\n{}\n\n", spec.key, spec.is_family() ? "KEY" : "", spec.help);
+    const std::string value = spec.is_family() ? "" : spec.text(app::Settings{}, spec.key);
     text +=
         fmt::format("- value: `{}`, default {}\n", spec.value, value.empty() ? "empty" : fmt::format("`{}`", value));
-    text += fmt::format("- environment: `{}`{}\n", spec.environment, spec.trusted ? " (*trusted*)" : "");
+    const std::string_view trusted = spec.trusted ? " (*trusted*)" : "";
+    text += spec.environment.empty() ? fmt::format("- environment: none{}\n", trusted)
+                                     : fmt::format("- environment: `{}`{}\n", spec.environment, trusted);
     if (!spec.flag.empty()) text += fmt::format("- flag: `{}`\n", spec.flag);
   }
   return text;
@@ -94,7 +97,7 @@ void add_config(CLI::App& program, Action& chosen) {
   app.add_flag("--reference", options->reference, "Prints what docs/configuration.md says of every setting.");
   static constexpr SettingGroup kGroups[] = {SettingGroup::kEmbedding, SettingGroup::kPlacement,
                                              SettingGroup::kDevice,    SettingGroup::kFailover,
-                                             SettingGroup::kCache,     SettingGroup::kLibraries};
+                                             SettingGroup::kCache,     SettingGroup::kBackends};
   options->flags.add_to(app, kGroups);
   app.footer(
       "The output is a config.toml's keys with the origin of each value behind it. Flags of settings\n"

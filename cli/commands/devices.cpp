@@ -81,7 +81,7 @@ std::string for_people(const app::DeviceListing& listing) {
 Exit devices(const DevicesArguments& options) {
   const auto settings = options.flags.effective();
   if (!settings.ok()) return misuse("devices", settings.status().message());
-  const core::Registry registry = app::make_registry(app::backend_paths(*settings));
+  const core::Registry registry = app::make_registry(settings->of_backends());
   auto placement = core::Placement::parse(settings->values().device, registry);
   if (!placement.ok()) {
     return misuse("devices", placement.status().with_context(settings->origin_of("device")).message());
@@ -117,7 +117,7 @@ void add_devices(CLI::App& program, Action& chosen) {
   app.add_flag("--virtual", options->virtual_too,
                "Lists also what is not in this machine but can be compiled for; metadata says whether the compiler is "
                "installed and whether its vendor emulates the device here.");
-  static constexpr SettingGroup kGroups[] = {SettingGroup::kPlacement, SettingGroup::kLibraries};
+  static constexpr SettingGroup kGroups[] = {SettingGroup::kPlacement, SettingGroup::kBackends};
   options->flags.add_to(app, kGroups);
   app.footer(
       "Every device with its backend, kind, full name and metadata; for a backend that is not\n"

@@ -85,7 +85,7 @@ std::string for_people(const app::Diagnosis& diagnosis) {
 Exit doctor(const DoctorArguments& options) {
   const auto settings = options.flags.effective();
   if (!settings.ok()) return misuse("doctor", settings.status().message());
-  const core::Registry registry = app::make_registry(app::backend_paths(*settings));
+  const core::Registry registry = app::make_registry(settings->of_backends());
   const app::Diagnosis diagnosis = app::examine(registry);
   const auto printed = print(options.json ? app::to_text(app::to_json(diagnosis)) : for_people(diagnosis));
   if (!printed.ok()) return fail(printed);
@@ -105,7 +105,7 @@ void add_doctor(CLI::App& program, Action& chosen) {
       "status, remedy, metadata}], search: [{place, source, outcome, opened}], devices: [{id, full_name, works, "
       "reason, "
       "ms}]}]}.");
-  static constexpr SettingGroup kGroups[] = {SettingGroup::kLibraries};
+  static constexpr SettingGroup kGroups[] = {SettingGroup::kBackends};
   options->flags.add_to(app, kGroups);
   app.footer(
       "Shows every place where a vendor library was looked for with the loader's answer, the vendor's\n"

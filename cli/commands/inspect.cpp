@@ -260,7 +260,7 @@ void add_inspect(CLI::App& program, Action& chosen) {
       "Says for every device of --device which variants it loads, and why not the others. Loads them to know.");
   app.add_flag("--installed", options->installed,
                "Takes a package with the installed layout too, which may refer to any file of this machine.");
-  static constexpr SettingGroup kGroups[] = {SettingGroup::kPlacement, SettingGroup::kDevice, SettingGroup::kLibraries};
+  static constexpr SettingGroup kGroups[] = {SettingGroup::kPlacement, SettingGroup::kDevice, SettingGroup::kBackends};
   options->runtime.add_to(app, kGroups);
   app.footer(
       "A bundle is an ONNX Runtime model package, as a folder or as one ZIP of it; packages that\n"

@@ -31,7 +31,6 @@ using core::StatusCode;
 struct RunArguments {
   RuntimeOptions runtime{};
   std::string model;
-  core::PerformanceHint hint = core::PerformanceHint::kLatency;
   InputWishes inputs{};
   std::string output_dir;
   std::size_t repeat = 10;
@@ -193,7 +192,7 @@ std::string for_programs(const RunArguments& options, const Outcome& outcome) {
 
 Exit run(const RunArguments& options) {
   if (const auto sense = check_wishes(options.inputs); !sense.ok()) return misuse("run", sense.message());
-  const auto runtime = make_runtime(options.runtime, options.hint);
+  const auto runtime = make_runtime(options.runtime, core::PerformanceHint::kLatency);
   if (!runtime.ok()) return misuse("run", runtime.status().message());
   auto outcome = run_model(options, *runtime);
   if (!outcome.ok()) return fail(outcome.status());
@@ -228,7 +227,6 @@ void add_run(CLI::App& program, Action& chosen) {
            "written as f32.");
   add_integer(app, "--repeat", options->repeat, 1, 1000000,
               "Number of runs that are timed, the first one included (default 10).");
-  add_word(app, "--hint", options->hint, "What the vendor optimises for: latency or throughput (default latency).");
   app.add_flag("--json", options->json,
                "Prints {model, device, backend, device_full_name, runtime_version, precision, "
                "fallback, reason, load_ms, first_ms, p50_ms, repeat, inputs: [{name, type, "

@@ -39,7 +39,7 @@ Exit warm(const WarmArguments& options) {
   const TerminalClient terminal;
   app::Client client = terminal.client();
   client.log = "`latebind -v warm`";
-  const auto report = app::warm({options.embedder.model, options.embedder.max_tokens}, *runtime, client);
+  const auto report = app::warm(options.embedder.model, *runtime, client);
   if (!report.ok()) return fail(report.status());
   const auto printed = print(options.json ? app::to_text(app::to_json(*report)) : for_people(*report));
   if (!printed.ok()) return fail(printed);

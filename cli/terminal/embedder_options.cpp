@@ -17,12 +17,9 @@ using core::Result;
 
 void EmbedderOptions::add_to(CLI::App& app) {
   add_model(app, model, "A sentence-transformers model");
-  add_integer(app, "--max-tokens", max_tokens, 0, 1 << 20,
-              "Cuts each text to this many tokens, special tokens included (default 0: what the "
-              "model folder says).");
   static constexpr SettingGroup kGroups[] = {SettingGroup::kEmbedding, SettingGroup::kPlacement,
                                              SettingGroup::kDevice,    SettingGroup::kFailover,
-                                             SettingGroup::kCache,     SettingGroup::kLibraries};
+                                             SettingGroup::kCache,     SettingGroup::kBackends};
   runtime.add_to(app, kGroups);
 }
 
@@ -43,7 +40,7 @@ void add_text_source(CLI::App& app, TextSource& source) {
 Result<std::unique_ptr<embedding::Embedder>> open_embedder(const EmbedderOptions& options, const app::Runtime& runtime,
                                                            Telling telling) {
   LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(options.model, TerminalClient().client()));
-  LB_ASSIGN_OR_RETURN(auto embedder, app::open_embedder(folder, options.max_tokens, runtime));
+  LB_ASSIGN_OR_RETURN(auto embedder, app::open_embedder(folder, runtime));
   if (telling == Telling::kFallback) note_fallback(*embedder->attestation());
   return embedder;
 }

@@ -1,7 +1,6 @@
 // The options of the commands that turn text into vectors, and what becomes of them.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -14,10 +13,9 @@
 
 namespace latebind::cli {
 
-// --model, --max-tokens, the settings of embedding, and RuntimeOptions.
+// --model, the settings of embedding, and RuntimeOptions.
 struct EmbedderOptions {
   std::string model;
-  std::size_t max_tokens = 0;
   RuntimeOptions runtime{};
 
   void add_to(CLI::App& app);

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <map>
+#include <string_view>
 
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/messages.h"
@@ -23,16 +23,16 @@ void RuntimeOptions::add_to(CLI::App& app, std::span<const SettingGroup> groups)
 }
 
 Result<app::Runtime> make_runtime(const RuntimeOptions& options, core::PerformanceHint hint) {
-  std::map<std::string, std::string> properties;
+  LB_ASSIGN_OR_RETURN(auto settings, options.flags.effective());
   for (const std::string& property : options.properties) {
     const auto equals = property.find('=');
     if (equals == 0 || equals == std::string::npos) {
       return Status(StatusCode::kInvalidArgument, fmt::format("--property must be KEY=VALUE, not '{}'", property));
     }
-    properties[property.substr(0, equals)] = property.substr(equals + 1);
+    const std::string key = "property." + property.substr(0, equals);
+    LB_RETURN_IF_ERROR(settings.set(key, std::string_view(property).substr(equals + 1), "--property"));
   }
-  LB_ASSIGN_OR_RETURN(const auto settings, options.flags.effective());
-  LB_ASSIGN_OR_RETURN(auto runtime, app::Runtime::make(settings, hint, properties));
+  LB_ASSIGN_OR_RETURN(auto runtime, app::Runtime::make(settings, {.hint = hint}));
   // Qualcomm's emulation prints a line to stdout.
   if (runtime.settings.emulate) keep_results_apart();
   return runtime;

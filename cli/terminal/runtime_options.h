@@ -19,7 +19,7 @@ namespace latebind::cli {
 // What `latebind run` and its like can be told; commands that embed add their own.
 inline constexpr SettingGroup kRuntimeGroups[] = {SettingGroup::kPlacement, SettingGroup::kDevice,
                                                   SettingGroup::kFailover, SettingGroup::kCache,
-                                                  SettingGroup::kLibraries};
+                                                  SettingGroup::kBackends};
 
 // Flags of settings, and --property.
 struct RuntimeOptions {

@@ -12,7 +12,7 @@ namespace {
 
 const char* title_of(SettingGroup group) {
   switch (group) {
-    case SettingGroup::kLibraries:
+    case SettingGroup::kBackends:
       return "Vendor libraries";
     case SettingGroup::kPlacement:
     case SettingGroup::kDevice:
@@ -29,13 +29,13 @@ const char* title_of(SettingGroup group) {
 
 // "Devices to try … (default auto; LATEBIND_DEVICE)"
 std::string description_of(const app::SettingSpec& spec) {
-  const std::string value = spec.text(app::Settings{});
+  const std::string value = spec.text(app::Settings{}, spec.key);
   return fmt::format("{} (default {}; {})", spec.help, value.empty() ? "empty" : value, spec.environment);
 }
 
 void check(const app::SettingSpec& spec, const std::string& text) {
   app::Settings scratch;
-  if (const auto status = spec.assign(scratch, text); !status.ok()) {
+  if (const auto status = spec.assign(scratch, spec.key, text); !status.ok()) {
     // The parser itself names the flag only where the value is optional.
     const bool named = spec.value == app::kTruth;
     throw CLI::ValidationError(fmt::format("{}{}{}", named ? "" : spec.flag, named ? "" : ": ", status.message()));
@@ -49,10 +49,11 @@ SettingGroup group_of(std::string_view key) {
   if (key == "device" || key == "strict" || key == "emulate") return SettingGroup::kPlacement;
   if (dot == std::string_view::npos) return SettingGroup::kDevice;
   const std::string_view table = key.substr(0, dot);
-  if (table == "libraries") return SettingGroup::kLibraries;
   if (table == "failover") return SettingGroup::kFailover;
   if (table == "cache") return SettingGroup::kCache;
-  return SettingGroup::kEmbedding;
+  if (table == "embedding") return SettingGroup::kEmbedding;
+  if (table == "property") return SettingGroup::kDevice;
+  return SettingGroup::kBackends;
 }
 
 void SettingFlags::add_to(CLI::App& app, std::span<const SettingGroup> groups) {
@@ -87,7 +88,8 @@ bool SettingFlags::has(std::string_view key) const {
 }
 
 core::Result<app::EffectiveSettings> SettingFlags::effective() const {
-  LB_ASSIGN_OR_RETURN(auto settings, app::EffectiveSettings::standard(platform::path_from_utf8(config_file_)));
+  app::EffectiveSettings settings;
+  LB_RETURN_IF_ERROR(settings.apply_standard(platform::path_from_utf8(config_file_)));
   for (const auto& [spec, text] : given_)
     LB_RETURN_IF_ERROR(settings.set(spec->key, text, std::string(spec->flag)));
   return settings;

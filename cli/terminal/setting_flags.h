@@ -19,7 +19,7 @@ class App;
 namespace latebind::cli {
 
 // Settings by what a command has to do with them.
-enum class SettingGroup { kLibraries, kPlacement, kDevice, kFailover, kCache, kEmbedding };
+enum class SettingGroup { kBackends, kPlacement, kDevice, kFailover, kCache, kEmbedding };
 
 class SettingFlags {
  public:

@@ -24,7 +24,7 @@
  *   vendor that takes longer may crash the process then, and temporary folders (latebind-…) may stay until a later
  *   start removes them: a program that knows of such calls (lb_active.hung_runs, LB_DEADLINE_EXCEEDED, LB_CANCELLED)
  *   can leave by _exit(). On Windows the system ends all threads before that, and nothing is waited for.
- * - Strings are UTF-8 and end in NUL. A NULL string in an options struct means "the default".
+ * - Strings are UTF-8 and end in NUL.
  * - Growth. Structs that may grow begin with `struct_size`, which the caller sets to sizeof(the struct): fields added
  *   later are neither read from nor written to a smaller struct. LB_INIT(type) makes a zeroed one. Numbers in
  *   enumerations never change meaning.
@@ -132,30 +132,101 @@ typedef void (*lb_log_callback)(void* context, int32_t level, const char* text);
  * way on any thread end as they will. */
 LB_API void lb_set_log(lb_log_callback callback, void* context, int32_t least);
 
+/* -- Options ------------------------------------------------------------------------------------------------------- */
+
+/* What can be set of a runtime, a model or an embedder: texts by key. docs/configuration.md has the keys ("device",
+ * "precision", "embedding.batch_tokens", "property.KEY" and so on); they are the same in config.toml, in the
+ * environment, on the command line and in hosts. A key that is not set has no influence: a model that is loaded gets
+ * what its own options say, then what those of its runtime say, then the default. Whoever is given options copies them.
+ * Any number of threads may read one object, or one thread change it. */
+typedef struct lb_options lb_options;
+
+/* Options of which none is set. */
+LB_API lb_code lb_options_create(lb_options** options);
+LB_API void lb_options_destroy(lb_options* options);
+
+/* Sets a key to a text, or takes back what was set with NULL. LB_INVALID_ARGUMENT for keys that there are not, with the
+ * nearest, and for texts that cannot be meant. */
+LB_API lb_code lb_options_set(lb_options* options, const char* key, const char* text);
+/* Sets what a config.toml sets, all of it or nothing. LB_NOT_FOUND, and LB_INVALID_ARGUMENT with file and line. */
+LB_API lb_code lb_options_read_file(lb_options* options, const char* file);
+/* Sets what variables LATEBIND_… say, all of it or nothing. In a process with more rights than its caller, those that
+ * choose code or files are left out. */
+LB_API lb_code lb_options_read_environment(lb_options* options);
+/* Both, as the program latebind does: the system's config.toml and the user's where they are there, `file` unless it is
+ * NULL, the environment. */
+LB_API lb_code lb_options_read_standard(lb_options* options, const char* file);
+/* Sets what `over` sets. */
+LB_API lb_code lb_options_apply(lb_options* options, const lb_options* over);
+
+typedef struct lb_option_value {
+  size_t struct_size;
+  int32_t is_set;
+  const char* text;   /* the default when it is not set; both pointers hold until the key is changed */
+  const char* origin; /* what set it: "/etc/latebind/config.toml:3", "environment LATEBIND_DEVICE", "" for
+                         lb_options_set; else "default" */
+} lb_option_value;
+LB_API lb_code lb_options_get(const lb_options* options, const char* key, lb_option_value* value);
+
+/* One key that there is. Everything is static. */
+typedef struct lb_option_info {
+  size_t struct_size;
+  const char* key;          /* one that ends in a dot stands for all that begin with it: "property." */
+  const char* value;        /* what a value looks like: "N", "true|false" */
+  const char* default_text; /* may be "" */
+  const char* help;         /* one paragraph */
+  const char* environment;  /* "LATEBIND_DEVICE"; "" when there is none */
+  const char* flag;         /* of the program latebind: "--device"; "" when there is none */
+  int32_t trusted;          /* 1: chooses code to run, files to trust or what a vendor is told. Do not take it from a
+                               file that somebody else has made, such as a model's */
+} lb_option_info;
+LB_API size_t lb_option_count(void);
+LB_API lb_code lb_option_at(size_t index, lb_option_info* info);
+/* The one that `key` is or belongs to; LB_INVALID_ARGUMENT with the nearest where there is none. */
+LB_API lb_code lb_option_find(const char* key, lb_option_info* info);
+
+/* -- Calls --------------------------------------------------------------------------------------------------------- */
+
+/* A word that ends what carries it, from any thread but no signal handler: once said, it stays said. One serves any
+ * number of calls at once, and may be destroyed before they end. */
+typedef struct lb_cancellation lb_cancellation;
+LB_API lb_code lb_cancellation_create(lb_cancellation** cancellation);
+/* Nothing happens in a child made by fork() after the cancellation was: it names calls of the parent. */
+LB_API void lb_cancellation_request(const lb_cancellation* cancellation);
+LB_API void lb_cancellation_destroy(lb_cancellation* cancellation);
+
+/* Who answers, and why it is not somebody better: a snapshot. */
+typedef struct lb_attestation lb_attestation;
+
+/* What belongs to one call. Where a function takes it, NULL stands for a zeroed one. */
+typedef struct lb_call_options {
+  size_t struct_size;
+  uint64_t timeout_ms; /* 0: none. The call returns when it has passed, whatever the vendor does, whose own call goes on
+                          by itself: LB_DEADLINE_EXCEEDED, or LB_BUSY when nothing had begun for want of a free place */
+  const lb_cancellation* cancellation; /* ends the call with LB_CANCELLED; NULL: none */
+  lb_attestation** answered_by;        /* when not NULL and the call succeeds: receives who answered it, for
+                                          lb_attestation_destroy */
+} lb_call_options;
+
 /* -- Runtime ------------------------------------------------------------------------------------------------------- */
 
 /* The backends of this process. Creating one loads nothing. Other objects keep what they need of it alive. */
 typedef struct lb_runtime lb_runtime;
 
-typedef struct lb_runtime_options {
-  size_t struct_size;
-  const char* openvino_library;      /* file or folder; NULL: environment, then search */
-  const char* onnxruntime_library;   /* likewise */
-  const char* onnxruntime_providers; /* plugin execution providers: full paths of libraries or of folders with them,
-                                        divided as in PATH or by commas; "none"; NULL: environment, then the known ones
-                                        are looked for */
-  const char* probe_program;         /* the program latebind, in which providers are tried first and compile; NULL:
-                                        environment, then found beside this library */
-} lb_runtime_options;
-
-/* `options` may be NULL. */
-LB_API lb_code lb_runtime_create(const lb_runtime_options* options, lb_runtime** runtime);
+/* `options` may be NULL. What they say of models holds for all that are loaded. Where the vendors' libraries are is a
+ * matter of the runtime alone ("openvino.library", "onnxruntime.library", "onnxruntime.providers" …); what is not set
+ * there is searched. */
+LB_API lb_code lb_runtime_create(const lb_options* options, lb_runtime** runtime);
 LB_API void lb_runtime_destroy(lb_runtime* runtime);
 
 /* LB_OK when some device of this machine can run models. Asks the backends in order and stops at the first that can;
  * opens its vendor library where that did not happen yet, and is cheap afterwards. Else LB_NO_DEVICE: the message
  * begins with what to type, and then tells why each backend is not available. */
 LB_API lb_code lb_runtime_check(const lb_runtime* runtime);
+
+/* LB_OK when a model could be loaded with these options: devices are known by name, and nothing is set that belongs to
+ * the runtime. Nothing is loaded. `options` may be NULL. */
+LB_API lb_code lb_runtime_check_options(const lb_runtime* runtime, const lb_options* options);
 
 /* -- Devices ------------------------------------------------------------------------------------------------------- */
 
@@ -188,19 +259,10 @@ typedef struct lb_backend {
 } lb_backend;
 
 /* Asks every backend, opening its vendor library where that did not happen yet. A backend that is not available is no
- * error: lb_device_list_backend tells why. */
-LB_API lb_code lb_device_list_create(const lb_runtime* runtime, lb_device_list** list);
-
-typedef struct lb_device_list_options {
-  size_t struct_size;
-  int32_t virtual_too; /* 1: also what is not in this machine but can be compiled for, after each backend's own devices.
-                          Its metadata has DiscoveredBy, Architecture, CompilerInstalled ("1", or "0" with Missing: what
-                          to install) and Emulated ("1": runs here with lb_load_options.emulate) */
-} lb_device_list_options;
-
-/* As lb_device_list_create; `options` may be NULL. */
-LB_API lb_code lb_device_list_create_with(const lb_runtime* runtime, const lb_device_list_options* options,
-                                          lb_device_list** list);
+ * error: lb_device_list_backend tells why. `virtual_too` 1: also what is not in this machine but can be compiled for,
+ * after each backend's own devices. Its metadata has DiscoveredBy, Architecture, CompilerInstalled ("1", or "0" with
+ * Missing: what to install) and Emulated ("1": runs here with the option "emulate"). */
+LB_API lb_code lb_device_list_create(const lb_runtime* runtime, int32_t virtual_too, lb_device_list** list);
 LB_API void lb_device_list_destroy(lb_device_list* list);
 LB_API size_t lb_device_list_count(const lb_device_list* list);
 /* LB_INVALID_ARGUMENT when `index` is not below the count. */
@@ -255,9 +317,6 @@ LB_API lb_code lb_output_get(const lb_output* output, lb_tensor* tensor);
 
 /* -- Attestation --------------------------------------------------------------------------------------------------- */
 
-/* Who answers, and why it is not somebody better: a snapshot. */
-typedef struct lb_attestation lb_attestation;
-
 typedef struct lb_active {
   size_t struct_size;
   const char* backend;
@@ -294,59 +353,11 @@ LB_API lb_code lb_attestation_step(const lb_attestation* attestation, size_t ind
 
 typedef struct lb_model lb_model;
 
-/* A word that ends what carries it, from any thread but no signal handler: once said, it stays said. One serves any
- * number of runs and loads at once, and may be destroyed before they end. */
-typedef struct lb_cancellation lb_cancellation;
-LB_API lb_code lb_cancellation_create(lb_cancellation** cancellation);
-/* Nothing happens in a child made by fork() after the cancellation was: it names calls of the parent. */
-LB_API void lb_cancellation_request(const lb_cancellation* cancellation);
-LB_API void lb_cancellation_destroy(lb_cancellation* cancellation);
-
-/* A static shape. Frozen: it stands in arrays and never grows. */
-typedef struct lb_shape {
-  int32_t rank;      /* 0 to LB_RANK_MAX */
-  int32_t reserved_; /* 0, or it is refused with LB_INVALID_ARGUMENT */
-  int64_t dims[LB_RANK_MAX];
-} lb_shape;
-
-typedef struct lb_load_options {
-  size_t struct_size;
-  const char* device;    /* placement: "auto" (default), "npu,cpu", "openvino:CPU" … */
-  const char* precision; /* "f32" (default), "bf16", "f16", or several to ask a device for in turn: "f16,f32" */
-  const char* hint;      /* "latency" (default) or "throughput" */
-  uint32_t threads;      /* 0: the processors this process may use */
-  uint32_t requests;     /* runs side by side; 0: the vendor's optimal number */
-  int32_t strict;        /* 1: a fallback is the error LB_STRICT_FALLBACK; -1: it is none, whatever config_file says */
-  size_t property_count; /* passed to the vendor as they are */
-  const char* const* property_keys;
-  const char* const* property_values;
-  uint64_t run_timeout_ms;  /* after that a run counts as hung and the next device answers; 0: a minute, and never on
-                               CPUs */
-  const char* cache_folder; /* compiled models are kept there between processes; NULL: nowhere. Not used, with a warning
-                               in the log, when another user could write to it or put another one in its place */
-  int32_t emulate; /* 1: a virtual device that `device` names exactly may run in its vendor's emulation, which is
-                      slow and for proving numbers. Some vendors' libraries print to the standard output then */
-  size_t input_shape_count;     /* 0: as the model declares them; else one for each input, in the model's order */
-  const lb_shape* input_shapes; /* the model is compiled for these alone */
-  const char* config_file;      /* a config.toml with the defaults for what is not set here, what is compiled is cached
-                                   as it says. One that names libraries is refused: they belong to the runtime. NULL: no
-                                   file is read */
-  uint64_t load_timeout_ms;     /* a device that takes longer to load, or to compile one of its fixed lengths when it is
-                                   first needed, is passed over until it has; 0: five minutes, and never on CPUs. A
-                                   backend that takes longer to open its library and to say which devices it has is
-                                   passed over for as long as the model lives; 0: five minutes */
-  const lb_cancellation* cancellation; /* ends the loading with LB_CANCELLED, whatever it is doing, not what is loaded;
-                                          NULL: none */
-} lb_load_options;
-
-/* LB_OK when the options could be used: words, numbers and the configuration file are looked at, and nothing is loaded.
- * `options` may be NULL. */
-LB_API lb_code lb_load_options_check(const lb_runtime* runtime, const lb_load_options* options);
-
-/* An ONNX model, an OpenVINO IR (.xml with its .bin beside it), or a bundle. `options` may be NULL. LB_NO_DEVICE lists
- * why each device was refused. */
-LB_API lb_code lb_model_load_file(const lb_runtime* runtime, const char* file, const lb_load_options* options,
-                                  lb_model** model);
+/* An ONNX model, an OpenVINO IR (.xml with its .bin beside it), or a bundle. `options` and `call` may be NULL; `call`
+ * ends the loading, not what is loaded. LB_NO_DEVICE lists why each device was refused. What is compiled is kept when
+ * "cache.folder" or "cache.enabled" says so. */
+LB_API lb_code lb_model_load_file(const lb_runtime* runtime, const char* file, const lb_options* options,
+                                  const lb_call_options* call, lb_model** model);
 
 enum {
   LB_FORMAT_ONNX = 0,
@@ -373,8 +384,8 @@ typedef struct lb_model_memory {
   const char* name; /* for messages; NULL: "a model in memory" */
 } lb_model_memory;
 
-LB_API lb_code lb_model_load_memory(const lb_runtime* runtime, const lb_model_memory* memory,
-                                    const lb_load_options* options, lb_model** model);
+LB_API lb_code lb_model_load_memory(const lb_runtime* runtime, const lb_model_memory* memory, const lb_options* options,
+                                    const lb_call_options* call, lb_model** model);
 LB_API void lb_model_destroy(lb_model* model);
 
 typedef struct lb_tensor_info {
@@ -392,19 +403,10 @@ LB_API size_t lb_model_output_count(const lb_model* model);
 LB_API lb_code lb_model_input(const lb_model* model, size_t index, lb_tensor_info* info);
 LB_API lb_code lb_model_output(const lb_model* model, size_t index, lb_tensor_info* info);
 
-typedef struct lb_run_options {
-  size_t struct_size;
-  uint64_t timeout_ms; /* 0: none. LB_BUSY when no request came free in time, LB_DEADLINE_EXCEEDED when the run took
-                          longer: it holds whatever the vendor does, whose call goes on by itself */
-  lb_attestation** answered_by;        /* when not NULL and the run succeeds: receives who answered it, for
-                                          lb_attestation_destroy */
-  const lb_cancellation* cancellation; /* ends the run with LB_CANCELLED; NULL: none */
-} lb_run_options;
-
 /* Inputs and outputs in the model's order, each lb_output once. Counts, types and shapes are checked and refused by
- * name. `options` may be NULL. */
+ * name. `call` may be NULL. */
 LB_API lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_count, lb_output* const* outputs,
-                            size_t output_count, const lb_run_options* options);
+                            size_t output_count, const lb_call_options* call);
 
 /* Who would answer now. */
 LB_API lb_code lb_model_attestation(const lb_model* model, lb_attestation** attestation);
@@ -413,21 +415,9 @@ LB_API lb_code lb_model_attestation(const lb_model* model, lb_attestation** atte
 
 typedef struct lb_embedder lb_embedder;
 
-typedef struct lb_embedder_options {
-  size_t struct_size;
-  const lb_load_options* load; /* NULL: the defaults */
-  size_t batch_tokens;         /* tokens of a batch, padding included; 0: 2048 */
-  size_t max_tokens;           /* tokens of a text, special ones included; 0: what the model says */
-  const char* shapes;          /* "auto" (default: fixed lengths on NPUs), "dynamic", "static" */
-  const size_t* fixed_lengths; /* in tokens, rising, cut at the model's limit; NULL: 32, 64, 128, 256, 512 */
-  size_t fixed_length_count;
-  size_t fixed_rows; /* texts that a fixed length computes at once; 0: 1 */
-  int32_t preload;   /* 1: compiles all fixed lengths in the background, shortest first */
-} lb_embedder_options;
-
-/* A sentence-transformers model folder as it comes from the hub. `options` may be NULL. */
-LB_API lb_code lb_embedder_open(const lb_runtime* runtime, const char* model_folder, const lb_embedder_options* options,
-                                lb_embedder** embedder);
+/* A sentence-transformers model folder as it comes from the hub. `options` and `call` may be NULL. */
+LB_API lb_code lb_embedder_open(const lb_runtime* runtime, const char* model_folder, const lb_options* options,
+                                const lb_call_options* call, lb_embedder** embedder);
 LB_API void lb_embedder_destroy(lb_embedder* embedder);
 
 /* Floats of a vector. */
@@ -462,13 +452,13 @@ LB_API lb_code lb_embedder_embed(const lb_embedder* embedder, const lb_text* tex
 /* Who would answer now. */
 LB_API lb_code lb_embedder_attestation(const lb_embedder* embedder, lb_attestation** attestation);
 
-/* A zeroed struct with its size set: lb_load_options options = LB_INIT(lb_load_options); */
+/* A zeroed struct with its size set: lb_call_options call = LB_INIT(lb_call_options); */
 #ifdef __cplusplus
-#define LB_INIT(type)                 \
-  [] {                                \
-    type value{};                     \
-    value.struct_size = sizeof(type); \
-    return value;                     \
+#define LB_INIT(type)                    \
+  [] {                                   \
+    type lb_sized{};                     \
+    lb_sized.struct_size = sizeof(type); \
+    return lb_sized;                     \
   }()
 #else
 #define LB_INIT(type) \

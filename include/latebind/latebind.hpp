@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -154,8 +155,8 @@ struct Attestation {
   bool emulated = false;      // by the vendor's emulation of a device that is not in this machine
 };
 
-// Says to runs and loads that carry it that they should end. From any thread; one serves any number of them, and may go
-// before they do.
+// Says to calls that carry it that they should end. From any thread; one serves any number of them, and may go before
+// they do.
 class Cancellation {
  public:
   static Result<Cancellation> create() {
@@ -171,82 +172,91 @@ class Cancellation {
   detail::Handle<lb_cancellation, lb_cancellation_destroy> handle_;
 };
 
-struct LoadOptions {
-  std::string device = "auto";
-  std::string precision = "f32";
-  std::string hint = "latency";
-  unsigned threads = 0;
-  unsigned requests = 0;
-  bool strict = false;
-  std::map<std::string, std::string> properties{};
-  std::uint64_t run_timeout_ms = 0;
-  std::string cache_folder{};  // empty: compiled models are not kept
-  bool emulate = false;        // a virtual device that is named exactly may run in its vendor's emulation
-  std::vector<std::vector<std::int64_t>> input_shapes{};  // static ones, for each input; empty: as the model declares
-  std::string config_file{};  // with one, what is at its default here is as the file says; empty: no file is read
-  std::uint64_t load_timeout_ms = 0;
-  const Cancellation* cancellation = nullptr;  // ends the loading, not what is loaded
+// What belongs to one call.
+struct CallOptions {
+  std::chrono::milliseconds timeout{0};  // 0: none
+  const Cancellation* cancellation = nullptr;
 };
 
-struct EmbedderOptions {
-  LoadOptions load{};
-  std::size_t batch_tokens = 0;
-  std::size_t max_tokens = 0;
-  std::string shapes = "auto";
-  std::vector<std::size_t> fixed_lengths{};
-  std::size_t fixed_rows = 0;
-  bool preload = false;
+// Texts by key, as docs/configuration.md has them: {{"device", "npu,cpu"}, {"precision", "f16,f32"}}. What is wrong
+// with them is said by whoever is given them.
+class Options {
+ public:
+  Options() = default;
+  Options(std::initializer_list<std::pair<std::string_view, std::string_view>> texts) {
+    for (const auto& [key, text] : texts)
+      set(key, text);
+  }
+  Options(const Options& other) { apply(other); }
+  Options(Options&&) noexcept = default;
+  Options& operator=(Options other) noexcept {
+    std::swap(handle_, other.handle_);
+    std::swap(status_, other.status_);
+    return *this;
+  }
+  ~Options() = default;
+
+  // The first thing that went wrong, here and in all that follows.
+  [[nodiscard]] const Status& status() const { return status_; }
+
+  Options& set(std::string_view key, std::string_view text) {
+    return change(
+        [&](lb_options* raw) { return lb_options_set(raw, std::string(key).c_str(), std::string(text).c_str()); });
+  }
+  Options& unset(std::string_view key) {
+    return change([&](lb_options* raw) { return lb_options_set(raw, std::string(key).c_str(), nullptr); });
+  }
+  Options& read_file(const std::string& file) {
+    return change([&](lb_options* raw) { return lb_options_read_file(raw, file.c_str()); });
+  }
+  Options& read_environment() {
+    return change([](lb_options* raw) { return lb_options_read_environment(raw); });
+  }
+  // Sets what `over` sets.
+  Options& apply(const Options& over) {
+    if (status_.ok()) status_ = over.status_;
+    if (over.handle_ == nullptr) return *this;
+    return change([&](lb_options* raw) { return lb_options_apply(raw, over.handle_.get()); });
+  }
+  // What the key is set to, or the default.
+  [[nodiscard]] Result<std::string> get(std::string_view key) const {
+    Options none;
+    const Options& asked = handle_ != nullptr ? *this : none.change([](lb_options*) { return LB_OK; });
+    if (!asked.status_.ok()) return asked.status_;
+    auto value = detail::sized<lb_option_value>();
+    const lb_code code = lb_options_get(asked.handle_.get(), std::string(key).c_str(), &value);
+    if (code != LB_OK) return Status::of(code);
+    return std::string(value.text);
+  }
+
+  // Null when nothing is set.
+  [[nodiscard]] const lb_options* get() const { return handle_.get(); }
+
+ private:
+  template <class Change>
+  Options& change(Change&& how) {
+    if (!status_.ok()) return *this;
+    if (handle_ == nullptr) {
+      lb_options* raw = nullptr;
+      status_ = Status::of(lb_options_create(&raw));
+      handle_.reset(raw);
+    }
+    if (status_.ok()) status_ = Status::of(how(handle_.get()));
+    return *this;
+  }
+
+  detail::Handle<lb_options, lb_options_destroy> handle_;
+  Status status_;
 };
 
 namespace detail {
 
-// The C form of LoadOptions; refers to it.
-class CLoadOptions {
- public:
-  explicit CLoadOptions(const LoadOptions& options) : value_(sized<lb_load_options>()) {
-    const bool has_config = !options.config_file.empty();
-    const auto given = [&](const std::string& text, const char* by_default) {
-      return has_config && text == by_default ? nullptr : text.c_str();
-    };
-    value_.device = given(options.device, "auto");
-    value_.precision = given(options.precision, "f32");
-    value_.hint = given(options.hint, "latency");
-    if (has_config) value_.config_file = options.config_file.c_str();
-    for (const auto& dims : options.input_shapes) {
-      lb_shape& shape = shapes_.emplace_back();
-      // A rank that is too large is refused by the load.
-      shape.rank = static_cast<std::int32_t>(dims.size());
-      for (std::size_t i = 0; i < dims.size() && i < LB_RANK_MAX; ++i)
-        shape.dims[i] = dims[i];
-    }
-    value_.input_shape_count = shapes_.size();
-    value_.input_shapes = shapes_.data();
-    value_.threads = options.threads;
-    value_.requests = options.requests;
-    value_.strict = options.strict ? 1 : 0;
-    for (const auto& [key, value] : options.properties) {
-      keys_.push_back(key.c_str());
-      values_.push_back(value.c_str());
-    }
-    value_.property_count = keys_.size();
-    value_.property_keys = keys_.data();
-    value_.property_values = values_.data();
-    value_.run_timeout_ms = options.run_timeout_ms;
-    if (!options.cache_folder.empty()) value_.cache_folder = options.cache_folder.c_str();
-    value_.emulate = options.emulate ? 1 : 0;
-    value_.load_timeout_ms = options.load_timeout_ms;
-    if (options.cancellation != nullptr) value_.cancellation = options.cancellation->get();
-  }
-  CLoadOptions(const CLoadOptions&) = delete;
-  CLoadOptions& operator=(const CLoadOptions&) = delete;
-  [[nodiscard]] const lb_load_options* get() const { return &value_; }
-
- private:
-  lb_load_options value_;
-  std::vector<const char*> keys_;
-  std::vector<const char*> values_;
-  std::vector<lb_shape> shapes_;
-};
+inline lb_call_options c_call(const CallOptions& call) {
+  auto c = sized<lb_call_options>();
+  c.timeout_ms = static_cast<std::uint64_t>(call.timeout.count());
+  if (call.cancellation != nullptr) c.cancellation = call.cancellation->get();
+  return c;
+}
 
 inline Result<Attestation> read_attestation(lb_code code, lb_attestation* raw) {
   if (code != LB_OK) return Status::of(code);
@@ -358,15 +368,10 @@ class Model {
   [[nodiscard]] std::vector<TensorInfo> outputs() const {
     return infos(lb_model_output_count(handle_.get()), lb_model_output);
   }
-  // One lb_output for each output of the model. A timeout of zero means none.
-  Status run(std::span<const lb_tensor> inputs, std::span<lb_output* const> outputs,
-             std::chrono::milliseconds timeout = std::chrono::milliseconds(0),
-             const Cancellation* cancellation = nullptr) {
-    auto options = detail::sized<lb_run_options>();
-    options.timeout_ms = static_cast<std::uint64_t>(timeout.count());
-    if (cancellation != nullptr) options.cancellation = cancellation->get();
-    return Status::of(
-        lb_model_run(handle_.get(), inputs.data(), inputs.size(), outputs.data(), outputs.size(), &options));
+  // One lb_output for each output of the model.
+  Status run(std::span<const lb_tensor> inputs, std::span<lb_output* const> outputs, const CallOptions& call = {}) {
+    const lb_call_options c = detail::c_call(call);
+    return Status::of(lb_model_run(handle_.get(), inputs.data(), inputs.size(), outputs.data(), outputs.size(), &c));
   }
   [[nodiscard]] Result<Attestation> attestation() const {
     lb_attestation* raw = nullptr;
@@ -424,37 +429,19 @@ class Embedder {
   detail::Handle<lb_embedder, lb_embedder_destroy> handle_;
 };
 
-// Where vendors' libraries are, when not by the search.
-struct RuntimeOptions {
-  std::string openvino_library{};
-  std::string onnxruntime_library{};
-  std::string onnxruntime_providers{};
-  std::string probe_program{};
-};
-
 class Runtime {
  public:
-  // Paths of vendor libraries, or empty to search for them.
-  static Result<Runtime> create(const std::string& openvino_library = {}, const std::string& onnxruntime_library = {}) {
-    return create(RuntimeOptions{openvino_library, onnxruntime_library, {}, {}});
-  }
-  static Result<Runtime> create(const RuntimeOptions& paths) {
-    auto options = detail::sized<lb_runtime_options>();
-    options.openvino_library = paths.openvino_library.c_str();
-    options.onnxruntime_library = paths.onnxruntime_library.c_str();
-    options.onnxruntime_providers = paths.onnxruntime_providers.c_str();
-    options.probe_program = paths.probe_program.c_str();
+  static Result<Runtime> create(const Options& options = {}) {
+    if (!options.status().ok()) return options.status();
     lb_runtime* raw = nullptr;
-    if (const lb_code code = lb_runtime_create(&options, &raw); code != LB_OK) return Status::of(code);
+    if (const lb_code code = lb_runtime_create(options.get(), &raw); code != LB_OK) return Status::of(code);
     return Runtime(raw);
   }
 
   // `virtual_too`: also those that can be compiled for but are not in this machine.
   [[nodiscard]] Result<Devices> devices(bool virtual_too = false) const {
-    auto options = detail::sized<lb_device_list_options>();
-    options.virtual_too = virtual_too ? 1 : 0;
     lb_device_list* raw = nullptr;
-    if (const lb_code code = lb_device_list_create_with(handle_.get(), &options, &raw); code != LB_OK) {
+    if (const lb_code code = lb_device_list_create(handle_.get(), virtual_too ? 1 : 0, &raw); code != LB_OK) {
       return Status::of(code);
     }
     const detail::Handle<lb_device_list, lb_device_list_destroy> list(raw);
@@ -484,8 +471,9 @@ class Runtime {
   // A model in memory, whatever it is (LB_FORMAT_BY_FIRST_BYTES). It is used where it is: `owner`, which may be null,
   // is kept as long as anything refers to it. `name` is for messages.
   [[nodiscard]] Result<Model> load(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
-                                   const LoadOptions& options = {}, const std::string& name = {}) const {
-    const detail::CLoadOptions c_options(options);
+                                   const Options& options = {}, const std::string& name = {},
+                                   const CallOptions& call = {}) const {
+    if (!options.status().ok()) return options.status();
     auto memory = detail::sized<lb_model_memory>();
     memory.format = LB_FORMAT_BY_FIRST_BYTES;
     memory.graph = bytes.data();
@@ -493,36 +481,31 @@ class Runtime {
     memory.context = new std::shared_ptr<const void>(std::move(owner));
     memory.release = [](void* context) { delete static_cast<std::shared_ptr<const void>*>(context); };
     if (!name.empty()) memory.name = name.c_str();
+    const lb_call_options c = detail::c_call(call);
     lb_model* raw = nullptr;
-    const lb_code code = lb_model_load_memory(handle_.get(), &memory, c_options.get(), &raw);
+    const lb_code code = lb_model_load_memory(handle_.get(), &memory, options.get(), &c, &raw);
     if (code != LB_OK) return Status::of(code);
     return Model(raw);
   }
 
   // An ONNX model, an OpenVINO IR or a bundle.
-  [[nodiscard]] Result<Model> load(const std::string& file, const LoadOptions& options = {}) const {
-    const detail::CLoadOptions c_options(options);
+  [[nodiscard]] Result<Model> load(const std::string& file, const Options& options = {},
+                                   const CallOptions& call = {}) const {
+    if (!options.status().ok()) return options.status();
+    const lb_call_options c = detail::c_call(call);
     lb_model* raw = nullptr;
-    const lb_code code = lb_model_load_file(handle_.get(), file.c_str(), c_options.get(), &raw);
+    const lb_code code = lb_model_load_file(handle_.get(), file.c_str(), options.get(), &c, &raw);
     if (code != LB_OK) return Status::of(code);
     return Model(raw);
   }
 
   // A sentence-transformers model folder.
-  [[nodiscard]] Result<Embedder> open_embedder(const std::string& model_folder,
-                                               const EmbedderOptions& options = {}) const {
-    const detail::CLoadOptions c_load(options.load);
-    auto c_options = detail::sized<lb_embedder_options>();
-    c_options.load = c_load.get();
-    c_options.batch_tokens = options.batch_tokens;
-    c_options.max_tokens = options.max_tokens;
-    c_options.shapes = options.shapes.c_str();
-    if (!options.fixed_lengths.empty()) c_options.fixed_lengths = options.fixed_lengths.data();
-    c_options.fixed_length_count = options.fixed_lengths.size();
-    c_options.fixed_rows = options.fixed_rows;
-    c_options.preload = options.preload ? 1 : 0;
+  [[nodiscard]] Result<Embedder> open_embedder(const std::string& model_folder, const Options& options = {},
+                                               const CallOptions& call = {}) const {
+    if (!options.status().ok()) return options.status();
+    const lb_call_options c = detail::c_call(call);
     lb_embedder* raw = nullptr;
-    const lb_code code = lb_embedder_open(handle_.get(), model_folder.c_str(), &c_options, &raw);
+    const lb_code code = lb_embedder_open(handle_.get(), model_folder.c_str(), options.get(), &c, &raw);
     if (code != LB_OK) return Status::of(code);
     return Embedder(raw);
   }

@@ -12,6 +12,7 @@
 
 #include "latebind/latebind.h"
 #include "latebind/latebind.hpp"
+#include "tests/api/options.h"
 #include "tests/fakes/fake_openvino_library.h"
 
 namespace {
@@ -23,7 +24,7 @@ constexpr const char* kModel = "<net/>\nfake-model\ninput x f32 4\noutput y plus
 class CancellationTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto made = latebind::Runtime::create(fake.file().string(), "/nonexistent");
+    auto made = latebind::Runtime::create(latebind::test::with_openvino(fake.file()));
     ASSERT_TRUE(made.ok());
     runtime.emplace(*std::move(made));
     std::ofstream(file, std::ios::binary) << kModel;
@@ -42,7 +43,7 @@ class CancellationTest : public ::testing::Test {
     const lb_tensor input = latebind::tensor_of(values.data(), {4});
     const auto output = latebind::Output::create();
     lb_output* const raw = output->get();
-    return model.run({&input, 1}, {&raw, 1}, {}, cancellation);
+    return model.run({&input, 1}, {&raw, 1}, {.cancellation = cancellation});
   }
 
   latebind::test::FakeOpenvino fake;
@@ -75,9 +76,7 @@ TEST_F(CancellationTest, EndsALoad) {
   const auto cancellation = latebind::Cancellation::create();
   ASSERT_TRUE(cancellation.ok());
   cancellation->request();
-  latebind::LoadOptions options;
-  options.cancellation = &*cancellation;
-  EXPECT_EQ(runtime->load(file, options).status().code(), LB_CANCELLED);
+  EXPECT_EQ(runtime->load(file, {}, {.cancellation = &*cancellation}).status().code(), LB_CANCELLED);
 }
 
 // On a new thread: nothing that it makes for itself may wait for the loader, either, which is busy.
@@ -86,21 +85,26 @@ TEST_F(CancellationTest, EndsALoadWhileTheVendorsLibraryIsOpened) {
   fake.script("slow load 3000\n");
   const auto cancellation = latebind::Cancellation::create();
   ASSERT_TRUE(cancellation.ok());
-  latebind::LoadOptions options;
-  options.cancellation = &*cancellation;
   const auto began = std::chrono::steady_clock::now();
-  std::thread loading([&] { EXPECT_EQ(runtime->load(file, options).status().code(), LB_CANCELLED); });
+  std::thread loading(
+      [&] { EXPECT_EQ(runtime->load(file, {}, {.cancellation = &*cancellation}).status().code(), LB_CANCELLED); });
   cancellation->request();
   loading.join();
   EXPECT_LT(std::chrono::steady_clock::now() - began, kOpening);
 }
 
+TEST_F(CancellationTest, ALoadThatTakesLongerThanItMayIsGivenUp) {
+  fake.script("slow ov_core_compile_model 3000\n");
+  const auto began = std::chrono::steady_clock::now();
+  const auto model = runtime->load(file, {}, {.timeout = std::chrono::milliseconds(300)});
+  EXPECT_EQ(model.status().code(), LB_DEADLINE_EXCEEDED) << model.status().message();
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(3));
+}
+
 TEST_F(CancellationTest, ADeviceThatTakesTooLongToLoadIsPassedOver) {
   fake.script("device GPU\ndevice CPU\non GPU slow ov_core_compile_model 2500\n");
-  latebind::LoadOptions options;
-  options.device = "gpu,cpu";
-  options.load_timeout_ms = 500;  // of the CPU, too, on a machine that is busy or emulated
-  auto model = runtime->load(file, options);
+  // Of the CPU, too, on a machine that is busy or emulated.
+  auto model = runtime->load(file, {{"device", "gpu,cpu"}, {"failover.load_timeout_ms", "500"}});
   ASSERT_TRUE(model.ok()) << model.status().message();
   const auto attestation = model->attestation();
   ASSERT_TRUE(attestation.ok());

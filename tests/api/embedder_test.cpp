@@ -10,11 +10,13 @@
 
 #include "latebind/latebind.h"
 #include "tests/api/last_error.h"
+#include "tests/api/options.h"
 #include "tests/fakes/fake_openvino_library.h"
 
 namespace {
 
 using latebind::test::last_message;
+using latebind::test::with_openvino;
 using ::testing::Each;
 using ::testing::HasSubstr;
 
@@ -24,14 +26,9 @@ class EmbedderInterfaceTest : public ::testing::Test {
  protected:
   void SetUp() override {
     fake.script(kEncoder);
-    auto options = LB_INIT(lb_runtime_options);
-    const std::string file = fake.file().string();
-    options.openvino_library = file.c_str();
-    options.onnxruntime_library = "/nonexistent";
-    options.onnxruntime_providers = "none";
-    ASSERT_EQ(lb_runtime_create(&options, &runtime), LB_OK);
+    ASSERT_EQ(lb_runtime_create(with_openvino(fake.file()).get(), &runtime), LB_OK);
     const std::string folder = std::string(LATEBIND_SOURCE_DIR) + "/tests/data/tiny-bert/f32";
-    ASSERT_EQ(lb_embedder_open(runtime, folder.c_str(), nullptr, &embedder), LB_OK) << last_message();
+    ASSERT_EQ(lb_embedder_open(runtime, folder.c_str(), nullptr, nullptr, &embedder), LB_OK) << last_message();
   }
   void TearDown() override {
     lb_embedder_destroy(embedder);
@@ -74,13 +71,9 @@ TEST_F(EmbedderInterfaceTest, TextsThatAFallbackComputedAreCounted) {
   lb_embedder_destroy(std::exchange(embedder, nullptr));
   const std::string both = std::string(kEncoder) + "device GPU\ndevice CPU\n";
   fake.script(both);
-  auto load = LB_INIT(lb_load_options);
-  load.device = "gpu,cpu";
-  load.precision = "f32";
-  auto options = LB_INIT(lb_embedder_options);
-  options.load = &load;
+  const latebind::Options options{{"device", "gpu,cpu"}, {"precision", "f32"}};
   const std::string folder = std::string(LATEBIND_SOURCE_DIR) + "/tests/data/tiny-bert/f32";
-  ASSERT_EQ(lb_embedder_open(runtime, folder.c_str(), &options, &embedder), LB_OK) << last_message();
+  ASSERT_EQ(lb_embedder_open(runtime, folder.c_str(), options.get(), nullptr, &embedder), LB_OK) << last_message();
   const std::array<lb_text, 2> texts{lb_text{"a cat", 5}, lb_text{"a dog", 5}};
   const auto fallback_texts = [&] {
     vectors.resize(texts.size() * lb_embedder_dimension(embedder));
@@ -104,13 +97,9 @@ TEST_F(EmbedderInterfaceTest, TextsThatAFallbackComputedAreCounted) {
 
 TEST_F(EmbedderInterfaceTest, WhoIsToldThatAFixedLengthFailedMayAskForItAgain) {
   lb_embedder_destroy(std::exchange(embedder, nullptr));
-  auto options = LB_INIT(lb_embedder_options);
-  const std::size_t length = 8;
-  options.shapes = "static";
-  options.fixed_lengths = &length;
-  options.fixed_length_count = 1;
+  const latebind::Options options{{"embedding.shapes", "static"}, {"embedding.buckets", "8"}};
   const std::string folder = std::string(LATEBIND_SOURCE_DIR) + "/tests/data/tiny-bert/f32";
-  ASSERT_EQ(lb_embedder_open(runtime, folder.c_str(), &options, &embedder), LB_OK) << last_message();
+  ASSERT_EQ(lb_embedder_open(runtime, folder.c_str(), options.get(), nullptr, &embedder), LB_OK) << last_message();
   fake.script(std::string(kEncoder) + "fail-compile-shape 1,20 -1 no room for 20\n");
   const std::string_view text = "the cat sat on the mat and the dog ran";
   struct Asker {

@@ -10,6 +10,7 @@
 
 #include "latebind/latebind.h"
 #include "tests/api/fork_support.h"
+#include "tests/api/options.h"
 #include "tests/fakes/fake_openvino_library.h"
 
 namespace {
@@ -39,21 +40,14 @@ class ForkTest : public ::testing::Test {
     lb_runtime_destroy(runtime);
   }
 
-  lb_code create(lb_runtime** made) const {
-    auto options = LB_INIT(lb_runtime_options);
-    const std::string file = fake.file().string();
-    options.openvino_library = file.c_str();
-    options.onnxruntime_library = "/nonexistent";
-    options.onnxruntime_providers = "none";
-    return lb_runtime_create(&options, made);
-  }
-  static lb_code load(const lb_runtime* on, lb_model** made) {
+  lb_code create(lb_runtime** made) const { return lb_runtime_create(with_openvino(fake.file()).get(), made); }
+  static lb_code load(const lb_runtime* on, lb_model** made, const lb_call_options* call = nullptr) {
     auto memory = LB_INIT(lb_model_memory);
     memory.format = LB_FORMAT_BY_FIRST_BYTES;
     memory.graph = kForkModel;
     memory.graph_size = std::string(kForkModel).size();
     memory.name = "toy";
-    return lb_model_load_memory(on, &memory, nullptr, made);
+    return lb_model_load_memory(on, &memory, nullptr, call, made);
   }
   static std::string run(lb_model* on, const lb_cancellation* cancellation = nullptr) {
     std::array<float, 4> values{1, 2, 3, 4};
@@ -65,7 +59,7 @@ class ForkTest : public ::testing::Test {
     input.shape[1] = 2;
     lb_output* output = nullptr;
     if (lb_output_create(nullptr, 0, &output) != LB_OK) return last_error();
-    auto options = LB_INIT(lb_run_options);
+    auto options = LB_INIT(lb_call_options);
     options.cancellation = cancellation;
     const lb_code code = lb_model_run(on, &input, 1, &output, 1, &options);
     lb_tensor tensor{};
@@ -94,7 +88,7 @@ TEST_F(ForkTest, ARuntimeOfTheParentIsRefusedInTheChild) {
               StartsWith("INVALID_ARGUMENT: this runtime was made before fork()"));
   EXPECT_THAT(said_by_child([this] {
                 lb_device_list* list = nullptr;
-                return lb_device_list_create(runtime, &list) == LB_OK ? "listed" : last_error();
+                return lb_device_list_create(runtime, 0, &list) == LB_OK ? "listed" : last_error();
               }),
               StartsWith("INVALID_ARGUMENT: this runtime was made before fork()"));
   EXPECT_THAT(said_by_child([this] {
@@ -138,9 +132,10 @@ TEST_F(ForkTest, ACancellationOfTheParentIsRefusedInTheChildAndNeverWaitedFor) {
                 if (create(&own) != LB_OK || load(own, &made) != LB_OK) return last_error();
                 lb_cancellation_request(cancellation);
                 const std::string said = run(made, cancellation);
-                auto options = LB_INIT(lb_load_options);
-                options.cancellation = cancellation;
-                const bool refused = lb_load_options_check(own, &options) == LB_INVALID_ARGUMENT;
+                lb_model* none = nullptr;
+                auto call = LB_INIT(lb_call_options);
+                call.cancellation = cancellation;
+                const bool refused = load(own, &none, &call) == LB_INVALID_ARGUMENT;
                 lb_cancellation_destroy(cancellation);
                 return said + (refused ? ", refused" : ", taken");
               }),
@@ -201,11 +196,8 @@ TEST_F(ForkTest, AChildThatIsMadeInTheMiddleOfOthersWorkHangsNowhere) {
       std::string words = run(model);
       lb_set_log([](void*, int32_t, const char*) {}, nullptr, LB_LOG_DEBUG);
       lb_set_log(nullptr, nullptr, LB_LOG_DEBUG);
-      auto options = LB_INIT(lb_runtime_options);
-      options.openvino_library = "/nonexistent";
-      options.onnxruntime_library = "/nonexistent";
       lb_runtime* own = nullptr;
-      if (lb_runtime_create(&options, &own) != LB_OK) return last_error();
+      if (lb_runtime_create(with_openvino("/nonexistent").get(), &own) != LB_OK) return last_error();
       words += lb_runtime_check(own) == LB_NO_DEVICE ? ", checked" : last_error();
       lb_model_destroy(model);
       lb_runtime_destroy(runtime);

@@ -12,11 +12,13 @@
 #include "latebind/latebind.h"
 #include "latebind/latebind.hpp"
 #include "tests/api/last_error.h"
+#include "tests/api/options.h"
 #include "tests/fakes/fake_openvino_library.h"
 
 namespace {
 
 using latebind::test::last_message;
+using latebind::test::with_openvino;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
@@ -26,12 +28,7 @@ constexpr const char* kLogModel = "<net/>\nfake-model\ninput x f32 4\noutput y p
 class AskingLogTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto options = LB_INIT(lb_runtime_options);
-    const std::string file = fake.file().string();
-    options.openvino_library = file.c_str();
-    options.onnxruntime_library = "/nonexistent";
-    options.onnxruntime_providers = "none";
-    ASSERT_EQ(lb_runtime_create(&options, &runtime), LB_OK);
+    ASSERT_EQ(lb_runtime_create(with_openvino(fake.file()).get(), &runtime), LB_OK);
     lb_set_log(&AskingLogTest::ask, this, LB_LOG_DEBUG);
   }
   void TearDown() override {
@@ -47,7 +44,7 @@ class AskingLogTest : public ::testing::Test {
     memory.graph = kLogModel;
     memory.graph_size = std::char_traits<char>::length(kLogModel);
     lb_model* made = nullptr;
-    const lb_code code = lb_model_load_memory(runtime, &memory, &load_options, &made);
+    const lb_code code = lb_model_load_memory(runtime, &memory, load_options.get(), nullptr, &made);
     model = made;
     return code;
   }
@@ -73,7 +70,7 @@ class AskingLogTest : public ::testing::Test {
       self.lines.emplace_back(text);
     }
     lb_device_list* list = nullptr;
-    EXPECT_EQ(lb_device_list_create(self.runtime, &list), LB_OK);
+    EXPECT_EQ(lb_device_list_create(self.runtime, 0, &list), LB_OK);
     lb_device_list_destroy(list);
     if (lb_model* const there = self.model) {
       lb_attestation* attestation = nullptr;
@@ -85,7 +82,7 @@ class AskingLogTest : public ::testing::Test {
 
   latebind::test::FakeOpenvino fake;
   lb_runtime* runtime = nullptr;
-  lb_load_options load_options = LB_INIT(lb_load_options);
+  latebind::Options load_options;
   std::atomic<lb_model*> model = nullptr;
   std::mutex mutex;
   std::vector<std::string> lines;
@@ -93,7 +90,7 @@ class AskingLogTest : public ::testing::Test {
 
 TEST_F(AskingLogTest, WhileAVendorsLibraryIsOpened) {
   lb_device_list* list = nullptr;
-  ASSERT_EQ(lb_device_list_create(runtime, &list), LB_OK);
+  ASSERT_EQ(lb_device_list_create(runtime, 0, &list), LB_OK);
   EXPECT_EQ(lb_device_list_count(list), 1U);
   lb_device_list_destroy(list);
   EXPECT_THAT(lines, Contains(HasSubstr("opened OpenVINO 2026.4.1-fake from")));
@@ -101,7 +98,7 @@ TEST_F(AskingLogTest, WhileAVendorsLibraryIsOpened) {
 
 TEST_F(AskingLogTest, WhenADeviceFailsAndTheNextIsLoaded) {
   fake.script("device GPU\ndevice CPU\non GPU fail run 1- -1 the driver died\n");
-  load_options.device = "gpu,cpu";
+  load_options.set("device", "gpu,cpu");
   ASSERT_EQ(load(), LB_OK) << last_message();
   EXPECT_EQ(run(model), LB_OK) << last_message();
   const std::lock_guard lock(mutex);
@@ -110,8 +107,7 @@ TEST_F(AskingLogTest, WhenADeviceFailsAndTheNextIsLoaded) {
 
 TEST_F(AskingLogTest, WhenTheCompileCacheHasSomethingToSay) {
   const auto folder = fake.folder() / "cache";
-  const std::string text = folder.string();
-  load_options.cache_folder = text.c_str();
+  load_options.set("cache.folder", folder.string());
   ASSERT_EQ(load(), LB_OK) << last_message();
   lb_model_destroy(model.exchange(nullptr));  // waits for what is to be kept
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {

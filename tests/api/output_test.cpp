@@ -9,6 +9,7 @@
 
 #include "latebind/latebind.hpp"
 #include "tests/api/last_error.h"
+#include "tests/api/options.h"
 #include "tests/fakes/fake_openvino_library.h"
 
 namespace {
@@ -22,14 +23,14 @@ constexpr const char* kTwoOutputs =
 
 TEST(OutputTest, TheSameOneTwiceIsRefusedAndKeepsTheMemoryThatIsBoundToIt) {
   const latebind::test::FakeOpenvino fake;
-  const auto runtime = latebind::Runtime::create(fake.file().string(), "/nonexistent");
+  const auto runtime = latebind::Runtime::create(latebind::test::with_openvino(fake.file()));
   ASSERT_TRUE(runtime.ok());
   auto memory = LB_INIT(lb_model_memory);
   memory.format = LB_FORMAT_BY_FIRST_BYTES;
   memory.graph = kTwoOutputs;
   memory.graph_size = std::string(kTwoOutputs).size();
   lb_model* model = nullptr;
-  ASSERT_EQ(lb_model_load_memory(runtime->get(), &memory, nullptr, &model), LB_OK) << last_message();
+  ASSERT_EQ(lb_model_load_memory(runtime->get(), &memory, nullptr, nullptr, &model), LB_OK) << last_message();
 
   const std::array<float, 2> values{1, 2};
   const lb_tensor input = latebind::tensor_of(values.data(), {2});

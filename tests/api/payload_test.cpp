@@ -18,11 +18,13 @@
 #include "latebind/latebind.h"
 #include "latebind/latebind.hpp"
 #include "tests/api/last_error.h"
+#include "tests/api/options.h"
 #include "tests/fakes/fake_openvino_library.h"
 
 namespace {
 
 using latebind::test::last_message;
+using latebind::test::with_openvino;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -31,14 +33,7 @@ constexpr const char* kPayloadModel = "<net/>\nfake-model\ninput x f32 2..8,2\no
 
 class PayloadTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    auto options = LB_INIT(lb_runtime_options);
-    const std::string file = fake.file().string();
-    options.openvino_library = file.c_str();
-    options.onnxruntime_library = "/nonexistent";
-    options.onnxruntime_providers = "none";
-    ASSERT_EQ(lb_runtime_create(&options, &runtime), LB_OK);
-  }
+  void SetUp() override { ASSERT_EQ(lb_runtime_create(with_openvino(fake.file()).get(), &runtime), LB_OK); }
   void TearDown() override {
     lb_model_destroy(model);
     lb_runtime_destroy(runtime);
@@ -58,7 +53,7 @@ class PayloadTest : public ::testing::Test {
     memory.release = [](void* context) { ++static_cast<PayloadTest*>(context)->released; };
     memory.name = "toy";
     ++loads;
-    return lb_model_load_memory(runtime, &memory, &load_options, &model);
+    return lb_model_load_memory(runtime, &memory, load_options.get(), nullptr, &model);
   }
 
   std::string bundle() const {
@@ -94,7 +89,7 @@ class PayloadTest : public ::testing::Test {
 
   latebind::test::FakeOpenvino fake;
   lb_runtime* runtime = nullptr;
-  lb_load_options load_options = LB_INIT(lb_load_options);
+  latebind::Options load_options;
   lb_model* model = nullptr;
   int loads = 0;
   int released = 0;
@@ -172,7 +167,7 @@ TEST_F(PayloadTest, ARunSaysWhoAnsweredIt) {
   const std::array<float, 4> values{1, 2, 3, 4};
   const lb_tensor input = latebind::tensor_of(values.data(), {2, 2});
   lb_output* raw = output->get();
-  auto options = LB_INIT(lb_run_options);
+  auto options = LB_INIT(lb_call_options);
   lb_attestation* answered_by = nullptr;
   options.answered_by = &answered_by;
   ASSERT_EQ(lb_model_run(model, &input, 1, &raw, 1, &options), LB_OK) << last_message();
@@ -196,10 +191,10 @@ TEST_F(PayloadTest, ARuntimeWithoutDevicesSaysFirstWhatToType) {
 // Who is told of a failover may run a model himself, on the same thread and in the middle of the run.
 TEST_F(PayloadTest, ALogThatRunsAModelDisturbsNoRun) {
   fake.script("device GPU\ndevice CPU\non GPU fail run 1 -1 the driver died\n");
-  load_options.device = "cpu";
+  load_options.set("device", "cpu");
   ASSERT_EQ(load(kPayloadModel), LB_OK) << last_message();
   lb_model* other = std::exchange(model, nullptr);
-  load_options.device = "gpu,cpu";
+  load_options.set("device", "gpu,cpu");
   ASSERT_EQ(load(kPayloadModel), LB_OK) << last_message();
   std::vector<float> told;
   std::function<void()> tell = [&] {
@@ -218,30 +213,16 @@ TEST_F(PayloadTest, ALogThatRunsAModelDisturbsNoRun) {
 }
 
 TEST_F(PayloadTest, OptionsCanBeCheckedWithoutLoading) {
-  EXPECT_EQ(lb_load_options_check(runtime, nullptr), LB_OK);
-  load_options.device = "nup";
-  EXPECT_EQ(lb_load_options_check(runtime, &load_options), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(lb_runtime_check_options(runtime, nullptr), LB_OK);
+  load_options.set("device", "nup");
+  EXPECT_EQ(lb_runtime_check_options(runtime, load_options.get()), LB_INVALID_ARGUMENT);
   EXPECT_THAT(last_message(), HasSubstr("did you mean npu?"));
-  load_options.device = nullptr;
-  lb_shape shape{};
-  shape.rank = 9;
-  load_options.input_shapes = &shape;
-  load_options.input_shape_count = 1;
-  EXPECT_EQ(lb_load_options_check(runtime, &load_options), LB_INVALID_ARGUMENT);
-  shape.rank = 1;
-  shape.dims[0] = LB_DYNAMIC;
-  EXPECT_EQ(lb_load_options_check(runtime, &load_options), LB_INVALID_ARGUMENT);
-  EXPECT_THAT(last_message(), HasSubstr("is not static"));
+  EXPECT_EQ(lb_runtime_check_options(nullptr, load_options.get()), LB_INVALID_ARGUMENT);
   EXPECT_EQ(fake.calls("ov_core_create"), 0);
 }
 
 TEST_F(PayloadTest, InputShapesAreCompiledIn) {
-  lb_shape shape{};
-  shape.rank = 2;
-  shape.dims[0] = 3;
-  shape.dims[1] = 2;
-  load_options.input_shapes = &shape;
-  load_options.input_shape_count = 1;
+  load_options.set("input_shapes", "3x2");
   ASSERT_EQ(load(kPayloadModel), LB_OK) << last_message();
   auto info = LB_INIT(lb_tensor_info);
   ASSERT_EQ(lb_model_input(model, 0, &info), LB_OK);
@@ -249,17 +230,6 @@ TEST_F(PayloadTest, InputShapesAreCompiledIn) {
 }
 
 TEST_F(PayloadTest, AReservedFieldThatIsNotZeroIsRefusedByName) {
-  lb_shape shape{};
-  shape.rank = 2;
-  shape.dims[0] = 3;
-  shape.dims[1] = 2;
-  shape.reserved_ = 1;
-  load_options.input_shapes = &shape;
-  load_options.input_shape_count = 1;
-  EXPECT_EQ(load(kPayloadModel), LB_INVALID_ARGUMENT);
-  EXPECT_THAT(last_message(), HasSubstr("input shape 0: lb_shape.reserved_ is 1 and must be 0"));
-  EXPECT_EQ(lb_load_options_check(runtime, &load_options), LB_INVALID_ARGUMENT);
-  shape.reserved_ = 0;
   ASSERT_EQ(load(kPayloadModel), LB_OK) << last_message();
 
   const latebind::Result<latebind::Output> output = latebind::Output::create();
@@ -273,11 +243,14 @@ TEST_F(PayloadTest, AReservedFieldThatIsNotZeroIsRefusedByName) {
   EXPECT_EQ(lb_model_run(model, &input, 1, &raw, 1, nullptr), LB_OK) << last_message();
 }
 
-TEST_F(PayloadTest, AConfigurationFileGivesDefaultsThatOptionsOverrule) {
+TEST_F(PayloadTest, OptionsOfAModelGoOverThoseOfItsRuntime) {
   fake.script("device GPU\ndevice CPU\n");
+  lb_runtime_destroy(std::exchange(runtime, nullptr));
   const std::string file = (fake.folder() / "config.toml").string();
-  std::ofstream(file) << "device = \"gpu\"\nstrict = true\n[cache]\nenabled = false\n";
-  load_options.config_file = file.c_str();
+  std::ofstream(file) << "device = \"gpu\"\nstrict = true\n";
+  latebind::Options of_runtime = with_openvino(fake.file());
+  of_runtime.read_file(file);
+  ASSERT_EQ(lb_runtime_create(of_runtime.get(), &runtime), LB_OK) << last_message();
   const auto device = [&] {
     lb_attestation* attestation = nullptr;
     EXPECT_EQ(lb_model_attestation(model, &attestation), LB_OK);
@@ -289,28 +262,49 @@ TEST_F(PayloadTest, AConfigurationFileGivesDefaultsThatOptionsOverrule) {
   };
   ASSERT_EQ(load(kPayloadModel), LB_OK) << last_message();
   EXPECT_EQ(device(), "GPU");
-  load_options.device = "npu,cpu";
+  load_options.set("threads", "1");
+  ASSERT_EQ(load(kPayloadModel), LB_OK) << last_message();
+  EXPECT_EQ(device(), "GPU") << "what is not set has no influence";
+  load_options.set("device", "npu,cpu");
   EXPECT_EQ(load(kPayloadModel), LB_STRICT_FALLBACK);
-  load_options.strict = -1;
+  load_options.set("strict", "false");
   ASSERT_EQ(load(kPayloadModel), LB_OK) << last_message();
   EXPECT_EQ(device(), "CPU");
-  std::ofstream(file) << "[libraries]\nopenvino = \"x\"\n";
+}
+
+TEST_F(PayloadTest, LibrariesAreTheRuntimesAffair) {
+  load_options.apply(with_openvino(fake.file()));
+  ASSERT_EQ(load(kPayloadModel), LB_OK) << "the same ones are: " << last_message();
+  load_options.set("openvino.library", "/elsewhere");
   EXPECT_EQ(load(kPayloadModel), LB_INVALID_ARGUMENT);
-  EXPECT_THAT(last_message(), HasSubstr("libraries.openvino cannot be set for one model"));
-  load_options.config_file = "/nonexistent/config.toml";
-  EXPECT_EQ(load(kPayloadModel), LB_NOT_FOUND);
+  EXPECT_THAT(last_message(), HasSubstr("openvino.library belongs to the runtime"));
+  EXPECT_THAT(last_message(), HasSubstr("LATEBIND_OPENVINO_LIBRARY"));
+}
+
+TEST_F(PayloadTest, WhatIsCompiledIsKeptOnlyWhereThatIsAskedFor) {
+  const auto folder = fake.folder() / "cache";
+  load_options.set("cache.folder", folder.string());
+  for (const bool kept : {false, true}) {
+    if (kept) {
+      load_options.unset("cache.enabled");
+    } else {
+      load_options.set("cache.enabled", "false");
+    }
+    ASSERT_EQ(load(kPayloadModel), LB_OK) << last_message();
+    lb_model_destroy(std::exchange(model, nullptr));  // waits for what is to be kept
+    EXPECT_EQ(std::filesystem::exists(folder), kept);
+  }
 }
 
 TEST_F(PayloadTest, TheCppInterfaceKeepsTheOwner) {
-  const auto made =
-      latebind::Runtime::create(latebind::RuntimeOptions{fake.file().string(), "/nonexistent", "none", {}});
+  const auto made = latebind::Runtime::create(with_openvino(fake.file()));
   ASSERT_TRUE(made);
   EXPECT_TRUE(made->check().ok());
   auto owner = std::make_shared<const std::string>(kPayloadModel);
   const std::weak_ptr<const std::string> watched = owner;
   {
     auto loaded =
-        made->load(std::as_bytes(std::span(owner->data(), owner->size())), owner, {.input_shapes = {{4, 2}}}, "toy");
+        made->load(std::as_bytes(std::span(owner->data(), owner->size())), owner, {{"input_shapes", "4x2"}}, "toy");
     ASSERT_TRUE(loaded) << loaded.status().message();
     owner.reset();
     EXPECT_FALSE(watched.expired());

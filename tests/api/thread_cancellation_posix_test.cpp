@@ -9,6 +9,7 @@
 
 #include "latebind/latebind.hpp"
 #include "tests/api/last_error.h"
+#include "tests/api/options.h"
 #include "tests/fakes/fake_openvino_library.h"
 
 namespace {
@@ -33,7 +34,7 @@ struct RunOnThread {
     const lb_tensor input = latebind::tensor_of(values.data(), {4});
     lb_output* output = nullptr;
     ASSERT_EQ(lb_output_create(nullptr, 0, &output), LB_OK);
-    auto options = LB_INIT(lb_run_options);
+    auto options = LB_INIT(lb_call_options);
     options.cancellation = cancellation;
     code = lb_model_run(model, &input, 1, &output, 1, &options);
     lb_output_destroy(output);
@@ -42,7 +43,7 @@ struct RunOnThread {
 
 TEST(ThreadCancellationTest, AThreadThatIsCancelledInACallGoesWhenThatIsOver) {
   latebind::test::FakeOpenvino fake;
-  auto made = latebind::Runtime::create(fake.file().string(), "/nonexistent");
+  auto made = latebind::Runtime::create(latebind::test::with_openvino(fake.file()));
   ASSERT_TRUE(made.ok());
   std::optional<latebind::Runtime> runtime(*std::move(made));
   auto memory = LB_INIT(lb_model_memory);
@@ -50,7 +51,7 @@ TEST(ThreadCancellationTest, AThreadThatIsCancelledInACallGoesWhenThatIsOver) {
   memory.graph = kCancelledModel;
   memory.graph_size = std::string(kCancelledModel).size();
   RunOnThread run;
-  ASSERT_EQ(lb_model_load_memory(runtime->get(), &memory, nullptr, &run.model), LB_OK) << last_message();
+  ASSERT_EQ(lb_model_load_memory(runtime->get(), &memory, nullptr, nullptr, &run.model), LB_OK) << last_message();
   lb_cancellation* cancellation = nullptr;
   ASSERT_EQ(lb_cancellation_create(&cancellation), LB_OK);
   run.cancellation = cancellation;

@@ -12,6 +12,7 @@
 
 #include "latebind/latebind.hpp"
 #include "tests/api/last_error.h"
+#include "tests/api/options.h"
 #include "tests/fakes/fake_openvino_library.h"
 
 namespace {
@@ -25,14 +26,14 @@ constexpr const char* kEndModel = "<net/>\nfake-model\ninput x f32 4\noutput y p
 class ThreadEndTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto made = latebind::Runtime::create(fake.file().string(), "/nonexistent");
+    auto made = latebind::Runtime::create(latebind::test::with_openvino(fake.file()));
     ASSERT_TRUE(made.ok());
     runtime = made->get();
     auto memory = LB_INIT(lb_model_memory);
     memory.format = LB_FORMAT_BY_FIRST_BYTES;
     memory.graph = kEndModel;
     memory.graph_size = std::string(kEndModel).size();
-    ASSERT_EQ(lb_model_load_memory(runtime, &memory, nullptr, &model), LB_OK) << last_message();
+    ASSERT_EQ(lb_model_load_memory(runtime, &memory, nullptr, nullptr, &model), LB_OK) << last_message();
     kept.emplace(*std::move(made));
     ASSERT_EQ(::pthread_key_create(&key, [](void* test) { static_cast<ThreadEndTest*>(test)->end(); }), 0);
   }
@@ -70,7 +71,7 @@ class ThreadEndTest : public ::testing::Test {
   }
   [[nodiscard]] lb_code fail() const {
     lb_model* none = nullptr;
-    return lb_model_load_file(runtime, "/nowhere/in/a/folder/whose/name/is/long", nullptr, &none);
+    return lb_model_load_file(runtime, "/nowhere/in/a/folder/whose/name/is/long", nullptr, nullptr, &none);
   }
 
   latebind::test::FakeOpenvino fake;

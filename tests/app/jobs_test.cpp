@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "app/jobs/cache.h"
 #include "app/jobs/compile.h"
@@ -18,11 +20,14 @@ using core::StatusCode;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-Runtime runtime() {
+// `more`: key and text.
+Runtime runtime(const std::vector<std::pair<std::string, std::string>>& more = {}) {
   EffectiveSettings settings;
-  EXPECT_TRUE(settings.set("libraries.openvino", "/nonexistent", "the test").ok());
-  EXPECT_TRUE(settings.set("libraries.onnxruntime", "/nonexistent", "the test").ok());
-  auto made = Runtime::make(settings, core::PerformanceHint::kThroughput);
+  for (const auto& [key, text] : more)
+    EXPECT_TRUE(settings.set(key, text, "the test").ok());
+  EXPECT_TRUE(settings.set("openvino.library", "/nonexistent", "the test").ok());
+  EXPECT_TRUE(settings.set("onnxruntime.library", "/nonexistent", "the test").ok());
+  auto made = Runtime::make(settings, {});
   EXPECT_TRUE(made.ok()) << made.status().to_string();
   return *std::move(made);
 }
@@ -55,10 +60,8 @@ TEST(WarmJobTest, WantsACacheAndADevice) {
   settings.cache = false;
   EXPECT_EQ(check_warm(settings).code(), StatusCode::kInvalidArgument);
   const auto folder = *platform::TemporaryFolder::create("jobs-test");
-  Runtime nobody = runtime();
-  nobody.settings.cache_folder = folder.path().string();
-  nobody.load = load_options(nobody.settings);
-  const auto report = warm({.model = folder.path().string()}, nobody, {});
+  const Runtime nobody = runtime({{"cache.folder", folder.path().string()}});
+  const auto report = warm(folder.path().string(), nobody, {});
   EXPECT_EQ(report.status().code(), StatusCode::kNoDevice);
 }
 

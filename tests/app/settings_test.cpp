@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 
+#include "app/runtime.h"
+
 namespace latebind::app {
 namespace {
 
@@ -19,21 +21,26 @@ using ::testing::HasSubstr;
 TEST(SettingsTest, EveryDefaultReadsBackAsItself) {
   const Settings defaults;
   for (const SettingSpec& spec : settings_schema()) {
+    const std::string key = std::string(spec.key) + (spec.is_family() ? "SOMETHING" : "");
     Settings settings;
     ASSERT_NE(spec.assign, nullptr);
-    const std::string text = spec.text(defaults);
-    ASSERT_TRUE(spec.assign(settings, text).ok()) << spec.key << "=" << text;
-    EXPECT_EQ(spec.text(settings), text) << spec.key;
+    const std::string text = spec.text(defaults, key);
+    ASSERT_TRUE(spec.assign(settings, key, text).ok()) << key << "=" << text;
+    EXPECT_EQ(spec.text(settings, key), text) << key;
+    EXPECT_EQ(EffectiveSettings().text_of(key), text) << key;
+    EXPECT_EQ(find_setting(key), &spec);
   }
 }
 
-TEST(SettingsTest, KeysVariablesAndFlagsAreUnique) {
+TEST(SettingsTest, KeysVariablesAndFlagsAreUniqueAndEndInNul) {
   std::set<std::string_view> seen;
   for (const SettingSpec& spec : settings_schema()) {
     EXPECT_TRUE(seen.insert(spec.key).second) << spec.key;
-    EXPECT_TRUE(seen.insert(spec.environment).second) << spec.environment;
+    EXPECT_TRUE(spec.environment.empty() || seen.insert(spec.environment).second) << spec.environment;
     EXPECT_TRUE(spec.flag.empty() || seen.insert(spec.flag).second) << spec.flag;
     EXPECT_FALSE(spec.help.empty()) << spec.key;
+    for (const std::string_view text : {spec.key, spec.environment, spec.flag, spec.value, spec.help})
+      EXPECT_EQ(std::string_view(text.data()), text) << "the C interface hands it out";
   }
 }
 
@@ -99,19 +106,88 @@ TEST(SettingsTest, PrivilegedProcessesIgnoreVariablesThatChooseCode) {
   EffectiveSettings settings;
   ASSERT_TRUE(
       settings.apply_environment({{"LATEBIND_OPENVINO_LIBRARY", "/evil"}, {"LATEBIND_THREADS", "2"}}, true).ok());
-  EXPECT_EQ(settings.values().openvino_library, "");
+  EXPECT_FALSE(settings.is_set("openvino.library"));
   EXPECT_EQ(settings.values().threads, 2U);
 }
 
 TEST(SettingsTest, PrecisionsAreAListThatLeavesOutNothingAndRepeatsNothing) {
-  Settings settings;
-  settings.precisions = *parse_precisions("f16, f32");
-  const core::LoadOptions load = load_options(settings);
-  EXPECT_EQ(load.compile.precision, Precision::kF16);
-  EXPECT_THAT(load.other_precisions, ElementsAre(Precision::kF32));
+  EffectiveSettings settings;
+  ASSERT_TRUE(settings.set("precision", "f16, f32", "").ok());
+  const core::Registry nobody;
+  const auto request = load_request(settings, nobody, {});
+  ASSERT_TRUE(request.ok());
+  EXPECT_EQ(request->load.compile.precision, Precision::kF16);
+  EXPECT_THAT(request->load.other_precisions, ElementsAre(Precision::kF32));
+  EXPECT_TRUE(request->precision_given);
   EXPECT_FALSE(parse_precisions("").ok());
   EXPECT_FALSE(parse_precisions("f16,").ok());
   EXPECT_THAT(parse_precisions("f16,f16").status().to_string(), HasSubstr("f16 twice"));
+}
+
+TEST(SettingsTest, WhatIsNotSetHasNoInfluence) {
+  EffectiveSettings below;
+  ASSERT_TRUE(below.apply_toml_text("device = \"gpu\"\nthreads = 3", "c.toml").ok());
+  EffectiveSettings over;
+  ASSERT_TRUE(over.set("threads", "4", "").ok());
+  ASSERT_TRUE(over.set("device", "npu", "").ok());
+  ASSERT_TRUE(over.unset("device").ok());
+  EXPECT_FALSE(over.is_set("device"));
+  EXPECT_EQ(over.values().device, "auto");
+  EXPECT_TRUE(over.unset("strict").ok()) << "which was not set";
+  EXPECT_FALSE(over.unset("divice").ok());
+  below.apply(over);
+  EXPECT_EQ(below.values().device, "gpu");
+  EXPECT_EQ(below.values().threads, 4U);
+  EXPECT_EQ(below.origin_of("device"), "c.toml:1");
+  EXPECT_EQ(below.origin_of("threads"), "");
+}
+
+TEST(SettingsTest, WhatTheJobWantsHoldsWhereNobodySaysOtherwise) {
+  const core::Registry nobody;
+  EffectiveSettings settings;
+  const JobDefaults host{.hint = core::PerformanceHint::kThroughput, .cache = false};
+  auto request = load_request(settings, nobody, host);
+  EXPECT_EQ(request->load.compile.hint, core::PerformanceHint::kThroughput);
+  EXPECT_EQ(request->load.cache, nullptr);
+  EXPECT_FALSE(request->precision_given);
+  ASSERT_TRUE(settings.set("hint", "latency", "").ok());
+  ASSERT_TRUE(settings.set("cache.folder", "/nonexistent/cache", "").ok());
+  request = load_request(settings, nobody, host);
+  EXPECT_EQ(request->load.compile.hint, core::PerformanceHint::kLatency);
+  EXPECT_NE(request->load.cache, nullptr);
+  ASSERT_TRUE(settings.set("cache.enabled", "false", "").ok());
+  ASSERT_TRUE(settings.set("hint", "auto", "").ok());
+  request = load_request(settings, nobody, host);
+  EXPECT_EQ(request->load.compile.hint, core::PerformanceHint::kThroughput);
+  EXPECT_EQ(request->load.cache, nullptr);
+  EXPECT_THAT(settings.set("hint", "fast", "").to_string(), HasSubstr("known: auto, latency, throughput"));
+}
+
+TEST(SettingsTest, ShapesAndPropertiesAreSettings) {
+  EffectiveSettings settings;
+  ASSERT_TRUE(settings.set("input_shapes", "1x128, scalar", "").ok());
+  ASSERT_EQ(settings.values().input_shapes.size(), 2U);
+  EXPECT_EQ(settings.values().input_shapes[0], (core::Shape{1, 128}));
+  EXPECT_EQ(settings.text_of("input_shapes"), "1x128,scalar");
+  for (const char* bad : {"1xx2", "1,,2", "-1", "1x1x1x1x1x1x1x1x1", "9999999999999999"})
+    EXPECT_FALSE(settings.set("input_shapes", bad, "").ok()) << bad;
+  ASSERT_TRUE(settings.apply_toml_text("[property]\nNUM_STREAMS = 2\n\"ep.a.b\" = \"c\"", "c.toml").ok());
+  EXPECT_EQ(settings.values().properties.at("NUM_STREAMS"), "2");
+  EXPECT_EQ(settings.text_of("property.ep.a.b"), "c");
+  EXPECT_EQ(settings.origin_of("property.NUM_STREAMS"), "c.toml:2");
+  EXPECT_THAT(settings.keys(), ::testing::IsSupersetOf({"device", "property.NUM_STREAMS", "property.ep.a.b"}));
+  EXPECT_FALSE(settings.set("property.", "x", "").ok());
+  EXPECT_FALSE(settings.set("property.x", std::string(100'000, 'x'), "").ok());
+  ASSERT_TRUE(settings.unset("property.NUM_STREAMS").ok());
+  EXPECT_EQ(settings.values().properties.size(), 1U);
+}
+
+TEST(SettingsTest, BackendsAreNotToldWhatTheEnvironmentSays) {
+  EffectiveSettings settings;
+  ASSERT_TRUE(settings.apply_environment({{"LATEBIND_OPENVINO_LIBRARY", "/one"}}, false).ok());
+  ASSERT_TRUE(settings.set("onnxruntime.library", "/two", "--onnxruntime-library").ok());
+  EXPECT_EQ(settings.text_of("openvino.library"), "/one");
+  EXPECT_THAT(settings.of_backends(), ElementsAre(::testing::Pair("onnxruntime.library", "/two")));
 }
 
 }  // namespace

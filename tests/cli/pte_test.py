@@ -208,9 +208,11 @@ def test_wrong_command_lines(tmp_path, doubling):
     assert "did you mean device" in bad(2, "compile", TINY, *pte, "--compile-spec", "devise=cpu")
     assert "given twice" in bad(2, "compile", TINY, *pte, "--compile-spec", "device=a", "--compile-spec", "device=b")
     assert "did you mean" in bad(2, "compile", TINY, *pte, "--compile-spec", "device=cpuu")
-    assert "--compile-spec precision" in bad(2, "compile", TINY, *pte, "--compile-spec", "precision=f64")
+    assert "--compile-spec: precision: unknown precision" in bad(2, "compile", TINY, *pte, "--compile-spec", "precision=f64")
     assert "from 0 to 1024" in bad(2, "compile", TINY, *pte, "--compile-spec", "threads=many")
-    assert "true or false" in bad(2, "compile", TINY, *pte, "--compile-spec", "strict=1")
+    assert "true or false" in bad(2, "compile", TINY, *pte, "--compile-spec", "strict=perhaps")
+    assert "does not take cache.folder from a program" in bad(
+        2, "compile", TINY, *pte, "--compile-spec", "cache.folder=/tmp")
     assert "--model goes with" in bad(2, "compile", TINY, *pte, "--model", TINY)
     assert "known: x, y, z" in bad(1, "compile", doubling, *pte, "--max-shape", "w=1")
     assert "does not fit" in bad(1, "compile", doubling, *pte, "--max-shape", "x=5x4")

@@ -27,6 +27,7 @@
 #include "latebind/latebind.h"
 #include "tests/api/last_error.h"
 #include "tests/api/memory/failing_new.h"
+#include "tests/api/options.h"
 #include "tests/fakes/fake_openvino_library.h"
 
 namespace {
@@ -53,12 +54,7 @@ class FaultInjectionTest : public ::testing::Test {
     action.sa_handler = [](int) {};
     sigaction(SIGUSR1, &action, &before_);  // without SA_RESTART: calls of the system are interrupted
     fake.script(machine(0));
-    auto options = LB_INIT(lb_runtime_options);
-    const std::string file = fake.file().string();
-    options.openvino_library = file.c_str();
-    options.onnxruntime_library = "/nonexistent";
-    options.onnxruntime_providers = "none";
-    ASSERT_EQ(lb_runtime_create(&options, &runtime), LB_OK) << last_message();
+    ASSERT_EQ(lb_runtime_create(latebind::test::with_openvino(fake.file()).get(), &runtime), LB_OK) << last_message();
     model = load();
     ASSERT_NE(model, nullptr) << last_message();
   }
@@ -106,11 +102,8 @@ class FaultInjectionTest : public ::testing::Test {
     memory.graph = kModel;
     memory.graph_size = std::string_view(kModel).size();
     memory.format = LB_FORMAT_OPENVINO_IR;
-    auto options = LB_INIT(lb_load_options);
-    options.run_timeout_ms = kRunTimeout.count();
-    options.requests = 2;
     lb_model* made = nullptr;
-    return lb_model_load_memory(runtime, &memory, &options, &made) == LB_OK ? made : nullptr;
+    return lb_model_load_memory(runtime, &memory, load_options_.get(), nullptr, &made) == LB_OK ? made : nullptr;
   }
 
   // One run of x + 1 under random circumstances.
@@ -123,7 +116,7 @@ class FaultInjectionTest : public ::testing::Test {
     input.type = LB_F32;
     input.rank = 1;
     input.shape[0] = 4;
-    auto options = LB_INIT(lb_run_options);
+    auto options = LB_INIT(lb_call_options);
     lb_cancellation* cancellation = nullptr;
     const unsigned circumstances = static_cast<unsigned>(random() % 8);
     std::thread canceller;
@@ -208,6 +201,9 @@ class FaultInjectionTest : public ::testing::Test {
   std::atomic<long> lines{0};
 
  private:
+  // Made once: memory may lack later.
+  const latebind::Options load_options_{{"failover.run_timeout_ms", std::to_string(kRunTimeout.count())},
+                                        {"requests", "2"}};
   struct sigaction before_ {};
 };
 

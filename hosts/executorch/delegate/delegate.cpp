@@ -16,7 +16,6 @@ namespace {
 
 namespace et = ::executorch::runtime;
 
-constexpr std::string_view kActiveDevice = "active_device";
 constexpr std::size_t kSpecsMax = 64;
 
 void say_line(void* /*context*/, std::int32_t level, const char* text) {
@@ -104,7 +103,7 @@ et::Error LatebindBackend::read_options(et::BackendInitContext& context, et::Arr
     if (spec.key == nullptr) return refuse("a compile spec without a key");
     const std::string_view value(static_cast<const char*>(spec.value.buffer),
                                  spec.value.buffer != nullptr ? spec.value.nbytes : 0);
-    if (const auto complaint = options.set_text(spec.key, value)) return refuse("compile spec: " + *complaint);
+    if (const auto complaint = options.set_spec(spec.key, value)) return refuse("compile spec: " + *complaint);
   }
   {
     const std::lock_guard lock(mutex_);
@@ -131,8 +130,9 @@ et::Result<et::DelegateHandle*> LatebindBackend::init(et::BackendInitContext& co
       return et::Error::InvalidProgram;
     }
     Event compiling(context.event_tracer(), "latebind.compile");
-    const lb_load_options typed = options.to_c();
-    ET_CHECK_OK_OR_RETURN_ERROR(LoadedMethod::load(here, name, payload, typed, loaded));
+    const Options resolved = options.resolved();
+    if (!resolved.status().ok()) return say_status(name, resolved.status());
+    ET_CHECK_OK_OR_RETURN_ERROR(LoadedMethod::load(here, name, payload, resolved.get(), loaded));
     whole.device = compiling.device = loaded->active_device();
     say(Level::kInfo, name + ": on " + loaded->active_text());
     const std::lock_guard lock(mutex_);
@@ -162,7 +162,7 @@ et::Error LatebindBackend::set_option(et::BackendOptionContext& /*context*/,
       changed = options_;
     }
     for (const et::BackendOption& option : options) {
-      if (text_in(option.key) == kActiveDevice) {
+      if (text_in(option.key) == kActiveDeviceKey) {
         say(Level::kError, "set_option: active_device can only be read; device is for the next load");
         return et::Error::InvalidArgument;
       }
@@ -171,8 +171,9 @@ et::Error LatebindBackend::set_option(et::BackendOptionContext& /*context*/,
         return et::Error::InvalidArgument;
       }
     }
-    const lb_load_options typed = changed.to_c();
-    if (const lb_code code = lb_load_options_check(here, &typed); code != LB_OK) {
+    const Options resolved = changed.resolved();
+    if (!resolved.status().ok()) return say_status("set_option", resolved.status());
+    if (const lb_code code = lb_runtime_check_options(here, resolved.get()); code != LB_OK) {
       return say_last_error("set_option", code);
     }
     const std::lock_guard lock(mutex_);
@@ -188,14 +189,12 @@ et::Error LatebindBackend::get_option(et::BackendOptionContext& /*context*/, et:
     for (et::BackendOption& option : options) {
       const std::string_view key = text_in(option.key);
       std::string text;
-      if (key == kActiveDevice) {
+      if (key == kActiveDeviceKey) {
         if (!loaded_.empty()) text = loaded_.back()->active_device();
-      } else if (std::ranges::find(kLoadKeys, key) != kLoadKeys.end()) {
-        text = options_.text(key);
+      } else if (auto set = options_.text(key)) {
+        text = *std::move(set);
       } else {
-        std::vector<std::string_view> known(kLoadKeys.begin(), kLoadKeys.end());
-        known.push_back(kActiveDevice);
-        say(Level::kError, "get_option: " + unknown_key("option", key, known));
+        (void)say_last_error("get_option", LB_INVALID_ARGUMENT);
         return et::Error::NotFound;
       }
       std::array<char, et::kMaxOptionValueLength> value{};

@@ -91,10 +91,12 @@ et::Error error_of(lb_code code) {
 }
 
 et::Error say_last_error(std::string_view what, lb_code code) {
-  auto error = LB_INIT(lb_error);
-  lb_last_error(&error);
-  say(Level::kError, std::string(what) + ": " + error.message + " (" + lb_code_name(code) + ")");
-  return error_of(code);
+  return say_status(what, Status::of(code));
+}
+
+et::Error say_status(std::string_view what, const Status& status) {
+  say(Level::kError, std::string(what) + ": " + status.message() + " (" + status.name() + ")");
+  return error_of(status.code());
 }
 
 }  // namespace latebind::delegate

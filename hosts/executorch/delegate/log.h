@@ -7,7 +7,7 @@
 
 #include <string_view>
 
-#include "latebind/latebind.h"
+#include "latebind/latebind.hpp"
 
 namespace latebind::delegate {
 
@@ -24,5 +24,7 @@ void say(Level level, std::string_view text);
 
 // The calling thread's last error of Latebind, said with `what` before it and translated.
 ::executorch::runtime::Error say_last_error(std::string_view what, lb_code code);
+// The same for an outcome that was kept, which is none of success.
+::executorch::runtime::Error say_status(std::string_view what, const Status& status);
 
 }  // namespace latebind::delegate

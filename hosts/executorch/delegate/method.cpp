@@ -60,7 +60,7 @@ LoadedMethod::~LoadedMethod() {
 }
 
 et::Error LoadedMethod::load(const lb_runtime* runtime, std::string name, const std::shared_ptr<Payload>& payload,
-                             const lb_load_options& options, std::unique_ptr<LoadedMethod>& loaded) {
+                             const lb_options* options, std::unique_ptr<LoadedMethod>& loaded) {
   std::unique_ptr<LoadedMethod> method(new LoadedMethod(std::move(name), payload));
   auto memory = LB_INIT(lb_model_memory);
   memory.format = LB_FORMAT_BY_FIRST_BYTES;
@@ -70,7 +70,7 @@ et::Error LoadedMethod::load(const lb_runtime* runtime, std::string name, const 
   memory.context = Payload::context_for(payload);
   memory.name = method->name_.c_str();
   lb_model* model = nullptr;
-  if (const lb_code code = lb_model_load_memory(runtime, &memory, &options, &model); code != LB_OK) {
+  if (const lb_code code = lb_model_load_memory(runtime, &memory, options, nullptr, &model); code != LB_OK) {
     return say_last_error(method->name_ + " cannot be loaded", code);
   }
   method->model_.reset(model);
@@ -250,7 +250,7 @@ et::Error LoadedMethod::take_output(std::size_t index, const et::EValue& value) 
 }
 
 lb_code LoadedMethod::run(et::BackendExecutionContext& context) {
-  auto options = LB_INIT(lb_run_options);
+  auto options = LB_INIT(lb_call_options);
   const auto once = [&] {
     return lb_model_run(model_.get(), inputs_.data(), inputs_.size(), output_handles_.data(), output_handles_.size(),
                         &options);

@@ -28,7 +28,7 @@ class LoadedMethod {
  public:
   // Error::Ok and a method, or the error, which is said already. `name` is the method's.
   static ::executorch::runtime::Error load(const lb_runtime* runtime, std::string name,
-                                           const std::shared_ptr<Payload>& payload, const lb_load_options& options,
+                                           const std::shared_ptr<Payload>& payload, const lb_options* options,
                                            std::unique_ptr<LoadedMethod>& loaded);
   LoadedMethod(const LoadedMethod&) = delete;
   LoadedMethod& operator=(const LoadedMethod&) = delete;

@@ -54,17 +54,18 @@ class Way {
 
   bool go() {
     lb_set_log([](void*, std::int32_t, const char*) {}, nullptr, LB_LOG_DEBUG);
-    auto options = LB_INIT(lb_runtime_options);
-    options.openvino_library = places_.library.c_str();
-    options.onnxruntime_library = "/nonexistent";
-    options.onnxruntime_providers = "none";
+    lb_options* options = nullptr;
     lb_runtime* runtime = nullptr;
-    if (check("lb_runtime_create", lb_runtime_create(&options, &runtime))) {
+    if (check("lb_options_create", lb_options_create(&options)) &&
+        set(options, "openvino.library", places_.library.c_str()) &&
+        set(options, "onnxruntime.library", "/nonexistent") && set(options, "onnxruntime.providers", "none") &&
+        check("lb_runtime_create", lb_runtime_create(options, &runtime))) {
       list(runtime);
       run(runtime);
       embed(runtime);
     }
     lb_runtime_destroy(runtime);
+    lb_options_destroy(options);
     lb_set_log(nullptr, nullptr, 0);
     return good_;
   }
@@ -83,6 +84,20 @@ class Way {
     return good_ = false;
   }
 
+  bool set(lb_options* options, const char* key, const char* text) {
+    return check("lb_options_set", lb_options_set(options, key, text));
+  }
+
+  // Over those of the runtime.
+  bool make(lb_options*& options) {
+    lb_option_value value = LB_INIT(lb_option_value);
+    return check("lb_options_create", lb_options_create(&options)) && set(options, "device", "cpu") &&
+           set(options, "device", nullptr) && set(options, "device", "gpu,cpu") &&
+           set(options, "cache.folder", places_.cache.c_str()) &&
+           check("lb_options_get", lb_options_get(options, "device", &value)) &&
+           check("lb_options_apply", lb_options_apply(options, options));
+  }
+
   void expect(const char* what, bool holds) {
     if (holds) return;
     (void)std::fprintf(stderr, "%s\n", what);
@@ -91,9 +106,7 @@ class Way {
 
   void list(const lb_runtime* runtime) {
     lb_device_list* list = nullptr;
-    auto options = LB_INIT(lb_device_list_options);
-    options.virtual_too = 1;
-    if (check("lb_device_list_create_with", lb_device_list_create_with(runtime, &options, &list))) {
+    if (check("lb_device_list_create", lb_device_list_create(runtime, 1, &list))) {
       for (size_t i = 0; i < lb_device_list_count(list); ++i) {
         auto device = LB_INIT(lb_device);
         check("lb_device_list_get", lb_device_list_get(list, i, &device));
@@ -111,9 +124,8 @@ class Way {
   }
 
   void run(const lb_runtime* runtime) {
-    auto load = LB_INIT(lb_load_options);
-    load.device = "gpu,cpu";
-    load.cache_folder = places_.cache.c_str();
+    lb_options* options = nullptr;
+    if (!make(options)) return lb_options_destroy(options);
     auto memory = LB_INIT(lb_model_memory);
     memory.format = LB_FORMAT_BY_FIRST_BYTES;
     memory.graph = kModel;
@@ -122,7 +134,8 @@ class Way {
     memory.context = &released;
     memory.release = [](void* context) { ++*static_cast<int*>(context); };
     lb_model* model = nullptr;
-    const bool loaded = check("lb_model_load_memory", lb_model_load_memory(runtime, &memory, &load, &model));
+    const bool loaded = check("lb_model_load_memory", lb_model_load_memory(runtime, &memory, options, nullptr, &model));
+    lb_options_destroy(options);
     lb_output* output = nullptr;
     if (loaded && check("lb_output_create", lb_output_create(nullptr, 0, &output))) {
       std::array<float, 6> values{1, 2, 3, 4, 5, 6};
@@ -133,11 +146,11 @@ class Way {
         input.rank = 2;
         input.shape[0] = rows;
         input.shape[1] = 2;
-        auto options = LB_INIT(lb_run_options);
+        auto call = LB_INIT(lb_call_options);
         lb_attestation* answered_by = nullptr;
-        options.answered_by = &answered_by;
-        options.timeout_ms = rows == 1 ? 0 : 60'000;
-        if (check("lb_model_run", lb_model_run(model, &input, 1, &output, 1, &options))) {
+        call.answered_by = &answered_by;
+        call.timeout_ms = rows == 1 ? 0 : 60'000;
+        if (check("lb_model_run", lb_model_run(model, &input, 1, &output, 1, &call))) {
           lb_tensor made{};
           check("lb_output_get", lb_output_get(output, &made));
           expect("the answer is right", made.shape[0] == rows && static_cast<const float*>(made.data)[1] == 3.0F);
@@ -154,7 +167,7 @@ class Way {
 
   void embed(const lb_runtime* runtime) {
     lb_embedder* embedder = nullptr;
-    if (check("lb_embedder_open", lb_embedder_open(runtime, places_.folder.c_str(), nullptr, &embedder))) {
+    if (check("lb_embedder_open", lb_embedder_open(runtime, places_.folder.c_str(), nullptr, nullptr, &embedder))) {
       const std::array<lb_text, 3> texts{lb_text{"a cat sat on the mat", 20}, lb_text{"", 0}, lb_text{"a dog", 5}};
       std::array<float, 3 * 32> vectors{};
       auto stats = LB_INIT(lb_embed_stats);

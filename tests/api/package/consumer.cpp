@@ -4,7 +4,8 @@
 extern "C" int plain_c_works(void);
 
 int main() {
-  const auto runtime = latebind::Runtime::create("/nonexistent", "/nonexistent");
+  const auto runtime =
+      latebind::Runtime::create({{"openvino.library", "/nonexistent"}, {"onnxruntime.library", "/nonexistent"}});
   if (!runtime || plain_c_works() == 0) return 1;
   const auto devices = runtime->devices();
   if (!devices || !devices->devices.empty() || devices->backends.size() != 2) return 1;

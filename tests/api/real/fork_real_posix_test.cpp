@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "latebind/latebind.h"
+#include "latebind/latebind.hpp"
 #include "tests/api/fork_support.h"
 
 namespace {
@@ -27,12 +27,9 @@ struct Embedder {
 
   std::string open(const std::string& device) {
     if (lb_runtime_create(nullptr, &runtime) != LB_OK) return last_error();
-    auto load = LB_INIT(lb_load_options);
-    load.device = device.c_str();
-    auto options = LB_INIT(lb_embedder_options);
-    options.load = &load;
+    const latebind::Options options{{"device", device}};
     const std::string folder = std::string(LATEBIND_SOURCE_DIR) + "/tests/data/tiny-bert/f32";
-    return lb_embedder_open(runtime, folder.c_str(), &options, &embedder) == LB_OK ? "" : last_error();
+    return lb_embedder_open(runtime, folder.c_str(), options.get(), nullptr, &embedder) == LB_OK ? "" : last_error();
   }
   void close() {
     lb_embedder_destroy(embedder);

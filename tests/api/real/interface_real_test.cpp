@@ -21,8 +21,8 @@ TEST(InterfaceRealTest, FixedLengthsAndTheCacheAreOptionsOfTheInterface) {
   ASSERT_TRUE(runtime.ok()) << runtime.status().message();
   const auto folder = std::filesystem::path(testing::TempDir()) / "latebind-interface-cache";
   std::filesystem::remove_all(folder);
-  latebind::EmbedderOptions options;
-  options.load.device = "cpu";
+  latebind::Options options{{"device", "cpu"}};
+  bool is_fixed = false;
   const auto embed = [&]() -> std::vector<float> {
     const auto embedder = runtime->open_embedder((kSource / "tests/data/tiny-bert/f32").string(), options);
     EXPECT_TRUE(embedder.ok()) << embedder.status().message();
@@ -32,17 +32,16 @@ TEST(InterfaceRealTest, FixedLengthsAndTheCacheAreOptionsOfTheInterface) {
     EXPECT_TRUE(vectors.ok()) << vectors.status().message();
     const auto attestation = embedder->attestation();
     EXPECT_TRUE(attestation.ok());
-    if (options.shapes == "static" && attestation) {
+    if (is_fixed && attestation) {
       EXPECT_THAT(attestation->fixed_lengths, ElementsAre(8, 20));  // cut at the model's limit
       EXPECT_EQ(attestation->fixed_rows, 2U);
     }
     return vectors ? *vectors : std::vector<float>{};
   };
   const auto dynamic = embed();
-  options.shapes = "static";
-  options.fixed_lengths = {8};
-  options.fixed_rows = 2;
-  options.load.cache_folder = folder.string();
+  options.set("embedding.shapes", "static").set("embedding.buckets", "8").set("embedding.static_batch", "2");
+  options.set("cache.folder", folder.string());
+  is_fixed = true;
   const auto fixed = embed();
   const auto again = embed();
   ASSERT_EQ(fixed.size(), dynamic.size());
@@ -68,7 +67,8 @@ std::string qualcomm() {
 }
 
 TEST(InterfaceRealTest, AVirtualDeviceRunsInEmulationWhenThatIsAllowed) {
-  const auto runtime = latebind::Runtime::create(latebind::RuntimeOptions{{}, {}, qualcomm(), LATEBIND_PROGRAM});
+  const auto runtime = latebind::Runtime::create(
+      {{"onnxruntime.providers", qualcomm()}, {"onnxruntime.probe_program", LATEBIND_PROGRAM}});
   ASSERT_TRUE(runtime.ok()) << runtime.status().message();
   const auto devices = runtime->devices(true);
   ASSERT_TRUE(devices.ok()) << devices.status().message();
@@ -77,17 +77,14 @@ TEST(InterfaceRealTest, AVirtualDeviceRunsInEmulationWhenThatIsAllowed) {
   EXPECT_TRUE(v73->is_virtual);
   ASSERT_EQ(v73->metadata.at("CompilerInstalled"), "1");
 
-  latebind::EmbedderOptions options;
-  options.load.device = v73->id;
-  options.load.precision = "f16";
-  options.shapes = "static";
-  options.fixed_lengths = {8};
+  latebind::Options options{
+      {"device", v73->id}, {"precision", "f16"}, {"embedding.shapes", "static"}, {"embedding.buckets", "8"}};
   const auto folder = (kSource / "tests/data/tiny-bert/f32").string();
   const auto refused = runtime->open_embedder(folder, options);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.status().code(), LB_NO_DEVICE);
 
-  options.load.emulate = true;
+  options.set("emulate", "true");
   const auto embedder = runtime->open_embedder(folder, options);
   ASSERT_TRUE(embedder.ok()) << embedder.status().message();
   const auto vector = embedder->embed("a man");
@@ -97,9 +94,8 @@ TEST(InterfaceRealTest, AVirtualDeviceRunsInEmulationWhenThatIsAllowed) {
   EXPECT_TRUE(attestation->emulated);
   EXPECT_EQ(attestation->device, "QNN.v73");
 
-  options.load = {};
-  options.load.device = "cpu";
-  const auto here = runtime->open_embedder(folder, options);
+  const auto here =
+      runtime->open_embedder(folder, {{"device", "cpu"}, {"embedding.shapes", "static"}, {"embedding.buckets", "8"}});
   ASSERT_TRUE(here.ok()) << here.status().message();
   EXPECT_FALSE(here->attestation()->emulated);
   const auto exact = here->embed("a man");

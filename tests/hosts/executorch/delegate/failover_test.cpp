@@ -18,10 +18,9 @@ class FailoverTest : public DelegateTest {
   void SetUp() override {
     DelegateTest::SetUp();
     fake.script(kBoth);
-    const std::string config = (folder.path() / "config.toml").string();
-    std::ofstream(config) << "[cache]\nenabled = false\n[failover]\nbackoff_first_ms = 10\nbackoff_most_ms = 20\n";
     spec = program_of({"x f32 2"}, {"y f32 2"});
-    spec.compile_specs = {{"precision", "f16,f32"}, {"config", config}};
+    spec.compile_specs = {
+        {"precision", "f16,f32"}, {"failover.backoff_first_ms", "10"}, {"failover.backoff_most_ms", "20"}};
   }
 
   void run(Module& module) {

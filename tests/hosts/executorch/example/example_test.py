@@ -81,11 +81,9 @@ def test_a_converted_program_of_the_stock_backend_gives_the_same_vectors(built, 
 def test_one_program_runs_on_an_npu_in_emulation_and_on_the_cpu(built, tmp_path):
     """Texts of any length, though what is in the program for the NPU was compiled for two lengths."""
     env = {"LATEBIND_ONNXRUNTIME_PROVIDERS": provider("onnxruntime-qnn"), "LATEBIND_PROBE_PROGRAM": str(PROGRAM)}
-    (tmp_path / "emulate.toml").write_text("emulate = true\n")
     compile_it = ["compile", TINY, "--format", "pte", "--target", "cpu,npu:v73", "--shapes", "1x8,1x16", "--quiet"]
     good(*compile_it, "-o", tmp_path / "any.pte", env=env)
-    good(*compile_it, "--compile-spec", "device=onnxruntime:QNN.v73", "--compile-spec",
-         f"config={tmp_path / 'emulate.toml'}", "-o", tmp_path / "npu.pte", env=env)
+    good(*compile_it, "--compile-spec", "device=onnxruntime:QNN.v73", "--compile-spec", "emulate=true", "-o", tmp_path / "npu.pte", env=env)
     ids = good("tokens", "--model", TINY, input=TEXTS).stdout
     expected = vectors(good("embed", "--model", TINY, "--quiet", "-", input=TEXTS).stdout)
     for program, device, least in ("any.pte", "openvino:CPU in f32", 0.999999), ("npu.pte", "QNN.v73 in f16", 0.999):
