@@ -22,7 +22,8 @@ lb_code lb_embedder_open(const lb_runtime* runtime, const char* model_folder, co
     }
     *embedder = nullptr;
     LB_RETURN_IF_ERROR(api::check_made_here(runtime->shared->made, "runtime"));
-    LB_ASSIGN_OR_RETURN(auto request, api::load_request(*runtime, options, call));
+    LB_ASSIGN_OR_RETURN(const core::RunOptions limits, api::limits_of(call));
+    LB_ASSIGN_OR_RETURN(auto request, api::load_request(*runtime, options, limits));
     const embedding::EmbedderOptions typed{
         .load = std::move(request.load), .batch_tokens = request.batch_tokens, .max_tokens = request.max_tokens};
     auto made = std::make_unique<lb_embedder>();

@@ -119,9 +119,9 @@ class LentOutputs {
 };
 
 core::Status load(const lb_runtime* runtime, const core::Model& model, const lb_options* options,
-                  const lb_call_options* call, lb_model** out) {
+                  const core::RunOptions& limits, const lb_call_options* call, lb_model** out) {
   LB_RETURN_IF_ERROR(api::check_made_here(runtime->shared->made, "runtime"));
-  LB_ASSIGN_OR_RETURN(auto request, api::load_request(*runtime, options, call));
+  LB_ASSIGN_OR_RETURN(auto request, api::load_request(*runtime, options, limits));
   // A blob computes as it was compiled, and who compiled one knows of no default of ours.
   if (model.forms().empty() && !request.precision_given) {
     request.set_precisions({core::Precision::kF32, core::Precision::kF16});
@@ -225,8 +225,9 @@ lb_code lb_model_load_file(const lb_runtime* runtime, const char* file, const lb
       return api::misuse("lb_model_load_file: NULL was given");
     }
     *model = nullptr;
+    LB_ASSIGN_OR_RETURN(const core::RunOptions limits, api::limits_of(call));
     LB_ASSIGN_OR_RETURN(const core::Model read, core::open_model(latebind::platform::path_from_utf8(file)));
-    return load(runtime, read, options, call, model);
+    return load(runtime, read, options, limits, call, model);
   });
 }
 
@@ -248,6 +249,7 @@ lb_code lb_model_load_memory(const lb_runtime* runtime, const lb_model_memory* m
     if (read.format < LB_FORMAT_ONNX || read.format > LB_FORMAT_BY_FIRST_BYTES) {
       return api::misuse(fmt::format("lb_model_load_memory: {} is no format", read.format));
     }
+    LB_ASSIGN_OR_RETURN(const core::RunOptions limits, api::limits_of(call));
     core::SharedBytes weights;
     if (read.weights_size > 0) {
       weights = {owner, {static_cast<const std::byte*>(read.weights), read.weights_size}};
@@ -256,7 +258,7 @@ lb_code lb_model_load_memory(const lb_runtime* runtime, const lb_model_memory* m
                         app::model_of_payload(static_cast<app::PayloadFormat>(read.format),
                                               {owner, {static_cast<const std::byte*>(read.graph), read.graph_size}},
                                               std::move(weights), api::text_or(read.name, "a model in memory")));
-    return load(runtime, opened, options, call, model);
+    return load(runtime, opened, options, limits, call, model);
   });
 }
 

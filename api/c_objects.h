@@ -63,7 +63,7 @@ namespace latebind::api {
 
 // What a model is loaded as: these options over those of the runtime, within the limits of the call. Both may be null.
 [[nodiscard]] core::Result<app::LoadRequest> load_request(const lb_runtime& runtime, const lb_options* options,
-                                                          const lb_call_options* call);
+                                                          const core::RunOptions& limits);
 
 // The time from now on, and the word that ends it; `given` may be null.
 [[nodiscard]] core::Result<core::RunOptions> limits_of(const lb_call_options* given);

@@ -26,7 +26,7 @@ core::Status write_info(const app::SettingSpec& spec, lb_option_info* out) {
   value.help = spec.help.data();
   value.environment = spec.environment.data();
   value.flag = spec.flag.data();
-  value.trusted = spec.trusted ? 1 : 0;
+  value.of_model = spec.of_model ? 1 : 0;
   return api::write_struct(value, out, "lb_option_info");
 }
 
@@ -43,7 +43,7 @@ lb_code change(lb_options* options, const char* function, Read&& read) noexcept 
 namespace latebind::api {
 
 core::Result<app::LoadRequest> load_request(const lb_runtime& runtime, const lb_options* options,
-                                            const lb_call_options* call) {
+                                            const core::RunOptions& limits) {
   app::EffectiveSettings settings = runtime.shared->settings;
   if (options != nullptr) {
     for (const auto& [key, text] : options->settings.of_backends()) {
@@ -58,7 +58,6 @@ core::Result<app::LoadRequest> load_request(const lb_runtime& runtime, const lb_
   }
   // A host is not surprised by files that it did not ask for.
   LB_ASSIGN_OR_RETURN(auto request, app::load_request(settings, runtime.shared->registry, {.cache = false}));
-  LB_ASSIGN_OR_RETURN(const core::RunOptions limits, limits_of(call));
   request.load.deadline = limits.deadline;
   request.load.cancellation = limits.cancellation;
   return request;
@@ -152,6 +151,7 @@ lb_code lb_option_find(const char* key, lb_option_info* info) {
 lb_code lb_runtime_check_options(const lb_runtime* runtime, const lb_options* options) {
   return api::guarded([&]() -> core::Status {
     if (runtime == nullptr) return api::misuse("lb_runtime_check_options: NULL was given");
-    return api::load_request(*runtime, options, nullptr).status();
+    LB_RETURN_IF_ERROR(api::check_made_here(runtime->shared->made, "runtime"));
+    return api::load_request(*runtime, options, {}).status();
   });
 }

@@ -8,6 +8,7 @@
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
 
+#include "core/log.h"
 #include "core/platform/environment.h"
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
@@ -20,21 +21,27 @@ using core::StatusCode;
 using core::unknown_word_error;
 
 constexpr std::size_t kFileBytesMax = std::size_t{1} << 20;
+constexpr std::size_t kKeyMax = 256;
+constexpr std::size_t kTextMax = 4096;
+constexpr std::size_t kFamilyTextMax = 65536;
+constexpr std::size_t kFamilyMax = 1024;  // keys that are set of all families
 constexpr std::string_view kPrefix = "LATEBIND_";
 constexpr std::string_view kFromEnvironment = "environment ";
 constexpr std::string_view kFileName = "config.toml";
 
-// A value as the schema's parsers want it; nothing for kinds that no setting has.
-std::optional<std::string> text_of(const toml::node& node) {
+// A value as the schema's parsers want it; nothing for kinds that no setting has. Vendors' properties may be fractions.
+std::optional<std::string> text_of(const toml::node& node, bool fractions) {
   if (const auto* text = node.as_string()) return text->get();
   if (const auto* number = node.as_integer()) return std::to_string(number->get());
   if (const auto* truth = node.as_boolean()) return truth->get() ? "true" : "false";
+  if (const auto* fraction = node.as_floating_point(); fraction != nullptr && fractions) {
+    return fmt::format("{}", fraction->get());
+  }
   if (const auto* list = node.as_array()) {
     std::string joined;
     for (const toml::node& element : *list) {
-      const auto* number = element.as_integer();
-      if (number == nullptr) return std::nullopt;
-      joined += (joined.empty() ? "" : ",") + std::to_string(number->get());
+      if (!element.is_integer() && !element.is_string()) return std::nullopt;
+      joined += (joined.empty() ? "" : ",") + *text_of(element, false);
     }
     return joined;
   }
@@ -47,17 +54,18 @@ Status apply_table(EffectiveSettings& settings, const toml::table& table, const 
     const std::string full = prefix + std::string(key.str());
     const std::string origin = fmt::format("{}:{}", name, key.source().begin.line);
     if (const auto* inner = node.as_table()) {
-      const bool leads_somewhere = std::ranges::any_of(
-          settings_schema(), [&](const SettingSpec& spec) { return spec.key.starts_with(full + "."); });
+      const std::string below = full + ".";
+      const bool leads_somewhere = std::ranges::any_of(settings_schema(), [&](const SettingSpec& spec) {
+        return spec.key.starts_with(below) || (spec.is_family() && below.starts_with(spec.key));
+      });
       if (leads_somewhere) {
-        LB_RETURN_IF_ERROR(apply_table(settings, *inner, full + ".", name));
+        LB_RETURN_IF_ERROR(apply_table(settings, *inner, below, name));
         continue;
       }
     }
-    if (find_setting(full) == nullptr) {
-      return unknown_setting_error(full).with_context(origin);
-    }
-    const auto text = text_of(node);
+    const SettingSpec* spec = find_setting(full);
+    if (spec == nullptr) return unknown_setting_error(full).with_context(origin);
+    const auto text = text_of(node, spec->is_family());
     if (!text) {
       return Status(StatusCode::kInvalidArgument, fmt::format("{}: {} has a value of the wrong kind", origin, full));
     }
@@ -116,39 +124,77 @@ std::vector<std::string> EffectiveSettings::keys() const {
 }
 
 Status EffectiveSettings::set(std::string_view key, std::string_view text, std::string origin) {
+  const auto refusal = [&](const Status& status) { return origin.empty() ? status : status.with_context(origin); };
   const SettingSpec* spec = find_setting(key);
-  if (spec == nullptr) {
-    const Status unknown = unknown_setting_error(key);
-    return origin.empty() ? unknown : unknown.with_context(origin);
+  if (spec == nullptr) return refusal(unknown_setting_error(key));
+  if (key.size() > kKeyMax) {
+    return refusal(
+        Status(StatusCode::kInvalidArgument, fmt::format("a key of {} bytes; {} are the most", key.size(), kKeyMax)));
   }
-  Settings changed = values_;
-  if (const Status assigned = spec->assign(changed, key, text); !assigned.ok()) {
-    return assigned.with_context(origin.empty() ? std::string(key) : fmt::format("{}: {}", origin, key));
+  const std::size_t most = spec->is_family() ? kFamilyTextMax : kTextMax;
+  if (text.size() > most || text.find('\0') != std::string_view::npos) {
+    return refusal(
+        Status(StatusCode::kInvalidArgument, fmt::format("{}: is longer than {} bytes or has a NUL in it", key, most)));
   }
-  Given given{spec->text(changed, key), std::move(origin)};
-  given_.insert_or_assign(std::string(key), std::move(given));
-  values_ = std::move(changed);
+  if (spec->is_family() && !is_set(key) && values_.properties.size() >= kFamilyMax) {
+    return refusal(Status(StatusCode::kInvalidArgument,
+                          fmt::format("{}: there are {} of its kind already, and no more are taken", key, kFamilyMax)));
+  }
+  Settings scratch;
+  if (const Status assigned = spec->assign(scratch, key, text); !assigned.ok()) {
+    return refusal(assigned.with_context(key));
+  }
+  Given given{spec->text(scratch, key), std::move(origin)};
+  const auto [place, is_new] = given_.try_emplace(std::string(key));
+  try {
+    LB_RETURN_IF_ERROR(spec->assign(values_, key, text));
+  } catch (...) {
+    if (is_new) given_.erase(place);
+    throw;
+  }
+  place->second = std::move(given);
   return {};
 }
 
 Status EffectiveSettings::unset(std::string_view key) {
-  if (find_setting(key) == nullptr) return unknown_setting_error(key);
+  const SettingSpec* spec = find_setting(key);
+  if (spec == nullptr) return unknown_setting_error(key);
   const auto found = given_.find(key);
   if (found == given_.end()) return {};
-  EffectiveSettings rest;
-  for (const auto& [other, given] : given_)
-    if (other != key) LB_RETURN_IF_ERROR(rest.set(other, given.text, given.origin));
-  *this = std::move(rest);
+  if (spec->is_family()) {
+    values_.properties.erase(std::string(key.substr(spec->key.size())));
+  } else if (const auto of_backend = values_.of_backends.find(key); of_backend != values_.of_backends.end()) {
+    values_.of_backends.erase(of_backend);
+  } else {
+    LB_RETURN_IF_ERROR(spec->assign(values_, key, spec->text(Settings(), key)));
+  }
+  given_.erase(found);
   return {};
+}
+
+void EffectiveSettings::adopt(EffectiveSettings&& changed) noexcept {
+  std::swap(values_, changed.values_);
+  std::erase_if(given_, [&](const auto& one) { return !changed.is_set(one.first); });
+  while (!changed.given_.empty()) {
+    auto node = changed.given_.extract(changed.given_.begin());
+    const auto here = given_.find(node.key());
+    if (here == given_.end()) {
+      given_.insert(std::move(node));
+      continue;
+    }
+    Given& new_one = node.mapped();
+    if (here->second.text != new_one.text) here->second.text.swap(new_one.text);
+    if (here->second.origin != new_one.origin) here->second.origin.swap(new_one.origin);
+  }
 }
 
 void EffectiveSettings::apply(const EffectiveSettings& over) {
   EffectiveSettings changed = *this;
   for (const auto& [key, given] : over.given_) {
-    // It was taken there.
-    (void)changed.set(key, given.text, given.origin);
+    const Status taken = changed.set(key, given.text, given.origin);
+    if (!taken.ok()) core::log(core::LogLevel::kWarning, taken.to_string());  // more of a family than there may be
   }
-  *this = std::move(changed);
+  adopt(std::move(changed));
 }
 
 core::BackendSettingTexts EffectiveSettings::of_backends() const {
@@ -177,7 +223,7 @@ Status EffectiveSettings::apply_toml_text(std::string_view toml_text, const std:
   // All or nothing: a file with one mistake changes nothing.
   EffectiveSettings changed = *this;
   LB_RETURN_IF_ERROR(apply_table(changed, parsed.table(), "", name));
-  *this = std::move(changed);
+  adopt(std::move(changed));
   return {};
 }
 
@@ -190,14 +236,16 @@ Status EffectiveSettings::apply_environment(const std::vector<std::pair<std::str
   std::vector<std::string_view> known;
   for (const SettingSpec& spec : settings_schema())
     if (!spec.environment.empty()) known.push_back(spec.environment);
+  EffectiveSettings changed = *this;
   for (const auto& [name, value] : variables) {
     if (!name.starts_with(kPrefix) || is_for_tests(name) || value.empty()) continue;
     const auto schema = settings_schema();
     const auto spec = std::ranges::find(schema, name, &SettingSpec::environment);
     if (spec == schema.end()) return unknown_word_error("environment variable", name, known);
     if (spec->trusted && privileged) continue;
-    LB_RETURN_IF_ERROR(set(spec->key, value, std::string(kFromEnvironment) + name));
+    LB_RETURN_IF_ERROR(changed.set(spec->key, value, std::string(kFromEnvironment) + name));
   }
+  adopt(std::move(changed));
   return {};
 }
 
@@ -209,12 +257,12 @@ Status EffectiveSettings::apply_standard(const std::filesystem::path& config_fil
     if (const auto folder = platform::config_folder(); folder.ok()) files.push_back(*folder / kFileName);
   }
   for (const auto& file : files) {
-    const Status applied = settings.apply_toml(file);
+    Status applied = settings.apply_toml(file);
     if (!applied.ok() && applied.code() != StatusCode::kNotFound) return applied;
   }
   if (!config_file.empty()) LB_RETURN_IF_ERROR(settings.apply_toml(config_file));
   LB_RETURN_IF_ERROR(settings.apply_environment());
-  *this = std::move(settings);
+  adopt(std::move(settings));
   return {};
 }
 

@@ -56,6 +56,7 @@ struct Settings {
 };
 
 inline constexpr std::string_view kTruth = "true|false";
+inline constexpr std::string_view kTruthOrAuto = "auto|true|false";
 
 // One line of the table. A key that ends in a dot stands for all that begin with it ("property."): each may be set by
 // itself.
@@ -63,16 +64,21 @@ struct SettingSpec {
   std::string_view key;          // in config.toml; a dot separates table and key
   std::string_view environment;  // "LATEBIND_DEVICE"; empty when there is none
   std::string_view flag;         // "--device"; empty when there is none
-  std::string_view value;        // what a value looks like: "PLACEMENT", "N"; kTruth when it is true or false
+  std::string_view value;        // what a value looks like: "PLACEMENT", "N", kTruth
   std::string_view help;         // one paragraph
   // Chooses code to load, files to trust or what a vendor is told: its environment variable is ignored in privileged
-  // processes, and a model's file may not set it.
+  // processes.
   bool trusted = false;
-  // `key` is the whole one.
+  // `key` is the whole one. An error leaves the settings as they are.
   core::Status (*assign)(Settings& settings, std::string_view key, std::string_view text) = nullptr;
   std::string (*text)(const Settings& settings, std::string_view key) = nullptr;
 
+  // May stand in a file that a stranger has made, such as a program of ExecuTorch: how a model is to be computed, and
+  // nothing else of the machine.
+  bool of_model = false;
+
   [[nodiscard]] bool is_family() const { return key.ends_with('.'); }
+  [[nodiscard]] bool is_truth() const { return value == kTruth || value == kTruthOrAuto; }
 };
 
 // Every setting, in the order in which documents list them.
@@ -96,8 +102,8 @@ class EffectiveSettings {
   [[nodiscard]] const Settings& values() const { return values_; }
 
   [[nodiscard]] bool is_set(std::string_view key) const { return given_.find(key) != given_.end(); }
-  // As it would be written; the default's where it is not set. `key` is one that there is. Refers to this object until
-  // the key is changed.
+  // As it would be written; the default's where it is not set, and "" for keys that there are not. Refers to this
+  // object until the key is changed.
   [[nodiscard]] const std::string& text_of(std::string_view key) const;
   // "default", a file and line, "environment LATEBIND_DEVICE", "--device"; what set() was given. Likewise.
   [[nodiscard]] const std::string& origin_of(std::string_view key) const;
@@ -108,7 +114,7 @@ class EffectiveSettings {
   [[nodiscard]] core::Status set(std::string_view key, std::string_view text, std::string origin);
   // As if it had never been set. kInvalidArgument for keys that there are not.
   [[nodiscard]] core::Status unset(std::string_view key);
-  // Sets what `over` sets, with its origins.
+  // What follows changes all that it has to change, or nothing. Sets what `over` sets, with its origins.
   void apply(const EffectiveSettings& over);
 
   // A config.toml. kNotFound when there is none, kInvalidArgument with file and line otherwise.
@@ -135,6 +141,9 @@ class EffectiveSettings {
     std::string text;
     std::string origin;
   };
+  // Becomes `changed`; what both have stays where it is, since callers refer to it. Needs no memory.
+  void adopt(EffectiveSettings&& changed) noexcept;
+
   Settings values_;
   std::map<std::string, Given, std::less<>> given_;
 };

@@ -27,8 +27,6 @@ constexpr std::int64_t kTokensMax = std::int64_t{1} << 20;
 constexpr std::int64_t kMillisecondsMax = std::int64_t{24} * 3600 * 1000;
 constexpr std::size_t kBucketsMax = 32;
 constexpr std::int64_t kDimensionMax = std::int64_t{1} << 40;
-constexpr std::size_t kTextMax = 4096;
-constexpr std::size_t kPropertyMax = 65536;
 constexpr std::string_view kProperties = "property.";
 
 // The items between the commas, without the spaces around them. An empty text is one empty item.
@@ -64,14 +62,8 @@ std::string bool_text(const Settings& settings, std::string_view /*key*/) {
   return settings.*Member ? "true" : "false";
 }
 
-Status check_text(std::string_view text, std::size_t most) {
-  if (text.size() <= most && text.find('\0') == std::string_view::npos) return {};
-  return {StatusCode::kInvalidArgument, fmt::format("is longer than {} bytes or has a NUL in it", most)};
-}
-
 template <std::string Settings::*Member>
 Status assign_text(Settings& settings, std::string_view /*key*/, std::string_view text) {
-  LB_RETURN_IF_ERROR(check_text(text, kTextMax));
   settings.*Member = std::string(text);
   return {};
 }
@@ -147,15 +139,16 @@ std::string timeout_text(const Settings& settings, std::string_view /*key*/) {
 constexpr std::string_view kAuto = "auto";
 
 Status assign_hint(Settings& settings, std::string_view /*key*/, std::string_view text) {
-  settings.hint.reset();
-  if (text == kAuto) return {};
   using HintWords = core::Words<core::PerformanceHint>;
+  std::optional<core::PerformanceHint> hint;
   std::vector<std::string_view> known{kAuto};
   for (const auto& word : HintWords::kWords) {
-    if (word.text == text) settings.hint = word.value;
+    if (word.text == text) hint = word.value;
     known.push_back(word.text);
   }
-  return settings.hint ? Status() : unknown_word_error(HintWords::kWhat, text, known);
+  if (!hint && text != kAuto) return unknown_word_error(HintWords::kWhat, text, known);
+  settings.hint = hint;
+  return {};
 }
 
 std::string hint_text(const Settings& settings, std::string_view /*key*/) {
@@ -163,9 +156,11 @@ std::string hint_text(const Settings& settings, std::string_view /*key*/) {
 }
 
 Status assign_cache(Settings& settings, std::string_view /*key*/, std::string_view text) {
-  settings.cache.reset();
-  if (text == kAuto) return {};
-  LB_ASSIGN_OR_RETURN(settings.cache, parse_bool(text));
+  std::optional<bool> cache;
+  if (text != kAuto) {
+    LB_ASSIGN_OR_RETURN(cache, parse_bool(text));
+  }
+  settings.cache = cache;
   return {};
 }
 
@@ -174,13 +169,15 @@ std::string cache_text(const Settings& settings, std::string_view /*key*/) {
 }
 
 Status assign_input_shapes(Settings& settings, std::string_view /*key*/, std::string_view text) {
-  settings.input_shapes.clear();
-  if (text.empty()) return {};
-  LB_RETURN_IF_ERROR(check_text(text, kTextMax));
-  for (const std::string_view item : list_items(text)) {
-    const std::string which = fmt::format("input {}", settings.input_shapes.size());
-    LB_ASSIGN_OR_RETURN(settings.input_shapes.emplace_back(), parse_shape(which, item, 0, kDimensionMax));
+  std::vector<core::Shape> shapes;
+  if (!text.empty()) {
+    for (const std::string_view item : list_items(text)) {
+      const std::string which = fmt::format("input {}", shapes.size());
+      // Vendors crash over dimensions of 0.
+      LB_ASSIGN_OR_RETURN(shapes.emplace_back(), parse_shape(which, item, 1, kDimensionMax));
+    }
   }
+  settings.input_shapes = std::move(shapes);
   return {};
 }
 
@@ -192,7 +189,6 @@ std::string input_shapes_text(const Settings& settings, std::string_view /*key*/
 }
 
 Status assign_of_backend(Settings& settings, std::string_view key, std::string_view text) {
-  LB_RETURN_IF_ERROR(check_text(text, kTextMax));
   settings.of_backends.insert_or_assign(std::string(key), std::string(text));
   return {};
 }
@@ -202,8 +198,6 @@ std::string of_backend_text(const Settings& settings, std::string_view key) {
 }
 
 Status assign_property(Settings& settings, std::string_view key, std::string_view text) {
-  LB_RETURN_IF_ERROR(check_text(key, kTextMax));
-  LB_RETURN_IF_ERROR(check_text(text, kPropertyMax));
   settings.properties.insert_or_assign(std::string(key.substr(kProperties.size())), std::string(text));
   return {};
 }
@@ -267,36 +261,35 @@ constexpr SettingSpec kFirst[] = {
         "device", "LATEBIND_DEVICE", "--device", "PLACEMENT",
         "Devices to try, in order, with commas: auto, npu, gpu, cpu, a backend (openvino, onnxruntime) or a device "
         "as `latebind devices` lists it (openvino:CPU). auto is npu, then gpu, then cpu.",
-        false, assign_text<&Settings::device>, text_text<&Settings::device>},
+        false, assign_text<&Settings::device>, text_text<&Settings::device>, true},
     SettingSpec{"strict", "LATEBIND_STRICT", "--strict", kTruth,
                 "Fails instead of falling back to a device further down the list, when loading and later.", false,
-                assign_bool<&Settings::strict>, bool_text<&Settings::strict>},
+                assign_bool<&Settings::strict>, bool_text<&Settings::strict>, true},
     SettingSpec{
         "emulate", "LATEBIND_EMULATE", "--emulate", kTruth,
         "Lets a virtual device that --device names exactly (onnxruntime:QNN.v73) run in its vendor's emulation: "
         "slow, for proving numbers.",
-        false, assign_bool<&Settings::emulate>, bool_text<&Settings::emulate>},
+        false, assign_bool<&Settings::emulate>, bool_text<&Settings::emulate>, true},
     SettingSpec{
         "precision", "LATEBIND_PRECISION", "--precision", "P,P,...",
         "Precision of the computation: f32, bf16, f16, or several in the order in which each device is asked, such as "
         "f16,f32: NPUs know f16 alone. A device that cannot compute in any of them is passed over; results say which "
-        "one "
-        "it was. bf16 is about twice as fast where the processor has it, and changes vectors in the fourth digit.",
-        false, assign_precisions, precisions_text},
+        "one it was. bf16 is about twice as fast where the processor has it, and changes vectors in the fourth digit.",
+        false, assign_precisions, precisions_text, true},
     SettingSpec{"threads", "LATEBIND_THREADS", "--threads", "N",
                 "Threads for computing, all requests together; 0: as many as the processors this process may use.",
-                false, assign_number<&Settings::threads, 0, kThreadsMax>, number_text<&Settings::threads>},
+                false, assign_number<&Settings::threads, 0, kThreadsMax>, number_text<&Settings::threads>, true},
     SettingSpec{"requests", "LATEBIND_REQUESTS", "--requests", "N",
                 "Requests that run side by side on the device; 0: what the vendor finds best.", false,
-                assign_number<&Settings::requests, 0, kRequestsMax>, number_text<&Settings::requests>},
+                assign_number<&Settings::requests, 0, kRequestsMax>, number_text<&Settings::requests>, true},
     SettingSpec{"hint", "LATEBIND_HINT", "--hint", "auto|latency|throughput",
                 "What the device is tuned for. latency: one run at a time uses all threads; throughput: several runs "
-                "side by side. auto: throughput for texts and for what is compiled, latency for a single model.",
-                false, assign_hint, hint_text},
+                "side by side. auto: throughput where the program embeds or compiles, else latency.",
+                false, assign_hint, hint_text, true},
     SettingSpec{"input_shapes", "LATEBIND_INPUT_SHAPES", "", "1x128,1x128",
                 "One static shape for each input, in the model's order (scalar: rank 0): the model is compiled for "
                 "these alone. Empty: as the model declares them.",
-                false, assign_input_shapes, input_shapes_text},
+                false, assign_input_shapes, input_shapes_text, true},
 };
 
 constexpr SettingSpec kAfterBackends[] = {
@@ -319,7 +312,7 @@ constexpr SettingSpec kAfterBackends[] = {
     SettingSpec{"embedding.preload", "LATEBIND_PRELOAD", "--preload", kTruth,
                 "Compiles all buckets in the background at start, shortest first, instead of each when first needed.",
                 false, assign_bool<&Settings::preload>, bool_text<&Settings::preload>},
-    SettingSpec{"cache.enabled", "LATEBIND_CACHE", "--cache", kTruth,
+    SettingSpec{"cache.enabled", "LATEBIND_CACHE", "--cache", kTruthOrAuto,
                 "Keeps compiled models between runs. auto: the program latebind does, and other programs when "
                 "cache.folder is set.",
                 false, assign_cache, cache_text},

@@ -29,7 +29,8 @@ Embedder open_ours(char** argv) {
   const auto runtime = Runtime::create({{"openvino.library", argv[1]}});
   if (!runtime) die(runtime.status().message());
   auto embedder = runtime->open_embedder(
-      argv[3], {.load = {.device = "openvino:CPU", .precision = argv[5], .threads = kThreads, .strict = true}});
+      argv[3],
+      {{"device", "openvino:CPU"}, {"precision", argv[5]}, {"threads", std::to_string(kThreads)}, {"strict", "true"}});
   if (!embedder) die(embedder.status().message());
   return *std::move(embedder);
 }

@@ -88,6 +88,11 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
   if (options.batch_tokens == 0) {
     return Status(StatusCode::kInvalidArgument, "a batch must have at least 1 token; 0 were asked for");
   }
+  if (!options.load.compile.input_shapes.empty()) {
+    return Status(StatusCode::kInvalidArgument,
+                  "input_shapes are for models that are loaded as they are; texts are computed in shapes of the "
+                  "embedder's own (embedding.shapes, embedding.buckets)");
+  }
   LB_ASSIGN_OR_RETURN(const ModelFolder folder, ModelFolder::open(model_folder));
   TokenLimits limits;
   LB_ASSIGN_OR_RETURN(limits.max_tokens, folder.token_limit(options.max_tokens));

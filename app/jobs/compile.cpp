@@ -93,6 +93,10 @@ Status in_options(CompileReport& report, Status status) {
 // Whether the options make sense together, and what is read is there.
 Status check(const CompileOptions& options, const Runtime& runtime, bool is_program, const Client& client,
              CompileReport& report) {
+  if (!runtime.load.compile.input_shapes.empty()) {
+    return in_options(report, misuse(fmt::format("input_shapes is set, and what is compiled has its shapes from {}",
+                                                 client.name("shapes"))));
+  }
   LB_RETURN_IF_ERROR(in_options(report, check_shapes(options, client)));
   if (options.add && options.format == CompileFormat::kBlob) {
     return in_options(report, misuse(fmt::format("{} makes a bundle: {} blob does not go with it", client.name("add"),

@@ -46,7 +46,7 @@ Result<std::vector<pte::CompileSpec>> specs_of(const PteOptions& options, const 
     }
     const SettingSpec* setting = find_setting(key);
     if (setting == nullptr) return unknown_setting_error(key).with_context(client.name("compile_spec"));
-    if (setting->trusted) {
+    if (!setting->of_model) {
       return Status(StatusCode::kInvalidArgument,
                     fmt::format("{}: the delegate does not take {} from a program", client.name("compile_spec"), key));
     }

@@ -36,7 +36,7 @@ struct BenchArguments {
 
 // For the parts that the compile cache has no share in.
 Result<app::Runtime> runtime_without_cache(const BenchArguments& options, core::PerformanceHint hint) {
-  LB_ASSIGN_OR_RETURN(app::Runtime runtime, make_runtime(options.embedder.runtime, hint));
+  LB_ASSIGN_OR_RETURN(app::Runtime runtime, make_runtime(options.embedder.flags, hint));
   runtime.load.cache = nullptr;
   return runtime;
 }
@@ -127,8 +127,7 @@ Status measure_starts(const BenchArguments& options, std::string_view text, Figu
   bool has_cache = false;
   const auto start = [&](bool cached, double& best_ms) -> Status {
     const auto begin = Clock::now();
-    LB_ASSIGN_OR_RETURN(app::Runtime runtime,
-                        make_runtime(options.embedder.runtime, core::PerformanceHint::kThroughput));
+    LB_ASSIGN_OR_RETURN(app::Runtime runtime, make_runtime(options.embedder.flags, core::PerformanceHint::kThroughput));
     has_cache = runtime.load.cache != nullptr;
     if (!cached) runtime.load.cache = nullptr;
     LB_ASSIGN_OR_RETURN(const auto embedder, open_embedder(options.embedder, runtime, Telling::kNothing));
@@ -193,7 +192,7 @@ std::string report(const BenchArguments& options, const Figures& figures) {
 
 Exit bench_embed(BenchArguments options) {
   // Once more below, for each part; here for the mistakes of the command line.
-  const auto checked = make_runtime(options.embedder.runtime, core::PerformanceHint::kLatency);
+  const auto checked = make_runtime(options.embedder.flags, core::PerformanceHint::kLatency);
   if (!checked.ok()) return misuse("bench embed", checked.status().message());
   const auto texts = read_texts(options);
   if (!texts.ok()) return fail(texts.status());

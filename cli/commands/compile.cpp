@@ -17,7 +17,7 @@ namespace {
 
 struct CompileArguments {
   app::CompileOptions compile{};
-  RuntimeOptions runtime{};
+  SettingFlags flags{};
   bool quiet = false;
   bool json = false;
 };
@@ -49,10 +49,10 @@ void show(const app::CompileStep& step, bool quiet) {
 }
 
 Exit compile(const CompileArguments& options) {
-  const auto runtime = make_runtime(options.runtime, core::PerformanceHint::kThroughput);
+  const auto runtime = make_runtime(options.flags, core::PerformanceHint::kThroughput);
   if (!runtime.ok()) return misuse("compile", runtime.status().message());
   app::CompileOptions what = options.compile;
-  what.names_precision = options.runtime.flags.has("precision");
+  what.names_precision = options.flags.has("precision");
   const TerminalClient terminal;
   app::Client client = terminal.client();
   client.name_of = [&](std::string_view key) { return name_of(key, terminal.client()); };
@@ -81,8 +81,7 @@ void add_program_options(CLI::App& app, app::PteOptions& options) {
       app, "--compile-spec", options.compile_specs, "KEY=VALUE",
       "For --format pte: what the program tells the delegate, by the keys of `latebind config`: device, precision, "
       "strict, threads, input_shapes and so on. May be given several times. precision is that of --precision if that "
-      "is given, else f32 and then "
-      "what the bundle's other variants compute in.");
+      "is given, else f32 and then what the bundle's other variants compute in.");
   app.add_flag("--plan-inputs", options.plan_inputs,
                "For --format pte: inputs get a place in the method's own memory, and ExecuTorch copies them there; "
                "otherwise it passes the caller's memory on.");
@@ -140,7 +139,7 @@ void add_compile(CLI::App& program, Action& chosen) {
   app.add_flag("--json", options->json,
                "Prints {output, variants: [{name, target, device, compiled, bytes, seconds, reason, note}], refused}.");
   static constexpr SettingGroup kGroups[] = {SettingGroup::kDevice, SettingGroup::kBackends};
-  options->runtime.add_to(app, kGroups);
+  options->flags.add_to(app, kGroups);
   app.footer(
       "The precision is f32 on CPUs and f16 on NPUs that have nothing else, unless --precision says\n"
       "so. The whole model must go to an NPU: nodes that its compiler leaves to the CPU are named, and\n"

@@ -67,7 +67,7 @@ Status check_places(const EmbedArguments& options, const std::string& model) {
 }
 
 Exit embed(const EmbedArguments& options) {
-  const auto runtime = make_runtime(options.embedder.runtime, core::PerformanceHint::kThroughput);
+  const auto runtime = make_runtime(options.embedder.flags, core::PerformanceHint::kThroughput);
   if (!runtime.ok()) return misuse("embed", runtime.status().message());
   if (const auto apart = check_places(options, options.embedder.model); !apart.ok()) {
     return misuse("embed", apart.message());

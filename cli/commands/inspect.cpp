@@ -34,7 +34,7 @@ struct InspectArguments {
   bool verify = false;
   bool explain = false;
   bool installed = false;
-  RuntimeOptions runtime{};
+  SettingFlags flags{};
 };
 
 // "1x32, 1x128", "dynamic", or "" when nothing is known.
@@ -125,9 +125,10 @@ std::string text_of(const PackageReport& report, bool in_program) {
     text += fmt::format("damaged: {}\n", core::one_line(damage.to_string()));
   for (const std::string& file : report.unsummed)
     text += fmt::format("no sum is recorded of {}\n", core::one_line(file));
-  for (const std::string& file : report.crc_only)
+  for (const std::string& file : report.crc_only) {
     text += fmt::format("only a CRC-32 is recorded of {}: what was changed on purpose does not show\n",
                         core::one_line(file));
+  }
   if (report.ok()) {
     text += fmt::format("{} files{}, {:.1f} MiB, are as they were written\n", report.files,
                         in_program ? " of the bundle" : "", mebibytes(report.bytes));
@@ -220,7 +221,7 @@ std::string for_people(const app::InspectReport& report) {
 Exit inspect(const InspectArguments& options) {
   std::optional<app::Runtime> runtime;
   if (options.explain) {
-    auto made = make_runtime(options.runtime, core::PerformanceHint::kThroughput);
+    auto made = make_runtime(options.flags, core::PerformanceHint::kThroughput);
     if (!made.ok()) return misuse("inspect", made.status().message());
     runtime = *std::move(made);
   }
@@ -261,7 +262,7 @@ void add_inspect(CLI::App& program, Action& chosen) {
   app.add_flag("--installed", options->installed,
                "Takes a package with the installed layout too, which may refer to any file of this machine.");
   static constexpr SettingGroup kGroups[] = {SettingGroup::kPlacement, SettingGroup::kDevice, SettingGroup::kBackends};
-  options->runtime.add_to(app, kGroups);
+  options->flags.add_to(app, kGroups);
   app.footer(
       "A bundle is an ONNX Runtime model package, as a folder or as one ZIP of it; packages that\n"
       "others made are shown as well. No model is read but by --verify and --explain.\n\n"

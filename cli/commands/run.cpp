@@ -29,7 +29,7 @@ using core::Status;
 using core::StatusCode;
 
 struct RunArguments {
-  RuntimeOptions runtime{};
+  SettingFlags flags{};
   std::string model;
   InputWishes inputs{};
   std::string output_dir;
@@ -192,7 +192,7 @@ std::string for_programs(const RunArguments& options, const Outcome& outcome) {
 
 Exit run(const RunArguments& options) {
   if (const auto sense = check_wishes(options.inputs); !sense.ok()) return misuse("run", sense.message());
-  const auto runtime = make_runtime(options.runtime, core::PerformanceHint::kLatency);
+  const auto runtime = make_runtime(options.flags, core::PerformanceHint::kLatency);
   if (!runtime.ok()) return misuse("run", runtime.status().message());
   auto outcome = run_model(options, *runtime);
   if (!outcome.ok()) return fail(outcome.status());
@@ -232,7 +232,7 @@ void add_run(CLI::App& program, Action& chosen) {
                "fallback, reason, load_ms, first_ms, p50_ms, repeat, inputs: [{name, type, "
                "declared_shape, shape, source}], outputs: [{name, type, declared_shape, shape, "
                "file}]}; -1 in a declared shape is an open dimension.");
-  options->runtime.add_to(app);
+  options->flags.add_to(app, kRuntimeGroups);
   app.footer(
       "Prints the device, all shapes, and the times in milliseconds to load, of the first run and\n"
       "of the median run.\n\n"

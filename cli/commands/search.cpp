@@ -110,7 +110,7 @@ std::string for_programs(const SearchArguments& options, const std::vector<Match
 }
 
 Exit search(const SearchArguments& options) {
-  const auto runtime = make_runtime(options.embedder.runtime, core::PerformanceHint::kThroughput);
+  const auto runtime = make_runtime(options.embedder.flags, core::PerformanceHint::kThroughput);
   if (!runtime.ok()) return misuse("search", runtime.status().message());
   if (core::find_invalid_utf8(options.query)) return misuse("search", "--query is not UTF-8");
   auto reader = TextReader::open(options.source);

@@ -33,7 +33,7 @@ std::string for_people(const app::WarmReport& report) {
 
 Exit warm(const WarmArguments& options) {
   // As `latebind embed` loads it: what is compiled depends on it.
-  const auto runtime = make_runtime(options.embedder.runtime, core::PerformanceHint::kThroughput);
+  const auto runtime = make_runtime(options.embedder.flags, core::PerformanceHint::kThroughput);
   if (!runtime.ok()) return misuse("warm", runtime.status().message());
   if (const auto status = app::check_warm(runtime->settings); !status.ok()) return misuse("warm", status.message());
   const TerminalClient terminal;

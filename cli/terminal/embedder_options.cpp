@@ -20,7 +20,7 @@ void EmbedderOptions::add_to(CLI::App& app) {
   static constexpr SettingGroup kGroups[] = {SettingGroup::kEmbedding, SettingGroup::kPlacement,
                                              SettingGroup::kDevice,    SettingGroup::kFailover,
                                              SettingGroup::kCache,     SettingGroup::kBackends};
-  runtime.add_to(app, kGroups);
+  flags.add_to(app, kGroups);
 }
 
 core::Status EmbedderOptions::find_model() {

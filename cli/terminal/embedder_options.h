@@ -13,10 +13,10 @@
 
 namespace latebind::cli {
 
-// --model, the settings of embedding, and RuntimeOptions.
+// --model, and the flags of everything that can be set for it.
 struct EmbedderOptions {
   std::string model;
-  RuntimeOptions runtime{};
+  SettingFlags flags{};
 
   void add_to(CLI::App& app);
   // Puts the folder in the place of a name on the hub, so that commands that open the model several times ask once.

@@ -2,36 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
-
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/messages.h"
-#include "cli/terminal/parser.h"
 
 namespace latebind::cli {
 
 using core::Result;
-using core::Status;
-using core::StatusCode;
 
-void RuntimeOptions::add_to(CLI::App& app, std::span<const SettingGroup> groups) {
-  flags.add_to(app, groups);
-  add_texts(app, "--property", properties, "KEY=VALUE",
-            "Passes a property to the vendor as it is, after all others. May be given several "
-            "times.")
-      ->group("Device");
-}
-
-Result<app::Runtime> make_runtime(const RuntimeOptions& options, core::PerformanceHint hint) {
-  LB_ASSIGN_OR_RETURN(auto settings, options.flags.effective());
-  for (const std::string& property : options.properties) {
-    const auto equals = property.find('=');
-    if (equals == 0 || equals == std::string::npos) {
-      return Status(StatusCode::kInvalidArgument, fmt::format("--property must be KEY=VALUE, not '{}'", property));
-    }
-    const std::string key = "property." + property.substr(0, equals);
-    LB_RETURN_IF_ERROR(settings.set(key, std::string_view(property).substr(equals + 1), "--property"));
-  }
+Result<app::Runtime> make_runtime(const SettingFlags& flags, core::PerformanceHint hint) {
+  LB_ASSIGN_OR_RETURN(const auto settings, flags.effective());
   LB_ASSIGN_OR_RETURN(auto runtime, app::Runtime::make(settings, {.hint = hint}));
   // Qualcomm's emulation prints a line to stdout.
   if (runtime.settings.emulate) keep_results_apart();

@@ -1,18 +1,12 @@
 // The options that every command with a device shares.
 #pragma once
 
-#include <span>
 #include <string>
-#include <vector>
 
 #include "app/runtime.h"
 #include "cli/terminal/setting_flags.h"
 #include "core/attestation.h"
 #include "core/result.h"
-
-namespace CLI {
-class App;
-}
 
 namespace latebind::cli {
 
@@ -21,17 +15,9 @@ inline constexpr SettingGroup kRuntimeGroups[] = {SettingGroup::kPlacement, Sett
                                                   SettingGroup::kFailover, SettingGroup::kCache,
                                                   SettingGroup::kBackends};
 
-// Flags of settings, and --property.
-struct RuntimeOptions {
-  SettingFlags flags{};
-  std::vector<std::string> properties{};  // KEY=VALUE
-
-  void add_to(CLI::App& app, std::span<const SettingGroup> groups = kRuntimeGroups);
-};
-
-// What the options make, with results kept apart from what a vendor's emulation prints. Errors are mistakes in the
+// What the flags make, with results kept apart from what a vendor's emulation prints. Errors are mistakes in the
 // command line or the configuration.
-[[nodiscard]] core::Result<app::Runtime> make_runtime(const RuntimeOptions& options, core::PerformanceHint hint);
+[[nodiscard]] core::Result<app::Runtime> make_runtime(const SettingFlags& flags, core::PerformanceHint hint);
 
 // "openvino:CPU (AMD EPYC …, runtime 2026.4.1-…), f32"
 [[nodiscard]] std::string describe(const core::ActiveConfig& active);

@@ -37,7 +37,7 @@ void check(const app::SettingSpec& spec, const std::string& text) {
   app::Settings scratch;
   if (const auto status = spec.assign(scratch, spec.key, text); !status.ok()) {
     // The parser itself names the flag only where the value is optional.
-    const bool named = spec.value == app::kTruth;
+    const bool named = spec.is_truth();
     throw CLI::ValidationError(fmt::format("{}{}{}", named ? "" : spec.flag, named ? "" : ": ", status.message()));
   }
 }
@@ -62,10 +62,10 @@ void SettingFlags::add_to(CLI::App& app, std::span<const SettingGroup> groups) {
     if (spec.flag.empty() || std::ranges::find(groups, group) == groups.end()) continue;
     const auto take = [this, &spec](const std::string& text) {
       check(spec, text);
-      given_.emplace_back(&spec, text);
+      given_.push_back({std::string(spec.key), text, std::string(spec.flag)});
     };
     CLI::Option* option = nullptr;
-    if (spec.value == app::kTruth) {
+    if (spec.is_truth()) {
       // --strict, --strict=false and --no-strict.
       const std::string name(spec.flag);
       option = app.add_flag(fmt::format("{0},!--no-{1}", name, name.substr(2)))
@@ -78,20 +78,34 @@ void SettingFlags::add_to(CLI::App& app, std::span<const SettingGroup> groups) {
     }
     option->group(title_of(group));
   }
+  if (std::ranges::find(groups, SettingGroup::kDevice) != groups.end()) {
+    add_texts(app, "--property", properties_, "KEY=VALUE",
+              "Passes a property to the vendor as it is, after all others. May be given several times.")
+        ->group(title_of(SettingGroup::kDevice));
+  }
   add_text(
       app, "--config", config_file_, "FILE",
       "Reads this config.toml after the system's and the user's; docs/configuration.md has its keys (default: none).");
 }
 
 bool SettingFlags::has(std::string_view key) const {
-  return std::ranges::any_of(given_, [key](const auto& one) { return one.first->key == key; });
+  return std::ranges::any_of(given_, [key](const Given& one) { return one.key == key; });
 }
 
 core::Result<app::EffectiveSettings> SettingFlags::effective() const {
   app::EffectiveSettings settings;
   LB_RETURN_IF_ERROR(settings.apply_standard(platform::path_from_utf8(config_file_)));
-  for (const auto& [spec, text] : given_)
-    LB_RETURN_IF_ERROR(settings.set(spec->key, text, std::string(spec->flag)));
+  for (const auto& [key, text, flag] : given_)
+    LB_RETURN_IF_ERROR(settings.set(key, text, flag));
+  for (const std::string& property : properties_) {
+    const auto equals = property.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      return core::Status(core::StatusCode::kInvalidArgument,
+                          fmt::format("--property must be KEY=VALUE, not '{}'", property));
+    }
+    const std::string key = "property." + property.substr(0, equals);
+    LB_RETURN_IF_ERROR(settings.set(key, std::string_view(property).substr(equals + 1), "--property"));
+  }
   return settings;
 }
 

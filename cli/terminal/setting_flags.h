@@ -1,12 +1,11 @@
 // The flags of a command that are settings, made from the one table that also makes config.toml and the environment
-// (app/settings.h); and --config.
+// (app/settings.h); --property, for those of the table that have no name; and --config.
 #pragma once
 
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "app/settings.h"
@@ -34,9 +33,16 @@ class SettingFlags {
   [[nodiscard]] bool has(std::string_view key) const;
 
  private:
+  // What the command line gave.
+  struct Given {
+    std::string key;
+    std::string text;
+    std::string flag;
+  };
+
   std::string config_file_;
-  // What the command line gave, in its order: setting, text.
-  std::vector<std::pair<const app::SettingSpec*, std::string>> given_;
+  std::vector<Given> given_;             // in its order
+  std::vector<std::string> properties_;  // KEY=VALUE
 };
 
 // The group of a setting, by its key.

@@ -8,15 +8,17 @@
  * - Ownership. What an lb_…_create, lb_…_open or lb_…_load function gives is the caller's: give it to the matching
  *   lb_…_destroy once. Destroying NULL does nothing. Pointers inside structs that a function fills belong to the
  *   object they came from and live as long as it does. Objects may be destroyed in any order.
- * - Threads. Every object may be used from many threads at once, except lb_output (one thread at a time). Destroying
+ * - Threads. Every object may be used from many threads at once, except lb_output (one thread at a time) and lb_options
+ *   (any number that read it, or one that changes it). Destroying
  *   an object while a call on it is running is the caller's mistake, also in a log callback that comes in the middle
  *   of that call. A thread that is cancelled (pthread_cancel) in a call goes when that is over. Functions may be
  *   called as long as a thread runs, also from atexit() and from destructors of thread-specific data; what it keeps
  *   for itself may have gone then: of its last error there is the code alone.
  * - fork(). A child process has none of its parent's threads. Objects that were made before answer there with
- *   LB_INVALID_ARGUMENT, and destroying them frees nothing; a log callback is not called until it is set again. New
- *   objects work as far as the vendors' libraries do. A child in which models were loaded, or whose parent has loaded
- *   some, ends with _exit(): what the vendors' libraries do at exit() looks for their threads.
+ *   LB_INVALID_ARGUMENT, and destroying them frees nothing, but for lb_options and lb_output; a log callback is not
+ * called until it is set again. New objects work as far as the vendors' libraries do. A child in which models were
+ * loaded, or whose parent has loaded some, ends with _exit(): what the vendors' libraries do at exit() looks for their
+ * threads.
  * - exit(). A vendor's call that was given up, the writer of the compile cache and probes of devices may still be
  *   inside a vendor's library when the process ends, whose static objects exit() destroys under them. So exit() waits
  *   for them, five seconds at most; on another thread than the main one it does so after what vendors have made
@@ -137,8 +139,8 @@ LB_API void lb_set_log(lb_log_callback callback, void* context, int32_t least);
 /* What can be set of a runtime, a model or an embedder: texts by key. docs/configuration.md has the keys ("device",
  * "precision", "embedding.batch_tokens", "property.KEY" and so on); they are the same in config.toml, in the
  * environment, on the command line and in hosts. A key that is not set has no influence: a model that is loaded gets
- * what its own options say, then what those of its runtime say, then the default. Whoever is given options copies them.
- * Any number of threads may read one object, or one thread change it. */
+ * what its own options say, then what those of its runtime say, then the default. Whoever is given options copies
+ * them. */
 typedef struct lb_options lb_options;
 
 /* Options of which none is set. */
@@ -177,8 +179,8 @@ typedef struct lb_option_info {
   const char* help;         /* one paragraph */
   const char* environment;  /* "LATEBIND_DEVICE"; "" when there is none */
   const char* flag;         /* of the program latebind: "--device"; "" when there is none */
-  int32_t trusted;          /* 1: chooses code to run, files to trust or what a vendor is told. Do not take it from a
-                               file that somebody else has made, such as a model's */
+  int32_t of_model;         /* 1: may come from a file that a stranger has made, such as a model's: how it is to be
+                               computed. 0: chooses code, files, time limits and so on, which are the host's to say */
 } lb_option_info;
 LB_API size_t lb_option_count(void);
 LB_API lb_code lb_option_at(size_t index, lb_option_info* info);
@@ -202,7 +204,8 @@ typedef struct lb_attestation lb_attestation;
 typedef struct lb_call_options {
   size_t struct_size;
   uint64_t timeout_ms; /* 0: none. The call returns when it has passed, whatever the vendor does, whose own call goes on
-                          by itself: LB_DEADLINE_EXCEEDED, or LB_BUSY when nothing had begun for want of a free place */
+                          by itself: LB_DEADLINE_EXCEEDED, or LB_BUSY when nothing had begun for want of a free place.
+                          Reading a model's files is not cut short */
   const lb_cancellation* cancellation; /* ends the call with LB_CANCELLED; NULL: none */
   lb_attestation** answered_by;        /* when not NULL and the call succeeds: receives who answered it, for
                                           lb_attestation_destroy */

@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -174,7 +175,7 @@ class Cancellation {
 
 // What belongs to one call.
 struct CallOptions {
-  std::chrono::milliseconds timeout{0};  // 0: none
+  std::chrono::milliseconds timeout{0};  // 0: none; less has passed already
   const Cancellation* cancellation = nullptr;
 };
 
@@ -253,7 +254,8 @@ namespace detail {
 
 inline lb_call_options c_call(const CallOptions& call) {
   auto c = sized<lb_call_options>();
-  c.timeout_ms = static_cast<std::uint64_t>(call.timeout.count());
+  // The least there is, for what should have been over.
+  c.timeout_ms = call.timeout.count() < 0 ? 1 : static_cast<std::uint64_t>(call.timeout.count());
   if (call.cancellation != nullptr) c.cancellation = call.cancellation->get();
   return c;
 }

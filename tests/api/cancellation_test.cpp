@@ -99,6 +99,9 @@ TEST_F(CancellationTest, ALoadThatTakesLongerThanItMayIsGivenUp) {
   const auto model = runtime->load(file, {}, {.timeout = std::chrono::milliseconds(300)});
   EXPECT_EQ(model.status().code(), LB_DEADLINE_EXCEEDED) << model.status().message();
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(3));
+  // What should have been over is not endless.
+  const auto late = runtime->load(file, {}, {.timeout = std::chrono::milliseconds(-5)});
+  EXPECT_EQ(late.status().code(), LB_DEADLINE_EXCEEDED) << late.status().message();
 }
 
 TEST_F(CancellationTest, ADeviceThatTakesTooLongToLoadIsPassedOver) {

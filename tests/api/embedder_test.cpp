@@ -124,4 +124,12 @@ TEST_F(EmbedderInterfaceTest, WhoIsToldThatAFixedLengthFailedMayAskForItAgain) {
   EXPECT_EQ(embed({"a cat"}), LB_OK) << last_message();
 }
 
+TEST_F(EmbedderInterfaceTest, ShapesOfItsInputsAreTheEmbeddersOwnAffair) {
+  const std::string folder = std::string(LATEBIND_SOURCE_DIR) + "/tests/data/tiny-bert/f32";
+  const latebind::Options options{{"input_shapes", "1x8,1x8"}};
+  lb_embedder* none = nullptr;
+  EXPECT_EQ(lb_embedder_open(runtime, folder.c_str(), options.get(), nullptr, &none), LB_INVALID_ARGUMENT);
+  EXPECT_THAT(last_message(), HasSubstr("input_shapes are for models that are loaded as they are"));
+}
+
 }  // namespace

@@ -16,6 +16,7 @@
 namespace {
 
 using latebind::test::said_by_child;
+using latebind::test::with_openvino;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 

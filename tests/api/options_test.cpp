@@ -45,7 +45,14 @@ TEST_F(OptionsInterfaceTest, WhatIsSetIsReadBackWithWhoSetIt) {
   EXPECT_STREQ(kept.origin, "");
   EXPECT_EQ(kept.is_set, 1);
   ASSERT_EQ(lb_options_set(options, "threads", "2"), LB_OK);
-  EXPECT_STREQ(kept.text, "npu,cpu") << "which holds until that key is changed";
+  ASSERT_EQ(lb_options_set(options, "threads", nullptr), LB_OK);
+  ASSERT_EQ(lb_options_set(options, "threads", "2"), LB_OK);
+  ASSERT_EQ(lb_options_apply(options, options), LB_OK);
+  const Options over{{"requests", "1"}};
+  ASSERT_EQ(lb_options_apply(options, over.get()), LB_OK);
+  ASSERT_EQ(lb_options_read_environment(options), LB_OK);
+  EXPECT_EQ(get("device").text, kept.text) << "which holds until that key is changed";
+  EXPECT_STREQ(kept.text, "npu,cpu");
   ASSERT_EQ(lb_options_set(options, "device", nullptr), LB_OK);
   EXPECT_EQ(get("device").is_set, 0);
   EXPECT_STREQ(get("threads").text, "2");
@@ -107,11 +114,11 @@ TEST_F(OptionsInterfaceTest, TheTableDescribesItself) {
   EXPECT_THAT(keys, testing::IsSupersetOf({"device", "openvino.library", "onnxruntime.providers", "property."}));
   auto info = LB_INIT(lb_option_info);
   ASSERT_EQ(lb_option_find("openvino.library", &info), LB_OK);
-  EXPECT_EQ(info.trusted, 1);
+  EXPECT_EQ(info.of_model, 0);
   EXPECT_STREQ(info.environment, "LATEBIND_OPENVINO_LIBRARY");
   EXPECT_STREQ(info.flag, "--openvino-library");
   ASSERT_EQ(lb_option_find("device", &info), LB_OK);
-  EXPECT_EQ(info.trusted, 0);
+  EXPECT_EQ(info.of_model, 1);
   EXPECT_EQ(lb_option_at(lb_option_count(), &info), LB_INVALID_ARGUMENT);
   EXPECT_EQ(lb_option_find("divice", &info), LB_INVALID_ARGUMENT);
 }

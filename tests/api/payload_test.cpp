@@ -281,6 +281,15 @@ TEST_F(PayloadTest, LibrariesAreTheRuntimesAffair) {
   EXPECT_THAT(last_message(), HasSubstr("LATEBIND_OPENVINO_LIBRARY"));
 }
 
+TEST_F(PayloadTest, ARuntimeWhoseOptionsNothingCanBeLoadedWithIsNotMade) {
+  latebind::Options wrong = with_openvino(fake.file());
+  wrong.set("device", "openvno");
+  lb_runtime* none = nullptr;
+  EXPECT_EQ(lb_runtime_create(wrong.get(), &none), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(none, nullptr);
+  EXPECT_THAT(last_message(), HasSubstr("options of the runtime: unknown device 'openvno'"));
+}
+
 TEST_F(PayloadTest, WhatIsCompiledIsKeptOnlyWhereThatIsAskedFor) {
   const auto folder = fake.folder() / "cache";
   load_options.set("cache.folder", folder.string());

@@ -5,6 +5,8 @@
 
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/runtime.h"
 
@@ -169,17 +171,56 @@ TEST(SettingsTest, ShapesAndPropertiesAreSettings) {
   ASSERT_EQ(settings.values().input_shapes.size(), 2U);
   EXPECT_EQ(settings.values().input_shapes[0], (core::Shape{1, 128}));
   EXPECT_EQ(settings.text_of("input_shapes"), "1x128,scalar");
-  for (const char* bad : {"1xx2", "1,,2", "-1", "1x1x1x1x1x1x1x1x1", "9999999999999999"})
+  for (const char* bad : {"1xx2", "1,,2", "-1", "1x1x1x1x1x1x1x1x1", "9999999999999999", "1x0"})
     EXPECT_FALSE(settings.set("input_shapes", bad, "").ok()) << bad;
   ASSERT_TRUE(settings.apply_toml_text("[property]\nNUM_STREAMS = 2\n\"ep.a.b\" = \"c\"", "c.toml").ok());
   EXPECT_EQ(settings.values().properties.at("NUM_STREAMS"), "2");
   EXPECT_EQ(settings.text_of("property.ep.a.b"), "c");
   EXPECT_EQ(settings.origin_of("property.NUM_STREAMS"), "c.toml:2");
   EXPECT_THAT(settings.keys(), ::testing::IsSupersetOf({"device", "property.NUM_STREAMS", "property.ep.a.b"}));
+  EXPECT_EQ(settings.text_of("input_shapes"), "1x128,scalar") << "as it was";
+  ASSERT_TRUE(settings.apply_toml_text("property.session.x = 1.5\n", "d.toml").ok());
+  EXPECT_EQ(settings.text_of("property.session.x"), "1.5");
+  ASSERT_TRUE(settings.unset("property.session.x").ok());
   EXPECT_FALSE(settings.set("property.", "x", "").ok());
+  EXPECT_LT(settings.set("property." + std::string(1 << 20, 'x'), "x", "").message().size(), 1000U);
   EXPECT_FALSE(settings.set("property.x", std::string(100'000, 'x'), "").ok());
   ASSERT_TRUE(settings.unset("property.NUM_STREAMS").ok());
   EXPECT_EQ(settings.values().properties.size(), 1U);
+}
+
+TEST(SettingsTest, ListsMayBeOfTexts) {
+  EffectiveSettings settings;
+  ASSERT_TRUE(
+      settings.apply_toml_text("device = [\"npu\", \"cpu\"]\ninput_shapes = [\"1x8\", \"1x8\"]", "c.toml").ok());
+  EXPECT_EQ(settings.values().device, "npu,cpu");
+  EXPECT_EQ(settings.values().input_shapes.size(), 2U);
+  EXPECT_FALSE(settings.apply_toml_text("device = [true]", "c.toml").ok());
+}
+
+TEST(SettingsTest, PropertiesAreBoundedAndMany) {
+  EffectiveSettings settings;
+  for (int i = 0; i < 1024; ++i)
+    ASSERT_TRUE(settings.set("property." + std::to_string(i), "x", "").ok());
+  EXPECT_THAT(settings.set("property.more", "x", "").to_string(), HasSubstr("there are 1024 of its kind"));
+  EXPECT_TRUE(settings.set("property.7", "y", "").ok());
+  EXPECT_FALSE(settings.set("precision", std::string(5000, ','), "").ok());
+}
+
+TEST(SettingsTest, TheEnvironmentIsTakenWholeOrNotAtAll) {
+  EffectiveSettings settings;
+  EXPECT_FALSE(settings.apply_environment({{"LATEBIND_DEVICE", "cpu"}, {"LATEBIND_THREADS", "x"}}, false).ok());
+  EXPECT_FALSE(settings.is_set("device"));
+}
+
+TEST(SettingsTest, OnlyHowItIsComputedMayComeWithAModel) {
+  std::vector<std::string_view> keys;
+  for (const SettingSpec& spec : settings_schema()) {
+    EXPECT_FALSE(spec.of_model && spec.trusted) << spec.key;
+    if (spec.of_model) keys.push_back(spec.key);
+  }
+  EXPECT_THAT(keys,
+              ElementsAre("device", "strict", "emulate", "precision", "threads", "requests", "hint", "input_shapes"));
 }
 
 TEST(SettingsTest, BackendsAreNotToldWhatTheEnvironmentSays) {

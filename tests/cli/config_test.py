@@ -27,6 +27,23 @@ def test_later_sources_win_and_are_named(tmp_path):
     assert found["embedding.batch_tokens"] == ("2048", "default")
 
 
+def test_properties_are_shown_with_where_they_come_from(tmp_path):
+    file = tmp_path / "config.toml"
+    file.write_text('[property]\nNUM_STREAMS = 2\n"session.a.b" = "c"\n')
+    found = settings("--config", file, "--property", "A=B=C")
+    assert found["property.NUM_STREAMS"] == ("2", f"{file}:2")
+    assert found["property.session.a.b"] == ("c", f"{file}:3")
+    assert found["property.A"] == ("B=C", "--property")
+    assert "--property must be KEY=VALUE" in bad(2, "config", "--property", "A")
+
+
+def test_shapes_of_inputs_do_not_go_with_commands_that_have_their_own(tmp_path):
+    env = {"LATEBIND_INPUT_SHAPES": "1x8,1x8"}
+    line = bad(2, "compile", TINY, "--target", "cpu", "-o", tmp_path / "b", env=env)
+    assert "input_shapes is set" in line and "--shapes" in line
+    assert "embedding.buckets" in bad(1, "embed", "--model", TINY, env=env, input="a\n")
+
+
 def test_what_is_configured_is_what_runs(tmp_path):
     file = tmp_path / "config.toml"
     file.write_text('device = "onnxruntime:CPU"\nthreads = 1\n')

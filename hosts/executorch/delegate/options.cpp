@@ -78,10 +78,12 @@ OptionError LoadOptions::set_text(std::string_view key, std::string_view value) 
 OptionError LoadOptions::set_spec(std::string_view key, std::string_view value) {
   while (value.ends_with('\0'))
     value.remove_suffix(1);
-  const auto info = find(key);
-  const bool trusted = key == kConfigKey || (info && info->trusted != 0);
-  if (trusted) return std::string(key) + " is not taken from a program; set it with set_option or for one load";
-  return info ? set_text(key, value) : last_message();
+  const auto info = key != kConfigKey ? find(key) : std::nullopt;
+  if (key != kConfigKey && !info) return last_message();
+  if (!info || info->of_model == 0) {
+    return std::string(key) + " is not taken from a program; set it with set_option or for one load";
+  }
+  return set_text(key, value);
 }
 
 OptionError LoadOptions::set(const et::BackendOption& option) {

@@ -29,8 +29,8 @@ using OptionError = std::optional<std::string>;
 
 class LoadOptions {
  public:
-  // A compile spec: text, perhaps padded with NULs. Whoever made the program may be a stranger: what chooses code or
-  // files is refused.
+  // A compile spec: text, perhaps padded with NULs. Whoever made the program may be a stranger: only what says how it
+  // is to be computed is taken.
   [[nodiscard]] OptionError set_spec(std::string_view key, std::string_view value);
   // One of ExecuTorch's options, of whatever type. An empty text takes back what was set.
   [[nodiscard]] OptionError set(const ::executorch::runtime::BackendOption& option);

@@ -19,8 +19,15 @@ class FailoverTest : public DelegateTest {
     DelegateTest::SetUp();
     fake.script(kBoth);
     spec = program_of({"x f32 2"}, {"y f32 2"});
-    spec.compile_specs = {
-        {"precision", "f16,f32"}, {"failover.backoff_first_ms", "10"}, {"failover.backoff_most_ms", "20"}};
+    spec.compile_specs = {{"precision", "f16,f32"}};
+    ASSERT_EQ(set("failover.backoff_first_ms", "10"), et::Error::Ok) << said();
+    ASSERT_EQ(set("failover.backoff_most_ms", "20"), et::Error::Ok) << said();
+    clear_log();
+  }
+  void TearDown() override {
+    EXPECT_EQ(set("failover.backoff_first_ms", ""), et::Error::Ok);
+    EXPECT_EQ(set("failover.backoff_most_ms", ""), et::Error::Ok);
+    DelegateTest::TearDown();
   }
 
   void run(Module& module) {

@@ -168,7 +168,8 @@ TEST_F(OptionsTest, AConfigurationFileGivesTheDefaults) {
 }
 
 TEST_F(OptionsTest, AProgramChoosesNoCodeAndNoFiles) {
-  for (const std::string key : {"openvino.library", "cache.folder", "property.CACHE_DIR", "config"}) {
+  for (const std::string key : {"openvino.library", "cache.folder", "cache.enabled", "property.CACHE_DIR",
+                                "failover.run_timeout_ms", "config"}) {
     clear_log();
     EXPECT_EQ(load({{key, "/tmp/x"}}), et::Error::InvalidArgument) << key;
     EXPECT_THAT(said(), HasSubstr("compile spec: " + key + " is not taken from a program"));
