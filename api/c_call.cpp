@@ -12,14 +12,14 @@ namespace core = latebind::core;
 
 namespace latebind::api {
 
+std::chrono::milliseconds bounded_milliseconds(std::uint64_t given) {
+  return std::chrono::milliseconds(std::min(given, std::uint64_t{365} * 24 * 3600 * 1000));
+}
+
 core::Result<core::RunOptions> limits_of(const lb_call_options* given) {
   LB_ASSIGN_OR_RETURN(const lb_call_options call, read_struct(given, "lb_call_options"));
   core::RunOptions limits;
-  if (call.timeout_ms > 0) {
-    // A year is for ever; more would overflow the clock.
-    const uint64_t bounded = std::min<uint64_t>(call.timeout_ms, uint64_t{365} * 24 * 3600 * 1000);
-    limits.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(bounded);
-  }
+  if (call.timeout_ms > 0) limits.deadline = std::chrono::steady_clock::now() + bounded_milliseconds(call.timeout_ms);
   if (call.cancellation != nullptr) {
     LB_RETURN_IF_ERROR(check_made_here(call.cancellation->made, "cancellation"));
     limits.cancellation = call.cancellation->cancellation;

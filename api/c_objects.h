@@ -1,6 +1,8 @@
 // The objects behind the handles of the C interface.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -61,9 +63,15 @@ struct lb_embedder {
 
 namespace latebind::api {
 
+// These options, which may be null, over those of the runtime. kInvalidArgument for what belongs to the runtime alone.
+[[nodiscard]] core::Result<app::EffectiveSettings> settings_over(const lb_runtime& runtime, const lb_options* options);
+
 // What a model is loaded as: these options over those of the runtime, within the limits of the call. Both may be null.
 [[nodiscard]] core::Result<app::LoadRequest> load_request(const lb_runtime& runtime, const lb_options* options,
                                                           const core::RunOptions& limits);
+
+// At most a year, which is for ever: more would overflow the clock.
+[[nodiscard]] std::chrono::milliseconds bounded_milliseconds(std::uint64_t given);
 
 // The time from now on, and the word that ends it; `given` may be null.
 [[nodiscard]] core::Result<core::RunOptions> limits_of(const lb_call_options* given);

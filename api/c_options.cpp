@@ -42,8 +42,7 @@ lb_code change(lb_options* options, const char* function, Read&& read) noexcept 
 
 namespace latebind::api {
 
-core::Result<app::LoadRequest> load_request(const lb_runtime& runtime, const lb_options* options,
-                                            const core::RunOptions& limits) {
+core::Result<app::EffectiveSettings> settings_over(const lb_runtime& runtime, const lb_options* options) {
   app::EffectiveSettings settings = runtime.shared->settings;
   if (options != nullptr) {
     for (const auto& [key, text] : options->settings.of_backends()) {
@@ -56,6 +55,12 @@ core::Result<app::LoadRequest> load_request(const lb_runtime& runtime, const lb_
     }
     settings.apply(options->settings);
   }
+  return settings;
+}
+
+core::Result<app::LoadRequest> load_request(const lb_runtime& runtime, const lb_options* options,
+                                            const core::RunOptions& limits) {
+  LB_ASSIGN_OR_RETURN(const auto settings, settings_over(runtime, options));
   // A host is not surprised by files that it did not ask for.
   LB_ASSIGN_OR_RETURN(auto request, app::load_request(settings, runtime.shared->registry, {.cache = false}));
   request.load.deadline = limits.deadline;

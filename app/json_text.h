@@ -1,9 +1,9 @@
 // Reports as JSON, for programs.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "core/json.h"
 #include "core/status.h"
 
 namespace latebind::app {

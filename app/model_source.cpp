@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <system_error>
 #include <utility>
 
@@ -30,7 +31,8 @@ Result<hub::Snapshot> pull_model(const hub::ModelName& name, const Client& clien
   LB_ASSIGN_OR_RETURN(const auto settings, hub::Settings::from_environment());
   hub::SnapshotOptions options;
   options.note = client.note;
-  options.on_progress = client.loading;
+  options.on_progress = [&client](std::uint64_t done, std::uint64_t total) { client.advance(kLoading, done, total); };
+  options.cancellation = client.cancellation;
   return hub::snapshot(name, settings, options);
 }
 

@@ -60,9 +60,14 @@ core::Result<LoadRequest> load_request(const EffectiveSettings& settings, const 
 }
 
 core::Result<Runtime> Runtime::make(const EffectiveSettings& settings, const JobDefaults& defaults) {
+  return make(settings, make_registry(settings.of_backends()), defaults);
+}
+
+core::Result<Runtime> Runtime::make(const EffectiveSettings& settings, core::Registry registry,
+                                    const JobDefaults& defaults) {
   Runtime runtime;
   runtime.settings = settings.values();
-  runtime.registry = make_registry(settings.of_backends());
+  runtime.registry = std::move(registry);
   LB_ASSIGN_OR_RETURN(LoadRequest request, load_request(settings, runtime.registry, defaults));
   runtime.placement = std::move(request.placement);
   runtime.load = std::move(request.load);

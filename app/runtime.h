@@ -48,6 +48,9 @@ struct Runtime {
 
   // Loads nothing. The errors of load_request().
   static core::Result<Runtime> make(const EffectiveSettings& settings, const JobDefaults& defaults);
+  // With backends that are there already.
+  static core::Result<Runtime> make(const EffectiveSettings& settings, core::Registry registry,
+                                    const JobDefaults& defaults);
 };
 
 }  // namespace latebind::app

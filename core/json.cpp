@@ -6,36 +6,37 @@
 
 namespace {
 
-using nlohmann::json;
-
 // Values that lie deeper in each other than any that we read or make are taken apart as the library does it, by a list
 // instead of the stack.
 constexpr unsigned kDepthMax = 256;
 thread_local unsigned t_depth = 0;
 
-json& value_of(json& item) {
+// Json: nlohmann::json or nlohmann::ordered_json.
+template <class Json>
+Json& value_of(Json& item) {
   return item;
 }
-json& value_of(json::object_t::value_type& field) {
+template <class Json>
+Json& value_of(typename Json::object_t::value_type& field) {
   return field.second;
 }
 
-template <class Parts>
-void move_parts(Parts& parts, std::vector<json>& to) {
+template <class Json, class Parts>
+void move_parts(Parts& parts, std::vector<Json>& to) {
   for (auto& part : parts)
-    to.push_back(std::move(value_of(part)));
+    to.push_back(std::move(value_of<Json>(part)));
   parts.clear();
 }
 
-template <class Parts>
+template <class Json, class Parts>
 void take_apart(Parts& parts) {
-  std::vector<json> list;
+  std::vector<Json> list;
   move_parts(parts, list);
   while (!list.empty()) {
-    json value = std::move(list.back());
+    Json value = std::move(list.back());
     list.pop_back();
-    if (auto* const items = value.get_ptr<json::array_t*>()) move_parts(*items, list);
-    if (auto* const fields = value.get_ptr<json::object_t*>()) move_parts(*fields, list);
+    if (auto* const items = value.template get_ptr<typename Json::array_t*>()) move_parts(*items, list);
+    if (auto* const fields = value.template get_ptr<typename Json::object_t*>()) move_parts(*fields, list);
   }
 }
 
@@ -45,28 +46,40 @@ void delete_value(Value* value) {
   std::allocator<Value>().deallocate(value, 1);
 }
 
-}  // namespace
-
-template <>
-void nlohmann::json::json_value::destroy(nlohmann::json::value_t t) {
+// `Value`: the library's union of pointers.
+template <class Json, class Value>
+void destroy_value(Value& value, typename Json::value_t type) {
+  using Type = typename Json::value_t;
   ++t_depth;
-  switch (t) {
-    case value_t::object:
-      if (t_depth > kDepthMax) take_apart(*object);
-      delete_value(object);
+  switch (type) {
+    case Type::object:
+      if (t_depth > kDepthMax) take_apart<Json>(*value.object);
+      delete_value(value.object);
       break;
-    case value_t::array:
-      if (t_depth > kDepthMax) take_apart(*array);
-      delete_value(array);
+    case Type::array:
+      if (t_depth > kDepthMax) take_apart<Json>(*value.array);
+      delete_value(value.array);
       break;
-    case value_t::string:
-      delete_value(string);
+    case Type::string:
+      delete_value(value.string);
       break;
-    case value_t::binary:
-      delete_value(binary);
+    case Type::binary:
+      delete_value(value.binary);
       break;
     default:
       break;
   }
   --t_depth;
+}
+
+}  // namespace
+
+template <>
+void nlohmann::json::json_value::destroy(nlohmann::json::value_t t) {
+  destroy_value<nlohmann::json>(*this, t);
+}
+
+template <>
+void nlohmann::ordered_json::json_value::destroy(nlohmann::ordered_json::value_t t) {
+  destroy_value<nlohmann::ordered_json>(*this, t);
 }

@@ -8,3 +8,5 @@
 
 template <>
 void nlohmann::json::json_value::destroy(nlohmann::json::value_t t);
+template <>
+void nlohmann::ordered_json::json_value::destroy(nlohmann::ordered_json::value_t t);

@@ -140,12 +140,14 @@ Status compile_and_write(const CompileOptions& options, const Runtime& runtime, 
   run.side_by_side = side_by_side(options, input);
   run.strict = options.strict || runtime.load.strict;
   run.keep_going = options.keep_going;
+  run.cancellation = client.cancellation;
   std::size_t done = 0;
   run.tell = [&](std::size_t job, const CompileOutcome* outcome) {
     if (outcome != nullptr) ++done;
     if (watch) watch({report.jobs[job], outcome, done, report.jobs.size()});
   };
   report.outcomes = core::compile_all(input.model, report.jobs, run);
+  LB_RETURN_IF_ERROR(client.check_cancelled());
 
   Status failure;
   for (const CompileOutcome& outcome : report.outcomes) {

@@ -17,7 +17,7 @@ std::string folder_text(const core::Result<std::filesystem::path>& folder) {
 
 }  // namespace
 
-Diagnosis examine(const core::Registry& registry) {
+core::Result<Diagnosis> examine(const core::Registry& registry, const Client& client) {
   Diagnosis diagnosis;
   diagnosis.version = LATEBIND_VERSION;
   diagnosis.platform = platform::platform_name();
@@ -36,6 +36,8 @@ Diagnosis examine(const core::Registry& registry) {
     finding.hardware = backend->hardware();
     for (const core::Device& device : report.devices) {
       if (device.is_virtual()) continue;
+      LB_RETURN_IF_ERROR(client.check_cancelled());
+      client.advance("trying " + device.id(), 0, 0);
       const auto start = std::chrono::steady_clock::now();
       auto status = check_device(*backend, device.name);
       const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;

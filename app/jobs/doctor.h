@@ -4,10 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "app/client.h"
 #include "app/json_text.h"
 #include "core/backend.h"
 #include "core/engine.h"
 #include "core/registry.h"
+#include "core/result.h"
 
 namespace latebind::app {
 
@@ -38,8 +40,8 @@ struct Diagnosis {
   bool works = false;  // some device can run a model
 };
 
-// Opens every backend's library and runs a tiny model on each device.
-[[nodiscard]] Diagnosis examine(const core::Registry& registry);
+// Opens every backend's library and runs a tiny model on each device. kCancelled alone.
+[[nodiscard]] core::Result<Diagnosis> examine(const core::Registry& registry, const Client& client);
 
 // {version, platform, works, cpu, folders, backends}, as `latebind doctor --help` says.
 [[nodiscard]] Json to_json(const Diagnosis& diagnosis);

@@ -22,6 +22,7 @@ Result<core::ActiveConfig> prepare(const std::filesystem::path& folder, const Ru
   Runtime runtime = configured;
   LB_ASSIGN_OR_RETURN(runtime.placement, core::Placement::parse(device, runtime.registry));
   runtime.load.strict = true;
+  runtime.load.cancellation = client.cancellation;
   runtime.load.buckets.preload = false;
   {
     LB_ASSIGN_OR_RETURN(const auto compiled, open_embedder(folder, runtime));
@@ -73,8 +74,11 @@ Result<WarmReport> warm(const std::string& model, const Runtime& runtime, const 
       continue;
     }
     if (runtime.load.strict && !report.devices.empty()) break;
+    LB_RETURN_IF_ERROR(client.check_cancelled());
+    client.advance("preparing " + candidate.device->id(), report.devices.size(), 0);
     report.devices.push_back(warm_one(folder, runtime, candidate.device->id(), client));
   }
+  LB_RETURN_IF_ERROR(client.check_cancelled());
   if (report.devices.empty()) {
     return Status(StatusCode::kNoDevice,
                   fmt::format("no device of '{}' is there: {}", runtime.placement.text(), listed(refusals)));

@@ -1,17 +1,16 @@
 // latebind export: the graph that we build, as an ONNX file for other tools.
-#include "embedding/graph/export.h"
+#include "app/jobs/export.h"
 
 #include <fmt/format.h>
 
 #include <memory>
+#include <string>
+#include <string_view>
 
-#include "app/apart.h"
-#include "app/model_source.h"
 #include "cli/terminal/client.h"
+#include "cli/terminal/messages.h"
 #include "cli/terminal/model_argument.h"
 #include "cli/terminal/parser.h"
-#include "core/platform/folders.h"
-#include "embedding/model_folder.h"
 
 namespace latebind::cli {
 namespace {
@@ -23,17 +22,13 @@ struct ExportArguments {
 };
 
 Exit export_model(const ExportArguments& options) {
-  if (options.output == "-") return misuse("export", "-o -: a model is a file, not output to a pipe: give its name");
-  const auto place = app::find_model(options.model, TerminalClient().client());
-  if (!place.ok()) return fail(place.status());
-  const auto apart = app::check_file_apart({"-o", options.output}, {"--model", platform::path_to_utf8(*place)});
-  if (!apart.ok()) return misuse("export", apart.message());
-  const auto folder = embedding::ModelFolder::open(*place);
-  if (!folder.ok()) return fail(folder.status());
-  const auto file = platform::path_from_utf8(options.output);
-  const auto written = embedding::write_onnx_file(*folder, {.hidden_states = options.hidden_states}, file);
-  if (!written.ok()) return fail(written);
-  note(fmt::format("wrote {}", options.output));
+  const TerminalClient terminal;
+  app::Client client = terminal.client();
+  client.name_of = [](std::string_view key) { return std::string(key == "output" ? "-o" : "--model"); };
+  const auto report = app::export_onnx({options.model, options.output, options.hidden_states}, client);
+  if (report.options_are_wrong) return misuse("export", report.failure.message());
+  if (!report.failure.ok()) return fail(report.failure);
+  note(fmt::format("wrote {}", report.file));
   return Exit::kGood;
 }
 

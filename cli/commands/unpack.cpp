@@ -1,15 +1,14 @@
 // latebind unpack: a bundle as a folder, for tools that read no ZIP.
+#include "app/jobs/unpack.h"
+
 #include <fmt/format.h>
 
 #include <memory>
 #include <string>
+#include <string_view>
 
-#include "app/apart.h"
+#include "cli/terminal/messages.h"
 #include "cli/terminal/parser.h"
-#include "core/bundle/package.h"
-#include "core/bundle/package_writer.h"
-#include "core/platform/folders.h"
-#include "core/platform/output_folder.h"
 
 namespace latebind::cli {
 namespace {
@@ -20,20 +19,12 @@ struct UnpackArguments {
 };
 
 Exit unpack(const UnpackArguments& options) {
-  if (options.output == "-") return misuse("unpack", "-o -: a bundle is unpacked into a folder: give its name");
-  const auto place = platform::OutputFolder::place_of(platform::path_from_utf8(options.output));
-  if (place.status().code() == core::StatusCode::kInvalidArgument) return misuse("unpack", place.status().message());
-  const auto apart = app::check_apart({"-o", options.output}, {"PATH", options.place});
-  if (!apart.ok()) return misuse("unpack", apart.message());
-  const auto package = core::Package::open(platform::path_from_utf8(options.place));
-  if (!package.ok()) return fail(package.status());
-  // Also what a ZIP's own sums do not tell: each file is the one that the manifest means.
-  const auto report = package->verify();
-  if (!report.ok()) return fail(report.status());
-  if (!report->ok()) return fail(report->damages.front());
-  const auto written = core::unpack_package(package->files(), platform::path_from_utf8(options.output));
-  if (!written.ok()) return fail(written);
-  note(fmt::format("wrote {}", options.output));
+  app::Client client;
+  client.name_of = [](std::string_view key) { return std::string(key == "output" ? "-o" : "PATH"); };
+  const auto report = app::unpack(options.place, options.output, client);
+  if (report.options_are_wrong) return misuse("unpack", report.failure.message());
+  if (!report.failure.ok()) return fail(report.failure);
+  note(fmt::format("wrote {}", report.folder));
   return Exit::kGood;
 }
 

@@ -19,7 +19,8 @@ TerminalClient::TerminalClient(bool quiet) : quiet_(quiet) {
     shown_ = 0;
     note(text);
   };
-  client_.loading = [this](std::uint64_t done, std::uint64_t total) {
+  client_.progress = [this](std::string_view activity, std::uint64_t done, std::uint64_t total) {
+    if (activity != app::kLoading) return;
     if (!progress_) progress_.emplace(total, quiet_, Progress::Kind::kLoading);
     // A file that has to begin anew stands still on the bar until it is where it was.
     if (done > shown_) progress_->advance(0, done - shown_);

@@ -140,8 +140,10 @@ std::vector<CompileOutcome> compile_all(const Model& model, std::span<const Comp
   };
   const auto work = [&] {
     for (std::size_t i = next++; i < jobs.size(); i = next++) {
-      if (stop) {
-        outcomes[i].status = Status(StatusCode::kCancelled, "not begun, because another target failed");
+      const bool cancelled = run.cancellation.is_requested();
+      if (stop || cancelled) {
+        outcomes[i].status = Status(StatusCode::kCancelled,
+                                    cancelled ? "not begun: cancelled" : "not begun, because another target failed");
         continue;
       }
       try {  // what is thrown on a thread of its own would end the program

@@ -64,6 +64,8 @@ struct CompileRun {
   bool strict = false;
   // After the first failure nothing new is begun.
   bool keep_going = false;
+  // Once it is requested nothing new is begun.
+  Cancellation cancellation{};
   // Called by several threads, one at a time, when a job begins (no outcome) and when it is done.
   std::function<void(std::size_t job, const CompileOutcome* outcome)> tell{};
 };

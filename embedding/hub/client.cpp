@@ -252,7 +252,7 @@ Result<FileInfo> Client::file_info(const ModelName& name, const std::string& com
 }
 
 Status Client::load(const ModelName& name, const std::string& commit, const std::string& file, const FileInfo& info,
-                    platform::PartialFile& partial, const std::function<void(std::uint64_t)>& on_bytes) {
+                    platform::PartialFile& partial, const std::function<Status(std::uint64_t)>& on_bytes) {
   model_id_ = name.id;
   Question question;
   question.url = file_url(name, commit, file);
@@ -279,8 +279,7 @@ Status Client::load(const ModelName& name, const std::string& commit, const std:
                     fmt::format("{}: more bytes come than the {} that were announced", question.what, most));
     }
     LB_RETURN_IF_ERROR(partial.write(bytes));
-    on_bytes(partial.size());
-    return Status();
+    return on_bytes(partial.size());
   };
 
   if (partial.size() > most) LB_RETURN_IF_ERROR(partial.clear());

@@ -40,7 +40,7 @@ class Client {
   // check. `on_bytes` is told how many bytes there are now.
   [[nodiscard]] core::Status load(const ModelName& name, const std::string& commit, const std::string& file,
                                   const FileInfo& info, platform::PartialFile& partial,
-                                  const std::function<void(std::uint64_t)>& on_bytes);
+                                  const std::function<core::Status(std::uint64_t)>& on_bytes);
 
   // True when the last call failed because the hub could not be reached or is out of order: what is in the cache may
   // stand in.

@@ -118,9 +118,15 @@ class Loader {
     return info;
   }
 
+  Status check_cancelled() const {
+    if (!options_.cancellation.is_requested()) return {};
+    return {StatusCode::kCancelled, fmt::format("loading '{}' was cancelled; what came is kept", name_.text())};
+  }
+
   // Makes sure that the snapshot has the file.
   Status ensure(const std::string& file) {
     if (layout_.has(commit_, file)) return {};
+    LB_RETURN_IF_ERROR(check_cancelled());
     LB_ASSIGN_OR_RETURN(const FileInfo info, info_of(file));
     LB_RETURN_IF_ERROR(layout_.make_folders());
     const auto tell = [&] {
@@ -155,6 +161,7 @@ class Loader {
         loaded_bytes_ += now > last ? now - last : now;
         last = now;
         show(now);
+        return check_cancelled();
       });
       if (!status.ok()) {
         if (status.code() != StatusCode::kDiskFull && status.code() != StatusCode::kIo) return status;

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/cancellation.h"
 #include "core/result.h"
 #include "embedding/hub/name.h"
 #include "embedding/hub/settings.h"
@@ -23,6 +24,8 @@ struct SnapshotOptions {
   std::function<void(std::uint64_t done, std::uint64_t total)> on_progress{};
   // Something that a person should know, and that is no error: a wait, or that the cache stands in for the hub.
   std::function<void(std::string_view)> note{};
+  // Ends it with kCancelled before the next file or the next bytes of one; a wait for another process goes on.
+  core::Cancellation cancellation{};
   // How long another process may take to load a file that is wanted here, too.
   std::chrono::milliseconds lock_timeout = std::chrono::minutes(30);
 };
@@ -46,7 +49,7 @@ struct Snapshot {
 // has a final name that is not whole, and what came is gone on with next time.
 //
 // kInvalidArgument, kNotFound, kPermissionDenied, kBusy, kIo, kDiskFull, kDeadlineExceeded, kUnsupported,
-// kInvalidModel, kLibraryNotFound.
+// kInvalidModel, kLibraryNotFound, kCancelled.
 [[nodiscard]] core::Result<Snapshot> snapshot(const ModelName& name, const Settings& settings,
                                               const SnapshotOptions& options = {});
 

@@ -455,6 +455,52 @@ LB_API lb_code lb_embedder_embed(const lb_embedder* embedder, const lb_text* tex
 /* Who would answer now. */
 LB_API lb_code lb_embedder_attestation(const lb_embedder* embedder, lb_attestation** attestation);
 
+/* -- Jobs ---------------------------------------------------------------------------------------------------------- */
+
+/* What the commands of the program do (compile, pull, inspect, unpack, export, warm, cache, doctor, devices), on a
+ * thread of its own: arguments and report are JSON. */
+typedef struct lb_job lb_job;
+
+/* Begins the job of that name. `arguments`: a JSON object with the arguments of the command by their long names, '_'
+ * for
+ * '-' and lists where the command takes several; NULL when there are none. lb_job_kind tells which there are. `options`
+ * go over those of the runtime and may be NULL; what is compiled is kept unless "cache.enabled" is false.
+ * LB_INVALID_ARGUMENT here or in the result. */
+LB_API lb_code lb_job_start(const lb_runtime* runtime, const char* name, const char* arguments,
+                            const lb_options* options, lb_job** job);
+
+typedef struct lb_job_progress {
+  size_t struct_size;
+  int32_t is_over;
+  uint64_t done;      /* bytes while "loading", else steps */
+  uint64_t total;     /* 0 while it is not known */
+  char activity[128]; /* "loading", "compiling npu-v73-f16-1x32"; cut where it is longer */
+} lb_job_progress;
+
+/* Waits until the job is over, whatever came of it, at most so long; 0: not at all. LB_DEADLINE_EXCEEDED while it is
+ * not. `progress` may be NULL, and is written in either case. */
+LB_API lb_code lb_job_wait(lb_job* job, uint64_t timeout_ms, lb_job_progress* progress);
+
+/* The job's own code and error, and its report as JSON text, which lives as long as the job and is "" when there is
+ * none: some that failed have one, too. LB_BUSY while it is not over. `report` may be NULL. */
+LB_API lb_code lb_job_result(lb_job* job, const char** report);
+
+/* Ends it with LB_CANCELLED as soon as it is between two steps; what a vendor has begun to compile is waited for. */
+LB_API void lb_job_cancel(const lb_job* job);
+
+/* Cancels the job and does not wait for it. */
+LB_API void lb_job_destroy(lb_job* job);
+
+/* A job that there is. Static. */
+typedef struct lb_job_kind {
+  size_t struct_size;
+  const char* name;
+  const char* arguments; /* "{model, output, hidden_states}" */
+  const char* report;    /* "{file}", or which command's --help says it */
+} lb_job_kind;
+LB_API size_t lb_job_kind_count(void);
+LB_API lb_code lb_job_kind_at(size_t index, lb_job_kind* kind);
+
 /* A zeroed struct with its size set: lb_call_options call = LB_INIT(lb_call_options); */
 #ifdef __cplusplus
 #define LB_INIT(type)                    \

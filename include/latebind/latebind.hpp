@@ -431,6 +431,38 @@ class Embedder {
   detail::Handle<lb_embedder, lb_embedder_destroy> handle_;
 };
 
+struct JobProgress {
+  bool is_over = false;
+  std::uint64_t done = 0;   // bytes while "loading", else steps
+  std::uint64_t total = 0;  // 0 while it is not known
+  std::string activity;
+};
+
+// What a command of the program does, on a thread of its own. Cancelled, and not waited for, when it goes.
+class Job {
+ public:
+  // How far it is, at the latest after that time; at once when it is over.
+  Result<JobProgress> wait(std::chrono::milliseconds timeout) const {
+    auto progress = detail::sized<lb_job_progress>();
+    const auto ms = static_cast<std::uint64_t>(timeout.count() < 0 ? 0 : timeout.count());
+    const lb_code code = lb_job_wait(handle_.get(), ms, &progress);
+    if (code != LB_OK && code != LB_DEADLINE_EXCEEDED) return Status::of(code);
+    return JobProgress{progress.is_over != 0, progress.done, progress.total, progress.activity};
+  }
+  void cancel() const { lb_job_cancel(handle_.get()); }
+  // The report as JSON, when it is over and went well.
+  [[nodiscard]] Result<std::string> result() const {
+    const char* report = "";
+    if (const lb_code code = lb_job_result(handle_.get(), &report); code != LB_OK) return Status::of(code);
+    return std::string(report);
+  }
+
+ private:
+  friend class Runtime;
+  explicit Job(lb_job* raw) : handle_(raw) {}
+  detail::Handle<lb_job, lb_job_destroy> handle_;
+};
+
 class Runtime {
  public:
   static Result<Runtime> create(const Options& options = {}) {
@@ -510,6 +542,16 @@ class Runtime {
     const lb_code code = lb_embedder_open(handle_.get(), model_folder.c_str(), options.get(), &c, &raw);
     if (code != LB_OK) return Status::of(code);
     return Embedder(raw);
+  }
+
+  // Begins a job, with its arguments as JSON.
+  [[nodiscard]] Result<Job> start(const std::string& job, const std::string& arguments,
+                                  const Options& options = {}) const {
+    if (!options.status().ok()) return options.status();
+    lb_job* raw = nullptr;
+    const lb_code code = lb_job_start(handle_.get(), job.c_str(), arguments.c_str(), options.get(), &raw);
+    if (code != LB_OK) return Status::of(code);
+    return Job(raw);
   }
 
   [[nodiscard]] lb_runtime* get() const { return handle_.get(); }

@@ -8,9 +8,13 @@
 namespace latebind::core {
 namespace {
 
-using nlohmann::json;
+template <class Json>
+class JsonTest : public ::testing::Test {};
+using Kinds = ::testing::Types<nlohmann::json, nlohmann::ordered_json>;
+TYPED_TEST_SUITE(JsonTest, Kinds);
 
-TEST(JsonTest, ValuesOfEveryKindGo) {
+TYPED_TEST(JsonTest, ValuesOfEveryKindGo) {
+  using json = TypeParam;
   json value = json::parse(R"({"a":[1,2.5,-3,true,null,"text",{"b":[[],{}]}],"c":{"d":"e"}})");
   value["binary"] = json::binary({1, 2, 3});
   const json copy = value;
@@ -19,7 +23,8 @@ TEST(JsonTest, ValuesOfEveryKindGo) {
 }
 
 // Deeper than the stack would be.
-TEST(JsonTest, AValueOfAnyDepthGoes) {
+TYPED_TEST(JsonTest, AValueOfAnyDepthGoes) {
+  using json = TypeParam;
   json list;
   json object;
   for (int i = 0; i < 300'000; ++i) {

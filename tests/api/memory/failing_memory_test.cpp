@@ -63,6 +63,7 @@ class Way {
       list(runtime);
       run(runtime);
       embed(runtime);
+      have_a_job_done(runtime);
     }
     lb_runtime_destroy(runtime);
     lb_options_destroy(options);
@@ -163,6 +164,16 @@ class Way {
     lb_output_destroy(output);
     lb_model_destroy(model);
     expect("the model's memory is released once", released == 1);
+  }
+
+  void have_a_job_done(const lb_runtime* runtime) {
+    lb_job* job = nullptr;
+    if (check("lb_job_start", lb_job_start(runtime, "devices", R"({"virtual": true})", nullptr, &job)) &&
+        check("lb_job_wait", lb_job_wait(job, 60'000, nullptr))) {
+      const char* report = nullptr;
+      if (check("lb_job_result", lb_job_result(job, &report))) expect("there is a report", *report == '{');
+    }
+    lb_job_destroy(job);
   }
 
   void embed(const lb_runtime* runtime) {

@@ -1,0 +1,191 @@
+// Jobs of the C interface: what the program's commands do, on a thread of its own.
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "api/c_objects.h"
+#include "api/c_support.h"
+#include "app/job_table.h"
+#include "core/background_work.h"
+#include "core/log.h"
+#include "core/platform/detached_thread.h"
+
+namespace core = latebind::core;
+namespace api = latebind::api;
+namespace app = latebind::app;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Shared by the handle and the thread, which may outlive it.
+class JobState {
+ public:
+  JobState(const app::NamedJob& job, app::JobOptions options, app::Runtime runtime)
+      : job_(job), options_(std::move(options)), runtime_(std::move(runtime)) {
+    client_.log = "the log (lb_set_log)";
+    client_.cancellation = core::Cancellation::create();
+    client_.note = [](std::string_view text) { core::log(core::LogLevel::kInfo, std::string(text)); };
+    client_.progress = [this](std::string_view activity, std::uint64_t done, std::uint64_t total) {
+      const std::lock_guard lock(mutex_);
+      activity_.assign(activity);
+      done_ = done;
+      total_ = total;
+    };
+  }
+
+  // Never throws: an exception is the job's error.
+  void run() noexcept {
+    core::Status status;
+    std::string report;
+    try {
+      app::JobOutcome outcome = job_.run(options_, runtime_, client_);
+      if (outcome.report) report = app::to_text(*outcome.report);
+      status = std::move(outcome.status);
+    } catch (...) {
+      status = core::Status::of_exception();
+    }
+    const std::lock_guard lock(mutex_);
+    status_ = std::move(status);
+    report_ = std::move(report);
+    is_over_ = true;
+    over_.notify_all();
+  }
+
+  void cancel() const { client_.cancellation.request(); }
+
+  // Whether it is over by then.
+  bool wait_until(Clock::time_point deadline) {
+    std::unique_lock lock(mutex_);
+    return over_.wait_until(lock, deadline, [this] { return is_over_; });
+  }
+
+  lb_job_progress progress() {
+    const std::lock_guard lock(mutex_);
+    lb_job_progress value{};
+    value.is_over = is_over_ ? 1 : 0;
+    value.done = done_;
+    value.total = total_;
+    // Whole characters alone.
+    std::size_t size = std::min(activity_.size(), sizeof value.activity - 1);
+    while (size < activity_.size() && size > 0 && (static_cast<unsigned char>(activity_[size]) & 0xC0U) == 0x80U)
+      --size;
+    std::memcpy(value.activity, activity_.data(), size);
+    return value;
+  }
+
+  // When it is over: nothing changes any more.
+  [[nodiscard]] const core::Status& status() const { return status_; }
+  [[nodiscard]] const std::string& report() const { return report_; }
+
+ private:
+  const app::NamedJob& job_;
+  app::JobOptions options_;
+  const app::Runtime runtime_;
+  app::Client client_;
+
+  std::mutex mutex_;
+  std::condition_variable over_;
+  // Guarded by mutex_, and constant from is_over_ on.
+  std::string activity_;
+  std::uint64_t done_ = 0;
+  std::uint64_t total_ = 0;
+  bool is_over_ = false;
+  core::Status status_;
+  std::string report_;
+};
+
+}  // namespace
+
+struct lb_job {
+  std::shared_ptr<JobState> state;
+  latebind::platform::MadeIn made{};
+};
+
+size_t lb_job_kind_count(void) {
+  return app::job_table().size();
+}
+
+lb_code lb_job_kind_at(size_t index, lb_job_kind* kind) {
+  return api::guarded([&]() -> core::Status {
+    const auto table = app::job_table();
+    if (index >= table.size()) return api::misuse("lb_job_kind_at: no job of this index");
+    lb_job_kind value{};
+    // Literals.
+    value.name = table[index].name.data();
+    value.arguments = table[index].options.data();
+    value.report = table[index].report.data();
+    return api::write_struct(value, kind, "lb_job_kind");
+  });
+}
+
+lb_code lb_job_start(const lb_runtime* runtime, const char* name, const char* arguments, const lb_options* options,
+                     lb_job** job) {
+  return api::guarded([&]() -> core::Status {
+    if (runtime == nullptr || name == nullptr || job == nullptr) return api::misuse("lb_job_start: NULL was given");
+    *job = nullptr;
+    LB_RETURN_IF_ERROR(api::check_made_here(runtime->shared->made, "runtime"));
+    const app::NamedJob* found = app::find_job(name);
+    if (found == nullptr) return app::unknown_job_error(name);
+    LB_ASSIGN_OR_RETURN(auto read, app::JobOptions::parse(api::text_or(arguments, "")));
+    LB_ASSIGN_OR_RETURN(const auto settings, api::settings_over(*runtime, options));
+    LB_ASSIGN_OR_RETURN(auto made, app::Runtime::make(settings, runtime->shared->registry,
+                                                      {.hint = core::PerformanceHint::kThroughput}));
+    auto counted = core::BackgroundWork::begin();
+    if (!counted) return core::Status(core::StatusCode::kBusy, "the process is ending: no job is begun any more");
+    auto handle = std::make_unique<lb_job>();
+    handle->state = std::make_shared<JobState>(*found, std::move(read), std::move(made));
+    latebind::platform::run_detached(
+        [state = handle->state, work = std::make_shared<core::BackgroundWork>(*std::move(counted))]() mutable {
+          state->run();
+          // While it still counts: this may be the last that refers to the backends.
+          state.reset();
+          work.reset();
+        });
+    *job = handle.release();
+    return {};
+  });
+}
+
+lb_code lb_job_wait(lb_job* job, uint64_t timeout_ms, lb_job_progress* progress) {
+  return api::guarded([&]() -> core::Status {
+    if (job == nullptr) return api::misuse("lb_job_wait: NULL was given");
+    LB_RETURN_IF_ERROR(api::check_made_here(job->made, "job"));
+    const bool is_over = job->state->wait_until(Clock::now() + api::bounded_milliseconds(timeout_ms));
+    if (progress != nullptr) {
+      LB_RETURN_IF_ERROR(api::write_struct(job->state->progress(), progress, "lb_job_progress"));
+    }
+    return is_over ? core::Status() : core::Status(core::StatusCode::kDeadlineExceeded, "the job is not over yet");
+  });
+}
+
+void lb_job_cancel(const lb_job* job) {
+  if (job != nullptr && job->made.this_process()) job->state->cancel();
+}
+
+lb_code lb_job_result(lb_job* job, const char** report) {
+  return api::guarded([&]() -> core::Status {
+    if (job == nullptr) return api::misuse("lb_job_result: NULL was given");
+    if (report != nullptr) *report = "";
+    LB_RETURN_IF_ERROR(api::check_made_here(job->made, "job"));
+    if (!job->state->wait_until(Clock::now())) {
+      return core::Status(core::StatusCode::kBusy, "the job is not over yet; see lb_job_wait");
+    }
+    if (report != nullptr) *report = job->state->report().c_str();
+    return job->state->status();
+  });
+}
+
+void lb_job_destroy(lb_job* job) {
+  if (job == nullptr) return;
+  lb_job_cancel(job);
+  api::destroy(job, job->made);
+}

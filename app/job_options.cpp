@@ -1,0 +1,92 @@
+#include "app/job_options.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/json_text.h"
+
+namespace latebind::app {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
+namespace {
+
+Status wrong(std::string_view key, std::string_view what) {
+  return {StatusCode::kInvalidArgument, fmt::format("{} must be {}", key, what)};
+}
+
+}  // namespace
+
+Result<JobOptions> JobOptions::parse(std::string_view json) {
+  JobOptions options;
+  if (json.empty()) return options;
+  auto parsed = core::parse_json(json, "the job's options");
+  if (!parsed.ok()) return Status(StatusCode::kInvalidArgument, std::string(parsed.status().message()));
+  if (!parsed->is_object()) return Status(StatusCode::kInvalidArgument, "the job's options are no JSON object");
+  options.object_ = *std::move(parsed);
+  return options;
+}
+
+const nlohmann::json* JobOptions::find(std::string_view key) {
+  known_.emplace(key);
+  const auto found = object_.find(key);
+  return found == object_.end() || found->is_null() ? nullptr : &*found;
+}
+
+Status JobOptions::take(std::string_view key, std::string& value) {
+  const nlohmann::json* found = find(key);
+  if (found == nullptr) return {};
+  if (!found->is_string()) return wrong(key, "a text");
+  value = found->get_ref<const std::string&>();
+  return value.find('\0') == std::string::npos ? Status() : wrong(key, "a text without NUL");
+}
+
+Status JobOptions::take(std::string_view key, std::vector<std::string>& value) {
+  const nlohmann::json* found = find(key);
+  if (found == nullptr) return {};
+  if (!found->is_array()) return wrong(key, "a list of texts");
+  value.clear();
+  for (const nlohmann::json& one : *found) {
+    if (!one.is_string()) return wrong(key, "a list of texts");
+    value.push_back(one.get_ref<const std::string&>());
+    if (value.back().find('\0') != std::string::npos) return wrong(key, "a list of texts without NUL");
+  }
+  return {};
+}
+
+Status JobOptions::take(std::string_view key, bool& value) {
+  const nlohmann::json* found = find(key);
+  if (found == nullptr) return {};
+  if (!found->is_boolean()) return wrong(key, "true or false");
+  value = found->get<bool>();
+  return {};
+}
+
+Status JobOptions::take(std::string_view key, unsigned& value, unsigned most) {
+  const nlohmann::json* found = find(key);
+  if (found == nullptr) return {};
+  if (!found->is_number_unsigned() || found->get<std::uint64_t>() > most) {
+    return wrong(key, fmt::format("a whole number from 0 to {}", most));
+  }
+  value = found->get<unsigned>();
+  return {};
+}
+
+Status JobOptions::require(std::string_view key, std::string& value) {
+  LB_RETURN_IF_ERROR(take(key, value));
+  return value.empty() ? Status(StatusCode::kInvalidArgument, fmt::format("{} is missing", key)) : Status();
+}
+
+Status JobOptions::finish() const {
+  for (const auto& [key, value] : object_.items()) {
+    if (known_.contains(key)) continue;
+    const std::vector<std::string_view> known(known_.begin(), known_.end());
+    return core::unknown_word_error("option", key, known);
+  }
+  return {};
+}
+
+}  // namespace latebind::app

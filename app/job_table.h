@@ -1,0 +1,38 @@
+// Every job by its name, with its options and its report as JSON: how a door in another language has one done.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "app/client.h"
+#include "app/job_options.h"
+#include "app/runtime.h"
+#include "core/result.h"
+
+namespace latebind::app {
+
+// What came of a job. There may be a report of what failed, too.
+struct JobOutcome {
+  core::Status status;
+  std::optional<Json> report;
+};
+
+struct NamedJob {
+  std::string_view name;     // "compile"
+  std::string_view options;  // "{model, output, hidden_states}"
+  std::string_view report;   // "{file}", or where its help is
+  // Takes its options whole before it begins.
+  JobOutcome (*run)(JobOptions& options, const Runtime& runtime, const Client& client);
+};
+
+// In the order of their names.
+[[nodiscard]] std::span<const NamedJob> job_table();
+
+// Null when there is none.
+[[nodiscard]] const NamedJob* find_job(std::string_view name);
+// kInvalidArgument with the nearest name.
+[[nodiscard]] core::Status unknown_job_error(std::string_view name);
+
+}  // namespace latebind::app

@@ -1,0 +1,31 @@
+// The graph that we build, as an ONNX file for other tools.
+#pragma once
+
+#include <string>
+
+#include "app/client.h"
+#include "app/json_text.h"
+#include "core/result.h"
+
+namespace latebind::app {
+
+struct ExportOptions {
+  std::string model;  // a folder, or a name on the hub
+  std::string output;
+  bool hidden_states = false;  // the vectors of all tokens instead of the text's
+};
+
+struct ExportReport {
+  std::string file;
+  bool options_are_wrong = false;  // the failure is in where it should go
+  core::Status failure{};
+};
+
+// The file appears only when it is complete. Failures: kInvalidArgument for a place that cannot be meant, and the
+// errors of finding, reading and writing.
+[[nodiscard]] ExportReport export_onnx(const ExportOptions& options, const Client& client);
+
+// {file}
+[[nodiscard]] Json to_json(const ExportReport& report);
+
+}  // namespace latebind::app

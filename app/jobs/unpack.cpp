@@ -1,0 +1,51 @@
+#include "app/jobs/unpack.h"
+
+#include <fmt/format.h>
+
+#include "app/apart.h"
+#include "core/bundle/package.h"
+#include "core/bundle/package_writer.h"
+#include "core/platform/folders.h"
+#include "core/platform/output_folder.h"
+
+namespace latebind::app {
+namespace {
+
+using core::Status;
+using core::StatusCode;
+
+Status check_place(const std::string& bundle, const std::string& folder, const Client& client) {
+  if (folder == "-") {
+    return {StatusCode::kInvalidArgument,
+            fmt::format("{} -: a bundle is unpacked into a folder: give its name", client.name("output"))};
+  }
+  const auto place = platform::OutputFolder::place_of(platform::path_from_utf8(folder));
+  if (place.status().code() == StatusCode::kInvalidArgument) return place.status();
+  return check_apart({client.name("output"), folder}, {client.name("bundle"), bundle});
+}
+
+Status write(const std::string& bundle, const std::string& folder) {
+  LB_ASSIGN_OR_RETURN(const auto package, core::Package::open(platform::path_from_utf8(bundle)));
+  // Also what a ZIP's own sums do not tell: each file is the one that the manifest means.
+  LB_ASSIGN_OR_RETURN(const auto verified, package.verify());
+  if (!verified.ok()) return verified.damages.front();
+  return core::unpack_package(package.files(), platform::path_from_utf8(folder));
+}
+
+}  // namespace
+
+UnpackReport unpack(const std::string& bundle, const std::string& folder, const Client& client) {
+  UnpackReport report{.folder = folder};
+  report.failure = check_place(bundle, folder, client);
+  report.options_are_wrong = !report.failure.ok();
+  if (report.failure.ok()) report.failure = write(bundle, folder);
+  return report;
+}
+
+Json to_json(const UnpackReport& report) {
+  Json json;
+  json["folder"] = report.failure.ok() ? Json(report.folder) : Json();
+  return json;
+}
+
+}  // namespace latebind::app
