@@ -1,5 +1,8 @@
 // Jobs of the C interface: what the program's commands do, on a thread of its own.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
@@ -26,6 +29,22 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// Each has a thread, and may use many: more at once are a mistake.
+constexpr int kJobsMax = 64;
+std::atomic<int> g_jobs{0};
+
+class Counted {
+ public:
+  Counted() : is_one_(g_jobs.fetch_add(1) < kJobsMax) {}
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+  ~Counted() { g_jobs.fetch_sub(1); }
+  [[nodiscard]] bool is_one() const { return is_one_; }
+
+ private:
+  const bool is_one_;
+};
+
 // Shared by the handle and the thread, which may outlive it.
 class JobState {
  public:
@@ -42,17 +61,19 @@ class JobState {
     };
   }
 
-  // Never throws: an exception is the job's error.
-  void run() noexcept {
+  // Never throws: an exception is the job's error. Its place is free when it is over.
+  void run(std::shared_ptr<const Counted> place) noexcept {
     core::Status status;
     std::string report;
     try {
-      app::JobOutcome outcome = job_.run(options_, runtime_, client_);
+      app::JobOutcome outcome{client_.check_cancelled(), std::nullopt};
+      if (outcome.status.ok()) outcome = job_.run(options_, runtime_, client_);
       if (outcome.report) report = app::to_text(*outcome.report);
       status = std::move(outcome.status);
     } catch (...) {
       status = core::Status::of_exception();
     }
+    place.reset();
     const std::lock_guard lock(mutex_);
     status_ = std::move(status);
     report_ = std::move(report);
@@ -139,17 +160,22 @@ lb_code lb_job_start(const lb_runtime* runtime, const char* name, const char* ar
     LB_ASSIGN_OR_RETURN(const auto settings, api::settings_over(*runtime, options));
     LB_ASSIGN_OR_RETURN(auto made, app::Runtime::make(settings, runtime->shared->registry,
                                                       {.hint = core::PerformanceHint::kThroughput}));
+    auto place = std::make_shared<const Counted>();
+    if (!place->is_one()) {
+      return core::Status(core::StatusCode::kBusy,
+                          fmt::format("{} jobs are under way, and no more are begun", kJobsMax));
+    }
     auto counted = core::BackgroundWork::begin();
     if (!counted) return core::Status(core::StatusCode::kBusy, "the process is ending: no job is begun any more");
     auto handle = std::make_unique<lb_job>();
     handle->state = std::make_shared<JobState>(*found, std::move(read), std::move(made));
-    latebind::platform::run_detached(
-        [state = handle->state, work = std::make_shared<core::BackgroundWork>(*std::move(counted))]() mutable {
-          state->run();
-          // While it still counts: this may be the last that refers to the backends.
-          state.reset();
-          work.reset();
-        });
+    latebind::platform::run_detached([state = handle->state, place = std::move(place),
+                                      work = std::make_shared<core::BackgroundWork>(*std::move(counted))]() mutable {
+      state->run(std::move(place));
+      // While it still counts: this may be the last that refers to the backends.
+      state.reset();
+      work.reset();
+    });
     *job = handle.release();
     return {};
   });
@@ -159,10 +185,13 @@ lb_code lb_job_wait(lb_job* job, uint64_t timeout_ms, lb_job_progress* progress)
   return api::guarded([&]() -> core::Status {
     if (job == nullptr) return api::misuse("lb_job_wait: NULL was given");
     LB_RETURN_IF_ERROR(api::check_made_here(job->made, "job"));
+    const auto tell = [&] {
+      return progress == nullptr ? core::Status()
+                                 : api::write_struct(job->state->progress(), progress, "lb_job_progress");
+    };
+    LB_RETURN_IF_ERROR(tell());  // a struct without its size is told before the time has passed
     const bool is_over = job->state->wait_until(Clock::now() + api::bounded_milliseconds(timeout_ms));
-    if (progress != nullptr) {
-      LB_RETURN_IF_ERROR(api::write_struct(job->state->progress(), progress, "lb_job_progress"));
-    }
+    LB_RETURN_IF_ERROR(tell());
     return is_over ? core::Status() : core::Status(core::StatusCode::kDeadlineExceeded, "the job is not over yet");
   });
 }

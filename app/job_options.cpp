@@ -23,9 +23,9 @@ Status wrong(std::string_view key, std::string_view what) {
 Result<JobOptions> JobOptions::parse(std::string_view json) {
   JobOptions options;
   if (json.empty()) return options;
-  auto parsed = core::parse_json(json, "the job's options");
+  auto parsed = core::parse_json(json, "the job's arguments");
   if (!parsed.ok()) return Status(StatusCode::kInvalidArgument, std::string(parsed.status().message()));
-  if (!parsed->is_object()) return Status(StatusCode::kInvalidArgument, "the job's options are no JSON object");
+  if (!parsed->is_object()) return Status(StatusCode::kInvalidArgument, "the job's arguments are no JSON object");
   options.object_ = *std::move(parsed);
   return options;
 }
@@ -84,7 +84,7 @@ Status JobOptions::finish() const {
   for (const auto& [key, value] : object_.items()) {
     if (known_.contains(key)) continue;
     const std::vector<std::string_view> known(known_.begin(), known_.end());
-    return core::unknown_word_error("option", key, known);
+    return core::unknown_word_error("argument", key, known);
   }
   return {};
 }

@@ -1,6 +1,6 @@
-// Options of a job as JSON, for doors that have no structs of ours: {"model": "…", "targets": ["cpu", "npu:v73"]}.
+// Arguments of a job as JSON, for doors that have no structs of ours: {"model": "…", "target": ["cpu", "npu:v73"]}.
 //
-// Each option is taken by its key; what nobody has taken at the end is unknown. Errors are kInvalidArgument and name
+// Each is taken by its key; what nobody has taken at the end is unknown. Errors are kInvalidArgument and name
 // the key. What is absent or null leaves the value as it is. One thread.
 #pragma once
 

@@ -51,20 +51,20 @@ Result<CompileOptions> read_compile(JobOptions& options) {
   CompileOptions read;
   LB_RETURN_IF_ERROR(options.require("model", read.model));
   LB_RETURN_IF_ERROR(options.require("output", read.output));
-  LB_RETURN_IF_ERROR(options.take("targets", read.targets));
+  LB_RETURN_IF_ERROR(options.take("target", read.targets));
   LB_RETURN_IF_ERROR(options.take("shapes", read.shapes));
   LB_RETURN_IF_ERROR(options.take_word("format", read.format));
-  LB_RETURN_IF_ERROR(options.take("side_by_side", read.side_by_side, kSideBySideMax));
+  LB_RETURN_IF_ERROR(options.take("jobs", read.side_by_side, kSideBySideMax));
   LB_RETURN_IF_ERROR(options.take("keep_going", read.keep_going));
   LB_RETURN_IF_ERROR(options.take("add", read.add));
   LB_RETURN_IF_ERROR(options.take("strict", read.strict));
   LB_RETURN_IF_ERROR(options.take("name", read.name));
-  LB_RETURN_IF_ERROR(options.take("version", read.version));
+  LB_RETURN_IF_ERROR(options.take("package_version", read.version));
   LB_RETURN_IF_ERROR(options.take("source", read.source));
   LB_RETURN_IF_ERROR(options.take("revision", read.revision));
-  LB_RETURN_IF_ERROR(options.take("licence", read.licence));
-  LB_RETURN_IF_ERROR(options.take("max_shapes", read.pte.max_shapes));
-  LB_RETURN_IF_ERROR(options.take("compile_specs", read.pte.compile_specs));
+  LB_RETURN_IF_ERROR(options.take("license", read.licence));
+  LB_RETURN_IF_ERROR(options.take("max_shape", read.pte.max_shapes));
+  LB_RETURN_IF_ERROR(options.take("compile_spec", read.pte.compile_specs));
   LB_RETURN_IF_ERROR(options.take("program_model", read.pte.model));
   LB_RETURN_IF_ERROR(options.take("plan_inputs", read.pte.plan_inputs));
   LB_RETURN_IF_ERROR(options.finish());
@@ -154,11 +154,12 @@ constexpr std::array kJobs{
     NamedJob{"cache_clear", "{}", "{entries, bytes}: what was removed", run_cache_clear},
     NamedJob{"cache_list", "{}", "as `latebind cache list --json`", run_cache_list},
     NamedJob{"cache_verify", "{}", "as `latebind cache verify --json`", run_cache_verify},
-    NamedJob{"compile",
-             "{model, output, targets: [\"cpu\", \"npu:v73\"], shapes: [\"auto\"], format, side_by_side, keep_going, "
-             "add, strict, name, version, source, revision, licence, max_shapes: [], compile_specs: [], program_model, "
-             "plan_inputs}",
-             "as `latebind compile --json`, also of one that failed", run_compile},
+    NamedJob{
+        "compile",
+        "{model, output, target: [\"cpu\", \"npu:v73\"], shapes: [\"auto\"], format, jobs, keep_going, add, "
+        "strict, name, package_version, source, revision, license, max_shape: [], compile_spec: [], program_model, "
+        "plan_inputs}",
+        "as `latebind compile --json`, also of one that failed", run_compile},
     NamedJob{"devices", "{virtual}", "as `latebind devices --json`", run_devices},
     NamedJob{"doctor", "{}", "as `latebind doctor --json`", run_doctor},
     NamedJob{"export", "{model, output, hidden_states}", "{file}", run_export},

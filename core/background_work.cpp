@@ -38,11 +38,15 @@ struct WaitsAtExit {
   }
 };
 
-void wait_at_the_end_of_main() noexcept {
-  if (!platform::is_main_thread()) return;
+bool wait_at_the_end_of_main() noexcept {
+  if (!platform::is_main_thread()) return false;
   thread_local const WaitsAtExit waits;
   static_cast<void>(waits);
+  return true;
 }
+
+// Also where other threads alone begin work: programs and libraries are opened on the main thread, as a rule.
+[[maybe_unused]] const bool g_waits = wait_at_the_end_of_main();
 
 }  // namespace
 

@@ -42,22 +42,23 @@ void take_apart(Parts& parts) {
 
 template <class Value>
 void delete_value(Value* value) {
+  if (value == nullptr) return;
   std::destroy_at(value);
   std::allocator<Value>().deallocate(value, 1);
 }
 
-// `Value`: the library's union of pointers.
+// `Value`: the library's union of pointers. One is null where there was no memory for what it should point to.
 template <class Json, class Value>
 void destroy_value(Value& value, typename Json::value_t type) {
   using Type = typename Json::value_t;
   ++t_depth;
   switch (type) {
     case Type::object:
-      if (t_depth > kDepthMax) take_apart<Json>(*value.object);
+      if (t_depth > kDepthMax && value.object != nullptr) take_apart<Json>(*value.object);
       delete_value(value.object);
       break;
     case Type::array:
-      if (t_depth > kDepthMax) take_apart<Json>(*value.array);
+      if (t_depth > kDepthMax && value.array != nullptr) take_apart<Json>(*value.array);
       delete_value(value.array);
       break;
     case Type::string:

@@ -1,7 +1,8 @@
 #include "app/jobs/cache.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
-#include <ctime>
 #include <utility>
 
 #include "core/platform/folders.h"
@@ -33,11 +34,12 @@ std::string utc_text(std::filesystem::file_time_type time) {
   // The two clocks count from different years; their difference is the same at any time.
   const auto since = time - std::filesystem::file_time_type::clock::now();
   const auto there = system_clock::now() + std::chrono::duration_cast<system_clock::duration>(since);
-  const std::time_t seconds = system_clock::to_time_t(there);
-  const std::tm* utc = std::gmtime(&seconds);  // one thread only
-  char text[32] = "";
-  if (utc != nullptr) std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", utc);
-  return text;
+  const auto day = std::chrono::floor<std::chrono::days>(there);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(std::chrono::floor<std::chrono::seconds>(there - day));
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), clock.hours().count(),
+                     clock.minutes().count(), clock.seconds().count());
 }
 
 Result<std::unique_ptr<CompileStore>> open_cache(const Settings& settings) {

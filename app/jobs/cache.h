@@ -31,7 +31,7 @@ struct CacheVerification {
 };
 [[nodiscard]] core::Result<CacheVerification> verify_cache(core::CompileStore& store);
 
-// "2026-11-21T13:05:09Z". One thread at a time.
+// "2026-11-21T13:05:09Z".
 [[nodiscard]] std::string utc_text(std::filesystem::file_time_type time);
 
 // {folder, entries: [{file, model, device, runtime_version, precision, bytes, last_used, damage}], bytes}

@@ -24,6 +24,7 @@ constexpr std::uint64_t kFileBytesMax = std::uint64_t{1} << 40;
 constexpr std::chrono::seconds kAnswerTimeout{60};
 // Who asks to wait longer gets no more requests from us.
 constexpr std::chrono::seconds kLongestWait{60};
+constexpr std::chrono::milliseconds kSlice{50};  // of a pause, after which a cancellation is noticed
 // So much of a file between two failures starts the count of failures anew.
 constexpr std::uint64_t kProgressBytes = std::uint64_t{1} << 20;
 
@@ -66,6 +67,7 @@ HttpOutcome Client::ask(const Question& question, const HttpBody& body) {
   request.url = question.url;
   request.stall_timeout = question.stall_timeout;
   request.whole_timeout = question.whole_timeout;
+  request.cancellation = cancellation_;
   Headers first;
   for (unsigned redirects = 0;; ++redirects) {
     const std::string origin = http_.origin_of(request.url);
@@ -167,7 +169,10 @@ Status Client::judge(const Question& question, const HttpOutcome& outcome, unsig
   if (note_ && (busy || pause >= std::chrono::seconds(2))) {
     note_(fmt::format("{}; again in {:.1f} s", error.message(), static_cast<double>(pause.count()) / 1000));
   }
-  std::this_thread::sleep_for(pause);
+  for (const auto end = std::chrono::steady_clock::now() + pause; std::chrono::steady_clock::now() < end;) {
+    if (cancellation_.is_requested()) return {StatusCode::kCancelled, "cancelled"};
+    std::this_thread::sleep_for(std::min(pause, kSlice));
+  }
   again = true;
   return {};
 }

@@ -26,6 +26,9 @@ class Client {
   // kLibraryNotFound when there is no libcurl. `settings` must outlive the client.
   static core::Result<Client> make(const Settings& settings, Note note);
 
+  // Ends what is asked for with kCancelled.
+  void set_cancellation(core::Cancellation cancellation) { cancellation_ = std::move(cancellation); }
+
   // How often a request may fail before it is given up; 5 until set.
   void set_attempts_max(unsigned attempts) { attempts_max_ = attempts; }
 
@@ -72,6 +75,7 @@ class Client {
   Note note_;
   std::string hub_origin_;
   std::string model_id_;  // of the last question, for messages
+  core::Cancellation cancellation_;
   unsigned attempts_max_ = 5;
   bool unreachable_ = false;
 };

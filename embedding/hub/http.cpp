@@ -31,6 +31,7 @@ constexpr long kBufferBytes = 512L * 1024;
 // What the callbacks need. No exception may pass through libcurl.
 struct Exchange {
   const HttpBody* body = nullptr;
+  core::Cancellation cancellation{};
   HttpAnswer answer;
   bool begun = false;
   Status failure;
@@ -99,6 +100,14 @@ std::size_t on_body(char* data, std::size_t one, std::size_t count, void* user) 
   return guarded(user, one * count, [&](Exchange& exchange) {
     exchange.failure = take_body(exchange, {data, one * count});
   });
+}
+
+// Called every second at least, also while nothing comes.
+int on_progress(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) noexcept {
+  auto& exchange = *static_cast<Exchange*>(user);
+  if (!exchange.cancellation.is_requested()) return 0;
+  exchange.failure = Status(StatusCode::kCancelled, "cancelled");
+  return 1;
 }
 
 struct Meaning {
@@ -178,6 +187,7 @@ HttpOutcome Http::exchange(const HttpRequest& request, const HttpBody& body) {
   CURL* const handle = handle_;
   Exchange exchange;
   exchange.body = &body;
+  exchange.cancellation = request.cancellation;
   std::array<char, CURL_ERROR_SIZE> error{};
   // Connections and names that were looked up are kept.
   curl.easy_reset(handle);
@@ -202,6 +212,11 @@ HttpOutcome Http::exchange(const HttpRequest& request, const HttpBody& body) {
   taken = set(CURLOPT_LOW_SPEED_TIME, stall) == CURLE_OK && taken;
   taken = set(CURLOPT_TIMEOUT, static_cast<long>(request.whole_timeout.count())) == CURLE_OK && taken;
   taken = set(CURLOPT_ERRORBUFFER, error.data()) == CURLE_OK && taken;
+  if (request.cancellation.can_be_requested()) {
+    taken = set(CURLOPT_NOPROGRESS, 0L) == CURLE_OK && taken;
+    taken = set(CURLOPT_XFERINFOFUNCTION, &on_progress) == CURLE_OK && taken;
+    taken = set(CURLOPT_XFERINFODATA, static_cast<void*>(&exchange)) == CURLE_OK && taken;
+  }
   static_cast<void>(set(CURLOPT_BUFFERSIZE, kBufferBytes));
   static_cast<void>(set(CURLOPT_USERAGENT, "latebind/" LATEBIND_VERSION));
   if (!authorities_.empty()) taken = set(CURLOPT_CAINFO, authorities_.c_str()) == CURLE_OK && taken;

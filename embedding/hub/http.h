@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/cancellation.h"
 #include "core/result.h"
 #include "embedding/hub/answers.h"
 
@@ -25,6 +26,7 @@ struct HttpRequest {
   std::vector<std::string> headers;        // "Name: value"
   std::chrono::seconds stall_timeout{10};  // nothing, or next to nothing, comes for so long
   std::chrono::seconds whole_timeout{0};   // 0: no limit
+  core::Cancellation cancellation{};       // noticed within a second or so, as a failure of the body: kCancelled
 };
 
 struct HttpAnswer {
@@ -44,7 +46,7 @@ enum class HttpFailure {
   kNone,
   kPassing,    // broken off, refused, timed out: may be tried again
   kPermanent,  // an untrusted certificate, a name that is not known: trying at once is no use
-  kBody,       // the taker of the body said so
+  kBody,       // the taker of the body said so, or it was cancelled
 };
 
 struct HttpOutcome {

@@ -225,8 +225,10 @@ Result<Snapshot> snapshot(const ModelName& name, const Settings& settings, const
   };
   auto client = Client::make(settings, options.note);
   if (!client.ok()) return present.ok() ? stand_in(client.status()) : client.status();
+  client->set_cancellation(options.cancellation);
   if (present.ok()) client->set_attempts_max(1);
   const auto info = client->model_info(name);
+  if (options.cancellation.is_requested()) return Status(StatusCode::kCancelled, "loading was cancelled");
   if (!info.ok()) return present.ok() && client->unreachable() ? stand_in(info.status()) : info.status();
   if (present.ok() && present->commit == info->commit) {
     present->from_cache = false;

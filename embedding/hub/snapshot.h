@@ -24,7 +24,7 @@ struct SnapshotOptions {
   std::function<void(std::uint64_t done, std::uint64_t total)> on_progress{};
   // Something that a person should know, and that is no error: a wait, or that the cache stands in for the hub.
   std::function<void(std::string_view)> note{};
-  // Ends it with kCancelled before the next file or the next bytes of one; a wait for another process goes on.
+  // Ends it with kCancelled within a second or so; a wait for another process that loads the same goes on.
   core::Cancellation cancellation{};
   // How long another process may take to load a file that is wanted here, too.
   std::chrono::milliseconds lock_timeout = std::chrono::minutes(30);

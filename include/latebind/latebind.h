@@ -461,11 +461,10 @@ LB_API lb_code lb_embedder_attestation(const lb_embedder* embedder, lb_attestati
  * thread of its own: arguments and report are JSON. */
 typedef struct lb_job lb_job;
 
-/* Begins the job of that name. `arguments`: a JSON object with the arguments of the command by their long names, '_'
- * for
- * '-' and lists where the command takes several; NULL when there are none. lb_job_kind tells which there are. `options`
- * go over those of the runtime and may be NULL; what is compiled is kept unless "cache.enabled" is false.
- * LB_INVALID_ARGUMENT here or in the result. */
+/* Begins the job of that name. `arguments`: a JSON object with the arguments that lb_job_kind lists, which are called
+ * as the options of the command (without "--", and "_" instead of "-"); NULL when there are none. `options` go over
+ * those of the runtime and may be NULL; what is compiled is kept unless "cache.enabled" is false. Wrong arguments are
+ * LB_INVALID_ARGUMENT, here or in the result. LB_BUSY when 64 jobs are under way. */
 LB_API lb_code lb_job_start(const lb_runtime* runtime, const char* name, const char* arguments,
                             const lb_options* options, lb_job** job);
 
@@ -482,10 +481,14 @@ typedef struct lb_job_progress {
 LB_API lb_code lb_job_wait(lb_job* job, uint64_t timeout_ms, lb_job_progress* progress);
 
 /* The job's own code and error, and its report as JSON text, which lives as long as the job and is "" when there is
- * none: some that failed have one, too. LB_BUSY while it is not over. `report` may be NULL. */
+ * none: some that failed have one, too. The code says whether the job was done; what it has found stands in the report
+ * ("works", "ready", "damaged"). Ask lb_job_wait first whether it is over: LB_BUSY here means that it is not, or is the
+ * job's own. `report` may be NULL. */
 LB_API lb_code lb_job_result(lb_job* job, const char** report);
 
-/* Ends it with LB_CANCELLED as soon as it is between two steps; what a vendor has begun to compile is waited for. */
+/* Ends it with LB_CANCELLED as soon as it is between two steps: pull within a second or so, compile and warm between
+ * devices (what a vendor has begun to compile is waited for), doctor between devices. The others are short, and end as
+ * they will once they have begun. */
 LB_API void lb_job_cancel(const lb_job* job);
 
 /* Cancels the job and does not wait for it. */

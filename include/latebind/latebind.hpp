@@ -450,7 +450,13 @@ class Job {
     return JobProgress{progress.is_over != 0, progress.done, progress.total, progress.activity};
   }
   void cancel() const { lb_job_cancel(handle_.get()); }
-  // The report as JSON, when it is over and went well.
+  // The report as JSON, also of one that failed; "" when there is none, or it is not over.
+  [[nodiscard]] std::string report() const {
+    const char* text = "";
+    static_cast<void>(lb_job_result(handle_.get(), &text));
+    return text;
+  }
+  // The same, when it is over and went well.
   [[nodiscard]] Result<std::string> result() const {
     const char* report = "";
     if (const lb_code code = lb_job_result(handle_.get(), &report); code != LB_OK) return Status::of(code);

@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "latebind/latebind.h"
 #include "tests/api/last_error.h"
@@ -95,7 +96,7 @@ TEST_F(JobInterfaceTest, DevicesAreListedAndExamined) {
 TEST_F(JobInterfaceTest, ABundleIsCompiledLookedAtAndUnpacked) {
   const std::string bundle = (fake.folder() / "toy.lbundle").string();
   const json compiled =
-      report_of("compile", {{"model", model.string()}, {"output", bundle}, {"targets", {"openvino:CPU"}}});
+      report_of("compile", {{"model", model.string()}, {"output", bundle}, {"target", {"openvino:CPU"}}});
   ASSERT_EQ(code, LB_OK) << last_message();
   EXPECT_EQ(compiled["output"], bundle);
   EXPECT_EQ(compiled["variants"].at(0)["compiled"], true);
@@ -117,7 +118,7 @@ TEST_F(JobInterfaceTest, WhatFailedMayHaveAReport) {
   fake.script("fail ov_core_compile_model * -1 no such operator\n");
   const json report = report_of(
       "compile",
-      {{"model", model.string()}, {"output", (fake.folder() / "toy.lbundle").string()}, {"targets", {"openvino:CPU"}}});
+      {{"model", model.string()}, {"output", (fake.folder() / "toy.lbundle").string()}, {"target", {"openvino:CPU"}}});
   EXPECT_NE(code, LB_OK);
   EXPECT_THAT(last_message(), HasSubstr("no such operator"));
   EXPECT_TRUE(report["output"].is_null());
@@ -133,13 +134,13 @@ TEST_F(JobInterfaceTest, WrongArgumentsAreNamed) {
   EXPECT_THAT(refusal("compile", {{"model", "x"}}), HasSubstr("output is missing"));
   EXPECT_THAT(refusal("compile", {{"modle", "x"}}), HasSubstr("model is missing"));
   EXPECT_THAT(refusal("export", {{"model", "x"}, {"output", "y"}, {"hidden", true}}),
-              HasSubstr("unknown option 'hidden'; known: hidden_states, model, output"));
-  EXPECT_THAT(refusal("compile", {{"model", "x"}, {"output", "y"}, {"targets", "cpu"}}),
-              HasSubstr("targets must be a list of texts"));
+              HasSubstr("unknown argument 'hidden'; known: hidden_states, model, output"));
+  EXPECT_THAT(refusal("compile", {{"model", "x"}, {"output", "y"}, {"target", "cpu"}}),
+              HasSubstr("target must be a list of texts"));
   EXPECT_THAT(refusal("compile", {{"model", "x"}, {"output", "y"}, {"format", "bundel"}}),
               HasSubstr("did you mean bundle?"));
-  EXPECT_THAT(refusal("compile", {{"model", "x"}, {"output", "y"}, {"side_by_side", 1000}}),
-              HasSubstr("side_by_side must be a whole number from 0 to 64"));
+  EXPECT_THAT(refusal("compile", {{"model", "x"}, {"output", "y"}, {"jobs", 1000}}),
+              HasSubstr("jobs must be a whole number from 0 to 64"));
   EXPECT_THAT(refusal("devices", {{"virtual", 1}}), HasSubstr("virtual must be true or false"));
   EXPECT_EQ(start("compil"), LB_INVALID_ARGUMENT);
   EXPECT_THAT(last_message(), HasSubstr("unknown job 'compil' (did you mean compile?)"));
@@ -154,7 +155,7 @@ TEST_F(JobInterfaceTest, WrongArgumentsAreNamed) {
 TEST_F(JobInterfaceTest, IsWaitedForSoLongAndCancelled) {
   fake.script("slow ov_core_compile_model 1000\n");
   const std::filesystem::path bundle = fake.folder() / "toy.lbundle";
-  ASSERT_EQ(start("compile", {{"model", model.string()}, {"output", bundle.string()}, {"targets", {"openvino:CPU"}}}),
+  ASSERT_EQ(start("compile", {{"model", model.string()}, {"output", bundle.string()}, {"target", {"openvino:CPU"}}}),
             LB_OK);
   wait_until_it_compiles();
   auto progress = LB_INIT(lb_job_progress);
@@ -171,13 +172,31 @@ TEST_F(JobInterfaceTest, MayOutliveItsHandleAndItsRuntime) {
   fake.script("slow ov_core_compile_model 300\n");
   ASSERT_EQ(start("compile", {{"model", model.string()},
                               {"output", (fake.folder() / "toy.lbundle").string()},
-                              {"targets", {"openvino:CPU"}}}),
+                              {"target", {"openvino:CPU"}}}),
             LB_OK);
   wait_until_it_compiles();
   lb_job_destroy(std::exchange(job, nullptr));
   lb_runtime_destroy(std::exchange(runtime, nullptr));
   while (fake.alive() != 0)
     std::this_thread::yield();
+}
+
+TEST_F(JobInterfaceTest, OnlySoManyAreUnderWay) {
+  fake.script("slow load 1000\n");
+  std::vector<lb_job*> jobs;
+  lb_code last = LB_OK;
+  while (last == LB_OK && jobs.size() < 100) {
+    lb_job* one = nullptr;
+    last = lb_job_start(runtime, "devices", nullptr, nullptr, &one);
+    if (last == LB_OK) jobs.push_back(one);
+  }
+  EXPECT_EQ(last, LB_BUSY);
+  EXPECT_EQ(jobs.size(), 64U);
+  for (lb_job* one : jobs) {
+    EXPECT_EQ(lb_job_wait(one, 60'000, nullptr), LB_OK);
+    lb_job_destroy(one);
+  }
+  EXPECT_EQ(report_of("devices")["devices"].size(), 1U);
 }
 
 TEST_F(JobInterfaceTest, TheCppLayerHasThemDone) {

@@ -2,8 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -77,6 +80,24 @@ TEST(CacheJobTest, AnEmptyCacheIsAReport) {
   EXPECT_THAT(json["folder"].get<std::string>(), HasSubstr("none"));
   EXPECT_EQ(json["entries"].size(), 0U);
   EXPECT_EQ(json["bytes"], 0);
+}
+
+TEST(CacheJobTest, TimesAreToldOnManyThreadsAtOnce) {
+  auto noon = std::filesystem::file_time_type::clock::now();
+  noon += std::chrono::hours(12 - std::stoi(utc_text(noon).substr(11, 2)));
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int day = 0; day < 4; ++day) {
+    threads.emplace_back([&, time = noon - std::chrono::hours(24 * 400 * day)] {
+      const std::string expected = utc_text(time).substr(0, 10);
+      for (int i = 0; i < 2000; ++i)
+        wrong += utc_text(time).substr(0, 10) == expected ? 0 : 1;
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_THAT(utc_text(noon), ::testing::MatchesRegex("20..-..-..T..:..:..Z"));
 }
 
 TEST(ModelSourceTest, WhatExistsIsAPathWhateverItLooksLike) {

@@ -95,6 +95,21 @@ TEST_F(BackgroundWorkTest, AnExitOnAnotherThreadWaitsForItBeforeWhatTheVendorsLi
       testing::ExitedWithCode(kInTime), "");
 }
 
+TEST_F(BackgroundWorkTest, TheEndOfMainWaitsForWhatAnotherThreadHasBegun) {
+  EXPECT_EXIT(
+      {
+        std::thread([] { begin_a_call_that_ends_after_exit_began(); }).join();
+        struct ExitBegins {
+          bool begins = true;
+          ~ExitBegins() { g_exit_began.count_down(); }
+        };
+        thread_local ExitBegins last_made_goes_first;
+        if (last_made_goes_first.begins) std::atexit(vendors_destructor);
+        std::exit(0);
+      },
+      testing::ExitedWithCode(kInTime), "");
+}
+
 // What latebind.h tells a program to do that knows of such a call.
 TEST_F(BackgroundWorkTest, AProgramThatLeavesByItsOwnMeansWaitsForNobody) {
   EXPECT_EXIT(
