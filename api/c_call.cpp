@@ -16,20 +16,18 @@ std::chrono::milliseconds bounded_milliseconds(std::uint64_t given) {
   return std::chrono::milliseconds(std::min(given, std::uint64_t{365} * 24 * 3600 * 1000));
 }
 
-core::Result<core::RunOptions> limits_of(const lb_call_options* given) {
-  LB_ASSIGN_OR_RETURN(const lb_call_options call, read_struct(given, "lb_call_options"));
-  core::RunOptions limits;
-  if (call.timeout_ms > 0) limits.deadline = std::chrono::steady_clock::now() + bounded_milliseconds(call.timeout_ms);
-  if (call.cancellation != nullptr) {
-    LB_RETURN_IF_ERROR(check_made_here(call.cancellation->made, "cancellation"));
-    limits.cancellation = call.cancellation->cancellation;
+core::Result<Call> read_call(const lb_call_options* given) {
+  LB_ASSIGN_OR_RETURN(const lb_call_options read, read_struct(given, "lb_call_options"));
+  Call call;
+  call.answered_by = read.answered_by;
+  if (read.timeout_ms > 0) {
+    call.limits.deadline = std::chrono::steady_clock::now() + bounded_milliseconds(read.timeout_ms);
   }
-  return limits;
-}
-
-lb_attestation** answered_by(const lb_call_options* given) {
-  const auto call = read_struct(given, "lb_call_options");
-  return call.ok() ? call->answered_by : nullptr;
+  if (read.cancellation != nullptr) {
+    LB_RETURN_IF_ERROR(check_made_here(read.cancellation->made, "cancellation"));
+    call.limits.cancellation = read.cancellation->cancellation;
+  }
+  return call;
 }
 
 core::Status give_attestation(std::shared_ptr<const core::Attestation> attestation, lb_attestation** out,

@@ -22,8 +22,8 @@ lb_code lb_embedder_open(const lb_runtime* runtime, const char* model_folder, co
     }
     *embedder = nullptr;
     LB_RETURN_IF_ERROR(api::check_made_here(runtime->shared->made, "runtime"));
-    LB_ASSIGN_OR_RETURN(const core::RunOptions limits, api::limits_of(call));
-    LB_ASSIGN_OR_RETURN(auto request, api::load_request(*runtime, options, limits));
+    LB_ASSIGN_OR_RETURN(const api::Call of_call, api::read_call(call));
+    LB_ASSIGN_OR_RETURN(auto request, api::load_request(*runtime, options, of_call));
     const embedding::EmbedderOptions typed{
         .load = std::move(request.load), .batch_tokens = request.batch_tokens, .max_tokens = request.max_tokens};
     auto made = std::make_unique<lb_embedder>();
@@ -31,8 +31,8 @@ lb_code lb_embedder_open(const lb_runtime* runtime, const char* model_folder, co
     LB_ASSIGN_OR_RETURN(made->embedder, embedding::Embedder::open(runtime->shared->engine,
                                                                   latebind::platform::path_from_utf8(model_folder),
                                                                   request.placement, typed));
-    if (auto** const place = api::answered_by(call); place != nullptr) {
-      LB_RETURN_IF_ERROR(api::give_attestation(made->embedder->attestation(), place));
+    if (of_call.answered_by != nullptr) {
+      LB_RETURN_IF_ERROR(api::give_attestation(made->embedder->attestation(), of_call.answered_by));
     }
     *embedder = made.release();
     return {};

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
-#include <iterator>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -20,6 +19,7 @@
 #include "core/background_work.h"
 #include "core/log.h"
 #include "core/platform/detached_thread.h"
+#include "core/platform/process_generation.h"
 
 namespace core = latebind::core;
 namespace api = latebind::api;
@@ -31,14 +31,19 @@ using Clock = std::chrono::steady_clock;
 
 // Each has a thread, and may use many: more at once are a mistake.
 constexpr int kJobsMax = 64;
-std::atomic<int> g_jobs{0};
+
+// A child made by fork() has none of its parent's.
+std::atomic<int>& jobs_under_way() noexcept {
+  static latebind::platform::PerProcess<std::atomic<int>> jobs;
+  return jobs.get();
+}
 
 class Counted {
  public:
-  Counted() : is_one_(g_jobs.fetch_add(1) < kJobsMax) {}
+  Counted() : is_one_(jobs_under_way().fetch_add(1) < kJobsMax) {}
   Counted(const Counted&) = delete;
   Counted& operator=(const Counted&) = delete;
-  ~Counted() { g_jobs.fetch_sub(1); }
+  ~Counted() { jobs_under_way().fetch_sub(1); }
   [[nodiscard]] bool is_one() const { return is_one_; }
 
  private:
@@ -48,8 +53,8 @@ class Counted {
 // Shared by the handle and the thread, which may outlive it.
 class JobState {
  public:
-  JobState(const app::NamedJob& job, app::JobOptions options, app::Runtime runtime)
-      : job_(job), options_(std::move(options)), runtime_(std::move(runtime)) {
+  JobState(const app::NamedJob& job, app::JobArguments arguments, app::Runtime runtime)
+      : job_(job), arguments_(std::move(arguments)), runtime_(std::move(runtime)) {
     client_.log = "the log (lb_set_log)";
     client_.cancellation = core::Cancellation::create();
     client_.note = [](std::string_view text) { core::log(core::LogLevel::kInfo, std::string(text)); };
@@ -67,7 +72,7 @@ class JobState {
     std::string report;
     try {
       app::JobOutcome outcome{client_.check_cancelled(), std::nullopt};
-      if (outcome.status.ok()) outcome = job_.run(options_, runtime_, client_);
+      if (outcome.status.ok()) outcome = job_.run(arguments_, runtime_, client_);
       if (outcome.report) report = app::to_text(*outcome.report);
       status = std::move(outcome.status);
     } catch (...) {
@@ -109,7 +114,7 @@ class JobState {
 
  private:
   const app::NamedJob& job_;
-  app::JobOptions options_;
+  app::JobArguments arguments_;
   const app::Runtime runtime_;
   app::Client client_;
 
@@ -142,7 +147,7 @@ lb_code lb_job_kind_at(size_t index, lb_job_kind* kind) {
     lb_job_kind value{};
     // Literals.
     value.name = table[index].name.data();
-    value.arguments = table[index].options.data();
+    value.arguments = table[index].arguments.data();
     value.report = table[index].report.data();
     return api::write_struct(value, kind, "lb_job_kind");
   });
@@ -156,7 +161,7 @@ lb_code lb_job_start(const lb_runtime* runtime, const char* name, const char* ar
     LB_RETURN_IF_ERROR(api::check_made_here(runtime->shared->made, "runtime"));
     const app::NamedJob* found = app::find_job(name);
     if (found == nullptr) return app::unknown_job_error(name);
-    LB_ASSIGN_OR_RETURN(auto read, app::JobOptions::parse(api::text_or(arguments, "")));
+    LB_ASSIGN_OR_RETURN(auto read, app::JobArguments::parse(api::text_or(arguments, "")));
     LB_ASSIGN_OR_RETURN(const auto settings, api::settings_over(*runtime, options));
     LB_ASSIGN_OR_RETURN(auto made, app::Runtime::make(settings, runtime->shared->registry,
                                                       {.hint = core::PerformanceHint::kThroughput}));

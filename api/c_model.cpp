@@ -118,10 +118,10 @@ class LentOutputs {
   std::vector<core::OutputTensor>& to_;
 };
 
-core::Status load(const lb_runtime* runtime, const core::Model& model, const lb_options* options,
-                  const core::RunOptions& limits, const lb_call_options* call, lb_model** out) {
+core::Status load(const lb_runtime* runtime, const core::Model& model, const lb_options* options, const api::Call& call,
+                  lb_model** out) {
   LB_RETURN_IF_ERROR(api::check_made_here(runtime->shared->made, "runtime"));
-  LB_ASSIGN_OR_RETURN(auto request, api::load_request(*runtime, options, limits));
+  LB_ASSIGN_OR_RETURN(auto request, api::load_request(*runtime, options, call));
   // A blob computes as it was compiled, and who compiled one knows of no default of ours.
   if (model.forms().empty() && !request.precision_given) {
     request.set_precisions({core::Precision::kF32, core::Precision::kF16});
@@ -129,8 +129,8 @@ core::Status load(const lb_runtime* runtime, const core::Model& model, const lb_
   auto made = std::make_unique<lb_model>();
   made->runtime = runtime->shared;
   LB_ASSIGN_OR_RETURN(made->placed, runtime->shared->engine.load(model, request.placement, request.load));
-  if (auto** const place = api::answered_by(call); place != nullptr) {
-    LB_RETURN_IF_ERROR(api::give_attestation(made->placed->attestation(), place));
+  if (call.answered_by != nullptr) {
+    LB_RETURN_IF_ERROR(api::give_attestation(made->placed->attestation(), call.answered_by));
   }
   *out = made.release();
   return {};
@@ -225,9 +225,9 @@ lb_code lb_model_load_file(const lb_runtime* runtime, const char* file, const lb
       return api::misuse("lb_model_load_file: NULL was given");
     }
     *model = nullptr;
-    LB_ASSIGN_OR_RETURN(const core::RunOptions limits, api::limits_of(call));
+    LB_ASSIGN_OR_RETURN(const api::Call of_call, api::read_call(call));
     LB_ASSIGN_OR_RETURN(const core::Model read, core::open_model(latebind::platform::path_from_utf8(file)));
-    return load(runtime, read, options, limits, call, model);
+    return load(runtime, read, options, of_call, model);
   });
 }
 
@@ -249,7 +249,7 @@ lb_code lb_model_load_memory(const lb_runtime* runtime, const lb_model_memory* m
     if (read.format < LB_FORMAT_ONNX || read.format > LB_FORMAT_BY_FIRST_BYTES) {
       return api::misuse(fmt::format("lb_model_load_memory: {} is no format", read.format));
     }
-    LB_ASSIGN_OR_RETURN(const core::RunOptions limits, api::limits_of(call));
+    LB_ASSIGN_OR_RETURN(const api::Call of_call, api::read_call(call));
     core::SharedBytes weights;
     if (read.weights_size > 0) {
       weights = {owner, {static_cast<const std::byte*>(read.weights), read.weights_size}};
@@ -258,7 +258,7 @@ lb_code lb_model_load_memory(const lb_runtime* runtime, const lb_model_memory* m
                         app::model_of_payload(static_cast<app::PayloadFormat>(read.format),
                                               {owner, {static_cast<const std::byte*>(read.graph), read.graph_size}},
                                               std::move(weights), api::text_or(read.name, "a model in memory")));
-    return load(runtime, opened, options, limits, call, model);
+    return load(runtime, opened, options, of_call, model);
   });
 }
 
@@ -301,7 +301,7 @@ lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_coun
       return core::Status(core::StatusCode::kCountMismatch,
                           fmt::format("the model has {} outputs, {} were given", expected, output_count));
     }
-    LB_ASSIGN_OR_RETURN(const core::RunOptions limits, api::limits_of(call));
+    LB_ASSIGN_OR_RETURN(const api::Call of_call, api::read_call(call));
     RunScratch scratch;
     auto& [views, tensors] = static_cast<RunVectors&>(scratch);
     for (size_t i = 0; i < input_count; ++i) {
@@ -314,10 +314,10 @@ lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_coun
       }
     }
     const LentOutputs lent({outputs, output_count}, tensors);
-    auto** const place = api::answered_by(call);
     std::shared_ptr<const core::Attestation> who;
-    core::Status status = model->placed->execute(views, tensors, limits, place != nullptr ? &who : nullptr);
-    if (status.ok() && who) return api::give_attestation(std::move(who), place);
+    core::Status status =
+        model->placed->execute(views, tensors, of_call.limits, of_call.answered_by != nullptr ? &who : nullptr);
+    if (status.ok() && who) return api::give_attestation(std::move(who), of_call.answered_by);
     return status;
   });
 }

@@ -66,17 +66,22 @@ namespace latebind::api {
 // These options, which may be null, over those of the runtime. kInvalidArgument for what belongs to the runtime alone.
 [[nodiscard]] core::Result<app::EffectiveSettings> settings_over(const lb_runtime& runtime, const lb_options* options);
 
-// What a model is loaded as: these options over those of the runtime, within the limits of the call. Both may be null.
+// What belongs to one call: the time from now on with the word that ends it, and where the caller wants to know who
+// answered, or null.
+struct Call {
+  core::RunOptions limits;
+  lb_attestation** answered_by = nullptr;
+};
+// `given` may be null.
+[[nodiscard]] core::Result<Call> read_call(const lb_call_options* given);
+
+// What a model is loaded as: these options, which may be null, over those of the runtime, within the limits of the
+// call.
 [[nodiscard]] core::Result<app::LoadRequest> load_request(const lb_runtime& runtime, const lb_options* options,
-                                                          const core::RunOptions& limits);
+                                                          const Call& call);
 
 // At most a year, which is for ever: more would overflow the clock.
 [[nodiscard]] std::chrono::milliseconds bounded_milliseconds(std::uint64_t given);
-
-// The time from now on, and the word that ends it; `given` may be null.
-[[nodiscard]] core::Result<core::RunOptions> limits_of(const lb_call_options* given);
-// Where the caller wants to know who answered, or null.
-[[nodiscard]] lb_attestation** answered_by(const lb_call_options* given);
 
 [[nodiscard]] core::Status give_attestation(std::shared_ptr<const core::Attestation> attestation, lb_attestation** out,
                                             std::size_t hung_runs = 0);

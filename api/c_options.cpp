@@ -53,18 +53,17 @@ core::Result<app::EffectiveSettings> settings_over(const lb_runtime& runtime, co
                       "give it to lb_runtime_create",
                       origin, origin.empty() ? "" : ": ", key, app::find_setting(key)->environment));
     }
-    settings.apply(options->settings);
+    LB_RETURN_IF_ERROR(settings.apply(options->settings));
   }
   return settings;
 }
 
-core::Result<app::LoadRequest> load_request(const lb_runtime& runtime, const lb_options* options,
-                                            const core::RunOptions& limits) {
+core::Result<app::LoadRequest> load_request(const lb_runtime& runtime, const lb_options* options, const Call& call) {
   LB_ASSIGN_OR_RETURN(const auto settings, settings_over(runtime, options));
   // A host is not surprised by files that it did not ask for.
   LB_ASSIGN_OR_RETURN(auto request, app::load_request(settings, runtime.shared->registry, {.cache = false}));
-  request.load.deadline = limits.deadline;
-  request.load.cancellation = limits.cancellation;
+  request.load.deadline = call.limits.deadline;
+  request.load.cancellation = call.limits.cancellation;
   return request;
 }
 
@@ -111,8 +110,7 @@ lb_code lb_options_read_standard(lb_options* options, const char* file) {
 lb_code lb_options_apply(lb_options* options, const lb_options* over) {
   return change(options, "lb_options_apply", [&](app::EffectiveSettings& settings) -> core::Status {
     if (over == nullptr) return api::misuse("lb_options_apply: NULL was given");
-    settings.apply(over->settings);
-    return {};
+    return settings.apply(over->settings);
   });
 }
 
@@ -157,6 +155,7 @@ lb_code lb_runtime_check_options(const lb_runtime* runtime, const lb_options* op
   return api::guarded([&]() -> core::Status {
     if (runtime == nullptr) return api::misuse("lb_runtime_check_options: NULL was given");
     LB_RETURN_IF_ERROR(api::check_made_here(runtime->shared->made, "runtime"));
-    return api::load_request(*runtime, options, {}).status();
+    LB_ASSIGN_OR_RETURN(const auto settings, api::settings_over(*runtime, options));
+    return app::placement_of(settings, runtime->shared->registry).status();
   });
 }

@@ -40,7 +40,9 @@ lb_code lb_runtime_create(const lb_options* options, lb_runtime** runtime) {
     made->shared =
         std::make_shared<const lb_runtime::Shared>(options != nullptr ? options->settings : app::EffectiveSettings());
     // Every load would fail over it, and would not know whose mistake it is.
-    LB_RETURN_IF_ERROR(api::load_request(*made, nullptr, {}).status().with_context("options of the runtime"));
+    LB_RETURN_IF_ERROR(app::placement_of(made->shared->settings, made->shared->registry)
+                           .status()
+                           .with_context("options of the runtime"));
     *runtime = made.release();
     return {};
   });

@@ -1,6 +1,7 @@
 #include "app/job_table.h"
 
 #include <array>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "app/jobs/pull.h"
 #include "app/jobs/unpack.h"
 #include "app/jobs/warm.h"
+#include "core/compile_store.h"
 #include "core/platform/folders.h"
 
 namespace latebind::app {
@@ -23,56 +25,49 @@ using core::Result;
 using core::Status;
 
 // Of what gives a report or an error.
-template <class Report>
-JobOutcome outcome_of(const Result<Report>& report) {
+template <Result<Json> (*Run)(JobArguments& arguments, const Runtime& runtime, const Client& client)>
+JobOutcome either(JobArguments& arguments, const Runtime& runtime, const Client& client) {
+  auto report = Run(arguments, runtime, client);
   if (!report.ok()) return {report.status(), std::nullopt};
-  return {Status(), to_json(*report)};
+  return {Status(), *std::move(report)};
 }
 
-JobOutcome run_cache_clear(JobOptions& options, const Runtime& runtime, const Client& /*client*/) {
-  if (Status status = options.finish(); !status.ok()) return {std::move(status), std::nullopt};
-  const auto store = open_cache(runtime.settings);
-  return store.ok() ? outcome_of((*store)->clear()) : JobOutcome{store.status(), std::nullopt};
+// Of what is done with the store that the settings name.
+template <auto Use>
+Result<Json> with_cache(JobArguments& arguments, const Runtime& runtime, const Client& /*client*/) {
+  LB_RETURN_IF_ERROR(arguments.finish());
+  LB_ASSIGN_OR_RETURN(const auto store, open_cache(runtime.settings));
+  LB_ASSIGN_OR_RETURN(const auto report, std::invoke(Use, *store));
+  return to_json(report);
 }
 
-JobOutcome run_cache_list(JobOptions& options, const Runtime& runtime, const Client& /*client*/) {
-  if (Status status = options.finish(); !status.ok()) return {std::move(status), std::nullopt};
-  const auto store = open_cache(runtime.settings);
-  return store.ok() ? outcome_of(list_cache(**store)) : JobOutcome{store.status(), std::nullopt};
-}
-
-JobOutcome run_cache_verify(JobOptions& options, const Runtime& runtime, const Client& /*client*/) {
-  if (Status status = options.finish(); !status.ok()) return {std::move(status), std::nullopt};
-  const auto store = open_cache(runtime.settings);
-  return store.ok() ? outcome_of(verify_cache(**store)) : JobOutcome{store.status(), std::nullopt};
-}
-
-Result<CompileOptions> read_compile(JobOptions& options) {
+Result<CompileOptions> read_compile(JobArguments& arguments) {
   CompileOptions read;
-  LB_RETURN_IF_ERROR(options.require("model", read.model));
-  LB_RETURN_IF_ERROR(options.require("output", read.output));
-  LB_RETURN_IF_ERROR(options.take("target", read.targets));
-  LB_RETURN_IF_ERROR(options.take("shapes", read.shapes));
-  LB_RETURN_IF_ERROR(options.take_word("format", read.format));
-  LB_RETURN_IF_ERROR(options.take("jobs", read.side_by_side, kSideBySideMax));
-  LB_RETURN_IF_ERROR(options.take("keep_going", read.keep_going));
-  LB_RETURN_IF_ERROR(options.take("add", read.add));
-  LB_RETURN_IF_ERROR(options.take("strict", read.strict));
-  LB_RETURN_IF_ERROR(options.take("name", read.name));
-  LB_RETURN_IF_ERROR(options.take("package_version", read.version));
-  LB_RETURN_IF_ERROR(options.take("source", read.source));
-  LB_RETURN_IF_ERROR(options.take("revision", read.revision));
-  LB_RETURN_IF_ERROR(options.take("license", read.licence));
-  LB_RETURN_IF_ERROR(options.take("max_shape", read.pte.max_shapes));
-  LB_RETURN_IF_ERROR(options.take("compile_spec", read.pte.compile_specs));
-  LB_RETURN_IF_ERROR(options.take("program_model", read.pte.model));
-  LB_RETURN_IF_ERROR(options.take("plan_inputs", read.pte.plan_inputs));
-  LB_RETURN_IF_ERROR(options.finish());
+  LB_RETURN_IF_ERROR(arguments.require("model", read.model));
+  LB_RETURN_IF_ERROR(arguments.require("output", read.output));
+  LB_RETURN_IF_ERROR(arguments.take("target", read.targets));
+  LB_RETURN_IF_ERROR(arguments.take("shapes", read.shapes));
+  LB_RETURN_IF_ERROR(arguments.take_word("format", read.format));
+  LB_RETURN_IF_ERROR(arguments.take("jobs", read.side_by_side, kSideBySideMax));
+  LB_RETURN_IF_ERROR(arguments.take("keep_going", read.keep_going));
+  LB_RETURN_IF_ERROR(arguments.take("add", read.add));
+  LB_RETURN_IF_ERROR(arguments.take("strict", read.strict));
+  LB_RETURN_IF_ERROR(arguments.take("name", read.name));
+  LB_RETURN_IF_ERROR(arguments.take("package_version", read.version));
+  LB_RETURN_IF_ERROR(arguments.take("source", read.source));
+  LB_RETURN_IF_ERROR(arguments.take("revision", read.revision));
+  LB_RETURN_IF_ERROR(arguments.take("license", read.licence));
+  LB_RETURN_IF_ERROR(arguments.take("max_shape", read.pte.max_shapes));
+  LB_RETURN_IF_ERROR(arguments.take("compile_spec", read.pte.compile_specs));
+  LB_RETURN_IF_ERROR(arguments.take("program_model", read.pte.model));
+  LB_RETURN_IF_ERROR(arguments.take("plan_inputs", read.pte.plan_inputs));
+  LB_RETURN_IF_ERROR(arguments.finish());
   return read;
 }
 
-JobOutcome run_compile(JobOptions& options, const Runtime& runtime, const Client& client) {
-  auto read = read_compile(options);
+// What failed may have a report, too.
+JobOutcome run_compile(JobArguments& arguments, const Runtime& runtime, const Client& client) {
+  auto read = read_compile(arguments);
   if (!read.ok()) return {read.status(), std::nullopt};
   read->names_precision = runtime.precision_given;
   const auto watch = [&client](const CompileStep& step) {
@@ -84,89 +79,87 @@ JobOutcome run_compile(JobOptions& options, const Runtime& runtime, const Client
   return {std::move(report.failure), std::move(json)};
 }
 
-JobOutcome run_devices(JobOptions& options, const Runtime& runtime, const Client& /*client*/) {
+Result<Json> run_devices(JobArguments& arguments, const Runtime& runtime, const Client& /*client*/) {
   bool virtual_too = false;
-  Status status = options.take("virtual", virtual_too);
-  if (status.ok()) status = options.finish();
-  if (!status.ok()) return {std::move(status), std::nullopt};
-  return {Status(), to_json(list_devices(runtime.registry, virtual_too))};
+  LB_RETURN_IF_ERROR(arguments.take("virtual", virtual_too));
+  LB_RETURN_IF_ERROR(arguments.finish());
+  return to_json(list_devices(runtime.registry, virtual_too));
 }
 
-JobOutcome run_doctor(JobOptions& options, const Runtime& runtime, const Client& client) {
-  if (Status status = options.finish(); !status.ok()) return {std::move(status), std::nullopt};
-  return outcome_of(examine(runtime.registry, client));
+Result<Json> run_doctor(JobArguments& arguments, const Runtime& runtime, const Client& client) {
+  LB_RETURN_IF_ERROR(arguments.finish());
+  LB_ASSIGN_OR_RETURN(const Diagnosis diagnosis, examine(runtime.registry, client));
+  return to_json(diagnosis);
 }
 
-JobOutcome run_export(JobOptions& options, const Runtime& /*runtime*/, const Client& client) {
+Result<Json> run_export(JobArguments& arguments, const Runtime& /*runtime*/, const Client& client) {
   ExportOptions read;
-  Status status = options.require("model", read.model);
-  if (status.ok()) status = options.require("output", read.output);
-  if (status.ok()) status = options.take("hidden_states", read.hidden_states);
-  if (status.ok()) status = options.finish();
-  if (!status.ok()) return {std::move(status), std::nullopt};
-  const ExportReport report = export_onnx(read, client);
-  return {report.failure, report.failure.ok() ? std::optional(to_json(report)) : std::nullopt};
+  LB_RETURN_IF_ERROR(arguments.require("model", read.model));
+  LB_RETURN_IF_ERROR(arguments.require("output", read.output));
+  LB_RETURN_IF_ERROR(arguments.take("hidden_states", read.hidden_states));
+  LB_RETURN_IF_ERROR(arguments.finish());
+  LB_RETURN_IF_ERROR(export_onnx(read, client).failure);
+  return Json{{"file", read.output}};
 }
 
-JobOutcome run_inspect(JobOptions& options, const Runtime& runtime, const Client& client) {
+Result<Json> run_inspect(JobArguments& arguments, const Runtime& runtime, const Client& client) {
   InspectOptions read;
   std::string place;
   bool explain = false;
-  Status status = options.require("bundle", place);
-  if (status.ok()) status = options.take("verify", read.verify);
-  if (status.ok()) status = options.take("explain", explain);
-  if (status.ok()) status = options.take("installed", read.installed);
-  if (status.ok()) status = options.finish();
-  if (!status.ok()) return {std::move(status), std::nullopt};
+  LB_RETURN_IF_ERROR(arguments.require("bundle", place));
+  LB_RETURN_IF_ERROR(arguments.take("verify", read.verify));
+  LB_RETURN_IF_ERROR(arguments.take("explain", explain));
+  LB_RETURN_IF_ERROR(arguments.take("installed", read.installed));
+  LB_RETURN_IF_ERROR(arguments.finish());
   read.place = platform::path_from_utf8(place);
-  return outcome_of(inspect(read, explain ? &runtime : nullptr, client));
+  LB_ASSIGN_OR_RETURN(const InspectReport report, inspect(read, explain ? &runtime : nullptr, client));
+  return to_json(report);
 }
 
-JobOutcome run_pull(JobOptions& options, const Runtime& /*runtime*/, const Client& client) {
+Result<Json> run_pull(JobArguments& arguments, const Runtime& /*runtime*/, const Client& client) {
   std::string model;
-  Status status = options.require("model", model);
-  if (status.ok()) status = options.finish();
-  if (!status.ok()) return {std::move(status), std::nullopt};
-  const auto name = embedding::hub::ModelName::parse(model);
-  return name.ok() ? outcome_of(pull(*name, client)) : JobOutcome{name.status(), std::nullopt};
+  LB_RETURN_IF_ERROR(arguments.require("model", model));
+  LB_RETURN_IF_ERROR(arguments.finish());
+  LB_ASSIGN_OR_RETURN(const auto name, embedding::hub::ModelName::parse(model));
+  LB_ASSIGN_OR_RETURN(const PullReport report, pull(name, client));
+  return to_json(report);
 }
 
-JobOutcome run_unpack(JobOptions& options, const Runtime& /*runtime*/, const Client& client) {
+Result<Json> run_unpack(JobArguments& arguments, const Runtime& /*runtime*/, const Client& client) {
   std::string bundle;
   std::string output;
-  Status status = options.require("bundle", bundle);
-  if (status.ok()) status = options.require("output", output);
-  if (status.ok()) status = options.finish();
-  if (!status.ok()) return {std::move(status), std::nullopt};
-  const UnpackReport report = unpack(bundle, output, client);
-  return {report.failure, report.failure.ok() ? std::optional(to_json(report)) : std::nullopt};
+  LB_RETURN_IF_ERROR(arguments.require("bundle", bundle));
+  LB_RETURN_IF_ERROR(arguments.require("output", output));
+  LB_RETURN_IF_ERROR(arguments.finish());
+  LB_RETURN_IF_ERROR(unpack(bundle, output, client).failure);
+  return Json{{"folder", output}};
 }
 
-JobOutcome run_warm(JobOptions& options, const Runtime& runtime, const Client& client) {
+Result<Json> run_warm(JobArguments& arguments, const Runtime& runtime, const Client& client) {
   std::string model;
-  Status status = options.require("model", model);
-  if (status.ok()) status = options.finish();
-  if (!status.ok()) return {std::move(status), std::nullopt};
-  return outcome_of(warm(model, runtime, client));
+  LB_RETURN_IF_ERROR(arguments.require("model", model));
+  LB_RETURN_IF_ERROR(arguments.finish());
+  LB_ASSIGN_OR_RETURN(const WarmReport report, warm(model, runtime, client));
+  return to_json(report);
 }
 
 constexpr std::array kJobs{
-    NamedJob{"cache_clear", "{}", "{entries, bytes}: what was removed", run_cache_clear},
-    NamedJob{"cache_list", "{}", "as `latebind cache list --json`", run_cache_list},
-    NamedJob{"cache_verify", "{}", "as `latebind cache verify --json`", run_cache_verify},
+    NamedJob{"cache_clear", "{}", "{entries, bytes}: what was removed", either<with_cache<&core::CompileStore::clear>>},
+    NamedJob{"cache_list", "{}", "as `latebind cache list --json`", either<with_cache<list_cache>>},
+    NamedJob{"cache_verify", "{}", "as `latebind cache verify --json`", either<with_cache<verify_cache>>},
     NamedJob{
         "compile",
         "{model, output, target: [\"cpu\", \"npu:v73\"], shapes: [\"auto\"], format, jobs, keep_going, add, "
         "strict, name, package_version, source, revision, license, max_shape: [], compile_spec: [], program_model, "
         "plan_inputs}",
         "as `latebind compile --json`, also of one that failed", run_compile},
-    NamedJob{"devices", "{virtual}", "as `latebind devices --json`", run_devices},
-    NamedJob{"doctor", "{}", "as `latebind doctor --json`", run_doctor},
-    NamedJob{"export", "{model, output, hidden_states}", "{file}", run_export},
-    NamedJob{"inspect", "{bundle, verify, explain, installed}", "as `latebind inspect --json`", run_inspect},
-    NamedJob{"pull", "{model}", "as `latebind pull --json`", run_pull},
-    NamedJob{"unpack", "{bundle, output}", "{folder}", run_unpack},
-    NamedJob{"warm", "{model}", "as `latebind warm --json`", run_warm}};
+    NamedJob{"devices", "{virtual}", "as `latebind devices --json`", either<run_devices>},
+    NamedJob{"doctor", "{}", "as `latebind doctor --json`", either<run_doctor>},
+    NamedJob{"export", "{model, output, hidden_states}", "{file}", either<run_export>},
+    NamedJob{"inspect", "{bundle, verify, explain, installed}", "as `latebind inspect --json`", either<run_inspect>},
+    NamedJob{"pull", "{model}", "as `latebind pull --json`", either<run_pull>},
+    NamedJob{"unpack", "{bundle, output}", "{folder}", either<run_unpack>},
+    NamedJob{"warm", "{model}", "as `latebind warm --json`", either<run_warm>}};
 
 }  // namespace
 

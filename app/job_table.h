@@ -1,4 +1,4 @@
-// Every job by its name, with its options and its report as JSON: how a door in another language has one done.
+// Every job by its name, with its arguments and its report as JSON: how a door in another language has one done.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,8 @@
 #include <string_view>
 
 #include "app/client.h"
-#include "app/job_options.h"
+#include "app/job_arguments.h"
+#include "app/json_text.h"
 #include "app/runtime.h"
 #include "core/result.h"
 
@@ -20,11 +21,11 @@ struct JobOutcome {
 };
 
 struct NamedJob {
-  std::string_view name;     // "compile"
-  std::string_view options;  // "{model, output, hidden_states}"
-  std::string_view report;   // "{file}", or where its help is
-  // Takes its options whole before it begins.
-  JobOutcome (*run)(JobOptions& options, const Runtime& runtime, const Client& client);
+  std::string_view name;       // "compile"
+  std::string_view arguments;  // "{model, output, hidden_states}"
+  std::string_view report;     // "{file}", or where its help is
+  // Takes its arguments whole before it begins.
+  JobOutcome (*run)(JobArguments& arguments, const Runtime& runtime, const Client& client);
 };
 
 // In the order of their names.

@@ -40,8 +40,8 @@ Result<std::unique_ptr<embedding::Embedder>> open_embedder(const std::filesystem
                                                            const Runtime& runtime) {
   embedding::EmbedderOptions options;
   options.load = runtime.load;
-  options.batch_tokens = runtime.settings.batch_tokens;
-  options.max_tokens = runtime.settings.max_tokens;
+  options.batch_tokens = runtime.batch_tokens;
+  options.max_tokens = runtime.max_tokens;
   return embedding::Embedder::open(runtime.engine(), folder, runtime.placement, options);
 }
 

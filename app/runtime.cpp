@@ -43,14 +43,17 @@ void LoadRequest::set_precisions(const std::vector<core::Precision>& precisions)
   load.other_precisions.assign(precisions.begin() + 1, precisions.end());
 }
 
+core::Result<core::Placement> placement_of(const EffectiveSettings& settings, const core::Registry& registry) {
+  auto placement = core::Placement::parse(settings.values().device, registry);
+  const std::string& origin = settings.origin_of("device");
+  if (placement.ok() || origin.empty()) return placement;
+  return placement.status().with_context(origin);
+}
+
 core::Result<LoadRequest> load_request(const EffectiveSettings& settings, const core::Registry& registry,
                                        const JobDefaults& defaults) {
-  auto placement = core::Placement::parse(settings.values().device, registry);
-  if (!placement.ok()) {
-    const std::string& origin = settings.origin_of("device");
-    return origin.empty() ? placement.status() : placement.status().with_context(origin);
-  }
-  LoadRequest request{.placement = *std::move(placement),
+  LB_ASSIGN_OR_RETURN(core::Placement placement, placement_of(settings, registry));
+  LoadRequest request{.placement = std::move(placement),
                       .load = load_options(settings.values(), defaults),
                       .precision_given = settings.is_set("precision"),
                       .batch_tokens = settings.values().batch_tokens,
@@ -68,10 +71,7 @@ core::Result<Runtime> Runtime::make(const EffectiveSettings& settings, core::Reg
   Runtime runtime;
   runtime.settings = settings.values();
   runtime.registry = std::move(registry);
-  LB_ASSIGN_OR_RETURN(LoadRequest request, load_request(settings, runtime.registry, defaults));
-  runtime.placement = std::move(request.placement);
-  runtime.load = std::move(request.load);
-  runtime.precision_given = request.precision_given;
+  LB_ASSIGN_OR_RETURN(static_cast<LoadRequest&>(runtime), load_request(settings, runtime.registry, defaults));
   return runtime;
 }
 

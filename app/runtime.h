@@ -31,18 +31,18 @@ struct LoadRequest {
   void set_precisions(const std::vector<core::Precision>& precisions);
 };
 
-// The compile cache is opened; without a folder for it there is none. kInvalidArgument for a placement that names
-// nothing, with where it came from.
+// kInvalidArgument for a device that there is not, with where it came from.
+[[nodiscard]] core::Result<core::Placement> placement_of(const EffectiveSettings& settings,
+                                                         const core::Registry& registry);
+
+// The compile cache is opened; without a folder for it there is none. The errors of placement_of().
 [[nodiscard]] core::Result<LoadRequest> load_request(const EffectiveSettings& settings, const core::Registry& registry,
                                                      const JobDefaults& defaults);
 
-// Keep it longer than what it loads.
-struct Runtime {
+// Backends, and what is loaded unless a job says otherwise. Keep it longer than what it loads.
+struct Runtime : LoadRequest {
   Settings settings;
   core::Registry registry;
-  core::Placement placement;
-  core::LoadOptions load;
-  bool precision_given = false;  // as in LoadRequest
 
   [[nodiscard]] core::Engine engine() const { return core::Engine(registry); }
 

@@ -8,7 +8,6 @@
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
 
-#include "core/log.h"
 #include "core/platform/environment.h"
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
@@ -147,7 +146,7 @@ Status EffectiveSettings::set(std::string_view key, std::string_view text, std::
   Given given{spec->text(scratch, key), std::move(origin)};
   const auto [place, is_new] = given_.try_emplace(std::string(key));
   try {
-    LB_RETURN_IF_ERROR(spec->assign(values_, key, text));
+    LB_RETURN_IF_ERROR(spec->assign(values_, key, text));  // which it has taken above
   } catch (...) {
     if (is_new) given_.erase(place);
     throw;
@@ -188,13 +187,12 @@ void EffectiveSettings::adopt(EffectiveSettings&& changed) noexcept {
   }
 }
 
-void EffectiveSettings::apply(const EffectiveSettings& over) {
+Status EffectiveSettings::apply(const EffectiveSettings& over) {
   EffectiveSettings changed = *this;
-  for (const auto& [key, given] : over.given_) {
-    const Status taken = changed.set(key, given.text, given.origin);
-    if (!taken.ok()) core::log(core::LogLevel::kWarning, taken.to_string());  // more of a family than there may be
-  }
+  for (const auto& [key, given] : over.given_)
+    LB_RETURN_IF_ERROR(changed.set(key, given.text, given.origin));
   adopt(std::move(changed));
+  return {};
 }
 
 core::BackendSettingTexts EffectiveSettings::of_backends() const {

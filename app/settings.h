@@ -115,7 +115,8 @@ class EffectiveSettings {
   // As if it had never been set. kInvalidArgument for keys that there are not.
   [[nodiscard]] core::Status unset(std::string_view key);
   // What follows changes all that it has to change, or nothing. Sets what `over` sets, with its origins.
-  void apply(const EffectiveSettings& over);
+  // kInvalidArgument where that is more than there may be of a family.
+  [[nodiscard]] core::Status apply(const EffectiveSettings& over);
 
   // A config.toml. kNotFound when there is none, kInvalidArgument with file and line otherwise.
   [[nodiscard]] core::Status apply_toml(const std::filesystem::path& file);

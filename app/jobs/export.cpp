@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <utility>
+
 #include "app/apart.h"
 #include "app/model_source.h"
 #include "core/platform/folders.h"
@@ -14,34 +17,30 @@ namespace {
 using core::Status;
 using core::StatusCode;
 
-Status write(const ExportOptions& options, const Client& client, ExportReport& report) {
-  if (options.output == "-") {
-    report.options_are_wrong = true;
-    return {StatusCode::kInvalidArgument,
-            fmt::format("{} -: a model is a file, not output to a pipe: give its name", client.name("output"))};
-  }
-  LB_ASSIGN_OR_RETURN(const auto place, find_model(options.model, client));
-  const Status apart =
-      check_file_apart({client.name("output"), options.output}, {client.name("model"), platform::path_to_utf8(place)});
-  report.options_are_wrong = !apart.ok();
-  LB_RETURN_IF_ERROR(apart);
-  LB_ASSIGN_OR_RETURN(const auto folder, embedding::ModelFolder::open(place));
+Status check_place(const ExportOptions& options, const std::filesystem::path& model, const Client& client) {
+  return check_file_apart({client.name("output"), options.output},
+                          {client.name("model"), platform::path_to_utf8(model)});
+}
+
+Status write(const ExportOptions& options, const std::filesystem::path& model) {
+  LB_ASSIGN_OR_RETURN(const auto folder, embedding::ModelFolder::open(model));
   return embedding::write_onnx_file(folder, {.hidden_states = options.hidden_states},
                                     platform::path_from_utf8(options.output));
 }
 
 }  // namespace
 
-ExportReport export_onnx(const ExportOptions& options, const Client& client) {
-  ExportReport report{.file = options.output};
-  report.failure = write(options, client, report);
-  return report;
-}
-
-Json to_json(const ExportReport& report) {
-  Json json;
-  json["file"] = report.failure.ok() ? Json(report.file) : Json();
-  return json;
+Placed export_onnx(const ExportOptions& options, const Client& client) {
+  if (options.output == "-") {
+    return {Status(StatusCode::kInvalidArgument, fmt::format("{} -: a model is a file, not output to a pipe: give its "
+                                                             "name",
+                                                             client.name("output"))),
+            true};
+  }
+  const auto model = find_model(options.model, client);
+  if (!model.ok()) return {model.status()};
+  if (Status wrong = check_place(options, *model, client); !wrong.ok()) return {std::move(wrong), true};
+  return {write(options, *model)};
 }
 
 }  // namespace latebind::app

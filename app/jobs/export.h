@@ -4,8 +4,7 @@
 #include <string>
 
 #include "app/client.h"
-#include "app/json_text.h"
-#include "core/result.h"
+#include "app/jobs/placed.h"
 
 namespace latebind::app {
 
@@ -15,17 +14,8 @@ struct ExportOptions {
   bool hidden_states = false;  // the vectors of all tokens instead of the text's
 };
 
-struct ExportReport {
-  std::string file;
-  bool options_are_wrong = false;  // the failure is in where it should go
-  core::Status failure{};
-};
-
 // The file appears only when it is complete. Failures: kInvalidArgument for a place that cannot be meant, and the
 // errors of finding, reading and writing.
-[[nodiscard]] ExportReport export_onnx(const ExportOptions& options, const Client& client);
-
-// {file}
-[[nodiscard]] Json to_json(const ExportReport& report);
+[[nodiscard]] Placed export_onnx(const ExportOptions& options, const Client& client);
 
 }  // namespace latebind::app

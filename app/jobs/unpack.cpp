@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "app/apart.h"
 #include "core/bundle/package.h"
 #include "core/bundle/package_writer.h"
@@ -34,18 +36,9 @@ Status write(const std::string& bundle, const std::string& folder) {
 
 }  // namespace
 
-UnpackReport unpack(const std::string& bundle, const std::string& folder, const Client& client) {
-  UnpackReport report{.folder = folder};
-  report.failure = check_place(bundle, folder, client);
-  report.options_are_wrong = !report.failure.ok();
-  if (report.failure.ok()) report.failure = write(bundle, folder);
-  return report;
-}
-
-Json to_json(const UnpackReport& report) {
-  Json json;
-  json["folder"] = report.failure.ok() ? Json(report.folder) : Json();
-  return json;
+Placed unpack(const std::string& bundle, const std::string& folder, const Client& client) {
+  if (Status wrong = check_place(bundle, folder, client); !wrong.ok()) return {std::move(wrong), true};
+  return {write(bundle, folder)};
 }
 
 }  // namespace latebind::app

@@ -22,16 +22,13 @@ struct ExportArguments {
 };
 
 Exit export_model(const ExportArguments& options) {
-  // The bar is gone when there is something to say.
-  const auto report = [&] {
-    const TerminalClient terminal;
-    app::Client client = terminal.client();
-    client.name_of = [](std::string_view key) { return std::string(key == "output" ? "-o" : "--model"); };
-    return app::export_onnx({options.model, options.output, options.hidden_states}, client);
-  }();
-  if (report.options_are_wrong) return misuse("export", report.failure.message());
-  if (!report.failure.ok()) return fail(report.failure);
-  note(fmt::format("wrote {}", report.file));
+  const TerminalClient terminal;
+  app::Client client = terminal.client();
+  client.name_of = [](std::string_view key) { return std::string(key == "output" ? "-o" : "--model"); };
+  const auto placed = app::export_onnx({options.model, options.output, options.hidden_states}, client);
+  if (placed.options_are_wrong) return misuse("export", placed.failure.message());
+  if (!placed.failure.ok()) return fail(placed.failure);
+  note(fmt::format("wrote {}", options.output));
   return Exit::kGood;
 }
 

@@ -21,10 +21,10 @@ struct UnpackArguments {
 Exit unpack(const UnpackArguments& options) {
   app::Client client;
   client.name_of = [](std::string_view key) { return std::string(key == "output" ? "-o" : "PATH"); };
-  const auto report = app::unpack(options.place, options.output, client);
-  if (report.options_are_wrong) return misuse("unpack", report.failure.message());
-  if (!report.failure.ok()) return fail(report.failure);
-  note(fmt::format("wrote {}", report.folder));
+  const auto placed = app::unpack(options.place, options.output, client);
+  if (placed.options_are_wrong) return misuse("unpack", placed.failure.message());
+  if (!placed.failure.ok()) return fail(placed.failure);
+  note(fmt::format("wrote {}", options.output));
   return Exit::kGood;
 }
 

@@ -14,11 +14,7 @@ TerminalClient::TerminalClient(bool quiet) : quiet_(quiet) {
     std::ranges::replace(name, '_', '-');
     return name;
   };
-  client_.note = [this](std::string_view text) {
-    progress_.reset();
-    shown_ = 0;
-    note(text);
-  };
+  client_.note = [](std::string_view text) { note(text); };
   client_.progress = [this](std::string_view activity, std::uint64_t done, std::uint64_t total) {
     if (activity != app::kLoading) return;
     if (!progress_) progress_.emplace(total, quiet_, Progress::Kind::kLoading);

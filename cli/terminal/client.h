@@ -22,7 +22,7 @@ class TerminalClient {
 
  private:
   const bool quiet_;
-  // Made with the first byte, because the total is known only then; gone while something else is said.
+  // Made with the first byte, because the total is known only then.
   std::optional<Progress> progress_;
   std::uint64_t shown_ = 0;
   app::Client client_;

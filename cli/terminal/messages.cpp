@@ -13,7 +13,9 @@ using core::Status;
 using core::StatusCode;
 
 void note(std::string_view text) {
-  platform::write_to_error_stream(fmt::format("latebind: {}\n", core::one_line(text)));
+  // Progress may stand in this line; it is drawn again.
+  const bool is_terminal = platform::error_stream_is_terminal();
+  platform::write_to_error_stream(fmt::format("{}latebind: {}\n", is_terminal ? "\r\x1b[K" : "", core::one_line(text)));
 }
 
 Exit fail(const Status& status) {

@@ -1,7 +1,7 @@
 // Progress: one line on a person's terminal that says how far the work is, how fast it goes and how long it will take.
 //
-// Writes to the error stream, at most ten times a second, and only when that is a terminal; wiped on destruction, so
-// destroy it before anything else is said. One thread at a time.
+// Writes to the error stream, at most ten times a second, and only when that is a terminal; wiped on destruction, and
+// by whatever else is said (messages.h). One thread at a time.
 #pragma once
 
 #include <chrono>

@@ -19,8 +19,8 @@
  * called until it is set again. New objects work as far as the vendors' libraries do. A child in which models were
  * loaded, or whose parent has loaded some, ends with _exit(): what the vendors' libraries do at exit() looks for their
  * threads.
- * - exit(). A vendor's call that was given up, the writer of the compile cache and probes of devices may still be
- *   inside a vendor's library when the process ends, whose static objects exit() destroys under them. So exit() waits
+ * - exit(). A vendor's call that was given up, a job, the writer of the compile cache and probes of devices may still
+ * be inside a vendor's library when the process ends, whose static objects exit() destroys under them. So exit() waits
  *   for them, five seconds at most; on another thread than the main one it does so after what vendors have made
  *   static since their library was opened is gone. From then on, what would need a thread of ours is LB_BUSY. A
  *   vendor that takes longer may crash the process then, and temporary folders (latebind-…) may stay until a later

@@ -137,7 +137,7 @@ TEST(SettingsTest, WhatIsNotSetHasNoInfluence) {
   EXPECT_EQ(over.values().device, "auto");
   EXPECT_TRUE(over.unset("strict").ok()) << "which was not set";
   EXPECT_FALSE(over.unset("divice").ok());
-  below.apply(over);
+  ASSERT_TRUE(below.apply(over).ok());
   EXPECT_EQ(below.values().device, "gpu");
   EXPECT_EQ(below.values().threads, 4U);
   EXPECT_EQ(below.origin_of("device"), "c.toml:1");
@@ -204,6 +204,11 @@ TEST(SettingsTest, PropertiesAreBoundedAndMany) {
     ASSERT_TRUE(settings.set("property." + std::to_string(i), "x", "").ok());
   EXPECT_THAT(settings.set("property.more", "x", "").to_string(), HasSubstr("there are 1024 of its kind"));
   EXPECT_TRUE(settings.set("property.7", "y", "").ok());
+  EffectiveSettings over;
+  ASSERT_TRUE(over.set("device", "npu", "").ok());
+  ASSERT_TRUE(over.set("property.more", "x", "").ok());
+  EXPECT_EQ(settings.apply(over).code(), StatusCode::kInvalidArgument);
+  EXPECT_FALSE(settings.is_set("device")) << "all of it or nothing";
   EXPECT_FALSE(settings.set("precision", std::string(5000, ','), "").ok());
 }
 

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -116,19 +117,36 @@ def test_json_tells_what_was_loaded(hub, place):
     assert again["loaded_bytes"] == 0 and not any(file["loaded"] for file in again["files"])
 
 
+def read_all(terminal):
+    seen = ""
+    try:
+        while part := os.read(terminal, 65536):
+            seen += part.decode()
+    except OSError:  # nobody writes any more
+        pass
+    os.close(terminal)
+    return seen
+
+
 def test_progress_is_for_a_terminal(place):
     ours, theirs = os.openpty()
     done = run("pull", NAME, env=place.env | {"TERM": "xterm"}, stderr=theirs)
     os.close(theirs)
     assert done.returncode == 0
-    seen = ""
-    try:
-        while part := os.read(ours, 65536):
-            seen += part.decode()
-    except OSError:  # nobody writes any more
-        pass
-    os.close(ours)
+    seen = read_all(ours)
     assert "MB/s" in seen and seen.endswith("\r\x1b[K")
+
+
+def test_what_is_said_does_not_stand_behind_the_bar(place, tmp_path):
+    ours, theirs = os.openpty()
+    done = run("compile", NAME, "--target", "cpu", "-o", tmp_path / "tiny.lbundle",
+               env=place.env | {"TERM": "xterm"}, stderr=theirs)
+    os.close(theirs)
+    assert done.returncode == 0
+    seen = read_all(ours)
+    assert "MB/s" in seen and "latebind: " in seen
+    before = [seen[:match.start()] for match in re.finditer("latebind: ", seen)]
+    assert all(text == "" or text.endswith(("\r\x1b[K", "\r\n")) for text in before), seen
 
 
 def test_what_is_there_is_not_loaded_again(hub, place):

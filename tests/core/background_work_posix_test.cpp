@@ -36,6 +36,17 @@ void vendors_destructor() {
   std::_Exit(g_returned ? kInTime : kTooEarly);
 }
 
+// The main thread's own objects go first, the last that was made before the others.
+[[noreturn]] void end_main() {
+  struct ExitBegins {
+    bool begins = true;
+    ~ExitBegins() { g_exit_began.count_down(); }
+  };
+  thread_local ExitBegins last_made_goes_first;
+  if (last_made_goes_first.begins) std::atexit(vendors_destructor);
+  std::exit(0);
+}
+
 class BackgroundWorkTest : public testing::Test {};
 
 TEST_F(BackgroundWorkTest, IsCountedWhileItLives) {
@@ -70,13 +81,7 @@ TEST_F(BackgroundWorkTest, TheEndOfMainWaitsForItBeforeAnyStaticObjectGoes) {
       {
         wait_for_background_work_at_exit();
         begin_a_call_that_ends_after_exit_began();
-        struct ExitBegins {
-          bool begins = true;
-          ~ExitBegins() { g_exit_began.count_down(); }
-        };
-        thread_local ExitBegins last_made_goes_first;
-        if (last_made_goes_first.begins) std::atexit(vendors_destructor);
-        std::exit(0);
+        end_main();
       },
       testing::ExitedWithCode(kInTime), "");
 }
@@ -99,13 +104,7 @@ TEST_F(BackgroundWorkTest, TheEndOfMainWaitsForWhatAnotherThreadHasBegun) {
   EXPECT_EXIT(
       {
         std::thread([] { begin_a_call_that_ends_after_exit_began(); }).join();
-        struct ExitBegins {
-          bool begins = true;
-          ~ExitBegins() { g_exit_began.count_down(); }
-        };
-        thread_local ExitBegins last_made_goes_first;
-        if (last_made_goes_first.begins) std::atexit(vendors_destructor);
-        std::exit(0);
+        end_main();
       },
       testing::ExitedWithCode(kInTime), "");
 }

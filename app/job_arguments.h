@@ -1,7 +1,7 @@
 // Arguments of a job as JSON, for doors that have no structs of ours: {"model": "…", "target": ["cpu", "npu:v73"]}.
 //
-// Each is taken by its key; what nobody has taken at the end is unknown. Errors are kInvalidArgument and name
-// the key. What is absent or null leaves the value as it is. One thread.
+// Each is taken by its key; what nobody has taken at the end is unknown. Errors are kInvalidArgument and name the key.
+// What is absent or null leaves the value as it is. One thread.
 #pragma once
 
 #include <set>
@@ -9,17 +9,16 @@
 #include <string_view>
 #include <vector>
 
-#include "app/json_text.h"
 #include "core/config.h"
 #include "core/json.h"
 #include "core/result.h"
 
 namespace latebind::app {
 
-class JobOptions {
+class JobArguments {
  public:
-  // An object of at most a megabyte. An empty text is one without options.
-  [[nodiscard]] static core::Result<JobOptions> parse(std::string_view json);
+  // An object of at most a megabyte. An empty text is one without arguments.
+  [[nodiscard]] static core::Result<JobArguments> parse(std::string_view json);
 
   [[nodiscard]] core::Status take(std::string_view key, std::string& value);
   [[nodiscard]] core::Status take(std::string_view key, std::vector<std::string>& value);

@@ -1,7 +1,8 @@
-#include "app/job_options.h"
+#include "app/job_arguments.h"
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <utility>
 
 #include "core/json_text.h"
@@ -20,23 +21,23 @@ Status wrong(std::string_view key, std::string_view what) {
 
 }  // namespace
 
-Result<JobOptions> JobOptions::parse(std::string_view json) {
-  JobOptions options;
-  if (json.empty()) return options;
+Result<JobArguments> JobArguments::parse(std::string_view json) {
+  JobArguments arguments;
+  if (json.empty()) return arguments;
   auto parsed = core::parse_json(json, "the job's arguments");
   if (!parsed.ok()) return Status(StatusCode::kInvalidArgument, std::string(parsed.status().message()));
   if (!parsed->is_object()) return Status(StatusCode::kInvalidArgument, "the job's arguments are no JSON object");
-  options.object_ = *std::move(parsed);
-  return options;
+  arguments.object_ = *std::move(parsed);
+  return arguments;
 }
 
-const nlohmann::json* JobOptions::find(std::string_view key) {
+const nlohmann::json* JobArguments::find(std::string_view key) {
   known_.emplace(key);
   const auto found = object_.find(key);
   return found == object_.end() || found->is_null() ? nullptr : &*found;
 }
 
-Status JobOptions::take(std::string_view key, std::string& value) {
+Status JobArguments::take(std::string_view key, std::string& value) {
   const nlohmann::json* found = find(key);
   if (found == nullptr) return {};
   if (!found->is_string()) return wrong(key, "a text");
@@ -44,7 +45,7 @@ Status JobOptions::take(std::string_view key, std::string& value) {
   return value.find('\0') == std::string::npos ? Status() : wrong(key, "a text without NUL");
 }
 
-Status JobOptions::take(std::string_view key, std::vector<std::string>& value) {
+Status JobArguments::take(std::string_view key, std::vector<std::string>& value) {
   const nlohmann::json* found = find(key);
   if (found == nullptr) return {};
   if (!found->is_array()) return wrong(key, "a list of texts");
@@ -57,7 +58,7 @@ Status JobOptions::take(std::string_view key, std::vector<std::string>& value) {
   return {};
 }
 
-Status JobOptions::take(std::string_view key, bool& value) {
+Status JobArguments::take(std::string_view key, bool& value) {
   const nlohmann::json* found = find(key);
   if (found == nullptr) return {};
   if (!found->is_boolean()) return wrong(key, "true or false");
@@ -65,7 +66,7 @@ Status JobOptions::take(std::string_view key, bool& value) {
   return {};
 }
 
-Status JobOptions::take(std::string_view key, unsigned& value, unsigned most) {
+Status JobArguments::take(std::string_view key, unsigned& value, unsigned most) {
   const nlohmann::json* found = find(key);
   if (found == nullptr) return {};
   if (!found->is_number_unsigned() || found->get<std::uint64_t>() > most) {
@@ -75,12 +76,12 @@ Status JobOptions::take(std::string_view key, unsigned& value, unsigned most) {
   return {};
 }
 
-Status JobOptions::require(std::string_view key, std::string& value) {
+Status JobArguments::require(std::string_view key, std::string& value) {
   LB_RETURN_IF_ERROR(take(key, value));
   return value.empty() ? Status(StatusCode::kInvalidArgument, fmt::format("{} is missing", key)) : Status();
 }
 
-Status JobOptions::finish() const {
+Status JobArguments::finish() const {
   for (const auto& [key, value] : object_.items()) {
     if (known_.contains(key)) continue;
     const std::vector<std::string_view> known(known_.begin(), known_.end());

@@ -1,0 +1,13 @@
+// What came of a job that writes one file or folder.
+#pragma once
+
+#include "core/status.h"
+
+namespace latebind::app {
+
+struct Placed {
+  core::Status failure{};
+  bool options_are_wrong = false;  // the failure is in where it should go
+};
+
+}  // namespace latebind::app
