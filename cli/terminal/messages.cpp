@@ -4,6 +4,7 @@
 
 #include <system_error>
 
+#include "core/platform/environment.h"
 #include "core/platform/standard_streams.h"
 #include "core/text/one_line.h"
 
@@ -12,10 +13,14 @@ namespace latebind::cli {
 using core::Status;
 using core::StatusCode;
 
+bool can_wipe_lines() {
+  return platform::error_stream_is_terminal() && platform::environment("TERM").value_or("") != "dumb";
+}
+
 void note(std::string_view text) {
   // Progress may stand in this line; it is drawn again.
-  const bool is_terminal = platform::error_stream_is_terminal();
-  platform::write_to_error_stream(fmt::format("{}latebind: {}\n", is_terminal ? "\r\x1b[K" : "", core::one_line(text)));
+  platform::write_to_error_stream(
+      fmt::format("{}latebind: {}\n", can_wipe_lines() ? "\r\x1b[K" : "", core::one_line(text)));
 }
 
 Exit fail(const Status& status) {

@@ -16,6 +16,9 @@ enum class Exit : int {
   kUsage = 2,   // the command line makes no sense
 };
 
+// Whether stderr is a terminal on which a line can be drawn again, as Progress does.
+[[nodiscard]] bool can_wipe_lines();
+
 // Says something and goes on.
 void note(std::string_view text);
 

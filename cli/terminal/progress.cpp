@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/platform/environment.h"
+#include "cli/terminal/messages.h"
 #include "core/platform/standard_streams.h"
 
 namespace latebind::cli {
@@ -19,10 +19,6 @@ constexpr double kSecondsShownMax = 99 * 3600.0;
 std::string duration(double seconds) {
   const auto whole = static_cast<std::uint64_t>(std::llround(std::clamp(seconds, 0.0, kSecondsShownMax)));
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
-}
-
-bool is_shown(bool quiet) {
-  return !quiet && platform::error_stream_is_terminal() && platform::environment("TERM").value_or("") != "dumb";
 }
 
 double share_of(std::uint64_t bytes, std::uint64_t total_bytes) {
@@ -65,7 +61,11 @@ std::string loading_line(std::uint64_t bytes, std::uint64_t total_bytes, double 
 }
 
 Progress::Progress(std::optional<std::uint64_t> total_bytes, bool quiet, Kind kind)
-    : total_bytes_(total_bytes), shown_(cli::is_shown(quiet)), kind_(kind), start_(Clock::now()), next_draw_(start_) {
+    : total_bytes_(total_bytes),
+      shown_(!quiet && can_wipe_lines()),
+      kind_(kind),
+      start_(Clock::now()),
+      next_draw_(start_) {
   if (shown_) draw(start_);
 }
 
