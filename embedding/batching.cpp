@@ -25,18 +25,29 @@ std::size_t tapered(std::size_t budget, std::uint64_t remaining, const BatchLimi
 // shapes.
 constexpr std::size_t kStepsInOctave = 16;
 
-// The tokens that a text of this length takes.
-std::size_t width_of(std::size_t length, const BatchLimits& limits) {
-  if (!limits.fixed_lengths.empty()) {
-    const auto fits = std::ranges::lower_bound(limits.fixed_lengths, length);
-    return fits == limits.fixed_lengths.end() ? length : *fits;
-  }
-  const std::size_t step = std::max<std::size_t>(1, std::bit_ceil(length) / (2 * kStepsInOctave));
-  const std::size_t width = (length + step - 1) / step * step;
-  return limits.longest == 0 ? width : std::max(length, std::min(width, limits.longest));
+// The shortest of the fixed lengths that the text fits in.
+std::size_t fixed_width(std::size_t length, std::span<const std::size_t> lengths) {
+  const auto fits = std::ranges::lower_bound(lengths, length);
+  return fits == lengths.end() ? length : *fits;
 }
 
 }  // namespace
+
+std::size_t BatchShape::width(std::size_t length) const {
+  if (fixed_rows > 0) return length;
+  const std::size_t step = std::max<std::size_t>(1, std::bit_ceil(length) / (2 * kStepsInOctave));
+  const std::size_t width = (length + step - 1) / step * step;
+  return longest == 0 ? width : std::max(length, std::min(width, longest));
+}
+
+std::size_t BatchShape::rows_max(std::size_t width) const {
+  return fixed_rows > 0 ? fixed_rows : std::max<std::size_t>(1, tokens / width);
+}
+
+bool BatchShape::allows(std::size_t rows, std::size_t width) const {
+  if (rows > rows_max(width)) return false;
+  return fixed_rows > 0 || rows <= kAnyRowsMost || std::has_single_bit(rows) || rows == rows_max(width);
+}
 
 BatchPlan plan_batches(std::span<const std::uint32_t> lengths, const BatchLimits& limits) {
   BatchPlan plan;
@@ -47,21 +58,26 @@ BatchPlan plan_batches(std::span<const std::uint32_t> lengths, const BatchLimits
   });
   plan.tokens = std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{0});
 
+  const bool fixed = !limits.fixed_lengths.empty();
+  const BatchShape shape{.tokens = limits.tokens,
+                         .longest = limits.longest,
+                         .fixed_rows = fixed ? std::max<std::size_t>(1, limits.fixed_rows) : 0};
+  const auto width_of = [&](std::size_t length) {
+    return fixed ? fixed_width(length, limits.fixed_lengths) : shape.width(length);
+  };
   std::uint64_t remaining = plan.tokens;
   std::size_t first = 0;
   while (first < plan.order.size() && lengths[plan.order[first]] > 0) {
-    std::size_t width = width_of(lengths[plan.order[first]], limits);
-    const bool fixed = !limits.fixed_lengths.empty();
-    const std::size_t full = std::max<std::size_t>(1, limits.tokens / width);
+    std::size_t width = width_of(lengths[plan.order[first]]);
+    const std::size_t full = shape.rows_max(width);
     const std::size_t rows_max =
-        fixed ? std::max<std::size_t>(1, limits.fixed_rows)
-              : std::clamp<std::size_t>(tapered(limits.tokens, remaining, limits) / width, 1, full);
+        fixed ? full : std::clamp<std::size_t>(tapered(limits.tokens, remaining, limits) / width, 1, full);
     std::size_t end = first;
     while (end < plan.order.size() && end - first < rows_max && lengths[plan.order[end]] > 0 &&
-           (!fixed || width_of(lengths[plan.order[end]], limits) == width)) {
+           (!fixed || width_of(lengths[plan.order[end]]) == width)) {
       ++end;
     }
-    if (!fixed && end - first < full && end - first > kAnyRowsMost) end = first + std::bit_floor(end - first);
+    if (!shape.allows(end - first, width)) end = first + std::bit_floor(end - first);
     // A text alone waits for nobody: it is computed as long as it is.
     if (!fixed && end - first == 1) width = lengths[plan.order[first]];
     for (std::size_t i = first; i < end; ++i)

@@ -47,6 +47,19 @@ struct BatchLimits {
   std::size_t fixed_rows = 0;
 };
 
+// What one batch may be.
+struct BatchShape {
+  std::size_t tokens = 0;
+  std::size_t longest = 0;
+  std::size_t fixed_rows = 0;  // 0: any shape
+
+  // To how many tokens texts are padded of which the longest has `length`, when they are several.
+  [[nodiscard]] std::size_t width(std::size_t length) const;
+  [[nodiscard]] std::size_t rows_max(std::size_t width) const;
+  // Whether so many rows make one of the few shapes that are used.
+  [[nodiscard]] bool allows(std::size_t rows, std::size_t width) const;
+};
+
 // Texts without a token are in no batch; they end `order`. At most 2^32 - 1 texts.
 [[nodiscard]] BatchPlan plan_batches(std::span<const std::uint32_t> lengths, const BatchLimits& limits);
 

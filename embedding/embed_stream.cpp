@@ -2,21 +2,28 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <deque>
+#include <mutex>
 #include <new>
 #include <utility>
 #include <vector>
 
 #include "embedding/embedder_parts.h"
+#include "embedding/vector_shape.h"
 
 namespace latebind::embedding {
+
+using core::Status;
+using core::StatusCode;
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Windows that are computed or wait for it. With two, the workers go on with the second when the first one's last
-// batches are under way; the third is the one being filled.
-constexpr std::size_t kWindowsInFlight = 2;
+// Windows that are computed, wait for it, or wait to be pulled. With two, the workers go on with the second when the
+// first one's last batches are under way; a third may be complete before the first one is taken away.
+constexpr std::size_t kWindowsMax = 3;
 
 // More texts in a window are padded less, but wait longer for each other and take more memory: beyond some dozens of
 // batches there is next to nothing to gain.
@@ -28,133 +35,285 @@ std::size_t window_texts_of(const EmbedStreamOptions& options, const Pipeline& p
   return std::clamp(pipeline.batch_tokens(), kWindowTextsLeast, kWindowTextsMost);
 }
 
-core::Status no_memory() {
-  return core::Status(core::StatusCode::kOutOfMemory, "no memory left for a window of texts; take smaller windows");
+Status no_memory() {
+  return Status(StatusCode::kOutOfMemory, "no memory left for a window of texts; take smaller windows");
+}
+
+Status is_busy() {
+  return Status(StatusCode::kBusy, "all windows of the stream are full: pull one first");
 }
 
 }  // namespace
 
 struct EmbedStream::Parts {
-  Parts(Pipeline& p, VectorSink s, EmbedStreamOptions o)
-      : pipeline(p), sink(std::move(s)), window_texts(window_texts_of(o, p)), window_bytes(o.window_bytes) {}
+  Parts(Pipeline& p, TokenLimits token_limits, const VectorShape& vector_shape, const EmbedStreamOptions& options)
+      : pipeline(p),
+        limits(token_limits),
+        shape(vector_shape),
+        window_texts(window_texts_of(options, p)),
+        window_bytes(options.window_bytes),
+        alone(options.alone) {}
 
+  // Memory that is kept from window to window.
   struct Window {
-    explicit Window(Pipeline& pipeline) : job(pipeline) {}
-
-    std::vector<std::string> texts;
+    std::uint64_t first = 0;
     std::size_t bytes = 0;
-    std::vector<float> vectors;
-    Pipeline::Job job;  // last: while it is being computed, it uses the above
+    TokenTable tokens;
+    std::vector<float> computed;
+    std::vector<float> vectors;         // where they are not as computed
+    Scheduler::Submission submission{};  // last: it uses the above
   };
 
   Pipeline& pipeline;
-  VectorSink sink;
-  std::size_t window_texts;
-  std::size_t window_bytes;
+  const TokenLimits limits;
+  const VectorShape shape;
+  const std::size_t window_texts;
+  const std::size_t window_bytes;
+  const bool alone;
+  Scheduler::Owner owner;
 
-  EmbedStats stats;
-  core::Status error;
-  std::uint64_t pushed = 0;
-  Clock::time_point begin{};
-
+  // Of whoever pushes.
   std::unique_ptr<Window> filling;
-  std::deque<std::unique_ptr<Window>> in_flight;  // oldest first
-  std::vector<std::unique_ptr<Window>> spare;     // emptied, their memory kept
+  std::uint64_t pushed = 0;
 
-  core::Status push(std::string text) {
-    if (pushed == 0) begin = Clock::now();
-    if (!filling) {
-      if (spare.empty()) spare.push_back(std::make_unique<Window>(pipeline));
-      filling = std::move(spare.back());
-      spare.pop_back();
+  mutable std::mutex mutex;
+  std::condition_variable changed;
+  // Guarded by mutex.
+  Clock::time_point begin{};
+  std::deque<std::unique_ptr<Window>> in_flight;  // oldest first; the first one is used by whoever pulls
+  std::vector<std::unique_ptr<Window>> spare;     // at most kWindowsMax
+  bool finished = false;
+  Status error;
+  EmbedStats stats;
+
+  std::unique_ptr<Window> pulled;  // of whoever pulls
+
+  [[nodiscard]] Status error_now() const {
+    const std::lock_guard lock(mutex);
+    return error;
+  }
+
+  // An error that stays.
+  Status keep(Status status) {
+    if (status.ok()) return status;
+    {
+      const std::lock_guard lock(mutex);
+      if (error.ok()) error = status;
     }
-    LB_RETURN_IF_ERROR(pipeline.tokenize(text, pushed, filling->job.tokens));
+    changed.notify_all();
+    return status;
+  }
+
+  std::unique_ptr<Window> take_spare() {
+    {
+      const std::lock_guard lock(mutex);
+      if (pushed == 0) begin = Clock::now();
+      if (!spare.empty()) {
+        auto window = std::move(spare.back());
+        spare.pop_back();
+        return window;
+      }
+    }
+    return std::make_unique<Window>();
+  }
+
+  Status add(std::string_view text) {
+    if (!filling) filling = take_spare();
+    LB_RETURN_IF_ERROR(pipeline.tokenize(text, limits, pushed, filling->tokens));
     ++pushed;
     filling->bytes += text.size();
-    filling->texts.push_back(std::move(text));
-    if (filling->texts.size() < window_texts && filling->bytes < window_bytes) return {};
+    if (filling->tokens.size() < window_texts && filling->bytes < window_bytes) return {};
     return submit(/*more_follows=*/true);
   }
 
-  core::Status submit(bool more_follows) {
+  Status submit(bool more_follows) {
     Window& window = *filling;
-    window.vectors.resize(window.texts.size() * pipeline.dimension());
-    window.job.start(window.vectors.data(), pushed - window.texts.size(), more_follows, /*caller_helps=*/false);
-    in_flight.push_back(std::move(filling));
-    while (in_flight.size() > kWindowsInFlight || (!in_flight.empty() && in_flight.front()->job.is_done())) {
-      LB_RETURN_IF_ERROR(deliver());
+    const std::size_t texts = window.tokens.size();
+    window.first = pushed - texts;
+    window.computed.resize(texts * pipeline.dimension());
+    Scheduler::Texts handed{.tokens = std::move(window.tokens),
+                            .first_position = window.first,
+                            .out = window.computed.data(),
+                            .more_follows = more_follows,
+                            .alone = alone};
+    LB_ASSIGN_OR_RETURN(window.submission, pipeline.scheduler().submit(owner, std::move(handed)));
+    {
+      const std::lock_guard lock(mutex);
+      in_flight.push_back(std::move(filling));
+    }
+    changed.notify_all();
+    return {};
+  }
+
+  // Waits until `is_so`, under the lock, or the limits.
+  template <class IsSo>
+  Status wait(std::unique_lock<std::mutex>& lock, const core::RunOptions& limits_of_call, IsSo is_so) {
+    while (!is_so()) {
+      if (limits_of_call.is_bounded()) LB_RETURN_IF_ERROR(core::check_time(limits_of_call));
+      if (limits_of_call.deadline) {
+        changed.wait_until(lock, *limits_of_call.deadline);
+      } else {
+        changed.wait(lock);
+      }
     }
     return {};
   }
 
-  core::Status deliver() {
-    std::unique_ptr<Window> window = std::move(in_flight.front());
-    in_flight.pop_front();
-    LB_RETURN_IF_ERROR(window->job.finish(stats));
-    stats.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    LB_RETURN_IF_ERROR(sink(window->texts, window->vectors));
-    window->texts.clear();
-    window->bytes = 0;
-    window->job.tokens.clear();
-    spare.push_back(std::move(window));
-    return {};
+  // A waiting call hears that it is cancelled.
+  [[nodiscard]] core::Cancellation::Watch watch(const core::RunOptions& limits_of_call) {
+    return {limits_of_call.cancellation, [this] {
+              const std::lock_guard lock(mutex);
+              changed.notify_all();
+            }};
   }
 
-  core::Status finish() {
-    if (filling && !filling->texts.empty()) LB_RETURN_IF_ERROR(submit(/*more_follows=*/false));
-    while (!in_flight.empty()) {
-      LB_RETURN_IF_ERROR(deliver());
+  void recycle() {
+    if (!pulled) return;
+    pulled->tokens = pulled->submission.take_tokens();
+    pulled->tokens.clear();
+    pulled->submission = {};
+    pulled->bytes = 0;
+    const std::lock_guard lock(mutex);
+    if (spare.size() < kWindowsMax) spare.push_back(std::move(pulled));
+    pulled.reset();
+  }
+
+  core::Result<VectorWindow> pull(const core::RunOptions& limits_of_call) {
+    recycle();
+    Window* first = nullptr;
+    {
+      const auto cancelled = watch(limits_of_call);
+      std::unique_lock lock(mutex);
+      LB_RETURN_IF_ERROR(
+          wait(lock, limits_of_call, [this] { return !in_flight.empty() || finished || !error.ok(); }));
+      if (!error.ok()) return error;
+      if (in_flight.empty()) return VectorWindow{.first = pushed};
+      first = in_flight.front().get();
     }
-    return {};
-  }
-
-  void drop_all() {
-    // The newest first: nothing of it has begun while the older ones are being computed.
-    while (!in_flight.empty()) {
-      in_flight.pop_back();
+    const Status status = first->submission.wait(limits_of_call);
+    if (!status.ok()) return first->submission.is_over() ? keep(status) : status;
+    if (!shape.is_as_computed()) {
+      first->vectors.resize(first->submission.token_counts().size() * shape.dimensions());
+      shape.write(first->computed, first->vectors);
     }
-    filling.reset();
-    spare.clear();
-  }
-
-  core::Status keep(core::Status status) {
-    if (status.ok()) return status;
-    error = status;
-    drop_all();
-    return status;
+    {
+      const std::lock_guard lock(mutex);
+      pulled = std::move(in_flight.front());
+      in_flight.pop_front();
+      stats += pulled->submission.stats();
+      stats.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    }
+    changed.notify_all();
+    return VectorWindow{.first = pulled->first,
+                        .token_counts = pulled->submission.token_counts(),
+                        .vectors = shape.is_as_computed() ? pulled->computed : pulled->vectors};
   }
 };
 
-EmbedStream::EmbedStream(const Embedder& embedder, VectorSink sink, EmbedStreamOptions options)
-    : EmbedStream(embedder.parts_->pipeline, std::move(sink), options) {}
-
-EmbedStream::EmbedStream(Pipeline& pipeline, VectorSink sink, EmbedStreamOptions options)
-    : parts_(std::make_unique<Parts>(pipeline, std::move(sink), options)) {}
+EmbedStream::EmbedStream(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
 EmbedStream::~EmbedStream() {
-  parts_->drop_all();
+  // The newest first: nothing of it has begun while the older ones are being computed.
+  while (!parts_->in_flight.empty())
+    parts_->in_flight.pop_back();
 }
 
-core::Status EmbedStream::push(std::string text) {
-  if (!parts_->error.ok()) return parts_->error;
+core::Result<std::unique_ptr<EmbedStream>> EmbedStream::open(const Embedder& embedder,
+                                                             const EmbedStreamOptions& options) {
+  return open(embedder.parts_->pipeline, options);
+}
+
+core::Result<std::unique_ptr<EmbedStream>> EmbedStream::open(Pipeline& pipeline, const EmbedStreamOptions& options) {
+  LB_ASSIGN_OR_RETURN(const TokenLimits limits, pipeline.limits_of(options.texts));
+  LB_ASSIGN_OR_RETURN(const VectorShape shape, VectorShape::of(pipeline.forward(), options.texts));
+  return std::unique_ptr<EmbedStream>(
+      new EmbedStream(std::make_unique<Parts>(pipeline, limits, shape, options)));
+}
+
+std::size_t EmbedStream::dimensions() const {
+  return parts_->shape.dimensions();
+}
+
+Status EmbedStream::push(std::string_view text) {
+  LB_RETURN_IF_ERROR(parts_->error_now());
+  if (is_full()) return is_busy();
   try {
-    return parts_->keep(parts_->push(std::move(text)));
+    return parts_->keep(parts_->add(text));
   } catch (const std::bad_alloc&) {
     return parts_->keep(no_memory());
   }
 }
 
-core::Status EmbedStream::finish() {
-  if (!parts_->error.ok()) return parts_->error;
+bool EmbedStream::is_full() const {
+  const std::lock_guard lock(parts_->mutex);
+  return parts_->in_flight.size() >= kWindowsMax;
+}
+
+Status EmbedStream::wait_for_room(const core::RunOptions& limits) {
+  const auto cancelled = parts_->watch(limits);
+  std::unique_lock lock(parts_->mutex);
+  LB_RETURN_IF_ERROR(parts_->wait(
+      lock, limits, [this] { return parts_->in_flight.size() < kWindowsMax || !parts_->error.ok(); }));
+  return parts_->error;
+}
+
+Status EmbedStream::finish() {
+  LB_RETURN_IF_ERROR(parts_->error_now());
   try {
-    return parts_->keep(parts_->finish());
+    if (parts_->filling && parts_->filling->tokens.size() > 0) {
+      LB_RETURN_IF_ERROR(parts_->keep(parts_->submit(/*more_follows=*/false)));
+    }
+  } catch (const std::bad_alloc&) {
+    return parts_->keep(no_memory());
+  }
+  {
+    const std::lock_guard lock(parts_->mutex);
+    parts_->finished = true;
+  }
+  parts_->changed.notify_all();
+  return {};
+}
+
+core::Result<VectorWindow> EmbedStream::pull(const core::RunOptions& limits) {
+  try {
+    return parts_->pull(limits);
   } catch (const std::bad_alloc&) {
     return parts_->keep(no_memory());
   }
 }
 
-const EmbedStats& EmbedStream::stats() const {
+bool EmbedStream::is_ready() const {
+  const std::lock_guard lock(parts_->mutex);
+  if (!parts_->error.ok()) return true;
+  return parts_->in_flight.empty() ? parts_->finished : parts_->in_flight.front()->submission.is_over();
+}
+
+EmbedStats EmbedStream::stats() const {
+  const std::lock_guard lock(parts_->mutex);
   return parts_->stats;
+}
+
+Status embed_all(EmbedStream& stream, const std::function<core::Result<std::optional<std::string_view>>()>& next,
+                 const std::function<Status(const VectorWindow&)>& sink) {
+  const auto deliver = [&]() -> core::Result<bool> {
+    LB_ASSIGN_OR_RETURN(const VectorWindow window, stream.pull());
+    if (window.token_counts.empty()) return false;
+    LB_RETURN_IF_ERROR(sink(window));
+    return true;
+  };
+  while (true) {
+    LB_ASSIGN_OR_RETURN(const std::optional<std::string_view> text, next());
+    if (!text) break;
+    LB_RETURN_IF_ERROR(stream.push(*text));
+    while (stream.is_full() || stream.is_ready())
+      LB_RETURN_IF_ERROR(deliver().status());
+  }
+  LB_RETURN_IF_ERROR(stream.finish());
+  bool more = true;
+  while (more) {
+    LB_ASSIGN_OR_RETURN(more, deliver());
+  }
+  return {};
 }
 
 }  // namespace latebind::embedding

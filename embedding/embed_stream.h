@@ -1,14 +1,16 @@
 // EmbedStream: vectors for an endless sequence of texts in bounded memory, in input order.
 //
-// Texts are gathered into windows, sorted by length within a window and computed while the next window is being filled.
-// One thread pushes; the sink is called on that same thread.
+// Texts are pushed and gathered into windows, sorted by length within a window and computed while the next one is being
+// filled; finished windows are pulled. One thread may push while another one pulls.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
-#include <string>
+#include <string_view>
 
 #include "core/result.h"
 #include "embedding/embedder.h"
@@ -17,36 +19,64 @@ namespace latebind::embedding {
 
 class Pipeline;
 
-// Consecutive texts and their vectors: texts.size() rows of dimension() floats. An error ends the stream.
-using VectorSink = std::function<core::Status(std::span<const std::string> texts, std::span<const float> vectors)>;
-
 // A window is full when it has either. 0 texts: as many as a batch has tokens, which makes some dozens of batches of
 // common texts, but at least 2048 and at most 16384.
 struct EmbedStreamOptions {
   std::size_t window_texts = 0;
   std::size_t window_bytes = std::size_t{8} << 20;
+  TextOptions texts{};
+  // See EmbedOptions: with it the same texts give the same bits.
+  bool alone = true;
+};
+
+// Consecutive texts and their vectors.
+struct VectorWindow {
+  std::uint64_t first = 0;                        // the position of its first text in the stream
+  std::span<const std::uint32_t> token_counts{};  // of each text, as computed; empty when the stream has ended
+  std::span<const float> vectors{};               // rows of the stream's dimensions()
 };
 
 class EmbedStream {
  public:
-  EmbedStream(const Embedder& embedder, VectorSink sink, EmbedStreamOptions options = {});
+  // What is wrong with the options. The embedder must outlive the stream.
+  static core::Result<std::unique_ptr<EmbedStream>> open(const Embedder& embedder,
+                                                         const EmbedStreamOptions& options = {});
   // As above, for those within this layer.
-  EmbedStream(Pipeline& pipeline, VectorSink sink, EmbedStreamOptions options = {});
+  static core::Result<std::unique_ptr<EmbedStream>> open(Pipeline& pipeline, const EmbedStreamOptions& options = {});
   // Waits for what is being computed and drops it.
   ~EmbedStream();
 
-  // May block until a window has been computed. After an error the stream only repeats it. Positions in errors count
-  // from the start of the stream.
-  [[nodiscard]] core::Status push(std::string text);
-  // Computes and delivers what is left.
+  // Floats of a vector.
+  [[nodiscard]] std::size_t dimensions() const;
+
+  // Takes a text, or is kBusy while as many windows as there may be wait to be pulled. Any other error stays: all calls
+  // repeat it. Positions in errors count from the start of the stream.
+  [[nodiscard]] core::Status push(std::string_view text);
+  // Whether push() would be busy, and waiting until it is not.
+  [[nodiscard]] bool is_full() const;
+  [[nodiscard]] core::Status wait_for_room(const core::RunOptions& limits);
+  // No text comes any more.
   [[nodiscard]] core::Status finish();
 
-  // What has been delivered so far.
-  [[nodiscard]] const EmbedStats& stats() const;
+  // The next window, which stays until the next one is pulled; one without texts when there will be none. Waits for it
+  // (kDeadlineExceeded, kCancelled: nothing is lost), also for texts that somebody else has to push.
+  [[nodiscard]] core::Result<VectorWindow> pull(const core::RunOptions& limits = {});
+  // Whether pull() would not wait.
+  [[nodiscard]] bool is_ready() const;
+
+  // What has been pulled so far.
+  [[nodiscard]] EmbedStats stats() const;
 
  private:
   struct Parts;
+  explicit EmbedStream(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };
+
+// Pushes what `next` gives until that is nothing (a text stays until the next one is asked for), and hands every window
+// to `sink` as soon as it is there, all on this thread. The first error of any of them.
+[[nodiscard]] core::Status embed_all(EmbedStream& stream,
+                                     const std::function<core::Result<std::optional<std::string_view>>()>& next,
+                                     const std::function<core::Status(const VectorWindow&)>& sink);
 
 }  // namespace latebind::embedding

@@ -13,6 +13,7 @@
 #include "embedding/embedder_parts.h"
 #include "embedding/graph/build.h"
 #include "embedding/model_folder.h"
+#include "embedding/vector_shape.h"
 
 namespace latebind::embedding {
 namespace {
@@ -31,6 +32,11 @@ void cut_lengths(std::vector<std::size_t>& lengths, std::size_t limit) {
   lengths.push_back(limit);
 }
 
+// A fallback stays the answer of a call, whoever computed the rest.
+void take_answer(std::shared_ptr<const core::Attestation> one, std::shared_ptr<const core::Attestation>& all) {
+  if (one != nullptr && (one->fallback || !all->fallback)) all = std::move(one);
+}
+
 // On a thread of its own, or when it is asked for where there is no thread to be had.
 template <class Work>
 auto in_background(Work work) -> std::future<decltype(work())> {
@@ -41,42 +47,7 @@ auto in_background(Work work) -> std::future<decltype(work())> {
   }
 }
 
-Status embed_windows(Pipeline& pipeline, std::span<const std::string_view> texts, float* out, EmbedStats& stats) {
-  std::deque<Pipeline::Job> jobs;  // at most two: one being computed, one to follow
-  for (std::size_t first = 0; first < texts.size(); first += kWindowTexts) {
-    const std::size_t count = std::min(kWindowTexts, texts.size() - first);
-    Pipeline::Job& job = jobs.emplace_back(pipeline);
-    LB_RETURN_IF_ERROR(pipeline.tokenize(texts.subspan(first, count), first, job.tokens));
-    job.start(out + first * pipeline.dimension(), first, first + count < texts.size(), /*caller_helps=*/true);
-    if (jobs.size() > 1) {
-      LB_RETURN_IF_ERROR(jobs.front().finish(stats));
-      jobs.pop_front();
-    }
-    jobs.front().help();
-  }
-  for (Pipeline::Job& job : jobs) {
-    job.help();
-    LB_RETURN_IF_ERROR(job.finish(stats));
-  }
-  return {};
-}
-
 }  // namespace
-
-double EmbedStats::padding_ratio() const {
-  if (padded_tokens == 0) return 0;
-  return static_cast<double>(padded_tokens - tokens) / static_cast<double>(padded_tokens);
-}
-
-EmbedStats& EmbedStats::operator+=(const EmbedStats& other) {
-  texts += other.texts;
-  tokens += other.tokens;
-  padded_tokens += other.padded_tokens;
-  truncated_texts += other.truncated_texts;
-  fallback_texts += other.fallback_texts;
-  seconds += other.seconds;
-  return *this;
-}
 
 Embedder::Embedder(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Embedder::~Embedder() = default;
@@ -126,7 +97,7 @@ std::size_t Embedder::dimension() const {
   return parts_->pipeline.dimension();
 }
 std::size_t Embedder::max_tokens() const {
-  return parts_->pipeline.max_tokens();
+  return parts_->pipeline.limits().max_tokens;
 }
 std::shared_ptr<const core::Attestation> Embedder::attestation() const {
   return parts_->pipeline.forward().model().attestation();
@@ -140,23 +111,96 @@ core::Status Embedder::prepare() const {
   return parts_->pipeline.forward().prepare();
 }
 
-core::Result<EmbedStats> Embedder::embed(std::span<const std::string_view> texts, std::span<float> out) const {
+const Tokenizer& Embedder::tokenizer() const {
+  return parts_->pipeline.tokenizer();
+}
+
+// tokenize(first, count, limits, table) appends so many texts to the table.
+template <class Tokenize>
+core::Result<EmbedStats> Embedder::embed_windows(std::size_t count, std::span<float> out, const EmbedOptions& options,
+                                                 const Tokenize& tokenize) const {
   const auto begin = std::chrono::steady_clock::now();
   Pipeline& pipeline = parts_->pipeline;
-  const std::size_t dimension = pipeline.dimension();
-  if (out.size() / dimension < texts.size()) {
+  LB_ASSIGN_OR_RETURN(const TokenLimits limits, pipeline.limits_of(options.texts));
+  LB_ASSIGN_OR_RETURN(const VectorShape shape, VectorShape::of(pipeline.forward(), options.texts));
+  if (out.size() / shape.dimensions() < count) {
     return Status(StatusCode::kBufferTooSmall, fmt::format("{} texts need {} rows of {} floats; there is room for {}",
-                                                           texts.size(), texts.size(), dimension, out.size()));
+                                                           count, count, shape.dimensions(), out.size()));
   }
+  if (!options.token_counts.empty() && options.token_counts.size() < count) {
+    return Status(StatusCode::kBufferTooSmall, fmt::format("{} texts have {} token counts; there is room for {}", count,
+                                                           count, options.token_counts.size()));
+  }
+  if (options.answered_by != nullptr) *options.answered_by = attestation();
+  // Straight to their place where nobody leaves before they are there, and they stay as they are.
+  const bool direct = !options.limits.is_bounded() && shape.is_as_computed();
 
   EmbedStats stats;
+  Scheduler::Owner owner;
+  struct Window {
+    std::size_t first;
+    Scheduler::Submission submission;
+  };
+  std::deque<Window> windows;  // at most two: one being computed, one to follow
+  const auto finish_first = [&]() -> Status {
+    Window window = std::move(windows.front());
+    windows.pop_front();
+    const Scheduler::Submission& done = window.submission;
+    LB_RETURN_IF_ERROR(window.submission.wait(options.limits));
+    if (!direct) shape.write(done.vectors(), out.subspan(window.first * shape.dimensions()));
+    const auto counts = done.token_counts();
+    if (!options.token_counts.empty()) std::ranges::copy(counts, options.token_counts.begin() + window.first);
+    if (options.answered_by != nullptr) take_answer(done.answered_by(), *options.answered_by);
+    stats += done.stats();
+    return {};
+  };
   try {
-    LB_RETURN_IF_ERROR(embed_windows(pipeline, texts, out.data(), stats));
+    for (std::size_t first = 0; first < count; first += kWindowTexts) {
+      const std::size_t texts = std::min(kWindowTexts, count - first);
+      Scheduler::Texts window{.tokens = {},
+                              .first_position = first,
+                              .out = direct ? out.data() + first * shape.dimensions() : nullptr,
+                              .more_follows = first + texts < count,
+                              .alone = options.alone,
+                              .caller_helps = true,
+                              .limits = options.limits};
+      LB_RETURN_IF_ERROR(tokenize(first, texts, limits, window.tokens));
+      LB_ASSIGN_OR_RETURN(auto submission, pipeline.scheduler().submit(owner, std::move(window)));
+      windows.push_back({first, std::move(submission)});
+      if (windows.size() > 1) LB_RETURN_IF_ERROR(finish_first());
+      LB_RETURN_IF_ERROR(windows.front().submission.help(options.limits));
+    }
+    while (!windows.empty())
+      LB_RETURN_IF_ERROR(finish_first());
   } catch (const std::bad_alloc&) {
-    return Status(StatusCode::kOutOfMemory, fmt::format("no memory left to embed {} texts", texts.size()));
+    return Status(StatusCode::kOutOfMemory, fmt::format("no memory left to embed {} texts", count));
   }
   stats.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return stats;
+}
+
+core::Result<EmbedStats> Embedder::embed(std::span<const std::string_view> texts, std::span<float> out,
+                                         const EmbedOptions& options) const {
+  return embed_windows(texts.size(), out, options,
+                       [&](std::size_t first, std::size_t count, const TokenLimits& limits, TokenTable& table) {
+                         return parts_->pipeline.tokenize(texts.subspan(first, count), limits, first, options.limits,
+                                                          table);
+                       });
+}
+
+core::Result<EmbedStats> Embedder::embed(std::span<const Ids> texts, std::span<float> out,
+                                         const EmbedOptions& options) const {
+  return embed_windows(
+      texts.size(), out, options,
+      [&](std::size_t first, std::size_t count, const TokenLimits& limits, TokenTable& table) -> Status {
+        TokenLimits known = limits;
+        if (known.vocabulary_size == 0) known.vocabulary_size = tokenizer().vocabulary_size();
+        for (std::size_t i = first; i < first + count; ++i) {
+          const Status status = table.add(texts[i], known);
+          if (!status.ok()) return status.with_context(fmt::format("texts[{}]", i));
+        }
+        return {};
+      });
 }
 
 }  // namespace latebind::embedding

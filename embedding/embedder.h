@@ -13,6 +13,8 @@
 
 #include "core/engine.h"
 #include "core/result.h"
+#include "embedding/embed_stats.h"
+#include "embedding/tokenizer/tokenizer.h"
 
 namespace latebind::embedding {
 
@@ -25,17 +27,31 @@ struct EmbedderOptions {
   std::size_t max_tokens = 0;
 };
 
-struct EmbedStats {
-  std::uint64_t texts = 0;
-  std::uint64_t tokens = 0;         // real ones, special tokens included, after truncation
-  std::uint64_t padded_tokens = 0;  // what was computed: batch rows times batch width
-  std::uint64_t truncated_texts = 0;
-  std::uint64_t fallback_texts = 0;  // computed by a fallback, whatever the attestation says before and after
-  double seconds = 0;                // wall time inside embed()
+// What becomes of texts, where it is not as the embedder was opened.
+struct TextOptions {
+  // The first so many numbers of a vector, brought to length 1 again where it had that (Kusupati et al., "Matryoshka
+  // Representation Learning", 2022: for models that were trained so); 0: all.
+  std::size_t dimensions = 0;
+  // Tokens of one text, special tokens included, at most as many as the embedder takes; 0: as many.
+  std::size_t max_tokens = 0;
+  // A longer text is kInvalidArgument, instead of being cut.
+  bool refuse_longer = false;
+  // Vectors of length 1, also where the model gives others.
+  bool normalize = false;
+};
 
-  // Share of the computed tokens that was padding, 0 to 1.
-  [[nodiscard]] double padding_ratio() const;
-  EmbedStats& operator+=(const EmbedStats& other);
+// What belongs to one call.
+struct EmbedOptions {
+  TextOptions texts{};
+  // The texts are computed in batches of their own: the same call gives the same bits, whatever others do. Else they
+  // may share a batch with those of other calls, which is faster where many calls have few texts each.
+  bool alone = false;
+  // With any, the call returns in time, whatever the vendor does.
+  core::RunOptions limits{};
+  // Receives the tokens of each text, as computed; as long as there are texts, or empty.
+  std::span<std::uint32_t> token_counts{};
+  // Receives who computed them; where several did, one that is a fallback.
+  std::shared_ptr<const core::Attestation>* answered_by = nullptr;
 };
 
 class Embedder {
@@ -57,14 +73,27 @@ class Embedder {
   // Compiles now what is otherwise compiled when a text first needs it, such as every fixed length.
   [[nodiscard]] core::Status prepare() const;
 
-  // Writes texts.size() rows of dimension() floats to `out`, in the order of the texts. An empty text embeds as the
-  // reference does. kInvalidArgument names the text's position and the byte when one is not UTF-8, kInternal the
-  // position and the device when a vector is not finite. On error `out` is unspecified.
-  [[nodiscard]] core::Result<EmbedStats> embed(std::span<const std::string_view> texts, std::span<float> out) const;
+  // Writes texts.size() rows of dimension() (or options.texts.dimensions) floats to `out`, in the order of the texts. An
+  // empty text embeds as the reference does. kInvalidArgument names the text's position and the byte when one is not
+  // UTF-8, kInternal the position and the device when a vector is not finite. On error `out` is unspecified.
+  [[nodiscard]] core::Result<EmbedStats> embed(std::span<const std::string_view> texts, std::span<float> out,
+                                               const EmbedOptions& options = {}) const;
+
+  // The same for texts whose token ids are known, special tokens included. kInvalidArgument names a text that has none,
+  // and ids that there are not.
+  using Ids = std::span<const std::int32_t>;
+  [[nodiscard]] core::Result<EmbedStats> embed(std::span<const Ids> texts, std::span<float> out,
+                                               const EmbedOptions& options = {}) const;
+
+  // As long as it is there; the tokenizer is the embedder's.
+  [[nodiscard]] const Tokenizer& tokenizer() const;
 
  private:
   friend class EmbedStream;
   struct Parts;
+  template <class Tokenize>
+  core::Result<EmbedStats> embed_windows(std::size_t count, std::span<float> out, const EmbedOptions& options,
+                                         const Tokenize& tokenize) const;
   explicit Embedder(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };

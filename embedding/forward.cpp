@@ -93,10 +93,9 @@ Status Forward::bind_output() {
 }
 
 template <class Id>
-void Forward::fill(Feed feed, const TokenTable& table, std::span<const std::uint32_t> rows, std::size_t width,
-                   Id* to) const {
-  for (const std::uint32_t row : rows) {
-    const auto ids = table.ids(row);
+void Forward::fill(Feed feed, std::span<const TextRow> rows, std::size_t width, Id* to) const {
+  for (const TextRow& row : rows) {
+    const auto ids = row.ids;
     Id* const end = to + width;
     switch (feed) {
       case Feed::kIds:
@@ -112,8 +111,8 @@ void Forward::fill(Feed feed, const TokenTable& table, std::span<const std::uint
   }
 }
 
-Status Forward::run(const TokenTable& table, std::span<const std::uint32_t> rows, std::size_t width, Scratch& scratch,
-                    float* out, std::shared_ptr<const core::Attestation>* answered_by) const {
+Status Forward::run(std::span<const TextRow> rows, std::size_t width, Scratch& scratch, const core::RunOptions& limits,
+                    std::shared_ptr<const core::Attestation>* answered_by) const {
   const auto inputs = model_->inputs();
   const std::size_t elements = rows.size() * width;
   scratch.inputs.resize(inputs.size());
@@ -123,9 +122,9 @@ Status Forward::run(const TokenTable& table, std::span<const std::uint32_t> rows
     auto& buffer = scratch.inputs[i];
     if (buffer.size() < elements) buffer.resize(elements);
     if (inputs[i].type == ElementType::kI64) {
-      fill(feeds_[i], table, rows, width, buffer.data());
+      fill(feeds_[i], rows, width, buffer.data());
     } else {
-      fill(feeds_[i], table, rows, width, reinterpret_cast<std::int32_t*>(buffer.data()));
+      fill(feeds_[i], rows, width, reinterpret_cast<std::int32_t*>(buffer.data()));
     }
     scratch.views[i] = {buffer.data(), inputs[i].type, shape, std::nullopt};
   }
@@ -134,17 +133,16 @@ Status Forward::run(const TokenTable& table, std::span<const std::uint32_t> rows
   // A single text's vector goes straight to its place.
   const bool direct = rule_.pooled && rows.size() == 1 && scratch.outputs.size() == 1;
   if (direct) {
-    core::OutputTensor bound =
-        core::OutputTensor::bound(out + rows[0] * rule_.dimension, rule_.dimension * sizeof(float));
-    LB_RETURN_IF_ERROR(model_->execute(scratch.views, {&bound, 1}, {}, answered_by));
-    return deliver(bound.view(), table, rows, width, nullptr);
+    core::OutputTensor bound = core::OutputTensor::bound(rows[0].vector, rule_.dimension * sizeof(float));
+    LB_RETURN_IF_ERROR(model_->execute(scratch.views, {&bound, 1}, limits, answered_by));
+    return deliver(bound.view(), rows, width, /*is_in_place=*/true);
   }
-  LB_RETURN_IF_ERROR(model_->execute(scratch.views, scratch.outputs, {}, answered_by));
-  return deliver(scratch.outputs[rule_.output].view(), table, rows, width, out);
+  LB_RETURN_IF_ERROR(model_->execute(scratch.views, scratch.outputs, limits, answered_by));
+  return deliver(scratch.outputs[rule_.output].view(), rows, width, /*is_in_place=*/false);
 }
 
-Status Forward::deliver(const core::TensorView& output, const TokenTable& table, std::span<const std::uint32_t> rows,
-                        std::size_t width, float* out) const {
+Status Forward::deliver(const core::TensorView& output, std::span<const TextRow> rows, std::size_t width,
+                        bool is_in_place) const {
   const std::size_t dimension = rule_.dimension;
   const auto row_count = static_cast<std::int64_t>(rows.size());
   const auto length = static_cast<std::int64_t>(dimension);
@@ -156,15 +154,15 @@ Status Forward::deliver(const core::TensorView& output, const TokenTable& table,
         fmt::format("the model's output {} came back as {} {}; f32 {} was due", model_->outputs()[rule_.output].name,
                     core::name_of(output.type), output.shape.to_string(), expected.to_string()));
   }
-  if (out == nullptr) return {};  // already in its place
+  if (is_in_place) return {};
   const auto* from = static_cast<const float*>(output.data);
-  for (const std::uint32_t row : rows) {
-    const std::span<float> to(out + row * dimension, dimension);
+  for (const TextRow& row : rows) {
+    const std::span<float> to(row.vector, dimension);
     if (rule_.pooled) {
       std::copy_n(from, dimension, to.begin());
       from += dimension;
     } else {
-      pool(rule_.pooling, {from, table.lengths()[row] * dimension}, to);
+      pool(rule_.pooling, {from, row.ids.size() * dimension}, to);
       if (rule_.normalize) normalize(to);
       from += width * dimension;
     }

@@ -13,7 +13,6 @@
 #include "core/engine.h"
 #include "core/result.h"
 #include "embedding/model_folder.h"
-#include "embedding/token_table.h"
 
 namespace latebind::embedding {
 
@@ -30,10 +29,17 @@ struct OutputRule {
   std::size_t output = 0;
 };
 
+// One text of a batch: at least one token, and where its vector goes.
+struct TextRow {
+  std::span<const std::int32_t> ids;
+  float* vector = nullptr;
+};
+
 class Forward {
  public:
   // Buffers that are kept between runs. One thread at a time.
   struct Scratch {
+    std::vector<TextRow> rows;  // the caller's
     std::vector<std::vector<std::int64_t>> inputs;
     std::vector<core::TensorView> views;
     std::vector<core::OutputTensor> outputs;
@@ -49,10 +55,9 @@ class Forward {
 
   [[nodiscard]] core::Status prepare() const { return model_->prepare(); }
 
-  // Computes the texts `rows` of `table`, each padded to `width` tokens, and writes the vector of text r to
-  // out + r * dimension(). Every row has at least one token. `answered_by`, when given, receives who computed them.
-  [[nodiscard]] core::Status run(const TokenTable& table, std::span<const std::uint32_t> rows, std::size_t width,
-                                 Scratch& scratch, float* out,
+  // Computes these texts, each padded to `width` tokens. `answered_by`, when given, receives who computed them.
+  [[nodiscard]] core::Status run(std::span<const TextRow> rows, std::size_t width, Scratch& scratch,
+                                 const core::RunOptions& limits = {},
                                  std::shared_ptr<const core::Attestation>* answered_by = nullptr) const;
 
  private:
@@ -63,9 +68,10 @@ class Forward {
   core::Status bind_inputs();
   core::Status bind_output();
   template <class Id>
-  void fill(Feed feed, const TokenTable& table, std::span<const std::uint32_t> rows, std::size_t width, Id* to) const;
-  core::Status deliver(const core::TensorView& output, const TokenTable& table, std::span<const std::uint32_t> rows,
-                       std::size_t width, float* out) const;
+  void fill(Feed feed, std::span<const TextRow> rows, std::size_t width, Id* to) const;
+  // `is_in_place`: the vendor has written there already.
+  core::Status deliver(const core::TensorView& output, std::span<const TextRow> rows, std::size_t width,
+                       bool is_in_place) const;
 
   std::shared_ptr<core::PlacedModel> model_;
   OutputRule rule_;

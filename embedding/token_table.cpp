@@ -8,42 +8,83 @@ void TokenTable::clear() {
   ids_.clear();
   begins_.clear();
   lengths_.clear();
-  truncated_ = 0;
+  truncated_.clear();
 }
+
+namespace {
+
+core::Status too_long(std::size_t max_tokens) {
+  return core::Status(core::StatusCode::kInvalidArgument,
+                      fmt::format("the text has more than the {} tokens that are taken", max_tokens));
+}
+
+// The first one that the model does not know; null when it knows all.
+const std::int32_t* unknown_id(std::span<const std::int32_t> ids, std::size_t vocabulary_size) {
+  for (const std::int32_t& id : ids) {
+    if (id < 0 || (vocabulary_size > 0 && static_cast<std::size_t>(id) >= vocabulary_size)) return &id;
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 core::Status TokenTable::add(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view text) {
   const std::size_t begin = ids_.size();
   LB_RETURN_IF_ERROR(tokenizer.encode(text, limits.max_tokens, ids_));
   const std::size_t length = ids_.size() - begin;
+  bool is_cut = false;
   if (length == limits.max_tokens) {
     // As long as it may be: asking for one more tells whether the text was cut. Such texts cost far more to compute.
     const core::Status status = tokenizer.encode(text, limits.max_tokens + 1, ids_);
-    if (status.ok() && ids_.size() - begin - length > limits.max_tokens) ++truncated_;
+    is_cut = status.ok() && ids_.size() - begin - length > limits.max_tokens;
     ids_.resize(begin + length);
   }
-  if (limits.vocabulary_size > 0) {
-    for (std::size_t i = begin; i < ids_.size(); ++i) {
-      const std::int32_t id = ids_[i];
-      if (id >= 0 && static_cast<std::size_t>(id) < limits.vocabulary_size) continue;
-      ids_.resize(begin);
-      return core::Status(core::StatusCode::kInvalidModel,
+  core::Status status;
+  if (is_cut && limits.refuse_longer) status = too_long(limits.max_tokens);
+  if (const auto* id = unknown_id(std::span(ids_).subspan(begin), limits.vocabulary_size); id != nullptr) {
+    status = core::Status(core::StatusCode::kInvalidModel,
                           fmt::format("the tokenizer gave token id {}, but the model knows only ids below {}: "
                                       "tokenizer.json and the weights do not belong together",
-                                      id, limits.vocabulary_size));
-    }
+                                      *id, limits.vocabulary_size));
   }
-  begins_.push_back(begin);
-  lengths_.push_back(static_cast<std::uint32_t>(length));
+  if (status.ok()) {
+    close(begin, is_cut);
+  } else {
+    ids_.resize(begin);
+  }
+  return status;
+}
+
+core::Status TokenTable::add(std::span<const std::int32_t> ids, const TokenLimits& limits) {
+  if (ids.empty()) return core::Status(core::StatusCode::kInvalidArgument, "there is no token in it");
+  if (const auto* id = unknown_id(ids, limits.vocabulary_size); id != nullptr) {
+    return core::Status(core::StatusCode::kInvalidArgument,
+                        fmt::format("there is no token of the id {}; ids are below {}", *id, limits.vocabulary_size));
+  }
+  const bool is_cut = ids.size() > limits.max_tokens;
+  if (is_cut && limits.refuse_longer) return too_long(limits.max_tokens);
+  const auto kept = ids.first(std::min(ids.size(), limits.max_tokens));
+  const std::size_t begin = ids_.size();
+  ids_.insert(ids_.end(), kept.begin(), kept.end());
+  close(begin, is_cut);
   return {};
+}
+
+void TokenTable::close(std::size_t begin, bool is_cut) {
+  if (is_cut) truncated_.push_back(begins_.size());
+  begins_.push_back(begin);
+  lengths_.push_back(static_cast<std::uint32_t>(ids_.size() - begin));
 }
 
 void TokenTable::append(const TokenTable& other) {
   const std::size_t base = ids_.size();
+  const std::size_t first = begins_.size();
   ids_.insert(ids_.end(), other.ids_.begin(), other.ids_.end());
   for (const std::size_t begin : other.begins_)
     begins_.push_back(base + begin);
   lengths_.insert(lengths_.end(), other.lengths_.begin(), other.lengths_.end());
-  truncated_ += other.truncated_;
+  for (const std::size_t text : other.truncated_)
+    truncated_.push_back(first + text);
 }
 
 }  // namespace latebind::embedding

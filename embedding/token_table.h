@@ -4,6 +4,7 @@
 // time while it is filled.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -20,6 +21,8 @@ struct TokenLimits {
   std::size_t max_tokens = 0;
   // Ids must be below this, the rows of the model's embedding table; 0: unknown, or no id can be above it.
   std::size_t vocabulary_size = 0;
+  // A longer text is an error instead of being cut.
+  bool refuse_longer = false;
 };
 
 class TokenTable {
@@ -31,19 +34,28 @@ class TokenTable {
   [[nodiscard]] std::span<const std::int32_t> ids(std::size_t text) const {
     return {ids_.data() + begins_[text], lengths_[text]};
   }
-  // Texts of which something was cut off.
-  [[nodiscard]] std::uint64_t truncated() const { return truncated_; }
+  // Texts of which something was cut off, and whether this is one.
+  [[nodiscard]] std::uint64_t truncated() const { return truncated_.size(); }
+  [[nodiscard]] bool is_truncated(std::size_t text) const {
+    return std::ranges::binary_search(truncated_, text);
+  }
 
   // Appends one text. On error the table is as it was.
   [[nodiscard]] core::Status add(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view text);
+  // Appends a text whose ids are known, with its special tokens; the first ones of it, where it is too long.
+  // kInvalidArgument for ids that the model does not know.
+  [[nodiscard]] core::Status add(std::span<const std::int32_t> ids, const TokenLimits& limits);
   // Appends all texts of `other`.
   void append(const TokenTable& other);
 
  private:
+  // Makes a text of all ids from `begin` on.
+  void close(std::size_t begin, bool is_cut);
+
   std::vector<std::int32_t> ids_;
   std::vector<std::size_t> begins_;
   std::vector<std::uint32_t> lengths_;
-  std::uint64_t truncated_ = 0;
+  std::vector<std::size_t> truncated_;  // rising
 };
 
 }  // namespace latebind::embedding

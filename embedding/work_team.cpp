@@ -2,8 +2,45 @@
 
 #include <algorithm>
 #include <exception>
+#include <memory>
+#include <utility>
 
 namespace latebind::embedding {
+
+// Pieces that several threads take one after the other. A thread that comes when all are taken finds nothing to do, so
+// that nobody waits for one that has not come yet.
+class WorkTeam::Shared {
+ public:
+  Shared(std::size_t pieces, const std::function<void(std::size_t)>& work) : pieces_(pieces), work_(work) {}
+
+  // Takes pieces until none is left or `is_enough` says so.
+  template <class IsEnough>
+  void help(IsEnough is_enough) {
+    std::unique_lock lock(mutex_);
+    while (next_ < pieces_ && !is_enough()) {
+      const std::size_t piece = next_++;
+      lock.unlock();
+      work_(piece);
+      lock.lock();
+      if (++done_ == pieces_) all_done_.notify_all();
+    }
+  }
+
+  void wait() {
+    std::unique_lock lock(mutex_);
+    all_done_.wait(lock, [this] { return done_ == pieces_; });
+  }
+
+ private:
+  const std::size_t pieces_;
+  const std::function<void(std::size_t)>& work_;  // the caller's, who waits for every piece that was taken
+
+  std::mutex mutex_;
+  std::condition_variable all_done_;
+  // Guarded by mutex_.
+  std::size_t next_ = 0;
+  std::size_t done_ = 0;
+};
 
 WorkTeam::~WorkTeam() {
   {
@@ -15,82 +52,84 @@ WorkTeam::~WorkTeam() {
     thread.join();
 }
 
-void WorkTeam::submit(Work& work, std::size_t pieces, std::size_t helpers_max) {
-  {
-    const std::lock_guard lock(mutex_);
-    work.pieces_ = pieces;
-    work.next_ = work.done_ = work.helpers_ = 0;
-    work.helpers_max_ = std::min(helpers_max, pieces);
-    works_.push_back(&work);
-    // Enough for all works at one time: a later one must not wait for an earlier one while threads could be had.
-    std::size_t wanted = 0;
-    for (const Work* each : works_)
-      wanted += each->helpers_max_;
-    while (threads_.size() < std::min(wanted, threads_max_)) {
-      try {
-        threads_.emplace_back([this] { run(); });
-      } catch (const std::exception&) {
-        break;  // no thread or no memory for one: whoever waits does the work
-      }
+void WorkTeam::start_threads() {
+  while (threads_.size() < threads_max_ && idle_ < tasks_.size()) {
+    try {
+      threads_.emplace_back([this] { run(); });
+      ++idle_;
+    } catch (const std::exception&) {
+      return;  // no thread, or no memory for one: those that are there do the work
     }
   }
-  work_came_.notify_all();
 }
 
-void WorkTeam::help(Work& work) {
-  std::unique_lock lock(mutex_);
-  run_pieces(work, lock);
+bool WorkTeam::has_thread() {
+  const std::lock_guard lock(mutex_);
+  if (threads_.empty() && threads_max_ > 0) {
+    try {
+      threads_.emplace_back([this] { run(); });
+      ++idle_;
+    } catch (const std::exception&) {
+      return false;
+    }
+  }
+  return !threads_.empty();
 }
 
-void WorkTeam::finish(Work& work) {
-  std::unique_lock lock(mutex_);
-  if (threads_.empty()) run_pieces(work, lock);
-  piece_done_.wait(lock, [&] { return work.done_ == work.pieces_ && work.helpers_ == 0; });
-  std::erase(works_, &work);
-}
-
-void WorkTeam::abandon(Work& work) {
+void WorkTeam::post(Task task) {
   {
     const std::lock_guard lock(mutex_);
-    work.done_ += work.pieces_ - work.next_;
-    work.next_ = work.pieces_;
+    tasks_.push_back(std::move(task));
+    start_threads();
   }
-  finish(work);
+  work_came_.notify_one();
 }
 
-bool WorkTeam::is_done(const Work& work) const {
+bool WorkTeam::offer(Task task) {
+  if (!has_thread()) return false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (tasks_.size() >= threads_max_) return false;
+    tasks_.push_back(std::move(task));
+    start_threads();
+  }
+  work_came_.notify_one();
+  return true;
+}
+
+bool WorkTeam::is_wanted() {
   const std::lock_guard lock(mutex_);
-  return work.done_ == work.pieces_;
+  return !tasks_.empty();
+}
+
+void WorkTeam::share(std::size_t pieces, std::size_t helpers_max, const std::function<void(std::size_t)>& work) {
+  const auto shared = std::make_shared<Shared>(pieces, work);
+  try {
+    std::size_t helpers = 0;
+    while (helpers < std::min(helpers_max, pieces) &&
+           offer([this, shared] { shared->help([this] { return is_wanted(); }); })) {
+      ++helpers;
+    }
+  } catch (const std::exception&) {
+    // No memory for a task: the caller does what nobody helps with.
+  }
+  shared->help([] { return false; });
+  shared->wait();
 }
 
 void WorkTeam::run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    Work* work = nullptr;
-    work_came_.wait(lock, [&] { return stopping_ || (work = next_work()) != nullptr; });
-    if (work == nullptr) return;
-    ++work->helpers_;
-    run_pieces(*work, lock);
-    --work->helpers_;
-    piece_done_.notify_all();
-  }
-}
-
-WorkTeam::Work* WorkTeam::next_work() {
-  for (Work* work : works_) {
-    if (work->next_ < work->pieces_ && work->helpers_ < work->helpers_max_) return work;
-  }
-  return nullptr;
-}
-
-void WorkTeam::run_pieces(Work& work, std::unique_lock<std::mutex>& lock) {
-  while (work.next_ < work.pieces_) {
-    const std::size_t piece = work.next_++;
+    work_came_.wait(lock, [this] { return stopping_ || !tasks_.empty(); });
+    if (stopping_) return;
+    Task task = std::move(tasks_.front());
+    tasks_.pop_front();
+    --idle_;
     lock.unlock();
-    work.run_piece(piece);
+    task();
+    task = nullptr;
     lock.lock();
-    ++work.done_;
-    if (work.done_ == work.pieces_) piece_done_.notify_all();
+    ++idle_;
   }
 }
 

@@ -1,12 +1,13 @@
-// WorkTeam: a few threads that help whoever has many independent pieces of work.
+// WorkTeam: a few threads for whoever has work to do.
 //
 // Threads start when they are first wanted and stay, because vendor runtimes keep state for each thread that calls
-// them. Pieces of earlier work come before pieces of later work. All calls are thread-safe; every Work must be finished
-// or abandoned before it, or the team, goes.
+// them. Tasks are begun in the order in which they came. All calls are thread-safe.
 #pragma once
 
 #include <condition_variable>
 #include <cstddef>
+#include <deque>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -15,56 +16,42 @@ namespace latebind::embedding {
 
 class WorkTeam {
  public:
-  class Work {
-   public:
-    Work() = default;
-    Work(const Work&) = delete;
-    Work& operator=(const Work&) = delete;
-    virtual ~Work() = default;
-
-    // Called once for each piece, from any thread, lower numbers first.
-    virtual void run_piece(std::size_t piece) noexcept = 0;
-
-   private:
-    friend class WorkTeam;
-    // All guarded by the team's mutex_.
-    std::size_t pieces_ = 0;
-    std::size_t next_ = 0;  // the first piece that nobody has taken
-    std::size_t done_ = 0;
-    std::size_t helpers_ = 0;
-    std::size_t helpers_max_ = 0;
-  };
+  // Must not throw.
+  using Task = std::function<void()>;
 
   explicit WorkTeam(std::size_t threads_max) : threads_max_(threads_max) {}
   WorkTeam(const WorkTeam&) = delete;
   WorkTeam& operator=(const WorkTeam&) = delete;
+  // Waits for the tasks that have begun; the others are dropped.
   ~WorkTeam();
 
-  [[nodiscard]] std::size_t threads_max() const { return threads_max_; }
+  // Whether there is a thread for a task; starts the first one. False when the system has none to give.
+  [[nodiscard]] bool has_thread();
+  // Hands over a task. At least one thread must be there.
+  void post(Task task);
 
-  // Hands over pieces 0 … pieces - 1; at most `helpers_max` threads of the team take some at one time.
-  void submit(Work& work, std::size_t pieces, std::size_t helpers_max);
-  // Takes pieces on the calling thread until nobody has to take one.
-  void help(Work& work);
-  // Waits until every piece is done; then the work is the caller's again. Helps if the team has no thread.
-  void finish(Work& work);
-  // Drops the pieces that nobody has taken, then finishes.
-  void abandon(Work& work);
-  [[nodiscard]] bool is_done(const Work& work) const;
+  // Calls work(piece) once for each of 0 … pieces - 1, on the calling thread and on up to `helpers_max` of the team as
+  // long as no other task waits for them. Returns when all are done.
+  void share(std::size_t pieces, std::size_t helpers_max, const std::function<void(std::size_t)>& work);
 
  private:
+  class Shared;
+
   void run();
-  Work* next_work();
-  void run_pieces(Work& work, std::unique_lock<std::mutex>& lock);
+  // Hands over a task unless as many wait as there are threads. Whether it did.
+  bool offer(Task task);
+  // Starts threads for the tasks that wait, as far as there are any to be had. `mutex_` is held.
+  void start_threads();
+  [[nodiscard]] bool is_wanted();
 
   const std::size_t threads_max_;
 
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::condition_variable work_came_;
-  std::condition_variable piece_done_;
   // Guarded by mutex_.
-  std::vector<Work*> works_;  // in the order in which they came
+  std::deque<Task> tasks_;
   std::vector<std::thread> threads_;
+  std::size_t idle_ = 0;
   bool stopping_ = false;
 };
 

@@ -3,6 +3,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "app/apart.h"
@@ -26,36 +27,33 @@ struct EmbedArguments {
   bool quiet = false;
 };
 
-// Pushes every text through the stream; what the sink of `stream` shows is counted by `pending`.
-Status push_all(TextReader& reader, embedding::EmbedStream& stream, std::deque<std::uint64_t>& pending) {
-  TextRecord record;
-  for (;;) {
-    LB_ASSIGN_OR_RETURN(const bool more, reader.next(record));
-    if (!more) return stream.finish();
-    pending.push_back(record.bytes);
-    LB_RETURN_IF_ERROR(stream.push(std::move(record.text)));
-  }
-}
-
-Result<embedding::EmbedStats> embed_all(const EmbedArguments& options, TextReader& reader,
-                                        const embedding::Embedder& embedder, VectorWriter& writer) {
+Result<embedding::EmbedStats> embed_texts(const EmbedArguments& options, TextReader& reader,
+                                            const embedding::Embedder& embedder, VectorWriter& writer) {
   Progress progress(reader.total_bytes(), options.quiet);
   // Bytes of the texts that are in the stream, so that progress counts what is done and not what is read.
   std::deque<std::uint64_t> pending;
-  const auto deliver = [&](std::span<const std::string> texts, std::span<const float> vectors) -> Status {
-    LB_RETURN_IF_ERROR(writer.write(vectors));
+  TextRecord record;
+  using Text = std::optional<std::string_view>;
+  const auto next = [&]() -> Result<Text> {
+    LB_ASSIGN_OR_RETURN(const bool more, reader.next(record));
+    if (!more) return Text();
+    pending.push_back(record.bytes);
+    return Text(record.text);
+  };
+  const auto deliver = [&](const embedding::VectorWindow& window) -> Status {
+    LB_RETURN_IF_ERROR(writer.write(window.vectors));
     std::uint64_t bytes = 0;
-    for (std::size_t i = 0; i < texts.size(); ++i) {
+    for (std::size_t i = 0; i < window.token_counts.size(); ++i) {
       bytes += pending.front();
       pending.pop_front();
     }
-    progress.advance(texts.size(), bytes);
+    progress.advance(window.token_counts.size(), bytes);
     return {};
   };
-  embedding::EmbedStream stream(embedder, deliver, stream_options(progress));
-  LB_RETURN_IF_ERROR(push_all(reader, stream, pending));
+  LB_ASSIGN_OR_RETURN(const auto stream, embedding::EmbedStream::open(embedder, stream_options(progress)));
+  LB_RETURN_IF_ERROR(embedding::embed_all(*stream, next, deliver));
   LB_RETURN_IF_ERROR(writer.finish());
-  return stream.stats();
+  return stream->stats();
 }
 
 // What is written over nothing that is read.
@@ -88,7 +86,7 @@ Exit embed(const EmbedArguments& options) {
 
   const auto attested = (*embedder)->attestation();
   const auto start = std::chrono::steady_clock::now();
-  const auto stats = embed_all(options, *reader, **embedder, **writer);
+  const auto stats = embed_texts(options, *reader, **embedder, **writer);
   note_takeover(*attested, *(*embedder)->attestation());
   if (!stats.ok()) return fail(stats.status());
   note_fallback_texts(*stats, *(*embedder)->attestation());

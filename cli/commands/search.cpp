@@ -47,33 +47,36 @@ Result<Found> find(const SearchArguments& options, TextReader& reader, const emb
   struct Place {
     std::uint64_t line;
     std::uint64_t bytes;
+    std::string text;
   };
   std::deque<Place> pending;  // of the texts that are in the stream
   const std::size_t dimension = embedder.dimension();
-  embedding::EmbedStream stream(
-      embedder,
-      [&](std::span<const std::string> done, std::span<const float> vectors) -> Status {
-        std::uint64_t bytes = 0;
-        for (std::size_t i = 0; i < done.size(); ++i) {
-          nearest.offer(vectors.subspan(i * dimension, dimension), pending.front().line, done[i]);
-          bytes += pending.front().bytes;
-          pending.pop_front();
-        }
-        progress.advance(done.size(), bytes);
-        return {};
-      },
-      stream_options(progress));
+  LB_ASSIGN_OR_RETURN(const auto stream, embedding::EmbedStream::open(embedder, stream_options(progress)));
   TextRecord record;
-  for (;;) {
-    LB_ASSIGN_OR_RETURN(const bool more, reader.next(record));
-    if (!more) break;
-    // Nobody searches for an empty line.
-    if (record.text.find_first_not_of(" \t") == std::string::npos) continue;
-    pending.push_back({record.line, record.bytes});
-    LB_RETURN_IF_ERROR(stream.push(std::move(record.text)));
-  }
-  LB_RETURN_IF_ERROR(stream.finish());
-  Found found{std::move(nearest).take(), stream.stats()};
+  using Text = std::optional<std::string_view>;
+  const auto next = [&]() -> Result<Text> {
+    do {
+      LB_ASSIGN_OR_RETURN(const bool more, reader.next(record));
+      if (!more) return Text();
+      // Nobody searches for an empty line.
+    } while (record.text.find_first_not_of(" \t") == std::string::npos);
+    pending.push_back({record.line, record.bytes, std::move(record.text)});
+    return Text(pending.back().text);
+  };
+  const auto deliver = [&](const embedding::VectorWindow& window) -> Status {
+    std::uint64_t bytes = 0;
+    const std::size_t count = window.token_counts.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      Place& place = pending.front();
+      nearest.offer(window.vectors.subspan(i * dimension, dimension), place.line, place.text);
+      bytes += place.bytes;
+      pending.pop_front();
+    }
+    progress.advance(count, bytes);
+    return {};
+  };
+  LB_RETURN_IF_ERROR(embedding::embed_all(*stream, next, deliver));
+  Found found{std::move(nearest).take(), stream->stats()};
   found.stats.fallback_texts += query_stats->fallback_texts;
   return found;
 }

@@ -1,0 +1,509 @@
+#include "embedding/scheduler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <condition_variable>
+#include <cstdlib>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "embedding/pooling.h"
+
+namespace latebind::embedding {
+
+using core::Status;
+using core::StatusCode;
+
+namespace {
+
+// How many owners are looked at for what fills a batch. A bound for the time that it takes, under the lock.
+constexpr std::size_t kCandidatesMax = 256;
+
+// Padding that a batch of several owners' texts may have: more would cost more than the runs that are saved.
+constexpr double kSharedPaddingMax = 0.2;
+
+// No device is blamed and none is asked again: it is as good as certain to compute the same.
+Status no_vector(std::uint64_t position, std::string_view what, const core::ActiveConfig& active) {
+  const std::string_view remedy = active.precision == core::Precision::kF32
+                                      ? "the model's weights may be damaged, or another device computes it right"
+                                      : "f32 has the range that it may need";
+  return Status(StatusCode::kInternal, fmt::format("texts[{}]: {}:{} gave a vector {}, in {}; {}", position,
+                                                   active.backend, active.device, what,
+                                                   core::word_of(active.precision), remedy));
+}
+
+}  // namespace
+
+// The texts of one submission.
+struct Scheduler::Work {
+  // Constant once they are handed over.
+  Owner* owner = nullptr;  // touched only while batches have not begun
+  TokenTable tokens;
+  BatchPlan plan;
+  std::size_t fixed_rows = 0;  // 0: the device takes any shape
+  std::vector<float> memory;
+  float* out = nullptr;
+  std::uint64_t first_position = 0;
+  bool alone = false;
+  bool caller_helps = false;
+  core::RunOptions limits;
+
+  std::condition_variable changed;
+  // Guarded by the scheduler's mutex_, and constant once it is over.
+  std::size_t next = 0;     // the first batch of the plan that has not begun
+  std::size_t running = 0;  // batches that have begun and not ended
+  bool has_left = false;
+  bool can_compute = false;    // somebody waits who computes
+  std::shared_ptr<Run> given;  // for him
+  Status error;
+  std::uint64_t padded_tokens = 0;
+  std::uint64_t fallback_texts = 0;
+  std::shared_ptr<const core::Attestation> answered_by;
+
+  [[nodiscard]] bool has_next() const { return next < plan.batches.size(); }
+  [[nodiscard]] bool is_over() const { return !has_next() && running == 0; }
+  [[nodiscard]] std::span<const std::uint32_t> rows_of(const embedding::Batch& batch) const {
+    return std::span(plan.order).subspan(batch.first, batch.count);
+  }
+  // Of the longest text of a batch.
+  [[nodiscard]] std::size_t length_of(const embedding::Batch& batch) const {
+    return tokens.lengths()[plan.order[batch.first]];
+  }
+};
+
+// What one owner has in a run of the model.
+struct Scheduler::Piece {
+  std::shared_ptr<Work> work;
+  embedding::Batch batch;
+  // What came of it.
+  Status error{};
+};
+
+// One run of the model that has been formed.
+struct Scheduler::Run {
+  std::vector<Piece> pieces;
+  std::size_t rows = 0;
+  std::size_t width = 0;
+  std::size_t tokens = 0;      // real ones
+  core::RunOptions limits{};   // when nobody waits for it any more
+  std::shared_ptr<const core::Attestation> answered_by{};
+};
+
+class Scheduler::ScratchLease {
+ public:
+  explicit ScratchLease(Scheduler& scheduler) : scheduler_(scheduler) {
+    const std::lock_guard lock(scheduler_.scratch_mutex_);
+    if (!scheduler_.idle_scratch_.empty()) {
+      scratch_ = std::move(scheduler_.idle_scratch_.back());
+      scheduler_.idle_scratch_.pop_back();
+    } else {
+      scratch_ = std::make_unique<Forward::Scratch>();
+    }
+  }
+  ScratchLease(const ScratchLease&) = delete;
+  ScratchLease& operator=(const ScratchLease&) = delete;
+  ~ScratchLease() {
+    const std::lock_guard lock(scheduler_.scratch_mutex_);
+    auto& idle = scheduler_.idle_scratch_;
+    if (idle.size() < idle.capacity()) idle.push_back(std::move(scratch_));
+  }
+  Forward::Scratch& operator*() { return *scratch_; }
+  Forward::Scratch* operator->() { return scratch_.get(); }
+
+ private:
+  Scheduler& scheduler_;
+  std::unique_ptr<Forward::Scratch> scratch_;
+};
+
+Scheduler::Scheduler(const Forward& forward, WorkTeam& team, std::size_t requests, std::size_t batch_tokens,
+                     std::size_t longest)
+    : forward_(forward), team_(team), requests_(requests), batch_tokens_(batch_tokens), longest_(longest) {
+  running_.reserve(requests_);
+  idle_scratch_.reserve(requests_);
+}
+
+Scheduler::~Scheduler() = default;
+
+core::Result<Scheduler::Submission> Scheduler::submit(Owner& owner, Texts texts) {
+  auto work = std::make_shared<Work>();
+  work->owner = &owner;
+  work->tokens = std::move(texts.tokens);
+  work->first_position = texts.first_position;
+  work->alone = texts.alone;
+  work->caller_helps = texts.caller_helps;
+  work->limits = std::move(texts.limits);
+  const auto attested = forward_.model().attestation();
+  const auto lengths = work->tokens.lengths();
+  work->plan = plan_batches(lengths, {.tokens = batch_tokens_,
+                                      .workers = requests_,
+                                      .more_follows = texts.more_follows,
+                                      .longest = longest_,
+                                      .fixed_lengths = attested->active.fixed_lengths,
+                                      .fixed_rows = attested->active.fixed_rows});
+  if (!attested->active.fixed_lengths.empty()) work->fixed_rows = std::max<std::size_t>(1, attested->active.fixed_rows);
+  const std::size_t dimension = forward_.dimension();
+  work->out = texts.out;
+  if (work->out == nullptr) {
+    work->memory.resize(lengths.size() * dimension);
+    work->out = work->memory.data();
+  }
+  // A text without a token (a tokenizer without special tokens makes them) has nothing to pool.
+  for (auto row = work->plan.order.rbegin(); row != work->plan.order.rend() && lengths[*row] == 0; ++row) {
+    std::fill_n(work->out + *row * dimension, dimension, 0.0F);
+  }
+
+  const std::lock_guard lock(mutex_);
+  if (submissions_ >= kSubmissionsMax) {
+    return Status(StatusCode::kBusy, fmt::format("{} requests for vectors wait already", submissions_));
+  }
+  if (work->has_next()) {
+    const bool waits_already =
+        std::ranges::any_of(waiting_, [&](const std::shared_ptr<Work>& each) { return each->owner == &owner; });
+    waiting_.push_back(work);
+    if (!waits_already) owner.start_ = std::max(owner.start_, now_);
+  }
+  ++submissions_;
+  // Whoever computes himself begins when he waits.
+  if (!work->caller_helps) dispatch(nullptr);
+  return Submission(*this, work);
+}
+
+// The one who is next among those that somebody could compute for.
+std::shared_ptr<Scheduler::Work> Scheduler::next_work(bool has_threads) const {
+  std::shared_ptr<Work> next;
+  for (const auto& work : waiting_) {
+    if (!has_threads && !(work->can_compute && work->given == nullptr)) continue;
+    if (next == nullptr || work->owner->start_ < next->owner->start_) next = work;
+  }
+  return next;
+}
+
+// Moves the next batch of `work` into `run`.
+void Scheduler::take(Run& run, const std::shared_ptr<Work>& work) {
+  const embedding::Batch batch = work->plan.batches[work->next];
+  run.pieces.push_back({work, batch});
+  std::size_t tokens = 0;
+  for (const std::uint32_t row : work->rows_of(batch))
+    tokens += work->tokens.lengths()[row];
+  run.rows += batch.count;
+  run.width = std::max(run.width, batch.width);
+  run.tokens += tokens;
+  ++work->next;
+  ++work->running;
+  work->owner->start_ += tokens;
+  if (!work->has_next()) std::erase(waiting_, work);
+}
+
+std::shared_ptr<Scheduler::Run> Scheduler::form(const std::shared_ptr<Work>& seed) {
+  auto run = std::make_shared<Run>();
+  run->pieces.reserve(1);
+  if (seed->limits.is_bounded()) {
+    // Once all who wait for it have left, nobody does.
+    run->limits.cancellation = core::Cancellation::create();
+    run->limits.deadline = seed->limits.deadline;
+  }
+  now_ = std::max(now_, seed->owner->start_);
+  take(*run, seed);
+  if (!seed->alone && !waiting_.empty()) top_up(*run);
+  return run;
+}
+
+// Adds batches of others that are about as wide, as long as the whole stays within what one batch may have. None where
+// there is no memory to choose them.
+void Scheduler::top_up(Run& run) {
+  std::vector<std::shared_ptr<Work>> others;
+  try {
+    others = others_for(run);
+    run.pieces.reserve(1 + others.size());
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+  for (const auto& work : others) {
+    take(run, work);
+    if (!work->limits.is_bounded()) run.limits = {};
+    if (!run.limits.deadline) continue;
+    if (!work->limits.deadline) {
+      run.limits.deadline.reset();
+    } else {
+      run.limits.deadline = std::max(run.limits.deadline, work->limits.deadline);
+    }
+  }
+  run.width = shape_of(*run.pieces.front().work).width(run.width);
+}
+
+BatchShape Scheduler::shape_of(const Work& work) const {
+  return {.tokens = batch_tokens_, .longest = longest_, .fixed_rows = work.fixed_rows};
+}
+
+std::vector<std::shared_ptr<Scheduler::Work>> Scheduler::others_for(const Run& run) const {
+  const std::shared_ptr<Work> seed = run.pieces.front().work;
+  const auto wanted = static_cast<std::ptrdiff_t>(seed->length_of(run.pieces.front().batch));
+  struct Candidate {
+    std::shared_ptr<Work> work;
+    std::ptrdiff_t length;
+  };
+  std::vector<Candidate> candidates;
+  for (const auto& work : waiting_) {
+    if (work->alone || work == seed || work->fixed_rows != seed->fixed_rows) continue;
+    if (candidates.size() == kCandidatesMax) break;
+    candidates.push_back({work, static_cast<std::ptrdiff_t>(work->length_of(work->plan.batches[work->next]))});
+  }
+  std::ranges::stable_sort(candidates, {}, [&](const Candidate& each) { return std::abs(each.length - wanted); });
+
+  const BatchShape shape = shape_of(*seed);
+  std::size_t rows = run.rows;
+  std::size_t tokens = run.tokens;
+  std::size_t width = run.width;
+  // Of the candidates that fit, as many as make a number of rows that a batch may have.
+  std::vector<std::shared_ptr<Work>> fitting;
+  std::size_t kept = 0;
+  for (const Candidate& each : candidates) {
+    const embedding::Batch& batch = each.work->plan.batches[each.work->next];
+    const std::size_t now_wide = shape.width(std::max(width, batch.width));
+    const std::size_t now_rows = rows + batch.count;
+    if (now_rows > shape.rows_max(now_wide) || (shape.fixed_rows != 0 && batch.width != width)) continue;
+    std::size_t now_tokens = tokens;
+    for (const std::uint32_t row : each.work->rows_of(batch))
+      now_tokens += each.work->tokens.lengths()[row];
+    const auto computed = static_cast<double>(now_rows * now_wide);
+    if (shape.fixed_rows == 0 && static_cast<double>(now_tokens) < (1 - kSharedPaddingMax) * computed) continue;
+    fitting.push_back(each.work);
+    rows = now_rows;
+    tokens = now_tokens;
+    width = now_wide;
+    if (shape.allows(rows, width)) kept = fitting.size();
+  }
+  fitting.resize(kept);
+  return fitting;
+}
+
+// Forms batches as long as the device has requests free, and hands each to a thread: the one that waits for these
+// texts, if it computes, else one of the team, or, when `for_caller` is given, the calling one.
+void Scheduler::dispatch(std::shared_ptr<Run>* for_caller) noexcept {
+  while (running_.size() < requests_ && !waiting_.empty()) {
+    const bool has_threads = for_caller != nullptr || team_.has_thread();
+    const std::shared_ptr<Work> seed = next_work(has_threads);
+    if (seed == nullptr) return;
+    std::shared_ptr<Run> run;
+    try {
+      run = form(seed);
+      running_.push_back(run.get());
+      if (seed->can_compute && seed->given == nullptr) {
+        seed->given = run;
+        seed->changed.notify_all();
+      } else if (for_caller != nullptr && *for_caller == nullptr) {
+        *for_caller = run;
+      } else {
+        team_.post([this, run] { compute_on_team(run); });
+      }
+    } catch (...) {
+      const Status status = Status::of_exception().with_context("forming a batch");
+      if (run != nullptr) {
+        finish(*run, status);
+      } else {
+        stop_waiting(*seed);
+        if (seed->error.ok()) seed->error = status;
+        seed->changed.notify_all();
+      }
+    }
+  }
+}
+
+void Scheduler::stop_waiting(Work& work) noexcept {
+  work.next = work.plan.batches.size();
+  std::erase_if(waiting_, [&](const std::shared_ptr<Work>& each) { return each.get() == &work; });
+}
+
+// The error of a run, with where it was; as it is where there is no memory for that.
+Status Scheduler::in_batch(Status error, std::uint64_t position, const Run& run) {
+  try {
+    return error.with_context(
+        fmt::format("texts[{}], in a batch of {} texts of up to {} tokens", position, run.rows, run.width));
+  } catch (const std::bad_alloc&) {
+    return error;
+  }
+}
+
+void Scheduler::finish(const Run& run, const Status& status) noexcept {
+  std::erase(running_, &run);
+  const bool is_fallback = run.answered_by != nullptr && run.answered_by->fallback;
+  const std::size_t fixed_rows = run.pieces.front().work->fixed_rows;
+  for (const Piece& piece : run.pieces) {
+    Work& work = *piece.work;
+    --work.running;
+    Status error = status.ok() ? piece.error : status;
+    if (!error.ok()) {
+      if (!status.ok()) error = in_batch(std::move(error), work.first_position + work.rows_of(piece.batch).front(), run);
+      if (work.error.ok()) work.error = std::move(error);
+      stop_waiting(work);
+    } else {
+      work.padded_tokens += piece.batch.count * run.width;
+      // A fixed shape is computed whole, however few rows of it are used.
+      if (fixed_rows > run.rows && &piece == &run.pieces.front()) {
+        work.padded_tokens += (fixed_rows - run.rows) * run.width;
+      }
+      if (is_fallback) work.fallback_texts += piece.batch.count;
+      if (work.answered_by == nullptr || is_fallback || !work.answered_by->fallback) work.answered_by = run.answered_by;
+    }
+    work.changed.notify_all();
+  }
+}
+
+Status Scheduler::execute(Run& run) {
+  ScratchLease scratch(*this);
+  auto& rows = scratch->rows;
+  rows.clear();
+  const std::size_t dimension = forward_.dimension();
+  for (const Piece& piece : run.pieces) {
+    for (const std::uint32_t row : piece.work->rows_of(piece.batch)) {
+      rows.push_back({piece.work->tokens.ids(row), piece.work->out + row * dimension});
+    }
+  }
+  LB_RETURN_IF_ERROR(forward_.run(rows, run.width, *scratch, run.limits, &run.answered_by));
+  for (Piece& piece : run.pieces) {
+    for (const std::uint32_t row : piece.work->rows_of(piece.batch)) {
+      const std::span<const float> vector(piece.work->out + row * dimension, dimension);
+      const std::uint64_t position = piece.work->first_position + row;
+      if (!is_finite(vector)) {
+        piece.error = no_vector(position, "with numbers that are not finite", run.answered_by->active);
+      } else if (forward_.normalizes() && is_zero(vector)) {
+        // A length beyond the range of its precision divides all numbers away.
+        piece.error = no_vector(position, "of zeros, where its length is to be 1", run.answered_by->active);
+      }
+      if (!piece.error.ok()) break;
+    }
+  }
+  return {};
+}
+
+// A thread of the team goes on with what is next as long as nobody else is to compute that.
+void Scheduler::compute_on_team(std::shared_ptr<Run> run) noexcept {
+  while (run != nullptr) {
+    std::shared_ptr<Run> next;
+    compute(*run, &next);
+    run = std::move(next);
+  }
+}
+
+void Scheduler::compute(Run& run, std::shared_ptr<Run>* next) noexcept {
+  Status status;
+  try {
+    status = execute(run);
+  } catch (...) {
+    status = Status::of_exception().with_context("computing a batch, which takes less memory with fewer batch tokens");
+  }
+  const std::lock_guard lock(mutex_);
+  finish(run, status);
+  dispatch(next);
+}
+
+Status Scheduler::wait(Work& work, const core::RunOptions& limits, bool until_begun) {
+  std::optional<core::Cancellation::Watch> watch;  // goes after the lock, which its action takes
+  if (limits.cancellation.can_be_requested()) {
+    watch.emplace(limits.cancellation, [this, &work] {
+      const std::lock_guard lock(mutex_);
+      work.changed.notify_all();
+    });
+  }
+  std::unique_lock lock(mutex_);
+  const auto is_enough = [&] { return until_begun ? !work.has_next() && work.given == nullptr : work.is_over(); };
+  Status status;
+  while (!is_enough() && status.ok()) {
+    if (const auto run = std::move(work.given)) {
+      work.given = nullptr;
+      lock.unlock();
+      compute(*run, nullptr);
+      lock.lock();
+      continue;
+    }
+    // Within limits it is the team that computes: the vendor's call does not end with them.
+    work.can_compute = (work.caller_helps && !limits.is_bounded()) || !team_.has_thread();
+    dispatch(nullptr);
+    if (work.given != nullptr || is_enough()) continue;
+    if (limits.cancellation.is_requested()) {
+      status = Status(StatusCode::kCancelled, "cancelled while texts were being computed");
+    } else if (!limits.deadline) {
+      work.changed.wait(lock);
+    } else if (std::chrono::steady_clock::now() >= *limits.deadline) {
+      status = Status(StatusCode::kDeadlineExceeded, "the time was up while texts were being computed");
+    } else {
+      work.changed.wait_until(lock, *limits.deadline);
+    }
+  }
+  work.can_compute = false;
+  return status;
+}
+
+void Scheduler::abandon(Work& work) noexcept {
+  std::unique_lock lock(mutex_);
+  --submissions_;
+  stop_waiting(work);
+  work.has_left = true;
+  if (!work.limits.is_bounded()) {
+    work.changed.wait(lock, [&] { return work.running == 0; });
+    return;
+  }
+  for (Run* run : running_) {
+    const auto has_left = [](const Piece& piece) { return piece.work->has_left; };
+    if (std::ranges::all_of(run->pieces, has_left)) run->limits.cancellation.request();
+  }
+}
+
+Scheduler::Submission& Scheduler::Submission::operator=(Submission&& other) noexcept {
+  drop();
+  scheduler_ = other.scheduler_;
+  work_ = std::move(other.work_);
+  return *this;
+}
+
+Scheduler::Submission::~Submission() {
+  drop();
+}
+
+void Scheduler::Submission::drop() noexcept {
+  if (work_ != nullptr) scheduler_->abandon(*work_);
+  work_ = nullptr;
+}
+
+bool Scheduler::Submission::is_over() const {
+  const std::lock_guard lock(scheduler_->mutex_);
+  return work_->is_over();
+}
+
+Status Scheduler::Submission::help(const core::RunOptions& limits) {
+  return scheduler_->wait(*work_, limits, /*until_begun=*/true);
+}
+
+Status Scheduler::Submission::wait(const core::RunOptions& limits) {
+  LB_RETURN_IF_ERROR(scheduler_->wait(*work_, limits, /*until_begun=*/false));
+  return work_->error;
+}
+
+std::span<const float> Scheduler::Submission::vectors() const {
+  return work_->memory;
+}
+
+std::span<const std::uint32_t> Scheduler::Submission::token_counts() const {
+  return work_->tokens.lengths();
+}
+
+EmbedStats Scheduler::Submission::stats() const {
+  return {.texts = work_->tokens.size(),
+          .tokens = work_->plan.tokens,
+          .padded_tokens = work_->padded_tokens,
+          .truncated_texts = work_->tokens.truncated(),
+          .fallback_texts = work_->fallback_texts};
+}
+
+std::shared_ptr<const core::Attestation> Scheduler::Submission::answered_by() const {
+  return work_->answered_by;
+}
+
+TokenTable Scheduler::Submission::take_tokens() {
+  return std::move(work_->tokens);
+}
+
+}  // namespace latebind::embedding

@@ -1,0 +1,150 @@
+// Scheduler: which texts are computed next, and together with which.
+//
+// Owners (a call of embed(), a stream, later a request of a service) hand over tokenized texts. Whenever the device has
+// a request free, the next batch is formed: of the owner who has had the least, so that many texts of one do not delay
+// the few of another by more than a batch. What an owner's texts leave free in a batch is filled with texts of others
+// that are about as long. A lone text on an idle device goes at once.
+//
+// Batches of one owner are planned (batching.h) when he hands his texts over, so that an owner whose batches are his
+// alone gets the same ones whatever others do.
+//
+// Source of the fair order: Goyal, Vin, Cheng, "Start-time Fair Queueing" (1996), with tokens for bytes.
+//
+// All calls are thread-safe. Everything that was handed over must be gone before the scheduler.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "core/executable.h"
+#include "core/result.h"
+#include "embedding/batching.h"
+#include "embedding/embed_stats.h"
+#include "embedding/forward.h"
+#include "embedding/token_table.h"
+#include "embedding/work_team.h"
+
+namespace latebind::embedding {
+
+class Scheduler {
+  struct Work;
+  struct Run;
+  struct Piece;
+
+ public:
+  // Submissions that are not over, of all owners together. More are kBusy.
+  static constexpr std::size_t kSubmissionsMax = 4096;
+
+  // Between owners the device is shared by tokens. One must outlive his submissions.
+  class Owner {
+    friend class Scheduler;
+    std::uint64_t start_ = 0;  // guarded by the scheduler's mutex_: the tag of his next batch
+  };
+
+  // What an owner hands over.
+  struct Texts {
+    TokenTable tokens;
+    // Of the first text, for errors.
+    std::uint64_t first_position = 0;
+    // Where the vectors go, a row for each text in their order. Null: into memory of the submission's own.
+    float* out = nullptr;
+    // More follows at once (a stream's next window): the last batches need not get smaller.
+    bool more_follows = false;
+    // Only these texts in their batches: which texts come together hangs on nothing but them.
+    bool alone = false;
+    // Whoever waits for them computes too, so that a lone text is computed by the thread that wants it.
+    bool caller_helps = false;
+    // With any, the owner may go while they are computed, which then is given up: `out` must be null.
+    core::RunOptions limits{};
+  };
+
+  // Texts that were handed over. One thread at a time, and none in wait() when it goes: then what has not begun is
+  // dropped, and what has is waited for, or given up where the texts have limits.
+  class Submission {
+   public:
+    Submission() = default;
+    Submission(Submission&&) noexcept = default;
+    Submission& operator=(Submission&& other) noexcept;
+    ~Submission();
+
+    [[nodiscard]] bool is_over() const;
+    // Computes on this thread, where it does that at all, until no batch is left to begin. As wait() otherwise, without
+    // the errors of the texts.
+    [[nodiscard]] core::Status help(const core::RunOptions& limits = {});
+    // Until it is over: its first error, by the text's position, if it has one (kInternal for a vector that is not
+    // finite: a retry gives the same). kDeadlineExceeded or kCancelled when `limits` end before that; it goes on then.
+    [[nodiscard]] core::Status wait(const core::RunOptions& limits = {});
+
+    // Of what is over and went well.
+    [[nodiscard]] std::span<const float> vectors() const;
+    [[nodiscard]] std::span<const std::uint32_t> token_counts() const;
+    // Seconds excepted.
+    [[nodiscard]] EmbedStats stats() const;
+    // Who computed them: a fallback, where one did.
+    [[nodiscard]] std::shared_ptr<const core::Attestation> answered_by() const;
+    // Its memory, to be used again.
+    [[nodiscard]] TokenTable take_tokens();
+
+   private:
+    friend class Scheduler;
+    Submission(Scheduler& scheduler, std::shared_ptr<Work> work) : scheduler_(&scheduler), work_(std::move(work)) {}
+    void drop() noexcept;
+
+    Scheduler* scheduler_ = nullptr;
+    std::shared_ptr<Work> work_;  // null: nothing
+  };
+
+  // `batch_tokens` and `longest` at least 1; see BatchLimits.
+  Scheduler(const Forward& forward, WorkTeam& team, std::size_t requests, std::size_t batch_tokens,
+            std::size_t longest);
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+  ~Scheduler();
+
+  // kBusy when too much waits already.
+  [[nodiscard]] core::Result<Submission> submit(Owner& owner, Texts texts);
+
+ private:
+  class ScratchLease;
+
+  // All with mutex_ held.
+  void dispatch(std::shared_ptr<Run>* for_caller) noexcept;
+  [[nodiscard]] std::shared_ptr<Work> next_work(bool has_threads) const;
+  [[nodiscard]] std::shared_ptr<Run> form(const std::shared_ptr<Work>& seed);
+  void top_up(Run& run);
+  [[nodiscard]] std::vector<std::shared_ptr<Work>> others_for(const Run& run) const;
+  [[nodiscard]] BatchShape shape_of(const Work& work) const;
+  void take(Run& run, const std::shared_ptr<Work>& work);
+  void finish(const Run& run, const core::Status& status) noexcept;
+  void stop_waiting(Work& work) noexcept;
+
+  static core::Status in_batch(core::Status error, std::uint64_t position, const Run& run);
+  [[nodiscard]] core::Status execute(Run& run);
+  // `next`, when given, may receive what the calling thread is to compute then.
+  void compute(Run& run, std::shared_ptr<Run>* next) noexcept;
+  void compute_on_team(std::shared_ptr<Run> run) noexcept;
+  [[nodiscard]] core::Status wait(Work& work, const core::RunOptions& limits, bool until_begun);
+  void abandon(Work& work) noexcept;
+
+  const Forward& forward_;
+  WorkTeam& team_;
+  const std::size_t requests_;
+  const std::size_t batch_tokens_;
+  const std::size_t longest_;
+
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::vector<std::shared_ptr<Work>> waiting_;  // with batches that have not begun, in the order in which they came
+  std::vector<Run*> running_;                 // at most requests_
+  std::size_t submissions_ = 0;
+  std::uint64_t now_ = 0;  // the tag of the batch that began last
+
+  std::mutex scratch_mutex_;
+  std::vector<std::unique_ptr<Forward::Scratch>> idle_scratch_;  // guarded by scratch_mutex_, at most requests_
+};
+
+}  // namespace latebind::embedding

@@ -1,0 +1,33 @@
+#include "embedding/vector_shape.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "embedding/pooling.h"
+
+namespace latebind::embedding {
+
+core::Result<VectorShape> VectorShape::of(const Forward& forward, const TextOptions& options) {
+  VectorShape shape;
+  shape.computed_ = forward.dimension();
+  shape.dimensions_ = options.dimensions > 0 ? options.dimensions : shape.computed_;
+  if (shape.dimensions_ > shape.computed_) {
+    return core::Status(core::StatusCode::kInvalidArgument,
+                        fmt::format("vectors of {} numbers were asked for; the model gives {}", shape.dimensions_,
+                                    shape.computed_));
+  }
+  const bool is_cut = shape.dimensions_ < shape.computed_;
+  shape.normalize_ = forward.normalizes() ? is_cut : options.normalize;
+  return shape;
+}
+
+void VectorShape::write(std::span<const float> computed, std::span<float> out) const {
+  for (std::size_t row = 0; (row + 1) * computed_ <= computed.size(); ++row) {
+    const std::span<float> to = out.subspan(row * dimensions_, dimensions_);
+    std::ranges::copy(computed.subspan(row * computed_, dimensions_), to.begin());
+    if (normalize_) normalize(to);
+  }
+}
+
+}  // namespace latebind::embedding

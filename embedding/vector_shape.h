@@ -1,0 +1,33 @@
+// VectorShape: what a text's vector is to be, where that is not what the model gives: fewer numbers, length 1.
+//
+// A value; any thread.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "core/result.h"
+#include "embedding/embedder.h"
+#include "embedding/forward.h"
+
+namespace latebind::embedding {
+
+class VectorShape {
+ public:
+  // kInvalidArgument for more dimensions than the model gives.
+  static core::Result<VectorShape> of(const Forward& forward, const TextOptions& options);
+
+  // Floats of a vector.
+  [[nodiscard]] std::size_t dimensions() const { return dimensions_; }
+  // Whether vectors stay as the model gives them.
+  [[nodiscard]] bool is_as_computed() const { return dimensions_ == computed_ && !normalize_; }
+  // From rows that the model gave to rows of dimensions() floats.
+  void write(std::span<const float> computed, std::span<float> out) const;
+
+ private:
+  std::size_t computed_ = 0;
+  std::size_t dimensions_ = 0;
+  bool normalize_ = false;
+};
+
+}  // namespace latebind::embedding
