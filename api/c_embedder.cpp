@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,6 +14,63 @@
 namespace core = latebind::core;
 namespace api = latebind::api;
 namespace embedding = latebind::embedding;
+
+namespace latebind::api {
+
+core::Result<TextCall> read_embed_options(const lb_embed_options* given) {
+  LB_ASSIGN_OR_RETURN(const lb_embed_options read, read_struct(given, "lb_embed_options"));
+  LB_RETURN_IF_ERROR(check_reserved(read.reserved_, "lb_embed_options", "call", 0));
+  return TextCall{.texts = {.dimensions = read.dimensions,
+                            .max_tokens = read.max_tokens,
+                            .refuse_longer = read.refuse_longer != 0,
+                            .normalize = read.normalize != 0},
+                  .alone = read.alone != 0,
+                  .token_counts = read.token_counts};
+}
+
+core::Result<std::vector<std::string_view>> read_texts(const lb_text* texts, std::size_t count, std::string_view what) {
+  if (texts == nullptr && count > 0) return misuse(fmt::format("{}: NULL was given", what));
+  std::vector<std::string_view> views(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (texts[i].data == nullptr && texts[i].size > 0) return misuse(fmt::format("{}: text {} is NULL", what, i));
+    if (texts[i].size > 0) views[i] = {texts[i].data, texts[i].size};
+  }
+  return views;
+}
+
+core::Status write_stats(const embedding::EmbedStats& stats, lb_embed_stats* out) {
+  lb_embed_stats value{};
+  value.texts = stats.texts;
+  value.tokens = stats.tokens;
+  value.padded_tokens = stats.padded_tokens;
+  value.truncated_texts = stats.truncated_texts;
+  value.seconds = stats.seconds;
+  value.fallback_texts = stats.fallback_texts;
+  return write_struct(value, out, "lb_embed_stats");
+}
+
+}  // namespace latebind::api
+
+namespace {
+
+template <class Text>
+core::Status embed(const lb_embedder* embedder, std::span<const Text> texts, const lb_embed_options* options,
+                   const lb_call_options* call, float* vectors, size_t capacity, lb_embed_stats* stats) {
+  if (embedder == nullptr || (!texts.empty() && vectors == nullptr)) return api::misuse("no embedder or no vectors");
+  LB_RETURN_IF_ERROR(api::check_made_here(embedder->made, "embedder"));
+  LB_ASSIGN_OR_RETURN(const api::TextCall asked, api::read_embed_options(options));
+  LB_ASSIGN_OR_RETURN(const api::Call of_call, api::read_call(call));
+  std::shared_ptr<const core::Attestation> answered_by;
+  embedding::EmbedOptions typed{.texts = asked.texts, .alone = asked.alone, .limits = of_call.limits};
+  if (asked.token_counts != nullptr) typed.token_counts = {asked.token_counts, texts.size()};
+  if (of_call.answered_by != nullptr) typed.answered_by = &answered_by;
+  LB_ASSIGN_OR_RETURN(const embedding::EmbedStats made, embedder->embedder->embed(texts, {vectors, capacity}, typed));
+  if (stats != nullptr) LB_RETURN_IF_ERROR(api::write_stats(made, stats));
+  if (of_call.answered_by == nullptr) return {};
+  return api::give_attestation(std::move(answered_by), of_call.answered_by);
+}
+
+}  // namespace
 
 lb_code lb_embedder_open(const lb_runtime* runtime, const char* model_folder, const lb_options* options,
                          const lb_call_options* call, lb_embedder** embedder) {
@@ -51,36 +109,28 @@ size_t lb_embedder_max_tokens(const lb_embedder* embedder) {
   return embedder != nullptr ? embedder->embedder->max_tokens() : 0;
 }
 
-lb_code lb_embedder_embed(const lb_embedder* embedder, const lb_text* texts, size_t count, float* vectors,
-                          size_t capacity, lb_embed_stats* stats) {
+lb_code lb_embedder_embed(const lb_embedder* embedder, const lb_text* texts, size_t count,
+                          const lb_embed_options* options, const lb_call_options* call, float* vectors, size_t capacity,
+                          lb_embed_stats* stats) {
   return api::guarded([&]() -> core::Status {
-    if (embedder == nullptr || (count > 0 && (texts == nullptr || vectors == nullptr))) {
-      return api::misuse("lb_embedder_embed: NULL was given");
-    }
-    LB_RETURN_IF_ERROR(api::check_made_here(embedder->made, "embedder"));
-    const size_t dimension = embedder->embedder->dimension();
-    if (count > capacity / dimension) {
-      return core::Status(core::StatusCode::kBufferTooSmall,
-                          fmt::format("{} vectors of {} floats do not fit in {} floats", count, dimension, capacity));
-    }
-    std::vector<std::string_view> views(count);
+    LB_ASSIGN_OR_RETURN(const auto views, api::read_texts(texts, count, "lb_embedder_embed"));
+    return embed<std::string_view>(embedder, views, options, call, vectors, capacity, stats);
+  });
+}
+
+lb_code lb_embedder_embed_ids(const lb_embedder* embedder, const lb_token_ids* texts, size_t count,
+                              const lb_embed_options* options, const lb_call_options* call, float* vectors,
+                              size_t capacity, lb_embed_stats* stats) {
+  return api::guarded([&]() -> core::Status {
+    if (texts == nullptr && count > 0) return api::misuse("lb_embedder_embed_ids: NULL was given");
+    std::vector<embedding::Embedder::Ids> views(count);
     for (size_t i = 0; i < count; ++i) {
-      if (texts[i].data == nullptr && texts[i].size > 0) {
-        return api::misuse(fmt::format("lb_embedder_embed: text {} is NULL", i));
+      if (texts[i].ids == nullptr && texts[i].count > 0) {
+        return api::misuse(fmt::format("lb_embedder_embed_ids: text {} is NULL", i));
       }
-      if (texts[i].size > 0) views[i] = {texts[i].data, texts[i].size};
+      if (texts[i].count > 0) views[i] = {texts[i].ids, texts[i].count};
     }
-    LB_ASSIGN_OR_RETURN(const embedding::EmbedStats made,
-                        embedder->embedder->embed(views, {vectors, count * dimension}));
-    if (stats == nullptr) return {};
-    lb_embed_stats value{};
-    value.texts = made.texts;
-    value.tokens = made.tokens;
-    value.padded_tokens = made.padded_tokens;
-    value.truncated_texts = made.truncated_texts;
-    value.seconds = made.seconds;
-    value.fallback_texts = made.fallback_texts;
-    return api::write_struct(value, stats, "lb_embed_stats");
+    return embed<embedding::Embedder::Ids>(embedder, views, options, call, vectors, capacity, stats);
   });
 }
 

@@ -118,6 +118,27 @@ class LentOutputs {
   std::vector<core::OutputTensor>& to_;
 };
 
+// More files of external data are a mistake, not a model.
+constexpr size_t kExternalMax = 65'536;
+
+core::Result<std::vector<core::ExternalData>> external_data(const lb_model_memory& memory,
+                                                            const std::shared_ptr<const void>& owner) {
+  if (memory.external_count > 0 && memory.external == nullptr) {
+    return api::misuse("lb_model_load_memory: external_count without external");
+  }
+  if (memory.external_count > kExternalMax)
+    return api::misuse("lb_model_load_memory: too many pieces of external data");
+  std::vector<core::ExternalData> all;
+  for (size_t i = 0; i < memory.external_count; ++i) {
+    const lb_external_data& one = memory.external[i];
+    if (one.location == nullptr || (one.data == nullptr && one.size > 0)) {
+      return api::misuse(fmt::format("lb_model_load_memory: NULL in external data {}", i));
+    }
+    all.push_back({.location = one.location, .data = {owner, {static_cast<const std::byte*>(one.data), one.size}}});
+  }
+  return all;
+}
+
 core::Status load(const lb_runtime* runtime, const core::Model& model, const lb_options* options, const api::Call& call,
                   lb_model** out) {
   LB_RETURN_IF_ERROR(api::check_made_here(runtime->shared->made, "runtime"));
@@ -254,10 +275,12 @@ lb_code lb_model_load_memory(const lb_runtime* runtime, const lb_model_memory* m
     if (read.weights_size > 0) {
       weights = {owner, {static_cast<const std::byte*>(read.weights), read.weights_size}};
     }
-    LB_ASSIGN_OR_RETURN(const core::Model opened,
-                        app::model_of_payload(static_cast<app::PayloadFormat>(read.format),
-                                              {owner, {static_cast<const std::byte*>(read.graph), read.graph_size}},
-                                              std::move(weights), api::text_or(read.name, "a model in memory")));
+    app::Payload payload{.format = static_cast<app::PayloadFormat>(read.format),
+                         .bytes = {owner, {static_cast<const std::byte*>(read.graph), read.graph_size}},
+                         .weights = std::move(weights),
+                         .name = api::text_or(read.name, "a model in memory")};
+    LB_ASSIGN_OR_RETURN(payload.external, external_data(read, owner));
+    LB_ASSIGN_OR_RETURN(const core::Model opened, app::model_of_payload(std::move(payload)));
     return load(runtime, opened, options, of_call, model);
   });
 }

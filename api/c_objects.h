@@ -57,7 +57,7 @@ struct lb_model {
 
 struct lb_embedder {
   std::shared_ptr<const lb_runtime::Shared> runtime;
-  std::unique_ptr<latebind::embedding::Embedder> embedder;
+  std::shared_ptr<const latebind::embedding::Embedder> embedder;
   latebind::platform::MadeIn made{};
 };
 
@@ -82,6 +82,20 @@ struct Call {
 
 // At most a year, which is for ever: more would overflow the clock.
 [[nodiscard]] std::chrono::milliseconds bounded_milliseconds(std::uint64_t given);
+
+// What becomes of texts; `given` may be null.
+struct TextCall {
+  embedding::TextOptions texts;
+  bool alone = false;
+  std::uint32_t* token_counts = nullptr;
+};
+[[nodiscard]] core::Result<TextCall> read_embed_options(const lb_embed_options* given);
+
+// kInvalidArgument for a text that is NULL, by its position. `what` is the function's name.
+[[nodiscard]] core::Result<std::vector<std::string_view>> read_texts(const lb_text* texts, std::size_t count,
+                                                                     std::string_view what);
+
+[[nodiscard]] core::Status write_stats(const embedding::EmbedStats& stats, lb_embed_stats* out);
 
 [[nodiscard]] core::Status give_attestation(std::shared_ptr<const core::Attestation> attestation, lb_attestation** out,
                                             std::size_t hung_runs = 0);

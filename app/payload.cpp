@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -65,6 +66,17 @@ core::ModelForm split_ir(const SharedBytes& bytes) {
   return form;
 }
 
+Status check_names(const std::vector<core::ExternalData>& external) {
+  std::set<std::string_view> names;
+  for (const core::ExternalData& one : external) {
+    if (one.location.empty()) return {StatusCode::kInvalidModel, "external data without a name"};
+    if (!names.insert(one.location).second) {
+      return {StatusCode::kInvalidModel, fmt::format("external data '{}' was given twice", one.location)};
+    }
+  }
+  return {};
+}
+
 Result<Model> bundle_of(SharedBytes bytes, const std::string& name) {
   LB_ASSIGN_OR_RETURN(auto files, core::PackageFiles::from_zip(std::move(bytes), name));
   LB_ASSIGN_OR_RETURN(const auto package, core::Package::from_files(std::move(files)));
@@ -87,36 +99,38 @@ Result<PayloadFormat> payload_format(std::span<const std::byte> bytes) {
                             bytes.size(), head.empty() ? " nothing" : head));
 }
 
-Result<Model> model_of_payload(PayloadFormat format, SharedBytes bytes, SharedBytes weights, const std::string& name) {
-  if (format == PayloadFormat::kByFirstBytes) {
-    LB_ASSIGN_OR_RETURN(format, payload_format(bytes.bytes));
+Result<Model> model_of_payload(Payload payload) {
+  const std::string& name = payload.name;
+  if (payload.format == PayloadFormat::kByFirstBytes) {
+    LB_ASSIGN_OR_RETURN(payload.format, payload_format(payload.bytes.bytes));
   }
-  if (format != PayloadFormat::kOpenvinoIr && !weights.bytes.empty()) {
+  if (payload.format != PayloadFormat::kOpenvinoIr && !payload.weights.bytes.empty()) {
     return Status(StatusCode::kInvalidModel, fmt::format("{}: only an OpenVINO IR has weights of its own", name));
   }
-  switch (format) {
+  if (payload.format != PayloadFormat::kOnnx && !payload.external.empty()) {
+    return Status(StatusCode::kInvalidModel, fmt::format("{}: only an ONNX model has external data", name));
+  }
+  core::ModelForm form;
+  switch (payload.format) {
     case PayloadFormat::kBundle:
-      return bundle_of(std::move(bytes), name);
+      return bundle_of(std::move(payload.bytes), name);
     case PayloadFormat::kOpenvinoBlob:
-      LB_RETURN_IF_ERROR(openvino::check_blob(bytes.bytes).with_context(name));
-      return Model::from_forms(name, {}).with_blobs(std::make_shared<const OneBlob>(std::move(bytes)));
-    case PayloadFormat::kOpenvinoIr: {
-      core::ModelForm form = weights.bytes.empty() ? split_ir(bytes) : core::ModelForm();
-      if (!weights.bytes.empty()) {
-        form.format = core::ModelFormat::kOpenvinoIr;
-        form.graph = std::move(bytes);
-        form.weights = std::move(weights);
-      }
-      return Model::from_forms(name, {std::move(form)});
-    }
+      LB_RETURN_IF_ERROR(openvino::check_blob(payload.bytes.bytes).with_context(name));
+      return Model::from_forms(name, {}).with_blobs(std::make_shared<const OneBlob>(std::move(payload.bytes)));
+    case PayloadFormat::kOpenvinoIr:
+      if (payload.weights.bytes.empty()) return Model::from_forms(name, {split_ir(payload.bytes)});
+      form.format = core::ModelFormat::kOpenvinoIr;
+      form.weights = std::move(payload.weights);
+      break;
     case PayloadFormat::kOnnx:
     case PayloadFormat::kByFirstBytes:
+      LB_RETURN_IF_ERROR(core::check_onnx_structure(payload.bytes.bytes).with_context(name));
+      LB_RETURN_IF_ERROR(check_names(payload.external).with_context(name));
+      form.format = core::ModelFormat::kOnnx;
+      form.external = std::move(payload.external);
       break;
   }
-  LB_RETURN_IF_ERROR(core::check_onnx_structure(bytes.bytes).with_context(name));
-  core::ModelForm form;
-  form.format = core::ModelFormat::kOnnx;
-  form.graph = std::move(bytes);
+  form.graph = std::move(payload.bytes);
   return Model::from_forms(name, {std::move(form)});
 }
 

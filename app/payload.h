@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/model.h"
 #include "core/result.h"
@@ -23,11 +24,20 @@ enum class PayloadFormat : std::int32_t {
 // kInvalidModel for what begins as none of them does.
 [[nodiscard]] core::Result<PayloadFormat> payload_format(std::span<const std::byte> bytes);
 
-// `name` is for messages. `weights` are an IR's; where they are empty they follow the text in `bytes`, after a NUL, at
-// the next multiple of kWeightsAlignment. kInvalidModel for what is damaged as far as that shows from outside, and for
-// weights that the format has not.
-[[nodiscard]] core::Result<core::Model> model_of_payload(PayloadFormat format, core::SharedBytes bytes,
-                                                         core::SharedBytes weights, const std::string& name);
+struct Payload {
+  PayloadFormat format = PayloadFormat::kByFirstBytes;
+  core::SharedBytes bytes;
+  // An IR's. Where they are empty they follow the text in `bytes`, after a NUL, at the next multiple of
+  // kWeightsAlignment.
+  core::SharedBytes weights{};
+  // What an ONNX graph has its data in.
+  std::vector<core::ExternalData> external{};
+  std::string name{};  // for messages
+};
 inline constexpr std::size_t kWeightsAlignment = 64;
+
+// kInvalidModel for what is damaged as far as that shows from outside, for weights and data that the format has not,
+// and for data that lacks a name or has it twice.
+[[nodiscard]] core::Result<core::Model> model_of_payload(Payload payload);
 
 }  // namespace latebind::app

@@ -60,7 +60,7 @@ struct EmbedStream::Parts {
     std::size_t bytes = 0;
     TokenTable tokens;
     std::vector<float> computed;
-    std::vector<float> vectors;         // where they are not as computed
+    std::vector<float> vectors;          // where they are not as computed
     Scheduler::Submission submission{};  // last: it uses the above
   };
 
@@ -184,8 +184,7 @@ struct EmbedStream::Parts {
     {
       const auto cancelled = watch(limits_of_call);
       std::unique_lock lock(mutex);
-      LB_RETURN_IF_ERROR(
-          wait(lock, limits_of_call, [this] { return !in_flight.empty() || finished || !error.ok(); }));
+      LB_RETURN_IF_ERROR(wait(lock, limits_of_call, [this] { return !in_flight.empty() || finished || !error.ok(); }));
       if (!error.ok()) return error;
       if (in_flight.empty()) return VectorWindow{.first = pushed};
       first = in_flight.front().get();
@@ -206,7 +205,8 @@ struct EmbedStream::Parts {
     changed.notify_all();
     return VectorWindow{.first = pulled->first,
                         .token_counts = pulled->submission.token_counts(),
-                        .vectors = shape.is_as_computed() ? pulled->computed : pulled->vectors};
+                        .vectors = shape.is_as_computed() ? pulled->computed : pulled->vectors,
+                        .answered_by = pulled->submission.answered_by()};
   }
 };
 
@@ -226,8 +226,7 @@ core::Result<std::unique_ptr<EmbedStream>> EmbedStream::open(const Embedder& emb
 core::Result<std::unique_ptr<EmbedStream>> EmbedStream::open(Pipeline& pipeline, const EmbedStreamOptions& options) {
   LB_ASSIGN_OR_RETURN(const TokenLimits limits, pipeline.limits_of(options.texts));
   LB_ASSIGN_OR_RETURN(const VectorShape shape, VectorShape::of(pipeline.forward(), options.texts));
-  return std::unique_ptr<EmbedStream>(
-      new EmbedStream(std::make_unique<Parts>(pipeline, limits, shape, options)));
+  return std::unique_ptr<EmbedStream>(new EmbedStream(std::make_unique<Parts>(pipeline, limits, shape, options)));
 }
 
 std::size_t EmbedStream::dimensions() const {
@@ -252,8 +251,8 @@ bool EmbedStream::is_full() const {
 Status EmbedStream::wait_for_room(const core::RunOptions& limits) {
   const auto cancelled = parts_->watch(limits);
   std::unique_lock lock(parts_->mutex);
-  LB_RETURN_IF_ERROR(parts_->wait(
-      lock, limits, [this] { return parts_->in_flight.size() < kWindowsMax || !parts_->error.ok(); }));
+  LB_RETURN_IF_ERROR(
+      parts_->wait(lock, limits, [this] { return parts_->in_flight.size() < kWindowsMax || !parts_->error.ok(); }));
   return parts_->error;
 }
 

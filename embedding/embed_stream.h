@@ -34,6 +34,8 @@ struct VectorWindow {
   std::uint64_t first = 0;                        // the position of its first text in the stream
   std::span<const std::uint32_t> token_counts{};  // of each text, as computed; empty when the stream has ended
   std::span<const float> vectors{};               // rows of the stream's dimensions()
+  // Who computed them: a fallback, where one did. Null where there was nothing to compute.
+  std::shared_ptr<const core::Attestation> answered_by{};
 };
 
 class EmbedStream {

@@ -111,7 +111,7 @@ core::Status Embedder::prepare() const {
   return parts_->pipeline.forward().prepare();
 }
 
-const Tokenizer& Embedder::tokenizer() const {
+std::shared_ptr<const Tokenizer> Embedder::tokenizer() const {
   return parts_->pipeline.tokenizer();
 }
 
@@ -194,7 +194,7 @@ core::Result<EmbedStats> Embedder::embed(std::span<const Ids> texts, std::span<f
       texts.size(), out, options,
       [&](std::size_t first, std::size_t count, const TokenLimits& limits, TokenTable& table) -> Status {
         TokenLimits known = limits;
-        if (known.vocabulary_size == 0) known.vocabulary_size = tokenizer().vocabulary_size();
+        if (known.vocabulary_size == 0) known.vocabulary_size = parts_->pipeline.tokenizer()->vocabulary_size();
         for (std::size_t i = first; i < first + count; ++i) {
           const Status status = table.add(texts[i], known);
           if (!status.ok()) return status.with_context(fmt::format("texts[{}]", i));

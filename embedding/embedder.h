@@ -73,8 +73,8 @@ class Embedder {
   // Compiles now what is otherwise compiled when a text first needs it, such as every fixed length.
   [[nodiscard]] core::Status prepare() const;
 
-  // Writes texts.size() rows of dimension() (or options.texts.dimensions) floats to `out`, in the order of the texts. An
-  // empty text embeds as the reference does. kInvalidArgument names the text's position and the byte when one is not
+  // Writes texts.size() rows of dimension() (or options.texts.dimensions) floats to `out`, in the order of the texts.
+  // An empty text embeds as the reference does. kInvalidArgument names the text's position and the byte when one is not
   // UTF-8, kInternal the position and the device when a vector is not finite. On error `out` is unspecified.
   [[nodiscard]] core::Result<EmbedStats> embed(std::span<const std::string_view> texts, std::span<float> out,
                                                const EmbedOptions& options = {}) const;
@@ -85,8 +85,8 @@ class Embedder {
   [[nodiscard]] core::Result<EmbedStats> embed(std::span<const Ids> texts, std::span<float> out,
                                                const EmbedOptions& options = {}) const;
 
-  // As long as it is there; the tokenizer is the embedder's.
-  [[nodiscard]] const Tokenizer& tokenizer() const;
+  // May outlive the embedder.
+  [[nodiscard]] std::shared_ptr<const Tokenizer> tokenizer() const;
 
  private:
   friend class EmbedStream;

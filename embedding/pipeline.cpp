@@ -23,7 +23,7 @@ std::size_t requests_of(const core::PlacedModel& model) {
 }  // namespace
 
 Pipeline::Pipeline(Tokenizer tokenizer, Forward forward, TokenLimits limits, std::size_t batch_tokens)
-    : tokenizer_(std::move(tokenizer)),
+    : tokenizer_(std::make_shared<const Tokenizer>(std::move(tokenizer))),
       forward_(std::move(forward)),
       limits_(limits),
       batch_tokens_(batch_tokens),
@@ -45,7 +45,7 @@ core::Result<TokenLimits> Pipeline::limits_of(const TextOptions& options) const 
 
 Status Pipeline::tokenize(std::string_view text, const TokenLimits& limits, std::uint64_t position,
                           TokenTable& table) const {
-  Status status = table.add(tokenizer_, limits, text);
+  Status status = table.add(*tokenizer_, limits, text);
   if (status.ok()) return status;
   return status.with_context(fmt::format("texts[{}]", position));
 }

@@ -1,10 +1,12 @@
-// Pipeline: what an embedder is made of, once the model is loaded: tokenizer, model, scheduler, and the threads of both.
+// Pipeline: what an embedder is made of, once the model is loaded: tokenizer, model, scheduler, and the threads of
+// both.
 //
 // Internal to the embedding layer: Embedder and EmbedStream are two ways to drive it. Thread-safe after construction.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 
@@ -26,7 +28,7 @@ class Pipeline {
   [[nodiscard]] std::size_t dimension() const { return forward_.dimension(); }
   [[nodiscard]] const TokenLimits& limits() const { return limits_; }
   [[nodiscard]] std::size_t batch_tokens() const { return batch_tokens_; }
-  [[nodiscard]] const Tokenizer& tokenizer() const { return tokenizer_; }
+  [[nodiscard]] const std::shared_ptr<const Tokenizer>& tokenizer() const { return tokenizer_; }
   [[nodiscard]] const Forward& forward() const { return forward_; }
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
 
@@ -42,7 +44,7 @@ class Pipeline {
                                       std::uint64_t first_position, const core::RunOptions& call, TokenTable& table);
 
  private:
-  Tokenizer tokenizer_;
+  const std::shared_ptr<const Tokenizer> tokenizer_;
   Forward forward_;
   const TokenLimits limits_;
   const std::size_t batch_tokens_;

@@ -30,9 +30,9 @@ Status no_vector(std::uint64_t position, std::string_view what, const core::Acti
   const std::string_view remedy = active.precision == core::Precision::kF32
                                       ? "the model's weights may be damaged, or another device computes it right"
                                       : "f32 has the range that it may need";
-  return Status(StatusCode::kInternal, fmt::format("texts[{}]: {}:{} gave a vector {}, in {}; {}", position,
-                                                   active.backend, active.device, what,
-                                                   core::word_of(active.precision), remedy));
+  return Status(StatusCode::kInternal,
+                fmt::format("texts[{}]: {}:{} gave a vector {}, in {}; {}", position, active.backend, active.device,
+                            what, core::word_of(active.precision), remedy));
 }
 
 }  // namespace
@@ -74,6 +74,14 @@ struct Scheduler::Work {
   }
 };
 
+namespace {
+
+// Runs of the model that the calling thread is in: a callback of the host's may come in the middle of one (a line of
+// the log) and want vectors itself. It does not wait then for a request that its own thread holds.
+thread_local unsigned runs_of_this_thread = 0;
+
+}  // namespace
+
 // What one owner has in a run of the model.
 struct Scheduler::Piece {
   std::shared_ptr<Work> work;
@@ -87,8 +95,8 @@ struct Scheduler::Run {
   std::vector<Piece> pieces;
   std::size_t rows = 0;
   std::size_t width = 0;
-  std::size_t tokens = 0;      // real ones
-  core::RunOptions limits{};   // when nobody waits for it any more
+  std::size_t tokens = 0;     // real ones
+  core::RunOptions limits{};  // when nobody waits for it any more
   std::shared_ptr<const core::Attestation> answered_by{};
 };
 
@@ -280,34 +288,39 @@ std::vector<std::shared_ptr<Scheduler::Work>> Scheduler::others_for(const Run& r
   return fitting;
 }
 
-// Forms batches as long as the device has requests free, and hands each to a thread: the one that waits for these
-// texts, if it computes, else one of the team, or, when `for_caller` is given, the calling one.
+// Forms batches as long as the device has requests free.
 void Scheduler::dispatch(std::shared_ptr<Run>* for_caller) noexcept {
   while (running_.size() < requests_ && !waiting_.empty()) {
     const bool has_threads = for_caller != nullptr || team_.has_thread();
     const std::shared_ptr<Work> seed = next_work(has_threads);
     if (seed == nullptr) return;
-    std::shared_ptr<Run> run;
-    try {
-      run = form(seed);
-      running_.push_back(run.get());
-      if (seed->can_compute && seed->given == nullptr) {
-        seed->given = run;
-        seed->changed.notify_all();
-      } else if (for_caller != nullptr && *for_caller == nullptr) {
-        *for_caller = run;
-      } else {
-        team_.post([this, run] { compute_on_team(run); });
-      }
-    } catch (...) {
-      const Status status = Status::of_exception().with_context("forming a batch");
-      if (run != nullptr) {
-        finish(*run, status);
-      } else {
-        stop_waiting(*seed);
-        if (seed->error.ok()) seed->error = status;
-        seed->changed.notify_all();
-      }
+    begin(seed, for_caller);
+  }
+}
+
+// Forms a batch and hands it to a thread: the one that waits for these texts, if it computes, else one of the team, or,
+// when `for_caller` is given, the calling one.
+void Scheduler::begin(const std::shared_ptr<Work>& seed, std::shared_ptr<Run>* for_caller) noexcept {
+  std::shared_ptr<Run> run;
+  try {
+    run = form(seed);
+    running_.push_back(run.get());
+    if (seed->can_compute && seed->given == nullptr) {
+      seed->given = run;
+      seed->changed.notify_all();
+    } else if (for_caller != nullptr && *for_caller == nullptr) {
+      *for_caller = run;
+    } else {
+      team_.post([this, run] { compute_on_team(run); });
+    }
+  } catch (...) {
+    const Status status = Status::of_exception().with_context("forming a batch");
+    if (run != nullptr) {
+      finish(*run, status);
+    } else {
+      stop_waiting(*seed);
+      if (seed->error.ok()) seed->error = status;
+      seed->changed.notify_all();
     }
   }
 }
@@ -336,7 +349,8 @@ void Scheduler::finish(const Run& run, const Status& status) noexcept {
     --work.running;
     Status error = status.ok() ? piece.error : status;
     if (!error.ok()) {
-      if (!status.ok()) error = in_batch(std::move(error), work.first_position + work.rows_of(piece.batch).front(), run);
+      if (!status.ok())
+        error = in_batch(std::move(error), work.first_position + work.rows_of(piece.batch).front(), run);
       if (work.error.ok()) work.error = std::move(error);
       stop_waiting(work);
     } else {
@@ -390,50 +404,57 @@ void Scheduler::compute_on_team(std::shared_ptr<Run> run) noexcept {
 
 void Scheduler::compute(Run& run, std::shared_ptr<Run>* next) noexcept {
   Status status;
+  ++runs_of_this_thread;
   try {
     status = execute(run);
   } catch (...) {
     status = Status::of_exception().with_context("computing a batch, which takes less memory with fewer batch tokens");
   }
+  --runs_of_this_thread;
   const std::lock_guard lock(mutex_);
   finish(run, status);
   dispatch(next);
 }
 
-Status Scheduler::wait(Work& work, const core::RunOptions& limits, bool until_begun) {
+Status Scheduler::wait(const std::shared_ptr<Work>& work, const core::RunOptions& limits, bool until_begun) {
   std::optional<core::Cancellation::Watch> watch;  // goes after the lock, which its action takes
   if (limits.cancellation.can_be_requested()) {
     watch.emplace(limits.cancellation, [this, &work] {
       const std::lock_guard lock(mutex_);
-      work.changed.notify_all();
+      work->changed.notify_all();
     });
   }
   std::unique_lock lock(mutex_);
-  const auto is_enough = [&] { return until_begun ? !work.has_next() && work.given == nullptr : work.is_over(); };
+  const auto is_enough = [&] { return until_begun ? !work->has_next() && work->given == nullptr : work->is_over(); };
+  const bool is_nested = runs_of_this_thread > 0;
   Status status;
   while (!is_enough() && status.ok()) {
-    if (const auto run = std::move(work.given)) {
-      work.given = nullptr;
+    if (const auto run = std::move(work->given)) {
+      work->given = nullptr;
       lock.unlock();
       compute(*run, nullptr);
       lock.lock();
       continue;
     }
     // Within limits it is the team that computes: the vendor's call does not end with them.
-    work.can_compute = (work.caller_helps && !limits.is_bounded()) || !team_.has_thread();
-    dispatch(nullptr);
-    if (work.given != nullptr || is_enough()) continue;
+    work->can_compute = is_nested || (work->caller_helps && !limits.is_bounded()) || !team_.has_thread();
+    if (is_nested && work->has_next()) {
+      begin(work, nullptr);
+    } else {
+      dispatch(nullptr);
+    }
+    if (work->given != nullptr || is_enough()) continue;
     if (limits.cancellation.is_requested()) {
       status = Status(StatusCode::kCancelled, "cancelled while texts were being computed");
     } else if (!limits.deadline) {
-      work.changed.wait(lock);
+      work->changed.wait(lock);
     } else if (std::chrono::steady_clock::now() >= *limits.deadline) {
       status = Status(StatusCode::kDeadlineExceeded, "the time was up while texts were being computed");
     } else {
-      work.changed.wait_until(lock, *limits.deadline);
+      work->changed.wait_until(lock, *limits.deadline);
     }
   }
-  work.can_compute = false;
+  work->can_compute = false;
   return status;
 }
 
@@ -474,11 +495,11 @@ bool Scheduler::Submission::is_over() const {
 }
 
 Status Scheduler::Submission::help(const core::RunOptions& limits) {
-  return scheduler_->wait(*work_, limits, /*until_begun=*/true);
+  return scheduler_->wait(work_, limits, /*until_begun=*/true);
 }
 
 Status Scheduler::Submission::wait(const core::RunOptions& limits) {
-  LB_RETURN_IF_ERROR(scheduler_->wait(*work_, limits, /*until_begun=*/false));
+  LB_RETURN_IF_ERROR(scheduler_->wait(work_, limits, /*until_begun=*/false));
   return work_->error;
 }
 

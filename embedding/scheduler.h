@@ -113,6 +113,7 @@ class Scheduler {
 
   // All with mutex_ held.
   void dispatch(std::shared_ptr<Run>* for_caller) noexcept;
+  void begin(const std::shared_ptr<Work>& seed, std::shared_ptr<Run>* for_caller) noexcept;
   [[nodiscard]] std::shared_ptr<Work> next_work(bool has_threads) const;
   [[nodiscard]] std::shared_ptr<Run> form(const std::shared_ptr<Work>& seed);
   void top_up(Run& run);
@@ -127,7 +128,7 @@ class Scheduler {
   // `next`, when given, may receive what the calling thread is to compute then.
   void compute(Run& run, std::shared_ptr<Run>* next) noexcept;
   void compute_on_team(std::shared_ptr<Run> run) noexcept;
-  [[nodiscard]] core::Status wait(Work& work, const core::RunOptions& limits, bool until_begun);
+  [[nodiscard]] core::Status wait(const std::shared_ptr<Work>& work, const core::RunOptions& limits, bool until_begun);
   void abandon(Work& work) noexcept;
 
   const Forward& forward_;
@@ -139,7 +140,7 @@ class Scheduler {
   std::mutex mutex_;
   // Guarded by mutex_.
   std::vector<std::shared_ptr<Work>> waiting_;  // with batches that have not begun, in the order in which they came
-  std::vector<Run*> running_;                 // at most requests_
+  std::vector<Run*> running_;                   // at most requests_
   std::size_t submissions_ = 0;
   std::uint64_t now_ = 0;  // the tag of the batch that began last
 

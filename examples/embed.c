@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   const size_t dimension = lb_embedder_dimension(embedder);
   const lb_text texts[2] = {{argv[2], strlen(argv[2])}, {argv[3], strlen(argv[3])}};
   vectors = malloc(2 * dimension * sizeof *vectors);
-  if (vectors == NULL || lb_embedder_embed(embedder, texts, 2, vectors, 2 * dimension, NULL) != LB_OK) {
+  if (vectors == NULL || lb_embedder_embed(embedder, texts, 2, NULL, NULL, vectors, 2 * dimension, NULL) != LB_OK) {
     fail("embedding");
     goto done;
   }

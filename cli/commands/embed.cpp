@@ -28,7 +28,7 @@ struct EmbedArguments {
 };
 
 Result<embedding::EmbedStats> embed_texts(const EmbedArguments& options, TextReader& reader,
-                                            const embedding::Embedder& embedder, VectorWriter& writer) {
+                                          const embedding::Embedder& embedder, VectorWriter& writer) {
   Progress progress(reader.total_bytes(), options.quiet);
   // Bytes of the texts that are in the stream, so that progress counts what is done and not what is read.
   std::deque<std::uint64_t> pending;

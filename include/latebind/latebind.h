@@ -8,8 +8,8 @@
  * - Ownership. What an lb_…_create, lb_…_open or lb_…_load function gives is the caller's: give it to the matching
  *   lb_…_destroy once. Destroying NULL does nothing. Pointers inside structs that a function fills belong to the
  *   object they came from and live as long as it does. Objects may be destroyed in any order.
- * - Threads. Every object may be used from many threads at once, except lb_output (one thread at a time) and lb_options
- *   (any number that read it, or one that changes it). Destroying
+ * - Threads. Every object may be used from many threads at once, except lb_output (one thread at a time), lb_options
+ *   (any number that read it, or one that changes it) and lb_stream (one that pushes and one that pulls). Destroying
  *   an object while a call on it is running is the caller's mistake, also in a log callback that comes in the middle
  *   of that call. A thread that is cancelled (pthread_cancel) in a call goes when that is over. Functions may be
  *   called as long as a thread runs, also from atexit() and from destructors of thread-specific data; what it keeps
@@ -373,6 +373,13 @@ enum {
   LB_FORMAT_BY_FIRST_BYTES = 4 /* one of these; LB_INVALID_MODEL when the first bytes are of none */
 };
 
+/* A file that an ONNX model has its data in, as memory that lives as long as the model's. Frozen. */
+typedef struct lb_external_data {
+  const char* location; /* as the model names it: relative to its own folder */
+  const void* data;
+  size_t size; /* bytes */
+} lb_external_data;
+
 /* A model in memory. The library refers to it and copies nothing; it calls `release(context)` once, from any thread,
  * when it no longer does, and that may be after lb_model_destroy, or before this function returns with an error. */
 typedef struct lb_model_memory {
@@ -384,7 +391,9 @@ typedef struct lb_model_memory {
   size_t weights_size;            /* bytes */
   void (*release)(void* context); /* may be NULL */
   void* context;
-  const char* name; /* for messages; NULL: "a model in memory" */
+  const char* name;                 /* for messages; NULL: "a model in memory" */
+  const lb_external_data* external; /* ONNX only: the files that it has its data in */
+  size_t external_count;
 } lb_model_memory;
 
 LB_API lb_code lb_model_load_memory(const lb_runtime* runtime, const lb_model_memory* memory, const lb_options* options,
@@ -434,6 +443,26 @@ typedef struct lb_text {
   size_t size;      /* bytes */
 } lb_text;
 
+/* The token ids of a text, special tokens included. Frozen. */
+typedef struct lb_token_ids {
+  const int32_t* ids;
+  size_t count;
+} lb_token_ids;
+
+/* What becomes of texts, where it is not as the embedder was opened. NULL stands for a zeroed one. */
+typedef struct lb_embed_options {
+  size_t struct_size;
+  size_t dimensions;     /* the first so many numbers of a vector, of length 1 again where it had that: for models that
+                            were trained so (Matryoshka); 0: all */
+  size_t max_tokens;     /* of one text, special tokens included; at most lb_embedder_max_tokens(); 0: as many */
+  int32_t refuse_longer; /* 1: a longer text is LB_INVALID_ARGUMENT, instead of being cut */
+  int32_t normalize;     /* 1: vectors of length 1, also where the model gives others */
+  int32_t alone;         /* 1: in batches of their own, so that the same call gives the same bits whatever others do; 0:
+                            they may share one with texts of other calls, which is faster where many have few */
+  int32_t reserved_;     /* 0, or it is refused with LB_INVALID_ARGUMENT */
+  uint32_t* token_counts; /* when not NULL: receives the tokens of each text, as computed. Not for streams */
+} lb_embed_options;
+
 typedef struct lb_embed_stats {
   size_t struct_size;
   uint64_t texts;
@@ -444,16 +473,94 @@ typedef struct lb_embed_stats {
   uint64_t fallback_texts; /* computed by a device that is not the preferred one: lb_active.fallback */
 } lb_embed_stats;
 
-/* Writes `count` rows of lb_embedder_dimension() floats to `vectors`, in the order of the texts. `capacity` is the
- * number of floats that `vectors` holds (LB_BUFFER_TOO_SMALL). Texts that are not UTF-8 are LB_INVALID_ARGUMENT, with
- * position and byte. A vector with numbers that are not finite, or of zeros where its length is to be 1, is
- * LB_INTERNAL, with the text's position, device and precision: the same call would give it again, another precision may
- * not. On error `vectors` is unspecified. `stats` may be NULL. */
-LB_API lb_code lb_embedder_embed(const lb_embedder* embedder, const lb_text* texts, size_t count, float* vectors,
+/* Writes `count` rows of lb_embedder_dimension() floats, or as many as the options say, to `vectors`, in the order of
+ * the texts. `capacity` is the number of floats that `vectors` holds (LB_BUFFER_TOO_SMALL). Texts that are not UTF-8
+ * are LB_INVALID_ARGUMENT, with position and byte. A vector with numbers that are not finite, or of zeros where its
+ * length is to be 1, is LB_INTERNAL, with the text's position, device and precision: the same call would give it again,
+ * another precision may not. On error `vectors` is unspecified. `options`, `call` and `stats` may be NULL. */
+LB_API lb_code lb_embedder_embed(const lb_embedder* embedder, const lb_text* texts, size_t count,
+                                 const lb_embed_options* options, const lb_call_options* call, float* vectors,
                                  size_t capacity, lb_embed_stats* stats);
+
+/* The same for texts that are token ids already. LB_INVALID_ARGUMENT for ids that the model does not know, and where
+ * there are none. */
+LB_API lb_code lb_embedder_embed_ids(const lb_embedder* embedder, const lb_token_ids* texts, size_t count,
+                                     const lb_embed_options* options, const lb_call_options* call, float* vectors,
+                                     size_t capacity, lb_embed_stats* stats);
 
 /* Who would answer now. */
 LB_API lb_code lb_embedder_attestation(const lb_embedder* embedder, lb_attestation** attestation);
+
+/* -- Streams ------------------------------------------------------------------------------------------------------- */
+
+/* Vectors for an endless sequence of texts in bounded memory: texts are pushed, finished windows of them are pulled, in
+ * the order of the texts. One thread may push while another one pulls. The first error that a call does not take back
+ * by itself (a text that is not UTF-8, a device that fails) ends the stream: all calls repeat it. */
+typedef struct lb_stream lb_stream;
+
+typedef struct lb_stream_options {
+  size_t struct_size;
+  size_t window_texts; /* a window is full when it has so many texts; 0: 2048 to 16384, as suits the batches */
+  size_t window_bytes; /* or so many bytes of text; 0: 8 MiB */
+} lb_stream_options;
+
+/* Both kinds of options may be NULL. Texts of a stream are computed in batches of their own. */
+LB_API lb_code lb_stream_open(const lb_embedder* embedder, const lb_embed_options* options,
+                              const lb_stream_options* windows, lb_stream** stream);
+/* Drops what has not been pulled. */
+LB_API void lb_stream_destroy(lb_stream* stream);
+
+/* Takes texts as long as there is room, without waiting for any, and copies nothing of them but their ids: `taken`
+ * receives how many. Fewer than `count`: windows wait to be pulled. */
+LB_API lb_code lb_stream_push(lb_stream* stream, const lb_text* texts, size_t count, size_t* taken);
+/* For whoever pushes while another thread pulls: waits until there is room. `call` may be NULL. */
+LB_API lb_code lb_stream_wait_for_room(lb_stream* stream, const lb_call_options* call);
+/* No text comes any more. */
+LB_API lb_code lb_stream_finish(lb_stream* stream);
+
+typedef struct lb_window {
+  size_t struct_size;
+  uint64_t first;               /* the position of its first text in the stream */
+  size_t count;                 /* of texts; 0: there will be none any more */
+  size_t dimensions;            /* floats of a vector */
+  const float* vectors;         /* `count` rows; this and the next pointer hold until the next pull */
+  const uint32_t* token_counts; /* of each text, as computed */
+} lb_window;
+
+/* Waits for the next window, also for texts that another thread has to push. LB_DEADLINE_EXCEEDED and LB_CANCELLED when
+ * the call ends before it is there: nothing is lost. `call` may be NULL. */
+LB_API lb_code lb_stream_pull(lb_stream* stream, const lb_call_options* call, lb_window* window);
+
+/* Of what has been pulled. */
+LB_API lb_code lb_stream_stats(const lb_stream* stream, lb_embed_stats* stats);
+
+/* -- Tokens -------------------------------------------------------------------------------------------------------- */
+
+typedef struct lb_tokenizer lb_tokenizer;
+
+/* The tokenizer of a model folder or bundle. Needs no runtime and no vendor's library. */
+LB_API lb_code lb_tokenizer_open(const char* model_folder, lb_tokenizer** tokenizer);
+/* That of an embedder. */
+LB_API lb_code lb_embedder_tokenizer(const lb_embedder* embedder, lb_tokenizer** tokenizer);
+LB_API void lb_tokenizer_destroy(lb_tokenizer* tokenizer);
+
+/* Ids are below this. */
+LB_API size_t lb_tokenizer_vocabulary_size(const lb_tokenizer* tokenizer);
+/* The token of an id, as the vocabulary has it ("##ing", "[CLS]"); lives as long as the tokenizer.
+ * LB_INVALID_ARGUMENT where there is none. */
+LB_API lb_code lb_tokenizer_token(const lb_tokenizer* tokenizer, int32_t id, lb_text* token);
+
+/* The ids of many texts. */
+typedef struct lb_token_list lb_token_list;
+
+/* Special tokens included, cut to `max_tokens`, at most 1,048,576; 0: what the model takes. */
+LB_API lb_code lb_tokenizer_encode(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count, size_t max_tokens,
+                                   lb_token_list** list);
+LB_API void lb_token_list_destroy(lb_token_list* list);
+LB_API size_t lb_token_list_count(const lb_token_list* list);
+/* `ids` holds as long as the list. `is_truncated` receives 1 when something of the text was cut off, and may be NULL.
+ */
+LB_API lb_code lb_token_list_get(const lb_token_list* list, size_t index, lb_token_ids* ids, int32_t* is_truncated);
 
 /* -- Jobs ---------------------------------------------------------------------------------------------------------- */
 

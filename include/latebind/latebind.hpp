@@ -400,24 +400,176 @@ class Model {
   detail::Handle<lb_model, lb_model_destroy> handle_;
 };
 
+// What becomes of texts, where it is not as the embedder was opened (lb_embed_options).
+struct EmbedOptions {
+  std::size_t dimensions = 0;
+  std::size_t max_tokens = 0;
+  bool refuse_longer = false;
+  bool normalize = false;
+  bool alone = false;
+};
+
+// The token ids of many texts.
+class TokenList {
+ public:
+  [[nodiscard]] std::size_t size() const { return lb_token_list_count(handle_.get()); }
+  // As long as the list.
+  [[nodiscard]] std::span<const std::int32_t> ids(std::size_t text) const {
+    lb_token_ids found{};
+    if (lb_token_list_get(handle_.get(), text, &found, nullptr) != LB_OK) return {};
+    return {found.ids, found.count};
+  }
+  [[nodiscard]] bool is_truncated(std::size_t text) const {
+    lb_token_ids found{};
+    std::int32_t truncated = 0;
+    return lb_token_list_get(handle_.get(), text, &found, &truncated) == LB_OK && truncated != 0;
+  }
+
+ private:
+  friend class Tokenizer;
+  explicit TokenList(lb_token_list* raw) : handle_(raw) {}
+  detail::Handle<lb_token_list, lb_token_list_destroy> handle_;
+};
+
+namespace detail {
+
+inline std::vector<lb_text> c_texts(std::span<const std::string_view> texts) {
+  std::vector<lb_text> views(texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    views[i] = {texts[i].data(), texts[i].size()};
+  return views;
+}
+
+inline lb_embed_options c_embed_options(const EmbedOptions& options) {
+  auto c = sized<lb_embed_options>();
+  c.dimensions = options.dimensions;
+  c.max_tokens = options.max_tokens;
+  c.refuse_longer = options.refuse_longer ? 1 : 0;
+  c.normalize = options.normalize ? 1 : 0;
+  c.alone = options.alone ? 1 : 0;
+  return c;
+}
+
+}  // namespace detail
+
+class Tokenizer {
+ public:
+  // Of a model folder; needs no runtime.
+  static Result<Tokenizer> open(const std::string& model_folder) {
+    lb_tokenizer* raw = nullptr;
+    if (const lb_code code = lb_tokenizer_open(model_folder.c_str(), &raw); code != LB_OK) return Status::of(code);
+    return Tokenizer(raw);
+  }
+  [[nodiscard]] std::size_t vocabulary_size() const { return lb_tokenizer_vocabulary_size(handle_.get()); }
+  // As long as the tokenizer; nothing where there is no token of this id.
+  [[nodiscard]] std::optional<std::string_view> token(std::int32_t id) const {
+    lb_text text{};
+    if (lb_tokenizer_token(handle_.get(), id, &text) != LB_OK) return std::nullopt;
+    return std::string_view(text.data, text.size);
+  }
+  // Special tokens included, cut to `max_tokens`; 0: what the model takes.
+  [[nodiscard]] Result<TokenList> encode(std::span<const std::string_view> texts, std::size_t max_tokens = 0) const {
+    const auto views = detail::c_texts(texts);
+    lb_token_list* raw = nullptr;
+    const lb_code code = lb_tokenizer_encode(handle_.get(), views.data(), views.size(), max_tokens, &raw);
+    if (code != LB_OK) return Status::of(code);
+    return TokenList(raw);
+  }
+
+ private:
+  friend class Embedder;
+  explicit Tokenizer(lb_tokenizer* raw) : handle_(raw) {}
+  detail::Handle<lb_tokenizer, lb_tokenizer_destroy> handle_;
+};
+
+// Consecutive texts of a stream; holds until the next one is pulled.
+struct Window {
+  std::uint64_t first = 0;  // the position of its first text
+  std::size_t count = 0;    // 0: the end
+  std::size_t dimensions = 0;
+  std::span<const float> vectors;
+  std::span<const std::uint32_t> token_counts;
+};
+
+// Vectors for an endless sequence of texts in bounded memory. One thread may push while another one pulls.
+class Stream {
+ public:
+  // How many were taken: fewer than there are when windows wait to be pulled.
+  Result<std::size_t> push(std::span<const std::string_view> texts) {
+    const auto views = detail::c_texts(texts);
+    std::size_t taken = 0;
+    const lb_code code = lb_stream_push(handle_.get(), views.data(), views.size(), &taken);
+    if (code != LB_OK) return Status::of(code);
+    return taken;
+  }
+  // For whoever pushes while another thread pulls.
+  Status wait_for_room(const CallOptions& call = {}) {
+    const lb_call_options c = detail::c_call(call);
+    return Status::of(lb_stream_wait_for_room(handle_.get(), &c));
+  }
+  Status finish() { return Status::of(lb_stream_finish(handle_.get())); }
+  Result<Window> pull(const CallOptions& call = {}) {
+    const lb_call_options c = detail::c_call(call);
+    auto window = detail::sized<lb_window>();
+    if (const lb_code code = lb_stream_pull(handle_.get(), &c, &window); code != LB_OK) return Status::of(code);
+    return Window{window.first,
+                  window.count,
+                  window.dimensions,
+                  {window.vectors, window.count * window.dimensions},
+                  {window.token_counts, window.count}};
+  }
+  [[nodiscard]] Result<lb_embed_stats> stats() const {
+    auto stats = detail::sized<lb_embed_stats>();
+    if (const lb_code code = lb_stream_stats(handle_.get(), &stats); code != LB_OK) return Status::of(code);
+    return stats;
+  }
+
+ private:
+  friend class Embedder;
+  explicit Stream(lb_stream* raw) : handle_(raw) {}
+  detail::Handle<lb_stream, lb_stream_destroy> handle_;
+};
+
 class Embedder {
  public:
   [[nodiscard]] std::size_t dimension() const { return lb_embedder_dimension(handle_.get()); }
   [[nodiscard]] std::size_t max_tokens() const { return lb_embedder_max_tokens(handle_.get()); }
 
-  // Rows of dimension() floats, in the order of the texts.
+  // Rows of dimension() floats, or as many as the options say, in the order of the texts.
   [[nodiscard]] Result<std::vector<float>> embed(std::span<const std::string_view> texts,
+                                                 const EmbedOptions& options = {}, const CallOptions& call = {},
                                                  lb_embed_stats* stats = nullptr) const {
-    std::vector<lb_text> views(texts.size());
-    for (std::size_t i = 0; i < texts.size(); ++i)
-      views[i] = {texts[i].data(), texts[i].size()};
-    std::vector<float> vectors(texts.size() * dimension());
+    const auto views = detail::c_texts(texts);
+    const lb_embed_options o = detail::c_embed_options(options);
+    const lb_call_options c = detail::c_call(call);
+    std::vector<float> vectors(texts.size() * (options.dimensions > 0 ? options.dimensions : dimension()));
     const lb_code code =
-        lb_embedder_embed(handle_.get(), views.data(), views.size(), vectors.data(), vectors.size(), stats);
+        lb_embedder_embed(handle_.get(), views.data(), views.size(), &o, &c, vectors.data(), vectors.size(), stats);
     if (code != LB_OK) return Status::of(code);
     return vectors;
   }
-  [[nodiscard]] Result<std::vector<float>> embed(std::string_view text) const { return embed({&text, 1}); }
+  [[nodiscard]] Result<std::vector<float>> embed(std::string_view text, const EmbedOptions& options = {},
+                                                 const CallOptions& call = {}) const {
+    return embed({&text, 1}, options, call);
+  }
+
+  // window_texts, window_bytes: 0 for what suits the model.
+  [[nodiscard]] Result<Stream> open_stream(const EmbedOptions& options = {}, std::size_t window_texts = 0,
+                                           std::size_t window_bytes = 0) const {
+    const lb_embed_options o = detail::c_embed_options(options);
+    auto windows = detail::sized<lb_stream_options>();
+    windows.window_texts = window_texts;
+    windows.window_bytes = window_bytes;
+    lb_stream* raw = nullptr;
+    if (const lb_code code = lb_stream_open(handle_.get(), &o, &windows, &raw); code != LB_OK) return Status::of(code);
+    return Stream(raw);
+  }
+
+  [[nodiscard]] Result<Tokenizer> tokenizer() const {
+    lb_tokenizer* raw = nullptr;
+    if (const lb_code code = lb_embedder_tokenizer(handle_.get(), &raw); code != LB_OK) return Status::of(code);
+    return Tokenizer(raw);
+  }
 
   [[nodiscard]] Result<Attestation> attestation() const {
     lb_attestation* raw = nullptr;

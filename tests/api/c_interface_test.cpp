@@ -143,7 +143,7 @@ TEST_F(CInterfaceTest, NullIsMisuseNotACrash) {
   EXPECT_EQ(lb_device_list_create(runtime, 0, nullptr), LB_INVALID_ARGUMENT);
   EXPECT_EQ(lb_model_load_file(runtime, nullptr, nullptr, nullptr, nullptr), LB_INVALID_ARGUMENT);
   EXPECT_EQ(lb_model_run(nullptr, nullptr, 0, nullptr, 0, nullptr), LB_INVALID_ARGUMENT);
-  EXPECT_EQ(lb_embedder_embed(nullptr, nullptr, 0, nullptr, 0, nullptr), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(lb_embedder_embed(nullptr, nullptr, 0, nullptr, nullptr, nullptr, 0, nullptr), LB_INVALID_ARGUMENT);
   EXPECT_EQ(lb_model_attestation(nullptr, nullptr), LB_INVALID_ARGUMENT);
   EXPECT_EQ(lb_output_get(nullptr, nullptr), LB_INVALID_ARGUMENT);
   EXPECT_EQ(lb_device_list_count(nullptr), 0U);

@@ -115,6 +115,40 @@ TEST_F(PayloadTest, WhatItIsNotIsSaid) {
   EXPECT_EQ(load(""), LB_INVALID_MODEL);
 }
 
+TEST_F(PayloadTest, ExternalDataThatCannotBeMeantIsRefused) {
+  const std::string bytes = "\1\2\3\4";
+  std::vector<lb_external_data> external{{"weights", bytes.data(), bytes.size()}};
+  const auto load_with = [&](const std::string& graph) {
+    auto memory = LB_INIT(lb_model_memory);
+    memory.format = LB_FORMAT_BY_FIRST_BYTES;
+    memory.graph = graph.data();
+    memory.graph_size = graph.size();
+    memory.external = external.data();
+    memory.external_count = external.size();
+    memory.name = "toy";
+    return lb_model_load_memory(runtime, &memory, nullptr, nullptr, &model);
+  };
+  EXPECT_EQ(load_with(kPayloadModel), LB_INVALID_MODEL);
+  EXPECT_THAT(last_message(), HasSubstr("toy: only an ONNX model has external data"));
+  // An ONNX model of an empty graph.
+  const std::string onnx("\x08\x0a\x3a\x00", 4);
+  external.push_back(external.front());
+  EXPECT_EQ(load_with(onnx), LB_INVALID_MODEL);
+  EXPECT_THAT(last_message(), HasSubstr("toy: external data 'weights' was given twice"));
+  external.back().location = "";
+  EXPECT_EQ(load_with(onnx), LB_INVALID_MODEL);
+  EXPECT_THAT(last_message(), HasSubstr("external data without a name"));
+  external.back().location = nullptr;
+  EXPECT_EQ(load_with(onnx), LB_INVALID_ARGUMENT);
+  external.back() = {"more", nullptr, 1};
+  EXPECT_EQ(load_with(onnx), LB_INVALID_ARGUMENT);
+  auto memory = LB_INIT(lb_model_memory);
+  memory.graph = onnx.data();
+  memory.graph_size = onnx.size();
+  memory.external_count = 1;
+  EXPECT_EQ(lb_model_load_memory(runtime, &memory, nullptr, nullptr, &model), LB_INVALID_ARGUMENT);
+}
+
 TEST_F(PayloadTest, ABlobThatNoDeviceTakesIsIncompatibleWithTheVendorsWords) {
   const std::array<std::uint64_t, 6> table{48, 8, 56, 8, 64, 8};
   const std::string blob(reinterpret_cast<const char*>(table.data()), sizeof table);

@@ -183,7 +183,7 @@ class Way {
       std::array<float, 3 * 32> vectors{};
       auto stats = LB_INIT(lb_embed_stats);
       if (check("lb_embedder_embed",
-                lb_embedder_embed(embedder, texts.data(), texts.size(), vectors.data(), vectors.size(), &stats))) {
+                lb_embedder_embed(embedder, texts.data(), texts.size(), nullptr, nullptr, vectors.data(), vectors.size(), &stats))) {
         expect("three texts were embedded", stats.texts == 3);
       }
       lb_attestation* attestation = nullptr;

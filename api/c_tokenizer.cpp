@@ -1,0 +1,115 @@
+// The tokenizer of the C interface.
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "api/c_objects.h"
+#include "api/c_support.h"
+#include "core/platform/folders.h"
+#include "embedding/model_folder.h"
+#include "embedding/token_table.h"
+
+namespace core = latebind::core;
+namespace api = latebind::api;
+namespace embedding = latebind::embedding;
+
+// Neither waits for a thread of ours: what was made before fork() is as good after it.
+struct lb_tokenizer {
+  std::shared_ptr<const embedding::Tokenizer> tokenizer;
+  std::size_t max_tokens = 0;  // that the model takes
+};
+
+struct lb_token_list {
+  embedding::TokenTable tokens;
+};
+
+namespace {
+
+constexpr std::size_t kTokensMax = std::size_t{1} << 20;
+
+}  // namespace
+
+lb_code lb_tokenizer_open(const char* model_folder, lb_tokenizer** tokenizer) {
+  return api::guarded([&]() -> core::Status {
+    if (model_folder == nullptr || tokenizer == nullptr) return api::misuse("lb_tokenizer_open: NULL was given");
+    *tokenizer = nullptr;
+    LB_ASSIGN_OR_RETURN(const auto folder,
+                        embedding::ModelFolder::open(latebind::platform::path_from_utf8(model_folder)));
+    auto made = std::make_unique<lb_tokenizer>();
+    LB_ASSIGN_OR_RETURN(made->max_tokens, folder.token_limit(0));
+    LB_ASSIGN_OR_RETURN(auto opened, folder.open_tokenizer());
+    made->tokenizer = std::make_shared<const embedding::Tokenizer>(std::move(opened));
+    *tokenizer = made.release();
+    return {};
+  });
+}
+
+lb_code lb_embedder_tokenizer(const lb_embedder* embedder, lb_tokenizer** tokenizer) {
+  return api::guarded([&]() -> core::Status {
+    if (embedder == nullptr || tokenizer == nullptr) return api::misuse("lb_embedder_tokenizer: NULL was given");
+    *tokenizer = nullptr;
+    LB_RETURN_IF_ERROR(api::check_made_here(embedder->made, "embedder"));
+    *tokenizer = new lb_tokenizer{embedder->embedder->tokenizer(), embedder->embedder->max_tokens()};
+    return {};
+  });
+}
+
+void lb_tokenizer_destroy(lb_tokenizer* tokenizer) {
+  delete tokenizer;
+}
+
+size_t lb_tokenizer_vocabulary_size(const lb_tokenizer* tokenizer) {
+  return tokenizer != nullptr ? tokenizer->tokenizer->vocabulary_size() : 0;
+}
+
+lb_code lb_tokenizer_token(const lb_tokenizer* tokenizer, int32_t id, lb_text* token) {
+  return api::guarded([&]() -> core::Status {
+    if (tokenizer == nullptr || token == nullptr) return api::misuse("lb_tokenizer_token: NULL was given");
+    const auto text = tokenizer->tokenizer->token(id);
+    *token = {};
+    if (!text) return api::misuse(fmt::format("there is no token of the id {}", id));
+    *token = {text->data(), text->size()};
+    return {};
+  });
+}
+
+lb_code lb_tokenizer_encode(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count, size_t max_tokens,
+                            lb_token_list** list) {
+  return api::guarded([&]() -> core::Status {
+    if (tokenizer == nullptr || list == nullptr) return api::misuse("lb_tokenizer_encode: NULL was given");
+    *list = nullptr;
+    if (max_tokens > kTokensMax) {
+      return api::misuse(fmt::format("{} tokens of a text are more than the {} there may be", max_tokens, kTokensMax));
+    }
+    LB_ASSIGN_OR_RETURN(const auto views, api::read_texts(texts, count, "lb_tokenizer_encode"));
+    const embedding::TokenLimits limits{.max_tokens = max_tokens > 0 ? max_tokens : tokenizer->max_tokens};
+    auto made = std::make_unique<lb_token_list>();
+    for (size_t i = 0; i < count; ++i) {
+      const core::Status status = made->tokens.add(*tokenizer->tokenizer, limits, views[i]);
+      if (!status.ok()) return status.with_context(fmt::format("texts[{}]", i));
+    }
+    *list = made.release();
+    return {};
+  });
+}
+
+void lb_token_list_destroy(lb_token_list* list) {
+  delete list;
+}
+
+size_t lb_token_list_count(const lb_token_list* list) {
+  return list != nullptr ? list->tokens.size() : 0;
+}
+
+lb_code lb_token_list_get(const lb_token_list* list, size_t index, lb_token_ids* ids, int32_t* is_truncated) {
+  return api::guarded([&]() -> core::Status {
+    if (list == nullptr || ids == nullptr) return api::misuse("lb_token_list_get: NULL was given");
+    if (index >= list->tokens.size()) return api::misuse("lb_token_list_get: no text of this index");
+    const auto found = list->tokens.ids(index);
+    *ids = {found.data(), found.size()};
+    if (is_truncated != nullptr) *is_truncated = list->tokens.is_truncated(index) ? 1 : 0;
+    return {};
+  });
+}

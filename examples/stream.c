@@ -1,0 +1,84 @@
+/* Embeds the lines of its input, however many: what `latebind embed --output-format f32` does, in C.
+ *
+ *   stream MODEL_FOLDER [KEY=TEXT]... < lines > vectors.f32
+ *
+ * The vectors come in the order of the lines, as little-endian floats; memory does not grow with the input.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "latebind/latebind.h"
+
+static int fail(const char* what) {
+  lb_error error = LB_INIT(lb_error);
+  lb_last_error(&error);
+  fprintf(stderr, "%s: %s: %s\n", what, lb_code_name(error.code), error.message);
+  return 1;
+}
+
+/* Writes the next window; `more` tells whether there was one. */
+static int write_window(lb_stream* stream, int* more) {
+  lb_window window = LB_INIT(lb_window);
+  if (lb_stream_pull(stream, NULL, &window) != LB_OK) return fail("embedding");
+  *more = window.count > 0;
+  if (*more && fwrite(window.vectors, window.dimensions * sizeof(float), window.count, stdout) != window.count) {
+    perror("writing");
+    return 1;
+  }
+  return 0;
+}
+
+static int embed_lines(lb_stream* stream) {
+  static char line[1 << 20];
+  int result = 0;
+  int more = 1;
+  while (result == 0 && fgets(line, sizeof line, stdin) != NULL) {
+    const lb_text text = {line, strcspn(line, "\n")};
+    size_t taken = 0;
+    while (result == 0 && taken == 0) {
+      if (lb_stream_push(stream, &text, 1, &taken) != LB_OK) return fail("reading");
+      if (taken == 0) result = write_window(stream, &more);
+    }
+  }
+  if (result == 0 && lb_stream_finish(stream) != LB_OK) return fail("embedding");
+  while (result == 0 && more)
+    result = write_window(stream, &more);
+  return result;
+}
+
+static int set(lb_options* options, const char* text) {
+  char key[128];
+  const char* equals = strchr(text, '=');
+  const size_t size = equals != NULL ? (size_t)(equals - text) : sizeof key;
+  if (size >= sizeof key) {
+    fprintf(stderr, "%s: not KEY=TEXT\n", text);
+    return 2;
+  }
+  memcpy(key, text, size);
+  key[size] = '\0';
+  return lb_options_set(options, key, equals + 1) == LB_OK ? 0 : fail(text);
+}
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    fprintf(stderr, "usage: %s MODEL_FOLDER [KEY=TEXT]... < lines > vectors.f32\n", argv[0]);
+    return 2;
+  }
+  lb_options* options = NULL;
+  lb_runtime* runtime = NULL;
+  lb_embedder* embedder = NULL;
+  lb_stream* stream = NULL;
+  int result = lb_options_create(&options) == LB_OK ? 0 : fail("starting");
+  for (int i = 2; i < argc && result == 0; ++i)
+    result = set(options, argv[i]);
+  if (result == 0 && lb_runtime_create(options, &runtime) != LB_OK) result = fail("starting");
+  if (result == 0 && lb_embedder_open(runtime, argv[1], NULL, NULL, &embedder) != LB_OK) result = fail(argv[1]);
+  if (result == 0 && lb_stream_open(embedder, NULL, NULL, &stream) != LB_OK) result = fail("starting");
+  if (result == 0) result = embed_lines(stream);
+  lb_stream_destroy(stream);
+  lb_embedder_destroy(embedder);
+  lb_runtime_destroy(runtime);
+  lb_options_destroy(options);
+  return result;
+}

@@ -1,0 +1,291 @@
+// Texts through the C interface: options of one call, ids, streams, tokens. On the fake OpenVINO library and the tiny
+// model of the tests.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "latebind/latebind.h"
+#include "latebind/latebind.hpp"
+#include "tests/api/last_error.h"
+#include "tests/api/options.h"
+#include "tests/fakes/fake_openvino_library.h"
+
+namespace {
+
+using latebind::test::last_message;
+using latebind::test::with_openvino;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr const char* kTextEncoder = "encoder 32\n";
+constexpr std::size_t kTextDimension = 32;
+
+class TextInterfaceTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    fake.script(kTextEncoder);
+    auto made = latebind::Runtime::create(with_openvino(fake.file()));
+    ASSERT_TRUE(made.ok()) << made.status().message();
+    runtime = std::make_unique<latebind::Runtime>(*std::move(made));
+    auto opened = runtime->open_embedder(folder());
+    ASSERT_TRUE(opened.ok()) << opened.status().message();
+    embedder = std::make_unique<latebind::Embedder>(*std::move(opened));
+    ASSERT_EQ(lb_runtime_create(with_openvino(fake.file()).get(), &c_runtime), LB_OK);
+    ASSERT_EQ(lb_embedder_open(c_runtime, folder().c_str(), nullptr, nullptr, &c_embedder), LB_OK) << last_message();
+  }
+  void TearDown() override {
+    lb_embedder_destroy(c_embedder);
+    lb_runtime_destroy(c_runtime);
+  }
+  static std::string folder() { return std::string(LATEBIND_SOURCE_DIR) + "/tests/data/tiny-bert/f32"; }
+
+  std::vector<float> embed(std::string_view text, const latebind::EmbedOptions& options = {}) const {
+    auto vectors = embedder->embed(text, options);
+    EXPECT_TRUE(vectors.ok()) << vectors.status().message();
+    return vectors ? *std::move(vectors) : std::vector<float>(kTextDimension);
+  }
+
+  latebind::test::FakeOpenvino fake;
+  std::unique_ptr<latebind::Runtime> runtime;
+  std::unique_ptr<latebind::Embedder> embedder;
+  lb_runtime* c_runtime = nullptr;
+  lb_embedder* c_embedder = nullptr;
+};
+
+TEST_F(TextInterfaceTest, FewerDimensionsAreTheFirstOnesOfLengthOne) {
+  const auto whole = embed("a cat sat");
+  const auto cut = embed("a cat sat", {.dimensions = 4});
+  ASSERT_EQ(cut.size(), 4U);
+  float length = 0;
+  for (std::size_t i = 0; i < 4; ++i)
+    length += whole[i] * whole[i];
+  for (std::size_t i = 0; i < 4; ++i)
+    EXPECT_FLOAT_EQ(cut[i], whole[i] / std::sqrt(length));
+  const auto more = embedder->embed("a cat", {.dimensions = kTextDimension + 1});
+  EXPECT_EQ(more.status().code(), LB_INVALID_ARGUMENT);
+  EXPECT_THAT(more.status().message(), HasSubstr("vectors of 33 numbers were asked for; the model gives 32"));
+}
+
+TEST_F(TextInterfaceTest, LongTextsAreCutOrRefusedAsTheCallWants) {
+  const std::string_view text = "the cat sat on the mat and the dog ran";
+  const std::array<lb_text, 2> texts{lb_text{"a cat", 5}, lb_text{text.data(), text.size()}};
+  std::array<std::uint32_t, 2> counts{};
+  std::vector<float> vectors(2 * kTextDimension);
+  auto options = LB_INIT(lb_embed_options);
+  options.max_tokens = 6;
+  options.token_counts = counts.data();
+  auto stats = LB_INIT(lb_embed_stats);
+  const auto run = [&] {
+    return lb_embedder_embed(c_embedder, texts.data(), 2, &options, nullptr, vectors.data(), vectors.size(), &stats);
+  };
+  ASSERT_EQ(run(), LB_OK) << last_message();
+  EXPECT_THAT(counts, ElementsAre(4, 6));
+  EXPECT_EQ(stats.truncated_texts, 1U);
+  options.refuse_longer = 1;
+  EXPECT_EQ(run(), LB_INVALID_ARGUMENT);
+  EXPECT_THAT(last_message(), HasSubstr("texts[1]: the text has more than the 6 tokens that are taken"));
+  options.max_tokens = 1000;
+  EXPECT_EQ(run(), LB_INVALID_ARGUMENT);
+  EXPECT_THAT(last_message(), HasSubstr("1000 tokens of a text were asked for"));
+  options = LB_INIT(lb_embed_options);
+  options.reserved_ = 1;
+  EXPECT_EQ(run(), LB_INVALID_ARGUMENT);
+}
+
+TEST_F(TextInterfaceTest, IdsGiveTheVectorOfTheirText) {
+  const auto tokenizer = embedder->tokenizer();
+  ASSERT_TRUE(tokenizer.ok());
+  const std::array<std::string_view, 2> texts{"a cat sat on the mat", "a dog"};
+  const auto list = tokenizer->encode(texts);
+  ASSERT_TRUE(list.ok()) << list.status().message();
+  ASSERT_EQ(list->size(), 2U);
+  std::vector<lb_token_ids> ids;
+  for (std::size_t i = 0; i < 2; ++i)
+    ids.push_back({list->ids(i).data(), list->ids(i).size()});
+  std::vector<float> vectors(2 * kTextDimension);
+  ASSERT_EQ(lb_embedder_embed_ids(c_embedder, ids.data(), 2, nullptr, nullptr, vectors.data(), vectors.size(), nullptr),
+            LB_OK)
+      << last_message();
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto expected = embed(texts[i]);
+    for (std::size_t d = 0; d < kTextDimension; ++d)
+      EXPECT_NEAR(vectors[i * kTextDimension + d], expected[d], 1e-6);
+  }
+  for (const std::int32_t bad : {-1, 1'000'000}) {
+    const lb_token_ids one{&bad, 1};
+    EXPECT_EQ(lb_embedder_embed_ids(c_embedder, &one, 1, nullptr, nullptr, vectors.data(), vectors.size(), nullptr),
+              LB_INVALID_ARGUMENT);
+    EXPECT_THAT(last_message(), HasSubstr("texts[0]: there is no token of the id " + std::to_string(bad)));
+  }
+  const lb_token_ids none{nullptr, 0};
+  EXPECT_EQ(lb_embedder_embed_ids(c_embedder, &none, 1, nullptr, nullptr, vectors.data(), vectors.size(), nullptr),
+            LB_INVALID_ARGUMENT);
+  const lb_token_ids null{nullptr, 3};
+  EXPECT_EQ(lb_embedder_embed_ids(c_embedder, &null, 1, nullptr, nullptr, vectors.data(), vectors.size(), nullptr),
+            LB_INVALID_ARGUMENT);
+}
+
+TEST_F(TextInterfaceTest, ACallReturnsInTimeAndSaysWhoAnswered) {
+  fake.script(std::string(kTextEncoder) + "hang\n");
+  const lb_text text{"a cat", 5};
+  std::vector<float> vectors(kTextDimension);
+  auto call = LB_INIT(lb_call_options);
+  call.timeout_ms = 20;
+  EXPECT_EQ(lb_embedder_embed(c_embedder, &text, 1, nullptr, &call, vectors.data(), vectors.size(), nullptr),
+            LB_DEADLINE_EXCEEDED);
+  // One that is cancelled from another thread.
+  lb_cancellation* cancellation = nullptr;
+  ASSERT_EQ(lb_cancellation_create(&cancellation), LB_OK);
+  call.timeout_ms = 0;
+  call.cancellation = cancellation;
+  std::thread other([&] { lb_cancellation_request(cancellation); });
+  EXPECT_EQ(lb_embedder_embed(c_embedder, &text, 1, nullptr, &call, vectors.data(), vectors.size(), nullptr),
+            LB_CANCELLED);
+  other.join();
+  lb_cancellation_destroy(cancellation);
+
+  fake.script(kTextEncoder);
+  lb_attestation* answered_by = nullptr;
+  call = LB_INIT(lb_call_options);
+  call.answered_by = &answered_by;
+  ASSERT_EQ(lb_embedder_embed(c_embedder, &text, 1, nullptr, &call, vectors.data(), vectors.size(), nullptr), LB_OK)
+      << last_message();
+  auto active = LB_INIT(lb_active);
+  ASSERT_EQ(lb_attestation_get(answered_by, &active), LB_OK);
+  EXPECT_STREQ(active.backend, "openvino");
+  lb_attestation_destroy(answered_by);
+}
+
+TEST_F(TextInterfaceTest, AStreamIsPulledInWindows) {
+  auto stream = embedder->open_stream({}, 3);
+  ASSERT_TRUE(stream.ok()) << stream.status().message();
+  const std::vector<std::string_view> texts{"a", "a cat", "a dog", "the cat sat", "", "the dog"};
+  const auto taken = stream->push(texts);
+  ASSERT_TRUE(taken.ok()) << taken.status().message();
+  EXPECT_EQ(*taken, texts.size());
+  ASSERT_TRUE(stream->finish().ok());
+  std::size_t seen = 0;
+  while (true) {
+    const auto window = stream->pull();
+    ASSERT_TRUE(window.ok()) << window.status().message();
+    EXPECT_EQ(window->first, seen);
+    if (window->count == 0) break;
+    EXPECT_EQ(window->count, 3U);
+    for (std::size_t i = 0; i < window->count; ++i, ++seen) {
+      const auto expected = embed(texts[seen]);
+      for (std::size_t d = 0; d < kTextDimension; ++d)
+        EXPECT_NEAR(window->vectors[i * kTextDimension + d], expected[d], 1e-6);
+    }
+  }
+  EXPECT_EQ(seen, texts.size());
+  const auto stats = stream->stats();
+  ASSERT_TRUE(stats.ok());
+  EXPECT_EQ(stats->texts, texts.size());
+}
+
+TEST_F(TextInterfaceTest, AStreamTakesWhatThereIsRoomForAndWaitsAsLongAsItIsTold) {
+  auto stream = embedder->open_stream({}, 1);
+  ASSERT_TRUE(stream.ok());
+  const std::vector<std::string_view> texts(50, "a cat");
+  auto taken = stream->push(texts);
+  ASSERT_TRUE(taken.ok());
+  EXPECT_GT(*taken, 0U);
+  EXPECT_LT(*taken, texts.size());
+  EXPECT_EQ(stream->wait_for_room({.timeout = std::chrono::milliseconds(1)}).code(), LB_DEADLINE_EXCEEDED);
+  // One thread pushes what is left, this one pulls.
+  std::thread pusher([&] {
+    std::size_t done = *taken;
+    while (done < texts.size()) {
+      const auto more = stream->push(std::span(texts).subspan(done));
+      ASSERT_TRUE(more.ok()) << more.status().message();
+      done += *more;
+      ASSERT_TRUE(stream->wait_for_room().ok());
+    }
+    ASSERT_TRUE(stream->finish().ok());
+  });
+  std::size_t seen = 0;
+  while (true) {
+    const auto window = stream->pull();
+    ASSERT_TRUE(window.ok()) << window.status().message();
+    if (window->count == 0) break;
+    seen += window->count;
+  }
+  pusher.join();
+  EXPECT_EQ(seen, texts.size());
+}
+
+TEST_F(TextInterfaceTest, AStreamOutlivesItsEmbedderAndEndsWithItsFirstError) {
+  lb_stream* stream = nullptr;
+  ASSERT_EQ(lb_stream_open(c_embedder, nullptr, nullptr, &stream), LB_OK) << last_message();
+  lb_embedder_destroy(std::exchange(c_embedder, nullptr));
+  const std::array<lb_text, 2> texts{lb_text{"a cat", 5}, lb_text{"\xff", 1}};
+  std::size_t taken = 7;
+  EXPECT_EQ(lb_stream_push(stream, texts.data(), 2, &taken), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(taken, 1U);
+  EXPECT_THAT(last_message(), HasSubstr("texts[1]: the text is not UTF-8 at byte 0"));
+  auto window = LB_INIT(lb_window);
+  EXPECT_EQ(lb_stream_pull(stream, nullptr, &window), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(lb_stream_finish(stream), LB_INVALID_ARGUMENT);
+  lb_stream_destroy(stream);
+}
+
+TEST_F(TextInterfaceTest, NullsAndStructsWithoutASizeAreRefused) {
+  lb_stream* stream = nullptr;
+  EXPECT_EQ(lb_stream_open(nullptr, nullptr, nullptr, &stream), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(lb_stream_open(c_embedder, nullptr, nullptr, nullptr), LB_INVALID_ARGUMENT);
+  ASSERT_EQ(lb_stream_open(c_embedder, nullptr, nullptr, &stream), LB_OK);
+  std::size_t taken = 0;
+  EXPECT_EQ(lb_stream_push(stream, nullptr, 1, &taken), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(lb_stream_push(stream, nullptr, 0, nullptr), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(lb_stream_push(stream, nullptr, 0, &taken), LB_OK);
+  ASSERT_EQ(lb_stream_finish(stream), LB_OK);
+  lb_window unsized{};
+  EXPECT_EQ(lb_stream_pull(stream, nullptr, &unsized), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(lb_stream_pull(stream, nullptr, nullptr), LB_INVALID_ARGUMENT);
+  auto window = LB_INIT(lb_window);
+  EXPECT_EQ(lb_stream_pull(stream, nullptr, &window), LB_OK);
+  EXPECT_EQ(window.count, 0U);
+  lb_stream_destroy(stream);
+  lb_stream_destroy(nullptr);
+  std::uint32_t count = 0;
+  auto options = LB_INIT(lb_embed_options);
+  options.token_counts = &count;
+  EXPECT_EQ(lb_stream_open(c_embedder, &options, nullptr, &stream), LB_INVALID_ARGUMENT);
+
+  lb_tokenizer* tokenizer = nullptr;
+  EXPECT_EQ(lb_tokenizer_open("/nowhere", &tokenizer), LB_NOT_FOUND) << last_message();
+  EXPECT_EQ(lb_tokenizer_open(nullptr, &tokenizer), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(lb_embedder_tokenizer(nullptr, &tokenizer), LB_INVALID_ARGUMENT);
+  lb_tokenizer_destroy(nullptr);
+  lb_token_list_destroy(nullptr);
+}
+
+TEST_F(TextInterfaceTest, TokensNeedNoRuntimeAndTellWhatWasCut) {
+  const auto tokenizer = latebind::Tokenizer::open(folder());
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().message();
+  const std::array<std::string_view, 2> texts{"the cat", "the cat sat on the mat and the dog ran over there and there"};
+  for (const std::size_t max_tokens : {0U, 4U}) {
+    const auto list = tokenizer->encode(texts, max_tokens);
+    ASSERT_TRUE(list.ok()) << list.status().message();
+    EXPECT_EQ(list->ids(0).size(), 4U);
+    EXPECT_EQ(list->is_truncated(1), max_tokens == 4);
+    EXPECT_EQ(tokenizer->token(list->ids(0).front()), "[CLS]");
+    EXPECT_EQ(tokenizer->token(list->ids(0)[1]), "the");
+  }
+  EXPECT_EQ(tokenizer->token(-1), std::nullopt);
+  EXPECT_EQ(tokenizer->token(1'000'000), std::nullopt);
+  EXPECT_GT(tokenizer->vocabulary_size(), 10U);
+  const std::array<std::string_view, 2> bad{"good", "\xc3"};
+  EXPECT_THAT(tokenizer->encode(bad).status().message(), HasSubstr("texts[1]: the text is not UTF-8 at byte 0"));
+  EXPECT_EQ(tokenizer->encode(texts, std::size_t{1} << 30).status().code(), LB_INVALID_ARGUMENT);
+}
+
+}  // namespace
