@@ -124,6 +124,32 @@ TEST_F(ForkTest, AChildOfAChildIsAnotherProcessAgain) {
               StartsWith("INVALID_ARGUMENT: this model was made before fork()"));
 }
 
+TEST_F(ForkTest, TheParentsJobsTakeNoPlaceInTheChild) {
+  lb_runtime* slow = nullptr;
+  latebind::test::FakeOpenvino other;
+  ASSERT_EQ(lb_runtime_create(with_openvino(other.file()).get(), &slow), LB_OK);
+  other.script("slow load 1000\n");
+  std::vector<lb_job*> jobs;
+  lb_job* job = nullptr;
+  while (lb_job_start(slow, "devices", nullptr, nullptr, &job) == LB_OK)
+    jobs.push_back(job);
+  EXPECT_THAT(last_error(), StartsWith("BUSY (retry): 64 jobs are under way"));
+  EXPECT_EQ(said_by_child([this] {
+              lb_runtime* own = nullptr;
+              lb_job* begun = nullptr;
+              if (create(&own) != LB_OK || lb_job_start(own, "cache_list", nullptr, nullptr, &begun) != LB_OK) {
+                return last_error();
+              }
+              return std::string("begun");
+            }),
+            "begun");
+  for (lb_job* each : jobs) {
+    EXPECT_EQ(lb_job_wait(each, 60'000, nullptr), LB_OK);
+    lb_job_destroy(each);
+  }
+  lb_runtime_destroy(slow);
+}
+
 TEST_F(ForkTest, ACancellationOfTheParentIsRefusedInTheChildAndNeverWaitedFor) {
   lb_cancellation* cancellation = nullptr;
   ASSERT_EQ(lb_cancellation_create(&cancellation), LB_OK);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "latebind/latebind.hpp"
+#include "tests/support/onnx_builder.h"
 
 namespace {
 
@@ -50,6 +52,42 @@ TEST(InterfaceRealTest, FixedLengthsAndTheCacheAreOptionsOfTheInterface) {
   EXPECT_EQ(again, fixed);
   EXPECT_FALSE(std::filesystem::is_empty(folder));
   std::filesystem::remove_all(folder);
+}
+
+TEST(InterfaceRealTest, AnOnnxModelInMemoryHasItsDataInNamedPiecesOfMemory) {
+  using latebind::core::ElementType;
+  latebind::test::OnnxBuilder builder;
+  builder.input("x", ElementType::kF32, {"n", 3})
+      .output("y", ElementType::kF32, {"n", 3})
+      .external_constant("w", ElementType::kF32, {3}, "data/weights.bin", 4, 12)
+      .node("Add", {"x", "w"}, {"y"});
+  const std::string onnx = builder.bytes();
+  const std::array<float, 5> weights{-1, 10, 20, 30, -1};
+  const lb_external_data external{"data/weights.bin", weights.data(), sizeof weights};
+  lb_runtime* runtime = nullptr;
+  ASSERT_EQ(lb_runtime_create(nullptr, &runtime), LB_OK);
+  int released = 0;
+  auto memory = LB_INIT(lb_model_memory);
+  memory.format = LB_FORMAT_ONNX;
+  memory.graph = onnx.data();
+  memory.graph_size = onnx.size();
+  memory.external = &external;
+  memory.external_count = 1;
+  memory.context = &released;
+  memory.release = [](void* context) { ++*static_cast<int*>(context); };
+  lb_model* model = nullptr;
+  const latebind::Options options{{"device", "onnxruntime:CPU"}};
+  ASSERT_EQ(lb_model_load_memory(runtime, &memory, options.get(), nullptr, &model), LB_OK);
+  const std::array<float, 3> x{1, 2, 3};
+  const lb_tensor input = latebind::tensor_of(x.data(), {1, 3});
+  const auto output = latebind::Output::create();
+  lb_output* raw = output->get();
+  ASSERT_EQ(lb_model_run(model, &input, 1, &raw, 1, nullptr), LB_OK);
+  const auto* y = static_cast<const float*>(output->tensor().data);
+  EXPECT_THAT(std::vector<float>(y, y + 3), ElementsAre(11, 22, 33));
+  lb_model_destroy(model);
+  lb_runtime_destroy(runtime);
+  EXPECT_EQ(released, 1);
 }
 
 #ifdef LATEBIND_PROGRAM
