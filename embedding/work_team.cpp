@@ -52,8 +52,8 @@ WorkTeam::~WorkTeam() {
     thread.join();
 }
 
-void WorkTeam::start_threads() {
-  while (threads_.size() < threads_max_ && idle_ < tasks_.size()) {
+void WorkTeam::start_threads(std::size_t wanted) {
+  while (threads_.size() < threads_max_ && idle_ < wanted) {
     try {
       threads_.emplace_back([this] { run(); });
       ++idle_;
@@ -65,14 +65,7 @@ void WorkTeam::start_threads() {
 
 bool WorkTeam::has_thread() {
   const std::lock_guard lock(mutex_);
-  if (threads_.empty() && threads_max_ > 0) {
-    try {
-      threads_.emplace_back([this] { run(); });
-      ++idle_;
-    } catch (const std::exception&) {
-      return false;
-    }
-  }
+  if (threads_.empty()) start_threads(1);
   return !threads_.empty();
 }
 
@@ -80,24 +73,23 @@ void WorkTeam::post(Task task) {
   {
     const std::lock_guard lock(mutex_);
     tasks_.push_back(std::move(task));
-    start_threads();
+    start_threads(tasks_.size() + help_.size());
   }
   work_came_.notify_one();
 }
 
-bool WorkTeam::offer(Task task) {
-  if (!has_thread()) return false;
+bool WorkTeam::ask_for_help(Task help) {
   {
     const std::lock_guard lock(mutex_);
-    if (tasks_.size() >= threads_max_) return false;
-    tasks_.push_back(std::move(task));
-    start_threads();
+    if (help_.size() >= threads_max_) return false;
+    help_.push_back(std::move(help));
+    start_threads(tasks_.size() + help_.size());
   }
   work_came_.notify_one();
   return true;
 }
 
-bool WorkTeam::is_wanted() {
+bool WorkTeam::has_task() {
   const std::lock_guard lock(mutex_);
   return !tasks_.empty();
 }
@@ -107,11 +99,11 @@ void WorkTeam::share(std::size_t pieces, std::size_t helpers_max, const std::fun
   try {
     std::size_t helpers = 0;
     while (helpers < std::min(helpers_max, pieces) &&
-           offer([this, shared] { shared->help([this] { return is_wanted(); }); })) {
+           ask_for_help([this, shared] { shared->help([this] { return has_task(); }); })) {
       ++helpers;
     }
   } catch (const std::exception&) {
-    // No memory for a task: the caller does what nobody helps with.
+    // No memory to ask: the caller does what nobody helps with.
   }
   shared->help([] { return false; });
   shared->wait();
@@ -120,10 +112,11 @@ void WorkTeam::share(std::size_t pieces, std::size_t helpers_max, const std::fun
 void WorkTeam::run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    work_came_.wait(lock, [this] { return stopping_ || !tasks_.empty(); });
+    work_came_.wait(lock, [this] { return stopping_ || !tasks_.empty() || !help_.empty(); });
     if (stopping_) return;
-    Task task = std::move(tasks_.front());
-    tasks_.pop_front();
+    std::deque<Task>& first = tasks_.empty() ? help_ : tasks_;
+    Task task = std::move(first.front());
+    first.pop_front();
     --idle_;
     lock.unlock();
     task();

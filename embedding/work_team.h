@@ -1,7 +1,8 @@
 // WorkTeam: a few threads for whoever has work to do.
 //
 // Threads start when they are first wanted and stay, because vendor runtimes keep state for each thread that calls
-// them. Tasks are begun in the order in which they came. All calls are thread-safe.
+// them. Tasks are begun in the order in which they came, and before anybody helps with what is shared. All calls are
+// thread-safe.
 #pragma once
 
 #include <condition_variable>
@@ -31,18 +32,18 @@ class WorkTeam {
   void post(Task task);
 
   // Calls work(piece) once for each of 0 … pieces - 1, on the calling thread and on up to `helpers_max` of the team as
-  // long as no other task waits for them. Returns when all are done.
+  // long as no task waits for them. Returns when all are done.
   void share(std::size_t pieces, std::size_t helpers_max, const std::function<void(std::size_t)>& work);
 
  private:
   class Shared;
 
   void run();
-  // Hands over a task unless as many wait as there are threads. Whether it did.
-  bool offer(Task task);
-  // Starts threads for the tasks that wait, as far as there are any to be had. `mutex_` is held.
-  void start_threads();
-  [[nodiscard]] bool is_wanted();
+  // Asks for help unless as many such wait as there are threads. Whether it did.
+  bool ask_for_help(Task help);
+  // Starts threads for what waits, as far as there are any to be had. `mutex_` is held.
+  void start_threads(std::size_t wanted);
+  [[nodiscard]] bool has_task();
 
   const std::size_t threads_max_;
 
@@ -50,6 +51,7 @@ class WorkTeam {
   std::condition_variable work_came_;
   // Guarded by mutex_.
   std::deque<Task> tasks_;
+  std::deque<Task> help_;  // for whom there is no task; at most threads_max_
   std::vector<std::thread> threads_;
   std::size_t idle_ = 0;
   bool stopping_ = false;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -12,141 +13,195 @@
 namespace latebind::embedding {
 namespace {
 
-class Counting final : public WorkTeam::Work {
+// How often each piece was done.
+class Counts {
  public:
-  explicit Counting(std::size_t pieces) : counts(pieces) {}
-  void run_piece(std::size_t piece) noexcept override { ++counts[piece]; }
+  explicit Counts(std::size_t pieces) : counts_(pieces) {}
+  void operator()(std::size_t piece) { ++counts_[piece]; }
   bool each_once() const {
-    return std::all_of(counts.begin(), counts.end(), [](const auto& count) { return count == 1; });
+    return std::all_of(counts_.begin(), counts_.end(), [](const auto& count) { return count == 1; });
   }
-  std::vector<std::atomic<int>> counts;
-};
 
-// Its pieces wait for one another: done only when that many threads are in it at one time.
-class Meeting final : public WorkTeam::Work {
- public:
-  explicit Meeting(std::ptrdiff_t threads) : all_there(threads) {}
-  void run_piece(std::size_t) noexcept override { all_there.arrive_and_wait(); }
-  test::Latch all_there;
-};
-
-// Holds its first piece until the test lets go.
-class Held final : public WorkTeam::Work {
- public:
-  void run_piece(std::size_t piece) noexcept override {
-    ++begun;
-    if (piece == 0) {
-      in_first.count_down();
-      let_go.wait();
-    }
-    ++ended;
-  }
-  std::atomic<int> begun = 0;
-  std::atomic<int> ended = 0;
-  test::Latch in_first{1};
-  test::Latch let_go{1};
+ private:
+  std::vector<std::atomic<int>> counts_;
 };
 
 TEST(WorkTeamTest, EachPieceIsDoneOnce) {
   WorkTeam team(3);
   for (const std::size_t pieces : {0U, 1U, 2U, 100U}) {
-    Counting work(pieces);
-    team.submit(work, pieces, 3);
-    team.help(work);
-    team.finish(work);
-    EXPECT_TRUE(work.each_once()) << pieces;
-    EXPECT_TRUE(team.is_done(work));
+    Counts counts(pieces);
+    team.share(pieces, 3, std::ref(counts));
+    EXPECT_TRUE(counts.each_once()) << pieces;
   }
 }
 
 TEST(WorkTeamTest, ThreadsAndTheCallerWorkSideBySide) {
+  // Pieces wait for one another: done only when that many threads are at it at one time.
   WorkTeam team(3);
-  Meeting work(4);
-  team.submit(work, 4, 3);
-  team.help(work);
-  team.finish(work);
+  for (int round = 0; round < 20; ++round) {
+    test::Latch all_there(4);
+    team.share(4, 3, [&](std::size_t) { all_there.arrive_and_wait(); });
+  }
 }
 
-TEST(WorkTeamTest, TheTeamWorksWhileTheCallerDoesNot) {
+TEST(WorkTeamTest, NoMoreThreadsHelpThanAreWanted) {
+  WorkTeam team(3);
+  std::atomic<int> inside = 0;
+  std::atomic<int> most = 0;
+  team.share(200, 1, [&](std::size_t) {
+    const int now = ++inside;
+    int seen = most;
+    while (seen < now && !most.compare_exchange_weak(seen, now)) {
+    }
+    --inside;
+  });
+  EXPECT_LE(most, 2);
+}
+
+TEST(WorkTeamTest, WithoutThreadsTheCallerDoesTheWork) {
+  WorkTeam team(0);
+  EXPECT_FALSE(team.has_thread());
+  Counts counts(5);
+  const auto caller = std::this_thread::get_id();
+  team.share(5, 4, [&](std::size_t piece) {
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+    counts(piece);
+  });
+  EXPECT_TRUE(counts.each_once());
+}
+
+TEST(WorkTeamTest, TasksRunSideBySideOnThreadsOfTheTeam) {
+  WorkTeam team(3);
+  ASSERT_TRUE(team.has_thread());
+  test::Latch all_there(4);
+  for (int task = 0; task < 3; ++task)
+    team.post([&] { all_there.arrive_and_wait(); });
+  all_there.arrive_and_wait();
+}
+
+TEST(WorkTeamTest, ATaskThatIsHeldDoesNotHoldTheNext) {
+  test::Latch let_go(1);
   WorkTeam team(2);
-  Meeting work(2);
-  team.submit(work, 2, 2);
-  team.finish(work);
+  ASSERT_TRUE(team.has_thread());
+  team.post([&] { let_go.wait(); });
+  for (int round = 0; round < 100; ++round) {
+    test::Latch done(1);
+    team.post([&] { done.count_down(); });
+    done.wait();
+  }
+  let_go.count_down();
 }
 
-TEST(WorkTeamTest, WithoutThreadsWhoeverWaitsDoesTheWork) {
-  WorkTeam team(0);
-  Counting work(5);
-  team.submit(work, 5, 0);
-  team.finish(work);
-  EXPECT_TRUE(work.each_once());
-}
-
-TEST(WorkTeamTest, AbandonedWorkBeginsNothingMore) {
-  WorkTeam team(0);
-  Counting work(5);
-  team.submit(work, 5, 0);
-  team.abandon(work);
-  EXPECT_TRUE(std::all_of(work.counts.begin(), work.counts.end(), [](const auto& count) { return count == 0; }));
-  EXPECT_TRUE(team.is_done(work));
-}
-
-TEST(WorkTeamTest, AbandoningWaitsForWhatHasBegun) {
+TEST(WorkTeamTest, TasksBeginInTheOrderInWhichTheyCame) {
+  std::vector<int> order;
+  test::Latch all_posted(1);
+  test::Latch all_done(1);
   WorkTeam team(1);
-  Held work;
-  team.submit(work, 100, 1);
-  work.in_first.wait();
-  std::thread releaser([&] { work.let_go.count_down(); });
-  team.abandon(work);
-  EXPECT_EQ(work.ended, work.begun);
-  releaser.join();
+  ASSERT_TRUE(team.has_thread());
+  team.post([&] { all_posted.wait(); });
+  for (int task = 0; task < 50; ++task)
+    team.post([&, task] { order.push_back(task); });
+  team.post([&] { all_done.count_down(); });
+  all_posted.count_down();
+  all_done.wait();
+  ASSERT_EQ(order.size(), 50U);
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
 }
 
-TEST(WorkTeamTest, ThreadsGoOnWithTheNextWorkWhenThePreviousHasNoPieceLeft) {
-  WorkTeam team(2);
-  Held first;
-  Counting second(10);
-  team.submit(first, 1, 2);
-  first.in_first.wait();
-  team.submit(second, 10, 2);
-  team.finish(second);  // though the first is still held
-  EXPECT_TRUE(second.each_once());
-  EXPECT_FALSE(team.is_done(first));
-  first.let_go.count_down();
-  team.finish(first);
+TEST(WorkTeamTest, WhoHelpsLeavesForATaskThatWaits) {
+  WorkTeam team(1);
+  const auto caller = std::this_thread::get_id();
+  test::Latch task_ran(1);
+  std::atomic<bool> has_posted = false;
+  std::atomic<bool> has_run = false;
+  team.share(3, 1, [&](std::size_t) {
+    if (std::this_thread::get_id() == caller) {
+      task_ran.wait();  // does not leave the other pieces to nobody
+    } else if (!has_posted.exchange(true)) {
+      team.post([&] {
+        has_run = true;
+        task_ran.count_down();
+      });
+    } else {
+      EXPECT_TRUE(has_run) << "went on helping";
+    }
+  });
+  EXPECT_TRUE(has_run);
 }
 
-TEST(WorkTeamTest, WorksThatNeedOneThreadEachRunSideBySide) {
-  WorkTeam team(2);
-  Held first;
-  Counting second(1);
-  team.submit(first, 1, 1);
-  first.in_first.wait();
-  team.submit(second, 1, 1);
-  team.finish(second);  // though the first is still held
-  EXPECT_TRUE(second.each_once());
-  first.let_go.count_down();
-  team.finish(first);
+TEST(WorkTeamTest, ATaskComesBeforeHelpThatWasAskedForEarlier) {
+  test::Latch let_go(1);
+  test::Latch held(1);
+  test::Latch task_ran(1);
+  WorkTeam team(1);
+  ASSERT_TRUE(team.has_thread());
+  team.post([&] {
+    held.count_down();
+    let_go.wait();
+  });
+  held.wait();
+  std::atomic<bool> has_run = false;
+  std::atomic<int> helped_before = 0;
+  const auto caller = std::this_thread::get_id();
+  // Asks for help while the only thread is held, and posts a task then.
+  team.share(2, 1, [&](std::size_t piece) {
+    if (std::this_thread::get_id() != caller) {
+      helped_before += has_run ? 0 : 1;
+    } else if (piece == 0) {
+      team.post([&] {
+        has_run = true;
+        task_ran.count_down();
+      });
+      let_go.count_down();
+      task_ran.wait();
+    }
+  });
+  EXPECT_EQ(helped_before, 0);
+}
+
+TEST(WorkTeamTest, ItEndsOnceTheTasksThatHaveBegunHave) {
+  test::Latch begun(1);
+  test::Latch let_go(1);
+  std::atomic<bool> ended = false;
+  auto team = std::make_unique<WorkTeam>(1);
+  ASSERT_TRUE(team->has_thread());
+  team->post([&] {
+    begun.count_down();
+    let_go.wait();
+    ended = true;
+  });
+  begun.wait();
+  std::thread opener([&] { let_go.count_down(); });
+  team.reset();
+  EXPECT_TRUE(ended);
+  opener.join();
 }
 
 TEST(WorkTeamTest, ManyCallersShareTheTeam) {
   WorkTeam team(2);
   std::vector<std::thread> callers;
   std::atomic<int> good = 0;
+  std::atomic<int> tasks = 0;
+  test::Latch all_tasks(400);
+  ASSERT_TRUE(team.has_thread());
   for (int caller = 0; caller < 8; ++caller) {
     callers.emplace_back([&] {
       for (int round = 0; round < 50; ++round) {
-        Counting work(7);
-        team.submit(work, 7, 2);
-        team.help(work);
-        team.finish(work);
-        good += work.each_once() ? 1 : 0;
+        Counts counts(7);
+        team.share(7, 2, std::ref(counts));
+        good += counts.each_once() ? 1 : 0;
+        team.post([&] {
+          ++tasks;
+          all_tasks.count_down();
+        });
       }
     });
   }
   for (std::thread& caller : callers)
     caller.join();
+  all_tasks.wait();
   EXPECT_EQ(good, 400);
+  EXPECT_EQ(tasks, 400);
 }
 
 }  // namespace
