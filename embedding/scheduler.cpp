@@ -65,6 +65,10 @@ struct Scheduler::Work {
 
   [[nodiscard]] bool has_next() const { return next < plan.batches.size(); }
   [[nodiscard]] bool is_over() const { return !has_next() && running == 0; }
+  [[nodiscard]] bool waits_to_compute() const { return can_compute && given == nullptr; }
+  // Of the next batch: when it ends if everybody has his share.
+  [[nodiscard]] std::uint64_t tag() const { return owner->end_ + cost_of(plan.batches[next]); }
+  [[nodiscard]] static std::uint64_t cost_of(const embedding::Batch& batch) { return batch.count * batch.width; }
   [[nodiscard]] std::span<const std::uint32_t> rows_of(const embedding::Batch& batch) const {
     return std::span(plan.order).subspan(batch.first, batch.count);
   }
@@ -168,10 +172,11 @@ core::Result<Scheduler::Submission> Scheduler::submit(Owner& owner, Texts texts)
     return Status(StatusCode::kBusy, fmt::format("{} requests for vectors wait already", submissions_));
   }
   if (work->has_next()) {
-    const bool waits_already =
-        std::ranges::any_of(waiting_, [&](const std::shared_ptr<Work>& each) { return each->owner == &owner; });
     waiting_.push_back(work);
-    if (!waits_already) owner.start_ = std::max(owner.start_, now_);
+    if (owner.first_ == nullptr) {
+      owner.first_ = work.get();
+      owner.end_ = std::max(owner.end_, now_);
+    }
   }
   ++submissions_;
   // Whoever computes himself begins when he waits.
@@ -179,12 +184,12 @@ core::Result<Scheduler::Submission> Scheduler::submit(Owner& owner, Texts texts)
   return Submission(*this, work);
 }
 
-// The one who is next among those that somebody could compute for.
-std::shared_ptr<Scheduler::Work> Scheduler::next_work(bool has_threads) const {
+// What is next: of each owner what he handed over first, or of what is waited for by threads that compute.
+std::shared_ptr<Scheduler::Work> Scheduler::next_work(bool of_those_who_compute) const {
   std::shared_ptr<Work> next;
   for (const auto& work : waiting_) {
-    if (!has_threads && !(work->can_compute && work->given == nullptr)) continue;
-    if (next == nullptr || work->owner->start_ < next->owner->start_) next = work;
+    if (of_those_who_compute ? !work->waits_to_compute() : work->owner->first_ != work.get()) continue;
+    if (next == nullptr || work->tag() < next->tag()) next = work;
   }
   return next;
 }
@@ -201,8 +206,8 @@ void Scheduler::take(Run& run, const std::shared_ptr<Work>& work) {
   run.tokens += tokens;
   ++work->next;
   ++work->running;
-  work->owner->start_ += tokens;
-  if (!work->has_next()) std::erase(waiting_, work);
+  work->owner->end_ += Work::cost_of(batch);
+  if (!work->has_next()) remove_from_waiting(*work);
 }
 
 std::shared_ptr<Scheduler::Run> Scheduler::form(const std::shared_ptr<Work>& seed) {
@@ -213,7 +218,7 @@ std::shared_ptr<Scheduler::Run> Scheduler::form(const std::shared_ptr<Work>& see
     run->limits.cancellation = core::Cancellation::create();
     run->limits.deadline = seed->limits.deadline;
   }
-  now_ = std::max(now_, seed->owner->start_);
+  now_ = std::max(now_, seed->tag());
   take(*run, seed);
   if (!seed->alone && !waiting_.empty()) top_up(*run);
   return run;
@@ -229,6 +234,7 @@ void Scheduler::top_up(Run& run) {
   } catch (const std::bad_alloc&) {
     return;
   }
+  if (others.empty()) return;
   for (const auto& work : others) {
     take(run, work);
     if (!work->limits.is_bounded()) run.limits = {};
@@ -291,9 +297,11 @@ std::vector<std::shared_ptr<Scheduler::Work>> Scheduler::others_for(const Run& r
 // Forms batches as long as the device has requests free.
 void Scheduler::dispatch(std::shared_ptr<Run>* for_caller) noexcept {
   while (running_.size() < requests_ && !waiting_.empty()) {
-    const bool has_threads = for_caller != nullptr || team_.has_thread();
-    const std::shared_ptr<Work> seed = next_work(has_threads);
-    if (seed == nullptr) return;
+    std::shared_ptr<Work> seed = next_work(/*of_those_who_compute=*/false);
+    if (!seed->waits_to_compute() && for_caller == nullptr && !team_.has_thread()) {
+      seed = next_work(/*of_those_who_compute=*/true);
+      if (seed == nullptr) return;
+    }
     begin(seed, for_caller);
   }
 }
@@ -305,7 +313,7 @@ void Scheduler::begin(const std::shared_ptr<Work>& seed, std::shared_ptr<Run>* f
   try {
     run = form(seed);
     running_.push_back(run.get());
-    if (seed->can_compute && seed->given == nullptr) {
+    if (seed->waits_to_compute()) {
       seed->given = run;
       seed->changed.notify_all();
     } else if (for_caller != nullptr && *for_caller == nullptr) {
@@ -326,8 +334,17 @@ void Scheduler::begin(const std::shared_ptr<Work>& seed, std::shared_ptr<Run>* f
 }
 
 void Scheduler::stop_waiting(Work& work) noexcept {
+  if (!work.has_next()) return;  // its owner may have gone
   work.next = work.plan.batches.size();
+  remove_from_waiting(work);
+}
+
+void Scheduler::remove_from_waiting(const Work& work) noexcept {
+  Owner& owner = *work.owner;
   std::erase_if(waiting_, [&](const std::shared_ptr<Work>& each) { return each.get() == &work; });
+  if (owner.first_ != &work) return;
+  const auto first = std::ranges::find(waiting_, &owner, &Work::owner);
+  owner.first_ = first == waiting_.end() ? nullptr : first->get();
 }
 
 // The error of a run, with where it was; as it is where there is no memory for that.
@@ -396,13 +413,18 @@ Status Scheduler::execute(Run& run) {
 // A thread of the team goes on with what is next as long as nobody else is to compute that.
 void Scheduler::compute_on_team(std::shared_ptr<Run> run) noexcept {
   while (run != nullptr) {
+    const Status status = compute(*run);
     std::shared_ptr<Run> next;
-    compute(*run, &next);
+    {
+      const std::lock_guard lock(mutex_);
+      finish(*run, status);
+      dispatch(&next);
+    }
     run = std::move(next);
   }
 }
 
-void Scheduler::compute(Run& run, std::shared_ptr<Run>* next) noexcept {
+Status Scheduler::compute(Run& run) noexcept {
   Status status;
   ++runs_of_this_thread;
   try {
@@ -411,9 +433,7 @@ void Scheduler::compute(Run& run, std::shared_ptr<Run>* next) noexcept {
     status = Status::of_exception().with_context("computing a batch, which takes less memory with fewer batch tokens");
   }
   --runs_of_this_thread;
-  const std::lock_guard lock(mutex_);
-  finish(run, status);
-  dispatch(next);
+  return status;
 }
 
 Status Scheduler::wait(const std::shared_ptr<Work>& work, const core::RunOptions& limits, bool until_begun) {
@@ -429,11 +449,14 @@ Status Scheduler::wait(const std::shared_ptr<Work>& work, const core::RunOptions
   const bool is_nested = runs_of_this_thread > 0;
   Status status;
   while (!is_enough() && status.ok()) {
-    if (const auto run = std::move(work->given)) {
-      work->given = nullptr;
+    if (const auto run = std::exchange(work->given, nullptr)) {
+      work->can_compute = false;  // until it is back
       lock.unlock();
-      compute(*run, nullptr);
+      const Status computed = compute(*run);
       lock.lock();
+      finish(*run, computed);
+      work->can_compute = true;  // this thread goes on before another one is woken
+      dispatch(nullptr);
       continue;
     }
     // Within limits it is the team that computes: the vendor's call does not end with them.

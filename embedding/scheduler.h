@@ -1,14 +1,16 @@
 // Scheduler: which texts are computed next, and together with which.
 //
 // Owners (a call of embed(), a stream, later a request of a service) hand over tokenized texts. Whenever the device has
-// a request free, the next batch is formed: of the owner who has had the least, so that many texts of one do not delay
-// the few of another by more than a batch. What an owner's texts leave free in a batch is filled with texts of others
-// that are about as long. A lone text on an idle device goes at once.
+// a request free, the next batch is formed: the one that would end first if the device were shared evenly, so that many
+// texts of one do not delay the few of another by more than a batch, and a flood of lone texts does not stop many. What
+// an owner's texts leave free in a batch is filled with texts of others that are about as long. A lone text on an idle
+// device goes at once.
 //
 // Batches of one owner are planned (batching.h) when he hands his texts over, so that an owner whose batches are his
 // alone gets the same ones whatever others do.
 //
-// Source of the fair order: Goyal, Vin, Cheng, "Start-time Fair Queueing" (1996), with tokens for bytes.
+// Source of the fair order: Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications" (1994), with
+// tokens for bits.
 //
 // All calls are thread-safe. Everything that was handed over must be gone before the scheduler.
 #pragma once
@@ -36,13 +38,15 @@ class Scheduler {
   struct Piece;
 
  public:
-  // Submissions that are not over, of all owners together. More are kBusy.
+  // Submissions that have not gone, of all owners together. More are kBusy.
   static constexpr std::size_t kSubmissionsMax = 4096;
 
   // Between owners the device is shared by tokens. One must outlive his submissions.
   class Owner {
     friend class Scheduler;
-    std::uint64_t start_ = 0;  // guarded by the scheduler's mutex_: the tag of his next batch
+    // Guarded by the scheduler's mutex_.
+    std::uint64_t end_ = 0;        // the tag of the last batch that he had
+    const Work* first_ = nullptr;  // the first of his that waits
   };
 
   // What an owner hands over.
@@ -114,7 +118,7 @@ class Scheduler {
   // All with mutex_ held.
   void dispatch(std::shared_ptr<Run>* for_caller) noexcept;
   void begin(const std::shared_ptr<Work>& seed, std::shared_ptr<Run>* for_caller) noexcept;
-  [[nodiscard]] std::shared_ptr<Work> next_work(bool has_threads) const;
+  [[nodiscard]] std::shared_ptr<Work> next_work(bool of_those_who_compute) const;
   [[nodiscard]] std::shared_ptr<Run> form(const std::shared_ptr<Work>& seed);
   void top_up(Run& run);
   [[nodiscard]] std::vector<std::shared_ptr<Work>> others_for(const Run& run) const;
@@ -122,11 +126,11 @@ class Scheduler {
   void take(Run& run, const std::shared_ptr<Work>& work);
   void finish(const Run& run, const core::Status& status) noexcept;
   void stop_waiting(Work& work) noexcept;
+  void remove_from_waiting(const Work& work) noexcept;
 
   static core::Status in_batch(core::Status error, std::uint64_t position, const Run& run);
   [[nodiscard]] core::Status execute(Run& run);
-  // `next`, when given, may receive what the calling thread is to compute then.
-  void compute(Run& run, std::shared_ptr<Run>* next) noexcept;
+  [[nodiscard]] core::Status compute(Run& run) noexcept;
   void compute_on_team(std::shared_ptr<Run> run) noexcept;
   [[nodiscard]] core::Status wait(const std::shared_ptr<Work>& work, const core::RunOptions& limits, bool until_begun);
   void abandon(Work& work) noexcept;

@@ -5,14 +5,17 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/engine.h"
 #include "core/registry.h"
+#include "core/vendor_call.h"
 #include "embedding/pooling.h"
 #include "embedding/tokenizer/tokenizer.h"
 
@@ -47,7 +50,13 @@ struct ToyScript {
   bool wants_token_types = false;
   unsigned requests = 1;
   std::size_t dimension = kToyDimension;
-  // Called at the start of every run, from the thread that runs; an error is the run's.
+  // Shapes that it says to be compiled for; it takes any.
+  std::vector<std::size_t> fixed_lengths{};
+  std::size_t fixed_rows = 0;
+  // Sees what each run may take, on the thread that asks for it.
+  std::function<void(const core::RunOptions& options)> on_ask{};
+  // Called at the start of every run, from the thread that runs (which is another one within limits); an error is the
+  // run's.
   std::function<core::Status(const core::TensorView& ids)> on_run{};
   // May spoil the numbers of a text whose first word is `first_word`.
   std::function<float(std::int64_t first_word, float value)> spoil{};
@@ -57,19 +66,22 @@ struct ToyScript {
 
 class ToyEncoder : public core::Executable {
  public:
-  explicit ToyEncoder(ToyScript script) : script_(std::move(script)) {
+  explicit ToyEncoder(ToyScript given) : script_(std::make_shared<const ToyScript>(std::move(given))) {
+    const ToyScript& script = *script_;
     const core::Shape shape{core::kDynamic, core::kDynamic};
-    inputs_.push_back({"input_ids", script_.id_type, shape});
-    inputs_.push_back({"attention_mask", script_.id_type, shape});
-    if (script_.wants_token_types) inputs_.push_back({"token_type_ids", script_.id_type, shape});
-    const auto dimension = static_cast<std::int64_t>(script_.dimension);
+    inputs_.push_back({"input_ids", script.id_type, shape});
+    inputs_.push_back({"attention_mask", script.id_type, shape});
+    if (script.wants_token_types) inputs_.push_back({"token_type_ids", script.id_type, shape});
+    const auto dimension = static_cast<std::int64_t>(script.dimension);
     outputs_.push_back({"vectors", core::ElementType::kF32,
-                        script_.pooled ? core::Shape{core::kDynamic, dimension}
-                                       : core::Shape{core::kDynamic, core::kDynamic, dimension}});
-    if (script_.declare) script_.declare(inputs_, outputs_);
+                        script.pooled ? core::Shape{core::kDynamic, dimension}
+                                      : core::Shape{core::kDynamic, core::kDynamic, dimension}});
+    if (script.declare) script.declare(inputs_, outputs_);
     active_.backend = "toy";
     active_.device = "CPU";
-    active_.requests = script_.requests;
+    active_.requests = script.requests;
+    active_.fixed_lengths = script.fixed_lengths;
+    active_.fixed_rows = script.fixed_rows;
   }
 
   std::span<const core::TensorInfo> inputs() const override { return inputs_; }
@@ -77,70 +89,105 @@ class ToyEncoder : public core::Executable {
   const core::ActiveConfig& active() const override { return active_; }
 
   core::Status execute(std::span<const core::TensorView> inputs, std::span<core::OutputTensor> outputs,
-                       const core::RunOptions&) override {
+                       const core::RunOptions& options) override {
     LB_RETURN_IF_ERROR(core::check_inputs(inputs_, inputs));
-    if (script_.on_run) LB_RETURN_IF_ERROR(script_.on_run(inputs[0]));
+    if (script_->on_ask) script_->on_ask(options);
+    return options.is_bounded() ? run_apart(inputs, outputs[0], options) : run(*script_, inputs, outputs[0]);
+  }
+
+ private:
+  // As backends do it: on another thread and in memory of its own, so that it can be given up.
+  core::Status run_apart(std::span<const core::TensorView> inputs, core::OutputTensor& output,
+                         const core::RunOptions& options) const {
+    struct Own {
+      std::vector<std::vector<std::int64_t>> memory;
+      std::vector<core::TensorView> inputs;
+      core::OutputTensor output;
+    };
+    const auto own = std::make_shared<Own>();
+    for (const core::TensorView& input : inputs) {
+      LB_ASSIGN_OR_RETURN(const std::size_t bytes, core::byte_size_of(input.type, input.shape));
+      auto& memory = own->memory.emplace_back(bytes / sizeof(std::int64_t) + 1);
+      std::memcpy(memory.data(), input.data, bytes);
+      own->inputs.push_back({memory.data(), input.type, input.shape, std::nullopt});
+    }
+    LB_RETURN_IF_ERROR(core::call_until(options, "toy:CPU",
+                                        [script = script_, own] { return run(*script, own->inputs, own->output); }));
+    const core::TensorView& view = own->output.view();
+    LB_ASSIGN_OR_RETURN(const std::size_t bytes, core::byte_size_of(view.type, view.shape));
+    LB_ASSIGN_OR_RETURN(void* const data, output.prepare(view.type, view.shape));
+    std::memcpy(data, view.data, bytes);
+    return {};
+  }
+
+  static core::Status run(const ToyScript& script, std::span<const core::TensorView> inputs,
+                          core::OutputTensor& output) {
+    if (script.on_run) LB_RETURN_IF_ERROR(script.on_run(inputs[0]));
     const auto rows = static_cast<std::size_t>(inputs[0].shape[0]);
     const auto width = static_cast<std::size_t>(inputs[0].shape[1]);
-    const auto dimension = static_cast<std::int64_t>(script_.dimension);
-    const core::Shape shape = script_.pooled ? core::Shape{inputs[0].shape[0], dimension}
-                                             : core::Shape{inputs[0].shape[0], inputs[0].shape[1], dimension};
-    LB_ASSIGN_OR_RETURN(void* const data, outputs[0].prepare(core::ElementType::kF32, shape));
+    const auto dimension = static_cast<std::int64_t>(script.dimension);
+    const core::Shape shape = script.pooled ? core::Shape{inputs[0].shape[0], dimension}
+                                            : core::Shape{inputs[0].shape[0], inputs[0].shape[1], dimension};
+    LB_ASSIGN_OR_RETURN(void* const data, output.prepare(core::ElementType::kF32, shape));
     auto* to = static_cast<float*>(data);
     for (std::size_t row = 0; row < rows; ++row) {
       std::vector<std::int32_t> ids;
       const std::int64_t first_word = width > 1 ? value(inputs[0], row * width + 1) : 0;
+      const auto spoiled = [&](float given) { return script.spoil ? script.spoil(first_word, given) : given; };
       for (std::size_t t = 0; t < width; ++t) {
         const std::int64_t id = value(inputs[0], row * width + t);
-        if (script_.wants_token_types && value(inputs[2], row * width + t) != 0) {
+        if (script.wants_token_types && value(inputs[2], row * width + t) != 0) {
           return core::Status(core::StatusCode::kInternal, "token_type_ids are not all 0");
         }
         const std::int64_t kept = value(inputs[1], row * width + t);
         if (kept == 1) ids.push_back(static_cast<std::int32_t>(id));
         if (kept == 0 && id != 0) return core::Status(core::StatusCode::kInternal, "padding is not 0");
-        for (std::size_t d = 0; d < script_.dimension && !script_.pooled; ++d) {
+        for (std::size_t d = 0; d < script.dimension && !script.pooled; ++d) {
           // What padding gives must not reach any vector.
-          *to++ = kept == 1 ? spoiled(first_word, toy_state(id, t, d)) : 1e9F;
+          *to++ = kept == 1 ? spoiled(toy_state(id, t, d)) : 1e9F;
         }
       }
-      if (script_.pooled) {
-        for (const float component : toy_vector(ids, script_.dimension))
-          *to++ = spoiled(first_word, component);
+      if (script.pooled) {
+        for (const float component : toy_vector(ids, script.dimension))
+          *to++ = spoiled(component);
       }
     }
     return {};
   }
 
- private:
-  float spoiled(std::int64_t first_word, float value) const {
-    return script_.spoil ? script_.spoil(first_word, value) : value;
-  }
   static std::int64_t value(const core::TensorView& tensor, std::size_t at) {
     return tensor.type == core::ElementType::kI64 ? static_cast<const std::int64_t*>(tensor.data)[at]
                                                   : static_cast<const std::int32_t*>(tensor.data)[at];
   }
 
-  ToyScript script_;
+  const std::shared_ptr<const ToyScript> script_;  // shared with runs that were given up
   Infos inputs_;
   Infos outputs_;
   core::ActiveConfig active_;
 };
 
-inline std::shared_ptr<core::PlacedModel> toy_model(const ToyScript& script) {
+// With a standby, for when the model's device fails.
+inline std::shared_ptr<core::PlacedModel> toy_model(const ToyScript& script,
+                                                    const std::optional<ToyScript>& standby = std::nullopt) {
   const core::Registry none;
-  core::Placement::Candidate candidate;
-  candidate.device = core::Device{.backend = "toy",
-                                  .name = "CPU",
-                                  .kind = core::DeviceKind::kCpu,
-                                  .full_name = "toy",
-                                  .runtime_version = "1.0",
-                                  .metadata = {}};
-  auto placed = core::PlacedModel::place(
-      "the toy model", *core::Placement::parse("auto", none), {candidate},
-      [script](const core::Device&) {
-        return core::Result<std::unique_ptr<core::Executable>>(std::make_unique<ToyEncoder>(script));
-      },
-      /*strict=*/true, {});
+  const auto candidate_of = [](std::string name) {
+    core::Placement::Candidate candidate;
+    candidate.device = core::Device{.backend = "toy",
+                                    .name = std::move(name),
+                                    .kind = core::DeviceKind::kCpu,
+                                    .full_name = "toy",
+                                    .runtime_version = "1.0",
+                                    .metadata = {}};
+    return candidate;
+  };
+  std::vector<core::Placement::Candidate> candidates{candidate_of("CPU")};
+  if (standby) candidates.push_back(candidate_of("STANDBY"));
+  auto placed = core::PlacedModel::place("the toy model", *core::Placement::parse("auto", none), std::move(candidates),
+                                         [script, standby](const core::Device& device) {
+                                           return core::Result<std::unique_ptr<core::Executable>>(
+                                               std::make_unique<ToyEncoder>(device.name == "CPU" ? script : *standby));
+                                         },
+                                         /*strict=*/!standby, {});
   return *std::move(placed);
 }
 

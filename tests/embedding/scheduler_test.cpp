@@ -1,0 +1,1126 @@
+#include "embedding/scheduler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/vendor_call.h"
+#include "tests/embedding/toy_encoder.h"
+#include "tests/embedding/toy_texts.h"
+#include "tests/support/latch.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::Status;
+using core::StatusCode;
+using test::kToyDimension;
+using test::ToyScript;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
+using Clock = std::chrono::steady_clock;
+using Ids = std::vector<std::int32_t>;
+
+constexpr std::int32_t kNoNumber = 9999;  // a text of this mark gets a vector that is not finite
+
+// A text of `length` tokens, at least 3, that is known again by its mark.
+Ids text_of(std::int32_t mark, std::size_t length) {
+  Ids ids(length, 4);
+  ids.front() = 2;
+  ids[1] = mark;
+  ids.back() = 3;
+  return ids;
+}
+
+std::vector<Ids> texts_of(std::int32_t mark, std::size_t length, std::size_t count) {
+  return std::vector<Ids>(count, text_of(mark, length));
+}
+
+std::vector<Ids> ids_of(const std::vector<std::string>& texts) {
+  static const auto tokenizer = test::toy_tokenizer();
+  std::vector<Ids> all(texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    EXPECT_TRUE(tokenizer.encode(texts[i], 32, all[i]).ok());
+  return all;
+}
+
+// Where a run waits until the test lets it go. Shared with runs that are given up.
+struct Hold {
+  void stop() {
+    entered.count_down();
+    let_go.wait();
+  }
+  test::Latch entered{1};
+  test::Latch let_go{1};
+};
+
+// What the model was run with.
+struct Runs {
+  struct Run {
+    std::size_t rows = 0;
+    std::size_t width = 0;
+    std::size_t tokens = 0;  // without padding
+    std::vector<std::int64_t> marks;
+    std::thread::id thread;
+
+    bool operator==(const Run& other) const {
+      return rows == other.rows && width == other.width && marks == other.marks;
+    }
+  };
+
+  std::size_t add(const core::TensorView& ids) {
+    Run run;
+    run.rows = static_cast<std::size_t>(ids.shape[0]);
+    run.width = static_cast<std::size_t>(ids.shape[1]);
+    run.thread = std::this_thread::get_id();
+    const auto* id = static_cast<const std::int64_t*>(ids.data);
+    for (std::size_t row = 0; row < run.rows; ++row, id += run.width) {
+      run.marks.push_back(id[1]);
+      run.tokens += run.width - static_cast<std::size_t>(std::count(id, id + run.width, 0));
+    }
+    const std::lock_guard lock(mutex);
+    all.push_back(std::move(run));
+    return all.size() - 1;
+  }
+  std::vector<Run> so_far() {
+    const std::lock_guard lock(mutex);
+    return all;
+  }
+  std::vector<std::size_t> rows() {
+    std::vector<std::size_t> rows;
+    for (const Run& run : so_far())
+      rows.push_back(run.rows);
+    return rows;
+  }
+  std::vector<std::size_t> widths() {
+    std::vector<std::size_t> widths;
+    for (const Run& run : so_far())
+      widths.push_back(run.width);
+    return widths;
+  }
+  core::RunOptions limits_of(std::size_t run) {
+    const std::lock_guard lock(mutex);
+    return asked.at(run);
+  }
+
+  std::mutex mutex;
+  std::vector<Run> all;                 // in the order in which they began
+  std::vector<core::RunOptions> asked;  // as they were asked for
+};
+
+struct Sizes {
+  std::size_t requests = 1;
+  std::size_t batch_tokens = 2048;
+  std::size_t longest = 512;
+  std::size_t threads = 8;
+};
+
+// A scheduler over a toy model. `on_run` hears the number of each run.
+class Rig {
+ public:
+  using OnRun = std::function<Status(std::size_t number)>;
+
+  explicit Rig(const Sizes& sizes, OnRun on_run = nullptr, ToyScript script = {},
+               const std::optional<ToyScript>& standby = std::nullopt)
+      : forward(bind(watched(std::move(script), runs, std::move(on_run)), standby)),
+        scheduler(forward, team, sizes.requests, sizes.batch_tokens, sizes.longest),
+        team(sizes.threads) {}
+
+  const std::shared_ptr<Runs> runs = std::make_shared<Runs>();
+  const Forward forward;
+  Scheduler scheduler;
+  WorkTeam team;  // last: its threads use all of the above
+
+ private:
+  static ToyScript watched(ToyScript script, const std::shared_ptr<Runs>& runs, OnRun on_run) {
+    script.on_ask = [runs](const core::RunOptions& options) {
+      const std::lock_guard lock(runs->mutex);
+      runs->asked.push_back(options);
+    };
+    script.on_run = [runs, on_run = std::move(on_run)](const core::TensorView& ids) {
+      const std::size_t number = runs->add(ids);
+      return on_run ? on_run(number) : Status();
+    };
+    if (!script.spoil) {
+      script.spoil = [](std::int64_t mark, float value) {
+        return mark == kNoNumber ? std::numeric_limits<float>::quiet_NaN() : value;
+      };
+    }
+    return script;
+  }
+  static Forward bind(const ToyScript& script, const std::optional<ToyScript>& standby) {
+    auto forward =
+        Forward::bind(test::toy_model(script, standby), {.pooled = script.pooled, .normalize = !script.pooled});
+    EXPECT_TRUE(forward.ok()) << forward.status().to_string();
+    return *std::move(forward);
+  }
+};
+
+struct How {
+  bool alone = false;
+  bool caller_helps = false;
+  core::RunOptions limits{};
+  std::uint64_t first_position = 0;
+  float* out = nullptr;
+};
+
+// An owner with one submission.
+class Client {
+ public:
+  Client(Rig& rig, std::vector<Ids> texts, How how = {}) : texts_(std::move(texts)) {
+    TokenTable tokens;
+    for (const Ids& ids : texts_)
+      EXPECT_TRUE(tokens.add(ids, {1 << 20, 0}).ok());
+    auto handed = rig.scheduler.submit(owner_, {.tokens = std::move(tokens),
+                                                .first_position = how.first_position,
+                                                .out = how.out,
+                                                .alone = how.alone,
+                                                .caller_helps = how.caller_helps,
+                                                .limits = std::move(how.limits)});
+    refusal = handed.status();
+    if (handed.ok()) submission = *std::move(handed);
+  }
+
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  // Its vectors are its own, and right.
+  void expect_right(const float* out = nullptr) {
+    ASSERT_TRUE(refusal.ok()) << refusal.to_string();
+    const Status status = submission.wait();
+    ASSERT_TRUE(status.ok()) << status.to_string();
+    expect_vectors(out != nullptr ? std::span(out, texts_.size() * kToyDimension) : submission.vectors());
+  }
+  void expect_vectors(std::span<const float> vectors) const {
+    ASSERT_EQ(vectors.size(), texts_.size() * kToyDimension);
+    for (std::size_t i = 0; i < texts_.size(); ++i)
+      test::expect_toy_vector(texts_[i], vectors.subspan(i * kToyDimension, kToyDimension));
+  }
+
+  Status refusal;
+
+ private:
+  std::vector<Ids> texts_;
+  Scheduler::Owner owner_;
+
+ public:
+  Scheduler::Submission submission;  // last: it uses the owner
+};
+
+using Clients = std::vector<std::unique_ptr<Client>>;
+
+core::RunOptions within(Clock::duration time) {
+  return {.deadline = Clock::now() + time};
+}
+
+core::RunOptions until(const core::Cancellation& cancellation) {
+  return {.cancellation = cancellation};
+}
+
+// Runs that were given up end by themselves; what they use is the test's.
+void wait_for_those_given_up() {
+  while (core::given_up_calls("toy:CPU") > 0)
+    std::this_thread::yield();
+}
+
+// --- What one owner gets ---------------------------------------------------------------------------------------------
+
+TEST(SchedulerTest, VectorsComeInTheOrderOfTheTexts) {
+  for (const std::size_t requests : {1U, 2U, 5U}) {
+    for (const bool caller_helps : {true, false}) {
+      Rig rig({.requests = requests, .batch_tokens = 64});
+      std::vector<float> out(301 * kToyDimension, -7.0F);
+      Client client(rig, ids_of(test::mixed_texts(301)), {.caller_helps = caller_helps, .out = out.data()});
+      client.expect_right(out.data());
+      const EmbedStats stats = client.submission.stats();
+      EXPECT_EQ(stats.texts, 301U);
+      EXPECT_EQ(stats.truncated_texts, 0U);
+      EXPECT_EQ(stats.fallback_texts, 0U);
+      EXPECT_GE(stats.padded_tokens, stats.tokens);
+      EXPECT_EQ(client.submission.answered_by()->active.backend, "toy");
+      EXPECT_EQ(client.submission.token_counts()[1], 9U);
+    }
+  }
+}
+
+TEST(SchedulerTest, NoTextsAreOverAtOnceAndATextWithoutATokenIsZero) {
+  Rig rig({});
+  Client none(rig, {});
+  EXPECT_TRUE(none.submission.is_over());
+  none.expect_right();
+  // A tokenizer without special tokens gives none for an empty text.
+  std::string json = test::toy_tokenizer_json();
+  const auto special = json.find("\"post_processor\"");
+  json.replace(special, json.find("\"decoder\"") - special, "\"post_processor\":null,");
+  const auto tokenizer = Tokenizer::from_json(json, "the bare tokenizer");
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
+  TokenTable tokens;
+  ASSERT_TRUE(tokens.add(*tokenizer, {8, 0}, "").ok());
+  std::vector<float> out(kToyDimension, -7.0F);
+  Scheduler::Owner owner;
+  auto empty = rig.scheduler.submit(owner, {.tokens = std::move(tokens), .out = out.data()});
+  ASSERT_TRUE(empty.ok());
+  EXPECT_TRUE(empty->wait().ok());
+  EXPECT_THAT(out, ::testing::Each(0.0F));
+  EXPECT_EQ(rig.runs->so_far().size(), 0U);
+}
+
+TEST(SchedulerTest, AsManyBatchesRunSideBySideAsThereAreRequests) {
+  for (const bool caller_helps : {true, false}) {
+    // Every run waits for another one: the test ends only if two are in the model at one time.
+    test::Latch both(2);
+    Rig rig({.requests = 2, .batch_tokens = 4}, [&](std::size_t) {
+      both.arrive_and_wait();
+      return Status();
+    });
+    Client client(rig, texts_of(5, 3, 2), {.caller_helps = caller_helps});
+    client.expect_right();
+    EXPECT_EQ(client.submission.stats().padded_tokens, 6U);
+  }
+}
+
+TEST(SchedulerTest, NoMoreRunsAreUnderWayThanThereAreRequests) {
+  std::atomic<int> inside = 0;
+  std::atomic<int> most = 0;
+  const auto on_run = [&](std::size_t) {
+    const int now = ++inside;
+    int seen = most;
+    while (seen < now && !most.compare_exchange_weak(seen, now)) {
+    }
+    std::this_thread::yield();
+    --inside;
+    return Status();
+  };
+  Rig rig({.requests = 2, .batch_tokens = 8}, on_run);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 6; ++t) {
+    threads.emplace_back([&, t] {
+      Client client(rig, texts_of(5 + t, 4, 40), {.alone = t % 2 == 0, .caller_helps = t % 3 != 0});
+      client.expect_right();
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+  EXPECT_EQ(most, 2);
+}
+
+TEST(SchedulerTest, WhoeverWaitsForALoneTextComputesIt) {
+  Rig rig({});
+  Client helps(rig, texts_of(5, 4, 1), {.caller_helps = true});
+  helps.expect_right();
+  EXPECT_EQ(rig.runs->so_far().at(0).thread, std::this_thread::get_id());
+  // Not within limits: the vendor's call does not end with them.
+  Client limited(rig, texts_of(5, 4, 1), {.caller_helps = true, .limits = within(std::chrono::hours(1))});
+  EXPECT_TRUE(limited.submission.wait(within(std::chrono::hours(1))).ok());
+  EXPECT_NE(rig.runs->so_far().at(1).thread, std::this_thread::get_id());
+  // Nor where others were told to.
+  Client waits(rig, texts_of(5, 4, 1));
+  waits.expect_right();
+  EXPECT_NE(rig.runs->so_far().at(2).thread, std::this_thread::get_id());
+}
+
+TEST(SchedulerTest, WhoeverComputesForItselfGoesOnWithoutTheTeam) {
+  Rig rig({.requests = 1, .batch_tokens = 8});
+  Client client(rig, texts_of(5, 8, 20), {.caller_helps = true});
+  client.expect_right();
+  for (const auto& run : rig.runs->so_far())
+    EXPECT_EQ(run.thread, std::this_thread::get_id());
+}
+
+TEST(SchedulerTest, TheTeamGoesOnWhileTheOneWhoWaitsComputes) {
+  // The run of this thread ends after all others: would one of them be kept for it, this hung.
+  const auto caller = std::this_thread::get_id();
+  test::Latch others(5);
+  std::atomic<bool> has_begun = false;
+  Rig rig({.requests = 2, .batch_tokens = 8}, [&](std::size_t) {
+    if (std::this_thread::get_id() != caller) {
+      others.count_down();
+    } else if (!has_begun.exchange(true)) {
+      others.wait();
+    }
+    return Status();
+  });
+  Client client(rig, texts_of(5, 8, 6), {.caller_helps = true});
+  client.expect_right();
+}
+
+TEST(SchedulerTest, HelpEndsWhenNothingIsLeftToBegin) {
+  Hold hold;
+  const auto caller = std::this_thread::get_id();
+  Rig rig({.requests = 2, .batch_tokens = 8}, [&](std::size_t) {
+    if (std::this_thread::get_id() != caller) hold.stop();
+    return Status();
+  });
+  Client client(rig, texts_of(5, 8, 4), {.caller_helps = true});
+  EXPECT_TRUE(client.submission.help().ok());  // though one batch is still held
+  EXPECT_FALSE(client.submission.is_over());
+  hold.let_go.count_down();
+  client.expect_right();
+}
+
+TEST(SchedulerTest, AVectorThatIsNotFiniteIsRefusedByTheTextsPosition) {
+  for (const bool pooled : {false, true}) {
+    Rig rig({.batch_tokens = 64}, nullptr, {.pooled = pooled});
+    Client good(rig, {text_of(5, 3), text_of(6, 4), text_of(7, 5)});
+    good.expect_right();
+    Client batch(rig, {text_of(5, 3), text_of(kNoNumber, 4), text_of(7, 5)});
+    const Status status = batch.submission.wait();
+    EXPECT_THAT(status.to_string(),
+                HasSubstr("texts[1]: toy:CPU gave a vector with numbers that are not finite, in f32"));
+    // It is not asked again, and nobody is told to try again.
+    EXPECT_EQ(status.code(), StatusCode::kInternal);
+    EXPECT_FALSE(core::is_retryable(status.code()));
+    EXPECT_EQ(rig.runs->so_far().size(), 2U);
+    Client alone(rig, texts_of(kNoNumber, 3, 1), {.first_position = 17});
+    EXPECT_THAT(alone.submission.wait().to_string(), HasSubstr("texts[17]: toy:CPU"));
+  }
+}
+
+TEST(SchedulerTest, AVectorThatHasLostItsLengthIsRefused) {
+  ToyScript script;
+  // Its square is beyond the range of a float.
+  script.spoil = [](std::int64_t mark, float value) { return mark == kNoNumber ? value * 1e30F : value; };
+  Rig rig({}, nullptr, std::move(script));
+  Client good(rig, {text_of(5, 3), text_of(6, 4)});
+  good.expect_right();
+  Client bad(rig, {text_of(5, 3), text_of(kNoNumber, 4)});
+  EXPECT_THAT(bad.submission.wait().to_string(),
+              HasSubstr("texts[1]: toy:CPU gave a vector of zeros, where its length is to be 1, in f32"));
+}
+
+TEST(SchedulerTest, AFailedRunStopsWhatFollowsAndSaysWhere) {
+  std::atomic<int> runs = 0;
+  std::atomic<bool> gone = true;
+  Rig rig({.batch_tokens = 64}, [&](std::size_t) {
+    return ++runs >= 3 && gone ? Status(StatusCode::kDeviceFailed, "the device is gone") : Status();
+  });
+  Client client(rig, ids_of(test::mixed_texts(300)));
+  const Status status = client.submission.wait();
+  EXPECT_EQ(status.code(), StatusCode::kDeviceFailed);
+  EXPECT_THAT(status.to_string(), HasSubstr("in a batch of"));
+  EXPECT_THAT(status.to_string(), HasSubstr("the device is gone"));
+  EXPECT_EQ(runs, 4) << "the device was asked once whether it is the request's fault";
+  // It is as good as before.
+  gone = false;
+  Client next(rig, ids_of(test::mixed_texts(30)));
+  next.expect_right();
+}
+
+TEST(SchedulerTest, SaysWhenAFallbackAnswered) {
+  ToyScript broken;
+  broken.on_run = nullptr;
+  Rig rig(
+      {}, [](std::size_t) { return Status(StatusCode::kDeviceFailed, "broken"); }, std::move(broken), ToyScript{});
+  Client client(rig, texts_of(5, 4, 3));
+  client.expect_right();
+  EXPECT_EQ(client.submission.stats().fallback_texts, 3U);
+  EXPECT_TRUE(client.submission.answered_by()->fallback);
+  EXPECT_THAT(client.submission.answered_by()->reason, HasSubstr("broken"));
+}
+
+// --- Who is next -----------------------------------------------------------------------------------------------------
+
+TEST(SchedulerTest, ALoneTextWaitsForOneBatchOfManyTexts) {
+  for (const std::size_t held : {0U, 100U}) {
+    Hold hold;
+    Rig rig({.batch_tokens = 64}, [&](std::size_t number) {
+      if (number == held) hold.stop();
+      return Status();
+    });
+    Client many(rig, texts_of(5, 8, 10'000), {.alone = held > 0});
+    hold.entered.wait();
+    Client lone(rig, texts_of(99, 5, 1));
+    hold.let_go.count_down();
+    lone.expect_right();
+    const auto runs = rig.runs->so_far();
+    EXPECT_THAT(runs.at(held).marks, ::testing::Each(5));
+    EXPECT_THAT(runs.at(held + 1).marks, ElementsAre(99));
+  }
+}
+
+TEST(SchedulerTest, ManyCallsOfOneTextDoNotHoldBackManyTexts) {
+  // Whenever a lone text is computed, the next one waits already.
+  constexpr std::size_t kBatches = 20;
+  Hold hold;
+  std::deque<Client> lone;
+  std::size_t batches = 0;
+  Rig* at = nullptr;
+  const auto on_run = [&](std::size_t number) {
+    if (number == 0) hold.stop();
+    batches += at->runs->so_far().at(number).marks.front() == 5 ? 1 : 0;
+    if (batches < kBatches && lone.size() < 3000 && number > 0) lone.emplace_back(*at, texts_of(99, 4, 1));
+    return Status();
+  };
+  Rig rig({.batch_tokens = 64, .threads = 1}, on_run);
+  at = &rig;
+  Client many(rig, texts_of(5, 8, 8 * kBatches));
+  hold.entered.wait();
+  Client first(rig, texts_of(99, 4, 1));
+  hold.let_go.count_down();
+  many.expect_right();
+  // Both had about as many tokens.
+  EXPECT_LT(lone.size(), 2 * kBatches * 64 / 4);
+  EXPECT_GT(lone.size(), kBatches * 64 / 4 / 2);
+  for (Client& client : lone)
+    client.expect_right();
+}
+
+TEST(SchedulerTest, TwoWithManyTextsTakeTurns) {
+  Hold hold;
+  Rig rig({.batch_tokens = 64}, [&](std::size_t number) {
+    if (number == 0) hold.stop();
+    return Status();
+  });
+  Client first(rig, texts_of(5, 8, 8 * 20), {.alone = true});
+  hold.entered.wait();
+  Client second(rig, texts_of(6, 8, 8 * 20), {.alone = true});
+  hold.let_go.count_down();
+  first.expect_right();
+  second.expect_right();
+  std::ptrdiff_t ahead = 0;
+  for (const auto& run : rig.runs->so_far()) {
+    ahead += run.marks.front() == 5 ? 1 : -1;
+    EXPECT_LE(std::abs(ahead), 2);
+  }
+}
+
+TEST(SchedulerTest, BatchesOfOneOwnerBeginInTheOrderInWhichHeHandedThemOver) {
+  Hold hold;
+  Rig rig({.batch_tokens = 64}, [&](std::size_t number) {
+    if (number == 0) hold.stop();
+    return Status();
+  });
+  Scheduler::Owner owner;
+  const auto submit = [&](std::int32_t mark, std::size_t length, std::size_t count) {
+    TokenTable tokens;
+    for (const Ids& ids : texts_of(mark, length, count))
+      EXPECT_TRUE(tokens.add(ids, {512, 0}).ok());
+    return *rig.scheduler.submit(owner, {.tokens = std::move(tokens), .alone = true});
+  };
+  const auto first = submit(5, 16, 12);
+  hold.entered.wait();
+  const auto second = submit(6, 4, 20);
+  auto third = submit(7, 8, 1);
+  hold.let_go.count_down();
+  EXPECT_TRUE(third.wait().ok());
+  std::vector<std::int64_t> marks;
+  for (const auto& run : rig.runs->so_far())
+    marks.push_back(run.marks.front());
+  EXPECT_TRUE(std::ranges::is_sorted(marks));
+}
+
+// --- Who comes together ----------------------------------------------------------------------------------------------
+
+// The first run, of a text of its own, is held until open(): what is handed over before that waits together.
+class HeldRig {
+ public:
+  explicit HeldRig(Sizes sizes = {}, Rig::OnRun on_run = nullptr, ToyScript script = {})
+      : rig(
+            sizes,
+            [hold = hold, on_run = std::move(on_run)](std::size_t number) {
+              if (number == 0) hold->stop();
+              return on_run ? on_run(number) : Status();
+            },
+            std::move(script)),
+        first_(rig, texts_of(1000, 3, 1), {.alone = true}) {
+    hold->entered.wait();
+  }
+
+  void add(std::int32_t mark, std::size_t length, How how = {}) {
+    clients.push_back(std::make_unique<Client>(rig, texts_of(mark, length, 1), std::move(how)));
+  }
+  void open() { hold->let_go.count_down(); }
+  void expect_all_right() {
+    for (const auto& client : clients)
+      client->expect_right();
+  }
+  // Without the one that was held.
+  std::vector<Runs::Run> runs() {
+    auto all = rig.runs->so_far();
+    all.erase(all.begin());
+    return all;
+  }
+  std::vector<std::size_t> rows() {
+    auto all = rig.runs->rows();
+    all.erase(all.begin());
+    return all;
+  }
+
+  const std::shared_ptr<Hold> hold = std::make_shared<Hold>();
+  Rig rig;
+
+ private:
+  Client first_;
+
+ public:
+  Clients clients;
+};
+
+TEST(SchedulerTest, TextsOfManyOwnersShareABatchAndEachGetsHisOwnVector) {
+  HeldRig held;
+  for (int i = 0; i < 8; ++i)
+    held.add(10 + i, 12 + i % 2, {.caller_helps = i % 3 == 0});
+  held.open();
+  held.expect_all_right();
+  ASSERT_EQ(held.runs().size(), 1U);
+  EXPECT_EQ(held.runs()[0].rows, 8U);
+  EXPECT_EQ(held.runs()[0].width, 13U);
+  EXPECT_THAT(held.runs()[0].marks, UnorderedElementsAre(10, 11, 12, 13, 14, 15, 16, 17));
+  for (const auto& client : held.clients) {
+    EXPECT_EQ(client->submission.stats().texts, 1U);
+    EXPECT_EQ(client->submission.stats().padded_tokens, 13U);
+    EXPECT_EQ(client->submission.answered_by()->active.device, "CPU");
+  }
+}
+
+TEST(SchedulerTest, SharedBatchesHaveNumbersOfRowsThatAreAllowed) {
+  for (const auto& [batch_tokens, rows] : {std::pair<std::size_t, std::vector<std::size_t>>{2048, {16, 4}},
+                                           {110, {11, 8, 1}},
+                                           {30, {3, 3, 3, 3, 3, 3, 2}}}) {
+    HeldRig held({.batch_tokens = batch_tokens});
+    for (int i = 0; i < 20; ++i)
+      held.add(10 + i, 10);
+    held.open();
+    held.expect_all_right();
+    EXPECT_EQ(held.rows(), rows) << batch_tokens;
+  }
+}
+
+TEST(SchedulerTest, TextsOfVeryDifferentLengthsAreNotPaddedToEachOther) {
+  HeldRig held;
+  for (int i = 0; i < 6; ++i)
+    held.add(10 + i, i % 2 == 0 ? 4 : 40);
+  held.open();
+  held.expect_all_right();
+  ASSERT_EQ(held.runs().size(), 2U);
+  EXPECT_THAT(held.runs()[0].marks, UnorderedElementsAre(10, 12, 14));
+  EXPECT_THAT(held.runs()[1].marks, UnorderedElementsAre(11, 13, 15));
+}
+
+TEST(SchedulerTest, ATextThatSharesWithNobodyIsNotPadded) {
+  HeldRig held;
+  held.add(10, 37);
+  held.add(11, 201);
+  held.open();
+  held.expect_all_right();
+  EXPECT_EQ(held.rig.runs->widths(), (std::vector<std::size_t>{3, 37, 201}));
+  EXPECT_EQ(held.clients[0]->submission.stats().padded_tokens, 37U);
+}
+
+TEST(SchedulerTest, SharedBatchesKeepTheirBoundsWhateverTheLengths) {
+  constexpr std::size_t kBatchTokens = 400;
+  constexpr std::size_t kLongest = 120;
+  std::mt19937 random(3);
+  HeldRig held({.batch_tokens = kBatchTokens, .longest = kLongest});
+  for (int i = 0; i < 300; ++i)
+    held.add(100 + i, 3 + random() % (kLongest - 2));
+  held.open();
+  held.expect_all_right();
+  const BatchShape shape{.tokens = kBatchTokens, .longest = kLongest};
+  std::size_t shared = 0;
+  for (const auto& run : held.runs()) {
+    EXPECT_LE(run.width, kLongest);
+    EXPECT_TRUE(shape.allows(run.rows, run.width)) << run.rows << " x " << run.width;
+    if (run.rows == 1) continue;
+    EXPECT_LE(run.rows * run.width, kBatchTokens);
+    EXPECT_EQ(run.width, shape.width(run.width)) << "a width of its own";
+    EXPECT_GE(static_cast<double>(run.tokens), 0.8 * static_cast<double>(run.rows * run.width));
+    shared += run.rows;
+  }
+  EXPECT_GT(shared, 200U) << "the bounds leave room for sharing";
+}
+
+TEST(SchedulerTest, WhatABatchOfSeveralTextsLeavesFreeIsFilledWithThoseOfOthers) {
+  HeldRig held({.batch_tokens = 64});
+  Client several(held.rig, texts_of(5, 8, 3));
+  Client more(held.rig, texts_of(6, 8, 2));
+  for (int i = 0; i < 5; ++i)
+    held.add(10 + i, 8);
+  held.open();
+  several.expect_right();
+  more.expect_right();
+  held.expect_all_right();
+  EXPECT_THAT(held.rows(), UnorderedElementsAre(8, 2));
+}
+
+TEST(SchedulerTest, WhoWantsToBeAloneSharesWithNobody) {
+  HeldRig held;
+  for (int i = 0; i < 6; ++i)
+    held.add(10 + i, 8, {.alone = i % 2 == 0});
+  held.open();
+  held.expect_all_right();
+  EXPECT_THAT(held.rows(), UnorderedElementsAre(1, 1, 1, 3));
+  for (const auto& run : held.runs()) {
+    for (const std::int64_t mark : run.marks)
+      EXPECT_EQ(run.rows == 1, mark % 2 == 0) << mark;
+  }
+}
+
+TEST(SchedulerTest, WhoIsAloneGetsTheSameBatchesWhateverOthersDo) {
+  std::mt19937 random(9);
+  std::vector<Ids> texts;
+  for (int i = 0; i < 300; ++i)
+    texts.push_back(text_of(2000 + i, 3 + random() % 40));
+  const auto batches_among = [&](int others) {
+    HeldRig held({.batch_tokens = 128});
+    Client alone(held.rig, texts, {.alone = true});
+    for (int i = 0; i < others; ++i)
+      held.add(10 + i, 3 + static_cast<std::size_t>(i) % 40);
+    held.open();
+    alone.expect_right();
+    held.expect_all_right();
+    auto batches = held.runs();
+    std::erase_if(batches, [](const Runs::Run& run) { return run.marks.front() < 2000; });
+    return batches;
+  };
+  const auto batches = batches_among(0);
+  EXPECT_GT(batches.size(), 10U);
+  EXPECT_EQ(batches_among(50), batches);
+}
+
+TEST(SchedulerTest, FixedShapesAreSharedByTextsOfTheSameLengthOnly) {
+  HeldRig held({}, nullptr, {.fixed_lengths = {8, 16}, .fixed_rows = 4});
+  for (const std::size_t length : {5U, 12U, 7U, 16U, 8U})
+    held.add(static_cast<std::int32_t>(length), length);
+  held.open();
+  held.expect_all_right();
+  ASSERT_EQ(held.runs().size(), 2U);
+  EXPECT_EQ(held.runs()[0].width, 8U);
+  EXPECT_THAT(held.runs()[0].marks, UnorderedElementsAre(5, 7, 8));
+  EXPECT_EQ(held.runs()[1].width, 16U);
+  EXPECT_THAT(held.runs()[1].marks, UnorderedElementsAre(12, 16));
+  // A shape is computed whole, however few rows of it are used.
+  std::uint64_t padded = 0;
+  for (const auto& client : held.clients)
+    padded += client->submission.stats().padded_tokens;
+  EXPECT_EQ(padded, 4U * 8 + 4 * 16);
+}
+
+TEST(SchedulerTest, AFixedShapeHasNoMoreRowsThanItHas) {
+  HeldRig held({}, nullptr, {.fixed_lengths = {8}, .fixed_rows = 4});
+  for (int i = 0; i < 6; ++i)
+    held.add(10 + i, 8);
+  held.open();
+  held.expect_all_right();
+  EXPECT_EQ(held.rows(), (std::vector<std::size_t>{4, 2}));
+}
+
+TEST(SchedulerTest, AVectorOfOneThatIsNotFiniteIsNoErrorOfAnother) {
+  HeldRig held;
+  held.add(10, 8);
+  held.add(kNoNumber, 8, {.first_position = 7});
+  held.add(12, 8);
+  held.open();
+  const Status status = held.clients[1]->submission.wait();
+  EXPECT_EQ(status.code(), StatusCode::kInternal);
+  EXPECT_THAT(status.to_string(), HasSubstr("texts[7]"));
+  held.clients[0]->expect_right();
+  held.clients[2]->expect_right();
+  EXPECT_EQ(held.rows(), (std::vector<std::size_t>{3}));
+}
+
+TEST(SchedulerTest, AFailedRunIsTheErrorOfAllWhoShareItAndOfNobodyElse) {
+  HeldRig held(
+      {}, [](std::size_t number) { return number == 1 ? Status(StatusCode::kUnsupported, "not this one") : Status(); });
+  held.add(10, 8, {.first_position = 3});
+  held.add(11, 8, {.first_position = 5});
+  held.add(12, 90);
+  held.open();
+  const Status first = held.clients[0]->submission.wait();
+  const Status second = held.clients[1]->submission.wait();
+  EXPECT_EQ(first.code(), StatusCode::kUnsupported);
+  EXPECT_THAT(first.to_string(), HasSubstr("texts[3], in a batch of 2 texts of up to 8 tokens: not this one"));
+  EXPECT_THAT(second.to_string(), HasSubstr("texts[5], in a batch of 2 texts of up to 8 tokens: not this one"));
+  held.clients[2]->expect_right();
+}
+
+// --- Time and cancellation -------------------------------------------------------------------------------------------
+
+TEST(SchedulerTest, WhoHasNoTimeLeftLeavesThoughTheVendorHoldsTheRun) {
+  const auto hold = std::make_shared<Hold>();
+  auto rig = std::make_unique<Rig>(Sizes{}, [hold](std::size_t) {
+    hold->stop();
+    return Status();
+  });
+  {
+    const auto limits = within(std::chrono::milliseconds(30));
+    Client client(*rig, texts_of(5, 8, 3), {.limits = limits});
+    hold->entered.wait();
+    EXPECT_EQ(client.submission.wait(limits).code(), StatusCode::kDeadlineExceeded);
+  }
+  // The run is held still, and nobody waits for it.
+  rig.reset();
+  hold->let_go.count_down();
+  wait_for_those_given_up();
+}
+
+TEST(SchedulerTest, ARunIsGivenUpWhenTheLastWhoWaitsForItLeaves) {
+  const auto second = std::make_shared<Hold>();
+  HeldRig held({}, [second](std::size_t number) {
+    if (number == 1) second->stop();
+    return Status();
+  });
+  for (int i = 0; i < 3; ++i)
+    held.add(10 + i, 8, {.limits = i == 1 ? within(std::chrono::hours(1)) : until(core::Cancellation::create())});
+  held.open();
+  second->entered.wait();
+  const auto limits = held.rig.runs->limits_of(1);
+  ASSERT_EQ(held.runs().at(0).rows, 3U);
+  EXPECT_TRUE(limits.is_bounded());
+  held.clients.pop_back();
+  held.clients.pop_back();
+  EXPECT_FALSE(limits.cancellation.is_requested());
+  held.clients.pop_back();
+  EXPECT_TRUE(limits.cancellation.is_requested());
+  // The device goes on with others meanwhile.
+  held.add(20, 8);
+  held.expect_all_right();
+  second->let_go.count_down();
+  wait_for_those_given_up();
+}
+
+TEST(SchedulerTest, WhoStaysGetsHisVectorThoughOthersOfTheRunHaveLeft) {
+  const auto second = std::make_shared<Hold>();
+  HeldRig held({}, [second](std::size_t number) {
+    if (number == 1) second->stop();
+    return Status();
+  });
+  for (int i = 0; i < 2; ++i)
+    held.add(10 + i, 8, {.limits = within(std::chrono::hours(1))});
+  held.open();
+  second->entered.wait();
+  held.clients.erase(held.clients.begin());
+  second->let_go.count_down();
+  held.expect_all_right();
+}
+
+TEST(SchedulerTest, ARunHasTheTimeOfTheOneWhoHasMost) {
+  const auto soon = Clock::now() + std::chrono::hours(1);
+  const auto late = soon + std::chrono::hours(1);
+  const core::RunOptions cancellable = until(core::Cancellation::create());
+  const auto shared_by = [](const std::vector<core::RunOptions>& owners) {
+    HeldRig held;
+    for (std::size_t i = 0; i < owners.size(); ++i)
+      held.add(static_cast<std::int32_t>(10 + i), 8, {.limits = owners[i]});
+    held.open();
+    held.expect_all_right();
+    EXPECT_EQ(held.rows(), (std::vector<std::size_t>{owners.size()}));
+    return held.rig.runs->limits_of(1);
+  };
+  EXPECT_EQ(shared_by({{.deadline = soon}, {.deadline = late}}).deadline, late);
+  EXPECT_EQ(shared_by({{.deadline = late}, {.deadline = soon}}).deadline, late);
+  for (const auto& owners : {std::vector<core::RunOptions>{cancellable, {.deadline = soon}},
+                             std::vector<core::RunOptions>{{.deadline = soon}, cancellable}}) {
+    const auto limits = shared_by(owners);
+    EXPECT_FALSE(limits.deadline);
+    EXPECT_TRUE(limits.is_bounded());
+  }
+  EXPECT_FALSE(shared_by({{.deadline = soon}, {}}).is_bounded());
+  EXPECT_FALSE(shared_by({{}, {.deadline = soon}, cancellable}).is_bounded());
+}
+
+TEST(SchedulerTest, WhoSharesARunWithSomebodyWithoutLimitsStillLeavesInTime) {
+  const auto second = std::make_shared<Hold>();
+  HeldRig held({}, [second](std::size_t number) {
+    if (number == 1) second->stop();
+    return Status();
+  });
+  const auto cancellation = core::Cancellation::create();
+  held.add(10, 8);
+  held.add(11, 8, {.limits = until(cancellation)});
+  held.open();
+  second->entered.wait();
+  cancellation.request();
+  EXPECT_EQ(held.clients[1]->submission.wait(until(cancellation)).code(), StatusCode::kCancelled);
+  held.clients.pop_back();
+  second->let_go.count_down();
+  held.expect_all_right();
+}
+
+TEST(SchedulerTest, CancellingFromAnotherThreadEndsTheWait) {
+  const auto hold = std::make_shared<Hold>();
+  Rig rig({}, [hold](std::size_t number) {
+    if (number == 0) hold->stop();
+    return Status();
+  });
+  const auto cancellation = core::Cancellation::create();
+  const auto limits = until(cancellation);
+  auto client = std::make_unique<Client>(rig, texts_of(5, 8, 3), How{.caller_helps = true, .limits = limits});
+  std::thread canceller([&] {
+    hold->entered.wait();
+    cancellation.request();
+  });
+  EXPECT_EQ(client->submission.wait(limits).code(), StatusCode::kCancelled);
+  client.reset();
+  EXPECT_TRUE(rig.runs->limits_of(0).cancellation.is_requested());
+  canceller.join();
+  // The request is free again, though the vendor is still at it.
+  Client next(rig, texts_of(5, 8, 1));
+  next.expect_right();
+  hold->let_go.count_down();
+  wait_for_those_given_up();
+}
+
+TEST(SchedulerTest, AWaitThatWasCutShortLosesNothing) {
+  const auto hold = std::make_shared<Hold>();
+  Rig rig({}, [hold](std::size_t) {
+    hold->stop();
+    return Status();
+  });
+  const auto cancellation = core::Cancellation::create();
+  cancellation.request();
+  Client client(rig, texts_of(5, 8, 1), {.limits = within(std::chrono::hours(1))});
+  hold->entered.wait();
+  EXPECT_EQ(client.submission.wait(until(cancellation)).code(), StatusCode::kCancelled);
+  EXPECT_EQ(client.submission.wait(within(std::chrono::milliseconds(-1))).code(), StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(client.submission.help(within(std::chrono::milliseconds(-1))).code(), StatusCode::kOk)
+      << "nothing is left to begin";
+  hold->let_go.count_down();
+  client.expect_right();
+}
+
+// --- Bounds and ends -------------------------------------------------------------------------------------------------
+
+TEST(SchedulerTest, MoreThanSoManyAreBusyUntilOneHasGone) {
+  HeldRig held({.batch_tokens = 64});
+  while (held.clients.size() + 1 < Scheduler::kSubmissionsMax)
+    held.add(10, 8);
+  EXPECT_TRUE(held.clients.back()->refusal.ok());
+  held.add(10, 8);
+  EXPECT_EQ(held.clients.back()->refusal.code(), StatusCode::kBusy);
+  held.clients.pop_back();
+  held.clients.pop_back();
+  held.add(10, 8);
+  EXPECT_TRUE(held.clients.back()->refusal.ok());
+  held.open();
+  held.expect_all_right();
+}
+
+TEST(SchedulerTest, WithoutThreadsWhoeverWaitsComputes) {
+  for (const bool caller_helps : {false, true}) {
+    Rig rig({.requests = 2, .batch_tokens = 64, .threads = 0});
+    Client first(rig, ids_of(test::mixed_texts(100)), {.alone = true, .caller_helps = caller_helps});
+    Client second(rig, ids_of(test::mixed_texts(50)), {.alone = true, .caller_helps = caller_helps});
+    Client limited(rig, ids_of(test::mixed_texts(10)), {.limits = within(std::chrono::hours(1))});
+    EXPECT_EQ(rig.runs->so_far().size(), 0U);
+    second.expect_right();
+    EXPECT_FALSE(first.submission.is_over());
+    for (const auto& run : rig.runs->so_far())
+      EXPECT_EQ(run.thread, std::this_thread::get_id());
+    first.expect_right();
+    EXPECT_TRUE(limited.submission.wait(within(std::chrono::hours(1))).ok());
+  }
+}
+
+TEST(SchedulerTest, WithoutThreadsManyWhoWaitComputeForEachOther) {
+  Rig rig({.requests = 2, .batch_tokens = 64, .threads = 0});
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 6; ++t) {
+    threads.emplace_back([&, t] {
+      for (int round = 0; round < 50; ++round) {
+        Client client(rig, texts_of(5 + t, 8, 1 + static_cast<std::size_t>(round) % 20), {.caller_helps = t % 2 == 0});
+        client.expect_right();
+      }
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+}
+
+TEST(SchedulerTest, WhatIsDroppedWaitsForWhatHasBegun) {
+  Hold hold;
+  std::atomic<bool> ended = false;
+  Rig rig({.batch_tokens = 64}, [&](std::size_t number) {
+    if (number > 0) return Status();
+    hold.stop();
+    ended = true;
+    return Status();
+  });
+  std::vector<float> out(500 * kToyDimension);
+  auto client = std::make_unique<Client>(rig, ids_of(test::mixed_texts(500)), How{.out = out.data()});
+  hold.entered.wait();
+  std::thread opener([&] { hold.let_go.count_down(); });
+  client.reset();
+  EXPECT_TRUE(ended);
+  opener.join();
+}
+
+TEST(SchedulerTest, WhatIsDroppedBeginsNothingMore) {
+  HeldRig held({.batch_tokens = 64});
+  for (const bool is_bounded : {false, true}) {
+    Client dropped(held.rig, texts_of(5, 8, 100),
+                   {.limits = is_bounded ? within(std::chrono::hours(1)) : core::RunOptions()});
+    EXPECT_FALSE(dropped.submission.is_over());
+  }
+  held.add(99, 8);
+  held.open();
+  held.expect_all_right();
+  ASSERT_EQ(held.runs().size(), 1U);
+  EXPECT_THAT(held.runs()[0].marks, ElementsAre(99));
+}
+
+TEST(SchedulerTest, AnyMayBeDroppedAtAnyMoment) {
+  for (std::size_t moment = 0; moment < 24; ++moment) {
+    test::Latch reached(1);
+    Rig rig({.requests = 2, .batch_tokens = 64}, [&](std::size_t number) {
+      if (number == moment) reached.count_down();
+      return Status();
+    });
+    Clients clients;
+    clients.push_back(std::make_unique<Client>(rig, ids_of(test::mixed_texts(100))));
+    clients.push_back(std::make_unique<Client>(rig, ids_of(test::mixed_texts(60)), How{.caller_helps = true}));
+    clients.push_back(
+        std::make_unique<Client>(rig, ids_of(test::mixed_texts(60)), How{.limits = within(std::chrono::hours(1))}));
+    clients.push_back(std::make_unique<Client>(rig, ids_of(test::mixed_texts(60)), How{.alone = true}));
+    reached.wait();
+    std::mt19937 random(static_cast<unsigned>(moment));
+    std::shuffle(clients.begin(), clients.end(), random);
+    clients.pop_back();
+    clients.pop_back();
+    Client next(rig, texts_of(99, 8, 9));
+    next.expect_right();
+    for (const auto& client : clients)
+      client->expect_right();
+  }
+}
+
+TEST(SchedulerTest, TheOnesThatAreMovedGoOn) {
+  HeldRig held;
+  held.add(10, 8);
+  held.add(11, 90);
+  Scheduler::Submission kept = std::move(held.clients[0]->submission);
+  held.open();
+  EXPECT_TRUE(kept.wait().ok());
+  held.clients[0]->expect_vectors(kept.vectors());
+  kept = std::move(held.clients[1]->submission);  // what it was is dropped
+  EXPECT_TRUE(kept.wait().ok());
+  held.clients[1]->expect_vectors(kept.vectors());
+}
+
+// --- All at once -----------------------------------------------------------------------------------------------------
+
+TEST(SchedulerTest, ManyThreadsGetTheirOwnVectors) {
+  Rig rig({.requests = 3, .batch_tokens = 64});
+  const auto all = ids_of(test::mixed_texts(200));
+  std::atomic<int> good = 0;
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      const std::vector<Ids> mine(all.begin() + static_cast<std::ptrdiff_t>(t * 10), all.end());
+      for (int round = 0; round < 5; ++round) {
+        Client client(rig, mine, {.caller_helps = true});
+        client.expect_right();
+        good += client.submission.stats().texts == mine.size() ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+  EXPECT_EQ(good, 40);
+}
+
+// What one thread does, over and over: hands over some texts in some way, and perhaps waits for them.
+class Visitor {
+ public:
+  Visitor(Rig& rig, unsigned seed) : rig_(rig), random_(seed) {}
+
+  void visit() {
+    std::vector<Ids> texts(one_of(4) == 0 ? one_of(60) : 1 + one_of(3));
+    std::ptrdiff_t bad = -1;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const bool is_bad = one_of(400) == 0;
+      if (is_bad && bad < 0) bad = static_cast<std::ptrdiff_t>(i);
+      texts[i] = text_of(is_bad ? kNoNumber : static_cast<std::int32_t>(100 + one_of(5000)), 3 + one_of(40));
+    }
+    const auto cancellation = core::Cancellation::create();
+    How how{.alone = one_of(4) == 0, .caller_helps = one_of(2) == 0};
+    switch (one_of(4)) {
+      case 0:
+        how.limits = within(std::chrono::microseconds(one_of(400)));
+        break;
+      case 1:
+        how.limits = until(cancellation);
+        break;
+      default:
+        break;
+    }
+    std::vector<float> memory(texts.size() * kToyDimension);
+    const bool direct = !how.limits.is_bounded() && one_of(2) == 0;
+    if (direct) how.out = memory.data();
+    const core::RunOptions limits = how.limits;
+    Client client(rig_, std::move(texts), how);
+    if (!client.refusal.ok()) {
+      EXPECT_EQ(client.refusal.code(), StatusCode::kBusy);
+      return;
+    }
+    if (one_of(8) == 0) return;  // drops it
+    if (one_of(8) == 0) (void)client.submission.help(limits);
+    // Somebody else cancels, at some time.
+    std::thread canceller;
+    if (limits.cancellation.can_be_requested() && one_of(2) == 0) {
+      canceller = std::thread([cancellation] { cancellation.request(); });
+    }
+    const Status status = client.submission.wait(limits);
+    if (canceller.joinable()) canceller.join();
+    if (status.ok()) {
+      EXPECT_EQ(bad, -1);
+      ++answered;
+      client.expect_vectors(direct ? std::span<const float>(memory) : client.submission.vectors());
+    } else if (status.code() == StatusCode::kInternal) {
+      EXPECT_GE(bad, 0) << status.to_string();
+    } else if (status.code() == StatusCode::kDeadlineExceeded) {
+      EXPECT_TRUE(limits.deadline) << status.to_string();
+    } else {
+      EXPECT_EQ(status.code(), StatusCode::kCancelled) << status.to_string();
+      EXPECT_TRUE(limits.cancellation.is_requested());
+    }
+  }
+
+  int answered = 0;
+
+ private:
+  std::size_t one_of(std::size_t count) { return random_() % count; }
+
+  Rig& rig_;
+  std::mt19937 random_;
+};
+
+TEST(SchedulerTest, EveryAnswerAmongThousandsIsOnesOwn) {
+  for (const std::size_t threads_of_team : {3U, 0U}) {
+    Rig rig({.requests = 3, .batch_tokens = 256, .threads = threads_of_team});
+    std::atomic<int> answered = 0;
+    std::vector<std::thread> threads;
+    for (unsigned t = 0; t < 8; ++t) {
+      threads.emplace_back([&, t] {
+        Visitor visitor(rig, 100 + t);
+        for (int round = 0; round < 300; ++round)
+          visitor.visit();
+        answered += visitor.answered;
+      });
+    }
+    for (std::thread& thread : threads)
+      thread.join();
+    EXPECT_GT(answered, 1000);
+    wait_for_those_given_up();
+    Client last(rig, texts_of(5, 8, 3));
+    last.expect_right();
+  }
+}
+
+}  // namespace
+}  // namespace latebind::embedding
