@@ -43,6 +43,10 @@ Status is_busy() {
   return Status(StatusCode::kBusy, "all windows of the stream are full: pull one first");
 }
 
+Status is_finished() {
+  return Status(StatusCode::kInvalidArgument, "the stream is finished: it takes no more texts");
+}
+
 }  // namespace
 
 struct EmbedStream::Parts {
@@ -91,6 +95,14 @@ struct EmbedStream::Parts {
   [[nodiscard]] Status error_now() const {
     const std::lock_guard lock(mutex);
     return error;
+  }
+
+  // Why no text can be taken now.
+  [[nodiscard]] Status check_room() const {
+    const std::lock_guard lock(mutex);
+    if (!error.ok()) return error;
+    if (finished) return is_finished();
+    return in_flight.size() < kWindowsMax ? Status() : is_busy();
   }
 
   // An error that stays.
@@ -179,7 +191,6 @@ struct EmbedStream::Parts {
   }
 
   core::Result<VectorWindow> pull(const core::RunOptions& limits_of_call) {
-    recycle();
     Window* first = nullptr;
     {
       const auto cancelled = watch(limits_of_call);
@@ -189,12 +200,15 @@ struct EmbedStream::Parts {
       if (in_flight.empty()) return VectorWindow{.first = pushed};
       first = in_flight.front().get();
     }
-    const Status status = first->submission.wait(limits_of_call);
-    if (!status.ok()) return first->submission.is_over() ? keep(status) : status;
+    if (const Status status = first->submission.wait(limits_of_call); !status.ok()) {
+      if (!first->submission.is_over()) return status;
+      LB_RETURN_IF_ERROR(keep(first->submission.wait()));  // it may have ended just after the call's time
+    }
     if (!shape.is_as_computed()) {
       first->vectors.resize(first->submission.token_counts().size() * shape.dimensions());
       shape.write(first->computed, first->vectors);
     }
+    recycle();
     {
       const std::lock_guard lock(mutex);
       pulled = std::move(in_flight.front());
@@ -234,8 +248,7 @@ std::size_t EmbedStream::dimensions() const {
 }
 
 Status EmbedStream::push(std::string_view text) {
-  LB_RETURN_IF_ERROR(parts_->error_now());
-  if (is_full()) return is_busy();
+  LB_RETURN_IF_ERROR(parts_->check_room());
   try {
     return parts_->keep(parts_->add(text));
   } catch (const std::bad_alloc&) {

@@ -51,8 +51,9 @@ class EmbedStream {
   // Floats of a vector.
   [[nodiscard]] std::size_t dimensions() const;
 
-  // Takes a text, or is kBusy while as many windows as there may be wait to be pulled. Any other error stays: all calls
-  // repeat it. Positions in errors count from the start of the stream.
+  // Takes a text, or is kBusy while as many windows as there may be wait to be pulled, or kInvalidArgument when the
+  // stream is finished. Any other error stays: all calls repeat it. Positions in errors count from the start of the
+  // stream.
   [[nodiscard]] core::Status push(std::string_view text);
   // Whether push() would be busy, and waiting until it is not.
   [[nodiscard]] bool is_full() const;
