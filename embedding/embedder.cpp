@@ -164,6 +164,7 @@ core::Result<EmbedStats> Embedder::embed_windows(std::size_t count, std::span<fl
                               .alone = options.alone,
                               .caller_helps = true,
                               .limits = options.limits};
+      if (options.limits.is_bounded()) LB_RETURN_IF_ERROR(core::check_time(options.limits));
       LB_RETURN_IF_ERROR(tokenize(first, texts, limits, window.tokens));
       LB_ASSIGN_OR_RETURN(auto submission, pipeline.scheduler().submit(owner, std::move(window)));
       windows.push_back({first, std::move(submission)});

@@ -133,5 +133,36 @@ TEST(BatchingTest, FixedShapesTakeEachTextInTheShortestThatFits) {
   EXPECT_EQ(plan.tokens, 118U);
 }
 
+TEST(BatchShapeTest, WidthsGoInStepsAndNotBeyondTheLongest) {
+  const BatchShape shape{.tokens = 2048, .longest = 500};
+  for (const auto& [length, width] :
+       {std::pair{1U, 1U}, {31U, 31U}, {33U, 34U}, {65U, 68U}, {490U, 496U}, {499U, 500U}, {512U, 512U}}) {
+    EXPECT_EQ(shape.width(length), width) << length;
+    EXPECT_EQ(shape.width(width), width) << width;
+  }
+  const BatchShape fixed{.tokens = 2048, .longest = 500, .fixed_rows = 4};
+  EXPECT_EQ(fixed.width(33), 33U);
+}
+
+TEST(BatchShapeTest, FewRowsPowersOfTwoAndFullBatchesAreAllowed) {
+  const BatchShape shape{.tokens = 400};
+  std::vector<std::size_t> allowed;
+  for (std::size_t rows = 1; rows <= 50; ++rows) {
+    if (shape.allows(rows, 10)) allowed.push_back(rows);
+  }
+  EXPECT_EQ(shape.rows_max(10), 40U);
+  EXPECT_EQ(allowed, (std::vector<std::size_t>{1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 40}));
+  // A text that is longer than a batch may be makes one.
+  EXPECT_TRUE(shape.allows(1, 500));
+  EXPECT_FALSE(shape.allows(2, 500));
+}
+
+TEST(BatchShapeTest, AFixedShapeTakesAnyNumberOfItsRows) {
+  const BatchShape shape{.tokens = 16, .fixed_rows = 12};
+  EXPECT_TRUE(shape.allows(11, 64));
+  EXPECT_TRUE(shape.allows(12, 64));
+  EXPECT_FALSE(shape.allows(13, 64));
+}
+
 }  // namespace
 }  // namespace latebind::embedding

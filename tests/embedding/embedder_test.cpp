@@ -3,15 +3,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "core/vendor_call.h"
 #include "embedding/embed_stream.h"
+#include "embedding/pooling.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "tests/embedding/toy_encoder.h"
+#include "tests/support/latch.h"
 #include "tests/support/scripted_backend.h"
 
 namespace latebind::embedding {
@@ -52,8 +58,9 @@ class EmbedderTest : public ::testing::Test {
   // The graph of the tiny model pools by itself.
   core::Result<std::unique_ptr<Embedder>> open(const fs::path& folder = kTiny, const EmbedderOptions& options = {},
                                                unsigned requests = 2) {
-    backend = std::make_shared<ToyBackend>(
-        test::ToyScript{.pooled = true, .requests = requests, .dimension = kTinyDimension});
+    test::ToyScript script{.pooled = true, .requests = requests, .dimension = kTinyDimension};
+    script.on_run = on_run;
+    backend = std::make_shared<ToyBackend>(std::move(script));
     registry = {};
     EXPECT_TRUE(registry.add(backend).ok());
     return Embedder::open(core::Engine(registry), folder, *core::Placement::parse("auto", registry), options);
@@ -73,6 +80,14 @@ class EmbedderTest : public ::testing::Test {
     }
   }
 
+  static std::vector<std::int32_t> ids_of(std::string_view text, std::size_t max_tokens = 20) {
+    static const auto tokenizer = Tokenizer::from_file(kTiny / "tokenizer.json");
+    std::vector<std::int32_t> ids;
+    EXPECT_TRUE(tokenizer->encode(text, max_tokens, ids).ok());
+    return ids;
+  }
+
+  std::function<core::Status(const core::TensorView& ids)> on_run;  // of what open() opens
   std::shared_ptr<ToyBackend> backend;
   core::Registry registry;
 };
@@ -132,7 +147,7 @@ TEST_F(EmbedderTest, AnErrorInALaterWindowNamesTheText) {
 TEST_F(EmbedderTest, NoTextsAreFineAndTooLittleRoomIsNot) {
   const auto embedder = open();
   ASSERT_TRUE(embedder.ok());
-  const auto none = (*embedder)->embed({}, {});
+  const auto none = (*embedder)->embed(std::vector<std::string_view>(), {});
   ASSERT_TRUE(none.ok());
   EXPECT_EQ(none->texts, 0U);
   EXPECT_EQ(none->padding_ratio(), 0);
@@ -179,15 +194,235 @@ TEST_F(EmbedderTest, AStreamOverItGivesTheSame) {
   ASSERT_TRUE(embedder.ok());
   const std::vector<std::string_view> texts{"a dog", "", "the cat sat on the mat.", "cats jumped?"};
   std::vector<float> vectors;
-  EmbedStream stream(**embedder, [&](std::span<const std::string>, std::span<const float> rows) {
-    vectors.insert(vectors.end(), rows.begin(), rows.end());
-    return core::Status();
-  });
-  for (const auto text : texts)
-    ASSERT_TRUE(stream.push(std::string(text)).ok());
-  ASSERT_TRUE(stream.finish().ok());
+  const auto stream = EmbedStream::open(**embedder);
+  ASSERT_TRUE(stream.ok()) << stream.status().to_string();
+  auto next = texts.begin();
+  const auto status = embed_all(
+      **stream,
+      [&]() -> core::Result<std::optional<std::string_view>> {
+        return next == texts.end() ? std::optional<std::string_view>() : std::optional<std::string_view>(*next++);
+      },
+      [&](const VectorWindow& window) {
+        vectors.insert(vectors.end(), window.vectors.begin(), window.vectors.end());
+        return core::Status();
+      });
+  ASSERT_TRUE(status.ok()) << status.to_string();
   ASSERT_EQ(vectors.size(), texts.size() * kTinyDimension);
   expect_vectors_of(texts, vectors, 20);
+}
+
+TEST_F(EmbedderTest, ACallMayHaveFewerDimensions) {
+  const auto embedder = open();
+  ASSERT_TRUE(embedder.ok());
+  const std::vector<std::string_view> texts{"the cat sat", "a dog"};
+  std::vector<float> out(2 * 8 + 1, -7.0F);
+  const auto stats = (*embedder)->embed(texts, std::span(out).first(16), {.texts = {.dimensions = 8}});
+  ASSERT_TRUE(stats.ok()) << stats.status().to_string();
+  EXPECT_EQ(out[16], -7.0F);
+  for (std::size_t text = 0; text < 2; ++text) {
+    auto expected = test::toy_vector(ids_of(texts[text]), kTinyDimension);
+    expected.resize(8);
+    normalize(expected);  // the model's vectors have length 1, and so have these
+    for (std::size_t d = 0; d < 8; ++d)
+      EXPECT_NEAR(out[8 * text + d], expected[d], 1e-5);
+  }
+  const auto cramped = (*embedder)->embed(texts, std::span(out).first(15), {.texts = {.dimensions = 8}});
+  EXPECT_EQ(cramped.status().code(), StatusCode::kBufferTooSmall);
+  EXPECT_THAT(cramped.status().to_string(), HasSubstr("2 texts need 2 rows of 8 floats; there is room for 15"));
+  const auto more = (*embedder)->embed(texts, out, {.texts = {.dimensions = 33}});
+  EXPECT_EQ(more.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(more.status().to_string(), HasSubstr("vectors of 33 numbers were asked for; the model gives 32"));
+}
+
+TEST_F(EmbedderTest, ACallMayTakeFewerTokensOrRefuseLongerTexts) {
+  const auto embedder = open();
+  ASSERT_TRUE(embedder.ok());
+  const std::vector<std::string_view> texts{"a dog", "the cat sat on the mat."};
+  std::vector<float> out(2 * kTinyDimension);
+  std::vector<std::uint32_t> counts(2);
+  const auto stats = (*embedder)->embed(texts, out, {.texts = {.max_tokens = 5}, .token_counts = counts});
+  ASSERT_TRUE(stats.ok()) << stats.status().to_string();
+  EXPECT_EQ(counts, (std::vector<std::uint32_t>{4, 5}));
+  EXPECT_EQ(stats->truncated_texts, 1U);
+  expect_vectors_of(texts, out, 5);
+  const auto refused = (*embedder)->embed(texts, out, {.texts = {.max_tokens = 5, .refuse_longer = true}});
+  EXPECT_EQ(refused.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(refused.status().to_string(), HasSubstr("texts[1]: the text has more than the 5 tokens that are taken"));
+  const auto more = (*embedder)->embed(texts, out, {.texts = {.max_tokens = 21}});
+  EXPECT_THAT(more.status().to_string(),
+              HasSubstr("21 tokens of a text were asked for; the embedder was opened for 20"));
+}
+
+TEST_F(EmbedderTest, SaysHowManyTokensEachTextHasAndWhoAnswered) {
+  const auto embedder = open();
+  ASSERT_TRUE(embedder.ok());
+  const std::vector<std::string_view> kinds{"a dog", "cats", "", "the cat"};
+  std::vector<std::string_view> texts(kWindow + 100);
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    texts[i] = kinds[i * i % 7 % kinds.size()];
+  std::vector<float> out(texts.size() * kTinyDimension);
+  std::vector<std::uint32_t> counts(texts.size());
+  std::shared_ptr<const core::Attestation> answered_by;
+  ASSERT_TRUE((*embedder)->embed(texts, out, {.token_counts = counts, .answered_by = &answered_by}).ok());
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    ASSERT_EQ(counts[i], ids_of(texts[i]).size()) << i;
+  ASSERT_NE(answered_by, nullptr);
+  EXPECT_EQ(answered_by->active.backend, "toy");
+  counts.resize(texts.size() - 1);
+  const auto cramped = (*embedder)->embed(texts, out, {.token_counts = counts});
+  EXPECT_EQ(cramped.status().code(), StatusCode::kBufferTooSmall);
+}
+
+TEST_F(EmbedderTest, WithinLimitsAndInBatchesOfItsOwnItGivesTheSame) {
+  const auto embedder = open();
+  ASSERT_TRUE(embedder.ok());
+  const std::vector<std::string_view> texts{"the cat sat on the mat.", "", "a dog", "cats jumped?"};
+  const auto hour = std::chrono::steady_clock::now() + std::chrono::hours(1);
+  for (const EmbedOptions& options :
+       {EmbedOptions{.alone = true}, EmbedOptions{.limits = {.deadline = hour}},
+        EmbedOptions{.limits = {.cancellation = core::Cancellation::create()}},
+        EmbedOptions{.texts = {.normalize = true}, .alone = true, .limits = {.deadline = hour}}}) {
+    std::vector<float> out(texts.size() * kTinyDimension);
+    const auto stats = (*embedder)->embed(texts, out, options);
+    ASSERT_TRUE(stats.ok()) << stats.status().to_string();
+    EXPECT_EQ(stats->texts, 4U);
+    expect_vectors_of(texts, out, 20);
+  }
+}
+
+TEST_F(EmbedderTest, ACallReturnsInTimeThoughTheVendorHoldsTheRun) {
+  const auto entered = std::make_shared<test::Latch>(1);
+  const auto let_go = std::make_shared<test::Latch>(1);
+  on_run = [entered, let_go](const core::TensorView&) {
+    entered->count_down();
+    let_go->wait();
+    return core::Status();
+  };
+  auto embedder = open(kTiny, {}, 1);
+  ASSERT_TRUE(embedder.ok());
+  const std::vector<std::string_view> texts{"a dog"};
+  std::vector<float> out(kTinyDimension);
+  const auto late = (*embedder)->embed(
+      texts, out, {.limits = {.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(20)}});
+  EXPECT_EQ(late.status().code(), StatusCode::kDeadlineExceeded);
+  const auto cancellation = core::Cancellation::create();
+  std::thread canceller([&] {
+    entered->wait();
+    cancellation.request();
+  });
+  const auto cancelled = (*embedder)->embed(texts, out, {.limits = {.cancellation = cancellation}});
+  EXPECT_EQ(cancelled.status().code(), StatusCode::kCancelled);
+  canceller.join();
+  embedder->reset();  // though the vendor is still at it
+  let_go->count_down();
+  while (core::given_up_calls("toy:CPU") > 0)
+    std::this_thread::yield();
+}
+
+TEST_F(EmbedderTest, ACallThatHasNoTimeLeftBeginsNothing) {
+  std::atomic<int> runs = 0;
+  on_run = [&](const core::TensorView&) {
+    ++runs;
+    return core::Status();
+  };
+  const auto embedder = open();
+  ASSERT_TRUE(embedder.ok());
+  const auto cancellation = core::Cancellation::create();
+  cancellation.request();
+  const std::vector<std::string_view> texts{"a dog"};
+  const std::vector<std::int32_t> dog = ids_of("a dog");
+  const std::vector<Embedder::Ids> ids{dog};
+  std::vector<float> out(kTinyDimension);
+  const EmbedOptions cancelled{.limits = {.cancellation = cancellation}};
+  const EmbedOptions late{.limits = {.deadline = std::chrono::steady_clock::now()}};
+  EXPECT_EQ((*embedder)->embed(texts, out, cancelled).status().code(), StatusCode::kCancelled);
+  EXPECT_EQ((*embedder)->embed(ids, out, cancelled).status().code(), StatusCode::kCancelled);
+  EXPECT_EQ((*embedder)->embed(texts, out, late).status().code(), StatusCode::kDeadlineExceeded);
+  EXPECT_EQ((*embedder)->embed(ids, out, late).status().code(), StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(runs, 0);
+}
+
+TEST_F(EmbedderTest, IdsGiveWhatTheirTextsGive) {
+  const auto embedder = open();
+  ASSERT_TRUE(embedder.ok());
+  const std::vector<std::string_view> texts{"the cat sat on the mat.", "", "a dog"};
+  std::vector<std::vector<std::int32_t>> owned;
+  for (const auto text : texts)
+    owned.push_back(ids_of(text));
+  const std::vector<Embedder::Ids> ids(owned.begin(), owned.end());
+  std::vector<float> out(texts.size() * kTinyDimension);
+  std::vector<std::uint32_t> counts(texts.size());
+  const auto stats = (*embedder)->embed(ids, out, {.token_counts = counts});
+  ASSERT_TRUE(stats.ok()) << stats.status().to_string();
+  expect_vectors_of(texts, out, 20);
+  EXPECT_EQ(counts, (std::vector<std::uint32_t>{9, 2, 4}));
+}
+
+TEST_F(EmbedderTest, IdsThatThereAreNotAreRefusedByTheTextsPosition) {
+  const auto embedder = open();
+  ASSERT_TRUE(embedder.ok());
+  const auto refusal_of = [&](const std::vector<std::int32_t>& second, const TextOptions& options = {}) {
+    const std::vector<std::int32_t> first = ids_of("a dog");
+    const std::vector<Embedder::Ids> ids{first, second};
+    std::vector<float> out(2 * kTinyDimension);
+    std::vector<std::uint32_t> counts(2);
+    const auto stats = (*embedder)->embed(ids, out, {.texts = options, .token_counts = counts});
+    if (stats.ok()) {
+      EXPECT_EQ(counts[1], 20U) << "cut";
+      EXPECT_EQ(stats->truncated_texts, 1U);
+    }
+    return stats.status();
+  };
+  const auto size = static_cast<std::int32_t>(Tokenizer::from_file(kTiny / "tokenizer.json")->vocabulary_size());
+  for (const std::int32_t id : {size, -1}) {
+    const auto unknown = refusal_of({2, id, 3});
+    EXPECT_EQ(unknown.code(), StatusCode::kInvalidArgument);
+    EXPECT_THAT(unknown.to_string(), HasSubstr("texts[1]: there is no token of the id " + std::to_string(id)));
+  }
+  EXPECT_THAT(refusal_of({}).to_string(), HasSubstr("texts[1]: there is no token in it"));
+  const std::vector<std::int32_t> longer(21, 5);
+  EXPECT_TRUE(refusal_of(longer).ok());
+  EXPECT_THAT(refusal_of(longer, {.refuse_longer = true}).to_string(), HasSubstr("texts[1]: the text has more than"));
+}
+
+TEST_F(EmbedderTest, CallsOfManyThreadsShareRuns) {
+  constexpr int kThreads = 8;
+  test::Latch entered(1);
+  test::Latch let_go(1);
+  std::atomic<int> runs = 0;
+  std::atomic<std::int64_t> most = 0;
+  on_run = [&](const core::TensorView& ids) {
+    if (++runs == 1) {
+      entered.count_down();
+      let_go.wait();
+    }
+    most = std::max<std::int64_t>(most, ids.shape[0]);
+    return core::Status();
+  };
+  const auto embedder = open(kTiny, {}, 1);
+  ASSERT_TRUE(embedder.ok());
+  std::vector<std::thread> threads;
+  const std::vector<std::string_view> kinds{"a dog", "the cat"};
+  std::atomic<int> good = 0;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int round = 0; round < 50; ++round) {
+        const std::vector<std::string_view> text{kinds[static_cast<std::size_t>(t) % 2]};
+        std::vector<float> out(kTinyDimension);
+        ASSERT_TRUE((*embedder)->embed(text, out).ok());
+        expect_vectors_of(text, out, 20);
+        ++good;
+      }
+    });
+  }
+  entered.wait();
+  // Somebody is next when the request is free, with those that wait then.
+  let_go.count_down();
+  for (std::thread& thread : threads)
+    thread.join();
+  EXPECT_EQ(good, 50 * kThreads);
+  EXPECT_LE(runs, 50 * kThreads);
+  EXPECT_GE(most, 1);
 }
 
 TEST(EmbedStatsTest, AddUp) {

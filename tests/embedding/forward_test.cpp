@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "embedding/token_table.h"
 #include "tests/embedding/toy_encoder.h"
 
 namespace latebind::embedding {
@@ -23,6 +24,14 @@ constexpr OutputRule kPoolMean{.pooled = false, .pooling = PoolingMode::kMean, .
 
 core::Status bind_status(ToyScript script, OutputRule rule = kPoolMean) {
   return Forward::bind(test::toy_model(script), rule).status();
+}
+
+// The texts of a table as a batch, in this order, with rows of `out` for their vectors.
+std::vector<TextRow> rows_of(const TokenTable& table, const std::vector<std::size_t>& texts, float* out) {
+  std::vector<TextRow> rows;
+  for (const std::size_t text : texts)
+    rows.push_back({table.ids(text), out + text * kToyDimension});
+  return rows;
 }
 
 ToyScript spoiled(std::function<void(Infos&, Infos&)> declare) {
@@ -44,11 +53,11 @@ void expect_right_vectors(ToyScript script, const OutputRule& rule) {
 
   Forward::Scratch scratch;
   std::vector<float> out(texts.size() * kToyDimension);
-  const std::vector<std::uint32_t> rows{2, 0, 1};
+  const auto rows = rows_of(table, {2, 0, 1}, out.data());
   // Twice: buffers of an earlier run must not shine through.
   for (const std::size_t width : {table.lengths()[2] + 3, table.lengths()[2]}) {
     std::fill(out.begin(), out.end(), -7.0F);
-    const auto status = forward->run(table, rows, width, scratch, out.data());
+    const auto status = forward->run(rows, width, scratch);
     ASSERT_TRUE(status.ok()) << status.to_string();
     for (std::size_t text = 0; text < texts.size(); ++text) {
       const auto ids = table.ids(text);
@@ -60,7 +69,7 @@ void expect_right_vectors(ToyScript script, const OutputRule& rule) {
   }
   // One text alone, which needs no buffer in between.
   std::vector<float> single(kToyDimension * texts.size(), -7.0F);
-  ASSERT_TRUE(forward->run(table, {rows.data() + 1, 1}, table.lengths()[0], scratch, single.data()).ok());
+  ASSERT_TRUE(forward->run(rows_of(table, {0}, single.data()), table.lengths()[0], scratch).ok());
   for (std::size_t d = 0; d < kToyDimension; ++d)
     EXPECT_NEAR(single[d], out[d], 1e-6);
   EXPECT_EQ(single[kToyDimension], -7.0F);
@@ -141,10 +150,31 @@ TEST(ForwardTest, NamesTheShapeThatCameBackWrong) {
   ASSERT_TRUE(table.add(tokenizer, {64, 0}, "b").ok());
   Forward::Scratch scratch;
   std::vector<float> out(14);
-  const std::vector<std::uint32_t> rows{0, 1};
-  const auto status = forward->run(table, rows, 3, scratch, out.data());
+  const auto status = forward->run(rows_of(table, {0, 1}, out.data()), 3, scratch);
   EXPECT_EQ(status.code(), StatusCode::kShapeMismatch);
   EXPECT_THAT(status.to_string(), HasSubstr("came back as f32 [2,5]; f32 [2,7] was due"));
+}
+
+TEST(ForwardTest, RowsOfSeveralOwnersGoWhereEachWantsThem) {
+  const auto tokenizer = test::toy_tokenizer();
+  TokenTable one;
+  TokenTable other;
+  ASSERT_TRUE(one.add(tokenizer, {64, 0}, "a").ok());
+  ASSERT_TRUE(other.add(tokenizer, {64, 0}, "b c d").ok());
+  const auto forward = Forward::bind(test::toy_model({}), kPoolMean);
+  ASSERT_TRUE(forward.ok()) << forward.status().to_string();
+  std::vector<float> of_one(kToyDimension);
+  std::vector<float> of_other(kToyDimension);
+  const std::vector<TextRow> rows{{other.ids(0), of_other.data()}, {one.ids(0), of_one.data()}};
+  Forward::Scratch scratch;
+  std::shared_ptr<const core::Attestation> answered_by;
+  ASSERT_TRUE(forward->run(rows, 5, scratch, {}, &answered_by).ok());
+  EXPECT_EQ(answered_by->active.backend, "toy");
+  for (const auto& [table, vector] : {std::pair{&one, &of_one}, {&other, &of_other}}) {
+    const auto expected = test::toy_vector({table->ids(0).begin(), table->ids(0).end()});
+    for (std::size_t d = 0; d < kToyDimension; ++d)
+      EXPECT_NEAR((*vector)[d], expected[d], 1e-6);
+  }
 }
 
 }  // namespace

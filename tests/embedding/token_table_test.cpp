@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "tests/embedding/toy_encoder.h"
@@ -74,6 +75,64 @@ TEST(TokenTableTest, AppendsAnotherTable) {
   first.clear();
   EXPECT_EQ(first.size(), 0U);
   EXPECT_EQ(first.truncated(), 0U);
+}
+
+TEST(TokenTableTest, SaysWhichTextsWereCut) {
+  const auto tokenizer = test::toy_tokenizer();
+  TokenTable table;
+  TokenTable other;
+  for (const char* text : {"a b c", "a", "a b c d"})
+    ASSERT_TRUE(table.add(tokenizer, {4, 0}, text).ok());
+  for (const char* text : {"a", "d c b a"})
+    ASSERT_TRUE(other.add(tokenizer, {4, 0}, text).ok());
+  table.append(other);
+  std::vector<bool> cut;
+  for (std::size_t text = 0; text < table.size(); ++text)
+    cut.push_back(table.is_truncated(text));
+  EXPECT_EQ(cut, (std::vector<bool>{true, false, true, false, true}));
+}
+
+TEST(TokenTableTest, ALongerTextIsRefusedWhereThatIsAskedFor) {
+  const auto tokenizer = test::toy_tokenizer();
+  const TokenLimits limits{.max_tokens = 4, .refuse_longer = true};
+  TokenTable table;
+  ASSERT_TRUE(table.add(tokenizer, limits, "word word").ok());  // exactly as long as allowed
+  const auto status = table.add(tokenizer, limits, "word word word");
+  EXPECT_EQ(status.code(), core::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.to_string(), HasSubstr("more than the 4 tokens"));
+  ASSERT_TRUE(table.add(tokenizer, limits, "a").ok());
+  EXPECT_EQ(table.size(), 2U);
+  EXPECT_EQ(ids(table, 1), (std::vector<std::int32_t>{2, 5, 3}));
+  EXPECT_EQ(table.truncated(), 0U);
+}
+
+TEST(TokenTableTest, TakesIdsThatAreKnownAlready) {
+  TokenTable table;
+  const std::vector<std::int32_t> exact{2, 4, 5, 3};
+  const std::vector<std::int32_t> longer{2, 4, 5, 6, 3};
+  ASSERT_TRUE(table.add(exact, {4, 57}).ok());
+  EXPECT_EQ(table.truncated(), 0U);
+  ASSERT_TRUE(table.add(longer, {4, 57}).ok());
+  EXPECT_EQ(ids(table, 0), exact);
+  EXPECT_EQ(ids(table, 1), (std::vector<std::int32_t>{2, 4, 5, 6}));
+  EXPECT_EQ(table.truncated(), 1U);
+  EXPECT_TRUE(table.is_truncated(1));
+  const auto refused = table.add(longer, {.max_tokens = 4, .vocabulary_size = 57, .refuse_longer = true});
+  EXPECT_EQ(refused.code(), core::StatusCode::kInvalidArgument);
+  EXPECT_EQ(table.size(), 2U);
+}
+
+TEST(TokenTableTest, IdsThatThereAreNotAreRefusedByTheirNumber) {
+  TokenTable table;
+  const std::vector<std::int32_t> too_large{2, 57, 3};
+  const std::vector<std::int32_t> below_zero{2, -1, 3};
+  for (const auto& given : {too_large, below_zero}) {
+    const auto status = table.add(given, {8, 57});
+    EXPECT_EQ(status.code(), core::StatusCode::kInvalidArgument);
+    EXPECT_THAT(status.to_string(), HasSubstr("no token of the id " + std::to_string(given[1])));
+  }
+  EXPECT_THAT(table.add(std::vector<std::int32_t>{}, {8, 57}).to_string(), HasSubstr("there is no token in it"));
+  EXPECT_EQ(table.size(), 0U);
 }
 
 }  // namespace
