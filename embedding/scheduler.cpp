@@ -66,9 +66,6 @@ struct Scheduler::Work {
   [[nodiscard]] bool has_next() const { return next < plan.batches.size(); }
   [[nodiscard]] bool is_over() const { return !has_next() && running == 0; }
   [[nodiscard]] bool waits_to_compute() const { return can_compute && given == nullptr; }
-  // Of the next batch: when it ends if everybody has his share.
-  [[nodiscard]] std::uint64_t tag() const { return owner->end_ + cost_of(plan.batches[next]); }
-  [[nodiscard]] static std::uint64_t cost_of(const embedding::Batch& batch) { return batch.count * batch.width; }
   [[nodiscard]] std::span<const std::uint32_t> rows_of(const embedding::Batch& batch) const {
     return std::span(plan.order).subspan(batch.first, batch.count);
   }
@@ -172,11 +169,9 @@ core::Result<Scheduler::Submission> Scheduler::submit(Owner& owner, Texts texts)
     return Status(StatusCode::kBusy, fmt::format("{} requests for vectors wait already", submissions_));
   }
   if (work->has_next()) {
+    const bool waits_already = std::ranges::find(waiting_, &owner, &Work::owner) != waiting_.end();
     waiting_.push_back(work);
-    if (owner.first_ == nullptr) {
-      owner.first_ = work.get();
-      owner.end_ = std::max(owner.end_, now_);
-    }
+    if (!waits_already) owner.start_ = std::max(owner.start_, now_);
   }
   ++submissions_;
   // Whoever computes himself begins when he waits.
@@ -184,12 +179,12 @@ core::Result<Scheduler::Submission> Scheduler::submit(Owner& owner, Texts texts)
   return Submission(*this, work);
 }
 
-// What is next: of each owner what he handed over first, or of what is waited for by threads that compute.
+// What is next, of all or of what is waited for by threads that compute.
 std::shared_ptr<Scheduler::Work> Scheduler::next_work(bool of_those_who_compute) const {
   std::shared_ptr<Work> next;
   for (const auto& work : waiting_) {
-    if (of_those_who_compute ? !work->waits_to_compute() : work->owner->first_ != work.get()) continue;
-    if (next == nullptr || work->tag() < next->tag()) next = work;
+    if (of_those_who_compute && !work->waits_to_compute()) continue;
+    if (next == nullptr || work->owner->start_ < next->owner->start_) next = work;
   }
   return next;
 }
@@ -206,8 +201,8 @@ void Scheduler::take(Run& run, const std::shared_ptr<Work>& work) {
   run.tokens += tokens;
   ++work->next;
   ++work->running;
-  work->owner->end_ += Work::cost_of(batch);
-  if (!work->has_next()) remove_from_waiting(*work);
+  work->owner->start_ += batch.count * batch.width;
+  if (!work->has_next()) std::erase(waiting_, work);
 }
 
 std::shared_ptr<Scheduler::Run> Scheduler::form(const std::shared_ptr<Work>& seed) {
@@ -218,9 +213,11 @@ std::shared_ptr<Scheduler::Run> Scheduler::form(const std::shared_ptr<Work>& see
     run->limits.cancellation = core::Cancellation::create();
     run->limits.deadline = seed->limits.deadline;
   }
-  now_ = std::max(now_, seed->tag());
+  now_ = std::max(now_, seed->owner->start_);
   take(*run, seed);
   if (!seed->alone && !waiting_.empty()) top_up(*run);
+  // Shared by all who are there. Whoever has more to come counts twice, and stays behind those who come now.
+  now_ += run->rows * run->width / (waiting_.size() + run->pieces.size());
   return run;
 }
 
@@ -334,17 +331,8 @@ void Scheduler::begin(const std::shared_ptr<Work>& seed, std::shared_ptr<Run>* f
 }
 
 void Scheduler::stop_waiting(Work& work) noexcept {
-  if (!work.has_next()) return;  // its owner may have gone
   work.next = work.plan.batches.size();
-  remove_from_waiting(work);
-}
-
-void Scheduler::remove_from_waiting(const Work& work) noexcept {
-  Owner& owner = *work.owner;
   std::erase_if(waiting_, [&](const std::shared_ptr<Work>& each) { return each.get() == &work; });
-  if (owner.first_ != &work) return;
-  const auto first = std::ranges::find(waiting_, &owner, &Work::owner);
-  owner.first_ = first == waiting_.end() ? nullptr : first->get();
 }
 
 // The error of a run, with where it was; as it is where there is no memory for that.

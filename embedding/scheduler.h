@@ -1,16 +1,17 @@
 // Scheduler: which texts are computed next, and together with which.
 //
 // Owners (a call of embed(), a stream, later a request of a service) hand over tokenized texts. Whenever the device has
-// a request free, the next batch is formed: the one that would end first if the device were shared evenly, so that many
-// texts of one do not delay the few of another by more than a batch, and a flood of lone texts does not stop many. What
-// an owner's texts leave free in a batch is filled with texts of others that are about as long. A lone text on an idle
-// device goes at once.
+// a request free, the next batch is formed: of the owner who has had the least, so that many texts of one do not delay
+// the few of another by more than a batch, nor many calls of one text each the many texts of one. What an owner's texts
+// leave free in a batch is filled with texts of others that are about as long. A lone text on an idle device goes at
+// once.
 //
 // Batches of one owner are planned (batching.h) when he hands his texts over, so that an owner whose batches are his
 // alone gets the same ones whatever others do.
 //
-// Source of the fair order: Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications" (1994), with
-// tokens for bits.
+// Source of the fair order: Goyal, Vin, Cheng, "Start-time Fair Queueing" (1996), with tokens for bytes. Its clock is
+// that of Demers, Keshav, Shenker, "Analysis and Simulation of a Fair Queueing Algorithm" (1989), which goes on whoever
+// is served: owners of one text come and go, and would hold the other one at their own time.
 //
 // All calls are thread-safe. Everything that was handed over must be gone before the scheduler.
 #pragma once
@@ -44,9 +45,7 @@ class Scheduler {
   // Between owners the device is shared by tokens. One must outlive his submissions.
   class Owner {
     friend class Scheduler;
-    // Guarded by the scheduler's mutex_.
-    std::uint64_t end_ = 0;        // the tag of the last batch that he had
-    const Work* first_ = nullptr;  // the first of his that waits
+    std::uint64_t start_ = 0;  // guarded by the scheduler's mutex_: the tag of his next batch
   };
 
   // What an owner hands over.
@@ -126,7 +125,6 @@ class Scheduler {
   void take(Run& run, const std::shared_ptr<Work>& work);
   void finish(const Run& run, const core::Status& status) noexcept;
   void stop_waiting(Work& work) noexcept;
-  void remove_from_waiting(const Work& work) noexcept;
 
   static core::Status in_batch(core::Status error, std::uint64_t position, const Run& run);
   [[nodiscard]] core::Status execute(Run& run);
@@ -146,7 +144,7 @@ class Scheduler {
   std::vector<std::shared_ptr<Work>> waiting_;  // with batches that have not begun, in the order in which they came
   std::vector<Run*> running_;                   // at most requests_
   std::size_t submissions_ = 0;
-  std::uint64_t now_ = 0;  // the tag of the batch that began last
+  std::uint64_t now_ = 0;  // what an owner would have had who had been there all the time
 
   std::mutex scratch_mutex_;
   std::vector<std::unique_ptr<Forward::Scratch>> idle_scratch_;  // guarded by scratch_mutex_, at most requests_

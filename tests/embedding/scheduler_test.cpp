@@ -749,6 +749,37 @@ TEST(SchedulerTest, AFailedRunIsTheErrorOfAllWhoShareItAndOfNobodyElse) {
   held.clients[2]->expect_right();
 }
 
+TEST(SchedulerTest, AmongLoneTextsTheFirstThatCameIsFirst) {
+  // However long it is: with each short one that is computed another one comes.
+  Rig* at = nullptr;
+  std::deque<Client> more;
+  const auto on_run = [&](std::size_t number) {
+    if (at != nullptr && number > 0 && more.size() < 100)
+      more.emplace_back(*at, texts_of(99, 4, 1), How{.alone = true});
+    return Status();
+  };
+  HeldRig held({.threads = 1}, on_run);
+  at = &held.rig;
+  for (int i = 0; i < 3; ++i)
+    held.add(10 + i, 4 * (1 + static_cast<std::size_t>(i)), {.alone = true});
+  held.add(20, 400);
+  held.open();
+  held.expect_all_right();
+  std::vector<std::int64_t> first;
+  for (const auto& run : held.runs())
+    first.push_back(run.marks.front());
+  ASSERT_GE(first.size(), 4U);
+  first.resize(4);
+  EXPECT_THAT(first, ElementsAre(10, 11, 12, 20));
+  while (true) {
+    const auto runs = held.rig.runs->so_far().size();
+    if (runs >= 105) break;
+    std::this_thread::yield();
+  }
+  for (Client& client : more)
+    client.expect_right();
+}
+
 // --- Time and cancellation -------------------------------------------------------------------------------------------
 
 TEST(SchedulerTest, WhoHasNoTimeLeftLeavesThoughTheVendorHoldsTheRun) {
@@ -976,9 +1007,9 @@ TEST(SchedulerTest, WhatIsDroppedBeginsNothingMore) {
 
 TEST(SchedulerTest, AnyMayBeDroppedAtAnyMoment) {
   for (std::size_t moment = 0; moment < 24; ++moment) {
-    test::Latch reached(1);
-    Rig rig({.requests = 2, .batch_tokens = 64}, [&](std::size_t number) {
-      if (number == moment) reached.count_down();
+    const auto reached = std::make_shared<test::Latch>(1);  // shared with runs that are given up
+    Rig rig({.requests = 2, .batch_tokens = 64}, [reached, moment](std::size_t number) {
+      if (number == moment) reached->count_down();
       return Status();
     });
     Clients clients;
@@ -987,7 +1018,7 @@ TEST(SchedulerTest, AnyMayBeDroppedAtAnyMoment) {
     clients.push_back(
         std::make_unique<Client>(rig, ids_of(test::mixed_texts(60)), How{.limits = within(std::chrono::hours(1))}));
     clients.push_back(std::make_unique<Client>(rig, ids_of(test::mixed_texts(60)), How{.alone = true}));
-    reached.wait();
+    reached->wait();
     std::mt19937 random(static_cast<unsigned>(moment));
     std::shuffle(clients.begin(), clients.end(), random);
     clients.pop_back();
