@@ -40,6 +40,8 @@ void check_encode(const Tokenizer& tokenizer, std::string_view text, std::size_t
   require(ids.size() - 1 <= max_tokens);
   for (std::size_t i = 1; i < ids.size(); ++i) {
     require(ids[i] >= 0 && static_cast<std::size_t>(ids[i]) < tokenizer.vocabulary_size());
+    const auto token = tokenizer.token(ids[i]);
+    require(!token || latebind::embedding::find_invalid_utf8(*token) == std::string_view::npos);
   }
   Ids again{-1};
   require(tokenizer.encode(text, max_tokens, again).ok());

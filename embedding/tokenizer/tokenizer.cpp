@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <new>
 #include <optional>
@@ -41,6 +42,8 @@ struct Tokenizer::Parts {
   CharMap map;
   PostProcessor post_processor;
   std::size_t id_end;
+  // Texts of added tokens that the vocabulary lacks, or has in another form; by id.
+  std::vector<std::pair<std::int32_t, std::string>> added_texts;
   WordPiece wordpiece;
   AddedTokenMatcher added_tokens;
   // Added tokens that are looked for in the normalized text, which then is made whole; and the map that changes nothing
@@ -59,18 +62,18 @@ Status Tokenizer::Parts::add_tokens(std::vector<AddedToken> tokens) {
   std::vector<AddedToken> raw;
   std::vector<AddedToken> normalized;
   for (AddedToken& token : tokens) {
-    if (!token.normalized) {
-      raw.push_back(std::move(token));
-      continue;
+    if (token.normalized) {
+      std::string content = normalize(token.content, map);
+      if (content.empty()) {
+        return {StatusCode::kUnsupported,
+                fmt::format("nothing is left of the added token {} when it is normalized", quote(token.content))};
+      }
+      token.content = std::move(content);
     }
-    std::string content = normalize(token.content, map);
-    if (content.empty()) {
-      return {StatusCode::kUnsupported,
-              fmt::format("nothing is left of the added token {} when it is normalized", quote(token.content))};
-    }
-    token.content = std::move(content);
-    normalized.push_back(std::move(token));
+    if (wordpiece.vocabulary().token(token.id) != token.content) added_texts.emplace_back(token.id, token.content);
+    (token.normalized ? normalized : raw).push_back(std::move(token));
   }
+  std::sort(added_texts.begin(), added_texts.end());
   LB_ASSIGN_OR_RETURN(added_tokens, AddedTokenMatcher::create(std::move(raw)));
   LB_ASSIGN_OR_RETURN(normalized_added_tokens, AddedTokenMatcher::create(std::move(normalized)));
   if (!normalized_added_tokens.empty()) plain_map.emplace(NormalizerOptions{});
@@ -178,6 +181,14 @@ Status Tokenizer::encode(std::string_view text, std::size_t max_tokens, std::vec
     return {StatusCode::kOutOfMemory, fmt::format("not enough memory to tokenize {} bytes", text.size())};
   }
   return {};
+}
+
+std::optional<std::string_view> Tokenizer::token(std::int32_t id) const {
+  const auto& added = parts_->added_texts;
+  const auto found = std::lower_bound(added.begin(), added.end(), id,
+                                      [](const auto& text, std::int32_t wanted) { return text.first < wanted; });
+  if (found != added.end() && found->first == id) return found->second;
+  return parts_->wordpiece.vocabulary().token(id);
 }
 
 std::size_t Tokenizer::vocabulary_size() const {

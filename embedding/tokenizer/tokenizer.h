@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,10 @@ class Tokenizer {
   // when `text` is not UTF-8. On error `ids` is left as it was.
   [[nodiscard]] core::Status encode(std::string_view text, std::size_t max_tokens,
                                     std::vector<std::int32_t>& ids) const;
+
+  // The text of the token with this id, or nothing where there is none; a view into the tokenizer. An added token that
+  // is looked for in the normalized text has its normalized form, as in the reference.
+  [[nodiscard]] std::optional<std::string_view> token(std::int32_t id) const;
 
   // Ids are below this.
   [[nodiscard]] std::size_t vocabulary_size() const;

@@ -41,15 +41,16 @@ Status Vocabulary::add(std::string_view token, std::uint64_t id) {
 }
 
 Status Vocabulary::finish() {
-  std::vector<std::uint32_t> entry_of_id(id_end_, 0);
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    std::uint32_t& owner = entry_of_id[static_cast<std::size_t>(entries_[i].id)];
-    if (owner != 0) {
-      return {StatusCode::kInvalidModel,
-              fmt::format("tokens {} and {} have the same id {}", quote(text_of(entries_[owner - 1])),
-                          quote(text_of(entries_[i])), entries_[i].id)};
-    }
-    owner = static_cast<std::uint32_t>(i + 1);
+  // Most files have them in this order.
+  const auto by_id = [](const Entry& a, const Entry& b) { return a.id < b.id; };
+  if (!std::is_sorted(entries_.begin(), entries_.end(), by_id)) {
+    std::stable_sort(entries_.begin(), entries_.end(), by_id);
+  }
+  const auto twin =
+      std::adjacent_find(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.id == b.id; });
+  if (twin != entries_.end()) {
+    return {StatusCode::kInvalidModel, fmt::format("tokens {} and {} have the same id {}", quote(text_of(twin[0])),
+                                                   quote(text_of(twin[1])), twin->id)};
   }
 
   // At most half full. Another seed spreads differently what one seed piles up.
@@ -95,6 +96,13 @@ std::optional<std::int32_t> Vocabulary::find(std::string_view token) const {
     state = hash_step(state, byte);
   const std::int32_t id = find(state, {}, token);
   return id < 0 ? std::nullopt : std::optional(id);
+}
+
+std::optional<std::string_view> Vocabulary::token(std::int32_t id) const {
+  const auto found = std::lower_bound(entries_.begin(), entries_.end(), id,
+                                      [](const Entry& entry, std::int32_t wanted) { return entry.id < wanted; });
+  if (found == entries_.end() || found->id != id) return std::nullopt;
+  return text_of(*found);
 }
 
 std::int32_t Vocabulary::find(std::uint64_t state, std::string_view prefix, std::string_view rest) const {

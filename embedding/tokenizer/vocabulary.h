@@ -35,6 +35,8 @@ class Vocabulary {
   // One more than the greatest id; ids in between may be without a token.
   [[nodiscard]] std::size_t id_end() const { return id_end_; }
   [[nodiscard]] std::optional<std::int32_t> find(std::string_view token) const;
+  // A view into the vocabulary; nothing where no token has this id.
+  [[nodiscard]] std::optional<std::string_view> token(std::int32_t id) const;
 
   // Hash states, for WordPiece: of the empty string, and of what a state stands for with one more byte.
   [[nodiscard]] std::uint64_t hash_start() const { return seed_; }
@@ -67,7 +69,7 @@ class Vocabulary {
   [[nodiscard]] bool fill_table(std::string_view& twice);
 
   std::string bytes_;
-  std::vector<Entry> entries_;
+  std::vector<Entry> entries_;  // after finish() by id
   std::vector<Slot> slots_;
   std::uint64_t seed_ = 0;
   unsigned shift_ = 63;

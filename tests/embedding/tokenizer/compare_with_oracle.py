@@ -4,10 +4,10 @@
     build/runtime/oracle/bin/python tests/embedding/tokenizer/compare_with_oracle.py DRIVER TOKENIZER.json WHAT
 
 WHAT:
-    lines        ids of at least 100,000 lines of mixed text, with and without truncation
+    lines        ids of at least 100,000 lines of mixed text, with and without truncation, and the text of every id
     characters   normalized text and words of every code point, in every combination of the normalizer's options, and
                  of combining sequences
-    added        ids with made-up tokenizers that use the flags of added tokens
+    added        the same with made-up tokenizers that use the flags of added tokens
     record FILE  writes a few thousand (text, ids) lines for the tests that run without the reference
 
 DRIVER is the program tokenizer_driver. Exit 1 with the first differences when there are any.
@@ -126,6 +126,15 @@ def ids_of(tokenizer, texts):
     return [" ".join(map(str, e.ids)) for e in tokenizer.encode_batch(texts)]
 
 
+def compare_tokens(driver, file, quiet=False):
+    tokenizer = Tokenizer.from_file(file)
+    ours = [json.loads(line) for line in run_driver(driver, ["tokens", file], [])]
+    theirs = [tokenizer.id_to_token(i) for i in range(len(ours))]
+    if tokenizer.id_to_token(len(ours)) is not None:
+        theirs.append(tokenizer.id_to_token(len(ours)))
+    return report("tokens", list(range(len(ours))), ours, theirs, quiet)
+
+
 def compare_lines(driver, file):
     lines = mixed_lines(LINES)
     tokenizer = without_limits(file)
@@ -135,7 +144,7 @@ def compare_lines(driver, file):
         wrong += report(f"ids, at most {max_tokens}", lines[-20_000:],
                         run_driver(driver, ["ids", file, str(max_tokens)], lines[-20_000:]),
                         ids_of(tokenizer, lines[-20_000:]))
-    return wrong
+    return wrong + compare_tokens(driver, file)
 
 
 def combining_sequences():
@@ -173,7 +182,7 @@ def compare_added(driver):
     vocabulary = ["[UNK]", "[CLS]", "[SEP]"]
     vocabulary += [chr(c) for c in range(0x21, 0x7F)] + ["##" + chr(c) for c in range(0x21, 0x7F)]
     vocabulary += ["day", "##day", "yes", "##yes", "ab", "##b", "中", "é"]
-    contents = ["day", "yes", "Yesterday", "[X]", "[XY]", "ab c", "É", "中文", "a", "-", "  z"]
+    contents = ["day", "yes", "Yesterday", "[X]", "[XY]", "ab c", "É", "中文", "a", "-", "  z", "A"]
     pieces = contents + ["yesterday", "YESTERDAY", " ", "  ", "\t", "\u3000", "_", "5", "x", "é", "e\u0301", "E\u0301", "中",
                          "文", ".", "\u200d", "\u2460", "\u24b6", "ab  c", "[", "]", "X", "\u0000", "A", "Ab C"]
     wrong = 0
@@ -209,7 +218,8 @@ def compare_added(driver):
                 print(pathlib.Path(file).read_text()[:3000])
                 raise
             wrong += report(f"added tokens, trial {trial}", texts, ours, theirs, quiet=True)
-    print(f"added tokens: 60 tokenizers with 2000 texts each, {wrong} texts differ")
+            wrong += compare_tokens(driver, file, quiet=True)
+    print(f"added tokens: 60 tokenizers with 2000 texts each, {wrong} texts or tokens differ")
     return wrong
 
 

@@ -1,6 +1,7 @@
 // Prints the ids of texts: the counterpart of the oracle scripts.
 //
 //   tokenizer_driver ids TOKENIZER.json [MAX_TOKENS]   JSON strings in, one a line; ids out, one line a text
+//   tokenizer_driver tokens TOKENIZER.json             the text of every id, one JSON value a line
 //   tokenizer_driver normalize FLAGS                   the same in; normalized texts out, as JSON strings
 //   tokenizer_driver words FLAGS                       the same in; JSON arrays of words out
 //   tokenizer_driver speed TOKENIZER.json FILE         tokens per second over the lines of FILE, and the load time
@@ -49,6 +50,16 @@ int print_ids(const char* file, std::size_t max_tokens) {
     const auto status = tokenizer->encode(json::parse(line).get<std::string>(), max_tokens, ids);
     if (!status.ok()) return fail(status.to_string());
     std::cout << fmt::format("{}\n", fmt::join(ids, " "));
+  }
+  return 0;
+}
+
+int print_tokens(const char* file) {
+  auto tokenizer = Tokenizer::from_file(file);
+  if (!tokenizer.ok()) return fail(tokenizer.status().to_string());
+  for (std::size_t id = 0; id < tokenizer->vocabulary_size(); ++id) {
+    const auto token = tokenizer->token(static_cast<std::int32_t>(id));
+    std::cout << (token ? json(*token) : json()).dump(-1, ' ', true) << '\n';
   }
   return 0;
 }
@@ -123,6 +134,7 @@ int main(int argc, char** argv) {
   if (command == "ids") {
     return print_ids(argv[2], argc > 3 ? std::strtoull(argv[3], nullptr, 10) : std::numeric_limits<std::size_t>::max());
   }
+  if (command == "tokens") return print_tokens(argv[2]);
   if (command == "normalize") return print_normalized(argv[2]);
   if (command == "words") return print_words(argv[2]);
   if (command == "speed" && argc > 3) return measure(argv[2], argv[3]);

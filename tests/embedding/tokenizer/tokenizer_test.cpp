@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <limits>
 #include <string>
 #include <thread>
 #include <vector>
@@ -146,6 +147,35 @@ TEST(TokenizerTest, IdsMayHaveGaps) {
   ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
   EXPECT_EQ(tokenizer->vocabulary_size(), 5001U);
   EXPECT_EQ(ids_of(*tokenizer, "far"), (Ids{2, 5000, 3}));
+}
+
+TEST(TokenizerTest, GivesTheTextOfAnId) {
+  json file = small_tokenizer();
+  file["model"]["vocab"]["far"] = 5000;  // 15 words, so that added tokens go on from 15
+  json normalized = added_token("Yésterday", 15);
+  normalized["normalized"] = true;
+  file["added_tokens"].push_back(normalized);
+  file["added_tokens"].push_back(added_token("", 16));  // not a token
+  file["added_tokens"].push_back(added_token("<new>", 16));
+  const auto tokenizer = testing::open(file);
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
+  EXPECT_EQ(tokenizer->token(0), "[PAD]");
+  EXPECT_EQ(tokenizer->token(5), "##aff");
+  EXPECT_EQ(tokenizer->token(12), "中");
+  EXPECT_EQ(tokenizer->token(15), "yesterday");  // as it is looked for
+  EXPECT_EQ(tokenizer->token(16), "<new>");
+  EXPECT_EQ(tokenizer->token(5000), "far");
+  for (const std::int32_t without : {std::numeric_limits<std::int32_t>::min(), -1, 14, 17, 4999, 5001})
+    EXPECT_EQ(tokenizer->token(without), std::nullopt) << without;
+}
+
+TEST(TokenizerTest, AnAddedTokenInAGapIsNamedBeforeTheWordOfItsId) {
+  json file = small_tokenizer();
+  file["model"]["vocab"]["far"] = 15;
+  file["added_tokens"].push_back(added_token("<new>", 15));
+  const auto tokenizer = testing::open(file);
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
+  EXPECT_EQ(tokenizer->token(15), "<new>");
 }
 
 TEST(TokenizerTest, ServesManyThreadsAtOnce) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -84,6 +85,20 @@ TEST(VocabularyTest, AllowsGapsBelowTheLimit) {
   EXPECT_EQ(vocabulary.find("b"), std::nullopt);
 }
 
+TEST(VocabularyTest, GivesTheTokenOfAnId) {
+  Vocabulary vocabulary;
+  ASSERT_TRUE(vocabulary.add("late", 9).ok());
+  ASSERT_TRUE(vocabulary.add("first", 0).ok());
+  ASSERT_TRUE(vocabulary.add("", 4).ok());
+  ASSERT_TRUE(vocabulary.finish().ok());
+  EXPECT_EQ(vocabulary.token(0), "first");
+  EXPECT_EQ(vocabulary.token(4), "");
+  EXPECT_EQ(vocabulary.token(9), "late");
+  for (const std::int32_t without : {-1, 1, 5, 10, std::numeric_limits<std::int32_t>::max()})
+    EXPECT_EQ(vocabulary.token(without), std::nullopt) << without;
+  EXPECT_EQ(vocabulary.find("late"), 9);
+}
+
 TEST(VocabularyTest, HasLimits) {
   Vocabulary vocabulary;
   EXPECT_EQ(vocabulary.add("a", Vocabulary::kIdEnd).code(), core::StatusCode::kInvalidModel);
@@ -107,6 +122,7 @@ TEST(VocabularyTest, FindsNothingWhenEmpty) {
   ASSERT_TRUE(vocabulary.finish().ok());
   EXPECT_EQ(vocabulary.find("a"), std::nullopt);
   EXPECT_EQ(vocabulary.find(""), std::nullopt);
+  EXPECT_EQ(vocabulary.token(0), std::nullopt);
 }
 
 }  // namespace
