@@ -8,6 +8,7 @@ WHAT:
     characters   normalized text and words of every code point, in every combination of the normalizer's options, and
                  of combining sequences
     added        the same with made-up tokenizers that use the flags of added tokens
+    parts        ids with every combination of the parts that files may ask for
     record FILE  writes a few thousand (text, ids) lines for the tests that run without the reference
 
 DRIVER is the program tokenizer_driver. Exit 1 with the first differences when there are any.
@@ -184,6 +185,42 @@ def compare_characters(driver):
     return wrong
 
 
+# What files may ask for. Those of BERT are compared at greater length.
+NORMALIZERS = [None, normalizers.BertNormalizer()]
+PRE_TOKENIZERS = [pre_tokenizers.BertPreTokenizer()]
+
+
+def some_word_piece(words):
+    return models.WordPiece({w: i for i, w in enumerate(["[UNK]"] + words)}, unk_token="[UNK]")
+
+
+MODELS = [some_word_piece]
+
+
+def compare_parts(driver):
+    """Every combination of parts, over texts of every code point and of combining sequences."""
+    rng = random.Random(5)
+    texts = mixed_lines(60_000)[:36_000] + combining_sequences()[:5000]
+    words = [w for t in rng.sample(texts, 2000) for w in t.lower().split()[:4] if len(w.encode()) <= 512]
+    letters = [c for w in WORDS for c in w.lower()]
+    vocabulary = list(dict.fromkeys(words + WORDS + letters + ["##" + c for c in letters]))
+    wrong = 0
+    for normalizer, pre_tokenizer, model in itertools.product(NORMALIZERS, PRE_TOKENIZERS, MODELS):
+        tokenizer = Tokenizer(model(vocabulary))
+        if normalizer is not None:
+            tokenizer.normalizer = normalizer
+        tokenizer.pre_tokenizer = pre_tokenizer
+        tokenizer.add_tokens([AddedToken("[X]", normalized=True), AddedToken("[CLS]", normalized=False)])
+        with tempfile.TemporaryDirectory() as folder:
+            file = str(pathlib.Path(folder) / "tokenizer.json")
+            tokenizer.save(file)
+            name = ", ".join(type(part).__name__ for part in (normalizer, pre_tokenizer, tokenizer.model))
+            wrong += report(name, texts, run_driver(driver, ["ids", file], texts),
+                            ids_of(Tokenizer.from_file(file), texts))
+            wrong += compare_tokens(driver, file, quiet=True)
+    return wrong
+
+
 def compare_added(driver):
     """Added tokens with all flags, over texts made of the pieces that matter to them."""
     rng = random.Random(3)
@@ -256,10 +293,12 @@ def main():
         wrong = compare_characters(driver)
     elif what == "added":
         wrong = compare_added(driver)
+    elif what == "parts":
+        wrong = compare_parts(driver)
     elif what == "record":
         wrong = record(file, sys.argv[4])
     else:
-        sys.exit(f"{what}: lines, characters, added or record")
+        sys.exit(f"{what}: lines, characters, added, parts or record")
     sys.exit(1 if wrong else 0)
 
 
