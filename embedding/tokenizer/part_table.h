@@ -28,6 +28,7 @@ using ReadModel = core::Result<TokenModelPtr>(const JsonView&, Vocabulary);
 using ReadPostProcessor = core::Result<PostProcessor>(const JsonView&, std::size_t);
 
 ReadNormalizer read_bert_normalizer;
+ReadNormalizer read_lowercase;
 ReadPreTokenizer read_bert_pre_tokenizer;
 ReadModel read_wordpiece;
 ReadPostProcessor read_bert_processing;
@@ -41,6 +42,7 @@ struct NamedPart {
 
 inline constexpr NamedPart<ReadNormalizer> kNormalizers[] = {
     {"BertNormalizer", read_bert_normalizer},
+    {"Lowercase", read_lowercase},
 };
 inline constexpr NamedPart<ReadPreTokenizer> kPreTokenizers[] = {
     {"BertPreTokenizer", read_bert_pre_tokenizer},
