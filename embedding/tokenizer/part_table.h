@@ -30,6 +30,7 @@ using ReadPostProcessor = core::Result<PostProcessor>(const JsonView&, std::size
 ReadNormalizer read_bert_normalizer;
 ReadNormalizer read_lowercase;
 ReadPreTokenizer read_bert_pre_tokenizer;
+ReadPreTokenizer read_whitespace_split;
 ReadModel read_wordpiece;
 ReadPostProcessor read_bert_processing;
 ReadPostProcessor read_template_processing;
@@ -46,6 +47,7 @@ inline constexpr NamedPart<ReadNormalizer> kNormalizers[] = {
 };
 inline constexpr NamedPart<ReadPreTokenizer> kPreTokenizers[] = {
     {"BertPreTokenizer", read_bert_pre_tokenizer},
+    {"WhitespaceSplit", read_whitespace_split},
 };
 inline constexpr NamedPart<ReadModel> kModels[] = {
     {"WordPiece", read_wordpiece},

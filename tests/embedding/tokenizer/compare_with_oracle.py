@@ -187,7 +187,7 @@ def compare_characters(driver):
 
 # What files may ask for. Those of BERT are compared at greater length.
 NORMALIZERS = [None, normalizers.BertNormalizer(), normalizers.Lowercase()]
-PRE_TOKENIZERS = [pre_tokenizers.BertPreTokenizer()]
+PRE_TOKENIZERS = [pre_tokenizers.BertPreTokenizer(), pre_tokenizers.WhitespaceSplit()]
 
 
 def some_word_piece(words):
