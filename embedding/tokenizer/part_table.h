@@ -31,6 +31,7 @@ ReadNormalizer read_bert_normalizer;
 ReadNormalizer read_lowercase;
 ReadPreTokenizer read_bert_pre_tokenizer;
 ReadPreTokenizer read_whitespace_split;
+ReadModel read_word_level;
 ReadModel read_wordpiece;
 ReadPostProcessor read_bert_processing;
 ReadPostProcessor read_template_processing;
@@ -51,6 +52,7 @@ inline constexpr NamedPart<ReadPreTokenizer> kPreTokenizers[] = {
 };
 inline constexpr NamedPart<ReadModel> kModels[] = {
     {"WordPiece", read_wordpiece},
+    {"WordLevel", read_word_level},
 };
 inline constexpr NamedPart<ReadPostProcessor> kPostProcessors[] = {
     {"TemplateProcessing", read_template_processing},

@@ -194,7 +194,11 @@ def some_word_piece(words):
     return models.WordPiece({w: i for i, w in enumerate(["[UNK]"] + words)}, unk_token="[UNK]")
 
 
-MODELS = [some_word_piece]
+def some_word_level(words):
+    return models.WordLevel({w: i for i, w in enumerate(["[UNK]"] + words)}, unk_token="[UNK]")
+
+
+MODELS = [some_word_piece, some_word_level]
 
 
 def compare_parts(driver):
