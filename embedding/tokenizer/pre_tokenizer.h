@@ -21,11 +21,13 @@ struct Word {
 // Who gets the words, in the order of the text.
 class WordSink {
  public:
+  WordSink() = default;
+  WordSink(const WordSink&) = delete;
+  WordSink& operator=(const WordSink&) = delete;
+  virtual ~WordSink() = default;
+
   // False when no more are wanted.
   virtual bool word(const Word& word) = 0;
-
- protected:
-  ~WordSink() = default;
 };
 
 class PreTokenizer {
