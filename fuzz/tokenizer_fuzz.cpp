@@ -15,12 +15,19 @@
 #include <string_view>
 #include <vector>
 
+#include "embedding/tokenizer/fused_bert_encoder.h"
+#include "embedding/tokenizer/staged_encoder.h"
 #include "embedding/tokenizer/tokenizer.h"
+#include "embedding/tokenizer/tokenizer_file.h"
 #include "embedding/tokenizer/utf8.h"
 
 namespace {
 
+using latebind::embedding::FusedBertEncoder;
+using latebind::embedding::StagedEncoder;
 using latebind::embedding::Tokenizer;
+using latebind::embedding::TokenizerFile;
+using latebind::embedding::TokenizerParts;
 using Ids = std::vector<std::int32_t>;
 
 void require(bool holds) {
@@ -55,7 +62,7 @@ void check_encode(const Tokenizer& tokenizer, std::string_view text, std::size_t
     require(ids[i] == all[i]);
 }
 
-Tokenizer make_fixed(unsigned flags) {
+std::string fixed_json(unsigned flags) {
   const auto flag = [flags](unsigned bit) { return (flags >> bit & 1U) != 0; };
   const auto added = [](int id, std::string_view content, std::string_view options) {
     return fmt::format(R"({{"id":{},"content":"{}",{}}})", id, content, options);
@@ -70,7 +77,7 @@ Tokenizer make_fixed(unsigned flags) {
     tokens +=
         "," + added(20, " ", R"("single_word":false,"lstrip":true,"rstrip":true,"normalized":false,"special":false)");
   }
-  const std::string json = fmt::format(
+  return fmt::format(
       R"({{"version":"1.0","added_tokens":[{}],"normalizer":{{"type":"BertNormalizer","clean_text":{},)"
       R"("handle_chinese_chars":{},"strip_accents":{},"lowercase":{}}},"pre_tokenizer":{{"type":"BertPreTokenizer"}},)"
       R"("post_processor":{{"type":"BertProcessing","sep":["[SEP]",2],"cls":["[CLS]",1]}},"model":{{"type":"WordPiece",)"
@@ -78,12 +85,36 @@ Tokenizer make_fixed(unsigned flags) {
       R"("[CLS]":1,"[SEP]":2,"a":3,"##a":4,"##b":5,"ab":6,"中":7,"é":8,"##é":9,"e":10,".":11,"abc":12,"##c":13,)"
       R"("ᄀ":14,"##ᅡ":15,"##〮":16,"〮":17}}}}}})",
       tokens, flag(0), flag(1), flag(2), flag(3));
-  auto tokenizer = Tokenizer::from_json(json, "fixed");
-  if (!tokenizer.ok()) {
-    fmt::print(stderr, "{}\n", tokenizer.status().to_string());
+}
+
+// A tokenizer, and its parts, for what is inside.
+struct Fixed {
+  explicit Fixed(const std::string& json)
+      : tokenizer(taken(Tokenizer::from_json(json, "fixed"))),
+        parts(taken(TokenizerFile::read(json)).parts),
+        fused(FusedBertEncoder::create(parts)),
+        staged(parts, {}) {}
+
+  template <class T>
+  static T taken(latebind::core::Result<T> result) {
+    if (result.ok()) return *std::move(result);
+    fmt::print(stderr, "{}\n", result.status().to_string());
     std::abort();
   }
-  return *std::move(tokenizer);
+
+  Tokenizer tokenizer;
+  TokenizerParts parts;
+  std::unique_ptr<const FusedBertEncoder> fused;
+  StagedEncoder staged;
+};
+
+// All at once gives what the parts give one after the other.
+void check_encoders(const Fixed& fixed, std::string_view text, std::size_t max_tokens) {
+  if (latebind::embedding::find_invalid_utf8(text) != std::string_view::npos || max_tokens == 0) return;
+  Ids fused;
+  Ids staged;
+  require(fixed.fused->encode(text, max_tokens, fused) == fixed.staged.encode(text, max_tokens, staged));
+  require(fused == staged);
 }
 
 }  // namespace
@@ -103,9 +134,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     return 0;
   }
-  static std::array<std::unique_ptr<Tokenizer>, 32> fixed;
-  auto& tokenizer = fixed[data[0] & 31U];
-  if (!tokenizer) tokenizer = std::make_unique<Tokenizer>(make_fixed(data[0] & 31U));
-  check_encode(*tokenizer, input.substr(2), data[1], 1);
+  static std::array<std::unique_ptr<Fixed>, 32> all;
+  auto& fixed = all[data[0] & 31U];
+  if (!fixed) fixed = std::make_unique<Fixed>(fixed_json(data[0] & 31U));
+  check_encode(fixed->tokenizer, input.substr(2), data[1], 1);
+  check_encoders(*fixed, input.substr(2), data[1]);
   return 0;
 }

@@ -12,11 +12,16 @@ CharKind classify(char32_t c) {
 
 }  // namespace
 
-CharMap::CharMap(const NormalizerOptions& options) : options_(options), ascii_(&make_page(0)) {}
+CharMap::CharMap(const BertNormalizerOptions& options) : options_(options), ascii_(&make_page(0)) {}
 
 CharMap::~CharMap() {
   for (auto& page : pages_)
     delete page.load(std::memory_order_relaxed);
+}
+
+const CharMap& CharMap::unchanged() {
+  static const CharMap& map = *new CharMap(BertNormalizerOptions{});
+  return map;
 }
 
 std::span<const CharMap::Part> CharMap::parts(char32_t c) const {

@@ -19,7 +19,7 @@
 namespace latebind::embedding {
 
 // BertNormalizer's options. As initialised: nothing is changed.
-struct NormalizerOptions {
+struct BertNormalizerOptions {
   bool clean_text = false;
   bool handle_chinese_chars = false;
   bool strip_accents = false;
@@ -56,10 +56,14 @@ class CharMap {
     std::uint8_t combining_class;
   };
 
-  explicit CharMap(const NormalizerOptions& options);
+  explicit CharMap(const BertNormalizerOptions& options);
   CharMap(const CharMap&) = delete;
   CharMap& operator=(const CharMap&) = delete;
   ~CharMap();
+
+  // That of no options. One for the process, made when it is first asked for and never destroyed, since threads may
+  // still tokenize while the process ends.
+  static const CharMap& unchanged();
 
   [[nodiscard]] Entry lookup(char32_t c) const { return page(c).entries[c & 0xFFU]; }
   [[nodiscard]] Entry lookup_ascii(unsigned char c) const { return ascii_->entries[c]; }
@@ -79,7 +83,7 @@ class CharMap {
   const Page& make_page(std::size_t index) const;
   Entry make_entry(char32_t c, std::vector<Part>& parts) const;
 
-  const NormalizerOptions options_;
+  const BertNormalizerOptions options_;
   // Each goes from null to its final value once; a thread that loses the race drops its copy.
   mutable std::array<std::atomic<const Page*>, (unicode::kCodePointEnd >> 8)> pages_{};
   const Page* ascii_ = nullptr;

@@ -68,11 +68,11 @@ Status JsonView::only_keys(std::initializer_list<std::string_view> known) const 
   return {};
 }
 
-Status JsonView::require_type(std::string_view supported) const {
-  LB_ASSIGN_OR_RETURN(const std::string type, string("type"));
-  if (type == supported) return {};
-  return {StatusCode::kUnsupported,
-          fmt::format("{} of type {} is not supported (supported: {})", name_, quote(type), supported)};
+Result<std::int32_t> token_id(const json& value, std::size_t id_end, std::string_view place) {
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() >= id_end) {
+    return Status(StatusCode::kInvalidModel, fmt::format("{} is not the id of a token (below {})", place, id_end));
+  }
+  return static_cast<std::int32_t>(value.get<std::uint64_t>());
 }
 
 }  // namespace latebind::embedding

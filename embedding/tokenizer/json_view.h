@@ -32,9 +32,6 @@ class JsonView {
   // kUnsupported, naming a key that is not in the list and has a value other than null.
   [[nodiscard]] core::Status only_keys(std::initializer_list<std::string_view> known) const;
 
-  // kUnsupported: "<name> of type <type> is not supported (supported: …)", unless "type" is `supported`.
-  [[nodiscard]] core::Status require_type(std::string_view supported) const;
-
  private:
   JsonView(const nlohmann::json& value, std::string name) : value_(&value), name_(std::move(name)) {}
   [[nodiscard]] core::Status wrong_kind(std::string_view key, std::string_view expected) const;
@@ -42,5 +39,9 @@ class JsonView {
   const nlohmann::json* value_;
   std::string name_;
 };
+
+// kInvalidModel, naming the place, unless `value` is a whole number below `id_end`.
+[[nodiscard]] core::Result<std::int32_t> token_id(const nlohmann::json& value, std::size_t id_end,
+                                                  std::string_view place);
 
 }  // namespace latebind::embedding

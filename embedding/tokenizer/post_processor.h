@@ -1,11 +1,11 @@
-// PostProcessor: the special tokens that stand before and behind every text.
+// PostProcessor: the last part of a tokenizer, which puts special tokens before and behind every text.
 //
-// What TemplateProcessing and BertProcessing come to for a single text. A value; immutable in use.
+// Whatever the file calls it, it comes down to these tokens, so it is a value and no class to derive from: each file in
+// post_processors/ reads one, and part_table.h has them by name. Immutable in use.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace latebind::embedding {

@@ -1,85 +1,71 @@
-// Cuts a text into the words that BertNormalizer and BertPreTokenizer make of it, in one walk.
+// PreTokenizer: the second part of a tokenizer, which cuts the normalized text into words.
+//
+// One file for each in pre_tokenizers/; part_table.h has them by name. Immutable, any thread.
 #pragma once
 
-#include <array>
 #include <cstddef>
+#include <memory>
 #include <string_view>
-#include <vector>
 
-#include "embedding/tokenizer/char_map.h"
-#include "embedding/tokenizer/normalizer.h"
 #include "embedding/tokenizer/utf8.h"
 
 namespace latebind::embedding {
 
-// One word after the other, built up to `chars_max` code points: what is longer is only known to be too long.
-class WordBuffer {
- public:
-  // The buffer is written before it is read; clearing it would cost more than most words.
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init)
-  explicit WordBuffer(std::size_t chars_max) : chars_max_(chars_max) {
-    if (chars_max * 4 > inline_.size()) heap_.resize(chars_max * 4);
-    data_ = heap_.empty() ? inline_.data() : heap_.data();
-  }
-  WordBuffer(const WordBuffer&) = delete;
-  WordBuffer& operator=(const WordBuffer&) = delete;
-
-  void add(char32_t c) {
-    if (chars_ >= chars_max_) {
-      too_long_ = true;
-      return;
-    }
-    ++chars_;
-    encode_utf8(c, [this](char byte) { data_[size_++] = byte; });
-  }
-  [[nodiscard]] bool empty() const { return chars_ == 0 && !too_long_; }
-  [[nodiscard]] bool too_long() const { return too_long_; }
-  [[nodiscard]] std::string_view text() const { return {data_, size_}; }
-  [[nodiscard]] std::size_t chars_max() const { return chars_max_; }
-  void clear() {
-    size_ = 0;
-    chars_ = 0;
-    too_long_ = false;
-  }
-
- private:
-  const std::size_t chars_max_;
-  std::array<char, 512> inline_;
-  std::vector<char> heap_;
-  char* data_ = nullptr;
-  std::size_t size_ = 0;
-  std::size_t chars_ = 0;
-  bool too_long_ = false;
+struct Word {
+  std::string_view text;  // not empty; until the sink returns
+  // Which bytes of the text it stands for.
+  std::size_t begin;
+  std::size_t end;
 };
 
-// Calls on_word(text, too_long) for every word of `text`, in order, until it is false; then is false too. `word` is
-// scratch space.
-template <class OnWord>
-bool for_each_word(std::string_view text, const CharMap& map, WordBuffer& word, OnWord on_word) {
-  struct Splitter {
-    WordBuffer& word;
-    OnWord& on_word;
+// Who gets the words, in the order of the text.
+class WordSink {
+ public:
+  WordSink() = default;
+  WordSink(const WordSink&) = delete;
+  WordSink& operator=(const WordSink&) = delete;
+  virtual ~WordSink() = default;
 
-    bool finish() {
-      if (word.empty()) return true;
-      const bool go_on = on_word(word.text(), word.too_long());
-      word.clear();
-      return go_on;
+  // False when no more are wanted.
+  virtual bool word(const Word& word) = 0;
+};
+
+class PreTokenizer {
+ public:
+  PreTokenizer() = default;
+  PreTokenizer(const PreTokenizer&) = delete;
+  PreTokenizer& operator=(const PreTokenizer&) = delete;
+  virtual ~PreTokenizer() = default;
+
+  // Stops, and is false, when the sink is. `text` must be well-formed UTF-8.
+  virtual bool split(std::string_view text, WordSink& sink) const = 0;
+};
+
+using PreTokenizerPtr = std::unique_ptr<const PreTokenizer>;
+
+enum class CutKind { kInside, kGone, kAlone };
+
+// What most pre-tokenizers do: `kind_of(code point)` says whether it lies inside a word, ends one and is gone, or is a
+// word of its own.
+template <class KindOf>
+bool cut_words(std::string_view text, WordSink& sink, KindOf kind_of) {
+  const char* p = text.data();
+  std::size_t begin = 0;
+  const auto give = [&](std::size_t end) {
+    return begin == end || sink.word({text.substr(begin, end - begin), begin, end});
+  };
+  for (std::size_t at = 0; at < text.size();) {
+    const CutKind kind = kind_of(decode_utf8(p));
+    const std::size_t next = static_cast<std::size_t>(p - text.data());
+    if (kind != CutKind::kInside) {
+      if (!give(at)) return false;
+      begin = kind == CutKind::kGone ? next : at;
+      if (!give(next)) return false;
+      begin = next;
     }
-    bool visit(CharKind kind, char32_t c) {
-      if (kind == CharKind::kLetter) {
-        word.add(c);
-        return true;
-      }
-      if (!finish()) return false;
-      if (kind == CharKind::kSpace) return true;
-      word.add(c);
-      return finish();
-    }
-  } splitter{word, on_word};
-  word.clear();
-  // One more mark than a word may have: enough to tell that it is too long.
-  return walk_normalized(text, map, word.chars_max() + 1, splitter) && splitter.finish();
+    at = next;
+  }
+  return give(text.size());
 }
 
 }  // namespace latebind::embedding

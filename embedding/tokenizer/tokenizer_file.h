@@ -3,25 +3,20 @@
 // Source of the format: the `tokenizers` package, version "1.0" of its files. A value type; one owner moves it on.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
 #include "core/result.h"
 #include "embedding/tokenizer/added_tokens.h"
-#include "embedding/tokenizer/char_map.h"
-#include "embedding/tokenizer/post_processor.h"
-#include "embedding/tokenizer/vocabulary.h"
-#include "embedding/tokenizer/wordpiece.h"
+#include "embedding/tokenizer/tokenizer_parts.h"
 
 namespace latebind::embedding {
 
 struct TokenizerFile {
-  NormalizerOptions normalizer;
+  TokenizerParts parts;
   std::vector<AddedToken> added_tokens;  // with the ids that the file and the reference agree on
-  PostProcessor post_processor;
-  WordPieceOptions wordpiece;
-  Vocabulary vocabulary;   // finished
-  std::size_t id_end = 0;  // of the vocabulary and the added tokens
+  std::size_t id_end = 0;                // of the vocabulary and the added tokens
 
   // kInvalidModel or kUnsupported; messages name the part but not the file.
   static core::Result<TokenizerFile> read(std::string_view text);

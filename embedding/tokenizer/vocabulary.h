@@ -76,4 +76,16 @@ class Vocabulary {
   std::size_t id_end_ = 0;
 };
 
+// In the header, so that it becomes part of its caller: it is asked several times for each token.
+inline std::int32_t Vocabulary::find(std::uint64_t state, std::string_view prefix, std::string_view rest) const {
+  const std::uint32_t tag = tag_of(state);
+  for (std::size_t slot = slot_of(state); slots_[slot].entry != 0; slot = (slot + 1) & (slots_.size() - 1)) {
+    if (slots_[slot].tag != tag) continue;
+    const Entry& entry = entries_[slots_[slot].entry - 1];
+    const std::string_view text = text_of(entry);
+    if (text.size() == prefix.size() + rest.size() && text.ends_with(rest) && text.starts_with(prefix)) return entry.id;
+  }
+  return -1;
+}
+
 }  // namespace latebind::embedding

@@ -8,6 +8,7 @@ WHAT:
     characters   normalized text and words of every code point, in every combination of the normalizer's options, and
                  of combining sequences
     added        the same with made-up tokenizers that use the flags of added tokens
+    parts        ids with every combination of the parts that files may ask for
     record FILE  writes a few thousand (text, ids) lines for the tests that run without the reference
 
 DRIVER is the program tokenizer_driver. Exit 1 with the first differences when there are any.
@@ -138,7 +139,15 @@ def compare_tokens(driver, file, quiet=False):
 def compare_lines(driver, file):
     lines = mixed_lines(LINES)
     tokenizer = without_limits(file)
-    wrong = report("ids", lines, run_driver(driver, ["ids", file], lines), ids_of(tokenizer, lines))
+    theirs = ids_of(tokenizer, lines)
+    wrong = report("ids", lines, run_driver(driver, ["ids", file], lines), theirs)
+    # An added token that is looked for in the normalized text, and occurs nowhere, keeps the parts from being fused.
+    with tempfile.TemporaryDirectory() as folder:
+        staged = without_limits(file)
+        staged.add_tokens([AddedToken("occurs nowhere in these texts", normalized=True)])
+        staged_file = str(pathlib.Path(folder) / "tokenizer.json")
+        staged.save(staged_file)
+        wrong += report("ids, part by part", lines, run_driver(driver, ["ids", staged_file], lines), theirs)
     for max_tokens in (2, 3, 16):
         tokenizer.enable_truncation(max_tokens)
         wrong += report(f"ids, at most {max_tokens}", lines[-20_000:],
@@ -173,6 +182,46 @@ def compare_characters(driver):
         words = [[w for w, _ in split.pre_tokenize_str(n)] for n in normalized]
         ours = [json.loads(line) for line in run_driver(driver, ["words", word], texts)]
         wrong += report(f"words with {word}", texts, ours, words)
+    return wrong
+
+
+# What files may ask for. Those of BERT are compared at greater length.
+NORMALIZERS = [None, normalizers.BertNormalizer(), normalizers.Lowercase()]
+PRE_TOKENIZERS = [pre_tokenizers.BertPreTokenizer(), pre_tokenizers.WhitespaceSplit()]
+
+
+def some_word_piece(words):
+    return models.WordPiece({w: i for i, w in enumerate(["[UNK]"] + words)}, unk_token="[UNK]")
+
+
+def some_word_level(words):
+    return models.WordLevel({w: i for i, w in enumerate(["[UNK]"] + words)}, unk_token="[UNK]")
+
+
+MODELS = [some_word_piece, some_word_level]
+
+
+def compare_parts(driver):
+    """Every combination of parts, over texts of every code point and of combining sequences."""
+    rng = random.Random(5)
+    texts = mixed_lines(60_000)[:36_000] + combining_sequences()[:5000]
+    words = [w for t in rng.sample(texts, 2000) for w in t.lower().split()[:4] if len(w.encode()) <= 512]
+    letters = [c for w in WORDS for c in w.lower()]
+    vocabulary = list(dict.fromkeys(words + WORDS + letters + ["##" + c for c in letters]))
+    wrong = 0
+    for normalizer, pre_tokenizer, model in itertools.product(NORMALIZERS, PRE_TOKENIZERS, MODELS):
+        tokenizer = Tokenizer(model(vocabulary))
+        if normalizer is not None:
+            tokenizer.normalizer = normalizer
+        tokenizer.pre_tokenizer = pre_tokenizer
+        tokenizer.add_tokens([AddedToken("[X]", normalized=True), AddedToken("[CLS]", normalized=False)])
+        with tempfile.TemporaryDirectory() as folder:
+            file = str(pathlib.Path(folder) / "tokenizer.json")
+            tokenizer.save(file)
+            name = ", ".join(type(part).__name__ for part in (normalizer, pre_tokenizer, tokenizer.model))
+            wrong += report(name, texts, run_driver(driver, ["ids", file], texts),
+                            ids_of(Tokenizer.from_file(file), texts))
+            wrong += compare_tokens(driver, file, quiet=True)
     return wrong
 
 
@@ -248,10 +297,12 @@ def main():
         wrong = compare_characters(driver)
     elif what == "added":
         wrong = compare_added(driver)
+    elif what == "parts":
+        wrong = compare_parts(driver)
     elif what == "record":
         wrong = record(file, sys.argv[4])
     else:
-        sys.exit(f"{what}: lines, characters, added or record")
+        sys.exit(f"{what}: lines, characters, added, parts or record")
     sys.exit(1 if wrong else 0)
 
 

@@ -19,15 +19,15 @@
 #include <string_view>
 #include <vector>
 
-#include "embedding/tokenizer/char_map.h"
-#include "embedding/tokenizer/normalizer.h"
-#include "embedding/tokenizer/pre_tokenizer.h"
+#include "embedding/tokenizer/fused_words.h"
+#include "embedding/tokenizer/normalizers/bert_normalizer.h"
+#include "embedding/tokenizer/pre_tokenizers/bert_pre_tokenizer.h"
 #include "embedding/tokenizer/tokenizer.h"
 
 namespace {
 
-using latebind::embedding::CharMap;
-using latebind::embedding::NormalizerOptions;
+using latebind::embedding::BertNormalizer;
+using latebind::embedding::BertNormalizerOptions;
 using latebind::embedding::Tokenizer;
 using nlohmann::json;
 
@@ -36,7 +36,7 @@ int fail(const std::string& message) {
   return 1;
 }
 
-NormalizerOptions options_of(std::string_view flags) {
+BertNormalizerOptions options_of(std::string_view flags) {
   return {flags.at(0) == '1', flags.at(1) == '1', flags.at(2) == '1', flags.at(3) == '1'};
 }
 
@@ -65,26 +65,38 @@ int print_tokens(const char* file) {
 }
 
 int print_normalized(std::string_view flags) {
-  const CharMap map(options_of(flags));
+  const BertNormalizer normalizer(options_of(flags));
   std::string line;
   while (std::getline(std::cin, line)) {
-    std::cout << json(latebind::embedding::normalize(json::parse(line).get<std::string>(), map)).dump(-1, ' ', true)
-              << '\n';
+    std::cout << json(normalizer.normalize(json::parse(line).get<std::string>())).dump(-1, ' ', true) << '\n';
   }
   return 0;
 }
 
+struct WordList final : latebind::embedding::WordSink {
+  json words = json::array();
+  bool word(const latebind::embedding::Word& word) override {
+    words.push_back(word.text);
+    return true;
+  }
+};
+
+// Those of the fused walk, which are those of the parts one after the other.
 int print_words(std::string_view flags) {
-  const CharMap map(options_of(flags));
+  const BertNormalizer normalizer(options_of(flags));
+  const latebind::embedding::BertPreTokenizer pre_tokenizer;
   latebind::embedding::WordBuffer buffer(10'000);
   std::string line;
   while (std::getline(std::cin, line)) {
     json words = json::array();
     const auto text = json::parse(line).get<std::string>();
-    latebind::embedding::for_each_word(text, map, buffer, [&](std::string_view word, bool too_long) {
+    latebind::embedding::for_each_word(text, normalizer.map(), buffer, [&](std::string_view word, bool too_long) {
       words.push_back(too_long ? "too long" : std::string(word));
       return true;
     });
+    WordList list;
+    pre_tokenizer.split(normalizer.normalize(text), list);
+    if (list.words != words) return fail("the fused walk gives " + words.dump() + ", the parts " + list.words.dump());
     std::cout << words.dump(-1, ' ', true) << '\n';
   }
   return 0;

@@ -40,10 +40,10 @@ TEST(TokenizerFileTest, NamesTheComponentThatIsNotSupported) {
   const auto unsupported = [](const char* where, const char* type, const std::string& part) {
     expect_refused([&](json& f) { f[where]["type"] = type; }, StatusCode::kUnsupported, part);
   };
-  unsupported("normalizer", "Sequence", "normalizer of type \"Sequence\" is not supported (supported: BertNormalizer)");
+  unsupported("normalizer", "Sequence", "normalizer of type \"Sequence\" is not supported (supported: BertNormalizer");
   unsupported("pre_tokenizer", "ByteLevel", "pre_tokenizer of type \"ByteLevel\" is not supported");
   unsupported("post_processor", "RobertaProcessing", "post_processor of type \"RobertaProcessing\" is not supported");
-  unsupported("model", "BPE", "model of type \"BPE\" is not supported (supported: WordPiece)");
+  unsupported("model", "BPE", "model of type \"BPE\" is not supported (supported: WordPiece");
 }
 
 TEST(TokenizerFileTest, NamesOtherModelsEvenWhenTheirVocabularyIsOfAnotherKind) {

@@ -1,4 +1,4 @@
-#include "embedding/tokenizer/wordpiece.h"
+#include "embedding/tokenizer/models/wordpiece.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,13 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "model_tokens.h"
+
 namespace latebind::embedding {
 namespace {
 
 using ::testing::HasSubstr;
 using Ids = std::vector<std::int32_t>;
 
-core::Result<WordPiece> make(const std::vector<std::string>& tokens, const std::string& prefix = "##") {
+core::Result<std::unique_ptr<const WordPiece>> make(const std::vector<std::string>& tokens,
+                                                    const std::string& prefix = "##") {
   Vocabulary vocabulary;
   std::uint64_t id = 0;
   for (const auto& token : tokens) {
@@ -23,12 +26,13 @@ core::Result<WordPiece> make(const std::vector<std::string>& tokens, const std::
   return WordPiece::create(std::move(vocabulary), {"?", prefix, 100});
 }
 
-Ids ids_of(const core::Result<WordPiece>& wordpiece, std::string_view word) {
+Ids ids_of(const core::Result<std::unique_ptr<const WordPiece>>& wordpiece, std::string_view word) {
   EXPECT_TRUE(wordpiece.ok()) << wordpiece.status().to_string();
   Ids ids{-7};
-  wordpiece->tokenize(word, ids);
+  (*wordpiece)->append_ids(word, ids);
   EXPECT_EQ(ids.front(), -7);
   ids.erase(ids.begin());
+  EXPECT_EQ(testing::ids_of(**wordpiece, word), ids);
   return ids;
 }
 
@@ -51,6 +55,26 @@ TEST(WordPieceTest, NeverCutsACodePoint) {
   const auto wordpiece = make({"?", "é", "##é", "中", "##中"});
   EXPECT_EQ(ids_of(wordpiece, "éé中"), (Ids{1, 2, 4}));
   EXPECT_EQ(ids_of(wordpiece, "é文"), (Ids{0}));
+}
+
+TEST(WordPieceTest, SaysWhereTokensEnd) {
+  const auto wordpiece = make({"?", "un", "##aff", "##é"});
+  EXPECT_EQ(testing::ends_of(**wordpiece, "unaffé"), (std::vector<std::size_t>{2, 5, 7}));
+  EXPECT_EQ(testing::ends_of(**wordpiece, "unaffx"), (std::vector<std::size_t>{6}));
+}
+
+TEST(WordPieceTest, CountsCodePointsOfLongWords) {
+  const auto wordpiece = make({"?", "é", "##é", "a", "##a"});
+  const auto ids = [&](std::string_view letter, int count) {
+    std::string word;
+    for (int i = 0; i < count; ++i)
+      word += letter;
+    return testing::ids_of(**wordpiece, word).size();
+  };
+  EXPECT_EQ(ids("é", 100), 100U);
+  EXPECT_EQ(ids("é", 101), 1U);
+  EXPECT_EQ(ids("a", 100), 100U);
+  EXPECT_EQ(ids("a", 101), 1U);
 }
 
 TEST(WordPieceTest, TakesAnyPrefix) {

@@ -1,4 +1,4 @@
-#include "embedding/tokenizer/normalizer.h"
+#include "embedding/tokenizer/normalizers/bert_normalizer.h"
 
 #include <gtest/gtest.h>
 
@@ -10,24 +10,23 @@
 namespace latebind::embedding {
 namespace {
 
-constexpr NormalizerOptions kNothing{};
-constexpr NormalizerOptions kClean{.clean_text = true};
-constexpr NormalizerOptions kChinese{.handle_chinese_chars = true};
-constexpr NormalizerOptions kStrip{.strip_accents = true};
-constexpr NormalizerOptions kLower{.lowercase = true};
-constexpr NormalizerOptions kAll{true, true, true, true};
+constexpr BertNormalizerOptions kNothing{};
+constexpr BertNormalizerOptions kClean{.clean_text = true};
+constexpr BertNormalizerOptions kChinese{.handle_chinese_chars = true};
+constexpr BertNormalizerOptions kStrip{.strip_accents = true};
+constexpr BertNormalizerOptions kLower{.lowercase = true};
+constexpr BertNormalizerOptions kAll{true, true, true, true};
 
-std::string normalized(std::string_view text, const NormalizerOptions& options) {
-  const CharMap map(options);
-  return normalize(text, map);
+std::string normalized(std::string_view text, const BertNormalizerOptions& options) {
+  return BertNormalizer(options).normalize(text);
 }
 
-TEST(NormalizerTest, ChangesNothingWithoutOptions) {
+TEST(BertNormalizerTest, ChangesNothingWithoutOptions) {
   const std::string text("A\0\t\u00e9 \u4e2d\ufffd\u200d\u0301\u0327", 19);
   EXPECT_EQ(normalized(text, kNothing), text);
 }
 
-TEST(NormalizerTest, CleansControlCharactersAndWhiteSpace) {
+TEST(BertNormalizerTest, CleansControlCharactersAndWhiteSpace) {
   EXPECT_EQ(normalized(std::string_view("a\0b\x07"
                                         "c\x7f"
                                         "d",
@@ -40,25 +39,25 @@ TEST(NormalizerTest, CleansControlCharactersAndWhiteSpace) {
   EXPECT_EQ(normalized("a\u0085b\vc", kClean), "abc");  // control characters first, white space second
 }
 
-TEST(NormalizerTest, SetsIdeographsApart) {
+TEST(BertNormalizerTest, SetsIdeographsApart) {
   EXPECT_EQ(normalized("a中b文", kChinese), "a 中 b 文 ");
   EXPECT_EQ(normalized("ひカ한", kChinese), "ひカ한");
   EXPECT_EQ(normalized("\uf900", kAll), " \u8c48 ");  // a compatibility ideograph
 }
 
-TEST(NormalizerTest, StripsAccents) {
+TEST(BertNormalizerTest, StripsAccents) {
   EXPECT_EQ(normalized("ÀÉîõü Źdźbło", kStrip), "AEiou Zdzbło");
   EXPECT_EQ(normalized("e\u0301\u0327x", kStrip), "ex");
   EXPECT_EQ(normalized("\u0301", kStrip), "");
   EXPECT_EQ(normalized("한", kStrip), "\u1112\u1161\u11ab");
 }
 
-TEST(NormalizerTest, LowersCase) {
+TEST(BertNormalizerTest, LowersCase) {
   EXPECT_EQ(normalized("ABC ÀÉ ΣΑΣ İ", kLower), "abc àé σασ i\u0307");
   EXPECT_EQ(normalized("İ", kAll), "i");  // the dot is stripped first
 }
 
-TEST(NormalizerTest, PutsMarksThatStayIntoCanonicalOrder) {
+TEST(BertNormalizerTest, PutsMarksThatStayIntoCanonicalOrder) {
   // U+302E (class 224) and U+1D165 (216) are spacing marks; U+302B is stripped and does not end the run.
   EXPECT_EQ(normalized("x\u302e\U0001d165y", kStrip), "x\U0001d165\u302ey");
   EXPECT_EQ(normalized("x\u302e\u302b\U0001d165y", kStrip), "x\U0001d165\u302ey");
@@ -70,18 +69,18 @@ TEST(NormalizerTest, PutsMarksThatStayIntoCanonicalOrder) {
   EXPECT_EQ(normalized("\U0001d15e\u302e\U0001d165", kStrip), "\U0001d157\U0001d165\U0001d165\u302e");
 }
 
-TEST(NormalizerTest, GivesManyThreadsTheSamePages) {
+TEST(BertNormalizerTest, GivesManyThreadsTheSamePages) {
   std::string text;
   for (char32_t c = 0x80; c < 0x30000; c += 37) {
     if (c < 0xD800 || c > 0xDFFF) encode_utf8(c, [&text](char byte) { text.push_back(byte); });
   }
   const std::string expected = normalized(text, kAll);
   for (int round = 0; round < 10; ++round) {
-    const CharMap map(kAll);
+    const BertNormalizer normalizer(kAll);
     std::atomic<int> equal = 0;
     std::vector<std::thread> threads;
     for (int i = 0; i < 8; ++i)
-      threads.emplace_back([&] { equal += normalize(text, map) == expected ? 1 : 0; });
+      threads.emplace_back([&] { equal += normalizer.normalize(text) == expected ? 1 : 0; });
     for (auto& thread : threads)
       thread.join();
     EXPECT_EQ(equal, 8);

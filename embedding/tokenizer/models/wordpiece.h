@@ -6,11 +6,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/result.h"
+#include "embedding/tokenizer/token_model.h"
 #include "embedding/tokenizer/vocabulary.h"
 
 namespace latebind::embedding {
@@ -21,25 +23,27 @@ struct WordPieceOptions {
   std::size_t max_input_chars_per_word = 100;
 };
 
-class WordPiece {
+class WordPiece final : public TokenModel {
  public:
   static constexpr std::size_t kMaxInputCharsLimit = 10'000;
 
   // kInvalidModel when the vocabulary lacks the unknown token. The vocabulary must be finished.
-  static core::Result<WordPiece> create(Vocabulary vocabulary, WordPieceOptions options);
+  static core::Result<std::unique_ptr<const WordPiece>> create(Vocabulary vocabulary, WordPieceOptions options);
 
-  // Appends the ids of a word: one or more, or the unknown token alone when some part of it is in no token. The word
-  // has at least one and at most max_input_chars_per_word code points; a longer one is the unknown token.
-  void tokenize(std::string_view word, std::vector<std::int32_t>& ids) const;
+  // The unknown token alone when some part of the word is in no token, or it has more than max_input_chars_per_word
+  // code points.
+  void tokenize(std::string_view word, std::vector<Token>& tokens) const override;
+  // The same for who wants ids alone, and has counted the code points.
+  void append_ids(std::string_view word, std::vector<std::int32_t>& ids) const;
 
   [[nodiscard]] std::int32_t unknown_id() const { return unknown_id_; }
   [[nodiscard]] const WordPieceOptions& options() const { return options_; }
-  [[nodiscard]] const Vocabulary& vocabulary() const { return vocabulary_; }
 
  private:
   WordPiece(Vocabulary vocabulary, WordPieceOptions options, std::int32_t unknown_id);
+  template <class Out>
+  void cut(std::string_view word, std::vector<Out>& out) const;
 
-  Vocabulary vocabulary_;
   WordPieceOptions options_;
   std::int32_t unknown_id_;
   std::uint64_t continuing_start_;  // the hash state of the prefix

@@ -1,0 +1,30 @@
+// FusedBertEncoder: BertNormalizer, BertPreTokenizer and WordPiece in one walk over the text.
+//
+// The same ids as the parts give one after the other, without the normalized text: extra memory is one word, whatever
+// the length of the text, and work ends with the last id that is wanted.
+#pragma once
+
+#include <memory>
+
+#include "embedding/tokenizer/char_map.h"
+#include "embedding/tokenizer/models/wordpiece.h"
+#include "embedding/tokenizer/text_encoder.h"
+#include "embedding/tokenizer/tokenizer_parts.h"
+
+namespace latebind::embedding {
+
+class FusedBertEncoder final : public TextEncoder {
+ public:
+  // Null when the parts are others. They must outlive it.
+  static std::unique_ptr<const FusedBertEncoder> create(const TokenizerParts& parts);
+
+  bool encode(std::string_view text, std::size_t ids_end, std::vector<std::int32_t>& ids) const override;
+
+ private:
+  FusedBertEncoder(const CharMap& map, const WordPiece& wordpiece) : map_(map), wordpiece_(wordpiece) {}
+
+  const CharMap& map_;
+  const WordPiece& wordpiece_;
+};
+
+}  // namespace latebind::embedding

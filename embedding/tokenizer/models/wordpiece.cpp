@@ -1,0 +1,124 @@
+#include "embedding/tokenizer/models/wordpiece.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+#include <utility>
+
+#include "embedding/tokenizer/models/model_vocabulary.h"
+#include "embedding/tokenizer/part_table.h"
+#include "embedding/tokenizer/utf8.h"
+
+namespace latebind::embedding {
+
+namespace {
+
+// What a token is to those who take ids, and to those who take tokens.
+template <class Out>
+Out made(std::int32_t id, std::size_t end) {
+  if constexpr (std::is_same_v<Out, Token>) {
+    return {id, end};
+  } else {
+    return id;
+  }
+}
+
+bool has_more_code_points(std::string_view word, std::size_t max) {
+  if (word.size() <= max) return false;
+  std::size_t count = 0;
+  for (const char byte : word) {
+    if (!is_utf8_continuation(byte) && ++count > max) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+core::Result<std::unique_ptr<const WordPiece>> WordPiece::create(Vocabulary vocabulary, WordPieceOptions options) {
+  LB_ASSIGN_OR_RETURN(const std::int32_t unknown, find_unknown(vocabulary, options.unk_token));
+  return std::unique_ptr<const WordPiece>(new WordPiece(std::move(vocabulary), std::move(options), unknown));
+}
+
+WordPiece::WordPiece(Vocabulary vocabulary, WordPieceOptions options, std::int32_t unknown_id)
+    : TokenModel(std::move(vocabulary)),
+      options_(std::move(options)),
+      unknown_id_(unknown_id),
+      continuing_start_(this->vocabulary().hash_start()),
+      longest_initial_(this->vocabulary().longest()),
+      longest_continuing_(this->vocabulary().longest_after(options_.continuing_subword_prefix)) {
+  for (const char byte : options_.continuing_subword_prefix) {
+    continuing_start_ = Vocabulary::hash_step(continuing_start_, byte);
+  }
+}
+
+void WordPiece::tokenize(std::string_view word, std::vector<Token>& tokens) const {
+  if (has_more_code_points(word, options_.max_input_chars_per_word)) {
+    tokens.push_back({unknown_id_, word.size()});
+  } else {
+    cut(word, tokens);
+  }
+}
+
+void WordPiece::append_ids(std::string_view word, std::vector<std::int32_t>& ids) const {
+  cut(word, ids);
+}
+
+template <class Out>
+void WordPiece::cut(std::string_view word, std::vector<Out>& out) const {
+  const Vocabulary& known = vocabulary();
+  const std::size_t first = out.size();
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): written before it is read
+  std::array<std::uint64_t, Vocabulary::kTokenBytesMax> states;  // of the first, the first two … bytes of what is left
+  std::uint64_t state = known.hash_start();
+  std::string_view prefix;
+  std::size_t longest = longest_initial_;
+  std::string_view rest = word;
+  while (!rest.empty()) {
+    std::size_t length = std::min(rest.size(), longest);
+    for (std::size_t i = 0; i < length; ++i)
+      states[i] = state = Vocabulary::hash_step(state, rest[i]);
+    std::int32_t id = -1;
+    for (; length > 0; --length) {
+      if (length < rest.size() && is_utf8_continuation(rest[length])) continue;
+      id = known.find(states[length - 1], prefix, rest.substr(0, length));
+      if (id >= 0) break;
+    }
+    if (id < 0) {
+      out.resize(first);
+      out.push_back(made<Out>(unknown_id_, word.size()));
+      return;
+    }
+    rest.remove_prefix(length);
+    out.push_back(made<Out>(id, word.size() - rest.size()));
+    state = continuing_start_;
+    prefix = options_.continuing_subword_prefix;
+    longest = longest_continuing_;
+  }
+}
+
+core::Result<TokenModelPtr> read_wordpiece(const JsonView& view, Vocabulary vocabulary) {
+  LB_RETURN_IF_ERROR(
+      view.only_keys({"type", "unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "vocab"}));
+  WordPieceOptions options;
+  LB_ASSIGN_OR_RETURN(options.unk_token, view.string("unk_token"));
+  LB_ASSIGN_OR_RETURN(options.continuing_subword_prefix, view.string("continuing_subword_prefix"));
+  if (options.continuing_subword_prefix.size() > Vocabulary::kTokenBytesMax) {
+    return core::Status(
+        core::StatusCode::kUnsupported,
+        fmt::format("model.continuing_subword_prefix is longer than {} bytes", Vocabulary::kTokenBytesMax));
+  }
+  LB_ASSIGN_OR_RETURN(const std::uint64_t chars_max, view.whole_number("max_input_chars_per_word"));
+  if (chars_max > WordPiece::kMaxInputCharsLimit) {
+    return core::Status(core::StatusCode::kUnsupported,
+                        fmt::format("model.max_input_chars_per_word is {}, more than the {} supported", chars_max,
+                                    WordPiece::kMaxInputCharsLimit));
+  }
+  options.max_input_chars_per_word = static_cast<std::size_t>(chars_max);
+  LB_RETURN_IF_ERROR(finish_vocabulary(view, vocabulary));
+  LB_ASSIGN_OR_RETURN(auto wordpiece, WordPiece::create(std::move(vocabulary), std::move(options)));
+  return TokenModelPtr(std::move(wordpiece));
+}
+
+}  // namespace latebind::embedding

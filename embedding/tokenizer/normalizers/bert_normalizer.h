@@ -1,0 +1,23 @@
+// BertNormalizer: cleans, sets ideographs apart, strips accents, lowers case, as its options say. Immutable, any
+// thread.
+#pragma once
+
+#include "embedding/tokenizer/char_map.h"
+#include "embedding/tokenizer/normalizer.h"
+
+namespace latebind::embedding {
+
+class BertNormalizer final : public Normalizer {
+ public:
+  explicit BertNormalizer(const BertNormalizerOptions& options) : map_(options) {}
+
+  void rewrite(TextRewriter& text) const override;
+
+  // What becomes of each code point, for who walks the text in the normalizer's place.
+  [[nodiscard]] const CharMap& map() const { return map_; }
+
+ private:
+  CharMap map_;
+};
+
+}  // namespace latebind::embedding

@@ -1,0 +1,82 @@
+// The parts that a tokenizer can be made of, by the names that they have in a tokenizer.json.
+//
+// A new part is a file of its own with its reader, the reader's declaration and one line in a table here. A part that
+// is made of others (a Sequence) finds their readers by find_part() as well.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "core/result.h"
+#include "embedding/tokenizer/json_view.h"
+#include "embedding/tokenizer/normalizer.h"
+#include "embedding/tokenizer/post_processor.h"
+#include "embedding/tokenizer/pre_tokenizer.h"
+#include "embedding/tokenizer/quote.h"
+#include "embedding/tokenizer/token_model.h"
+#include "embedding/tokenizer/vocabulary.h"
+
+namespace latebind::embedding {
+
+// Readers take the part's object, and refuse by name what they do not know in it.
+using ReadNormalizer = core::Result<NormalizerPtr>(const JsonView&);
+using ReadPreTokenizer = core::Result<PreTokenizerPtr>(const JsonView&);
+// With the entries of the object "vocab", not finished; empty when the file has no such object.
+using ReadModel = core::Result<TokenModelPtr>(const JsonView&, Vocabulary);
+// Ids must be below the second.
+using ReadPostProcessor = core::Result<PostProcessor>(const JsonView&, std::size_t);
+
+ReadNormalizer read_bert_normalizer;
+ReadNormalizer read_lowercase;
+ReadPreTokenizer read_bert_pre_tokenizer;
+ReadPreTokenizer read_whitespace_split;
+ReadModel read_word_level;
+ReadModel read_wordpiece;
+ReadPostProcessor read_bert_processing;
+ReadPostProcessor read_template_processing;
+
+template <class Read>
+struct NamedPart {
+  std::string_view type;
+  Read* read;
+};
+
+inline constexpr NamedPart<ReadNormalizer> kNormalizers[] = {
+    {"BertNormalizer", read_bert_normalizer},
+    {"Lowercase", read_lowercase},
+};
+inline constexpr NamedPart<ReadPreTokenizer> kPreTokenizers[] = {
+    {"BertPreTokenizer", read_bert_pre_tokenizer},
+    {"WhitespaceSplit", read_whitespace_split},
+};
+inline constexpr NamedPart<ReadModel> kModels[] = {
+    {"WordPiece", read_wordpiece},
+    {"WordLevel", read_word_level},
+};
+inline constexpr NamedPart<ReadPostProcessor> kPostProcessors[] = {
+    {"TemplateProcessing", read_template_processing},
+    {"BertProcessing", read_bert_processing},
+};
+
+// kUnsupported: "<what> is not supported (supported: …)".
+template <class Parts>
+core::Status unsupported_part(std::string_view what, const Parts& parts) {
+  std::string names;
+  for (const auto& part : parts)
+    names.append(names.empty() ? "" : ", ").append(part.type);
+  return {core::StatusCode::kUnsupported,
+          std::string(what).append(" is not supported (supported: ").append(names).append(")")};
+}
+
+// The reader of what `view` calls its "type".
+template <class Read, std::size_t kCount>
+core::Result<Read*> find_part(const JsonView& view, const NamedPart<Read> (&parts)[kCount]) {
+  LB_ASSIGN_OR_RETURN(const std::string type, view.string("type"));
+  for (const auto& part : parts) {
+    if (part.type == type) return part.read;
+  }
+  return unsupported_part(view.name() + " of type " + quote(type), parts);
+}
+
+}  // namespace latebind::embedding

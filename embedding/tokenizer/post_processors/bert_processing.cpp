@@ -1,0 +1,23 @@
+// BertProcessing: one token before every text and one behind it.
+#include <fmt/format.h>
+
+#include "embedding/tokenizer/part_table.h"
+
+namespace latebind::embedding {
+
+core::Result<PostProcessor> read_bert_processing(const JsonView& view, std::size_t id_end) {
+  LB_RETURN_IF_ERROR(view.only_keys({"type", "sep", "cls"}));
+  PostProcessor post_processor;
+  for (const char* key : {"cls", "sep"}) {
+    LB_ASSIGN_OR_RETURN(const nlohmann::json* pair, view.array(key));
+    if (pair->size() != 2 || !(*pair)[0].is_string()) {
+      return core::Status(core::StatusCode::kInvalidModel,
+                          fmt::format("{}.{} is not a token and its id", view.name(), key));
+    }
+    LB_ASSIGN_OR_RETURN(const std::int32_t id, token_id((*pair)[1], id_end, fmt::format("{}.{}[1]", view.name(), key)));
+    (key[0] == 'c' ? post_processor.before : post_processor.behind).push_back(id);
+  }
+  return post_processor;
+}
+
+}  // namespace latebind::embedding

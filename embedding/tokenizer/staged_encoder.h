@@ -1,0 +1,25 @@
+// StagedEncoder: one part after the other, with the normalized text in between. For any parts.
+#pragma once
+
+#include <utility>
+
+#include "embedding/tokenizer/added_tokens.h"
+#include "embedding/tokenizer/text_encoder.h"
+#include "embedding/tokenizer/tokenizer_parts.h"
+
+namespace latebind::embedding {
+
+class StagedEncoder final : public TextEncoder {
+ public:
+  // The parts must outlive it. `added_tokens` are those that are looked for in the normalized text.
+  StagedEncoder(const TokenizerParts& parts, AddedTokenMatcher added_tokens)
+      : parts_(parts), added_tokens_(std::move(added_tokens)) {}
+
+  bool encode(std::string_view text, std::size_t ids_end, std::vector<std::int32_t>& ids) const override;
+
+ private:
+  const TokenizerParts& parts_;
+  AddedTokenMatcher added_tokens_;
+};
+
+}  // namespace latebind::embedding

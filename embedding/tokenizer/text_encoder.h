@@ -1,0 +1,25 @@
+// TextEncoder: text to ids by normalizer, pre-tokenizer and model, in whatever way does it best for the parts at hand.
+//
+// StagedEncoder takes any parts; FusedBertEncoder those of BERT, all in one walk. Immutable, any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace latebind::embedding {
+
+class TextEncoder {
+ public:
+  TextEncoder() = default;
+  TextEncoder(const TextEncoder&) = delete;
+  TextEncoder& operator=(const TextEncoder&) = delete;
+  virtual ~TextEncoder() = default;
+
+  // Appends the ids of `text`, which must be well-formed UTF-8; stops, and is false, once there are `ids_end` in `ids`
+  // or more. There are fewer when it is called.
+  virtual bool encode(std::string_view text, std::size_t ids_end, std::vector<std::int32_t>& ids) const = 0;
+};
+
+}  // namespace latebind::embedding

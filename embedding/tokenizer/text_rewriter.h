@@ -1,0 +1,41 @@
+// TextRewriter: a text that a normalizer reads from one end and writes anew, code point by code point.
+//
+// Reading and writing go through one object, so that it knows what each written byte stands for. Nobody asks for that
+// yet, and it keeps nothing of it. A view of the text; one thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "embedding/tokenizer/utf8.h"
+
+namespace latebind::embedding {
+
+class TextRewriter {
+ public:
+  // `text` must be well-formed UTF-8.
+  explicit TextRewriter(std::string_view text) : rest_(text) { written_.reserve(text.size()); }
+
+  [[nodiscard]] bool at_end() const { return rest_.empty(); }
+  // The next code point; not at the end.
+  char32_t read() {
+    const char* p = rest_.data();
+    const char32_t c = decode_utf8(p);
+    rest_.remove_prefix(static_cast<std::size_t>(p - rest_.data()));
+    return c;
+  }
+  // All that was not read yet, for those with a walk of their own.
+  std::string_view read_rest() { return std::exchange(rest_, {}); }
+
+  void write(char32_t c) {
+    encode_utf8(c, [this](char byte) { written_.push_back(byte); });
+  }
+  [[nodiscard]] std::string take() { return std::move(written_); }
+
+ private:
+  std::string_view rest_;
+  std::string written_;
+};
+
+}  // namespace latebind::embedding

@@ -1,0 +1,42 @@
+// TokenModel: the third part of a tokenizer, which makes tokens of a word; it owns the vocabulary.
+//
+// One file for each in models/; part_table.h has them by name. Immutable, any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "embedding/tokenizer/vocabulary.h"
+
+namespace latebind::embedding {
+
+struct Token {
+  std::int32_t id;
+  std::size_t end;  // the bytes of the word up to here are in this token and those before it
+};
+
+class TokenModel {
+ public:
+  // The vocabulary must be finished.
+  explicit TokenModel(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary)) {}
+  TokenModel(const TokenModel&) = delete;
+  TokenModel& operator=(const TokenModel&) = delete;
+  virtual ~TokenModel() = default;
+
+  // Appends the tokens of a word, one or more; the last one ends where the word ends.
+  virtual void tokenize(std::string_view word, std::vector<Token>& tokens) const = 0;
+
+  // Ids by tokens and tokens by ids.
+  [[nodiscard]] const Vocabulary& vocabulary() const { return vocabulary_; }
+
+ private:
+  Vocabulary vocabulary_;
+};
+
+using TokenModelPtr = std::unique_ptr<const TokenModel>;
+
+}  // namespace latebind::embedding
