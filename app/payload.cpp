@@ -14,7 +14,7 @@
 #include "core/bundle/package.h"
 #include "core/bundle/package_files.h"
 #include "core/bundle/zip_reader.h"
-#include "core/onnx_structure.h"
+#include "core/graph/onnx_structure.h"
 
 namespace latebind::app {
 namespace {
@@ -113,7 +113,7 @@ Result<Model> model_of_payload(PayloadFormat format, SharedBytes bytes, SharedBy
     case PayloadFormat::kByFirstBytes:
       break;
   }
-  LB_RETURN_IF_ERROR(core::check_onnx_structure(bytes.bytes).with_context(name));
+  LB_RETURN_IF_ERROR(graph::check_onnx_structure(bytes.bytes).with_context(name));
   core::ModelForm form;
   form.format = core::ModelFormat::kOnnx;
   form.graph = std::move(bytes);

@@ -10,8 +10,8 @@
 #include <new>
 #include <utility>
 
+#include "embedding/build_model.h"
 #include "embedding/embedder_parts.h"
-#include "embedding/graph/build.h"
 #include "embedding/model_folder.h"
 
 namespace latebind::embedding {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/config.h"
+#include "core/graph/operators.h"
 #include "core/result.h"
 #include "embedding/model_files.h"
 
@@ -20,7 +21,7 @@ namespace latebind::embedding {
 
 class Tokenizer;
 
-enum class PoolingMode { kCls, kMean, kMax, kLastToken };
+using graph::PoolingMode;
 
 // The BERT family's figures, bounded when read: absurd sizes are refused.
 struct BertConfig {

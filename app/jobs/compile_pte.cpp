@@ -20,7 +20,7 @@
 #include "core/platform/output_file.h"
 #include "core/platform/temporary_folder.h"
 #include "embedding/bundle_parts.h"
-#include "embedding/graph/export.h"
+#include "embedding/export_onnx.h"
 #include "hosts/executorch/pte/converter.h"
 #include "hosts/executorch/pte/program.h"
 #include "hosts/executorch/pte/reader.h"

@@ -15,7 +15,7 @@
 
 #include "app/shape_text.h"
 #include "core/engine.h"
-#include "core/onnx_structure.h"
+#include "core/graph/onnx_structure.h"
 #include "core/platform/mapped_file.h"
 
 namespace latebind::app {
@@ -68,7 +68,7 @@ Status check_all_used(const core::Model& model, const Runtime& runtime, const De
   const core::ModelForm* form = model.find(core::ModelFormat::kOnnx);
   if (form == nullptr || form->file.empty()) return {};
   LB_ASSIGN_OR_RETURN(auto opened, platform::MappedFile::open(form->file));
-  if (core::may_name_external_data(opened.bytes())) return {};
+  if (graph::may_name_external_data(opened.bytes())) return {};
   const auto mapped = std::make_shared<const platform::MappedFile>(std::move(opened));
   const auto in_memory = core::Model::from_forms(
       model.name(), {{.format = core::ModelFormat::kOnnx, .graph = {.owner = mapped, .bytes = mapped->bytes()}}});
