@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "core/bundle/choose.h"
 #include "core/graph/onnx_reader.h"
@@ -27,16 +29,19 @@ core::SourceFile source_of(const StoredFile& stored) {
 
 Result<GraphModel> from_weights(const ModelFolder& folder, const GraphOptions& options) {
   LB_ASSIGN_OR_RETURN(graph::Graph made, make_graph(folder, options));
+  const core::Shape output = made.node(made.output()).shape;
+  const auto inputs = std::ranges::count_if(
+      made.nodes(), [](const graph::Node& node) { return std::holds_alternative<graph::Input>(node.op); });
   core::ModelGraph network;
-  network.graph = std::make_shared<const graph::Graph>(std::move(made));
   network.weights_name = platform::path_to_utf8(folder.weights_file->filename());
-  network.may_open_weights = network.graph->weights().where.offset == 0 && folder.files.package() == nullptr;
+  network.may_open_weights = made.weights().where.offset == 0 && folder.files.package() == nullptr;
   network.weights_identity = folder.files.identity(*folder.weights_file);
-  return GraphModel{.model = core::Model::from_graph(folder.name(), std::move(network)),
-                    .pooled = !options.hidden_states,
-                    .dimension = folder.bert->hidden_size,
-                    .inputs = 2,
-                    .output = 0};
+  network.graph = std::make_shared<const graph::Graph>(std::move(made));
+  GraphModel model{.model = core::Model::from_graph(folder.name(), std::move(network))};
+  model.pooled = !options.hidden_states;
+  model.dimension = static_cast<std::size_t>(output[output.rank() - 1]);
+  model.inputs = static_cast<std::size_t>(inputs);
+  return model;
 }
 
 // From its file, so that data in files beside it is found; from memory in a bundle.

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/graph/lowering.h"
 #include "core/graph/protobuf.h"
 
 namespace latebind::graph {

@@ -31,7 +31,9 @@ class Port {
     auto* const generic = reinterpret_cast<sockaddr*>(&address);
     EXPECT_EQ(::bind(socket_, generic, size), 0);
     EXPECT_EQ(::getsockname(socket_, generic, &size), 0);
-    if (silent) EXPECT_EQ(::listen(socket_, 8), 0);
+    if (silent) {
+      EXPECT_EQ(::listen(socket_, 8), 0);
+    }
     url_ = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
   }
   Port(const Port&) = delete;
