@@ -12,7 +12,6 @@
 #include "core/graph/onnx_reader.h"
 #include "core/graph/onnx_structure.h"
 #include "core/platform/folders.h"
-#include "embedding/architectures/bert.h"
 #include "embedding/onnx_output.h"
 #include "embedding/safetensors.h"
 
@@ -79,23 +78,25 @@ Result<GraphModel> from_onnx_file(const ModelFolder& folder, const GraphOptions&
 }
 
 Result<GraphModel> build_either(const ModelFolder& folder, const GraphOptions& options) {
-  if (folder.weights_file && folder.bert) return from_weights(folder, options);
+  if (folder.weights_file) return from_weights(folder, options);
   if (folder.onnx_file) return from_onnx_file(folder, options);
-  return Status(StatusCode::kUnsupported, fmt::format("{}: neither weights of the BERT family nor an ONNX file",
-                                                      platform::path_to_utf8(folder.files.place())));
+  return Status(StatusCode::kUnsupported,
+                fmt::format("{}: neither weights of a known architecture ({}) nor an ONNX file",
+                            platform::path_to_utf8(folder.files.place()), known_architectures()));
 }
 
 }  // namespace
 
 Result<graph::Graph> make_graph(const ModelFolder& folder, const GraphOptions& options) {
-  if (!folder.weights_file || !folder.bert) {
+  if (!folder.weights_file) {
     return Status(StatusCode::kUnsupported,
-                  fmt::format("{}: only models of the BERT family with a model.safetensors become a graph",
-                              platform::path_to_utf8(folder.files.place())));
+                  fmt::format("{}: only a model.safetensors of a known architecture ({}) becomes a graph",
+                              platform::path_to_utf8(folder.files.place()), known_architectures()));
   }
   LB_ASSIGN_OR_RETURN(StoredFile stored, folder.files.open_file(*folder.weights_file));
   LB_ASSIGN_OR_RETURN(const Safetensors weights, Safetensors::from_part(std::move(stored.part), stored.name));
-  return make_bert_graph(folder, weights, options);
+  return folder.network->make_graph(
+      weights, {.hidden_states = options.hidden_states, .pooling = folder.pooling, .normalize = folder.normalize});
 }
 
 Result<GraphModel> build_model(const ModelFolder& folder, const GraphOptions& options) {
@@ -106,7 +107,7 @@ Result<GraphModel> build_model(const ModelFolder& folder, const GraphOptions& op
     LB_ASSIGN_OR_RETURN(auto blobs, core::BundleBlobs::of(*folder.files.package()));
     graph.model = graph.model.with_blobs(std::move(blobs));
   }
-  const auto large = folder.weights_file && folder.bert ? folder.weights_file : folder.onnx_file;
+  const auto large = folder.weights_file ? folder.weights_file : folder.onnx_file;
   graph.model = graph.model.with_check([files = folder.files, large] { return files.check(*large); })
                     .with_proof([files = folder.files, large] { return files.prove(*large); });
   return graph;

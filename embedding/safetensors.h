@@ -23,6 +23,9 @@
 
 namespace latebind::embedding {
 
+// What a model's weights are called.
+inline constexpr std::string_view kSafetensorsFile = "model.safetensors";
+
 // A tensor that lies in a file.
 struct StoredTensor {
   std::string name;

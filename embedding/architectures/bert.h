@@ -1,20 +1,38 @@
-// The BERT family as a Graph: embeddings, encoder layers, pooling.
+// The BERT family: embeddings, encoder layers, pooling.
 //
 // Source: Devlin et al., "BERT: Pre-training of Deep Bidirectional Transformers" (2018), with the names of tensors that
-// transformers' BertModel gives. Pooling as sentence-transformers defines it.
+// transformers' BertModel gives. Pooling as sentence-transformers defines it. Pure functions, for any thread.
 #pragma once
 
-#include "core/graph/graph.h"
-#include "core/result.h"
-#include "embedding/build_model.h"
-#include "embedding/safetensors.h"
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+
+#include "embedding/architectures/architecture.h"
 
 namespace latebind::embedding {
 
-// `folder.bert` must be set. Inputs `input_ids` and `attention_mask`, i64 [batch, tokens], texts padded at their ends;
-// output `sentence_embedding` [batch, hidden], or `last_hidden_state` [batch, tokens, hidden] when the options say so.
-// kInvalidModel or kUnsupported, naming the tensor. The graph keeps `weights.part()`.
-[[nodiscard]] core::Result<graph::Graph> make_bert_graph(const ModelFolder& folder, const Safetensors& weights,
-                                                         const GraphOptions& options);
+// Figures, bounded when read: absurd sizes are refused.
+struct BertConfig {
+  std::size_t hidden_size = 0;
+  std::size_t layer_count = 0;
+  std::size_t head_count = 0;
+  std::size_t intermediate_size = 0;
+  std::size_t vocabulary_size = 0;
+  std::size_t position_count = 0;
+  std::size_t token_type_count = 0;
+  float layer_norm_epsilon = 1e-12F;
+  graph::ActivationFunction activation = graph::ActivationFunction::kGeluErf;
+};
+
+// As Architecture::read, and what it reads.
+[[nodiscard]] core::Result<std::shared_ptr<const Network>> read_bert(const nlohmann::json& config,
+                                                                     const std::filesystem::path& file);
+[[nodiscard]] core::Result<BertConfig> read_bert_config(const nlohmann::json& config,
+                                                        const std::filesystem::path& file);
+
+// As Network::make_graph().
+[[nodiscard]] core::Result<graph::Graph> make_bert_graph(const BertConfig& config, const Safetensors& weights,
+                                                         const NetworkEnd& end);
 
 }  // namespace latebind::embedding

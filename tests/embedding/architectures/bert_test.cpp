@@ -13,6 +13,8 @@
 namespace latebind::embedding {
 namespace {
 
+using core::Result;
+using graph::PoolingMode;
 using graph::testing::Array;
 using nlohmann::json;
 
@@ -48,27 +50,34 @@ Array vectors_of(const graph::Graph& graph, const BatchOfTexts& batch) {
 }
 
 struct Model {
-  ModelFolder folder;
+  BertConfig config;
   Safetensors weights;
 };
 
+Result<BertConfig> read_config(const json& config) {
+  return read_bert_config(config, "config.json");
+}
+
+json config_of(const std::filesystem::path& folder) {
+  return json::parse(testing::read_file(folder / "config.json"));
+}
+
 Model open(const std::filesystem::path& folder) {
-  auto model = ModelFolder::open(folder);
-  EXPECT_TRUE(model.ok()) << model.status().to_string();
-  auto weights = Safetensors::open(*model->weights_file);
+  auto config = read_config(config_of(folder));
+  EXPECT_TRUE(config.ok()) << config.status().to_string();
+  auto weights = Safetensors::open(folder / "model.safetensors");
   EXPECT_TRUE(weights.ok()) << weights.status().to_string();
-  return {*std::move(model), *std::move(weights)};
+  return {*std::move(config), *std::move(weights)};
 }
 
 class BertGraphTest : public ::testing::TestWithParam<std::tuple<std::string, std::pair<std::string, PoolingMode>>> {};
 
 TEST_P(BertGraphTest, AgreesWithTheReference) {
   const auto& [kind, pooling] = GetParam();
-  Model model = open(testing::tiny_bert(kind));
-  model.folder.pooling = pooling.second;
+  const Model model = open(testing::tiny_bert(kind));
   for (const bool normalize : {false, true}) {
-    model.folder.normalize = normalize;
-    const auto graph = make_bert_graph(model.folder, model.weights, {});
+    const auto graph =
+        make_bert_graph(model.config, model.weights, {.pooling = pooling.second, .normalize = normalize});
     ASSERT_TRUE(graph.ok()) << graph.status().to_string();
     EXPECT_EQ(graph->output_name(), "sentence_embedding");
     const auto batch = batch_of(expected()["ids"]);
@@ -97,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(BertGraphOptionsTest, HiddenStatesAreTheTokenVectors) {
   const Model model = open(testing::tiny_bert("f32"));
-  const auto graph = make_bert_graph(model.folder, model.weights, {.hidden_states = true});
+  const auto graph = make_bert_graph(model.config, model.weights, {.hidden_states = true});
   ASSERT_TRUE(graph.ok());
   EXPECT_EQ(graph->output_name(), "last_hidden_state");
   const json ids = json::array({expected()["ids"][1]});
@@ -127,27 +136,61 @@ TEST(BertGraphOptionsTest, KnowsTheNamesOfOtherCheckpoints) {
   scratch.write("model.safetensors", testing::safetensors(renamed.dump(), 0) + file);
 
   const Model model = open(scratch.path());
-  const auto graph = make_bert_graph(model.folder, model.weights, {});
+  const auto graph = make_bert_graph(model.config, model.weights, {});
   ASSERT_TRUE(graph.ok()) << graph.status().to_string();
   const auto batch = batch_of(json::array({expected()["ids"][3]}));
-  Model plain = open(testing::tiny_bert("f32"));
-  const auto same = make_bert_graph(plain.folder, plain.weights, {});
+  const Model plain = open(testing::tiny_bert("f32"));
+  const auto same = make_bert_graph(plain.config, plain.weights, {});
   EXPECT_EQ(vectors_of(*graph, batch).values, vectors_of(*same, batch).values);
 }
 
 TEST(BertGraphOptionsTest, NamesTheTensorThatDoesNotFit) {
   Model model = open(testing::tiny_bert("f32"));
-  model.folder.bert->intermediate_size = 64;
-  const auto graph = make_bert_graph(model.folder, model.weights, {});
+  model.config.intermediate_size = 64;
+  const auto graph = make_bert_graph(model.config, model.weights, {});
   ASSERT_FALSE(graph.ok());
   EXPECT_EQ(graph.status().code(), core::StatusCode::kInvalidModel);
   EXPECT_THAT(graph.status().to_string(), ::testing::HasSubstr("encoder.layer.0.intermediate.dense.weight"));
-  model.folder.bert->intermediate_size = 48;
-  model.folder.bert->layer_count = 3;
-  EXPECT_THAT(make_bert_graph(model.folder, model.weights, {}).status().to_string(),
+  model.config.intermediate_size = 48;
+  model.config.layer_count = 3;
+  EXPECT_THAT(make_bert_graph(model.config, model.weights, {}).status().to_string(),
               ::testing::HasSubstr("no tensor 'encoder.layer.2"));
-  model.folder.bert.reset();
-  EXPECT_EQ(make_bert_graph(model.folder, model.weights, {}).status().code(), core::StatusCode::kUnsupported);
+}
+
+TEST(BertConfigTest, ReadsItsFigures) {
+  const auto bert = read_config(config_of(testing::tiny_bert("f32")));
+  ASSERT_TRUE(bert.ok()) << bert.status().to_string();
+  EXPECT_EQ(bert->hidden_size, 32U);
+  EXPECT_EQ(bert->layer_count, 2U);
+  EXPECT_EQ(bert->head_count, 4U);
+  EXPECT_EQ(bert->intermediate_size, 48U);
+  EXPECT_EQ(bert->position_count, 24U);
+  EXPECT_EQ(bert->token_type_count, 2U);
+  EXPECT_EQ(bert->layer_norm_epsilon, 1e-12F);
+  EXPECT_EQ(bert->activation, graph::ActivationFunction::kGeluErf);
+}
+
+TEST(BertConfigTest, KnowsTheNamesOfActivations) {
+  json config = config_of(testing::tiny_bert("f32"));
+  using graph::ActivationFunction;
+  for (const auto& [name, function] :
+       {std::pair("gelu", ActivationFunction::kGeluErf), std::pair("gelu_python", ActivationFunction::kGeluErf),
+        std::pair("gelu_new", ActivationFunction::kGeluTanh), std::pair("gelu_fast", ActivationFunction::kGeluTanh),
+        std::pair("gelu_pytorch_tanh", ActivationFunction::kGeluTanh), std::pair("relu", ActivationFunction::kRelu)}) {
+    config["hidden_act"] = name;
+    EXPECT_EQ(read_config(config)->activation, function);
+  }
+}
+
+TEST(ArchitecturesTest, AreFoundByTheNameThatConfigJsonHasForThem) {
+  ASSERT_FALSE(architectures().empty());
+  for (const Architecture& architecture : architectures()) {
+    EXPECT_EQ(find_architecture(architecture.model_type), &architecture);
+    EXPECT_THAT(known_architectures(), ::testing::HasSubstr(std::string(architecture.model_type)));
+    EXPECT_FALSE(architecture.weights_file.empty());
+  }
+  EXPECT_EQ(find_architecture("unheard of"), nullptr);
+  EXPECT_EQ(find_architecture(""), nullptr);
 }
 
 }  // namespace
