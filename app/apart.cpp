@@ -7,7 +7,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "core/onnx_structure.h"
+#include "core/graph/onnx_structure.h"
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
 
@@ -57,7 +57,7 @@ bool may_keep_data_in(const path& model, const path& output) {
   if (std::ranges::find(kOurs, output.extension().string()) != kOurs.end()) return false;
   if (!platform::is_within(resolved(output), resolved(model).parent_path())) return false;
   const auto mapped = platform::MappedFile::open(model);
-  return mapped.ok() && core::may_name_external_data(mapped->bytes());
+  return mapped.ok() && graph::may_name_external_data(mapped->bytes());
 }
 
 // What of the model the output is, or "".

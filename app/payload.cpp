@@ -15,7 +15,7 @@
 #include "core/bundle/package.h"
 #include "core/bundle/package_files.h"
 #include "core/bundle/zip_reader.h"
-#include "core/onnx_structure.h"
+#include "core/graph/onnx_structure.h"
 
 namespace latebind::app {
 namespace {
@@ -124,7 +124,7 @@ Result<Model> model_of_payload(Payload payload) {
       break;
     case PayloadFormat::kOnnx:
     case PayloadFormat::kByFirstBytes:
-      LB_RETURN_IF_ERROR(core::check_onnx_structure(payload.bytes.bytes).with_context(name));
+      LB_RETURN_IF_ERROR(graph::check_onnx_structure(payload.bytes.bytes).with_context(name));
       LB_RETURN_IF_ERROR(check_names(payload.external).with_context(name));
       form.format = core::ModelFormat::kOnnx;
       form.external = std::move(payload.external);

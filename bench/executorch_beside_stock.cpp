@@ -37,7 +37,7 @@
 #include "core/platform/mapped_file.h"
 #include "core/platform/system_info.h"
 #include "core/platform/temporary_folder.h"
-#include "embedding/graph/export.h"
+#include "embedding/export_onnx.h"
 #include "hosts/executorch/pte/writer.h"
 #include "tests/support/onnx_builder.h"
 

@@ -153,7 +153,7 @@ Result<std::unique_ptr<Executable>> ready_or_cached_load(Backend& backend, const
     }
   }
   // With nothing to compile, why the last blob does not do is the answer.
-  if (model.forms().empty() && !refusal.ok()) {
+  if (model.has_blobs_only() && !refusal.ok()) {
     return refusal.with_context(fmt::format("there are only compiled forms of {}", model.name()));
   }
   return cached_load(backend, model, device, options, cache);

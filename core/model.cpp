@@ -8,8 +8,8 @@
 #include <system_error>
 #include <utility>
 
+#include "core/graph/onnx_structure.h"
 #include "core/json_text.h"
-#include "core/onnx_structure.h"
 #include "core/platform/digest.h"
 #include "core/platform/file_identity.h"
 #include "core/platform/folders.h"
@@ -81,7 +81,7 @@ std::vector<SourceFile> sources_of(const ModelForm& form) {
   const auto mapped = platform::MappedFile::open(form.file);
   if (!mapped.ok()) return sources;
   sources.push_back({.file = form.file, .identity = mapped->identity()});
-  for (const std::string& location : external_data_locations(mapped->bytes()).names)
+  for (const std::string& location : graph::external_data_locations(mapped->bytes()).names)
     add(form.file.parent_path() / platform::path_from_utf8(location));
   return sources;
 }
@@ -92,17 +92,38 @@ void update_with_size(platform::Sha256& digest, std::span<const std::byte> bytes
   digest.update(bytes);
 }
 
+// Of what it computes and of its weights, in the words of this release: the next one may write the same graph
+// otherwise.
+Result<std::string> digest_of_graph(const ModelGraph& model, const Model::FileDigest& of_file) {
+  const FilePart& weights = model.graph->weights();
+  std::string weights_digest = model.weights_identity;
+  if (weights_digest.empty() && weights.where.file.empty()) {
+    weights_digest = platform::sha256_hex(weights.bytes.bytes);
+  } else if (weights_digest.empty()) {
+    LB_ASSIGN_OR_RETURN(weights_digest, of_file(weights.where.file));
+    LB_ASSIGN_OR_RETURN(const auto now, platform::file_identity(weights.where.file));
+    if (now != weights.identity) {
+      return Status(StatusCode::kIo, fmt::format("{}: the file was replaced after it was loaded",
+                                                 platform::path_to_utf8(weights.where.file)));
+    }
+  }
+  const std::string text = graph::describe(*model.graph);
+  const std::string all = fmt::format("graph {} {} {}", LATEBIND_VERSION,
+                                      platform::sha256_hex(std::as_bytes(std::span(text))), weights_digest);
+  return platform::sha256_hex(std::as_bytes(std::span(all)));
+}
+
 // Where it has its data cannot be told.
 Status hides_data() {
   return Status(StatusCode::kInvalidModel,
                 fmt::format("the ONNX model is damaged, nested too deeply, or has data in more than {} files",
-                            kExternalLocationsMax));
+                            graph::kExternalLocationsMax));
 }
 
 // A graph in memory has all of its data in memory: a vendor would look for the rest in the working folder.
 Status check_external(const ModelForm& form) {
   if (form.format != ModelFormat::kOnnx || !form.file.empty()) return {};
-  const ExternalLocations named = external_data_locations(form.graph.bytes);
+  const graph::ExternalLocations named = graph::external_data_locations(form.graph.bytes);
   for (const std::string& location : named.names) {
     if (std::ranges::find(form.external, location, &ExternalData::location) == form.external.end()) {
       return Status(StatusCode::kInvalidModel,
@@ -133,12 +154,6 @@ Status check(const std::vector<SourceFile>& sources, const std::string& model, b
 
 }  // namespace
 
-SharedBytes SharedBytes::from_string(std::string text) {
-  auto owned = std::make_shared<const std::string>(std::move(text));
-  const std::span<const std::byte> bytes = std::as_bytes(std::span(owned->data(), owned->size()));
-  return {std::move(owned), bytes};
-}
-
 bool ExternalData::is_file_unchanged() const {
   if (file.empty()) return true;
   const auto now = platform::file_identity(file);
@@ -168,8 +183,8 @@ Result<Model> Model::from_file(const std::filesystem::path& file) {
     return from_forms(name, {{.format = ModelFormat::kOpenvinoIr, .file = platform::anchored(file)}});
   }
   if (format == ModelFormat::kOnnx) {
-    LB_RETURN_IF_ERROR(check_onnx_structure(mapped.bytes()).with_context(platform::path_to_utf8(file)));
-    if (!external_data_locations(mapped.bytes()).complete)
+    LB_RETURN_IF_ERROR(graph::check_onnx_structure(mapped.bytes()).with_context(platform::path_to_utf8(file)));
+    if (!graph::external_data_locations(mapped.bytes()).complete)
       return hides_data().with_context(platform::path_to_utf8(file));
     return from_forms(name, {{.format = ModelFormat::kOnnx, .file = platform::anchored(file)}});
   }
@@ -187,6 +202,17 @@ Model Model::from_forms(std::string name, std::vector<ModelForm> forms) {
   return model.with_sources(std::move(sources));
 }
 
+Model Model::from_graph(std::string name, ModelGraph graph) {
+  Model model;
+  model.name_ = std::move(name);
+  const FilePart& weights = graph.graph->weights();
+  if (!weights.where.file.empty()) {
+    model.sources_.push_back({.file = weights.where.file, .identity = weights.identity, .mapped = true});
+  }
+  model.graph_ = std::move(graph);
+  return model;
+}
+
 const ModelForm* Model::find(ModelFormat format) const {
   const auto found = std::ranges::find(forms_, format, &ModelForm::format);
   return found == forms_.end() ? nullptr : &*found;
@@ -197,6 +223,7 @@ Result<std::string> Model::digest(const FileDigest& of_file) const {
     return of_file ? of_file(file) : platform::sha256_hex_of_file(file);
   };
   if (digest_) return digest_(digest_of);
+  if (graph_) return digest_of_graph(*graph_, digest_of);
   if (forms_.empty()) return Status(StatusCode::kInvalidModel, "a model without any form");
   const ModelForm& form = forms_.front();
   platform::Sha256 digest;
@@ -211,7 +238,7 @@ Result<std::string> Model::digest(const FileDigest& of_file) const {
   }
   if (form.format == ModelFormat::kOnnx) {
     LB_ASSIGN_OR_RETURN(const auto mapped, platform::MappedFile::open(form.file));
-    if (may_name_external_data(mapped.bytes())) {
+    if (graph::may_name_external_data(mapped.bytes())) {
       return Status(StatusCode::kUnsupported, fmt::format("model '{}' has data in other files", name_));
     }
     return digest_of(form.file);
@@ -256,7 +283,7 @@ Model Model::with_check(Check check) const {
 }
 
 Status Model::check_forms() const {
-  if (forms_.empty()) {
+  if (has_blobs_only()) {
     return Status(StatusCode::kIncompatibleBlob,
                   fmt::format("there are only compiled forms of {}, and none for this device", name_));
   }
@@ -267,6 +294,7 @@ Status Model::check_forms() const {
 
 std::vector<std::filesystem::path> Model::files() const {
   std::vector<std::filesystem::path> files;
+  if (graph_ && graph_->may_open_weights) files.push_back(graph_->graph->weights().where.file);
   for (const ModelForm& form : forms_) {
     if (!form.file.empty()) {
       files.push_back(form.file);

@@ -1,9 +1,10 @@
-// Model: a portable network, as ONNX or OpenVINO IR, in memory or in a file; and Blob: a model that one backend
-// compiled.
+// Model: a portable network, as a graph of ours, as ONNX or as OpenVINO IR, in memory or in a file; and Blob: a model
+// that one backend compiled.
 //
-// A Model may hold the same network in several forms ("ONNX and IR"), so that each backend takes the one that it reads
-// fastest. Forms in memory may leave their weights where they are, in a mapped file for instance, and refer to them:
-// nothing is copied until a vendor insists. Immutable after it is built; shared between threads freely.
+// A graph is not written in anybody's format before a backend asks for that when it loads it, or computes from it as it
+// is. A Model may hold the same network in several forms as well, so that each backend takes the one that it reads
+// fastest. Weights of graphs and of forms in memory may stay where they are, in a mapped file for instance: nothing is
+// copied until a vendor insists. Immutable after it is built; shared between threads freely.
 //
 // A Model is one set of bytes for its whole life. The files that they come from are remembered as they were when they
 // were opened, and every load asks whether they still are (check_bytes()).
@@ -20,9 +21,11 @@
 #include <vector>
 
 #include "core/config.h"
+#include "core/graph/graph.h"
 #include "core/platform/file_identity.h"
 #include "core/platform/mapped_file.h"
 #include "core/result.h"
+#include "core/shared_bytes.h"
 
 namespace latebind::core {
 
@@ -32,21 +35,6 @@ struct Words<ModelFormat> {
   static constexpr std::string_view kWhat = "model format";
   static constexpr std::array kWords{Word<ModelFormat>{"onnx", ModelFormat::kOnnx},
                                      Word<ModelFormat>{"openvino-ir", ModelFormat::kOpenvinoIr}};
-};
-
-// Bytes that somebody keeps alive: a mapped file, a buffer, a slice of either.
-struct SharedBytes {
-  std::shared_ptr<const void> owner;
-  std::span<const std::byte> bytes;
-
-  static SharedBytes from_string(std::string text);
-};
-
-// Bytes that are a mapping of a part of a file, or of all of it; `where` names no file when they lie in memory.
-struct FilePart {
-  platform::FileRange where{};
-  platform::FileIdentity identity{};  // of the file that is mapped, whatever has its name now
-  SharedBytes bytes{};
 };
 
 // A file that a model's bytes come from, as it was when it was opened.
@@ -79,6 +67,17 @@ struct ModelForm {
   std::vector<ExternalData> external{};  // ONNX in memory: where its external data is
 };
 
+// A network in our own words, with its weights.
+struct ModelGraph {
+  std::shared_ptr<const graph::Graph> graph;
+  // What the file with the weights is called beside a form that is written from the graph: "model.safetensors".
+  std::string weights_name;
+  // The weights are a file of their own, which a vendor that can only copy from memory may map itself.
+  bool may_open_weights = false;
+  // What stands for the weights in digests, on somebody's word; empty: the SHA-256 of their file.
+  std::string weights_identity{};
+};
+
 class BlobSource;
 
 // What a model's first bytes say that it is; nothing for what is neither.
@@ -91,8 +90,14 @@ class Model {
   // All must be the same network; none for a model of which there are blobs only (with_blobs()). `name` is for messages
   // and reports. Files that forms name are looked at, for sources().
   static Model from_forms(std::string name, std::vector<ModelForm> forms);
+  // The file with the weights is among sources().
+  static Model from_graph(std::string name, ModelGraph graph);
 
   [[nodiscard]] const std::string& name() const { return name_; }
+  // Null when it is not there as a graph.
+  [[nodiscard]] const ModelGraph* graph() const { return graph_ ? &*graph_ : nullptr; }
+  // True when there is nothing to compile, only what others have compiled.
+  [[nodiscard]] bool has_blobs_only() const { return forms_.empty() && !graph_; }
   [[nodiscard]] std::span<const ModelForm> forms() const { return forms_; }
   // The form of this format, or null.
   [[nodiscard]] const ModelForm* find(ModelFormat format) const;
@@ -128,7 +133,7 @@ class Model {
   // several threads at once.
   using Check = std::function<Status()>;
   [[nodiscard]] Model with_check(Check check) const;
-  // kIncompatibleBlob when there is no form to compile, only blobs; kInvalidModel for a graph in memory whose data is
+  // kIncompatibleBlob when there is nothing to compile, only blobs; kInvalidModel for a graph in memory whose data is
   // not; what the check says.
   [[nodiscard]] Status check_forms() const;
 
@@ -147,7 +152,8 @@ class Model {
  private:
   std::string name_;
   std::vector<ModelForm> forms_;
-  DigestSource digest_;  // empty: from the first form
+  std::optional<ModelGraph> graph_;
+  DigestSource digest_;  // empty: from the graph, or else the first form
   std::shared_ptr<const BlobSource> blobs_;
   Check check_;  // empty: nothing to check
   Proof proof_;  // empty: the digest is of the bytes

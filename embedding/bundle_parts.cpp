@@ -12,8 +12,8 @@
 #include "core/bundle/asset.h"
 #include "core/bundle/choose.h"
 #include "core/bundle/compile.h"
-#include "core/onnx_structure.h"
-#include "core/platform/folders.h"
+#include "core/graph/onnx_structure.h"
+#include "core/onnx_form.h"
 
 namespace latebind::embedding {
 namespace {
@@ -76,24 +76,21 @@ std::string licence_of(const ModelFolder& folder) {
 }  // namespace
 
 Status add_portable(const ModelFolder& folder, const GraphModel& graph, core::PackageWriter& writer) {
-  const core::ModelForm* onnx = graph.model.find(core::ModelFormat::kOnnx);
-  if (onnx == nullptr) {
-    return Status(StatusCode::kUnsupported, fmt::format("{}: there is no ONNX form of it", folder.name()));
-  }
+  LB_ASSIGN_OR_RETURN(const core::ModelForm onnx, core::onnx_form(graph.model));
   core::VariantInput variant = core::portable_input(core::ModelFormat::kOnnx);
   core::LatebindInfo& info = *variant.latebind;
   info.precision = core::word_of(core::Precision::kF32);
   LB_ASSIGN_OR_RETURN(info.assets[core::kModelFolderRole], add_small_files(folder, writer));
-  if (onnx->file.empty()) {
-    variant.files.push_back({info.model, onnx->graph});
-    for (const core::ExternalData& external : onnx->external) {
+  if (onnx.file.empty()) {
+    variant.files.push_back({info.model, onnx.graph});
+    for (const core::ExternalData& external : onnx.external) {
       LB_ASSIGN_OR_RETURN(const std::string asset, writer.add_asset({{external.location, external.data}}));
       info.assets[kWeightsRole] = fmt::format("{}/{}", asset, external.location);
       variant.executor_info[core::kHostSlot]["session_options"][kWeightsFolderOption] = asset;
     }
   } else {
     LB_ASSIGN_OR_RETURN(auto stored, folder.files.open_file(*folder.onnx_file));
-    if (core::may_name_external_data(stored.bytes())) {
+    if (graph::may_name_external_data(stored.bytes())) {
       return Status(StatusCode::kUnsupported,
                     fmt::format("{}: its data is in other files, which a bundle does not take yet", stored.name));
     }

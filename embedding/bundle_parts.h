@@ -4,7 +4,7 @@
 
 #include "core/bundle/package_writer.h"
 #include "core/result.h"
-#include "embedding/graph/build.h"
+#include "embedding/build_model.h"
 #include "embedding/model_folder.h"
 
 namespace latebind::embedding {

@@ -10,8 +10,8 @@
 #include <new>
 #include <utility>
 
+#include "embedding/build_model.h"
 #include "embedding/embedder_parts.h"
-#include "embedding/graph/build.h"
 #include "embedding/model_folder.h"
 #include "embedding/vector_shape.h"
 
@@ -84,8 +84,8 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
   auto placed_result = place();
   LB_ASSIGN_OR_RETURN(Tokenizer tokenizer, tokenizer_to_come.get());
   LB_ASSIGN_OR_RETURN(auto placed, std::move(placed_result));
-  if (folder.bert && tokenizer.vocabulary_size() > folder.bert->vocabulary_size) {
-    limits.vocabulary_size = folder.bert->vocabulary_size;
+  if (folder.network && tokenizer.vocabulary_size() > folder.network->vocabulary_size()) {
+    limits.vocabulary_size = folder.network->vocabulary_size();
   }
   auto forward = Forward::bind(std::move(placed), rule);
   if (!forward.ok()) return forward.status().with_context(folder.name());

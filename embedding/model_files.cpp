@@ -45,14 +45,6 @@ std::string own_name(const path& folder) {
   return platform::path_to_utf8((error ? folder : canonical).filename());
 }
 
-Result<StoredFile> map_file(const path& file) {
-  LB_ASSIGN_OR_RETURN(auto mapped, platform::MappedFile::open(file));
-  const auto owner = std::make_shared<const platform::MappedFile>(std::move(mapped));
-  return StoredFile{
-      platform::path_to_utf8(file),
-      {.where = {file, 0, owner->bytes().size()}, .identity = owner->identity(), .bytes = {owner, owner->bytes()}}};
-}
-
 }  // namespace
 
 Result<ModelFiles> ModelFiles::open(const path& place) {
@@ -138,12 +130,11 @@ bool ModelFiles::has(const path& file) const {
 }
 
 Result<StoredFile> ModelFiles::open_file(const path& file) const {
-  if (!package_) return map_file(file);
   const std::string* reference = reference_to(file);
-  if (reference == nullptr) {
+  if (package_ && reference == nullptr) {
     return Status(StatusCode::kNotFound, fmt::format("{}: there is no such file", platform::quoted(file)));
   }
-  LB_ASSIGN_OR_RETURN(auto part, package_->open_part(*portable_, *reference));
+  LB_ASSIGN_OR_RETURN(auto part, package_ ? package_->open_part(*portable_, *reference) : core::FilePart::open(file));
   return StoredFile{platform::path_to_utf8(file), std::move(part)};
 }
 

@@ -11,6 +11,7 @@
 #include "core/json_text.h"
 #include "core/platform/folders.h"
 #include "core/platform/os_error.h"
+#include "embedding/refusals.h"
 #include "embedding/tokenizer/tokenizer.h"
 
 namespace latebind::embedding {
@@ -27,14 +28,6 @@ using core::StatusCode;
 using nlohmann::json;
 using std::filesystem::path;
 
-// Limits of sizes; the largest models of the family are an order of magnitude below.
-constexpr std::size_t kHiddenMax = 16384;
-constexpr std::size_t kLayersMax = 128;
-constexpr std::size_t kHeadsMax = 256;
-constexpr std::size_t kIntermediateMax = 65536;
-constexpr std::size_t kVocabularyMax = std::size_t{1} << 22;
-constexpr std::size_t kPositionsMax = std::size_t{1} << 17;
-constexpr std::size_t kTokenTypesMax = 1024;
 constexpr std::size_t kModulesMax = 32;
 
 // [CLS] and [SEP] alone.
@@ -42,14 +35,6 @@ constexpr std::size_t kTokensMin = 2;
 
 // tokenizer_config.json may list every added token.
 constexpr JsonLimits kTokenizerConfigLimits{.bytes_max = std::size_t{16} << 20};
-
-Status invalid(const path& file, std::string_view what) {
-  return Status(StatusCode::kInvalidModel, fmt::format("{}: {}", platform::path_to_utf8(file), what));
-}
-
-Status unsupported(const path& file, std::string_view what) {
-  return Status(StatusCode::kUnsupported, fmt::format("{}: {}", platform::path_to_utf8(file), what));
-}
 
 // The object in a file that may be missing.
 Result<std::optional<json>> read_object(const ModelFiles& files, const path& file, const JsonLimits& limits = {}) {
@@ -167,75 +152,6 @@ Result<PoolingMode> read_pooling_mode(const json& config, const path& file) {
   return *chosen.front()->mode;
 }
 
-// The activations of transformers, by the formula behind the name.
-Result<std::string> activation_of(const std::string& name, const path& file) {
-  if (name == "gelu" || name == "gelu_python") return std::string("gelu");
-  if (name == "gelu_new" || name == "gelu_fast" || name == "gelu_pytorch_tanh") return std::string("gelu_tanh");
-  if (name == "relu") return std::string("relu");
-  return unsupported(file, fmt::format("'hidden_act' is '{}'; supported are gelu, gelu_new, gelu_fast, "
-                                       "gelu_pytorch_tanh and relu",
-                                       printable(name)));
-}
-
-// What would change the numbers and is not implemented.
-Status refuse_bert_variants(const json& config, const path& file) {
-  const std::string name = platform::path_to_utf8(file);
-  LB_ASSIGN_OR_RETURN(const std::string positions, read_text(config, "position_embedding_type", "absolute", name));
-  if (positions != "absolute") {
-    return unsupported(
-        file, fmt::format("'position_embedding_type' is '{}'; only absolute is supported", printable(positions)));
-  }
-  for (const char* key : {"is_decoder", "add_cross_attention", "is_encoder_decoder"}) {
-    LB_ASSIGN_OR_RETURN(const bool on, read_bool(config, key, false, name));
-    if (on) return unsupported(file, fmt::format("'{}' is true: only encoders are supported", key));
-  }
-  const auto pruned = config.find("pruned_heads");
-  if (pruned != config.end() && !pruned->is_null() && !pruned->empty()) {
-    return unsupported(file, "'pruned_heads' is not empty: pruned models are not supported");
-  }
-  if (config.contains("quantization_config")) {
-    return unsupported(file, "'quantization_config': quantized checkpoints are not supported");
-  }
-  return {};
-}
-
-Result<BertConfig> read_bert(const json& config, const path& file) {
-  const std::string name = platform::path_to_utf8(file);
-  LB_RETURN_IF_ERROR(refuse_bert_variants(config, file));
-  BertConfig bert;
-  struct Field {
-    const char* key;
-    std::size_t most;
-    std::size_t* value;
-  };
-  for (const Field& field :
-       {Field{"hidden_size", kHiddenMax, &bert.hidden_size}, Field{"num_hidden_layers", kLayersMax, &bert.layer_count},
-        Field{"num_attention_heads", kHeadsMax, &bert.head_count},
-        Field{"intermediate_size", kIntermediateMax, &bert.intermediate_size},
-        Field{"vocab_size", kVocabularyMax, &bert.vocabulary_size},
-        Field{"max_position_embeddings", kPositionsMax, &bert.position_count},
-        Field{"type_vocab_size", kTokenTypesMax, &bert.token_type_count}}) {
-    LB_ASSIGN_OR_RETURN(const auto value, read_size(config, field.key, 1, field.most, name));
-    if (!value) return invalid(file, fmt::format("'{}' is missing", field.key));
-    *field.value = *value;
-  }
-  if (bert.hidden_size % bert.head_count != 0) {
-    return invalid(file, fmt::format("'hidden_size' {} is no multiple of 'num_attention_heads' {}", bert.hidden_size,
-                                     bert.head_count));
-  }
-  if (const auto epsilon = config.find("layer_norm_eps"); epsilon != config.end() && !epsilon->is_null()) {
-    const double value = epsilon->is_number() ? epsilon->get<double>() : -1;
-    if (!(value >= 0 && value <= 0.1)) {
-      return invalid(file, fmt::format("'layer_norm_eps' is {}, must be between 0 and 0.1",
-                                       printable(epsilon->dump(-1, ' ', false, json::error_handler_t::replace))));
-    }
-    bert.layer_norm_epsilon = static_cast<float>(value);
-  }
-  LB_ASSIGN_OR_RETURN(const std::string activation, read_text(config, "hidden_act", "gelu", name));
-  LB_ASSIGN_OR_RETURN(bert.activation, activation_of(activation, file));
-  return bert;
-}
-
 // How many tokens a text may have: what modules.json's companion says, else what the tokenizer's does.
 Result<std::size_t> read_max_tokens(const ModelFiles& files, const path& transformer, bool listed,
                                     std::size_t position_count) {
@@ -297,7 +213,6 @@ Result<ModelFolder> ModelFolder::open(const path& given) {
 
   model.tokenizer_file =
       files.has(transformer / "tokenizer.json") ? transformer / "tokenizer.json" : place / "tokenizer.json";
-  if (files.has(transformer / "model.safetensors")) model.weights_file = transformer / "model.safetensors";
   for (const path& candidate : {transformer / "onnx" / "model.onnx", transformer / "model.onnx",
                                 place / "onnx" / "model.onnx", place / "model.onnx"}) {
     if (!model.onnx_file && files.has(candidate)) model.onnx_file = candidate;
@@ -311,7 +226,7 @@ Result<ModelFolder> ModelFolder::open(const path& given) {
   };
   if (!config) lacks("config.json");
   if (!files.has(model.tokenizer_file)) lacks("tokenizer.json");
-  if (!model.weights_file && !model.onnx_file) lacks("model.safetensors or onnx/model.onnx");
+  if (!files.has(transformer / kSafetensorsFile) && !model.onnx_file) lacks("model.safetensors or onnx/model.onnx");
   if (!missing.empty()) {
     return Status(StatusCode::kNotFound, fmt::format("{} is no model folder: {} missing in it; {}",
                                                      platform::quoted(given), missing, kWhatAModelIs));
@@ -320,13 +235,15 @@ Result<ModelFolder> ModelFolder::open(const path& given) {
 
   const std::string config_name = platform::path_to_utf8(config_file);
   LB_ASSIGN_OR_RETURN(const std::string type, read_text(*config, "model_type", "", config_name));
-  if (type == "bert") {
-    LB_ASSIGN_OR_RETURN(model.bert, read_bert(*config, config_file));
+  if (const Architecture* architecture = find_architecture(type)) {
+    LB_ASSIGN_OR_RETURN(model.network, architecture->read(*config, config_file));
+    const path weights = transformer / architecture->weights_file;
+    if (files.has(weights)) model.weights_file = weights;
   } else if (!model.onnx_file) {
-    return unsupported(
-        config_file, fmt::format("'model_type' is '{}'; without an ONNX file only bert is supported", printable(type)));
+    return unsupported(config_file, fmt::format("'model_type' is '{}'; without an ONNX file only {} is supported",
+                                                printable(type), known_architectures()));
   }
-  LB_ASSIGN_OR_RETURN(const auto hidden, read_size(*config, "hidden_size", 1, kHiddenMax, config_name));
+  LB_ASSIGN_OR_RETURN(const auto hidden, read_size(*config, "hidden_size", 1, kHiddenSizeMax, config_name));
   model.hidden_size = hidden.value_or(0);
 
   if (modules.pooling) {
@@ -339,7 +256,7 @@ Result<ModelFolder> ModelFolder::open(const path& given) {
     LB_ASSIGN_OR_RETURN(model.pooling, read_pooling_mode(*pooling, *modules.pooling));
     const std::string name = platform::path_to_utf8(*modules.pooling);
     for (const char* key : {"word_embedding_dimension", "embedding_dimension"}) {
-      LB_ASSIGN_OR_RETURN(const auto dimension, read_size(*pooling, key, 1, kHiddenMax, name));
+      LB_ASSIGN_OR_RETURN(const auto dimension, read_size(*pooling, key, 1, kHiddenSizeMax, name));
       if (!dimension) continue;
       if (model.hidden_size != 0 && *dimension != model.hidden_size) {
         return invalid(*modules.pooling, fmt::format("'{}' is {}, but config.json says that 'hidden_size' is {}", key,
@@ -350,7 +267,7 @@ Result<ModelFolder> ModelFolder::open(const path& given) {
   }
 
   LB_ASSIGN_OR_RETURN(const auto positions,
-                      read_size(*config, "max_position_embeddings", kTokensMin, kPositionsMax, config_name));
+                      read_size(*config, "max_position_embeddings", kTokensMin, kTokensMax, config_name));
   // Models without a table of positions are bounded by their other files.
   model.small_files = {model.tokenizer_file,
                        config_file,
@@ -361,13 +278,13 @@ Result<ModelFolder> ModelFolder::open(const path& given) {
   if (modules.pooling) model.small_files.push_back(*modules.pooling);
   std::erase_if(model.small_files, [&](const path& file) { return !files.has(file); });
   LB_ASSIGN_OR_RETURN(model.max_tokens,
-                      read_max_tokens(files, transformer, modules.listed, positions.value_or(kPositionsMax)));
+                      read_max_tokens(files, transformer, modules.listed, positions.value_or(kTokensMax)));
   return model;
 }
 
 Result<std::size_t> ModelFolder::token_limit(std::size_t wanted) const {
   if (wanted == 0) return max_tokens;
-  const std::size_t most = bert ? bert->position_count : max_tokens;
+  const std::size_t most = network ? network->tokens_max() : max_tokens;
   if (wanted > most) {
     return Status(StatusCode::kInvalidArgument,
                   fmt::format("{} can take at most {} tokens a text; {} were asked for", name(), most, wanted));

@@ -8,43 +8,33 @@
 #include <array>
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/config.h"
+#include "core/graph/operators.h"
 #include "core/result.h"
+#include "embedding/architectures/architecture.h"
 #include "embedding/model_files.h"
 
 namespace latebind::embedding {
 
 class Tokenizer;
 
-enum class PoolingMode { kCls, kMean, kMax, kLastToken };
-
-// The BERT family's figures, bounded when read: absurd sizes are refused.
-struct BertConfig {
-  std::size_t hidden_size = 0;
-  std::size_t layer_count = 0;
-  std::size_t head_count = 0;
-  std::size_t intermediate_size = 0;
-  std::size_t vocabulary_size = 0;
-  std::size_t position_count = 0;
-  std::size_t token_type_count = 0;
-  float layer_norm_epsilon = 1e-12F;
-  std::string activation;  // "gelu", "gelu_tanh" or "relu": the formula, whatever config.json calls it
-};
+using graph::PoolingMode;
 
 // Paths are those that the files have or would have below `files.place()`: open them with `files`.
 struct ModelFolder {
   ModelFiles files;
   std::filesystem::path tokenizer_file;
-  std::optional<std::filesystem::path> weights_file;  // model.safetensors
+  std::optional<std::filesystem::path> weights_file;  // model.safetensors, where `network` can be made from it
   std::optional<std::filesystem::path> onnx_file;     // onnx/model.onnx or model.onnx
   // What was read, the tokenizer's file included: all that is needed beside the weights or the ONNX file.
   std::vector<std::filesystem::path> small_files;
-  std::optional<BertConfig> bert;  // when config.json describes one
-  std::size_t hidden_size = 0;     // of a token's vector; 0 when no file says
+  std::shared_ptr<const Network> network;  // when config.json describes one of a known architecture; else null
+  std::size_t hidden_size = 0;             // of a token's vector; 0 when no file says
   PoolingMode pooling = PoolingMode::kMean;
   bool normalize = false;
   std::size_t max_tokens = 0;  // the least of what sentence_bert_config.json and the position table allow

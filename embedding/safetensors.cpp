@@ -80,40 +80,42 @@ std::string place_of(std::string_view file, std::string_view tensor) {
 }  // namespace
 
 Result<Safetensors> Safetensors::open(const std::filesystem::path& file) {
-  LB_ASSIGN_OR_RETURN(auto mapped, platform::MappedFile::open(file));
+  LB_ASSIGN_OR_RETURN(auto part, core::FilePart::open(file));
+  return from_part(std::move(part), platform::path_to_utf8(file));
+}
+
+Result<Safetensors> Safetensors::from_part(core::FilePart part, std::string name) {
   Safetensors tensors;
-  tensors.name_ = platform::path_to_utf8(file);
-  tensors.bytes_ = mapped.bytes();
-  tensors.mapped_.push_back(std::move(mapped));
+  tensors.name_ = std::move(name);
+  tensors.part_ = std::move(part);
   LB_RETURN_IF_ERROR(tensors.read_header());
   return tensors;
 }
 
 Result<Safetensors> Safetensors::from_bytes(std::span<const std::byte> bytes, std::string name) {
-  Safetensors tensors;
-  tensors.name_ = std::move(name);
-  tensors.bytes_ = bytes;
-  LB_RETURN_IF_ERROR(tensors.read_header());
-  return tensors;
+  core::FilePart part;
+  part.where.size = bytes.size();
+  part.bytes.bytes = bytes;
+  return from_part(std::move(part), std::move(name));
 }
 
 Status Safetensors::read_header() {
   const auto invalid = [&](std::string_view what) {
     return Status(StatusCode::kInvalidModel, fmt::format("{}: not a safetensors file, or damaged: {}", name_, what));
   };
-  if (bytes_.size() < kLengthBytes) return invalid(fmt::format("only {} bytes long", bytes_.size()));
+  if (bytes().size() < kLengthBytes) return invalid(fmt::format("only {} bytes long", bytes().size()));
   std::uint64_t header_bytes = 0;
   for (std::size_t i = kLengthBytes; i-- > 0;)
-    header_bytes = header_bytes << 8U | std::to_integer<unsigned>(bytes_[i]);
+    header_bytes = header_bytes << 8U | std::to_integer<unsigned>(bytes()[i]);
   if (header_bytes > kHeaderBytesMax) {
     return invalid(fmt::format("a header of {} bytes, at most {} are read", header_bytes, kHeaderBytesMax));
   }
-  if (header_bytes > bytes_.size() - kLengthBytes) {
-    return invalid(fmt::format("a header of {} bytes in a file of {}; is it cut short?", header_bytes, bytes_.size()));
+  if (header_bytes > bytes().size() - kLengthBytes) {
+    return invalid(fmt::format("a header of {} bytes in a file of {}; is it cut short?", header_bytes, bytes().size()));
   }
   data_start_ = kLengthBytes + static_cast<std::size_t>(header_bytes);
 
-  const std::string_view text(reinterpret_cast<const char*>(bytes_.data()) + kLengthBytes,
+  const std::string_view text(reinterpret_cast<const char*>(bytes().data()) + kLengthBytes,
                               static_cast<std::size_t>(header_bytes));
   LB_ASSIGN_OR_RETURN(const json header, parse_json(text, name_, {.bytes_max = kHeaderBytesMax, .depth_max = 4}));
   if (!header.is_object()) return invalid("the header is no JSON object");
@@ -140,7 +142,7 @@ Status Safetensors::read_header() {
     }
     entry.begin = (*offsets)[0].get<std::uint64_t>();
     entry.end = (*offsets)[1].get<std::uint64_t>();
-    const std::uint64_t data_bytes = bytes_.size() - data_start_;
+    const std::uint64_t data_bytes = bytes().size() - data_start_;
     if (entry.begin > entry.end || entry.end > data_bytes) {
       return refused(fmt::format("its data, bytes {} to {}, is outside the file's {}; is the file cut short?",
                                  entry.begin, entry.end, data_bytes));
@@ -174,9 +176,9 @@ Status Safetensors::check_ranges() const {
     end = entry->end;
     previous = name;
   }
-  if (end != bytes_.size() - data_start_) {
-    return Status(StatusCode::kInvalidModel,
-                  fmt::format("{}: {} bytes at the end belong to no tensor", name_, bytes_.size() - data_start_ - end));
+  if (end != bytes().size() - data_start_) {
+    return Status(StatusCode::kInvalidModel, fmt::format("{}: {} bytes at the end belong to no tensor", name_,
+                                                         bytes().size() - data_start_ - end));
   }
   return {};
 }
@@ -207,7 +209,7 @@ Result<StoredTensor> Safetensors::find(std::string_view name, std::span<const st
                       .type = *dtype->type,
                       .shape = entry.shape,
                       .offset = begin,
-                      .bytes = bytes_.subspan(begin, static_cast<std::size_t>(entry.end - entry.begin))};
+                      .bytes = bytes().subspan(begin, static_cast<std::size_t>(entry.end - entry.begin))};
 }
 
 }  // namespace latebind::embedding

@@ -5,7 +5,7 @@
 // without overlaps or holes. A type that we cannot compute with is refused only when its tensor is asked for, because
 // files carry tensors that nobody needs.
 //
-// Immutable after it is opened; any thread may read. The spans are valid as long as the object lives.
+// Immutable after it is opened; any thread may read. The spans are valid as long as the object or its part() lives.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,14 @@
 #include <string_view>
 #include <vector>
 
-#include "core/platform/mapped_file.h"
 #include "core/result.h"
+#include "core/shared_bytes.h"
 #include "core/tensor.h"
 
 namespace latebind::embedding {
+
+// What a model's weights are called.
+inline constexpr std::string_view kSafetensorsFile = "model.safetensors";
 
 // A tensor that lies in a file.
 struct StoredTensor {
@@ -39,7 +42,9 @@ class Safetensors {
 
   // kNotFound, kIo …, or kInvalidModel with the file and the tensor in the text.
   static core::Result<Safetensors> open(const std::filesystem::path& file);
-  // As above from bytes that outlive the object; `name` stands for the file in messages.
+  // As above from a file that is mapped already, or a part of one; `name` stands for it in messages.
+  static core::Result<Safetensors> from_part(core::FilePart part, std::string name);
+  // As above from bytes that outlive the object.
   static core::Result<Safetensors> from_bytes(std::span<const std::byte> bytes, std::string name);
 
   [[nodiscard]] bool contains(std::string_view name) const;
@@ -49,7 +54,7 @@ class Safetensors {
 
   [[nodiscard]] std::size_t tensor_count() const { return entries_.size(); }
   // The whole file.
-  [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+  [[nodiscard]] const core::FilePart& part() const { return part_; }
   // Length of what stands before the data: the length field and the header.
   [[nodiscard]] std::size_t data_start() const { return data_start_; }
   // The file, for messages.
@@ -67,9 +72,10 @@ class Safetensors {
   [[nodiscard]] core::Status read_header();
   [[nodiscard]] core::Status check_ranges() const;
 
+  [[nodiscard]] std::span<const std::byte> bytes() const { return part_.bytes.bytes; }
+
   std::string name_;
-  std::vector<platform::MappedFile> mapped_;  // the file, when it was opened by us
-  std::span<const std::byte> bytes_;
+  core::FilePart part_;
   std::size_t data_start_ = 0;
   std::map<std::string, Entry, std::less<>> entries_;
 };

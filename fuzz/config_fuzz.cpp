@@ -67,7 +67,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(model->tokenizer_file.lexically_normal().string().starts_with(inside));
   require(model->weights_file && model->weights_file->lexically_normal().string().starts_with(inside));
   require(model->max_tokens >= 2 && model->max_tokens <= (std::size_t{1} << 17));
-  require(model->bert && model->bert->hidden_size <= 16384 && model->bert->hidden_size % model->bert->head_count == 0);
-  require(model->max_tokens <= model->bert->position_count);
+  require(model->network && model->hidden_size <= latebind::embedding::kHiddenSizeMax);
+  require(model->max_tokens <= model->network->tokens_max());
   return 0;
 }

@@ -1,21 +1,33 @@
-// Fuzzes the reader of a ready ONNX file's outputs.
+// Fuzzes what reads a ready ONNX file: its structure, where it has its data, its signature, and what is chosen of that.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <span>
 #include <string>
 
-#include "embedding/graph/onnx_reader.h"
+#include "core/graph/onnx_reader.h"
+#include "core/graph/onnx_structure.h"
+#include "embedding/onnx_output.h"
+
+namespace {
+
+using namespace latebind;
+
+void require_one_line(const core::Status& status) {
+  if (status.to_string().find('\n') != std::string::npos) std::abort();
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace latebind::embedding;
-  const auto signature = read_onnx_signature(std::as_bytes(std::span(data, size)), "fuzz");
-  if (!signature.ok()) {
-    if (signature.status().to_string().find('\n') != std::string::npos) std::abort();
-    return 0;
-  }
-  const auto output = choose_embedding_output(*signature, "fuzz");
+  const auto bytes = std::as_bytes(std::span(data, size));
+  require_one_line(graph::check_onnx_structure(bytes));
+  if (graph::external_data_locations(bytes).names.size() > graph::kExternalLocationsMax) std::abort();
+  const auto signature = graph::read_onnx_signature(bytes, "fuzz");
+  require_one_line(signature.status());
+  if (!signature.ok()) return 0;
+  const auto output = embedding::choose_embedding_output(*signature, "fuzz");
+  require_one_line(output.status());
   if (output.ok() && output->position >= signature->outputs.size()) std::abort();
-  if (!output.ok() && output.status().to_string().find('\n') != std::string::npos) std::abort();
   return 0;
 }

@@ -10,7 +10,7 @@
 #include "core/bundle/package.h"
 #include "core/model.h"
 #include "core/result.h"
-#include "embedding/graph/build.h"
+#include "embedding/build_model.h"
 #include "embedding/model_folder.h"
 
 namespace latebind::app {

@@ -20,7 +20,7 @@
 #include "core/platform/output_file.h"
 #include "core/platform/temporary_folder.h"
 #include "embedding/bundle_parts.h"
-#include "embedding/graph/export.h"
+#include "embedding/export_onnx.h"
 #include "hosts/executorch/pte/converter.h"
 #include "hosts/executorch/pte/program.h"
 #include "hosts/executorch/pte/reader.h"
@@ -143,7 +143,7 @@ Status check_pte_options(const CompileOptions& options, const Runtime& runtime, 
 }
 
 Status add_whole_portable(const CompileInput& input, core::PackageWriter& bundle) {
-  if (!input.folder->weights_file || !input.folder->bert) {
+  if (input.model.graph() == nullptr) {
     return embedding::add_portable(*input.folder, *input.graph, bundle);
   }
   // The file is gone with its folder, when nothing maps it any more.

@@ -8,7 +8,7 @@
 #include "app/apart.h"
 #include "app/model_source.h"
 #include "core/platform/folders.h"
-#include "embedding/graph/export.h"
+#include "embedding/export_onnx.h"
 #include "embedding/model_folder.h"
 
 namespace latebind::app {

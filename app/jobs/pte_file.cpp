@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/onnx_structure.h"
+#include "core/graph/onnx_structure.h"
 #include "core/platform/folders.h"
 #include "core/text/one_line.h"
 #include "hosts/executorch/pte/program.h"
@@ -99,7 +99,7 @@ std::string_view payload_kind(std::span<const std::byte> payload) {
   if (head.starts_with("\x7F"
                        "ELF"))
     return "elf";
-  return core::check_onnx_structure(payload).ok() ? "onnx" : "unknown";
+  return graph::check_onnx_structure(payload).ok() ? "onnx" : "unknown";
 }
 
 bool is_pte(const std::filesystem::path& file) {

@@ -12,10 +12,11 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "app/shape_text.h"
 #include "core/engine.h"
-#include "core/onnx_structure.h"
+#include "core/graph/onnx_structure.h"
 #include "core/platform/mapped_file.h"
 
 namespace latebind::app {
@@ -48,18 +49,20 @@ Result<Declared> ask(const core::Model& asked, const Runtime& runtime, const std
   return Declared{{model.inputs().begin(), model.inputs().end()}, {model.outputs().begin(), model.outputs().end()}};
 }
 
-// The graph that is built from a model folder's weights, of which everything is known.
-Declared built_here(const CompileInput& input) {
-  const Shape open{core::kDynamic, core::kDynamic};
+// A graph of ours, of which everything is known.
+Declared built_here(const graph::Graph& network) {
   Declared declared;
-  declared.inputs = {{"input_ids", core::ElementType::kI64, open}, {"attention_mask", core::ElementType::kI64, open}};
-  declared.outputs = {{"sentence_embedding", core::ElementType::kF32,
-                       Shape{core::kDynamic, static_cast<std::int64_t>(input.graph->dimension)}}};
+  for (const graph::Node& node : network.nodes()) {
+    if (const auto* input = std::get_if<graph::Input>(&node.op))
+      declared.inputs.push_back({.name = input->name, .type = node.type, .shape = node.shape});
+  }
+  const graph::Node& output = network.node(network.output());
+  declared.outputs.push_back({.name = network.output_name(), .type = output.type, .shape = output.shape});
   return declared;
 }
 
 bool is_built_here(const CompileInput& input) {
-  return input.folder && input.graph && input.folder->weights_file && input.folder->bert && input.graph->pooled;
+  return input.model.graph() != nullptr;
 }
 
 // OpenVINO keeps an input that nothing uses when it reads an ONNX file, and leaves it out of the same bytes in memory,
@@ -68,7 +71,7 @@ Status check_all_used(const core::Model& model, const Runtime& runtime, const De
   const core::ModelForm* form = model.find(core::ModelFormat::kOnnx);
   if (form == nullptr || form->file.empty()) return {};
   LB_ASSIGN_OR_RETURN(auto opened, platform::MappedFile::open(form->file));
-  if (core::may_name_external_data(opened.bytes())) return {};
+  if (graph::may_name_external_data(opened.bytes())) return {};
   const auto mapped = std::make_shared<const platform::MappedFile>(std::move(opened));
   const auto in_memory = core::Model::from_forms(
       model.name(), {{.format = core::ModelFormat::kOnnx, .graph = {.owner = mapped, .bytes = mapped->bytes()}}});
@@ -85,7 +88,7 @@ Status check_all_used(const core::Model& model, const Runtime& runtime, const De
 }
 
 Result<Declared> declared_by(const CompileInput& input, const Runtime& runtime) {
-  if (is_built_here(input)) return built_here(input);
+  if (is_built_here(input)) return built_here(*input.model.graph()->graph);
   LB_ASSIGN_OR_RETURN(Declared declared, ask(input.model, runtime, {}));
   LB_RETURN_IF_ERROR(check_all_used(input.model, runtime, declared));
   return declared;

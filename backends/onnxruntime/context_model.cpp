@@ -6,15 +6,15 @@
 #include <optional>
 #include <string_view>
 
-#include "core/protobuf.h"
+#include "core/graph/protobuf.h"
 
 namespace latebind::onnxruntime {
 namespace {
 
-using core::ProtobufFields;
 using core::Result;
 using core::Status;
 using core::StatusCode;
+using graph::ProtobufFields;
 
 constexpr std::size_t kNamesMax = 8;
 constexpr std::size_t kTextMax = 4096;

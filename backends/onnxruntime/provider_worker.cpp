@@ -11,6 +11,7 @@
 #include "backends/onnxruntime/targets.h"
 #include "core/json.h"
 #include "core/log.h"
+#include "core/onnx_form.h"
 #include "core/platform/child_process.h"
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
@@ -45,22 +46,18 @@ Status write_file(const std::filesystem::path& file, std::span<const std::byte> 
 
 // The model, as a child can read it: what is in memory only becomes files of `folder`.
 Result<json> model_for_child(const core::Model& model, const std::filesystem::path& folder) {
-  const ModelForm* form = model.find(core::ModelFormat::kOnnx);
-  if (form == nullptr) {
-    return Status(StatusCode::kUnsupported,
-                  fmt::format("the model {} is not there as ONNX, which alone can be compiled", model.name()));
-  }
+  LB_ASSIGN_OR_RETURN(const ModelForm form, core::onnx_form(model));
   json result{{"name", model.name()}, {"external", json::array()}};
-  if (!form->file.empty()) {
+  if (!form.file.empty()) {
     std::error_code error;
-    result["file"] = platform::path_to_utf8(std::filesystem::absolute(form->file, error));
+    result["file"] = platform::path_to_utf8(std::filesystem::absolute(form.file, error));
     return result;
   }
   const auto graph = folder / "graph.onnx";
-  LB_RETURN_IF_ERROR(write_file(graph, form->graph.bytes));
+  LB_RETURN_IF_ERROR(write_file(graph, form.graph.bytes));
   result["graph"] = platform::path_to_utf8(graph);
   std::size_t number = 0;
-  for (const core::ExternalData& external : form->external) {
+  for (const core::ExternalData& external : form.external) {
     std::error_code error;
     auto file = external.file.empty() ? external.file : std::filesystem::absolute(external.file, error);
     const bool by_name = !file.empty() && !error && external.is_file_unchanged();

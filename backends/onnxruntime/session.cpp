@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "backends/onnxruntime/context_model.h"
+#include "core/onnx_form.h"
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
 #include "core/platform/temporary_folder.h"
@@ -20,21 +21,10 @@ namespace {
 
 using core::CompileOptions;
 using core::ModelForm;
-using core::ModelFormat;
 using core::Result;
 using core::Shape;
 using core::Status;
 using core::StatusCode;
-
-Result<const ModelForm*> onnx_form(const core::Model& model) {
-  if (const ModelForm* form = model.find(ModelFormat::kOnnx)) return form;
-  std::string formats;
-  for (const ModelForm& form : model.forms()) {
-    formats += fmt::format("{}{}", formats.empty() ? "" : ", ", core::word_of(form.format));
-  }
-  return Status(StatusCode::kUnsupported, fmt::format("onnxruntime reads {}; the model {} is there as {} only",
-                                                      core::word_of(ModelFormat::kOnnx), model.name(), formats));
-}
 
 // The folder in which every file of external data lies under the name that the model has for it, without a link on the
 // way (the vendor refuses those); empty when there is none, or when a file is not the one that was opened any more.
@@ -167,18 +157,20 @@ std::vector<core::TensorInfo> infos_of(std::vector<Declared> declared) {
 }
 
 struct Prepared {
-  const ModelForm* form = nullptr;
+  ModelForm form;
   NamedDimensions dimensions;
 };
 
 // Where shapes are given, the model is loaded once to be asked how its dimensions are called.
 Result<Prepared> prepare(const Environment& environment, const core::Model& model, const CompileOptions& options) {
   Prepared prepared;
-  LB_ASSIGN_OR_RETURN(prepared.form, onnx_form(model));
+  auto form = core::onnx_form(model);
+  if (!form.ok()) return form.status().with_context("onnxruntime");
+  prepared.form = *std::move(form);
   if (options.input_shapes.empty()) return prepared;
   LB_ASSIGN_OR_RETURN(auto session_options, make_session_options(environment, SessionKind::kDeclare, {}, {}));
   LB_ASSIGN_OR_RETURN(const auto session,
-                      create_session(environment, model.name(), *prepared.form, session_options.get()));
+                      create_session(environment, model.name(), prepared.form, session_options.get()));
   LB_ASSIGN_OR_RETURN(auto declaration, read_declaration(environment, session.get()));
   LB_RETURN_IF_ERROR(apply_shapes(options.input_shapes, declaration.inputs, prepared.dimensions));
   return prepared;
@@ -233,8 +225,7 @@ Result<Session> load_model(std::shared_ptr<const Environment> environment, const
     LB_RETURN_IF_ERROR(use_plugin(*environment, *plugin, options.whole_graph, session_options.get()));
   }
   Session session;
-  LB_ASSIGN_OR_RETURN(session.handle,
-                      create_session(*environment, model.name(), *prepared.form, session_options.get()));
+  LB_ASSIGN_OR_RETURN(session.handle, create_session(*environment, model.name(), prepared.form, session_options.get()));
   LB_ASSIGN_OR_RETURN(auto declaration, read_declaration(*environment, session.handle.get()));
   NamedDimensions known;
   LB_RETURN_IF_ERROR(apply_shapes(options.input_shapes, declaration.inputs, known));
@@ -305,7 +296,7 @@ Status compile_context(const Environment& environment, const core::Model& model,
   LB_ASSIGN_OR_RETURN(auto session_options,
                       make_session_options(environment, SessionKind::kContext, options, prepared.dimensions));
   bool by_name = false;
-  LB_RETURN_IF_ERROR(add_external_data(library, *prepared.form, session_options.get(), by_name, Paths::kFromHere));
+  LB_RETURN_IF_ERROR(add_external_data(library, prepared.form, session_options.get(), by_name, Paths::kFromHere));
   // Not strict: the vendor would say that nodes are left, and not which.
   LB_RETURN_IF_ERROR(use_plugin(environment, plugin, /*strict=*/false, session_options.get()));
 
@@ -318,7 +309,7 @@ Status compile_context(const Environment& environment, const core::Model& model,
     if (failure == nullptr) return {};
     return library.error(StatusCode::kInternal, fmt::format("ONNX Runtime does not compile with {}", what), failure);
   };
-  const ModelForm& form = *prepared.form;
+  const ModelForm& form = prepared.form;
   const auto model_file = form.file.empty() ? form.file : from_here(form.file);
   LB_RETURN_IF_ERROR(check(form.file.empty() ? api.ModelCompilationOptions_SetInputModelFromBuffer(
                                                    raw, form.graph.bytes.data(), form.graph.bytes.size())
@@ -360,7 +351,7 @@ Result<core::SharedBytes> compile_model(const Environment& environment, const co
                          "ONNX Runtime does not take the path to write to");
   {
     LB_ASSIGN_OR_RETURN(const auto session,
-                        create_session(environment, model.name(), *prepared.form, session_options.get()));
+                        create_session(environment, model.name(), prepared.form, session_options.get()));
     // Refuses what could be loaded, but not run by us.
     LB_RETURN_IF_ERROR(read_declaration(environment, session.get()).status());
   }

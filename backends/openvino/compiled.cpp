@@ -157,9 +157,10 @@ Result<std::shared_ptr<const Compiled>> compile_model(std::shared_ptr<const Vend
                                                       const std::string& device, const CompileOptions& options) {
   const Library& library = *core->library;
   LB_ASSIGN_OR_RETURN(const auto properties, properties_for(device, options, platform::usable_processors()));
+  LB_ASSIGN_OR_RETURN(const Model readable, readable_model(model));
   // All of them are read once, and then few ever again: most are laid out anew.
-  const platform::PageRelease read_pages(weights_in_memory(model));
-  LB_ASSIGN_OR_RETURN(const ModelHandle network, read_model(*core, model));
+  const platform::PageRelease read_pages(weights_in_memory(readable));
+  LB_ASSIGN_OR_RETURN(const ModelHandle network, read_model(*core, readable));
   LB_RETURN_IF_ERROR(reshape(library, network, options.input_shapes));
 
   std::array<const char*, 2 * kPropertiesMax> list{};
@@ -174,7 +175,7 @@ Result<std::shared_ptr<const Compiled>> compile_model(std::shared_ptr<const Vend
     return library.error(StatusCode::kDeviceFailed,
                          fmt::format("OpenVINO cannot compile model '{}' for {}", model.name(), device), code);
   }
-  return finish(std::move(core), model, {}, CompiledModelHandle(library.api, compiled), device, options);
+  return finish(std::move(core), readable, {}, CompiledModelHandle(library.api, compiled), device, options);
 }
 
 Result<std::shared_ptr<const Compiled>> import_blob(std::shared_ptr<const VendorCore> core, const Blob& blob,

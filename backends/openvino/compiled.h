@@ -34,7 +34,7 @@ struct Compiled {
   [[nodiscard]] const Library& library() const { return *core->library; }
 };
 
-// Reads the model (its IR form if it has one, else ONNX) and compiles it. kInvalidModel when the vendor cannot read
+// Reads the model (its IR form, its graph as IR, else ONNX) and compiles it. kInvalidModel when the vendor cannot read
 // it, kDeviceFailed when it cannot compile it, kUnsupported for what Latebind or the device has not.
 [[nodiscard]] core::Result<std::shared_ptr<const Compiled>> compile_model(std::shared_ptr<const VendorCore> core,
                                                                           const core::Model& model,

@@ -4,10 +4,14 @@
 
 #include <array>
 #include <filesystem>
+#include <memory>
 #include <system_error>
+#include <utility>
 
-#include "core/onnx_structure.h"
+#include "backends/openvino/ir_writer.h"
+#include "core/graph/onnx_structure.h"
 #include "core/platform/folders.h"
+#include "core/platform/mapped_file.h"
 
 namespace latebind::openvino {
 namespace {
@@ -56,7 +60,7 @@ Result<ModelHandle> read_memory(const VendorCore& core, const Model& model, cons
   }
   // Files were looked at when they were opened. Versions 2025.4 and 2026.0 crash on models that are cut off.
   if (form.format == ModelFormat::kOnnx) {
-    LB_RETURN_IF_ERROR(core::check_onnx_structure(form.graph.bytes).with_context(model.name()));
+    LB_RETURN_IF_ERROR(graph::check_onnx_structure(form.graph.bytes).with_context(model.name()));
   }
   TensorHandle weights;
   if (!form.weights.bytes.empty()) {
@@ -88,6 +92,22 @@ const ModelForm* form_of(const Model& model) {
 }
 
 }  // namespace
+
+Result<Model> readable_model(const Model& model) {
+  if (model.graph() == nullptr || model.find(ModelFormat::kOpenvinoIr) != nullptr) return model;
+  const graph::Graph& network = *model.graph()->graph;
+  const core::FilePart& weights = network.weights();
+  const auto bytes = weights.bytes.bytes;
+  Ir ir = write_ir(network, platform::MappedFile::tail_offset(bytes.size()));
+  LB_ASSIGN_OR_RETURN(auto joined, platform::MappedFile::with_tail(weights.where, weights.identity, bytes,
+                                                                   std::as_bytes(std::span(ir.tail))));
+  const auto shared = std::make_shared<const platform::MappedFile>(std::move(joined));
+  ModelForm form;
+  form.format = ModelFormat::kOpenvinoIr;
+  form.graph = core::SharedBytes::from_string(std::move(ir.xml));
+  form.weights = {shared, shared->bytes()};
+  return Model::from_forms(model.name(), {std::move(form)});
+}
 
 std::span<const std::byte> weights_in_memory(const Model& model) {
   const ModelForm* form = form_of(model);

@@ -10,6 +10,10 @@
 
 namespace latebind::openvino {
 
+// The model itself, or, where it is a graph of ours, that graph as IR: written now, with the weights where they are.
+// kIo, kOutOfMemory.
+[[nodiscard]] core::Result<core::Model> readable_model(const core::Model& model);
+
 // The IR form is taken if there is one, else ONNX. Weights in memory are not copied: the network, and whatever is
 // compiled from it, refers to them as long as it lives.
 [[nodiscard]] core::Result<ModelHandle> read_model(const VendorCore& core, const core::Model& model);

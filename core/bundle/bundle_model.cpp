@@ -11,7 +11,7 @@
 #include "core/bundle/asset.h"
 #include "core/bundle/choose.h"
 #include "core/bundle/zip_reader.h"
-#include "core/onnx_structure.h"
+#include "core/graph/onnx_structure.h"
 #include "core/platform/digest.h"
 #include "core/platform/mapped_file.h"
 
@@ -77,8 +77,8 @@ Result<ModelForm> form_of(const Package& package, const Variant& variant, std::v
     used.push_back({reference, "bin"});
     return form;
   }
-  LB_RETURN_IF_ERROR(check_onnx_structure(form.graph.bytes).with_context(package.files().name()));
-  if (!may_name_external_data(form.graph.bytes)) return form;
+  LB_RETURN_IF_ERROR(graph::check_onnx_structure(form.graph.bytes).with_context(package.files().name()));
+  if (!graph::may_name_external_data(form.graph.bytes)) return form;
   for (const Companion& other : others) {
     ExternalData external;
     external.location = other.location;

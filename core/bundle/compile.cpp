@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "core/bundle/choose.h"
-#include "core/onnx_structure.h"
+#include "core/graph/onnx_structure.h"
 #include "core/platform/folders.h"
 #include "core/platform/mapped_file.h"
 
@@ -196,7 +196,7 @@ Status add_portable(const Model& model, PackageWriter& writer) {
   for (const auto& file : model.files()) {
     LB_ASSIGN_OR_RETURN(auto mapped, platform::MappedFile::open(file));
     const auto owner = std::make_shared<const platform::MappedFile>(std::move(mapped));
-    if (form.format == ModelFormat::kOnnx && may_name_external_data(owner->bytes())) {
+    if (form.format == ModelFormat::kOnnx && graph::may_name_external_data(owner->bytes())) {
       return Status(StatusCode::kUnsupported,
                     fmt::format("{}: its data is in other files, which a bundle does not take yet",
                                 platform::path_to_utf8(file)));

@@ -32,12 +32,6 @@ Result<SharedFile> map(const path& file) {
   return std::make_shared<const MappedFile>(std::move(mapped));
 }
 
-FilePart part_of(const SharedFile& mapped) {
-  return {.where = {mapped->file(), 0, mapped->bytes().size()},
-          .identity = mapped->identity(),
-          .bytes = {mapped, mapped->bytes()}};
-}
-
 // "a/b" on every system.
 std::string package_path_of(const path& relative) {
   std::string text;
@@ -112,7 +106,7 @@ Result<PackageFiles> PackageFiles::open(const path& place, Outside outside) {
   LB_ASSIGN_OR_RETURN(const SharedFile mapped, map(platform::anchored(place)));
   state->root = mapped->file();
   state->identity = mapped->identity();
-  LB_ASSIGN_OR_RETURN(state->zip, open_zip(part_of(mapped).bytes, state->name));
+  LB_ASSIGN_OR_RETURN(state->zip, open_zip(FilePart::of(mapped).bytes, state->name));
   return PackageFiles(std::move(state));
 }
 
@@ -195,7 +189,7 @@ Result<FilePart> PackageFiles::part(std::string_view relative) const {
   if (relative.empty()) return invalid_bundle(name(), "an empty path is no file");
   LB_ASSIGN_OR_RETURN(const path file, state_->locate(relative));
   LB_ASSIGN_OR_RETURN(const SharedFile mapped, state_->map_once(file));
-  return part_of(mapped);
+  return FilePart::of(mapped);
 }
 
 Result<SharedBytes> PackageFiles::read(std::string_view relative) const {

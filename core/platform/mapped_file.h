@@ -26,10 +26,12 @@ class MappedFile {
   // Empty files are fine.
   static core::Result<MappedFile> open(const std::filesystem::path& file);
 
-  // A part of a file, zeros or what follows it in the file up to tail_offset(size of the part), then a copy of `tail`,
-  // as one range of bytes: for vendors that want everything in one block. The file's part is mapped as above on Linux,
-  // when it begins at a page's beginning, and copied otherwise and on Windows. kIo when the file is too short.
-  static core::Result<MappedFile> open_with_tail(const FileRange& part, std::span<const std::byte> tail);
+  // `bytes`, zeros or what follows them in their file up to tail_offset(their size), then a copy of `tail`, as one
+  // range: for vendors that want everything in one block. `bytes` are a mapping of `part` in the file of that identity,
+  // and the file is mapped once more on Linux, when it still has its name and the part begins at a page's beginning.
+  // Otherwise, on Windows, and where `part` names no file, they are copied. kIo, kOutOfMemory.
+  static core::Result<MappedFile> with_tail(const FileRange& part, const FileIdentity& identity,
+                                            std::span<const std::byte> bytes, std::span<const std::byte> tail);
   // The next multiple of 64 KiB, which is one of every system's page size.
   [[nodiscard]] static constexpr std::size_t tail_offset(std::size_t file_size) {
     constexpr std::size_t kGranularity = std::size_t{64} << 10;

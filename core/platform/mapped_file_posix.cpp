@@ -68,40 +68,32 @@ core::Result<MappedFile> MappedFile::open(const std::filesystem::path& file) {
   return mapped;
 }
 
-core::Result<MappedFile> MappedFile::open_with_tail(const FileRange& part, std::span<const std::byte> tail) {
-  const std::filesystem::path& file = part.file;
-  MappedFile mapped;
-  mapped.file_ = file;
-  LB_ASSIGN_OR_RETURN(const Descriptor descriptor, open_regular(file, mapped.identity_));
-  const std::uint64_t file_size = mapped.identity_.size;
-  if (part.offset > file_size || part.size > file_size - part.offset) {
-    return Status(StatusCode::kIo, fmt::format("cannot map {}: it was cut short", quoted(file)));
-  }
-  const auto size = static_cast<std::size_t>(part.size);
-  const std::size_t offset = tail_offset(size);
-  if (offset < size || offset + tail.size() < offset) return status_of_errno("map", file, ENOMEM);
-  if (offset + tail.size() == 0) return mapped;
+core::Result<MappedFile> MappedFile::with_tail(const FileRange& part, const FileIdentity& identity,
+                                               std::span<const std::byte> bytes, std::span<const std::byte> tail) {
+  MappedFile joined;
+  joined.file_ = part.file;
+  joined.identity_ = identity;
+  const std::size_t offset = tail_offset(bytes.size());
+  if (offset < bytes.size() || offset + tail.size() < offset) return status_of_errno("map", part.file, ENOMEM);
+  if (offset + tail.size() == 0) return joined;
   // Room for all of it, then the file over its front.
   void* data = ::mmap(nullptr, offset + tail.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (data == MAP_FAILED) return status_of_errno("map", file, errno);
-  mapped.data_ = static_cast<const std::byte*>(data);
-  mapped.size_ = offset + tail.size();
+  if (data == MAP_FAILED) return status_of_errno("map", part.file, errno);
+  joined.data_ = static_cast<const std::byte*>(data);
+  joined.size_ = offset + tail.size();
   if (!tail.empty()) std::memcpy(static_cast<std::byte*>(data) + offset, tail.data(), tail.size());
-  const bool mappable = part.offset % static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) == 0;
-  for (std::size_t done = 0; !mappable && done < size;) {
-    const ssize_t count = ::pread(descriptor.number, static_cast<std::byte*>(data) + done, size - done,
-                                  static_cast<off_t>(part.offset + done));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return status_of_errno("read", file, count < 0 ? errno : EIO);
-    done += static_cast<std::size_t>(count);
+  FileIdentity now;
+  const auto descriptor = part.file.empty() ? Status(StatusCode::kNotFound, "") : open_regular(part.file, now);
+  const bool mappable = descriptor.ok() && now == identity && part.size == bytes.size() &&
+                        part.offset % static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) == 0;
+  if (!mappable && !bytes.empty()) std::memcpy(data, bytes.data(), bytes.size());
+  if (::mprotect(data, joined.size_, PROT_READ) != 0) return status_of_errno("map", part.file, errno);
+  if (mappable && !bytes.empty() &&
+      ::mmap(data, bytes.size(), PROT_READ, MAP_PRIVATE | MAP_FIXED, descriptor->number,
+             static_cast<off_t>(part.offset)) == MAP_FAILED) {
+    return status_of_errno("map", part.file, errno);
   }
-  if (::mprotect(data, mapped.size_, PROT_READ) != 0) return status_of_errno("map", file, errno);
-  if (mappable && size > 0 &&
-      ::mmap(data, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, descriptor.number, static_cast<off_t>(part.offset)) ==
-          MAP_FAILED) {
-    return status_of_errno("map", file, errno);
-  }
-  return mapped;
+  return joined;
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept

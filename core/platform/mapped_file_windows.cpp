@@ -65,23 +65,19 @@ core::Result<MappedFile> MappedFile::open(const std::filesystem::path& file) {
   return mapped;
 }
 
-core::Result<MappedFile> MappedFile::open_with_tail(const FileRange& part, std::span<const std::byte> tail) {
-  LB_ASSIGN_OR_RETURN(const MappedFile source, open(part.file));
-  if (part.offset > source.size_ || part.size > source.size_ - part.offset) {
-    return Status(StatusCode::kIo, fmt::format("cannot map {}: it was cut short", quoted(part.file)));
-  }
-  const auto size = static_cast<std::size_t>(part.size);
-  const std::size_t offset = tail_offset(size);
-  if (offset < size || offset + tail.size() < offset) {
+core::Result<MappedFile> MappedFile::with_tail(const FileRange& part, const FileIdentity& identity,
+                                               std::span<const std::byte> bytes, std::span<const std::byte> tail) {
+  const std::size_t offset = tail_offset(bytes.size());
+  if (offset < bytes.size() || offset + tail.size() < offset) {
     return status_of_windows_error("map", part.file, ERROR_NOT_ENOUGH_MEMORY);
   }
   MappedFile joined;
   joined.file_ = part.file;
-  joined.identity_ = source.identity_;
+  joined.identity_ = identity;
   if (offset + tail.size() == 0) return joined;
   void* data = ::VirtualAlloc(nullptr, offset + tail.size(), MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
   if (data == nullptr) return status_of_windows_error("map", part.file, ::GetLastError());
-  if (size > 0) std::memcpy(data, source.data_ + part.offset, size);
+  if (!bytes.empty()) std::memcpy(data, bytes.data(), bytes.size());
   if (!tail.empty()) std::memcpy(static_cast<std::byte*>(data) + offset, tail.data(), tail.size());
   joined.data_ = static_cast<const std::byte*>(data);
   joined.size_ = offset + tail.size();

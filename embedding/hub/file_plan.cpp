@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/json_text.h"
+#include "embedding/architectures/architecture.h"
 #include "embedding/hub/name.h"
 
 namespace latebind::embedding::hub {
@@ -62,16 +63,17 @@ Result<std::vector<std::string>> weights_of(const Names& files, const std::strin
   LB_ASSIGN_OR_RETURN(const std::string text, read(config_name));
   LB_ASSIGN_OR_RETURN(const json config, parse_json(text, config_name));
   LB_ASSIGN_OR_RETURN(const std::string type, read_text(config, "model_type", "", config_name));
-  const std::string safetensors = first_of(files, {folder + "model.safetensors"});
-  if (type == "bert" && !safetensors.empty()) return std::vector<std::string>{safetensors};
+  if (const Architecture* known = find_architecture(type)) {
+    std::string weights = folder + std::string(known->weights_file);
+    if (files.contains(weights)) return std::vector<std::string>{std::move(weights)};
+  }
   const std::string onnx =
       first_of(files, {folder + "onnx/model.onnx", folder + "model.onnx", "onnx/model.onnx", "model.onnx"});
   if (onnx.empty()) {
-    if (!safetensors.empty()) {
-      return Status(
-          StatusCode::kUnsupported,
-          fmt::format("'{}' is of the type '{}' and has no onnx/model.onnx; without one only bert is supported", model,
-                      printable(type)));
+    if (files.contains(folder + std::string(kSafetensorsFile))) {
+      return Status(StatusCode::kUnsupported,
+                    fmt::format("'{}' is of the type '{}' and has no onnx/model.onnx; without one only {} is supported",
+                                model, printable(type), known_architectures()));
     }
     return Status(StatusCode::kUnsupported,
                   fmt::format("'{}' has neither model.safetensors nor onnx/model.onnx, of which one is needed", model));

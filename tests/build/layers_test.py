@@ -49,6 +49,7 @@ class LayersTest(unittest.TestCase):
     def test_upwards_is_refused(self):
         self.assert_refused("core/a.cpp", '#include "embedding/embedder.h"', "may include only")
         self.assert_refused("core/platform/a.cpp", '#include "core/engine.h"', "may include only")
+        self.assert_refused("core/graph/a.cpp", '#include "core/model.h"', "may include only")
         self.assert_refused("embedding/a.cpp", '#include "backends/openvino/backend.h"', "may include only")
         self.assert_refused("embedding/tokenizer/a.h", '#include "embedding/embedder.h"', "may include only")
         self.assert_refused("backends/openvino/a.cpp", '#include "backends/onnxruntime/abi.h"', "may include only")

@@ -167,7 +167,10 @@ TEST(WindowsFilesTest, MapsAnEmptyFileAndJoinsATail) {
   EXPECT_EQ(MappedFile::open(folder / "empty")->bytes().size(), 0U);
   write_file(folder / "file", "0123456789");
   const std::string tail = "tail";
-  const auto joined = MappedFile::open_with_tail({folder / "file", 2, 5}, std::as_bytes(std::span(tail)));
+  const auto file = MappedFile::open(folder / "file");
+  ASSERT_TRUE(file.ok());
+  const auto joined = MappedFile::with_tail({folder / "file", 2, 5}, file->identity(), file->bytes().subspan(2, 5),
+                                            std::as_bytes(std::span(tail)));
   ASSERT_TRUE(joined.ok()) << joined.status().to_string();
   EXPECT_EQ(text_of(*joined).substr(0, 5), "23456");
   EXPECT_THAT(text_of(*joined), ::testing::EndsWith("tail"));

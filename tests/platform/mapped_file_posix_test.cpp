@@ -26,6 +26,12 @@ std::string text_of(const MappedFile& file) {
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
+core::Result<MappedFile> with_tail(const MappedFile& file, std::size_t from, std::size_t size,
+                                   const std::string& tail) {
+  return MappedFile::with_tail({file.file(), from, size}, file.identity(), file.bytes().subspan(from, size),
+                               std::as_bytes(std::span(tail)));
+}
+
 StatusCode refusal_of(const std::filesystem::path& file) {
   return MappedFile::open(file).status().code();
 }
@@ -45,8 +51,9 @@ TEST(MappedFileTest, KnowsWhichFileItMaps) {
   testing::write_file(folder / "file", "first");
   const auto before = file_identity(folder / "file");
   const auto file = MappedFile::open(folder / "file");
-  const auto tail = MappedFile::open_with_tail({folder / "file", 0, 5}, {});
-  ASSERT_TRUE(before.ok() && file.ok() && tail.ok());
+  ASSERT_TRUE(before.ok() && file.ok());
+  const auto tail = with_tail(*file, 0, 5, "");
+  ASSERT_TRUE(tail.ok());
   EXPECT_EQ(file->identity(), *before);
   EXPECT_EQ(tail->identity(), *before);
   testing::write_file(folder / "other", "other");
@@ -163,7 +170,7 @@ TEST(MappedFileTest, JoinsAFileAndATailInOneRange) {
     for (const std::string tail : {"", "the tail"}) {
       const std::string text(size, 'f');
       testing::write_file(folder / "file", text);
-      auto opened = MappedFile::open_with_tail({folder / "file", 0, size}, std::as_bytes(std::span(tail)));
+      auto opened = with_tail(*MappedFile::open(folder / "file"), 0, size, tail);
       ASSERT_TRUE(opened.ok()) << opened.status().to_string();
       const std::size_t offset = MappedFile::tail_offset(size);
       EXPECT_EQ(offset % kGranularity, 0U);
@@ -182,12 +189,14 @@ TEST(MappedFileTest, JoinsAPartOfAFileAndATail) {
   for (int i = 0; i < 40'000; ++i)
     text += static_cast<char>('a' + i % 23);
   testing::write_file(folder / "file", text);
+  const auto mapped = MappedFile::open(folder / "file");
+  ASSERT_TRUE(mapped.ok());
   const std::string tail = "the tail";
   // At the beginning of a page, and not.
   for (const std::size_t from :
        {std::size_t{0}, std::size_t{4096}, std::size_t{8192}, std::size_t{1}, std::size_t{5000}}) {
     for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{10'000}, text.size() - from}) {
-      const auto opened = MappedFile::open_with_tail({folder / "file", from, size}, std::as_bytes(std::span(tail)));
+      const auto opened = with_tail(*mapped, from, size, tail);
       ASSERT_TRUE(opened.ok()) << opened.status().to_string();
       const std::string all = text_of(*opened);
       EXPECT_EQ(all.size(), MappedFile::tail_offset(size) + tail.size());
@@ -195,19 +204,25 @@ TEST(MappedFileTest, JoinsAPartOfAFileAndATail) {
       EXPECT_EQ(all.substr(MappedFile::tail_offset(size)), tail);
     }
   }
-  EXPECT_EQ(MappedFile::open_with_tail({folder / "file", 0, text.size() + 1}, {}).status().code(), StatusCode::kIo);
-  EXPECT_EQ(MappedFile::open_with_tail({folder / "file", text.size() + 1, 0}, {}).status().code(), StatusCode::kIo);
 }
 
-TEST(MappedFileTest, RefusesToJoinWhatIsNoFile) {
+TEST(MappedFileTest, JoinsTheBytesThatWereMappedWhateverHasTheirNameNow) {
   const ScratchFolder folder;
-  const auto refused = [](const std::filesystem::path& file) {
-    return MappedFile::open_with_tail({file, 0, 0}, {}).status().code();
-  };
-  EXPECT_EQ(refused(folder / "missing"), StatusCode::kNotFound);
-  EXPECT_EQ(refused(folder.path()), StatusCode::kInvalidArgument);
-  EXPECT_EQ(refused("/dev/zero"), StatusCode::kInvalidArgument);
-  EXPECT_EQ(refused(""), StatusCode::kInvalidArgument);
+  const auto joined = [&](const MappedFile& file) { return text_of(*with_tail(file, 0, 5, "tail")).substr(0, 5); };
+  testing::write_file(folder / "file", "first");
+  const auto file = MappedFile::open(folder / "file");
+  ASSERT_TRUE(file.ok());
+  testing::write_file(folder / "other", "other");
+  std::filesystem::rename(folder / "other", folder / "file");
+  EXPECT_EQ(joined(*file), "first") << "replaced";
+  std::filesystem::remove(folder / "file");
+  EXPECT_EQ(joined(*file), "first") << "removed";
+  std::filesystem::create_directory(folder / "file");
+  EXPECT_EQ(joined(*file), "first") << "a folder";
+  const std::string text = "in memory";
+  const auto memory = MappedFile::with_tail({}, {}, std::as_bytes(std::span(text)), {});
+  ASSERT_TRUE(memory.ok());
+  EXPECT_EQ(text_of(*memory).substr(0, text.size()), text);
 }
 
 }  // namespace

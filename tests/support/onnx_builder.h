@@ -12,9 +12,9 @@
 #include <variant>
 #include <vector>
 
+#include "core/graph/protobuf.h"
 #include "core/model.h"
 #include "core/tensor.h"
-#include "embedding/graph/protobuf.h"
 
 namespace latebind::test {
 
@@ -59,7 +59,7 @@ inline std::int64_t onnx_type(core::ElementType type) {
 
 class OnnxBuilder {
  public:
-  using Message = embedding::ProtobufMessage;
+  using Message = graph::ProtobufMessage;
   using Names = std::initializer_list<std::string>;
 
   OnnxBuilder& input(const std::string& name, core::ElementType type, const OnnxDims& dims) {

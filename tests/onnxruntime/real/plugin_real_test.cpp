@@ -17,7 +17,7 @@
 #include "backends/onnxruntime/provider_trial.h"
 #include "core/engine.h"
 #include "core/platform/temporary_folder.h"
-#include "embedding/graph/build.h"
+#include "embedding/build_model.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "tests/support/onnx_builder.h"
 #include "tests/support/vectors.h"

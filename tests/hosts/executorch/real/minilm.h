@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "embedding/graph/export.h"
+#include "embedding/export_onnx.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "tests/hosts/executorch/support.h"
 

@@ -1,0 +1,300 @@
+#include "backends/openvino/ir_writer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <iterator>
+#include <map>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/graph/lowering.h"
+
+namespace latebind::openvino {
+namespace {
+
+using core::ElementType;
+namespace primitive = graph::primitive;
+
+// Constants in the tail start at multiples of this.
+constexpr std::size_t kAlignment = 64;
+
+std::string_view precision_of(ElementType type) {
+  switch (type) {
+    case ElementType::kF32:
+      return "FP32";
+    case ElementType::kF16:
+      return "FP16";
+    case ElementType::kBF16:
+      return "BF16";
+    case ElementType::kI32:
+      return "I32";
+    case ElementType::kBool:
+      return "BOOL";
+    default:
+      return "I64";
+  }
+}
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+constexpr std::string_view kBroadcast = R"(auto_broadcast="numpy")";
+
+class IrWriter {
+ public:
+  IrWriter(const graph::Graph& graph, std::size_t tail_offset)
+      : graph_(graph), network_(graph::lower(graph, {})), tail_offset_(tail_offset) {}
+
+  Ir write();
+
+  // A layer that has been written, for those that read it.
+  struct Layer {
+    std::size_t id = 0;
+    std::size_t port = 0;  // of its value; inputs are numbered first
+    ElementType type = ElementType::kF32;
+  };
+
+  Layer operator()(const graph::Input& op);
+  Layer operator()(const graph::Weight& op) {
+    return stored(op.type, op.shape.dims(), static_cast<std::size_t>(op.offset), graph_.bytes_of(op).size());
+  }
+  Layer operator()(const primitive::Constant& op) { return constant(op.type, op.shape.dims(), op.bytes); }
+  Layer operator()(const primitive::Convert& op) {
+    const ElementType to = network_.nodes[layers_.size()].type;
+    return emit("Convert", "opset1", fmt::format(R"(destination_type="{}")", core::name_of(to)), {of(op.x)}, to);
+  }
+  Layer operator()(const primitive::Gather& op) {
+    const Layer axis = numbers({op.axis});
+    return emit("Gather", "opset8", R"(batch_dims="0")", {of(op.data), of(op.indices), axis});
+  }
+  Layer operator()(const primitive::GatherRow& op) {
+    return emit("GatherND", "opset8", R"(batch_dims="1")", {of(op.data), of(op.indices)});
+  }
+  Layer operator()(const primitive::FirstRows& op);
+  Layer operator()(const primitive::Binary& op);
+  Layer operator()(const primitive::MatMul& op) {
+    const std::string_view transposes = op.transpose_b ? "true" : "false";
+    return emit("MatMul", "opset1", fmt::format(R"(transpose_a="false" transpose_b="{}")", transposes),
+                {of(op.a), of(op.b)});
+  }
+  Layer operator()(const primitive::Reshape& op) {
+    return with_numbers("Reshape", "opset1", R"(special_zero="true")", op.x, op.shape);
+  }
+  Layer operator()(const primitive::Transpose& op) {
+    return with_numbers("Transpose", "opset1", {}, op.x, op.permutation);
+  }
+  Layer operator()(const primitive::Unsqueeze& op) { return with_numbers("Unsqueeze", "opset1", {}, op.x, op.axes); }
+  Layer operator()(const primitive::Squeeze& op) { return with_numbers("Squeeze", "opset1", {}, op.x, op.axes); }
+  Layer operator()(const primitive::Softmax& op) { return emit("SoftMax", "opset8", R"(axis="-1")", {of(op.x)}); }
+  Layer operator()(const primitive::LayerNorm& op);
+  Layer operator()(const graph::Activation& op);
+  Layer operator()(const primitive::Reduce& op);
+
+ private:
+  using Layers = std::initializer_list<Layer>;
+
+  // What a primitive has become.
+  [[nodiscard]] const Layer& of(graph::Value value) const { return layers_[value.node]; }
+  // Its value has the type of its first input.
+  Layer emit(std::string_view type, std::string_view opset, std::string_view attributes, Layers inputs) {
+    return emit(type, opset, attributes, inputs, inputs.begin()->type);
+  }
+  Layer emit(std::string_view type, std::string_view opset, std::string_view attributes, Layers inputs,
+             ElementType output);
+  Layer stored(ElementType type, std::span<const std::int64_t> shape, std::size_t offset, std::size_t size);
+  Layer constant(ElementType type, std::span<const std::int64_t> shape, std::span<const std::byte> bytes);
+  Layer numbers(const std::vector<std::int64_t>& values);
+  Layer with_numbers(std::string_view type, std::string_view opset, std::string_view attributes, graph::Value x,
+                     const std::vector<std::int64_t>& values) {
+    const Layer second = numbers(values);
+    return emit(type, opset, attributes, {of(x), second});
+  }
+  auto text() { return std::back_inserter(layers_text_); }
+
+  const graph::Graph& graph_;
+  const graph::PrimitiveNetwork network_;
+  const std::size_t tail_offset_;
+  std::vector<Layer> layers_;  // by primitive
+  std::map<std::vector<std::int64_t>, Layer> numbers_;
+  std::size_t layer_count_ = 0;
+  // Of the next layer: what the program calls its value. Inside the network nothing needs a name.
+  std::string public_name_;
+  std::string layers_text_;
+  std::string edges_text_;
+  std::string tail_;
+};
+
+IrWriter::Layer IrWriter::emit(std::string_view type, std::string_view opset, std::string_view attributes,
+                               Layers inputs, ElementType output) {
+  const Layer layer{layer_count_++, inputs.size(), output};
+  const std::string name = public_name_.empty() ? fmt::format("n{}", layer.id) : escaped(public_name_);
+  fmt::format_to(text(), R"(<layer id="{}" name="{}" type="{}" version="{}">)", layer.id, name, type, opset);
+  if (!attributes.empty()) fmt::format_to(text(), "<data {}/>", attributes);
+  if (inputs.size() > 0) layers_text_ += "<input>";
+  std::size_t port = 0;
+  for (const Layer& input : inputs) {
+    fmt::format_to(text(), R"(<port id="{}" precision="{}"/>)", port, precision_of(input.type));
+    fmt::format_to(std::back_inserter(edges_text_),
+                   R"(<edge from-layer="{}" from-port="{}" to-layer="{}" to-port="{}"/>)"
+                   "\n",
+                   input.id, input.port, layer.id, port);
+    ++port;
+  }
+  if (inputs.size() > 0) layers_text_ += "</input>";
+  if (type != "Result") {
+    fmt::format_to(text(), R"(<output><port id="{}" precision="{}")", port, precision_of(output));
+    if (!public_name_.empty()) fmt::format_to(text(), R"( names="{}")", name);
+    layers_text_ += "/></output>";
+  }
+  layers_text_ += "</layer>\n";
+  public_name_.clear();
+  return layer;
+}
+
+IrWriter::Layer IrWriter::stored(ElementType type, std::span<const std::int64_t> shape, std::size_t offset,
+                                 std::size_t size) {
+  return emit("Const", "opset1",
+              fmt::format(R"(element_type="{}" shape="{}" offset="{}" size="{}")", core::name_of(type),
+                          fmt::join(shape, ","), offset, size),
+              {}, type);
+}
+
+IrWriter::Layer IrWriter::constant(ElementType type, std::span<const std::int64_t> shape,
+                                   std::span<const std::byte> bytes) {
+  tail_.resize((tail_.size() + kAlignment - 1) / kAlignment * kAlignment);
+  const std::size_t offset = tail_offset_ + tail_.size();
+  tail_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return stored(type, shape, offset, bytes.size());
+}
+
+IrWriter::Layer IrWriter::numbers(const std::vector<std::int64_t>& values) {
+  const auto known = numbers_.find(values);
+  if (known != numbers_.end()) return known->second;
+  const std::string name = std::exchange(public_name_, {});
+  const auto count = static_cast<std::int64_t>(values.size());
+  const Layer layer = constant(ElementType::kI64, std::span(&count, 1), std::as_bytes(std::span(values)));
+  public_name_ = name;
+  return numbers_[values] = layer;
+}
+
+IrWriter::Layer IrWriter::operator()(const graph::Input& op) {
+  public_name_ = op.name;
+  std::vector<std::string> dims;
+  for (const std::int64_t dim : op.shape.dims())
+    dims.push_back(dim < 0 ? "?" : fmt::format("{}", dim));
+  return emit("Parameter", "opset1",
+              fmt::format(R"(shape="{}" element_type="{}")", fmt::join(dims, ","), core::name_of(op.type)), {},
+              op.type);
+}
+
+IrWriter::Layer IrWriter::operator()(const primitive::FirstRows& op) {
+  const Layer zero = numbers({0});
+  const Layer one = numbers({1});
+  const Layer shape = emit("ShapeOf", "opset3", R"(output_type="i64")", {of(op.like)}, ElementType::kI64);
+  const Layer count = emit("Gather", "opset8", R"(batch_dims="0")", {shape, one, zero});
+  return emit("Slice", "opset8", {}, {of(op.table), zero, count, one, zero});
+}
+
+IrWriter::Layer IrWriter::operator()(const primitive::Binary& op) {
+  const auto written = [&](std::string_view type, std::string_view attributes = kBroadcast) {
+    return emit(type, "opset1", attributes, {of(op.a), of(op.b)});
+  };
+  switch (op.function) {
+    case primitive::BinaryFunction::kAdd:
+      return written("Add");
+    case primitive::BinaryFunction::kSubtract:
+      return written("Subtract");
+    case primitive::BinaryFunction::kMultiply:
+      return written("Multiply");
+    case primitive::BinaryFunction::kDivide:
+      return written("Divide", R"(auto_broadcast="numpy" m_pythondiv="true")");
+    case primitive::BinaryFunction::kMaximum:
+      break;
+  }
+  return written("Maximum");
+}
+
+IrWriter::Layer IrWriter::operator()(const primitive::LayerNorm& op) {
+  const std::string name = std::exchange(public_name_, {});
+  const Layer last = numbers({-1});
+  const Layer centred =
+      emit("MVN", "opset6", fmt::format(R"(eps="{}" normalize_variance="true" eps_mode="INSIDE_SQRT")", op.epsilon),
+           {of(op.x), last});
+  const Layer scaled = emit("Multiply", "opset1", kBroadcast, {centred, of(op.weight)});
+  public_name_ = name;
+  return emit("Add", "opset1", kBroadcast, {scaled, of(op.bias)});
+}
+
+IrWriter::Layer IrWriter::operator()(const graph::Activation& op) {
+  switch (op.function) {
+    case graph::ActivationFunction::kGeluErf:
+      return emit("Gelu", "opset7", R"(approximation_mode="ERF")", {of(op.x)});
+    case graph::ActivationFunction::kGeluTanh:
+      return emit("Gelu", "opset7", R"(approximation_mode="TANH")", {of(op.x)});
+    case graph::ActivationFunction::kRelu:
+      break;
+  }
+  return emit("ReLU", "opset1", {}, {of(op.x)});
+}
+
+IrWriter::Layer IrWriter::operator()(const primitive::Reduce& op) {
+  const auto written = [&](std::string_view type, std::string_view opset) {
+    return with_numbers(type, opset, op.keep_dimensions ? R"(keep_dims="true")" : R"(keep_dims="false")", op.x,
+                        op.axes);
+  };
+  switch (op.function) {
+    case primitive::ReduceFunction::kMax:
+      return written("ReduceMax", "opset1");
+    case primitive::ReduceFunction::kL2:
+      return written("ReduceL2", "opset4");
+    case primitive::ReduceFunction::kSum:
+      break;
+  }
+  return written("ReduceSum", "opset1");
+}
+
+Ir IrWriter::write() {
+  for (const graph::PrimitiveNode& node : network_.nodes) {
+    if (layers_.size() == network_.output.node) public_name_ = network_.output_name;
+    layers_.push_back(std::visit(*this, node.op));
+  }
+  emit("Result", "opset1", {}, {of(network_.output)});
+  Ir ir;
+  ir.xml = fmt::format(
+      "<?xml version=\"1.0\"?>\n<net name=\"latebind\" version=\"11\">\n<layers>\n{}</layers>\n"
+      "<edges>\n{}</edges>\n<rt_info/>\n</net>\n",
+      layers_text_, edges_text_);
+  ir.tail = std::move(tail_);
+  return ir;
+}
+
+}  // namespace
+
+Ir write_ir(const graph::Graph& graph, std::size_t tail_offset) {
+  return IrWriter(graph, tail_offset).write();
+}
+
+}  // namespace latebind::openvino

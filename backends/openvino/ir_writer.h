@@ -1,0 +1,24 @@
+// OpenVINO IR from a Graph: XML text whose constants are byte ranges of one weights blob.
+//
+// Source: OpenVINO's documentation of IR version 11 and of its operation sets 1 to 8, which every OpenVINO since 2022
+// reads. Pure functions, for any thread.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "core/graph/graph.h"
+
+namespace latebind::openvino {
+
+struct Ir {
+  std::string xml;
+  // Constants that are not in the weights file. The XML expects them in the weights blob at `tail_offset`.
+  std::string tail;
+};
+
+// Weights keep the offsets that they have in Graph::weights(): the blob is those bytes, then, from `tail_offset` on,
+// the tail.
+[[nodiscard]] Ir write_ir(const graph::Graph& graph, std::size_t tail_offset);
+
+}  // namespace latebind::openvino

@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+
+#include <iterator>
+#include <string_view>
+
+#include "core/graph/graph.h"
+
+namespace latebind::graph {
+namespace {
+
+// Names have their length before them, so that no two graphs are the same text.
+std::string name(std::string_view text) {
+  return fmt::format("{}:{}", text.size(), text);
+}
+
+std::string weight(const Weight& weight) {
+  return fmt::format("{} {}{} at {}", name(weight.name), core::name_of(weight.type), weight.shape.to_string(),
+                     weight.offset);
+}
+
+std::string_view word_of(ActivationFunction function) {
+  switch (function) {
+    case ActivationFunction::kGeluErf:
+      return "gelu_erf";
+    case ActivationFunction::kGeluTanh:
+      return "gelu_tanh";
+    case ActivationFunction::kRelu:
+      break;
+  }
+  return "relu";
+}
+
+std::string_view word_of(PoolingMode mode) {
+  switch (mode) {
+    case PoolingMode::kCls:
+      return "cls";
+    case PoolingMode::kMax:
+      return "max";
+    case PoolingMode::kLastToken:
+      return "last_token";
+    case PoolingMode::kMean:
+      break;
+  }
+  return "mean";
+}
+
+const Cases kDescribe{
+    [](const Input& op) { return fmt::format("input {}", name(op.name)); },
+    [](const Lookup& op) { return fmt::format("lookup %{} in {}", op.ids.node, weight(op.table)); },
+    [](const PositionLookup& op) { return fmt::format("positions of %{} in {}", op.ids.node, weight(op.table)); },
+    [](const RowLookup& op) { return fmt::format("row {} of {}", op.row, weight(op.table)); },
+    [](const Add& op) { return fmt::format("add %{} %{}", op.a.node, op.b.node); },
+    [](const Linear& op) {
+      return fmt::format("linear %{}, weight {}, bias {}", op.x.node, weight(op.weight), weight(op.bias));
+    },
+    [](const Attention& op) {
+      return fmt::format("attention %{} %{} %{}, mask %{}, heads {}, scale {:a}", op.query.node, op.key.node,
+                         op.value.node, op.mask.node, op.heads, op.scale);
+    },
+    [](const LayerNorm& op) {
+      return fmt::format("layer_norm %{}, weight {}, bias {}, epsilon {:a}", op.x.node, weight(op.weight),
+                         weight(op.bias), op.epsilon);
+    },
+    [](const Activation& op) { return fmt::format("{} %{}", word_of(op.function), op.x.node); },
+    [](const Pool& op) { return fmt::format("pool {} %{}, mask %{}", word_of(op.mode), op.x.node, op.mask.node); },
+    [](const Normalize& op) { return fmt::format("normalize %{}", op.x.node); },
+};
+
+}  // namespace
+
+std::string describe(const Graph& graph) {
+  std::string text;
+  const auto out = std::back_inserter(text);
+  std::size_t number = 0;
+  for (const Node& node : graph.nodes()) {
+    fmt::format_to(out, "%{} {}{} = {}\n", number++, core::name_of(node.type), node.shape.to_string(),
+                   std::visit(kDescribe, node.op));
+  }
+  fmt::format_to(out, "output {} = %{}\n", name(graph.output_name()), graph.output().node);
+  return text;
+}
+
+}  // namespace latebind::graph

@@ -1,0 +1,202 @@
+#include "core/graph/graph.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+
+namespace latebind::graph {
+namespace {
+
+using core::ElementType;
+using core::Result;
+using core::Shape;
+using core::Status;
+using core::StatusCode;
+
+struct Type {
+  ElementType element = ElementType::kF32;
+  Shape shape;
+};
+
+std::string text_of(ElementType type, const Shape& shape) {
+  return fmt::format("{} {}", core::name_of(type), shape.to_string());
+}
+
+// True when `end` is the last dimensions of `shape`, or all of them.
+bool is_end_of(const Shape& end, const Shape& shape) {
+  if (end.rank() > shape.rank()) return false;
+  const std::size_t skip = shape.rank() - end.rank();
+  for (std::size_t i = 0; i < end.rank(); ++i) {
+    if (end[i] != shape[skip + i]) return false;
+  }
+  return true;
+}
+
+// What each operator takes and gives.
+class Rules {
+ public:
+  explicit Rules(const Graph& graph) : graph_(graph) {}
+
+  Result<Type> operator()(const Input& op) const { return Type{op.type, op.shape}; }
+
+  Result<Type> operator()(const Lookup& op) const {
+    LB_RETURN_IF_ERROR(check_table(op.table));
+    LB_RETURN_IF_ERROR(check_per_token("lookup", op.ids));
+    const Shape& ids = shape_of(op.ids);
+    return Type{ElementType::kF32, Shape{ids[0], ids[1], op.table.shape[1]}};
+  }
+
+  Result<Type> operator()(const PositionLookup& op) const {
+    LB_RETURN_IF_ERROR(check_table(op.table));
+    LB_RETURN_IF_ERROR(check_per_token("position lookup", op.ids));
+    return Type{ElementType::kF32, Shape{shape_of(op.ids)[1], op.table.shape[1]}};
+  }
+
+  Result<Type> operator()(const RowLookup& op) const {
+    LB_RETURN_IF_ERROR(check_table(op.table));
+    if (op.row < 0 || op.row >= op.table.shape[0]) {
+      return misfit(fmt::format("row {} of '{}', which has {}", op.row, op.table.name, op.table.shape[0]));
+    }
+    return Type{ElementType::kF32, Shape{op.table.shape[1]}};
+  }
+
+  Result<Type> operator()(const Add& op) const {
+    LB_RETURN_IF_ERROR(check_numbers("add", op.a));
+    LB_RETURN_IF_ERROR(check_numbers("add", op.b));
+    if (!is_end_of(shape_of(op.b), shape_of(op.a))) {
+      return misfit(fmt::format("adding {} to {}", text_of(op.b), text_of(op.a)));
+    }
+    return as(op.a);
+  }
+
+  Result<Type> operator()(const Linear& op) const {
+    LB_RETURN_IF_ERROR(check_numbers("linear", op.x));
+    LB_RETURN_IF_ERROR(check_weight(op.weight, 2));
+    LB_RETURN_IF_ERROR(check_weight(op.bias, 1));
+    Shape shape = shape_of(op.x);
+    const std::size_t last = shape.rank() - 1;
+    if (shape[last] != op.weight.shape[1] || op.bias.shape[0] != op.weight.shape[0]) {
+      return misfit(fmt::format("'{}' {} and '{}' {} for {}", op.weight.name, op.weight.shape.to_string(), op.bias.name,
+                                op.bias.shape.to_string(), text_of(op.x)));
+    }
+    shape[last] = op.weight.shape[0];
+    return Type{ElementType::kF32, shape};
+  }
+
+  Result<Type> operator()(const Attention& op) const {
+    for (const Value value : {op.query, op.key, op.value}) {
+      LB_RETURN_IF_ERROR(check_numbers("attention", value));
+      const Shape& shape = shape_of(value);
+      if (shape.rank() != 3 || !(shape == shape_of(op.query)) || op.heads <= 0 || shape[2] % op.heads != 0) {
+        return misfit(fmt::format("attention with {} heads of {}", op.heads, text_of(value)));
+      }
+    }
+    LB_RETURN_IF_ERROR(check_mask("attention", op.query, op.mask));
+    return as(op.query);
+  }
+
+  Result<Type> operator()(const LayerNorm& op) const {
+    LB_RETURN_IF_ERROR(check_numbers("layer norm", op.x));
+    for (const Weight* weight : {&op.weight, &op.bias}) {
+      LB_RETURN_IF_ERROR(check_weight(*weight, 1));
+      if (!is_end_of(weight->shape, shape_of(op.x))) {
+        return misfit(fmt::format("'{}' {} for {}", weight->name, weight->shape.to_string(), text_of(op.x)));
+      }
+    }
+    return as(op.x);
+  }
+
+  Result<Type> operator()(const Activation& op) const {
+    LB_RETURN_IF_ERROR(check_numbers("activation", op.x));
+    return as(op.x);
+  }
+
+  Result<Type> operator()(const Pool& op) const {
+    LB_RETURN_IF_ERROR(check_numbers("pooling", op.x));
+    const Shape& shape = shape_of(op.x);
+    if (shape.rank() != 3) return misfit(fmt::format("pooling {}", text_of(op.x)));
+    LB_RETURN_IF_ERROR(check_mask("pooling", op.x, op.mask));
+    return Type{ElementType::kF32, Shape{shape[0], shape[2]}};
+  }
+
+  Result<Type> operator()(const Normalize& op) const {
+    LB_RETURN_IF_ERROR(check_numbers("normalisation", op.x));
+    if (shape_of(op.x).rank() != 2) return misfit(fmt::format("normalising {}", text_of(op.x)));
+    return as(op.x);
+  }
+
+ private:
+  static Status misfit(std::string_view what) {
+    return Status(StatusCode::kInvalidModel, fmt::format("the network does not fit together: {}", what));
+  }
+  [[nodiscard]] const Shape& shape_of(Value value) const { return graph_.node(value).shape; }
+  [[nodiscard]] std::string text_of(Value value) const {
+    return graph::text_of(graph_.node(value).type, shape_of(value));
+  }
+  [[nodiscard]] Type as(Value value) const { return {graph_.node(value).type, shape_of(value)}; }
+
+  [[nodiscard]] Status check_value(std::string_view who, Value value) const {
+    return value.node < graph_.nodes().size() ? Status() : misfit(fmt::format("{} of a value of nobody's", who));
+  }
+  // f32, with a dimension at least.
+  [[nodiscard]] Status check_numbers(std::string_view who, Value value) const {
+    LB_RETURN_IF_ERROR(check_value(who, value));
+    const bool fits = graph_.node(value).type == ElementType::kF32 && shape_of(value).rank() > 0;
+    return fits ? Status() : misfit(fmt::format("{} of {}", who, text_of(value)));
+  }
+  // i64 [B,T]
+  [[nodiscard]] Status check_per_token(std::string_view who, Value value) const {
+    LB_RETURN_IF_ERROR(check_value(who, value));
+    const bool fits = graph_.node(value).type == ElementType::kI64 && shape_of(value).rank() == 2;
+    return fits ? Status() : misfit(fmt::format("{} of {}", who, text_of(value)));
+  }
+  [[nodiscard]] Status check_mask(std::string_view who, Value of, Value mask) const {
+    LB_RETURN_IF_ERROR(check_per_token(who, mask));
+    const bool fits = shape_of(mask)[0] == shape_of(of)[0] && shape_of(mask)[1] == shape_of(of)[1];
+    return fits ? Status() : misfit(fmt::format("{} of {} with a mask {}", who, text_of(of), text_of(mask)));
+  }
+  [[nodiscard]] Status check_table(const Weight& table) const { return check_weight(table, 2); }
+  [[nodiscard]] Status check_weight(const Weight& weight, std::size_t rank) const {
+    const bool known =
+        weight.type == ElementType::kF32 || weight.type == ElementType::kF16 || weight.type == ElementType::kBF16;
+    const auto size = core::byte_size_of(weight.type, weight.shape);
+    if (!known || weight.shape.rank() != rank || !size.ok()) {
+      return misfit(fmt::format("'{}' is {}", weight.name, graph::text_of(weight.type, weight.shape)));
+    }
+    const std::size_t all = graph_.weights().bytes.bytes.size();
+    if (weight.offset <= all && *size <= all - weight.offset) return {};
+    return misfit(fmt::format("'{}' lies outside of the weights", weight.name));
+  }
+
+  const Graph& graph_;
+};
+
+}  // namespace
+
+std::span<const std::byte> Graph::bytes_of(const Weight& weight) const {
+  // Was checked when it was added.
+  const auto size = core::byte_size_of(weight.type, weight.shape);
+  return weights_.bytes.bytes.subspan(static_cast<std::size_t>(weight.offset), size.ok() ? *size : 0);
+}
+
+Value GraphBuilder::add(Operator op) {
+  if (!status_.ok()) return {};
+  auto type = std::visit(Rules(graph_), op);
+  if (!type.ok()) {
+    status_ = type.status();
+    return {};
+  }
+  graph_.nodes_.push_back({.op = std::move(op), .type = type->element, .shape = type->shape});
+  return {static_cast<std::uint32_t>(graph_.nodes_.size() - 1)};
+}
+
+Result<Graph> GraphBuilder::finish(Value output, std::string name) && {
+  LB_RETURN_IF_ERROR(status_);
+  if (output.node >= graph_.nodes_.size()) return Status(StatusCode::kInvalidModel, "a network without an output");
+  graph_.output_ = output;
+  graph_.output_name_ = std::move(name);
+  return std::move(graph_);
+}
+
+}  // namespace latebind::graph

@@ -1,0 +1,69 @@
+// Graph: a network in our own words, from which a backend computes, or which it has written in the format that it
+// reads.
+//
+// Made by an architecture (embedding/architectures/) with a GraphBuilder, which checks it; afterwards immutable, for
+// any thread. Nodes stand in an order in which they can be computed, and each has one value. Weights lie where they
+// are, in a mapped file that the graph keeps. What operators mean is said in operators.h.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/graph/operators.h"
+#include "core/result.h"
+#include "core/shared_bytes.h"
+#include "core/tensor.h"
+
+namespace latebind::graph {
+
+struct Node {
+  Operator op;
+  // Of the value.
+  core::ElementType type = core::ElementType::kF32;
+  core::Shape shape;
+};
+
+class Graph {
+ public:
+  [[nodiscard]] std::span<const Node> nodes() const { return nodes_; }
+  [[nodiscard]] const Node& node(Value value) const { return nodes_[value.node]; }
+  // The graph's one output, a node of it.
+  [[nodiscard]] Value output() const { return output_; }
+  [[nodiscard]] const std::string& output_name() const { return output_name_; }
+
+  // The file with the weights, whole or a part of a larger one: what Weight::offset counts from.
+  [[nodiscard]] const core::FilePart& weights() const { return weights_; }
+  [[nodiscard]] std::span<const std::byte> bytes_of(const Weight& weight) const;
+
+ private:
+  friend class GraphBuilder;
+  Graph() = default;
+
+  std::vector<Node> nodes_;
+  Value output_{};
+  std::string output_name_;
+  core::FilePart weights_;
+};
+
+// Makes a graph, node by node. What does not fit is remembered, and what follows it ignored: finish() says it. One
+// thread at a time.
+class GraphBuilder {
+ public:
+  explicit GraphBuilder(core::FilePart weights) { graph_.weights_ = std::move(weights); }
+
+  Value add(Operator op);
+  // kInvalidModel, naming the first operator whose operands do not fit and the weight.
+  [[nodiscard]] core::Result<Graph> finish(Value output, std::string name) &&;
+
+ private:
+  Graph graph_;
+  core::Status status_;
+};
+
+// All of the graph but the weights' bytes as text, the same for the same graph: what it computes, with every figure
+// exact. For identities and for reading.
+[[nodiscard]] std::string describe(const Graph& graph);
+
+}  // namespace latebind::graph

@@ -1,0 +1,204 @@
+#include "core/graph/lowering.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace latebind::graph {
+namespace {
+
+using core::ElementType;
+using core::Shape;
+using primitive::BinaryFunction;
+using primitive::ReduceFunction;
+
+// Added to the scores of padding: far below any score, and representable in f16.
+constexpr float kMasked = -10000.0F;
+
+// Added to padding's token vectors before their maximum is taken; the value that the reference uses.
+constexpr float kNeverMaximal = -1e9F;
+
+constexpr float kLeastCount = 1e-9F;
+constexpr float kLeastLength = 1e-12F;
+
+class Lowering {
+ public:
+  Lowering(const Graph& graph, const FormatTraits& format) : graph_(graph), format_(format) {}
+
+  PrimitiveNetwork run();
+
+  Value operator()(const Input& op) { return add(op, op.type); }
+  Value operator()(const Lookup& op) { return gather(weight(op.table), of(op.ids), 0); }
+  Value operator()(const PositionLookup& op) {
+    return add(primitive::FirstRows{.table = weight(op.table), .like = of(op.ids)});
+  }
+  Value operator()(const RowLookup& op) { return gather(weight(op.table), constant(op.row), 0); }
+  Value operator()(const Add& op) { return binary(BinaryFunction::kAdd, of(op.a), of(op.b)); }
+  Value operator()(const Linear& op);
+  Value operator()(const Attention& op);
+  Value operator()(const LayerNorm& op);
+  Value operator()(const Activation& op) { return add(Activation{.x = of(op.x), .function = op.function}); }
+  Value operator()(const Pool& op);
+  Value operator()(const Normalize& op);
+
+ private:
+  Value add(Primitive op, ElementType type = ElementType::kF32) {
+    network_.nodes.push_back({.op = std::move(op), .type = type});
+    return {static_cast<std::uint32_t>(network_.nodes.size() - 1)};
+  }
+  // What a node of the graph has become.
+  [[nodiscard]] Value of(Value value) const { return lowered_[value.node]; }
+  // In f32; once, however often it is used.
+  Value weight(const Weight& weight);
+  template <class T>
+  Value constant(T value);
+
+  Value gather(Value data, Value indices, std::int64_t axis) {
+    return add(primitive::Gather{.data = data, .indices = indices, .axis = axis});
+  }
+  Value binary(BinaryFunction function, Value a, Value b) {
+    return add(primitive::Binary{.function = function, .a = a, .b = b}, network_.node(a).type);
+  }
+  Value multiply(Value a, Value b) { return binary(BinaryFunction::kMultiply, a, b); }
+  Value reduce(ReduceFunction function, Value x, bool keep_dimensions) {
+    return add(primitive::Reduce{.function = function, .x = x, .axes = {1}, .keep_dimensions = keep_dimensions},
+               network_.node(x).type);
+  }
+  // x / max(by, least)
+  Value divide_by_at_least(Value x, Value by, float least) {
+    return binary(BinaryFunction::kDivide, x, binary(BinaryFunction::kMaximum, by, constant(least)));
+  }
+  Value transpose(Value x, std::vector<std::int64_t> permutation) {
+    return add(primitive::Transpose{.x = x, .permutation = std::move(permutation)});
+  }
+  Value unsqueeze(Value x, std::vector<std::int64_t> axes) {
+    return add(primitive::Unsqueeze{.x = x, .axes = std::move(axes)});
+  }
+  Value matmul(Value a, Value b) { return add(primitive::MatMul{.a = a, .b = b}); }
+  // [batch, tokens, hidden] -> [batch, heads, tokens, hidden / heads], or what `order` makes of it
+  Value split(Value x, std::int64_t heads, std::int64_t width, std::vector<std::int64_t> order);
+
+  // The mask in f32, and what is added to the scores of attention: made where they are needed first, for all layers.
+  Value mask_f32(Value mask);
+  // 0 where kept is 1, and `value` where it is 0.
+  Value padding(Value kept, float value) {
+    return multiply(binary(BinaryFunction::kSubtract, constant(1.0F), kept), constant(value));
+  }
+
+  const Graph& graph_;
+  const FormatTraits format_;
+  PrimitiveNetwork network_;
+  std::vector<Value> lowered_;  // by node of the graph
+  std::map<std::string, Value> weights_;
+  std::map<std::uint32_t, Value> masks_f32_;    // by node of the graph
+  std::map<std::uint32_t, Value> score_masks_;  // the same
+};
+
+Value Lowering::weight(const Weight& weight) {
+  if (const auto known = weights_.find(weight.name); known != weights_.end()) return known->second;
+  Value value = add(weight, weight.type);
+  if (weight.type != ElementType::kF32) value = add(primitive::Convert{.x = value});
+  return weights_[weight.name] = value;
+}
+
+template <class T>
+Value Lowering::constant(T value) {
+  constexpr ElementType kType = std::is_same_v<T, float> ? ElementType::kF32 : ElementType::kI64;
+  const auto bytes = std::as_bytes(std::span(&value, 1));
+  const auto same = std::ranges::find_if(network_.nodes, [&](const PrimitiveNode& node) {
+    const auto* known = std::get_if<primitive::Constant>(&node.op);
+    return known != nullptr && known->type == kType && std::ranges::equal(known->bytes, bytes);
+  });
+  if (same != network_.nodes.end()) return {static_cast<std::uint32_t>(same - network_.nodes.begin())};
+  return add(primitive::Constant{.type = kType, .shape = {}, .bytes = {bytes.begin(), bytes.end()}}, kType);
+}
+
+Value Lowering::mask_f32(Value mask) {
+  const auto [entry, is_new] = masks_f32_.try_emplace(mask.node);
+  if (is_new) entry->second = add(primitive::Convert{.x = of(mask)});
+  return entry->second;
+}
+
+Value Lowering::operator()(const Linear& op) {
+  Value matrix = weight(op.weight);
+  const Value bias = weight(op.bias);
+  // Runtimes transpose a weight once, when they load the model.
+  if (!format_.matmul_transposes) matrix = transpose(matrix, {1, 0});
+  const Value product = add(primitive::MatMul{.a = of(op.x), .b = matrix, .transpose_b = format_.matmul_transposes});
+  return binary(BinaryFunction::kAdd, product, bias);
+}
+
+Value Lowering::split(Value x, std::int64_t heads, std::int64_t width, std::vector<std::int64_t> order) {
+  return transpose(add(primitive::Reshape{.x = x, .shape = {0, 0, heads, width}}), std::move(order));
+}
+
+Value Lowering::operator()(const Attention& op) {
+  const std::int64_t hidden = graph_.node(op.query).shape[2];
+  const std::int64_t width = hidden / op.heads;
+  const auto [mask, is_new] = score_masks_.try_emplace(op.mask.node);
+  if (is_new) mask->second = padding(unsqueeze(mask_f32(op.mask), {1, 2}), kMasked);
+  const Value query = split(of(op.query), op.heads, width, {0, 2, 1, 3});
+  // The one transposition of keys does both where MatMul has none of its own.
+  const bool transposes = format_.matmul_transposes;
+  const Value key = split(of(op.key), op.heads, width,
+                          transposes ? std::vector<std::int64_t>{0, 2, 1, 3} : std::vector<std::int64_t>{0, 2, 3, 1});
+  const Value value = split(of(op.value), op.heads, width, {0, 2, 1, 3});
+  const Value products = add(primitive::MatMul{.a = query, .b = key, .transpose_b = transposes});
+  const Value scores = binary(BinaryFunction::kAdd, multiply(products, constant(op.scale)), mask->second);
+  const Value context = matmul(add(primitive::Softmax{.x = scores}), value);
+  return add(primitive::Reshape{.x = transpose(context, {0, 2, 1, 3}), .shape = {0, 0, hidden}});
+}
+
+Value Lowering::operator()(const LayerNorm& op) {
+  const Value scale = weight(op.weight);
+  return add(primitive::LayerNorm{.x = of(op.x), .weight = scale, .bias = weight(op.bias), .epsilon = op.epsilon});
+}
+
+Value Lowering::operator()(const Pool& op) {
+  const Value states = of(op.x);
+  switch (op.mode) {
+    case PoolingMode::kCls:
+      return gather(states, constant(std::int64_t{0}), 1);
+    case PoolingMode::kMax: {
+      const Value never = unsqueeze(padding(mask_f32(op.mask), kNeverMaximal), {2});
+      return reduce(ReduceFunction::kMax, binary(BinaryFunction::kAdd, states, never), false);
+    }
+    case PoolingMode::kLastToken: {
+      const Value count = reduce(ReduceFunction::kSum, of(op.mask), true);
+      const Value last = binary(BinaryFunction::kSubtract, count, constant(std::int64_t{1}));
+      return add(primitive::GatherRow{.data = states, .indices = last});
+    }
+    case PoolingMode::kMean:
+      break;
+  }
+  // [batch, 1, tokens] x [batch, tokens, hidden]: one product in place of a masked copy of all states.
+  const Value mask = mask_f32(op.mask);
+  const Value sum = add(primitive::Squeeze{.x = matmul(unsqueeze(mask, {1}), states), .axes = {1}});
+  return divide_by_at_least(sum, reduce(ReduceFunction::kSum, mask, true), kLeastCount);
+}
+
+Value Lowering::operator()(const Normalize& op) {
+  const Value x = of(op.x);
+  return divide_by_at_least(x, reduce(ReduceFunction::kL2, x, true), kLeastLength);
+}
+
+PrimitiveNetwork Lowering::run() {
+  for (const Node& node : graph_.nodes())
+    lowered_.push_back(std::visit(*this, node.op));
+  network_.output = of(graph_.output());
+  network_.output_name = graph_.output_name();
+  network_.output_shape = graph_.node(graph_.output()).shape;
+  return std::move(network_);
+}
+
+}  // namespace
+
+PrimitiveNetwork lower(const Graph& graph, const FormatTraits& format) {
+  return Lowering(graph, format).run();
+}
+
+}  // namespace latebind::graph

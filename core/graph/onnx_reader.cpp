@@ -1,0 +1,91 @@
+#include "core/graph/onnx_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "core/graph/protobuf.h"
+
+namespace latebind::graph {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using Bytes = std::span<const std::byte>;
+
+constexpr std::size_t kOutputsMax = 64;
+constexpr std::size_t kNameBytesMax = 256;
+constexpr std::int64_t kDimensionMax = 1 << 20;
+
+// The last field of this number that has a length, as protobuf's readers take it.
+Bytes sub_message(Bytes message, unsigned number) {
+  Bytes found;
+  ProtobufFields fields(message);
+  while (const auto field = fields.next()) {
+    if (field->number == number) found = field->bytes;
+  }
+  return found;
+}
+
+std::string_view text_in(Bytes message, unsigned number) {
+  const Bytes bytes = sub_message(message, number);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+OnnxOutput read_output(Bytes value_info) {
+  OnnxOutput output;
+  const Bytes name = sub_message(value_info, 1);
+  output.name.assign(reinterpret_cast<const char*>(name.data()), std::min(name.size(), kNameBytesMax));
+  // ValueInfoProto.type, TypeProto.tensor_type, Tensor.shape
+  ProtobufFields tensor(sub_message(sub_message(value_info, 2), 1));
+  while (const auto field = tensor.next()) {
+    if (field->number != 2) continue;
+    output.has_shape = true;
+    ProtobufFields dims(field->bytes);
+    while (const auto dim = dims.next()) {
+      if (dim->number != 1 || output.shape.size() > 8) continue;
+      std::int64_t size = -1;
+      ProtobufFields parts(dim->bytes);
+      while (const auto part = parts.next()) {
+        if (part->number == 1 && part->bytes.empty()) size = static_cast<std::int64_t>(part->value);
+      }
+      output.shape.push_back(size >= 0 && size <= kDimensionMax ? size : -1);
+    }
+  }
+  return output;
+}
+
+}  // namespace
+
+Result<OnnxSignature> read_onnx_signature(Bytes bytes, std::string_view name) {
+  const auto damaged = [&] {
+    return Status(StatusCode::kInvalidModel, fmt::format("{}: not an ONNX model, or damaged", name));
+  };
+  Bytes graph;
+  ProtobufFields model(bytes);
+  while (const auto field = model.next()) {
+    if (field->number == 7) graph = field->bytes;
+  }
+  if (model.damaged() || graph.empty()) return damaged();
+  OnnxSignature signature;
+  ProtobufFields fields(graph);
+  // GraphProto.initializer (TensorProto.name), GraphProto.input and GraphProto.output (ValueInfoProto).
+  std::vector<std::string_view> inputs;
+  std::set<std::string_view> weights;
+  while (const auto field = fields.next()) {
+    if (field->number == 5) weights.insert(text_in(field->bytes, 8));
+    if (field->number == 11) inputs.push_back(text_in(field->bytes, 1));
+    if (field->number != 12) continue;
+    if (signature.outputs.size() == kOutputsMax) return damaged();
+    signature.outputs.push_back(read_output(field->bytes));
+  }
+  if (fields.damaged() || signature.outputs.empty()) return damaged();
+  signature.inputs = static_cast<std::size_t>(
+      std::ranges::count_if(inputs, [&](std::string_view input) { return !weights.contains(input); }));
+  return signature;
+}
+
+}  // namespace latebind::graph

@@ -1,0 +1,115 @@
+#include "core/graph/onnx_structure.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string_view>
+
+#include "core/graph/protobuf.h"
+
+namespace latebind::graph {
+namespace {
+
+using core::Status;
+using core::StatusCode;
+
+constexpr std::uint32_t kGraphField = 7;
+
+// The messages in which a tensor may be, and how each leads to the next.
+enum class Message { kNone, kModel, kGraph, kNode, kAttribute, kTraining, kFunction, kSparseTensor, kTensor };
+
+Message message_in(Message outer, std::uint32_t field) {
+  switch (outer) {
+    case Message::kModel:
+      if (field == 7) return Message::kGraph;
+      if (field == 20) return Message::kTraining;
+      return field == 25 ? Message::kFunction : Message::kNone;
+    case Message::kGraph:
+      if (field == 1) return Message::kNode;
+      if (field == 5) return Message::kTensor;
+      return field == 15 ? Message::kSparseTensor : Message::kNone;
+    case Message::kNode:
+      return field == 5 ? Message::kAttribute : Message::kNone;
+    case Message::kAttribute:
+      if (field == 5 || field == 10) return Message::kTensor;
+      if (field == 6 || field == 11) return Message::kGraph;
+      return field == 22 || field == 23 ? Message::kSparseTensor : Message::kNone;
+    case Message::kTraining:
+      return field == 1 || field == 2 ? Message::kGraph : Message::kNone;
+    case Message::kFunction:
+      if (field == 7) return Message::kNode;
+      return field == 11 ? Message::kAttribute : Message::kNone;
+    case Message::kSparseTensor:
+      return field == 1 || field == 2 ? Message::kTensor : Message::kNone;
+    case Message::kTensor:
+    case Message::kNone:
+      break;
+  }
+  return Message::kNone;
+}
+
+constexpr std::uint32_t kExternalDataField = 13;
+constexpr std::uint32_t kDataLocationField = 14;
+constexpr unsigned kDepthMax = 100;  // as protobuf's readers
+
+// Takes the value of a StringStringEntryProto whose key is "location". False when the entry is damaged.
+bool take_location(std::span<const std::byte> entry, ExternalLocations& found) {
+  std::string_view key;
+  std::string_view value;
+  ProtobufFields fields(entry);
+  while (const auto field = fields.next()) {
+    if (field->kind != ProtobufKind::kBytes) continue;
+    if (field->number == 1) key = field->text();
+    if (field->number == 2) value = field->text();
+  }
+  if (key == "location" && found.names.size() < kExternalLocationsMax) {
+    found.names.emplace(value);
+  } else if (key == "location" && !found.names.contains(std::string(value))) {
+    found.complete = false;
+  }
+  return !fields.damaged();
+}
+
+// False when not all of it can be read. NOLINTNEXTLINE(misc-no-recursion): bounded by kDepthMax
+bool gather(std::span<const std::byte> bytes, Message message, unsigned depth, ExternalLocations& found) {
+  if (depth > kDepthMax) return false;
+  ProtobufFields fields(bytes);
+  while (const auto field = fields.next()) {
+    if (message == Message::kTensor && field->number == kDataLocationField && field->value != 0) found.any = true;
+    if (field->kind != ProtobufKind::kBytes) continue;
+    if (message == Message::kTensor && field->number == kExternalDataField) {
+      found.any = true;
+      if (!take_location(field->bytes, found)) return false;
+    }
+    const Message inner = message_in(message, field->number);
+    if (inner != Message::kNone && !gather(field->bytes, inner, depth + 1, found)) return false;
+  }
+  return !fields.damaged();
+}
+
+}  // namespace
+
+Status check_onnx_structure(std::span<const std::byte> bytes) {
+  bool has_graph = false;
+  ProtobufFields fields(bytes);
+  while (const auto field = fields.next())
+    has_graph = has_graph || (field->number == kGraphField && field->kind == ProtobufKind::kBytes);
+  if (fields.damaged()) {
+    return Status(StatusCode::kInvalidModel, fmt::format("damaged ONNX model, at byte {}: {}; get the file again",
+                                                         fields.offset(), fields.what_is_wrong()));
+  }
+  return has_graph ? Status() : Status(StatusCode::kInvalidModel, "damaged ONNX model: it has no graph");
+}
+
+ExternalLocations external_data_locations(std::span<const std::byte> bytes) {
+  ExternalLocations found;
+  found.complete = gather(bytes, Message::kModel, 0, found) && found.complete;
+  return found;
+}
+
+bool may_name_external_data(std::span<const std::byte> bytes) {
+  const ExternalLocations found = external_data_locations(bytes);
+  return found.any || !found.complete;
+}
+
+}  // namespace latebind::graph

@@ -1,0 +1,31 @@
+// The outermost structure of an ONNX file, checked before a vendor sees it: what was cut off or is no ONNX model at all
+// gets our own words with the place, instead of what each vendor makes of it.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <span>
+#include <string>
+
+#include "core/status.h"
+
+namespace latebind::graph {
+
+// Walks the fields of ModelProto (protobuf's wire format; source: onnx.proto) by their lengths, without looking into
+// them: cheap however large the file is. kInvalidModel with the byte where it goes wrong, or when there is no graph.
+[[nodiscard]] core::Status check_onnx_structure(std::span<const std::byte> bytes);
+
+// False when no tensor of the model, in whatever graph, has its data in another file. Looks at the tensors' fields, not
+// at their data; true also for what is damaged or nested too deeply to tell.
+[[nodiscard]] bool may_name_external_data(std::span<const std::byte> bytes);
+
+// What tensors of the model name as the place of their data.
+struct ExternalLocations {
+  std::set<std::string> names;  // relative to the model's own folder, as the model has them
+  bool any = false;             // some tensor has its data elsewhere, by a name or without one
+  bool complete = true;         // false when the model is damaged or nested too deeply to tell, or names more files
+};
+inline constexpr std::size_t kExternalLocationsMax = 65'536;
+[[nodiscard]] ExternalLocations external_data_locations(std::span<const std::byte> bytes);
+
+}  // namespace latebind::graph

@@ -1,0 +1,345 @@
+#include "core/graph/onnx_writer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <limits>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/graph/lowering.h"
+#include "core/graph/protobuf.h"
+
+namespace latebind::graph {
+namespace {
+
+using core::ElementType;
+using core::Shape;
+using core::Status;
+using core::StatusCode;
+
+constexpr std::int64_t kIrVersion = 9;
+constexpr std::int64_t kOpset = 20;
+
+int onnx_type(ElementType type) {
+  switch (type) {
+    case ElementType::kF32:
+      return 1;
+    case ElementType::kI32:
+      return 6;
+    case ElementType::kI64:
+      return 7;
+    case ElementType::kBool:
+      return 9;
+    case ElementType::kF16:
+      return 10;
+    case ElementType::kBF16:
+      return 16;
+    default:
+      return 0;
+  }
+}
+
+ProtobufMessage int_attribute(std::string_view name, std::int64_t value) {
+  ProtobufMessage attribute;
+  attribute.add_bytes(1, name);
+  attribute.add_int(3, value);
+  attribute.add_int(20, 2);
+  return attribute;
+}
+
+ProtobufMessage ints_attribute(std::string_view name, std::span<const std::int64_t> values) {
+  ProtobufMessage attribute;
+  attribute.add_bytes(1, name);
+  for (const std::int64_t value : values)
+    attribute.add_int(8, value);
+  attribute.add_int(20, 7);
+  return attribute;
+}
+
+ProtobufMessage float_attribute(std::string_view name, float value) {
+  ProtobufMessage attribute;
+  attribute.add_bytes(1, name);
+  attribute.add_float(2, value);
+  attribute.add_int(20, 1);
+  return attribute;
+}
+
+ProtobufMessage string_attribute(std::string_view name, std::string_view value) {
+  ProtobufMessage attribute;
+  attribute.add_bytes(1, name);
+  attribute.add_bytes(4, value);
+  attribute.add_int(20, 3);
+  return attribute;
+}
+
+// Bytes of ours, then bytes that lie elsewhere: a message that is written without being gathered in memory first.
+struct Piece {
+  std::string head;
+  std::span<const std::byte> tail;
+};
+
+class OnnxGraphWriter {
+ public:
+  // An empty location: weights are written into the model.
+  OnnxGraphWriter(const Graph& graph, std::string_view location)
+      : graph_(graph), network_(lower(graph, {.matmul_transposes = false})), location_(location) {}
+
+  void write();
+  [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
+  [[nodiscard]] std::uint64_t size() const;
+
+  void operator()(const Input& op) { write_value(11, op.name, op.type, op.shape); }
+  void operator()(const Weight& op);
+  void operator()(const primitive::Constant& op);
+  void operator()(const primitive::Convert& op) {
+    emit("Cast", {name_of(op.x)}, {int_attribute("to", onnx_type(network_.nodes[at_].type))});
+  }
+  void operator()(const primitive::Gather& op) {
+    emit("Gather", {name_of(op.data), name_of(op.indices)}, {int_attribute("axis", op.axis)});
+  }
+  void operator()(const primitive::GatherRow& op) {
+    emit("GatherND", {name_of(op.data), name_of(op.indices)}, {int_attribute("batch_dims", 1)});
+  }
+  void operator()(const primitive::FirstRows& op);
+  void operator()(const primitive::Binary& op);
+  void operator()(const primitive::MatMul& op) { emit("MatMul", {name_of(op.a), name_of(op.b)}); }
+  void operator()(const primitive::Reshape& op) { emit("Reshape", {name_of(op.x), numbers(op.shape)}); }
+  void operator()(const primitive::Transpose& op) {
+    emit("Transpose", {name_of(op.x)}, {ints_attribute("perm", op.permutation)});
+  }
+  void operator()(const primitive::Unsqueeze& op) { emit("Unsqueeze", {name_of(op.x), numbers(op.axes)}); }
+  void operator()(const primitive::Squeeze& op) { emit("Squeeze", {name_of(op.x), numbers(op.axes)}); }
+  void operator()(const primitive::Softmax& op) { emit("Softmax", {name_of(op.x)}, {int_attribute("axis", -1)}); }
+  void operator()(const primitive::LayerNorm& op) {
+    emit("LayerNormalization", {name_of(op.x), name_of(op.weight), name_of(op.bias)},
+         {int_attribute("axis", -1), float_attribute("epsilon", static_cast<float>(op.epsilon))});
+  }
+  void operator()(const Activation& op);
+  void operator()(const primitive::Reduce& op);
+
+ private:
+  using Attributes = std::initializer_list<ProtobufMessage>;
+  using Names = std::initializer_list<std::string>;
+
+  void write_value(unsigned field, std::string_view name, ElementType type, const Shape& shape);
+  void add_tensor(const ProtobufMessage& tensor) { graph_message_.add_message(5, tensor); }
+  // A node whose value is that of the primitive that is being written.
+  void emit(std::string_view type, Names inputs, Attributes attributes = {}) {
+    emit_named(type, inputs, name_of(Value{at_}), attributes);
+  }
+  void emit_named(std::string_view type, Names inputs, std::string_view output, Attributes attributes);
+  // The name of an initializer that holds these numbers.
+  std::string numbers(const std::vector<std::int64_t>& values);
+  [[nodiscard]] std::string name_of(Value value) const;
+
+  const Graph& graph_;
+  const PrimitiveNetwork network_;
+  std::string_view location_;
+  std::uint32_t at_ = 0;  // the primitive that is being written
+  std::set<std::string> numbers_written_;
+  ProtobufMessage graph_message_;
+  std::vector<Piece> pieces_;
+};
+
+std::string OnnxGraphWriter::name_of(Value value) const {
+  if (value.node == network_.output.node) return network_.output_name;
+  const Primitive& op = network_.node(value).op;
+  if (const auto* input = std::get_if<Input>(&op)) return input->name;
+  if (const auto* weight = std::get_if<Weight>(&op)) return weight->name;
+  return fmt::format("v{}", value.node);
+}
+
+// Name, type and shape of a tensor.
+ProtobufMessage tensor_head(std::string_view name, ElementType type, std::span<const std::int64_t> shape) {
+  ProtobufMessage tensor;
+  for (const std::int64_t dim : shape)
+    tensor.add_int(1, dim);
+  tensor.add_int(2, onnx_type(type));
+  tensor.add_bytes(8, name);
+  return tensor;
+}
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::string OnnxGraphWriter::numbers(const std::vector<std::int64_t>& values) {
+  std::string name = fmt::format("i64[{}]", fmt::join(values, ","));
+  if (numbers_written_.insert(name).second) {
+    const auto count = static_cast<std::int64_t>(values.size());
+    ProtobufMessage tensor = tensor_head(name, ElementType::kI64, std::span(&count, 1));
+    tensor.add_bytes(9, text_of(std::as_bytes(std::span(values))));
+    add_tensor(tensor);
+  }
+  return name;
+}
+
+void OnnxGraphWriter::emit_named(std::string_view type, Names inputs, std::string_view output, Attributes attributes) {
+  ProtobufMessage node;
+  for (const std::string& input : inputs)
+    node.add_bytes(1, input);
+  node.add_bytes(2, output);
+  node.add_bytes(3, output);
+  node.add_bytes(4, type);
+  for (const ProtobufMessage& attribute : attributes)
+    node.add_message(5, attribute);
+  graph_message_.add_message(1, node);
+}
+
+void OnnxGraphWriter::write_value(unsigned field, std::string_view name, ElementType type, const Shape& shape) {
+  ProtobufMessage dims;
+  for (std::size_t i = 0; i < shape.rank(); ++i) {
+    ProtobufMessage dim;
+    if (shape[i] >= 0) {
+      dim.add_int(1, shape[i]);
+    } else {
+      dim.add_bytes(2, i == 0 ? "batch" : "tokens");
+    }
+    dims.add_message(1, dim);
+  }
+  ProtobufMessage tensor;
+  tensor.add_int(1, onnx_type(type));
+  tensor.add_message(2, dims);
+  ProtobufMessage kind;
+  kind.add_message(1, tensor);
+  ProtobufMessage value;
+  value.add_bytes(1, name);
+  value.add_message(2, kind);
+  graph_message_.add_message(field, value);
+}
+
+void OnnxGraphWriter::operator()(const Weight& op) {
+  ProtobufMessage tensor = tensor_head(op.name, op.type, op.shape.dims());
+  const auto bytes = graph_.bytes_of(op);
+  if (!location_.empty()) {
+    const auto entry = [&](std::string_view key, std::string_view value) {
+      ProtobufMessage message;
+      message.add_bytes(1, key);
+      message.add_bytes(2, value);
+      tensor.add_message(13, message);
+    };
+    entry("location", location_);
+    entry("offset", fmt::format("{}", op.offset));
+    entry("length", fmt::format("{}", bytes.size()));
+    tensor.add_int(14, 1);
+    add_tensor(tensor);
+    return;
+  }
+  tensor.add_head(9, bytes.size());
+  graph_message_.add_head(5, tensor.bytes().size() + bytes.size());
+  pieces_.push_back({.head = graph_message_.bytes() + tensor.bytes(), .tail = bytes});
+  graph_message_ = {};
+}
+
+void OnnxGraphWriter::operator()(const primitive::Constant& op) {
+  ProtobufMessage tensor = tensor_head(name_of(Value{at_}), op.type, op.shape.dims());
+  tensor.add_bytes(9, text_of(op.bytes));
+  add_tensor(tensor);
+}
+
+void OnnxGraphWriter::operator()(const primitive::FirstRows& op) {
+  const std::string count = fmt::format("v{}_count", at_);
+  const std::string zero = numbers({0});
+  emit_named("Shape", {name_of(op.like)}, count, {int_attribute("start", 1), int_attribute("end", 2)});
+  emit("Slice", {name_of(op.table), zero, count, zero});
+}
+
+void OnnxGraphWriter::operator()(const primitive::Binary& op) {
+  const auto write = [&](std::string_view type) { emit(type, {name_of(op.a), name_of(op.b)}); };
+  switch (op.function) {
+    case primitive::BinaryFunction::kAdd:
+      return write("Add");
+    case primitive::BinaryFunction::kSubtract:
+      return write("Sub");
+    case primitive::BinaryFunction::kMultiply:
+      return write("Mul");
+    case primitive::BinaryFunction::kDivide:
+      return write("Div");
+    case primitive::BinaryFunction::kMaximum:
+      return write("Max");
+  }
+}
+
+void OnnxGraphWriter::operator()(const Activation& op) {
+  switch (op.function) {
+    case ActivationFunction::kGeluErf:
+      return emit("Gelu", {name_of(op.x)});
+    case ActivationFunction::kGeluTanh:
+      return emit("Gelu", {name_of(op.x)}, {string_attribute("approximate", "tanh")});
+    case ActivationFunction::kRelu:
+      return emit("Relu", {name_of(op.x)});
+  }
+}
+
+void OnnxGraphWriter::operator()(const primitive::Reduce& op) {
+  const auto write = [&](std::string_view type) {
+    emit(type, {name_of(op.x), numbers(op.axes)}, {int_attribute("keepdims", op.keep_dimensions ? 1 : 0)});
+  };
+  switch (op.function) {
+    case primitive::ReduceFunction::kSum:
+      return write("ReduceSum");
+    case primitive::ReduceFunction::kMax:
+      return write("ReduceMax");
+    case primitive::ReduceFunction::kL2:
+      return write("ReduceL2");
+  }
+}
+
+std::uint64_t OnnxGraphWriter::size() const {
+  std::uint64_t total = 0;
+  for (const Piece& piece : pieces_)
+    total += piece.head.size() + piece.tail.size();
+  return total;
+}
+
+void OnnxGraphWriter::write() {
+  graph_message_.add_bytes(2, "latebind");
+  for (at_ = 0; at_ < network_.nodes.size(); ++at_)
+    std::visit(*this, network_.nodes[at_].op);
+  write_value(12, network_.output_name, network_.node(network_.output).type, network_.output_shape);
+  pieces_.push_back({.head = graph_message_.bytes(), .tail = {}});
+
+  ProtobufMessage opset;
+  opset.add_bytes(1, "");
+  opset.add_int(2, kOpset);
+  ProtobufMessage model;
+  model.add_int(1, kIrVersion);
+  model.add_bytes(2, "latebind");
+  model.add_bytes(3, LATEBIND_VERSION);
+  model.add_message(8, opset);
+  model.add_head(7, size());
+  pieces_.insert(pieces_.begin(), {.head = model.bytes(), .tail = {}});
+}
+
+}  // namespace
+
+std::string write_onnx(const Graph& graph, std::string_view location) {
+  OnnxGraphWriter writer(graph, location);
+  writer.write();
+  std::string model;
+  model.reserve(writer.size());
+  for (const Piece& piece : writer.pieces()) {
+    model += piece.head;
+    model += text_of(piece.tail);
+  }
+  return model;
+}
+
+Status write_onnx(const Graph& graph, platform::OutputFile& file) {
+  OnnxGraphWriter writer(graph, "");
+  writer.write();
+  if (writer.size() > std::numeric_limits<std::int32_t>::max()) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("the model needs {} bytes as one ONNX file, the format allows 2 GiB", writer.size()));
+  }
+  for (const Piece& piece : writer.pieces()) {
+    LB_RETURN_IF_ERROR(file.write(piece.head));
+    LB_RETURN_IF_ERROR(file.write(piece.tail));
+  }
+  return {};
+}
+
+}  // namespace latebind::graph

@@ -1,0 +1,23 @@
+// ONNX from a Graph: ModelProto in protobuf's wire format, written by hand
+// (docs/decisions/0010-onnx-is-written-by-hand.md).
+//
+// Source: onnx.proto of ONNX 1.16 (IR version 9, opset 20). Pure functions, for any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/graph/graph.h"
+#include "core/platform/output_file.h"
+#include "core/result.h"
+
+namespace latebind::graph {
+
+// The model without its weights, which stay where they are: external data at `location`, by the offsets of
+// Graph::weights().
+[[nodiscard]] std::string write_onnx(const Graph& graph, std::string_view location);
+
+// The model with its weights, streamed. kUnsupported beyond 2 GiB, the most that protobuf's readers take.
+[[nodiscard]] core::Status write_onnx(const Graph& graph, platform::OutputFile& file);
+
+}  // namespace latebind::graph

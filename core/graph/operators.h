@@ -1,0 +1,148 @@
+// The operators of a Graph: a network at the level of layers, each with its meaning.
+//
+// Who reads a graph visits the variant `Operator` at the end: a case that is not handled does not compile. A new
+// operator is a struct here, a rule in graph.cpp (what goes in, what comes out), a line in description.cpp, a case in
+// lowering.cpp, and one in the tests' evaluator, which computes every operator as it stands here and is the reference.
+//
+// Shapes. B texts, T tokens of the longest one, H numbers for a token. [B,T] and [B,T,H] are a way to talk, as if texts
+// were padded at their ends to one length and a mask (1 for tokens, 0 for padding) told which are there; each text has
+// at least one token. Nothing that stands at padding reaches a token or a text's vector: PositionLookup, Attention and
+// Pool are the only operators for which one token is not like another, and the last two are given the mask. So who
+// computes from the graph may take a ragged batch, the tokens of all texts one after the other and where each begins,
+// and leave the padding out. Only the graph's own output with T in its shape has padding, of which nothing is said.
+//
+// Types. Everything is computed in f32 or, where the caller allows it, in less; weights are converted first, exactly.
+// Plain values; any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "core/tensor.h"
+
+namespace latebind::graph {
+
+// What a node computes; valid in the list of nodes that gave it.
+struct Value {
+  std::uint32_t node = 0;
+};
+
+// A constant of the model's, by where it lies: f32, f16 or bf16, row-major, at `offset` of Graph::weights(), at any
+// alignment.
+struct Weight {
+  std::string name;  // as its file calls it; unique
+  core::ElementType type = core::ElementType::kF32;
+  core::Shape shape;
+  std::uint64_t offset = 0;
+};
+
+// Given by the caller, under this name.
+struct Input {
+  std::string name;
+  core::ElementType type = core::ElementType::kI64;
+  core::Shape shape;  // core::kDynamic for B and T
+};
+
+// y[b,t] = table[ids[b,t]]: table [N,H], ids i64 [B,T], each 0 ≤ id < N -> [B,T,H]
+struct Lookup {
+  Weight table;
+  Value ids;
+};
+
+// y[t] = table[t], the same for all texts: table [N,H], ids [B,T] for its T ≤ N alone -> [T,H]
+struct PositionLookup {
+  Weight table;
+  Value ids;
+};
+
+// y = table[row], the same for all tokens: table [N,H], 0 ≤ row < N -> [H]
+struct RowLookup {
+  Weight table;
+  std::int64_t row = 0;
+};
+
+// y = a + b: b has the shape of a or the end of it, and is the same for what comes before -> as a
+struct Add {
+  Value a;
+  Value b;
+};
+
+// y = x · weightᵀ + bias: x [..,I], weight [O,I], bias [O] -> [..,O]
+struct Linear {
+  Value x;
+  Weight weight;
+  Weight bias;
+};
+
+// Multi-head attention between the tokens of each text. Head h has the columns h·w to (h+1)·w - 1 of query, key, value
+// and y, w = H / heads:
+//   y[b,t,h] = Σ p[s] · value[b,s,h], p = softmax over s of scale · (query[b,t,h] · key[b,s,h]), and 0 where mask[b,s]
+//   is 0
+// query, key, value [B,T,H], mask i64 [B,T] -> [B,T,H]
+//
+// What other models add to it becomes a member here that is absent by default: a position term (rotary turns query and
+// key; ALiBi and buckets of distances are added to the scores), a window of |t - s|, fewer heads of key and value than
+// of query.
+struct Attention {
+  Value query;
+  Value key;
+  Value value;
+  Value mask;
+  std::int64_t heads = 1;
+  float scale = 1;
+};
+
+// Over the last dimension, y = (x - mean(x)) / √(mean((x - mean(x))²) + epsilon) · weight + bias:
+// x [..,H], weight [H], bias [H] -> as x
+struct LayerNorm {
+  Value x;
+  Weight weight;
+  Weight bias;
+  double epsilon = 1e-12;
+};
+
+enum class ActivationFunction : std::uint8_t {
+  kGeluErf,   // x/2 · (1 + erf(x / √2))
+  kGeluTanh,  // x/2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))
+  kRelu,      // max(x, 0)
+};
+
+// For each number -> as x
+struct Activation {
+  Value x;
+  ActivationFunction function = ActivationFunction::kGeluErf;
+};
+
+// From the vectors of a text's tokens, those that the mask keeps, to the text's vector.
+enum class PoolingMode : std::uint8_t {
+  kCls,        // that of the first token
+  kMean,       // their sum / max(how many they are, 1e-9)
+  kMax,        // the largest of each component
+  kLastToken,  // that of the last token
+};
+
+// x [B,T,H], mask i64 [B,T] -> [B,H]
+struct Pool {
+  Value x;
+  Value mask;
+  PoolingMode mode = PoolingMode::kMean;
+};
+
+// y = x / max(√Σx², 1e-12) over the last dimension: x [B,H] -> as x
+struct Normalize {
+  Value x;
+};
+
+using Operator = std::variant<Input, Lookup, PositionLookup, RowLookup, Add, Linear, Attention, LayerNorm, Activation,
+                              Pool, Normalize>;
+
+// One function for each alternative of a variant, for std::visit.
+template <class... Functions>
+struct Cases : Functions... {
+  using Functions::operator()...;
+};
+template <class... Functions>
+Cases(Functions...) -> Cases<Functions...>;
+
+}  // namespace latebind::graph

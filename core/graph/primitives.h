@@ -1,0 +1,133 @@
+// Primitives: the operators that every model format has in some form, and a network of them. Writers visit the variant
+// and write each as what their format calls it.
+//
+// Made from a Graph by lower() and gone when it has been written. Plain values; one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/graph/operators.h"
+#include "core/tensor.h"
+
+namespace latebind::graph {
+
+namespace primitive {
+
+// A small constant with bytes of its own.
+struct Constant {
+  core::ElementType type = core::ElementType::kF32;
+  core::Shape shape;
+  std::vector<std::byte> bytes;
+};
+
+// To the type of the node.
+struct Convert {
+  Value x;
+};
+
+// Along `axis` of data, whose dimension is replaced by those of indices.
+struct Gather {
+  Value data;
+  Value indices;
+  std::int64_t axis = 0;
+};
+
+// One row for each text: data [b,t,h], indices [b,1] -> [b,h]
+struct GatherRow {
+  Value data;
+  Value indices;
+};
+
+// As many rows of the table as `like` has columns: table [n,h], like [b,t] -> [t,h]
+struct FirstRows {
+  Value table;
+  Value like;
+};
+
+enum class BinaryFunction : std::uint8_t { kAdd, kSubtract, kMultiply, kDivide, kMaximum };
+
+// With broadcasting, as NumPy does it.
+struct Binary {
+  BinaryFunction function = BinaryFunction::kAdd;
+  Value a;
+  Value b;
+};
+
+// Of the last two dimensions; those before are the same, or b is one matrix for all. transpose_b: those two of b are
+// swapped first.
+struct MatMul {
+  Value a;
+  Value b;
+  bool transpose_b = false;
+};
+
+// 0 keeps a dimension, -1 is what is left.
+struct Reshape {
+  Value x;
+  std::vector<std::int64_t> shape;
+};
+
+struct Transpose {
+  Value x;
+  std::vector<std::int64_t> permutation;
+};
+
+// Dimensions of 1: in, at these places of the result, or out.
+struct Unsqueeze {
+  Value x;
+  std::vector<std::int64_t> axes;
+};
+struct Squeeze {
+  Value x;
+  std::vector<std::int64_t> axes;
+};
+
+// Over the last dimension.
+struct Softmax {
+  Value x;
+};
+
+// As graph::LayerNorm.
+struct LayerNorm {
+  Value x;
+  Value weight;
+  Value bias;
+  double epsilon = 0;
+};
+
+enum class ReduceFunction : std::uint8_t { kSum, kMax, kL2 };
+
+struct Reduce {
+  ReduceFunction function = ReduceFunction::kSum;
+  Value x;
+  std::vector<std::int64_t> axes;
+  bool keep_dimensions = false;
+};
+
+}  // namespace primitive
+
+using Primitive = std::variant<Input, Weight, primitive::Constant, primitive::Convert, primitive::Gather,
+                               primitive::GatherRow, primitive::FirstRows, primitive::Binary, primitive::MatMul,
+                               primitive::Reshape, primitive::Transpose, primitive::Unsqueeze, primitive::Squeeze,
+                               primitive::Softmax, primitive::LayerNorm, Activation, primitive::Reduce>;
+
+struct PrimitiveNode {
+  Primitive op;
+  core::ElementType type = core::ElementType::kF32;  // of its value
+};
+
+// In an order in which they can be computed, every one of them needed, or an input.
+struct PrimitiveNetwork {
+  std::vector<PrimitiveNode> nodes;
+  Value output{};
+  std::string output_name;
+  core::Shape output_shape;
+
+  [[nodiscard]] const PrimitiveNode& node(Value value) const { return nodes[value.node]; }
+};
+
+}  // namespace latebind::graph

@@ -1,0 +1,72 @@
+#include "core/graph/protobuf.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <utility>
+
+namespace latebind::graph {
+namespace {
+
+constexpr unsigned kKindBits = 3;
+
+}  // namespace
+
+std::optional<ProtobufField> ProtobufFields::next() {
+  if (damaged() || at_ == message_.size()) return std::nullopt;
+  start_ = at_;
+  const auto tag = varint();
+  // Readers look at 32 bits of a tag: one with more would be another field to them than it is here.
+  if (!tag || *tag > std::numeric_limits<std::uint32_t>::max() || *tag >> kKindBits == 0) {
+    return refuse("no field begins here");
+  }
+  ProtobufField field;
+  field.number = static_cast<std::uint32_t>(*tag >> kKindBits);
+  field.kind = static_cast<ProtobufKind>(*tag & 7U);
+  std::uint64_t size = 0;
+  switch (field.kind) {
+    case ProtobufKind::kVarint: {
+      const auto value = varint();
+      if (!value) return refuse(fmt::format("field {} has no end", field.number));
+      field.value = *value;
+      return field;
+    }
+    case ProtobufKind::kFixed64:
+      size = 8;
+      break;
+    case ProtobufKind::kFixed32:
+      size = 4;
+      break;
+    case ProtobufKind::kBytes: {
+      const auto length = varint();
+      if (!length) return refuse(fmt::format("field {} has no end", field.number));
+      size = *length;
+      break;
+    }
+    default:
+      return refuse("no field begins here");
+  }
+  if (const std::size_t left = message_.size() - at_; size > left) {
+    return refuse(fmt::format("field {} has {} bytes, of which {} are there", field.number, size, left));
+  }
+  field.bytes = message_.subspan(at_, static_cast<std::size_t>(size));
+  at_ += static_cast<std::size_t>(size);
+  return field;
+}
+
+std::optional<std::uint64_t> ProtobufFields::varint() {
+  std::uint64_t value = 0;
+  for (unsigned shift = 0; shift < 64 && at_ < message_.size(); shift += 7) {
+    const auto byte = std::to_integer<std::uint64_t>(message_[at_++]);
+    value |= (byte & 0x7FU) << shift;
+    if ((byte & 0x80U) == 0) return value;
+  }
+  return std::nullopt;
+}
+
+std::nullopt_t ProtobufFields::refuse(std::string what) {
+  what_is_wrong_ = std::move(what);
+  return std::nullopt;
+}
+
+}  // namespace latebind::graph

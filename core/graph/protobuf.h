@@ -1,0 +1,89 @@
+// Protobuf's wire format, read and written one message at a time: what ONNX files are made of.
+//
+// Source: "Protocol Buffers: Encoding". Not thread-safe; value types.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace latebind::graph {
+
+enum class ProtobufKind : std::uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+
+struct ProtobufField {
+  std::uint32_t number = 0;
+  ProtobufKind kind = ProtobufKind::kVarint;
+  std::uint64_t value = 0;             // of a varint
+  std::span<const std::byte> bytes{};  // of everything else: what stands in the message, without its length
+
+  [[nodiscard]] std::string_view text() const { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+};
+
+// The fields of a message, in order. Reads nothing twice and copies nothing; what has no field that protobuf's own
+// readers would take is damaged.
+class ProtobufFields {
+ public:
+  explicit ProtobufFields(std::span<const std::byte> message) : message_(message) {}
+
+  // Nothing after the last field, and from the first on that is damaged.
+  std::optional<ProtobufField> next();
+
+  [[nodiscard]] bool damaged() const { return !what_is_wrong_.empty(); }
+  // Where the field that was read last begins, and what is wrong with it if it is damaged.
+  [[nodiscard]] std::size_t offset() const { return start_; }
+  [[nodiscard]] const std::string& what_is_wrong() const { return what_is_wrong_; }
+
+ private:
+  std::optional<std::uint64_t> varint();
+  std::nullopt_t refuse(std::string what);
+
+  std::span<const std::byte> message_;
+  std::size_t at_ = 0;
+  std::size_t start_ = 0;
+  std::string what_is_wrong_;
+};
+
+// A message that is being written: a string of fields.
+class ProtobufMessage {
+ public:
+  void add_varint(unsigned field, std::uint64_t value) {
+    put_tag(field, 0);
+    put_varint(value);
+  }
+  void add_int(unsigned field, std::int64_t value) { add_varint(field, static_cast<std::uint64_t>(value)); }
+  void add_float(unsigned field, float value) {
+    put_tag(field, 5);
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    for (unsigned shift = 0; shift < 32; shift += 8)
+      bytes_ += static_cast<char>(bits >> shift & 0xffU);
+  }
+  void add_bytes(unsigned field, std::string_view bytes) {
+    add_head(field, bytes.size());
+    bytes_ += bytes;
+  }
+  void add_message(unsigned field, const ProtobufMessage& message) { add_bytes(field, message.bytes_); }
+  // Tag and length of a field whose `size` bytes the caller writes after this message's bytes.
+  void add_head(unsigned field, std::uint64_t size) {
+    put_tag(field, 2);
+    put_varint(size);
+  }
+
+  [[nodiscard]] const std::string& bytes() const { return bytes_; }
+
+ private:
+  void put_tag(unsigned field, unsigned wire_type) { put_varint(std::uint64_t{field} << 3U | wire_type); }
+  void put_varint(std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7U)
+      bytes_ += static_cast<char>(value | 0x80U);
+    bytes_ += static_cast<char>(value);
+  }
+
+  std::string bytes_;
+};
+
+}  // namespace latebind::graph

@@ -1,0 +1,66 @@
+// Architecture: a family of networks of which graphs are made here. architectures.cpp has the one list of them; no
+// other file names one.
+//
+// What is in the list is constant; a Network is immutable. Any thread.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/graph/graph.h"
+#include "core/json.h"
+#include "core/result.h"
+#include "embedding/safetensors.h"
+
+namespace latebind::embedding {
+
+// Limits of every network, whoever reads it; the largest are an order of magnitude below.
+inline constexpr std::size_t kHiddenSizeMax = 16384;
+inline constexpr std::size_t kTokensMax = std::size_t{1} << 17;
+
+// How a network ends: with each token's vector, or with the text's.
+struct NetworkEnd {
+  bool hidden_states = false;
+  graph::PoolingMode pooling = graph::PoolingMode::kMean;
+  bool normalize = false;
+};
+
+// A model's config.json, read and checked: its network, but for the weights.
+class Network {
+ public:
+  Network() = default;
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+  virtual ~Network() = default;
+
+  // Ids from 0 to below this have a vector.
+  [[nodiscard]] virtual std::size_t vocabulary_size() const = 0;
+  // The longest text that it takes, special tokens included.
+  [[nodiscard]] virtual std::size_t tokens_max() const = 0;
+
+  // Inputs `input_ids` and `attention_mask`, i64 [batch, tokens], texts padded at their ends; output
+  // `sentence_embedding` [batch, hidden], or `last_hidden_state` [batch, tokens, hidden]. kInvalidModel or
+  // kUnsupported, naming the tensor. The graph keeps `weights.part()`.
+  [[nodiscard]] virtual core::Result<graph::Graph> make_graph(const Safetensors& weights,
+                                                              const NetworkEnd& end) const = 0;
+};
+
+struct Architecture {
+  std::string_view model_type;  // in config.json
+  // The file beside config.json that the network is made of: what a download from the hub needs beside the small files.
+  std::string_view weights_file;
+  // `file` stands for config.json in messages. kInvalidModel or kUnsupported, naming the key.
+  core::Result<std::shared_ptr<const Network>> (*read)(const nlohmann::json& config, const std::filesystem::path& file);
+};
+
+[[nodiscard]] std::span<const Architecture> architectures();
+// Null when it is not known.
+[[nodiscard]] const Architecture* find_architecture(std::string_view model_type);
+// Their types, for messages: "bert".
+[[nodiscard]] std::string known_architectures();
+
+}  // namespace latebind::embedding

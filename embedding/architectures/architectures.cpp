@@ -1,0 +1,34 @@
+#include <algorithm>
+#include <array>
+
+#include "embedding/architectures/architecture.h"
+#include "embedding/architectures/bert.h"
+
+namespace latebind::embedding {
+namespace {
+
+constexpr std::array kArchitectures{
+    Architecture{.model_type = "bert", .weights_file = kSafetensorsFile, .read = read_bert},
+};
+
+}  // namespace
+
+std::span<const Architecture> architectures() {
+  return kArchitectures;
+}
+
+const Architecture* find_architecture(std::string_view model_type) {
+  const auto* found = std::ranges::find(kArchitectures, model_type, &Architecture::model_type);
+  return found == kArchitectures.end() ? nullptr : found;
+}
+
+std::string known_architectures() {
+  std::string types;
+  for (const Architecture& architecture : kArchitectures) {
+    if (!types.empty()) types += ", ";
+    types += architecture.model_type;
+  }
+  return types;
+}
+
+}  // namespace latebind::embedding

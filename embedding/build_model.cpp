@@ -1,0 +1,116 @@
+#include "embedding/build_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "core/bundle/choose.h"
+#include "core/graph/onnx_reader.h"
+#include "core/graph/onnx_structure.h"
+#include "core/platform/folders.h"
+#include "embedding/onnx_output.h"
+#include "embedding/safetensors.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
+core::SourceFile source_of(const StoredFile& stored) {
+  return {.file = stored.part.where.file, .identity = stored.part.identity, .mapped = true};
+}
+
+Result<GraphModel> from_weights(const ModelFolder& folder, const GraphOptions& options) {
+  LB_ASSIGN_OR_RETURN(graph::Graph made, make_graph(folder, options));
+  const core::Shape output = made.node(made.output()).shape;
+  const auto inputs = std::ranges::count_if(
+      made.nodes(), [](const graph::Node& node) { return std::holds_alternative<graph::Input>(node.op); });
+  core::ModelGraph network;
+  network.weights_name = platform::path_to_utf8(folder.weights_file->filename());
+  network.may_open_weights = made.weights().where.offset == 0 && folder.files.package() == nullptr;
+  network.weights_identity = folder.files.identity(*folder.weights_file);
+  network.graph = std::make_shared<const graph::Graph>(std::move(made));
+  GraphModel model{.model = core::Model::from_graph(folder.name(), std::move(network))};
+  model.pooled = !options.hidden_states;
+  model.dimension = static_cast<std::size_t>(output[output.rank() - 1]);
+  model.inputs = static_cast<std::size_t>(inputs);
+  return model;
+}
+
+// From its file, so that data in files beside it is found; from memory in a bundle.
+Result<core::Model> onnx_model(const ModelFolder& folder, const StoredFile& stored) {
+  if (folder.files.package() == nullptr) return core::Model::from_file(*folder.onnx_file);
+  LB_RETURN_IF_ERROR(graph::check_onnx_structure(stored.bytes()).with_context(stored.name));
+  const core::Model model =
+      core::Model::from_forms(folder.name(), {{.format = core::ModelFormat::kOnnx, .graph = stored.part.bytes}})
+          .with_sources({source_of(stored)});
+  const std::string identity = folder.files.identity(*folder.onnx_file);
+  return identity.empty() ? model : model.with_digest(identity);
+}
+
+Result<GraphModel> from_onnx_file(const ModelFolder& folder, const GraphOptions& options) {
+  LB_ASSIGN_OR_RETURN(const StoredFile stored, folder.files.open_file(*folder.onnx_file));
+  const std::string& name = stored.name;
+  LB_ASSIGN_OR_RETURN(const graph::OnnxSignature signature, graph::read_onnx_signature(stored.bytes(), name));
+  LB_ASSIGN_OR_RETURN(const OnnxEmbeddingOutput output, choose_embedding_output(signature, name));
+  if (options.hidden_states && output.pooled) {
+    return Status(StatusCode::kUnsupported, fmt::format("{}: its output '{}' is pooled, it gives no token vectors",
+                                                        name, signature.outputs[output.position].name));
+  }
+  const std::size_t dimension = output.dimension != 0 ? output.dimension : folder.hidden_size;
+  if (dimension == 0) {
+    return Status(
+        StatusCode::kInvalidModel,
+        fmt::format("{}: neither the output's shape nor 'hidden_size' in config.json says how long a vector is", name));
+  }
+  LB_ASSIGN_OR_RETURN(core::Model model, onnx_model(folder, stored));
+  return GraphModel{.model = std::move(model),
+                    .pooled = output.pooled,
+                    .dimension = dimension,
+                    .inputs = signature.inputs,
+                    .output = output.position};
+}
+
+Result<GraphModel> build_either(const ModelFolder& folder, const GraphOptions& options) {
+  if (folder.weights_file) return from_weights(folder, options);
+  if (folder.onnx_file) return from_onnx_file(folder, options);
+  return Status(StatusCode::kUnsupported,
+                fmt::format("{}: neither weights of a known architecture ({}) nor an ONNX file",
+                            platform::path_to_utf8(folder.files.place()), known_architectures()));
+}
+
+}  // namespace
+
+Result<graph::Graph> make_graph(const ModelFolder& folder, const GraphOptions& options) {
+  if (!folder.weights_file) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("{}: only a model.safetensors of a known architecture ({}) becomes a graph",
+                              platform::path_to_utf8(folder.files.place()), known_architectures()));
+  }
+  LB_ASSIGN_OR_RETURN(StoredFile stored, folder.files.open_file(*folder.weights_file));
+  LB_ASSIGN_OR_RETURN(const Safetensors weights, Safetensors::from_part(std::move(stored.part), stored.name));
+  return folder.network->make_graph(
+      weights, {.hidden_states = options.hidden_states, .pooling = folder.pooling, .normalize = folder.normalize});
+}
+
+Result<GraphModel> build_model(const ModelFolder& folder, const GraphOptions& options) {
+  LB_ASSIGN_OR_RETURN(GraphModel graph, build_either(folder, options));
+  if (folder.files.package() == nullptr) return graph;
+  // The bundle's blobs give what the portable model gives, pooled; token vectors are computed by what is built here.
+  if (!options.hidden_states) {
+    LB_ASSIGN_OR_RETURN(auto blobs, core::BundleBlobs::of(*folder.files.package()));
+    graph.model = graph.model.with_blobs(std::move(blobs));
+  }
+  const auto large = folder.weights_file ? folder.weights_file : folder.onnx_file;
+  graph.model = graph.model.with_check([files = folder.files, large] { return files.check(*large); })
+                    .with_proof([files = folder.files, large] { return files.prove(*large); });
+  return graph;
+}
+
+}  // namespace latebind::embedding

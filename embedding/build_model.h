@@ -1,0 +1,40 @@
+// From a model folder to a model that a backend can load.
+#pragma once
+
+#include <cstddef>
+
+#include "core/graph/graph.h"
+#include "core/model.h"
+#include "core/result.h"
+#include "embedding/model_folder.h"
+
+namespace latebind::embedding {
+
+struct GraphOptions {
+  // Token vectors [batch, tokens, hidden] instead of the pooled, perhaps normalised, vector [batch, hidden].
+  bool hidden_states = false;
+};
+
+// A network with the inputs `input_ids` and `attention_mask` (i64, [batch, tokens]; a ready ONNX file may also want
+// `token_type_ids`) and one output.
+struct GraphModel {
+  core::Model model;
+  // True: the output is the text's vector, pooled and normalised as the folder says. False: token vectors, to be
+  // pooled.
+  bool pooled = false;
+  std::size_t dimension = 0;
+  // How many inputs it has.
+  std::size_t inputs = 0;
+  // The position of that output: a ready ONNX file may have others beside it.
+  std::size_t output = 0;
+};
+
+// The network of model.safetensors. kInvalidModel and kUnsupported, the latter for folders without weights of our own
+// reading.
+[[nodiscard]] core::Result<graph::Graph> make_graph(const ModelFolder& folder, const GraphOptions& options);
+
+// From a bundle with its blobs. Takes model.safetensors where the folder has it (weights stay in the mapped file), else
+// the ready ONNX file.
+[[nodiscard]] core::Result<GraphModel> build_model(const ModelFolder& folder, const GraphOptions& options);
+
+}  // namespace latebind::embedding

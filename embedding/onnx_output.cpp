@@ -1,0 +1,41 @@
+#include "embedding/onnx_output.h"
+
+#include <fmt/format.h>
+
+#include "core/json_text.h"
+
+namespace latebind::embedding {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
+Result<OnnxEmbeddingOutput> choose_embedding_output(const graph::OnnxSignature& signature, std::string_view name) {
+  const auto& outputs = signature.outputs;
+  const auto chosen = [&](std::size_t position, bool pooled) {
+    const auto& shape = outputs[position].shape;
+    const std::int64_t last = shape.empty() ? -1 : shape.back();
+    return OnnxEmbeddingOutput{position, pooled, last > 0 ? static_cast<std::size_t>(last) : 0};
+  };
+  struct Known {
+    std::string_view name;
+    bool pooled;
+  };
+  for (const Known& known :
+       {Known{"last_hidden_state", false}, Known{"token_embeddings", false}, Known{"sentence_embedding", true}}) {
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const bool fits = !outputs[i].has_shape || outputs[i].shape.size() == (known.pooled ? 2U : 3U);
+      if (outputs[i].name == known.name && fits) return chosen(i, known.pooled);
+    }
+  }
+  for (const std::size_t rank : {3U, 2U}) {
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (outputs[i].has_shape && outputs[i].shape.size() == rank) return chosen(i, rank == 2);
+    }
+  }
+  return Status(StatusCode::kUnsupported,
+                fmt::format("{}: no output is [batch, tokens, hidden] or [batch, hidden]; the first is '{}'", name,
+                            core::printable(outputs.front().name)));
+}
+
+}  // namespace latebind::embedding

@@ -1,0 +1,22 @@
+// What is wrong with a file of a model's, as errors that name it.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string_view>
+
+#include "core/platform/folders.h"
+#include "core/status.h"
+
+namespace latebind::embedding {
+
+[[nodiscard]] inline core::Status invalid(const std::filesystem::path& file, std::string_view what) {
+  return core::Status(core::StatusCode::kInvalidModel, fmt::format("{}: {}", platform::path_to_utf8(file), what));
+}
+
+[[nodiscard]] inline core::Status unsupported(const std::filesystem::path& file, std::string_view what) {
+  return core::Status(core::StatusCode::kUnsupported, fmt::format("{}: {}", platform::path_to_utf8(file), what));
+}
+
+}  // namespace latebind::embedding

@@ -1,0 +1,195 @@
+#include "evaluator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace latebind::graph::testing {
+namespace {
+
+std::size_t size(std::int64_t dim) {
+  return static_cast<std::size_t>(dim);
+}
+
+class Evaluator {
+ public:
+  Evaluator(const Graph& graph, const Inputs& inputs) : graph_(graph), inputs_(inputs) {}
+
+  Array run() {
+    for (const Node& node : graph_.nodes()) {
+      values_.push_back(std::visit(*this, node.op));
+      check_shape(node, values_.back());
+    }
+    return of(graph_.output());
+  }
+
+  Array operator()(const Input& op) const { return inputs_.at(op.name); }
+
+  Array operator()(const Lookup& op) const {
+    const Array table = weight(op.table);
+    const Array& ids = of(op.ids);
+    Array out{{ids.shape[0], ids.shape[1], table.shape[1]}, {}};
+    for (const double id : ids.values)
+      append_row(out, table, size(static_cast<std::int64_t>(id)));
+    return out;
+  }
+
+  Array operator()(const PositionLookup& op) const {
+    const Array table = weight(op.table);
+    Array out{{of(op.ids).shape[1], table.shape[1]}, {}};
+    for (std::size_t t = 0; t < size(out.shape[0]); ++t)
+      append_row(out, table, t);
+    return out;
+  }
+
+  Array operator()(const RowLookup& op) const {
+    const Array table = weight(op.table);
+    Array out{{table.shape[1]}, {}};
+    append_row(out, table, size(op.row));
+    return out;
+  }
+
+  Array operator()(const Add& op) const { return binary(of(op.a), of(op.b), std::plus<>()); }
+
+  Array operator()(const Linear& op) const {
+    const Array matrix = weight(op.weight);
+    const Array bias = weight(op.bias);
+    Array x = of(op.x);
+    const std::size_t in = size(matrix.shape[1]);
+    Array out{x.shape, {}};
+    out.shape.back() = matrix.shape[0];
+    for (std::size_t row = 0; row < x.values.size(); row += in) {
+      for (std::size_t o = 0; o < bias.values.size(); ++o) {
+        double sum = bias.values[o];
+        for (std::size_t i = 0; i < in; ++i)
+          sum += x.values[row + i] * matrix.values[o * in + i];
+        out.values.push_back(sum);
+      }
+    }
+    return out;
+  }
+
+  Array operator()(const Attention& op) const {
+    const Array& query = of(op.query);
+    const std::int64_t tokens = query.shape[1];
+    const std::int64_t width = query.shape[2] / op.heads;
+    Array out{query.shape, {}};
+    for_each(query.shape, [&](const Dims& index) {
+      // Of the same text, at token s and component i.
+      const auto element = [&](Value value, std::int64_t s, std::int64_t i) {
+        return of(value).values[size((index[0] * tokens + s) * query.shape[2] + i)];
+      };
+      const std::int64_t first = index[2] / width * width;
+      std::vector<double> weights;
+      for (std::int64_t s = 0; s < tokens; ++s) {
+        double product = 0;
+        for (std::int64_t i = first; i < first + width; ++i)
+          product += element(op.query, index[1], i) * element(op.key, s, i);
+        const bool kept = of(op.mask).values[size(index[0] * tokens + s)] != 0;
+        weights.push_back(kept ? op.scale * product : -std::numeric_limits<double>::infinity());
+      }
+      softmax(weights);
+      double sum = 0;
+      for (std::int64_t s = 0; s < tokens; ++s)
+        sum += weights[size(s)] * element(op.value, s, index[2]);
+      out.values.push_back(sum);
+    });
+    return out;
+  }
+
+  Array operator()(const LayerNorm& op) const {
+    return layer_norm(of(op.x), weight(op.weight), weight(op.bias), op.epsilon);
+  }
+
+  Array operator()(const Activation& op) const { return activate(of(op.x), op.function); }
+
+  Array operator()(const Pool& op) const {
+    const Array& x = of(op.x);
+    Array out{{x.shape[0], x.shape[2]}, {}};
+    for_each(out.shape, [&](const Dims& index) {
+      std::vector<double> kept;
+      for (std::int64_t t = 0; t < x.shape[1]; ++t) {
+        if (at(of(op.mask), {index[0], t}) != 0) kept.push_back(at(x, {index[0], t, index[1]}));
+      }
+      out.values.push_back(pooled(op.mode, kept));
+    });
+    return out;
+  }
+
+  Array operator()(const Normalize& op) const {
+    return by_row(of(op.x), [](std::span<double> row) {
+      double length = 0;
+      for (const double value : row)
+        length += value * value;
+      length = std::max(std::sqrt(length), 1e-12);
+      for (double& value : row)
+        value /= length;
+    });
+  }
+
+ private:
+  static double pooled(PoolingMode mode, const std::vector<double>& tokens) {
+    switch (mode) {
+      case PoolingMode::kCls:
+        return tokens.front();
+      case PoolingMode::kMax:
+        return *std::ranges::max_element(tokens);
+      case PoolingMode::kLastToken:
+        return tokens.back();
+      case PoolingMode::kMean:
+        break;
+    }
+    double sum = 0;
+    for (const double value : tokens)
+      sum += value;
+    return sum / static_cast<double>(tokens.size());
+  }
+
+  static void append_row(Array& to, const Array& table, std::size_t row) {
+    const std::size_t width = size(table.shape[1]);
+    for (std::size_t i = 0; i < width; ++i)
+      to.values.push_back(table.values.at(row * width + i));
+  }
+
+  // What the graph says of a value must be what it is.
+  static void check_shape(const Node& node, const Array& array) {
+    const auto dims = node.shape.dims();
+    const bool same = std::ranges::equal(
+        dims, array.shape, [](std::int64_t said, std::int64_t is) { return said == core::kDynamic || said == is; });
+    if (!same || array.values.size() != size(count_of(array.shape))) {
+      throw std::logic_error("a value of another shape than the graph says");
+    }
+  }
+
+  [[nodiscard]] const Array& of(Value value) const { return values_.at(value.node); }
+  [[nodiscard]] Array weight(const Weight& weight) const {
+    return read_array(weight.type, weight.shape, graph_.bytes_of(weight));
+  }
+
+  const Graph& graph_;
+  const Inputs& inputs_;
+  std::vector<Array> values_;
+};
+
+}  // namespace
+
+Array activate(Array x, ActivationFunction function) {
+  return map(std::move(x), [function](double v) {
+    switch (function) {
+      case ActivationFunction::kGeluErf:
+        return 0.5 * v * (1 + std::erf(v / std::sqrt(2.0)));
+      case ActivationFunction::kGeluTanh:
+        return 0.5 * v * (1 + std::tanh(0.7978845608028654 * (v + 0.044715 * v * v * v)));
+      case ActivationFunction::kRelu:
+        break;
+    }
+    return std::max(v, 0.0);
+  });
+}
+
+Array evaluate(const Graph& graph, const Inputs& inputs) {
+  return Evaluator(graph, inputs).run();
+}
+
+}  // namespace latebind::graph::testing

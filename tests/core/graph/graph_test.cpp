@@ -1,0 +1,144 @@
+#include "core/graph/graph.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "evaluator.h"
+#include "small_graph.h"
+
+namespace latebind::graph {
+namespace {
+
+using core::ElementType;
+using core::Shape;
+using core::StatusCode;
+using ::testing::HasSubstr;
+
+constexpr std::int64_t kAny = core::kDynamic;
+
+Weight f32(const char* name, const Shape& shape, std::uint64_t offset = 0) {
+  return {.name = name, .type = ElementType::kF32, .shape = shape, .offset = offset};
+}
+
+// A builder with inputs of several kinds, on 64 bytes of weights.
+struct Started {
+  Started() : graph(part()) {}
+
+  static core::FilePart part() {
+    core::FilePart part;
+    part.bytes = core::SharedBytes::from_string(std::string(64, '\0'));
+    return part;
+  }
+  Value input(ElementType type, const Shape& shape) {
+    return graph.add(Input{.name = "x", .type = type, .shape = shape});
+  }
+  // What finish() says of a graph with this operator at its end.
+  std::string refusal(Operator op) {
+    const Value output = graph.add(std::move(op));
+    const auto made = std::move(graph).finish(output, "y");
+    if (made.ok()) return "it was taken";
+    EXPECT_EQ(made.status().code(), StatusCode::kInvalidModel);
+    return made.status().to_string();
+  }
+
+  GraphBuilder graph;
+  const Value ids = input(ElementType::kI64, {kAny, kAny});
+  const Value mask = input(ElementType::kI64, {kAny, kAny});
+  const Value states = input(ElementType::kF32, {kAny, kAny, 4});
+  const Value vectors = input(ElementType::kF32, {kAny, 4});
+};
+
+TEST(GraphBuilderTest, KnowsTheShapeOfEveryValue) {
+  const auto graph = testing::small_graph();
+  ASSERT_TRUE(graph.ok()) << graph.status().to_string();
+  EXPECT_EQ(graph->node(graph->output()).shape.to_string(), "[?,8]");
+  EXPECT_EQ(testing::small_graph({.pooled = false})->node(Value{5}).shape.to_string(), "[?,8]");
+  // The evaluator compares each value's shape with what the graph says of it.
+  EXPECT_EQ(testing::evaluate(*graph, testing::small_batch()).shape, (testing::Dims{3, 8}));
+}
+
+TEST(GraphBuilderTest, RefusesOperandsThatDoNotFit) {
+  const auto f32_4 = [] { return f32("w", Shape{4}); };
+  EXPECT_THAT(Started().refusal(Lookup{f32("table", Shape{4, 4}), Value{2}}), HasSubstr("lookup of f32 [?,?,4]"));
+  EXPECT_THAT(Started().refusal(Lookup{f32("table", Shape{4}), Value{0}}), HasSubstr("'table' is f32 [4]"));
+  EXPECT_THAT(Started().refusal(PositionLookup{f32("table", Shape{4, 4}), Value{2}}), HasSubstr("position lookup of"));
+  EXPECT_THAT(Started().refusal(RowLookup{f32("table", Shape{4, 4}), 4}), HasSubstr("row 4 of 'table', which has 4"));
+  EXPECT_THAT(Started().refusal(RowLookup{f32("table", Shape{4, 4}), -1}), HasSubstr("row -1"));
+  EXPECT_THAT(Started().refusal(Add{Value{3}, Value{2}}), HasSubstr("adding f32 [?,?,4] to f32 [?,4]"));
+  EXPECT_THAT(Started().refusal(Add{Value{2}, Value{0}}), HasSubstr("add of i64"));
+  EXPECT_THAT(Started().refusal(Linear{Value{2}, f32("w", Shape{2, 3}), f32("b", Shape{2})}),
+              HasSubstr("'w' [2,3] and 'b' [2] for f32 [?,?,4]"));
+  EXPECT_THAT(Started().refusal(Linear{Value{2}, f32("w", Shape{2, 4}), f32("b", Shape{4})}), HasSubstr("'b' [4]"));
+  EXPECT_THAT(Started().refusal(LayerNorm{Value{2}, f32("w", Shape{3}), f32_4()}), HasSubstr("'w' [3]"));
+  EXPECT_THAT(Started().refusal(Activation{Value{0}}), HasSubstr("activation of i64"));
+  EXPECT_THAT(Started().refusal(Pool{Value{3}, Value{1}}), HasSubstr("pooling f32 [?,4]"));
+  EXPECT_THAT(Started().refusal(Pool{Value{2}, Value{3}}), HasSubstr("pooling of f32"));
+  EXPECT_THAT(Started().refusal(Normalize{Value{2}}), HasSubstr("normalising f32 [?,?,4]"));
+  EXPECT_THAT(Started().refusal(Normalize{Value{17}}), HasSubstr("of nobody's"));
+  EXPECT_EQ(Started().refusal(Normalize{Value{3}}), "it was taken");
+}
+
+TEST(GraphBuilderTest, RefusesHeadsThatDoNotDivide) {
+  const auto with = [](std::int64_t heads, Value key = Value{2}, Value mask = Value{1}) {
+    return Started().refusal(
+        Attention{.query = Value{2}, .key = key, .value = Value{2}, .mask = mask, .heads = heads, .scale = 1});
+  };
+  EXPECT_EQ(with(2), "it was taken");
+  EXPECT_THAT(with(3), HasSubstr("attention with 3 heads of f32 [?,?,4]"));
+  EXPECT_THAT(with(0), HasSubstr("0 heads"));
+  EXPECT_THAT(with(2, Value{3}), HasSubstr("of f32 [?,4]"));
+  EXPECT_THAT(with(2, Value{2}, Value{3}), HasSubstr("attention of f32 [?,4]"));
+}
+
+TEST(GraphBuilderTest, RefusesWeightsThatAreNotThere) {
+  EXPECT_EQ(Started().refusal(Lookup{f32("t", Shape{4, 4}), Value{0}}), "it was taken");
+  EXPECT_THAT(Started().refusal(Lookup{f32("t", Shape{4, 4}, 1), Value{0}}), HasSubstr("'t' lies outside"));
+  EXPECT_THAT(Started().refusal(Lookup{f32("t", Shape{4, 4}, UINT64_MAX), Value{0}}), HasSubstr("'t' lies outside"));
+  EXPECT_THAT(Started().refusal(Lookup{f32("t", Shape{INT64_MAX, 4}), Value{0}}), HasSubstr("'t' is f32"));
+  EXPECT_THAT(Started().refusal(Lookup{f32("t", Shape{kAny, 4}), Value{0}}), HasSubstr("'t' is f32 [?,4]"));
+  Weight integers = f32("t", Shape{2, 2});
+  integers.type = ElementType::kI64;
+  EXPECT_THAT(Started().refusal(Lookup{integers, Value{0}}), HasSubstr("'t' is i64"));
+}
+
+TEST(GraphBuilderTest, SaysTheFirstMistake) {
+  Started started;
+  const Value wrong = started.graph.add(Normalize{started.states});
+  const Value right = started.graph.add(Pool{wrong, started.mask});
+  EXPECT_THAT(std::move(started.graph).finish(right, "y").status().to_string(), HasSubstr("normalising"));
+  EXPECT_EQ(GraphBuilder({}).add(Input{}).node, 0U);
+  EXPECT_EQ(GraphBuilder({}).finish(Value{0}, "y").status().code(), StatusCode::kInvalidModel);
+}
+
+TEST(DescriptionTest, IsTheSameForTheSameGraphAndDiffersInEveryFigure) {
+  const std::string plain = describe(*testing::small_graph());
+  EXPECT_EQ(plain, describe(*testing::small_graph()));
+  EXPECT_THAT(plain, HasSubstr("%0 i64[?,?] = input 3:ids\n"));
+  EXPECT_THAT(plain, HasSubstr("= attention %8 %9 %10, mask %1, heads 2, scale 0x1p-1\n"));
+  EXPECT_THAT(plain, HasSubstr("output 6:vector = %18\n"));
+  for (const testing::SmallGraphOptions& other :
+       {testing::SmallGraphOptions{.weights = ElementType::kF16},
+        testing::SmallGraphOptions{.weights = ElementType::kBF16},
+        testing::SmallGraphOptions{.activation = ActivationFunction::kRelu},
+        testing::SmallGraphOptions{.activation = ActivationFunction::kGeluTanh},
+        testing::SmallGraphOptions{.pooling = PoolingMode::kCls},
+        testing::SmallGraphOptions{.pooling = PoolingMode::kMax},
+        testing::SmallGraphOptions{.pooling = PoolingMode::kLastToken}, testing::SmallGraphOptions{.pooled = false},
+        testing::SmallGraphOptions{.scale = 0.50000006F}}) {
+    EXPECT_NE(describe(*testing::small_graph(other)), plain);
+  }
+}
+
+// What operators.h promises to who leaves the padding out.
+TEST(OperatorsTest, WhatStandsAtPaddingReachesNoVector) {
+  for (const PoolingMode mode : {PoolingMode::kCls, PoolingMode::kMean, PoolingMode::kMax, PoolingMode::kLastToken}) {
+    const auto graph = testing::small_graph({.pooling = mode});
+    const testing::Array all = testing::evaluate(*graph, testing::small_batch());
+    const testing::Array alone = testing::evaluate(*graph, {{"ids", {{1, 2}, {6, 0}}}, {"mask", {{1, 2}, {1, 1}}}});
+    for (std::size_t i = 0; i < 8; ++i)
+      EXPECT_NEAR(all.values[8 + i], alone.values[i], 1e-12);
+  }
+}
+
+}  // namespace
+}  // namespace latebind::graph

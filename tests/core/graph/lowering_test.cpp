@@ -1,0 +1,61 @@
+// The primitives compute what the operators mean.
+#include "core/graph/lowering.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "evaluator.h"
+#include "primitive_evaluator.h"
+#include "small_graph.h"
+
+namespace latebind::graph {
+namespace {
+
+using core::ElementType;
+using testing::SmallGraphOptions;
+
+class LoweringTest : public ::testing::TestWithParam<SmallGraphOptions> {};
+
+TEST_P(LoweringTest, ComputesWhatTheGraphMeans) {
+  const auto graph = testing::small_graph(GetParam());
+  ASSERT_TRUE(graph.ok()) << graph.status().to_string();
+  const auto wanted = testing::evaluate(*graph, testing::small_batch());
+  for (const bool transposes : {true, false}) {
+    const PrimitiveNetwork network = lower(*graph, {.matmul_transposes = transposes});
+    const auto values = testing::evaluate(network, *graph, testing::small_batch());
+    ASSERT_EQ(values.shape, wanted.shape);
+    for (std::size_t i = 0; i < values.values.size(); ++i)
+      EXPECT_NEAR(values.values[i], wanted.values[i], 1e-7) << i;
+    EXPECT_EQ(network.output_shape, graph->node(graph->output()).shape);
+    EXPECT_EQ(network.output_name, graph->output_name());
+    // ONNX has no MatMul that transposes.
+    EXPECT_EQ(std::ranges::any_of(network.nodes,
+                                  [](const PrimitiveNode& node) {
+                                    const auto* matmul = std::get_if<primitive::MatMul>(&node.op);
+                                    return matmul != nullptr && matmul->transpose_b;
+                                  }),
+              transposes);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryOption, LoweringTest,
+                         ::testing::Values(SmallGraphOptions{}, SmallGraphOptions{.weights = ElementType::kF16},
+                                           SmallGraphOptions{.weights = ElementType::kBF16},
+                                           SmallGraphOptions{.activation = ActivationFunction::kGeluTanh},
+                                           SmallGraphOptions{.activation = ActivationFunction::kRelu},
+                                           SmallGraphOptions{.pooling = PoolingMode::kCls},
+                                           SmallGraphOptions{.pooling = PoolingMode::kMax},
+                                           SmallGraphOptions{.pooling = PoolingMode::kLastToken},
+                                           SmallGraphOptions{.pooled = false}));
+
+TEST(LoweringTest, AWeightOrAMaskThatIsUsedTwiceIsThereOnce) {
+  const PrimitiveNetwork network = lower(*testing::small_graph({.weights = ElementType::kF16}), {});
+  const auto count = [&](auto is) { return std::ranges::count_if(network.nodes, is); };
+  EXPECT_EQ(count([](const PrimitiveNode& node) { return std::holds_alternative<Weight>(node.op); }), 15);
+  // One for each weight, and one for the mask of attention and pooling.
+  EXPECT_EQ(count([](const PrimitiveNode& node) { return std::holds_alternative<primitive::Convert>(node.op); }), 16);
+}
+
+}  // namespace
+}  // namespace latebind::graph

@@ -1,0 +1,114 @@
+// A small encoder with every operator, on weights in memory.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "array.h"
+#include "core/graph/graph.h"
+
+namespace latebind::graph::testing {
+
+// Weights with values of a pattern, one after the other. What add() gives is of the file that part() gives at the end.
+class SmallWeights {
+ public:
+  Weight add(std::string name, core::ElementType type, const core::Shape& shape) {
+    Weight weight{.name = std::move(name), .type = type, .shape = shape, .offset = bytes_.size()};
+    const std::size_t count = *shape.element_count();
+    for (std::size_t i = 0; i < count; ++i)
+      append(type, static_cast<float>(std::sin(static_cast<double>(++number_) * 1.7)));
+    return weight;
+  }
+
+  [[nodiscard]] core::FilePart part() const {
+    core::FilePart part;
+    part.where.size = bytes_.size();
+    part.bytes = core::SharedBytes::from_string(bytes_);
+    return part;
+  }
+
+ private:
+  void append(core::ElementType type, float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    // Between 2⁻¹⁴ and 1 a half is those bits of a float with another bias.
+    const std::uint32_t half = (bits >> 16U & 0x8000U) | (((bits >> 13U & 0x3ffffU) - (112U << 10U)) & 0x7fffU);
+    if (type == core::ElementType::kF32) put(bits, 4);
+    if (type == core::ElementType::kBF16) put(bits >> 16U, 2);
+    if (type == core::ElementType::kF16) put(half, 2);
+  }
+  void put(std::uint32_t bits, unsigned size) {
+    for (unsigned shift = 0; shift < size * 8; shift += 8)
+      bytes_ += static_cast<char>(bits >> shift & 0xffU);
+  }
+
+  std::string bytes_;
+  unsigned number_ = 0;
+};
+
+struct SmallGraphOptions {
+  core::ElementType weights = core::ElementType::kF32;
+  ActivationFunction activation = ActivationFunction::kGeluErf;
+  PoolingMode pooling = PoolingMode::kMean;
+  bool pooled = true;  // else token vectors
+  float scale = 0.5F;
+};
+
+// Inputs `ids` (0 to 6) and `mask`, output `vector` [b,8] or `tokens` [b,t,8]; texts of up to 5 tokens.
+inline core::Result<Graph> small_graph(const SmallGraphOptions& options = {}) {
+  using core::ElementType;
+  using core::Shape;
+  const ElementType type = options.weights;
+  SmallWeights weights;
+  const Weight words = weights.add("words", type, Shape{7, 8});
+  const Weight positions = weights.add("positions", type, Shape{5, 8});
+  const Weight types = weights.add("types", type, Shape{2, 8});
+  const Weight scale = weights.add("norm.weight", type, Shape{8});
+  const Weight shift = weights.add("norm.bias", type, Shape{8});
+  std::vector<std::pair<Weight, Weight>> linears;
+  for (const char* name : {"query", "key", "value"}) {
+    linears.emplace_back(weights.add(std::string(name) + ".weight", type, Shape{8, 8}),
+                         weights.add(std::string(name) + ".bias", type, Shape{8}));
+  }
+  const Weight wide = weights.add("wide.weight", type, Shape{12, 8});
+  const Weight wide_bias = weights.add("wide.bias", type, Shape{12});
+  const Weight narrow = weights.add("narrow.weight", type, Shape{8, 12});
+  const Weight narrow_bias = weights.add("narrow.bias", type, Shape{8});
+
+  GraphBuilder graph(weights.part());
+  const Shape tokens{core::kDynamic, core::kDynamic};
+  const Value ids = graph.add(Input{.name = "ids", .type = ElementType::kI64, .shape = tokens});
+  const Value mask = graph.add(Input{.name = "mask", .type = ElementType::kI64, .shape = tokens});
+  const Value word = graph.add(Lookup{.table = words, .ids = ids});
+  const Value position = graph.add(PositionLookup{.table = positions, .ids = ids});
+  const Value kind = graph.add(RowLookup{.table = types, .row = 1});
+  const Value place = graph.add(Add{.a = position, .b = kind});
+  const Value sum = graph.add(Add{.a = word, .b = place});
+  const Value x = graph.add(LayerNorm{.x = sum, .weight = scale, .bias = shift, .epsilon = 1e-5});
+  std::vector<Value> parts;
+  for (const auto& [weight, bias] : linears)
+    parts.push_back(graph.add(Linear{.x = x, .weight = weight, .bias = bias}));
+  const Value context = graph.add(Attention{
+      .query = parts[0], .key = parts[1], .value = parts[2], .mask = mask, .heads = 2, .scale = options.scale});
+  // The same weights a second time.
+  const Value middle =
+      graph.add(LayerNorm{.x = graph.add(Add{.a = context, .b = x}), .weight = scale, .bias = shift, .epsilon = 1e-5});
+  const Value inner = graph.add(Linear{.x = middle, .weight = wide, .bias = wide_bias});
+  const Value active = graph.add(Activation{.x = inner, .function = options.activation});
+  const Value states = graph.add(Linear{.x = active, .weight = narrow, .bias = narrow_bias});
+  if (!options.pooled) return std::move(graph).finish(states, "tokens");
+  const Value pooled = graph.add(Pool{.x = states, .mask = mask, .mode = options.pooling});
+  return std::move(graph).finish(graph.add(Normalize{.x = pooled}), "vector");
+}
+
+// Three texts of 5, 2 and 1 tokens.
+inline Inputs small_batch() {
+  return {{"ids", {{3, 5}, {1, 2, 3, 4, 5, 6, 0, 5, 5, 5, 2, 6, 6, 6, 6}}},
+          {"mask", {{3, 5}, {1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0}}}};
+}
+
+}  // namespace latebind::graph::testing

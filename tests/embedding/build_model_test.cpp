@@ -1,0 +1,120 @@
+// What becomes of a model folder: a graph of ours, or a ready ONNX file.
+#include "embedding/build_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/graph/onnx_reader.h"
+#include "core/onnx_form.h"
+#include "embedding/export_onnx.h"
+#include "support.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::StatusCode;
+using ::testing::HasSubstr;
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+GraphModel built(const std::filesystem::path& folder, const GraphOptions& options = {}) {
+  const auto model = ModelFolder::open(folder);
+  EXPECT_TRUE(model.ok()) << model.status().to_string();
+  auto graph = build_model(*model, options);
+  EXPECT_TRUE(graph.ok()) << graph.status().to_string();
+  return *std::move(graph);
+}
+
+TEST(BuildModelTest, TheGraphKeepsTheFileWithTheWeights) {
+  for (const char* kind : {"f32", "f16", "bf16"}) {
+    const auto file = testing::tiny_bert(kind) / "model.safetensors";
+    const GraphModel graph = built(testing::tiny_bert(kind));
+    EXPECT_TRUE(graph.pooled);
+    EXPECT_EQ(graph.dimension, 32U);
+    EXPECT_EQ(graph.output, 0U);
+    EXPECT_TRUE(graph.model.forms().empty()) << "nobody has asked for one";
+    ASSERT_NE(graph.model.graph(), nullptr);
+    const core::FilePart& weights = graph.model.graph()->graph->weights();
+    EXPECT_EQ(weights.where.file, file);
+    EXPECT_EQ(text_of(weights.bytes.bytes), testing::read_file(file));
+    EXPECT_EQ(graph.model.graph()->weights_name, "model.safetensors");
+    EXPECT_TRUE(graph.model.graph()->may_open_weights);
+  }
+}
+
+TEST(BuildModelTest, TheOnnxFormDeclaresItsOutputAndNamesTheWeights) {
+  const GraphModel pooled = built(testing::tiny_bert("f32"));
+  const auto onnx = core::onnx_form(pooled.model);
+  ASSERT_TRUE(onnx.ok());
+  const auto signature = graph::read_onnx_signature(onnx->graph.bytes, "x.onnx");
+  ASSERT_TRUE(signature.ok());
+  ASSERT_EQ(signature->outputs.size(), 1U);
+  EXPECT_EQ(signature->outputs[0].name, "sentence_embedding");
+  EXPECT_EQ(signature->outputs[0].shape, (std::vector<std::int64_t>{-1, 32}));
+  ASSERT_EQ(onnx->external.size(), 1U);
+  EXPECT_EQ(onnx->external[0].location, "model.safetensors");
+  EXPECT_EQ(onnx->external[0].file, testing::tiny_bert("f32") / "model.safetensors");
+}
+
+TEST(BuildModelTest, RefusesAWeightsFileOfAnotherModel) {
+  const testing::ScratchFolder scratch;
+  scratch.copy_tiny_bert();
+  scratch.write("model.safetensors", testing::safetensors("{}", 0));
+  const auto model = build_model(*ModelFolder::open(scratch.path()), {});
+  ASSERT_FALSE(model.ok());
+  EXPECT_EQ(model.status().code(), StatusCode::kInvalidModel);
+  EXPECT_THAT(model.status().to_string(), HasSubstr("embeddings.word_embeddings.weight"));
+}
+
+TEST(BuildModelTest, TakesAReadyOnnxFileWhereThereAreNoWeights) {
+  const testing::ScratchFolder scratch;
+  scratch.copy_tiny_bert();
+  auto folder = ModelFolder::open(scratch.path());
+  std::filesystem::create_directory(scratch.path() / "onnx");
+  ASSERT_TRUE(write_onnx_file(*folder, {.hidden_states = true}, scratch.path() / "onnx" / "model.onnx").ok());
+  std::filesystem::remove(scratch.path() / "model.safetensors");
+  const GraphModel states = built(scratch.path());
+  EXPECT_FALSE(states.pooled);
+  EXPECT_EQ(states.dimension, 32U);
+  ASSERT_EQ(states.model.forms().size(), 1U);
+  EXPECT_EQ(states.model.forms()[0].file, scratch.path() / "onnx" / "model.onnx");
+
+  folder = ModelFolder::open(testing::tiny_bert("f32"));
+  ASSERT_TRUE(write_onnx_file(*folder, {}, scratch.path() / "onnx" / "model.onnx").ok());
+  EXPECT_TRUE(built(scratch.path()).pooled);
+  EXPECT_EQ(build_model(*ModelFolder::open(scratch.path()), {.hidden_states = true}).status().code(),
+            StatusCode::kUnsupported);
+
+  scratch.write("onnx/model.onnx", "garbage that is no model");
+  const auto damaged = build_model(*ModelFolder::open(scratch.path()), {});
+  EXPECT_EQ(damaged.status().code(), StatusCode::kInvalidModel);
+  EXPECT_THAT(damaged.status().to_string(), HasSubstr("model.onnx"));
+}
+
+TEST(WriteOnnxFileTest, HoldsTheWeightsOnce) {
+  const testing::ScratchFolder scratch;
+  const auto folder = ModelFolder::open(testing::tiny_bert("f32"));
+  const auto file = scratch.path() / "model.onnx";
+  ASSERT_TRUE(write_onnx_file(*folder, {}, file).ok());
+  const std::string onnx = testing::read_file(file);
+  const std::string weights = testing::read_file(*folder->weights_file);
+  EXPECT_GT(onnx.size(), weights.size() * 8 / 10);
+  EXPECT_LT(onnx.size(), weights.size() * 3 / 2);
+  // The last tensor's bytes, as they are.
+  EXPECT_THAT(onnx, HasSubstr(weights.substr(weights.size() - 128)));
+  EXPECT_TRUE(core::Model::from_file(file).ok());
+}
+
+TEST(WriteOnnxFileTest, LeavesNothingBehindWhenItFails) {
+  const testing::ScratchFolder scratch;
+  const auto folder = ModelFolder::open(testing::tiny_bert("f32"));
+  const auto status = write_onnx_file(*folder, {}, scratch.path() / "missing" / "model.onnx");
+  EXPECT_FALSE(status.ok());
+  EXPECT_THAT(status.to_string(), HasSubstr("missing"));
+  EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
+}
+
+}  // namespace
+}  // namespace latebind::embedding

@@ -1,0 +1,270 @@
+#include "embedding/model_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::StatusCode;
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ModelFolderTest : public ::testing::Test {
+ protected:
+  ModelFolderTest() { scratch_.copy_tiny_bert(); }
+
+  [[nodiscard]] core::Result<ModelFolder> open() const { return ModelFolder::open(scratch_.path()); }
+
+  void expect(StatusCode code, std::initializer_list<std::string_view> parts) const {
+    const auto model = open();
+    ASSERT_FALSE(model.ok());
+    EXPECT_EQ(model.status().code(), code) << model.status().to_string();
+    for (const std::string_view part : parts)
+      EXPECT_THAT(model.status().to_string(), HasSubstr(part));
+    EXPECT_THAT(model.status().to_string(), Not(HasSubstr("\n")));
+  }
+
+  testing::ScratchFolder scratch_;
+};
+
+TEST_F(ModelFolderTest, ReadsEveryFile) {
+  const auto model = open();
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  EXPECT_EQ(model->name(), "ModelFolderTest.ReadsEveryFile");
+  EXPECT_EQ(model->tokenizer_file, scratch_.path() / "tokenizer.json");
+  EXPECT_EQ(model->weights_file, scratch_.path() / "model.safetensors");
+  EXPECT_FALSE(model->onnx_file);
+  ASSERT_NE(model->network, nullptr);
+  EXPECT_EQ(model->network->tokens_max(), 24U);
+  EXPECT_GT(model->network->vocabulary_size(), 0U);
+  EXPECT_EQ(model->hidden_size, 32U);
+  EXPECT_EQ(model->pooling, PoolingMode::kMean);
+  EXPECT_TRUE(model->normalize);
+  EXPECT_EQ(model->max_tokens, 20U);
+}
+
+TEST_F(ModelFolderTest, WithoutModulesPoolsTheMeanAndDoesNotNormalize) {
+  std::filesystem::remove(scratch_.path() / "modules.json");
+  scratch_.set("1_Pooling/config.json", "pooling_mode_cls_token", true);
+  const auto model = open();
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  EXPECT_EQ(model->pooling, PoolingMode::kMean);
+  EXPECT_FALSE(model->normalize);
+  EXPECT_EQ(model->max_tokens, 24U);
+}
+
+TEST_F(ModelFolderTest, LimitsTokensByTheFirstFileThatSaysSo) {
+  scratch_.set("sentence_bert_config.json", "max_seq_length", 1000);
+  EXPECT_EQ(open()->max_tokens, 24U);
+  scratch_.set("sentence_bert_config.json", "max_seq_length", nullptr);
+  EXPECT_EQ(open()->max_tokens, 24U);
+  scratch_.write("tokenizer_config.json", R"({"model_max_length": 12})");
+  EXPECT_EQ(open()->max_tokens, 12U);
+  scratch_.write("tokenizer_config.json", R"({"model_max_length": 1000000000000000019884624838656})");
+  EXPECT_EQ(open()->max_tokens, 24U);
+  scratch_.write("tokenizer_config.json", R"({"model_max_length": 1})");
+  expect(StatusCode::kInvalidModel, {"tokenizer_config.json", "model_max_length"});
+  scratch_.set("sentence_bert_config.json", "max_seq_length", 16);
+  EXPECT_EQ(open()->max_tokens, 16U);
+  scratch_.set("sentence_bert_config.json", "max_seq_length", 1);
+  expect(StatusCode::kInvalidModel, {"sentence_bert_config.json", "max_seq_length"});
+}
+
+TEST_F(ModelFolderTest, KnowsEachPoolingModeInBothSpellings) {
+  const std::string file = "1_Pooling/config.json";
+  const auto only = [&](const char* key) {
+    json config{{"word_embedding_dimension", 32}, {"pooling_mode_mean_tokens", false}};
+    config[key] = true;
+    scratch_.write(file, config.dump());
+  };
+  only("pooling_mode_cls_token");
+  EXPECT_EQ(open()->pooling, PoolingMode::kCls);
+  only("pooling_mode_mean_tokens");
+  EXPECT_EQ(open()->pooling, PoolingMode::kMean);
+  only("pooling_mode_max_tokens");
+  EXPECT_EQ(open()->pooling, PoolingMode::kMax);
+  only("pooling_mode_lasttoken");
+  EXPECT_EQ(open()->pooling, PoolingMode::kLastToken);
+  only("pooling_mode_weightedmean_tokens");
+  expect(StatusCode::kUnsupported, {"1_Pooling", "weightedmean"});
+  only("pooling_mode_mean_sqrt_len_tokens");
+  expect(StatusCode::kUnsupported, {"mean_sqrt_len_tokens"});
+  only("pooling_mode_wisdom");
+  expect(StatusCode::kUnsupported, {"pooling_mode_wisdom"});
+  for (const auto& [word, mode] :
+       {std::pair("cls", PoolingMode::kCls), std::pair("mean", PoolingMode::kMean), std::pair("max", PoolingMode::kMax),
+        std::pair("lasttoken", PoolingMode::kLastToken)}) {
+    scratch_.write(file, json{{"embedding_dimension", 32}, {"pooling_mode", word}}.dump());
+    EXPECT_EQ(open()->pooling, mode) << word;
+  }
+  scratch_.write(file, R"({"pooling_mode": "wisdom"})");
+  expect(StatusCode::kUnsupported, {"wisdom"});
+  scratch_.write(file, "{}");
+  EXPECT_EQ(open()->pooling, PoolingMode::kMean);
+}
+
+TEST_F(ModelFolderTest, RefusesSeveralPoolingModesOrNone) {
+  scratch_.set("1_Pooling/config.json", "pooling_mode_cls_token", true);
+  expect(StatusCode::kUnsupported, {"several pooling modes", "cls and mean"});
+  scratch_.set("1_Pooling/config.json", "pooling_mode_cls_token", false);
+  scratch_.set("1_Pooling/config.json", "pooling_mode_mean_tokens", false);
+  expect(StatusCode::kInvalidModel, {"1_Pooling", "no pooling mode"});
+}
+
+TEST_F(ModelFolderTest, RefusesAPoolingThatDoesNotFit) {
+  scratch_.set("1_Pooling/config.json", "word_embedding_dimension", 64);
+  expect(StatusCode::kInvalidModel, {"1_Pooling", "64", "32"});
+  std::filesystem::remove(scratch_.path() / "1_Pooling" / "config.json");
+  expect(StatusCode::kNotFound, {"1_Pooling", "modules.json names it"});
+}
+
+TEST_F(ModelFolderTest, RefusesOtherModulesByName) {
+  const auto modules = [&](std::initializer_list<const char*> kinds) {
+    json list = json::array();
+    for (const char* kind : kinds) {
+      const std::string type = std::string("sentence_transformers.models.") + kind;
+      list.push_back({{"idx", list.size()}, {"path", type.ends_with("Pooling") ? "1_Pooling" : ""}, {"type", type}});
+    }
+    scratch_.write("modules.json", list.dump());
+  };
+  modules({"Transformer", "Pooling"});
+  ASSERT_TRUE(open().ok());
+  EXPECT_FALSE(open()->normalize);
+  modules({"Transformer", "Pooling", "Dense", "Normalize"});
+  expect(StatusCode::kUnsupported, {"modules.json", "models.Dense", "number 3"});
+  modules({"Pooling"});
+  expect(StatusCode::kUnsupported, {"models.Pooling"});
+  modules({"Transformer", "Normalize"});
+  expect(StatusCode::kUnsupported, {"models.Normalize"});
+  modules({"Transformer", "Pooling", "Normalize", "Normalize"});
+  expect(StatusCode::kUnsupported, {"number 4"});
+  modules({"Transformer"});
+  expect(StatusCode::kUnsupported, {"no Pooling module"});
+  scratch_.write("modules.json", R"([{"type": "my.Transformer", "path": ""}])");
+  expect(StatusCode::kUnsupported, {"my.Transformer"});
+  scratch_.write("modules.json", "[]");
+  expect(StatusCode::kInvalidModel, {"0 modules"});
+  scratch_.write("modules.json", "{}");
+  expect(StatusCode::kInvalidModel, {"array"});
+}
+
+TEST_F(ModelFolderTest, PathsOfModulesStayInTheFolder) {
+  for (const char* path : {"..", "../other", "a/../../b", "/etc", "1_Pooling/..", "..\\\\x", "C:\\\\x", "a\\u0000b"}) {
+    scratch_.write("modules.json",
+                   std::string(R"([{"type": "sentence_transformers.models.Transformer", "path": ")") + path + R"("}])");
+    expect(StatusCode::kInvalidModel, {"modules.json", "leads out"});
+  }
+}
+
+TEST_F(ModelFolderTest, ReadsATransformerInAFolderOfItsOwn) {
+  const auto inner = scratch_.path() / "0_Transformer";
+  std::filesystem::create_directory(inner);
+  for (const char* name : {"config.json", "model.safetensors", "tokenizer.json", "sentence_bert_config.json"}) {
+    std::filesystem::rename(scratch_.path() / name, inner / name);
+  }
+  scratch_.write("modules.json", R"([{"type": "sentence_transformers.models.Transformer", "path": "0_Transformer"},)"
+                                 R"({"type": "sentence_transformers.models.Pooling", "path": "1_Pooling"}])");
+  const auto model = open();
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  EXPECT_EQ(model->weights_file, inner / "model.safetensors");
+  EXPECT_EQ(model->max_tokens, 20U);
+}
+
+TEST_F(ModelFolderTest, RefusesAbsurdSizes) {
+  for (const char* key : {"hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size",
+                          "max_position_embeddings", "type_vocab_size"}) {
+    const auto before = json::parse(testing::read_file(scratch_.path() / "config.json"))[key];
+    for (const json& value : {json(0), json(-1), json(9223372036854775807), json(18446744073709551615U), json(1e300),
+                              json("32"), json(1.5), json::array()}) {
+      scratch_.set("config.json", key, value);
+      expect(StatusCode::kInvalidModel, {"config.json", key});
+    }
+    scratch_.set("config.json", key, nullptr);
+    expect(StatusCode::kInvalidModel, {"config.json", key, "missing"});
+    scratch_.set("config.json", key, before);
+  }
+  scratch_.set("config.json", "num_attention_heads", 5);
+  expect(StatusCode::kInvalidModel, {"hidden_size", "multiple"});
+  scratch_.set("config.json", "num_attention_heads", 4);
+  for (const json& value : {json(-1e-12), json(1), json("small")}) {
+    scratch_.set("config.json", "layer_norm_eps", value);
+    expect(StatusCode::kInvalidModel, {"layer_norm_eps"});
+  }
+}
+
+TEST_F(ModelFolderTest, RefusesVariantsOfBertByName) {
+  struct Case {
+    const char* key;
+    json value;
+  };
+  for (const Case& refused :
+       {Case{"model_type", "mpnet"}, Case{"hidden_act", "swish"}, Case{"position_embedding_type", "relative_key"},
+        Case{"is_decoder", true}, Case{"pruned_heads", {{"0", {1}}}}, Case{"quantization_config", json::object()}}) {
+    const auto document = json::parse(testing::read_file(scratch_.path() / "config.json"));
+    scratch_.set("config.json", refused.key, refused.value);
+    expect(StatusCode::kUnsupported, {"config.json", refused.key});
+    scratch_.write("config.json", document.dump());
+  }
+  scratch_.set("sentence_bert_config.json", "do_lower_case", true);
+  expect(StatusCode::kUnsupported, {"sentence_bert_config.json", "do_lower_case"});
+}
+
+TEST_F(ModelFolderTest, RefusesPromptsThatItWouldLeaveOut) {
+  scratch_.write("config_sentence_transformers.json", R"({"prompts": {"query": "q: "}, "default_prompt_name": null})");
+  EXPECT_TRUE(open().ok());
+  scratch_.write("config_sentence_transformers.json", R"({"default_prompt_name": "query"})");
+  expect(StatusCode::kUnsupported, {"default_prompt_name", "query"});
+  scratch_.write("config_sentence_transformers.json", R"({"truncate_dim": 16})");
+  expect(StatusCode::kUnsupported, {"truncate_dim"});
+}
+
+TEST_F(ModelFolderTest, SaysWhatIsMissing) {
+  for (const char* name : {"config.json", "tokenizer.json", "model.safetensors"}) {
+    const auto file = scratch_.path() / name;
+    std::filesystem::rename(file, scratch_.path() / "hidden");
+    expect(StatusCode::kNotFound, {"is no model folder", name, "a model folder holds"});
+    std::filesystem::rename(scratch_.path() / "hidden", file);
+  }
+  const auto nowhere = ModelFolder::open(scratch_.path() / "nowhere");
+  EXPECT_EQ(nowhere.status().code(), StatusCode::kNotFound);
+  EXPECT_THAT(nowhere.status().to_string(), HasSubstr("no such folder"));
+  const auto file = ModelFolder::open(scratch_.path() / "config.json");
+  EXPECT_EQ(file.status().code(), StatusCode::kInvalidModel);
+  EXPECT_THAT(file.status().to_string(), HasSubstr("it is a file"));
+  EXPECT_EQ(ModelFolder::open("").status().code(), StatusCode::kInvalidArgument);
+}
+
+TEST_F(ModelFolderTest, TakesAReadyOnnxFileOfAnyArchitecture) {
+  std::filesystem::remove(scratch_.path() / "model.safetensors");
+  scratch_.write("onnx/model.onnx", "x");
+  ASSERT_TRUE(open().ok()) << open().status().to_string();
+  EXPECT_EQ(open()->onnx_file, scratch_.path() / "onnx" / "model.onnx");
+  EXPECT_FALSE(open()->weights_file);
+  scratch_.set("config.json", "model_type", "mpnet");
+  const auto other = open();
+  ASSERT_TRUE(other.ok());
+  EXPECT_EQ(other->network, nullptr);
+  EXPECT_EQ(other->hidden_size, 32U);
+  std::filesystem::rename(scratch_.path() / "onnx" / "model.onnx", scratch_.path() / "model.onnx");
+  EXPECT_EQ(open()->onnx_file, scratch_.path() / "model.onnx");
+}
+
+TEST_F(ModelFolderTest, RefusesDamagedFilesWithTheirNames) {
+  for (const char* name : {"config.json", "modules.json", "sentence_bert_config.json", "1_Pooling/config.json"}) {
+    const std::string before = testing::read_file(scratch_.path() / name);
+    for (const std::string& text :
+         {std::string(), std::string("{"), std::string("7"), std::string("\xff\xfe{}"),
+          std::string("{\"a\": 1, \"a\": 2}"), std::string(100, '['), std::string(std::size_t{2} << 20, ' ')}) {
+      scratch_.write(name, text);
+      expect(StatusCode::kInvalidModel, {name});
+    }
+    scratch_.write(name, before);
+  }
+}
+
+}  // namespace
+}  // namespace latebind::embedding
