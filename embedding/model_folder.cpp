@@ -39,7 +39,7 @@ constexpr JsonLimits kTokenizerConfigLimits{.bytes_max = std::size_t{16} << 20};
 // The object in a file that may be missing.
 Result<std::optional<json>> read_object(const ModelFiles& files, const path& file, const JsonLimits& limits = {}) {
   LB_ASSIGN_OR_RETURN(auto document, files.read_json(file, limits));
-  if (document && !document->is_object()) return invalid(file, "an object was expected, found an array");
+  if (document && !document->is_object()) return invalid_file(file, "an object was expected, found an array");
   return document;
 }
 
@@ -58,7 +58,8 @@ Result<path> module_folder(const path& folder, const path& file, const std::stri
   const bool leaves = part.has_root_path() || relative.find('\\') != std::string::npos ||
                       relative.find('\0') != std::string::npos ||
                       std::any_of(part.begin(), part.end(), [](const path& step) { return step == ".."; });
-  if (leaves) return invalid(file, fmt::format("the path '{}' leads out of the model's folder", printable(relative)));
+  if (leaves)
+    return invalid_file(file, fmt::format("the path '{}' leads out of the model's folder", printable(relative)));
   return relative.empty() || relative == "." ? folder : folder / part;
 }
 
@@ -70,14 +71,14 @@ Result<Modules> read_modules(const ModelFiles& files) {
   if (!document) return modules;
   modules.listed = true;
   const std::string name = platform::path_to_utf8(file);
-  if (!document->is_array()) return invalid(file, "an array of modules was expected");
+  if (!document->is_array()) return invalid_file(file, "an array of modules was expected");
   if (document->empty() || document->size() > kModulesMax) {
-    return invalid(file, fmt::format("{} modules, between 1 and {} are read", document->size(), kModulesMax));
+    return invalid_file(file, fmt::format("{} modules, between 1 and {} are read", document->size(), kModulesMax));
   }
   // What may follow: a transformer, its pooling, a normalisation.
   std::vector<std::string> kinds;
   for (const json& module : *document) {
-    if (!module.is_object()) return invalid(file, "a module is no object");
+    if (!module.is_object()) return invalid_file(file, "a module is no object");
     LB_ASSIGN_OR_RETURN(const std::string type, read_text(module, "type", "", name));
     LB_ASSIGN_OR_RETURN(const std::string relative, read_text(module, "path", "", name));
     LB_ASSIGN_OR_RETURN(const path place, module_folder(folder, file, relative));
@@ -90,13 +91,14 @@ Result<Modules> read_modules(const ModelFiles& files) {
     } else if (kind == "Normalize" && modules.pooling && !modules.normalize) {
       modules.normalize = true;
     } else {
-      return unsupported(file, fmt::format("the module '{}' as number {} is not supported; supported are Transformer, "
-                                           "Pooling and, perhaps, Normalize, in this order",
-                                           printable(type), kinds.size() + 1));
+      return unsupported_file(file,
+                              fmt::format("the module '{}' as number {} is not supported; supported are Transformer, "
+                                          "Pooling and, perhaps, Normalize, in this order",
+                                          printable(type), kinds.size() + 1));
     }
     kinds.push_back(kind);
   }
-  if (!modules.pooling) return unsupported(file, "no Pooling module: the model gives no vector for a text");
+  if (!modules.pooling) return unsupported_file(file, "no Pooling module: the model gives no vector for a text");
   return modules;
 }
 
@@ -120,9 +122,10 @@ Result<PoolingMode> read_pooling_mode(const json& config, const path& file) {
   if (!word.empty()) {
     const auto* found = std::ranges::find(kModes, word, &NamedMode::name);
     if (found == kModes.end()) {
-      return unsupported(file, fmt::format("the pooling mode '{}' is not supported; supported are cls, mean, max and "
-                                           "lasttoken",
-                                           printable(word)));
+      return unsupported_file(file,
+                              fmt::format("the pooling mode '{}' is not supported; supported are cls, mean, max and "
+                                          "lasttoken",
+                                          printable(word)));
     }
     chosen.push_back(found);
   } else {
@@ -135,19 +138,20 @@ Result<PoolingMode> read_pooling_mode(const json& config, const path& file) {
       const std::string& key = item.key();
       const bool known = std::ranges::any_of(kModes, [&](const NamedMode& mode) { return key == mode.key; });
       if (key.starts_with("pooling_mode_") && !known && item.value() != json(false)) {
-        return unsupported(file, fmt::format("'{}' is not known", printable(key)));
+        return unsupported_file(file, fmt::format("'{}' is not known", printable(key)));
       }
     }
   }
-  if (chosen.empty()) return invalid(file, "no pooling mode is set");
+  if (chosen.empty()) return invalid_file(file, "no pooling mode is set");
   if (chosen.size() > 1) {
-    return unsupported(file, fmt::format("several pooling modes at once ({} and {}) are not supported", chosen[0]->name,
-                                         chosen[1]->name));
+    return unsupported_file(file, fmt::format("several pooling modes at once ({} and {}) are not supported",
+                                              chosen[0]->name, chosen[1]->name));
   }
   if (!chosen.front()->mode) {
-    return unsupported(file, fmt::format("the pooling mode '{}' is not supported; supported are cls, mean, max and "
-                                         "lasttoken",
-                                         chosen.front()->name));
+    return unsupported_file(file,
+                            fmt::format("the pooling mode '{}' is not supported; supported are cls, mean, max and "
+                                        "lasttoken",
+                                        chosen.front()->name));
   }
   return *chosen.front()->mode;
 }
@@ -163,7 +167,8 @@ Result<std::size_t> read_max_tokens(const ModelFiles& files, const path& transfo
       const std::string name = platform::path_to_utf8(file);
       LB_ASSIGN_OR_RETURN(const bool lower, read_bool(*config, "do_lower_case", false, name));
       if (lower)
-        return unsupported(file, "'do_lower_case' is true: lower-casing outside of the tokenizer is not supported");
+        return unsupported_file(file,
+                                "'do_lower_case' is true: lower-casing outside of the tokenizer is not supported");
       LB_ASSIGN_OR_RETURN(const auto limit, read_size(*config, "max_seq_length", kTokensMin, kUnlimited, name));
       if (limit) return std::min(*limit, position_count);
     }
@@ -177,7 +182,8 @@ Result<std::size_t> read_max_tokens(const ModelFiles& files, const path& transfo
   const double value = limit->get<double>();
   if (value >= static_cast<double>(position_count)) return position_count;
   if (!(value >= static_cast<double>(kTokensMin))) {
-    return invalid(tokenizer_file, fmt::format("'model_max_length' is {}, must be at least {}", value, kTokensMin));
+    return invalid_file(tokenizer_file,
+                        fmt::format("'model_max_length' is {}, must be at least {}", value, kTokensMin));
   }
   return static_cast<std::size_t>(value);
 }
@@ -190,12 +196,12 @@ Status refuse_prompts(const ModelFiles& files) {
   LB_ASSIGN_OR_RETURN(const std::string prompt,
                       read_text(*config, "default_prompt_name", "", platform::path_to_utf8(file)));
   if (!prompt.empty()) {
-    return unsupported(file,
-                       fmt::format("'default_prompt_name' is '{}': prompts are not supported", printable(prompt)));
+    return unsupported_file(file,
+                            fmt::format("'default_prompt_name' is '{}': prompts are not supported", printable(prompt)));
   }
   const auto cut = config->find("truncate_dim");
   if (cut != config->end() && !cut->is_null()) {
-    return unsupported(file, "'truncate_dim': shortened vectors are not supported");
+    return unsupported_file(file, "'truncate_dim': shortened vectors are not supported");
   }
   return {};
 }
@@ -240,8 +246,8 @@ Result<ModelFolder> ModelFolder::open(const path& given) {
     const path weights = transformer / architecture->weights_file;
     if (files.has(weights)) model.weights_file = weights;
   } else if (!model.onnx_file) {
-    return unsupported(config_file, fmt::format("'model_type' is '{}'; without an ONNX file only {} is supported",
-                                                printable(type), known_architectures()));
+    return unsupported_file(config_file, fmt::format("'model_type' is '{}'; without an ONNX file only {} is supported",
+                                                     printable(type), known_architectures()));
   }
   LB_ASSIGN_OR_RETURN(const auto hidden, read_size(*config, "hidden_size", 1, kHiddenSizeMax, config_name));
   model.hidden_size = hidden.value_or(0);
@@ -259,8 +265,8 @@ Result<ModelFolder> ModelFolder::open(const path& given) {
       LB_ASSIGN_OR_RETURN(const auto dimension, read_size(*pooling, key, 1, kHiddenSizeMax, name));
       if (!dimension) continue;
       if (model.hidden_size != 0 && *dimension != model.hidden_size) {
-        return invalid(*modules.pooling, fmt::format("'{}' is {}, but config.json says that 'hidden_size' is {}", key,
-                                                     *dimension, model.hidden_size));
+        return invalid_file(*modules.pooling, fmt::format("'{}' is {}, but config.json says that 'hidden_size' is {}",
+                                                          key, *dimension, model.hidden_size));
       }
       model.hidden_size = *dimension;
     }

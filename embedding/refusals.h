@@ -11,11 +11,11 @@
 
 namespace latebind::embedding {
 
-[[nodiscard]] inline core::Status invalid(const std::filesystem::path& file, std::string_view what) {
+[[nodiscard]] inline core::Status invalid_file(const std::filesystem::path& file, std::string_view what) {
   return core::Status(core::StatusCode::kInvalidModel, fmt::format("{}: {}", platform::path_to_utf8(file), what));
 }
 
-[[nodiscard]] inline core::Status unsupported(const std::filesystem::path& file, std::string_view what) {
+[[nodiscard]] inline core::Status unsupported_file(const std::filesystem::path& file, std::string_view what) {
   return core::Status(core::StatusCode::kUnsupported, fmt::format("{}: {}", platform::path_to_utf8(file), what));
 }
 

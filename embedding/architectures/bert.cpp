@@ -41,9 +41,9 @@ Result<graph::ActivationFunction> activation_of(const std::string& name, const p
   if (name == "gelu_new" || name == "gelu_fast" || name == "gelu_pytorch_tanh")
     return graph::ActivationFunction::kGeluTanh;
   if (name == "relu") return graph::ActivationFunction::kRelu;
-  return unsupported(file, fmt::format("'hidden_act' is '{}'; supported are gelu, gelu_new, gelu_fast, "
-                                       "gelu_pytorch_tanh and relu",
-                                       printable(name)));
+  return unsupported_file(file, fmt::format("'hidden_act' is '{}'; supported are gelu, gelu_new, gelu_fast, "
+                                            "gelu_pytorch_tanh and relu",
+                                            printable(name)));
 }
 
 // What would change the numbers and is not implemented.
@@ -51,19 +51,19 @@ Status refuse_variants(const json& config, const path& file) {
   const std::string name = platform::path_to_utf8(file);
   LB_ASSIGN_OR_RETURN(const std::string positions, read_text(config, "position_embedding_type", "absolute", name));
   if (positions != "absolute") {
-    return unsupported(
+    return unsupported_file(
         file, fmt::format("'position_embedding_type' is '{}'; only absolute is supported", printable(positions)));
   }
   for (const char* key : {"is_decoder", "add_cross_attention", "is_encoder_decoder"}) {
     LB_ASSIGN_OR_RETURN(const bool on, read_bool(config, key, false, name));
-    if (on) return unsupported(file, fmt::format("'{}' is true: only encoders are supported", key));
+    if (on) return unsupported_file(file, fmt::format("'{}' is true: only encoders are supported", key));
   }
   const auto pruned = config.find("pruned_heads");
   if (pruned != config.end() && !pruned->is_null() && !pruned->empty()) {
-    return unsupported(file, "'pruned_heads' is not empty: pruned models are not supported");
+    return unsupported_file(file, "'pruned_heads' is not empty: pruned models are not supported");
   }
   if (config.contains("quantization_config")) {
-    return unsupported(file, "'quantization_config': quantized checkpoints are not supported");
+    return unsupported_file(file, "'quantization_config': quantized checkpoints are not supported");
   }
   return {};
 }
@@ -209,18 +209,18 @@ Result<BertConfig> read_bert_config(const json& config, const path& file) {
                              Field{"max_position_embeddings", kTokensMax, &bert.position_count},
                              Field{"type_vocab_size", kTokenTypesMax, &bert.token_type_count}}) {
     LB_ASSIGN_OR_RETURN(const auto value, read_size(config, field.key, 1, field.most, name));
-    if (!value) return invalid(file, fmt::format("'{}' is missing", field.key));
+    if (!value) return invalid_file(file, fmt::format("'{}' is missing", field.key));
     *field.value = *value;
   }
   if (bert.hidden_size % bert.head_count != 0) {
-    return invalid(file, fmt::format("'hidden_size' {} is no multiple of 'num_attention_heads' {}", bert.hidden_size,
-                                     bert.head_count));
+    return invalid_file(file, fmt::format("'hidden_size' {} is no multiple of 'num_attention_heads' {}",
+                                          bert.hidden_size, bert.head_count));
   }
   if (const auto epsilon = config.find("layer_norm_eps"); epsilon != config.end() && !epsilon->is_null()) {
     const double value = epsilon->is_number() ? epsilon->get<double>() : -1;
     if (!(value >= 0 && value <= 0.1)) {
-      return invalid(file, fmt::format("'layer_norm_eps' is {}, must be between 0 and 0.1",
-                                       printable(epsilon->dump(-1, ' ', false, json::error_handler_t::replace))));
+      return invalid_file(file, fmt::format("'layer_norm_eps' is {}, must be between 0 and 0.1",
+                                            printable(epsilon->dump(-1, ' ', false, json::error_handler_t::replace))));
     }
     bert.layer_norm_epsilon = static_cast<float>(value);
   }
