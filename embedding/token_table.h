@@ -36,9 +36,7 @@ class TokenTable {
   }
   // Texts of which something was cut off, and whether this is one.
   [[nodiscard]] std::uint64_t truncated() const { return truncated_.size(); }
-  [[nodiscard]] bool is_truncated(std::size_t text) const {
-    return std::ranges::binary_search(truncated_, text);
-  }
+  [[nodiscard]] bool is_truncated(std::size_t text) const { return std::ranges::binary_search(truncated_, text); }
 
   // Appends one text. On error the table is as it was.
   [[nodiscard]] core::Status add(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view text);

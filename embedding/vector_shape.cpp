@@ -13,9 +13,9 @@ core::Result<VectorShape> VectorShape::of(const Forward& forward, const TextOpti
   shape.computed_ = forward.dimension();
   shape.dimensions_ = options.dimensions > 0 ? options.dimensions : shape.computed_;
   if (shape.dimensions_ > shape.computed_) {
-    return core::Status(core::StatusCode::kInvalidArgument,
-                        fmt::format("vectors of {} numbers were asked for; the model gives {}", shape.dimensions_,
-                                    shape.computed_));
+    return core::Status(
+        core::StatusCode::kInvalidArgument,
+        fmt::format("vectors of {} numbers were asked for; the model gives {}", shape.dimensions_, shape.computed_));
   }
   const bool is_cut = shape.dimensions_ < shape.computed_;
   shape.normalize_ = forward.normalizes() ? is_cut : options.normalize;

@@ -40,7 +40,8 @@ class EmbedderInterfaceTest : public ::testing::Test {
     for (const std::string_view word : words)
       texts.push_back({word.data(), word.size()});
     vectors.assign(words.size() * lb_embedder_dimension(embedder), -7.0F);
-    return lb_embedder_embed(embedder, texts.data(), texts.size(), nullptr, nullptr, vectors.data(), vectors.size(), nullptr);
+    return lb_embedder_embed(embedder, texts.data(), texts.size(), nullptr, nullptr, vectors.data(), vectors.size(),
+                             nullptr);
   }
 
   latebind::test::FakeOpenvino fake;
@@ -78,7 +79,9 @@ TEST_F(EmbedderInterfaceTest, TextsThatAFallbackComputedAreCounted) {
   const auto fallback_texts = [&] {
     vectors.resize(texts.size() * lb_embedder_dimension(embedder));
     auto stats = LB_INIT(lb_embed_stats);
-    EXPECT_EQ(lb_embedder_embed(embedder, texts.data(), texts.size(), nullptr, nullptr, vectors.data(), vectors.size(), &stats), LB_OK)
+    EXPECT_EQ(lb_embedder_embed(embedder, texts.data(), texts.size(), nullptr, nullptr, vectors.data(), vectors.size(),
+                                &stats),
+              LB_OK)
         << last_message();
     return stats.fallback_texts;
   };
@@ -114,7 +117,8 @@ TEST_F(EmbedderInterfaceTest, WhoIsToldThatAFixedLengthFailedMayAskForItAgain) {
         ++self.told;
         const lb_text again{self.text.data(), self.text.size()};
         std::array<float, 32> vector{};
-        self.code = lb_embedder_embed(self.embedder, &again, 1, nullptr, nullptr, vector.data(), vector.size(), nullptr);
+        self.code =
+            lb_embedder_embed(self.embedder, &again, 1, nullptr, nullptr, vector.data(), vector.size(), nullptr);
       },
       &asker, LB_LOG_WARNING);
   EXPECT_NE(embed({text}), LB_OK);

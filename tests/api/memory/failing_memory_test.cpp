@@ -182,8 +182,8 @@ class Way {
       const std::array<lb_text, 3> texts{lb_text{"a cat sat on the mat", 20}, lb_text{"", 0}, lb_text{"a dog", 5}};
       std::array<float, 3 * 32> vectors{};
       auto stats = LB_INIT(lb_embed_stats);
-      if (check("lb_embedder_embed",
-                lb_embedder_embed(embedder, texts.data(), texts.size(), nullptr, nullptr, vectors.data(), vectors.size(), &stats))) {
+      if (check("lb_embedder_embed", lb_embedder_embed(embedder, texts.data(), texts.size(), nullptr, nullptr,
+                                                       vectors.data(), vectors.size(), &stats))) {
         expect("three texts were embedded", stats.texts == 3);
       }
       lb_attestation* attestation = nullptr;

@@ -42,7 +42,8 @@ struct Embedder {
     const std::string words = "a cat sat on the mat and a dog lay beside it";
     const std::vector<lb_text> texts(400, lb_text{words.data(), words.size()});
     std::vector<float> vectors(texts.size() * lb_embedder_dimension(embedder));
-    if (lb_embedder_embed(embedder, texts.data(), texts.size(), nullptr, nullptr, vectors.data(), vectors.size(), nullptr) != LB_OK) {
+    if (lb_embedder_embed(embedder, texts.data(), texts.size(), nullptr, nullptr, vectors.data(), vectors.size(),
+                          nullptr) != LB_OK) {
       return last_error();
     }
     const bool fine = std::ranges::all_of(vectors, [](float x) { return std::isfinite(x); }) &&
