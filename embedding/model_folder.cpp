@@ -166,9 +166,10 @@ Result<std::size_t> read_max_tokens(const ModelFiles& files, const path& transfo
     if (config) {
       const std::string name = platform::path_to_utf8(file);
       LB_ASSIGN_OR_RETURN(const bool lower, read_bool(*config, "do_lower_case", false, name));
-      if (lower)
+      if (lower) {
         return unsupported_file(file,
                                 "'do_lower_case' is true: lower-casing outside of the tokenizer is not supported");
+      }
       LB_ASSIGN_OR_RETURN(const auto limit, read_size(*config, "max_seq_length", kTokensMin, kUnlimited, name));
       if (limit) return std::min(*limit, position_count);
     }
