@@ -1,6 +1,7 @@
 // The embedder of the C interface.
 #include <fmt/format.h>
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -53,9 +54,11 @@ core::Status write_stats(const embedding::EmbedStats& stats, lb_embed_stats* out
 
 namespace {
 
-template <class Text>
-core::Status embed(const lb_embedder* embedder, std::span<const Text> texts, const lb_embed_options* options,
-                   const lb_call_options* call, float* vectors, size_t capacity, lb_embed_stats* stats) {
+// `compute` is Embedder::embed() or embed_ids() of what the caller has given.
+template <class Text, class Compute>
+core::Status embed(const lb_embedder* embedder, std::span<const Text> texts, const Compute& compute,
+                   const lb_embed_options* options, const lb_call_options* call, float* vectors, size_t capacity,
+                   lb_embed_stats* stats) {
   if (embedder == nullptr || (!texts.empty() && vectors == nullptr)) return api::misuse("no embedder or no vectors");
   LB_RETURN_IF_ERROR(api::check_made_here(embedder->made, "embedder"));
   LB_ASSIGN_OR_RETURN(const api::TextCall asked, api::read_embed_options(options));
@@ -64,7 +67,8 @@ core::Status embed(const lb_embedder* embedder, std::span<const Text> texts, con
   embedding::EmbedOptions typed{.texts = asked.texts, .alone = asked.alone, .limits = of_call.limits};
   if (asked.token_counts != nullptr) typed.token_counts = {asked.token_counts, texts.size()};
   if (of_call.answered_by != nullptr) typed.answered_by = &answered_by;
-  LB_ASSIGN_OR_RETURN(const embedding::EmbedStats made, embedder->embedder->embed(texts, {vectors, capacity}, typed));
+  LB_ASSIGN_OR_RETURN(const embedding::EmbedStats made,
+                      std::invoke(compute, *embedder->embedder, texts, std::span(vectors, capacity), typed));
   if (stats != nullptr) LB_RETURN_IF_ERROR(api::write_stats(made, stats));
   if (of_call.answered_by == nullptr) return {};
   return api::give_attestation(std::move(answered_by), of_call.answered_by);
@@ -114,7 +118,8 @@ lb_code lb_embedder_embed(const lb_embedder* embedder, const lb_text* texts, siz
                           lb_embed_stats* stats) {
   return api::guarded([&]() -> core::Status {
     LB_ASSIGN_OR_RETURN(const auto views, api::read_texts(texts, count, "lb_embedder_embed"));
-    return embed<std::string_view>(embedder, views, options, call, vectors, capacity, stats);
+    return embed<std::string_view>(embedder, views, &embedding::Embedder::embed, options, call, vectors, capacity,
+                                   stats);
   });
 }
 
@@ -130,7 +135,8 @@ lb_code lb_embedder_embed_ids(const lb_embedder* embedder, const lb_token_ids* t
       }
       if (texts[i].count > 0) views[i] = {texts[i].ids, texts[i].count};
     }
-    return embed<embedding::Embedder::Ids>(embedder, views, options, call, vectors, capacity, stats);
+    return embed<embedding::Embedder::Ids>(embedder, views, &embedding::Embedder::embed_ids, options, call, vectors,
+                                           capacity, stats);
   });
 }
 

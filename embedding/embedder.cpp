@@ -189,8 +189,8 @@ core::Result<EmbedStats> Embedder::embed(std::span<const std::string_view> texts
                        });
 }
 
-core::Result<EmbedStats> Embedder::embed(std::span<const Ids> texts, std::span<float> out,
-                                         const EmbedOptions& options) const {
+core::Result<EmbedStats> Embedder::embed_ids(std::span<const Ids> texts, std::span<float> out,
+                                             const EmbedOptions& options) const {
   return embed_windows(
       texts.size(), out, options,
       [&](std::size_t first, std::size_t count, const TokenLimits& limits, TokenTable& table) -> Status {

@@ -82,8 +82,8 @@ class Embedder {
   // The same for texts whose token ids are known, special tokens included. kInvalidArgument names a text that has none,
   // and ids that there are not.
   using Ids = std::span<const std::int32_t>;
-  [[nodiscard]] core::Result<EmbedStats> embed(std::span<const Ids> texts, std::span<float> out,
-                                               const EmbedOptions& options = {}) const;
+  [[nodiscard]] core::Result<EmbedStats> embed_ids(std::span<const Ids> texts, std::span<float> out,
+                                                   const EmbedOptions& options = {}) const;
 
   // May outlive the embedder.
   [[nodiscard]] std::shared_ptr<const Tokenizer> tokenizer() const;

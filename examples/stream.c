@@ -8,6 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef _WIN32
+#include <fcntl.h>
+#include <io.h>
+#endif
+
 #include "latebind/latebind.h"
 
 static int fail(const char* what) {
@@ -65,6 +70,9 @@ int main(int argc, char** argv) {
     fprintf(stderr, "usage: %s MODEL_FOLDER [KEY=TEXT]... < lines > vectors.f32\n", argv[0]);
     return 2;
   }
+#ifdef _WIN32
+  _setmode(_fileno(stdout), _O_BINARY); /* numbers, not lines */
+#endif
   lb_options* options = NULL;
   lb_runtime* runtime = NULL;
   lb_embedder* embedder = NULL;

@@ -336,9 +336,9 @@ TEST_F(EmbedderTest, ACallThatHasNoTimeLeftBeginsNothing) {
   const EmbedOptions cancelled{.limits = {.cancellation = cancellation}};
   const EmbedOptions late{.limits = {.deadline = std::chrono::steady_clock::now()}};
   EXPECT_EQ((*embedder)->embed(texts, out, cancelled).status().code(), StatusCode::kCancelled);
-  EXPECT_EQ((*embedder)->embed(ids, out, cancelled).status().code(), StatusCode::kCancelled);
+  EXPECT_EQ((*embedder)->embed_ids(ids, out, cancelled).status().code(), StatusCode::kCancelled);
   EXPECT_EQ((*embedder)->embed(texts, out, late).status().code(), StatusCode::kDeadlineExceeded);
-  EXPECT_EQ((*embedder)->embed(ids, out, late).status().code(), StatusCode::kDeadlineExceeded);
+  EXPECT_EQ((*embedder)->embed_ids(ids, out, late).status().code(), StatusCode::kDeadlineExceeded);
   EXPECT_EQ(runs, 0);
 }
 
@@ -352,7 +352,7 @@ TEST_F(EmbedderTest, IdsGiveWhatTheirTextsGive) {
   const std::vector<Embedder::Ids> ids(owned.begin(), owned.end());
   std::vector<float> out(texts.size() * kTinyDimension);
   std::vector<std::uint32_t> counts(texts.size());
-  const auto stats = (*embedder)->embed(ids, out, {.token_counts = counts});
+  const auto stats = (*embedder)->embed_ids(ids, out, {.token_counts = counts});
   ASSERT_TRUE(stats.ok()) << stats.status().to_string();
   expect_vectors_of(texts, out, 20);
   EXPECT_EQ(counts, (std::vector<std::uint32_t>{9, 2, 4}));
@@ -366,7 +366,7 @@ TEST_F(EmbedderTest, IdsThatThereAreNotAreRefusedByTheTextsPosition) {
     const std::vector<Embedder::Ids> ids{first, second};
     std::vector<float> out(2 * kTinyDimension);
     std::vector<std::uint32_t> counts(2);
-    const auto stats = (*embedder)->embed(ids, out, {.texts = options, .token_counts = counts});
+    const auto stats = (*embedder)->embed_ids(ids, out, {.texts = options, .token_counts = counts});
     if (stats.ok()) {
       EXPECT_EQ(counts[1], 20U) << "cut";
       EXPECT_EQ(stats->truncated_texts, 1U);

@@ -264,10 +264,10 @@ TEST(SchedulerTest, NoTextsAreOverAtOnceAndATextWithoutATokenIsZero) {
   EXPECT_TRUE(none.submission.is_over());
   none.expect_right();
   // A tokenizer without special tokens gives none for an empty text.
-  std::string json = test::toy_tokenizer_json();
-  const auto special = json.find("\"post_processor\"");
-  json.replace(special, json.find("\"decoder\"") - special, "\"post_processor\":null,");
-  const auto tokenizer = Tokenizer::from_json(json, "the bare tokenizer");
+  std::string text = test::toy_tokenizer_json();
+  const auto special = text.find("\"post_processor\"");
+  text.replace(special, text.find("\"decoder\"") - special, "\"post_processor\":null,");
+  const auto tokenizer = Tokenizer::from_json(text, "the bare tokenizer");
   ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
   TokenTable tokens;
   ASSERT_TRUE(tokens.add(*tokenizer, {8, 0}, "").ok());

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -230,21 +231,22 @@ TEST_P(EmbedderRealTest, EightThreadsAtOnceGetTheSameVectors) {
 TEST_P(EmbedderRealTest, AStreamGivesWhatOneCallGives) {
   const auto embedder = open(throughput());
   ASSERT_TRUE(embedder);
-  std::vector<std::string> texts;
+  const auto stream = EmbedStream::open(*embedder, {.window_texts = 10});
+  ASSERT_TRUE(stream.ok()) << stream.status().to_string();
   std::vector<float> vectors;
-  EmbedStream stream(*embedder,
-                     [&](std::span<const std::string> t, std::span<const float> v) {
-                       texts.insert(texts.end(), t.begin(), t.end());
-                       vectors.insert(vectors.end(), v.begin(), v.end());
-                       return core::Status();
-                     },
-                     {.window_texts = 10});
-  for (const auto& text : golden.texts)
-    ASSERT_TRUE(stream.push(text).ok());
-  ASSERT_TRUE(stream.finish().ok());
-  EXPECT_EQ(texts, golden.texts);
+  std::size_t pushed = 0;
+  using Text = std::optional<std::string_view>;
+  const auto status = embed_all(
+      **stream,
+      [&]() -> core::Result<Text> { return pushed < golden.texts.size() ? Text(golden.texts[pushed++]) : Text(); },
+      [&](const VectorWindow& window) {
+        EXPECT_EQ(window.first * kDimension, vectors.size());
+        vectors.insert(vectors.end(), window.vectors.begin(), window.vectors.end());
+        return core::Status();
+      });
+  ASSERT_TRUE(status.ok()) << status.to_string();
   EXPECT_GE(least_cosine(vectors, golden.vectors), GetParam().least_cosine);
-  EXPECT_EQ(stream.stats().texts, golden.texts.size());
+  EXPECT_EQ((*stream)->stats().texts, golden.texts.size());
 }
 
 TEST_P(EmbedderRealTest, ALowerTokenLimitCutsTexts) {
