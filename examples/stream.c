@@ -1,17 +1,12 @@
-/* Embeds the lines of its input, however many: what `latebind embed --output-format f32` does, in C.
+/* Embeds the lines of its input, however many: what `latebind embed --output-format f32 -o OUTPUT` does, in C.
  *
- *   stream MODEL_FOLDER [KEY=TEXT]... < lines > vectors.f32
+ *   stream MODEL_FOLDER OUTPUT [KEY=TEXT]... < lines
  *
  * The vectors come in the order of the lines, as little-endian floats; memory does not grow with the input.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#ifdef _WIN32
-#include <fcntl.h>
-#include <io.h>
-#endif
 
 #include "latebind/latebind.h"
 
@@ -23,18 +18,18 @@ static int fail(const char* what) {
 }
 
 /* Writes the next window; `more` tells whether there was one. */
-static int write_window(lb_stream* stream, int* more) {
+static int write_window(lb_stream* stream, FILE* output, int* more) {
   lb_window window = LB_INIT(lb_window);
   if (lb_stream_pull(stream, NULL, &window) != LB_OK) return fail("embedding");
   *more = window.count > 0;
-  if (*more && fwrite(window.vectors, window.dimensions * sizeof(float), window.count, stdout) != window.count) {
+  if (*more && fwrite(window.vectors, window.dimensions * sizeof(float), window.count, output) != window.count) {
     perror("writing");
     return 1;
   }
   return 0;
 }
 
-static int embed_lines(lb_stream* stream) {
+static int embed_lines(lb_stream* stream, FILE* output) {
   static char line[1 << 20];
   int result = 0;
   int more = 1;
@@ -43,12 +38,12 @@ static int embed_lines(lb_stream* stream) {
     size_t taken = 0;
     while (result == 0 && taken == 0) {
       if (lb_stream_push(stream, &text, 1, &taken) != LB_OK) return fail("reading");
-      if (taken == 0) result = write_window(stream, &more);
+      if (taken == 0) result = write_window(stream, output, &more);
     }
   }
   if (result == 0 && lb_stream_finish(stream) != LB_OK) return fail("embedding");
   while (result == 0 && more)
-    result = write_window(stream, &more);
+    result = write_window(stream, output, &more);
   return result;
 }
 
@@ -66,24 +61,30 @@ static int set(lb_options* options, const char* text) {
 }
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    fprintf(stderr, "usage: %s MODEL_FOLDER [KEY=TEXT]... < lines > vectors.f32\n", argv[0]);
+  if (argc < 3) {
+    fprintf(stderr, "usage: %s MODEL_FOLDER OUTPUT [KEY=TEXT]... < lines\n", argv[0]);
     return 2;
   }
-#ifdef _WIN32
-  _setmode(_fileno(stdout), _O_BINARY); /* numbers, not lines */
-#endif
   lb_options* options = NULL;
   lb_runtime* runtime = NULL;
   lb_embedder* embedder = NULL;
   lb_stream* stream = NULL;
   int result = lb_options_create(&options) == LB_OK ? 0 : fail("starting");
-  for (int i = 2; i < argc && result == 0; ++i)
+  for (int i = 3; i < argc && result == 0; ++i)
     result = set(options, argv[i]);
   if (result == 0 && lb_runtime_create(options, &runtime) != LB_OK) result = fail("starting");
   if (result == 0 && lb_embedder_open(runtime, argv[1], NULL, NULL, &embedder) != LB_OK) result = fail(argv[1]);
   if (result == 0 && lb_stream_open(embedder, NULL, NULL, &stream) != LB_OK) result = fail("starting");
-  if (result == 0) result = embed_lines(stream);
+  FILE* output = result == 0 ? fopen(argv[2], "wb") : NULL;
+  if (result == 0 && output == NULL) {
+    perror(argv[2]);
+    result = 1;
+  }
+  if (result == 0) result = embed_lines(stream, output);
+  if (output != NULL && fclose(output) != 0 && result == 0) {
+    perror(argv[2]);
+    result = 1;
+  }
   lb_stream_destroy(stream);
   lb_embedder_destroy(embedder);
   lb_runtime_destroy(runtime);

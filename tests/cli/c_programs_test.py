@@ -13,7 +13,8 @@ def test_a_stream_in_c_gives_the_bytes_of_embed(tmp_path):
     file = tmp_path / "lines"
     file.write_text(LINES)
     good("embed", "--model", TINY, "--device", "cpu", "--output-format", "f32", "-o", tmp_path / "vectors", file)
-    assert written_by("stream_c", TINY, "device=cpu", "hint=throughput") == (tmp_path / "vectors").read_bytes()
+    written_by("stream_c", TINY, tmp_path / "in-c", "device=cpu", "hint=throughput")
+    assert (tmp_path / "in-c").read_bytes() == (tmp_path / "vectors").read_bytes()
 
 
 def test_tokens_in_c_are_those_of_tokens(tmp_path):
