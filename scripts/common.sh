@@ -52,6 +52,35 @@ build() {
   (cd "$root" && cmake --build --preset "$preset" --parallel "$jobs" "${targets[@]}")
 }
 
+# with_progress LOG COMMAND…: its output goes to LOG; on a terminal a line says how long it has been at work, and how many of
+# ninja's steps are done.
+with_progress() {
+  local log=$1 status=0 line=
+  shift
+  : >"$log"
+  if [ -t 1 ] && [ "${TERM:-dumb}" != dumb ]; then
+    progress_line "$log" &
+    line=$!
+  fi
+  "$@" >"$log" 2>&1 || status=$?
+  if [ -n "$line" ]; then
+    kill "$line" 2>/dev/null || true
+    wait "$line" 2>/dev/null || true
+    printf '\r\e[K'
+  fi
+  return "$status"
+}
+
+# progress_line LOG: until it is ended, or the script is.
+progress_line() {
+  local steps start=$SECONDS
+  while kill -0 $$ 2>/dev/null; do
+    steps=$(grep -oE '^\[[0-9]+/[0-9]+\]' "$1" | tail -n 1) || true
+    printf '\r\e[K    %d s   %s' $((SECONDS - start)) "${steps:-starting}"
+    sleep 1
+  done
+}
+
 # sanitized COMMAND…: with the settings of the sanitizers that all checks share.
 sanitized() {
   # gcc 12's address sanitizer takes a block of thread-local memory that begins 16 bytes into a page for one of an old
