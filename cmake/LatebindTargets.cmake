@@ -43,14 +43,18 @@ function(latebind_program_of name)
   endif()
 endfunction()
 
-# latebind_test(NAME LINK target … [SOURCES …] [LABELS …] [ENVIRONMENT …] [ONE_THREAD])
+# latebind_test(NAME LINK target … [SOURCES …] [LABELS …] [ENVIRONMENT …] [ONE_THREAD] [EACH_ALONE])
 # Every *_test.cpp of the calling folder in one GoogleTest program, each test of it a test of ctest: *_posix_test.cpp and
 # *_windows_test.cpp where such a system is built for. Those labelled real
-# load the vendors' libraries, which no sanitizer was built for: with sanitizers they are not built. ONE_THREAD: none of
+# load the vendors' libraries, which no sanitizer was built for: with sanitizers they are not built, and elsewhere the whole
+# program is one test of ctest, unless EACH_ALONE says that its tests need a process each. ONE_THREAD: none of
 # them has a second thread, so that the thread sanitizer has nothing to find.
 function(latebind_test name)
-  cmake_parse_arguments(ARG "ONE_THREAD" "" "LINK;SOURCES;LABELS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(ARG "ONE_THREAD;EACH_ALONE" "" "LINK;SOURCES;LABELS;ENVIRONMENT" ${ARGN})
   if(LATEBIND_SANITIZE AND "real" IN_LIST ARG_LABELS)
+    return()
+  endif()
+  if(LATEBIND_REAL_SUITES AND "real" IN_LIST ARG_LABELS AND NOT name IN_LIST LATEBIND_REAL_SUITES)
     return()
   endif()
   if(LATEBIND_SANITIZE STREQUAL "thread" AND ARG_ONE_THREAD)
@@ -76,8 +80,8 @@ function(latebind_test name)
   if(ARG_ENVIRONMENT)
     list(APPEND properties ENVIRONMENT "${ARG_ENVIRONMENT}")
   endif()
-  # Loading a vendor's library takes an emulator seconds: once for the program then, not once for each of its tests.
-  if(CMAKE_CROSSCOMPILING AND "real" IN_LIST ARG_LABELS)
+  # Loading a vendor's library takes a second, and an emulator many: once for the program, not once for each of its tests.
+  if("real" IN_LIST ARG_LABELS AND NOT ARG_EACH_ALONE)
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES ${properties} TIMEOUT 900)
     if(latebind_test_filter)
