@@ -108,7 +108,7 @@ class StreamTest(unittest.TestCase):
         self.assertRegex(done.stdout, r"drift\nopenvino dynamic +\d+")
 
     def test_a_program_that_leaks_does_not(self):
-        done = self.run_soak("leaks", "--drift", "100")
+        done = self.run_soak("leaks", "--drift", "30")
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertRegex(done.stderr, r"^soak: openvino dynamic: resident memory drifted by \+")
 
