@@ -2,8 +2,8 @@
 //
 //   concurrent_texts LIBRARY MODEL_DIR CORPUS [CALLERS=16] [TEXTS=1600] [HINT=latency] [ROUNDS=5]
 //
-// In each round the callers share out the same texts. Prints one JSON object: the median of the rounds' texts a second,
-// and the percentiles of a call.
+// In each round the callers share out the same texts, twice: once in batches of their own, once with others' in a
+// batch. Prints one JSON object: for each, the median of the rounds' texts a second and the percentiles of a call.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ double percentile(std::vector<double> values, std::size_t percent) {
 }
 
 // The texts, each embedded by whoever is free first. Appends the milliseconds of every call.
-double round_of(const Embedder& embedder, const std::vector<std::string>& texts, std::size_t callers,
+double round_of(const Embedder& embedder, const std::vector<std::string>& texts, std::size_t callers, bool alone,
                 std::vector<double>& calls) {
   std::vector<double> ms(texts.size());
   std::atomic<std::size_t> next = 0;
@@ -44,7 +44,8 @@ double round_of(const Embedder& embedder, const std::vector<std::string>& texts,
     threads.emplace_back([&] {
       for (std::size_t text = next++; text < texts.size(); text = next++) {
         const auto begin = Clock::now();
-        if (const auto vector = embedder.embed(texts[text]); !vector) die(vector.status().message());
+        const auto vector = embedder.embed(texts[text], {.alone = alone});
+        if (!vector) die(vector.status().message());
         ms[text] = seconds_since(begin) * 1000;
       }
     });
@@ -76,16 +77,24 @@ int main(int argc, char** argv) {
       runtime->open_embedder(argv[2], {{"device", "openvino:CPU"}, {"hint", hint}, {"strict", "true"}});
   if (!embedder) die(embedder.status().message());
 
-  std::vector<double> speeds;
-  std::vector<double> calls;
-  (void)round_of(*embedder, texts, callers, calls);
-  calls.clear();
-  for (int round = 0; round < rounds; ++round)
-    speeds.push_back(round_of(*embedder, texts, callers, calls));
-  fmt::print(
-      "{{\"callers\": {}, \"texts\": {}, \"hint\": \"{}\", \"texts_per_second\": {:.1f}, \"p50_ms\": {:.3f}, "
-      "\"p99_ms\": "
-      "{:.3f}}}\n",
-      callers, texts.size(), hint, percentile(speeds, 50), percentile(calls, 50), percentile(calls, 99));
+  struct Kind {
+    bool alone;
+    std::vector<double> speeds{};
+    std::vector<double> calls{};
+  };
+  Kind shared{.alone = false};
+  Kind alone{.alone = true};
+  (void)round_of(*embedder, texts, callers, false, shared.calls);
+  shared.calls.clear();
+  for (int round = 0; round < rounds; ++round) {
+    for (Kind* kind : {&alone, &shared})
+      kind->speeds.push_back(round_of(*embedder, texts, callers, kind->alone, kind->calls));
+  }
+  const auto json_of = [](const Kind& kind) {
+    return fmt::format("{{\"texts_per_second\": {:.1f}, \"p50_ms\": {:.3f}, \"p99_ms\": {:.3f}}}",
+                       percentile(kind.speeds, 50), percentile(kind.calls, 50), percentile(kind.calls, 99));
+  };
+  fmt::print("{{\"callers\": {}, \"texts\": {}, \"hint\": \"{}\", \"alone\": {}, \"shared\": {}}}\n", callers,
+             texts.size(), hint, json_of(alone), json_of(shared));
   return 0;
 }
