@@ -56,10 +56,12 @@ namespace {
 
 // `compute` is Embedder::embed() or embed_ids() of what the caller has given.
 template <class Text, class Compute>
-core::Status embed(const lb_embedder* embedder, std::span<const Text> texts, const Compute& compute,
-                   const lb_embed_options* options, const lb_call_options* call, float* vectors, size_t capacity,
-                   lb_embed_stats* stats) {
-  if (embedder == nullptr || (!texts.empty() && vectors == nullptr)) return api::misuse("no embedder or no vectors");
+core::Status embed(std::string_view what, const lb_embedder* embedder, std::span<const Text> texts,
+                   const Compute& compute, const lb_embed_options* options, const lb_call_options* call, float* vectors,
+                   size_t capacity, lb_embed_stats* stats) {
+  if (embedder == nullptr || (!texts.empty() && vectors == nullptr)) {
+    return api::misuse(fmt::format("{}: NULL was given", what));
+  }
   LB_RETURN_IF_ERROR(api::check_made_here(embedder->made, "embedder"));
   LB_ASSIGN_OR_RETURN(const api::TextCall asked, api::read_embed_options(options));
   LB_ASSIGN_OR_RETURN(const api::Call of_call, api::read_call(call));
@@ -118,8 +120,8 @@ lb_code lb_embedder_embed(const lb_embedder* embedder, const lb_text* texts, siz
                           lb_embed_stats* stats) {
   return api::guarded([&]() -> core::Status {
     LB_ASSIGN_OR_RETURN(const auto views, api::read_texts(texts, count, "lb_embedder_embed"));
-    return embed<std::string_view>(embedder, views, &embedding::Embedder::embed, options, call, vectors, capacity,
-                                   stats);
+    return embed<std::string_view>("lb_embedder_embed", embedder, views, &embedding::Embedder::embed, options, call,
+                                   vectors, capacity, stats);
   });
 }
 
@@ -135,8 +137,8 @@ lb_code lb_embedder_embed_ids(const lb_embedder* embedder, const lb_token_ids* t
       }
       if (texts[i].count > 0) views[i] = {texts[i].ids, texts[i].count};
     }
-    return embed<embedding::Embedder::Ids>(embedder, views, &embedding::Embedder::embed_ids, options, call, vectors,
-                                           capacity, stats);
+    return embed<embedding::Embedder::Ids>("lb_embedder_embed_ids", embedder, views, &embedding::Embedder::embed_ids,
+                                           options, call, vectors, capacity, stats);
   });
 }
 

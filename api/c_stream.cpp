@@ -1,5 +1,7 @@
 // Streams of the C interface.
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "api/c_objects.h"

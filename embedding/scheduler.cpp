@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <condition_variable>
 #include <cstdlib>
 #include <new>

@@ -15,10 +15,10 @@
  *   called as long as a thread runs, also from atexit() and from destructors of thread-specific data; what it keeps
  *   for itself may have gone then: of its last error there is the code alone.
  * - fork(). A child process has none of its parent's threads. Objects that were made before answer there with
- *   LB_INVALID_ARGUMENT, and destroying them frees nothing, but for lb_options and lb_output; a log callback is not
- * called until it is set again. New objects work as far as the vendors' libraries do. A child in which models were
- * loaded, or whose parent has loaded some, ends with _exit(): what the vendors' libraries do at exit() looks for their
- * threads.
+ *   LB_INVALID_ARGUMENT, and destroying them frees nothing, but for lb_options, lb_output, lb_tokenizer and
+ *   lb_token_list, which are the child's as well; a log callback is not called until it is set again. New objects work
+ * as far as the vendors' libraries do. A child in which models were loaded, or whose parent has loaded some, ends with
+ * _exit(): what the vendors' libraries do at exit() looks for their threads.
  * - exit(). A vendor's call that was given up, a job, the writer of the compile cache and probes of devices may still
  * be inside a vendor's library when the process ends, whose static objects exit() destroys under them. So exit() waits
  *   for them, five seconds at most; on another thread than the main one it does so after what vendors have made

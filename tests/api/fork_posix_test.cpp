@@ -124,6 +124,24 @@ TEST_F(ForkTest, AChildOfAChildIsAnotherProcessAgain) {
               StartsWith("INVALID_ARGUMENT: this model was made before fork()"));
 }
 
+TEST_F(ForkTest, ATokenizerOfTheParentIsTheChildsAsWell) {
+  const std::string folder = std::string(LATEBIND_SOURCE_DIR) + "/tests/data/tiny-bert/f32";
+  lb_tokenizer* tokenizer = nullptr;
+  ASSERT_EQ(lb_tokenizer_open(folder.c_str(), &tokenizer), LB_OK) << last_error();
+  const lb_text text{"a cat", 5};
+  EXPECT_EQ(said_by_child([&] {
+              lb_token_list* list = nullptr;
+              if (lb_tokenizer_encode(tokenizer, &text, 1, 0, &list) != LB_OK) return last_error();
+              lb_token_ids ids{};
+              const lb_code code = lb_token_list_get(list, 0, &ids, nullptr);
+              lb_token_list_destroy(list);
+              lb_tokenizer_destroy(tokenizer);
+              return code == LB_OK ? std::to_string(ids.count) + " tokens" : last_error();
+            }),
+            "4 tokens");
+  lb_tokenizer_destroy(tokenizer);
+}
+
 TEST_F(ForkTest, TheParentsJobsTakeNoPlaceInTheChild) {
   lb_runtime* slow = nullptr;
   latebind::test::FakeOpenvino other;

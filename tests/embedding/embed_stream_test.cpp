@@ -95,6 +95,16 @@ void push_mixed(EmbedStream& stream, std::size_t first, std::size_t end) {
   }
 }
 
+// Its runs wait for the latch.
+ToyScript held_by(test::Latch& latch) {
+  ToyScript script;
+  script.on_run = [&latch](const core::TensorView&) {
+    latch.wait();
+    return Status();
+  };
+  return script;
+}
+
 TEST(EmbedStreamTest, GivesEveryTextOnceInInputOrder) {
   for (const unsigned requests : {1U, 3U}) {
     const auto pipeline = stream_pipeline_of({.requests = requests});
@@ -185,12 +195,7 @@ TEST(EmbedStreamTest, ATextThatFindsNoRoomIsBusyAndNothingIsLost) {
 TEST(EmbedStreamTest, TheNextWindowIsFilledWhileOneIsComputed) {
   // The first window's runs wait until texts of the second were pushed: would push() wait for the first, this hung.
   test::Latch second_window(1);
-  ToyScript script;
-  script.on_run = [&](const core::TensorView&) {
-    second_window.wait();
-    return Status();
-  };
-  const auto pipeline = stream_pipeline_of(std::move(script));
+  const auto pipeline = stream_pipeline_of(held_by(second_window));
   Pulled pulled;
   const auto stream = stream_over(*pipeline, {.window_texts = 10});
   push_mixed(*stream, 0, 15);
@@ -293,12 +298,7 @@ TEST(EmbedStreamTest, APullThatWaitsForTextsHearsOfThem) {
 TEST(EmbedStreamTest, APullThatIsCutShortLosesNothing) {
   const auto late = [] { return core::RunOptions{.deadline = std::chrono::steady_clock::now()}; };
   test::Latch let_go(1);
-  ToyScript script;
-  script.on_run = [&](const core::TensorView&) {
-    let_go.wait();
-    return Status();
-  };
-  const auto pipeline = stream_pipeline_of(std::move(script));
+  const auto pipeline = stream_pipeline_of(held_by(let_go));
   const auto stream = stream_over(*pipeline, {.window_texts = 4});
   // No text is there yet.
   EXPECT_EQ(stream->pull(late()).status().code(), StatusCode::kDeadlineExceeded);
@@ -360,12 +360,7 @@ TEST(EmbedStreamTest, AWindowStaysUntilTheNextOneIsThere) {
 
 TEST(EmbedStreamTest, WaitingForRoomEndsWithItsTime) {
   test::Latch let_go(1);
-  ToyScript script;
-  script.on_run = [&](const core::TensorView&) {
-    let_go.wait();
-    return Status();
-  };
-  const auto pipeline = stream_pipeline_of(std::move(script));
+  const auto pipeline = stream_pipeline_of(held_by(let_go));
   const auto stream = stream_over(*pipeline, {.window_texts = 1});
   EXPECT_TRUE(stream->wait_for_room({}).ok());
   push_mixed(*stream, 0, kWindowsMax);

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <map>
 #include <ostream>
+#include <span>
 #include <string>
 #include <system_error>
 
@@ -186,10 +187,51 @@ class Way {
                                                        vectors.data(), vectors.size(), &stats))) {
         expect("three texts were embedded", stats.texts == 3);
       }
+      auto call = LB_INIT(lb_call_options);
+      call.timeout_ms = 60'000;
+      auto options = LB_INIT(lb_embed_options);
+      options.dimensions = 8;
+      check("lb_embedder_embed in time", lb_embedder_embed(embedder, texts.data(), texts.size(), &options, &call,
+                                                           vectors.data(), vectors.size(), nullptr));
+      stream(embedder, texts);
+      count_tokens(embedder, texts);
       lb_attestation* attestation = nullptr;
       show("lb_embedder_attestation", lb_embedder_attestation(embedder, &attestation), attestation);
     }
     lb_embedder_destroy(embedder);
+  }
+
+  void stream(const lb_embedder* embedder, std::span<const lb_text> texts) {
+    lb_stream* stream = nullptr;
+    auto windows = LB_INIT(lb_stream_options);
+    windows.window_texts = 2;
+    std::size_t taken = 0;
+    if (check("lb_stream_open", lb_stream_open(embedder, nullptr, &windows, &stream)) &&
+        check("lb_stream_push", lb_stream_push(stream, texts.data(), texts.size(), &taken)) &&
+        check("lb_stream_finish", lb_stream_finish(stream))) {
+      std::size_t pulled = 0;
+      bool has_ended = false;
+      auto window = LB_INIT(lb_window);
+      while (!has_ended && check("lb_stream_pull", lb_stream_pull(stream, nullptr, &window))) {
+        pulled += window.count;
+        has_ended = window.count == 0;
+      }
+      if (has_ended) expect("all that was pushed is pulled", pulled == texts.size());
+    }
+    lb_stream_destroy(stream);
+  }
+
+  void count_tokens(const lb_embedder* embedder, std::span<const lb_text> texts) {
+    lb_tokenizer* tokenizer = nullptr;
+    lb_token_list* list = nullptr;
+    lb_token_ids ids{};
+    if (check("lb_embedder_tokenizer", lb_embedder_tokenizer(embedder, &tokenizer)) &&
+        check("lb_tokenizer_encode", lb_tokenizer_encode(tokenizer, texts.data(), texts.size(), 0, &list)) &&
+        check("lb_token_list_get", lb_token_list_get(list, 1, &ids, nullptr))) {
+      expect("an empty text has its special tokens", ids.count == 2);
+    }
+    lb_token_list_destroy(list);
+    lb_tokenizer_destroy(tokenizer);
   }
 
   const Places& places_;
