@@ -138,8 +138,8 @@ core::Result<EmbedStats> Embedder::embed_windows(std::size_t count, std::span<fl
   EmbedStats stats;
   Scheduler::Owner owner;
   struct Window {
-    std::size_t first;
-    Scheduler::Submission submission;
+    std::size_t first = 0;
+    Scheduler::Submission submission{};
   };
   std::deque<Window> windows;  // at most two: one being computed, one to follow
   const auto finish_first = [&]() -> Status {
@@ -149,7 +149,7 @@ core::Result<EmbedStats> Embedder::embed_windows(std::size_t count, std::span<fl
     LB_RETURN_IF_ERROR(window.submission.wait(options.limits));
     if (!direct) shape.write(done.vectors(), out.subspan(window.first * shape.dimensions()));
     const auto counts = done.token_counts();
-    if (!options.token_counts.empty()) std::ranges::copy(counts, options.token_counts.begin() + window.first);
+    if (!options.token_counts.empty()) std::ranges::copy(counts, options.token_counts.subspan(window.first).begin());
     if (options.answered_by != nullptr) take_answer(done.answered_by(), *options.answered_by);
     stats += done.stats();
     return {};
