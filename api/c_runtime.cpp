@@ -65,7 +65,7 @@ lb_code lb_runtime_check(const lb_runtime* runtime) {
         status = devices.status();
         if (devices.ok() && !devices->empty()) return {};
       }
-      if (remedy.empty()) remedy = backend->install_hint();
+      if (remedy.empty()) remedy = backend->diagnosis().install_hint;
       reasons += fmt::format("; {}: {}", backend->name(), status.ok() ? "it has no device here" : status.brief());
     }
     return core::Status(core::StatusCode::kNoDevice,
@@ -84,7 +84,6 @@ struct lb_device_list {
   struct BackendEntry {
     core::BackendReport report;
     std::string reason;
-    std::string install_hint;
   };
   std::vector<Entry> devices;
   std::vector<BackendEntry> backends;
@@ -111,7 +110,6 @@ lb_code lb_device_list_create(const lb_runtime* runtime, int32_t virtual_too, lb
       report.devices.clear();
       lb_device_list::BackendEntry entry;
       if (!report.status.ok()) entry.reason = report.status.to_string();
-      if (backend) entry.install_hint = backend->install_hint();
       entry.report = std::move(report);
       made->backends.push_back(std::move(entry));
     }
@@ -169,7 +167,7 @@ lb_code lb_device_list_backend(const lb_device_list* list, size_t index, lb_back
     value.code = static_cast<lb_code>(entry.report.status.code());
     value.reason = entry.reason.c_str();
     value.runtime_version = entry.report.runtime_version.c_str();
-    value.install_hint = entry.install_hint.c_str();
+    value.install_hint = entry.report.diagnosis.install_hint.c_str();
     return api::write_struct(value, backend, "lb_backend");
   });
 }

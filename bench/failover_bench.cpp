@@ -33,7 +33,7 @@ class Double final : public Executable {
   [[nodiscard]] std::span<const TensorInfo> inputs() const override { return {}; }
   [[nodiscard]] std::span<const TensorInfo> outputs() const override { return {}; }
   [[nodiscard]] const ActiveConfig& active() const override { return active_; }
-  [[nodiscard]] Status execute(std::span<const TensorView>, std::span<OutputTensor>, const RunOptions&) override {
+  [[nodiscard]] Status run(std::span<const TensorView>, std::span<OutputTensor>, const RunOptions&) override {
     if (fails_) return {StatusCode::kDeviceFailed, "the driver died"};
     if (time_.count() == 0) return {};
     const auto end = Clock::now() + time_;

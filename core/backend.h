@@ -45,6 +45,18 @@ struct HardwareNote {
   std::map<std::string, std::string> metadata{};
 };
 
+// What a backend has to tell of itself, for reports and errors.
+struct BackendDiagnosis {
+  // Every place looked at by the last attempt to open the library.
+  std::vector<SearchStep> search{};
+  // What was found and cannot be used, while the rest works.
+  std::vector<UnavailablePart> unavailable{};
+  // The vendor's hardware that the system has, whether the backend is available or not.
+  std::vector<HardwareNote> hardware{};
+  // What to type to install the vendor's library, one line.
+  std::string install_hint{};
+};
+
 // A model that was loaded with the prospect of keeping what was compiled.
 struct LoadedModel {
   std::unique_ptr<Executable> executable;
@@ -75,13 +87,6 @@ class Backend {
   // CompileOptions::emulate). Asked for on purpose only. By default none.
   [[nodiscard]] virtual Result<std::vector<Device>> virtual_devices() { return std::vector<Device>{}; }
 
-  // What was found and cannot be used, with the reason, while the rest works. By default nothing.
-  [[nodiscard]] virtual std::vector<UnavailablePart> unavailable_parts() { return {}; }
-
-  // The vendor's hardware that the system has, asked anew at each call, whether the backend is available or not. By
-  // default none is known.
-  [[nodiscard]] virtual std::vector<HardwareNote> hardware() { return {}; }
-
   // The vendor's own version text. Fails when not available.
   [[nodiscard]] virtual Result<std::string> runtime_version() = 0;
 
@@ -107,11 +112,9 @@ class Backend {
   [[nodiscard]] virtual Result<std::unique_ptr<Executable>> load(const Blob& blob, std::string_view device,
                                                                  const CompileOptions& options) = 0;
 
-  // Every place looked at by the last attempt to open the library; looks first, if nothing did yet.
-  [[nodiscard]] virtual std::vector<SearchStep> search_trace() = 0;
-
-  // What to type to install the vendor's library, one line.
-  [[nodiscard]] virtual std::string install_hint() const = 0;
+  // Asked anew at each call; looks for the library first, if nothing did yet. Not cheap: it asks the system and, where
+  // it is open, the vendor.
+  [[nodiscard]] virtual BackendDiagnosis diagnosis() = 0;
 };
 
 }  // namespace latebind::core

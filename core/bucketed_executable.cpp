@@ -173,10 +173,10 @@ class BucketedExecutable final : public Executable {
   [[nodiscard]] const ActiveConfig& active() const override { return active_; }
   [[nodiscard]] Status prepare() override;
   [[nodiscard]] std::size_t hung_runs() override;
-  [[nodiscard]] Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
-                               const RunOptions& options) override;
 
  private:
+  [[nodiscard]] Status run(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
+                           const RunOptions& options) override;
   Status run_rows(Executable& bucket, std::size_t bucket_length, std::span<const TensorView> inputs,
                   std::span<OutputTensor> outputs, const RunOptions& options) const;
 
@@ -260,13 +260,8 @@ Status BucketedExecutable::prepare() {
   return {};
 }
 
-Status BucketedExecutable::execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
-                                   const RunOptions& options) {
-  LB_RETURN_IF_ERROR(check_inputs(inputs_, inputs));
-  if (outputs.size() != outputs_.size()) {
-    return Status(StatusCode::kCountMismatch,
-                  fmt::format("{} outputs are expected, {} were given", outputs_.size(), outputs.size()));
-  }
+Status BucketedExecutable::run(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
+                               const RunOptions& options) {
   const Shape& shape = inputs.front().shape;
   for (const TensorView& input : inputs) {
     if (!(input.shape == shape)) {

@@ -34,7 +34,8 @@ struct Device {
   // What the metadata says under this key; empty when it says nothing.
   [[nodiscard]] std::string metadata_at(const std::string& key) const;
   [[nodiscard]] bool is_virtual() const;
-  // What one compiles for: "cpu", "gpu", "npu:v73": its kind and, of an NPU, the Architecture that its metadata tells.
+  // What one compiles for: "cpu", "gpu:v12.55.8", "npu:v73": its kind and, of a GPU or an NPU, the Architecture that
+  // its metadata tells, if that is one word.
   [[nodiscard]] std::string target() const;
 };
 

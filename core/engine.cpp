@@ -114,8 +114,8 @@ std::vector<BackendReport> Engine::report() const {
       } else {
         report.status = devices.status();
       }
-      report.unavailable = backend->unavailable_parts();
     }
+    report.diagnosis = backend->diagnosis();
     reports.push_back(std::move(report));
   }
   return reports;

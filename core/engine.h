@@ -48,7 +48,7 @@ struct BackendReport {
   Status status;                // why it is not available
   std::string runtime_version;  // when available
   std::vector<Device> devices;
-  std::vector<UnavailablePart> unavailable;  // parts of it that cannot be used, while the rest works
+  BackendDiagnosis diagnosis;
 };
 
 class Engine {

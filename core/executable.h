@@ -106,15 +106,16 @@ class Executable {
   // up inside the vendor's call and have not come back since.
   [[nodiscard]] virtual std::size_t hung_runs() { return 0; }
 
-  // Runs once. Counts, types and shapes are checked before the vendor sees them, and refused by the tensor's name.
-  // Waits for a free request, first come first served. On error the outputs are unspecified and the request is
-  // returned or replaced: the executable stays usable.
-  [[nodiscard]] virtual Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
-                                       const RunOptions& options) = 0;
-};
+  // Runs once. Counts, types and shapes are checked before the vendor sees them: kCountMismatch, kTypeMismatch or
+  // kShapeMismatch, naming the tensor, the expected and the given. Waits for a free request, first come first served.
+  // On error the outputs are unspecified and the request is returned or replaced: the executable stays usable.
+  [[nodiscard]] Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
+                               const RunOptions& options);
 
-// Checks `given` against what the model declares: kCountMismatch, kTypeMismatch or kShapeMismatch, naming the tensor,
-// the expected and the given. For backends.
-[[nodiscard]] Status check_inputs(std::span<const TensorInfo> declared, std::span<const TensorView> given);
+ private:
+  // The same, for inputs and outputs that were checked.
+  [[nodiscard]] virtual Status run(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
+                                   const RunOptions& options) = 0;
+};
 
 }  // namespace latebind::core

@@ -69,9 +69,9 @@ struct ModelForm {
 
 // A network in our own words, with its weights.
 struct ModelGraph {
-  std::shared_ptr<const graph::Graph> graph;
+  std::shared_ptr<const graph::Graph> graph{};
   // What the file with the weights is called beside a form that is written from the graph: "model.safetensors".
-  std::string weights_name;
+  std::string weights_name{};
   // The weights are a file of their own, which a vendor that can only copy from memory may map itself.
   bool may_open_weights = false;
   // What stands for the weights in digests, on somebody's word; empty: the SHA-256 of their file.

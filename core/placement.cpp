@@ -75,7 +75,7 @@ struct Others {
 Result<Others> others_of(Backend& backend) {
   Others others;
   if (auto devices = backend.virtual_devices(); devices.ok()) others.virtual_devices = *std::move(devices);
-  others.parts = backend.unavailable_parts();
+  others.parts = backend.diagnosis().unavailable;
   return others;
 }
 

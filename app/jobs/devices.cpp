@@ -9,13 +9,12 @@ DeviceListing list_devices(const core::Registry& registry, bool virtual_too) {
   listing.backends = core::Engine(registry).report();
   for (core::BackendReport& report : listing.backends) {
     const auto backend = registry.find(report.name);
-    listing.install_hints[report.name] = backend->install_hint();
     if (!virtual_too) continue;
     const auto devices = backend->virtual_devices();
     if (devices.ok()) {
       report.devices.insert(report.devices.end(), devices->begin(), devices->end());
     } else {
-      report.unavailable.push_back({"virtual devices", devices.status().to_string()});
+      report.diagnosis.unavailable.push_back({"virtual devices", devices.status().to_string()});
     }
   }
   return listing;
@@ -49,9 +48,9 @@ Json to_json(const DeviceListing& listing) {
     backend["runtime_version"] = report.runtime_version;
     backend["code"] = core::name_of(report.status.code());
     backend["reason"] = reason_of(report.status);
-    backend["install"] = listing.install_hints.at(report.name);
+    backend["install"] = report.diagnosis.install_hint;
     backend["unavailable"] = Json::array();
-    for (const core::UnavailablePart& part : report.unavailable) {
+    for (const core::UnavailablePart& part : report.diagnosis.unavailable) {
       backend["unavailable"].push_back({{"name", part.name}, {"reason", part.reason}});
     }
     json["backends"].push_back(std::move(backend));

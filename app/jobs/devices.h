@@ -1,7 +1,6 @@
 // Every device that is there, and why a backend has none.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -14,7 +13,6 @@ namespace latebind::app {
 
 struct DeviceListing {
   std::vector<core::BackendReport> backends;
-  std::map<std::string, std::string> install_hints;  // by backend
 };
 
 // `virtual_too`: what is not in this machine but can be compiled for stands among the devices as well.

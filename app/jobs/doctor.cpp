@@ -31,9 +31,6 @@ core::Result<Diagnosis> examine(const core::Registry& registry, const Client& cl
   for (auto& report : core::Engine(registry).report()) {
     const auto backend = registry.find(report.name);
     Diagnosis::OfBackend finding;
-    finding.search = backend->search_trace();
-    finding.install_hint = backend->install_hint();
-    finding.hardware = backend->hardware();
     for (const core::Device& device : report.devices) {
       if (device.is_virtual()) continue;
       LB_RETURN_IF_ERROR(client.check_cancelled());
@@ -69,13 +66,13 @@ Json to_json(const Diagnosis& diagnosis) {
     backend["runtime_version"] = finding.report.runtime_version;
     backend["code"] = core::name_of(finding.report.status.code());
     backend["reason"] = reason_of(finding.report.status);
-    backend["install"] = finding.install_hint;
+    backend["install"] = finding.report.diagnosis.install_hint;
     backend["unavailable"] = Json::array();
-    for (const core::UnavailablePart& part : finding.report.unavailable) {
+    for (const core::UnavailablePart& part : finding.report.diagnosis.unavailable) {
       backend["unavailable"].push_back(Json{{"name", part.name}, {"reason", part.reason}});
     }
     backend["hardware"] = Json::array();
-    for (const core::HardwareNote& note : finding.hardware) {
+    for (const core::HardwareNote& note : finding.report.diagnosis.hardware) {
       backend["hardware"].push_back(Json{{"name", note.name},
                                          {"kind", core::word_of(note.kind)},
                                          {"node", note.node},
@@ -85,7 +82,7 @@ Json to_json(const Diagnosis& diagnosis) {
                                          {"metadata", note.metadata}});
     }
     backend["search"] = Json::array();
-    for (const core::SearchStep& step : finding.search) {
+    for (const core::SearchStep& step : finding.report.diagnosis.search) {
       backend["search"].push_back(
           Json{{"place", step.place}, {"source", step.source}, {"outcome", step.outcome}, {"opened", step.opened}});
     }

@@ -21,10 +21,7 @@ struct Diagnosis {
   };
   struct OfBackend {
     core::BackendReport report;
-    std::vector<core::SearchStep> search;
-    std::string install_hint;
     std::vector<OfDevice> devices;  // that are in this machine
-    std::vector<core::HardwareNote> hardware;
   };
 
   std::string version;

@@ -155,11 +155,6 @@ class OnnxruntimeBackend final : public core::Backend {
     return devices;
   }
 
-  [[nodiscard]] std::vector<core::UnavailablePart> unavailable_parts() override {
-    const auto vendor = vendor_now();
-    return vendor.ok() ? vendor->plugins->unavailable() : std::vector<core::UnavailablePart>();
-  }
-
   [[nodiscard]] Result<std::string> runtime_version() override {
     LB_ASSIGN_OR_RETURN(const auto library, loader_.library());
     return library->version;
@@ -233,16 +228,18 @@ class OnnxruntimeBackend final : public core::Backend {
     return make_executable(std::move(session), options);
   }
 
-  [[nodiscard]] std::vector<core::SearchStep> search_trace() override {
-    auto trace = loader_.trace();
-    if (const auto vendor = vendor_now(); vendor.ok()) {
+  [[nodiscard]] core::BackendDiagnosis diagnosis() override {
+    core::BackendDiagnosis diagnosis;
+    const auto vendor = vendor_now();
+    diagnosis.search = loader_.trace();
+    if (vendor.ok()) {
       auto steps = vendor->plugins->trace();
-      trace.insert(trace.end(), steps.begin(), steps.end());
+      diagnosis.search.insert(diagnosis.search.end(), steps.begin(), steps.end());
+      diagnosis.unavailable = vendor->plugins->unavailable();
     }
-    return trace;
+    diagnosis.install_hint = loader_.wanted().install_command;
+    return diagnosis;
   }
-
-  [[nodiscard]] std::string install_hint() const override { return loader_.wanted().install_command; }
 
  private:
   struct Vendor {

@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <utility>
 
 #include "backends/onnxruntime/element_types.h"
-#include "core/vendor_call.h"
 
 namespace latebind::onnxruntime {
 namespace {
@@ -30,62 +28,24 @@ StatusCode code_of_run(abi::ErrorCode code) {
 
 }  // namespace
 
-// One run, with the vendor's objects for it, its place in the pool, and, for a run that may be given up, copies of all
-// that the vendor reads and writes. Whoever lets go of it last frees it: the caller, or the vendor's call that was
-// given up.
-class OnnxruntimeExecutable::Run {
- public:
-  Run(std::shared_ptr<const Loaded> loaded, Pool::Lease lease)
-      : loaded_(std::move(loaded)), library_(loaded_->session.environment->library()), lease_(std::move(lease)) {}
-  Run(const Run&) = delete;
-  Run& operator=(const Run&) = delete;
-  ~Run() {
-    for (abi::Value* value : inputs_)
-      if (value != nullptr) library_.api.ReleaseValue(value);
-    for (const Output& output : outputs_)
-      if (output.value != nullptr) library_.api.ReleaseValue(output.value);
-    // These options would stop the next run, too.
-    if (stopped_) lease_.mark_broken();
-  }
+OnnxruntimeRun::OnnxruntimeRun(std::shared_ptr<const Loaded> loaded, Lease lease)
+    : loaded_(std::move(loaded)), library_(loaded_->session.environment->library()), lease_(std::move(lease)) {}
 
-  [[nodiscard]] Pool::Lease& lease() { return lease_; }
+OnnxruntimeRun::~OnnxruntimeRun() {
+  for (abi::Value* value : inputs_)
+    if (value != nullptr) library_.api.ReleaseValue(value);
+  for (const Output& output : outputs_)
+    if (output.value != nullptr) library_.api.ReleaseValue(output.value);
+  // These options would stop the next run, too.
+  if (stopped_) lease_.mark_broken();
+}
 
-  // Makes the vendor's objects for these inputs (checked already) and outputs.
-  Status place(std::span<const TensorView> inputs, std::span<OutputTensor> outputs, bool in_own_memory);
-  // Calls the vendor, unless the run was given up before that, and reads what came of it.
-  Status compute();
-  Status give(std::span<OutputTensor> outputs) const;
-  // From another thread than compute()'s.
-  void give_up() {
-    stopped_.store(true, std::memory_order_release);
-    if (auto* failure = library_.api.RunOptionsSetTerminate(lease_->get())) library_.api.ReleaseStatus(failure);
-  }
+void OnnxruntimeRun::give_up() {
+  stopped_.store(true, std::memory_order_release);
+  if (auto* failure = library_.api.RunOptionsSetTerminate(lease_->get())) library_.api.ReleaseStatus(failure);
+}
 
- private:
-  struct Output {
-    abi::Value* value = nullptr;  // null: to be allocated by the vendor
-    OutputTensor own{};
-    bool in_place = false;  // it is written where the caller wants it
-    // After a run, where it is, unless it is in place.
-    const void* result = nullptr;
-    Shape shape;
-    std::size_t bytes = 0;
-  };
-
-  Result<abi::Value*> wrap(const TensorInfo& info, void* data, const Shape& shape) const;
-  Status read(const TensorInfo& info, Output& output) const;
-
-  // In the order in which they must go, last first.
-  const std::shared_ptr<const Loaded> loaded_;
-  const Library& library_;
-  Pool::Lease lease_;
-  std::vector<std::unique_ptr<std::byte[]>> packed_;
-  std::vector<abi::Value*> inputs_;
-  std::vector<Output> outputs_;
-  std::atomic<bool> stopped_{false};
-};
-
-Result<abi::Value*> OnnxruntimeExecutable::Run::wrap(const TensorInfo& info, void* data, const Shape& shape) const {
+Result<abi::Value*> OnnxruntimeRun::wrap(const TensorInfo& info, void* data, const Shape& shape) const {
   LB_ASSIGN_OR_RETURN(const std::size_t bytes, core::byte_size_of(info.type, shape));
   // Something to point at where there is no element.
   static std::int64_t nothing = 0;
@@ -100,8 +60,7 @@ Result<abi::Value*> OnnxruntimeExecutable::Run::wrap(const TensorInfo& info, voi
   return value;
 }
 
-Status OnnxruntimeExecutable::Run::place(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
-                                         bool in_own_memory) {
+Status OnnxruntimeRun::place(std::span<const TensorView> inputs, std::span<OutputTensor> outputs, bool in_own_memory) {
   const Session& session = loaded_->session;
   inputs_.reserve(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -134,7 +93,7 @@ Status OnnxruntimeExecutable::Run::place(std::span<const TensorView> inputs, std
   return {};
 }
 
-Status OnnxruntimeExecutable::Run::compute() {
+Status OnnxruntimeRun::compute() {
   std::vector<abi::Value*> values;
   values.reserve(outputs_.size());
   for (const Output& output : outputs_)
@@ -155,7 +114,7 @@ Status OnnxruntimeExecutable::Run::compute() {
   return {};
 }
 
-Status OnnxruntimeExecutable::Run::read(const TensorInfo& info, Output& output) const {
+Status OnnxruntimeRun::read(const TensorInfo& info, Output& output) const {
   const abi::Api& api = library_.api;
   const std::string unreadable = fmt::format("ONNX Runtime does not hand out the output '{}'", info.name);
   int is_tensor = 0;
@@ -186,7 +145,7 @@ Status OnnxruntimeExecutable::Run::read(const TensorInfo& info, Output& output) 
   return {};
 }
 
-Status OnnxruntimeExecutable::Run::give(std::span<OutputTensor> outputs) const {
+Status OnnxruntimeRun::give(std::span<OutputTensor> outputs) const {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const Output& output = outputs_[i];
     if (output.in_place) continue;
@@ -198,57 +157,30 @@ Status OnnxruntimeExecutable::Run::give(std::span<OutputTensor> outputs) const {
   return {};
 }
 
-OnnxruntimeExecutable::Loaded::Loaded(Session made) : session(std::move(made)) {
+OnnxruntimeRun::Loaded::Loaded(Session made) : session(std::move(made)) {
   for (const TensorInfo& info : session.inputs)
     input_names.push_back(info.name.c_str());
   for (const TensorInfo& info : session.outputs)
     output_names.push_back(info.name.c_str());
 }
 
-OnnxruntimeExecutable::OnnxruntimeExecutable(Session session, core::ActiveConfig active)
-    : loaded_(std::make_shared<const Loaded>(std::move(session))),
-      active_(std::move(active)),
-      id_(fmt::format("{}:{}", active_.backend, active_.device)),
-      pool_(active_.requests, [environment = loaded_->session.environment]() -> Result<Request> {
-        const abi::Api& api = environment->api();
-        abi::RunOptions* options = nullptr;
-        LB_ORT_RETURN_IF_ERROR(environment->library(), api.CreateRunOptions(&options),
-                               "ONNX Runtime does not make a request");
-        return Request(options, api.ReleaseRunOptions);
-      }) {}
+OnnxruntimeExecutable::OnnxruntimeExecutable(const std::shared_ptr<const OnnxruntimeRun::Loaded>& loaded,
+                                             core::ActiveConfig active)
+    : PooledExecutable(loaded, fmt::format("{}:{}", active.backend, active.device), active.requests,
+                       [environment = loaded->session.environment]() -> Result<OnnxruntimeRun::Request> {
+                         const abi::Api& api = environment->api();
+                         abi::RunOptions* options = nullptr;
+                         LB_ORT_RETURN_IF_ERROR(environment->library(), api.CreateRunOptions(&options),
+                                                "ONNX Runtime does not make a request");
+                         return OnnxruntimeRun::Request(options, api.ReleaseRunOptions);
+                       }),
+      active_(std::move(active)) {}
 
 Result<std::unique_ptr<core::Executable>> OnnxruntimeExecutable::create(Session session, core::ActiveConfig active) {
-  std::unique_ptr<OnnxruntimeExecutable> result(new OnnxruntimeExecutable(std::move(session), std::move(active)));
-  LB_RETURN_IF_ERROR(result->pool_.warm());
-  return std::unique_ptr<core::Executable>(std::move(result));
-}
-
-std::size_t OnnxruntimeExecutable::hung_runs() {
-  return core::given_up_calls(id_);
-}
-
-Status OnnxruntimeExecutable::execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
-                                      const core::RunOptions& options) {
-  LB_RETURN_IF_ERROR(core::check_inputs(loaded_->session.inputs, inputs));
-  if (outputs.size() != loaded_->session.outputs.size()) {
-    return Status(StatusCode::kCountMismatch, fmt::format("the model has {} outputs, {} are given room for",
-                                                          loaded_->session.outputs.size(), outputs.size()));
-  }
-  LB_RETURN_IF_ERROR(core::check_not_hung(id_, "run"));
-  LB_RETURN_IF_ERROR(core::check_time(options));
-  LB_ASSIGN_OR_RETURN(auto lease, pool_.checkout(options));
-  if (!options.is_bounded()) {
-    Run run(loaded_, std::move(lease));
-    LB_RETURN_IF_ERROR(run.place(inputs, outputs, /*in_own_memory=*/false));
-    LB_RETURN_IF_ERROR(run.compute());
-    return run.give(outputs);
-  }
-  const auto run = std::make_shared<Run>(loaded_, std::move(lease));
-  LB_RETURN_IF_ERROR(run->place(inputs, outputs, /*in_own_memory=*/true));
-  if (options.run_timeout) run->lease().calling(*options.run_timeout);
-  LB_RETURN_IF_ERROR(core::call_until(
-      options, id_, [run] { return run->compute(); }, [run] { run->give_up(); }));
-  return run->give(outputs);
+  const auto loaded = std::make_shared<const OnnxruntimeRun::Loaded>(std::move(session));
+  std::unique_ptr<OnnxruntimeExecutable> made(new OnnxruntimeExecutable(loaded, std::move(active)));
+  LB_RETURN_IF_ERROR(made->warm());
+  return std::unique_ptr<core::Executable>(std::move(made));
 }
 
 }  // namespace latebind::onnxruntime

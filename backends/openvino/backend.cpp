@@ -116,14 +116,11 @@ class OpenvinoBackend final : public core::Backend {
       // Where there are several, the vendor calls real ones so, too.
       if (std::ranges::find(real, device_name(target)) != real.end()) continue;
       devices.push_back(virtual_device(
-          target, compiler, library.ok() ? missing_npu_compiler(core::own_system()) : "OpenVINO: " + install_hint(),
+          target, compiler,
+          library.ok() ? missing_npu_compiler(core::own_system()) : "OpenVINO: " + loader_->wanted().install_command,
           library.ok() ? (*library)->version : std::string()));
     }
     return devices;
-  }
-
-  [[nodiscard]] std::vector<core::HardwareNote> hardware() override {
-    return hardware_notes(platform::accelerators(), devices(), install_hint());
   }
 
   [[nodiscard]] Result<std::string> runtime_version() override {
@@ -168,9 +165,13 @@ class OpenvinoBackend final : public core::Backend {
     return OpenvinoExecutable::create(std::move(compiled), options);
   }
 
-  [[nodiscard]] std::vector<core::SearchStep> search_trace() override { return loader_->trace(); }
-
-  [[nodiscard]] std::string install_hint() const override { return loader_->wanted().install_command; }
+  [[nodiscard]] core::BackendDiagnosis diagnosis() override {
+    core::BackendDiagnosis diagnosis;
+    diagnosis.install_hint = loader_->wanted().install_command;
+    diagnosis.hardware = hardware_notes(platform::accelerators(), devices(), diagnosis.install_hint);
+    diagnosis.search = loader_->trace();
+    return diagnosis;
+  }
 
  private:
   using SharedCore = std::shared_ptr<const VendorCore>;

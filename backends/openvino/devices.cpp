@@ -86,9 +86,9 @@ Result<std::vector<Device>> list_devices(const VendorCore& core) {
       if (auto value = property(core, name, vendor_key)) device.metadata.emplace(key, *std::move(value));
     }
     // In the form in which targets are called, so that what was compiled for one is known to be for this device.
-    if (const auto found = device.metadata.find("Architecture");
-        device.kind == DeviceKind::kNpu && found != device.metadata.end()) {
-      found->second = npu_architecture(found->second);
+    if (const auto found = device.metadata.find("Architecture"); found != device.metadata.end()) {
+      if (device.kind == DeviceKind::kNpu) found->second = npu_architecture(found->second);
+      if (device.kind == DeviceKind::kGpu) found->second = gpu_architecture(found->second);
     }
     device.name = std::move(name);
     devices.push_back(std::move(device));

@@ -2,40 +2,62 @@
 // contract.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <memory>
 #include <span>
-#include <string>
+#include <utility>
 
 #include "backends/openvino/compiled.h"
 #include "backends/openvino/request.h"
-#include "core/executable.h"
-#include "core/request_pool.h"
+#include "core/pooled_executable.h"
 
 namespace latebind::openvino {
 
-class OpenvinoExecutable final : public core::Executable {
+// One run of a compiled model: see core/pooled_executable.h.
+class OpenvinoRun {
  public:
-  // Makes all requests, so that the first run is as fast as the second.
+  using Request = openvino::Request;
+  using Loaded = Compiled;
+  using Lease = core::RequestPool<Request>::Lease;
+
+  OpenvinoRun(const std::shared_ptr<const Compiled>& /*kept by the pool*/, Lease lease) : lease_(std::move(lease)) {}
+  OpenvinoRun(const OpenvinoRun&) = delete;
+  OpenvinoRun& operator=(const OpenvinoRun&) = delete;
+  ~OpenvinoRun() {
+    if (!trusted_ || cancelled_) lease_.mark_broken();
+  }
+
+  [[nodiscard]] Lease& lease() { return lease_; }
+  [[nodiscard]] core::Status place(std::span<const core::TensorView> inputs, std::span<core::OutputTensor> outputs,
+                                   bool in_own_memory) {
+    return lease_->place(inputs, outputs, in_own_memory);
+  }
+  [[nodiscard]] core::Status compute();
+  [[nodiscard]] core::Status give(std::span<core::OutputTensor> outputs) { return lease_->give(outputs); }
+  void give_up();
+
+ private:
+  Lease lease_;
+  bool trusted_ = true;
+  bool cancelled_ = false;
+  std::atomic<bool> given_up_{false};
+};
+
+class OpenvinoExecutable final : public core::PooledExecutable<OpenvinoRun> {
+ public:
   static core::Result<std::unique_ptr<core::Executable>> create(std::shared_ptr<const Compiled> compiled,
                                                                 const core::CompileOptions& options);
 
-  [[nodiscard]] std::span<const core::TensorInfo> inputs() const override { return compiled_->inputs; }
-  [[nodiscard]] std::span<const core::TensorInfo> outputs() const override { return compiled_->outputs; }
+  [[nodiscard]] std::span<const core::TensorInfo> inputs() const override { return loaded().inputs; }
+  [[nodiscard]] std::span<const core::TensorInfo> outputs() const override { return loaded().outputs; }
   [[nodiscard]] const core::ActiveConfig& active() const override { return active_; }
-  [[nodiscard]] std::size_t hung_runs() override;
-  [[nodiscard]] core::Status execute(std::span<const core::TensorView> inputs, std::span<core::OutputTensor> outputs,
-                                     const core::RunOptions& options) override;
 
  private:
-  using Pool = core::RequestPool<Request>;
-  class Run;
+  OpenvinoExecutable(const std::shared_ptr<const Compiled>& compiled, std::size_t requests);
+  [[nodiscard]] core::Status check_values(std::span<const core::TensorView> inputs) const override;
 
-  OpenvinoExecutable(std::shared_ptr<const Compiled> compiled, std::size_t requests);
-
-  const std::shared_ptr<const Compiled> compiled_;
-  const std::string id_;  // "openvino:CPU"
   const bool narrows_integers_;
-  Pool pool_;
   core::ActiveConfig active_;  // constant after create()
 };
 

@@ -66,6 +66,14 @@ std::string npu_architecture(std::string_view vendor_word) {
   return std::string(is_number(rest) ? rest : vendor_word);
 }
 
+std::string gpu_architecture(std::string_view vendor_text) {
+  constexpr std::string_view kKey = "arch=";
+  const auto key = vendor_text.find(kKey);
+  if (key == std::string_view::npos) return std::string(vendor_text);
+  const std::string_view word = vendor_text.substr(key + kKey.size());
+  return std::string(word.substr(0, word.find_first_of(" ,;")));
+}
+
 std::string npu_compiler_file(const std::string& library_file, core::System system, const core::FileSystem& files) {
   const std::string_view separators = system == core::System::kWindows ? "/\\" : "/";
   const auto slash = library_file.find_last_of(separators);

@@ -32,6 +32,9 @@ struct NpuTarget {
 
 // "4000" for the vendor's "4000", "NPU4000", "NPU.4000", "VPUX4000"; other words stay as they are.
 [[nodiscard]] std::string npu_architecture(std::string_view vendor_word);
+// The same of a GPU, of which the vendor says "GPU: vendor=0x8086 arch=v12.55.8": "v12.55.8". As it is when there is no
+// such word in it.
+[[nodiscard]] std::string gpu_architecture(std::string_view vendor_text);
 
 // The NPU compiler's library beside `library_file` (both UTF-8); empty when there is none.
 [[nodiscard]] std::string npu_compiler_file(const std::string& library_file, core::System system,

@@ -65,12 +65,12 @@ std::string for_people(const app::DeviceListing& listing) {
     }
     if (!report.status.ok()) {
       text += fmt::format("{:<18} not available: {}\n", report.name, core::one_line(report.status.to_string()));
-      text += fmt::format("    to install: {}\n", listing.install_hints.at(report.name));
+      text += fmt::format("    to install: {}\n", report.diagnosis.install_hint);
     } else if (report.devices.empty()) {
       text += fmt::format("{:<18} available (runtime {}), but offers no device here\n", report.name,
                           core::one_line(report.runtime_version));
     }
-    for (const core::UnavailablePart& part : report.unavailable) {
+    for (const core::UnavailablePart& part : report.diagnosis.unavailable) {
       text += fmt::format("{:<18} {} cannot be used: {}\n", report.name, core::one_line(part.name),
                           core::one_line(part.reason));
     }

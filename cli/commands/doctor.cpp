@@ -55,28 +55,28 @@ std::string for_people(const app::Diagnosis& diagnosis) {
                         report.status.ok() ? "available, runtime " + core::one_line(report.runtime_version)
                                            : "not available: " + core::one_line(report.status.to_string()));
     text += "  looked for its library in:\n";
-    for (const core::SearchStep& step : backend.search) {
+    for (const core::SearchStep& step : backend.report.diagnosis.search) {
       text += fmt::format("    {} {}  ({}){}\n", step.opened ? "+" : "-", core::one_line(step.place),
                           core::one_line(step.source), step.opened ? "" : ": " + core::one_line(step.outcome));
     }
-    if (backend.search.empty()) text += "    no place at all\n";
+    if (backend.report.diagnosis.search.empty()) text += "    no place at all\n";
     for (const app::Diagnosis::OfDevice& device : backend.devices) {
       text += fmt::format("  {}: {}  {}\n", device.device.id(),
                           device.status.ok() ? fmt::format("works ({:.0f} ms)", device.ms)
                                              : "does not work: " + core::one_line(device.status.to_string()),
                           core::one_line(device.device.full_name));
     }
-    text += hardware_for_people(backend.hardware);
-    for (const core::UnavailablePart& part : report.unavailable) {
+    text += hardware_for_people(backend.report.diagnosis.hardware);
+    for (const core::UnavailablePart& part : report.diagnosis.unavailable) {
       text += fmt::format("  {} cannot be used: {}\n", core::one_line(part.name), core::one_line(part.reason));
     }
-    if (!report.status.ok()) text += fmt::format("  to install it: {}\n", backend.install_hint);
+    if (!report.status.ok()) text += fmt::format("  to install it: {}\n", backend.report.diagnosis.install_hint);
   }
   text += diagnosis.works ? "\nReady: a model can run here.\n"
                           : "\nNot ready: no device can run a model. To mend it, install one of:\n";
   if (!diagnosis.works) {
     for (const app::Diagnosis::OfBackend& backend : diagnosis.backends) {
-      text += fmt::format("  {:<12} {}\n", backend.report.name, backend.install_hint);
+      text += fmt::format("  {:<12} {}\n", backend.report.name, backend.report.diagnosis.install_hint);
     }
   }
   return text;

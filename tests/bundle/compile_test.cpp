@@ -106,11 +106,18 @@ TEST_F(CompileTest, FindsTargetsByKindArchitectureAndName) {
   EXPECT_EQ(job("cpu").target.device.id(), "second:CPU");
 }
 
-TEST_F(CompileTest, OnlyAnNpusTargetNamesItsArchitecture) {
-  // What others tell of theirs is prose, such as "Xe-LPG 12.70", and one blob does for all of a kind.
-  second->present.back() = {"second", "GPU", DeviceKind::kGpu, "a GPU", "1.0", {{"Architecture", "GPU: v/12.70"}}};
-  EXPECT_EQ(job("gpu").target.device.target(), "gpu");
-  EXPECT_EQ(variant_name(job("gpu")), "gpu-second-f32");
+TEST_F(CompileTest, AGpusTargetNamesItsArchitectureIfThatIsOneWord) {
+  const auto gpu_of = [&](const std::string& architecture) {
+    second->present.back() = {"second", "GPU", DeviceKind::kGpu, "a GPU", "1.0", {{"Architecture", architecture}}};
+    return job("gpu");
+  };
+  EXPECT_EQ(gpu_of("v12.55.8").target.device.target(), "gpu:v12.55.8");
+  EXPECT_EQ(job("gpu:v12.55.8").target.device.id(), "second:GPU");
+  EXPECT_EQ(variant_name(gpu_of("v12.55.8")), "gpu-v12.55.8-second-f32");
+  // A sentence is for people: it is no part of a name.
+  for (const char* sentence :
+       {"GPU: v/12.70", "", "Xe-LPG 12.70", "a-word-that-is-longer-than-any-name-of-an-architecture"})
+    EXPECT_EQ(gpu_of(sentence).target.device.target(), "gpu") << sentence;
 }
 
 TEST_F(CompileTest, ACompilerThatIsNotInstalledIsSaid) {

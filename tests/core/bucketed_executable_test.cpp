@@ -36,8 +36,7 @@ class FixedExecutable final : public Executable {
   std::span<const TensorInfo> inputs() const override { return inputs_; }
   std::span<const TensorInfo> outputs() const override { return outputs_; }
   const ActiveConfig& active() const override { return active_; }
-  Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs, const RunOptions&) override {
-    LB_RETURN_IF_ERROR(check_inputs(inputs_, inputs));
+  Status run(std::span<const TensorView> inputs, std::span<OutputTensor> outputs, const RunOptions&) override {
     const auto rows = static_cast<std::size_t>(inputs_[0].shape[0]);
     const auto length = static_cast<std::size_t>(inputs_[0].shape[1]);
     LB_ASSIGN_OR_RETURN(void* const sum, outputs[0].prepare(ElementType::kF32, outputs_[0].shape));

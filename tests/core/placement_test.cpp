@@ -60,7 +60,7 @@ TEST_F(PlacementTest, APartThatCannotBeUsedIsNoDeviceAndGivesItsReasonWhenItIsNa
   class WithAPart : public test::ScriptedBackend {
    public:
     using ScriptedBackend::ScriptedBackend;
-    std::vector<UnavailablePart> unavailable_parts() override { return {{"PLUGIN", "it only compiles"}}; }
+    BackendDiagnosis diagnosis() override { return {.unavailable = {{"PLUGIN", "it only compiles"}}}; }
   };
   auto third = std::make_shared<WithAPart>("third");
   third->with("CPU", DeviceKind::kCpu);

@@ -88,14 +88,13 @@ class ToyEncoder : public core::Executable {
   std::span<const core::TensorInfo> outputs() const override { return outputs_; }
   const core::ActiveConfig& active() const override { return active_; }
 
-  core::Status execute(std::span<const core::TensorView> inputs, std::span<core::OutputTensor> outputs,
-                       const core::RunOptions& options) override {
-    LB_RETURN_IF_ERROR(core::check_inputs(inputs_, inputs));
+ private:
+  core::Status run(std::span<const core::TensorView> inputs, std::span<core::OutputTensor> outputs,
+                   const core::RunOptions& options) override {
     if (script_->on_ask) script_->on_ask(options);
-    return options.is_bounded() ? run_apart(inputs, outputs[0], options) : run(*script_, inputs, outputs[0]);
+    return options.is_bounded() ? run_apart(inputs, outputs[0], options) : compute(*script_, inputs, outputs[0]);
   }
 
- private:
   // As backends do it: on another thread and in memory of its own, so that it can be given up.
   core::Status run_apart(std::span<const core::TensorView> inputs, core::OutputTensor& output,
                          const core::RunOptions& options) const {
@@ -111,8 +110,8 @@ class ToyEncoder : public core::Executable {
       std::memcpy(memory.data(), input.data, bytes);
       own->inputs.push_back({memory.data(), input.type, input.shape, std::nullopt});
     }
-    LB_RETURN_IF_ERROR(core::call_until(options, "toy:CPU",
-                                        [script = script_, own] { return run(*script, own->inputs, own->output); }));
+    LB_RETURN_IF_ERROR(core::call_until(
+        options, "toy:CPU", [script = script_, own] { return compute(*script, own->inputs, own->output); }));
     const core::TensorView& view = own->output.view();
     LB_ASSIGN_OR_RETURN(const std::size_t bytes, core::byte_size_of(view.type, view.shape));
     LB_ASSIGN_OR_RETURN(void* const data, output.prepare(view.type, view.shape));
@@ -120,8 +119,8 @@ class ToyEncoder : public core::Executable {
     return {};
   }
 
-  static core::Status run(const ToyScript& script, std::span<const core::TensorView> inputs,
-                          core::OutputTensor& output) {
+  static core::Status compute(const ToyScript& script, std::span<const core::TensorView> inputs,
+                              core::OutputTensor& output) {
     if (script.on_run) LB_RETURN_IF_ERROR(script.on_run(inputs[0]));
     const auto rows = static_cast<std::size_t>(inputs[0].shape[0]);
     const auto width = static_cast<std::size_t>(inputs[0].shape[1]);

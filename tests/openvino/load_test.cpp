@@ -39,10 +39,17 @@ class LoadTest : public testing::Test {
 TEST_F(LoadTest, OpensNothingBeforeTheFirstQuestion) {
   const auto made = backend();
   EXPECT_EQ(made->name(), "openvino");
-  EXPECT_NE(made->install_hint(), "");
   EXPECT_EQ(fake_.calls("ov_get_openvino_version"), 0);
   EXPECT_TRUE(made->available().ok());
   EXPECT_EQ(fake_.calls("ov_get_openvino_version"), 1);
+}
+
+TEST_F(LoadTest, ADiagnosisLooksForTheLibraryFirst) {
+  const auto made = backend();
+  const auto diagnosis = made->diagnosis();
+  ASSERT_FALSE(diagnosis.search.empty());
+  EXPECT_TRUE(diagnosis.search.back().opened);
+  EXPECT_NE(diagnosis.install_hint, "");
 }
 
 TEST_F(LoadTest, ASuccessfulLoadIsKept) {
@@ -57,8 +64,8 @@ TEST_F(LoadTest, ASuccessfulLoadIsKept) {
 TEST_F(LoadTest, TheFolderDoesAsWellAsTheFile) {
   const auto made = make_backend({.library_path = fake_.folder().string()});
   EXPECT_TRUE(made->available().ok()) << made->available().to_string();
-  EXPECT_TRUE(made->search_trace().back().opened);
-  EXPECT_EQ(made->search_trace().back().place, fake_.file().string());
+  EXPECT_TRUE(made->diagnosis().search.back().opened);
+  EXPECT_EQ(made->diagnosis().search.back().place, fake_.file().string());
 }
 
 TEST_F(LoadTest, EachMissingFunctionIsNamed) {
@@ -143,11 +150,11 @@ TEST_F(LoadTest, ALibraryThatAppearsAfterTheFirstFailureIsUsed) {
   EXPECT_EQ(made->available().code(), StatusCode::kLibraryNotFound);
   EXPECT_THAT(made->available().to_string(), HasSubstr(fake_.file().string()));
   EXPECT_EQ(made->devices().status().code(), StatusCode::kLibraryNotFound);
-  EXPECT_FALSE(made->search_trace().back().opened);
+  EXPECT_FALSE(made->diagnosis().search.back().opened);
   fake_.install();
   EXPECT_TRUE(made->available().ok());
   EXPECT_TRUE(made->devices().ok());
-  EXPECT_TRUE(made->search_trace().back().opened);
+  EXPECT_TRUE(made->diagnosis().search.back().opened);
 }
 
 TEST_F(LoadTest, ADamagedLibraryThatIsMendedIsUsed) {

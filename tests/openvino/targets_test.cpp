@@ -65,6 +65,14 @@ TEST(FindTargetTest, KnowsItsNamesAndLeavesOthersAlone) {
   EXPECT_THAT(unknown.to_string(), AllOf(HasSubstr("'4001'"), HasSubstr("3720, 4000, 5010, 5020")));
 }
 
+TEST(GpuArchitectureTest, IsTheWordInTheVendorsSentence) {
+  EXPECT_EQ(gpu_architecture("GPU: vendor=0x8086 arch=v12.55.8"), "v12.55.8");
+  EXPECT_EQ(gpu_architecture("GPU: vendor=0x8086 arch=v12.55.8, more"), "v12.55.8");
+  EXPECT_EQ(gpu_architecture("GPU: vendor=0x8086 arch="), "");
+  EXPECT_EQ(gpu_architecture("a GPU"), "a GPU");
+  EXPECT_EQ(gpu_architecture(""), "");
+}
+
 TEST(CompilerFileTest, MissingOnesAreNamedAsTheSystemNamesThem) {
   EXPECT_THAT(missing_npu_compiler(System::kLinux),
               AllOf(HasSubstr("libopenvino_intel_npu_compiler_loader.so"), HasSubstr("archive"), HasSubstr("driver")));

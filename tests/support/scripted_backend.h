@@ -44,9 +44,7 @@ class ScriptedExecutable : public Executable {
   std::span<const TensorInfo> outputs() const override { return outputs_; }
   const ActiveConfig& active() const override { return active_; }
 
-  Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
-                 const RunOptions& options) override {
-    LB_RETURN_IF_ERROR(core::check_inputs(inputs_, inputs));
+  Status run(std::span<const TensorView> inputs, std::span<OutputTensor> outputs, const RunOptions& options) override {
     if (script_) LB_RETURN_IF_ERROR(script_(options));
     if (input_script_) LB_RETURN_IF_ERROR(input_script_(inputs));
     LB_ASSIGN_OR_RETURN(void* const data, outputs[0].prepare(core::ElementType::kF32, inputs[0].shape));
@@ -143,8 +141,7 @@ class ScriptedBackend : public core::Backend {
     active.from_cache = true;
     return std::unique_ptr<Executable>(std::make_unique<ScriptedExecutable>(std::move(active), nullptr));
   }
-  std::vector<core::SearchStep> search_trace() override { return {}; }
-  std::string install_hint() const override { return "install " + name_; }
+  core::BackendDiagnosis diagnosis() override { return {.install_hint = "install " + name_}; }
 
  private:
   std::string name_;

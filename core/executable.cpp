@@ -1,6 +1,6 @@
-#include <fmt/format.h>
-
 #include "core/executable.h"
+
+#include <fmt/format.h>
 
 namespace latebind::core {
 
@@ -24,6 +24,8 @@ Status check_counts(const CompileOptions& options) {
   return Status(StatusCode::kInvalidArgument, fmt::format("{} threads and {} requests: at most {} of each are possible",
                                                           options.threads, options.requests, kCountMax));
 }
+
+namespace {
 
 Status check_inputs(std::span<const TensorInfo> declared, std::span<const TensorView> given) {
   if (declared.size() != given.size()) {
@@ -60,6 +62,18 @@ Status check_inputs(std::span<const TensorInfo> declared, std::span<const Tensor
     }
   }
   return {};
+}
+
+}  // namespace
+
+Status Executable::execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
+                           const RunOptions& options) {
+  LB_RETURN_IF_ERROR(check_inputs(this->inputs(), inputs));
+  if (outputs.size() != this->outputs().size()) {
+    return Status(StatusCode::kCountMismatch, fmt::format("the model gives {} outputs, room was made for {}",
+                                                          this->outputs().size(), outputs.size()));
+  }
+  return run(inputs, outputs, options);
 }
 
 }  // namespace latebind::core

@@ -1,0 +1,82 @@
+// PooledExecutable: the executable of a vendor of which several runs go side by side, each with a request of a pool.
+//
+// What is the same for every vendor stands here: the place in the pool, limits of time, giving up a call that does not
+// come back, and whose memory the vendor may touch meanwhile. The vendor's part of one run is `Run`:
+//
+//   using Request = …;                 what is kept warm between runs
+//   using Loaded = …;                  what runs share, kept alive by those that were given up
+//   Run(std::shared_ptr<const Loaded>, RequestPool<Request>::Lease);
+//   RequestPool<Request>::Lease& lease();
+//   Status place(inputs, outputs, bool in_own_memory);  where the next run has them; an error is the caller's mistake
+//   Status compute();        calls the vendor and reads what came of it; nothing once it was given up. Touches none of
+//                            the caller's memory when all was placed in its own
+//   Status give(outputs);    what is not in its place yet; does not call the vendor
+//   void give_up();          from another thread than compute()'s: tells the vendor to stop; may block
+//
+// Its destructor marks the lease broken when the request is not to be trusted any more.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "core/executable.h"
+#include "core/request_pool.h"
+#include "core/vendor_call.h"
+
+namespace latebind::core {
+
+template <class Run>
+class PooledExecutable : public Executable {
+ public:
+  [[nodiscard]] std::size_t hung_runs() override { return given_up_calls(id_); }
+
+ protected:
+  using Pool = RequestPool<typename Run::Request>;
+
+  // `id`: of the device, "openvino:CPU".
+  PooledExecutable(std::shared_ptr<const typename Run::Loaded> loaded, std::string id, std::size_t requests,
+                   typename Pool::Factory factory)
+      : loaded_(std::move(loaded)), id_(std::move(id)), pool_(requests, std::move(factory)) {}
+
+  [[nodiscard]] const typename Run::Loaded& loaded() const { return *loaded_; }
+  // Makes all requests, so that the first run is as fast as the second.
+  [[nodiscard]] Status warm() { return pool_.warm(); }
+
+  // What must be true of the inputs' values, once their shapes and types are. By default nothing.
+  [[nodiscard]] virtual Status check_values(std::span<const TensorView> /*inputs*/) const { return {}; }
+
+ private:
+  [[nodiscard]] Status run(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
+                           const RunOptions& options) final {
+    LB_RETURN_IF_ERROR(check_values(inputs));
+    LB_RETURN_IF_ERROR(check_not_hung(id_, "run"));
+    if (!options.is_bounded()) {
+      LB_ASSIGN_OR_RETURN(auto lease, pool_.checkout(options));
+      Run run(loaded_, std::move(lease));
+      LB_RETURN_IF_ERROR(run.place(inputs, outputs, /*in_own_memory=*/false));
+      LB_RETURN_IF_ERROR(run.compute());
+      return run.give(outputs);
+    }
+    LB_RETURN_IF_ERROR(check_time(options));
+    LB_ASSIGN_OR_RETURN(auto lease, pool_.reserve(options));
+    // Whoever lets go of it last gives the place back: the caller, or the vendor's call that was given up.
+    const auto run = std::make_shared<Run>(loaded_, std::move(lease));
+    if (options.run_timeout) run->lease().calling(*options.run_timeout);
+    if (!run->lease().has_request()) {
+      LB_RETURN_IF_ERROR(call_until(options, id_, [run] { return run->lease().make(); }));
+    }
+    LB_RETURN_IF_ERROR(run->place(inputs, outputs, /*in_own_memory=*/true));
+    LB_RETURN_IF_ERROR(call_until(
+        options, id_, [run] { return run->compute(); }, [run] { run->give_up(); }));
+    return run->give(outputs);
+  }
+
+  const std::shared_ptr<const typename Run::Loaded> loaded_;
+  const std::string id_;
+  Pool pool_;
+};
+
+}  // namespace latebind::core
