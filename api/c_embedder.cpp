@@ -10,7 +10,7 @@
 
 #include "api/c_objects.h"
 #include "api/c_support.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 
 namespace core = latebind::core;
 namespace api = latebind::api;

@@ -1,7 +1,6 @@
 // Jobs of the C interface: what the program's commands do, on a thread of its own.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -20,6 +19,7 @@
 #include "core/log.h"
 #include "core/platform/detached_thread.h"
 #include "core/platform/process_generation.h"
+#include "core/text/utf8.h"
 
 namespace core = latebind::core;
 namespace api = latebind::api;
@@ -100,11 +100,8 @@ class JobState {
     value.is_over = is_over_ ? 1 : 0;
     value.done = done_;
     value.total = total_;
-    // Whole characters alone.
-    std::size_t size = std::min(activity_.size(), sizeof value.activity - 1);
-    while (size < activity_.size() && size > 0 && (static_cast<unsigned char>(activity_[size]) & 0xC0U) == 0x80U)
-      --size;
-    std::memcpy(value.activity, activity_.data(), size);
+    const std::string_view shown = core::cut_utf8(activity_, sizeof value.activity - 1);
+    std::memcpy(value.activity, shown.data(), shown.size());
     return value;
   }
 

@@ -13,7 +13,7 @@
 #include "api/c_support.h"
 #include "app/payload.h"
 #include "core/bundle/bundle_model.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 #include "core/thread_object.h"
 
 namespace core = latebind::core;
@@ -212,9 +212,9 @@ lb_code lb_attestation_get(const lb_attestation* attestation, lb_active* active)
     value.requests = from.active.requests;
     value.fallback = from.fallback ? 1 : 0;
     value.reason = from.reason.c_str();
-    value.fixed_lengths = from.active.fixed_lengths.empty() ? nullptr : from.active.fixed_lengths.data();
-    value.fixed_length_count = from.active.fixed_lengths.size();
-    value.fixed_rows = from.active.fixed_rows;
+    value.static_lengths = from.active.static_lengths.empty() ? nullptr : from.active.static_lengths.data();
+    value.static_length_count = from.active.static_lengths.size();
+    value.static_rows = from.active.static_rows;
     value.hung_runs = attestation->hung_runs;
     value.emulated = from.active.emulated ? 1 : 0;
     return api::write_struct(value, active, "lb_active");

@@ -9,7 +9,7 @@
 #include "api/c_support.h"
 #include "app/runtime.h"
 #include "app/settings.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 
 namespace core = latebind::core;
 namespace api = latebind::api;

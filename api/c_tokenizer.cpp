@@ -7,7 +7,7 @@
 
 #include "api/c_objects.h"
 #include "api/c_support.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 #include "embedding/model_folder.h"
 #include "embedding/token_table.h"
 

@@ -8,8 +8,8 @@
 #include <system_error>
 
 #include "core/graph/onnx_structure.h"
-#include "core/platform/folders.h"
-#include "core/platform/mapped_file.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/mapped_file.h"
 
 namespace latebind::app {
 namespace {

@@ -38,8 +38,8 @@ core::Registry make_registry(const core::BackendSettingTexts& texts) {
   return registry;
 }
 
-std::string probe_provider(const std::string& runtime_file, const std::string& provider_file) {
-  return onnxruntime::probe_provider(runtime_file, provider_file);
+std::string try_provider(const std::string& runtime_file, const std::string& provider_file) {
+  return onnxruntime::run_trial(runtime_file, provider_file);
 }
 
 std::string compile_for_provider(const std::string& job_file) {

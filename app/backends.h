@@ -17,7 +17,7 @@ namespace latebind::app {
 [[nodiscard]] core::Registry make_registry(const core::BackendSettingTexts& texts = {});
 
 // What the hidden commands of the program do when a backend starts it as a child: the line for standard output.
-[[nodiscard]] std::string probe_provider(const std::string& runtime_file, const std::string& provider_file);
+[[nodiscard]] std::string try_provider(const std::string& runtime_file, const std::string& provider_file);
 [[nodiscard]] std::string compile_for_provider(const std::string& job_file);
 
 }  // namespace latebind::app

@@ -16,7 +16,7 @@
 #include "app/jobs/unpack.h"
 #include "app/jobs/warm.h"
 #include "core/compile_store.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 
 namespace latebind::app {
 namespace {

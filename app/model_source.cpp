@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 
 namespace latebind::app {
 

@@ -43,9 +43,9 @@ class OneBlob final : public core::BlobSource {
     return {{"blob", [blob = std::move(blob)]() -> Result<core::Blob> { return blob; }}};
   }
 
-  [[nodiscard]] std::vector<std::size_t> fixed_lengths(const core::Device& /*device*/,
-                                                       const core::CompileOptions& /*options*/,
-                                                       std::size_t /*rows*/) const override {
+  [[nodiscard]] std::vector<std::size_t> static_lengths(const core::Device& /*device*/,
+                                                        const core::CompileOptions& /*options*/,
+                                                        std::size_t /*rows*/) const override {
     return {};
   }
 

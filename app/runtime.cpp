@@ -25,9 +25,9 @@ core::LoadOptions load_options(const Settings& settings, const JobDefaults& defa
   if (settings.load_timeout.count() >= 0) load.failover.load_timeout = settings.load_timeout;
   load.failover.warm_standby = settings.warm_standby;
   load.shapes = settings.shapes;
-  load.buckets.lengths = settings.buckets;
-  load.buckets.rows = settings.static_batch;
-  load.buckets.preload = settings.preload;
+  load.static_lengths.lengths = settings.static_lengths;
+  load.static_lengths.rows = settings.static_batch;
+  load.static_lengths.preload = settings.preload;
   if (settings.cache.value_or(defaults.cache || !settings.cache_folder.empty())) {
     if (const auto folder = compile_cache_folder(settings); folder.ok()) {
       load.cache = std::make_shared<core::CompileCache>(*folder, settings.cache_bytes_max);

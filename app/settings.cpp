@@ -9,8 +9,8 @@
 #include <toml++/toml.h>
 
 #include "core/platform/environment.h"
-#include "core/platform/folders.h"
-#include "core/platform/mapped_file.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/mapped_file.h"
 
 namespace latebind::app {
 namespace {

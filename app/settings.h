@@ -41,7 +41,7 @@ struct Settings {
   std::size_t batch_tokens = 2048;
   std::size_t max_tokens = 0;  // 0: what the model says
   core::ShapeMode shapes = core::ShapeMode::kAutoShapes;
-  std::vector<std::size_t> buckets{32, 64, 128, 256, 512};
+  std::vector<std::size_t> static_lengths{32, 64, 128, 256, 512};
   unsigned static_batch = 1;
   bool preload = false;
   std::optional<bool> cache{};  // nothing: what the job wants

@@ -8,7 +8,7 @@
 #include "app/backends.h"
 #include "app/settings.h"
 #include "app/shape_text.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 
 namespace latebind::app {
 namespace {
@@ -25,7 +25,7 @@ constexpr std::int64_t kThreadsMax = 1024;
 constexpr std::int64_t kRequestsMax = 256;
 constexpr std::int64_t kTokensMax = std::int64_t{1} << 20;
 constexpr std::int64_t kMillisecondsMax = std::int64_t{24} * 3600 * 1000;
-constexpr std::size_t kBucketsMax = 32;
+constexpr std::size_t kStaticLengthsMax = 32;
 constexpr std::int64_t kDimensionMax = std::int64_t{1} << 40;
 constexpr std::string_view kProperties = "property.";
 
@@ -236,24 +236,24 @@ Status assign_cache_bytes(Settings& settings, std::string_view /*key*/, std::str
 }
 
 // "32,64,128": rising, no duplicates.
-Status assign_buckets(Settings& settings, std::string_view /*key*/, std::string_view text) {
-  std::vector<std::size_t> buckets;
+Status assign_static_lengths(Settings& settings, std::string_view /*key*/, std::string_view text) {
+  std::vector<std::size_t> lengths;
   for (const std::string_view word : list_items(text)) {
-    LB_ASSIGN_OR_RETURN(const std::int64_t value, parse_integer("a bucket", word, 1, kTokensMax));
-    if (!buckets.empty() && static_cast<std::size_t>(value) <= buckets.back()) {
+    LB_ASSIGN_OR_RETURN(const std::int64_t value, parse_integer("a length", word, 1, kTokensMax));
+    if (!lengths.empty() && static_cast<std::size_t>(value) <= lengths.back()) {
       return Status(StatusCode::kInvalidArgument, "must be rising lengths, such as 32,64,128");
     }
-    buckets.push_back(static_cast<std::size_t>(value));
-    if (buckets.size() > kBucketsMax) {
-      return Status(StatusCode::kInvalidArgument, fmt::format("has more than {} lengths", kBucketsMax));
+    lengths.push_back(static_cast<std::size_t>(value));
+    if (lengths.size() > kStaticLengthsMax) {
+      return Status(StatusCode::kInvalidArgument, fmt::format("has more than {} lengths", kStaticLengthsMax));
     }
   }
-  settings.buckets = std::move(buckets);
+  settings.static_lengths = std::move(lengths);
   return {};
 }
 
-std::string buckets_text(const Settings& settings, std::string_view /*key*/) {
-  return fmt::format("{}", fmt::join(settings.buckets, ","));
+std::string static_lengths_text(const Settings& settings, std::string_view /*key*/) {
+  return fmt::format("{}", fmt::join(settings.static_lengths, ","));
 }
 
 constexpr SettingSpec kFirst[] = {
@@ -299,19 +299,20 @@ constexpr SettingSpec kAfterBackends[] = {
     SettingSpec{"embedding.max_tokens", "LATEBIND_MAX_TOKENS", "--max-tokens", "N",
                 "Cuts each text to this many tokens, special tokens included; 0: what the model says.", false,
                 assign_number<&Settings::max_tokens, 0, kTokensMax>, number_text<&Settings::max_tokens>},
-    SettingSpec{
-        "embedding.shapes", "LATEBIND_SHAPES", "--shapes", "auto|dynamic|static",
-        "static compiles one model for each bucket, dynamic one for all lengths; auto is static where the device "
-        "wants it (NPUs).",
-        false, assign_word<&Settings::shapes>, word_text<&Settings::shapes>},
-    SettingSpec{"embedding.buckets", "LATEBIND_BUCKETS", "--buckets", "N,N,…",
+    SettingSpec{"embedding.shapes", "LATEBIND_SHAPES", "--shapes", "auto|dynamic|static",
+                "static compiles one model for each static length, dynamic one for all lengths; auto is static where "
+                "the device "
+                "wants it (NPUs).",
+                false, assign_word<&Settings::shapes>, word_text<&Settings::shapes>},
+    SettingSpec{"embedding.static_lengths", "LATEBIND_STATIC_LENGTHS", "--static-lengths", "N,N,…",
                 "Lengths in tokens that static models are compiled for, cut at the model's limit.", false,
-                assign_buckets, buckets_text},
+                assign_static_lengths, static_lengths_text},
     SettingSpec{"embedding.static_batch", "LATEBIND_STATIC_BATCH", "--static-batch", "N", "Rows of a static model.",
                 false, assign_number<&Settings::static_batch, 1, 1024>, number_text<&Settings::static_batch>},
-    SettingSpec{"embedding.preload", "LATEBIND_PRELOAD", "--preload", kTruth,
-                "Compiles all buckets in the background at start, shortest first, instead of each when first needed.",
-                false, assign_bool<&Settings::preload>, bool_text<&Settings::preload>},
+    SettingSpec{
+        "embedding.preload", "LATEBIND_PRELOAD", "--preload", kTruth,
+        "Compiles all static lengths in the background at start, shortest first, instead of each when first needed.",
+        false, assign_bool<&Settings::preload>, bool_text<&Settings::preload>},
     SettingSpec{"cache.enabled", "LATEBIND_CACHE", "--cache", kTruthOrAuto,
                 "Keeps compiled models between runs. auto: the program latebind does, and other programs when "
                 "cache.folder is set.",

@@ -34,11 +34,11 @@
 
 #include "backends/openvino/load.h"
 #include "bench/yardstick.h"
-#include "core/platform/mapped_file.h"
+#include "core/platform/files/mapped_file.h"
+#include "core/platform/files/temporary_folder.h"
 #include "core/platform/system_info.h"
-#include "core/platform/temporary_folder.h"
 #include "embedding/export_onnx.h"
-#include "hosts/executorch/pte/writer.h"
+#include "formats/pte/writer.h"
 #include "tests/support/onnx_builder.h"
 
 namespace {

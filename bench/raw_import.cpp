@@ -14,7 +14,7 @@
 
 #include "backends/openvino/load.h"
 #include "bench/yardstick.h"
-#include "core/platform/mapped_file.h"
+#include "core/platform/files/mapped_file.h"
 #include "core/platform/system_info.h"
 
 using namespace latebind;  // NOLINT: a program of one file, all of it about this

@@ -20,11 +20,11 @@ function(latebind_layer name)
   target_compile_definitions(${name} PRIVATE LATEBIND_VERSION="${PROJECT_VERSION}")
 endfunction()
 
-# The tests of tests/not_on_windows.txt, as a filter of GoogleTest.
+# The tests of tests/platforms/not_on_windows.txt, as a filter of GoogleTest.
 set(latebind_test_filter "")
 if(WIN32)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/not_on_windows.txt)
-  file(STRINGS ${PROJECT_SOURCE_DIR}/tests/not_on_windows.txt lines REGEX "^[^# ]")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/platforms/not_on_windows.txt)
+  file(STRINGS ${PROJECT_SOURCE_DIR}/tests/platforms/not_on_windows.txt lines REGEX "^[^# ]")
   foreach(line IN LISTS lines)
     string(REGEX MATCH "^[^ ]+" one "${line}")
     string(APPEND latebind_test_filter ":${one}")

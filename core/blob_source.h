@@ -31,8 +31,8 @@ class BlobSource {
 
   // The lengths, rising, for which there are blobs of `rows` rows for this device in this precision: [rows, length] for
   // every input.
-  [[nodiscard]] virtual std::vector<std::size_t> fixed_lengths(const Device& device, const CompileOptions& options,
-                                                               std::size_t rows) const = 0;
+  [[nodiscard]] virtual std::vector<std::size_t> static_lengths(const Device& device, const CompileOptions& options,
+                                                                std::size_t rows) const = 0;
 
   struct Padded {
     std::size_t inputs = 0;

@@ -2,64 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 
+#include "core/text/nearest_word.h"
+#include "core/text/quote.h"
+
 namespace latebind::core {
-namespace {
-
-// Words from outside are short; longer ones are cut in messages and never compared.
-constexpr std::size_t kWordLengthMax = 64;
-
-// Levenshtein distance with a swap of neighbours counted as one edit ("nup" is one edit from
-// "npu").
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  const std::size_t width = b.size() + 1;
-  std::vector<std::size_t> before(width), previous(width), current(width);
-  for (std::size_t j = 0; j < width; ++j)
-    previous[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    current[0] = i;
-    for (std::size_t j = 1; j < width; ++j) {
-      const std::size_t replaced = previous[j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U);
-      current[j] = std::min({previous[j] + 1, current[j - 1] + 1, replaced});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        current[j] = std::min(current[j], before[j - 2] + 1);
-      }
-    }
-    std::swap(before, previous);
-    std::swap(previous, current);
-  }
-  return previous[width - 1];
-}
-
-std::string shown(std::string_view given) {
-  if (given.size() <= kWordLengthMax) return std::string(given);
-  return std::string(given.substr(0, kWordLengthMax)) + "…";
-}
-
-}  // namespace
-
-std::string_view nearest_word(std::string_view given, std::span<const std::string_view> known) {
-  if (given.empty() || given.size() > kWordLengthMax) return {};
-  std::string_view nearest;
-  // A third of the letters may be wrong, one always.
-  std::size_t least = std::max<std::size_t>(1, given.size() / 3) + 1;
-  for (const std::string_view word : known) {
-    const std::size_t distance = edit_distance(given, word);
-    if (distance < least) {
-      least = distance;
-      nearest = word;
-    }
-  }
-  return nearest;
-}
 
 Status unknown_word_error(std::string_view what, std::string_view given, std::span<const std::string_view> known) {
   const std::string_view nearest = nearest_word(given, known);
   return Status(
       StatusCode::kInvalidArgument,
-      fmt::format("unknown {} '{}'{}; known: {}", what, shown(given),
+      fmt::format("unknown {} {}{}; known: {}", what, quoted(given, 64),
                   nearest.empty() ? "" : fmt::format(" (did you mean {}?)", nearest), fmt::join(known, ", ")));
 }
 
@@ -70,7 +24,7 @@ Result<std::int64_t> parse_integer(std::string_view what, std::string_view given
   const auto [stop, error] = std::from_chars(given.data(), end, value);
   if (given.empty() || error != std::errc() || stop != end || value < least || value > most) {
     return Status(StatusCode::kInvalidArgument,
-                  fmt::format("{} must be a whole number from {} to {}, not '{}'", what, least, most, shown(given)));
+                  fmt::format("{} must be a whole number from {} to {}, not {}", what, least, most, quoted(given, 64)));
   }
   return value;
 }

@@ -25,9 +25,6 @@ struct Word {
 template <class E>
 struct Words;
 
-// The known word nearest to `given` by edit distance, or empty when none is near enough to be meant.
-[[nodiscard]] std::string_view nearest_word(std::string_view given, std::span<const std::string_view> known);
-
 // "unknown WHAT 'GIVEN' (did you mean X?); known: A, B, C"
 [[nodiscard]] Status unknown_word_error(std::string_view what, std::string_view given,
                                         std::span<const std::string_view> known);

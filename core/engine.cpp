@@ -13,27 +13,27 @@
 namespace latebind::core {
 namespace {
 
-bool wants_fixed_shapes(const Device& device, const LoadOptions& options) {
-  if (options.buckets.lengths.empty() || options.buckets.inputs == 0) return false;
+bool wants_static_shapes(const Device& device, const LoadOptions& options) {
+  if (options.static_lengths.lengths.empty() || options.static_lengths.inputs == 0) return false;
   return options.shapes == ShapeMode::kStaticShapes ||
          (options.shapes == ShapeMode::kAutoShapes && device.kind == DeviceKind::kNpu);
 }
 
 // The lengths that lie ready, where the model brings some, and beyond the longest of them those that were asked for.
-BucketOptions buckets_for(const Model& model, const Device& device, const CompileOptions& compile,
-                          const BucketOptions& wanted) {
+StaticLengthOptions static_lengths_for(const Model& model, const Device& device, const CompileOptions& compile,
+                                       const StaticLengthOptions& wanted) {
   if (model.blobs() == nullptr) return wanted;
-  const auto ready = model.blobs()->fixed_lengths(device, compile, wanted.rows);
+  const auto ready = model.blobs()->static_lengths(device, compile, wanted.rows);
   if (ready.empty()) return wanted;
-  BucketOptions buckets = wanted;
-  std::erase_if(buckets.lengths, [&](std::size_t length) { return length <= ready.back(); });
+  StaticLengthOptions made = wanted;
+  std::erase_if(made.lengths, [&](std::size_t length) { return length <= ready.back(); });
   const std::size_t longest = wanted.lengths.back();
   std::vector<std::size_t> lengths;
   std::ranges::copy_if(ready, std::back_inserter(lengths), [&](std::size_t length) { return length <= longest; });
   // A ready length beyond the limit does for everything.
   if (lengths.size() < ready.size()) lengths.push_back(ready[lengths.size()]);
-  buckets.lengths.insert(buckets.lengths.begin(), lengths.begin(), lengths.end());
-  return buckets;
+  made.lengths.insert(made.lengths.begin(), lengths.begin(), lengths.end());
+  return made;
 }
 
 // In the first precision that the device takes. Vendors refuse a precision in words of their own, so that any refusal
@@ -60,10 +60,10 @@ Result<std::unique_ptr<Executable>> load_in_any(
 Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Placement& placement,
                                                   const LoadOptions& given) const {
   LoadOptions options = given;
-  if (options.buckets.inputs == 0 && options.compile.input_shapes.empty() && model.blobs() != nullptr) {
+  if (options.static_lengths.inputs == 0 && options.compile.input_shapes.empty() && model.blobs() != nullptr) {
     auto padded = model.blobs()->padded();
-    options.buckets.inputs = padded.inputs;
-    options.buckets.lengths = std::move(padded.lengths);
+    options.static_lengths.inputs = padded.inputs;
+    options.static_lengths.lengths = std::move(padded.lengths);
   }
   const RunOptions limits{.deadline = options.deadline, .cancellation = options.cancellation};
   RunOptions of_a_question = limits;
@@ -82,16 +82,16 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
       return ready_or_cached_load(*backend, model, device, compile, cache.get());
     };
     const auto load_with = [&](const CompileOptions& compile) -> Result<std::unique_ptr<Executable>> {
-      if (!wants_fixed_shapes(device, options)) return load_one(compile);
+      if (!wants_static_shapes(device, options)) return load_one(compile);
       // Called by several threads at once.
-      auto load_fixed = [load_one, compile, inputs = options.buckets.inputs](const Shape& shape) {
+      auto load_static = [load_one, compile, inputs = options.static_lengths.inputs](const Shape& shape) {
         CompileOptions fixed = compile;
         fixed.input_shapes.assign(inputs, shape);
         return load_one(fixed);
       };
-      BucketOptions buckets = buckets_for(model, device, compile, options.buckets);
-      buckets.load_timeout = load_timeout_of(options.failover, device.kind);
-      return make_bucketed(std::move(load_fixed), buckets);
+      StaticLengthOptions lengths = static_lengths_for(model, device, compile, options.static_lengths);
+      lengths.load_timeout = load_timeout_of(options.failover, device.kind);
+      return load_static_lengths(std::move(load_static), lengths);
     };
     return load_in_any(load_with, options);
   };

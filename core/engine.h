@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "core/attestation.h"
-#include "core/bucketed_executable.h"
 #include "core/compile_cache.h"
 #include "core/executable.h"
 #include "core/model.h"
@@ -20,6 +19,7 @@
 #include "core/registry.h"
 #include "core/result.h"
 #include "core/shape_mode.h"
+#include "core/static_lengths.h"
 
 namespace latebind::core {
 
@@ -34,10 +34,10 @@ struct LoadOptions {
   std::optional<std::chrono::steady_clock::time_point> deadline{};
   Cancellation cancellation{};
   // For models whose inputs are all [rows, length]: kAutoShapes means fixed ones on NPUs. Without lengths or
-  // inputs in `buckets`, shapes are as the model declares them, everywhere; but those for which a bundle has blobs of a
-  // model whose inputs may be padded are used as if they had been given.
+  // inputs in `static_lengths`, shapes are as the model declares them, everywhere; but those for which a bundle has
+  // blobs of a model whose inputs may be padded are used as if they had been given.
   ShapeMode shapes = ShapeMode::kAutoShapes;
-  BucketOptions buckets{};
+  StaticLengthOptions static_lengths{};
   // Where what was compiled is kept; null: nowhere. Kept alive as long as a model may still load through it.
   std::shared_ptr<CompileCache> cache{};
 };

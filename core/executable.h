@@ -77,8 +77,8 @@ struct ActiveConfig {
   unsigned threads = 0;   // 0 when the vendor does not say
   unsigned requests = 1;  // size of the request pool
   // Lengths that the model was compiled for, rising, and rows of each; empty and 0 when it takes any.
-  std::vector<std::size_t> fixed_lengths{};
-  std::size_t fixed_rows = 0;
+  std::vector<std::size_t> static_lengths{};
+  std::size_t static_rows = 0;
   // Loaded from a blob, such as the compile cache keeps, instead of being compiled now.
   bool from_cache = false;
   // The device is not in this machine: its vendor's emulation answers.

@@ -9,11 +9,11 @@
 
 #include "core/compile_entry.h"
 #include "core/platform/digest.h"
-#include "core/platform/file_lock.h"
-#include "core/platform/folder_trust.h"
-#include "core/platform/folders.h"
-#include "core/platform/mapped_file.h"
-#include "core/platform/output_file.h"
+#include "core/platform/files/file_lock.h"
+#include "core/platform/files/folder_trust.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/mapped_file.h"
+#include "core/platform/files/output_file.h"
 
 namespace latebind::core {
 namespace {

@@ -15,7 +15,7 @@
 #include <string>
 
 #include "core/model.h"
-#include "core/platform/file_identity.h"
+#include "core/platform/files/file_identity.h"
 #include "core/result.h"
 
 namespace latebind::core {

@@ -6,8 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/platform/folders.h"
-#include "core/platform/mapped_file.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/mapped_file.h"
+#include "core/text/quote.h"
 
 namespace latebind::core {
 namespace {
@@ -59,26 +60,6 @@ const json* find(const json& object, const char* key) {
 }
 
 }  // namespace
-
-std::string printable(std::string_view text) {
-  constexpr std::size_t kBytesMax = 100;
-  std::string out;
-  for (const char c : text.substr(0, kBytesMax)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
-      out += fmt::format("\\x{:02x}", byte);
-    } else {
-      out += c;
-    }
-  }
-  if (text.size() > kBytesMax) {
-    while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xC0U) == 0x80U)
-      out.pop_back();
-    if (!out.empty() && (static_cast<unsigned char>(out.back()) & 0x80U) != 0) out.pop_back();
-    out += "…";
-  }
-  return out;
-}
 
 Result<json> parse_json(std::string_view text, std::string_view name, const JsonLimits& limits) {
   if (text.size() > limits.bytes_max) {

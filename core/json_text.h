@@ -40,7 +40,4 @@ struct JsonLimits {
 [[nodiscard]] Result<std::string> read_text(const nlohmann::json& object, const char* key, std::string_view otherwise,
                                             std::string_view name);
 
-// Text from a file, fit for an error message: one line, without control characters, shortened.
-[[nodiscard]] std::string printable(std::string_view text);
-
 }  // namespace latebind::core

@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "core/graph/onnx_structure.h"
-#include "core/json_text.h"
 #include "core/platform/digest.h"
-#include "core/platform/file_identity.h"
-#include "core/platform/folders.h"
-#include "core/platform/mapped_file.h"
+#include "core/platform/files/file_identity.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/mapped_file.h"
 #include "core/platform/os_error.h"
+#include "core/text/quote.h"
 
 namespace latebind::core {
 namespace {

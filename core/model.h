@@ -22,8 +22,8 @@
 
 #include "core/config.h"
 #include "core/graph/graph.h"
-#include "core/platform/file_identity.h"
-#include "core/platform/mapped_file.h"
+#include "core/platform/files/file_identity.h"
+#include "core/platform/files/mapped_file.h"
 #include "core/result.h"
 #include "core/shared_bytes.h"
 

@@ -58,7 +58,7 @@ PlacedModel::State::Answer PlacedModel::State::ask(const Slot& slot, Executable&
     shapes = slot.known_shapes;
   }
   if (!shapes) {
-    // A model of fixed shapes has computed no others.
+    // A model of static shapes has computed no others.
     auto declared = std::make_shared<std::vector<Shape>>();
     for (const TensorInfo& input : executable.inputs()) {
       if (!input.shape.is_static()) return Answer::kNotAskable;

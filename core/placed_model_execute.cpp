@@ -27,13 +27,13 @@ Status request_is_at_fault(std::string_view device, const Status& status) {
 }  // namespace
 
 // When the request that is let through to a device that rests tells nothing about it, the next one may.
-class PlacedModel::State::Trial {
+class PlacedModel::State::LetThrough {
  public:
-  Trial(State& state, const Pick& pick)
-      : state_(state), slot_(pick.trial ? pick.slot : nullptr), seen_(pick.openings) {}
-  Trial(const Trial&) = delete;
-  Trial& operator=(const Trial&) = delete;
-  ~Trial() {
+  LetThrough(State& state, const Pick& pick)
+      : state_(state), slot_(pick.let_through ? pick.slot : nullptr), seen_(pick.openings) {}
+  LetThrough(const LetThrough&) = delete;
+  LetThrough& operator=(const LetThrough&) = delete;
+  ~LetThrough() {
     if (slot_ != nullptr) state_.want_request(*slot_, seen_);
   }
 
@@ -50,7 +50,7 @@ Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span
     Pick picked = pick(misses, For::kRequest);
     if (picked.slot == nullptr) return nobody_answered(misses);
     Slot& slot = *picked.slot;
-    const Trial trial(*this, picked);
+    const LetThrough let_through(*this, picked);
     if (!picked.executable) {
       auto loaded = load(slot, false, options);
       if (!loaded.ok()) {
@@ -78,7 +78,7 @@ Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span
       }
       return status;
     }
-    if (picked.trial && (is_device_fault(status) || status.code() == StatusCode::kDeadlineExceeded)) {
+    if (picked.let_through && (is_device_fault(status) || status.code() == StatusCode::kDeadlineExceeded)) {
       failed(slot, picked.openings, status);
     }
     switch (status.code()) {
@@ -125,7 +125,7 @@ PlacedModel::State::Pick PlacedModel::State::pick(const std::vector<Miss>& misse
       (void)take_first([](const Slot&) { return true; });
     }
     // Only a request tries it.
-    if (pick.trial && what == For::kRequest) pick.slot->wants_request = false;
+    if (pick.let_through && what == For::kRequest) pick.slot->wants_request = false;
     if (pick.slot != nullptr && !pick.executable) {
       for (const Slot& slot : slots_) {
         if (&slot == pick.slot) break;

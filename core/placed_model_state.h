@@ -82,7 +82,7 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   struct Pick {
     Slot* slot = nullptr;
     std::uint64_t openings = 0;  // of the slot's breaker, when it was picked
-    bool trial = false;          // the device rests, and this request is the one that is let through
+    bool let_through = false;    // the device rests, and this request is the one that is let through
     std::shared_ptr<Executable> executable;
     std::shared_ptr<const Attestation> attestation;
     std::vector<PlacementStep> passed_over;  // when the executable is still to be loaded
@@ -97,7 +97,7 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
     kNotAskable,  // no shapes are known
   };
 
-  class Trial;
+  class LetThrough;
 
   // A candidate that did not answer a request.
   struct Miss {

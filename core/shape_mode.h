@@ -1,4 +1,4 @@
-// Whether a model that can take any length is compiled once for all of them or several times, for fixed lengths.
+// Whether a model that can take any length is compiled once for all of them or several times, for static lengths.
 #pragma once
 
 #include <array>

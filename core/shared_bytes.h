@@ -8,8 +8,8 @@
 #include <span>
 #include <string>
 
-#include "core/platform/file_identity.h"
-#include "core/platform/mapped_file.h"
+#include "core/platform/files/file_identity.h"
+#include "core/platform/files/mapped_file.h"
 #include "core/result.h"
 
 namespace latebind::core {

@@ -2,22 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <exception>
 #include <new>
 #include <utility>
+
+#include "core/text/one_line.h"
+#include "core/text/utf8.h"
 
 namespace latebind::core {
 
 namespace {
 constexpr std::string_view kOfSuccess = "an error was made with the code of success";
-
-// Vendors' words come in several.
-std::string in_one_line(std::string text) {
-  std::ranges::replace_if(
-      text, [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
-  return text;
-}
 }  // namespace
 
 struct Status::Rep {
@@ -173,21 +168,16 @@ std::string Status::to_string() const {
     text += fmt::format(" (vendor code {})", *rep_->vendor_code);
   }
   if (!rep_->details.empty()) text += "; " + rep_->details;
-  return in_one_line(std::move(text));
+  return one_line(text);
 }
 
 std::string Status::brief() const {
   if (ok()) return "ok";
   std::string text = rep_->message;
   if (!rep_->vendor_text.empty()) text += ": " + rep_->vendor_text;
-  text = in_one_line(std::move(text));
+  text = one_line(text);
   if (text.size() <= kBriefMax) return text;
-  // Not in the middle of a character of UTF-8.
-  std::size_t end = kBriefMax;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)
-    --end;
-  text.resize(end);
-  return text + " …";
+  return std::string(cut_utf8(text, kBriefMax)) + " …";
 }
 
 Status Status::with_details(std::string details) const noexcept {

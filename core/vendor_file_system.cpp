@@ -4,9 +4,9 @@
 #include <new>
 #include <system_error>
 
-#include "core/platform/folder_entries.h"
-#include "core/platform/folder_trust.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folder_entries.h"
+#include "core/platform/files/folder_trust.h"
+#include "core/platform/files/folders.h"
 #include "core/vendor_search.h"
 
 namespace latebind::core {

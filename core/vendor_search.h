@@ -18,7 +18,7 @@
 //
 // What a variable names was named by the user; that includes the active Python environment. All else the search finds
 // by itself, and there a file is left out, with the reason, when somebody else than root or this user could have put it
-// there (core/platform/folder_trust.h).
+// there (core/platform/files/folder_trust.h).
 #pragma once
 
 #include <map>

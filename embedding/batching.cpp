@@ -25,7 +25,7 @@ std::size_t tapered(std::size_t budget, std::uint64_t remaining, const BatchLimi
 // shapes.
 constexpr std::size_t kStepsInOctave = 16;
 
-// The shortest of the fixed lengths that the text fits in.
+// The shortest of the static lengths that the text fits in.
 std::size_t fixed_width(std::size_t length, std::span<const std::size_t> lengths) {
   const auto fits = std::ranges::lower_bound(lengths, length);
   return fits == lengths.end() ? length : *fits;
@@ -34,19 +34,19 @@ std::size_t fixed_width(std::size_t length, std::span<const std::size_t> lengths
 }  // namespace
 
 std::size_t BatchShape::width(std::size_t length) const {
-  if (fixed_rows > 0) return length;
+  if (static_rows > 0) return length;
   const std::size_t step = std::max<std::size_t>(1, std::bit_ceil(length) / (2 * kStepsInOctave));
   const std::size_t width = (length + step - 1) / step * step;
   return longest == 0 ? width : std::max(length, std::min(width, longest));
 }
 
 std::size_t BatchShape::rows_max(std::size_t width) const {
-  return fixed_rows > 0 ? fixed_rows : std::max<std::size_t>(1, tokens / width);
+  return static_rows > 0 ? static_rows : std::max<std::size_t>(1, tokens / width);
 }
 
 bool BatchShape::allows(std::size_t rows, std::size_t width) const {
   if (rows > rows_max(width)) return false;
-  return fixed_rows > 0 || rows <= kAnyRowsMost || std::has_single_bit(rows) || rows == rows_max(width);
+  return static_rows > 0 || rows <= kAnyRowsMost || std::has_single_bit(rows) || rows == rows_max(width);
 }
 
 BatchPlan plan_batches(std::span<const std::uint32_t> lengths, const BatchLimits& limits) {
@@ -58,12 +58,12 @@ BatchPlan plan_batches(std::span<const std::uint32_t> lengths, const BatchLimits
   });
   plan.tokens = std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{0});
 
-  const bool fixed = !limits.fixed_lengths.empty();
+  const bool fixed = !limits.static_lengths.empty();
   const BatchShape shape{.tokens = limits.tokens,
                          .longest = limits.longest,
-                         .fixed_rows = fixed ? std::max<std::size_t>(1, limits.fixed_rows) : 0};
+                         .static_rows = fixed ? std::max<std::size_t>(1, limits.static_rows) : 0};
   const auto width_of = [&](std::size_t length) {
-    return fixed ? fixed_width(length, limits.fixed_lengths) : shape.width(length);
+    return fixed ? fixed_width(length, limits.static_lengths) : shape.width(length);
   };
   std::uint64_t remaining = plan.tokens;
   std::size_t first = 0;
@@ -83,7 +83,7 @@ BatchPlan plan_batches(std::span<const std::uint32_t> lengths, const BatchLimits
     for (std::size_t i = first; i < end; ++i)
       remaining -= lengths[plan.order[i]];
     plan.batches.push_back({first, end - first, width});
-    // A fixed shape is computed whole, however few rows of it are used.
+    // A static shape is computed whole, however few rows of it are used.
     plan.padded_tokens += (fixed ? rows_max : end - first) * width;
     first = end;
   }

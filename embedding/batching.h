@@ -40,18 +40,18 @@ struct BatchLimits {
   bool more_follows = false;
   // No batch is made wider than this, but for a text that is longer; 0: no limit.
   std::size_t longest = 0;
-  // Where the device takes fixed shapes alone: their lengths, rising, and rows of each. A batch is then one shape, and
+  // Where the device takes static shapes alone: their lengths, rising, and rows of each. A batch is then one shape, and
   // every text goes to the shortest that it fits in; `tokens` and tapering do not matter. Texts longer than all keep
   // their length.
-  std::span<const std::size_t> fixed_lengths{};
-  std::size_t fixed_rows = 0;
+  std::span<const std::size_t> static_lengths{};
+  std::size_t static_rows = 0;
 };
 
 // What one batch may be.
 struct BatchShape {
   std::size_t tokens = 0;
   std::size_t longest = 0;
-  std::size_t fixed_rows = 0;  // 0: any shape
+  std::size_t static_rows = 0;  // 0: any shape
 
   // To how many tokens texts are padded of which the longest has `length`, when they are several.
   [[nodiscard]] std::size_t width(std::size_t length) const;

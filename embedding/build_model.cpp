@@ -11,7 +11,7 @@
 #include "core/bundle/choose.h"
 #include "core/graph/onnx_reader.h"
 #include "core/graph/onnx_structure.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 #include "embedding/onnx_output.h"
 #include "embedding/safetensors.h"
 

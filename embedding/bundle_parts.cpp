@@ -14,6 +14,7 @@
 #include "core/bundle/compile.h"
 #include "core/graph/onnx_structure.h"
 #include "core/onnx_form.h"
+#include "core/text/quote.h"
 
 namespace latebind::embedding {
 namespace {

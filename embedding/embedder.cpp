@@ -62,7 +62,7 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
   if (!options.load.compile.input_shapes.empty()) {
     return Status(StatusCode::kInvalidArgument,
                   "input_shapes are for models that are loaded as they are; texts are computed in shapes of the "
-                  "embedder's own (embedding.shapes, embedding.buckets)");
+                  "embedder's own (embedding.shapes, embedding.static_lengths)");
   }
   LB_ASSIGN_OR_RETURN(const ModelFolder folder, ModelFolder::open(model_folder));
   TokenLimits limits;
@@ -77,8 +77,8 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
     rule.dimension = graph.dimension;
     rule.output = graph.output;
     core::LoadOptions load = options.load;
-    load.buckets.inputs = graph.inputs;
-    cut_lengths(load.buckets.lengths, limits.max_tokens);
+    load.static_lengths.inputs = graph.inputs;
+    cut_lengths(load.static_lengths.lengths, limits.max_tokens);
     return engine.load(graph.model, placement, load);
   };
   auto placed_result = place();

@@ -19,7 +19,7 @@
 namespace latebind::embedding {
 
 struct EmbedderOptions {
-  // Its fixed lengths are cut at the model's limit, which is added; without any they are 32, 64, 128, 256 and 512.
+  // Its static lengths are cut at the model's limit, which is added; without any they are 32, 64, 128, 256 and 512.
   core::LoadOptions load{};
   // Tokens of a batch, padding included. One text longer than that makes a batch of its own.
   std::size_t batch_tokens = 2048;
@@ -70,7 +70,7 @@ class Embedder {
   // Runs that were given up and have not come back from the vendor: core/placed_model.h.
   [[nodiscard]] std::size_t hung_runs() const;
 
-  // Compiles now what is otherwise compiled when a text first needs it, such as every fixed length.
+  // Compiles now what is otherwise compiled when a text first needs it, such as every static length.
   [[nodiscard]] core::Status prepare() const;
 
   // Writes texts.size() rows of dimension() (or options.texts.dimensions) floats to `out`, in the order of the texts.

@@ -1,7 +1,7 @@
 #include "embedding/export_onnx.h"
 
 #include "core/graph/onnx_writer.h"
-#include "core/platform/output_file.h"
+#include "core/platform/files/output_file.h"
 
 namespace latebind::embedding {
 

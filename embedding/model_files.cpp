@@ -8,7 +8,7 @@
 
 #include "core/bundle/asset.h"
 #include "core/bundle/choose.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 #include "core/platform/os_error.h"
 
 namespace latebind::embedding {

@@ -17,7 +17,7 @@
 #include "core/json.h"
 #include "core/json_text.h"
 #include "core/model.h"
-#include "core/platform/mapped_file.h"
+#include "core/platform/files/mapped_file.h"
 #include "core/result.h"
 
 namespace latebind::embedding {

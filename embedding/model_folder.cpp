@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "core/json_text.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 #include "core/platform/os_error.h"
+#include "core/text/quote.h"
 #include "embedding/refusals.h"
 #include "embedding/tokenizer/tokenizer.h"
 

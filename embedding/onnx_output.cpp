@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/json_text.h"
+#include "core/text/quote.h"
 
 namespace latebind::embedding {
 

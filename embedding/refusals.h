@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 #include "core/status.h"
 
 namespace latebind::embedding {

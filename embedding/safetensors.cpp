@@ -10,7 +10,8 @@
 #include <utility>
 
 #include "core/json_text.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
+#include "core/text/quote.h"
 
 namespace latebind::embedding {
 namespace {

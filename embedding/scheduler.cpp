@@ -43,7 +43,7 @@ struct Scheduler::Work {
   Owner* owner = nullptr;  // touched only while batches have not begun
   TokenTable tokens;
   BatchPlan plan;
-  std::size_t fixed_rows = 0;  // 0: the device takes any shape
+  std::size_t static_rows = 0;  // 0: the device takes any shape
   std::vector<float> memory;
   float* out = nullptr;
   std::uint64_t first_position = 0;
@@ -149,9 +149,10 @@ core::Result<Scheduler::Submission> Scheduler::submit(Owner& owner, Texts texts)
                                       .workers = requests_,
                                       .more_follows = texts.more_follows,
                                       .longest = longest_,
-                                      .fixed_lengths = attested->active.fixed_lengths,
-                                      .fixed_rows = attested->active.fixed_rows});
-  if (!attested->active.fixed_lengths.empty()) work->fixed_rows = std::max<std::size_t>(1, attested->active.fixed_rows);
+                                      .static_lengths = attested->active.static_lengths,
+                                      .static_rows = attested->active.static_rows});
+  if (!attested->active.static_lengths.empty())
+    work->static_rows = std::max<std::size_t>(1, attested->active.static_rows);
   const std::size_t dimension = forward_.dimension();
   work->out = texts.out;
   if (work->out == nullptr) {
@@ -241,7 +242,7 @@ void Scheduler::top_up(Run& run) {
 }
 
 BatchShape Scheduler::shape_of(const Work& work) const {
-  return {.tokens = batch_tokens_, .longest = longest_, .fixed_rows = work.fixed_rows};
+  return {.tokens = batch_tokens_, .longest = longest_, .static_rows = work.static_rows};
 }
 
 std::vector<std::shared_ptr<Scheduler::Work>> Scheduler::others_for(const Run& run) const {
@@ -253,7 +254,7 @@ std::vector<std::shared_ptr<Scheduler::Work>> Scheduler::others_for(const Run& r
   };
   std::vector<Candidate> candidates;
   for (const auto& work : waiting_) {
-    if (work->alone || work == seed || work->fixed_rows != seed->fixed_rows) continue;
+    if (work->alone || work == seed || work->static_rows != seed->static_rows) continue;
     if (candidates.size() == kCandidatesMax) break;
     candidates.push_back({work, static_cast<std::ptrdiff_t>(work->length_of(work->plan.batches[work->next]))});
   }
@@ -269,10 +270,10 @@ std::vector<std::shared_ptr<Scheduler::Work>> Scheduler::others_for(const Run& r
     const embedding::Batch& batch = each.work->plan.batches[each.work->next];
     const std::size_t now_wide = shape.width(std::max(width, batch.width));
     const std::size_t now_rows = rows + batch.count;
-    if (now_rows > shape.rows_max(now_wide) || (shape.fixed_rows != 0 && batch.width != width)) continue;
+    if (now_rows > shape.rows_max(now_wide) || (shape.static_rows != 0 && batch.width != width)) continue;
     // What it adds here, and what it costs alone.
     const std::size_t added = now_rows * now_wide - rows * width;
-    if (shape.fixed_rows == 0 && added > batch.count * batch.width + kRunTokens) continue;
+    if (shape.static_rows == 0 && added > batch.count * batch.width + kRunTokens) continue;
     fitting.push_back(each.work);
     rows = now_rows;
     width = now_wide;
@@ -339,7 +340,7 @@ Status Scheduler::in_batch(Status error, std::uint64_t position, const Run& run)
 void Scheduler::finish(const Run& run, const Status& status) noexcept {
   std::erase(running_, &run);
   const bool is_fallback = run.answered_by != nullptr && run.answered_by->fallback;
-  const std::size_t fixed_rows = run.pieces.front().work->fixed_rows;
+  const std::size_t static_rows = run.pieces.front().work->static_rows;
   for (const Piece& piece : run.pieces) {
     Work& work = *piece.work;
     --work.running;
@@ -351,9 +352,9 @@ void Scheduler::finish(const Run& run, const Status& status) noexcept {
       stop_waiting(work);
     } else {
       work.padded_tokens += piece.batch.count * run.width;
-      // A fixed shape is computed whole, however few rows of it are used.
-      if (fixed_rows > run.rows && &piece == &run.pieces.front()) {
-        work.padded_tokens += (fixed_rows - run.rows) * run.width;
+      // A static shape is computed whole, however few rows of it are used.
+      if (static_rows > run.rows && &piece == &run.pieces.front()) {
+        work.padded_tokens += (static_rows - run.rows) * run.width;
       }
       if (is_fallback) work.fallback_texts += piece.batch.count;
       if (work.answered_by == nullptr || is_fallback || !work.answered_by->fallback) work.answered_by = run.answered_by;

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "hosts/executorch/delegate/delegate.h"
+#include "hosts/executorch/delegate.h"
 
 namespace {
 

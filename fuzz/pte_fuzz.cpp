@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
-#include "hosts/executorch/pte/converter.h"
-#include "hosts/executorch/pte/reader.h"
-#include "hosts/executorch/pte/writer.h"
+#include "formats/pte/converter.h"
+#include "formats/pte/reader.h"
+#include "formats/pte/writer.h"
 
 namespace {
 

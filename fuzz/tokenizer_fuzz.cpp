@@ -15,11 +15,11 @@
 #include <string_view>
 #include <vector>
 
+#include "core/text/utf8.h"
 #include "embedding/tokenizer/fused_bert_encoder.h"
 #include "embedding/tokenizer/staged_encoder.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "embedding/tokenizer/tokenizer_file.h"
-#include "embedding/tokenizer/utf8.h"
 
 namespace {
 
@@ -43,12 +43,12 @@ void check_encode(const Tokenizer& tokenizer, std::string_view text, std::size_t
     require(ids.size() == 1);
     return;
   }
-  require(latebind::embedding::find_invalid_utf8(text) == std::string_view::npos);
+  require(!latebind::core::find_invalid_utf8(text));
   require(ids.size() - 1 <= max_tokens);
   for (std::size_t i = 1; i < ids.size(); ++i) {
     require(ids[i] >= 0 && static_cast<std::size_t>(ids[i]) < tokenizer.vocabulary_size());
     const auto token = tokenizer.token(ids[i]);
-    require(!token || latebind::embedding::find_invalid_utf8(*token) == std::string_view::npos);
+    require(!token || !latebind::core::find_invalid_utf8(*token));
   }
   Ids again{-1};
   require(tokenizer.encode(text, max_tokens, again).ok());
@@ -110,7 +110,7 @@ struct Fixed {
 
 // All at once gives what the parts give one after the other.
 void check_encoders(const Fixed& fixed, std::string_view text, std::size_t max_tokens) {
-  if (latebind::embedding::find_invalid_utf8(text) != std::string_view::npos || max_tokens == 0) return;
+  if (latebind::core::find_invalid_utf8(text) || max_tokens == 0) return;
   Ids fused;
   Ids staged;
   require(fixed.fused->encode(text, max_tokens, fused) == fixed.staged.encode(text, max_tokens, staged));

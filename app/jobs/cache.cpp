@@ -5,7 +5,7 @@
 #include <chrono>
 #include <utility>
 
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 
 namespace latebind::app {
 

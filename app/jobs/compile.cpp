@@ -12,7 +12,7 @@
 #include "app/jobs/compile_pte.h"
 #include "app/jobs/pte_file.h"
 #include "core/bundle/bundle_model.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 
 namespace latebind::app {
 namespace {

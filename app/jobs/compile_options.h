@@ -15,7 +15,7 @@ enum class CompileFormat : std::int32_t { kBundle = 0, kFolder = 1, kBlob = 2, k
 
 // Words for CompileOptions::shapes.
 inline constexpr const char* kAutoShapes = "auto";
-inline constexpr const char* kBucketShapes = "buckets";
+inline constexpr const char* kStaticShapes = "static";
 inline constexpr const char* kDynamicShapes = "dynamic";
 
 // For programs of ExecuTorch.

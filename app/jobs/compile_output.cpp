@@ -10,9 +10,9 @@
 #include "app/jobs/compile_pte.h"
 #include "core/bundle/bundle_model.h"
 #include "core/bundle/choose.h"
-#include "core/json_text.h"
-#include "core/platform/folders.h"
-#include "core/platform/output_file.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/output_file.h"
+#include "core/text/quote.h"
 #include "core/text/utf8.h"
 #include "embedding/bundle_parts.h"
 

@@ -11,9 +11,9 @@
 
 #include "app/apart.h"
 #include "core/bundle/own_folder.h"
-#include "core/platform/folders.h"
-#include "core/platform/output_file.h"
-#include "core/platform/output_folder.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/output_file.h"
+#include "core/platform/files/output_folder.h"
 #include "embedding/hub/name.h"
 
 namespace latebind::app {

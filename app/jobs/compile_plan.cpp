@@ -29,7 +29,7 @@ constexpr std::int64_t kDimensionMax = 1 << 24;
 std::string_view word_of_shapes(const CompileOptions& options) {
   if (options.shapes.size() != 1) return {};
   const std::string& only = options.shapes.front();
-  return only == kAutoShapes || only == kBucketShapes || only == kDynamicShapes ? std::string_view(only)
+  return only == kAutoShapes || only == kStaticShapes || only == kDynamicShapes ? std::string_view(only)
                                                                                 : std::string_view();
 }
 
@@ -56,9 +56,9 @@ Result<std::vector<std::optional<core::Shape>>> shapes_for(const CompileOptions&
   if (!word.empty()) {
     if (!input.folder) {
       return Status(StatusCode::kInvalidArgument,
-                    fmt::format("{} buckets is for models that embed text", client.name("shapes")));
+                    fmt::format("{} static is for models that embed text", client.name("shapes")));
     }
-    for (const std::size_t length : settings.buckets) {
+    for (const std::size_t length : settings.static_lengths) {
       if (length < input.longest) shapes.emplace_back(core::Shape{1, static_cast<std::int64_t>(length)});
     }
     shapes.emplace_back(core::Shape{1, static_cast<std::int64_t>(input.longest)});
@@ -76,7 +76,7 @@ Status check_shapes(const CompileOptions& options, const Client& client) {
   if (!word_of_shapes(options).empty()) return {};
   const auto shapes = parse_shapes(options.shapes, client);
   if (shapes.ok()) return {};
-  return {StatusCode::kInvalidArgument, fmt::format("{}; {} is auto, buckets, dynamic or a list such as 1x32,1x128",
+  return {StatusCode::kInvalidArgument, fmt::format("{}; {} is auto, static, dynamic or a list such as 1x32,1x128",
                                                     shapes.status().message(), client.name("shapes"))};
 }
 

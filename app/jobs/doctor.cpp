@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "app/device_check.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 #include "core/platform/system_info.h"
 
 namespace latebind::app {

@@ -7,7 +7,7 @@
 
 #include "app/apart.h"
 #include "app/model_source.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 #include "embedding/export_onnx.h"
 #include "embedding/model_folder.h"
 

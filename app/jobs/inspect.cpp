@@ -7,7 +7,7 @@
 #include "core/bundle/choose.h"
 #include "core/bundle/compile.h"
 #include "core/bundle/path_rules.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 
 namespace latebind::app {
 

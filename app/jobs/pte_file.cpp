@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "core/graph/onnx_structure.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 #include "core/text/one_line.h"
-#include "hosts/executorch/pte/program.h"
+#include "formats/pte/program.h"
 
 namespace latebind::app {
 namespace {

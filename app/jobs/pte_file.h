@@ -11,9 +11,9 @@
 
 #include "app/json_text.h"
 #include "core/bundle/package_files.h"
-#include "core/platform/mapped_file.h"
+#include "core/platform/files/mapped_file.h"
 #include "core/result.h"
-#include "hosts/executorch/pte/reader.h"
+#include "formats/pte/reader.h"
 
 namespace latebind::app {
 

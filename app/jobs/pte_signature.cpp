@@ -17,7 +17,8 @@
 #include "app/shape_text.h"
 #include "core/engine.h"
 #include "core/graph/onnx_structure.h"
-#include "core/platform/mapped_file.h"
+#include "core/platform/files/mapped_file.h"
+#include "core/text/quote.h"
 
 namespace latebind::app {
 namespace {

@@ -11,8 +11,8 @@
 #include "app/jobs/compile_input.h"
 #include "app/runtime.h"
 #include "core/result.h"
-#include "hosts/executorch/pte/reader.h"
-#include "hosts/executorch/pte/writer.h"
+#include "formats/pte/reader.h"
+#include "formats/pte/writer.h"
 
 namespace latebind::app {
 

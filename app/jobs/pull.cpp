@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "app/model_source.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 
 namespace latebind::app {
 

@@ -7,8 +7,8 @@
 #include "app/apart.h"
 #include "core/bundle/package.h"
 #include "core/bundle/package_writer.h"
-#include "core/platform/folders.h"
-#include "core/platform/output_folder.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/output_folder.h"
 
 namespace latebind::app {
 namespace {

@@ -23,7 +23,7 @@ Result<core::ActiveConfig> prepare(const std::filesystem::path& folder, const Ru
   LB_ASSIGN_OR_RETURN(runtime.placement, core::Placement::parse(device, runtime.registry));
   runtime.load.strict = true;
   runtime.load.cancellation = client.cancellation;
-  runtime.load.buckets.preload = false;
+  runtime.load.static_lengths.preload = false;
   {
     LB_ASSIGN_OR_RETURN(const auto compiled, open_embedder(folder, runtime));
     LB_RETURN_IF_ERROR(compiled->prepare());

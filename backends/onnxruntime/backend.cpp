@@ -11,7 +11,7 @@
 #include "backends/onnxruntime/context_model.h"
 #include "backends/onnxruntime/executable.h"
 #include "backends/onnxruntime/plugin_providers.h"
-#include "backends/onnxruntime/provider_worker.h"
+#include "backends/onnxruntime/provider_compile.h"
 #include "backends/onnxruntime/session.h"
 #include "backends/onnxruntime/targets.h"
 #include "core/log.h"
@@ -345,7 +345,7 @@ class OnnxruntimeBackend final : public core::Backend {
 
   [[nodiscard]] TrialOptions trial_options() const {
     TrialOptions trial;
-    trial.program = options_.worker_program;
+    trial.program = options_.trial_program;
     trial.folder = options_.memory_folder;
     return trial;
   }
@@ -383,7 +383,7 @@ std::vector<std::string> provider_paths(std::string_view text) {
 std::shared_ptr<core::Backend> configured_backend(const core::BackendSettingTexts& texts) {
   return make_backend({.library_path = core::text_of(texts, "onnxruntime.library"),
                        .provider_paths = provider_paths(core::text_of(texts, "onnxruntime.providers")),
-                       .worker_program = core::text_of(texts, "onnxruntime.probe_program")});
+                       .trial_program = core::text_of(texts, "onnxruntime.trial_program")});
 }
 
 std::shared_ptr<core::Backend> make_backend(BackendOptions options) {

@@ -22,9 +22,9 @@ struct BackendOptions {
   // Libraries of plugin execution providers, or folders with them: full paths; the word "none" alone: no providers.
   // Empty: kProvidersVariable, else the packages of the known ones are looked for. UTF-8.
   std::vector<std::string> provider_paths{};
-  // The program `latebind`, in which providers are tried and compile; empty: kWorkerVariable, else found beside
+  // The program `latebind`, in which providers are tried and compile; empty: kTrialVariable, else found beside
   // this library. UTF-8.
-  std::string worker_program{};
+  std::string trial_program{};
   // Where trials of providers are remembered; empty: the system's cache folder for Latebind.
   std::filesystem::path memory_folder{};
 };
@@ -44,7 +44,7 @@ inline constexpr std::array kSettings{
         "with them, full paths with ':' (';' on Windows) or commas between; none: no providers. Empty: the "
         "packages of the known ones are looked for."},
     core::BackendSetting{
-        "onnxruntime.probe_program", kWorkerVariable, "", "PATH",
+        "onnxruntime.trial_program", kTrialVariable, "", "PATH",
         "The program `latebind`, which tries plugin providers and compiles with them in processes of their own. "
         "Empty: this program, or the one beside Latebind's library."}};
 
@@ -55,8 +55,8 @@ inline constexpr std::array kSettings{
 [[nodiscard]] std::shared_ptr<core::Backend> make_backend(BackendOptions options = {});
 
 // What the hidden commands of the program `latebind` do when this backend starts it as a child: each gives one line for
-// its standard output. See provider_trial.h and provider_worker.h.
-[[nodiscard]] std::string probe_provider(const std::string& runtime_file, const std::string& provider_file);
+// its standard output. See provider_trial.h and provider_compile.h.
+[[nodiscard]] std::string run_trial(const std::string& runtime_file, const std::string& provider_file);
 [[nodiscard]] std::string run_compile_job(const std::string& job_file);
 
 }  // namespace latebind::onnxruntime

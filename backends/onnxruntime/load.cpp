@@ -11,7 +11,7 @@
 
 #include "core/platform/dynamic_library.h"
 #include "core/platform/environment.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 
 namespace latebind::onnxruntime {
 namespace {

@@ -9,7 +9,7 @@
 #include "backends/onnxruntime/targets.h"
 #include "core/log.h"
 #include "core/platform/dynamic_library.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 #include "core/platform/process_generation.h"
 
 namespace latebind::onnxruntime {

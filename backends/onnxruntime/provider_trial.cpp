@@ -16,11 +16,11 @@
 #include "core/platform/digest.h"
 #include "core/platform/dynamic_library.h"
 #include "core/platform/environment.h"
-#include "core/platform/file_identity.h"
-#include "core/platform/folder_trust.h"
-#include "core/platform/folders.h"
-#include "core/platform/mapped_file.h"
-#include "core/platform/output_file.h"
+#include "core/platform/files/file_identity.h"
+#include "core/platform/files/folder_trust.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/mapped_file.h"
+#include "core/platform/files/output_file.h"
 #include "core/vendor_search.h"
 
 namespace latebind::onnxruntime {
@@ -126,11 +126,11 @@ Status refusal(const std::string& provider_file, const std::string& reason, cons
 
 }  // namespace
 
-Result<std::filesystem::path> worker_program(const TrialOptions& options) {
+Result<std::filesystem::path> trial_program(const TrialOptions& options) {
   const bool windows = core::own_system() == core::System::kWindows;
   const std::string name = windows ? "latebind.exe" : "latebind";
   std::string chosen = options.program;
-  if (chosen.empty()) chosen = platform::trusted_environment(kWorkerVariable).value_or("");
+  if (chosen.empty()) chosen = platform::trusted_environment(kTrialVariable).value_or("");
   if (!chosen.empty()) {
     auto path = platform::path_from_utf8(chosen);
     if (path.is_absolute() && is_file(path)) return path;
@@ -142,10 +142,10 @@ Result<std::filesystem::path> worker_program(const TrialOptions& options) {
   const auto own = platform::own_program_file();
   if (own.ok() && platform::path_to_utf8(own->filename()) == name) return *own;
   const auto module = platform::own_module_file();
-  return worker_program_near(module.ok() ? module->parent_path() : std::filesystem::path(), name);
+  return trial_program_near(module.ok() ? module->parent_path() : std::filesystem::path(), name);
 }
 
-Result<std::filesystem::path> worker_program_near(const std::filesystem::path& folder, const std::string& name) {
+Result<std::filesystem::path> trial_program_near(const std::filesystem::path& folder, const std::string& name) {
   for (const auto& candidate : {folder / name, folder.parent_path() / "bin" / name}) {
     if (folder.empty() || !is_file(candidate)) continue;
     const auto trusted = platform::check_folder_trust(candidate);
@@ -153,12 +153,12 @@ Result<std::filesystem::path> worker_program_near(const std::filesystem::path& f
     return Status(StatusCode::kPermissionDenied,
                   fmt::format("{}, the program to try providers with, is left out, for it was found and not named, and "
                               "{}: set {} to its full path",
-                              platform::path_to_utf8(candidate), trusted.message(), kWorkerVariable));
+                              platform::path_to_utf8(candidate), trusted.message(), kTrialVariable));
   }
   return Status(StatusCode::kNotFound,
                 fmt::format("plugin providers are first tried in a process of their own, and the program for that, {}, "
                             "is neither beside this library nor in ../bin: set {} to its full path",
-                            name, kWorkerVariable));
+                            name, kTrialVariable));
 }
 
 std::string line_for_parent(const Status& status) {
@@ -201,9 +201,9 @@ Status try_provider(const TrialOptions& options, const std::string& runtime_file
       return reason->empty() ? Status() : refusal(provider_file, *reason, *file);
     }
   }
-  LB_ASSIGN_OR_RETURN(const auto program, worker_program(options));
+  LB_ASSIGN_OR_RETURN(const auto program, trial_program(options));
   core::log(core::LogLevel::kDebug, fmt::format("trying {} in a process of its own", provider_file));
-  auto outcome = platform::run_child(program, {"probe-provider", runtime_file, provider_file},
+  auto outcome = platform::run_child(program, {"try-provider", runtime_file, provider_file},
                                      platform::ChildLimits{.time = options.time});
   if (!outcome.ok()) return outcome.status().with_context(fmt::format("{} was not tried", provider_file));
   const auto remember = [&](const std::string& reason) {
@@ -233,13 +233,13 @@ Status try_provider(const TrialOptions& options, const std::string& runtime_file
                             std::string_view(outcome->errors).substr(0, outcome->errors.find('\n'))));
 }
 
-std::string probe_provider(const std::string& runtime_file, const std::string& provider_file) {
-  const auto probe = [&]() -> Status {
+std::string run_trial(const std::string& runtime_file, const std::string& provider_file) {
+  const auto trial = [&]() -> Status {
     LB_ASSIGN_OR_RETURN(auto library, open_library(runtime_file));
     LB_ASSIGN_OR_RETURN(const auto environment, Environment::create(std::move(library)));
     return register_provider(*environment, provider_file).status();
   };
-  return line_for_parent(probe());
+  return line_for_parent(trial());
 }
 
 }  // namespace latebind::onnxruntime

@@ -14,10 +14,10 @@
 
 namespace latebind::onnxruntime {
 
-inline constexpr const char* kWorkerVariable = "LATEBIND_PROBE_PROGRAM";
+inline constexpr const char* kTrialVariable = "LATEBIND_TRIAL_PROGRAM";
 
 struct TrialOptions {
-  // The program that works as a child: `latebind`. Empty: kWorkerVariable, this program when it is `latebind`, else
+  // The program that works as a child: `latebind`. Empty: kTrialVariable, this program when it is `latebind`, else
   // the one beside this library or in ../bin.
   std::string program{};
   // Where trials are remembered, made for this user alone if it is not there. Empty: the system's cache folder for
@@ -27,12 +27,12 @@ struct TrialOptions {
   std::chrono::milliseconds time{60'000};
 };
 
-// The program. kNotFound says where it was looked for and what to set; see worker_program_near().
-[[nodiscard]] core::Result<std::filesystem::path> worker_program(const TrialOptions& options);
+// The program. kNotFound says where it was looked for and what to set; see trial_program_near().
+[[nodiscard]] core::Result<std::filesystem::path> trial_program(const TrialOptions& options);
 // The program of this name in the folder of a library or in ../bin. kNotFound, or kPermissionDenied when somebody else
 // could have put it there.
-[[nodiscard]] core::Result<std::filesystem::path> worker_program_near(const std::filesystem::path& folder,
-                                                                      const std::string& name);
+[[nodiscard]] core::Result<std::filesystem::path> trial_program_near(const std::filesystem::path& folder,
+                                                                     const std::string& name);
 
 // Ok when the provider has passed, now or before. kDeviceFailed for a crash or a hang, with the file that remembers
 // it; the provider's own error; kNotFound when there is no program.

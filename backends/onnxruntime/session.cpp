@@ -12,9 +12,9 @@
 
 #include "backends/onnxruntime/context_model.h"
 #include "core/onnx_form.h"
-#include "core/platform/folders.h"
-#include "core/platform/mapped_file.h"
-#include "core/platform/temporary_folder.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/mapped_file.h"
+#include "core/platform/files/temporary_folder.h"
 
 namespace latebind::onnxruntime {
 namespace {

@@ -10,12 +10,12 @@
 
 #include "backends/openvino/devices.h"
 #include "backends/openvino/read_model.h"
-#include "core/platform/file_size_signal.h"
-#include "core/platform/folders.h"
-#include "core/platform/mapped_file.h"
-#include "core/platform/page_release.h"
+#include "core/platform/files/file_size_signal.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/mapped_file.h"
+#include "core/platform/files/page_release.h"
+#include "core/platform/files/temporary_folder.h"
 #include "core/platform/system_info.h"
-#include "core/platform/temporary_folder.h"
 
 namespace latebind::openvino {
 namespace {

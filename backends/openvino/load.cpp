@@ -10,7 +10,7 @@
 
 #include "backends/openvino/find.h"
 #include "core/platform/dynamic_library.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 
 namespace latebind::openvino {
 namespace {

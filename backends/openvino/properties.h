@@ -16,7 +16,7 @@ namespace latebind::openvino {
 
 using Properties = std::vector<std::pair<std::string, std::string>>;
 
-// More than any model needs; compiling passes them through a list of fixed length.
+// More than any model needs; compiling passes them through a list of static length.
 inline constexpr std::size_t kPropertiesMax = 32;
 
 // "GPU" for "GPU.1".

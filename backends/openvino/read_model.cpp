@@ -10,8 +10,8 @@
 
 #include "backends/openvino/ir_writer.h"
 #include "core/graph/onnx_structure.h"
-#include "core/platform/folders.h"
-#include "core/platform/mapped_file.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/mapped_file.h"
 
 namespace latebind::openvino {
 namespace {

@@ -10,7 +10,7 @@
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/parser.h"
 #include "cli/terminal/setting_flags.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 #include "core/text/one_line.h"
 
 namespace latebind::cli {

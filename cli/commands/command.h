@@ -2,6 +2,7 @@
 // line chooses it, parsing sets `chosen` to what is to be run. Nothing runs while the line is being parsed.
 #pragma once
 
+#include <array>
 #include <functional>
 
 #include "cli/terminal/messages.h"
@@ -33,6 +34,11 @@ void add_compile(CLI::App& program, Action& chosen);
 void add_inspect(CLI::App& program, Action& chosen);
 void add_unpack(CLI::App& program, Action& chosen);
 // Hidden: what the program does as a child of itself.
-void add_probe_provider(CLI::App& program, Action& chosen);
+void add_try_provider(CLI::App& program, Action& chosen);
+
+// All of them, in the order of the help.
+inline constexpr std::array kCommands{add_devices, add_doctor,  add_embed,  add_search,      add_run,    add_export,
+                                      add_tokens,  add_pull,    add_bench,  add_warm,        add_config, add_cache,
+                                      add_compile, add_inspect, add_unpack, add_try_provider};
 
 }  // namespace latebind::cli

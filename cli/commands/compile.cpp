@@ -107,10 +107,11 @@ void add_compile(CLI::App& program, Action& chosen) {
             "What to compile for: cpu, npu:ARCHITECTURE such as npu:v73 or npu:4000, or a device's full name. "
             "`latebind devices --virtual` lists them. Required but for --format pte.")
       ->delimiter(',');
-  add_texts(app, "--shapes", options->compile.shapes, "SHAPES",
-            "Input shapes, such as 1x32,1x128; buckets: those of embedding.buckets; dynamic: as the model declares "
-            "them; auto: buckets when the model embeds text, else dynamic. A model that embeds text gets them on NPUs "
-            "alone: other devices take any length.")
+  add_texts(
+      app, "--shapes", options->compile.shapes, "SHAPES",
+      "Input shapes, such as 1x32,1x128; static: those of embedding.static_lengths; dynamic: as the model declares "
+      "them; auto: static when the model embeds text, else dynamic. A model that embeds text gets them on NPUs "
+      "alone: other devices take any length.")
       ->delimiter(',');
   add_word(app, "--format", options->compile.format,
            "bundle: one file, a ZIP; folder: the same unpacked; blob: what the vendor's compiler made, alone; pte: a "

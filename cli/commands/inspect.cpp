@@ -16,7 +16,7 @@
 #include "cli/terminal/parser.h"
 #include "cli/terminal/runtime_options.h"
 #include "core/bundle/manifest.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 #include "core/text/one_line.h"
 
 namespace latebind::cli {

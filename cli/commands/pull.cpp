@@ -6,7 +6,7 @@
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/client.h"
 #include "cli/terminal/parser.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 
 namespace latebind::cli {
 namespace {

@@ -17,8 +17,8 @@
 #include "cli/terminal/parser.h"
 #include "cli/terminal/runtime_options.h"
 #include "core/bundle/bundle_model.h"
-#include "core/platform/folders.h"
-#include "core/platform/output_file.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/output_file.h"
 #include "core/text/one_line.h"
 
 namespace latebind::cli {

@@ -57,7 +57,7 @@ void add_warm(CLI::App& program, Action& chosen) {
   app.add_flag("--json", options->json, "Prints {devices: [{device, ready, seconds, reason}]}.");
   app.footer(
       "For the step after an installation: later starts find everything in the cache of compiled models,\n"
-      "every fixed length included. What is compiled depends on the settings: give the same ones as later.\n"
+      "every static length included. What is compiled depends on the settings: give the same ones as later.\n"
       "The exit status is 0 when at least one device is ready; with --strict, the first one must be.");
   app.callback([options, &chosen] { chosen = [options] { return warm(*options); }; });
 }

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/platform/folders.h"
-#include "core/platform/mapped_file.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/mapped_file.h"
 
 namespace latebind::cli {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "app/shape_text.h"
 #include "cli/data/npy.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 
 namespace latebind::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "cli/data/json_field.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 #include "core/text/utf8.h"
 
 namespace latebind::cli {

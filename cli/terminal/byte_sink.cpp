@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "cli/terminal/messages.h"
-#include "core/platform/folders.h"
-#include "core/platform/output_file.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/output_file.h"
 #include "core/platform/standard_streams.h"
 
 namespace latebind::cli {

@@ -9,7 +9,7 @@
 #include "cli/terminal/messages.h"
 #include "cli/terminal/model_argument.h"
 #include "cli/terminal/parser.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 
 namespace latebind::cli {
 

@@ -14,7 +14,7 @@
 #include "cli/terminal/help_formatter.h"
 #include "cli/terminal/shown_log.h"
 #include "core/background_work.h"
-#include "core/platform/leftovers.h"
+#include "core/platform/files/leftovers.h"
 #include "core/platform/process_end.h"
 #include "core/platform/standard_streams.h"
 
@@ -83,22 +83,8 @@ Exit parse_and_run(const std::vector<std::string>& arguments) {
                    "Says on stderr what is tried and found on the way, and not warnings alone; before the command: "
                    "`latebind -v embed ...`.");
 
-  add_devices(program, chosen);
-  add_doctor(program, chosen);
-  add_embed(program, chosen);
-  add_search(program, chosen);
-  add_run(program, chosen);
-  add_export(program, chosen);
-  add_tokens(program, chosen);
-  add_pull(program, chosen);
-  add_bench(program, chosen);
-  add_warm(program, chosen);
-  add_config(program, chosen);
-  add_cache(program, chosen);
-  add_compile(program, chosen);
-  add_inspect(program, chosen);
-  add_unpack(program, chosen);
-  add_probe_provider(program, chosen);
+  for (const auto add_command : kCommands)
+    add_command(program, chosen);
 
   if (const auto status = check_command(program, arguments); !status.ok()) {
     return misuse("", status.message());

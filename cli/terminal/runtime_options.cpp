@@ -23,8 +23,8 @@ std::string describe(const core::ActiveConfig& active) {
     vendor += fmt::format("{}runtime {}", vendor.empty() ? "" : ", ", active.runtime_version);
   }
   std::string shapes;
-  if (!active.fixed_lengths.empty()) {
-    shapes = fmt::format(", fixed shapes of {} x {}", active.fixed_rows, fmt::join(active.fixed_lengths, "/"));
+  if (!active.static_lengths.empty()) {
+    shapes = fmt::format(", static shapes of {} x {}", active.static_rows, fmt::join(active.static_lengths, "/"));
   }
   return fmt::format("{}:{}{}{}{}{}, {}{}", active.backend, active.device, vendor.empty() ? "" : " (", vendor,
                      vendor.empty() ? "" : ")", active.emulated ? ", emulated" : "", core::word_of(active.precision),

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "cli/terminal/parser.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 
 namespace latebind::cli {
 namespace {

@@ -1,5 +1,5 @@
 # Windows x86_64 from Linux, with the distribution's mingw-w64. The variant with POSIX threads: the other one has no
-# std::thread. Programs are run by Wine (scripts/wine).
+# std::thread. Programs are run by Wine (scripts/platforms/wine).
 set(CMAKE_SYSTEM_NAME Windows)
 set(CMAKE_SYSTEM_PROCESSOR x86_64)
 set(triple x86_64-w64-mingw32)
@@ -22,6 +22,6 @@ foreach(kind EXE SHARED MODULE)
 endforeach()
 
 get_filename_component(root ${CMAKE_CURRENT_LIST_DIR}/../.. ABSOLUTE)
-set(CMAKE_CROSSCOMPILING_EMULATOR ${root}/scripts/wine)
+set(CMAKE_CROSSCOMPILING_EMULATOR ${root}/scripts/platforms/wine)
 # How a program under Wine calls the root of this machine's file system.
 set(LATEBIND_EMULATED_ROOT "Z:")

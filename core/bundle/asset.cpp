@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "core/bundle/path_rules.h"
-#include "core/json_text.h"
 #include "core/platform/digest.h"
+#include "core/text/quote.h"
 
 namespace latebind::core {
 namespace {

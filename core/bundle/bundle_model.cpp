@@ -13,7 +13,7 @@
 #include "core/bundle/zip_reader.h"
 #include "core/graph/onnx_structure.h"
 #include "core/platform/digest.h"
-#include "core/platform/mapped_file.h"
+#include "core/platform/files/mapped_file.h"
 
 namespace latebind::core {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/json_text.h"
+#include "core/text/quote.h"
 
 namespace latebind::core {
 namespace {
@@ -145,7 +145,7 @@ std::vector<ReadyBlob> BundleBlobs::blobs_for(const Device& device, const Compil
 namespace {
 
 // The length for which a blob of so many rows was compiled, when all its inputs are [rows, length].
-std::optional<std::size_t> fixed_length(const Variant& variant, std::size_t rows) {
+std::optional<std::size_t> static_length(const Variant& variant, std::size_t rows) {
   if (!variant.latebind || is_portable(variant)) return std::nullopt;
   const auto& shapes = variant.latebind->shapes;
   const bool same = !shapes.empty() && std::ranges::all_of(shapes, [&](const Dims& d) { return d == shapes.front(); });
@@ -167,7 +167,7 @@ BlobSource::Padded BundleBlobs::padded() const {
   if (portable == nullptr || !portable->latebind || !portable->latebind->assets.contains(kModelFolderRole)) return {};
   Padded found;
   for (const Variant& variant : component_.variants) {
-    const auto length = fixed_length(variant, 1);
+    const auto length = static_length(variant, 1);
     if (!length) continue;
     found.lengths.push_back(*length);
     found.inputs = variant.latebind->shapes.size();
@@ -176,11 +176,11 @@ BlobSource::Padded BundleBlobs::padded() const {
   return found;
 }
 
-std::vector<std::size_t> BundleBlobs::fixed_lengths(const Device& device, const CompileOptions& options,
-                                                    std::size_t rows) const {
+std::vector<std::size_t> BundleBlobs::static_lengths(const Device& device, const CompileOptions& options,
+                                                     std::size_t rows) const {
   std::vector<std::size_t> lengths;
   for (const Variant& variant : component_.variants) {
-    const auto length = fixed_length(variant, rows);
+    const auto length = static_length(variant, rows);
     if (length && judge_but_shapes(*variant.latebind, device, options).ok()) lengths.push_back(*length);
   }
   return rising(std::move(lengths));

@@ -34,7 +34,7 @@ inline constexpr const char* kModelFolderRole = "model_folder";
 [[nodiscard]] Status judge(const Variant& variant, const Device& device, const CompileOptions& options);
 
 // What becomes of a variant on a device: ok when its blob was loaded there, and gone again; else why not. Blobs for
-// other fixed shapes than those of `options` count as well.
+// other static shapes than those of `options` count as well.
 [[nodiscard]] Status try_variant(const Package& package, const Variant& variant, Backend& backend, const Device& device,
                                  const CompileOptions& options);
 
@@ -44,8 +44,8 @@ class BundleBlobs final : public BlobSource {
   static Result<std::shared_ptr<const BundleBlobs>> of(Package package);
 
   [[nodiscard]] std::vector<ReadyBlob> blobs_for(const Device& device, const CompileOptions& options) const override;
-  [[nodiscard]] std::vector<std::size_t> fixed_lengths(const Device& device, const CompileOptions& options,
-                                                       std::size_t rows) const override;
+  [[nodiscard]] std::vector<std::size_t> static_lengths(const Device& device, const CompileOptions& options,
+                                                        std::size_t rows) const override;
   // By the small files of a model that embeds text, which only such bundles have.
   [[nodiscard]] Padded padded() const override;
 

@@ -13,6 +13,7 @@
 #include "core/bundle/path_rules.h"
 #include "core/bundle/refusals.h"
 #include "core/json_text.h"
+#include "core/text/quote.h"
 
 namespace latebind::core {
 namespace {

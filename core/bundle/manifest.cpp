@@ -13,7 +13,8 @@
 #include "core/bundle/path_rules.h"
 #include "core/bundle/refusals.h"
 #include "core/json_text.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
+#include "core/text/quote.h"
 
 namespace latebind::core {
 namespace {

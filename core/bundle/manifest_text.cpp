@@ -2,7 +2,7 @@
 
 #include "core/bundle/manifest.h"
 #include "core/bundle/path_rules.h"
-#include "core/json_text.h"
+#include "core/text/quote.h"
 
 namespace latebind::core {
 namespace {

@@ -7,8 +7,8 @@
 #include <system_error>
 
 #include "core/bundle/package.h"
-#include "core/json_text.h"
 #include "core/platform/os_error.h"
+#include "core/text/quote.h"
 
 namespace latebind::core {
 namespace {

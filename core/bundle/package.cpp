@@ -8,8 +8,8 @@
 #include "core/bundle/asset.h"
 #include "core/bundle/package_state.h"
 #include "core/bundle/path_rules.h"
-#include "core/json_text.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
+#include "core/text/quote.h"
 
 namespace latebind::core {
 namespace {

@@ -12,10 +12,10 @@
 #include "core/bundle/refusals.h"
 #include "core/bundle/zip_format.h"
 #include "core/bundle/zip_reader.h"
-#include "core/json_text.h"
-#include "core/platform/folders.h"
-#include "core/platform/mapped_file.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/mapped_file.h"
 #include "core/platform/os_error.h"
+#include "core/text/quote.h"
 
 namespace latebind::core {
 namespace {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "core/model.h"
-#include "core/platform/mapped_file.h"
+#include "core/platform/files/mapped_file.h"
 #include "core/result.h"
 
 namespace latebind::core {

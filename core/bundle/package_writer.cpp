@@ -11,12 +11,12 @@
 #include "core/bundle/path_rules.h"
 #include "core/bundle/refusals.h"
 #include "core/bundle/zip_writer.h"
-#include "core/json_text.h"
 #include "core/platform/digest.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/output_file.h"
+#include "core/platform/files/output_folder.h"
 #include "core/platform/os_error.h"
-#include "core/platform/output_file.h"
-#include "core/platform/output_folder.h"
+#include "core/text/quote.h"
 
 namespace latebind::core {
 namespace {

@@ -8,7 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/json_text.h"
+#include "core/text/quote.h"
+#include "core/text/utf8.h"
 
 namespace latebind::core {
 namespace {
@@ -44,35 +45,7 @@ std::string_view fault_of_part(std::string_view part) {
   return {};
 }
 
-// Follow-up bytes that a first byte asks for, or -1.
-int length_after(unsigned char first) {
-  if (first < 0x80) return 0;
-  if (first >= 0xC2 && first <= 0xDF) return 1;
-  if (first >= 0xE0 && first <= 0xEF) return 2;
-  if (first >= 0xF0 && first <= 0xF4) return 3;
-  return -1;
-}
-
 }  // namespace
-
-bool is_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto first = static_cast<unsigned char>(text[i]);
-    const int more = length_after(first);
-    if (more < 0 || text.size() - i <= static_cast<std::size_t>(more)) return false;
-    for (int k = 1; k <= more; ++k) {
-      const auto next = static_cast<unsigned char>(text[i + static_cast<std::size_t>(k)]);
-      if ((next & 0xC0U) != 0x80U) return false;
-      // Overlong forms, surrogates and what lies beyond the last character show in the second byte.
-      if (k == 1 && ((first == 0xE0 && next < 0xA0) || (first == 0xED && next > 0x9F) ||
-                     (first == 0xF0 && next < 0x90) || (first == 0xF4 && next > 0x8F))) {
-        return false;
-      }
-    }
-    i += static_cast<std::size_t>(more);
-  }
-  return true;
-}
 
 Status check_package_path(std::string_view path, std::string_view where) {
   if (path.empty()) return refused(path, where, "is empty");
@@ -80,7 +53,7 @@ Status check_package_path(std::string_view path, std::string_view where) {
     return refused(path, where, fmt::format("has {} bytes, more than {}", path.size(), kPackagePathBytesMax));
   }
   if (path.front() == '/') return refused(path, where, "is absolute");
-  if (!is_utf8(path)) return refused("…", where, "is not UTF-8");
+  if (find_invalid_utf8(path)) return refused("…", where, "is not UTF-8");
   for (const char c : path) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte == 0x7F) return refused(path, where, "has a control character");

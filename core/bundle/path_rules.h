@@ -14,8 +14,6 @@ namespace latebind::core {
 inline constexpr std::size_t kPackagePathBytesMax = 512;
 inline constexpr std::size_t kPackagePathPartsMax = 32;
 
-[[nodiscard]] bool is_utf8(std::string_view text);
-
 // Refuses what is empty or too long, absolute, or no UTF-8; the parts "", "." and ".."; backslashes, colons and control
 // characters; and parts that Windows takes for something else (ending in a dot or a space, "nul", "com1" …).
 // kInvalidModel: "`where`: the path '…' …".

@@ -10,7 +10,7 @@
 #include "core/bundle/crc32.h"
 #include "core/bundle/path_rules.h"
 #include "core/bundle/zip_format.h"
-#include "core/json_text.h"
+#include "core/text/quote.h"
 
 namespace latebind::core {
 namespace {

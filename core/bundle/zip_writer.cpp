@@ -11,8 +11,8 @@
 #include "core/bundle/path_rules.h"
 #include "core/bundle/refusals.h"
 #include "core/bundle/zip_format.h"
-#include "core/platform/folders.h"
-#include "core/platform/output_file.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/output_file.h"
 
 namespace latebind::core {
 

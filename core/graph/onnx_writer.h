@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "core/graph/graph.h"
-#include "core/platform/output_file.h"
+#include "core/platform/files/output_file.h"
 #include "core/result.h"
 
 namespace latebind::graph {

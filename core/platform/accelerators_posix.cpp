@@ -12,7 +12,7 @@
 #include <system_error>
 
 #include "core/platform/accelerators.h"
-#include "core/platform/folder_entries.h"
+#include "core/platform/files/folder_entries.h"
 
 namespace latebind::platform {
 namespace {

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "core/platform/child_process.h"
+#include "core/platform/files/windows_path.h"
 #include "core/platform/os_error.h"
 #include "core/platform/windows_error.h"
-#include "core/platform/windows_path.h"
 
 namespace latebind::platform {
 namespace {

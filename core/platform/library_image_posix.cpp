@@ -4,8 +4,8 @@
 
 #include <cstring>
 
+#include "core/platform/files/mapped_file.h"
 #include "core/platform/library_image.h"
-#include "core/platform/mapped_file.h"
 #include "core/platform/os_error.h"
 
 namespace latebind::platform {

@@ -5,7 +5,8 @@
 #include <cerrno>
 #include <system_error>
 
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
+#include "core/text/quote.h"
 
 namespace latebind::platform {
 namespace {
@@ -26,17 +27,8 @@ std::string_view remedy_of(StatusCode code, int error) {
 }  // namespace
 
 std::string quoted(const std::filesystem::path& path) {
-  std::string text = "'";
-  for (const char c : path_to_utf8(path)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
-      text += fmt::format("\\x{:02x}", byte);
-    } else {
-      text += c;
-    }
-  }
-  text += '\'';
-  return text;
+  // Whole, however long it is: it is what one looks for.
+  return core::quoted(path_to_utf8(path), std::string::npos);
 }
 
 Status check_path(std::string_view action, const std::filesystem::path& path) {

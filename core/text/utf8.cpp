@@ -6,36 +6,45 @@
 namespace latebind::core {
 
 std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const auto follows = [&](std::size_t i, unsigned least = 0x80, unsigned most = 0xBF) {
-    return i < text.size() && byte(i) >= least && byte(i) <= most;
-  };
+  const char* const data = text.data();
+  const std::size_t size = text.size();
+  const auto byte = [data](std::size_t i) { return static_cast<unsigned char>(data[i]); };
   std::size_t i = 0;
-  while (i < text.size()) {
-    // Most text is ASCII for long stretches.
-    std::uint64_t eight = 0;
-    if (text.size() - i >= sizeof eight) {
-      std::memcpy(&eight, text.data() + i, sizeof eight);
-      if ((eight & 0x8080808080808080U) == 0) {
-        i += sizeof eight;
-        continue;
+  while (i < size) {
+    if (byte(i) < 0x80) {
+      std::uint64_t eight = 0;
+      while (size - i >= sizeof(eight)) {
+        std::memcpy(&eight, data + i, sizeof(eight));
+        if ((eight & 0x8080808080808080U) != 0) break;
+        i += sizeof(eight);
       }
+      while (i < size && byte(i) < 0x80)
+        ++i;
+      continue;
     }
-    const unsigned first = byte(i);
-    if (first < 0x80) {
-      ++i;
-    } else if (first >= 0xC2 && first <= 0xDF && follows(i + 1)) {
-      i += 2;
-    } else if (first >= 0xE0 && first <= 0xEF &&
-               follows(i + 1, first == 0xE0 ? 0xA0 : 0x80, first == 0xED ? 0x9F : 0xBF) && follows(i + 2)) {
-      i += 3;
-    } else if (first >= 0xF0 && first <= 0xF4 &&
-               follows(i + 1, first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF) && follows(i + 2) &&
-               follows(i + 3)) {
-      i += 4;
+    const unsigned char lead = byte(i);
+    // The second byte's bounds shut out overlong forms, surrogates and what lies above U+10FFFF.
+    std::size_t length = 0;
+    unsigned char low = 0x80;
+    unsigned char high = 0xBF;
+    if (lead >= 0xC2 && lead <= 0xDF) {
+      length = 2;
+    } else if (lead >= 0xE0 && lead <= 0xEF) {
+      length = 3;
+      if (lead == 0xE0) low = 0xA0;
+      if (lead == 0xED) high = 0x9F;
+    } else if (lead >= 0xF0 && lead <= 0xF4) {
+      length = 4;
+      if (lead == 0xF0) low = 0x90;
+      if (lead == 0xF4) high = 0x8F;
     } else {
       return i;
     }
+    if (size - i < length || byte(i + 1) < low || byte(i + 1) > high) return i;
+    for (std::size_t k = 2; k < length; ++k) {
+      if ((byte(i + k) & 0xC0U) != 0x80U) return i;
+    }
+    i += length;
   }
   return std::nullopt;
 }
@@ -43,7 +52,7 @@ std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
 std::string_view cut_utf8(std::string_view text, std::size_t size_max) {
   if (text.size() <= size_max) return text;
   std::size_t end = size_max;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)
+  while (end > 0 && is_utf8_continuation(text[end]))
     --end;
   return text.substr(0, end);
 }

@@ -1,4 +1,4 @@
-// UTF-8 as it comes from outside. Pure functions.
+// UTF-8: checking, cutting, decoding what was checked, encoding. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -14,5 +14,54 @@ namespace latebind::core {
 
 // The longest start of well-formed `text` that has at most `size_max` bytes and cuts no character in two.
 [[nodiscard]] std::string_view cut_utf8(std::string_view text, std::size_t size_max);
+
+// The code point that starts at `p`, and moves `p` behind it. Only for text that was checked.
+inline char32_t decode_utf8(const char*& p) {
+  const auto byte = [&p](int i) { return static_cast<char32_t>(static_cast<unsigned char>(p[i])); };
+  const char32_t b0 = byte(0);
+  if (b0 < 0x80) {
+    p += 1;
+    return b0;
+  }
+  if (b0 < 0xE0) {
+    const char32_t c = (b0 & 0x1F) << 6 | (byte(1) & 0x3F);
+    p += 2;
+    return c;
+  }
+  if (b0 < 0xF0) {
+    const char32_t c = (b0 & 0x0F) << 12 | (byte(1) & 0x3F) << 6 | (byte(2) & 0x3F);
+    p += 3;
+    return c;
+  }
+  const char32_t c = (b0 & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 | (byte(3) & 0x3F);
+  p += 4;
+  return c;
+}
+
+inline bool is_utf8_continuation(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
+}
+
+// Calls put(char) for each of the one to four bytes of c.
+template <class Put>
+void encode_utf8(char32_t c, Put put) {
+  const auto put_byte = [&put](char32_t byte) { put(static_cast<char>(static_cast<unsigned char>(byte))); };
+  if (c < 0x80) {
+    put_byte(c);
+    return;
+  }
+  if (c < 0x800) {
+    put_byte(0xC0 | c >> 6);
+  } else {
+    if (c < 0x10000) {
+      put_byte(0xE0 | c >> 12);
+    } else {
+      put_byte(0xF0 | c >> 18);
+      put_byte(0x80 | (c >> 12 & 0x3F));
+    }
+    put_byte(0x80 | (c >> 6 & 0x3F));
+  }
+  put_byte(0x80 | (c & 0x3F));
+}
 
 }  // namespace latebind::core

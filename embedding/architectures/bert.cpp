@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/json_text.h"
+#include "core/text/quote.h"
 #include "embedding/refusals.h"
 
 namespace latebind::embedding {

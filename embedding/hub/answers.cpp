@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/json_text.h"
+#include "core/text/quote.h"
 #include "embedding/hub/name.h"
 
 namespace latebind::embedding::hub {

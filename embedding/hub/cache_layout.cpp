@@ -5,10 +5,10 @@
 #include <system_error>
 #include <utility>
 
-#include "core/platform/folders.h"
-#include "core/platform/mapped_file.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/mapped_file.h"
+#include "core/platform/files/output_file.h"
 #include "core/platform/os_error.h"
-#include "core/platform/output_file.h"
 #include "embedding/hub/name.h"
 
 namespace latebind::embedding::hub {

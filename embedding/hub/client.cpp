@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include "core/json_text.h"
+#include "core/text/quote.h"
 
 namespace latebind::embedding::hub {
 namespace {

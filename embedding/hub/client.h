@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/platform/partial_file.h"
+#include "core/platform/files/partial_file.h"
 #include "core/result.h"
 #include "embedding/hub/answers.h"
 #include "embedding/hub/http.h"

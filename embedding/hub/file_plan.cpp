@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/json_text.h"
+#include "core/text/quote.h"
 #include "embedding/architectures/architecture.h"
 #include "embedding/hub/name.h"
 

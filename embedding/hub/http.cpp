@@ -8,8 +8,8 @@
 #include <new>
 #include <utility>
 
-#include "core/json_text.h"
 #include "core/log.h"
+#include "core/text/quote.h"
 #include "embedding/hub/curl_library.h"
 
 namespace latebind::embedding::hub {

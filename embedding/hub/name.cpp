@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/json_text.h"
+#include "core/text/quote.h"
 
 namespace latebind::embedding::hub {
 namespace {

@@ -7,11 +7,11 @@
 #include <string_view>
 
 #include "core/config.h"
-#include "core/json_text.h"
 #include "core/platform/environment.h"
-#include "core/platform/folders.h"
-#include "core/platform/mapped_file.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/mapped_file.h"
 #include "core/platform/os_error.h"
+#include "core/text/quote.h"
 
 namespace latebind::embedding::hub {
 namespace {

@@ -8,13 +8,13 @@
 #include <system_error>
 #include <utility>
 
-#include "core/json_text.h"
 #include "core/log.h"
 #include "core/platform/digest.h"
-#include "core/platform/file_lock.h"
-#include "core/platform/mapped_file.h"
+#include "core/platform/files/file_lock.h"
+#include "core/platform/files/mapped_file.h"
+#include "core/platform/files/partial_file.h"
 #include "core/platform/os_error.h"
-#include "core/platform/partial_file.h"
+#include "core/text/quote.h"
 #include "embedding/hub/cache_layout.h"
 #include "embedding/hub/client.h"
 #include "embedding/hub/file_plan.h"

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "embedding/tokenizer/quote.h"
+#include "core/text/quote.h"
+#include "core/text/utf8.h"
 #include "embedding/tokenizer/unicode.h"
-#include "embedding/tokenizer/utf8.h"
 
 namespace latebind::embedding {
 namespace {
@@ -23,9 +23,9 @@ bool is_space(char32_t c) {
 char32_t decode_backwards(std::string_view text, std::size_t& end) {
   do {
     --end;
-  } while (is_utf8_continuation(text[end]));
+  } while (core::is_utf8_continuation(text[end]));
   const char* p = text.data() + end;
-  return decode_utf8(p);
+  return core::decode_utf8(p);
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ core::Result<AddedTokenMatcher> AddedTokenMatcher::create(std::vector<AddedToken
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (i > 0 && tokens[i].content == tokens[i - 1].content) {
       return core::Status(core::StatusCode::kInvalidModel,
-                          fmt::format("two added tokens look for {}", quote(tokens[i].content)));
+                          fmt::format("two added tokens look for {}", core::quoted(tokens[i].content)));
     }
     Range& range = matcher.by_first_byte_[static_cast<unsigned char>(tokens[i].content.front())];
     if (range.end == 0) range.begin = static_cast<std::uint32_t>(i);
@@ -89,7 +89,7 @@ bool AddedTokenSplitter::stands_alone(const AddedTokenMatcher::Match& match) con
   std::size_t before = match.start;
   if (match.start > 0 && is_word_character(decode_backwards(text_, before))) return false;
   const char* behind = text_.data() + match.stop;
-  return match.stop == text_.size() || !is_word_character(decode_utf8(behind));
+  return match.stop == text_.size() || !is_word_character(core::decode_utf8(behind));
 }
 
 std::size_t AddedTokenSplitter::spaces_begin(std::size_t end, std::size_t floor) const {
@@ -106,7 +106,7 @@ std::size_t AddedTokenSplitter::spaces_end(std::size_t begin) {
   std::size_t end = begin;
   while (end < text_.size()) {
     const char* p = text_.data() + end;
-    if (!is_space(decode_utf8(p))) break;
+    if (!is_space(core::decode_utf8(p))) break;
     end = static_cast<std::size_t>(p - text_.data());
   }
   skipped_begin_ = begin;

@@ -6,9 +6,9 @@
 #include <memory>
 #include <string_view>
 
+#include "core/text/utf8.h"
 #include "embedding/tokenizer/char_map.h"
 #include "embedding/tokenizer/normalized_walk.h"
-#include "embedding/tokenizer/utf8.h"
 
 namespace latebind::embedding {
 
@@ -30,7 +30,7 @@ class WordBuffer {
       return;
     }
     ++chars_;
-    encode_utf8(c, [this](char byte) { data_[size_++] = byte; });
+    core::encode_utf8(c, [this](char byte) { data_[size_++] = byte; });
   }
   [[nodiscard]] bool empty() const { return chars_ == 0 && !too_long_; }
   [[nodiscard]] bool too_long() const { return too_long_; }

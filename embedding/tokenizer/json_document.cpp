@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "embedding/tokenizer/quote.h"
+#include "core/text/quote.h"
 
 namespace latebind::embedding {
 namespace {
@@ -44,7 +44,7 @@ class Handler : public nlohmann::json_sax<json> {
   bool key(std::string& name) override {
     if (skipped_depth_ > 0) return true;
     if (!in_vocabulary() && open_.back()->contains(name)) {
-      return keep({StatusCode::kInvalidModel, fmt::format("the key {} occurs twice", quote(name))});
+      return keep({StatusCode::kInvalidModel, fmt::format("the key {} occurs twice", core::quoted(name))});
     }
     key_.assign(name);  // into memory that is there
     return true;
@@ -71,7 +71,7 @@ class Handler : public nlohmann::json_sax<json> {
     if (skipped_depth_ > 0) return true;
     if (in_vocabulary()) {
       return keep({StatusCode::kInvalidModel,
-                   fmt::format("model.vocab: the id of {} is not a whole number from 0", quote(key_))});
+                   fmt::format("model.vocab: the id of {} is not a whole number from 0", core::quoted(key_))});
     }
     return insert(json(std::forward<T>(value))) != nullptr;
   }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "embedding/tokenizer/quote.h"
+#include "core/text/quote.h"
 
 namespace latebind::embedding {
 
@@ -25,7 +25,7 @@ const json* JsonView::find(std::string_view key) const {
 }
 
 Status JsonView::wrong_kind(std::string_view key, std::string_view expected) const {
-  return {StatusCode::kInvalidModel, find(key) == nullptr ? fmt::format("{} has no \"{}\" ({})", name_, key, expected)
+  return {StatusCode::kInvalidModel, find(key) == nullptr ? fmt::format("{} has no '{}' ({})", name_, key, expected)
                                                           : fmt::format("{}.{} is not {}", name_, key, expected)};
 }
 
@@ -62,7 +62,8 @@ Result<JsonView> JsonView::object(std::string_view key) const {
 Status JsonView::only_keys(std::initializer_list<std::string_view> known) const {
   for (const auto& [key, value] : value_->items()) {
     if (std::find(known.begin(), known.end(), key) == known.end() && !value.is_null()) {
-      return {StatusCode::kUnsupported, fmt::format("{} has the key {}, which is not supported", name_, quote(key))};
+      return {StatusCode::kUnsupported,
+              fmt::format("{} has the key {}, which is not supported", name_, core::quoted(key))};
     }
   }
   return {};

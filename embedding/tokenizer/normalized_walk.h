@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/text/utf8.h"
 #include "embedding/tokenizer/char_map.h"
-#include "embedding/tokenizer/utf8.h"
 
 namespace latebind::embedding {
 
@@ -72,7 +72,7 @@ bool walk_normalized(std::string_view text, const CharMap& map, std::size_t mark
       ++p;
       entry = map.lookup_ascii(byte);
     } else {
-      c = decode_utf8(p);
+      c = core::decode_utf8(p);
       entry = map.lookup(c);
     }
     if (entry.kind() < CharKind::kDropped) {
@@ -82,7 +82,7 @@ bool walk_normalized(std::string_view text, const CharMap& map, std::size_t mark
       // A run of marks ends at the next code point that begins with none; what is dropped does not end it.
       while (!marks.empty() && p != end) {
         const char* next = p;
-        c = decode_utf8(next);
+        c = core::decode_utf8(next);
         entry = map.lookup(c);
         if (entry.kind() < CharKind::kDropped) break;
         p = next;

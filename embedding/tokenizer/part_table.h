@@ -9,11 +9,11 @@
 #include <string_view>
 
 #include "core/result.h"
+#include "core/text/quote.h"
 #include "embedding/tokenizer/json_view.h"
 #include "embedding/tokenizer/normalizer.h"
 #include "embedding/tokenizer/post_processor.h"
 #include "embedding/tokenizer/pre_tokenizer.h"
-#include "embedding/tokenizer/quote.h"
 #include "embedding/tokenizer/token_model.h"
 #include "embedding/tokenizer/vocabulary.h"
 
@@ -76,7 +76,7 @@ core::Result<Read*> find_part(const JsonView& view, const NamedPart<Read> (&part
   for (const auto& part : parts) {
     if (part.type == type) return part.read;
   }
-  return unsupported_part(view.name() + " of type " + quote(type), parts);
+  return unsupported_part(view.name() + " of type " + core::quoted(type), parts);
 }
 
 }  // namespace latebind::embedding

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string_view>
 
-#include "embedding/tokenizer/utf8.h"
+#include "core/text/utf8.h"
 
 namespace latebind::embedding {
 
@@ -55,7 +55,7 @@ bool cut_words(std::string_view text, WordSink& sink, KindOf kind_of) {
     return begin == end || sink.word({text.substr(begin, end - begin), begin, end});
   };
   for (std::size_t at = 0; at < text.size();) {
-    const CutKind kind = kind_of(decode_utf8(p));
+    const CutKind kind = kind_of(core::decode_utf8(p));
     const std::size_t next = static_cast<std::size_t>(p - text.data());
     if (kind != CutKind::kInside) {
       if (!give(at)) return false;

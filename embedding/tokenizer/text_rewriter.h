@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "embedding/tokenizer/utf8.h"
+#include "core/text/utf8.h"
 
 namespace latebind::embedding {
 
@@ -21,7 +21,7 @@ class TextRewriter {
   // The next code point; not at the end.
   char32_t read() {
     const char* p = rest_.data();
-    const char32_t c = decode_utf8(p);
+    const char32_t c = core::decode_utf8(p);
     rest_.remove_prefix(static_cast<std::size_t>(p - rest_.data()));
     return c;
   }
@@ -29,7 +29,7 @@ class TextRewriter {
   std::string_view read_rest() { return std::exchange(rest_, {}); }
 
   void write(char32_t c) {
-    encode_utf8(c, [this](char byte) { written_.push_back(byte); });
+    core::encode_utf8(c, [this](char byte) { written_.push_back(byte); });
   }
   [[nodiscard]] std::string take() { return std::move(written_); }
 

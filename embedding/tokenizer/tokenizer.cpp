@@ -8,16 +8,16 @@
 #include <optional>
 #include <utility>
 
-#include "core/platform/folders.h"
-#include "core/platform/mapped_file.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/mapped_file.h"
+#include "core/text/quote.h"
+#include "core/text/utf8.h"
 #include "embedding/tokenizer/added_tokens.h"
 #include "embedding/tokenizer/fused_bert_encoder.h"
-#include "embedding/tokenizer/quote.h"
 #include "embedding/tokenizer/staged_encoder.h"
 #include "embedding/tokenizer/text_encoder.h"
 #include "embedding/tokenizer/tokenizer_file.h"
 #include "embedding/tokenizer/tokenizer_parts.h"
-#include "embedding/tokenizer/utf8.h"
 
 namespace latebind::embedding {
 
@@ -53,8 +53,8 @@ Status Tokenizer::Parts::add_tokens(std::vector<AddedToken> tokens) {
     if (token.normalized && parts.normalizer != nullptr) {
       std::string content = parts.normalizer->normalize(token.content);
       if (content.empty()) {
-        return {StatusCode::kUnsupported,
-                fmt::format("nothing is left of the added token {} when it is normalized", quote(token.content))};
+        return {StatusCode::kUnsupported, fmt::format("nothing is left of the added token {} when it is normalized",
+                                                      core::quoted(token.content))};
       }
       token.content = std::move(content);
     }
@@ -125,8 +125,8 @@ Status Tokenizer::encode(std::string_view text, std::size_t max_tokens, std::vec
     return {StatusCode::kInvalidArgument,
             fmt::format("at most {} tokens leave no room for the {} special tokens", max_tokens, added)};
   }
-  if (const std::size_t invalid = find_invalid_utf8(text); invalid != std::string_view::npos) {
-    return {StatusCode::kInvalidArgument, fmt::format("the text is not UTF-8 at byte {}", invalid)};
+  if (const auto invalid = core::find_invalid_utf8(text)) {
+    return {StatusCode::kInvalidArgument, fmt::format("the text is not UTF-8 at byte {}", *invalid)};
   }
   const std::size_t begin = ids.size();
   try {

@@ -7,10 +7,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/text/quote.h"
 #include "embedding/tokenizer/json_document.h"
 #include "embedding/tokenizer/json_view.h"
 #include "embedding/tokenizer/part_table.h"
-#include "embedding/tokenizer/quote.h"
 
 namespace latebind::embedding {
 namespace {
@@ -38,7 +38,7 @@ Result<PreTokenizerPtr> read_pre_tokenizer(const JsonView& root) {
 
 Result<TokenModelPtr> read_model(const JsonView& root, Vocabulary vocabulary) {
   const json* value = root.find("model");
-  if (value == nullptr) return Status(StatusCode::kInvalidModel, "the file has no \"model\"");
+  if (value == nullptr) return Status(StatusCode::kInvalidModel, "the file has no 'model'");
   LB_ASSIGN_OR_RETURN(const JsonView view, JsonView::object(*value, "model"));
   LB_ASSIGN_OR_RETURN(const auto read, find_part(view, kModels));
   return read(view, std::move(vocabulary));
@@ -79,13 +79,14 @@ Status read_added_tokens(const JsonView& root, TokenizerFile& file) {
                                                     view.name(), token.content.size(), Vocabulary::kTokenBytesMax)};
     }
     if (!seen.emplace(token.content, seen.size()).second) {
-      return {StatusCode::kInvalidModel, fmt::format("{}: {} was added before", view.name(), quote(token.content))};
+      return {StatusCode::kInvalidModel,
+              fmt::format("{}: {} was added before", view.name(), core::quoted(token.content))};
     }
     const auto in_vocabulary = vocabulary.find(token.content);
     const std::uint64_t expected = in_vocabulary ? static_cast<std::uint64_t>(*in_vocabulary) : next_id++;
     if (id != expected || id >= Vocabulary::kIdEnd) {
       return {StatusCode::kInvalidModel,
-              fmt::format("{}: the id of {} is {}, and should be {} ({})", view.name(), quote(token.content), id,
+              fmt::format("{}: the id of {} is {}, and should be {} ({})", view.name(), core::quoted(token.content), id,
                           expected, in_vocabulary ? "as in the vocabulary" : "the next one after the vocabulary")};
     }
     token.id = static_cast<std::int32_t>(id);
@@ -106,7 +107,7 @@ Result<TokenizerFile> TokenizerFile::read(std::string_view text) {
     LB_ASSIGN_OR_RETURN(const std::string version, root.string("version"));
     if (version != "1.0") {
       return Status(StatusCode::kUnsupported,
-                    fmt::format("version {} is not supported (supported: \"1.0\")", quote(version)));
+                    fmt::format("version {} is not supported (supported: '1.0')", core::quoted(version)));
     }
   }
   TokenizerFile file;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "embedding/tokenizer/quote.h"
+#include "core/text/quote.h"
 
 namespace latebind::embedding {
 namespace {
@@ -28,7 +28,8 @@ Status Vocabulary::add(std::string_view token, std::uint64_t id) {
                                                   token.size(), kTokenBytesMax)};
   }
   if (id >= kIdEnd) {
-    return {StatusCode::kInvalidModel, fmt::format("the id {} of token {} is not below {}", id, quote(token), kIdEnd)};
+    return {StatusCode::kInvalidModel,
+            fmt::format("the id {} of token {} is not below {}", id, core::quoted(token), kIdEnd)};
   }
   if (entries_.size() >= kTokensMax) {
     return {StatusCode::kUnsupported, fmt::format("more than {} tokens", kTokensMax)};
@@ -49,8 +50,9 @@ Status Vocabulary::finish() {
   const auto twin =
       std::adjacent_find(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.id == b.id; });
   if (twin != entries_.end()) {
-    return {StatusCode::kInvalidModel, fmt::format("tokens {} and {} have the same id {}", quote(text_of(twin[0])),
-                                                   quote(text_of(twin[1])), twin->id)};
+    return {StatusCode::kInvalidModel,
+            fmt::format("tokens {} and {} have the same id {}", core::quoted(text_of(twin[0])),
+                        core::quoted(text_of(twin[1])), twin->id)};
   }
 
   // At most half full. Another seed spreads differently what one seed piles up.
@@ -61,7 +63,7 @@ Status Vocabulary::finish() {
     std::string_view twice;
     if (fill_table(twice)) return {};
     if (twice.data() != nullptr) {
-      return {StatusCode::kInvalidModel, fmt::format("the token {} occurs twice", quote(twice))};
+      return {StatusCode::kInvalidModel, fmt::format("the token {} occurs twice", core::quoted(twice))};
     }
     std::fill(slots_.begin(), slots_.end(), Slot{});
   }

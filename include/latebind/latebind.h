@@ -326,15 +326,15 @@ typedef struct lb_active {
   const char* device; /* without the backend: "CPU" */
   const char* device_full_name;
   const char* runtime_version;
-  const char* library_file;    /* the vendor library that is in use */
-  const char* precision;       /* "f32", "bf16", "f16": read back from the vendor */
-  uint32_t threads;            /* 0 when the vendor does not say */
-  uint32_t requests;           /* runs that can go side by side */
-  int32_t fallback;            /* 1 when something preferred could not be used */
-  const char* reason;          /* one line when fallback, else "" */
-  const size_t* fixed_lengths; /* what it was compiled for, rising; NULL when it takes any length */
-  size_t fixed_length_count;
-  size_t fixed_rows;
+  const char* library_file;     /* the vendor library that is in use */
+  const char* precision;        /* "f32", "bf16", "f16": read back from the vendor */
+  uint32_t threads;             /* 0 when the vendor does not say */
+  uint32_t requests;            /* runs that can go side by side */
+  int32_t fallback;             /* 1 when something preferred could not be used */
+  const char* reason;           /* one line when fallback, else "" */
+  const size_t* static_lengths; /* what it was compiled for, rising; NULL when it takes any length */
+  size_t static_length_count;
+  size_t static_rows;
   size_t hung_runs; /* runs on any of its devices that were given up and have not come back; 0 for one answer */
   int32_t emulated; /* 1: the device is not in this machine, and its vendor's emulation answers */
 } lb_active;

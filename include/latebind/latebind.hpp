@@ -150,8 +150,8 @@ struct Attestation {
   bool fallback = false;
   std::string reason;
   std::vector<PlacementStep> steps;
-  std::vector<std::size_t> fixed_lengths;  // empty when it takes any length
-  std::size_t fixed_rows = 0;
+  std::vector<std::size_t> static_lengths;  // empty when it takes any length
+  std::size_t static_rows = 0;
   std::size_t hung_runs = 0;  // given up and not come back; 0 for one answer
   bool emulated = false;      // by the vendor's emulation of a device that is not in this machine
 };
@@ -276,8 +276,8 @@ inline Result<Attestation> read_attestation(lb_code code, lb_attestation* raw) {
                           active.fallback != 0,
                           active.reason,
                           {},
-                          {active.fixed_lengths, active.fixed_lengths + active.fixed_length_count},
-                          active.fixed_rows,
+                          {active.static_lengths, active.static_lengths + active.static_length_count},
+                          active.static_rows,
                           active.hung_runs,
                           active.emulated != 0};
   for (std::size_t i = 0; i < lb_attestation_step_count(raw); ++i) {

@@ -67,7 +67,7 @@ TEST_F(EmbedderInterfaceTest, AVectorThatIsNotFiniteIsRefusedByTheTextsPosition)
   EXPECT_EQ(embed({"a"}), LB_OK) << last_message();
 }
 
-// A fixed length is compiled under a lock of its own when a text first needs it.
+// A static length is compiled under a lock of its own when a text first needs it.
 TEST_F(EmbedderInterfaceTest, TextsThatAFallbackComputedAreCounted) {
   lb_embedder_destroy(std::exchange(embedder, nullptr));
   const std::string both = std::string(kEncoder) + "device GPU\ndevice CPU\n";
@@ -98,9 +98,9 @@ TEST_F(EmbedderInterfaceTest, TextsThatAFallbackComputedAreCounted) {
   lb_attestation_destroy(attestation);
 }
 
-TEST_F(EmbedderInterfaceTest, WhoIsToldThatAFixedLengthFailedMayAskForItAgain) {
+TEST_F(EmbedderInterfaceTest, WhoIsToldThatAStaticLengthFailedMayAskForItAgain) {
   lb_embedder_destroy(std::exchange(embedder, nullptr));
-  const latebind::Options options{{"embedding.shapes", "static"}, {"embedding.buckets", "8"}};
+  const latebind::Options options{{"embedding.shapes", "static"}, {"embedding.static_lengths", "8"}};
   const std::string folder = std::string(LATEBIND_SOURCE_DIR) + "/tests/data/tiny-bert/f32";
   ASSERT_EQ(lb_embedder_open(runtime, folder.c_str(), options.get(), nullptr, &embedder), LB_OK) << last_message();
   fake.script(std::string(kEncoder) + "fail-compile-shape 1,20 -1 no room for 20\n");

@@ -129,9 +129,9 @@ FIELD(lb_active, threads, 56);
 FIELD(lb_active, requests, 60);
 FIELD(lb_active, fallback, 64);
 FIELD(lb_active, reason, 72);
-FIELD(lb_active, fixed_lengths, 80);
-FIELD(lb_active, fixed_length_count, 88);
-FIELD(lb_active, fixed_rows, 96);
+FIELD(lb_active, static_lengths, 80);
+FIELD(lb_active, static_length_count, 88);
+FIELD(lb_active, static_rows, 96);
 FIELD(lb_active, hung_runs, 104);
 FIELD(lb_active, emulated, 112);
 

@@ -14,7 +14,7 @@
 #include "app/jobs/compile.h"
 #include "app/jobs/warm.h"
 #include "app/model_source.h"
-#include "core/platform/temporary_folder.h"
+#include "core/platform/files/temporary_folder.h"
 
 namespace latebind::app {
 namespace {

@@ -48,20 +48,20 @@ TEST(SettingsTest, KeysVariablesAndFlagsAreUniqueAndEndInNul) {
 
 TEST(SettingsTest, TomlIsReadWithTablesNumbersAndLists) {
   EffectiveSettings settings;
-  ASSERT_TRUE(
-      settings
-          .apply_toml_text("device = \"npu,cpu\"\nstrict = true\n[embedding]\nbuckets = [16, 64]\nbatch_tokens = "
-                           "4096\n[cache]\nmax_size = \"2GiB\"\n[failover]\nrun_timeout_ms = 1500\n",
-                           "c.toml")
-          .ok());
+  ASSERT_TRUE(settings
+                  .apply_toml_text(
+                      "device = \"npu,cpu\"\nstrict = true\n[embedding]\nstatic_lengths = [16, 64]\nbatch_tokens = "
+                      "4096\n[cache]\nmax_size = \"2GiB\"\n[failover]\nrun_timeout_ms = 1500\n",
+                      "c.toml")
+                  .ok());
   EXPECT_EQ(settings.values().device, "npu,cpu");
   EXPECT_TRUE(settings.values().strict);
-  EXPECT_THAT(settings.values().buckets, ElementsAre(16, 64));
+  EXPECT_THAT(settings.values().static_lengths, ElementsAre(16, 64));
   EXPECT_EQ(settings.values().batch_tokens, 4096U);
   EXPECT_EQ(settings.values().cache_bytes_max, std::uint64_t{2} << 30U);
   EXPECT_EQ(settings.values().run_timeout.count(), 1500);
   EXPECT_EQ(settings.origin_of("device"), "c.toml:1");
-  EXPECT_EQ(settings.origin_of("embedding.buckets"), "c.toml:4");
+  EXPECT_EQ(settings.origin_of("embedding.static_lengths"), "c.toml:4");
   EXPECT_EQ(settings.origin_of("threads"), "default");
 }
 
@@ -76,7 +76,7 @@ TEST(SettingsTest, UnknownKeysAndWordsAreRefusedWithPlaceAndSuggestion) {
   EXPECT_THAT(refusal("device = "), HasSubstr("c.toml:1"));
   EXPECT_THAT(refusal("[device]\nx = 1"), HasSubstr("wrong kind"));
   EXPECT_THAT(refusal("threads = -1"), HasSubstr("0 to 1024"));
-  EXPECT_THAT(refusal("[embedding]\nbuckets = [64, 32]"), HasSubstr("rising"));
+  EXPECT_THAT(refusal("[embedding]\nstatic_lengths = [64, 32]"), HasSubstr("rising"));
 }
 
 TEST(SettingsTest, AFileWithOneMistakeChangesNothing) {

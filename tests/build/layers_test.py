@@ -58,7 +58,7 @@ class LayersTest(unittest.TestCase):
         self.assert_refused("cli/a.cpp", '#include "backends/openvino/backend.h"', "may include only")
         self.assert_refused("cli/a.cpp", '#include "api/c_objects.h"', "may include only")
         self.assert_refused("app/a.cpp", '#include "cli/terminal/parser.h"', "may include only")
-        self.assert_refused("hosts/executorch/pte/a.cpp", '#include "hosts/executorch/delegate.h"', "may include only")
+        self.assert_refused("formats/pte/a.cpp", '#include "hosts/executorch/delegate.h"', "may include only")
         self.assert_refused("core/a.cpp", "#include <flatbuffers/flatbuffers.h>", "which is for")
         self.assert_refused("hosts/executorch/a.cpp", '#include "core/engine.h"', "may include only")
         self.assert_refused("examples/a.cpp", '#include "app/backends.h"', "may include only")
@@ -99,10 +99,10 @@ class LayersTest(unittest.TestCase):
         self.assert_refused("embedding/a.cpp", "#include <CLI/CLI.hpp>", "is for cli/")
         self.assert_refused("cli/a.cpp", "#include <curl/curl.h>", "is for embedding/hub/ only")
         self.assert_refused(
-            "core/a.cpp", "#include <executorch/runtime/core/error.h>", "is for hosts/executorch/delegate/, examples/executorch/ only"
+            "core/a.cpp", "#include <executorch/runtime/core/error.h>", "is for hosts/executorch/, examples/executorch/ only"
         )
-        self.assert_allowed("hosts/executorch/delegate/a.cpp", "#include <executorch/runtime/core/error.h>")
-        self.assert_refused("hosts/executorch/delegate/a.cpp", '#include "core/engine.h"', "may include only")
+        self.assert_allowed("hosts/executorch/a.cpp", "#include <executorch/runtime/core/error.h>")
+        self.assert_refused("hosts/executorch/a.cpp", '#include "core/engine.h"', "may include only")
         self.assert_allowed("embedding/hub/a.cpp", "#include <curl/curl.h>")
         self.assert_refused("core/a.cpp", "#include <boost/asio.hpp>", "are allowed here")
 

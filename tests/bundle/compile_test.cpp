@@ -213,11 +213,11 @@ TEST_F(CompileTest, TellsTheLengthsThatLieReady) {
                                              job("npu:v1", {Shape{2, 32}}), job("npu:v2", {Shape{1, 4}})}));
   CompileOptions options;
   options.precision = Precision::kF16;
-  EXPECT_THAT((*blobs)->fixed_lengths(npu("v1"), options, 1), ElementsAre(8, 16));
-  EXPECT_THAT((*blobs)->fixed_lengths(npu("v1"), options, 2), ElementsAre(32));
-  EXPECT_THAT((*blobs)->fixed_lengths(npu("v3"), options, 1), IsEmpty());
+  EXPECT_THAT((*blobs)->static_lengths(npu("v1"), options, 1), ElementsAre(8, 16));
+  EXPECT_THAT((*blobs)->static_lengths(npu("v1"), options, 2), ElementsAre(32));
+  EXPECT_THAT((*blobs)->static_lengths(npu("v3"), options, 1), IsEmpty());
   options.precision = Precision::kF32;
-  EXPECT_THAT((*blobs)->fixed_lengths(npu("v1"), options, 1), IsEmpty());
+  EXPECT_THAT((*blobs)->static_lengths(npu("v1"), options, 1), IsEmpty());
   EXPECT_EQ((*blobs)->padded().inputs, 0U) << "nothing says that its inputs may be padded";
 }
 

@@ -7,7 +7,7 @@
 
 #include "core/bundle/package_writer.h"
 #include "core/bundle/path_rules.h"
-#include "core/platform/mapped_file.h"
+#include "core/platform/files/mapped_file.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include "core/bundle/asset.h"
 #include "core/bundle/package.h"
 #include "core/platform/digest.h"
-#include "core/platform/temporary_folder.h"
+#include "core/platform/files/temporary_folder.h"
 #include "tests/bundle/support.h"
 
 namespace latebind::core {

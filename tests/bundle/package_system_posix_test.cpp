@@ -272,11 +272,5 @@ TEST(PathRulesTest, MakesNamesOfFolders) {
     EXPECT_TRUE(check_package_path(folder_name_of(text), "here").ok()) << text << folder_name_of(text);
 }
 
-TEST(PathRulesTest, KnowsUtf8) {
-  EXPECT_TRUE(is_utf8("") && is_utf8("aü€😀"));
-  for (const char* wrong : {"\x80", "\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf8\x88"})
-    EXPECT_FALSE(is_utf8(wrong));
-}
-
 }  // namespace
 }  // namespace latebind::core

@@ -5,7 +5,7 @@
 #include "core/bundle/crc32.h"
 #include "core/bundle/zip_reader.h"
 #include "core/bundle/zip_writer.h"
-#include "core/platform/temporary_folder.h"
+#include "core/platform/files/temporary_folder.h"
 #include "tests/bundle/support.h"
 
 namespace latebind::core {

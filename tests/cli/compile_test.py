@@ -301,7 +301,7 @@ def test_the_npus_numbers_are_right_in_the_vendors_emulation(npu_bundle):
 def test_what_is_compiled_for_an_npu_is_cached(tmp_path):
     cache = {"XDG_CACHE_HOME": str(tmp_path)}
     arguments = ["-v", "embed", "--model", TINY, "--device", "onnxruntime:QNN.v73", "--emulate", "--precision", "f16",
-                 "--buckets", "16", "-"]
+                 "--static-lengths", "16", "-"]
     first = good(*arguments, input="a text\n", env=QNN | cache)
     assert list(tmp_path.rglob("*.blob"))
     second = good(*arguments, input="a text\n", env=QNN | cache)

@@ -41,7 +41,7 @@ def test_shapes_of_inputs_do_not_go_with_commands_that_have_their_own(tmp_path):
     env = {"LATEBIND_INPUT_SHAPES": "1x8,1x8"}
     line = bad(2, "compile", TINY, "--target", "cpu", "-o", tmp_path / "b", env=env)
     assert "input_shapes is set" in line and "--shapes" in line
-    assert "embedding.buckets" in bad(1, "embed", "--model", TINY, env=env, input="a\n")
+    assert "embedding.static_lengths" in bad(1, "embed", "--model", TINY, env=env, input="a\n")
 
 
 def test_what_is_configured_is_what_runs(tmp_path):

@@ -164,7 +164,7 @@ def test_plugin_providers_are_devices_and_those_without_any_say_why(tmp_path):
 
 def test_a_virtual_device_runs_in_emulation_only_when_allowed(tmp_path):
     env = {"LATEBIND_ONNXRUNTIME_PROVIDERS": provider("onnxruntime-qnn"), "XDG_CACHE_HOME": str(tmp_path)}
-    npu = ("--device", "onnxruntime:QNN.v73", "--precision", "f16", "--buckets", "32", "--max-tokens", "32")
+    npu = ("--device", "onnxruntime:QNN.v73", "--precision", "f16", "--static-lengths", "32", "--max-tokens", "32")
     done = run("embed", "--model", MODEL, *npu, input="Hello, world!\n", env=env)
     assert done.returncode == 1
     assert "is not in this machine; --emulate runs it in its vendor's emulation" in done.stderr

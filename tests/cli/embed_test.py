@@ -201,10 +201,10 @@ def test_both_gone_is_an_error_that_says_what_to_type(tmp_path):
     assert "latebind/runtime openvino" in said and "latebind/runtime onnxruntime" in said
 
 
-def test_fixed_shapes_give_the_same_vectors_and_tell_their_padding():
+def test_static_shapes_give_the_same_vectors_and_tell_their_padding():
     texts = "".join(f"{'word ' * (i * 7 % 90)}{i}\n" for i in range(40))
     dynamic = vectors(good("embed", "--model", MODEL, input=texts).stdout)
-    done = good("embed", "--model", MODEL, "--shapes", "static", "--buckets", "16,48", "--static-batch", "2", input=texts)
+    done = good("embed", "--model", MODEL, "--shapes", "static", "--static-lengths", "16,48", "--static-batch", "2", input=texts)
     assert cosines(vectors(done.stdout), dynamic).min() > 0.99999
-    assert "fixed shapes of 2 x 16/48/256" in done.stderr
+    assert "static shapes of 2 x 16/48/256" in done.stderr
     assert float(done.stderr.split(" % padding")[0].split()[-1]) > 5

@@ -124,7 +124,7 @@ def test_outputs_follow_from_the_largest_inputs(tmp_path, doubling):
     assert program.method.containerMetaType.encodedOutStr == b"names\ny\nz\n"
 
 
-def test_fixed_shapes_need_no_bound(tmp_path, fixed):
+def test_static_shapes_need_no_bound(tmp_path, fixed):
     program = compiled(tmp_path / "m.pte", fixed, "--plan-inputs")
     assert program.tensors("inputs") == [(FLOAT, [2, 3], STATIC, True)]
     assert program.tensors("outputs") == [(FLOAT, [2, 3], STATIC, True)]

@@ -35,7 +35,7 @@ def worker(folder, then):
         number.append(int(os.read(reader, 100)))
         return number[0]
 
-    yield {"LATEBIND_PROBE_PROGRAM": str(script), "XDG_CACHE_HOME": str(folder / "cache")}, read_number
+    yield {"LATEBIND_TRIAL_PROGRAM": str(script), "XDG_CACHE_HOME": str(folder / "cache")}, read_number
     os.close(reader)
     for one in number:
         with contextlib.suppress(ProcessLookupError):

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/cached_load.h"
-#include "core/platform/temporary_folder.h"
+#include "core/platform/files/temporary_folder.h"
 #include "tests/conformance/conformance.h"
 
 namespace latebind::test {

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <random>
 
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 #include "tests/conformance/conformance.h"
 
 namespace latebind::test {

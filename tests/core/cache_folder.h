@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/model.h"
-#include "core/platform/temporary_folder.h"
+#include "core/platform/files/temporary_folder.h"
 
 namespace latebind::test {
 

@@ -12,8 +12,8 @@
 #include <string>
 
 #include "core/engine.h"
-#include "core/platform/file_identity.h"
-#include "core/platform/temporary_folder.h"
+#include "core/platform/files/file_identity.h"
+#include "core/platform/files/temporary_folder.h"
 #include "tests/support/scripted_backend.h"
 
 namespace latebind::core {

@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "core/compile_cache.h"
-#include "core/platform/output_file.h"
+#include "core/platform/files/output_file.h"
 #include "tests/core/cache_folder.h"
 
 namespace latebind::core {

@@ -12,7 +12,7 @@
 
 #include "core/compile_entry.h"
 #include "core/platform/digest.h"
-#include "core/platform/file_identity.h"
+#include "core/platform/files/file_identity.h"
 #include "tests/core/cache_folder.h"
 
 namespace latebind::core {

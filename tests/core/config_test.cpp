@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "core/text/nearest_word.h"
+
 namespace latebind::core {
 namespace {
 

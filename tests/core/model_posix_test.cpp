@@ -13,7 +13,7 @@
 
 #include "core/file_digests.h"
 #include "core/model.h"
-#include "core/platform/temporary_folder.h"
+#include "core/platform/files/temporary_folder.h"
 
 namespace latebind::core {
 namespace {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/platform/temporary_folder.h"
+#include "core/platform/files/temporary_folder.h"
 #include "core/vendor_search.h"
 #include "tests/support/fake_file_system.h"
 

@@ -117,10 +117,10 @@ TEST(BatchingTest, WorkersFinishAboutTogether) {
   EXPECT_LE(*most - *least, 512U);
 }
 
-TEST(BatchingTest, FixedShapesTakeEachTextInTheShortestThatFits) {
+TEST(BatchingTest, StaticShapesTakeEachTextInTheShortestThatFits) {
   const std::vector<std::size_t> fixed{8, 16, 32};
   const std::vector<std::uint32_t> lengths{3, 8, 9, 30, 5, 16, 40, 7, 0};
-  const BatchPlan plan = plan_batches(lengths, {.workers = 4, .fixed_lengths = fixed, .fixed_rows = 2});
+  const BatchPlan plan = plan_batches(lengths, {.workers = 4, .static_lengths = fixed, .static_rows = 2});
   std::vector<std::pair<std::size_t, std::size_t>> shapes;
   for (const Batch& batch : plan.batches) {
     shapes.emplace_back(batch.count, batch.width);
@@ -140,7 +140,7 @@ TEST(BatchShapeTest, WidthsGoInStepsAndNotBeyondTheLongest) {
     EXPECT_EQ(shape.width(length), width) << length;
     EXPECT_EQ(shape.width(width), width) << width;
   }
-  const BatchShape fixed{.tokens = 2048, .longest = 500, .fixed_rows = 4};
+  const BatchShape fixed{.tokens = 2048, .longest = 500, .static_rows = 4};
   EXPECT_EQ(fixed.width(33), 33U);
 }
 
@@ -157,8 +157,8 @@ TEST(BatchShapeTest, FewRowsPowersOfTwoAndFullBatchesAreAllowed) {
   EXPECT_FALSE(shape.allows(2, 500));
 }
 
-TEST(BatchShapeTest, AFixedShapeTakesAnyNumberOfItsRows) {
-  const BatchShape shape{.tokens = 16, .fixed_rows = 12};
+TEST(BatchShapeTest, AStaticShapeTakesAnyNumberOfItsRows) {
+  const BatchShape shape{.tokens = 16, .static_rows = 12};
   EXPECT_TRUE(shape.allows(11, 64));
   EXPECT_TRUE(shape.allows(12, 64));
   EXPECT_FALSE(shape.allows(13, 64));

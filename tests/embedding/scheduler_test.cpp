@@ -694,8 +694,8 @@ TEST(SchedulerTest, WhoIsAloneGetsTheSameBatchesWhateverOthersDo) {
   EXPECT_EQ(batches_among(50), batches);
 }
 
-TEST(SchedulerTest, FixedShapesAreSharedByTextsOfTheSameLengthOnly) {
-  HeldRig held({}, nullptr, {.fixed_lengths = {8, 16}, .fixed_rows = 4});
+TEST(SchedulerTest, StaticShapesAreSharedByTextsOfTheSameLengthOnly) {
+  HeldRig held({}, nullptr, {.static_lengths = {8, 16}, .static_rows = 4});
   for (const std::size_t length : {5U, 12U, 7U, 16U, 8U})
     held.add(static_cast<std::int32_t>(length), length);
   held.open();
@@ -712,8 +712,8 @@ TEST(SchedulerTest, FixedShapesAreSharedByTextsOfTheSameLengthOnly) {
   EXPECT_EQ(padded, 4U * 8 + 4 * 16);
 }
 
-TEST(SchedulerTest, AFixedShapeHasNoMoreRowsThanItHas) {
-  HeldRig held({}, nullptr, {.fixed_lengths = {8}, .fixed_rows = 4});
+TEST(SchedulerTest, AStaticShapeHasNoMoreRowsThanItHas) {
+  HeldRig held({}, nullptr, {.static_lengths = {8}, .static_rows = 4});
   for (int i = 0; i < 6; ++i)
     held.add(10 + i, 8);
   held.open();

@@ -51,8 +51,8 @@ struct ToyScript {
   unsigned requests = 1;
   std::size_t dimension = kToyDimension;
   // Shapes that it says to be compiled for; it takes any.
-  std::vector<std::size_t> fixed_lengths{};
-  std::size_t fixed_rows = 0;
+  std::vector<std::size_t> static_lengths{};
+  std::size_t static_rows = 0;
   // Sees what each run may take, on the thread that asks for it.
   std::function<void(const core::RunOptions& options)> on_ask{};
   // Called at the start of every run, from the thread that runs (which is another one within limits); an error is the
@@ -80,8 +80,8 @@ class ToyEncoder : public core::Executable {
     active_.backend = "toy";
     active_.device = "CPU";
     active_.requests = script.requests;
-    active_.fixed_lengths = script.fixed_lengths;
-    active_.fixed_rows = script.fixed_rows;
+    active_.static_lengths = script.static_lengths;
+    active_.static_rows = script.static_rows;
   }
 
   std::span<const core::TensorInfo> inputs() const override { return inputs_; }

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "core/platform/temporary_folder.h"
+#include "core/platform/files/temporary_folder.h"
 #include "tests/fakes/loaded.h"
 
 namespace latebind::test {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/platform/dynamic_library.h"
-#include "core/platform/temporary_folder.h"
+#include "core/platform/files/temporary_folder.h"
 #include "tests/fakes/fake_onnxruntime_state.h"
 
 namespace latebind::test {

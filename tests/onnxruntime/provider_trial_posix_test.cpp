@@ -10,7 +10,7 @@
 #include <iterator>
 
 #include "backends/onnxruntime/provider_trial.h"
-#include "core/platform/temporary_folder.h"
+#include "core/platform/files/temporary_folder.h"
 
 namespace latebind::onnxruntime {
 namespace {
@@ -142,16 +142,16 @@ TEST(OnnxruntimeProviderTrialTest, AProgramThatOthersMayHavePutThereIsNotStarted
   ASSERT_TRUE(folder.ok());
   const auto libraries = folder->path() / "lib";
   const auto program = folder->path() / "bin/latebind";
-  EXPECT_EQ(worker_program_near(libraries, "latebind").status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(trial_program_near(libraries, "latebind").status().code(), StatusCode::kNotFound);
   std::filesystem::create_directories(program.parent_path());
   std::ofstream(program) << "#!/bin/sh\n";
-  const auto found = worker_program_near(libraries, "latebind");
+  const auto found = trial_program_near(libraries, "latebind");
   ASSERT_TRUE(found.ok()) << found.status().to_string();
   EXPECT_TRUE(std::filesystem::equivalent(*found, program));
   std::filesystem::permissions(program.parent_path(), std::filesystem::perms::all);
-  const auto status = worker_program_near(libraries, "latebind").status();
+  const auto status = trial_program_near(libraries, "latebind").status();
   EXPECT_EQ(status.code(), StatusCode::kPermissionDenied);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("LATEBIND_PROBE_PROGRAM"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("LATEBIND_TRIAL_PROGRAM"));
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ TEST(OnnxruntimeProviderTrialTest, SilenceAndNonsenseAreErrors) {
 TEST(OnnxruntimeProviderTrialTest, AProgramThatIsNotThereIsNamed) {
   TrialOptions options;
   options.program = "/nonexistent/latebind";
-  const auto program = worker_program(options);
+  const auto program = trial_program(options);
   EXPECT_EQ(program.status().code(), StatusCode::kNotFound);
   EXPECT_THAT(program.status().to_string(), HasSubstr("/nonexistent/latebind"));
 }

@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "backends/openvino/read_model.h"
-#include "core/platform/mapped_file.h"
+#include "core/platform/files/mapped_file.h"
 #include "tests/core/graph/small_graph.h"
 
 namespace latebind::openvino {

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/platform/file_lock.h"
+#include "core/platform/files/file_lock.h"
 #include "tests/platform/support.h"
 
 namespace latebind::platform {

@@ -5,14 +5,14 @@
 #include <string>
 
 #include "core/platform/digest.h"
-#include "core/platform/file_identity.h"
-#include "core/platform/file_lock.h"
-#include "core/platform/folders.h"
-#include "core/platform/mapped_file.h"
+#include "core/platform/files/file_identity.h"
+#include "core/platform/files/file_lock.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/mapped_file.h"
+#include "core/platform/files/output_file.h"
+#include "core/platform/files/output_folder.h"
+#include "core/platform/files/partial_file.h"
 #include "core/platform/os_error.h"
-#include "core/platform/output_file.h"
-#include "core/platform/output_folder.h"
-#include "core/platform/partial_file.h"
 #include "tests/platform/windows_support.h"
 
 namespace latebind::platform {

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "core/platform/folder_trust.h"
+#include "core/platform/files/folder_trust.h"
 #include "tests/platform/support.h"
 
 namespace latebind::platform {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 #include "tests/platform/support.h"
 
 namespace latebind::platform {

@@ -4,7 +4,7 @@
 #include <string>
 #include <thread>
 
-#include "core/platform/leftovers.h"
+#include "core/platform/files/leftovers.h"
 #include "tests/platform/support.h"
 
 namespace latebind::platform {

@@ -10,9 +10,9 @@
 #include <string>
 #include <utility>
 
-#include "core/platform/file_identity.h"
-#include "core/platform/mapped_file.h"
-#include "core/platform/output_file.h"
+#include "core/platform/files/file_identity.h"
+#include "core/platform/files/mapped_file.h"
+#include "core/platform/files/output_file.h"
 #include "tests/platform/support.h"
 
 namespace latebind::platform {

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <string>
 
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
 
 namespace latebind::platform {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "core/platform/output_file.h"
+#include "core/platform/files/output_file.h"
 #include "core/platform/standard_streams.h"
 #include "tests/platform/support.h"
 

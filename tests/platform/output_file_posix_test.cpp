@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/platform/output_file.h"
+#include "core/platform/files/output_file.h"
 #include "tests/platform/support.h"
 #include "tests/support/latch.h"
 

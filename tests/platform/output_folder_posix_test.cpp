@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/platform/output_folder.h"
+#include "core/platform/files/output_folder.h"
 #include "tests/platform/support.h"
 
 namespace latebind::platform {

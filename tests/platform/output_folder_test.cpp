@@ -1,11 +1,11 @@
 // OutputFolder: there whole, or not at all.
-#include "core/platform/output_folder.h"
+#include "core/platform/files/output_folder.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 
-#include "core/platform/output_file.h"
+#include "core/platform/files/output_file.h"
 #include "tests/platform/support.h"
 
 namespace latebind::platform {

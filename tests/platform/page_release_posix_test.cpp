@@ -9,8 +9,8 @@
 #include <string>
 #include <thread>
 
-#include "core/platform/mapped_file.h"
-#include "core/platform/page_release.h"
+#include "core/platform/files/mapped_file.h"
+#include "core/platform/files/page_release.h"
 #include "core/platform/system_info.h"
 #include "tests/platform/support.h"
 

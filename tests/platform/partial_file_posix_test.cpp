@@ -5,7 +5,7 @@
 
 #include <csignal>
 
-#include "core/platform/partial_file.h"
+#include "core/platform/files/partial_file.h"
 #include "tests/platform/support.h"
 
 namespace latebind::platform {

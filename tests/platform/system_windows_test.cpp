@@ -8,10 +8,10 @@
 #include "core/platform/child_process.h"
 #include "core/platform/dynamic_library.h"
 #include "core/platform/environment.h"
-#include "core/platform/folders.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/temporary_folder.h"
 #include "core/platform/standard_streams.h"
 #include "core/platform/system_info.h"
-#include "core/platform/temporary_folder.h"
 #include "tests/platform/windows_support.h"
 
 namespace latebind::platform {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "core/platform/temporary_folder.h"
+#include "core/platform/files/temporary_folder.h"
 #include "tests/platform/support.h"
 
 namespace latebind::platform {

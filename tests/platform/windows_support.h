@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
+#include "core/platform/files/windows_path.h"
 #include "core/platform/windows_error.h"
-#include "core/platform/windows_path.h"
 #include "tests/platform/support.h"
 
 namespace latebind::platform::testing {

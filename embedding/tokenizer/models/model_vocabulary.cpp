@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "embedding/tokenizer/quote.h"
+#include "core/text/quote.h"
 
 namespace latebind::embedding {
 
@@ -13,7 +13,7 @@ Status finish_vocabulary(const JsonView& model, Vocabulary& vocabulary) {
   const nlohmann::json* vocab = model.find("vocab");
   // The reader of the document leaves this where it has taken an object away.
   if (vocab == nullptr || !vocab->is_boolean()) {
-    return {StatusCode::kInvalidModel, "model has no \"vocab\" (an object)"};
+    return {StatusCode::kInvalidModel, "model has no 'vocab' (an object)"};
   }
   if (Status status = vocabulary.finish(); !status.ok()) return status.with_context("model.vocab");
   if (vocabulary.size() == 0) return {StatusCode::kInvalidModel, "model.vocab is empty"};
@@ -24,7 +24,7 @@ core::Result<std::int32_t> find_unknown(const Vocabulary& vocabulary, std::strin
   const auto unknown = vocabulary.find(unk_token);
   if (unknown) return *unknown;
   return Status(StatusCode::kInvalidModel,
-                fmt::format("model.unk_token {} is not in the vocabulary", quote(unk_token)));
+                fmt::format("model.unk_token {} is not in the vocabulary", core::quoted(unk_token)));
 }
 
 }  // namespace latebind::embedding

@@ -7,9 +7,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/text/utf8.h"
 #include "embedding/tokenizer/models/model_vocabulary.h"
 #include "embedding/tokenizer/part_table.h"
-#include "embedding/tokenizer/utf8.h"
 
 namespace latebind::embedding {
 
@@ -29,7 +29,7 @@ bool has_more_code_points(std::string_view word, std::size_t max) {
   if (word.size() <= max) return false;
   std::size_t count = 0;
   for (const char byte : word) {
-    if (!is_utf8_continuation(byte) && ++count > max) return true;
+    if (!core::is_utf8_continuation(byte) && ++count > max) return true;
   }
   return false;
 }
@@ -81,7 +81,7 @@ void WordPiece::cut(std::string_view word, std::vector<Out>& out) const {
       states[i] = state = Vocabulary::hash_step(state, rest[i]);
     std::int32_t id = -1;
     for (; length > 0; --length) {
-      if (length < rest.size() && is_utf8_continuation(rest[length])) continue;
+      if (length < rest.size() && core::is_utf8_continuation(rest[length])) continue;
       id = known.find(states[length - 1], prefix, rest.substr(0, length));
       if (id >= 0) break;
     }

@@ -1,8 +1,8 @@
 // TemplateProcessing: the special tokens that a template puts around every text.
 #include <fmt/format.h>
 
+#include "core/text/quote.h"
 #include "embedding/tokenizer/part_table.h"
-#include "embedding/tokenizer/quote.h"
 
 namespace latebind::embedding {
 namespace {
@@ -17,7 +17,7 @@ Status append_special_token(const JsonView& view, std::string_view token, std::s
   constexpr std::size_t kIdsMax = 1024;
   LB_ASSIGN_OR_RETURN(const JsonView special_tokens, view.object("special_tokens"));
   const json* value = special_tokens.find(token);
-  const std::string name = fmt::format("{}[{}]", special_tokens.name(), quote(token));
+  const std::string name = fmt::format("{}[{}]", special_tokens.name(), core::quoted(token));
   if (value == nullptr) return {StatusCode::kInvalidModel, fmt::format("{} is missing", name)};
   LB_ASSIGN_OR_RETURN(const JsonView special, JsonView::object(*value, name));
   LB_RETURN_IF_ERROR(special.only_keys({"id", "ids", "tokens"}));
@@ -55,7 +55,7 @@ Result<PostProcessor> read_template_processing(const JsonView& view, std::size_t
     if (is_sequence) {
       if (id != "A" || sequence_seen) {
         return Status(StatusCode::kUnsupported,
-                      fmt::format("{} is sequence {} (supported: the sequence \"A\", once)", place, quote(id)));
+                      fmt::format("{} is sequence {} (supported: the sequence 'A', once)", place, core::quoted(id)));
       }
       sequence_seen = true;
     } else {
@@ -64,7 +64,7 @@ Result<PostProcessor> read_template_processing(const JsonView& view, std::size_t
     }
   }
   if (!sequence_seen) {
-    return Status(StatusCode::kUnsupported, fmt::format("{}.single is without the sequence \"A\"", view.name()));
+    return Status(StatusCode::kUnsupported, fmt::format("{}.single is without the sequence 'A'", view.name()));
   }
   return post_processor;
 }

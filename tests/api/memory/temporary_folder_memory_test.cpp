@@ -12,7 +12,7 @@
 #include <new>
 #include <optional>
 
-#include "core/platform/temporary_folder.h"
+#include "core/platform/files/temporary_folder.h"
 #include "tests/api/memory/failing_new.h"
 
 namespace latebind::test {

@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 
 const std::filesystem::path kSource = LATEBIND_SOURCE_DIR;
 
-TEST(InterfaceRealTest, FixedLengthsAndTheCacheAreOptionsOfTheInterface) {
+TEST(InterfaceRealTest, StaticLengthsAndTheCacheAreOptionsOfTheInterface) {
   const auto runtime = latebind::Runtime::create();
   ASSERT_TRUE(runtime.ok()) << runtime.status().message();
   const auto folder = std::filesystem::path(testing::TempDir()) / "latebind-interface-cache";
@@ -35,13 +35,13 @@ TEST(InterfaceRealTest, FixedLengthsAndTheCacheAreOptionsOfTheInterface) {
     const auto attestation = embedder->attestation();
     EXPECT_TRUE(attestation.ok());
     if (is_fixed && attestation) {
-      EXPECT_THAT(attestation->fixed_lengths, ElementsAre(8, 20));  // cut at the model's limit
-      EXPECT_EQ(attestation->fixed_rows, 2U);
+      EXPECT_THAT(attestation->static_lengths, ElementsAre(8, 20));  // cut at the model's limit
+      EXPECT_EQ(attestation->static_rows, 2U);
     }
     return vectors ? *vectors : std::vector<float>{};
   };
   const auto dynamic = embed();
-  options.set("embedding.shapes", "static").set("embedding.buckets", "8").set("embedding.static_batch", "2");
+  options.set("embedding.shapes", "static").set("embedding.static_lengths", "8").set("embedding.static_batch", "2");
   options.set("cache.folder", folder.string());
   is_fixed = true;
   const auto fixed = embed();
@@ -106,7 +106,7 @@ std::string qualcomm() {
 
 TEST(InterfaceRealTest, AVirtualDeviceRunsInEmulationWhenThatIsAllowed) {
   const auto runtime = latebind::Runtime::create(
-      {{"onnxruntime.providers", qualcomm()}, {"onnxruntime.probe_program", LATEBIND_PROGRAM}});
+      {{"onnxruntime.providers", qualcomm()}, {"onnxruntime.trial_program", LATEBIND_PROGRAM}});
   ASSERT_TRUE(runtime.ok()) << runtime.status().message();
   const auto devices = runtime->devices(true);
   ASSERT_TRUE(devices.ok()) << devices.status().message();
@@ -116,7 +116,7 @@ TEST(InterfaceRealTest, AVirtualDeviceRunsInEmulationWhenThatIsAllowed) {
   ASSERT_EQ(v73->metadata.at("CompilerInstalled"), "1");
 
   latebind::Options options{
-      {"device", v73->id}, {"precision", "f16"}, {"embedding.shapes", "static"}, {"embedding.buckets", "8"}};
+      {"device", v73->id}, {"precision", "f16"}, {"embedding.shapes", "static"}, {"embedding.static_lengths", "8"}};
   const auto folder = (kSource / "tests/data/tiny-bert/f32").string();
   const auto refused = runtime->open_embedder(folder, options);
   ASSERT_FALSE(refused.ok());
@@ -132,8 +132,8 @@ TEST(InterfaceRealTest, AVirtualDeviceRunsInEmulationWhenThatIsAllowed) {
   EXPECT_TRUE(attestation->emulated);
   EXPECT_EQ(attestation->device, "QNN.v73");
 
-  const auto here =
-      runtime->open_embedder(folder, {{"device", "cpu"}, {"embedding.shapes", "static"}, {"embedding.buckets", "8"}});
+  const auto here = runtime->open_embedder(
+      folder, {{"device", "cpu"}, {"embedding.shapes", "static"}, {"embedding.static_lengths", "8"}});
   ASSERT_TRUE(here.ok()) << here.status().message();
   EXPECT_FALSE(here->attestation()->emulated);
   const auto exact = here->embed("a man");

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/platform/temporary_folder.h"
+#include "core/platform/files/temporary_folder.h"
 
 namespace latebind::embedding::hub {
 namespace {

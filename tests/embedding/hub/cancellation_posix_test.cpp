@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "core/platform/temporary_folder.h"
+#include "core/platform/files/temporary_folder.h"
 #include "embedding/hub/snapshot.h"
 
 namespace latebind::embedding::hub {

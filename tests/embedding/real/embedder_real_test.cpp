@@ -160,17 +160,17 @@ TEST_P(EmbedderRealTest, GivesTheVectorsOfTheReference) {
   }
 }
 
-TEST_P(EmbedderRealTest, FixedShapesGiveTheSameVectors) {
+TEST_P(EmbedderRealTest, StaticShapesGiveTheSameVectors) {
   const auto dynamic = open(throughput());
   EmbedderOptions options = throughput();
   options.load.shapes = core::ShapeMode::kStaticShapes;
-  options.load.buckets.lengths = {32, 64, 128, 256, 512};
+  options.load.static_lengths.lengths = {32, 64, 128, 256, 512};
   for (const std::size_t rows : {1U, 3U}) {
-    options.load.buckets.rows = rows;
+    options.load.static_lengths.rows = rows;
     const auto fixed = open(options);
     ASSERT_TRUE(dynamic && fixed);
     const auto& active = fixed->attestation()->active;
-    EXPECT_EQ(active.fixed_lengths, (std::vector<std::size_t>{32, 64, 128, 256}));  // cut at the model's limit
+    EXPECT_EQ(active.static_lengths, (std::vector<std::size_t>{32, 64, 128, 256}));  // cut at the model's limit
     EmbedStats stats;
     const auto out = embed(*fixed, golden.views(), &stats);
     EXPECT_GE(least_cosine(out, embed(*dynamic, golden.views())), GetParam().least_cosine);

@@ -72,7 +72,7 @@ TEST(BertNormalizerTest, PutsMarksThatStayIntoCanonicalOrder) {
 TEST(BertNormalizerTest, GivesManyThreadsTheSamePages) {
   std::string text;
   for (char32_t c = 0x80; c < 0x30000; c += 37) {
-    if (c < 0xD800 || c > 0xDFFF) encode_utf8(c, [&text](char byte) { text.push_back(byte); });
+    if (c < 0xD800 || c > 0xDFFF) core::encode_utf8(c, [&text](char byte) { text.push_back(byte); });
   }
   const std::string expected = normalized(text, kAll);
   for (int round = 0; round < 10; ++round) {

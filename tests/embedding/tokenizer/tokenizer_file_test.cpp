@@ -40,10 +40,10 @@ TEST(TokenizerFileTest, NamesTheComponentThatIsNotSupported) {
   const auto unsupported = [](const char* where, const char* type, const std::string& part) {
     expect_refused([&](json& f) { f[where]["type"] = type; }, StatusCode::kUnsupported, part);
   };
-  unsupported("normalizer", "Sequence", "normalizer of type \"Sequence\" is not supported (supported: BertNormalizer");
-  unsupported("pre_tokenizer", "ByteLevel", "pre_tokenizer of type \"ByteLevel\" is not supported");
-  unsupported("post_processor", "RobertaProcessing", "post_processor of type \"RobertaProcessing\" is not supported");
-  unsupported("model", "BPE", "model of type \"BPE\" is not supported (supported: WordPiece");
+  unsupported("normalizer", "Sequence", "normalizer of type 'Sequence' is not supported (supported: BertNormalizer");
+  unsupported("pre_tokenizer", "ByteLevel", "pre_tokenizer of type 'ByteLevel' is not supported");
+  unsupported("post_processor", "RobertaProcessing", "post_processor of type 'RobertaProcessing' is not supported");
+  unsupported("model", "BPE", "model of type 'BPE' is not supported (supported: WordPiece");
 }
 
 TEST(TokenizerFileTest, NamesOtherModelsEvenWhenTheirVocabularyIsOfAnotherKind) {
@@ -52,24 +52,24 @@ TEST(TokenizerFileTest, NamesOtherModelsEvenWhenTheirVocabularyIsOfAnotherKind) 
         f["model"] = {{"type", "Unigram"}, {"unk_id", 0}, {"vocab", {{"a", -1.5}, {"b", -2.0}}}};
         f["model"]["vocab"] = json::array({json::array({"a", -1.5})});
       },
-      StatusCode::kUnsupported, "model of type \"Unigram\"");
+      StatusCode::kUnsupported, "model of type 'Unigram'");
   expect_refused(
       [](json& f) {
         f["model"] = {{"type", "BPE"}, {"vocab", {{"a", 0}}}, {"merges", {{"a", "b"}}}};
       },
-      StatusCode::kUnsupported, "model of type \"BPE\"");
+      StatusCode::kUnsupported, "model of type 'BPE'");
 }
 
 TEST(TokenizerFileTest, NamesKeysThatItDoesNotKnow) {
   const auto unknown = [](const json::json_pointer& where, const std::string& part) {
     expect_refused([&](json& f) { f[where]["fuse_unk"] = true; }, StatusCode::kUnsupported, part);
   };
-  unknown(json::json_pointer("/model"), "model has the key \"fuse_unk\"");
-  unknown(json::json_pointer("/normalizer"), "normalizer has the key \"fuse_unk\"");
-  unknown(json::json_pointer("/pre_tokenizer"), "pre_tokenizer has the key \"fuse_unk\"");
-  unknown(json::json_pointer("/post_processor"), "post_processor has the key \"fuse_unk\"");
-  unknown(json::json_pointer("/added_tokens/2"), "added_tokens[2] has the key \"fuse_unk\"");
-  unknown(json::json_pointer(""), "the file has the key \"fuse_unk\"");
+  unknown(json::json_pointer("/model"), "model has the key 'fuse_unk'");
+  unknown(json::json_pointer("/normalizer"), "normalizer has the key 'fuse_unk'");
+  unknown(json::json_pointer("/pre_tokenizer"), "pre_tokenizer has the key 'fuse_unk'");
+  unknown(json::json_pointer("/post_processor"), "post_processor has the key 'fuse_unk'");
+  unknown(json::json_pointer("/added_tokens/2"), "added_tokens[2] has the key 'fuse_unk'");
+  unknown(json::json_pointer(""), "the file has the key 'fuse_unk'");
   json file = small_tokenizer();
   file["model"]["fuse_unk"] = nullptr;  // says nothing
   EXPECT_TRUE(testing::open(file).ok());
@@ -84,16 +84,16 @@ TEST(TokenizerFileTest, NamesWhatIsMissingOrOfTheWrongKind) {
   wrong("/normalizer", 3, "normalizer is not an object");
   wrong("/model", json::array(), "model is not an object");
   wrong("/model/unk_token", nullptr, "model.unk_token is not a string");
-  wrong("/model/unk_token", "[NONE]", "unk_token \"[NONE]\" is not in the vocabulary");
+  wrong("/model/unk_token", "[NONE]", "unk_token '[NONE]' is not in the vocabulary");
   wrong("/model/max_input_chars_per_word", -1, "model.max_input_chars_per_word is not a whole number");
-  wrong("/model/vocab", 7, "model has no \"vocab\"");
+  wrong("/model/vocab", 7, "model has no 'vocab'");
   wrong("/model/vocab", json::object(), "model.vocab is empty");
-  wrong("/model/vocab/hello", "five", "the id of \"hello\" is not a whole number from 0");
-  wrong("/model/vocab/hello", 1.5, "the id of \"hello\" is not a whole number from 0");
-  wrong("/model/vocab/hello", -1, "the id of \"hello\" is not a whole number from 0");
-  wrong("/model/vocab/hello", json::array(), "the id of \"hello\" is not a whole number from 0");
+  wrong("/model/vocab/hello", "five", "the id of 'hello' is not a whole number from 0");
+  wrong("/model/vocab/hello", 1.5, "the id of 'hello' is not a whole number from 0");
+  wrong("/model/vocab/hello", -1, "the id of 'hello' is not a whole number from 0");
+  wrong("/model/vocab/hello", json::array(), "the id of 'hello' is not a whole number from 0");
   wrong("/model/vocab/hello", 1, "have the same id 1");
-  wrong("/model/vocab/hello", 18446744073709551615U, "of token \"hello\" is not below");
+  wrong("/model/vocab/hello", 18446744073709551615U, "of token 'hello' is not below");
   wrong("/added_tokens", json::object(), "added_tokens is not an array");
   wrong("/added_tokens/0", 1, "added_tokens[0] is not an object");
   wrong("/added_tokens/0/content", 1, "added_tokens[0].content is not a string");
@@ -101,37 +101,37 @@ TEST(TokenizerFileTest, NamesWhatIsMissingOrOfTheWrongKind) {
   wrong("/post_processor/single", "[CLS] $A [SEP]", "post_processor.single is not an array");
   wrong("/post_processor/single/0", "[CLS]", "post_processor.single[0] is not an object");
   wrong("/post_processor/special_tokens/[CLS]/ids/0", 999, "is not the id of a token (below 14)");
-  wrong("/post_processor/special_tokens", json::object(), "post_processor.special_tokens[\"[CLS]\"] is missing");
+  wrong("/post_processor/special_tokens", json::object(), "post_processor.special_tokens['[CLS]'] is missing");
   wrong("/version", 1.0, "the file.version is not a string");
   for (const char* key : {"unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "vocab", "type"}) {
     expect_refused([&](json& f) { f["model"].erase(key); }, StatusCode::kInvalidModel,
-                   std::string("model has no \"") + key + "\"");
+                   std::string("model has no '") + key + "'");
   }
   expect_refused([](json& f) { f["normalizer"].erase("clean_text"); }, StatusCode::kInvalidModel,
-                 "normalizer has no \"clean_text\"");
-  expect_refused([](json& f) { f.erase("model"); }, StatusCode::kInvalidModel, "the file has no \"model\"");
+                 "normalizer has no 'clean_text'");
+  expect_refused([](json& f) { f.erase("model"); }, StatusCode::kInvalidModel, "the file has no 'model'");
 }
 
 TEST(TokenizerFileTest, RefusesWhatItCouldOnlyApproximate) {
   const auto unsupported = [](const char* pointer, const json& value, const std::string& part) {
     expect_refused([&](json& f) { f[json::json_pointer(pointer)] = value; }, StatusCode::kUnsupported, part);
   };
-  unsupported("/version", "2.0", "version \"2.0\" is not supported");
+  unsupported("/version", "2.0", "version '2.0' is not supported");
   unsupported("/pre_tokenizer", nullptr, "no pre_tokenizer is not supported");
   unsupported("/model/max_input_chars_per_word", 1'000'000, "model.max_input_chars_per_word is 1000000");
   unsupported("/post_processor/single/0/SpecialToken/type_id", 1, "post_processor.single[0] has type_id 1");
-  unsupported("/post_processor/single/1/Sequence/id", "B", "post_processor.single[1] is sequence \"B\"");
+  unsupported("/post_processor/single/1/Sequence/id", "B", "post_processor.single[1] is sequence 'B'");
   unsupported("/post_processor/single/1", {{"SpecialToken", {{"id", "[SEP]"}, {"type_id", 0}}}},
-              "post_processor.single is without the sequence \"A\"");
+              "post_processor.single is without the sequence 'A'");
 }
 
 TEST(TokenizerFileTest, ChecksTheIdsOfAddedTokens) {
   expect_refused([](json& f) { f["added_tokens"][0]["id"] = 4; }, StatusCode::kInvalidModel,
-                 "added_tokens[0]: the id of \"[PAD]\" is 4, and should be 0 (as in the vocabulary)");
+                 "added_tokens[0]: the id of '[PAD]' is 4, and should be 0 (as in the vocabulary)");
   expect_refused([](json& f) { f["added_tokens"].push_back(added_token("<new>", 20)); }, StatusCode::kInvalidModel,
-                 "added_tokens[4]: the id of \"<new>\" is 20, and should be 14 (the next one after the vocabulary)");
+                 "added_tokens[4]: the id of '<new>' is 20, and should be 14 (the next one after the vocabulary)");
   expect_refused([](json& f) { f["added_tokens"].push_back(added_token("[CLS]", 2)); }, StatusCode::kInvalidModel,
-                 "added_tokens[4]: \"[CLS]\" was added before");
+                 "added_tokens[4]: '[CLS]' was added before");
 }
 
 TEST(TokenizerFileTest, RefusesAddedTokensThatNormalizeToNothingOrToTheSame) {
@@ -147,7 +147,7 @@ TEST(TokenizerFileTest, RefusesAddedTokensThatNormalizeToNothingOrToTheSame) {
         f["added_tokens"].push_back(normalized("New", 14));
         f["added_tokens"].push_back(normalized("nEW", 15));
       },
-      StatusCode::kInvalidModel, "two added tokens look for \"new\"");
+      StatusCode::kInvalidModel, "two added tokens look for 'new'");
 }
 
 TEST(TokenizerFileTest, RefusesDamagedJsonWithThePlace) {
@@ -175,18 +175,18 @@ TEST(TokenizerFileTest, RefusesHostileJson) {
   for (int i = 0; i < 1'000'001; ++i)
     many += "0,";
   expect_refused(many, StatusCode::kUnsupported, "more than 1000000 values");
-  expect_refused("{\"version\":\"1.0\",\"version\":\"1.0\"}", StatusCode::kInvalidModel, "\"version\" occurs twice");
+  expect_refused("{\"version\":\"1.0\",\"version\":\"1.0\"}", StatusCode::kInvalidModel, "'version' occurs twice");
   expect_refused(
       "{\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"a\",\"continuing_subword_prefix\":\"\","
       "\"max_input_chars_per_word\":1,\"vocab\":{\"a\":0,\"b\":1,\"a\":2}}}",
-      StatusCode::kInvalidModel, "model.vocab: the token \"a\" occurs twice");
+      StatusCode::kInvalidModel, "model.vocab: the token 'a' occurs twice");
   expect_refused("{\"model\":{\"vocab\":{\"a\":0},\"vocab\":{\"b\":0}}}", StatusCode::kInvalidModel,
-                 "\"vocab\" occurs twice");
+                 "'vocab' occurs twice");
   expect_refused(std::string((64U << 20) + 1, ' '), StatusCode::kUnsupported, "67108865 bytes are more than");
   expect_refused([](json& f) { f["model"]["vocab"][std::string(513, 'x')] = 14; }, StatusCode::kUnsupported,
                  "513 bytes long");
   expect_refused([](json& f) { f["model"]["vocab"]["a\nb" + std::string(300, 'x')] = 5; }, StatusCode::kInvalidModel,
-                 "\"a\\x0Abxxx");
+                 "'a\\x0abxxx");
 }
 
 TEST(TokenizerFileTest, AcceptsWhatDoesNotMatterForIds) {

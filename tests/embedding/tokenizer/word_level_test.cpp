@@ -40,7 +40,7 @@ TEST(WordLevelTest, NeedsTheUnknownToken) {
   file["model"]["unk_token"] = "<unk>";
   const auto tokenizer = testing::open(file);
   ASSERT_FALSE(tokenizer.ok());
-  EXPECT_EQ(tokenizer.status().to_string(), "tokenizer.json: model.unk_token \"<unk>\" is not in the vocabulary");
+  EXPECT_EQ(tokenizer.status().to_string(), "tokenizer.json: model.unk_token '<unk>' is not in the vocabulary");
 }
 
 }  // namespace

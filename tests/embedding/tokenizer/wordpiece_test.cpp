@@ -86,15 +86,15 @@ TEST(WordPieceTest, TakesAnyPrefix) {
 TEST(WordPieceTest, NeedsTheUnknownToken) {
   const auto wordpiece = make({"a"});
   ASSERT_FALSE(wordpiece.ok());
-  EXPECT_THAT(wordpiece.status().to_string(), HasSubstr("unk_token \"?\" is not in the vocabulary"));
+  EXPECT_THAT(wordpiece.status().to_string(), HasSubstr("unk_token '?' is not in the vocabulary"));
 }
 
 TEST(VocabularyTest, RefusesWhatOccursTwice) {
-  EXPECT_THAT(make({"?", "a", "b", "a"}).status().to_string(), HasSubstr("the token \"a\" occurs twice"));
+  EXPECT_THAT(make({"?", "a", "b", "a"}).status().to_string(), HasSubstr("the token 'a' occurs twice"));
   Vocabulary vocabulary;
   ASSERT_TRUE(vocabulary.add("a", 5).ok());
   ASSERT_TRUE(vocabulary.add("b\n", 5).ok());
-  EXPECT_EQ(vocabulary.finish().to_string(), "tokens \"a\" and \"b\\x0A\" have the same id 5");
+  EXPECT_EQ(vocabulary.finish().to_string(), "tokens 'a' and 'b\\x0a' have the same id 5");
 }
 
 TEST(VocabularyTest, AllowsGapsBelowTheLimit) {

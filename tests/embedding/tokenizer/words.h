@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/text/utf8.h"
 #include "embedding/tokenizer/pre_tokenizer.h"
-#include "embedding/tokenizer/utf8.h"
 
 namespace latebind::embedding::testing {
 

@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hosts/executorch/pte/writer.h"
+#include "formats/pte/writer.h"
 
 namespace latebind::test {
 

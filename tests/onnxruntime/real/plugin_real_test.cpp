@@ -16,7 +16,7 @@
 #include "backends/onnxruntime/context_model.h"
 #include "backends/onnxruntime/provider_trial.h"
 #include "core/engine.h"
-#include "core/platform/temporary_folder.h"
+#include "core/platform/files/temporary_folder.h"
 #include "embedding/build_model.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "tests/support/onnx_builder.h"
@@ -89,7 +89,7 @@ class PluginTest : public ::testing::Test {
                                               const std::string& program = LATEBIND_PROGRAM) {
     return make_backend({.library_path = runtime_library(),
                          .provider_paths = std::move(providers),
-                         .worker_program = program,
+                         .trial_program = program,
                          .memory_folder = memory_.path()});
   }
   [[nodiscard]] std::string remembered() const {

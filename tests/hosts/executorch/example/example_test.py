@@ -80,7 +80,7 @@ def test_a_converted_program_of_the_stock_backend_gives_the_same_vectors(built, 
 
 def test_one_program_runs_on_an_npu_in_emulation_and_on_the_cpu(built, tmp_path):
     """Texts of any length, though what is in the program for the NPU was compiled for two lengths."""
-    env = {"LATEBIND_ONNXRUNTIME_PROVIDERS": provider("onnxruntime-qnn"), "LATEBIND_PROBE_PROGRAM": str(PROGRAM)}
+    env = {"LATEBIND_ONNXRUNTIME_PROVIDERS": provider("onnxruntime-qnn"), "LATEBIND_TRIAL_PROGRAM": str(PROGRAM)}
     compile_it = ["compile", TINY, "--format", "pte", "--target", "cpu,npu:v73", "--shapes", "1x8,1x16", "--quiet"]
     good(*compile_it, "-o", tmp_path / "any.pte", env=env)
     good(*compile_it, "--compile-spec", "device=onnxruntime:QNN.v73", "--compile-spec", "emulate=true", "-o", tmp_path / "npu.pte", env=env)

@@ -32,7 +32,7 @@ class OneProgramTest : public ::testing::Test {
     setenv("LATEBIND_OPENVINO_LIBRARY", openvino_file().c_str(), 1);
     setenv("LATEBIND_ONNXRUNTIME_LIBRARY", onnxruntime_file().c_str(), 1);
     setenv("LATEBIND_ONNXRUNTIME_PROVIDERS", provider_file().c_str(), 1);
-    setenv("LATEBIND_PROBE_PROGRAM", LATEBIND_PROGRAM, 1);
+    setenv("LATEBIND_TRIAL_PROGRAM", LATEBIND_PROGRAM, 1);
     ASSERT_NE(load_delegate(), nullptr);
     const OnnxDims dims{std::int64_t{2}, std::int64_t{4}};
     const auto onnx = folder.path() / "model.onnx";

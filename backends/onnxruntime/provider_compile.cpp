@@ -1,0 +1,269 @@
+#include "backends/onnxruntime/provider_compile.h"
+
+#include <fmt/format.h>
+
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "backends/onnxruntime/backend.h"
+#include "backends/onnxruntime/session.h"
+#include "backends/onnxruntime/targets.h"
+#include "core/json.h"
+#include "core/log.h"
+#include "core/onnx_form.h"
+#include "core/platform/child_process.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/mapped_file.h"
+#include "core/platform/files/output_file.h"
+#include "core/platform/files/temporary_folder.h"
+
+namespace latebind::onnxruntime {
+namespace {
+
+using core::CompileOptions;
+using core::ModelForm;
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using nlohmann::json;
+
+constexpr std::size_t kJobBytesMax = std::size_t{16} << 20;
+// Of the vendor's own lines, the last ones are kept.
+constexpr std::size_t kLinesMax = 8;
+constexpr std::size_t kLineMax = 2048;
+
+struct CompiledFile {
+  platform::TemporaryFolder folder;
+  platform::MappedFile file;
+};
+
+Status write_file(const std::filesystem::path& file, std::span<const std::byte> bytes) {
+  LB_ASSIGN_OR_RETURN(auto output, platform::OutputFile::create(file));
+  LB_RETURN_IF_ERROR(output.write(bytes));
+  return output.commit_unsynced();
+}
+
+// The model, as a child can read it: what is in memory only becomes files of `folder`.
+Result<json> model_for_child(const core::Model& model, const std::filesystem::path& folder) {
+  LB_ASSIGN_OR_RETURN(const ModelForm form, core::onnx_form(model));
+  json result{{"name", model.name()}, {"external", json::array()}};
+  if (!form.file.empty()) {
+    std::error_code error;
+    result["file"] = platform::path_to_utf8(std::filesystem::absolute(form.file, error));
+    return result;
+  }
+  const auto graph = folder / "graph.onnx";
+  LB_RETURN_IF_ERROR(write_file(graph, form.graph.bytes));
+  result["graph"] = platform::path_to_utf8(graph);
+  std::size_t number = 0;
+  for (const core::ExternalData& external : form.external) {
+    std::error_code error;
+    auto file = external.file.empty() ? external.file : std::filesystem::absolute(external.file, error);
+    const bool by_name = !file.empty() && !error && external.is_file_unchanged();
+    if (!by_name) {
+      // By the name that the model has for it, where that is a name: then it is found by its folder, as a file of a
+      // model folder is, and the vendor makes the same of both.
+      const auto name = platform::path_from_utf8(external.location);
+      const bool plain =
+          name == name.filename() && name != graph.filename() && !name.empty() && name != "." && name != "..";
+      file = folder / (plain ? name : std::filesystem::path(fmt::format("data-{}", number++)));
+      LB_RETURN_IF_ERROR(write_file(file, external.data.bytes));
+    }
+    result["external"].push_back({{"location", external.location}, {"file", platform::path_to_utf8(file)}});
+  }
+  return result;
+}
+
+Result<core::SharedBytes> mapped(const std::filesystem::path& file) {
+  LB_ASSIGN_OR_RETURN(auto opened, platform::MappedFile::open(file));
+  const auto shared = std::make_shared<const platform::MappedFile>(std::move(opened));
+  return core::SharedBytes{shared, shared->bytes()};
+}
+
+Result<core::Model> model_from_job(const json& job) {
+  ModelForm form;
+  form.format = core::ModelFormat::kOnnx;
+  if (job.contains("file")) {
+    form.file = platform::path_from_utf8(job.at("file").get<std::string>());
+  } else {
+    LB_ASSIGN_OR_RETURN(form.graph, mapped(platform::path_from_utf8(job.at("graph").get<std::string>())));
+  }
+  for (const json& one : job.at("external")) {
+    core::ExternalData external;
+    external.location = one.at("location").get<std::string>();
+    external.file = platform::path_from_utf8(one.at("file").get<std::string>());
+    LB_ASSIGN_OR_RETURN(auto opened, platform::MappedFile::open(external.file));
+    const auto shared = std::make_shared<const platform::MappedFile>(std::move(opened));
+    external.data = {shared, shared->bytes()};
+    external.identity = shared->identity();
+    form.external.push_back(std::move(external));
+  }
+  return core::Model::from_forms(job.at("name").get<std::string>(), {std::move(form)});
+}
+
+// The vendor writes into its blob what depends on the model's path. With the model's folder as the current one, that is
+// the same wherever the folder lies.
+void enter_folder(const json& model) {
+  std::error_code ignored;
+  const json& external = model.at("external");
+  const json* file = nullptr;
+  if (model.contains("file")) {
+    file = &model.at("file");
+  } else if (!external.empty()) {
+    file = &external.front().at("file");
+  }
+  if (file == nullptr) return;
+  std::filesystem::current_path(platform::path_from_utf8(file->get<std::string>()).parent_path(), ignored);
+}
+
+json options_for_child(const CompileOptions& options) {
+  json shapes = json::array();
+  for (const core::Shape& shape : options.input_shapes)
+    shapes.push_back(std::vector<std::int64_t>(shape.dims().begin(), shape.dims().end()));
+  return {{"precision", core::word_of(options.precision)},
+          {"threads", options.threads},
+          {"whole_graph", options.whole_graph},
+          {"shapes", std::move(shapes)},
+          {"properties", options.properties}};
+}
+
+Result<CompileOptions> options_from_job(const json& job) {
+  CompileOptions options;
+  LB_ASSIGN_OR_RETURN(options.precision, core::parse_word<core::Precision>(job.at("precision").get<std::string>()));
+  options.threads = job.at("threads").get<unsigned>();
+  options.whole_graph = job.at("whole_graph").get<bool>();
+  for (const json& dims : job.at("shapes")) {
+    LB_ASSIGN_OR_RETURN(const auto shape, core::Shape::make(dims.get<std::vector<std::int64_t>>()));
+    options.input_shapes.push_back(shape);
+  }
+  options.properties = job.at("properties").get<std::map<std::string, std::string>>();
+  return options;
+}
+
+Status compile_job(const std::string& job_file) {
+  LB_ASSIGN_OR_RETURN(const auto bytes, mapped(platform::path_from_utf8(job_file)));
+  if (bytes.bytes.size() > kJobBytesMax) return Status(StatusCode::kInvalidArgument, "the job is too large");
+  const json job = json::parse(reinterpret_cast<const char*>(bytes.bytes.data()),
+                               reinterpret_cast<const char*>(bytes.bytes.data()) + bytes.bytes.size());
+  LB_ASSIGN_OR_RETURN(const auto model, model_from_job(job.at("model")));
+  LB_ASSIGN_OR_RETURN(const auto options, options_from_job(job.at("options")));
+  LB_ASSIGN_OR_RETURN(auto library, open_library(job.at("runtime").get<std::string>()));
+  LB_ASSIGN_OR_RETURN(const auto environment, Environment::create(std::move(library)));
+  LB_ASSIGN_OR_RETURN(auto devices, register_provider(*environment, job.at("provider").get<std::string>()));
+  name_devices(devices);
+  LB_ASSIGN_OR_RETURN(const auto use, plugin_use(job.at("device").get<std::string>(), devices));
+  enter_folder(job.at("model"));
+  return compile_context(*environment, model, options, use,
+                         platform::path_from_utf8(job.at("output").get<std::string>()));
+}
+
+// What the vendor has said meanwhile, as details of an error.
+class Lines {
+ public:
+  void add(std::string_view line) {
+    const std::lock_guard lock(mutex_);
+    if (lines_.size() == kLinesMax) lines_.erase(lines_.begin());
+    lines_.emplace_back(line.substr(0, kLineMax));
+  }
+  std::string text() {
+    const std::lock_guard lock(mutex_);
+    std::string text;
+    for (const std::string& line : lines_)
+      text += (text.empty() ? "" : "; ") + line;
+    return text;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace
+
+std::string compiler_file(const KnownProvider& provider, const std::string& provider_file) {
+  if (provider.compiler_stem.empty()) return {};
+  const auto file = platform::path_from_utf8(provider_file).parent_path() /
+                    core::library_name(provider.compiler_stem, core::own_system());
+  std::error_code error;
+  return std::filesystem::is_regular_file(file, error) ? platform::path_to_utf8(file) : std::string();
+}
+
+Result<PluginUse> plugin_use(const std::string& device, const std::vector<PluginDevice>& devices) {
+  LB_ASSIGN_OR_RETURN(const TargetName target, find_target(device));
+  PluginUse use;
+  use.id = "onnxruntime:" + device;
+  for (const PluginDevice& one : devices) {
+    if (target.target == nullptr && one.device.name == device) {
+      use.device = one.handle;
+      return use;
+    }
+    if (target.target == nullptr || one.provider != target.provider->provider) continue;
+    const std::string compiler = compiler_file(*target.provider, one.library);
+    if (compiler.empty()) {
+      return Status(StatusCode::kLibraryNotFound,
+                    fmt::format("the compiler for {} is not installed: {} should lie beside {} ({})", use.id,
+                                core::library_name(target.provider->compiler_stem, core::own_system()), one.library,
+                                install_command(*target.provider)));
+    }
+    use.device = one.handle;
+    use.options = provider_options(*target.target, compiler);
+    use.target = target.target;
+    return use;
+  }
+  return Status(StatusCode::kDeviceNotFound, fmt::format("no provider offers the device {}", use.id));
+}
+
+Result<core::SharedBytes> compile_in_child(const TrialOptions& options, const std::string& runtime_file,
+                                           const std::string& provider_file, const std::string& device,
+                                           const core::Model& model, const CompileOptions& compile) {
+  LB_ASSIGN_OR_RETURN(const auto program, trial_program(options));
+  LB_ASSIGN_OR_RETURN(auto folder, platform::TemporaryFolder::create("compile"));
+  const auto output = folder.path() / "model.onnx";
+  json job{{"runtime", runtime_file},
+           {"provider", provider_file},
+           {"device", device},
+           {"options", options_for_child(compile)},
+           {"output", platform::path_to_utf8(output)}};
+  LB_ASSIGN_OR_RETURN(job["model"], model_for_child(model, folder.path()));
+  const auto job_file = folder.path() / "job.json";
+  const std::string text = job.dump(-1, ' ', true, json::error_handler_t::replace);
+  LB_RETURN_IF_ERROR(write_file(job_file, std::as_bytes(std::span(text))));
+
+  LB_ASSIGN_OR_RETURN(const auto outcome,
+                      platform::run_child(program, {"compile-for-provider", platform::path_to_utf8(job_file)},
+                                          platform::ChildLimits{.time = kCompileTimeMax}));
+  using End = platform::ChildOutcome::End;
+  if (outcome.end == End::kSignal || outcome.end == End::kTimedOut) {
+    return Status(StatusCode::kDeviceFailed, fmt::format("the compiler for onnxruntime:{} {} on the model {}", device,
+                                                         platform::describe(outcome), model.name()));
+  }
+  LB_RETURN_IF_ERROR(status_from_child(outcome.output));
+  // The child has opened the model's files by their names.
+  LB_RETURN_IF_ERROR(model.check_files());
+  LB_ASSIGN_OR_RETURN(auto file, platform::MappedFile::open(output));
+  const auto compiled =
+      std::make_shared<const CompiledFile>(CompiledFile{.folder = std::move(folder), .file = std::move(file)});
+  return core::SharedBytes{compiled, compiled->file.bytes()};
+}
+
+std::string run_compile_job(const std::string& job_file) {
+  Lines lines;
+  auto sink = [&lines](core::LogLevel, std::string_view line) { lines.add(line); };
+  core::set_log_sink(core::LogSink::to(sink));
+  Status status;
+  try {
+    status = compile_job(job_file);
+  } catch (const json::exception& error) {
+    status = Status(StatusCode::kInvalidArgument, fmt::format("the job makes no sense: {}", error.what()));
+  }
+  core::set_log_sink({});
+  if (const std::string said = lines.text(); !status.ok() && !said.empty()) {
+    status = Status::from_vendor(
+        status.code(), std::string(status.message()), status.vendor_code().value_or(0),
+        fmt::format("{}{}{}", status.vendor_text(), status.vendor_text().empty() ? "" : "; ", said));
+  }
+  return line_for_parent(status);
+}
+
+}  // namespace latebind::onnxruntime

@@ -1,0 +1,52 @@
+// latebind try-provider and compile-for-provider: what this program does as a child of itself, so that a vendor's
+// plugin can crash, hang or eat memory alone. Not for people: hidden from the help, and free to change.
+#include <memory>
+#include <string>
+
+#include "app/backends.h"
+#include "cli/terminal/byte_sink.h"
+#include "cli/terminal/parser.h"
+#include "core/platform/child_process.h"
+
+namespace latebind::cli {
+namespace {
+
+struct ChildArguments {
+  std::string first{};
+  std::string second{};
+};
+
+// What went wrong is in the line: the status of the process says no more than that it lived to tell.
+Exit say(const std::string& line) {
+  // Vendors may have left a line half printed.
+  const auto printed = print("\n" + line + "\n");
+  return printed.ok() ? Exit::kGood : fail(printed);
+}
+
+}  // namespace
+
+void add_try_provider(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<ChildArguments>();
+  CLI::App& trial = *program.add_subcommand("try-provider", "Registers a plugin provider and asks for its devices.");
+  trial.group("");
+  trial.add_option("onnxruntime", options->first)->required();
+  trial.add_option("provider", options->second)->required();
+  trial.callback([options, &chosen] {
+    chosen = [options] {
+      platform::end_with_parent();
+      return say(app::try_provider(options->first, options->second));
+    };
+  });
+
+  CLI::App& compile = *program.add_subcommand("compile-for-provider", "Compiles as the job in a file says.");
+  compile.group("");
+  compile.add_option("job", options->first)->required();
+  compile.callback([options, &chosen] {
+    chosen = [options] {
+      platform::end_with_parent();
+      return say(app::compile_for_provider(options->first));
+    };
+  });
+}
+
+}  // namespace latebind::cli

@@ -1,0 +1,28 @@
+#include "core/platform/files/file_lock_os.h"
+#include "core/platform/files/windows_path.h"
+#include "core/platform/windows_error.h"
+
+namespace latebind::platform {
+
+core::Result<std::intptr_t> try_lock_file(const std::filesystem::path& file) {
+  constexpr DWORD kShareAll = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
+  WindowsHandle handle(::CreateFileW(long_path(file).c_str(), GENERIC_READ | GENERIC_WRITE, kShareAll, nullptr,
+                                     OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
+  if (!handle.is_open()) return status_of_windows_error("lock", file, ::GetLastError());
+  OVERLAPPED place{};
+  if (::LockFileEx(handle.get(), LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &place) != 0) {
+    return reinterpret_cast<std::intptr_t>(handle.release());
+  }
+  const DWORD error = ::GetLastError();
+  if (error == ERROR_LOCK_VIOLATION || error == ERROR_IO_PENDING) return std::intptr_t{-1};
+  return status_of_windows_error("lock", file, error);
+}
+
+void unlock_file(std::intptr_t handle) noexcept {
+  const auto file = reinterpret_cast<HANDLE>(handle);
+  OVERLAPPED place{};
+  ::UnlockFileEx(file, 0, 1, 0, &place);
+  ::CloseHandle(file);
+}
+
+}  // namespace latebind::platform

@@ -1,0 +1,161 @@
+#include "core/platform/files/output_folder.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <exception>
+#include <new>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "core/platform/files/folder_entries.h"
+#include "core/platform/files/folder_trust.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/leftovers.h"
+#include "core/platform/files/output_folder_os.h"
+#include "core/platform/files/temporary_name.h"
+#include "core/platform/os_error.h"
+
+namespace latebind::platform {
+namespace {
+
+using core::Status;
+using core::StatusCode;
+
+using std::filesystem::path;
+
+Status no_place(const path& folder, std::string_view why) {
+  return Status(StatusCode::kInvalidArgument, fmt::format("cannot write the folder {}: {}", quoted(folder), why));
+}
+
+// Follows the links at the end of a path.
+core::Result<path> folder_behind_links(const path& folder) {
+  constexpr int kMostLinks = 40;  // as many as the kernel follows
+  path place = without_slash(folder);
+  for (int followed = 0; followed < kMostLinks; ++followed) {
+    auto link = link_target(place);
+    if (!link.ok()) return link.status().with_context("cannot write");
+    if (!*link) return place;
+    place = without_slash((*link)->is_absolute() ? **link : place.parent_path() / **link);
+  }
+  return no_place(folder, "too many links lead on from it");
+}
+
+}  // namespace
+
+core::Result<std::filesystem::path> OutputFolder::place_of(const std::filesystem::path& folder) {
+  LB_RETURN_IF_ERROR(check_path("write", folder));
+  std::error_code error;
+  // Full, so that commit() finds it again when the program changes its current folder meanwhile.
+  const std::filesystem::path full = std::filesystem::absolute(folder, error);
+  if (error) return status_of_errno("write", folder, error.value());
+  LB_ASSIGN_OR_RETURN(std::filesystem::path place, folder_behind_links(full));
+  const auto kind = std::filesystem::status(place, error).type();
+  if (kind == std::filesystem::file_type::not_found) {
+    // ".." is what it is after the links before it. A parent that is not there is make_temporary_folder()'s to tell.
+    const std::filesystem::path parent = std::filesystem::canonical(place.parent_path(), error);
+    return error ? place : parent / place.filename();
+  }
+  if (kind == std::filesystem::file_type::none) return status_of_errno("write", folder, error.value());
+  if (kind != std::filesystem::file_type::directory) return no_place(folder, "a file of that name is there");
+  place = std::filesystem::canonical(place, error);
+  if (error) return status_of_errno("write", folder, error.value());
+  if (!place.has_filename()) return no_place(folder, "it is no place for one");
+  const std::filesystem::path current = std::filesystem::current_path(error);
+  if (!error && is_within(current, place)) {
+    return no_place(folder,
+                    "the current folder would go with what is there; name another one, or write from elsewhere");
+  }
+  return place;
+}
+
+core::Result<OutputFolder> OutputFolder::create(const std::filesystem::path& folder) {
+  LB_ASSIGN_OR_RETURN(std::filesystem::path target, place_of(folder));
+  LB_ASSIGN_OR_RETURN(OpenedFolder opened, make_temporary_folder(target.parent_path(), target));
+  OutputFolder output;
+  output.folder_ = std::move(target);
+  output.temporary_ = std::move(opened.path);
+  output.handle_ = opened.handle;
+  add_leftover(output.temporary_);
+  return output;
+}
+
+OutputFolder::OutputFolder(OutputFolder&& other) noexcept
+    : folder_(std::move(other.folder_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      handle_(std::exchange(other.handle_, -1)),
+      made_(other.made_) {}
+
+OutputFolder::~OutputFolder() {
+  discard();
+}
+
+Status OutputFolder::commit(const MayReplace& may_replace) {
+  if (temporary_.empty()) {
+    return Status(StatusCode::kInternal, "an output folder was used after it was committed or moved");
+  }
+  // Windows does not rename a folder that is open.
+  close_folder_quietly(std::exchange(handle_, -1));
+  // Whoever removes leftovers is not to be at it when they become the real thing, nor when what was there is here.
+  drop_leftover(temporary_);
+  const auto placed = place_folder(temporary_, folder_);
+  Status status = placed.status();
+  if (placed.ok() && *placed) temporary_.clear();
+  if (placed.ok() && !*placed) status = replace(may_replace);
+  discard();
+  return status;
+}
+
+Status OutputFolder::replace(const MayReplace& may_replace) {
+  if (!may_replace) {
+    return Status(
+        StatusCode::kInvalidArgument,
+        fmt::format("cannot write the folder {}: it is there and not empty; name another one", quoted(folder_)));
+  }
+  std::error_code ignored;
+  // What is old and has a temporary name is taken for abandoned.
+  std::filesystem::last_write_time(folder_, std::filesystem::file_time_type::clock::now(), ignored);
+  LB_RETURN_IF_ERROR(exchange_folders(temporary_, folder_));
+  Status allowed = may_replace(temporary_);
+  if (allowed.ok()) return allowed;
+  const Status back = exchange_folders(temporary_, folder_);
+  if (back.ok()) return allowed;
+  // What was there is not ours to remove, wherever it is now.
+  const auto name = std::exchange(temporary_, {});
+  return Status(back.code(), fmt::format("{}; look for what was there in {}", back.message(), quoted(name)));
+}
+
+void OutputFolder::discard() noexcept {
+  close_folder_quietly(std::exchange(handle_, -1));
+  if (temporary_.empty() || !made_.this_process()) return;
+  try {
+    std::error_code ignored;
+    std::filesystem::remove_all(temporary_, ignored);
+  } catch (const std::bad_alloc&) {
+    // As if the process had ended here: remove_abandoned_folders() finds it.
+  }
+  drop_leftover(temporary_);
+  temporary_.clear();
+}
+
+void remove_abandoned_folders(const std::filesystem::path& parent) noexcept {
+  try {
+    std::error_code error;
+    for_each_entry(parent, error, [](const std::filesystem::path& folder) {
+      if (!is_temporary_name(path_to_utf8(folder.filename()))) return true;
+      std::error_code ignored;
+      if (!std::filesystem::is_directory(std::filesystem::symlink_status(folder, ignored)) ||
+          !is_abandoned_folder(folder) || !is_left_alone(folder)) {
+        return true;
+      }
+      std::filesystem::remove_all(folder, ignored);
+      return true;
+    });
+  } catch (const std::exception&) {
+    // No memory for a name: another time.
+  }
+}
+
+}  // namespace latebind::platform

@@ -1,0 +1,127 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <optional>
+#include <random>
+
+#include "core/platform/files/output_file_os.h"
+#include "core/platform/files/output_folder_os.h"
+#include "core/platform/os_error.h"
+
+namespace latebind::platform {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using std::filesystem::path;
+
+// RENAME_EXCHANGE of linux/fs.h, which not every C library repeats.
+constexpr unsigned kExchange = 2;
+
+// See temporary_name.h; or one that ends in .old.
+path name_in(const path& parent, std::string_view suffix) {
+  static std::atomic<unsigned> count{0};
+  std::random_device random;
+  return parent / fmt::format(".latebind-{}-{}-{:08x}{}", ::getpid(), count.fetch_add(1), random(), suffix);
+}
+
+// So that the new name survives a power cut, too.
+void sync_folder(const path& folder) {
+  const int handle = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (handle < 0) return;
+  ::fsync(handle);
+  ::close(handle);
+}
+
+// The rights of the folder at a place, if one is there.
+std::optional<mode_t> rights_of(const path& folder) {
+  struct stat info {};
+  if (::lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return std::nullopt;
+  return info.st_mode & 07777;
+}
+
+// A folder that takes another one's place gets its rights. Until then, and where the system refuses, it stays its
+// owner's alone. Only now: what may not be written to could not be filled, nor removed after an error.
+void keep_rights(const path& folder, std::optional<mode_t> rights) {
+  if (rights) static_cast<void>(::chmod(folder.c_str(), *rights));
+}
+
+Status exchange_in_steps(const path& temporary, const path& target) {
+  const path aside = name_in(target.parent_path(), ".old");
+  if (::rename(target.c_str(), aside.c_str()) != 0) return status_of_errno("replace", target, errno);
+  if (::rename(temporary.c_str(), target.c_str()) != 0) {
+    const int error = errno;
+    if (::rename(aside.c_str(), target.c_str()) != 0) {
+      return Status(StatusCode::kIo, fmt::format("cannot replace {}: what was there is now {}; move it back",
+                                                 quoted(target), quoted(aside)));
+    }
+    return status_of_errno("replace", target, error);
+  }
+  if (::rename(aside.c_str(), temporary.c_str()) == 0) return Status();
+  return Status(StatusCode::kIo,
+                fmt::format("{} was replaced, but what was there is now {} and stays", quoted(target), quoted(aside)));
+}
+
+}  // namespace
+
+Result<OpenedFolder> make_temporary_folder(const path& parent, const path& target) {
+  constexpr int kMostNames = 16;
+  constexpr mode_t kEverybody = 0777;  // less what the umask takes away
+  constexpr mode_t kOwner = 0700;
+  const mode_t rights = rights_of(target) ? kOwner : kEverybody;
+  for (int attempt = 0; attempt < kMostNames; ++attempt) {
+    const path name = name_in(parent, ".tmp");
+    if (::mkdir(name.c_str(), rights) != 0) {
+      if (errno == EEXIST) continue;
+      if (errno == ENOENT) {
+        return Status(StatusCode::kNotFound,
+                      fmt::format("cannot write {}: the folder {} does not exist; create it first", quoted(target),
+                                  quoted(parent)));
+      }
+      return status_of_errno("write", target, errno);
+    }
+    const int handle = ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    // Where a file system has no locks, nothing that was abandoned is removed.
+    if (handle >= 0) static_cast<void>(::flock(handle, LOCK_EX | LOCK_NB));
+    return OpenedFolder{name, handle};
+  }
+  return status_of_errno("write", target, EEXIST);
+}
+
+void close_folder_quietly(std::intptr_t handle) noexcept {
+  if (handle >= 0) ::close(static_cast<int>(handle));
+}
+
+Result<bool> place_folder(const path& temporary, const path& target) {
+  const auto rights = rights_of(target);
+  if (::rename(temporary.c_str(), target.c_str()) != 0) {
+    if (errno == ENOTEMPTY || errno == EEXIST) return false;
+    return status_of_errno("write", target, errno);
+  }
+  keep_rights(target, rights);
+  sync_folder(target.parent_path());
+  return true;
+}
+
+Status exchange_folders(const path& temporary, const path& target) {
+  if (::syscall(SYS_renameat2, AT_FDCWD, temporary.c_str(), AT_FDCWD, target.c_str(), kExchange) != 0) {
+    if (errno != EINVAL && errno != ENOSYS) return status_of_errno("replace", target, errno);
+    LB_RETURN_IF_ERROR(exchange_in_steps(temporary, target));
+  }
+  keep_rights(target, rights_of(temporary));
+  sync_folder(target.parent_path());
+  return Status();
+}
+
+bool is_abandoned_folder(const path& temporary) noexcept {
+  return is_abandoned(temporary);
+}
+
+}  // namespace latebind::platform

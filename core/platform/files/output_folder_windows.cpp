@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+
+#include <atomic>
+#include <random>
+
+#include "core/platform/files/output_folder_os.h"
+#include "core/platform/files/windows_path.h"
+#include "core/platform/os_error.h"
+#include "core/platform/windows_error.h"
+
+namespace latebind::platform {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using std::filesystem::path;
+
+constexpr DWORD kShareAllButDelete = FILE_SHARE_READ | FILE_SHARE_WRITE;
+
+// See the twin for Linux.
+path name_in(const path& parent, std::string_view suffix) {
+  static std::atomic<unsigned> count{0};
+  std::random_device random;
+  return parent /
+         fmt::format(".latebind-{}-{}-{:08x}{}", ::GetCurrentProcessId(), count.fetch_add(1), random(), suffix);
+}
+
+bool move(const path& from, const path& to) {
+  return ::MoveFileExW(long_path(from).c_str(), long_path(to).c_str(), MOVEFILE_WRITE_THROUGH) != 0;
+}
+
+}  // namespace
+
+Result<OpenedFolder> make_temporary_folder(const path& parent, const path& target) {
+  constexpr int kMostNames = 16;
+  for (int attempt = 0; attempt < kMostNames; ++attempt) {
+    const path name = name_in(parent, ".tmp");
+    if (::CreateDirectoryW(long_path(name).c_str(), nullptr) == 0) {
+      const DWORD error = ::GetLastError();
+      if (error == ERROR_ALREADY_EXISTS) continue;
+      if (error == ERROR_PATH_NOT_FOUND) {
+        return Status(StatusCode::kNotFound,
+                      fmt::format("cannot write {}: the folder {} does not exist; create it first", quoted(target),
+                                  quoted(parent)));
+      }
+      return status_of_windows_error("write", target, error);
+    }
+    HANDLE handle = ::CreateFileW(long_path(name).c_str(), FILE_LIST_DIRECTORY, kShareAllButDelete, nullptr,
+                                  OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr);
+    return OpenedFolder{name, handle == INVALID_HANDLE_VALUE ? -1 : reinterpret_cast<std::intptr_t>(handle)};
+  }
+  return status_of_windows_error("write", target, ERROR_ALREADY_EXISTS);
+}
+
+void close_folder_quietly(std::intptr_t handle) noexcept {
+  if (handle != -1) ::CloseHandle(reinterpret_cast<HANDLE>(handle));
+}
+
+Result<bool> place_folder(const path& temporary, const path& target) {
+  // Nothing is moved over a folder here, an empty one included.
+  if (::RemoveDirectoryW(long_path(target).c_str()) == 0) {
+    const DWORD error = ::GetLastError();
+    if (error == ERROR_DIR_NOT_EMPTY) return false;
+    if (error != ERROR_FILE_NOT_FOUND) return status_of_windows_error("write", target, error);
+  }
+  if (move(temporary, target)) return true;
+  return status_of_windows_error("write", target, ::GetLastError());
+}
+
+Status exchange_folders(const path& temporary, const path& target) {
+  const path aside = name_in(target.parent_path(), ".old");
+  if (!move(target, aside)) return status_of_windows_error("replace", target, ::GetLastError());
+  if (!move(temporary, target)) {
+    const DWORD error = ::GetLastError();
+    if (!move(aside, target)) {
+      return Status(StatusCode::kIo, fmt::format("cannot replace {}: what was there is now {}; move it back",
+                                                 quoted(target), quoted(aside)));
+    }
+    return status_of_windows_error("replace", target, error);
+  }
+  if (move(aside, temporary)) return Status();
+  return Status(StatusCode::kIo,
+                fmt::format("{} was replaced, but what was there is now {} and stays", quoted(target), quoted(aside)));
+}
+
+// The writer's handle does not let others delete.
+bool is_abandoned_folder(const path& temporary) noexcept {
+  const WindowsHandle handle(::CreateFileW(long_path(temporary).c_str(), DELETE, FILE_SHARE_READ | FILE_SHARE_WRITE,
+                                           nullptr, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr));
+  return handle.is_open();
+}
+
+}  // namespace latebind::platform

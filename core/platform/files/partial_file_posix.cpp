@@ -1,0 +1,43 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "core/platform/files/output_file_os.h"
+#include "core/platform/files/partial_file_os.h"
+#include "core/platform/os_error.h"
+
+namespace latebind::platform {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using std::filesystem::path;
+
+Result<OpenedPartial> open_partial(const path& file) {
+  constexpr mode_t kEverybody = 0666;  // less what the umask takes away
+  // Not through a link, which could lead anywhere, and without waiting for the other end of a pipe.
+  const int handle =
+      ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, kEverybody);
+  if (handle < 0) return status_of_errno("write", file, errno);
+  struct stat info {};
+  if (::fstat(handle, &info) != 0 || !S_ISREG(info.st_mode)) {
+    close_output_quietly(handle);
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("cannot write {}: it is not a regular file; remove it", quoted(file)));
+  }
+  return OpenedPartial{handle, static_cast<std::uint64_t>(info.st_size)};
+}
+
+Status empty_partial(int handle, const path& file) {
+  return ::ftruncate(handle, 0) == 0 ? Status() : status_of_errno("write", file, errno);
+}
+
+std::uint64_t size_of_partial(int handle, std::uint64_t otherwise) {
+  struct stat info {};
+  return ::fstat(handle, &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : otherwise;
+}
+
+}  // namespace latebind::platform

@@ -1,0 +1,50 @@
+#include <fmt/format.h>
+
+#include <random>
+
+#include "core/platform/environment.h"
+#include "core/platform/files/temporary_folder_os.h"
+#include "core/platform/files/windows_path.h"
+#include "core/platform/windows_error.h"
+
+namespace latebind::platform {
+
+using core::Result;
+using std::filesystem::path;
+
+// Below the user's own profile, whose access list keeps others out.
+Result<path> temporary_place() {
+  std::error_code error;
+  path base = std::filesystem::temp_directory_path(error);
+  if (error) {
+    return core::Status(core::StatusCode::kIo,
+                        fmt::format("the folder for temporary files cannot be used (TMP is '{}'): {}; set TMP to one "
+                                    "that is there",
+                                    environment("TMP").value_or(""), error.message()));
+  }
+  return base;
+}
+
+Result<path> make_private_folder(const path& place, std::string_view prefix) {
+  constexpr int kAttempts = 16;
+  std::random_device random;
+  for (int i = 0; i < kAttempts; ++i) {
+    auto folder = place / fmt::format("{}-{:08x}{:08x}", prefix, random(), random());
+    if (::CreateDirectoryW(long_path(folder).c_str(), nullptr) != 0) return folder;
+    const DWORD reason = ::GetLastError();
+    if (reason != ERROR_ALREADY_EXISTS) return status_of_windows_error("make the temporary folder", folder, reason);
+  }
+  return core::Status(core::StatusCode::kIo, "every name for a temporary folder is taken");
+}
+
+bool is_private_folder(const path& folder) noexcept {
+  try {
+    const DWORD attributes = ::GetFileAttributesW(long_path(folder).c_str());
+    return attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0 &&
+           (attributes & FILE_ATTRIBUTE_REPARSE_POINT) == 0;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+}  // namespace latebind::platform

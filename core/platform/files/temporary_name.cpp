@@ -1,0 +1,40 @@
+#include "core/platform/files/temporary_name.h"
+
+#include <chrono>
+#include <system_error>
+
+namespace latebind::platform {
+namespace {
+
+constexpr std::chrono::seconds kLeftAloneAfter{60};
+
+// Takes characters of `among` off the front, and says how many they were.
+std::size_t take(std::string_view& text, std::string_view among) {
+  const auto end = text.find_first_not_of(among);
+  const std::size_t count = end == std::string_view::npos ? text.size() : end;
+  text.remove_prefix(count);
+  return count;
+}
+
+bool take_word(std::string_view& text, std::string_view word) {
+  if (!text.starts_with(word)) return false;
+  text.remove_prefix(word.size());
+  return true;
+}
+
+}  // namespace
+
+bool is_temporary_name(std::string_view name) {
+  constexpr std::string_view kDigits = "0123456789";
+  constexpr std::string_view kHexadecimal = "0123456789abcdef";
+  return take_word(name, ".latebind-") && take(name, kDigits) > 0 && take_word(name, "-") && take(name, kDigits) > 0 &&
+         take_word(name, "-") && take(name, kHexadecimal) == 8 && name == ".tmp";
+}
+
+bool is_left_alone(const std::filesystem::path& file) noexcept {
+  std::error_code error;
+  const auto changed = std::filesystem::last_write_time(file, error);
+  return !error && std::filesystem::file_time_type::clock::now() - changed >= kLeftAloneAfter;
+}
+
+}  // namespace latebind::platform

@@ -1,0 +1,61 @@
+// The outermost structure of a .pte: flatbuffer, extended header, segments. Numbers are little-endian. For the files of
+// this folder; any thread.
+//
+//   0   u32  offset of the flatbuffer's root table
+//   4        "ET12", the flatbuffer's identifier
+//   8        "eh00", u32 length of the header from here on (24, or 32 with the last field)
+//   16  u64  size of the flatbuffer, header included
+//   24  u64  where the first segment begins; 0: there are none
+//   32  u64  size of all segments
+//   40       the rest of the flatbuffer
+//
+// Source: executorch/exir/_serialize/_program.py of the SDK. A program without segments may lack the extended header.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/result.h"
+
+namespace latebind::pte {
+
+inline constexpr std::string_view kIdentifier = "ET12";
+inline constexpr std::string_view kHeaderMagic = "eh00";
+inline constexpr std::size_t kIdentifierAt = 4;
+inline constexpr std::size_t kHeaderAt = 8;
+inline constexpr std::size_t kHeaderShort = 24;
+inline constexpr std::size_t kHeaderBytes = 32;
+inline constexpr std::size_t kProgramSizeAt = 16;
+inline constexpr std::size_t kSegmentBaseAt = 24;
+inline constexpr std::size_t kSegmentSizeAt = 32;
+// The first line of the encoding of inputs or outputs that is their names, a line for each. Exporters have something
+// else there.
+inline constexpr std::string_view kNamesMark = "names\n";
+// Flatbuffers' own limit.
+inline constexpr std::uint64_t kFlatbufferMax = (std::uint64_t{1} << 31U) - 1;
+
+struct Layout {
+  std::uint64_t program_size = 0;
+  std::uint64_t segment_base = 0;  // 0: no segments
+  std::uint64_t segment_size = 0;
+  bool has_header = false;
+  bool has_segment_size = false;  // in the header; else it is what is left of the file
+};
+
+// kInvalidModel with what is wrong and where. All figures are within the file then.
+[[nodiscard]] core::Result<Layout> read_layout(std::span<const std::byte> file);
+
+// The extended header, kHeaderBytes long.
+[[nodiscard]] std::string header_bytes(const Layout& layout);
+
+[[nodiscard]] std::uint64_t read_number(std::span<const std::byte> bytes, std::size_t at, std::size_t count);
+[[nodiscard]] std::string number_bytes(std::uint64_t value, std::size_t count);
+
+[[nodiscard]] constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
+
+}  // namespace latebind::pte

@@ -1,0 +1,32 @@
+// A program's values as reader.h gives them, and the errors of whoever reads one. For the files of this folder; any
+// thread.
+#pragma once
+
+#include <program_generated.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+#include "formats/pte/reader.h"
+
+namespace latebind::pte {
+
+[[nodiscard]] core::Status damaged(const std::string& what);
+[[nodiscard]] core::Status too_many(std::string_view what, std::uint64_t count, std::size_t most);
+
+// How many a list has, which may not be there.
+template <class T>
+std::size_t count_of(const flatbuffers::Vector<T>* list) {
+  return list == nullptr ? 0 : list->size();
+}
+
+// `list`: positions in the list of all values, `most` of them. `what`: they are, for messages.
+[[nodiscard]] core::Result<std::vector<Value>> values_from(const executorch_flatbuffer::ExecutionPlan& plan,
+                                                           const flatbuffers::Vector<std::int32_t>* list,
+                                                           std::string_view what, std::size_t most);
+
+}  // namespace latebind::pte

@@ -1,0 +1,68 @@
+// The delegate: Latebind as a backend of ExecuTorch, under the id LatebindBackend.
+//
+// One object for the life of the process, because a backend cannot be taken back from ExecuTorch's registry. Making it
+// loads nothing. Any thread; a method that was loaded is for one thread at a time.
+#pragma once
+
+#include <executorch/runtime/backend/interface.h>
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "hosts/executorch/method.h"
+#include "hosts/executorch/options.h"
+#include "latebind/latebind.h"
+
+namespace latebind::delegate {
+
+class LatebindBackend final : public ::executorch::runtime::BackendInterface {
+ public:
+  LatebindBackend() = default;
+  LatebindBackend(const LatebindBackend&) = delete;
+  LatebindBackend& operator=(const LatebindBackend&) = delete;
+  ~LatebindBackend() override;
+
+  // True when some device can run models. When not, the remedy and the reasons are said, once while they stay the same.
+  [[nodiscard]] bool is_available() const override;
+
+  // Compile specs give way to set_option(), and that to the options of this load. DelegateInvalidCompatibility when no
+  // device takes the payload; InvalidArgument for options; InvalidProgram for a payload that is damaged.
+  [[nodiscard]] ::executorch::runtime::Result<::executorch::runtime::DelegateHandle*> init(
+      ::executorch::runtime::BackendInitContext& context, ::executorch::runtime::FreeableBuffer* processed,
+      ::executorch::runtime::ArrayRef<::executorch::runtime::CompileSpec> compile_specs) const override;
+
+  [[nodiscard]] ::executorch::runtime::Error execute(
+      ::executorch::runtime::BackendExecutionContext& context, ::executorch::runtime::DelegateHandle* handle,
+      ::executorch::runtime::Span<::executorch::runtime::EValue*> args) const override;
+
+  // For loads from now on: the keys of LoadOptions. All are taken or none.
+  [[nodiscard]] ::executorch::runtime::Error set_option(
+      ::executorch::runtime::BackendOptionContext& context,
+      const ::executorch::runtime::Span<::executorch::runtime::BackendOption>& options) override;
+
+  // The same keys, and active_device: who would answer now, for the method that was loaded last and is still there; ""
+  // when there is none. Values are strings.
+  [[nodiscard]] ::executorch::runtime::Error get_option(
+      ::executorch::runtime::BackendOptionContext& context,
+      ::executorch::runtime::Span<::executorch::runtime::BackendOption>& options) override;
+
+  void destroy(::executorch::runtime::DelegateHandle* handle) const override;
+
+ private:
+  // Made at the first call; null when there is no memory for it.
+  [[nodiscard]] lb_runtime* runtime() const;
+  [[nodiscard]] ::executorch::runtime::Error read_options(
+      ::executorch::runtime::BackendInitContext& context,
+      ::executorch::runtime::ArrayRef<::executorch::runtime::CompileSpec> compile_specs, const std::string& method,
+      LoadOptions& options) const;
+
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  mutable lb_runtime* runtime_ = nullptr;
+  mutable std::string said_;                   // why it was not available, the last time that it was said
+  mutable std::vector<LoadedMethod*> loaded_;  // in the order in which they were loaded
+  LoadOptions options_;
+};
+
+}  // namespace latebind::delegate

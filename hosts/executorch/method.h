@@ -1,0 +1,83 @@
+// LoadedMethod: one delegate call of a program, loaded by Latebind; what a DelegateHandle points to.
+//
+// execute() is for one thread at a time, as ExecuTorch's Method is; active_device() may be called meanwhile. Several
+// methods run at once on several threads.
+#pragma once
+
+#include <executorch/runtime/backend/interface.h>
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hosts/executorch/payload.h"
+#include "latebind/latebind.h"
+
+namespace latebind::delegate {
+
+struct ModelDestroyer {
+  void operator()(lb_model* model) const { lb_model_destroy(model); }
+};
+struct OutputDestroyer {
+  void operator()(lb_output* output) const { lb_output_destroy(output); }
+};
+
+class LoadedMethod {
+ public:
+  // Error::Ok and a method, or the error, which is said already. `name` is the method's.
+  static ::executorch::runtime::Error load(const lb_runtime* runtime, std::string name,
+                                           const std::shared_ptr<Payload>& payload, const lb_options* options,
+                                           std::unique_ptr<LoadedMethod>& loaded);
+  LoadedMethod(const LoadedMethod&) = delete;
+  LoadedMethod& operator=(const LoadedMethod&) = delete;
+  ~LoadedMethod();
+
+  // `args`: the model's inputs, then its outputs. Outputs of dynamic shape are resized. In the steady state (the same
+  // shapes and memory again) nothing is allocated, unless a tracer asks who answered.
+  [[nodiscard]] ::executorch::runtime::Error execute(::executorch::runtime::BackendExecutionContext& context,
+                                                     ::executorch::runtime::Span<::executorch::runtime::EValue*> args);
+
+  // "openvino:CPU": who would answer now.
+  [[nodiscard]] std::string active_device() const;
+  // As precision, runtime version and what could not be used, for the log: "openvino:CPU in f32 (2026.4.1…)".
+  [[nodiscard]] std::string active_text() const;
+
+ private:
+  struct Port {
+    std::string name;
+    std::int32_t type = LB_F32;
+    std::vector<std::int64_t> shape;
+  };
+  struct Output {
+    std::unique_ptr<lb_output, OutputDestroyer> in_place;  // writes to the tensor's memory
+    std::unique_ptr<lb_output, OutputDestroyer> aside;     // where that cannot be
+    // The memory that in_place was bound to last, and how much is known to be there: a tensor shrinks when it is
+    // resized, and tells nobody how large it may become again.
+    void* data = nullptr;
+    std::size_t capacity = 0;
+    bool uses_in_place = false;
+  };
+
+  LoadedMethod(std::string name, std::shared_ptr<Payload> payload);
+  ::executorch::runtime::Error read_ports();
+  ::executorch::runtime::Error refuse(const std::string& text, ::executorch::runtime::Error error) const;
+  ::executorch::runtime::Error read_input(std::size_t index, const ::executorch::runtime::EValue& value);
+  ::executorch::runtime::Error prepare_output(std::size_t index, const ::executorch::runtime::EValue& value);
+  ::executorch::runtime::Error take_output(std::size_t index, const ::executorch::runtime::EValue& value);
+  lb_code run(::executorch::runtime::BackendExecutionContext& context);
+
+  const std::string name_;
+  const std::shared_ptr<Payload> payload_;
+  std::unique_ptr<lb_model, ModelDestroyer> model_;
+  std::vector<Port> input_ports_;
+  std::vector<Port> output_ports_;
+  // Kept between runs.
+  std::vector<lb_tensor> inputs_;
+  std::vector<std::array<std::byte, 8>> scalars_;  // inputs that are numbers, not tensors
+  std::vector<Output> outputs_;
+  std::vector<lb_output*> output_handles_;
+};
+
+}  // namespace latebind::delegate

@@ -1,0 +1,116 @@
+#include "hosts/executorch/options.h"
+
+#include <algorithm>
+#include <array>
+#include <variant>
+
+namespace latebind::delegate {
+namespace {
+
+namespace et = ::executorch::runtime;
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+// Programs made for the stock backend name devices as OpenVINO does: "CPU", "GPU.1".
+std::string device_word(std::string_view word) {
+  const auto dot = word.find('.');
+  const std::string_view base = word.substr(0, dot);
+  for (const std::string_view kind : {"CPU", "GPU", "NPU", "AUTO"}) {
+    if (base != kind) continue;
+    if (dot != std::string_view::npos) return "openvino:" + std::string(word);
+    std::string plain(word);
+    std::ranges::transform(plain, plain.begin(), lower);
+    return plain;
+  }
+  return std::string(word);
+}
+
+std::string device_text(std::string_view text) {
+  std::string words;
+  for (;;) {
+    const auto comma = text.find(',');
+    words += device_word(text.substr(0, comma));
+    if (comma == std::string_view::npos) return words;
+    words += ',';
+    text.remove_prefix(comma + 1);
+  }
+}
+
+std::string last_message() {
+  auto error = LB_INIT(lb_error);
+  lb_last_error(&error);
+  return error.message;
+}
+
+// The option of that name; empty where there is none, and lb_last_error() says so.
+std::optional<lb_option_info> find(std::string_view key) {
+  auto info = LB_INIT(lb_option_info);
+  if (lb_option_find(std::string(key).c_str(), &info) != LB_OK) return std::nullopt;
+  return info;
+}
+
+}  // namespace
+
+std::string_view text_in(std::span<const char> buffer) {
+  const auto end = std::ranges::find(buffer, '\0');
+  return {buffer.data(), static_cast<std::size_t>(end - buffer.begin())};
+}
+
+OptionError LoadOptions::set_text(std::string_view key, std::string_view value) {
+  if (key == kConfigKey) {
+    config_file_ = value;
+    return std::nullopt;
+  }
+  if (value.find('\0') != std::string_view::npos) return std::string(key) + ": there is a NUL in the text";
+  Options changed = options_;
+  if (value.empty()) {
+    changed.unset(key);
+  } else {
+    changed.set(key, key == "device" ? device_text(value) : std::string(value));
+  }
+  if (!changed.status().ok()) return changed.status().message();
+  options_ = std::move(changed);
+  return std::nullopt;
+}
+
+OptionError LoadOptions::set_spec(std::string_view key, std::string_view value) {
+  while (value.ends_with('\0'))
+    value.remove_suffix(1);
+  const auto info = key != kConfigKey ? find(key) : std::nullopt;
+  if (key != kConfigKey && !info) return last_message();
+  if (!info || info->of_model == 0) {
+    return std::string(key) + " is not taken from a program; set it with set_option or for one load";
+  }
+  return set_text(key, value);
+}
+
+OptionError LoadOptions::set(const et::BackendOption& option) {
+  const std::string_view key = text_in(option.key);
+  if (const bool* truth = std::get_if<bool>(&option.value)) return set_text(key, *truth ? "true" : "false");
+  if (const int* number = std::get_if<int>(&option.value)) return set_text(key, std::to_string(*number));
+  return set_text(key, text_in(std::get<std::array<char, et::kMaxOptionValueLength>>(option.value)));
+}
+
+void LoadOptions::apply(const LoadOptions& other) {
+  if (!other.config_file_.empty()) config_file_ = other.config_file_;
+  options_.apply(other.options_);
+}
+
+std::optional<std::string> LoadOptions::text(std::string_view key) const {
+  if (key == kConfigKey) return config_file_;
+  if (!find(key)) return std::nullopt;
+  auto value = LB_INIT(lb_option_value);
+  if (options_.get() == nullptr || lb_options_get(options_.get(), std::string(key).c_str(), &value) != LB_OK) return "";
+  return value.is_set != 0 ? value.text : "";
+}
+
+Options LoadOptions::resolved() const {
+  Options whole;
+  if (!config_file_.empty()) whole.read_file(config_file_);
+  whole.apply(options_);
+  return whole;
+}
+
+}  // namespace latebind::delegate

@@ -1,0 +1,101 @@
+# The parts of scripts/setup for other platforms. Sourced, never run.
+# shellcheck shell=bash disable=SC2154 # what scripts/common.sh sets
+
+windows_packages=(g++-mingw-w64-x86-64-posix mingw-w64-x86-64-dev wine64 googletest python3 python3-venv ca-certificates)
+aarch64_packages=(g++-aarch64-linux-gnu qemu-user python3 python3-venv ca-certificates)
+# What is linked and what is run, for aarch64: the libraries of build_packages.
+aarch64_libraries=(libc6-dev libstdc++6 libfmt-dev nlohmann-json3-dev libutf8proc-dev libcli11-dev
+  libtomlplusplus-dev libssl-dev libcurl4-openssl-dev libxxhash-dev libgtest-dev libgmock-dev)
+
+# What has to be compiled for another machine, as the distribution's sources.
+setup_sources() {
+  local folder=$runtime/sources/utf8proc-$UTF8PROC_VERSION
+  [ ! -f "$folder/utf8proc.c" ] || return 0
+  local archive=$runtime/downloads/${UTF8PROC_ARCHIVE##*/} repository
+  mkdir -p "$runtime/sources" "$runtime/downloads"
+  say "downloading ${UTF8PROC_ARCHIVE##*/}"
+  # From where this machine takes its packages.
+  for repository in $(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | sort -u); do
+    if /usr/lib/apt/apt-helper download-file "${repository%/}/$UTF8PROC_ARCHIVE" "$archive" \
+      "SHA256:$UTF8PROC_SHA256" >/dev/null 2>&1; then break; fi
+  done
+  [ -f "$archive" ] && digest_is "$archive" "$UTF8PROC_SHA256" ||
+    fail "no repository of this machine's packages has $UTF8PROC_ARCHIVE with the SHA-256 of scripts/versions.env"
+  rm -rf "$folder.part" && mkdir "$folder.part"
+  tar -xzf "$archive" -C "$folder.part" --strip-components=1
+  mv "$folder.part" "$folder"
+  rm -f "$archive"
+}
+
+setup_windows() {
+  setup_sources
+  wheel_into "$runtime/windows" "openvino==$OPENVINO_VERSION" win_amd64
+  wheel_into "$runtime/windows" "onnxruntime==$ONNXRUNTIME_VERSION" win_amd64
+}
+
+# private_apt FOLDER ARGUMENT…: apt-get for aarch64 with the host's mirrors and a state of its own, so that the host's
+# packages and its list of architectures stay as they are. Needs no root.
+private_apt() {
+  local folder=$1
+  shift
+  apt-get -o APT::Architecture=arm64 -o APT::Architectures::=arm64 -o APT::Install-Recommends=false \
+    -o Dir::State="$folder/state" -o Dir::State::status="$folder/state/status" \
+    -o Dir::Cache="$folder/cache" -o Debug::NoLocking=true -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false "$@"
+}
+
+# The distribution's libraries for aarch64, unpacked into a folder: side by side with the host's they cannot all be
+# installed.
+setup_aarch64_sysroot() {
+  local folder=$runtime/aarch64/sysroot apt=$runtime/downloads/aarch64-apt package link
+  [ "$(cat "$folder/packages" 2>/dev/null)" != "${aarch64_libraries[*]}" ] || return 0
+  command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null ||
+    fail "the libraries for aarch64 come from Debian's mirrors, and there is no apt-get here"
+  say "downloading the distribution's libraries for aarch64"
+  rm -rf "$apt" "$folder.part"
+  mkdir -p "$apt/state/lists/partial" "$apt/cache/archives/partial" "$folder.part"
+  touch "$apt/state/status"
+  if ! { private_apt "$apt" update && private_apt "$apt" install -y --download-only \
+    "${aarch64_libraries[@]}"; } >"$apt/log" 2>&1; then
+    tail -n 30 "$apt/log" >&2
+    fail "apt-get could not download for aarch64: ${aarch64_libraries[*]}"
+  fi
+  for package in "$apt"/cache/archives/*.deb; do
+    dpkg-deb --extract "$package" "$folder.part" || fail "$package could not be unpacked"
+  done
+  # A link to /lib would lead to the host's.
+  find "$folder.part" -type l -lname '/*' -print0 | while IFS= read -r -d '' link; do
+    ln -sfnr "$folder.part$(readlink "$link")" "$link"
+  done
+  echo "${aarch64_libraries[*]}" >"$folder.part/packages"
+  rm -rf "$folder" "$apt"
+  mv "$folder.part" "$folder"
+}
+
+# qemu shows programs the /proc/cpuinfo of the host; ONNX Runtime takes what it finds there for an Arm processor's, and
+# crashes. It shows them this one instead: as many of the processor that cmake/toolchains/aarch64.cmake names.
+setup_aarch64_cpuinfo() {
+  local file=$runtime/aarch64/sysroot/proc/cpuinfo processor
+  mkdir -p "$(dirname "$file")"
+  for ((processor = 0; processor < $(nproc --all); processor++)); do
+    cat <<CPU
+processor	: $processor
+BogoMIPS	: 50.00
+Features	: fp asimd evtstrm aes pmull sha1 sha2 crc32 atomics fphp asimdhp cpuid asimdrdm lrcpc dcpop asimddp ssbs
+CPU implementer	: 0x41
+CPU architecture: 8
+CPU variant	: 0x3
+CPU part	: 0xd0c
+CPU revision	: 1
+
+CPU
+  done >"$file"
+}
+
+setup_aarch64() {
+  [ "$(uname -s)-$(uname -m)" = Linux-x86_64 ] || fail "the other platforms are built on Linux x86_64 alone"
+  mkdir -p "$runtime/aarch64"
+  setup_aarch64_sysroot
+  setup_aarch64_cpuinfo
+  wheel_into "$runtime/aarch64" "openvino==$OPENVINO_VERSION" "$AARCH64_OPENVINO_TAG"
+  wheel_into "$runtime/aarch64" "onnxruntime==$ONNXRUNTIME_VERSION" "$AARCH64_ONNXRUNTIME_TAG"
+}

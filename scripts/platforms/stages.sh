@@ -1,0 +1,89 @@
+# The stages of scripts/test for other platforms: built here, run in emulation. Sourced, never run.
+# shellcheck shell=bash disable=SC2154 # what scripts/common.sh sets
+
+stage_platforms_setup() { scripts/setup build runtime test platforms; }
+
+stage_windows() {
+  build windows
+  # What it writes is read by the program for this machine.
+  build release latebind_program
+  export WINEPREFIX=$root/build/wine
+  mkdir -p "$WINEPREFIX"
+  # One server for all that follows: programs start in a twentieth of the time. It goes with this stage.
+  local wineserver
+  for wineserver in /usr/lib/wine/wineserver64 wineserver; do
+    if command -v "$wineserver" >/dev/null; then break; fi
+  done
+  "$wineserver" -k || true  # what a run that was stopped has left
+  "$wineserver" -p
+  # shellcheck disable=SC2064 # now
+  trap "'$wineserver' -k" EXIT
+  # What Windows always runs is started now: it would keep the output of the first program open, and start again for the
+  # next one.
+  scripts/platforms/wine wineboot --init </dev/null >/dev/null 2>&1
+  # That one's own is on its way out, and there can be one only.
+  for _ in {1..60}; do
+    grep -qsa 'explorer\.exe' /proc/[0-9]*/cmdline || break
+    sleep 0.5
+  done
+  scripts/platforms/wine explorer /desktop </dev/null >/dev/null 2>&1 &
+  sleep 2  # until it has the desktop: nothing tells
+  say "tests that need no vendor's library"
+  # Fewer random requests: Wine takes its time for a thread.
+  LATEBIND_TEST_REQUESTS=20000 wine_tests --label-exclude real
+  say "tests on the vendors' runtimes for Windows"
+  LATEBIND_OPENVINO_LIBRARY=Z:$runtime/windows/openvino-$OPENVINO_VERSION/openvino/libs \
+    LATEBIND_ONNXRUNTIME_LIBRARY=Z:$runtime/windows/onnxruntime-$ONNXRUNTIME_VERSION/onnxruntime/capi \
+    wine_tests --label-regex real
+  say "the program"
+  XDG_CACHE_HOME=$root/build/windows/cache XDG_CONFIG_HOME=$root/build/windows/no-config PYTHONDONTWRITEBYTECODE=1 \
+    LATEBIND_TEST_SOURCE_DIR=$root LATEBIND_TEST_BINARY_DIR=$root/build/windows LATEBIND_TEST_NATIVE=$root/build/release \
+    "$runtime/oracle/bin/python" -m pytest -p no:cacheprovider -q --durations=5 tests/platforms/windows_test.py
+  say "not run on Windows, and why: tests/platforms/not_on_windows.txt, and every *_posix_test.cpp"
+}
+
+# wine_tests ARGUMENT…: ctest of the build for Windows. One start of Wine's in some thousand ends before the program begins,
+# without a word. GoogleTest always says something: when the tests that failed said nothing at all, they are run again.
+wine_tests() {
+  local command=(ctest --preset windows --parallel "$jobs" --output-on-failure "$@")
+  ! "${command[@]}" || return 0
+  awk '/^Output:$/ { getline; silent = (getline line) > 0 && line == "<end of output>" }
+    /^Test Failed/ { if (silent) started_nothing = 1; else said = 1 }
+    END { exit said || !started_nothing }' build/windows/Testing/Temporary/LastTest.log || return
+  say "Wine did not start the tests that failed: once more"
+  "${command[@]}" --rerun-failed
+}
+
+# Built here, run by qemu. Emulated work is ten to a hundred times slower than the machine itself.
+stage_aarch64() {
+  # As in cmake/toolchains/aarch64.cmake.
+  local emulator=(qemu-aarch64 -cpu neoverse-n1 -L "$runtime/aarch64/sysroot")
+  build aarch64
+  # Fewer random requests, for qemu keeps a quarter of a MiB of every thread that ends; a matrix that takes seconds.
+  export LATEBIND_TEST_REQUESTS=3000 LATEBIND_CONFORMANCE_EDGE=128
+  unit_tests_but aarch64 tests/platforms/aarch64/not_emulated.txt
+  LATEBIND_CONFORMANCE_BACKENDS=openvino \
+    LATEBIND_OPENVINO_LIBRARY=$runtime/aarch64/openvino-$OPENVINO_VERSION/openvino/libs \
+    conformance aarch64 "OpenVINO $OPENVINO_VERSION" "${emulator[@]}"
+  LATEBIND_CONFORMANCE_BACKENDS=onnxruntime \
+    LATEBIND_ONNXRUNTIME_LIBRARY=$runtime/aarch64/onnxruntime-$ONNXRUNTIME_VERSION/onnxruntime/capi \
+    conformance aarch64 "ONNX Runtime $ONNXRUNTIME_VERSION" "${emulator[@]}"
+  # What makes the bundle that the other machine opens.
+  build release latebind_program
+  ctest --preset aarch64 --parallel "$jobs" --output-on-failure --label-regex '^emulated$'
+}
+
+# unit_tests_but PRESET LIST: the tests that need no vendor's runtime, without those that LIST names, each with a reason.
+unit_tests_but() {
+  local names name known
+  known=$(ctest --preset "$1" --show-only --label-exclude real) || return
+  names=$(sed -E '/^(#|$)/d; s/ .*//' "$2")
+  for name in $names; do
+    grep -qE "^ +Test +#[0-9]+: ${name//\//\\/}( |\$)" <<<"$known" || fail "$2 names $name, which is no test"
+  done
+  say "left out, as $2 says"
+  sed -E '/^(#|$)/d; s/^/  /' "$2"
+  # shellcheck disable=SC2086 # a list of words
+  ctest --preset "$1" --parallel "$jobs" --output-on-failure --label-exclude real \
+    --exclude-regex "^($(tr ' ' '|' <<<"$(echo $names | sed 's/\./\\./g')"))\$"
+}

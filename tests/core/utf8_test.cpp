@@ -1,0 +1,87 @@
+#include "core/text/utf8.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace latebind::core {
+namespace {
+
+using namespace std::string_literals;
+
+std::string encoded(char32_t c) {
+  std::string out;
+  encode_utf8(c, [&out](char byte) { out.push_back(byte); });
+  return out;
+}
+
+TEST(Utf8Test, DecodesWhatItEncodesForEveryCodePoint) {
+  for (char32_t c = 0; c < 0x110000; ++c) {
+    if (c == 0xD800) c = 0xE000;
+    const std::string text = encoded(c);
+    ASSERT_EQ(find_invalid_utf8(text), std::nullopt) << static_cast<unsigned>(c);
+    const char* p = text.data();
+    ASSERT_EQ(decode_utf8(p), c);
+    ASSERT_EQ(p, text.data() + text.size());
+  }
+}
+
+TEST(Utf8Test, FindsTheFirstByteOfWhatIsIllFormed) {
+  const struct {
+    std::string text;
+    std::size_t offset;
+  } cases[] = {
+      {"\x80", 0},                      // continuation alone
+      {"abcdefghijklmnop\xFFxyz", 16},  // behind two whole words of eight
+      {"\xC0\xAF", 0},                  // overlong
+      {"\xE0\x9F\xBF", 0},              // overlong
+      {"\xF0\x8F\xBF\xBF", 0},          // overlong
+      {"a\xED\xA0\x80", 1},             // surrogate
+      {"\xF4\x90\x80\x80", 0},          // above U+10FFFF
+      {"\xF5\x80\x80\x80", 0},          //
+      {"\xC3\xA9\xC3", 2},              // cut off
+      {"\xE4\xB8", 0},                  //
+      {"\xF0\x9F\x98", 0},              //
+      {"\xE4\xB8\x41", 0},              // third byte is none
+      {"\xF0\x9F\x98\x41", 0},          //
+      {"\xC3\x28", 0},                  //
+  };
+  for (const auto& c : cases)
+    EXPECT_EQ(find_invalid_utf8(c.text), c.offset) << c.text;
+}
+
+TEST(Utf8Test, AcceptsTextOfEveryLength) {
+  const std::string text = "naïve 中文 😀 plain ascii of more than eight bytes";
+  for (std::size_t n = 0; n <= text.size(); ++n) {
+    const bool at_boundary = n == text.size() || !is_utf8_continuation(text[n]);
+    EXPECT_EQ(!find_invalid_utf8(std::string_view(text).substr(0, n)), at_boundary) << n;
+  }
+}
+
+TEST(Utf8Test, AcceptsTheLimitsOfEachLength) {
+  for (const std::string& text :
+       {""s, "a"s, "\x7F"s, "\xC2\x80"s, "\xDF\xBF"s, "\xE0\xA0\x80"s, "\xED\x9F\xBF"s, "\xEE\x80\x80"s,
+        "\xEF\xBF\xBF"s, "\xF0\x90\x80\x80"s, "\xF4\x8F\xBF\xBF"s, "\0"s, "eight by\xC3\xA9te words"s}) {
+    EXPECT_FALSE(find_invalid_utf8(text)) << text;
+  }
+}
+
+TEST(Utf8Test, FindsTheFirstBadByte) {
+  for (const std::string& bad :
+       {"\x80"s, "\xBF"s, "\xC0\x80"s, "\xC1\xBF"s, "\xC2"s, "\xC2x"s, "\xE0\x9F\xBF"s, "\xE1\x80"s, "\xED\xA0\x80"s,
+        "\xF0\x8F\xBF\xBF"s, "\xF0\x90\x80"s, "\xF4\x90\x80\x80"s, "\xF5\x80\x80\x80"s, "\xFF"s}) {
+    EXPECT_EQ(find_invalid_utf8(bad), 0U);
+    EXPECT_EQ(find_invalid_utf8("0123456789\xC3\xA9" + bad), 12U);
+    EXPECT_EQ(find_invalid_utf8("a" + bad + "0123456789"), 1U);
+  }
+}
+
+TEST(Utf8Test, CutsBetweenCharacters) {
+  EXPECT_EQ(cut_utf8("a\xC3\xA9z", 4), "a\xC3\xA9z");
+  EXPECT_EQ(cut_utf8("a\xC3\xA9z", 3), "a\xC3\xA9");
+  EXPECT_EQ(cut_utf8("a\xC3\xA9z", 2), "a");
+  EXPECT_EQ(cut_utf8("a\xC3\xA9z", 0), "");
+}
+
+}  // namespace
+}  // namespace latebind::core
