@@ -14,11 +14,11 @@
 #include <fstream>
 #include <iostream>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/json.h"
 #include "embedding/tokenizer/fused_words.h"
 #include "embedding/tokenizer/normalizers/bert_normalizer.h"
 #include "embedding/tokenizer/pre_tokenizers/bert_pre_tokenizer.h"

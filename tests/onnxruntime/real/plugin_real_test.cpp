@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "backends/onnxruntime/context_model.h"
 #include "backends/onnxruntime/provider_trial.h"
 #include "core/engine.h"
+#include "core/json.h"
 #include "core/platform/files/temporary_folder.h"
 #include "embedding/build_model.h"
 #include "embedding/tokenizer/tokenizer.h"
