@@ -30,8 +30,8 @@ misuse() {
   exit 2
 }
 
-# build PRESET [TARGET…]: configures when that was never done (CMake does it again by itself when
-# its files change, or parts that were missing have come), then builds.
+# build PRESET [TARGET…]: configures when that was never done or the presets have changed (CMake does it again by itself
+# when its own files change, or parts that were missing have come), then builds.
 build() {
   local preset=$1
   shift
@@ -41,7 +41,7 @@ build() {
     ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt"; then
     rm -rf "$folder"
   fi
-  if [ ! -f "$folder/build.ninja" ]; then
+  if [ ! -f "$folder/build.ninja" ] || [ "$root/CMakePresets.json" -nt "$folder/build.ninja" ]; then
     if command -v ccache >/dev/null; then
       export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
     fi

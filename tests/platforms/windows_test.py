@@ -386,8 +386,17 @@ def test_a_reader_that_goes_away_is_no_error():
 # --- A console ---
 
 
-def on_console(*command, env, seconds=60, columns=200):
-    """What a console of Windows shows of a command, as text; the exit code."""
+def on_console(*command, **options):
+    """The exit code of a command, and what a console of Windows shows of it, as text."""
+    # Wine, on a busy machine, now and then cannot start a program and says so before anything of ours has begun.
+    for _ in range(3):
+        code, shown = on_new_console(*command, **options)
+        if "ShellExecuteEx failed" not in shown:
+            break
+    return code, shown
+
+
+def on_new_console(*command, env, seconds=60, columns=200):
     process, terminal = pty.fork()
     if process == 0:
         try:
