@@ -3,30 +3,30 @@
  * Rules that hold for every function here:
  *
  * - Errors. A function that can fail returns an lb_code: LB_OK, or the code of the error. The whole error (message,
- * vendor's code and text) is kept for the calling thread until its next failing call: lb_last_error(). No exception
- * ever leaves the library, and it never prints, aborts or exits.
- * - Ownership. What an lb_…_create, lb_…_open or lb_…_load function gives is the caller's: give it to the matching
- *   lb_…_destroy once. Destroying NULL does nothing. Pointers inside structs that a function fills belong to the
- *   object they came from and live as long as it does. Objects may be destroyed in any order.
+ *   vendor's code and text) is kept for the calling thread until its next failing call: lb_last_error(). No exception
+ *   leaves the library, and it never prints, aborts or exits.
+ * - Ownership. What an lb_…_create, lb_…_open or lb_…_load function returns belongs to the caller: pass it to the
+ *   matching lb_…_destroy once. Destroying NULL does nothing. Pointers inside structs that a function fills belong to
+ *   the object they came from and live as long as it does. Objects may be destroyed in any order.
  * - Threads. Every object may be used from many threads at once, except lb_output (one thread at a time), lb_options
- *   (any number that read it, or one that changes it) and lb_stream (one that pushes and one that pulls). Destroying
- *   an object while a call on it is running is the caller's mistake, also in a log callback that comes in the middle
- *   of that call. A thread that is cancelled (pthread_cancel) in a call goes when that is over. Functions may be
- *   called as long as a thread runs, also from atexit() and from destructors of thread-specific data; what it keeps
- *   for itself may have gone then: of its last error there is the code alone.
- * - fork(). A child process has none of its parent's threads. Objects that were made before answer there with
- *   LB_INVALID_ARGUMENT, and destroying them frees nothing, but for lb_options, lb_output, lb_tokenizer and
- *   lb_token_list, which are the child's as well; a log callback is not called until it is set again. New objects work
- * as far as the vendors' libraries do. A child in which models were loaded, or whose parent has loaded some, ends with
- * _exit(): what the vendors' libraries do at exit() looks for their threads.
- * - exit(). A vendor's call that was given up, a job, the writer of the compile cache and probes of devices may still
- * be inside a vendor's library when the process ends, whose static objects exit() destroys under them. So exit() waits
- *   for them, five seconds at most; on another thread than the main one it does so after what vendors have made
- *   static since their library was opened is gone. From then on, what would need a thread of ours is LB_BUSY. A
- *   vendor that takes longer may crash the process then, and temporary folders (latebind-…) may stay until a later
- *   start removes them: a program that knows of such calls (lb_active.hung_runs, LB_DEADLINE_EXCEEDED, LB_CANCELLED)
- *   can leave by _exit(). On Windows the system ends all threads before that, and nothing is waited for.
- * - Strings are UTF-8 and end in NUL.
+ *   (any number that read it, or one that changes it) and lb_stream (one that pushes and one that pulls). Destroying an
+ *   object while a call on it is running is the caller's error, also in a log callback within that call. A thread that
+ *   is cancelled (pthread_cancel) in a call ends when the call is over. Functions may be called as long as a thread
+ *   runs, also from atexit() and from destructors of thread-specific data; thread-local data may be gone by then: of
+ *   its last error only the code is left.
+ * - fork(). A child process has none of its parent's threads. Objects created before return LB_INVALID_ARGUMENT there,
+ *   and destroying them frees nothing, except for lb_options, lb_output, lb_tokenizer and lb_token_list, which are the
+ *   child's as well; a log callback is not called until it is set again. New objects work as far as the vendors'
+ *   libraries do. A child in which models were loaded, or whose parent has loaded some, must end with _exit(): at
+ *   exit() the vendors' libraries look for their threads.
+ * - exit(). An abandoned vendor call, a job, the writer of the compile cache and probes of devices may still be inside
+ *   a vendor's library when the process ends, while exit() destroys that library's static objects. So exit() waits for
+ *   them, five seconds at most; on a thread other than the main one it does so only after static objects that vendors
+ *   have created since their library was opened are gone. From then on, whatever needs a thread of Latebind's is
+ *   LB_BUSY. A vendor that takes longer may crash the process, and temporary folders (latebind-…) may stay until a
+ *   later start removes them: a program that knows of such calls (lb_active.hung_runs, LB_DEADLINE_EXCEEDED,
+ *   LB_CANCELLED) can leave by _exit(). On Windows the system ends all threads before that, and nothing is waited for.
+ * - Strings are UTF-8 and NUL-terminated.
  * - Growth. Structs that may grow begin with `struct_size`, which the caller sets to sizeof(the struct): fields added
  *   later are neither read from nor written to a smaller struct. LB_INIT(type) makes a zeroed one. Numbers in
  *   enumerations never change meaning.
@@ -59,7 +59,8 @@ extern "C" {
 
 /* -- Version ------------------------------------------------------------------------------------------------------- */
 
-/* The interface this header describes. It rises when something is added; a library of a lower number lacks it. */
+/* The interface this header describes. It increases when something is added; a library with a lower number lacks
+ * that. */
 #define LATEBIND_ABI_VERSION 1
 
 /* The interface the loaded library offers. */
@@ -70,7 +71,7 @@ LB_API const char* lb_version(void);
 
 /* -- Errors -------------------------------------------------------------------------------------------------------- */
 
-/* In bands: 1xx the caller's mistake, 2xx the machine must change, 3xx a retry may help, 4xx a defect. */
+/* In bands: 1xx the caller's error, 2xx the machine must change, 3xx a retry may help, 4xx a bug. */
 typedef int32_t lb_code;
 enum {
   LB_OK = 0,
@@ -102,16 +103,16 @@ enum {
 typedef struct lb_error {
   size_t struct_size;
   lb_code code;
-  int32_t retryable;       /* 1 when the same call may succeed later without anybody changing anything */
-  const char* message;     /* one line, our words and the vendor's; never NULL */
+  int32_t retryable;       /* 1 when the same call may succeed later without any change */
+  const char* message;     /* one line, including the vendor's message; never NULL */
   int32_t has_vendor_code; /* 1 when a vendor library reported the error */
   int64_t vendor_code;
-  const char* vendor_text; /* the vendor's words, unchanged; "" when there are none */
+  const char* vendor_text; /* the vendor's message, unchanged; "" when there is none */
 } lb_error;
 
 /* The calling thread's last error, LB_OK and "" when it had none. The strings live until the thread's next failing
- * call, or until the thread ends. After that, in what is called while it ends, the message says that there are no words
- * any more; code and retryable hold. */
+ * call, or until the thread ends. In functions called while it ends, the message says that the text is gone; code and
+ * retryable are valid. */
 LB_API void lb_last_error(lb_error* error);
 
 /* "LIBRARY_NOT_FOUND" and so on; "UNKNOWN" for other numbers. Static. */
@@ -122,40 +123,40 @@ LB_API const char* lb_code_name(lb_code code);
 enum { LB_LOG_DEBUG = 0, LB_LOG_INFO = 1, LB_LOG_WARNING = 2, LB_LOG_ERROR = 3 };
 
 /* Called with one line, from any thread and from several at once; must not throw, nor end its thread (pthread_exit),
- * nor leave by longjmp. It may call anything of Latebind's, except destroy what is running: a line may come in the
+ * nor leave by longjmp. It may call any function of Latebind, but not destroy what is in use: a line may come in the
  * middle of a call, and then the object of that call, its outputs and its cancellation are in use on this very thread.
- * No lock of ours is held meanwhile, and what that makes Latebind log on this thread is dropped. A slow one holds up
- * those threads that have something to say, 16 at most; what others would say is dropped and counted. */
+ * Latebind holds no lock meanwhile, and drops what it would log on this thread because of the callback. A slow callback
+ * holds up the threads that log, 16 at most; lines of other threads are dropped and counted. */
 typedef void (*lb_log_callback)(void* context, int32_t level, const char* text);
 
-/* Hands lines of at least `least` to `callback`; NULL means silence, which is also the state at start-up. When this
- * returns, the callback before it is not running and will not be called again; so it must not wait for a thread that is
- * in here. Called from within a callback this does not wait: no call of the old one begins any more, and those under
- * way on any thread end as they will. */
+/* Passes lines of at least level `least` to `callback`; NULL means no logging, which is also the state at start-up.
+ * When this returns, the previous callback is not running and will not be called again; so it must not wait for a
+ * thread that is in here. Called from within a callback this does not wait: no new call of the old one begins, and
+ * calls in progress on any thread run to their end. */
 LB_API void lb_set_log(lb_log_callback callback, void* context, int32_t least);
 
 /* -- Options ------------------------------------------------------------------------------------------------------- */
 
-/* What can be set of a runtime, a model or an embedder: texts by key. docs/configuration.md has the keys ("device",
+/* The settings of a runtime, a model or an embedder: texts by key. docs/configuration.md has the keys ("device",
  * "precision", "embedding.batch_tokens", "property.KEY" and so on); they are the same in config.toml, in the
  * environment, on the command line and in hosts. A key that is not set has no influence: a model that is loaded gets
- * what its own options say, then what those of its runtime say, then the default. Whoever is given options copies
+ * what its own options set, else what those of its runtime set, else the default. Functions that take options copy
  * them. */
 typedef struct lb_options lb_options;
 
-/* Options of which none is set. */
+/* Options without any key set. */
 LB_API lb_code lb_options_create(lb_options** options);
 LB_API void lb_options_destroy(lb_options* options);
 
-/* Sets a key to a text, or takes back what was set with NULL. LB_INVALID_ARGUMENT for keys that there are not, with the
- * nearest, and for texts that cannot be meant. */
+/* Sets a key to a text; NULL unsets it. LB_INVALID_ARGUMENT for unknown keys, naming the nearest, and for invalid
+ * texts. */
 LB_API lb_code lb_options_set(lb_options* options, const char* key, const char* text);
 /* Sets what a config.toml sets, all of it or nothing. LB_NOT_FOUND, and LB_INVALID_ARGUMENT with file and line. */
 LB_API lb_code lb_options_read_file(lb_options* options, const char* file);
-/* Sets what variables LATEBIND_… say, all of it or nothing. In a process with more rights than its caller, those that
- * choose code or files are left out. */
+/* Sets what the variables LATEBIND_… set, all of it or nothing. In a process with more rights than its caller, those
+ * that choose code or files are left out. */
 LB_API lb_code lb_options_read_environment(lb_options* options);
-/* Both, as the program latebind does: the system's config.toml and the user's where they are there, `file` unless it is
+/* Both, as the program latebind does: the system's config.toml and the user's where they exist, `file` unless it is
  * NULL, the environment. */
 LB_API lb_code lb_options_read_standard(lb_options* options, const char* file);
 /* Sets what `over` sets. */
@@ -164,70 +165,70 @@ LB_API lb_code lb_options_apply(lb_options* options, const lb_options* over);
 typedef struct lb_option_value {
   size_t struct_size;
   int32_t is_set;
-  const char* text;   /* the default when it is not set; both pointers hold until the key is changed */
+  const char* text;   /* the default when it is not set; both pointers are valid until the key is changed */
   const char* origin; /* what set it: "/etc/latebind/config.toml:3", "environment LATEBIND_DEVICE", "" for
                          lb_options_set; else "default" */
 } lb_option_value;
 LB_API lb_code lb_options_get(const lb_options* options, const char* key, lb_option_value* value);
 
-/* One key that there is. Everything is static. */
+/* A known key. Everything is static. */
 typedef struct lb_option_info {
   size_t struct_size;
-  const char* key;          /* one that ends in a dot stands for all that begin with it: "property." */
+  const char* key;          /* one that ends in a dot stands for all keys that begin with it: "property." */
   const char* value;        /* what a value looks like: "N", "true|false" */
   const char* default_text; /* may be "" */
   const char* help;         /* one paragraph */
   const char* environment;  /* "LATEBIND_DEVICE"; "" when there is none */
   const char* flag;         /* of the program latebind: "--device"; "" when there is none */
-  int32_t of_model;         /* 1: may come from a file that a stranger has made, such as a model's: how it is to be
-                               computed. 0: chooses code, files, time limits and so on, which are the host's to say */
+  int32_t of_model;         /* 1: may come from an untrusted file such as a model: how it is computed. 0: chooses code,
+                               files, time limits and so on, which are up to the host */
 } lb_option_info;
 LB_API size_t lb_option_count(void);
 LB_API lb_code lb_option_at(size_t index, lb_option_info* info);
-/* The one that `key` is or belongs to; LB_INVALID_ARGUMENT with the nearest where there is none. */
+/* The one that `key` is or belongs to; LB_INVALID_ARGUMENT naming the nearest when there is none. */
 LB_API lb_code lb_option_find(const char* key, lb_option_info* info);
 
 /* -- Calls --------------------------------------------------------------------------------------------------------- */
 
-/* A word that ends what carries it, from any thread but no signal handler: once said, it stays said. One serves any
- * number of calls at once, and may be destroyed before they end. */
+/* Cancels the calls that carry it, from any thread but not from a signal handler. A request cannot be taken back. One
+ * serves any number of calls at once, and may be destroyed before they end. */
 typedef struct lb_cancellation lb_cancellation;
 LB_API lb_code lb_cancellation_create(lb_cancellation** cancellation);
-/* Nothing happens in a child made by fork() after the cancellation was: it names calls of the parent. */
+/* Does nothing in a child forked after the cancellation was created: it belongs to calls of the parent. */
 LB_API void lb_cancellation_request(const lb_cancellation* cancellation);
 LB_API void lb_cancellation_destroy(lb_cancellation* cancellation);
 
-/* Who answers, and why it is not somebody better: a snapshot. */
+/* What answers (backend, device, versions), and why not a preferred device: a snapshot. */
 typedef struct lb_attestation lb_attestation;
 
-/* What belongs to one call. Where a function takes it, NULL stands for a zeroed one. */
+/* Options of one call. NULL stands for a zeroed one. */
 typedef struct lb_call_options {
   size_t struct_size;
-  uint64_t timeout_ms; /* 0: none. The call returns when it has passed, whatever the vendor does, whose own call goes on
-                          by itself: LB_DEADLINE_EXCEEDED, or LB_BUSY when nothing had begun for want of a free place.
-                          Reading a model's files is not cut short */
+  uint64_t timeout_ms; /* 0: none. The call returns when it has passed, whatever the vendor does; the vendor's own call
+                          goes on in the background: LB_DEADLINE_EXCEEDED, or LB_BUSY when nothing had begun for lack of
+                          a free request. Reading a model's files is not interrupted */
   const lb_cancellation* cancellation; /* ends the call with LB_CANCELLED; NULL: none */
-  lb_attestation** answered_by;        /* when not NULL and the call succeeds: receives who answered it, for
+  lb_attestation** answered_by;        /* when not NULL and the call succeeds: receives what answered it, for
                                           lb_attestation_destroy */
 } lb_call_options;
 
 /* -- Runtime ------------------------------------------------------------------------------------------------------- */
 
-/* The backends of this process. Creating one loads nothing. Other objects keep what they need of it alive. */
+/* The backends of this process. Creating a runtime loads nothing. Other objects keep alive what they need of it. */
 typedef struct lb_runtime lb_runtime;
 
-/* `options` may be NULL. What they say of models holds for all that are loaded. Where the vendors' libraries are is a
- * matter of the runtime alone ("openvino.library", "onnxruntime.library", "onnxruntime.providers" …); what is not set
- * there is searched. */
+/* `options` may be NULL. Their settings of models hold for all that are loaded. Only the runtime's options say where
+ * the vendors' libraries are ("openvino.library", "onnxruntime.library", "onnxruntime.providers" …); what is not set is
+ * searched for. */
 LB_API lb_code lb_runtime_create(const lb_options* options, lb_runtime** runtime);
 LB_API void lb_runtime_destroy(lb_runtime* runtime);
 
 /* LB_OK when some device of this machine can run models. Asks the backends in order and stops at the first that can;
- * opens its vendor library where that did not happen yet, and is cheap afterwards. Else LB_NO_DEVICE: the message
- * begins with what to type, and then tells why each backend is not available. */
+ * opens its vendor library if it is not open yet, and is cheap afterwards. Else LB_NO_DEVICE: the message begins with
+ * what to type, and then says why each backend is not available. */
 LB_API lb_code lb_runtime_check(const lb_runtime* runtime);
 
-/* LB_OK when a model could be loaded with these options: devices are known by name, and nothing is set that belongs to
+/* LB_OK when a model could be loaded with these options: the device names are known, and nothing is set that belongs to
  * the runtime. Nothing is loaded. `options` may be NULL. */
 LB_API lb_code lb_runtime_check_options(const lb_runtime* runtime, const lb_options* options);
 
@@ -244,11 +245,12 @@ typedef struct lb_device {
   const char* backend; /* "openvino" */
   const char* name;    /* "CPU" */
   int32_t kind;        /* LB_DEVICE_… */
-  int32_t is_virtual;  /* 1: can be compiled for, is not in this machine */
+  int32_t is_virtual;  /* 1: can be compiled for, but is not in this machine */
   const char* full_name;
   const char* runtime_version; /* of the vendor library */
   size_t metadata_count;
-  const char* const* metadata_keys; /* in order; these and all other pointers are the list's, until it is destroyed */
+  const char* const* metadata_keys; /* in order; these and all other pointers belong to the list and live as long as
+                                       it */
   const char* const* metadata_values;
 } lb_device;
 
@@ -261,10 +263,10 @@ typedef struct lb_backend {
   const char* install_hint;    /* what to type to install the vendor's library */
 } lb_backend;
 
-/* Asks every backend, opening its vendor library where that did not happen yet. A backend that is not available is no
- * error: lb_device_list_backend tells why. `virtual_too` 1: also what is not in this machine but can be compiled for,
- * after each backend's own devices. Its metadata has DiscoveredBy, Architecture, CompilerInstalled ("1", or "0" with
- * Missing: what to install) and Emulated ("1": runs here with the option "emulate"). */
+/* Asks every backend, opening its vendor library if it is not open yet. A backend that is not available is not an
+ * error: lb_device_list_backend says why. `virtual_too` 1: also devices that are not in this machine but can be
+ * compiled for, after each backend's own devices. Its metadata has DiscoveredBy, Architecture, CompilerInstalled ("1",
+ * or "0" with Missing: what to install) and Emulated ("1": runs here with the option "emulate"). */
 LB_API lb_code lb_device_list_create(const lb_runtime* runtime, int32_t virtual_too, lb_device_list** list);
 LB_API void lb_device_list_destroy(lb_device_list* list);
 LB_API size_t lb_device_list_count(const lb_device_list* list);
@@ -294,9 +296,9 @@ enum {
 #define LB_RANK_MAX 8
 #define LB_DYNAMIC (-1)
 
-/* A tensor in the caller's memory. Frozen: it stands in arrays and never grows. */
+/* A tensor in the caller's memory. Frozen: it is used in arrays and never grows. */
 typedef struct lb_tensor {
-  void* data;        /* inputs are only read */
+  void* data;        /* inputs are read-only */
   int32_t type;      /* LB_F32 … */
   int32_t rank;      /* 0 to LB_RANK_MAX */
   int32_t strided;   /* 0: row-major and contiguous, `strides` is not read */
@@ -305,14 +307,13 @@ typedef struct lb_tensor {
   int64_t strides[LB_RANK_MAX]; /* between neighbours in each dimension, in elements */
 } lb_tensor;
 
-/* Where an output goes. Keeps its buffer between runs, so that a steady state allocates nothing. */
+/* The destination of an output. Keeps its buffer between runs, so that a steady state allocates nothing. */
 typedef struct lb_output lb_output;
 
-/* With `data`: the run writes there, and an output of more than `capacity` bytes is refused with LB_BUFFER_TOO_SMALL;
- * the memory stays the caller's. With NULL: the output has a buffer of its own. */
+/* With `data`: the run writes there, and an output of more than `capacity` bytes is LB_BUFFER_TOO_SMALL; the memory
+ * stays the caller's. With NULL: the output has its own buffer. */
 LB_API lb_code lb_output_create(void* data, size_t capacity, lb_output** output);
-/* The same for an output that is there already, which allocates nothing: whoever gets other memory for each run calls
- * this before it. */
+/* The same for an existing output, which allocates nothing: for callers that use different memory for each run. */
 LB_API lb_code lb_output_bind(lb_output* output, void* data, size_t capacity);
 LB_API void lb_output_destroy(lb_output* output);
 /* The tensor of the last run, with its true shape; data is NULL before the first one. Valid until the next run. */
@@ -328,14 +329,15 @@ typedef struct lb_active {
   const char* runtime_version;
   const char* library_file;     /* the vendor library that is in use */
   const char* precision;        /* "f32", "bf16", "f16": read back from the vendor */
-  uint32_t threads;             /* 0 when the vendor does not say */
+  uint32_t threads;             /* 0 when the vendor does not report it */
   uint32_t requests;            /* runs that can go side by side */
-  int32_t fallback;             /* 1 when something preferred could not be used */
+  int32_t fallback;             /* 1 when a preferred device could not be used */
   const char* reason;           /* one line when fallback, else "" */
-  const size_t* static_lengths; /* what it was compiled for, rising; NULL when it takes any length */
+  const size_t* static_lengths; /* what it was compiled for, ascending; NULL when it takes any length */
   size_t static_length_count;
   size_t static_rows;
-  size_t hung_runs; /* runs on any of its devices that were given up and have not come back; 0 for one answer */
+  size_t hung_runs; /* abandoned runs on any of its devices that have not returned yet; 0 for the attestation of one
+                       call */
   int32_t emulated; /* 1: the device is not in this machine, and its vendor's emulation answers */
 } lb_active;
 
@@ -343,7 +345,7 @@ typedef struct lb_placement_step {
   size_t struct_size;
   const char* device; /* "openvino:CPU", or "openvino" when the backend is not available */
   int32_t taken;
-  const char* reason; /* why not; "" when taken */
+  const char* reason; /* why it was not taken; "" when taken */
 } lb_placement_step;
 
 LB_API void lb_attestation_destroy(lb_attestation* attestation);
@@ -357,7 +359,7 @@ LB_API lb_code lb_attestation_step(const lb_attestation* attestation, size_t ind
 typedef struct lb_model lb_model;
 
 /* An ONNX model, an OpenVINO IR (.xml with its .bin beside it), or a bundle. `options` and `call` may be NULL; `call`
- * ends the loading, not what is loaded. LB_NO_DEVICE lists why each device was refused. What is compiled is kept when
+ * ends the loading, not what is loaded. LB_NO_DEVICE lists why each device was rejected. Compiled models are kept when
  * "cache.folder" or "cache.enabled" says so. */
 LB_API lb_code lb_model_load_file(const lb_runtime* runtime, const char* file, const lb_options* options,
                                   const lb_call_options* call, lb_model** model);
@@ -367,13 +369,13 @@ enum {
   LB_FORMAT_OPENVINO_IR = 1,   /* without `weights`: they may follow the XML text, after a NUL, at the next multiple of
                                   64 bytes from its beginning */
   LB_FORMAT_BUNDLE = 2,        /* a stored ZIP, used in place: data that begins at a page boundary stays aligned */
-  LB_FORMAT_OPENVINO_BLOB = 3, /* what OpenVINO exported for one device and one version: it computes in the precision
-                                  that is asked for (f32, and f16 where the device refuses that, when none is), or is
-                                  refused; LB_INCOMPATIBLE_BLOB when no device here takes it */
-  LB_FORMAT_BY_FIRST_BYTES = 4 /* one of these; LB_INVALID_MODEL when the first bytes are of none */
+  LB_FORMAT_OPENVINO_BLOB = 3, /* what OpenVINO exported for one device and one version: it computes in the requested
+                                  precision (by default f32, or f16 where the device does not support that), or is
+                                  rejected; LB_INCOMPATIBLE_BLOB when no device here takes it */
+  LB_FORMAT_BY_FIRST_BYTES = 4 /* one of these; LB_INVALID_MODEL when the first bytes match none */
 };
 
-/* A file that an ONNX model has its data in, as memory that lives as long as the model's. Frozen. */
+/* An external data file of an ONNX model, as memory that lives as long as the model's. Frozen. */
 typedef struct lb_external_data {
   const char* location; /* as the model names it: relative to its own folder */
   const void* data;
@@ -381,7 +383,7 @@ typedef struct lb_external_data {
 } lb_external_data;
 
 /* A model in memory. The library refers to it and copies nothing; it calls `release(context)` once, from any thread,
- * when it no longer does, and that may be after lb_model_destroy, or before this function returns with an error. */
+ * when it no longer does: possibly after lb_model_destroy, or before the loading function returns an error. */
 typedef struct lb_model_memory {
   size_t struct_size;
   int32_t format;                 /* LB_FORMAT_… */
@@ -392,7 +394,7 @@ typedef struct lb_model_memory {
   void (*release)(void* context); /* may be NULL */
   void* context;
   const char* name;                 /* for messages; NULL: "a model in memory" */
-  const lb_external_data* external; /* ONNX only: the files that it has its data in */
+  const lb_external_data* external; /* ONNX only: its external data files */
   size_t external_count;
 } lb_model_memory;
 
@@ -415,8 +417,8 @@ LB_API size_t lb_model_output_count(const lb_model* model);
 LB_API lb_code lb_model_input(const lb_model* model, size_t index, lb_tensor_info* info);
 LB_API lb_code lb_model_output(const lb_model* model, size_t index, lb_tensor_info* info);
 
-/* Inputs and outputs in the model's order, each lb_output once. Counts, types and shapes are checked and refused by
- * name. `call` may be NULL. */
+/* Inputs and outputs in the model's order, each lb_output only once. Counts, types and shapes are checked; errors name
+ * the tensor. `call` may be NULL. */
 LB_API lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_count, lb_output* const* outputs,
                             size_t output_count, const lb_call_options* call);
 
@@ -432,7 +434,7 @@ LB_API lb_code lb_embedder_open(const lb_runtime* runtime, const char* model_fol
                                 const lb_call_options* call, lb_embedder** embedder);
 LB_API void lb_embedder_destroy(lb_embedder* embedder);
 
-/* Floats of a vector. */
+/* Floats per vector. */
 LB_API size_t lb_embedder_dimension(const lb_embedder* embedder);
 /* Texts are cut to this many tokens. */
 LB_API size_t lb_embedder_max_tokens(const lb_embedder* embedder);
@@ -449,16 +451,18 @@ typedef struct lb_token_ids {
   size_t count;
 } lb_token_ids;
 
-/* What becomes of texts, where it is not as the embedder was opened. NULL stands for a zeroed one. */
+/* Per-call deviations from how the embedder was opened. NULL stands for a zeroed one. */
 typedef struct lb_embed_options {
   size_t struct_size;
-  size_t dimensions;     /* the first so many numbers of a vector, of length 1 again where it had that: for models that
-                            were trained so (Matryoshka); 0: all */
-  size_t max_tokens;     /* of one text, special tokens included; at most lb_embedder_max_tokens(); 0: as many */
+  size_t dimensions;     /* only the first numbers of a vector, normalised again where it was: for models trained for
+                            this (Matryoshka); 0: all */
+  size_t max_tokens;     /* of one text, special tokens included; at most lb_embedder_max_tokens(), which is also the
+                            meaning of 0 */
   int32_t refuse_longer; /* 1: a longer text is LB_INVALID_ARGUMENT, instead of being cut */
-  int32_t normalize;     /* 1: vectors of length 1, also where the model gives others */
+  int32_t normalize;     /* 1: vectors of length 1, even if the model does not normalise */
   int32_t alone;         /* 1: in batches of their own, so that the same call gives the same bits whatever others do; 0:
-                            they may share one with texts of other calls, which is faster where many have few */
+                            they may share batches with texts of other calls, which is faster for many calls with few
+                            texts */
   int32_t reserved_;     /* 0, or it is refused with LB_INVALID_ARGUMENT */
   uint32_t* token_counts; /* when not NULL: receives the tokens of each text, as computed. Not for streams */
 } lb_embed_options;
@@ -470,20 +474,20 @@ typedef struct lb_embed_stats {
   uint64_t padded_tokens; /* what was computed */
   uint64_t truncated_texts;
   double seconds;
-  uint64_t fallback_texts; /* computed by a device that is not the preferred one: lb_active.fallback */
+  uint64_t fallback_texts; /* computed by a device other than the preferred one: lb_active.fallback */
 } lb_embed_stats;
 
 /* Writes `count` rows of lb_embedder_dimension() floats, or as many as the options say, to `vectors`, in the order of
  * the texts. `capacity` is the number of floats that `vectors` holds (LB_BUFFER_TOO_SMALL). Texts that are not UTF-8
- * are LB_INVALID_ARGUMENT, with position and byte. A vector with numbers that are not finite, or of zeros where its
- * length is to be 1, is LB_INTERNAL, with the text's position, device and precision: the same call would give it again,
- * another precision may not. On error `vectors` is unspecified. `options`, `call` and `stats` may be NULL. */
+ * are LB_INVALID_ARGUMENT, with position and byte. A vector with numbers that are not finite, or of zeros where it is
+ * to be normalised, is LB_INTERNAL, with the text's position, device and precision: repeating the call gives the same
+ * error, another precision may not. On error `vectors` is unspecified. `options`, `call` and `stats` may be NULL. */
 LB_API lb_code lb_embedder_embed(const lb_embedder* embedder, const lb_text* texts, size_t count,
                                  const lb_embed_options* options, const lb_call_options* call, float* vectors,
                                  size_t capacity, lb_embed_stats* stats);
 
-/* The same for texts that are token ids already. LB_INVALID_ARGUMENT for ids that the model does not know, and where
- * there are none. */
+/* The same for texts that are token ids already. LB_INVALID_ARGUMENT for ids that the model does not know, and for
+ * texts without ids. */
 LB_API lb_code lb_embedder_embed_ids(const lb_embedder* embedder, const lb_token_ids* texts, size_t count,
                                      const lb_embed_options* options, const lb_call_options* call, float* vectors,
                                      size_t capacity, lb_embed_stats* stats);
@@ -494,51 +498,51 @@ LB_API lb_code lb_embedder_attestation(const lb_embedder* embedder, lb_attestati
 /* -- Streams ------------------------------------------------------------------------------------------------------- */
 
 /* Vectors for an endless sequence of texts in bounded memory: texts are pushed, finished windows of them are pulled, in
- * the order of the texts. One thread may push while another one pulls. The first error that a call does not take back
- * by itself (a text that is not UTF-8, a device that fails) ends the stream: all calls repeat it. */
+ * the order of the texts. One thread may push while another one pulls. The first error that is not limited to one call
+ * (a text that is not UTF-8, a device that fails) ends the stream: all later calls return it. */
 typedef struct lb_stream lb_stream;
 
 typedef struct lb_stream_options {
   size_t struct_size;
-  size_t window_texts; /* a window is full when it has so many texts; 0: 2048 to 16384, as suits the batches */
-  size_t window_bytes; /* or so many bytes of text; 0: 8 MiB */
+  size_t window_texts; /* a window is full when it has this many texts; 0: 2048 to 16384, as suits the batches */
+  size_t window_bytes; /* or this many bytes of text; 0: 8 MiB */
 } lb_stream_options;
 
-/* Both kinds of options may be NULL. Texts of a stream are computed in batches of their own. */
+/* `options` and `windows` may be NULL. Texts of a stream are computed in batches of their own. */
 LB_API lb_code lb_stream_open(const lb_embedder* embedder, const lb_embed_options* options,
                               const lb_stream_options* windows, lb_stream** stream);
 /* Drops what has not been pulled. */
 LB_API void lb_stream_destroy(lb_stream* stream);
 
-/* Takes texts as long as there is room, without waiting for any, and copies nothing of them but their ids: `taken`
- * receives how many. Fewer than `count`: windows wait to be pulled. */
+/* Takes texts as long as there is room, without waiting, and copies nothing but their ids: `taken` receives how many.
+ * Fewer than `count`: windows wait to be pulled. */
 LB_API lb_code lb_stream_push(lb_stream* stream, const lb_text* texts, size_t count, size_t* taken);
-/* For whoever pushes while another thread pulls: waits until there is room. `call` may be NULL. */
+/* For pushing while another thread pulls: waits until there is room. `call` may be NULL. */
 LB_API lb_code lb_stream_wait_for_room(lb_stream* stream, const lb_call_options* call);
-/* No text comes any more. */
+/* No more texts will be pushed. */
 LB_API lb_code lb_stream_finish(lb_stream* stream);
 
 typedef struct lb_window {
   size_t struct_size;
   uint64_t first;               /* the position of its first text in the stream */
-  size_t count;                 /* of texts; 0: there will be none any more */
+  size_t count;                 /* of texts; 0: the stream is at its end */
   size_t dimensions;            /* floats of a vector */
-  const float* vectors;         /* `count` rows; this and the next pointer hold until the next pull */
+  const float* vectors;         /* `count` rows; this and the next pointer are valid until the next pull */
   const uint32_t* token_counts; /* of each text, as computed */
 } lb_window;
 
-/* Waits for the next window, also for texts that another thread has to push. LB_DEADLINE_EXCEEDED and LB_CANCELLED when
- * the call ends before it is there: nothing is lost. `call` may be NULL. */
+/* Waits for the next window, also for texts that another thread has yet to push. LB_DEADLINE_EXCEEDED and LB_CANCELLED
+ * when the call ends before it is ready: nothing is lost. `call` may be NULL. */
 LB_API lb_code lb_stream_pull(lb_stream* stream, const lb_call_options* call, lb_window* window);
 
-/* Of what has been pulled. */
+/* Statistics of what has been pulled. */
 LB_API lb_code lb_stream_stats(const lb_stream* stream, lb_embed_stats* stats);
 
 /* -- Tokens -------------------------------------------------------------------------------------------------------- */
 
 typedef struct lb_tokenizer lb_tokenizer;
 
-/* The tokenizer of a model folder or bundle. Needs no runtime and no vendor's library. */
+/* The tokenizer of a model folder or bundle. Needs no runtime and no vendor library. */
 LB_API lb_code lb_tokenizer_open(const char* model_folder, lb_tokenizer** tokenizer);
 /* That of an embedder. */
 LB_API lb_code lb_embedder_tokenizer(const lb_embedder* embedder, lb_tokenizer** tokenizer);
@@ -553,60 +557,60 @@ LB_API lb_code lb_tokenizer_token(const lb_tokenizer* tokenizer, int32_t id, lb_
 /* The ids of many texts. */
 typedef struct lb_token_list lb_token_list;
 
-/* Special tokens included, cut to `max_tokens`, at most 1,048,576; 0: what the model takes. */
+/* Special tokens included, cut to `max_tokens`, at most 1,048,576; 0: the model's limit. */
 LB_API lb_code lb_tokenizer_encode(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count, size_t max_tokens,
                                    lb_token_list** list);
 LB_API void lb_token_list_destroy(lb_token_list* list);
 LB_API size_t lb_token_list_count(const lb_token_list* list);
-/* `ids` holds as long as the list. `is_truncated` receives 1 when something of the text was cut off, and may be NULL.
+/* `ids` is valid as long as the list. `is_truncated` receives 1 when the text was cut, and may be NULL.
  */
 LB_API lb_code lb_token_list_get(const lb_token_list* list, size_t index, lb_token_ids* ids, int32_t* is_truncated);
 
 /* -- Jobs ---------------------------------------------------------------------------------------------------------- */
 
-/* What the commands of the program do (compile, pull, inspect, unpack, export, warm, cache, doctor, devices), on a
- * thread of its own: arguments and report are JSON. */
+/* What the commands of the program do (compile, pull, inspect, unpack, export, warm, cache, doctor, devices), on its
+ * own thread: arguments and report are JSON. */
 typedef struct lb_job lb_job;
 
-/* Begins the job of that name. `arguments`: a JSON object with the arguments that lb_job_kind lists, which are called
- * as the options of the command (without "--", and "_" instead of "-"); NULL when there are none. `options` go over
- * those of the runtime and may be NULL; what is compiled is kept unless "cache.enabled" is false. Wrong arguments are
- * LB_INVALID_ARGUMENT, here or in the result. LB_BUSY when 64 jobs are under way. */
+/* Starts the job of that name. `arguments`: a JSON object with the arguments that lb_job_kind lists, named like the
+ * options of the command (without "--", and "_" instead of "-"); NULL when there are none. `options` override those of
+ * the runtime and may be NULL; compiled models are kept unless "cache.enabled" is false. Wrong arguments are
+ * LB_INVALID_ARGUMENT, here or in the result. LB_BUSY when 64 jobs are running. */
 LB_API lb_code lb_job_start(const lb_runtime* runtime, const char* name, const char* arguments,
                             const lb_options* options, lb_job** job);
 
 typedef struct lb_job_progress {
   size_t struct_size;
   int32_t is_over;
-  uint64_t done;      /* bytes while "loading", else steps */
-  uint64_t total;     /* 0 while it is not known */
-  char activity[128]; /* "loading", "compiling npu-v73-f16-1x32"; cut where it is longer */
+  uint64_t done;      /* bytes while "loading", otherwise steps */
+  uint64_t total;     /* 0 while unknown */
+  char activity[128]; /* "loading", "compiling npu-v73-f16-1x32"; truncated if longer */
 } lb_job_progress;
 
-/* Waits until the job is over, whatever came of it, at most so long; 0: not at all. LB_DEADLINE_EXCEEDED while it is
- * not. `progress` may be NULL, and is written in either case. */
+/* Waits until the job is over, successful or not, for at most `timeout_ms`; 0: not at all. LB_DEADLINE_EXCEEDED while
+ * it is not over. `progress` may be NULL, and is written in either case. */
 LB_API lb_code lb_job_wait(lb_job* job, uint64_t timeout_ms, lb_job_progress* progress);
 
 /* The job's own code and error, and its report as JSON text, which lives as long as the job and is "" when there is
- * none: some that failed have one, too. The code says whether the job was done; what it has found stands in the report
+ * none: some failed jobs have one, too. The code says whether the job was done; what it found is in the report
  * ("works", "ready", "damaged"). Ask lb_job_wait first whether it is over: LB_BUSY here means that it is not, or is the
- * job's own. `report` may be NULL. */
+ * job's own code. `report` may be NULL. */
 LB_API lb_code lb_job_result(lb_job* job, const char** report);
 
-/* Ends it with LB_CANCELLED as soon as it is between two steps: pull within a second or so, compile and warm between
- * devices (what a vendor has begun to compile is waited for), doctor between devices. The others are short, and end as
- * they will once they have begun. */
+/* Ends it with LB_CANCELLED at the next point between two steps: pull within a second or so, compile and warm between
+ * devices (a compilation that a vendor has begun is waited for), doctor between devices. The others are short, and run
+ * to their end once they have begun. */
 LB_API void lb_job_cancel(const lb_job* job);
 
 /* Cancels the job and does not wait for it. */
 LB_API void lb_job_destroy(lb_job* job);
 
-/* A job that there is. Static. */
+/* A kind of job. Static. */
 typedef struct lb_job_kind {
   size_t struct_size;
   const char* name;
   const char* arguments; /* "{model, output, hidden_states}" */
-  const char* report;    /* "{file}", or which command's --help says it */
+  const char* report;    /* "{file}", or the command whose --help describes it */
 } lb_job_kind;
 LB_API size_t lb_job_kind_count(void);
 LB_API lb_code lb_job_kind_at(size_t index, lb_job_kind* kind);

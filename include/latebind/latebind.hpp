@@ -1,7 +1,8 @@
-// Latebind for C++20: a thin layer of headers over the C interface (latebind.h), which documents what everything means.
+// Latebind for C++20: a thin header-only layer over the C interface (latebind.h), which documents what everything
+// means.
 //
-// Objects own their handles, move and do not copy. Nothing here throws on its own account: what can fail returns a
-// Status or a Result. Thread-safety is that of the C objects. Link against the library `latebind`.
+// Objects own their handles and can be moved, not copied. Nothing here throws by itself: what can fail returns a Status
+// or a Result. Thread-safety is that of the C objects. Link against the library `latebind`.
 #ifndef LATEBIND_LATEBIND_HPP
 #define LATEBIND_LATEBIND_HPP
 
@@ -50,7 +51,7 @@ class [[nodiscard]] Status {
   [[nodiscard]] lb_code code() const { return code_; }
   [[nodiscard]] const char* name() const { return lb_code_name(code_); }
   [[nodiscard]] bool retryable() const { return retryable_; }
-  // One line: our words and the vendor's.
+  // One line, including the vendor's message.
   [[nodiscard]] const std::string& message() const { return message_; }
   [[nodiscard]] std::optional<std::int64_t> vendor_code() const { return vendor_code_; }
   [[nodiscard]] const std::string& vendor_text() const { return vendor_text_; }
@@ -137,7 +138,7 @@ struct PlacementStep {
   std::string reason;
 };
 
-// Who answers, and why it is not somebody better.
+// What answers, and why not a preferred device.
 struct Attestation {
   std::string backend;
   std::string device;
@@ -152,12 +153,12 @@ struct Attestation {
   std::vector<PlacementStep> steps;
   std::vector<std::size_t> static_lengths;  // empty when it takes any length
   std::size_t static_rows = 0;
-  std::size_t hung_runs = 0;  // given up and not come back; 0 for one answer
+  std::size_t hung_runs = 0;  // abandoned and not returned yet; 0 for one call's attestation
   bool emulated = false;      // by the vendor's emulation of a device that is not in this machine
 };
 
-// Says to calls that carry it that they should end. From any thread; one serves any number of them, and may go before
-// they do.
+// Cancels the calls that carry it, from any thread. One serves any number of calls, and may be destroyed before they
+// end.
 class Cancellation {
  public:
   static Result<Cancellation> create() {
@@ -173,14 +174,14 @@ class Cancellation {
   detail::Handle<lb_cancellation, lb_cancellation_destroy> handle_;
 };
 
-// What belongs to one call.
+// Options of one call.
 struct CallOptions {
-  std::chrono::milliseconds timeout{0};  // 0: none; less has passed already
+  std::chrono::milliseconds timeout{0};  // 0: none; negative: has passed already
   const Cancellation* cancellation = nullptr;
 };
 
-// Texts by key, as docs/configuration.md has them: {{"device", "npu,cpu"}, {"precision", "f16,f32"}}. What is wrong
-// with them is said by whoever is given them.
+// Texts by key, as docs/configuration.md has them: {{"device", "npu,cpu"}, {"precision", "f16,f32"}}. Errors in them
+// are returned by the function that takes them.
 class Options {
  public:
   Options() = default;
@@ -197,7 +198,7 @@ class Options {
   }
   ~Options() = default;
 
-  // The first thing that went wrong, here and in all that follows.
+  // The first error, here and in all further calls.
   [[nodiscard]] const Status& status() const { return status_; }
 
   Options& set(std::string_view key, std::string_view text) {
@@ -254,7 +255,7 @@ namespace detail {
 
 inline lb_call_options c_call(const CallOptions& call) {
   auto c = sized<lb_call_options>();
-  // The least there is, for what should have been over.
+  // The shortest there is, for what should have been over.
   c.timeout_ms = call.timeout.count() < 0 ? 1 : static_cast<std::uint64_t>(call.timeout.count());
   if (call.cancellation != nullptr) c.cancellation = call.cancellation->get();
   return c;
@@ -316,7 +317,7 @@ template <>
 struct ElementTypeOf<double> : std::integral_constant<std::int32_t, LB_F64> {};
 
 // A view of a contiguous array as a tensor. The data must stay alive while the tensor is used; a rank above LB_RANK_MAX
-// is refused by the run.
+// makes the run fail.
 template <class T>
 [[nodiscard]] lb_tensor tensor_of(const T* data, std::span<const std::int64_t> shape) {
   lb_tensor tensor{};
@@ -332,7 +333,7 @@ template <class T>
   return tensor_of(data, std::span<const std::int64_t>(shape.begin(), shape.size()));
 }
 
-// Where an output goes: a buffer of its own, or the caller's memory.
+// The destination of an output: its own buffer, or the caller's memory.
 class Output {
  public:
   static Result<Output> create(void* data = nullptr, std::size_t capacity = 0) {
@@ -346,7 +347,7 @@ class Output {
     if (lb_output_get(handle_.get(), &tensor) != LB_OK) tensor = {};
     return tensor;
   }
-  // Writes to this memory from now on, to a buffer of its own with null; allocates nothing.
+  // Writes to this memory from now on, or with null to its own buffer; allocates nothing.
   Status bind(void* data, std::size_t capacity) { return Status::of(lb_output_bind(handle_.get(), data, capacity)); }
   [[nodiscard]] lb_output* get() const { return handle_.get(); }
 
@@ -400,7 +401,7 @@ class Model {
   detail::Handle<lb_model, lb_model_destroy> handle_;
 };
 
-// What becomes of texts, where it is not as the embedder was opened (lb_embed_options).
+// Per-call deviations from how the embedder was opened (lb_embed_options).
 struct EmbedOptions {
   std::size_t dimensions = 0;
   std::size_t max_tokens = 0;
@@ -413,7 +414,7 @@ struct EmbedOptions {
 class TokenList {
  public:
   [[nodiscard]] std::size_t size() const { return lb_token_list_count(handle_.get()); }
-  // As long as the list.
+  // Valid as long as the list.
   [[nodiscard]] std::span<const std::int32_t> ids(std::size_t text) const {
     lb_token_ids found{};
     if (lb_token_list_get(handle_.get(), text, &found, nullptr) != LB_OK) return {};
@@ -461,13 +462,13 @@ class Tokenizer {
     return Tokenizer(raw);
   }
   [[nodiscard]] std::size_t vocabulary_size() const { return lb_tokenizer_vocabulary_size(handle_.get()); }
-  // As long as the tokenizer; nothing where there is no token of this id.
+  // Valid as long as the tokenizer; empty when there is no token with this id.
   [[nodiscard]] std::optional<std::string_view> token(std::int32_t id) const {
     lb_text text{};
     if (lb_tokenizer_token(handle_.get(), id, &text) != LB_OK) return std::nullopt;
     return std::string_view(text.data, text.size);
   }
-  // Special tokens included, cut to `max_tokens`; 0: what the model takes.
+  // Special tokens included, cut to `max_tokens`; 0: the model's limit.
   [[nodiscard]] Result<TokenList> encode(std::span<const std::string_view> texts, std::size_t max_tokens = 0) const {
     const auto views = detail::c_texts(texts);
     lb_token_list* raw = nullptr;
@@ -482,7 +483,7 @@ class Tokenizer {
   detail::Handle<lb_tokenizer, lb_tokenizer_destroy> handle_;
 };
 
-// Consecutive texts of a stream; holds until the next one is pulled.
+// Consecutive texts of a stream; valid until the next one is pulled.
 struct Window {
   std::uint64_t first = 0;  // the position of its first text
   std::size_t count = 0;    // 0: the end
@@ -494,7 +495,7 @@ struct Window {
 // Vectors for an endless sequence of texts in bounded memory. One thread may push while another one pulls.
 class Stream {
  public:
-  // How many were taken: fewer than there are when windows wait to be pulled.
+  // How many were taken: fewer than given when windows wait to be pulled.
   Result<std::size_t> push(std::span<const std::string_view> texts) {
     const auto views = detail::c_texts(texts);
     std::size_t taken = 0;
@@ -502,7 +503,7 @@ class Stream {
     if (code != LB_OK) return Status::of(code);
     return taken;
   }
-  // For whoever pushes while another thread pulls.
+  // For pushing while another thread pulls.
   Status wait_for_room(const CallOptions& call = {}) {
     const lb_call_options c = detail::c_call(call);
     return Status::of(lb_stream_wait_for_room(handle_.get(), &c));
@@ -585,15 +586,15 @@ class Embedder {
 
 struct JobProgress {
   bool is_over = false;
-  std::uint64_t done = 0;   // bytes while "loading", else steps
-  std::uint64_t total = 0;  // 0 while it is not known
+  std::uint64_t done = 0;   // bytes while "loading", otherwise steps
+  std::uint64_t total = 0;  // 0 while unknown
   std::string activity;
 };
 
-// What a command of the program does, on a thread of its own. Cancelled, and not waited for, when it goes.
+// What a command of the program does, on its own thread. The destructor cancels it and does not wait.
 class Job {
  public:
-  // How far it is, at the latest after that time; at once when it is over.
+  // The progress, at the latest after that time; at once when the job is over.
   Result<JobProgress> wait(std::chrono::milliseconds timeout) const {
     auto progress = detail::sized<lb_job_progress>();
     const auto ms = static_cast<std::uint64_t>(timeout.count() < 0 ? 0 : timeout.count());
@@ -602,13 +603,13 @@ class Job {
     return JobProgress{progress.is_over != 0, progress.done, progress.total, progress.activity};
   }
   void cancel() const { lb_job_cancel(handle_.get()); }
-  // The report as JSON, also of one that failed; "" when there is none, or it is not over.
+  // The report as JSON, also of a failed job; "" when there is none, or the job is not over.
   [[nodiscard]] std::string report() const {
     const char* text = "";
     static_cast<void>(lb_job_result(handle_.get(), &text));
     return text;
   }
-  // The same, when it is over and went well.
+  // The same, when the job is over and succeeded.
   [[nodiscard]] Result<std::string> result() const {
     const char* report = "";
     if (const lb_code code = lb_job_result(handle_.get(), &report); code != LB_OK) return Status::of(code);
@@ -660,8 +661,8 @@ class Runtime {
   // Ok when some device of this machine can run models; else what to install, and why each backend cannot be used.
   [[nodiscard]] Status check() const { return Status::of(lb_runtime_check(handle_.get())); }
 
-  // A model in memory, whatever it is (LB_FORMAT_BY_FIRST_BYTES). It is used where it is: `owner`, which may be null,
-  // is kept as long as anything refers to it. `name` is for messages.
+  // A model in memory of any format (LB_FORMAT_BY_FIRST_BYTES). It is used in place: `owner`, which may be null, is
+  // kept as long as anything refers to it. `name` is for messages.
   [[nodiscard]] Result<Model> load(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                                    const Options& options = {}, const std::string& name = {},
                                    const CallOptions& call = {}) const {
@@ -702,7 +703,7 @@ class Runtime {
     return Embedder(raw);
   }
 
-  // Begins a job, with its arguments as JSON.
+  // Starts a job, with its arguments as JSON.
   [[nodiscard]] Result<Job> start(const std::string& job, const std::string& arguments,
                                   const Options& options = {}) const {
     if (!options.status().ok()) return options.status();
