@@ -1,7 +1,7 @@
 // Backend: the contract of the code that drives one vendor runtime.
 //
-// A backend is made before anything is known about the machine and loads nothing until the first question. Nothing is
-// cached for ever: when the vendor's library was not there, the next call looks again. All calls are thread-safe.
+// A backend is created before anything is known about the machine and loads nothing until the first query. Failures are
+// not cached: when the vendor's library was not there, the next call looks again. All calls are thread-safe.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ namespace latebind::core {
 struct SearchStep {
   std::string place;    // a path, or a variable that is not set
   std::string source;   // which rule led there: "OPENVINO_LIB_PATH", "active Python environment" …
-  std::string outcome;  // "opened", "no such file", or the loader's own words
+  std::string outcome;  // "opened", "no such file", or the loader's own message
   bool opened = false;
 };
 
@@ -33,35 +33,35 @@ struct UnavailablePart {
   std::string reason;
 };
 
-// A piece of hardware in this machine that is a backend's business, and whether the backend can use it.
+// Hardware in this machine that concerns a backend, and whether the backend can use it.
 struct HardwareNote {
   std::string name;  // "Intel NPU 4000"
   DeviceKind kind = DeviceKind::kOther;
-  std::string node;  // "/dev/accel/accel0"; empty when no driver has made one
+  std::string node;  // "/dev/accel/accel0"; empty when no driver has created one
   bool ready = false;
   std::string status;  // "ready", or what is wrong, in one line
   std::string remedy;  // what to do about it, in one line; empty when ready
-  // Driver, DriverVersion, FirmwareVersion, PciId, PciAddress, Group: what the system says of it.
+  // Driver, DriverVersion, FirmwareVersion, PciId, PciAddress, Group: what the system reports.
   std::map<std::string, std::string> metadata{};
 };
 
-// What a backend has to tell of itself, for reports and errors.
+// What a backend reports about itself, for reports and errors.
 struct BackendDiagnosis {
-  // Every place looked at by the last attempt to open the library.
+  // Every place tried by the last attempt to open the library.
   std::vector<SearchStep> search{};
   // What was found and cannot be used, while the rest works.
   std::vector<UnavailablePart> unavailable{};
-  // The vendor's hardware that the system has, whether the backend is available or not.
+  // The vendor's hardware in this machine, whether the backend is available or not.
   std::vector<HardwareNote> hardware{};
   // What to type to install the vendor's library, one line.
   std::string install_hint{};
 };
 
-// A model that was loaded with the prospect of keeping what was compiled.
+// A loaded model whose compiled form can be kept.
 struct LoadedModel {
   std::unique_ptr<Executable> executable;
-  // Gives the blob of what was loaded. Called at most once, from any thread, perhaps while the executable runs and also
-  // after it has gone; may take as long as compiling did. Empty: the backend has no blobs for this.
+  // Returns the blob of what was loaded. Called at most once, from any thread, possibly while the executable runs or
+  // after it was destroyed; may take as long as compiling did. Empty: the backend has no blob for this.
   std::function<Result<Blob>()> export_blob;
 };
 
@@ -79,28 +79,28 @@ class Backend {
   // was tried, what was found and what to type.
   [[nodiscard]] virtual Status available() = 0;
 
-  // Every device that is there now, asked anew at each call. An available backend without devices gives an empty list.
+  // Every device present now, queried at each call. An available backend without devices returns an empty list.
   [[nodiscard]] virtual Result<std::vector<Device>> devices() = 0;
 
   // Devices that are not in this machine but can be compiled for: metadata says IsVirtual=1, DiscoveredBy, the
   // architecture, CompilerInstalled (else Missing, with what to install) and Emulated (1 where load() can run them with
-  // CompileOptions::emulate). Asked for on purpose only. By default none.
+  // CompileOptions::emulate). Only queried on request. By default none.
   [[nodiscard]] virtual Result<std::vector<Device>> virtual_devices() { return std::vector<Device>{}; }
 
-  // The vendor's own version text. Fails when not available.
+  // The vendor's own version string. Fails when not available.
   [[nodiscard]] virtual Result<std::string> runtime_version() = 0;
 
   // Compiles for `device` (a Device::name), which need not be in this machine where the vendor's compiler allows it.
   [[nodiscard]] virtual Result<Blob> compile(const Model& model, std::string_view device,
                                              const CompileOptions& options) = 0;
 
-  // Loads on a device that is there. kDeviceNotFound, kUnsupported, kInvalidModel, kDeviceFailed …
+  // Loads on a device that is present. kDeviceNotFound, kUnsupported, kInvalidModel, kDeviceFailed …
   [[nodiscard]] virtual Result<std::unique_ptr<Executable>> load(const Model& model, std::string_view device,
                                                                  const CompileOptions& options) = 0;
 
-  // As load(), and gives the blob of what was loaded, so that it need not be compiled again: loaded from it, the model
-  // computes the same, bit for bit. The blob is for this machine as it is: compile() is for blobs that travel. By
-  // default it loads, and there is no blob.
+  // Like load(), and returns the blob of what was loaded, so that it need not be compiled again: loaded from the blob,
+  // the model computes the same, bit for bit. The blob is for this very machine: compile() is for blobs that are moved
+  // to others. By default it loads, and there is no blob.
   [[nodiscard]] virtual Result<LoadedModel> load_exporting(const Model& model, std::string_view device,
                                                            const CompileOptions& options) {
     LB_ASSIGN_OR_RETURN(auto executable, load(model, device, options));
@@ -112,8 +112,8 @@ class Backend {
   [[nodiscard]] virtual Result<std::unique_ptr<Executable>> load(const Blob& blob, std::string_view device,
                                                                  const CompileOptions& options) = 0;
 
-  // Asked anew at each call; looks for the library first, if nothing did yet. Not cheap: it asks the system and, where
-  // it is open, the vendor.
+  // Queried at each call; looks for the library first, unless that was done. Not cheap: it asks the system and, where
+  // the library is open, the vendor.
   [[nodiscard]] virtual BackendDiagnosis diagnosis() = 0;
 };
 

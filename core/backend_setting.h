@@ -1,7 +1,7 @@
-// What can be set for a backend as a whole: where its library is, and the like.
+// The settings of a backend as a whole: where its library is, and the like.
 //
 // A backend lists its settings as data, and the settings table (app/settings.h) makes keys, variables and flags of
-// them. All of them choose code that is run, so none is taken from the environment of a privileged process.
+// them. All of them choose code that is executed, so none is taken from the environment of a privileged process.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ struct BackendSetting {
   std::string_view help;         // one paragraph
 };
 
-// Texts by key. What is not there is not set, and then the backend searches.
+// Texts by key. A missing key is not set, and then the backend searches.
 using BackendSettingTexts = std::map<std::string, std::string, std::less<>>;
 
 // The text of that key, "" when it is not set.

@@ -1,11 +1,12 @@
-// Work on threads of ours that may be inside a vendor's library when the process ends.
+// Work on Latebind's threads that may be inside a vendor's library when the process ends.
 //
-// exit() destroys the static objects of every library, whoever still uses them. So such work is counted, and exit()
+// exit() destroys the static objects of every library, even while they are in use. So such work is counted, and exit()
 // waits a short time until there is none: on the main thread before anything is destroyed, and, for an exit() that
-// another thread calls, before what was there when the first vendor's library had been opened. What takes longer meets
-// the destructors: a program that has to leave then leaves by _exit().
+// another thread calls, before anything is destroyed that existed when the first vendor's library had been opened. Work
+// that takes longer runs into the destructors: a program that cannot wait leaves by _exit().
 //
-// All functions may be called from any thread. A child made by fork() has none of this work, and counts anew.
+// All functions may be called from any thread. A child made by fork() has none of this work, and starts counting at
+// zero.
 #pragma once
 
 #include <chrono>
@@ -22,7 +23,7 @@ inline constexpr std::chrono::milliseconds kExitPatience{5'000};
 // Counted while it lives. On the thread that asks for the work, before there is another one to do it.
 class BackgroundWork {
  public:
-  // Nothing when the process is ending: the work is not begun any more.
+  // Nothing when the process is ending: no new work is started.
   [[nodiscard]] static std::optional<BackgroundWork> begin() noexcept;
 
   BackgroundWork(BackgroundWork&& other) noexcept;
@@ -38,8 +39,7 @@ class BackgroundWork {
 
 [[nodiscard]] std::size_t background_work() noexcept;
 
-// To be called when a vendor's library has been opened, for what it destroys at exit() comes after what is asked for
-// now.
+// To be called when a vendor's library has been opened: handlers registered now run before the library's destructors.
 void wait_for_background_work_at_exit() noexcept;
 
 }  // namespace latebind::core

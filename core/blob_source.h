@@ -1,4 +1,4 @@
-// BlobSource: blobs of a model that lie ready, such as the variants of a bundle. Immutable; any thread.
+// BlobSource: existing blobs of a model, such as the variants of a bundle. Immutable; any thread.
 #pragma once
 
 #include <cstddef>
@@ -26,11 +26,11 @@ class BlobSource {
   BlobSource& operator=(const BlobSource&) = delete;
   virtual ~BlobSource() = default;
 
-  // Those that may do for this device and these options, best first. Whether one really does is the backend's to say.
+  // Those that may fit this device and these options, best first. The backend decides whether one really does.
   [[nodiscard]] virtual std::vector<ReadyBlob> blobs_for(const Device& device, const CompileOptions& options) const = 0;
 
-  // The lengths, rising, for which there are blobs of `rows` rows for this device in this precision: [rows, length] for
-  // every input.
+  // The lengths, ascending, for which there are blobs of `rows` rows for this device in this precision: [rows, length]
+  // for every input.
   [[nodiscard]] virtual std::vector<std::size_t> static_lengths(const Device& device, const CompileOptions& options,
                                                                 std::size_t rows) const = 0;
 
@@ -38,8 +38,8 @@ class BlobSource {
     std::size_t inputs = 0;
     std::vector<std::size_t> lengths{};
   };
-  // Of a model whose inputs are all [rows, length] and may be padded with zeros, because one of them says what is
-  // padding: how many they are, and the lengths, rising, for which there are blobs of one row for whatever device.
+  // For a model whose inputs are all [rows, length] and may be padded with zeros, because one of them marks the
+  // padding: the number of inputs, and the lengths, ascending, for which there are blobs of one row for any device.
   // Nothing for all other models.
   [[nodiscard]] virtual Padded padded() const { return {}; }
 };

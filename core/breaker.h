@@ -1,10 +1,10 @@
 // Breaker: rests a device that failed, and says when to try it again.
 //
-// Closed: requests go to the device. Open: they do not, until the back-off has passed. Half-open: one probe is under
-// way; its success closes the breaker, its failure opens it for longer. Back-offs grow by a factor up to a cap, with
-// jitter, so that many processes do not knock at a driver's door together.
+// Closed: requests go to the device. Open: they do not, until the back-off has passed. Half-open: one probe is in
+// progress; its success closes the breaker, its failure opens it for longer. Back-offs grow by a factor up to a cap,
+// with jitter, so that many processes do not retry a driver at the same moment.
 //
-// Thread-safe. is_closed() is one atomic read: it stands in the way of every request.
+// Thread-safe. is_closed() is one atomic read: it is on the path of every request.
 #pragma once
 
 #include <atomic>
@@ -36,7 +36,7 @@ class Breaker {
   [[nodiscard]] bool is_closed() const { return state_.load(std::memory_order_acquire) == State::kClosed; }
   [[nodiscard]] State state() const { return state_.load(std::memory_order_acquire); }
 
-  // How often it has opened so far. Whoever starts a request remembers the number and reports with it.
+  // How often it has opened so far. Callers read the number when they start a request and report with it.
   [[nodiscard]] std::uint64_t openings() const { return openings_.load(std::memory_order_acquire); }
 
   // A request succeeded, or a probe did: closed, and the next back-off is the first again.
@@ -44,14 +44,14 @@ class Breaker {
   // A request or a probe failed at `now`. True when that opened the breaker (it was closed or half-open before).
   bool failed(Clock::time_point now);
 
-  // The same for a request that started when the breaker had opened `seen` times. When it has opened since, the request
-  // tells about a device as it was before: nothing happens, and the result is false.
+  // The same for a request that started when the breaker had opened `seen` times. When it has opened since, the result
+  // is about the device's earlier state: nothing happens, and the result is false.
   [[nodiscard]] bool succeeded_since(std::uint64_t seen);
   [[nodiscard]] bool failed_since(std::uint64_t seen, Clock::time_point now);
 
   // When the next probe is due; nothing unless open.
   [[nodiscard]] std::optional<Clock::time_point> probe_due() const;
-  // True for one caller once the probe is due: the breaker is half-open until that caller reports what came of it.
+  // True for one caller once the probe is due: the breaker is half-open until that caller reports the result.
   [[nodiscard]] bool begin_probe(Clock::time_point now);
 
  private:

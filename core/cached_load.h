@@ -9,20 +9,19 @@
 
 namespace latebind::core {
 
-// From the cache where it has what was compiled for this model, device and options; else as Backend::load() does, and
-// what was compiled goes into the cache a little later. Trouble with the cache is never an error of the load, only of
-// speed: it is told to the log. Thread-safe.
+// From the cache where it has an entry for this model, device and options; else as Backend::load() does, and the
+// compiled model is written to the cache a little later. A problem with the cache is never an error of the load: it
+// costs speed and is logged. Thread-safe.
 //
-// All loads of one Model use the same bytes: kIo, and nothing is loaded, when a file that they come from has become
-// another one (Model::check_bytes()). The cache is asked by what the model says that it is; before anything is put into
-// it, that is compared with the bytes (Model::prove_digest()).
-// `cache` may be null: then it is Backend::load() alone.
+// All loads of one Model use the same bytes: kIo, and nothing is loaded, when a file that they come from has changed
+// (Model::check_bytes()). The cache is looked up by the digest that the model claims; before anything is stored, the
+// claim is compared with the bytes (Model::prove_digest()). `cache` may be null: then it is just Backend::load().
 [[nodiscard]] Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& model,
                                                               const Device& device, const CompileOptions& options,
                                                               CompileCache* cache);
 
-// Before that, from the blobs that the model brings with it (Model::blobs()). One that the backend refuses is a line in
-// the log, and the next one is tried; for a model that consists of blobs only, it is the error.
+// Before that, from the blobs that come with the model (Model::blobs()). When the backend rejects one, this is logged
+// and the next one is tried; for a model that consists only of blobs, it is the error.
 [[nodiscard]] Result<std::unique_ptr<Executable>> ready_or_cached_load(Backend& backend, const Model& model,
                                                                        const Device& device,
                                                                        const CompileOptions& options,

@@ -1,10 +1,10 @@
-// Cancellation: a word from one thread that others should stop what they do.
+// Cancellation: a request from one thread that others stop what they are doing.
 //
-// A value; copies share one state. As it is made by default there is nobody who could say the word, and it costs
-// nothing. Not std::stop_token: libstdc++'s waits for a callback that runs with what loses wake-ups where the system
-// has no futex.
+// A value; copies share one state. A default-constructed one can never be requested, and costs nothing. Not
+// std::stop_token: where the system has no futex, libstdc++'s waits for a running callback in a way that loses
+// wake-ups.
 //
-// Any thread, no signal handler.
+// Any thread, but not a signal handler.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ class Cancellation {
   Cancellation() = default;
   [[nodiscard]] static Cancellation create();
 
-  // Once and for all. Nothing happens at the second call, nor where there is no state.
+  // Cannot be undone. A second call, or one without state, does nothing.
   void request() const;
   [[nodiscard]] bool is_requested() const {
     return state_ != nullptr && state_->requested.load(std::memory_order_acquire);
@@ -37,9 +37,9 @@ class Cancellation {
   std::shared_ptr<State> state_;
 };
 
-// While it lives, `action` is called once when the word is said: on that thread, or at once on this one when it has
-// been said already. When the destructor returns, the action is over or will never be. An action must be short, not
-// throw, and have nothing to do with this cancellation.
+// While it lives, `action` is called once on request: on the requesting thread, or at once on this one when it was
+// requested already. When the destructor returns, the action is over or will never run. An action must be short, must
+// not throw, and must not use this cancellation.
 class Cancellation::Watch {
  public:
   Watch(const Cancellation& cancellation, std::function<void()> action);

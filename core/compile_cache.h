@@ -1,7 +1,7 @@
 // CompileCache: a CompileStore with a thread that fills it in the background, so that the first answer does not wait
 // for an entry to be written.
 //
-// Thread-safe. Destruction waits for what is still to be written, but not for ever for a vendor that hangs.
+// Thread-safe. Destruction waits for what is still to be written, but not forever for a vendor that hangs.
 #pragma once
 
 #include <atomic>
@@ -35,7 +35,7 @@ class CompileCache {
   [[nodiscard]] Status check_folder();
 
   // Does `work` on the cache's thread, soon, in order. An error goes to the log, after `what` and a colon. Without a
-  // thread or memory for it the work is dropped, which the log says too.
+  // thread or memory for it the work is dropped and logged.
   void later(std::string what, std::function<Status()> work) noexcept;
   // Waits until all that was given to later() is done.
   void settle();

@@ -1,11 +1,11 @@
 // An entry of the compile cache as bytes: a head that says what the payload is, and the payload, page-aligned so that
-// it is used straight from a mapping.
+// it is used directly from a mapping.
 //
 //   8 bytes   magic "LBCACHE" and the format's number
 //   4 bytes   length of the header, little-endian
 //   4 bytes   zero
 //   16 bytes  XXH3-128 of the header
-//   …         the header: JSON with the whole key, what people want to know, size and sum of the payload
+//   …         the header: JSON with the whole key, facts for people, size and sum of the payload
 //   …         zeros up to the next multiple of 4096
 //   …         the payload, to the end of the file
 //
@@ -21,7 +21,7 @@
 
 namespace latebind::core {
 
-// Where the payload begins is a multiple of this.
+// The payload's offset is a multiple of this.
 inline constexpr std::size_t kEntryAlignment = 4096;
 // No header is longer.
 inline constexpr std::size_t kEntryHeaderMax = std::size_t{64} << 10;
@@ -40,7 +40,7 @@ struct EntryHeader {
   std::uint64_t payload_size = 0;
 };
 
-// All that stands before the payload. kInvalidArgument when the header would be longer than kEntryHeaderMax.
+// Everything before the payload. kInvalidArgument when the header would be longer than kEntryHeaderMax.
 [[nodiscard]] Result<std::string> entry_head(const EntryHeader& header);
 
 struct ParsedEntry {
@@ -48,7 +48,7 @@ struct ParsedEntry {
   std::span<const std::byte> payload;  // a part of the bytes that were parsed
 };
 
-// How many bytes looks_like_entry() wants to see, of a file that has as many.
+// How many bytes looks_like_entry() needs, if the file has as many.
 inline constexpr std::size_t kEntryMarkBytes = 8;
 // Whether a file that begins so can have been an entry: it has the magic, or it is nothing but zeros, or empty, as a
 // crash of the machine may leave one.

@@ -1,5 +1,5 @@
-// CompileKey: everything that decides what compiling gives, as one text. Two keys are equal only if either result may
-// stand for the other; a field that may not matter costs a compilation, never a wrong result.
+// CompileKey: everything that determines the result of compiling, as one text. Two keys are equal only if their results
+// are interchangeable; a field that does not matter may cost a compilation, never a wrong result.
 #pragma once
 
 #include <string>

@@ -1,15 +1,15 @@
 // CompileStore: the folder of the compile cache, what backends compiled, so that the next start need not compile.
 //
-// An entry is the file `<digest of its key>.blob` (compile_entry.h). It appears by rename, is checked whole before it
-// is used, and is used straight from its mapping. Whatever is wrong with an entry makes it a miss and removes it;
+// An entry is the file `<digest of its key>.blob` (compile_entry.h). It appears by rename, is checked completely before
+// it is used, and is used directly from its mapping. Whatever is wrong with an entry makes it a miss and removes it;
 // whatever is wrong with the folder (none, read-only, full) means no cache and one line in the log, never an error of
-// the load. Nothing is synced to the disk: after a crash of the machine a torn entry is found by its sums.
+// the load. Nothing is synced to the disk: after a crash of the machine a torn entry is detected by its sums.
 //
 // Thread-safe, and safe with any number of processes on one folder. The total size is kept below a cap by removing what
 // was used least recently; a file that another process has mapped stays valid for it.
 //
-// What is loaded from here runs: nothing is taken from a folder, or written to one, that somebody else may write to
-// (check_folder()), and no entry is taken that is not ours or root's.
+// What is loaded from here is executed: nothing is taken from a folder, or written to one, that another user may write
+// to (check_folder()), and no entry is taken that is not owned by this user or root.
 //
 // The folder may be one that the user has named, with other files in it: those are neither counted nor removed,
 // whatever they are called.
@@ -47,24 +47,24 @@ class CompileStore {
     std::uint64_t bytes = 0;
   };
 
-  // Makes nothing before there is something to write.
+  // Creates nothing before there is something to write.
   explicit CompileStore(std::filesystem::path folder, std::uint64_t bytes_max = kBytesMax,
                         std::chrono::nanoseconds settled = FileDigests::kSettled);
 
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
 
-  // Ok when nobody but this user and root can write to the folder or put another one in its place, or to where it would
-  // be made. kPermissionDenied names what is wrong and what to do.
+  // Ok when nobody but this user and root can write to the folder, or to where it would be created, or replace it.
+  // kPermissionDenied names what is wrong and what to do.
   [[nodiscard]] Status check_folder() const;
-  // Makes the folder, for its owner alone, if it is not there, and checks it. kPermissionDenied, kIo.
+  // Creates the folder, private to its owner, if it is missing, and checks it. kPermissionDenied, kIo.
   [[nodiscard]] Status make_folder() const;
 
-  // The blob of this key. Its bytes are the mapped entry. kNotFound when there is none; kIo when it was damaged, and it
-  // is removed then; kPermissionDenied when somebody else could have written it.
+  // The blob of this key. Its bytes are the mapped entry. kNotFound when there is none; kIo when it was damaged, and is
+  // then removed; kPermissionDenied when another user could have written it.
   [[nodiscard]] Result<Blob> get(const CompileKey& key);
 
-  // Writes an entry, replacing one of the same key, and evicts what is then too much. On an error nothing is left
-  // behind: kDiskFull, kPermissionDenied, kInvalidArgument (larger than the whole cache), kIo …
+  // Writes an entry, replacing one of the same key, and evicts entries until the size is below the cap. On an error
+  // nothing is left behind: kDiskFull, kPermissionDenied, kInvalidArgument (larger than the whole cache), kIo …
   [[nodiscard]] Status put(const CompileKey& key, const Blob& blob);
 
   // Removes the entry of this key, if there is one.
@@ -76,10 +76,10 @@ class CompileStore {
   // Every entry with its header read, most recently used first; payloads are not looked at. Empty when there is no
   // folder.
   [[nodiscard]] Result<std::vector<Entry>> list() const;
-  // Removes every entry, and what processes that are gone left half-written. Leaves a folder without any as it is. The
-  // errors of check_folder(), since what is removed there could be anybody's.
+  // Removes every entry, and half-written files of processes that are gone. Leaves a folder without any as it is. The
+  // errors of check_folder(), since files there could be anybody's.
   [[nodiscard]] Result<Freed> clear();
-  // Reads every entry whole and removes the damaged ones, which are returned. The errors of check_folder().
+  // Reads every entry completely, and removes and returns the damaged ones. The errors of check_folder().
   [[nodiscard]] Result<std::vector<Entry>> verify();
 
  private:

@@ -1,4 +1,4 @@
-// Typed configuration values: words from outside become enumerations here, and nowhere else.
+// Typed configuration values: words from outside are converted to enumerations here, and nowhere else.
 //
 // An unknown word is an error that lists the known ones and names the nearest.
 #pragma once
@@ -47,7 +47,7 @@ template <class E>
   return "?";
 }
 
-// The precision in which a device computes. Never left to the vendor.
+// The precision in which a device computes. Never left to the vendor to choose.
 enum class Precision : std::int32_t { kF32 = 0, kBF16 = 1, kF16 = 2 };
 template <>
 struct Words<Precision> {

@@ -19,23 +19,23 @@ struct Words<DeviceKind> {
       Word<DeviceKind>{"npu", DeviceKind::kNpu}, Word<DeviceKind>{"other", DeviceKind::kOther}};
 };
 
-// A snapshot: devices come and go, so a Device is a value and says nothing about now.
+// A snapshot: devices come and go, so a Device is a value and says nothing about the present state.
 struct Device {
   std::string backend;  // "openvino"
   std::string name;     // as the backend calls it: "CPU", "GPU.1", "NPU.4000"
   DeviceKind kind = DeviceKind::kOther;
   std::string full_name;        // the vendor's name for people: "AMD EPYC …"
   std::string runtime_version;  // of the vendor library that would drive it
-  // Anything else that is known: architecture, driver, DiscoveredBy, IsVirtual … Keys are CamelCase words.
+  // Other known facts: architecture, driver, DiscoveredBy, IsVirtual … Keys are CamelCase words.
   std::map<std::string, std::string> metadata;
 
   // "openvino:CPU"
   [[nodiscard]] std::string id() const { return backend + ":" + name; }
-  // What the metadata says under this key; empty when it says nothing.
+  // The metadata of this key; empty when there is none.
   [[nodiscard]] std::string metadata_at(const std::string& key) const;
   [[nodiscard]] bool is_virtual() const;
-  // What one compiles for: "cpu", "gpu:v12.55.8", "npu:v73": its kind and, of a GPU or an NPU, the Architecture that
-  // its metadata tells, if that is one word.
+  // The compile target: "cpu", "gpu:v12.55.8", "npu:v73": its kind and, for a GPU or an NPU, the Architecture in its
+  // metadata, if that is one word.
   [[nodiscard]] std::string target() const;
 };
 

@@ -27,22 +27,22 @@ struct LoadOptions {
   CompileOptions compile{};
   // Tried in order on a device that cannot take the model in compile.precision.
   std::vector<Precision> other_precisions{};
-  // Turns every fallback into an error: kStrictFallback when loading, the device's own error later.
+  // Makes every fallback an error: kStrictFallback when loading, the device's own error later.
   bool strict = false;
   FailoverOptions failover{};
   // These end the loading, not what is loaded.
   std::optional<std::chrono::steady_clock::time_point> deadline{};
   Cancellation cancellation{};
-  // For models whose inputs are all [rows, length]: kAutoShapes means fixed ones on NPUs. Without lengths or
-  // inputs in `static_lengths`, shapes are as the model declares them, everywhere; but those for which a bundle has
-  // blobs of a model whose inputs may be padded are used as if they had been given.
+  // For models whose inputs are all [rows, length]: kAutoShapes means static ones on NPUs. Without lengths or inputs in
+  // `static_lengths`, shapes are as the model declares them, everywhere; but where a bundle has blobs of a model whose
+  // inputs may be padded, their lengths are used as if they had been given.
   ShapeMode shapes = ShapeMode::kAutoShapes;
   StaticLengthOptions static_lengths{};
-  // Where what was compiled is kept; null: nowhere. Kept alive as long as a model may still load through it.
+  // Where compiled models are kept; null: nowhere. Kept alive as long as a model may still load through it.
   std::shared_ptr<CompileCache> cache{};
 };
 
-// What `latebind devices` shows of one backend.
+// What `latebind devices` shows for one backend.
 struct BackendReport {
   std::string name;
   Status status;                // why it is not available
@@ -55,8 +55,8 @@ class Engine {
  public:
   explicit Engine(const Registry& registry) : registry_(registry) {}
 
-  // kNoDevice when nothing could take the model: the text lists every device with its reason and, where a backend is
-  // missing, what to type. A model that every device calls invalid gives kInvalidModel.
+  // kNoDevice when no device could take the model: the message lists every device with its reason and, where a backend
+  // is missing, what to type. A model that every device calls invalid is kInvalidModel.
   [[nodiscard]] Result<std::shared_ptr<PlacedModel>> load(const Model& model, const Placement& placement,
                                                           const LoadOptions& given) const;
 

@@ -16,36 +16,36 @@
 
 namespace latebind::core {
 
-// How a model is compiled and loaded. A backend refuses what it cannot honour by name (kUnsupported): nothing here is
-// a wish.
+// How a model is compiled and loaded. A backend rejects what it cannot honour, naming it (kUnsupported): nothing here
+// is a hint.
 struct CompileOptions {
   Precision precision = Precision::kF32;
   PerformanceHint hint = PerformanceHint::kLatency;
   // Threads for computing, all requests together; 0: the processors this process may use.
   unsigned threads = 0;
-  // Requests that run side by side (size of the request pool, and streams where the vendor has them); 0: the vendor's
+  // Requests that run concurrently (size of the request pool, and streams where the vendor has them); 0: the vendor's
   // optimal number for the hint, else 4.
   unsigned requests = 0;
   // New static input shapes, by input position; empty: as the model declares them.
   std::vector<Shape> input_shapes{};
   // For devices that compile a model as a whole: nodes that would be left to the CPU are an error that names them.
   bool whole_graph = true;
-  // Lets a virtual device run in its vendor's emulation: slow, for proving numbers. Without it, loading on one is an
+  // Lets a virtual device run in its vendor's emulator: slow, for checking results. Without it, loading on one is an
   // error.
   bool emulate = false;
-  // Passed to the vendor as they are, last. A property that the vendor does not know is the vendor's error.
+  // Passed to the vendor unchanged, last. For an unknown property the vendor's own error is returned.
   std::map<std::string, std::string> properties{};
 };
 
-// More threads or requests than this are a mistake.
+// More threads or requests than this are an error.
 inline constexpr unsigned kCountMax = 4096;
 // kInvalidArgument for more.
 [[nodiscard]] Status check_counts(const CompileOptions& options);
 
-// What goes with one run on its whole way: waiting for a request, compiling what is needed first, and the vendor's
-// call. Without any of these, the vendor is called on the caller's thread and works in the caller's memory. With one,
-// it is called on another thread, in memory of ours, and given up when the time has come: the call returns then,
-// whatever the vendor does (core/vendor_call.h).
+// The limits of one run as a whole: waiting for a request, compiling what is needed first, and the vendor's call.
+// Without any of these, the vendor is called on the caller's thread and works in the caller's memory. With one, it is
+// called on another thread, in memory of its own, and abandoned when the time is up: the call returns then, whatever
+// the vendor does (core/vendor_call.h).
 struct RunOptions {
   // When it passes, the call returns kDeadlineExceeded (kBusy while still waiting for a request).
   std::optional<std::chrono::steady_clock::time_point> deadline{};
@@ -59,11 +59,12 @@ struct RunOptions {
   [[nodiscard]] bool is_bounded() const { return deadline || run_timeout || cancellation.can_be_requested(); }
 };
 
-// When what began then has taken longer than `timeout`; nothing when there is none, or none that a clock could show.
+// When work begun at that time will have taken longer than `timeout`; nothing without a timeout, or when it is beyond
+// the clock's range.
 [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> limit_after(
     std::chrono::steady_clock::time_point began, std::optional<std::chrono::milliseconds> timeout);
 
-// kCancelled or kDeadlineExceeded when there is no time left to begin anything.
+// kCancelled or kDeadlineExceeded when there is no time left to start anything.
 [[nodiscard]] Status check_time(const RunOptions& options);
 
 // What really is loaded, as read back from the vendor after loading.
@@ -74,14 +75,14 @@ struct ActiveConfig {
   std::string runtime_version;   // "2026.4.1-…"
   std::string library_file;      // the vendor library that was opened
   Precision precision = Precision::kF32;
-  unsigned threads = 0;   // 0 when the vendor does not say
+  unsigned threads = 0;   // 0 when the vendor does not report it
   unsigned requests = 1;  // size of the request pool
-  // Lengths that the model was compiled for, rising, and rows of each; empty and 0 when it takes any.
+  // Lengths that the model was compiled for, ascending, and rows of each; empty and 0 when it takes any.
   std::vector<std::size_t> static_lengths{};
   std::size_t static_rows = 0;
-  // Loaded from a blob, such as the compile cache keeps, instead of being compiled now.
+  // Loaded from a blob, such as one from the compile cache, instead of being compiled now.
   bool from_cache = false;
-  // The device is not in this machine: its vendor's emulation answers.
+  // The device is not in this machine: its vendor's emulator answers.
   bool emulated = false;
 };
 
@@ -99,16 +100,17 @@ class Executable {
   [[nodiscard]] virtual std::span<const TensorInfo> outputs() const = 0;
   [[nodiscard]] virtual const ActiveConfig& active() const = 0;
 
-  // Does now what would otherwise be done when it is first needed, so that later runs do not wait for it.
+  // Does now what would otherwise be done on first use, so that later runs do not wait for it.
   [[nodiscard]] virtual Status prepare() { return {}; }
 
-  // Runs on its device, of this and of other executables of the backend, also of those that are gone, that were given
-  // up inside the vendor's call and have not come back since.
+  // Abandoned runs on its device whose vendor call has not returned yet, of this and of other executables of the
+  // backend, including destroyed ones.
   [[nodiscard]] virtual std::size_t hung_runs() { return 0; }
 
-  // Runs once. Counts, types and shapes are checked before the vendor sees them: kCountMismatch, kTypeMismatch or
-  // kShapeMismatch, naming the tensor, the expected and the given. Waits for a free request, first come first served.
-  // On error the outputs are unspecified and the request is returned or replaced: the executable stays usable.
+  // Runs the model once. Counts, types and shapes are checked before the vendor sees them: kCountMismatch,
+  // kTypeMismatch or kShapeMismatch, naming the tensor, what was expected and what was given. Waits for a free request,
+  // first come first served. On error the outputs are unspecified and the request is returned or replaced: the
+  // executable stays usable.
   [[nodiscard]] Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
                                const RunOptions& options);
 

@@ -1,10 +1,10 @@
 // FileDigests: SHA-256 of files, remembered in a small file by what identifies each without reading it (path, size,
-// time of change, number, device), so that a model of gigabytes is hashed once and not at every start.
+// change time, inode, device), so that a model of gigabytes is hashed once and not at every start.
 //
-// What is remembered is bounded and carries a sum; when it is damaged or cannot be written, files are hashed again. A
-// file that was changed less than two seconds before it was hashed is not remembered: it could change again without
-// being told apart. Nor is a memory believed that somebody else could have written. Thread-safe; several processes may
-// use one place at once.
+// What is remembered is bounded and has a checksum; when it is damaged or cannot be written, files are hashed again. A
+// file that was changed less than two seconds before it was hashed is not remembered: it could change again undetected.
+// Nor is the small file trusted if another user could have written it. Thread-safe; several processes may use one place
+// at once.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@ class FileDigests {
  public:
   static constexpr std::size_t kFilesMax = 1000;
 
-  // How long ago a file must have been changed: file systems count time in steps of up to two seconds.
+  // How long ago a file must have been changed: file systems store times in steps of up to two seconds.
   static constexpr std::chrono::nanoseconds kSettled{2'000'000'000};
 
   // Opens nothing.
@@ -37,14 +37,15 @@ class FileDigests {
   }
 
   // The digest if it is remembered, or if the file is so small that hashing it takes no time; kNotFound otherwise. The
-  // errors of looking at the file.
+  // errors of examining the file.
   [[nodiscard]] Result<std::string> known(const std::filesystem::path& file);
 
-  // The digest of what is there now, computed, and remembered: writing through a mapping changes a file without any of
-  // what identifies it. kIo when the file is seen to change meanwhile.
+  // The digest of the present content, computed, and remembered: writing through a mapping changes a file without
+  // changing what identifies it. kIo when the file is found to change meanwhile.
   [[nodiscard]] Result<std::string> compute(const std::filesystem::path& file);
 
-  // Whether the small file is one of ours, or not there. Another one of that name is neither read nor written.
+  // Whether the small file was written by Latebind, or is missing. Any other file of that name is neither read nor
+  // written.
   [[nodiscard]] bool is_ours() const;
 
  private:

@@ -1,7 +1,7 @@
-// nlohmann's JSON whose values go without needing memory. The library takes a value apart in its destructor by way of a
-// list that it makes first, and no memory for that list would be the end of the process.
+// nlohmann's JSON with values that can be destroyed without allocating. The library's own destructor first builds a
+// list of a value's parts, and running out of memory for that list would terminate the process.
 //
-// Included instead of the library's own header, so that all of the program does it alike.
+// Included everywhere instead of the library's own header.
 #pragma once
 
 #include <nlohmann/json.hpp>

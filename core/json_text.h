@@ -20,8 +20,8 @@ struct JsonLimits {
   std::size_t depth_max = 32;
 };
 
-// kInvalidModel when the text is too long, too deep, no JSON, has a key twice in one object, or is no object or array.
-// `name` stands for the file.
+// kInvalidModel when the text is too long, too deep, no JSON, has a key twice in one object, or is neither an object
+// nor an array. `name` stands for the file.
 [[nodiscard]] Result<nlohmann::json> parse_json(std::string_view text, std::string_view name,
                                                 const JsonLimits& limits = {});
 
@@ -29,8 +29,8 @@ struct JsonLimits {
 [[nodiscard]] Result<std::optional<nlohmann::json>> read_json_file(const std::filesystem::path& file,
                                                                    const JsonLimits& limits = {});
 
-// A whole number between `least` and `most`; nothing when the key is absent or null. kInvalidModel for another kind or
-// size.
+// A whole number between `least` and `most`; nothing when the key is absent or null. kInvalidModel for another type or
+// value.
 [[nodiscard]] Result<std::optional<std::size_t>> read_size(const nlohmann::json& object, const char* key,
                                                            std::size_t least, std::size_t most, std::string_view name);
 // True or false, `otherwise` when the key is absent or null.

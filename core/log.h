@@ -1,12 +1,12 @@
-// The log: the library never prints; it hands lines to the sink that the program has set, or to nobody.
+// The log: the library never prints; it passes lines to the sink that the program has set, if any.
 //
-// All functions may be called from any thread, and none throws. A sink is called on the thread that has something to
-// say, and never under a lock of ours, so that it may ask anything of Latebind: whoever may log while he holds a lock
-// has a LogHold from before it. Nor is it called in the middle of a vendor's call: see log_from_vendor().
+// All functions may be called from any thread, and none throws. A sink is called on the thread that logs, and never
+// under one of Latebind's locks, so that it may call any function of Latebind: code that may log while it holds a lock
+// creates a LogHold before it. Nor is a sink called within a vendor's call: see log_from_vendor().
 //
-// A slow sink holds up those alone who have something to say, and no more than kSinkCallsMax of them at a time: what
-// others would say meanwhile is dropped, and the next line that gets through says how many were. What a sink makes
-// Latebind log on its own thread is dropped in silence.
+// A slow sink holds up only threads that log, and at most kSinkCallsMax of them at a time: lines of others are dropped
+// meanwhile, and the next line that gets through says how many. What a sink makes Latebind log on its own thread is
+// dropped silently.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,11 @@ namespace latebind::core {
 
 enum class LogLevel : std::int32_t { kDebug = 0, kInfo = 1, kWarning = 2, kError = 3 };
 
-// What a line is about, for a sink that is told of it by other means.
+// What a line is about, for a sink that learns of it by other means.
 enum class LogTopic : std::uint32_t {
   kGeneral = 1,
-  kFailover = 2,  // devices that fail and recover while a model runs, as attestations tell
-  kVendor = 4,    // what vendors' libraries say themselves, whose errors come back as ours
+  kFailover = 2,  // devices that fail and recover while a model runs, as attestations report
+  kVendor = 4,    // what vendors' libraries log; their errors are returned as Status, too
 };
 // LogTopic values, added.
 using LogTopics = std::uint32_t;
@@ -31,16 +31,16 @@ inline constexpr LogTopics kAllLogTopics = 7;
 
 // Threads in the sink at one time.
 inline constexpr std::size_t kSinkCallsMax = 16;
-// Lines that wait for the end of a LogHold, and as many of vendors' that wait for one of our threads.
+// Lines that wait for the end of a LogHold, and as many from vendors that wait for one of Latebind's threads.
 inline constexpr std::size_t kHeldLinesMax = 64;
 
-// `level` is a LogLevel; `text` is one line without a line end, valid during the call only. What a sink throws is lost
-// with its line.
+// `level` is a LogLevel; `text` is one line without a line end, valid during the call only. An exception from a sink is
+// swallowed with its line.
 struct LogSink {
   void (*write)(void* context, std::int32_t level, const char* text) = nullptr;
   void* context = nullptr;
 
-  // To an object that can be called with a level and a text, and stays until another sink has been set.
+  // Refers to an object that can be called with a level and a text, and that lives until another sink has been set.
   template <class Callable>
   static LogSink to(Callable& callable) {
     return {[](void* object, std::int32_t level, const char* text) {
@@ -50,20 +50,20 @@ struct LogSink {
   }
 };
 
-// Replaces the sink; one without `write` means silence, which is also the state at start-up. When this returns, the
-// sink before it runs on no thread and will not be called again, so that its context may go; a sink must therefore not
-// wait for a thread that is in here. Called from within a sink it waits for nobody: no call of the old sink begins any
-// more, and those that are under way, this one too, end as they will.
+// Replaces the sink; one without `write` means no logging, which is also the state at start-up. When this returns, the
+// previous sink runs on no thread and will not be called again, so that its context may be destroyed; a sink must
+// therefore not wait for a thread that is in here. Called from within a sink this does not wait: no new call of the old
+// sink begins, and those in progress, including this one, run to their end.
 void set_log_sink(LogSink sink, LogLevel least = LogLevel::kInfo, LogTopics topics = kAllLogTopics) noexcept;
 
-// True when a line of this level would reach a sink: for callers whose text is costly to make.
+// True when a line of this level would reach a sink: for callers whose text is expensive to build.
 [[nodiscard]] bool log_enabled(LogLevel level) noexcept;
 
 // A line for which there is no memory counts as dropped.
 void log(LogLevel level, std::string_view text, LogTopic topic = LogTopic::kGeneral) noexcept;
 
-// A line that a vendor's library says, perhaps under its locks and on a thread of its own: it goes out when a thread of
-// ours logs or ends a LogHold, such as there is around every call of a vendor that logs.
+// A line from a vendor's library, possibly under its locks and on a thread of its own: it is passed on when one of
+// Latebind's threads logs or ends a LogHold, such as there is around every call of a vendor that logs.
 void log_from_vendor(LogLevel level, std::string_view text) noexcept;
 
 struct LogLine {
@@ -71,7 +71,7 @@ struct LogLine {
   std::string text;
 };
 
-// While it lives, what its thread logs is kept, and goes out in order when the thread's outermost one ends. It is
+// While it lives, what its thread logs is kept, and passed on in order when the thread's outermost one ends. It is
 // declared before the locks that it is for.
 class LogHold {
  public:

@@ -1,13 +1,13 @@
-// Model: a portable network, as a graph of ours, as ONNX or as OpenVINO IR, in memory or in a file; and Blob: a model
-// that one backend compiled.
+// Model: a portable network, as a Graph, as ONNX or as OpenVINO IR, in memory or in a file; and Blob: a model that one
+// backend compiled.
 //
-// A graph is not written in anybody's format before a backend asks for that when it loads it, or computes from it as it
-// is. A Model may hold the same network in several forms as well, so that each backend takes the one that it reads
-// fastest. Weights of graphs and of forms in memory may stay where they are, in a mapped file for instance: nothing is
-// copied until a vendor insists. Immutable after it is built; shared between threads freely.
+// A graph is not written in any format until a backend asks for it when it loads the model; a backend may also compute
+// from the graph directly. A Model may hold the same network in several forms as well, so that each backend takes the
+// one that it reads fastest. Weights of graphs and of forms in memory may stay where they are, in a mapped file for
+// instance: nothing is copied until a vendor insists. Immutable after it is built; shared between threads freely.
 //
-// A Model is one set of bytes for its whole life. The files that they come from are remembered as they were when they
-// were opened, and every load asks whether they still are (check_bytes()).
+// A Model is one set of bytes for its whole life. The identities of their files are remembered as of opening, and every
+// load checks that they have not changed (check_bytes()).
 #pragma once
 
 #include <cstddef>
@@ -41,20 +41,20 @@ struct Words<ModelFormat> {
 struct SourceFile {
   std::filesystem::path file;
   platform::FileIdentity identity{};
-  // The bytes are a mapping of ours, which outlives the file's name; else a vendor opens the file by its name.
+  // The bytes are Latebind's mapping, which outlives the file's name; else a vendor opens the file by its name.
   bool mapped = false;
 };
 
 // ONNX: a file that the model's external data names, held in memory. `location` is the name used in the model. `file`
-// is the file that `data` maps all of, where there is one: a vendor that can only copy from memory may map it itself
-// instead, as long as it is the one of this identity.
+// is the file that `data` maps completely, if any: a vendor that can only copy from memory may map it itself instead,
+// as long as its identity is the same.
 struct ExternalData {
   std::string location;
   SharedBytes data;
   std::filesystem::path file{};
   platform::FileIdentity identity{};
 
-  // Whether the file, if there is one, still has the bytes of `data`, by its name.
+  // Whether the file of that name, if there is one, still has the bytes of `data`.
   [[nodiscard]] bool is_file_unchanged() const;
 };
 
@@ -67,28 +67,28 @@ struct ModelForm {
   std::vector<ExternalData> external{};  // ONNX in memory: where its external data is
 };
 
-// A network in our own words, with its weights.
+// A network as a Graph, with its weights.
 struct ModelGraph {
   std::shared_ptr<const graph::Graph> graph{};
-  // What the file with the weights is called beside a form that is written from the graph: "model.safetensors".
+  // The name of the weights file beside a form that is written from the graph: "model.safetensors".
   std::string weights_name{};
-  // The weights are a file of their own, which a vendor that can only copy from memory may map itself.
+  // The weights are a separate file, which a vendor that can only copy from memory may map itself.
   bool may_open_weights = false;
-  // What stands for the weights in digests, on somebody's word; empty: the SHA-256 of their file.
+  // What represents the weights in digests, unverified; empty: the SHA-256 of their file.
   std::string weights_identity{};
 };
 
 class BlobSource;
 
-// What a model's first bytes say that it is; nothing for what is neither.
+// The format according to a model's first bytes; nothing when it is neither.
 [[nodiscard]] std::optional<ModelFormat> format_of(std::span<const std::byte> bytes);
 
 class Model {
  public:
-  // Tells the format from the file's name and first bytes. The file is opened, not read. kNotFound, kInvalidModel.
+  // Determines the format from the file's name and first bytes. The file is opened, not read. kNotFound, kInvalidModel.
   static Result<Model> from_file(const std::filesystem::path& file);
-  // All must be the same network; none for a model of which there are blobs only (with_blobs()). `name` is for messages
-  // and reports. Files that forms name are looked at, for sources().
+  // All must be the same network; none for a model that has only blobs (with_blobs()). `name` is for messages and
+  // reports. Files that forms name are examined, for sources().
   static Model from_forms(std::string name, std::vector<ModelForm> forms);
   // The file with the weights is among sources().
   static Model from_graph(std::string name, ModelGraph graph);
@@ -96,57 +96,58 @@ class Model {
   [[nodiscard]] const std::string& name() const { return name_; }
   // Null when it is not there as a graph.
   [[nodiscard]] const ModelGraph* graph() const { return graph_ ? &*graph_ : nullptr; }
-  // True when there is nothing to compile, only what others have compiled.
+  // True when there is nothing to compile, only blobs.
   [[nodiscard]] bool has_blobs_only() const { return forms_.empty() && !graph_; }
   [[nodiscard]] std::span<const ModelForm> forms() const { return forms_; }
   // The form of this format, or null.
   [[nodiscard]] const ModelForm* find(ModelFormat format) const;
 
-  // SHA-256 of a file, for digest(): whoever remembers digests need not read the file again.
+  // SHA-256 of a file, for digest(): an implementation that remembers digests need not read the file again.
   using FileDigest = std::function<Result<std::string>(const std::filesystem::path& file)>;
-  // How a model's digest is made, when it is asked for.
+  // Computes a model's digest on demand.
   using DigestSource = std::function<Result<std::string>(const FileDigest& of_file)>;
 
-  // A SHA-256 that stands for all of the model, weights included: its identity in caches. Computed at each call, unless
-  // with_digest() has set it. kUnsupported for an ONNX file with data in other files, which it would not cover; the
-  // errors of `of_file`.
+  // A SHA-256 that identifies the whole model, weights included, in caches. Computed at each call, unless with_digest()
+  // has set it. kUnsupported for an ONNX file with data in other files, which it would not cover; the errors of
+  // `of_file`.
   //
-  // It may rest on somebody's word, such as a bundle's for what is in it. That is good enough to look something up by,
-  // which is then what the digest stands for. To put something under it, prove_digest() must agree.
+  // It may rest on an unverified claim, such as a bundle's about its content. That is good enough for a lookup. Before
+  // anything is stored under it, prove_digest() must succeed.
   [[nodiscard]] Result<std::string> digest(const FileDigest& of_file = {}) const;
-  // For makers of models that know a cheaper identity, such as the digests of the files they were built from.
+  // For code that builds models and knows a cheaper identity, such as the digests of the files they were built from.
   [[nodiscard]] Model with_digest(std::string digest) const;
   [[nodiscard]] Model with_digest(DigestSource source) const;
 
-  // Compares what digest() takes on somebody's word with the bytes. kInvalidModel when it is not true.
+  // Compares what digest() takes on trust with the bytes. kInvalidModel when they differ.
   using Proof = std::function<Status()>;
   [[nodiscard]] Model with_proof(Proof proof) const;
-  // Ok when digest() stands for the bytes of this model; what the proof says. Reads all of them.
+  // Ok when digest() matches the bytes of this model; else the proof's error. Reads all of them.
   [[nodiscard]] Status prove_digest() const;
 
-  // Blobs of this model that lie ready: they are tried before anything is compiled.
+  // Existing blobs of this model: they are tried before anything is compiled.
   [[nodiscard]] Model with_blobs(std::shared_ptr<const BlobSource> blobs) const;
   // Null when there are none.
   [[nodiscard]] const BlobSource* blobs() const { return blobs_.get(); }
 
-  // For forms that could be damaged in ways that a vendor would not see: called before one is compiled, perhaps by
+  // For forms that could be damaged in ways that a vendor would not notice: called before one is compiled, possibly by
   // several threads at once.
   using Check = std::function<Status()>;
   [[nodiscard]] Model with_check(Check check) const;
   // kIncompatibleBlob when there is nothing to compile, only blobs; kInvalidModel for a graph in memory whose data is
-  // not; what the check says.
+  // not; else the check's error.
   [[nodiscard]] Status check_forms() const;
 
-  // Every file that a vendor may read, as far as it is known.
+  // Every file that a vendor may read, as far as known.
   [[nodiscard]] std::vector<std::filesystem::path> files() const;
 
-  // Files beside those that the forms name, which come by themselves.
+  // Files besides those that the forms name, which are added automatically.
   [[nodiscard]] Model with_sources(std::vector<SourceFile> sources) const;
   [[nodiscard]] std::span<const SourceFile> sources() const { return sources_; }
-  // Ok when loading now uses the bytes that the model was opened with. kIo names the file that is another one: it was
-  // written to, or, where a vendor opens it by its name, replaced or removed.
+  // Ok when loading now uses the bytes that the model was opened with. kIo names the file that changed: it was written
+  // to, or, where a vendor opens it by its name, replaced or removed.
   [[nodiscard]] Status check_bytes() const;
-  // As check_bytes(), but a file of ours must have its name as well: what is known of the file is true of the bytes.
+  // As check_bytes(), but a mapped file must still have its name as well: what is known of the file holds for the
+  // bytes.
   [[nodiscard]] Status check_files() const;
 
  private:
@@ -167,7 +168,7 @@ struct Blob {
   std::string runtime_version;  // of the vendor library that made it
   Precision precision = Precision::kF32;
   SharedBytes bytes;
-  // The vendor's own word on what can run it, which only the vendor understands; empty when it gives none.
+  // The vendor's own compatibility string, which only the vendor understands; empty when it gives none.
   std::string compatibility{};
 };
 

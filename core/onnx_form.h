@@ -1,4 +1,4 @@
-// A model as ONNX, for those who read that: vendors, bundles, child processes. Pure function, for any thread.
+// A model as ONNX, for readers of that format: vendors, bundles, child processes. Pure function, for any thread.
 #pragma once
 
 #include "core/model.h"
@@ -6,8 +6,8 @@
 
 namespace latebind::core {
 
-// The form that it has, or one that is written now from its graph, with the weights where they are. kUnsupported,
-// naming the formats that there are, when it has neither.
+// The model's own ONNX form, or one written now from its graph, with the weights left in place. kUnsupported, naming
+// the existing formats, when it has neither.
 [[nodiscard]] Result<ModelForm> onnx_form(const Model& model);
 
 }  // namespace latebind::core

@@ -1,9 +1,9 @@
 // PlacedModel: a model on the first device of its placement that works, with the others behind it.
 //
 // A request that fails for a reason that may be the device's is answered by the next candidate. A device that then
-// fails on a small request of our own, too, rests behind a breaker: a thread in the background probes it with such
-// requests and takes it back when it works. When every candidate rests, requests try them all the same, in order: a
-// device that might work is better than an error that is certain. Nothing of a caller's is kept or run again.
+// fails on a small made-up request as well rests behind a breaker: a background thread probes it with such requests and
+// puts it back into use when it works. When every candidate rests, requests try them anyway, in order: a device that
+// might work is better than a certain error. A caller's data is never kept or run again.
 //
 // Thread-safe. Candidates after the first are loaded when they are first needed, unless `warm_standby` asks for it.
 // Destruction does not wait for a vendor call that hangs: what it uses is kept alive until it returns.
@@ -30,10 +30,10 @@ struct FailoverOptions {
   // The longest a run may take before the device counts as hung; unset: kAcceleratorRunTimeout for devices other than
   // CPUs, none for CPUs, which are slow at worst.
   std::optional<std::chrono::milliseconds> run_timeout{};
-  // The longest that loading on a device may take before it is passed over; it goes on, and the device is used once it
-  // has. Unset: kAcceleratorLoadTimeout for devices other than CPUs, none for CPUs; 0: none.
+  // The longest that loading on a device may take before it is skipped; loading continues, and the device is used once
+  // it is done. Unset: kAcceleratorLoadTimeout for devices other than CPUs, none for CPUs; 0: none.
   std::optional<std::chrono::milliseconds> load_timeout{};
-  // The longest a device may take over a small request of our own, which is made to find out whether it works.
+  // The longest a device may take for a small made-up request, which is run to find out whether it works.
   std::chrono::milliseconds answer_timeout{10'000};
   // Loads the second candidate right after the first, so that the first failover costs no load.
   bool warm_standby = false;
@@ -43,14 +43,14 @@ inline constexpr std::chrono::milliseconds kAcceleratorRunTimeout{60'000};
 // Compilers for NPUs take minutes for a large model.
 inline constexpr std::chrono::milliseconds kAcceleratorLoadTimeout{300'000};
 
-// As it is for this device; nothing when there is none.
+// The value for this device; nothing when there is none.
 [[nodiscard]] std::optional<std::chrono::milliseconds> load_timeout_of(const FailoverOptions& options, DeviceKind kind);
 
 class PlacedModel {
  public:
   using Loader = std::function<Result<std::unique_ptr<Executable>>(const Device& device)>;
 
-  // Loads the first candidate that works. `strict`: the first one or nothing (kStrictFallback). `model_name` and
+  // Loads the first candidate that works. `strict`: only the first one (else kStrictFallback). `model_name` and
   // `placement` are for messages. `load` is kept, with whatever it refers to, for candidates that are needed later.
   // kCancelled or kDeadlineExceeded when `limits` end it.
   static Result<std::shared_ptr<PlacedModel>> place(std::string model_name, const Placement& placement,
@@ -61,22 +61,22 @@ class PlacedModel {
   PlacedModel(const PlacedModel&) = delete;
   PlacedModel& operator=(const PlacedModel&) = delete;
 
-  // As the first device that worked declared them; a later candidate that declares others is refused.
+  // As the first device that worked declared them; a later candidate that declares others is rejected.
   [[nodiscard]] std::span<const TensorInfo> inputs() const;
   [[nodiscard]] std::span<const TensorInfo> outputs() const;
 
-  // Who would answer now.
+  // Which device would answer now.
   [[nodiscard]] std::shared_ptr<const Attestation> attestation() const;
 
-  // Runs on any device of the placement that were given up and have not come back from the vendor.
+  // Abandoned runs on any device of the placement that have not returned from the vendor.
   [[nodiscard]] std::size_t hung_runs() const;
 
-  // Does now, on the device that would answer, what is otherwise done when it is first needed.
+  // Does now, on the device that would answer, what is otherwise done on first use.
   [[nodiscard]] Status prepare();
 
   // kDeadlineExceeded or kBusy when the caller's deadline passes, also while a candidate still loads; kDeviceFailed
-  // when every candidate failed, with each one's reason; kInvalidArgument with the vendor's words when one of them
-  // works and only cannot compute this request. What is blamed on a device: docs/decisions/0013. `answered_by`, when
+  // when every candidate failed, with each one's reason; kInvalidArgument with the vendor's message when one of them
+  // works and just cannot compute this request. When a device is blamed: docs/decisions/0013. `answered_by`, when
   // given, receives the attestation of the device that made this answer.
   [[nodiscard]] Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
                                const RunOptions& options = {},

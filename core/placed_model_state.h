@@ -1,6 +1,6 @@
-// What is behind a PlacedModel: the candidates in their order, what is known of each, and who tries them when.
-// Internal: placed_model.cpp places and loads, placed_model_execute.cpp answers requests, placed_model_blame.cpp finds
-// out whose fault a failure was, placed_model_probe.cpp is the thread in the background.
+// The state of a PlacedModel: the candidates in their order, what is known of each, and when each is tried. Internal:
+// placed_model.cpp places and loads, placed_model_execute.cpp answers requests, placed_model_blame.cpp finds out whose
+// fault a failure was, placed_model_probe.cpp is the background thread.
 //
 // Lock order: a slot's `loading`, then mutex_. No vendor is called under mutex_.
 #pragma once
@@ -23,10 +23,10 @@
 
 namespace latebind::core {
 
-// True for what is wrong with the caller's model, blob or options. A blob is of the environment by its number, but
-// nothing but another library makes it fit.
+// True for what is wrong with the caller's model, blob or options. An incompatible blob has an environment code, but
+// only another library makes it fit.
 [[nodiscard]] bool is_of_the_model(StatusCode code);
-// True when another device may succeed where this one failed, and this one later.
+// True when another device, or this one later, may succeed where this one failed.
 [[nodiscard]] bool is_device_fault(const Status& status);
 
 class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::State> {
@@ -53,7 +53,7 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   [[nodiscard]] std::span<const TensorInfo> outputs() const { return outputs_; }
 
  private:
-  // One place in the order: a device, or a refusal that stands there for ever.
+  // One place in the order: a device, or a permanent refusal.
   struct Slot {
     Slot(std::string slot_name, std::optional<Device> slot_device, const BreakerPolicy& policy)
         : name(std::move(slot_name)), device(std::move(slot_device)), breaker(policy) {}
@@ -68,15 +68,17 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
     std::atomic<std::size_t> known_elements{std::numeric_limits<std::size_t>::max()};
     std::mutex loading;  // held while this slot's executable is made
     // Guarded by State::mutex_.
-    bool out_of_rotation = false;          // refused for good
-    std::optional<PlacementStep> refusal;  // why it is passed over; nothing while it works
+    bool out_of_rotation = false;          // rejected permanently
+    std::optional<PlacementStep> refusal;  // why it is skipped; nothing while it works
     std::shared_ptr<Executable> executable;
     std::shared_ptr<const Attestation> attestation;          // made when first asked for after a change
     std::shared_ptr<const std::vector<Shape>> known_shapes;  // inputs of the smallest run that it has computed
-    std::shared_ptr<VendorCall> pending_load;                // the last one that somebody waited for with a limit
-    bool suspected = false;                                  // requests were late on it: to be asked in the background
+    std::shared_ptr<VendorCall> pending_load;                // the last one that a caller waited for with a limit
+    bool suspected = false;                                  // requests were late on it: to be checked in the
+                                                             // background
     Clock::time_point suspected_last{};
-    bool wants_request = false;  // it rests and there is nothing to ask it with: the next request is let through
+    bool wants_request = false;  // it rests and no shapes are known for a made-up request: the next request is let
+                                 // through
   };
 
   struct Pick {
@@ -88,7 +90,7 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
     std::vector<PlacementStep> passed_over;  // when the executable is still to be loaded
   };
 
-  // What a device said when it was asked with made-up values in shapes that it has computed before.
+  // A device's result for made-up values in shapes that it has computed before.
   enum class Answer {
     kWorks,
     kFails,

@@ -1,4 +1,4 @@
-// Placement: the ordered list of devices to try, and the reason each one was taken or refused.
+// Placement: the ordered list of devices to try, and why each one was taken or rejected.
 //
 // Written as words with commas: `auto`, `npu`, `npu,cpu`, `openvino`, `openvino:NPU.4000,onnxruntime:CPU`.
 //   auto             NPU, then GPU, then CPU, of every backend, backends in the registry's order
@@ -19,11 +19,11 @@
 
 namespace latebind::core {
 
-// What became of one device, or of a backend that could not offer any.
+// The outcome for one device, or for a backend that could not offer any.
 struct PlacementStep {
   std::string device;  // "openvino:CPU", or just "openvino" when the backend is not available
   bool taken = false;
-  std::string reason;   // why it was refused, with all the evidence; empty when taken
+  std::string reason;   // why it was rejected, with all details; empty when taken
   std::string brief{};  // the same in a short line
 
   static PlacementStep refused(std::string device, const Status& why) {
@@ -34,23 +34,22 @@ struct PlacementStep {
 
 class Placement {
  public:
-  // Unknown words are refused with the known ones; backends are checked against `registry`.
+  // Unknown words are an error that lists the known ones; backends are checked against `registry`.
   static Result<Placement> parse(std::string_view text, const Registry& registry);
 
   [[nodiscard]] const std::string& text() const { return text_; }
 
-  // A device to try, or the reason why there is none to try at this place in the order.
+  // A device to try, or the reason why there is none at this place in the order.
   struct Candidate {
     std::optional<Device> device;
     PlacementStep refusal;  // when there is no device
   };
-  // Asks the backends concerned what is there now. Best first; each device and each refusal once. Virtual devices are
-  // left out, unless one is named exactly, can be emulated and `emulate` says that it may be. A backend that is not
-  // available stands before the devices of the backends registered after it: whoever takes one of those did not get
-  // what was preferred.
+  // Asks the backends concerned for their present devices. Best first; each device and each refusal once. Virtual
+  // devices are left out, unless one is named exactly, can be emulated and `emulate` is set. A backend that is not
+  // available comes before the devices of the backends registered after it: taking one of those is a fallback.
   [[nodiscard]] std::vector<Candidate> resolve(const Registry& registry, bool emulate = false) const;
-  // The same for who cannot wait for ever, since a backend may open its vendor's library, start it and ask drivers.
-  // One that takes longer than limits.run_timeout over a question is passed over, with that as the reason. kCancelled,
+  // The same for callers with a time limit, since a backend may open its vendor's library, start it and ask drivers.
+  // One that takes longer than limits.run_timeout to answer is skipped, with that as the reason. kCancelled,
   // kDeadlineExceeded or kBusy when the caller's own time is up.
   [[nodiscard]] Result<std::vector<Candidate>> resolve(const Registry& registry, bool emulate,
                                                        const RunOptions& limits) const;

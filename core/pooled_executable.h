@@ -1,7 +1,7 @@
-// PooledExecutable: the executable of a vendor of which several runs go side by side, each with a request of a pool.
+// PooledExecutable: the executable of a vendor that runs several requests concurrently, each from a pool.
 //
-// What is the same for every vendor stands here: the place in the pool, limits of time, giving up a call that does not
-// come back, and whose memory the vendor may touch meanwhile. The vendor's part of one run is `Run`:
+// It has what is the same for every vendor: the place in the pool, time limits, abandoning a call that does not return,
+// and whose memory the vendor may touch meanwhile. The vendor's part of one run is `Run`:
 //
 //   using Request = …;                 what is kept warm between runs
 //   using Loaded = …;                  what runs share, kept alive by those that were given up
@@ -13,7 +13,7 @@
 //   Status give(outputs);    what is not in its place yet; does not call the vendor
 //   void give_up();          from another thread than compute()'s: tells the vendor to stop; may block
 //
-// Its destructor marks the lease broken when the request is not to be trusted any more.
+// Its destructor marks the lease broken when the request can no longer be trusted.
 #pragma once
 
 #include <cstddef>
@@ -42,10 +42,10 @@ class PooledExecutable : public Executable {
       : loaded_(std::move(loaded)), id_(std::move(id)), pool_(requests, std::move(factory)) {}
 
   [[nodiscard]] const typename Run::Loaded& loaded() const { return *loaded_; }
-  // Makes all requests, so that the first run is as fast as the second.
+  // Creates all requests, so that the first run is as fast as the second.
   [[nodiscard]] Status warm() { return pool_.warm(); }
 
-  // What must be true of the inputs' values, once their shapes and types are. By default nothing.
+  // Checks the inputs' values, once their shapes and types are checked. By default nothing.
   [[nodiscard]] virtual Status check_values(std::span<const TensorView> /*inputs*/) const { return {}; }
 
  private:
@@ -62,7 +62,7 @@ class PooledExecutable : public Executable {
     }
     LB_RETURN_IF_ERROR(check_time(options));
     LB_ASSIGN_OR_RETURN(auto lease, pool_.reserve(options));
-    // Whoever lets go of it last gives the place back: the caller, or the vendor's call that was given up.
+    // The last owner returns the place: the caller, or the abandoned vendor call.
     const auto run = std::make_shared<Run>(loaded_, std::move(lease));
     if (options.run_timeout) run->lease().calling(*options.run_timeout);
     if (!run->lease().has_request()) {

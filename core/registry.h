@@ -1,6 +1,6 @@
 // Registry: the backends of this process, by name, in order of preference.
 //
-// Filled once by whoever owns it (app/backends lists them); reading is thread-safe afterwards.
+// Filled once by its owner (app/backends lists them); reading is thread-safe afterwards.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace latebind::core {
 
 class Registry {
  public:
-  // The first one added is preferred among equals. Refuses a name twice.
+  // The first one added is preferred among equals. Rejects duplicate names.
   [[nodiscard]] Status add(std::shared_ptr<Backend> backend);
 
   // Null when there is none of that name.

@@ -1,12 +1,12 @@
 // RequestPool: a fixed number of warm vendor requests, handed out in order of arrival.
 //
-// Thread-safe. A Lease gives its place back on every path. A request whose run failed is dropped and made anew by the
+// Thread-safe. A Lease returns its place on every path. A request whose run failed is dropped and recreated by the
 // factory, so that the pool is never drained: when the factory fails, or throws, the place stays and the next checkout
 // tries again. A lease may outlive the pool: what the factory refers to must be owned by it. Waiting in one pool never
 // blocks another, and the queue is bounded: beyond kWaitersMax, and four for each request, it is kBusy at once.
 //
-// A lease may be held by a vendor's call that never returns. When it has said until when the call counts as healthy
-// (calling()), and that has passed for every place, those who wait are told so instead of waiting for ever.
+// A lease may be held by a vendor's call that never returns. When calling() has set how long each call counts as
+// healthy, and that time has passed for every place, waiting callers get an error instead of waiting forever.
 #pragma once
 
 #include <algorithm>
@@ -46,8 +46,7 @@ class RequestPool {
       if (state_ != nullptr) state_->give_back(place_, broken_);
     }
 
-    // Makes the request where there is none yet, which is a call into the vendor's library. Not needed after
-    // checkout().
+    // Creates the request if there is none yet, which is a call into the vendor's library. Not needed after checkout().
     [[nodiscard]] Status make() {
       auto& request = state_->places[place_].request;
       if (request) return {};
@@ -59,9 +58,9 @@ class RequestPool {
     [[nodiscard]] bool has_request() const { return state_->places[place_].request.has_value(); }
     Request& operator*() { return *state_->places[place_].request; }
     Request* operator->() { return &**this; }
-    // The request is not to be trusted any more: it is replaced instead of reused.
+    // The request can no longer be trusted: it is replaced instead of reused.
     void mark_broken() { broken_ = true; }
-    // The vendor is called now, and hangs when it is still at it after so long.
+    // The vendor is being called now, and counts as hung if the call takes longer than this.
     void calling(std::chrono::milliseconds timeout) { state_->calling(place_, timeout); }
 
    private:
@@ -73,11 +72,11 @@ class RequestPool {
     bool broken_ = false;
   };
 
-  // Makes no request yet; see warm(). `size` at least 1.
+  // Creates no request yet; see warm(). `size` at least 1.
   RequestPool(std::size_t size, Factory factory)
       : state_(std::make_shared<State>(size ? size : 1, std::move(factory))) {}
 
-  // Makes every request now, so that the first runs need not. Stops at the first failure.
+  // Creates every request now, so that the first runs need not. Stops at the first failure.
   [[nodiscard]] Status warm() {
     std::vector<Lease> leases;
     leases.reserve(size());
@@ -89,8 +88,8 @@ class RequestPool {
     return {};
   }
 
-  // Waits its turn: until the deadline, then kBusy, or until it is cancelled, then kCancelled. kDeviceFailed with
-  // "hung: ..." when every place is held by a call that hangs. The request may still have to be made: see
+  // Waits for its turn: until the deadline, then kBusy, or until it is cancelled, then kCancelled. kDeviceFailed with
+  // "hung: ..." when every place is held by a call that hangs. The request may still have to be created: see
   // Lease::make().
   [[nodiscard]] Result<Lease> reserve(const RunOptions& options) {
     LB_ASSIGN_OR_RETURN(const std::size_t place, state_->take(options));
@@ -108,7 +107,7 @@ class RequestPool {
     const std::lock_guard lock(state_->mutex);
     return state_->idle.size();
   }
-  // Callers standing in the queue.
+  // Callers waiting in the queue.
   [[nodiscard]] std::size_t waiting() const {
     const std::lock_guard lock(state_->mutex);
     return state_->waiting;
@@ -121,7 +120,7 @@ class RequestPool {
     std::optional<Clock::time_point> hangs_from;  // of one that is out
   };
 
-  // One who stands in the queue; on its own stack.
+  // A caller waiting in the queue; on its own stack.
   struct Waiter {
     std::condition_variable wake;
     std::optional<std::size_t> place;  // what it was given
@@ -139,7 +138,7 @@ class RequestPool {
 
     Result<std::size_t> take(const RunOptions& options) {
       Waiter self;
-      // Before the lock, for it may be called at once, and goes after it.
+      // Before the lock, since it may be called at once; destroyed after it.
       const Cancellation::Watch watch(options.cancellation, [&] {
         const std::lock_guard waking(mutex);
         self.wake.notify_all();
@@ -188,7 +187,7 @@ class RequestPool {
     }
 
     void give_back(std::size_t place, bool broken) {
-      // Frees a vendor's object: not under the lock.
+      // Frees a vendor's object, so not under the lock.
       if (broken) places[place].request.reset();
       const std::lock_guard lock(mutex);
       places[place].hangs_from.reset();
@@ -222,7 +221,7 @@ class RequestPool {
       --waiting;
       if (waiter.before == nullptr && first != nullptr) first->wake.notify_all();
     }
-    // When the last of the calls that hold a place will count as hung; nothing while one is out that may come back.
+    // When the last of the calls that hold a place will count as hung; nothing while one is out that may still return.
     [[nodiscard]] std::optional<Clock::time_point> all_hang_from() const {
       std::optional<Clock::time_point> latest;
       for (const Place& place : places) {
@@ -240,9 +239,9 @@ class RequestPool {
       }
     }
 
-    // Goes last, since requests are made of what it refers to.
+    // Destroyed last, since requests depend on what it refers to.
     const Factory factory;
-    std::vector<Place> places;  // as many for ever
+    std::vector<Place> places;  // constant
     mutable std::mutex mutex;
     // Guarded by mutex.
     std::vector<std::size_t> idle;

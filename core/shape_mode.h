@@ -9,7 +9,7 @@
 
 namespace latebind::core {
 
-// kAutoShapes: fixed where the device wants it, as NPUs do.
+// kAutoShapes: static where the device needs it, as NPUs do.
 enum class ShapeMode : std::int32_t { kAutoShapes = 0, kDynamicShapes = 1, kStaticShapes = 2 };
 template <>
 struct Words<ShapeMode> {

@@ -1,5 +1,4 @@
-// Bytes that several share: memory that lives as long as somebody holds it, and where it comes from. Values; any
-// thread.
+// Shared bytes: memory that lives as long as it is referenced, and where it comes from. Values; any thread.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +13,7 @@
 
 namespace latebind::core {
 
-// Bytes that somebody keeps alive: a mapped file, a buffer, a slice of either.
+// Bytes with a shared owner: a mapped file, a buffer, a slice of either.
 struct SharedBytes {
   std::shared_ptr<const void> owner;
   std::span<const std::byte> bytes;
@@ -22,10 +21,10 @@ struct SharedBytes {
   static SharedBytes from_string(std::string text);
 };
 
-// Bytes that are a mapping of a part of a file, or of all of it; `where` names no file when they lie in memory.
+// Bytes that are a mapping of a part of a file, or of all of it; `where` names no file when they are in memory.
 struct FilePart {
   platform::FileRange where{};
-  platform::FileIdentity identity{};  // of the file that is mapped, whatever has its name now
+  platform::FileIdentity identity{};  // of the mapped file, whatever file has its name now
   SharedBytes bytes{};
 
   // All of it.

@@ -1,14 +1,14 @@
 // StaticLengthsExecutable: one model compiled for several static lengths, seen as one executable that takes any.
 //
 // For devices that want static shapes (NPUs), and models whose inputs are all [rows, length]. A run goes to the
-// shortest length that it fits in: inputs are padded with zeros to that length (the model's mask says what is padding),
-// rows are computed `rows` at a time, and what came of the padding is cut off. The shortest length that compiles is
-// loaded at once, the others when they are first needed, or before that in the background.
+// shortest length that it fits into: inputs are padded with zeros to that length (the model's mask says what is
+// padding), rows are computed `rows` at a time, and results of the padding are cut off. The shortest length that
+// compiles is loaded at once, the others on first use, or before that in the background.
 //
-// A length that the device cannot compile is passed over: a longer one does its work, and after a while it is tried
-// again, since the device may have been away. One that takes too long to compile is passed over until it has: a longer
-// one does its work that is there already; where there is none, the request is not for this device (kUnsupported).
-// Thread-safe, as every executable.
+// A length that the device cannot compile is skipped: a longer one does its work, and after a while it is tried again,
+// since the device may have been absent. One that takes too long to compile is skipped until it is done: a longer one
+// that is ready does its work; where there is none, the request is not for this device (kUnsupported). Thread-safe, as
+// every executable.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@
 namespace latebind::core {
 
 struct StaticLengthOptions {
-  // Rising. The last one is the longest that can be run.
+  // Ascending. The last one is the longest that can be run.
   std::vector<std::size_t> lengths{};
   // How many inputs the model has.
   std::size_t inputs = 0;
@@ -33,7 +33,7 @@ struct StaticLengthOptions {
   // Loads the others in the background, shortest first.
   bool preload = false;
   // The longest that a request waits for a shape that is still to be compiled, from when that began; nothing: as long
-  // as it takes. The compiling goes on.
+  // as it takes. Compilation continues.
   std::optional<std::chrono::milliseconds> load_timeout{};
   // How long a shape that could not be compiled is not tried again; doubles with each refusal, up to ten minutes.
   std::chrono::milliseconds patience{10'000};

@@ -1,12 +1,12 @@
 // Status: the outcome of an operation that can fail.
 //
-// A Status is either ok or an error with a code, our own message and, where a vendor library was involved, that
-// vendor's code and text, word for word. Codes come in bands, so that a caller can decide what to do without knowing
-// every one of them: what was wrong with the call, with the machine, with its resources just now, or with us.
+// A Status is either ok or an error with a code, Latebind's message and, where a vendor library was involved, that
+// vendor's code and text, verbatim. Codes come in bands, so that a caller can decide what to do without knowing every
+// one of them: what was wrong: the call, the machine, its present resources, or Latebind.
 //
-// Values are immutable, cheap to move, cheap to copy (one shared block) and may be read from any thread. Making one
-// does not throw: where there is no memory for an error it becomes out_of_memory(), and where there is none for what is
-// to be added to one it stays as it is.
+// Values are immutable, cheap to move, cheap to copy (one shared block) and may be read from any thread. Creating one
+// does not throw: without memory for an error it becomes out_of_memory(), and without memory for an addition it stays
+// as it is.
 #pragma once
 
 #include <cstddef>
@@ -22,22 +22,22 @@ namespace latebind::core {
 enum class StatusCode : std::int32_t {
   kOk = 0,
 
-  // Caller's mistake: the same call fails again until the caller changes it.
+  // Caller's error: the same call fails again until the caller changes it.
   kInvalidArgument = 100,
   kNotFound = 101,
   kInvalidModel = 102,   // a model, tokenizer or configuration file is damaged or makes no sense
   kShapeMismatch = 103,  // names the tensor, the expected and the given shape
   kTypeMismatch = 104,
   kCountMismatch = 105,
-  kUnsupported = 106,  // understood, but not something this build, backend or device does
+  kUnsupported = 106,  // understood, but not supported by this build, backend or device
   kBufferTooSmall = 107,
 
   // Environment: the machine has to change (install, configure, plug in) before a retry can help.
   kLibraryNotFound = 200,
   kLibraryUnusable = 201,  // found, but damaged, too old, or with symbols missing
   kDeviceNotFound = 202,
-  kIncompatibleBlob = 203,  // made for another version or device: take the portable model
-  kNoDevice = 204,          // every device of the placement was refused; the message lists why
+  kIncompatibleBlob = 203,  // made for another version or device: use the portable model
+  kNoDevice = 204,          // every device of the placement was rejected; the message lists why
   kStrictFallback = 205,    // only a fallback could have answered, and strict mode forbids it
   kPermissionDenied = 206,
   kIo = 207,
@@ -50,7 +50,7 @@ enum class StatusCode : std::int32_t {
   kDeviceFailed = 304,  // the vendor failed while compiling or running; another device may succeed
   kCancelled = 305,
 
-  // Internal: a defect, ours or the vendor's.
+  // Internal: a bug in Latebind or the vendor's library.
   kInternal = 400,
 };
 
@@ -61,9 +61,9 @@ enum class StatusBand { kOk, kCaller, kEnvironment, kResource, kInternal };
 // Stable upper-case name for logs and JSON, such as "LIBRARY_NOT_FOUND".
 [[nodiscard]] std::string_view name_of(StatusCode code);
 
-// True when the same call may succeed later without anybody changing anything.
+// True when the same call may succeed later without any change.
 [[nodiscard]] bool is_retryable(StatusCode code);
-// Whether a vendor's text tells of a lack of memory, for which vendors have no number.
+// Whether a vendor's text reports a lack of memory, for which vendors have no code.
 [[nodiscard]] bool tells_of_no_memory(std::string_view vendor_text) noexcept;
 
 class [[nodiscard]] Status {
@@ -76,18 +76,18 @@ class [[nodiscard]] Status {
 
   // kOutOfMemory, which needs no memory itself.
   [[nodiscard]] static Status out_of_memory() noexcept;
-  // What is being caught, for the handler of a catch (...) that lets nothing through: out_of_memory(), else kInternal
-  // with the exception's words.
+  // The current exception, for a catch (...) that lets nothing through: out_of_memory(), else kInternal with the
+  // exception's message.
   [[nodiscard]] static Status of_exception() noexcept;
 
-  // An error that a vendor reported. `vendor_text` is kept as the vendor gave it.
+  // An error that a vendor reported. `vendor_text` is kept unchanged.
   static Status from_vendor(StatusCode code, std::string message, std::int64_t vendor_code,
                             std::string vendor_text) noexcept;
 
   [[nodiscard]] bool ok() const { return rep_ == nullptr; }
   [[nodiscard]] StatusCode code() const;
 
-  // Our words, without the vendor's. Empty when ok.
+  // Latebind's message, without the vendor's. Empty when ok.
   [[nodiscard]] std::string_view message() const;
   [[nodiscard]] std::optional<std::int64_t> vendor_code() const;
   [[nodiscard]] std::string_view vendor_text() const;
@@ -99,8 +99,7 @@ class [[nodiscard]] Status {
   static constexpr std::size_t kBriefMax = 400;
   [[nodiscard]] std::string brief() const;
 
-  // The same error with evidence that is worth reading only when one looks closer, such as every place that was
-  // tried.
+  // The same error with details, such as every place that was tried.
   [[nodiscard]] Status with_details(std::string details) const noexcept;
 
   // The same error with `context` and ": " before its message; ok stays ok.

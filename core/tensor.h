@@ -1,4 +1,4 @@
-// Tensors at the boundary of a vendor runtime: views of memory that somebody else owns, and output buffers.
+// Tensors at the boundary of a vendor runtime: views of memory that others own, and output buffers.
 //
 // Shapes have up to kRankMax dimensions, rank 0 (a scalar, one element) included. Every size is computed with overflow
 // checks, because shapes come from outside.
@@ -36,9 +36,9 @@ enum class ElementType : std::int32_t {
   kF64 = 13,
 };
 
-// Bytes of one element; 0 for a number that is no ElementType.
+// Bytes of one element; 0 for a number that is not an ElementType.
 [[nodiscard]] std::size_t size_of(ElementType type);
-// True when elements of the type may lie there, which vendors take for granted.
+// True when the address is aligned for the type, which vendors take for granted.
 [[nodiscard]] bool is_aligned(const void* data, ElementType type);
 // "f32", "i64", "bool" …
 [[nodiscard]] std::string_view name_of(ElementType type);
@@ -54,7 +54,7 @@ class Shape {
   Shape() = default;  // rank 0
   // At most kRankMax dimensions: for literals in code. Use `make` for shapes from outside.
   Shape(std::initializer_list<std::int64_t> dims);
-  // Refuses more than kRankMax dimensions, and dimensions below kDynamic.
+  // Rejects more than kRankMax dimensions, and dimensions below kDynamic.
   static Result<Shape> make(std::span<const std::int64_t> dims);
 
   [[nodiscard]] std::size_t rank() const { return rank_; }
@@ -77,18 +77,18 @@ class Shape {
   std::size_t rank_ = 0;
 };
 
-// Elements' bytes of a contiguous tensor, overflow checked.
+// Bytes of a contiguous tensor's elements, overflow checked.
 [[nodiscard]] Result<std::size_t> byte_size_of(ElementType type, const Shape& shape);
 
-// A tensor in memory that the caller owns and keeps alive during the call it is given to.
+// A tensor in memory that the caller owns and keeps alive during the call it is passed to.
 struct TensorView {
-  void* data = nullptr;  // inputs are only read
+  void* data = nullptr;  // inputs are read-only
   ElementType type = ElementType::kF32;
   Shape shape;
   // Distance between neighbours in each dimension, in elements; unset means row-major and contiguous.
   std::optional<std::array<std::int64_t, kRankMax>> strides;
 
-  // True when the elements lie row-major without gaps, whatever `strides` says.
+  // True when the elements are row-major without gaps, whatever `strides` says.
   [[nodiscard]] bool is_contiguous() const;
   // Copies the elements row-major and without gaps to `out`, which must hold byte_size_of(type, shape) bytes.
   // Fails on negative strides or when sizes overflow.
@@ -103,17 +103,17 @@ struct TensorInfo {
   std::vector<std::int64_t> upper{};  // upper bound for each dimension, or empty where none is declared
 };
 
-// Where one output of a run goes. Either bound to the caller's memory, or backed by a buffer of its own that grows as
-// needed and is kept between runs, so that a steady state allocates nothing. Movable, not copyable; one thread at a
+// The destination of one output of a run. Either bound to the caller's memory, or backed by its own buffer, which grows
+// as needed and is kept between runs, so that a steady state allocates nothing. Movable, not copyable; one thread at a
 // time.
 class OutputTensor {
  public:
   OutputTensor() = default;
-  // What was moved from is as new: it neither knows memory of the other's nor claims to have any.
+  // A moved-from object is like a new one: it refers to no memory.
   OutputTensor(OutputTensor&& other) noexcept;
   OutputTensor& operator=(OutputTensor&& other) noexcept;
   ~OutputTensor() = default;
-  // The run writes to `data`; an output larger than `capacity_bytes` is refused with kBufferTooSmall.
+  // The run writes to `data`; an output larger than `capacity_bytes` is kBufferTooSmall.
   static OutputTensor bound(void* data, std::size_t capacity_bytes);
 
   // For backends: makes room for `type` and `shape` and returns where to write; sets view().

@@ -1,7 +1,7 @@
-// An object that a thread has for itself, and that its last calls do without.
+// A thread-local object that may already be gone in the thread's last calls.
 //
-// A thread still runs code after such objects have gone: destructors of what others keep for the thread. Whoever uses a
-// thread_local object with a destructor there uses freed memory.
+// A thread still runs code after its thread_local objects are destroyed: destructors of other thread-specific data.
+// Code that uses a thread_local object with a destructor there uses freed memory.
 #pragma once
 
 #include <new>
@@ -15,8 +15,8 @@ namespace latebind::core {
 template <class T>
 class ThreadObject {
  public:
-  // The calling thread's, made when it is first asked for; null from the beginning of its end on, and where there is no
-  // memory or no place for it. That of the thread that calls exit() stays.
+  // The calling thread's, created on first use; null once the thread has begun to end, and when there is no memory or
+  // slot for it. That of the thread that calls exit() stays.
   [[nodiscard]] static T* get() noexcept {
     static_assert(std::is_nothrow_default_constructible_v<T>);
     void* const value = slot().value();
@@ -38,7 +38,7 @@ class ThreadObject {
     if (value != &gone_) delete static_cast<T*>(value);
   }
 
-  static inline char gone_ = 0;  // its place is the value of a thread that is ending
+  static inline char gone_ = 0;  // its address is the value of a thread that is ending
 };
 
 }  // namespace latebind::core

@@ -1,7 +1,7 @@
-// Opening a vendor's library: from the search list to one that is open and right, or to an error that says all.
+// Opening a vendor's library: from the search list to one that is open and usable, or to an error with every reason.
 //
-// A backend gives the way to open one file (check the version, resolve everything or nothing); the loader keeps the
-// library that it has opened and forgets every failure: the next question looks again, so that what the user installs
+// A backend provides the function to open one file (check the version, resolve everything or nothing); the loader keeps
+// the library that it has opened and remembers no failure: the next query looks again, so that what the user installs
 // meanwhile is found without a restart. All calls are thread-safe; threads that ask while one is opening wait for its
 // answer.
 #pragma once
@@ -21,7 +21,7 @@
 
 namespace latebind::core {
 
-// Opens one file, and gives its version. A caller that wants more keeps it aside.
+// Opens one file, and returns its version. A caller that needs more stores it itself.
 using OpenVendorFile = std::function<Result<std::string>(const std::string& file)>;
 
 // Opens the first candidate that can be. `trace` is replaced by one step for each candidate tried. The error,
@@ -36,7 +36,7 @@ class VendorLoader {
  public:
   using Pointer = std::shared_ptr<const Library>;
   using Open = std::function<Result<Pointer>(const std::string& file)>;
-  // What the search depends on, asked anew for each attempt.
+  // What the search depends on, queried for each attempt.
   using Facts = std::function<SearchFacts()>;
 
   VendorLoader(VendorLibrary wanted, Facts facts, Open open, const FileSystem& files = FileSystem::real())
@@ -49,7 +49,7 @@ class VendorLoader {
     return library_;
   }
 
-  // Of the last attempt; makes one, if there was none yet.
+  // Of the last attempt; makes one if there was none yet.
   [[nodiscard]] std::vector<SearchStep> trace() {
     const LogHold hold;
     const std::lock_guard lock(mutex_);

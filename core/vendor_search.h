@@ -6,8 +6,8 @@
 //
 // The rules, in order:
 //   1. A path that the user has set: in the configuration, else the first of the vendor's library variables that is
-//      set. It may name the file or a folder. It is the whole list: who names a library wants that one, and a failure
-//      there must not be papered over by another copy.
+//      set. It may name the file or a folder. It is the whole list: a named library is the wanted one, and a failure
+//      there must not be hidden by another copy.
 //   2. runtime/ beside the program's folder: what is shipped with the program, as a folder with the library or with a
 //      Python environment in venv/. Where the program lies in a build tree of Latebind, runtime/ beside that as well.
 //   3. The Python packages that Latebind itself lies among, when it does; then the active Python environment.
@@ -17,8 +17,8 @@
 // The current folder is never searched. In a privileged process all variables and the user's own folders are left out.
 //
 // What a variable names was named by the user; that includes the active Python environment. All else the search finds
-// by itself, and there a file is left out, with the reason, when somebody else than root or this user could have put it
-// there (core/platform/files/folder_trust.h).
+// by itself, and there a file is left out, with the reason, when anybody but root or this user could have put it there
+// (core/platform/files/folder_trust.h).
 #pragma once
 
 #include <map>
@@ -47,17 +47,17 @@ struct VendorLibrary {
   std::vector<std::string> library_variables;
   // Variables that name an installation of the vendor's.
   std::vector<std::string> installation_variables;
-  // Where the library lies below an installation, beside what every vendor does: "runtime/lib/intel64".
+  // Where the library is below an installation, besides the usual folders: "runtime/lib/intel64".
   std::vector<std::string> layouts;
   // Where the vendor's installers put it; searched before the system's library folders.
   std::vector<SearchPlace> system_places;
 };
 
-// What the list depends on, beside the files.
+// What the list depends on, besides the files.
 struct SearchFacts {
   System system = System::kLinux;
   std::string architecture = "x86_64";           // or "aarch64"
-  bool privileged = false;                       // the process has rights that its caller has not
+  bool privileged = false;                       // the process has rights that its caller does not have
   std::string explicit_path;                     // from the configuration; empty when not set
   std::map<std::string, std::string> variables;  // those that are set, not empty and may be trusted
   std::string module_folder;                     // of the program, or of the library that holds this code
@@ -67,8 +67,8 @@ struct SearchFacts {
   static SearchFacts gather(const VendorLibrary& wanted, std::string explicit_path);
 };
 
-// What to type so that a Python package with a vendor's library in it is found, whatever Python there is: into a folder
-// of the user's own, since distributions keep pip out of theirs.
+// What to type to install a Python package with a vendor's library where it is found, whichever Python is used: into a
+// folder of the user's own, since distributions do not let pip write to theirs.
 [[nodiscard]] std::string pip_command(std::string_view package, System system);
 
 // The system and the architecture this code was compiled for: for backends whose data depends on them.
@@ -86,11 +86,11 @@ class FileSystem {
   [[nodiscard]] virtual Kind kind_of(const std::string& path) const = 0;
   // Names in a folder, in any order; empty when it cannot be read.
   [[nodiscard]] virtual std::vector<std::string> names_in(const std::string& folder) const = 0;
-  // The text of a file; empty when it cannot be read or is longer than any that is asked for.
+  // The text of a file; empty when it cannot be read or is too long.
   [[nodiscard]] virtual std::string text_of(const std::string& file) const = 0;
-  // Whether two names lead to the same folder.
+  // Whether two names refer to the same folder.
   [[nodiscard]] virtual bool is_same(const std::string& one, const std::string& other) const = 0;
-  // Who else could have put the file there; empty: nobody could.
+  // Who else could have put the file there; empty: nobody.
   [[nodiscard]] virtual std::string why_not_trusted(const std::string& file) const = 0;
 
   static const FileSystem& real();
