@@ -1,4 +1,4 @@
-// Shared assets: folders of a package that are named by what they hold, so that several variants (and several packages)
+// Shared assets: folders of a package that are named by their content, so that several variants (and several packages)
 // refer to one copy: "sha256:<64 digits>" is the folder, "sha256:<64 digits>/a/b" a file in it.
 //
 // The digits are the SHA-256 of one line for each file, sorted by path: the file's own SHA-256, two spaces, its path in
@@ -23,12 +23,12 @@ struct AssetRef {
   std::string path;  // of a file in it; "" is the asset itself
 };
 
-// kInvalidModel, with `where` before what is wrong.
+// kInvalidModel, with `where` before the message.
 [[nodiscard]] Result<AssetRef> parse_asset_ref(std::string_view reference, std::string_view where);
 
-// Where an asset lies unless the manifest says otherwise: "shared_assets/sha256-<64 digits>".
+// Where an asset is unless the manifest says otherwise: "shared_assets/sha256-<64 digits>".
 [[nodiscard]] std::string default_asset_folder(std::string_view uri);
-// The reverse for the name of a folder in "shared_assets"; "" for a name that is none.
+// The reverse for the name of a folder in "shared_assets"; "" for any other name.
 [[nodiscard]] std::string asset_uri_of_folder(std::string_view name);
 
 // The asset's name: `files` maps each path in it to the SHA-256 of the file.

@@ -1,7 +1,7 @@
 // Choosing: which variant of a bundle is for which device, and why the others are not.
 //
-// What can be told from what the bundle says is decided here: backend, target, shapes, precision. Whether a blob fits
-// this very runtime is the backend's to say when it loads it. Immutable; any thread.
+// What follows from the manifest is decided here: backend, target, shapes, precision. Whether a blob fits this very
+// runtime, the backend decides when it loads it. Immutable; any thread.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@
 
 namespace latebind::core {
 
-// The component that Latebind loads: the only one, or the one called "model". kInvalidModel when there is no such.
+// The component that Latebind loads: the only one, or the one called "model". kInvalidModel when there is none.
 inline constexpr const char* kModelComponent = "model";
 // The role of the asset with the small files of a model that embeds text.
 inline constexpr const char* kModelFolderRole = "model_folder";
 [[nodiscard]] Result<const Component*> model_component(const Package& package);
 
-// The variant that any machine compiles for itself: Latebind's own word for it, else the first that is plain ONNX by
-// what ONNX Runtime's slot says. Null when there is none.
+// The variant that any machine compiles for itself: the one that Latebind's slot marks, else the first that is plain
+// ONNX according to ONNX Runtime's slot. Null when there is none.
 [[nodiscard]] const Variant* portable_variant(const Component& component);
 
-// The file that a variant loads, by Latebind's slot, else by ONNX Runtime's; empty when neither says.
+// The file that a variant loads, by Latebind's slot, else by ONNX Runtime's; empty when neither names one.
 [[nodiscard]] std::string model_file_of(const Variant& variant);
 
 // As a LatebindInfo has them.
@@ -33,8 +33,8 @@ inline constexpr const char* kModelFolderRole = "model_folder";
 // Ok when the variant is a blob that may do for the device with these options; else kIncompatibleBlob with the reason.
 [[nodiscard]] Status judge(const Variant& variant, const Device& device, const CompileOptions& options);
 
-// What becomes of a variant on a device: ok when its blob was loaded there, and gone again; else why not. Blobs for
-// other static shapes than those of `options` count as well.
+// Tries a variant on a device: ok when its blob was loaded there, and unloaded again; else why not. Blobs for other
+// static shapes than those of `options` count as well.
 [[nodiscard]] Status try_variant(const Package& package, const Variant& variant, Backend& backend, const Device& device,
                                  const CompileOptions& options);
 

@@ -25,13 +25,13 @@ struct CompileTarget {
   Device device;
 };
 
-// Everything that can be compiled for here: the backends are asked once, when it is made. Any thread.
+// Everything that can be compiled for here: the backends are asked once, on construction. Any thread.
 class CompileTargets {
  public:
   explicit CompileTargets(const Registry& registry);
 
   // The first backend that can compile for it. kDeviceNotFound with the known targets; kLibraryNotFound, with what is
-  // missing and where users get it, when the compiler is not installed.
+  // missing and where to get it, when the compiler is not installed.
   [[nodiscard]] Result<CompileTarget> find(std::string_view text) const;
 
  private:
@@ -39,7 +39,7 @@ class CompileTargets {
   std::vector<std::string> reasons_;  // of backends that could not be asked
 };
 
-// What a device computes in unless somebody says otherwise: f32 where it can, else what it says, f16 for NPUs.
+// The precision in which a device computes by default: f32 where it can, else what it reports, f16 for NPUs.
 [[nodiscard]] Precision default_precision(const Device& device);
 
 struct CompileJob {
@@ -62,24 +62,24 @@ struct CompileRun {
   unsigned side_by_side = 1;
   // Nodes that would be left to the CPU are an error; else they are noted.
   bool strict = false;
-  // After the first failure nothing new is begun.
+  // After the first failure nothing new is started.
   bool keep_going = false;
-  // Once it is requested nothing new is begun.
+  // Once it is requested nothing new is started.
   Cancellation cancellation{};
   // Called by several threads, one at a time, when a job begins (no outcome) and when it is done.
   std::function<void(std::size_t job, const CompileOutcome* outcome)> tell{};
 };
 
-// One outcome for each job, in their order; kCancelled for those that were not begun. Uses threads of its own.
+// One outcome for each job, in their order; kCancelled for those that were not started. Uses threads of its own.
 [[nodiscard]] std::vector<CompileOutcome> compile_all(const Model& model, std::span<const CompileJob> jobs,
                                                       const CompileRun& run);
 
-// The variant "portable" of a model file in this format, without its files: `files` and what else it needs are the
-// caller's to add. An ONNX file is what stock ONNX Runtime takes on any CPU.
+// The variant "portable" of a model file in this format, without its files: the caller adds `files` and what else it
+// needs. Stock ONNX Runtime takes an ONNX file on any CPU.
 [[nodiscard]] VariantInput portable_input(ModelFormat format);
 
-// Adds the portable variant of a model that lies in a file, an ONNX file or an IR with its .bin. kUnsupported for an
-// ONNX model with data in other files.
+// Adds the portable variant of a model in a file, an ONNX file or an IR with its .bin. kUnsupported for an ONNX model
+// with data in other files.
 [[nodiscard]] Status add_portable(const Model& model, PackageWriter& writer);
 
 // The variant that carries this blob: for plugin providers an ONNX model that stock ONNX Runtime loads with them.

@@ -1,4 +1,4 @@
-// CRC-32 as ZIP has it (polynomial 0xEDB88320): tells damage, not malice. Pure function; any thread.
+// CRC-32 as in ZIP (polynomial 0xEDB88320): detects damage, not malice. Pure function; any thread.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The part of crc32() that some processors have instructions for. Internal to core/bundle.
+// The part of crc32() for which some processors have instructions. Internal to core/bundle.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // LatebindInfo: what Latebind writes about a variant, in the slot `executor_info.latebind` that a model package gives
-// each consumer. docs/bundle-format.md tells the same to authors.
+// each consumer. docs/bundle-format.md documents it for authors.
 //
 // Plain values. Pure functions; any thread.
 #pragma once
@@ -36,7 +36,7 @@ struct LatebindInfo {
   std::string backend;          // the backend that loads it; empty: any that reads the format
   std::string device;           // as that backend calls it
   std::string runtime_version;  // of the vendor library that made it; empty for a portable model
-  std::string precision;        // a word of core::Precision, or one that this version does not know
+  std::string precision;        // a name of core::Precision, or one that this version does not know
   std::string format;           // "onnx", "openvino-ir", "blob", …
   std::string model;            // what is loaded: a file of the variant's folder, or "sha256:<hex>/file"
   // The input shapes that it was compiled for, each a list of dimensions, -1 for any; empty: dynamic.
@@ -52,7 +52,7 @@ struct LatebindInfo {
 };
 
 // kInvalidModel: `where` says which variant of which file. Unknown keys are kept; a wrong type, a path that leads out,
-// a sum that is none and a `version` above kVersion are refused.
+// an invalid sum and a `version` above kVersion are rejected.
 [[nodiscard]] Result<LatebindInfo> parse_latebind_info(const nlohmann::json& slot, std::string_view where);
 
 [[nodiscard]] nlohmann::json to_json(const LatebindInfo& info);

@@ -1,11 +1,11 @@
-// Manifest: what a model package says of itself, typed (ONNX Runtime's format, schema 1.0; facts and examples are in
+// Manifest: what a model package says about itself, typed (ONNX Runtime's format, schema 1.0; facts and examples are in
 // docs/bundle-format.md).
 //
-// Reading resolves what the format lets an author write in several ways: components in files of their own,
-// executor_info in files of its own, directories that are left out; every path in a Manifest is relative to the
-// package. Writing gives one form only: everything inline, keys sorted, so that the same manifest is the same text.
+// Reading resolves what the format lets an author write in several ways: components in separate files, executor_info in
+// separate files, directories that are omitted; every path in a Manifest is relative to the package. Writing gives one
+// form only: everything inline, keys sorted, so that the same manifest is the same text.
 //
-// Plain values. Pure functions but for reading the package's files; any thread.
+// Plain values. Pure functions except for reading the package's files; any thread.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@
 namespace latebind::core {
 
 inline constexpr const char* kManifestFile = "manifest.json";
-// In `executor_info`, the slot of the host whose format this is, what it loads from there, and its provider for CPUs.
+// ONNX Runtime's slot in `executor_info`, what it loads from there, and its provider for CPUs.
 inline constexpr const char* kHostSlot = "ort";
 inline constexpr const char* kHostModelFile = "model_file";
 inline constexpr const char* kHostCpuProvider = "CPUExecutionProvider";
@@ -41,10 +41,10 @@ struct Words<PackageLayout> {
 // One entry of a bundle: a model for one device, or the portable one.
 struct Variant {
   std::string name;
-  // Its folder in the package. Empty when the manifest names none and there is none of the variant's name.
+  // Its folder in the package. Empty when the manifest names none and no folder has the variant's name.
   std::optional<std::string> folder;
-  std::string ep;                    // a provider's name; empty: not said
-  std::string device;                // "cpu", "gpu", "npu"; empty: not said
+  std::string ep;                    // a provider's name; empty: not given
+  std::string device;                // "cpu", "gpu", "npu"; empty: not given
   std::string compatibility_string;  // only the provider understands it
   std::optional<LatebindInfo> latebind;
   std::map<std::string, nlohmann::json> executor_info;  // the other consumers' slots, each an object
@@ -86,7 +86,7 @@ enum class InstalledLayout { kRefused, kAllowed };
 [[nodiscard]] Result<Manifest> read_manifest(const PackageFiles& files,
                                              InstalledLayout installed = InstalledLayout::kRefused);
 
-// The text of manifest.json. kInvalidArgument for text that is no UTF-8.
+// The text of manifest.json. kInvalidArgument for text that is not UTF-8.
 [[nodiscard]] Result<std::string> manifest_text(const Manifest& manifest);
 
 }  // namespace latebind::core

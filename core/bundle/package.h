@@ -1,11 +1,11 @@
 // Package: a bundle that was opened. A bundle is an ONNX Runtime model package (schema 1.0), as a folder or as one
 // stored ZIP of it, with a portable model and any number of blobs; docs/bundle-format.md says what is where.
 //
-// Opening reads the manifest and no payload. Files are handed out as slices of mappings; each is checked against what
-// was recorded of it when somebody asks for that: open_file() compares the size, open_verified_file() everything,
-// verify() does so for all files.
+// Opening reads the manifest and no payload. Files are returned as slices of mappings; each is checked against what was
+// recorded of it only on request: open_file() compares the size, open_verified_file() everything, verify() does so for
+// all files.
 //
-// A value that shares what it holds. Immutable; any thread.
+// A value with shared content. Immutable; any thread.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ struct PackageOptions {
 struct PackageReport {
   std::size_t files = 0;  // read and compared with a sum
   std::uint64_t bytes = 0;
-  std::vector<std::string> unsummed;  // files of which nothing is recorded; no damage of them can be seen
-  // Of these there is the CRC-32 that a ZIP has of everything: it shows damage, but not what was changed on purpose.
+  std::vector<std::string> unsummed;  // files of which nothing is recorded; their damage cannot be detected
+  // Of these there is only the CRC-32 that a ZIP has of everything: it shows damage, but not deliberate changes.
   std::vector<std::string> crc_only;
   std::vector<Status> damages;  // kInvalidModel, kNotFound or kIo; at most kDamagesMax
 
@@ -50,7 +50,7 @@ class Package {
 
   [[nodiscard]] const Manifest& manifest() const;
   [[nodiscard]] const PackageFiles& files() const;
-  // Folders of the shared assets by their uri, whether the manifest lists them or they lie in their usual place.
+  // Folders of the shared assets by their URI, whether the manifest lists them or they are in their usual place.
   [[nodiscard]] const std::map<std::string, std::string>& assets() const;
 
   // Null when there is none of that name.
@@ -58,7 +58,7 @@ class Package {
   [[nodiscard]] static const Variant* find_variant(const Component& component, std::string_view name);
 
   // The path in the package of what a variant refers to: a file of its folder, or "sha256:<hex>[/file]". "." is the
-  // folder itself. kInvalidModel for a path that leads out or an asset that is not there.
+  // folder itself. kInvalidModel for a path that leads out or a missing asset.
   [[nodiscard]] Result<std::string> resolve(const Variant& variant, std::string_view reference) const;
 
   // The file's bytes, of the size that was recorded. kNotFound, kInvalidModel.
@@ -67,16 +67,16 @@ class Package {
   // that of the whole asset). kInvalidModel when they differ, kUnsupported when none is recorded.
   [[nodiscard]] Result<SharedBytes> open_verified_file(const Variant& variant, std::string_view reference) const;
 
-  // Reads all of it and compares it as well, and gives no bytes. The errors of open_verified_file().
+  // Also reads and compares all of it, but returns no bytes. The errors of open_verified_file().
   [[nodiscard]] Status prove_file(const Variant& variant, std::string_view reference) const;
   // What prove_file() compares with: the recorded SHA-256, or the reference itself for a file of a shared asset, whose
   // name stands for its content. Nothing when none is recorded.
   [[nodiscard]] std::optional<std::string> recorded_sum(const Variant& variant, std::string_view reference) const;
-  // The file's bytes and where they lie. The errors of open_file().
+  // The file's bytes and where they are. The errors of open_file().
   [[nodiscard]] Result<FilePart> open_part(const Variant& variant, std::string_view reference) const;
 
-  // As open_verified_file(), but with the quickest sum there is (a ZIP's CRC-32): against damage, not against forgery.
-  // What nothing is recorded of is taken as it is.
+  // As open_verified_file(), but with the fastest checksum available (a ZIP's CRC-32): against damage, not against
+  // forgery. A file of which nothing is recorded is taken as it is.
   [[nodiscard]] Result<SharedBytes> open_checked_file(const Variant& variant, std::string_view reference) const;
 
   // The same for all files of the shared asset that `reference` names.

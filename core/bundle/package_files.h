@@ -1,10 +1,10 @@
 // PackageFiles: the files of a bundle, whether it is a folder or a ZIP.
 //
-// Files of a ZIP are slices of one mapping of it; those of a folder are mapped when they are read, and as long as
-// somebody holds a mapping everybody gets the same one, whatever has the file's name by then. Either way nothing is
-// copied, and processes that read the same bundle share its pages. In a folder, links are followed as long as they
-// stay in it; somebody who may change the folder while it is being read can get around that, and nothing here stands
-// against him. A value that shares what it holds; any thread.
+// Files of a ZIP are slices of one mapping of it; those of a folder are mapped when they are read, and as long as a
+// mapping is in use everybody gets the same one, whatever file has the name by then. Either way nothing is copied, and
+// processes that read the same bundle share its pages. In a folder, links are followed as long as they stay in it;
+// anyone who may change the folder while it is being read can get around that; nothing here prevents it. A value with
+// shared content; any thread.
 #pragma once
 
 #include <cstdint>
@@ -41,16 +41,16 @@ class PackageFiles {
   // For messages.
   [[nodiscard]] const std::string& name() const;
 
-  // All files, sorted by path. A folder is walked at each call. kInvalidModel for what a bundle may not hold: links out
-  // of it or to folders, devices, names that path_rules.h refuses, too many files.
+  // All files, sorted by path. A folder is walked at each call. kInvalidModel for what a bundle may not contain: links
+  // out of it or to folders, devices, names that path_rules.h rejects, too many files.
   [[nodiscard]] Result<std::vector<File>> list() const;
 
-  // Folders, at least those that no file lies in.
+  // Folders, at least those without files.
   [[nodiscard]] Result<std::vector<std::string>> list_folders() const;
 
   // kNotFound when there is no such file, kInvalidModel for a path that leads out.
   [[nodiscard]] Result<SharedBytes> read(std::string_view relative) const;
-  // The same, and where the bytes lie, for whoever wants a mapping of his own or remembers something about them.
+  // The same, and where the bytes are, for code that needs its own mapping or remembers something about them.
   [[nodiscard]] Result<FilePart> part(std::string_view relative) const;
   [[nodiscard]] bool has_file(std::string_view relative) const;
   // "" is the root.
@@ -68,7 +68,7 @@ class PackageFiles {
   std::shared_ptr<const State> state_;
 };
 
-// Those of a list that lie below `folder` ("": all). The list is sorted, as list() gives it; refers to it.
+// Those of a list that are below `folder` ("": all). The list is sorted, as list() returns it; the result refers to it.
 [[nodiscard]] std::span<const PackageFiles::File> files_below(std::span<const PackageFiles::File> all,
                                                               std::string_view folder);
 

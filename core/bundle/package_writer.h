@@ -5,8 +5,8 @@
 //   LB_RETURN_IF_ERROR(writer.add_variant("model", {.name = "portable", .latebind = {…}, .files = {{"model.onnx",
 //   …}}})); LB_RETURN_IF_ERROR(writer.write("minilm.lbundle", PackageForm::kZip));
 //
-// The sums, sizes, folders and the manifest are the writer's work. The bytes are not copied: what the SharedBytes own
-// stays alive until the writer goes. The same input gives the same bytes, in whatever order it was added.
+// The writer computes the sums, sizes, folders and the manifest. The bytes are not copied: what the SharedBytes own
+// stays alive until the writer is destroyed. The same input gives the same bytes, in whatever order it was added.
 //
 // One thread at a time.
 #pragma once
@@ -55,34 +55,34 @@ struct VariantInput {
   std::string ep{};
   std::string device{};
   std::string compatibility_string{};
-  // `files` is filled in by the writer. Without it the package says nothing to Latebind, and no sums.
+  // `files` is filled in by the writer. Without it the package has no information for Latebind, and no sums.
   std::optional<LatebindInfo> latebind{};
   std::map<std::string, nlohmann::json> executor_info{};  // the other consumers' slots, each an object
   nlohmann::json additional_metadata{};
-  std::vector<PackageFile> files{};  // may be none, when all that it needs is in assets
+  std::vector<PackageFile> files{};  // may be empty, when all that it needs is in assets
 };
 
 class PackageWriter {
  public:
   explicit PackageWriter(PackageHead head) : head_(std::move(head)) {}
 
-  // A shared asset of at least one file, hashed here; the same content twice is one asset. Gives its "sha256:<hex>".
-  // kInvalidArgument for paths that path_rules.h refuses.
+  // A shared asset of at least one file, hashed here; the same content twice is one asset. Returns its "sha256:<hex>".
+  // kInvalidArgument for paths that path_rules.h rejects.
   Result<std::string> add_asset(const std::vector<PackageFile>& files);
 
-  // kInvalidArgument for a name that is no folder's or is there already, for paths as above, for a `latebind` that
+  // kInvalidArgument for a name that cannot be a folder's or exists already, for paths as above, for a `latebind` that
   // could not be read back, and for assets that were not added before.
   Status add_variant(const std::string& component, VariantInput variant);
 
-  // Everything that is in `package` but the variants of `component` that are named in `without`, after comparing every
-  // file with what is recorded of it. The bytes stay those of the package's mapped files. kInvalidModel for damage,
-  // kUnsupported for a package that refers to files outside of it, and the errors of add_variant().
+  // Adds everything in `package` except the variants of `component` named in `without`, after comparing every file with
+  // what is recorded of it. The bytes stay in the package's mapped files. kInvalidModel for damage, kUnsupported for a
+  // package that refers to files outside of it, and the errors of add_variant().
   Status add_package(const Package& package, std::string_view component, const std::set<std::string>& without);
 
-  // ZIP: by temporary file and rename; whoever is killed at any moment leaves the old file or the new one. Folder: as
-  // OutputFolder says; one with content is replaced only if all of it is a package of ours (kInvalidArgument, see
-  // own_folder.h).
-  // Nothing is left behind after an error (kDiskFull, kPermissionDenied …), and what killed writers left is removed.
+  // ZIP: by temporary file and rename; a process killed at any moment leaves the old file or the new one. Folder: as
+  // OutputFolder says; one with content is replaced only if all of it is a package that Latebind wrote
+  // (kInvalidArgument, see own_folder.h). Nothing is left behind after an error (kDiskFull, kPermissionDenied …), and
+  // what killed writers left is removed.
   [[nodiscard]] Status write(const std::filesystem::path& place, PackageForm form) const;
 
   // The same ZIP, to be written into another file.
@@ -99,11 +99,11 @@ class PackageWriter {
   std::map<std::string, nlohmann::json> component_metadata_;
 };
 
-// What becomes of a folder with content at the place of a new one.
+// What happens to a folder with content at the place of a new one.
 enum class FolderContent { kRefused, kReplacedIfOurs };
 
 // Writes files (path in the package → bytes) as a folder, with the guarantees of PackageWriter::write().
-// `empty_folders` are made as well.
+// `empty_folders` are created as well.
 [[nodiscard]] Status write_package_folder(const std::filesystem::path& place,
                                           const std::map<std::string, SharedBytes>& files,
                                           const std::vector<std::string>& empty_folders = {},

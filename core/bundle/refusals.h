@@ -1,4 +1,4 @@
-// What is said of a bundle that is not as it must be.
+// Errors about malformed bundles.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace latebind::core {
   return Status(StatusCode::kInvalidModel, fmt::format("{}: {}", where, what));
 }
 
-// What a reader would refuse is the caller's mistake where it is to be written.
+// What a reader would reject is the caller's error when it is to be written.
 [[nodiscard]] inline Status as_argument(const Status& status) {
   return status.ok() ? status : Status(StatusCode::kInvalidArgument, std::string(status.message()));
 }

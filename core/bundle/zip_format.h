@@ -30,12 +30,12 @@ inline constexpr std::uint16_t kFlagUtf8 = 1U << 11U;
 inline constexpr std::uint16_t kMethodStored = 0;
 
 inline constexpr std::uint16_t kExtraZip64 = 0x0001;
-// A second name, which other readers may take for the true one.
+// A second name, which other readers may take for the actual one.
 inline constexpr std::uint16_t kExtraUnicodePath = 0x7075;
 // Padding in front of the data, as Android's zipalign writes it: the alignment (2 bytes), then zeros.
 inline constexpr std::uint16_t kExtraAlignment = 0xD935;
 
-// Where each entry's data begins is a multiple of this: pages of mmap begin there.
+// The offset of each entry's data is a multiple of this, so that it begins at a page of a mapping.
 inline constexpr std::size_t kAlignment = 4096;
 
 // The Unix mode is in the upper half of the external attributes.

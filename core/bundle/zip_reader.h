@@ -1,10 +1,10 @@
-// ZipReader: the entries of a ZIP that lies in memory (as a rule a mapped file), used where they are.
+// ZipReader: the entries of a ZIP in memory (usually a mapped file), used in place.
 //
-// Strict, because it reads outside bytes and two readers must never see two different archives in one file: entries are
-// stored, not compressed; neither encrypted nor split nor followed by a descriptor; their local headers say what the
-// directory says; they fill the file from its first byte to the directory, and the directory to its end, without
-// overlap, gap, comment or anything after; names obey path_rules.h; no links. Zip64 is read. Opening touches the
-// directory and the headers, no data.
+// Strict, because it reads untrusted bytes and two readers must never see two different archives in one file: entries
+// are stored, not compressed; neither encrypted nor split nor followed by a descriptor; their local headers match the
+// directory; they fill the file from its first byte to the directory, and the directory to its end, without overlap,
+// gap, comment or anything after; names obey path_rules.h; no links. Zip64 is read. Opening touches the directory and
+// the headers, no data.
 //
 // Immutable after it is opened; any thread.
 #pragma once
@@ -27,12 +27,12 @@ struct ZipEntry {
   std::uint32_t crc32 = 0;
 };
 
-// True when the bytes begin as a ZIP does.
+// True when the bytes begin like a ZIP.
 [[nodiscard]] bool looks_like_zip(std::span<const std::byte> bytes);
 
 class ZipReader {
  public:
-  // kInvalidModel with `name` (the file's) and what is wrong where.
+  // kInvalidModel with `name` (the file's), what is wrong and where.
   static Result<ZipReader> open(SharedBytes bytes, std::string name);
 
   // The files, sorted by name.
@@ -41,7 +41,7 @@ class ZipReader {
   [[nodiscard]] std::span<const std::string> folders() const { return folders_; }
   // Null when there is no file of this name.
   [[nodiscard]] const ZipEntry* find(std::string_view name) const;
-  // True when a file lies below `path`, or the archive has an entry for the folder; "" is the root, which is there.
+  // True when a file is below `path`, or the archive has an entry for the folder; "" is the root, which always exists.
   [[nodiscard]] bool has_folder(std::string_view path) const;
 
   // The entry's data: a slice of the file, which stays alive as long as the slice.

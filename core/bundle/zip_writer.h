@@ -1,8 +1,8 @@
-// Writes a ZIP whose entries can be used straight from a mapping of it: stored, and the data of each begins at a
+// Writes a ZIP whose entries can be used directly from a mapping of it: stored, and the data of each begins at a
 // multiple of 4096. The padding is an extra field in the local headers, as Android's zipalign writes it, so that every
 // reader of ZIPs reads the file. Times, modes and versions are fixed: the same input gives the same bytes.
 //
-// Any thread; several may write the same place at once, and the last one wins whole.
+// Any thread; several may write the same place at once, and the last one wins completely.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,14 @@ struct ZipInput {
 };
 
 struct ZipWriteOptions {
-  // Writes Zip64 records also where the numbers are small, so that tests need not write 4 GiB.
+  // Writes Zip64 records even for small numbers, so that tests need not write 4 GiB.
   bool always_zip64 = false;
 };
 
-struct ZipRecord;  // what the headers say of an entry
+struct ZipRecord;  // what the headers say about an entry
 
-// A ZIP that is not written yet: its size is known before its first byte, for whoever puts it into a larger file. It
-// should begin there at a multiple of 4096. Keeps what its entries refer to alive. Immutable; any thread.
+// A ZIP that is not written yet: its size is known before its first byte, for embedding it in a larger file. It should
+// begin there at a multiple of 4096. Keeps alive what its entries refer to. Immutable; any thread.
 class ZipImage {
  public:
   // kInvalidArgument for names that path_rules.h refuses, and for more than a reader would read. Reads every entry
@@ -45,7 +45,7 @@ class ZipImage {
   ~ZipImage();
 
   [[nodiscard]] std::uint64_t size() const { return size_; }
-  // Gives `sink` every byte, in order; its first error ends that and is returned.
+  // Passes every byte to `sink`, in order; its first error stops this and is returned.
   using Sink = std::function<Status(std::span<const std::byte> bytes)>;
   [[nodiscard]] Status write(const Sink& sink) const;
 

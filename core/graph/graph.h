@@ -1,9 +1,9 @@
-// Graph: a network in our own words, from which a backend computes, or which it has written in the format that it
-// reads.
+// Graph: a network in Latebind's own representation. A backend computes from it, or has it written in the format that
+// it reads.
 //
 // Made by an architecture (embedding/architectures/) with a GraphBuilder, which checks it; afterwards immutable, for
-// any thread. Nodes stand in an order in which they can be computed, and each has one value. Weights lie where they
-// are, in a mapped file that the graph keeps. What operators mean is said in operators.h.
+// any thread. Nodes are in an order in which they can be computed, and each has one value. Weights stay in place, in a
+// mapped file that the graph keeps open. operators.h defines the operators.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +47,7 @@ class Graph {
   core::FilePart weights_;
 };
 
-// Makes a graph, node by node. What does not fit is remembered, and what follows it ignored: finish() says it. One
+// Builds a graph, node by node. The first error is remembered and what follows is ignored: finish() returns it. One
 // thread at a time.
 class GraphBuilder {
  public:
@@ -62,8 +62,8 @@ class GraphBuilder {
   core::Status status_;
 };
 
-// All of the graph but the weights' bytes as text, the same for the same graph: what it computes, with every figure
-// exact. For identities and for reading.
+// All of the graph but the weights' bytes as text, the same for the same graph: what it computes, with every number
+// exact. For identification and for reading.
 [[nodiscard]] std::string describe(const Graph& graph);
 
 }  // namespace latebind::graph

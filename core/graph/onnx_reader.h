@@ -1,8 +1,8 @@
-// What a ready ONNX file says about its inputs and outputs: its signature. Its network is the vendors' to read: a Graph
-// is made from weights only.
+// What an existing ONNX file says about its inputs and outputs: its signature. Only the vendors read its network: a
+// Graph is made from weights only.
 //
-// Source: onnx.proto. Reads a few fields and skips the rest by its length; every length is checked, nothing is copied
-// but names. Pure functions, for any thread.
+// Source: onnx.proto. Reads a few fields and skips the rest by its length; every length is checked, nothing but names
+// is copied. Pure functions, for any thread.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct OnnxSignature {
   std::size_t inputs = 0;
 };
 
-// kInvalidModel when the bytes are no ONNX model. `name` stands for the file.
+// kInvalidModel when the bytes are not an ONNX model. `name` stands for the file.
 [[nodiscard]] core::Result<OnnxSignature> read_onnx_signature(std::span<const std::byte> bytes, std::string_view name);
 
 }  // namespace latebind::graph

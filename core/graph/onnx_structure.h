@@ -1,5 +1,5 @@
-// The outermost structure of an ONNX file, checked before a vendor sees it: what was cut off or is no ONNX model at all
-// gets our own words with the place, instead of what each vendor makes of it.
+// The outermost structure of an ONNX file, checked before a vendor sees it: a truncated file or one that is not an ONNX
+// model gets Latebind's own error with the position, instead of each vendor's.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,10 @@ namespace latebind::graph {
 // at their data; true also for what is damaged or nested too deeply to tell.
 [[nodiscard]] bool may_name_external_data(std::span<const std::byte> bytes);
 
-// What tensors of the model name as the place of their data.
+// The files that tensors of the model name as the place of their data.
 struct ExternalLocations {
   std::set<std::string> names;  // relative to the model's own folder, as the model has them
-  bool any = false;             // some tensor has its data elsewhere, by a name or without one
+  bool any = false;             // some tensor has its data elsewhere, with or without a file name
   bool complete = true;         // false when the model is damaged or nested too deeply to tell, or names more files
 };
 inline constexpr std::size_t kExternalLocationsMax = 65'536;

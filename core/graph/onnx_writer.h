@@ -13,8 +13,7 @@
 
 namespace latebind::graph {
 
-// The model without its weights, which stay where they are: external data at `location`, by the offsets of
-// Graph::weights().
+// The model without its weights, which stay in place: external data at `location`, by the offsets of Graph::weights().
 [[nodiscard]] std::string write_onnx(const Graph& graph, std::string_view location);
 
 // The model with its weights, streamed. kUnsupported beyond 2 GiB, the most that protobuf's readers take.

@@ -1,18 +1,18 @@
 // The operators of a Graph: a network at the level of layers, each with its meaning.
 //
-// Who reads a graph visits the variant `Operator` at the end: a case that is not handled does not compile. A new
-// operator is a struct here, a rule in graph.cpp (what goes in, what comes out), a line in description.cpp, a case in
-// lowering.cpp, and one in the tests' evaluator, which computes every operator as it stands here and is the reference.
+// Readers of a graph visit the variant `Operator` at the end: a missing case does not compile. A new operator is a
+// struct here, a rule in graph.cpp (what goes in, what comes out), a line in description.cpp, a case in lowering.cpp,
+// and one in the tests' evaluator, which computes every operator as defined here and is the reference.
 //
-// Shapes. B texts, T tokens of the longest one, H numbers for a token. [B,T] and [B,T,H] are a way to talk, as if texts
-// were padded at their ends to one length and a mask (1 for tokens, 0 for padding) told which are there; each text has
-// at least one token. Nothing that stands at padding reaches a token or a text's vector: PositionLookup, Attention and
-// Pool are the only operators for which one token is not like another, and the last two are given the mask. So who
-// computes from the graph may take a ragged batch, the tokens of all texts one after the other and where each begins,
-// and leave the padding out. Only the graph's own output with T in its shape has padding, of which nothing is said.
+// Shapes. B texts, T tokens of the longest one, H numbers per token. [B,T] and [B,T,H] are notation: as if texts were
+// padded at their ends to one length and a mask (1 for tokens, 0 for padding) marked the tokens; each text has at least
+// one token. No value at a padding position affects a token or a text's vector: PositionLookup, Attention and Pool are
+// the only operators that do not treat all tokens alike, and the last two are given the mask. So an implementation may
+// take a ragged batch, the tokens of all texts one after the other with the start of each, and leave the padding out.
+// Only the graph's own output with T in its shape has padding, whose values are unspecified.
 //
-// Types. Everything is computed in f32 or, where the caller allows it, in less; weights are converted first, exactly.
-// Plain values; any thread.
+// Types. Everything is computed in f32 or, where the caller allows it, in lower precision; weights are converted first,
+// exactly. Plain values; any thread.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@
 
 namespace latebind::graph {
 
-// What a node computes; valid in the list of nodes that gave it.
+// The value of a node; valid in the list of nodes that returned it.
 struct Value {
   std::uint32_t node = 0;
 };
 
-// A constant of the model's, by where it lies: f32, f16 or bf16, row-major, at `offset` of Graph::weights(), at any
-// alignment.
+// A constant of the model, by its place in the file: f32, f16 or bf16, row-major, at `offset` of Graph::weights(), at
+// any alignment.
 struct Weight {
   std::string name;  // as its file calls it; unique
   core::ElementType type = core::ElementType::kF32;
@@ -50,7 +50,7 @@ struct Lookup {
   Value ids;
 };
 
-// y[t] = table[t], the same for all texts: table [N,H], ids [B,T] for its T ≤ N alone -> [T,H]
+// y[t] = table[t], the same for all texts: table [N,H], ids [B,T] only for its T ≤ N -> [T,H]
 struct PositionLookup {
   Weight table;
   Value ids;
@@ -62,7 +62,7 @@ struct RowLookup {
   std::int64_t row = 0;
 };
 
-// y = a + b: b has the shape of a or the end of it, and is the same for what comes before -> as a
+// y = a + b: b has the shape of a or a suffix of it, and is broadcast over the rest -> as a
 struct Add {
   Value a;
   Value b;
@@ -81,9 +81,9 @@ struct Linear {
 //   is 0
 // query, key, value [B,T,H], mask i64 [B,T] -> [B,T,H]
 //
-// What other models add to it becomes a member here that is absent by default: a position term (rotary turns query and
-// key; ALiBi and buckets of distances are added to the scores), a window of |t - s|, fewer heads of key and value than
-// of query.
+// What other models need becomes a member here that is absent by default: a position term (rotary turns query and key;
+// ALiBi and buckets of distances are added to the scores), a window of |t - s|, fewer heads of key and value than of
+// query.
 struct Attention {
   Value query;
   Value key;
@@ -114,10 +114,10 @@ struct Activation {
   ActivationFunction function = ActivationFunction::kGeluErf;
 };
 
-// From the vectors of a text's tokens, those that the mask keeps, to the text's vector.
+// From the vectors of a text's tokens (those that the mask keeps) to the text's vector.
 enum class PoolingMode : std::uint8_t {
   kCls,        // that of the first token
-  kMean,       // their sum / max(how many they are, 1e-9)
+  kMean,       // their sum / max(their number, 1e-9)
   kMax,        // the largest of each component
   kLastToken,  // that of the last token
 };

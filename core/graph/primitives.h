@@ -1,7 +1,7 @@
 // Primitives: the operators that every model format has in some form, and a network of them. Writers visit the variant
-// and write each as what their format calls it.
+// and write each one in their format's terms.
 //
-// Made from a Graph by lower() and gone when it has been written. Plain values; one thread at a time.
+// Made from a Graph by lower() and dropped when it has been written. Plain values; one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -57,15 +57,15 @@ struct Binary {
   Value b;
 };
 
-// Of the last two dimensions; those before are the same, or b is one matrix for all. transpose_b: those two of b are
-// swapped first.
+// Of the last two dimensions; the leading ones are equal, or b is one matrix for all. transpose_b: the last two of b
+// are swapped first.
 struct MatMul {
   Value a;
   Value b;
   bool transpose_b = false;
 };
 
-// 0 keeps a dimension, -1 is what is left.
+// 0 keeps a dimension, -1 is inferred.
 struct Reshape {
   Value x;
   std::vector<std::int64_t> shape;
@@ -76,7 +76,7 @@ struct Transpose {
   std::vector<std::int64_t> permutation;
 };
 
-// Dimensions of 1: in, at these places of the result, or out.
+// Dimensions of 1: inserted at these places of the result, or removed.
 struct Unsqueeze {
   Value x;
   std::vector<std::int64_t> axes;

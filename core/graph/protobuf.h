@@ -19,22 +19,22 @@ struct ProtobufField {
   std::uint32_t number = 0;
   ProtobufKind kind = ProtobufKind::kVarint;
   std::uint64_t value = 0;             // of a varint
-  std::span<const std::byte> bytes{};  // of everything else: what stands in the message, without its length
+  std::span<const std::byte> bytes{};  // of everything else: the content, without its length
 
   [[nodiscard]] std::string_view text() const { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 };
 
-// The fields of a message, in order. Reads nothing twice and copies nothing; what has no field that protobuf's own
-// readers would take is damaged.
+// The fields of a message, in order. Reads nothing twice and copies nothing; what protobuf's own readers would not
+// accept as a field is damaged.
 class ProtobufFields {
  public:
   explicit ProtobufFields(std::span<const std::byte> message) : message_(message) {}
 
-  // Nothing after the last field, and from the first on that is damaged.
+  // Nothing after the last field, and from the first damaged one on.
   std::optional<ProtobufField> next();
 
   [[nodiscard]] bool damaged() const { return !what_is_wrong_.empty(); }
-  // Where the field that was read last begins, and what is wrong with it if it is damaged.
+  // Where the last field read begins, and what is wrong with it if it is damaged.
   [[nodiscard]] std::size_t offset() const { return start_; }
   [[nodiscard]] const std::string& what_is_wrong() const { return what_is_wrong_; }
 
@@ -48,7 +48,7 @@ class ProtobufFields {
   std::string what_is_wrong_;
 };
 
-// A message that is being written: a string of fields.
+// A message that is being written: a sequence of fields.
 class ProtobufMessage {
  public:
   void add_varint(unsigned field, std::uint64_t value) {

@@ -1,6 +1,6 @@
 // The GPUs and NPUs that the operating system knows, without any vendor's library: for reports, never for correctness.
 //
-// Vendors are numbers here; what a number means is the backends' knowledge. Any thread may call these functions.
+// Vendors are numbers here; only the backends know what a number means. Any thread may call these functions.
 #pragma once
 
 #include <cstddef>
@@ -17,18 +17,18 @@ enum class AcceleratorClass {
 };
 
 // A snapshot. Texts come from drivers: they are printable ASCII of at most kAcceleratorTextMax bytes, empty where the
-// system does not say.
+// system does not report them.
 struct Accelerator {
   AcceleratorClass kind = AcceleratorClass::kCompute;
-  std::string name;                // "accel0", "renderD128"; the PCI address where no driver has made a node
+  std::string name;                // "accel0", "renderD128"; the PCI address where no driver has created a node
   std::uint32_t vendor_id = 0;     // of PCI, 0x8086; 0: on another bus
   std::uint32_t device_id = 0;     // of PCI
   std::string pci_address;         // "0000:00:0b.0"
   std::string driver;              // "intel_vpu"; empty: none drives it
   std::string driver_version;      // of the kernel module
-  std::string firmware_version;    // where the driver tells
-  std::string node;                // "/dev/accel/accel0"; empty: no driver has made one
-  int open_error = 0;              // errno of opening the node for reading and writing; 0: this process may
+  std::string firmware_version;    // where the driver reports it
+  std::string node;                // "/dev/accel/accel0"; empty: no driver has created one
+  int open_error = 0;              // errno of opening the node for reading and writing; 0: permitted
   std::string group;               // the node's, by name, else by number
   bool open_to_its_group = false;  // the node's group may read and write
 };
@@ -38,7 +38,7 @@ inline constexpr std::size_t kAcceleratorTextMax = 128;
 
 // Those with a driver first, by name: /sys/class/accel, /sys/class/drm (render nodes), then devices of PCI of these two
 // classes that nothing drives; on Windows the device tree, whose names are nodes. At most kAcceleratorsMax. `root` is
-// the folder that holds sys and dev: another one in tests. Opens no device.
+// the folder that contains sys and dev: a fake one in tests. Opens no device.
 [[nodiscard]] std::vector<Accelerator> accelerators(const std::filesystem::path& root = "/");
 
 }  // namespace latebind::platform

@@ -1,7 +1,7 @@
-// Watches over one child process on Linux, in a program whose other parts may reap every child there is (waitpid(-1),
-// or SIGCHLD ignored). Internal to core/platform.
+// Watches one child process on Linux, in a program whose other parts may reap every child (waitpid(-1), or SIGCHLD
+// ignored). Internal to core/platform.
 //
-// A pidfd stands for the child itself, where the kernel has them (5.4): its number may by then be somebody else's. One
+// Where the kernel has pidfds (5.4), one refers to the child itself: its number may be reused by another process. One
 // thread at a time.
 #pragma once
 
@@ -16,7 +16,7 @@ class ChildWatch {
   enum class State {
     kRuns,
     kEnded,
-    // As kEnded, but somebody else has taken its exit status, or it was thrown away.
+    // As kEnded, but its exit status was taken by other code or discarded.
     kEndedUnknown,
   };
 
@@ -26,16 +26,16 @@ class ChildWatch {
   ChildWatch& operator=(const ChildWatch&) = delete;
   ~ChildWatch();
 
-  // Readable as soon as the child has ended; -1 where the kernel has no pidfds, or no file is left to give.
+  // Readable as soon as the child has ended; -1 where the kernel has no pidfds, or no file descriptor is left.
   [[nodiscard]] int descriptor() const { return pidfd_; }
 
   [[nodiscard]] State look();
 
-  // SIGKILL to the child and all of its group. Nobody is hit when the child's number is no longer its own and the
-  // kernel (before 6.9) knows groups by number alone: what the child has started then lives on.
+  // SIGKILL to the child and its whole group. No process is signalled when the child's number may have been reused and
+  // the kernel (before 6.9) identifies groups only by number: what the child has started then lives on.
   void kill_group();
 
-  // Waits until it has ended, and gives its number back to the system. kRuns: it is stuck in the kernel.
+  // Waits until it has ended, and reaps it. kRuns: it is stuck in the kernel.
   State reap(std::chrono::milliseconds limit);
 
   // After kEnded: how it ended.

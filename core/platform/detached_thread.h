@@ -1,13 +1,13 @@
-// Threads that nobody joins.
+// Threads that are never joined.
 #pragma once
 
 #include <functional>
 
 namespace latebind::platform {
 
-// Runs `work`, which must not throw, on a thread of its own and returns at once. std::thread is not detached for it:
-// winpthreads, which mingw-w64's is made of, hands the place of a detached thread that ends to a new one too early, and
-// that one finds nothing to do at address 0. Throws std::system_error when the system has no thread to give.
+// Runs `work`, which must not throw, on a thread of its own and returns at once. Not a detached std::thread:
+// winpthreads, on which mingw-w64's is built, gives the slot of an ending detached thread to a new one too early, which
+// then calls address 0. Throws std::system_error when the system cannot create a thread.
 void run_detached(std::function<void()> work);
 
 }  // namespace latebind::platform

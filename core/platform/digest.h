@@ -29,7 +29,7 @@ class Digest {
 
   void update(std::span<const std::byte> bytes);
   void update(std::string_view text);
-  // Lower-case hexadecimal digits; the object is used up, and a second call gives an empty text.
+  // Lower-case hexadecimal digits; the object is then used up, and a second call returns an empty text.
   [[nodiscard]] std::string hex();
 
  private:
@@ -47,8 +47,8 @@ class Sha256 : public Digest {
 // Reads the file once, in small blocks. The errors of MappedFile::open.
 [[nodiscard]] core::Result<std::string> sha256_hex_of_file(const std::filesystem::path& file);
 
-// What git calls a file of this content: SHA-1 of its size and its bytes, 40 digits. For telling damage from what was
-// published, not for trust: SHA-1 can be forged. The errors as above.
+// git's object name for a file of this content: SHA-1 of its size and its bytes, 40 digits. For detecting damage, not
+// for trust: SHA-1 can be forged. The errors as above.
 [[nodiscard]] core::Result<std::string> git_blob_name_of_file(const std::filesystem::path& file);
 
 }  // namespace latebind::platform

@@ -1,4 +1,4 @@
-// Digests as the system's library makes them: the one part of digests that differs from system to system. Internal to
+// Digests as the system's library computes them: the only part of digests that differs between systems. Internal to
 // core/platform; one thread at a time.
 #pragma once
 
@@ -12,8 +12,8 @@ namespace latebind::platform {
 
 class DigestEngine {
  public:
-  // Throws std::bad_alloc or std::runtime_error when the library has no such digest to give: one that is made up would
-  // be worse than no program.
+  // Throws std::bad_alloc or std::runtime_error when the library does not have the digest: a wrong one would be worse
+  // than no program.
   explicit DigestEngine(DigestKind kind);
   DigestEngine(const DigestEngine&) = delete;
   DigestEngine& operator=(const DigestEngine&) = delete;

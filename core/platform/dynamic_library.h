@@ -1,4 +1,4 @@
-// A shared library opened at run time: an owning handle, symbols bound at once, visible to nobody else.
+// A shared library opened at run time: an owning handle, symbols bound at once, not visible to other libraries.
 //
 // The only place that calls the dynamic loader. Thread-safe to open and to look up; destruction closes the handle, so
 // whatever came from the library must be gone by then.
@@ -18,7 +18,7 @@ class DynamicLibrary {
   // (not a library, wrong architecture, a dependency missing …).
   static core::Result<DynamicLibrary> open(const std::filesystem::path& file);
 
-  // Opens a library of the distribution by its bare name ("libcurl.so.4"), where the system's loader keeps such: on
+  // Opens a library of the distribution by its bare name ("libcurl.so.4"), where the system's loader keeps it: on
   // Windows beside the program or in the system's folder; never in the current folder. For libraries that come with the
   // system; vendors' are searched for (core/vendor_search.h). kInvalidArgument for a name with a folder in it,
   // kLibraryNotFound with the loader's own text.
@@ -28,12 +28,12 @@ class DynamicLibrary {
   DynamicLibrary& operator=(DynamicLibrary&& other) noexcept;
   ~DynamicLibrary();
 
-  // Null when the library has no such symbol. On Linux the libraries that it depends on are looked through as well.
+  // Null when the library has no such symbol. On Linux the libraries that it depends on are searched as well.
   [[nodiscard]] void* symbol(const char* name) const;
   [[nodiscard]] const std::filesystem::path& file() const { return file_; }
 
-  // Leaves the library in the process for good: for vendor libraries whose threads outlive their last object. The
-  // object itself goes on working.
+  // Keeps the library in the process permanently: for vendor libraries whose threads outlive their last object. The
+  // object itself keeps working.
   void leak();
 
  private:
@@ -48,7 +48,7 @@ class DynamicLibrary {
 [[nodiscard]] core::Result<std::filesystem::path> own_module_file();
 
 // The shared library that holds this code stays in the process from now on, whoever closes it: its threads may outlive
-// their last object. Does nothing on Linux, where the linker has marked our libraries so.
+// their last object. Does nothing on Linux, where the linker has marked Latebind's libraries accordingly.
 void keep_own_module() noexcept;
 
 // "libopenvino_c.so" for "openvino_c" on Linux, "openvino_c.dll" on Windows.

@@ -1,5 +1,5 @@
-// What the operating system answered, as a Status. Internal to core/platform and to readers of files: everything that
-// touches a file by name words its errors here, so that they read alike.
+// Errors of the operating system as a Status. Internal to core/platform and to readers of files: everything that
+// touches a file by name creates its errors here, so that they read alike.
 //
 // All functions may be called from any thread.
 #pragma once
@@ -15,8 +15,8 @@ namespace latebind::platform {
 // The path in UTF-8 between single quotes, on one line: control characters are written as \xNN.
 [[nodiscard]] std::string quoted(const std::filesystem::path& path);
 
-// Refuses what no system call may be handed: an empty path, and one with a zero byte, which a system call would read
-// as a shorter path. `action` is a verb, such as "open".
+// Rejects what must not be passed to a system call: an empty path, and one with a zero byte, which a system call would
+// read as a shorter path. `action` is a verb, such as "open".
 [[nodiscard]] core::Status check_path(std::string_view action, const std::filesystem::path& path);
 
 // "cannot <action> '<path>': <reason>" and, where one helps, a remedy. `error` is an errno value.

@@ -1,8 +1,8 @@
-// Which process this is, when programs fork: a number that is another one in a child than in its parent.
+// Which process this is, when programs fork: a number that differs between a child and its parent.
 //
-// After fork() a child has the memory of its parent, and of its threads the one that forked alone. What stands on
-// threads, or has something outside of the process that belongs to the parent, asks before it goes on. One atomic read;
-// any thread.
+// After fork() a child has the memory of its parent, but only the thread that forked. Code that relies on threads, or
+// owns something outside of the process that belongs to the parent, checks before it goes on. One atomic read; any
+// thread.
 #pragma once
 
 #include <array>
@@ -17,21 +17,21 @@ namespace latebind::platform {
 
 [[nodiscard]] unsigned process_generation() noexcept;
 
-// Remembers the process that it was made in.
+// Remembers the process that it was created in.
 class MadeIn {
  public:
   MadeIn() noexcept : generation_(process_generation()) {}
 
-  // False in a child of that process, which has got this object by fork().
+  // False in a child of that process, which has this object by fork().
   [[nodiscard]] bool this_process() const noexcept { return generation_ == process_generation(); }
 
  private:
   unsigned generation_;
 };
 
-// What there is once in a process, and anew in each child, because a lock in it may be held for ever there by a thread
-// that the child has not got. For static variables; takes no memory but its own, and is never destroyed, since threads
-// of vendors may outlive main().
+// An object that exists once per process, and is new in each child, because a lock in it may be held forever by a
+// thread that the child does not have. For static variables; allocates nothing, and is never destroyed, since vendors'
+// threads may outlive main().
 template <class T>
 class PerProcess {
  public:
@@ -41,7 +41,7 @@ class PerProcess {
 
   T& get() noexcept {
     static_assert(std::is_nothrow_default_constructible_v<T>);
-    // A child uses the place that its parent does not.
+    // A child uses the slot that its parent does not.
     const unsigned generation = process_generation();
     void* const place = places_[generation % 2].data();
     const std::uint64_t being_made = 2 * std::uint64_t{generation} + 1;

@@ -8,46 +8,44 @@
 
 namespace latebind::platform {
 
-// The words of the command line in UTF-8, the program's name first; what main() was given on Linux. On Windows its
-// arguments have been forced into the code page of the system, so they are asked for again.
+// The command line's arguments in UTF-8, the program's name first; on Linux those of main(). On Windows main()'s are
+// converted to the system's code page, so they are requested again.
 [[nodiscard]] std::vector<std::string> program_arguments(int argc, const char* const* argv);
 
-// From now on a console shows the UTF-8 that this process writes and knows the sequences that progress is drawn with;
-// at the end of the process it is as it was. Libraries that this process opens by name alone are not taken from the
-// current folder. Both a matter of Windows. Once, at the start of a program.
+// From now on a console shows the UTF-8 that this process writes and understands the sequences that progress is drawn
+// with; at the end of the process its mode is restored. Libraries that this process opens by bare name are not taken
+// from the current folder. Both only on Windows. Once, at the start of a program.
 void prepare_program();
 
-// Writes UTF-8 to the error stream at once, whole letters even on a console of Windows. What cannot be written is
-// lost.
+// Writes UTF-8 to the error stream at once, whole characters even on a Windows console. What cannot be written is lost.
 void write_to_error_stream(std::string_view text);
 
-// True when a person looks at the error stream.
+// True when the error stream is a terminal.
 [[nodiscard]] bool error_stream_is_terminal();
 
-// Characters of a line on that terminal; 80 when unknown.
+// Characters per line of that terminal; 80 when unknown.
 [[nodiscard]] unsigned error_stream_columns();
 
-// From now on, writing to a pipe that nobody reads is an error of the write (std::errc::broken_pipe) instead of the end
-// of the process, and so is writing beyond the limit on file sizes (std::errc::file_too_large). Once, at the start of a
-// program: a host's signals are its own.
+// From now on, writing to a pipe that nobody reads is a write error (std::errc::broken_pipe) instead of the end of the
+// process, and so is writing beyond the limit on file sizes (std::errc::file_too_large). Once, at the start of a
+// program: a host's signals are not touched.
 void let_writes_fail();
 
-// True when a write that failed with this errno failed because nobody reads the stream any more. To be asked at once,
+// True when a write that failed with this errno failed because the stream has no reader any more. To be called at once,
 // in the thread of the write.
 [[nodiscard]] bool is_closed_pipe(int error_number);
 
-// A new file for reading and writing that nobody else sees and that goes when it is closed. Null when there is no place
-// for one; errno says why.
+// A new file for reading and writing that no other process sees and that disappears when it is closed. Null when there
+// is no place for one; errno says why.
 [[nodiscard]] std::FILE* temporary_stream();
 
-// From now on, the standard input and output carry bytes as they are, without line ends being rewritten on Windows, and
-// what is written to a console there arrives in blocks: it has to be flushed.
-// Once, at the start of a program.
+// From now on, the standard input and output carry bytes as they are, without translation of line ends on Windows, and
+// console output there is buffered: it has to be flushed. Once, at the start of a program.
 void use_binary_streams();
 
-// From now on, what this process's libraries print to the standard output goes to the error stream; the stream that is
-// returned leads to where the standard output led. For programs whose vendors print what nobody asked for. Null when
-// the system has no file handle to give: nothing is changed then. Once; the stream is never closed.
+// From now on, what this process's libraries print to the standard output goes to the error stream; the returned stream
+// is the original standard output. For programs whose vendors' libraries print unasked. Null when the system is out of
+// file handles: then nothing is changed. Once; the stream is never closed.
 [[nodiscard]] std::FILE* take_standard_output();
 
 }  // namespace latebind::platform

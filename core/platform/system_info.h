@@ -8,7 +8,7 @@
 
 namespace latebind::platform {
 
-// "AMD EPYC …", or empty when the system does not say.
+// "AMD EPYC …", or empty when the system does not report it.
 [[nodiscard]] std::string cpu_name();
 
 // Instruction sets that matter for inference and that this CPU has: "avx2", "avx512f", "avx512_bf16", "avx512_vnni",
@@ -21,7 +21,7 @@ namespace latebind::platform {
 // Largest resident memory of this process so far, in bytes; 0 when unknown.
 [[nodiscard]] std::uint64_t peak_resident_bytes();
 
-// Present resident memory of this process, in bytes; 0 when unknown.
+// Current resident memory of this process, in bytes; 0 when unknown.
 [[nodiscard]] std::uint64_t resident_bytes();
 
 // Memory that programs may still take without the machine or this process's group swapping, in bytes; 0 when unknown.

@@ -1,10 +1,11 @@
-// pthread_cancel(), which ends a thread in the middle of what it does by unwinding it. That cannot be let through code
-// that does not throw, nor be caught.
+// pthread_cancel() ends a thread by unwinding it in the middle of its work. That must not pass through code that does
+// not throw, and cannot be caught.
 #pragma once
 
 namespace latebind::platform {
 
-// While it lives, its thread is not cancelled; after that it is, as before. Nothing where there is no such thing.
+// While it lives, its thread is not cancelled; afterwards it can be, as before. Does nothing where there is no
+// pthread_cancel().
 class NoThreadCancellation {
  public:
   NoThreadCancellation() noexcept;

@@ -1,4 +1,4 @@
-// os_error.h for the calls of Windows, which answer with GetLastError() instead of errno. Internal to core/platform's
+// os_error.h for the calls of Windows, which report GetLastError() instead of errno. Internal to core/platform's
 // Windows files; this header also includes the system's own, trimmed of its macros.
 //
 // All functions may be called from any thread.
@@ -20,7 +20,7 @@
 
 namespace latebind::platform {
 
-// The system's words for an error, in UTF-8, on one line and without the full stop.
+// The system's message for an error, in UTF-8, on one line and without the full stop.
 [[nodiscard]] std::string windows_error_text(DWORD error);
 
 // As status_of_errno(), for a value of GetLastError().
@@ -45,7 +45,7 @@ class WindowsHandle {
 
   [[nodiscard]] bool is_open() const { return handle_ != nullptr && handle_ != INVALID_HANDLE_VALUE; }
   [[nodiscard]] HANDLE get() const { return handle_; }
-  // Gives the handle away.
+  // Releases ownership of the handle.
   [[nodiscard]] HANDLE release() {
     const HANDLE handle = handle_;
     handle_ = nullptr;

@@ -1,4 +1,4 @@
-// Which of the known words was meant. Pure functions.
+// Which known word was probably meant. Pure functions.
 #pragma once
 
 #include <span>
@@ -6,7 +6,7 @@
 
 namespace latebind::core {
 
-// The known word nearest to `given` by edit distance, or empty when none is near enough to be meant.
+// The known word nearest to `given` by edit distance, or empty when none is near enough.
 [[nodiscard]] std::string_view nearest_word(std::string_view given, std::span<const std::string_view> known);
 
 }  // namespace latebind::core

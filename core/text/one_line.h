@@ -1,4 +1,4 @@
-// Text from outside as one line that does a terminal no harm.
+// Text from outside as one line that is safe for a terminal.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace latebind::core {
 
-// Line ends, tabs and runs of spaces become one space, other control characters '?'. It may hold a vendor's words or a
-// file's name.
+// Line ends, tabs and runs of spaces become one space, other control characters '?'. It may contain a vendor's message
+// or a file's name.
 [[nodiscard]] std::string one_line(std::string_view text);
 
 }  // namespace latebind::core

@@ -7,8 +7,8 @@
 
 namespace latebind::core {
 
-// Control characters as \xNN, and so is every byte beyond ASCII of what is no UTF-8. What is longer than `size_max`
-// bytes is cut between two characters, and ends with "…".
+// Control characters become \xNN, and so does every non-ASCII byte of text that is not UTF-8. Text longer than
+// `size_max` bytes is cut between two characters, and ends with "…".
 [[nodiscard]] std::string printable(std::string_view text, std::size_t size_max = 100);
 
 // The same in single quotes.

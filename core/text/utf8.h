@@ -8,11 +8,11 @@
 
 namespace latebind::core {
 
-// Offset of the first byte that begins no well-formed character (Unicode 15, table 3-7: no overlong forms, no
+// Offset of the first byte that does not begin a well-formed character (Unicode 15, table 3-7: no overlong forms, no
 // surrogates, nothing above U+10FFFF), or nothing when all of `text` is UTF-8.
 [[nodiscard]] std::optional<std::size_t> find_invalid_utf8(std::string_view text);
 
-// The longest start of well-formed `text` that has at most `size_max` bytes and cuts no character in two.
+// The longest prefix of well-formed `text` that has at most `size_max` bytes and splits no character.
 [[nodiscard]] std::string_view cut_utf8(std::string_view text, std::size_t size_max);
 
 // The code point that starts at `p`, and moves `p` behind it. Only for text that was checked.

@@ -1,4 +1,4 @@
-// FileIdentity: what tells, without reading it, that a file is the one that was read before.
+// FileIdentity: identifies, without reading it, a file as the one that was read before.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,20 @@
 
 namespace latebind::platform {
 
-// Times are nanoseconds since 1970 (Linux) or 1601 (Windows). Whoever writes to a file can set the first one back, as
-// tools that keep times do; nobody sets the second.
+// Times are nanoseconds since 1970 (Linux) or 1601 (Windows). A writer can set the first one back, as tools that
+// preserve times do; nobody can set the second.
 struct FileIdentity {
   std::uint64_t size = 0;
   std::int64_t modified_ns = 0;
-  std::int64_t changed_ns = 0;  // of the content, or of what the system knows of the file: owner, rights, links
+  std::int64_t changed_ns = 0;  // of the content, or of the file's metadata: owner, rights, links
   std::uint64_t file = 0;       // its number on its device
   std::uint64_t device = 0;
 
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
 
-// Of the file that a link leads to. kNotFound, kPermissionDenied, kIo; kInvalidArgument for what is no regular file.
-// Any thread.
+// Of the file that a link leads to. kNotFound, kPermissionDenied, kIo; kInvalidArgument for anything but a regular
+// file. Any thread.
 [[nodiscard]] core::Result<FileIdentity> file_identity(const std::filesystem::path& file);
 
 // Nanoseconds since the later of its times, by the system's clock; negative when the file is from the future.

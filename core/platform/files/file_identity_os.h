@@ -1,4 +1,4 @@
-// The identity of a file that is open; one twin for each system. Internal to core/platform.
+// The identity of an open file; one implementation per system. Internal to core/platform.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // A lock that one process at a time holds, tied to a file: for folders that several programs fill. The file itself is
-// empty and stays when the lock is given back, so that all meet at the same one; a process that dies gives its locks
-// back.
+// empty and stays when the lock is released, so that all use the same one; the locks of a process that dies are
+// released.
 //
-// The kind of lock that other tools take as well: flock() on Linux, the first byte locked on Windows. One thread at a
-// time; two objects exclude each other within a process, too.
+// The same kind of lock as other tools use: flock() on Linux, the first byte locked on Windows. One thread at a time;
+// two objects exclude each other within a process, too.
 #pragma once
 
 #include <chrono>
@@ -17,8 +17,8 @@ namespace latebind::platform {
 
 class FileLock {
  public:
-  // Makes the file if it is not there; its folder must exist. Waits up to `timeout` and calls `on_wait` once if it has
-  // to. kBusy when somebody else holds it for longer, kPermissionDenied (on Linux also for a link), kDiskFull or kIo.
+  // Creates the file if it is missing; its folder must exist. Waits up to `timeout` and calls `on_wait` once if it has
+  // to. kBusy when another holder keeps it for longer, kPermissionDenied (on Linux also for a link), kDiskFull or kIo.
   static core::Result<FileLock> acquire(const std::filesystem::path& file, std::chrono::milliseconds timeout,
                                         const std::function<void()>& on_wait = {});
 

@@ -26,7 +26,7 @@ namespace latebind::platform {
 // The same file after the working folder has changed: absolute, as far as the working folder is known. Not resolved.
 [[nodiscard]] std::filesystem::path anchored(const std::filesystem::path& file);
 
-// "a/b" for "a/b/": the folder by its name.
+// "a/b" for "a/b/": without the slash at the end.
 [[nodiscard]] std::filesystem::path without_slash(const std::filesystem::path& folder);
 
 // Whether a place is the folder itself or lies below it. Only names are compared: both are canonical, or absolute and
@@ -38,7 +38,7 @@ namespace latebind::platform {
 [[nodiscard]] std::string path_to_utf8(const std::filesystem::path& path);
 
 // For libraries that take a path as bytes in whatever the system's code page is: the short name of its folder where
-// Windows has one and the path is no ASCII, else path_to_utf8(). The folder must be there, the file need not.
+// Windows has one and the path is not ASCII, else path_to_utf8(). The folder must exist, the file need not.
 [[nodiscard]] std::string path_for_bytes(const std::filesystem::path& file);
 
 }  // namespace latebind::platform

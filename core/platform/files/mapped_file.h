@@ -1,6 +1,6 @@
 // A file mapped read-only into memory. The bytes stay valid as long as the object lives, also when the file is removed
-// or replaced by rename; a file that another process truncates meanwhile is the one thing that cannot be survived, so
-// Latebind itself only ever replaces files by rename.
+// or replaced by rename; only a file that another process truncates meanwhile crashes this one, so Latebind itself only
+// ever replaces files by rename.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace latebind::platform {
 
-// A part of a file: where something lies that is stored in a larger one.
+// A part of a file: the place of something stored in a larger one.
 struct FileRange {
   std::filesystem::path file;
   std::uint64_t offset = 0;
@@ -23,7 +23,7 @@ struct FileRange {
 
 class MappedFile {
  public:
-  // kNotFound, kPermissionDenied or kIo with the path in the text; folders and devices are refused (kInvalidArgument).
+  // kNotFound, kPermissionDenied or kIo with the path in the text; folders and devices are rejected (kInvalidArgument).
   // Empty files are fine.
   static core::Result<MappedFile> open(const std::filesystem::path& file);
 
@@ -33,7 +33,7 @@ class MappedFile {
   // Otherwise, on Windows, and where `part` names no file, they are copied. kIo, kOutOfMemory.
   static core::Result<MappedFile> with_tail(const FileRange& part, const FileIdentity& identity,
                                             std::span<const std::byte> bytes, std::span<const std::byte> tail);
-  // The next multiple of 64 KiB, which is one of every system's page size.
+  // The next multiple of 64 KiB, which is a multiple of every system's page size.
   [[nodiscard]] static constexpr std::size_t tail_offset(std::size_t file_size) {
     constexpr std::size_t kGranularity = std::size_t{64} << 10;
     return (file_size + kGranularity - 1) / kGranularity * kGranularity;
@@ -41,7 +41,7 @@ class MappedFile {
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return {data_.get(), data_ ? data_.get_deleter().size : 0}; }
   [[nodiscard]] const std::filesystem::path& file() const { return file_; }
-  // Of the file itself, when it was opened: what it is called now may be another one.
+  // Of the file itself, when it was opened: another file may have its name now.
   [[nodiscard]] const FileIdentity& identity() const { return identity_; }
 
  private:

@@ -2,8 +2,9 @@
 //
 // Without commit() (an error, an exception, a crash) the final place keeps what it had. A new file gets the permissions
 // of the umask and a replaced one keeps its own (on Windows, those of its folder); where the place is a link, the file
-// behind it is replaced. What is no regular file (a pipe, a terminal, /dev/null, /dev/stdout whatever that is connected
-// to) is written directly, since nothing can be renamed over it: there the bytes are out as soon as the buffer is full.
+// behind it is replaced. Anything but a regular file (a pipe, a terminal, /dev/null, /dev/stdout whatever that is
+// connected to) is written directly, since nothing can be renamed over it: there the bytes are out as soon as the
+// buffer is full.
 //
 // One thread at a time; several objects may write the same place at once, and the last commit wins whole.
 #pragma once
@@ -22,9 +23,9 @@ namespace latebind::platform {
 
 class OutputFile {
  public:
-  // Makes the temporary file in the folder of `file`, which must exist. kPermissionDenied (also when the file that
-  // would be replaced is read-only, and for a link that somebody else may have laid: link_target() in folder_trust.h),
-  // kNotFound, kDiskFull, kInvalidArgument (an empty path, a folder) or kIo.
+  // Creates the temporary file in the folder of `file`, which must exist. kPermissionDenied (also when the file that
+  // would be replaced is read-only, and for a link that another user may have planted: link_target() in
+  // folder_trust.h), kNotFound, kDiskFull, kInvalidArgument (an empty path, a folder) or kIo.
   static core::Result<OutputFile> create(const std::filesystem::path& file);
 
   OutputFile(OutputFile&& other) noexcept;
@@ -32,10 +33,10 @@ class OutputFile {
   // Removes the temporary file, if commit() did not happen.
   ~OutputFile();
 
-  // kDiskFull or kIo; after an error the file can only be dropped. Buffered.
+  // kDiskFull or kIo; after an error the file can only be discarded. Buffered.
   [[nodiscard]] core::Status write(std::span<const std::byte> bytes);
   [[nodiscard]] core::Status write(std::string_view text);
-  // Overwrites bytes that were already written (a header whose figures are known last). kInvalidArgument beyond size(),
+  // Overwrites bytes that were already written (a header whose values are known last). kInvalidArgument beyond size(),
   // kUnsupported for bytes that have left the buffer of a file that is not rewritable.
   [[nodiscard]] core::Status write_at(std::size_t offset, std::span<const std::byte> bytes);
   [[nodiscard]] std::size_t size() const { return size_; }
@@ -44,8 +45,8 @@ class OutputFile {
 
   // Flushes to the disk and renames over the final place. After an error the temporary file is gone, too.
   [[nodiscard]] core::Status commit();
-  // As commit(), without waiting for the disk: for what can be made again and is checked when it is read. After a crash
-  // of the machine the file may be there torn.
+  // As commit(), without waiting for the disk: for what can be regenerated and is checked when it is read. After a
+  // crash of the machine the file may be torn.
   [[nodiscard]] core::Status commit_unsynced();
 
  private:
@@ -63,12 +64,11 @@ class OutputFile {
   core::Status failure_;  // the first one, which every later call repeats
 };
 
-// False where nothing may take the place of a file that is mapped, by this process or another: Windows.
+// False where a file that is mapped, by this process or another, cannot be replaced: Windows.
 [[nodiscard]] bool can_replace_mapped_files();
 
-// Removes the temporary files that processes which are gone have left in `folder` a minute ago or earlier; gives the
-// bytes that this freed.
-// Quiet about whatever cannot be removed.
+// Removes the temporary files that dead processes have left in `folder` a minute ago or earlier; returns the bytes that
+// this freed. Ignores whatever cannot be removed.
 std::uint64_t remove_abandoned_outputs(const std::filesystem::path& folder) noexcept;
 
 }  // namespace latebind::platform

@@ -1,4 +1,4 @@
-// The system calls that OutputFile stands on; one twin for each system. Internal to core/platform.
+// The system calls that OutputFile uses; one implementation per system. Internal to core/platform.
 //
 // A handle is a descriptor of the C runtime, so that it is an int everywhere. One thread at a time for each handle.
 #pragma once
@@ -26,7 +26,7 @@ struct OpenedOutput {
 [[nodiscard]] core::Status write_output_at(int handle, std::size_t offset, const char* data, std::size_t size,
                                            const std::filesystem::path& file);
 
-// Waits until the bytes are on the disk; ok for handles that have no disk.
+// Waits until the bytes are on the disk; ok for handles without a disk.
 [[nodiscard]] core::Status sync_output(int handle, const std::filesystem::path& file);
 
 // Closes in any case; some file systems report a full disk only here.
@@ -34,7 +34,7 @@ struct OpenedOutput {
 
 enum class Sync { kToDisk, kNone };
 
-// Puts `temporary` in the place of `target` in one step.
+// Replaces `target` by `temporary` in one step.
 [[nodiscard]] core::Status replace_output(const std::filesystem::path& temporary, const std::filesystem::path& target,
                                           Sync sync);
 

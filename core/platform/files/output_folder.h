@@ -3,7 +3,7 @@
 //
 // Without commit() (an error, an exception, a crash) the final place keeps what it had. What commit() guarantees:
 //   - the place is absent or an empty folder: one rename, so that it is there whole or not at all;
-//   - the place is a folder with content: it stays, unless the caller knows all that is in it and says so (MayReplace).
+//   - the place is a folder with content: it stays, unless the caller knows all its content and allows it (MayReplace).
 //     Then, on Linux, the two are exchanged in one step, so that there is no moment without a whole folder, and the old
 //     one is removed. Where the file system cannot exchange (and on Windows) the old one is first moved aside to a name
 //     ending in ".old": whoever is killed between the two renames leaves it there, and nothing removes it.
@@ -24,14 +24,14 @@ namespace latebind::platform {
 
 class OutputFolder {
  public:
-  // Where create() would write, by what the file system says: full, no link in it. The folder behind a link is meant,
-  // and the link stays. kInvalidArgument for an empty path, for a file, and for no place for a folder: a root, and the
-  // current folder or one above it, which would be taken from under the feet of whoever stands there;
-  // kPermissionDenied for a link that somebody else may have laid (link_target() in folder_trust.h); kIo.
+  // Where create() would write, as resolved by the file system: a full path without links. For a link, the folder
+  // behind it is meant, and the link stays. kInvalidArgument for an empty path, for a file, and for a place that cannot
+  // be replaced: a root, and the current folder or a parent of it; kPermissionDenied for a link that another user may
+  // have planted (link_target() in folder_trust.h); kIo.
   static core::Result<std::filesystem::path> place_of(const std::filesystem::path& folder);
 
-  // Makes the temporary folder beside `folder`, whose parent must exist. kPermissionDenied, kNotFound, kDiskFull, kIo,
-  // or the errors of place_of().
+  // Creates the temporary folder beside `folder`, whose parent must exist. kPermissionDenied, kNotFound, kDiskFull,
+  // kIo, or the errors of place_of().
   static core::Result<OutputFolder> create(const std::filesystem::path& folder);
 
   OutputFolder(OutputFolder&& other) noexcept;
@@ -39,15 +39,16 @@ class OutputFolder {
   // Removes the temporary folder, if commit() did not happen.
   ~OutputFolder();
 
-  // What is to be filled. Files in it are made by OutputFile, which waits for the disk.
+  // The folder to fill. Files in it are written by OutputFile, which waits for the disk.
   [[nodiscard]] const std::filesystem::path& path() const { return temporary_; }
 
-  // Asked of a folder with content, after it was taken from its place, where others may have put something in up to
-  // then: ok for one that may be removed with all that is in it. Any error puts it back.
+  // Called for a folder with content after it was moved from its place, since others may have put something in until
+  // then: ok when it may be removed with all its content. On any error it is moved back.
   using MayReplace = std::function<core::Status(const std::filesystem::path& old)>;
 
   // Puts the folder in its place. After an error the temporary folder is gone, and the place is as it was.
-  // kInvalidArgument when the place is a folder with content and nothing, or the error of `may_replace`.
+  // kInvalidArgument when the place is a folder with content and there is no `may_replace`; or the error of
+  // `may_replace`.
   [[nodiscard]] core::Status commit(const MayReplace& may_replace = nullptr);
 
  private:
@@ -57,12 +58,12 @@ class OutputFolder {
 
   std::filesystem::path folder_;
   std::filesystem::path temporary_;  // empty: nothing to remove
-  std::intptr_t handle_ = -1;        // tells others that the writer lives
+  std::intptr_t handle_ = -1;        // shows others that the writer is alive
   MadeIn made_;                      // a child made by fork() leaves the temporary folder to its parent
 };
 
-// Removes the temporary folders that processes which are gone have left in `parent` a minute ago or earlier: those
-// whose names are made as ours are. Quiet about whatever cannot be removed.
+// Removes the temporary folders that dead processes have left in `parent` a minute ago or earlier: those whose names
+// follow Latebind's pattern. Ignores whatever cannot be removed.
 void remove_abandoned_folders(const std::filesystem::path& parent) noexcept;
 
 }  // namespace latebind::platform

@@ -1,8 +1,8 @@
-// A file that grows over several attempts, perhaps of several processes one after the other, and gets its final name
-// when it is whole: what a download that may break off is written to. Whatever was written stays under the partial name
-// until it is finished, emptied or removed.
+// A file that grows over several attempts, possibly of several processes one after the other, and gets its final name
+// when it is complete: for downloads that may be interrupted. Whatever was written stays under the partial name until
+// it is finished, emptied or removed.
 //
-// Not buffered: a process that is killed leaves all that was written. One thread and one process at a time; hold a lock
+// Not buffered: a killed process leaves all that was written. One thread and one process at a time; hold a lock
 // (file_lock.h).
 #pragma once
 
@@ -16,7 +16,7 @@ namespace latebind::platform {
 
 class PartialFile {
  public:
-  // Opens `file`, or makes it, with what it holds; its folder must exist. Refuses what is no regular file.
+  // Opens `file` with its content, or creates it; its folder must exist. Rejects anything but a regular file.
   // kPermissionDenied, kNotFound, kDiskFull, kInvalidArgument or kIo.
   static core::Result<PartialFile> open(const std::filesystem::path& file);
 
@@ -27,7 +27,7 @@ class PartialFile {
 
   // Appends. kDiskFull or kIo; what fitted is kept and counted by size().
   [[nodiscard]] core::Status write(std::string_view bytes);
-  // Forgets what is there.
+  // Discards the content.
   [[nodiscard]] core::Status clear();
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] const std::filesystem::path& file() const { return file_; }

@@ -1,4 +1,4 @@
-// The system calls that PartialFile has beyond those of output_file_os.h; one twin for each system. Internal to
+// The system calls that PartialFile uses besides those of output_file_os.h; one implementation per system. Internal to
 // core/platform.
 #pragma once
 
@@ -17,7 +17,7 @@ struct OpenedPartial {
 [[nodiscard]] core::Result<OpenedPartial> open_partial(const std::filesystem::path& file);
 // Empties it and goes to its start.
 [[nodiscard]] core::Status empty_partial(int handle, const std::filesystem::path& file);
-// Its present size, or `otherwise`.
+// Its current size, or `otherwise`.
 [[nodiscard]] std::uint64_t size_of_partial(int handle, std::uint64_t otherwise);
 
 }  // namespace latebind::platform

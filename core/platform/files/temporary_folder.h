@@ -1,9 +1,9 @@
-// A private folder in the system's place for temporary files: nobody else can look in, and it is gone, with all that is
-// in it, when the object goes. For vendors that can only write to a path. One thread at a time.
+// A private folder in the system's place for temporary files: nobody else can look in, and it is removed with its
+// content when the object is destroyed. For vendors that can only write to a path. One thread at a time.
 //
-// What a process that was killed has left is removed by the next one that makes such a folder: only what is this user's
-// alone, lies in the same place, has our mark in it and has nobody who holds that, or is empty, for a minute or longer.
-// A child of this process, made by fork(), removes nothing.
+// What a killed process has left is removed by the next one that creates such a folder: only folders in the same place
+// that are private to this user, and that for a minute or longer have had Latebind's mark in them, held by nobody, or
+// have been empty. A child of this process, made by fork(), removes nothing.
 #pragma once
 
 #include <filesystem>
@@ -28,7 +28,7 @@ class TemporaryFolder {
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
-  // Removes it now, if the system lets us: files that are still mapped stay valid where it does. What is left is
+  // Removes it now, if the system allows it: files that are still mapped stay valid in that case. What is left is
   // removed with the object.
   void remove() noexcept;
 

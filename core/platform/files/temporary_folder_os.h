@@ -1,4 +1,4 @@
-// The system calls that TemporaryFolder stands on; one twin for each system. Internal to core/platform.
+// The system calls that TemporaryFolder uses; one implementation per system. Internal to core/platform.
 #pragma once
 
 #include <filesystem>
