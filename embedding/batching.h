@@ -1,10 +1,10 @@
 // Batching: which texts are computed together, so that little is spent on padding.
 //
-// Texts are taken longest first, so that neighbours are about as long as each other and the most costly batches start
-// first. A batch that does not fill the budget has up to 8 rows or a power of two, and the widths of batches with
-// several rows go in steps (each length up to 32 tokens, then 16 steps an octave): vendors keep something for every
-// shape that they meet, so few shapes mean little memory in a long run. Pure functions of their arguments: the same
-// lengths give the same plan on every machine.
+// Texts are taken longest first, so that neighbours have similar lengths and the most expensive batches start first. A
+// batch that does not fill the budget has up to 8 rows or a power of two, and the widths of batches with several rows
+// go in steps (each length up to 32 tokens, then 16 steps per octave): vendors keep state for every shape that they
+// encounter, so few shapes mean little memory in a long run. Pure functions of their arguments: the same lengths give
+// the same plan on every machine.
 #pragma once
 
 #include <cstddef>
@@ -31,32 +31,32 @@ struct BatchPlan {
 };
 
 struct BatchLimits {
-  // Tokens of a batch, padding included. A longer text makes a batch of its own.
+  // Tokens of a batch, padding included. A longer text is a batch by itself.
   std::size_t tokens = 2048;
-  // Batches that are computed side by side. With more than one, the last batches get smaller and smaller, so that the
+  // Batches that are computed in parallel. With more than one, the last batches get smaller and smaller, so that the
   // workers finish together, and a few texts are shared out among all workers.
   std::size_t workers = 1;
   // More work follows at once (a stream's next window): the last batches need not get smaller.
   bool more_follows = false;
   // No batch is made wider than this, but for a text that is longer; 0: no limit.
   std::size_t longest = 0;
-  // Where the device takes static shapes alone: their lengths, rising, and rows of each. A batch is then one shape, and
-  // every text goes to the shortest that it fits in; `tokens` and tapering do not matter. Texts longer than all keep
-  // their length.
+  // Where the device takes only static shapes: their lengths, ascending, and rows of each. A batch then has one shape,
+  // and every text goes to the shortest that it fits into; `tokens` and tapering do not matter. Texts longer than all
+  // keep their length.
   std::span<const std::size_t> static_lengths{};
   std::size_t static_rows = 0;
 };
 
-// What one batch may be.
+// Limits of one batch.
 struct BatchShape {
   std::size_t tokens = 0;
   std::size_t longest = 0;
   std::size_t static_rows = 0;  // 0: any shape
 
-  // To how many tokens texts are padded of which the longest has `length`, when they are several.
+  // The number of tokens to which several texts are padded, of which the longest has `length`.
   [[nodiscard]] std::size_t width(std::size_t length) const;
   [[nodiscard]] std::size_t rows_max(std::size_t width) const;
-  // Whether so many rows make one of the few shapes that are used.
+  // Whether a batch with this many rows has one of the few shapes that are used.
   [[nodiscard]] bool allows(std::size_t rows, std::size_t width) const;
 };
 

@@ -11,7 +11,7 @@
 namespace latebind::embedding {
 
 struct GraphOptions {
-  // Token vectors [batch, tokens, hidden] instead of the pooled, perhaps normalised, vector [batch, hidden].
+  // Token vectors [batch, tokens, hidden] instead of the pooled and possibly normalised vector [batch, hidden].
   bool hidden_states = false;
 };
 
@@ -29,8 +29,8 @@ struct GraphModel {
   std::size_t output = 0;
 };
 
-// The network of model.safetensors. kInvalidModel and kUnsupported, the latter for folders without weights of our own
-// reading.
+// The network of model.safetensors. kInvalidModel and kUnsupported, the latter for folders without weights that
+// Latebind reads.
 [[nodiscard]] core::Result<graph::Graph> make_graph(const ModelFolder& folder, const GraphOptions& options);
 
 // From a bundle with its blobs. Takes model.safetensors where the folder has it (weights stay in the mapped file), else

@@ -1,4 +1,4 @@
-// What of an embedding model goes into a bundle: the small files as one shared asset, the weights as another, and the
+// The parts of an embedding model in a bundle: the small files as one shared asset, the weights as another, and the
 // portable model, an ONNX file that refers to the weights.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace latebind::embedding {
 [[nodiscard]] core::Status add_portable(const ModelFolder& folder, const GraphModel& graph,
                                         core::PackageWriter& writer);
 
-// Name, and what the folder tells of source, revision and licence (the hub's cache and the README's front matter).
+// Name, and what the folder says about source, revision and licence (the hub's cache and the README's front matter).
 [[nodiscard]] core::PackageHead package_head(const ModelFolder& folder);
 
 }  // namespace latebind::embedding

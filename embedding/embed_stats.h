@@ -1,4 +1,4 @@
-// What was embedded, in figures. A value.
+// Statistics of what was embedded. A value.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ struct EmbedStreamOptions {
   std::size_t window_texts = 0;
   std::size_t window_bytes = std::size_t{8} << 20;
   TextOptions texts{};
-  // See EmbedOptions: with it the same texts give the same bits.
+  // See EmbedOptions: with it, the same texts give the same bits.
   bool alone = true;
 };
 
@@ -34,13 +34,13 @@ struct VectorWindow {
   std::uint64_t first = 0;                        // the position of its first text in the stream
   std::span<const std::uint32_t> token_counts{};  // of each text, as computed; empty when the stream has ended
   std::span<const float> vectors{};               // rows of the stream's dimensions()
-  // Who computed them: a fallback, where one did. Null where there was nothing to compute.
+  // Which device computed them: a fallback, where one did. Null where there was nothing to compute.
   std::shared_ptr<const core::Attestation> answered_by{};
 };
 
 class EmbedStream {
  public:
-  // What is wrong with the options. The embedder must outlive the stream.
+  // Fails when the options are wrong. The embedder must outlive the stream.
   static core::Result<std::unique_ptr<EmbedStream>> open(const Embedder& embedder,
                                                          const EmbedStreamOptions& options = {});
   // As above, for those within this layer.
@@ -58,11 +58,11 @@ class EmbedStream {
   // Whether push() would be busy, and waiting until it is not.
   [[nodiscard]] bool is_full() const;
   [[nodiscard]] core::Status wait_for_room(const core::RunOptions& limits);
-  // No text comes any more.
+  // No more texts will be pushed.
   [[nodiscard]] core::Status finish();
 
-  // The next window, which stays until the next one is pulled; one without texts when there will be none. Waits for it
-  // (kDeadlineExceeded, kCancelled: nothing is lost), also for texts that somebody else has to push.
+  // The next window, which stays valid until the next one is pulled; one without texts at the end of the stream. Waits
+  // for it (kDeadlineExceeded, kCancelled: nothing is lost), also for texts that another thread has yet to push.
   [[nodiscard]] core::Result<VectorWindow> pull(const core::RunOptions& limits = {});
   // Whether pull() would not wait.
   [[nodiscard]] bool is_ready() const;
@@ -76,8 +76,8 @@ class EmbedStream {
   std::unique_ptr<Parts> parts_;
 };
 
-// Pushes what `next` gives until that is nothing (a text stays until the next one is asked for), and hands every window
-// to `sink` as soon as it is there, all on this thread. The first error of any of them.
+// Pushes what `next` returns until it returns nothing (a text stays valid until the next one is requested), and passes
+// every window to `sink` as soon as it is ready, all on this thread. The first error of any of them.
 [[nodiscard]] core::Status embed_all(EmbedStream& stream,
                                      const std::function<core::Result<std::optional<std::string_view>>()>& next,
                                      const std::function<core::Status(const VectorWindow&)>& sink);

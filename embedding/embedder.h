@@ -1,4 +1,4 @@
-// Embedder: text to vectors, with a sentence-transformers model folder as it comes from the hub.
+// Embedder: text to vectors, with an unmodified sentence-transformers model folder from the hub.
 //
 // Thread-safe after construction: embed() may be called from many threads, which then share the requests of the
 // executable. The engine's registry must outlive it.
@@ -21,36 +21,36 @@ namespace latebind::embedding {
 struct EmbedderOptions {
   // Its static lengths are cut at the model's limit, which is added; without any they are 32, 64, 128, 256 and 512.
   core::LoadOptions load{};
-  // Tokens of a batch, padding included. One text longer than that makes a batch of its own.
+  // Tokens of a batch, padding included. One text longer than that is a batch by itself.
   std::size_t batch_tokens = 2048;
   // Tokens of one text, special tokens included; 0: what the model folder says.
   std::size_t max_tokens = 0;
 };
 
-// What becomes of texts, where it is not as the embedder was opened.
+// Per-call deviations from how the embedder was opened.
 struct TextOptions {
-  // The first so many numbers of a vector, brought to length 1 again where it had that (Kusupati et al., "Matryoshka
-  // Representation Learning", 2022: for models that were trained so); 0: all.
+  // Only the first numbers of a vector, normalised again where it was (Kusupati et al., "Matryoshka Representation
+  // Learning", 2022: for models trained for this); 0: all.
   std::size_t dimensions = 0;
-  // Tokens of one text, special tokens included, at most as many as the embedder takes; 0: as many.
+  // Tokens of one text, special tokens included, at most as many as the embedder takes, which is also the meaning of 0.
   std::size_t max_tokens = 0;
   // A longer text is kInvalidArgument, instead of being cut.
   bool refuse_longer = false;
-  // Vectors of length 1, also where the model gives others.
+  // Vectors of length 1, even if the model does not normalise.
   bool normalize = false;
 };
 
-// What belongs to one call.
+// Options of one call.
 struct EmbedOptions {
   TextOptions texts{};
   // The texts are computed in batches of their own: the same call gives the same bits, whatever others do. Else they
-  // may share a batch with those of other calls, which is faster where many calls have few texts each.
+  // may share batches with those of other calls, which is faster for many calls with few texts each.
   bool alone = false;
   // With any, the call returns in time, whatever the vendor does.
   core::RunOptions limits{};
   // Receives the tokens of each text, as computed; as long as there are texts, or empty.
   std::span<std::uint32_t> token_counts{};
-  // Receives who computed them; where several did, one that is a fallback.
+  // Receives which device computed them; where several did, one that is a fallback.
   std::shared_ptr<const core::Attestation>* answered_by = nullptr;
 };
 
@@ -67,7 +67,7 @@ class Embedder {
   // Texts are cut to this many tokens.
   [[nodiscard]] std::size_t max_tokens() const;
   [[nodiscard]] std::shared_ptr<const core::Attestation> attestation() const;
-  // Runs that were given up and have not come back from the vendor: core/placed_model.h.
+  // Abandoned runs that have not returned from the vendor: core/placed_model.h.
   [[nodiscard]] std::size_t hung_runs() const;
 
   // Compiles now what is otherwise compiled when a text first needs it, such as every static length.
@@ -80,7 +80,7 @@ class Embedder {
                                                const EmbedOptions& options = {}) const;
 
   // The same for texts whose token ids are known, special tokens included. kInvalidArgument names a text that has none,
-  // and ids that there are not.
+  // and unknown ids.
   using Ids = std::span<const std::int32_t>;
   [[nodiscard]] core::Result<EmbedStats> embed_ids(std::span<const Ids> texts, std::span<float> out,
                                                    const EmbedOptions& options = {}) const;

@@ -1,4 +1,4 @@
-// The graph that we build, as a file for other tools.
+// The graph that Latebind builds, as a file for other tools.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@ namespace latebind::embedding {
 
 // Writes one ONNX file with the weights in it (opset 20; inputs `input_ids` and `attention_mask`, i64 [batch, tokens];
 // output `sentence_embedding` or, with hidden_states, `last_hidden_state`). Streamed: the weights are not held in
-// memory twice. The file appears only when it is complete. kUnsupported for folders without weights of our own reading
+// memory twice. The file appears only when it is complete. kUnsupported for folders without weights that Latebind reads
 // and beyond 2 GiB.
 [[nodiscard]] core::Status write_onnx_file(const ModelFolder& folder, const GraphOptions& options,
                                            const std::filesystem::path& file);

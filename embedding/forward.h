@@ -1,7 +1,7 @@
-// Forward: one batch of token ids through the placed model, and its vectors to where they belong.
+// Forward: one batch of token ids through the placed model, and its vectors to their destinations.
 //
 // Knows the model's inputs by name and type, and whether its output still has to be pooled. Immutable and thread-safe
-// after bind(); each call brings a Scratch of its own.
+// after bind(); each call has its own Scratch.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace latebind::embedding {
 
-// What becomes of the model's output.
+// How the model's output is used.
 struct OutputRule {
   // True: rows of the output are the vectors, normalised where `normalize`. False: token vectors, to be pooled, and
   // normalised.
@@ -45,7 +45,7 @@ class Forward {
     std::vector<core::OutputTensor> outputs;
   };
 
-  // Refuses models that do not take token ids, by the name of what is wrong with them.
+  // Rejects models that do not take token ids, naming the problem.
   static core::Result<Forward> bind(std::shared_ptr<core::PlacedModel> model, const OutputRule& rule);
 
   [[nodiscard]] std::size_t dimension() const { return rule_.dimension; }
@@ -55,13 +55,14 @@ class Forward {
 
   [[nodiscard]] core::Status prepare() const { return model_->prepare(); }
 
-  // Computes these texts, each padded to `width` tokens. `answered_by`, when given, receives who computed them.
+  // Computes these texts, each padded to `width` tokens. `answered_by`, when given, receives which device computed
+  // them.
   [[nodiscard]] core::Status run(std::span<const TextRow> rows, std::size_t width, Scratch& scratch,
                                  const core::RunOptions& limits = {},
                                  std::shared_ptr<const core::Attestation>* answered_by = nullptr) const;
 
  private:
-  // What an input of the model is fed with.
+  // What is passed to an input of the model.
   enum class Feed { kIds, kMask, kTokenTypes };
 
   Forward(std::shared_ptr<core::PlacedModel> model, const OutputRule& rule) : model_(std::move(model)), rule_(rule) {}

@@ -1,7 +1,7 @@
-// ModelFiles: the files of an embedding model, wherever they are: in a folder as it comes from the hub, or in a bundle.
+// ModelFiles: the files of an embedding model, wherever they are: in a folder from the hub, or in a bundle.
 //
 // Files are named by the path that they have or would have below the place that was opened, so that messages read the
-// same for both. A value that shares what it holds; any thread.
+// same for both. A value with shared content; any thread.
 #pragma once
 
 #include <filesystem>
@@ -38,7 +38,7 @@ struct StoredFile {
   [[nodiscard]] std::span<const std::byte> bytes() const { return part.bytes.bytes; }
 };
 
-// Where a model comes from, as far as its folder tells; empty when it does not.
+// Where a model comes from, as far as its folder says; empty when unknown.
 struct ModelOrigin {
   std::string source;    // "org/name" on the hub
   std::string revision;  // the commit
@@ -55,7 +55,7 @@ class ModelFiles {
   [[nodiscard]] const std::filesystem::path& place() const { return place_; }
   // Of the model, for messages: the folder's own name, or what the bundle says.
   [[nodiscard]] const std::string& name() const { return name_; }
-  // By where the folder lies: in the hub's cache.
+  // From the folder's place in the hub's cache.
   [[nodiscard]] ModelOrigin origin() const;
   // Null for a folder.
   [[nodiscard]] const core::Package* package() const { return package_ ? &*package_ : nullptr; }
@@ -70,9 +70,9 @@ class ModelFiles {
                                                                       const core::JsonLimits& limits = {}) const;
   // Compares a file with what the bundle recorded of it; a folder has nothing to compare with.
   [[nodiscard]] core::Status check(const std::filesystem::path& file) const;
-  // What stands for the file's content in caches, without reading it: a bundle's word for it. Empty for a folder.
+  // What identifies the file's content in caches, without reading it: the bundle's claim. Empty for a folder.
   [[nodiscard]] std::string identity(const std::filesystem::path& file) const;
-  // Whether that word is true. kInvalidModel when it is not; a folder has none.
+  // Checks that claim. kInvalidModel when it is false; a folder has none.
   [[nodiscard]] core::Status prove(const std::filesystem::path& file) const;
 
  private:

@@ -1,5 +1,5 @@
-// ModelFolder: what a sentence-transformers model folder says, as a folder or in a bundle, read and checked, nothing of
-// it loaded yet.
+// ModelFolder: the configuration of a sentence-transformers model, from a folder or a bundle, read and checked, with
+// nothing loaded yet.
 //
 // Source of the layout: config.json (transformers), modules.json, sentence_bert_config.json, 1_Pooling/config.json
 // (sentence-transformers). A value type; immutable in use.
@@ -31,13 +31,13 @@ struct ModelFolder {
   std::filesystem::path tokenizer_file;
   std::optional<std::filesystem::path> weights_file;  // model.safetensors, where `network` can be made from it
   std::optional<std::filesystem::path> onnx_file;     // onnx/model.onnx or model.onnx
-  // What was read, the tokenizer's file included: all that is needed beside the weights or the ONNX file.
+  // What was read, the tokenizer's file included: all that is needed besides the weights or the ONNX file.
   std::vector<std::filesystem::path> small_files;
   std::shared_ptr<const Network> network;  // when config.json describes one of a known architecture; else null
-  std::size_t hidden_size = 0;             // of a token's vector; 0 when no file says
+  std::size_t hidden_size = 0;             // of a token's vector; 0 when no file gives it
   PoolingMode pooling = PoolingMode::kMean;
   bool normalize = false;
-  std::size_t max_tokens = 0;  // the least of what sentence_bert_config.json and the position table allow
+  std::size_t max_tokens = 0;  // the minimum of what sentence_bert_config.json and the position table allow
 
   // kNotFound, kInvalidModel or kUnsupported, naming the file and the key.
   // `given`: a folder, or a bundle.

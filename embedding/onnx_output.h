@@ -1,4 +1,5 @@
-// Which output of a ready ONNX file has the vectors: token vectors, or a text's own. Pure functions, for any thread.
+// Which output of an existing ONNX file has the vectors: token vectors, or a text's own. Pure functions, for any
+// thread.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,4 @@
-// Pipeline: what an embedder is made of, once the model is loaded: tokenizer, model, scheduler, and the threads of
-// both.
+// Pipeline: the parts of an embedder, once the model is loaded: tokenizer, model, scheduler, and the threads of both.
 //
 // Internal to the embedding layer: Embedder and EmbedStream are two ways to drive it. Thread-safe after construction.
 #pragma once
@@ -32,14 +31,14 @@ class Pipeline {
   [[nodiscard]] const Forward& forward() const { return forward_; }
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
 
-  // How texts become ids that are asked for so: kInvalidArgument for more tokens than the embedder takes.
+  // The tokenization for these options: kInvalidArgument for more tokens than the embedder takes.
   [[nodiscard]] core::Result<TokenLimits> limits_of(const TextOptions& options) const;
 
   // Appends one text; an error names it texts[position].
   [[nodiscard]] core::Status tokenize(std::string_view text, const TokenLimits& limits, std::uint64_t position,
                                       TokenTable& table) const;
-  // Appends all texts, on several threads where that pays. Positions count from `first_position`. Ends with the call's
-  // time or when it is cancelled.
+  // Appends all texts, on several threads where that pays. Positions count from `first_position`. Ends at the call's
+  // deadline or when it is cancelled.
   [[nodiscard]] core::Status tokenize(std::span<const std::string_view> texts, const TokenLimits& limits,
                                       std::uint64_t first_position, const core::RunOptions& call, TokenTable& table);
 

@@ -12,7 +12,7 @@ namespace latebind::embedding {
 // `states` holds the vectors of a text's real tokens only (no padding), out.size() floats each, at least one of them:
 // the tokens that the attention mask keeps.
 //   mean        sum / max(count, 1e-9)
-//   max, cls    largest of each component, or what is no number; the first token's vector
+//   max, cls    largest of each component, or NaN; the first token's vector
 //   last token  the vector of the last real token
 void pool(PoolingMode mode, std::span<const float> states, std::span<float> out);
 
@@ -21,7 +21,7 @@ void normalize(std::span<float> vector);
 
 [[nodiscard]] bool is_zero(std::span<const float> vector);
 
-// False when a number is infinite or none at all.
+// False when a number is infinite or NaN.
 [[nodiscard]] bool is_finite(std::span<const float> vector);
 
 }  // namespace latebind::embedding

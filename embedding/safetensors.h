@@ -2,8 +2,8 @@
 //
 // Source of the format: the safetensors README (8 bytes little-endian length, a JSON header, then the data). The whole
 // header is validated when the file is opened: names once only, sizes equal to shape times type, ranges in bounds and
-// without overlaps or holes. A type that we cannot compute with is refused only when its tensor is asked for, because
-// files carry tensors that nobody needs.
+// without overlaps or holes. A type that Latebind cannot compute with is rejected only when its tensor is requested,
+// because files contain tensors that are not needed.
 //
 // Immutable after it is opened; any thread may read. The spans are valid as long as the object or its part() lives.
 #pragma once
@@ -23,10 +23,10 @@
 
 namespace latebind::embedding {
 
-// What a model's weights are called.
+// The usual name of a model's weights file.
 inline constexpr std::string_view kSafetensorsFile = "model.safetensors";
 
-// A tensor that lies in a file.
+// A tensor in a file.
 struct StoredTensor {
   std::string name;
   core::ElementType type = core::ElementType::kF32;
@@ -55,7 +55,7 @@ class Safetensors {
   [[nodiscard]] std::size_t tensor_count() const { return entries_.size(); }
   // The whole file.
   [[nodiscard]] const core::FilePart& part() const { return part_; }
-  // Length of what stands before the data: the length field and the header.
+  // Length of what comes before the data: the length field and the header.
   [[nodiscard]] std::size_t data_start() const { return data_start_; }
   // The file, for messages.
   [[nodiscard]] const std::string& name() const { return name_; }

@@ -1,19 +1,18 @@
 // Scheduler: which texts are computed next, and together with which.
 //
-// Owners (a call of embed(), a stream, later a request of a service) hand over tokenized texts. Whenever the device has
-// a request free, the next batch is formed: of the owner who has had the least, so that many texts of one do not delay
-// the few of another by more than a batch, nor many calls of one text each the many texts of one. What an owner's texts
-// leave free in a batch is filled with texts of others that are about as long. A lone text on an idle device goes at
-// once.
+// Owners (a call of embed(), a stream) submit tokenized texts. Whenever the device has a free request, the next batch
+// is formed: from the owner that has had the least, so that many texts of one do not delay the few of another by more
+// than a batch, nor many calls of one text each the many texts of one. The rest of a batch is filled with texts of
+// other owners of similar length. A single text on an idle device runs at once.
 //
-// Batches of one owner are planned (batching.h) when he hands his texts over, so that an owner whose batches are his
-// alone gets the same ones whatever others do.
+// Batches of one owner are planned (batching.h) when its texts are submitted, so that an owner that shares no batches
+// gets the same ones whatever others do.
 //
 // Source of the fair order: Goyal, Vin, Cheng, "Start-time Fair Queueing" (1996), with tokens for bytes. Its clock is
-// that of Demers, Keshav, Shenker, "Analysis and Simulation of a Fair Queueing Algorithm" (1989), which goes on whoever
-// is served: owners of one text come and go, and would hold the other one at their own time.
+// that of Demers, Keshav, Shenker, "Analysis and Simulation of a Fair Queueing Algorithm" (1989), which advances
+// whoever is served: owners of one text come and go, and would hold the other clock at their own time.
 //
-// All calls are thread-safe. Everything that was handed over must be gone before the scheduler.
+// All calls are thread-safe. All submissions must be destroyed before the scheduler.
 #pragma once
 
 #include <cstddef>
@@ -39,34 +38,34 @@ class Scheduler {
   struct Piece;
 
  public:
-  // Submissions that have not gone, of all owners together. More are kBusy.
+  // Existing submissions, of all owners together. More are kBusy.
   static constexpr std::size_t kSubmissionsMax = 4096;
 
-  // Between owners the device is shared by tokens. One must outlive his submissions.
+  // The device is shared between owners by tokens. An owner must outlive its submissions.
   class Owner {
     friend class Scheduler;
-    std::uint64_t start_ = 0;  // guarded by the scheduler's mutex_: the tag of his next batch
+    std::uint64_t start_ = 0;  // guarded by the scheduler's mutex_: the tag of its next batch
   };
 
-  // What an owner hands over.
+  // What an owner submits.
   struct Texts {
     TokenTable tokens;
     // Of the first text, for errors.
     std::uint64_t first_position = 0;
-    // Where the vectors go, a row for each text in their order. Null: into memory of the submission's own.
+    // Where the vectors go, a row for each text in their order. Null: into the submission's own memory.
     float* out = nullptr;
     // More follows at once (a stream's next window): the last batches need not get smaller.
     bool more_follows = false;
-    // Only these texts in their batches: which texts come together hangs on nothing but them.
+    // Only these texts in their batches: the batches depend on nothing else.
     bool alone = false;
-    // Whoever waits for them computes too, so that a lone text is computed by the thread that wants it.
+    // The waiting thread computes too, so that a single text is computed by the thread that wants it.
     bool caller_helps = false;
-    // With any, the owner may go while they are computed, which then is given up: `out` must be null.
+    // With any, the owner may be destroyed while they are computed, which is then abandoned: `out` must be null.
     core::RunOptions limits{};
   };
 
-  // Texts that were handed over. One thread at a time, and none in wait() when it goes: then what has not begun is
-  // dropped, and what has is waited for, or given up where the texts have limits.
+  // Submitted texts. One thread at a time, and none in wait() on destruction: then what has not begun is dropped, and
+  // what has is waited for, or abandoned where the texts have limits.
   class Submission {
    public:
     Submission() = default;
@@ -75,21 +74,22 @@ class Scheduler {
     ~Submission();
 
     [[nodiscard]] bool is_over() const;
-    // Computes on this thread, where it does that at all, until no batch is left to begin. As wait() otherwise, without
-    // the errors of the texts.
+    // Computes on this thread, if it may, until no batch is left to begin. Otherwise like wait(), without the errors of
+    // the texts.
     [[nodiscard]] core::Status help(const core::RunOptions& limits = {});
     // Until it is over: its first error, by the text's position, if it has one (kInternal for a vector that is not
-    // finite: a retry gives the same). kDeadlineExceeded or kCancelled when `limits` end before that; it goes on then.
+    // finite: a retry gives the same). kDeadlineExceeded or kCancelled when `limits` end before that; the work then
+    // continues.
     [[nodiscard]] core::Status wait(const core::RunOptions& limits = {});
 
-    // Of what is over and went well.
+    // Of what is finished and succeeded.
     [[nodiscard]] std::span<const float> vectors() const;
     [[nodiscard]] std::span<const std::uint32_t> token_counts() const;
-    // Seconds excepted.
+    // Except seconds.
     [[nodiscard]] EmbedStats stats() const;
-    // Who computed them: a fallback, where one did.
+    // Which device computed them: a fallback, where one did.
     [[nodiscard]] std::shared_ptr<const core::Attestation> answered_by() const;
-    // Its memory, to be used again.
+    // Its memory, for reuse.
     [[nodiscard]] TokenTable take_tokens();
 
    private:
@@ -108,7 +108,7 @@ class Scheduler {
   Scheduler& operator=(const Scheduler&) = delete;
   ~Scheduler();
 
-  // kBusy when too much waits already.
+  // kBusy when too much is waiting already.
   [[nodiscard]] core::Result<Submission> submit(Owner& owner, Texts texts);
 
  private:
@@ -144,7 +144,7 @@ class Scheduler {
   std::vector<std::shared_ptr<Work>> waiting_;  // with batches that have not begun, in the order in which they came
   std::vector<Run*> running_;                   // at most requests_
   std::size_t submissions_ = 0;
-  std::uint64_t now_ = 0;  // what an owner would have had who had been there all the time
+  std::uint64_t now_ = 0;  // what an owner present all the time would have had
 
   std::mutex scratch_mutex_;
   std::vector<std::unique_ptr<Forward::Scratch>> idle_scratch_;  // guarded by scratch_mutex_, at most requests_

@@ -1,7 +1,7 @@
 // TokenTable: the token ids of many texts, one after the other.
 //
-// A plain container, kept and cleared rather than remade, so that a steady state allocates nothing. One thread at a
-// time while it is filled.
+// A plain container, cleared rather than recreated, so that a steady state allocates nothing. One thread at a time
+// while it is filled.
 #pragma once
 
 #include <algorithm>
@@ -34,20 +34,20 @@ class TokenTable {
   [[nodiscard]] std::span<const std::int32_t> ids(std::size_t text) const {
     return {ids_.data() + begins_[text], lengths_[text]};
   }
-  // Texts of which something was cut off, and whether this is one.
+  // Texts that were cut, and whether this is one.
   [[nodiscard]] std::uint64_t truncated() const { return truncated_.size(); }
   [[nodiscard]] bool is_truncated(std::size_t text) const { return std::ranges::binary_search(truncated_, text); }
 
   // Appends one text. On error the table is as it was.
   [[nodiscard]] core::Status add(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view text);
-  // Appends a text whose ids are known, with its special tokens; the first ones of it, where it is too long.
+  // Appends a text whose ids are known, with its special tokens; only the first ids where it is too long.
   // kInvalidArgument for ids that the model does not know.
   [[nodiscard]] core::Status add(std::span<const std::int32_t> ids, const TokenLimits& limits);
   // Appends all texts of `other`.
   void append(const TokenTable& other);
 
  private:
-  // Makes a text of all ids from `begin` on.
+  // Makes all ids from `begin` on a text.
   void close(std::size_t begin, bool is_cut);
 
   std::vector<std::int32_t> ids_;

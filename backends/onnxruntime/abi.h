@@ -1,12 +1,11 @@
-// ONNX Runtime's C interface, as far as Latebind uses it: declared by us, so that no vendor header is needed.
+// ONNX Runtime's C interface, as far as Latebind uses it: declared here, so that no vendor header is needed.
 //
 // The library exports one symbol, OrtGetApiBase. It leads to a table of functions that has only ever grown at its end,
-// so a function is known by its slot for good; each line below says in which version (1.N, as N) its slot came. The
-// tables here are compared with the vendor's header, slot by slot and parameter by parameter, in
+// so a function's slot never changes; each line below says in which version (1.N, as N) its slot was added. The tables
+// here are compared with the vendor's header, slot by slot and parameter by parameter, in
 // tests/onnxruntime/abi_test.cpp.
 //
-// What came after the oldest version that we take is in abi_plugin.h. Later parts will ask for model packages
-// (GetModelPackageApi, slot 427).
+// What was added after the oldest supported version is in abi_plugin.h.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +14,13 @@
 
 namespace latebind::onnxruntime::abi {
 
-// The versions 1.N of the interface that this code is written for. A newer library answers for older versions, too.
+// The versions 1.N of the interface that this code is written for. A newer library also offers older versions.
 inline constexpr std::uint32_t kOldestApi = 20;
 inline constexpr std::uint32_t kNewestApi = 31;
 
 // The vendor's objects: opaque.
 struct Env;
-struct Status;  // null means that all is well
+struct Status;  // null means success
 struct Session;
 struct SessionOptions;
 struct RunOptions;
@@ -148,7 +147,7 @@ struct Api {
 #undef LB_DECLARE
 };
 
-// One place of the vendor's table.
+// One slot of the vendor's table.
 using Slot = void (*)();
 
 // What OrtGetApiBase returns.

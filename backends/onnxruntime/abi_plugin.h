@@ -1,7 +1,7 @@
-// The younger part of ONNX Runtime's C interface: plugin execution providers, their devices, and the compiler.
+// The newer part of ONNX Runtime's C interface: plugin execution providers, their devices, and the compiler.
 //
-// Every slot here may be missing: the table of an older library ends before it. The user is told which version is
-// needed; has_devices() and has_compiler() are asked before anything here is called. Pinned, as abi.h is, by
+// Every slot here may be missing: the table of an older library ends before it. Errors say which version is needed;
+// has_devices() and has_compiler() are checked before anything here is called. Pinned, as abi.h is, by
 // tests/onnxruntime/abi_test.cpp.
 #pragma once
 
@@ -49,7 +49,7 @@ inline constexpr std::uint32_t kErrorIfNoNodesCompiled = 1;
   X(388, GetModelCompatibilityForEpDevices, 23, Status*,                                                               \
     (const EpDevice* const*, std::size_t, const char*, CompiledModelCompatibility*))
 
-// The places of the table that GetCompileApi gives.
+// The slots of the table that GetCompileApi returns.
 #define LB_ONNXRUNTIME_COMPILE(X)                                                                            \
   X(0, ReleaseModelCompilationOptions, 0, void, (ModelCompilationOptions*))                                  \
   X(1, CreateModelCompilationOptionsFromSessionOptions, 22, Status*,                                         \
@@ -90,7 +90,7 @@ struct PluginApi {
   }
 };
 
-// The versions 1.N that these came in.
+// The versions 1.N that added these.
 inline constexpr std::uint32_t kDevicesSince = 22;
 inline constexpr std::uint32_t kCompilerSince = 23;
 

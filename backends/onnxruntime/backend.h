@@ -15,7 +15,7 @@
 
 namespace latebind::onnxruntime {
 
-// Where to find the vendor library and plugin providers, when not by the search.
+// Where to find the vendor library and plugin providers, instead of searching.
 struct BackendOptions {
   // The library file or its folder; wins over the environment and the search. UTF-8. Empty: search.
   std::string library_path{};
@@ -54,8 +54,8 @@ inline constexpr std::array kSettings{
 // Opens nothing.
 [[nodiscard]] std::shared_ptr<core::Backend> make_backend(BackendOptions options = {});
 
-// What the hidden commands of the program `latebind` do when this backend starts it as a child: each gives one line for
-// its standard output. See provider_trial.h and provider_compile.h.
+// What the hidden commands of the program `latebind` do when this backend starts it as a child: each returns one line
+// for its standard output. See provider_trial.h and provider_compile.h.
 [[nodiscard]] std::string run_trial(const std::string& runtime_file, const std::string& provider_file);
 [[nodiscard]] std::string run_compile_job(const std::string& job_file);
 

@@ -1,4 +1,4 @@
-// What a provider's compiler has made: an ONNX model whose nodes are compiled contexts (operator EPContext), and
+// The output of a provider's compiler: an ONNX model whose nodes are compiled contexts (operator EPContext), and
 // whatever nodes the provider has left to the CPU.
 //
 // A pure function over bytes that may come from anywhere; any thread.
@@ -18,14 +18,14 @@ struct ContextModel {
   std::size_t contexts = 0;              // nodes that are compiled
   std::size_t others = 0;                // nodes that are not
   std::vector<std::string> other_names;  // of the first ones: "Shape (v12_count)"
-  bool embedded = true;                  // no context lies in another file
+  bool embedded = true;                  // no context is in another file
   std::map<std::string, std::string> metadata;
 
-  // The provider's own word on what can run it; empty when it gives none.
+  // The provider's own compatibility string; empty when it gives none.
   [[nodiscard]] std::string compatibility(const std::string& provider) const;
 };
 
-// kInvalidModel for what is no ONNX model.
+// kInvalidModel for anything but an ONNX model.
 [[nodiscard]] core::Result<ContextModel> read_context_model(std::span<const std::byte> bytes);
 
 }  // namespace latebind::onnxruntime

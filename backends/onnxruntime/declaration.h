@@ -21,8 +21,8 @@ struct Declaration {
   std::vector<Declared> outputs;
 };
 
-// kUnsupported, by name, for what is no tensor, has an element type that Latebind does not have, more dimensions than
-// kRankMax, or an input whose number of dimensions is not known.
+// kUnsupported, naming it, for anything but a tensor, an element type that Latebind does not have, more dimensions than
+// kRankMax, or an input whose number of dimensions is unknown.
 [[nodiscard]] core::Result<Declaration> read_declaration(const Environment& environment, const abi::Session* session);
 
 }  // namespace latebind::onnxruntime

@@ -1,4 +1,4 @@
-// Element types, ours and the vendor's.
+// Element types, Latebind's and the vendor's.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Environment: an open library with the vendor's own environment, which logs to our log and sends no telemetry.
+// Environment: an open library with the vendor's own environment, which logs to Latebind's log and sends no telemetry.
 //
 // One is enough for a backend; sessions and executables share it and keep it alive. Constant after construction, used
 // from any thread.

@@ -12,11 +12,11 @@
 
 namespace latebind::onnxruntime {
 
-// One run of a session: see core/pooled_executable.h. It has the vendor's objects for it and, when it may be given up,
-// copies of all that the vendor reads and writes; whoever lets go of it last frees them.
+// One run of a session: see core/pooled_executable.h. It has the vendor's objects for it and, when it may be abandoned,
+// copies of all that the vendor reads and writes; the last owner frees them.
 class OnnxruntimeRun {
  public:
-  // A session is run from any number of threads: a request is no more than what tells one run to stop.
+  // A session is run from any number of threads: a request is only the means to stop one run.
   using Request = Owned<abi::RunOptions>;
   using Lease = core::RequestPool<Request>::Lease;
   struct Loaded {
@@ -42,7 +42,7 @@ class OnnxruntimeRun {
   struct Output {
     abi::Value* value = nullptr;  // null: to be allocated by the vendor
     core::OutputTensor own{};
-    bool in_place = false;  // it is written where the caller wants it
+    bool in_place = false;  // it is written directly to the caller's memory
     // After a run, where it is, unless it is in place.
     const void* result = nullptr;
     core::Shape shape;
@@ -52,7 +52,7 @@ class OnnxruntimeRun {
   core::Result<abi::Value*> wrap(const core::TensorInfo& info, void* data, const core::Shape& shape) const;
   core::Status read(const core::TensorInfo& info, Output& output) const;
 
-  // In the order in which they must go, last first.
+  // In reverse order of destruction.
   const std::shared_ptr<const Loaded> loaded_;
   const Library& library_;
   Lease lease_;

@@ -8,7 +8,7 @@
 namespace latebind::onnxruntime {
 
 inline constexpr const char* kLibraryVariable = "LATEBIND_ONNXRUNTIME_LIBRARY";
-// ORT_LIB_PATH and ORT_DYLIB_PATH, known to users of the Rust binding, are honoured beside our own variable.
+// ORT_LIB_PATH and ORT_DYLIB_PATH, known to users of the Rust binding, are honoured besides Latebind's own variable.
 [[nodiscard]] core::VendorLibrary wanted_library(core::System system);
 
 }  // namespace latebind::onnxruntime

@@ -1,7 +1,7 @@
 // Opening ONNX Runtime's library: version first, then every function or none.
 //
-// A Library exists only when everything about it is right. It stays in the process for good once it is open (its
-// threads and static objects outlive what we hold), so that it may be shared, and go, without care.
+// A Library exists only when everything about it is right. Once open it stays in the process permanently (its threads
+// and static objects outlive Latebind's handles), so that it may be shared and destroyed freely.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Library {
 
   // A failed vendor call as a Status with the vendor's number and text. Releases `failure`.
   [[nodiscard]] core::Status error(core::StatusCode code, std::string message, abi::Status* failure) const;
-  // As above; the code is chosen by what the vendor calls it: `otherwise` where that says nothing more.
+  // As above; the code is derived from the vendor's: `otherwise` where that is not specific.
   [[nodiscard]] core::Status error_by_kind(core::StatusCode otherwise, std::string message, abi::Status* failure) const;
 };
 

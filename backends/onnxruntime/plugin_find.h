@@ -1,8 +1,8 @@
 // Where libraries of plugin execution providers may be, as data.
 //
-// Nothing is opened here. Places that are named are searched, and no others (docs/decisions/0001); when none is, the
-// packages of the known providers are looked for, by the rules of core/vendor_search.h, and beside the package of ONNX
-// Runtime itself.
+// Nothing is opened here. If places are named, only those are searched (docs/decisions/0001); otherwise the packages of
+// the known providers are looked for, by the rules of core/vendor_search.h, and beside the package of ONNX Runtime
+// itself.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@
 
 namespace latebind::onnxruntime {
 
-// The word that stands for no provider at all.
+// The word for no provider at all.
 inline constexpr std::string_view kNoProviders = "none";
 
-// What the list depends on, beside the files.
+// What the list depends on, besides the files.
 struct ProviderFacts {
   core::SearchFacts search;
   // Full paths of libraries, or of folders with them; empty: search. Or kNoProviders alone.
@@ -29,8 +29,8 @@ struct ProviderFacts {
 };
 
 // Files to register, and places without one that a user has named. Each file once; of several versions of one library
-// in a folder, the one with the plain name, else the newest. Places of the search that hold nothing are not in it, but
-// those whose files are not trusted are.
+// in a folder, the one with the plain name, else the newest. Empty places of the search are not in it, but those whose
+// files are not trusted are.
 [[nodiscard]] std::vector<core::SearchCandidate> provider_list(const ProviderFacts& facts,
                                                                const core::FileSystem& files);
 

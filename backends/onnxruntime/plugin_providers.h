@@ -1,8 +1,8 @@
 // Plugin execution providers: libraries of other vendors that ONNX Runtime opens, and the devices that they offer.
 //
-// A provider is registered once per environment, and only after it was registered and asked for its devices in a child
-// process before (provider_trial.h): one that crashes or hangs is a reason, not the end. Nothing here knows a vendor:
-// what a provider offers becomes a device with the metadata that the provider gives.
+// A provider is registered once per environment, and only after a child process has registered it and queried its
+// devices (provider_trial.h): one that crashes or hangs is reported and does no harm. Nothing here is specific to a
+// vendor: what a provider offers becomes a device with the metadata that the provider gives.
 //
 // Thread-safe. Registered libraries stay until the process ends (docs/decisions/0006).
 #pragma once
@@ -31,21 +31,21 @@ struct PluginDevice {
   std::string library;                    // its file
 };
 
-// Registers one library under its name, unless it is registered, and gives what it offers. In this process: for a
-// provider that has passed its trial, and for the child that is the trial.
+// Registers one library under its name, unless it is registered, and returns what it offers. In this process: for a
+// provider that has passed its trial, and for the child process of the trial.
 [[nodiscard]] core::Result<std::vector<PluginDevice>> register_provider(const Environment& environment,
                                                                         const std::string& file);
 
-// The name under which a library is registered: the provider's own, where it is known, because some providers call
-// themselves as they were registered; else after the file.
+// The name under which a library is registered: the provider's own, where it is known, because some providers take the
+// registered name as theirs; else after the file.
 [[nodiscard]] std::string registration_name(const std::string& file);
 
-// Gives every device its name: "QNN" of QNNExecutionProvider; where a provider offers several, with their kinds and
-// numbers behind it. No two are alike, and none is "CPU".
+// Gives every device its name: "QNN" of QNNExecutionProvider; where a provider offers several, followed by their kinds
+// and numbers. Names are unique, and none is "CPU".
 void name_devices(std::vector<PluginDevice>& devices);
 
-// What providers offer, named: devices, and the CPUs that only_compiles() says are none, of providers whose hardware is
-// not here.
+// What providers offer, named: devices, and, for providers whose hardware is absent, the CPUs that only_compiles()
+// excludes.
 struct OfferedDevices {
   std::vector<PluginDevice> to_run;
   std::vector<PluginDevice> to_compile;
@@ -62,16 +62,16 @@ class PluginProviders {
  public:
   PluginProviders(std::shared_ptr<const Environment> environment, PluginOptions options);
 
-  // Every device of every provider that is there, real and virtual, but for those that only compile (targets.h). Looks
-  // for providers anew; one that was refused is asked again after a while: the reason may have gone.
+  // Every device of every provider present, real and virtual, except those that only compile (targets.h). Searches for
+  // providers at each call; one that was rejected is tried again after a while: the cause may be gone.
   [[nodiscard]] std::vector<PluginDevice> devices();
   // The device of this name. kDeviceNotFound; kUnsupported for what only compiles.
   [[nodiscard]] core::Result<PluginDevice> find(std::string_view name);
   // What this provider compiles on. kNotFound with what to install, or why it cannot be used.
   [[nodiscard]] core::Result<PluginDevice> any_of(std::string_view provider);
 
-  // Of the last look: providers that cannot be used, and why; a provider that only compiles here is one, under the
-  // name that its device would have.
+  // From the last search: providers that cannot be used, and why, including those that only compile here, under the
+  // name that their device would have.
   [[nodiscard]] std::vector<core::UnavailablePart> unavailable();
   [[nodiscard]] std::vector<core::SearchStep> trace();
 

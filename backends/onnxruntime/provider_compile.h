@@ -1,8 +1,8 @@
 // Compiling for a plugin provider, in a child process.
 //
-// The vendor's compiler numbers what it makes through the life of a process, and the numbers reach the bytes: only the
-// first thing that a process compiles is the same each time. So each compilation has a process of its own; a compiler
-// that crashes, hangs or eats memory takes nothing else along. Any thread.
+// The vendor's compiler numbers its output throughout the life of a process, and the numbers affect the bytes: only the
+// first compilation of a process is reproducible. So each compilation has its own process; a compiler that crashes,
+// hangs or exhausts memory affects nothing else. Any thread.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@
 
 namespace latebind::onnxruntime {
 
-// Large models take a compiler many minutes.
+// Large models take many minutes to compile.
 inline constexpr std::chrono::minutes kCompileTimeMax{60};
 
 // For the device of this name: a target, such as "QNN.v73", or one that the provider offers. `library`: the provider's.
@@ -29,7 +29,7 @@ inline constexpr std::chrono::minutes kCompileTimeMax{60};
                                                                const std::string& device, const core::Model& model,
                                                                const core::CompileOptions& compile);
 
-// What the provider is told so that it works as the device of this name. `devices`: what its library offers.
+// The provider's options that make it work as the device of this name. `devices`: what its library offers.
 [[nodiscard]] core::Result<PluginUse> plugin_use(const std::string& device, const std::vector<PluginDevice>& devices);
 
 // The vendor's compiler beside the provider's library; empty when it is not there.

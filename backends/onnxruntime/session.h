@@ -17,7 +17,7 @@
 namespace latebind::onnxruntime {
 
 struct Session {
-  // In the order in which they must be outlived.
+  // Declared before what depends on them.
   std::shared_ptr<const Environment> environment;
   // What the vendor reads in place.
   std::vector<core::SharedBytes> kept;
@@ -28,8 +28,8 @@ struct Session {
   std::vector<core::TensorInfo> outputs;
 };
 
-// Precisions are the caller's to check: the vendor's CPU computes in what the model is written in. kUnsupported for a
-// model without an ONNX form; kInvalidModel with the vendor's text when the model is wrong. `plugin`: the device to use
+// The caller checks precisions: the vendor's CPU computes in the precision of the model. kUnsupported for a model
+// without an ONNX form; kInvalidModel with the vendor's text when the model is wrong. `plugin`: the device to use
 // instead of the vendor's CPU; may be null.
 [[nodiscard]] core::Result<Session> load_model(std::shared_ptr<const Environment> environment, const core::Model& model,
                                                const core::CompileOptions& options, const PluginUse* plugin = nullptr);
@@ -38,14 +38,14 @@ struct Session {
 [[nodiscard]] core::Result<Session> load_blob(std::shared_ptr<const Environment> environment, const core::Blob& blob,
                                               const core::CompileOptions& options);
 
-// What compile_context() has made, on a device of the provider that made it. kIncompatibleBlob when it is not one, or
-// the provider says that it cannot be used here.
+// The output of compile_context(), on a device of the same provider. kIncompatibleBlob when it is not one, or the
+// provider says that it cannot be used here.
 [[nodiscard]] core::Result<Session> load_context(std::shared_ptr<const Environment> environment, const core::Blob& blob,
                                                  const core::CompileOptions& options, const PluginUse& plugin);
 
 // An ONNX model of contexts that the plugin has compiled, embedded, into `file`: stock ONNX Runtime with that provider
-// loads it, too. Paths of the model go into what it makes as seen from the current folder. kUnsupported, naming nodes,
-// when options.whole_graph is set and some are left to the CPU: `file` may be there all the same.
+// loads it, too. Paths of the model appear in the output relative to the current folder. kUnsupported, naming nodes,
+// when options.whole_graph is set and some are left to the CPU: `file` may exist even then.
 [[nodiscard]] core::Status compile_context(const Environment& environment, const core::Model& model,
                                            const core::CompileOptions& options, const PluginUse& plugin,
                                            const std::filesystem::path& file);

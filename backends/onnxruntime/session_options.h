@@ -1,4 +1,4 @@
-// From our options to the vendor's session options.
+// From Latebind's options to the vendor's session options.
 //
 // Pure functions over the vendor's table, for any thread.
 #pragma once
@@ -14,8 +14,8 @@
 
 namespace latebind::onnxruntime {
 
-// How many threads do what. The vendor computes on the thread that calls it and on `threads_per_run` - 1 others, which
-// all runs of a session share.
+// The distribution of threads. The vendor computes on the thread that calls it and on `threads_per_run` - 1 others,
+// which all runs of a session share.
 struct Concurrency {
   unsigned threads = 1;  // together, when all requests are running
   unsigned threads_per_run = 1;
@@ -23,27 +23,27 @@ struct Concurrency {
 };
 
 // kLatency: one request, unless more are asked for, and all threads for each. kThroughput: as many requests as threads,
-// unless another number is asked for; what threads are left help whoever runs.
+// unless another number is requested; the remaining threads help all runs.
 [[nodiscard]] Concurrency concurrency_of(const core::CompileOptions& options);
 
-// A size for every dimension of the model that goes by this name.
+// A size for every dimension of the model with this name.
 using NamedDimensions = std::vector<std::pair<std::string, std::int64_t>>;
 
-// A plugin provider's device, to be used for all of the model; nothing else of the session's is.
+// A plugin provider's device, which computes the whole model.
 struct PluginUse {
   std::string id;                                              // "onnxruntime:QNN.v73", for messages
   const abi::EpDevice* device = nullptr;                       // the environment's
   std::vector<std::pair<std::string, std::string>> options{};  // the provider's own
-  const Target* target = nullptr;  // when it is virtual: the provider judges no blobs for it
+  const Target* target = nullptr;  // when it is virtual: the provider does not check blobs for it
 };
 
 enum class SessionKind {
   kRun,          // everything that makes runs fast
-  kDeclare,      // only to be asked for its inputs and outputs: nothing is optimised
-  kCompile,      // optimised as far as the result is good for any processor
+  kDeclare,      // only to query its inputs and outputs: nothing is optimised
+  kCompile,      // optimised as far as the result is valid for any processor
   kCompileHere,  // optimised as kRun, for this processor
   kBlob,         // from a blob: already optimised
-  kContext,      // to be compiled by a plugin provider: what is constant is computed, and nothing else
+  kContext,      // to be compiled by a plugin provider: only constants are folded
 };
 
 [[nodiscard]] core::Result<Owned<abi::SessionOptions>> make_session_options(const Environment& environment,
@@ -51,7 +51,7 @@ enum class SessionKind {
                                                                             const core::CompileOptions& options,
                                                                             const NamedDimensions& dimensions);
 
-// Gives the session to the plugin. `strict`: nodes that the provider does not take are an error.
+// Gives the session to the plugin. `strict`: nodes that the provider does not support are an error.
 [[nodiscard]] core::Status use_plugin(const Environment& environment, const PluginUse& plugin, bool strict,
                                       abi::SessionOptions* options);
 

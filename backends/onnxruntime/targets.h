@@ -1,8 +1,8 @@
-// What Latebind knows of certain plugin providers beyond what they say themselves: how they are called, which package
-// brings them, and the architectures that their compilers know although no such device is here.
+// What Latebind knows of certain plugin providers beyond what they report themselves: their names, which package
+// contains them, and the architectures that their compilers support although no such device is present.
 //
-// Constant data and pure functions; any thread. A provider that is not in the table works all the same: see
-// plugin_providers.h. The architectures are a table of ours because the vendor's compiler takes any number for one.
+// Constant data and pure functions; any thread. A provider that is not in the table works as well: see
+// plugin_providers.h. The architectures are listed here because the vendor's compiler accepts any number.
 #pragma once
 
 #include <span>
@@ -20,7 +20,7 @@ namespace latebind::onnxruntime {
 // An architecture to compile for.
 struct Target {
   std::string_view architecture;  // "v73"
-  unsigned htp_arch = 0;          // the same as the provider's option wants it
+  unsigned htp_arch = 0;          // the same in the form of the provider's option
   unsigned soc_model = 0;         // the vendor's number of a system with it
   std::string_view full_name;     // "Qualcomm Hexagon v73 (Snapdragon X Elite)"
 };
@@ -32,7 +32,7 @@ struct KnownProvider {
   std::string_view package_folder;  // below site-packages
   std::string_view package;         // as pip knows it
   std::string_view compiler_stem;   // the vendor's compiler, beside the provider's library; empty: none
-  std::span<const Target> targets;  // what that compiler knows
+  std::span<const Target> targets;  // what that compiler supports
 };
 
 [[nodiscard]] std::span<const KnownProvider> known_providers();
@@ -40,9 +40,9 @@ struct KnownProvider {
 [[nodiscard]] std::string install_command(const KnownProvider& known);
 // Null when it is not in the table.
 [[nodiscard]] const KnownProvider* known_provider(std::string_view provider);
-// True for the CPU of a provider with targets: what the vendor's compiler runs on, which loads no model itself.
+// True for the CPU of a provider with targets: the vendor's compiler runs on it, but it loads no model itself.
 [[nodiscard]] bool only_compiles(std::string_view provider, core::DeviceKind kind);
-// By the name of the library file, versions behind it included. Null when it is not in the table.
+// By the name of the library file, with or without a version suffix. Null when it is not in the table.
 [[nodiscard]] const KnownProvider* known_provider_of_file(std::string_view file_name, core::System system);
 
 struct TargetName {
@@ -60,11 +60,11 @@ struct TargetName {
 [[nodiscard]] bool is_emulated(core::System system, std::string_view architecture);
 
 using ProviderOptions = std::vector<std::pair<std::string, std::string>>;
-// What the provider is told, to compile for this target in f16, and to run that. `compiler_file`: the vendor's.
+// The provider's options to compile for this target in f16, and to run the result. `compiler_file`: the vendor's.
 [[nodiscard]] ProviderOptions provider_options(const Target& target, const std::string& compiler_file);
 
-// True when the provider's word on a blob (ContextModel::compatibility) is in a form that is known, and names another
-// architecture. The provider itself judges for devices that are here, and for no others.
+// True when the provider's string about a blob (ContextModel::compatibility) has a known form, and names another
+// architecture. The provider itself checks only for devices that are present.
 [[nodiscard]] bool is_for_another(const Target& target, std::string_view compatibility);
 
 // The virtual device; without `compiler_file`, its metadata says what is missing.

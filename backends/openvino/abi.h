@@ -1,5 +1,5 @@
-// What Latebind knows about the binary interface of OpenVINO's C library, in its own words: opaque types, the few
-// structs that cross the boundary, and the table of functions that load.cpp fills.
+// What Latebind knows about the binary interface of OpenVINO's C library, in its own declarations: opaque types, the
+// few structs that cross the boundary, and the table of functions that load.cpp fills.
 //
 // No vendor header is used to build. The layouts below have been the same from OpenVINO 2024.6 to 2026.4 and are pinned
 // by the static_asserts here; tests/openvino compares them, and the type of every function, with the vendor's headers
@@ -23,12 +23,12 @@ struct InferRequest;
 struct Tensor;
 struct ConstPort;  // an input or output of a model
 
-// What nearly every function returns: zero, or one of the negative numbers below.
+// The result of nearly every function: zero, or one of the negative numbers below.
 using Code = std::int32_t;
 inline constexpr Code kOk = 0;
 inline constexpr Code kResultNotReady = -9;  // a wait that ran into its time limit
 inline constexpr Code kInferCancelled = -13;
-inline constexpr Code kInvalidParameter = -14;  // refused before the C++ library was asked: no error text is recorded
+inline constexpr Code kInvalidParameter = -14;  // rejected before the C++ library was called: no error text is recorded
 
 // A number whose meaning depends on the version: see element_types.h.
 using ElementCode = std::uint32_t;

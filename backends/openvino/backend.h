@@ -11,7 +11,7 @@
 
 namespace latebind::openvino {
 
-// Where to find the vendor library, when not by the search.
+// Where to find the vendor library, instead of searching.
 struct BackendOptions {
   // The library file or its folder; wins over the environment and the search. UTF-8. Empty: search.
   std::string library_path{};

@@ -1,4 +1,4 @@
-// The devices that OpenVINO has in this machine now, with what it knows about each.
+// The devices that OpenVINO finds in this machine now, with what it knows about each.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace latebind::openvino {
 
 inline constexpr const char* kBackendName = "openvino";
 
-// The vendor's names alone, which is the cheaper question.
+// Only the vendor's names, which is cheaper.
 [[nodiscard]] core::Result<std::vector<std::string>> device_names(const VendorCore& core);
 
 [[nodiscard]] core::Result<std::vector<core::Device>> list_devices(const VendorCore& core);
@@ -20,11 +20,11 @@ inline constexpr const char* kBackendName = "openvino";
 // The vendor's name for people; the device's own name when it has none.
 [[nodiscard]] std::string full_name_of(const VendorCore& core, const std::string& device);
 
-// "4000" of an NPU that is there; empty for other devices, and when it does not say.
+// "4000" of an NPU that is present; empty for other devices, and when it is not reported.
 [[nodiscard]] std::string npu_architecture_of(const VendorCore& core, const std::string& device);
 
-// kUnsupported for a target that is only virtual here. Else kDeviceNotFound, with what there is, unless `device` is
-// there now. "GPU" stands for "GPU.0" as it does for the vendor.
+// kUnsupported for a target that is only virtual here. Else kDeviceNotFound, listing the devices, unless `device` is
+// present now. "GPU" stands for "GPU.0" as it does for the vendor.
 [[nodiscard]] core::Status check_present(const VendorCore& core, std::string_view device);
 
 }  // namespace latebind::openvino

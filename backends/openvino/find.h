@@ -8,7 +8,7 @@
 
 namespace latebind::openvino {
 
-// Our own variable, and the one that users of ExecuTorch know. Each may name the library or its folder.
+// Latebind's own variable, and the one that users of ExecuTorch know. Each may name the library or its folder.
 inline constexpr const char* kLibraryVariable = "LATEBIND_OPENVINO_LIBRARY";
 inline constexpr const char* kExecutorchVariable = "OPENVINO_LIB_PATH";
 

@@ -1,7 +1,7 @@
-// Owning handles of OpenVINO's objects: each is freed once, on every path, by the function that the library has for it.
+// Owning handles of OpenVINO's objects: each is freed once, on every path, by the library's function for it.
 //
-// A handle does not keep the library or a parent object alive; whoever holds handles also holds a VendorCore, declared
-// before them so that it goes last. Movable, one thread at a time.
+// A handle does not keep the library or a parent object alive; an owner of handles also holds a VendorCore, declared
+// before them so that it is destroyed last. Movable, one thread at a time.
 #pragma once
 
 #include <utility>

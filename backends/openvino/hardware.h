@@ -1,4 +1,4 @@
-// Intel's NPUs and GPUs in this machine as the system shows them, and what keeps OpenVINO from using each.
+// Intel's NPUs and GPUs in this machine as the system shows them, and what prevents OpenVINO from using each.
 //
 // Pure functions over what is passed in; any thread.
 #pragma once
@@ -13,8 +13,8 @@
 
 namespace latebind::openvino {
 
-// One note for each piece of Intel's among `found`. `devices`: those that OpenVINO lists, or why it cannot be asked;
-// `install_hint`: what to type then. `system`: whose words the remedies are in.
+// One note for each Intel device among `found`. `devices`: those that OpenVINO lists, or why it cannot be asked;
+// `install_hint`: what to type then. `system`: the system for which remedies are worded.
 [[nodiscard]] std::vector<core::HardwareNote> hardware_notes(std::span<const platform::Accelerator> found,
                                                              const core::Result<std::vector<core::Device>>& devices,
                                                              const std::string& install_hint,

@@ -1,5 +1,5 @@
-// OpenVINO's CPU plugin computes whole numbers in 32 bits, whatever type the model declares, and says nothing: 2^40
-// plus 2^40 is 0 there. What does not fit is refused here instead.
+// OpenVINO's CPU plugin computes whole numbers in 32 bits, whatever type the model declares, silently: 2^40 plus 2^40
+// is 0 there. Values that do not fit are rejected here instead.
 #pragma once
 
 #include <span>

@@ -1,7 +1,7 @@
 // From CompileOptions to OpenVINO's properties, and back from what a compiled model says about itself.
 //
-// What is asked for is always asked for explicitly, the precision above all: on a CPU with native bf16 the vendor's
-// own choice would be bf16. Pure functions; any thread.
+// Everything is requested explicitly, above all the precision: on a CPU with native bf16 the vendor's default is bf16.
+// Pure functions; any thread.
 #pragma once
 
 #include <string>
@@ -22,35 +22,35 @@ inline constexpr std::size_t kPropertiesMax = 32;
 // "GPU" for "GPU.1".
 [[nodiscard]] std::string device_base(std::string_view device);
 
-// A device's name from outside: trailing NUL bytes are taken off, then it must be 1 to 64 printable characters without
+// A device's name from outside: trailing NUL bytes are removed, then it must be 1 to 64 printable characters without
 // spaces.
 [[nodiscard]] core::Result<std::string> checked_device(std::string_view device);
 
-// The properties for one load or compile, the user's own last (a key of theirs replaces ours). `processors` are those
-// that this process may use.
+// The properties for one load or compile, the user's own last (a user's key replaces Latebind's). `processors` are
+// those that this process may use.
 //
 // On the CPU: PERFORMANCE_HINT, INFERENCE_PRECISION_HINT, INFERENCE_NUM_THREADS, and NUM_STREAMS: one for latency; for
-// throughput see default_streams(). Other devices have no threads of ours: `threads` is not passed on.
+// throughput see default_streams(). On other devices, `threads` is not passed on.
 [[nodiscard]] core::Result<Properties> properties_for(std::string_view device, const core::CompileOptions& options,
                                                       unsigned processors);
 
-// Streams for throughput when `requests` is not set: as many as threads while there are few, since a thread alone on a
-// batch waits for nobody; above eight, two threads a stream up to 16 streams, and then more threads a stream: every
+// Streams for throughput when `requests` is not set: as many as threads while there are few, since a single thread on a
+// batch never waits; above eight, two threads per stream up to 16 streams, and then more threads per stream: every
 // stream costs memory for its activations.
 [[nodiscard]] unsigned default_streams(unsigned threads);
 
 [[nodiscard]] std::string_view vendor_word(core::Precision precision);
 
-// One property of a compiled model, stripped; the vendor's error when it has none such.
+// One property of a compiled model, stripped; the vendor's error when it does not exist.
 [[nodiscard]] core::Result<std::string> compiled_property(const Library& library, const abi::CompiledModel* compiled,
                                                           const char* key);
 
-// What is really active. kUnsupported when the precision is not the one that was asked for.
+// What is really active. kUnsupported when the precision is not the requested one.
 struct Active {
   core::Precision precision = core::Precision::kF32;
   unsigned threads = 0;
   unsigned streams = 0;
-  unsigned optimal_requests = 0;  // 0 when the vendor does not say
+  unsigned optimal_requests = 0;  // 0 when the vendor does not report it
 };
 [[nodiscard]] core::Result<Active> read_back(const Library& library, const abi::CompiledModel* compiled,
                                              std::string_view device, core::Precision wanted);

@@ -1,4 +1,4 @@
-// From a Model to the vendor's network, with the static shapes that were asked for.
+// From a Model to the vendor's network, with the requested static shapes.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 
 namespace latebind::openvino {
 
-// The model itself, or, where it is a graph of ours, that graph as IR: written now, with the weights where they are.
-// kIo, kOutOfMemory.
+// The model itself, or, where it is a Graph, that graph as IR: written now, with the weights left in place. kIo,
+// kOutOfMemory.
 [[nodiscard]] core::Result<core::Model> readable_model(const core::Model& model);
 
 // The IR form is taken if there is one, else ONNX. Weights in memory are not copied: the network, and whatever is
 // compiled from it, refers to them as long as it lives.
 [[nodiscard]] core::Result<ModelHandle> read_model(const VendorCore& core, const core::Model& model);
 
-// What read_model() will refer to; empty for weights that the vendor reads from a file itself.
+// The weights that read_model() will refer to; empty for weights that the vendor reads from a file itself.
 [[nodiscard]] std::span<const std::byte> weights_in_memory(const core::Model& model);
 
 // One static shape for each input, by position; none leaves the network as it is.

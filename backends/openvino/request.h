@@ -1,11 +1,12 @@
 // One warm vendor request, with the tensors that wrap the caller's memory.
 //
-// Memory: without a limit of time the vendor reads from and writes to the caller's memory itself. Copies are made, into
-// memory that the request keeps, where the caller's cannot be used: inputs with gaps, addresses that are not aligned
-// to the element, outputs whose shape is known after the run only, and everything in a run that may be given up. For
-// the device may still be at it then, and must not touch what the caller has freed.
+// Memory: without a time limit the vendor reads from and writes to the caller's memory directly. Copies are made, into
+// memory that the request keeps, where the caller's cannot be used: inputs with gaps, addresses that are not aligned to
+// the element, outputs whose shape is known only after the run, and everything in a run that may be abandoned: the
+// device may still be running then, and must not touch what the caller has freed.
 //
-// One thread at a time (the pool sees to that), but for cancel(). Must go before the Compiled that it was made from.
+// One thread at a time (the pool ensures this), except for cancel(). Must be destroyed before the Compiled that it was
+// made from.
 #pragma once
 
 #include <atomic>
@@ -22,19 +23,19 @@ class Request {
  public:
   static core::Result<Request> create(const Compiled& compiled);
 
-  // Says where these inputs (checked already) and outputs are for the next run, and copies what has to be. Does not
-  // call the vendor; an error is the caller's mistake.
+  // Sets where these inputs (checked already) and outputs are for the next run, and copies what needs to be copied.
+  // Does not call the vendor; an error is the caller's error.
   [[nodiscard]] core::Status place(std::span<const core::TensorView> inputs, std::span<core::OutputTensor> outputs,
                                    bool in_own_memory);
-  // Runs, unless it was given up before that, and reads what came of it. After an error the request is not to be
-  // trusted. Touches none of the caller's memory when all was placed in the request's own.
+  // Runs, unless it was abandoned before that, and reads the result. After an error the request cannot be trusted.
+  // Touches none of the caller's memory when all was placed in the request's own.
   [[nodiscard]] core::Status compute(const std::atomic<bool>& given_up);
-  // Hands over the outputs of the run: true shapes, and the bytes where they are not there yet. Does not call the
-  // vendor; an error is the caller's mistake.
+  // Delivers the outputs of the run: their true shapes, and the bytes where they are not in place yet. Does not call
+  // the vendor; an error is the caller's error.
   [[nodiscard]] core::Status give(std::span<core::OutputTensor> outputs);
 
-  // Tells the run to stop, from another thread. False when that is left undone, and the run ends by itself; else the
-  // request is not to be trusted afterwards.
+  // Tells the run to stop, from another thread. False when that was not done, and the run ends by itself; else the
+  // request cannot be trusted afterwards.
   [[nodiscard]] bool cancel();
 
  private:
@@ -42,13 +43,13 @@ class Request {
     TensorHandle tensor;  // wraps `data` with `shape`
     void* data = nullptr;
     core::Shape shape;
-    core::OutputTensor own{};  // memory of ours, for copies
+    core::OutputTensor own{};  // the request's memory, for copies
     // Where the next run has it.
     void* next_data = nullptr;
     core::Shape next_shape;
-    // Of an output: it lies where the caller wants it; else, after a run, where it is.
+    // Of an output: it is in the caller's memory; else, after a run, where it is.
     bool in_place = false;
-    TensorHandle given;  // the vendor's, when it is in memory of the vendor's
+    TensorHandle given;  // the vendor's tensor, when it is in the vendor's memory
     const void* result = nullptr;
     core::Shape result_shape;
     std::size_t result_bytes = 0;

@@ -1,6 +1,6 @@
-// Intel's NPUs as things to compile for: virtual devices "NPU.4000", of which none needs to be in this machine.
+// Intel's NPUs as compile targets: virtual devices "NPU.4000", which need not be in this machine.
 //
-// The compiler is a library of Intel's that lies beside OpenVINO's, where the distribution has it. Constant data and
+// The compiler is a library of Intel's beside OpenVINO's, where the distribution includes it. Constant data and
 // functions that only look at files; any thread.
 #pragma once
 
@@ -15,7 +15,7 @@
 namespace latebind::openvino {
 
 struct NpuTarget {
-  std::string_view architecture;  // "4000", which is also the vendor's word for it
+  std::string_view architecture;  // "4000", which is also the vendor's name for it
   std::string_view full_name;     // "Intel NPU 4000 (Lunar Lake)"
 };
 
@@ -23,8 +23,8 @@ struct NpuTarget {
 // Null when it is not in the table.
 [[nodiscard]] const NpuTarget* npu_target(std::string_view architecture);
 
-// "NPU.4000": its target. Null for names of another form ("NPU", "GPU.1"); kDeviceNotFound, with the known ones, when
-// there is no such architecture.
+// "NPU.4000": its target. Null for names of another form ("NPU", "GPU.1"); kDeviceNotFound, listing the known ones,
+// when there is no such architecture.
 [[nodiscard]] core::Result<const NpuTarget*> find_target(std::string_view device_name);
 
 // "NPU.4000"
@@ -32,14 +32,14 @@ struct NpuTarget {
 
 // "4000" for the vendor's "4000", "NPU4000", "NPU.4000", "VPUX4000"; other words stay as they are.
 [[nodiscard]] std::string npu_architecture(std::string_view vendor_word);
-// The same of a GPU, of which the vendor says "GPU: vendor=0x8086 arch=v12.55.8": "v12.55.8". As it is when there is no
-// such word in it.
+// The same for a GPU, which the vendor describes as "GPU: vendor=0x8086 arch=v12.55.8": "v12.55.8". Unchanged when
+// there is no such part.
 [[nodiscard]] std::string gpu_architecture(std::string_view vendor_text);
 
 // The NPU compiler's library beside `library_file` (both UTF-8); empty when there is none.
 [[nodiscard]] std::string npu_compiler_file(const std::string& library_file, core::System system,
                                             const core::FileSystem& files = core::FileSystem::real());
-// Which library is missing without it, and where users get it: one line.
+// Which library is missing without it, and where to get it: one line.
 [[nodiscard]] std::string missing_npu_compiler(core::System system);
 
 // The virtual device. With an empty `compiler_file` its metadata says what is missing: `missing`.

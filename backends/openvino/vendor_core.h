@@ -1,4 +1,5 @@
-// One vendor core with the library that it came from. Shared by all that was made from it, so that it goes after them.
+// One vendor core with the library that it came from. Shared by all that was made from it, so that it is destroyed
+// after them.
 //
 // The vendor's core may be used from several threads at once.
 #pragma once

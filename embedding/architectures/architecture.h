@@ -1,4 +1,4 @@
-// Architecture: a family of networks of which graphs are made here. architectures.cpp has the one list of them; no
+// Architecture: a family of networks for which graphs are built here. architectures.cpp has the only list of them; no
 // other file names one.
 //
 // What is in the list is constant; a Network is immutable. Any thread.
@@ -22,14 +22,14 @@ namespace latebind::embedding {
 inline constexpr std::size_t kHiddenSizeMax = 16384;
 inline constexpr std::size_t kTokensMax = std::size_t{1} << 17;
 
-// How a network ends: with each token's vector, or with the text's.
+// The output of a network: each token's vector, or the text's.
 struct NetworkEnd {
   bool hidden_states = false;
   graph::PoolingMode pooling = graph::PoolingMode::kMean;
   bool normalize = false;
 };
 
-// A model's config.json, read and checked: its network, but for the weights.
+// A model's config.json, read and checked: its network, without the weights.
 class Network {
  public:
   Network() = default;
@@ -51,14 +51,14 @@ class Network {
 
 struct Architecture {
   std::string_view model_type;  // in config.json
-  // The file beside config.json that the network is made of: what a download from the hub needs beside the small files.
+  // The file beside config.json with the network's weights: what a download from the hub needs besides the small files.
   std::string_view weights_file;
   // `file` stands for config.json in messages. kInvalidModel or kUnsupported, naming the key.
   core::Result<std::shared_ptr<const Network>> (*read)(const nlohmann::json& config, const std::filesystem::path& file);
 };
 
 [[nodiscard]] std::span<const Architecture> architectures();
-// Null when it is not known.
+// Null when unknown.
 [[nodiscard]] const Architecture* find_architecture(std::string_view model_type);
 // Their types, for messages: "bert".
 [[nodiscard]] std::string known_architectures();

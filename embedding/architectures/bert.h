@@ -1,7 +1,7 @@
 // The BERT family: embeddings, encoder layers, pooling.
 //
-// Source: Devlin et al., "BERT: Pre-training of Deep Bidirectional Transformers" (2018), with the names of tensors that
-// transformers' BertModel gives. Pooling as sentence-transformers defines it. Pure functions, for any thread.
+// Source: Devlin et al., "BERT: Pre-training of Deep Bidirectional Transformers" (2018), with the tensor names of
+// transformers' BertModel. Pooling as sentence-transformers defines it. Pure functions, for any thread.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace latebind::embedding {
 
-// Figures, bounded when read: absurd sizes are refused.
+// Sizes, bounded when read: absurd ones are rejected.
 struct BertConfig {
   std::size_t hidden_size = 0;
   std::size_t layer_count = 0;

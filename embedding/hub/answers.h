@@ -1,5 +1,5 @@
-// What the hub says, read and checked: its answer about a model, the headers of a file, and the waiting that it asks
-// for. Nothing here touches the network or a file.
+// The hub's responses, parsed and checked: its answer about a model, the headers of a file, and the waiting time that
+// it asks for. Nothing here touches the network or a file.
 //
 // Pure functions, for any thread. No exception leaves them.
 #pragma once
@@ -21,13 +21,13 @@ using Headers = std::map<std::string, std::string, std::less<>>;
 
 struct ModelInfo {
   std::string commit;
-  std::vector<std::string> files;  // names with '/'; those that are no file name of ours are left out
+  std::vector<std::string> files;  // names with '/'; invalid file names are left out
 };
 
 // The answer to /api/models/ORG/NAME/revision/REVISION. kInvalidModel says what is wrong with it; `name` stands for it.
 [[nodiscard]] core::Result<ModelInfo> parse_model_info(std::string_view text, std::string_view name);
 
-// The names in a tree that another tool has kept (cache_layout.h), or nothing when it is none of a kind that we know.
+// The names in a tree that another tool has stored (cache_layout.h), or nothing when its format is unknown.
 [[nodiscard]] std::optional<std::vector<std::string>> parse_tree(std::string_view text);
 
 struct FileInfo {
@@ -35,8 +35,8 @@ struct FileInfo {
   std::optional<std::uint64_t> size;  // bytes
 };
 
-// What a file's headers say. Those of a link to its storage ("X-Linked-…") win over those of the answer itself, which
-// count when `is_file`: the answer is the file and no redirect. Nothing when there is no usable ETag.
+// What a file's headers say. Those of a link to its storage ("X-Linked-…") take precedence over those of the answer
+// itself, which count when `is_file`: the answer is the file, not a redirect. Nothing when there is no usable ETag.
 [[nodiscard]] std::optional<FileInfo> parse_file_info(const Headers& headers, bool is_file);
 
 // An ETag without W/ and quotes.

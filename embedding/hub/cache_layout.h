@@ -1,4 +1,4 @@
-// Where the files of one model lie in the hub's cache, which other tools fill and read as well:
+// Where the files of one model are in the hub's cache, which other tools fill and read as well:
 //
 //   <cache>/models--org--name/blobs/<etag>              contents, each once
 //   <cache>/models--org--name/blobs/<etag>.incomplete   what is loading
@@ -32,18 +32,19 @@ class CacheLayout {
   [[nodiscard]] std::filesystem::path file(const std::string& commit, const std::string& name) const;
   [[nodiscard]] std::filesystem::path tree(const std::string& commit) const;
 
-  // The commit that `revision` stood for when it was last asked, or nothing.
+  // The commit that `revision` referred to when it was last queried, or nothing.
   [[nodiscard]] std::optional<std::string> read_ref(const std::string& revision) const;
   [[nodiscard]] core::Status write_ref(const std::string& revision, const std::string& commit) const;
 
-  // True when the snapshot has the file, whole: a link that leads nowhere is none.
+  // True when the snapshot has the complete file; a dangling link does not count.
   [[nodiscard]] bool has(const std::string& commit, const std::string& name) const;
   // Names of all files in the snapshot, with '/'; no more than 10000.
   [[nodiscard]] std::vector<std::string> files_of(const std::string& commit) const;
 
-  // The folders of blobs and locks. kPermissionDenied says how another cache is chosen.
+  // The folders of blobs and locks. kPermissionDenied says how to choose another cache.
   [[nodiscard]] core::Status make_folders() const;
-  // Puts the blob into the snapshot under `name`, as a link, or as a copy when `links` is false or the system refuses.
+  // Puts the blob into the snapshot under `name`, as a link, or as a copy when `links` is false or the system does not
+  // allow links.
   [[nodiscard]] core::Status put(const std::string& commit, const std::string& name, const std::string& etag,
                                  bool links) const;
 

@@ -1,5 +1,5 @@
-// The hub's protocol: what a model is made of, what a file is, and its bytes. Redirects are followed here (the token is
-// sent to the hub alone), and what may pass is tried again, a bounded number of times and with growing pauses.
+// The hub's protocol: a model's files, a file's metadata, and its bytes. Redirects are followed here (the token is only
+// sent to the hub), and temporary failures are retried, a bounded number of times and with growing pauses.
 //
 // One thread at a time.
 #pragma once
@@ -20,16 +20,16 @@ namespace latebind::embedding::hub {
 
 class Client {
  public:
-  // Tells a person why nothing moves: "the hub asks to wait 20 s".
+  // Tells the user the cause of a delay: "the hub asks to wait 20 s".
   using Note = std::function<void(std::string_view)>;
 
   // kLibraryNotFound when there is no libcurl. `settings` must outlive the client.
   static core::Result<Client> make(const Settings& settings, Note note);
 
-  // Ends what is asked for with kCancelled.
+  // Ends requests with kCancelled.
   void set_cancellation(core::Cancellation cancellation) { cancellation_ = std::move(cancellation); }
 
-  // How often a request may fail before it is given up; 5 until set.
+  // How often a request may fail before it is abandoned; 5 until set.
   void set_attempts_max(unsigned attempts) { attempts_max_ = attempts; }
 
   // The commit and the list of files. kNotFound, kPermissionDenied (with what to do), kBusy (asked to come later), kIo,
@@ -39,14 +39,14 @@ class Client {
   [[nodiscard]] core::Result<FileInfo> file_info(const ModelName& name, const std::string& commit,
                                                  const std::string& file);
 
-  // Loads what `partial` lacks of the file. What came is kept, whatever the outcome; the digest is the caller's to
-  // check. `on_bytes` is told how many bytes there are now.
+  // Downloads what `partial` lacks of the file. What was received is kept, whatever the outcome; the caller checks the
+  // digest. `on_bytes` receives the number of bytes so far.
   [[nodiscard]] core::Status load(const ModelName& name, const std::string& commit, const std::string& file,
                                   const FileInfo& info, platform::PartialFile& partial,
                                   const std::function<core::Status(std::uint64_t)>& on_bytes);
 
-  // True when the last call failed because the hub could not be reached or is out of order: what is in the cache may
-  // stand in.
+  // True when the last call failed because the hub could not be reached or does not work: the cache may be used
+  // instead.
   [[nodiscard]] bool unreachable() const { return unreachable_; }
 
  private:
@@ -63,7 +63,7 @@ class Client {
   Client(const Settings& settings, Http http, Note note);
 
   [[nodiscard]] HttpOutcome ask(const Question& question, const HttpBody& body);
-  // Ok when the answer is one; otherwise waits and is ok with `again` set, or is the error. `failures` counts.
+  // Ok when the answer is final; otherwise waits and is ok with `again` set, or is the error. `failures` counts.
   [[nodiscard]] core::Status judge(const Question& question, const HttpOutcome& outcome, unsigned& failures,
                                    bool& again);
   [[nodiscard]] core::Result<HttpAnswer> ask_until_answered(const Question& question, const HttpBody& body);
@@ -74,7 +74,7 @@ class Client {
   Http http_;
   Note note_;
   std::string hub_origin_;
-  std::string model_id_;  // of the last question, for messages
+  std::string model_id_;  // of the last request, for messages
   core::Cancellation cancellation_;
   unsigned attempts_max_ = 5;
   bool unreachable_ = false;

@@ -1,6 +1,6 @@
 // Which files of a model on the hub are needed: those that ModelFolder reads, and no others.
 //
-// A pure function but for the reading of the small files that decide about the others; any thread.
+// A pure function except for reading the small files that determine the others; any thread.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,8 @@ namespace latebind::embedding::hub {
 // The text of one of the model's files.
 using ReadFile = std::function<core::Result<std::string>(const std::string& name)>;
 
-// Names out of `files`, the weights last: who has those has the rest. Reads modules.json and config.json. kNotFound or
-// kUnsupported says what is missing, kInvalidModel what is wrong in which file; `model` is for the text.
+// Names from `files`, the weights last: when those are complete, so is the rest. Reads modules.json and config.json.
+// kNotFound or kUnsupported says what is missing, kInvalidModel what is wrong in which file; `model` is for the text.
 [[nodiscard]] core::Result<std::vector<std::string>> plan_files(const std::vector<std::string>& files,
                                                                 const ReadFile& read, const std::string& model);
 

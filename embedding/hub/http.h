@@ -1,8 +1,8 @@
-// One exchange of HTTP at a time over libcurl: a request, the answer's head, and its body as it comes. No redirect is
-// followed and nothing is tried again here: whoever asks decides (client.h).
+// One HTTP exchange at a time over libcurl: a request, the response's headers, and its body as it arrives. No redirect
+// is followed and nothing is retried here: the caller decides (client.h).
 //
-// Proxies are those of libcurl's own variables (https_proxy, no_proxy …). Connections are kept for the next request of
-// the same object. One thread at a time.
+// Proxies come from libcurl's own variables (https_proxy, no_proxy …). Connections are kept for the next request of the
+// same object. One thread at a time.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@ struct HttpRequest {
   bool head = false;  // HEAD, else GET
   std::string url;
   std::vector<std::string> headers;        // "Name: value"
-  std::chrono::seconds stall_timeout{10};  // nothing, or next to nothing, comes for so long
+  std::chrono::seconds stall_timeout{10};  // no or almost no data arrives for this long
   std::chrono::seconds whole_timeout{0};   // 0: no limit
   core::Cancellation cancellation{};       // noticed within a second or so, as a failure of the body: kCancelled
 };
@@ -35,7 +35,7 @@ struct HttpAnswer {
   std::string redirect;  // full address, when the answer is one
 };
 
-// Takes the body of an answer with status 200 or 206; other bodies are dropped. An error ends the exchange.
+// Receives the body of a response with status 200 or 206; other bodies are dropped. An error ends the exchange.
 struct HttpBody {
   std::function<core::Status(const HttpAnswer& answer)> begin;  // once, before the first byte, also of an empty body
   std::function<core::Status(std::string_view bytes)> write;
@@ -44,9 +44,9 @@ struct HttpBody {
 // How an exchange failed.
 enum class HttpFailure {
   kNone,
-  kPassing,    // broken off, refused, timed out: may be tried again
-  kPermanent,  // an untrusted certificate, a name that is not known: trying at once is no use
-  kBody,       // the taker of the body said so, or it was cancelled
+  kPassing,    // interrupted, refused, timed out: may be retried
+  kPermanent,  // an untrusted certificate, an unknown host: an immediate retry is useless
+  kBody,       // the receiver of the body failed, or it was cancelled
 };
 
 struct HttpOutcome {
@@ -66,7 +66,7 @@ class Http {
 
   [[nodiscard]] HttpOutcome exchange(const HttpRequest& request, const HttpBody& body);
 
-  // "https://host:443", or empty for what is no address of HTTP.
+  // "https://host:443", or empty for anything but an HTTP address.
   [[nodiscard]] std::string origin_of(const std::string& url) const;
 
  private:

@@ -17,7 +17,7 @@ struct ModelName {
 
   // ORG/NAME or ORG/NAME@REVISION. kInvalidArgument says which rule is broken.
   static core::Result<ModelName> parse(std::string_view text);
-  // As it is typed: "org/name", with "@revision" when that is not main.
+  // As typed: "org/name", with "@revision" when that is not main.
   [[nodiscard]] std::string text() const;
 };
 
@@ -27,12 +27,11 @@ struct ModelName {
 // True for 40 or 64 lower-case hexadecimal digits: a revision that never changes.
 [[nodiscard]] bool is_commit(std::string_view text);
 
-// True for a relative path with '/' that stays below its folder, has no part that begins or ends oddly, and means the
-// same on every system.
+// True for a relative path with '/' that stays below its folder, has no part with an unusual beginning or end, and
+// means the same on every system.
 [[nodiscard]] bool is_file_name(std::string_view text);
 
-// True for what may be the name of a blob: letters, digits, '.', '_' and '-', up to 128 of them, not beginning with
-// '.'.
+// True for a valid name of a blob: letters, digits, '.', '_' and '-', up to 128 of them, not beginning with '.'.
 [[nodiscard]] bool is_blob_name(std::string_view text);
 
 // Every byte that has a meaning in an address, '/' included, as %XX.

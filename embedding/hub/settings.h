@@ -13,17 +13,17 @@ namespace latebind::embedding::hub {
 struct Settings {
   std::string endpoint;  // without a '/' at the end
   std::filesystem::path cache_folder;
-  std::optional<std::string> token;  // never shown to anybody
+  std::optional<std::string> token;  // never shown
   bool offline = false;
   bool links = true;          // false: snapshots hold copies
   std::string authorities{};  // a file of certificates; empty: the library's own
-  // How long a server may say nothing: for questions, and while a file is loading.
+  // How long a server may send nothing: for requests, and during a download.
   std::chrono::seconds answer_timeout{10};
   std::chrono::seconds stall_timeout{10};
 
   // HF_ENDPOINT; HF_HUB_CACHE, HF_HOME/hub, XDG_CACHE_HOME; HF_TOKEN, HF_TOKEN_PATH, HF_HOME/token; HF_HUB_OFFLINE;
   // HF_HUB_DISABLE_SYMLINKS; SSL_CERT_FILE; HF_HUB_ETAG_TIMEOUT, HF_HUB_DOWNLOAD_TIMEOUT. kInvalidArgument names the
-  // variable that makes no sense.
+  // invalid variable.
   static core::Result<Settings> from_environment();
 };
 

@@ -1,7 +1,7 @@
-// A model by its name: the folder of its files in the hub's cache, loaded first where they are missing.
+// A model by its name: the folder of its files in the hub's cache, downloaded first where they are missing.
 //
 // Safe with several threads and processes at once, those of other tools included: contents are checked before they get
-// their names, and who loads one holds its lock.
+// their names, and each is downloaded under its lock.
 #pragma once
 
 #include <chrono>
@@ -20,13 +20,13 @@
 namespace latebind::embedding::hub {
 
 struct SnapshotOptions {
-  // Bytes that are there and bytes that there will be, of the files that had to be loaded; from the calling thread.
+  // Bytes received and total bytes of the files that had to be downloaded; from the calling thread.
   std::function<void(std::uint64_t done, std::uint64_t total)> on_progress{};
-  // Something that a person should know, and that is no error: a wait, or that the cache stands in for the hub.
+  // Something that the user should know but is not an error: a wait, or that the cache is used instead of the hub.
   std::function<void(std::string_view)> note{};
-  // Ends it with kCancelled within a second or so; a wait for another process that loads the same goes on.
+  // Ends it with kCancelled within a second or so; a wait for another process that downloads the same file continues.
   core::Cancellation cancellation{};
-  // How long another process may take to load a file that is wanted here, too.
+  // How long another process may take to download a file that is needed here, too.
   std::chrono::milliseconds lock_timeout = std::chrono::minutes(30);
 };
 
@@ -44,9 +44,9 @@ struct Snapshot {
   bool from_cache = false;            // the hub was not asked
 };
 
-// The folder, complete. Without the network (HF_HUB_OFFLINE, or nobody answers) it is what the cache has of this
-// revision, if that is complete. A commit that is complete in the cache needs no network at all. After an error nothing
-// has a final name that is not whole, and what came is gone on with next time.
+// The folder, complete. Without the network (HF_HUB_OFFLINE, or no answer) it is what the cache has of this revision,
+// if that is complete. A commit that is complete in the cache needs no network at all. After an error nothing
+// incomplete has a final name, and the download resumes next time.
 //
 // kInvalidArgument, kNotFound, kPermissionDenied, kBusy, kIo, kDiskFull, kDeadlineExceeded, kUnsupported,
 // kInvalidModel, kLibraryNotFound, kCancelled.
