@@ -41,7 +41,7 @@ struct lb_output {
 
 struct lb_attestation {
   std::shared_ptr<const latebind::core::Attestation> attestation;
-  std::size_t hung_runs = 0;  // when it was asked for; 0 for one answer
+  std::size_t hung_runs = 0;  // when it was requested; 0 for the attestation of one call
 };
 
 struct lb_cancellation {
@@ -63,11 +63,11 @@ struct lb_embedder {
 
 namespace latebind::api {
 
-// These options, which may be null, over those of the runtime. kInvalidArgument for what belongs to the runtime alone.
+// These options, which may be null, over those of the runtime. kInvalidArgument for what belongs only to the runtime.
 [[nodiscard]] core::Result<app::EffectiveSettings> settings_over(const lb_runtime& runtime, const lb_options* options);
 
-// What belongs to one call: the time from now on with the word that ends it, and where the caller wants to know who
-// answered, or null.
+// The options of one call: its time limit, counted from now, its cancellation, and where to store the attestation, or
+// null.
 struct Call {
   core::RunOptions limits;
   lb_attestation** answered_by = nullptr;
@@ -75,15 +75,14 @@ struct Call {
 // `given` may be null.
 [[nodiscard]] core::Result<Call> read_call(const lb_call_options* given);
 
-// What a model is loaded as: these options, which may be null, over those of the runtime, within the limits of the
-// call.
+// How a model is loaded: these options, which may be null, over those of the runtime, within the limits of the call.
 [[nodiscard]] core::Result<app::LoadRequest> load_request(const lb_runtime& runtime, const lb_options* options,
                                                           const Call& call);
 
-// At most a year, which is for ever: more would overflow the clock.
+// At most a year, which is as good as forever: more would overflow the clock.
 [[nodiscard]] std::chrono::milliseconds bounded_milliseconds(std::uint64_t given);
 
-// What becomes of texts; `given` may be null.
+// The embedding options; `given` may be null.
 struct TextCall {
   embedding::TextOptions texts;
   bool alone = false;

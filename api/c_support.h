@@ -15,29 +15,29 @@
 namespace latebind::api {
 
 // Keeps `status` as the calling thread's last error, unless it is ok, and returns its code. Without memory for all of
-// its words the message is told alone.
+// it only the message is kept.
 lb_code report(const core::Status& status) noexcept;
 
-// The caller's mistake, in one line.
+// The caller's error, in one line.
 [[nodiscard]] core::Status misuse(std::string message);
 
-// Not ok in a child made by fork() after `what` was made: it has the memory of its parent, and none of the threads that
-// it was made with.
+// Not ok in a child made by fork() after `what` was made: a child has the memory of its parent, but not the threads
+// that `what` was made with.
 [[nodiscard]] core::Status check_made_here(const platform::MadeIn& made, std::string_view what);
 
-// For the ends of handles: one that was made before fork() stays where it is, since its threads cannot be waited for.
+// For the destruction of handles: one that was made before fork() is not freed, since its threads cannot be waited for.
 template <class Handle>
 void destroy(Handle* handle, const platform::MadeIn& made) noexcept {
   const platform::NoThreadCancellation whole;
   if (made.this_process()) delete handle;
 }
 
-// Refuses a reserved field that is not 0, so that it can mean something one day: `value` is that of the `index`th
+// Rejects a reserved field that is not 0, so that it can mean something one day: `value` is that of the `index`th
 // `what`.
 [[nodiscard]] core::Status check_reserved(int32_t value, std::string_view type, std::string_view what, size_t index);
 
-// Runs `body` (which returns a Status) and reports what comes of it. Nothing of ours throws, but memory may run out. A
-// thread that the host cancels meanwhile ends after it.
+// Runs `body` (which returns a Status) and reports its result. Latebind's code does not throw, but memory may run out.
+// A thread that the host cancels meanwhile ends after it.
 template <class Body>
 lb_code guarded(Body&& body) noexcept {
   const platform::NoThreadCancellation whole;

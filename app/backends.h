@@ -1,4 +1,4 @@
-// The one place that lists the backends.
+// The only place that lists the backends.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace latebind::app {
 
-// What can be set for the backends of this build, in the order in which documents list it.
+// The settings of the backends of this build, in the order in which documents list them.
 [[nodiscard]] std::vector<core::BackendSetting> backend_settings();
 
 // A registry with every backend of this build, in order of preference. Loads nothing.

@@ -1,5 +1,5 @@
-// Whoever has a job done: a command line, a service, a caller of the C interface. A job prints nothing and knows none
-// of them; this is what it asks of them.
+// Who runs a job: a command line, a service, a caller of the C interface. A job prints nothing and knows none of them;
+// this is all that it needs of them.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,22 @@
 
 namespace latebind::app {
 
-// What `progress` counts in bytes: a model that comes from the hub.
+// What `progress` counts in bytes: a download from the hub.
 inline constexpr std::string_view kLoading = "loading";
 
-// What is empty is not called. On the job's own thread, but for progress, which may come from several, one at a time.
+// Empty functions are not called. Called on the job's own thread, except progress, which may come from several, one at
+// a time.
 struct Client {
-  // How an option is called there, for messages: "--max-shape" of "max_shape". By default as it is.
+  // The client's name of an option, for messages: "--max-shape" for "max_shape". By default unchanged.
   std::function<std::string(std::string_view key)> name_of{};
-  // Something that a person should know, and that is no error.
+  // Something that the user should know but is not an error.
   std::function<void(std::string_view)> note{};
-  // How far it is: kLoading, or what is worked on and how many of all that are done.
+  // The progress: kLoading, or what is in progress, and how much of the total is done.
   std::function<void(std::string_view activity, std::uint64_t done, std::uint64_t total)> progress{};
-  // Ends the job with kCancelled as soon as it is between two steps.
+  // Ends the job with kCancelled at the next point between two steps.
   core::Cancellation cancellation{};
 
-  // Where the log is seen, for messages that send somebody there.
+  // Where to see the log, for messages that refer to it.
   std::string log = "the log";
 
   void advance(std::string_view activity, std::uint64_t done, std::uint64_t total) const {

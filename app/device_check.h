@@ -1,4 +1,4 @@
-// Whether a device really works: loads a tiny model on it, runs it and looks at the numbers.
+// Whether a device really works: loads a tiny model on it, runs it and checks the numbers.
 #pragma once
 
 #include <string_view>

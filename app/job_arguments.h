@@ -1,7 +1,7 @@
-// Arguments of a job as JSON, for doors that have no structs of ours: {"model": "…", "target": ["cpu", "npu:v73"]}.
+// Arguments of a job as JSON, for interfaces without Latebind's structs: {"model": "…", "target": ["cpu", "npu:v73"]}.
 //
-// Each is taken by its key; what nobody has taken at the end is unknown. Errors are kInvalidArgument and name the key.
-// What is absent or null leaves the value as it is. One thread.
+// Each is taken by its key; what has not been taken at the end is unknown. Errors are kInvalidArgument and name the
+// key. What is absent or null leaves the value as it is. One thread.
 #pragma once
 
 #include <set>
@@ -37,7 +37,7 @@ class JobArguments {
   // There must be one, and not "".
   [[nodiscard]] core::Status require(std::string_view key, std::string& value);
 
-  // An error when there is something that nobody has taken.
+  // An error when something has not been taken.
   [[nodiscard]] core::Status finish() const;
 
  private:

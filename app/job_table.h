@@ -1,4 +1,4 @@
-// Every job by its name, with its arguments and its report as JSON: how a door in another language has one done.
+// Every job by its name, with its arguments and its report as JSON: how an interface in another language runs one.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace latebind::app {
 
-// What came of a job. There may be a report of what failed, too.
+// The result of a job. A failed one may have a report, too.
 struct JobOutcome {
   core::Status status;
   std::optional<Json> report;
@@ -24,7 +24,7 @@ struct NamedJob {
   std::string_view name;       // "compile"
   std::string_view arguments;  // "{model, output, hidden_states}"
   std::string_view report;     // "{file}", or where its help is
-  // Takes its arguments whole before it begins.
+  // Takes all its arguments before it begins.
   JobOutcome (*run)(JobArguments& arguments, const Runtime& runtime, const Client& client);
 };
 

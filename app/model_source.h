@@ -1,4 +1,4 @@
-// Models by folder, by file and by their names on the hub. The one place that knows the difference.
+// Models by folder, by file and by their names on the hub. The only place that knows the difference.
 #pragma once
 
 #include <filesystem>
@@ -13,12 +13,12 @@
 
 namespace latebind::app {
 
-// The place behind what a user calls a model. What exists is a path, whatever it looks like; ORG/NAME and
-// ORG/NAME@REVISION are otherwise names on the hub, and are loaded when the cache lacks them; anything else is a path,
-// and whoever opens it says what is wrong with it.
+// The place that a model argument refers to. What exists is a path, whatever it looks like; ORG/NAME and
+// ORG/NAME@REVISION are otherwise names on the hub, and are downloaded when the cache lacks them; anything else is a
+// path, and opening it reports what is wrong with it.
 [[nodiscard]] core::Result<std::filesystem::path> find_model(const std::string& model, const Client& client);
 
-// Loads by name, where the cache lacks it.
+// Downloads by name, where the cache lacks it.
 [[nodiscard]] core::Result<embedding::hub::Snapshot> pull_model(const embedding::hub::ModelName& name,
                                                                 const Client& client);
 

@@ -1,6 +1,6 @@
-// A model in memory, whatever it is: told by its first bytes, used where it lies.
+// A model in memory of any format: recognised by its first bytes, used in place.
 //
-// Any thread. What is given keeps the memory alive.
+// Any thread. The result keeps the memory alive.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ enum class PayloadFormat : std::int32_t {
   kByFirstBytes = 4
 };
 
-// kInvalidModel for what begins as none of them does.
+// kInvalidModel for what begins like none of them.
 [[nodiscard]] core::Result<PayloadFormat> payload_format(std::span<const std::byte> bytes);
 
 struct Payload {
@@ -30,14 +30,14 @@ struct Payload {
   // An IR's. Where they are empty they follow the text in `bytes`, after a NUL, at the next multiple of
   // kWeightsAlignment.
   core::SharedBytes weights{};
-  // What an ONNX graph has its data in.
+  // The external data of an ONNX graph.
   std::vector<core::ExternalData> external{};
   std::string name{};  // for messages
 };
 inline constexpr std::size_t kWeightsAlignment = 64;
 
-// kInvalidModel for what is damaged as far as that shows from outside, for weights and data that the format has not,
-// and for data that lacks a name or has it twice.
+// kInvalidModel for damage that is visible from outside, for weights and data that the format does not have, and for
+// data without a name or with a duplicate one.
 [[nodiscard]] core::Result<core::Model> model_of_payload(Payload payload);
 
 }  // namespace latebind::app

@@ -1,4 +1,4 @@
-// What settings make: backends, where to place a model and how to load it.
+// What is built from settings: backends, where to place a model and how to load it.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace latebind::app {
 
-// What a job wants where nobody has set anything else.
+// A job's defaults for what is not set.
 struct JobDefaults {
   core::PerformanceHint hint = core::PerformanceHint::kLatency;
   bool cache = true;
@@ -21,9 +21,9 @@ struct JobDefaults {
 struct LoadRequest {
   core::Placement placement;
   core::LoadOptions load;
-  // When false, nobody has set the precision: then what suits the device or the model may be chosen.
+  // When false, the precision is not set: then what suits the device or the model may be chosen.
   bool precision_given = false;
-  // For models that embed text; 0 tokens of a text: what the model says.
+  // For models that embed text; 0 tokens per text: the model's limit.
   std::size_t batch_tokens = 0;
   std::size_t max_tokens = 0;
 
@@ -31,7 +31,7 @@ struct LoadRequest {
   void set_precisions(const std::vector<core::Precision>& precisions);
 };
 
-// kInvalidArgument for a device that there is not, with where it came from.
+// kInvalidArgument for an unknown device, with where it was set.
 [[nodiscard]] core::Result<core::Placement> placement_of(const EffectiveSettings& settings,
                                                          const core::Registry& registry);
 
@@ -39,7 +39,7 @@ struct LoadRequest {
 [[nodiscard]] core::Result<LoadRequest> load_request(const EffectiveSettings& settings, const core::Registry& registry,
                                                      const JobDefaults& defaults);
 
-// Backends, and what is loaded unless a job says otherwise. Keep it longer than what it loads.
+// Backends, and how models are loaded unless a job says otherwise. Must outlive what it loads.
 struct Runtime : LoadRequest {
   Settings settings;
   core::Registry registry;
@@ -48,7 +48,7 @@ struct Runtime : LoadRequest {
 
   // Loads nothing. The errors of load_request().
   static core::Result<Runtime> make(const EffectiveSettings& settings, const JobDefaults& defaults);
-  // With backends that are there already.
+  // With existing backends.
   static core::Result<Runtime> make(const EffectiveSettings& settings, core::Registry registry,
                                     const JobDefaults& defaults);
 };

@@ -1,6 +1,6 @@
 // Settings: every value that a user may configure, typed, and where each one came from.
 //
-// One table (settings_schema) makes all of it: keys of config.toml, of the C interface and of its hosts, environment
+// One table (settings_schema) defines all of it: keys of config.toml, of the C interface and of its hosts, environment
 // variables, command-line flags, their help and docs/configuration.md. It is the only place that knows words, bounds
 // and defaults. Sources are applied in order and later ones win; what is not set has no influence. Unknown keys and
 // words are errors that suggest the nearest known one.
@@ -37,9 +37,9 @@ struct Settings {
   unsigned requests = 0;
   std::optional<core::PerformanceHint> hint{};  // nothing: what the job wants
   std::vector<core::Shape> input_shapes{};      // by input position; empty: as the model declares them
-  core::BackendSettingTexts of_backends{};      // by their whole keys
+  core::BackendSettingTexts of_backends{};      // by their full keys
   std::size_t batch_tokens = 2048;
-  std::size_t max_tokens = 0;  // 0: what the model says
+  std::size_t max_tokens = 0;  // 0: the model's limit
   core::ShapeMode shapes = core::ShapeMode::kAutoShapes;
   std::vector<std::size_t> static_lengths{32, 64, 128, 256, 512};
   unsigned static_batch = 1;
@@ -52,29 +52,28 @@ struct Settings {
   std::chrono::milliseconds backoff_first{1000};
   std::chrono::milliseconds backoff_most{300'000};
   bool warm_standby = false;
-  std::map<std::string, std::string, std::less<>> properties{};  // for the vendor, as they are
+  std::map<std::string, std::string, std::less<>> properties{};  // for the vendor, unchanged
 };
 
 inline constexpr std::string_view kTruth = "true|false";
 inline constexpr std::string_view kTruthOrAuto = "auto|true|false";
 
-// One line of the table. A key that ends in a dot stands for all that begin with it ("property."): each may be set by
-// itself.
+// One line of the table. A key that ends in a dot stands for all keys that begin with it ("property."): each may be set
+// by itself.
 struct SettingSpec {
   std::string_view key;          // in config.toml; a dot separates table and key
   std::string_view environment;  // "LATEBIND_DEVICE"; empty when there is none
   std::string_view flag;         // "--device"; empty when there is none
   std::string_view value;        // what a value looks like: "PLACEMENT", "N", kTruth
   std::string_view help;         // one paragraph
-  // Chooses code to load, files to trust or what a vendor is told: its environment variable is ignored in privileged
-  // processes.
+  // Chooses code to load, files to trust or what is passed to a vendor: its environment variable is ignored in
+  // privileged processes.
   bool trusted = false;
-  // `key` is the whole one. An error leaves the settings as they are.
+  // `key` is the full one. An error leaves the settings as they are.
   core::Status (*assign)(Settings& settings, std::string_view key, std::string_view text) = nullptr;
   std::string (*text)(const Settings& settings, std::string_view key) = nullptr;
 
-  // May stand in a file that a stranger has made, such as a program of ExecuTorch: how a model is to be computed, and
-  // nothing else of the machine.
+  // May come from an untrusted file, such as a program of ExecuTorch: how a model is computed, and nothing else.
   bool of_model = false;
 
   [[nodiscard]] bool is_family() const { return key.ends_with('.'); }
@@ -102,20 +101,20 @@ class EffectiveSettings {
   [[nodiscard]] const Settings& values() const { return values_; }
 
   [[nodiscard]] bool is_set(std::string_view key) const { return given_.find(key) != given_.end(); }
-  // As it would be written; the default's where it is not set, and "" for keys that there are not. Refers to this
-  // object until the key is changed.
+  // The value as text; the default's where it is not set, and "" for unknown keys. Refers to this object until the key
+  // is changed.
   [[nodiscard]] const std::string& text_of(std::string_view key) const;
   // "default", a file and line, "environment LATEBIND_DEVICE", "--device"; what set() was given. Likewise.
   [[nodiscard]] const std::string& origin_of(std::string_view key) const;
-  // Every key of the table, and those that are set of its families.
+  // Every key of the table, and for its families those that are set.
   [[nodiscard]] std::vector<std::string> keys() const;
 
   // kInvalidArgument names `origin`, which may be empty, the key and what is wrong; the settings are then unchanged.
   [[nodiscard]] core::Status set(std::string_view key, std::string_view text, std::string origin);
-  // As if it had never been set. kInvalidArgument for keys that there are not.
+  // As if it had never been set. kInvalidArgument for unknown keys.
   [[nodiscard]] core::Status unset(std::string_view key);
-  // What follows changes all that it has to change, or nothing. Sets what `over` sets, with its origins.
-  // kInvalidArgument where that is more than there may be of a family.
+  // The following functions change everything or nothing. Sets what `over` sets, with its origins. kInvalidArgument
+  // where that exceeds the limit of a family.
   [[nodiscard]] core::Status apply(const EffectiveSettings& over);
 
   // A config.toml. kNotFound when there is none, kInvalidArgument with file and line otherwise.
@@ -123,18 +122,18 @@ class EffectiveSettings {
   // As above, from text; `name` stands for the file in messages.
   [[nodiscard]] core::Status apply_toml_text(std::string_view toml, const std::string& name);
 
-  // Every LATEBIND_… variable that is set; one that no setting knows is an error.
+  // Every LATEBIND_… variable that is set; one without a setting is an error.
   [[nodiscard]] core::Status apply_environment();
   // As above, from a list of names and values, for tests.
   [[nodiscard]] core::Status apply_environment(const std::vector<std::pair<std::string, std::string>>& variables,
                                                bool privileged);
 
-  // The system's file, the user's, `config_file` if not empty, the environment. Files that are not there are passed
-  // over, but `config_file` must be.
+  // The system's file, the user's, `config_file` if not empty, the environment. Missing files are skipped, but
+  // `config_file` must exist.
   [[nodiscard]] core::Status apply_standard(const std::filesystem::path& config_file);
 
-  // What the backends are told. What the environment says is left out: the search for a library asks it itself, and
-  // then names the variable when that is the mistake.
+  // What is passed to the backends. Values from the environment are left out: the search for a library reads it itself,
+  // and then names the variable in errors.
   [[nodiscard]] core::BackendSettingTexts of_backends() const;
 
  private:
@@ -142,7 +141,7 @@ class EffectiveSettings {
     std::string text;
     std::string origin;
   };
-  // Becomes `changed`; what both have stays where it is, since callers refer to it. Needs no memory.
+  // Becomes `changed`; entries in both stay in place, since callers refer to them. Needs no memory.
   void adopt(EffectiveSettings&& changed) noexcept;
 
   Settings values_;

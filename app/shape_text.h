@@ -16,7 +16,7 @@
 
 namespace latebind::app {
 
-// "1x128" as a shape, every dimension from `least` to `most`. kInvalidArgument.
+// "1x128" as a shape, every dimension from `least` to `most`; else kInvalidArgument.
 [[nodiscard]] core::Result<core::Shape> parse_dims(std::string_view option, std::string_view text, std::int64_t least,
                                                    std::int64_t most);
 // The same, with "scalar" for rank 0.
@@ -26,7 +26,7 @@ namespace latebind::app {
 // "1x128"; "scalar" for rank 0.
 [[nodiscard]] std::string shape_text(const core::Shape& shape);
 
-// Values of NAME=VALUE by the position of NAME among `declared`, each of which is a `what` in errors. Names may hold
+// Values of NAME=VALUE by the position of NAME among `declared`, each of which is a `what` in errors. Names may contain
 // '=' themselves: the longest name that fits wins. kInvalidArgument for unknown names and for those given twice.
 [[nodiscard]] core::Result<std::map<std::size_t, std::string>> match_by_name(std::span<const core::TensorInfo> declared,
                                                                              std::string_view what,

@@ -1,4 +1,4 @@
-// VectorShape: what a text's vector is to be, where that is not what the model gives: fewer numbers, length 1.
+// VectorShape: how a text's vector differs from what the model returns: fewer numbers, length 1.
 //
 // A value; any thread.
 #pragma once
@@ -14,14 +14,14 @@ namespace latebind::embedding {
 
 class VectorShape {
  public:
-  // kInvalidArgument for more dimensions than the model gives.
+  // kInvalidArgument for more dimensions than the model has.
   static core::Result<VectorShape> of(const Forward& forward, const TextOptions& options);
 
   // Floats of a vector.
   [[nodiscard]] std::size_t dimensions() const { return dimensions_; }
-  // Whether vectors stay as the model gives them.
+  // Whether vectors stay as the model returns them.
   [[nodiscard]] bool is_as_computed() const { return dimensions_ == computed_ && !normalize_; }
-  // From rows that the model gave to rows of dimensions() floats.
+  // From rows that the model returned to rows of dimensions() floats.
   void write(std::span<const float> computed, std::span<float> out) const;
 
  private:

@@ -1,8 +1,7 @@
-// WorkTeam: a few threads for whoever has work to do.
+// WorkTeam: a small team of worker threads.
 //
-// Threads start when they are first wanted and stay, because vendor runtimes keep state for each thread that calls
-// them. Tasks are begun in the order in which they came, and before anybody helps with what is shared. All calls are
-// thread-safe.
+// Threads start when first needed and stay, because vendor runtimes keep state for each thread that calls them. Tasks
+// are started in the order in which they came, and before any thread helps with shared work. All calls are thread-safe.
 #pragma once
 
 #include <condition_variable>
@@ -26,9 +25,9 @@ class WorkTeam {
   // Waits for the tasks that have begun; the others are dropped.
   ~WorkTeam();
 
-  // Whether there is a thread for a task; starts the first one. False when the system has none to give.
+  // Whether there is a thread for a task; starts the first one. False when the system cannot create one.
   [[nodiscard]] bool has_thread();
-  // Hands over a task. At least one thread must be there.
+  // Submits a task. At least one thread must exist.
   void post(Task task);
 
   // Calls work(piece) once for each of 0 … pieces - 1, on the calling thread and on up to `helpers_max` of the team as
@@ -39,9 +38,9 @@ class WorkTeam {
   class Shared;
 
   void run();
-  // Asks for help unless as many such wait as there are threads. Whether it did.
+  // Requests help unless as many requests wait as there are threads. Returns whether it did.
   bool ask_for_help(Task help);
-  // Starts threads for what waits, as far as there are any to be had. `mutex_` is held.
+  // Starts threads for what waits, as far as the system allows. `mutex_` is held.
   void start_threads(std::size_t wanted);
   [[nodiscard]] bool has_task();
 

@@ -1,4 +1,4 @@
-// What was compiled and kept: listed, checked, removed.
+// The compile cache: list, check, clear.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace latebind::app {
 
-// The store that the settings name. kNotFound when there is no folder for it.
+// The store given by the settings. kNotFound when there is no folder for it.
 [[nodiscard]] core::Result<std::unique_ptr<core::CompileStore>> open_cache(const Settings& settings);
 
 struct CacheListing {

@@ -1,4 +1,4 @@
-// One file with a model for every device that it may meet.
+// One file with a model for every device that it may run on.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@
 
 namespace latebind::app {
 
-// A variant that is begun, or done when there is an outcome.
+// A variant that was started, or is done when there is an outcome.
 struct CompileStep {
   const core::CompileJob& job;
   const core::CompileOutcome* outcome;
-  std::size_t done;  // so many are
+  std::size_t done;  // number done
   std::size_t count;
 };
 // Called by several threads, one at a time.
@@ -29,16 +29,16 @@ struct CompileReport {
   std::string output;
   bool written = false;
   core::Status failure;            // why it was not
-  bool options_are_wrong = false;  // the failure is in the options, as far as they tell without the model's contents
+  bool options_are_wrong = false;  // the failure is in the options, as far as can be said without the model's contents
   bool is_complete = false;        // every target has its outcome, and what was usable is written
   std::vector<core::CompileJob> jobs;
   std::vector<core::CompileOutcome> outcomes;  // of the jobs, in their order
-  std::vector<core::Status> refused;           // targets, where what could be compiled was written all the same
+  std::vector<core::Status> refused;           // targets that failed, when what could be compiled was written anyway
 };
 
-// Compiles and writes. The file appears only when it is complete. Failures: kInvalidArgument for options that make no
-// sense together or for this model, kNotFound for a model that is not there, kUnsupported for what this build cannot
-// do, kDeviceNotFound and kLibraryNotFound of targets, and the errors of reading, compiling and writing.
+// Compiles and writes. The file appears only when it is complete. Failures: kInvalidArgument for options that
+// contradict each other or the model, kNotFound for a missing model, kUnsupported for what this build cannot do,
+// kDeviceNotFound and kLibraryNotFound of targets, and the errors of reading, compiling and writing.
 [[nodiscard]] CompileReport compile(const CompileOptions& options, const Runtime& runtime, const Client& client,
                                     const CompileWatch& watch);
 

@@ -1,4 +1,4 @@
-// What is compiled: a model of any kind, or a bundle that more is added to.
+// What is compiled: a model of any kind, or a bundle to which variants are added.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ struct CompileInput {
   std::size_t longest = 0;  // tokens
 };
 
-// `model`: a path, or a name on the hub. `add`: it must be a bundle, else it must be none.
+// `model`: a path, or a name on the hub. `add`: it must be a bundle; otherwise it must not be one.
 [[nodiscard]] core::Result<CompileInput> read_compile_input(const std::string& model, bool add, const Client& client);
 
 }  // namespace latebind::app

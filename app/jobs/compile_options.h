@@ -33,7 +33,7 @@ struct CompileOptions {
   CompileFormat format = CompileFormat::kBundle;
   std::string output;
   unsigned side_by_side = 0;     // compiled at once; 0: what processors and half of the free memory allow
-  bool keep_going = false;       // what could be compiled is written, though a target failed
+  bool keep_going = false;       // what could be compiled is written, even if a target failed
   bool add = false;              // the model is a bundle, which is added to
   bool strict = false;           // nodes that a compiler leaves to the CPU are an error
   bool names_precision = false;  // this call does, not only a file or the environment

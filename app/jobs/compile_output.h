@@ -12,12 +12,12 @@
 
 namespace latebind::app {
 
-// What the bundle will say of itself can be said: it is UTF-8. kInvalidArgument, with the option that helps. Costs
-// nothing: to be asked before anything is compiled.
+// Checks that the bundle's description is UTF-8. kInvalidArgument, with the option that helps. Cheap: to be called
+// before anything is compiled.
 [[nodiscard]] core::Status check_head(const CompileOptions& options, const CompileInput& input, const Client& client);
 
 // In the format of the options; `outcomes`: of `jobs`, in their order. The file appears only when it is complete. The
-// errors of writing, and of what the format cannot say.
+// errors of writing, and of what the format cannot express.
 [[nodiscard]] core::Status write_compiled(const CompileOptions& options, const Runtime& runtime,
                                           const CompileInput& input, const std::vector<core::CompileJob>& jobs,
                                           const std::vector<core::CompileOutcome>& outcomes, const Client& client);

@@ -12,11 +12,11 @@
 
 namespace latebind::app {
 
-// kInvalidArgument for what is neither a word for shapes nor a list of shapes.
+// kInvalidArgument for anything but a known word or a list of shapes.
 [[nodiscard]] core::Status check_shapes(const CompileOptions& options, const Client& client);
 
-// The errors of targets that are none, or have no compiler here, and of shapes that do not go with the model; with
-// `keep_going`, targets that are refused are in `refused` instead.
+// The errors of unknown targets, of targets without a compiler here, and of shapes that do not fit the model; with
+// `keep_going`, rejected targets are in `refused` instead.
 [[nodiscard]] core::Result<std::vector<core::CompileJob>> plan_compile(const CompileOptions& options,
                                                                        const Runtime& runtime,
                                                                        const CompileInput& input, const Client& client,

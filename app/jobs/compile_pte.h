@@ -15,18 +15,18 @@
 
 namespace latebind::app {
 
-// kInvalidArgument for bounds that are none, for compile specs that the delegate does not know or that contradict
-// the precision that this call names, and for words that would be refused when the program is loaded; kUnsupported when
-// the build cannot do it at all.
+// kInvalidArgument for invalid bounds, for compile specs that the delegate does not know or that contradict the
+// precision of this call, and for values that would be rejected when the program is loaded; kUnsupported when the build
+// cannot do it at all.
 [[nodiscard]] core::Status check_pte_options(const CompileOptions& options, const Runtime& runtime,
                                              const Client& client);
 
 // Adds the portable model of an embedding model as one ONNX file with its weights in it. A delegate has the bundle in
-// memory, and there OpenVINO takes no model whose weights lie beside it.
+// memory, and there OpenVINO takes no model with separate weights.
 [[nodiscard]] core::Status add_whole_portable(const CompileInput& input, core::PackageWriter& bundle);
 
-// Writes a program with one method, which hands everything to the bundle. Whole or not at all. `precisions`: those of
-// the variants that were compiled now; unless somebody says otherwise, the delegate is told f32, and then those.
+// Writes a program with one method, which passes everything to the bundle. All or nothing. `precisions`: those of the
+// variants that were compiled now; by default, the delegate is told f32, and then those.
 [[nodiscard]] core::Status write_pte(const std::filesystem::path& place, const PteOptions& options,
                                      const CompileInput& input, const Runtime& runtime,
                                      const core::PackageWriter& bundle, const std::set<core::Precision>& precisions,
@@ -34,7 +34,7 @@ namespace latebind::app {
 
 // Writes the program `old` with Latebind's delegate instead of ExecuTorch's own for OpenVINO. With a bundle, which must
 // be of a model with as many inputs and outputs as the program's, that replaces what the delegate was given; otherwise
-// it keeps that. Whole or not at all; `place` may be `old`.
+// it keeps that. All or nothing; `place` may be `old`.
 struct PteReplacement {
   const CompileInput& input;
   const Runtime& runtime;

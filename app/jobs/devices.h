@@ -1,4 +1,4 @@
-// Every device that is there, and why a backend has none.
+// Every device present, and why a backend has none.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct DeviceListing {
   std::vector<core::BackendReport> backends;
 };
 
-// `virtual_too`: what is not in this machine but can be compiled for stands among the devices as well.
+// `virtual_too`: devices that are not in this machine but can be compiled for are listed as well.
 [[nodiscard]] DeviceListing list_devices(const core::Registry& registry, bool virtual_too);
 
 // What a placement means here, in the order in which it is tried.

@@ -1,4 +1,4 @@
-// What was looked for, what was found, what works, and what to type to mend the rest.
+// What was searched for, what was found, what works, and what to type to fix the rest.
 #pragma once
 
 #include <string>
@@ -37,7 +37,7 @@ struct Diagnosis {
   bool works = false;  // some device can run a model
 };
 
-// Opens every backend's library and runs a tiny model on each device. kCancelled alone.
+// Opens every backend's library and runs a tiny model on each device. Its only error is kCancelled.
 [[nodiscard]] core::Result<Diagnosis> examine(const core::Registry& registry, const Client& client);
 
 // {version, platform, works, cpu, folders, backends}, as `latebind doctor --help` says.

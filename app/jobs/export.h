@@ -1,4 +1,4 @@
-// The graph that we build, as an ONNX file for other tools.
+// The graph that Latebind builds, as an ONNX file for other tools.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ struct ExportOptions {
   bool hidden_states = false;  // the vectors of all tokens instead of the text's
 };
 
-// The file appears only when it is complete. Failures: kInvalidArgument for a place that cannot be meant, and the
-// errors of finding, reading and writing.
+// The file appears only when it is complete. Failures: kInvalidArgument for an invalid place, and the errors of
+// finding, reading and writing.
 [[nodiscard]] Placed export_onnx(const ExportOptions& options, const Client& client);
 
 }  // namespace latebind::app

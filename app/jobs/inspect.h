@@ -1,4 +1,4 @@
-// What is in a bundle or in a program of ExecuTorch, whether it is still as it was written, and what of it loads here.
+// What is in a bundle or in a program of ExecuTorch, whether it is still as it was written, and which parts load here.
 #pragma once
 
 #include <cstddef>

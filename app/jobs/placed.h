@@ -1,4 +1,4 @@
-// What came of a job that writes one file or folder.
+// The result of a job that writes one file or folder.
 #pragma once
 
 #include "core/status.h"
@@ -7,7 +7,7 @@ namespace latebind::app {
 
 struct Placed {
   core::Status failure{};
-  bool options_are_wrong = false;  // the failure is in where it should go
+  bool options_are_wrong = false;  // the failure is in the destination
 };
 
 }  // namespace latebind::app

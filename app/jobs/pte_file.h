@@ -1,5 +1,4 @@
-// A program of ExecuTorch (.pte) that is looked at: its methods, their tensors and delegates, and what each delegate is
-// given.
+// Inspecting a program of ExecuTorch (.pte): its methods, their tensors and delegates, and each delegate's payload.
 #pragma once
 
 #include <filesystem>
@@ -26,7 +25,7 @@ struct PteFile {
   [[nodiscard]] core::Result<std::optional<core::PackageFiles>> bundle() const;
 };
 
-// True for a file that begins as a program does.
+// True for a file that begins like a program.
 [[nodiscard]] bool is_pte(const std::filesystem::path& file);
 
 // The errors of MappedFile::open() and pte::read_program(), with the file's name.
@@ -35,7 +34,7 @@ struct PteFile {
 // What a payload is, by its first bytes: "bundle", "onnx", "openvino-ir", "openvino-blob", "elf" or "unknown".
 [[nodiscard]] std::string_view payload_kind(std::span<const std::byte> payload);
 
-// A compile spec's value without the zeros that some exporters put behind it, or nothing for what is no short text.
+// A compile spec's value without the zeros that some exporters append, or nothing for what is not a short text.
 [[nodiscard]] std::optional<std::string_view> spec_text(std::span<const std::byte> value);
 // "static", "bounded", "unbounded".
 [[nodiscard]] std::string_view word_of(pte::Dynamism dynamism);

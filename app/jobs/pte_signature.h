@@ -1,5 +1,5 @@
-// What a model takes and gives, as a program of ExecuTorch has to say it: with an upper bound for every dimension that
-// a model leaves open.
+// A model's inputs and outputs, as a program of ExecuTorch has to declare them: with an upper bound for every dimension
+// that a model leaves open.
 #pragma once
 
 #include <cstddef>
@@ -21,17 +21,17 @@ struct PteSignature {
   std::vector<pte::TensorSpec> outputs;
 };
 
-// Texts in a batch, unless a largest shape is given, of a model that embeds them. ExecuTorch bounds the elements of a
-// tensor, not each dimension: with one text, none can be longer than the model's limit.
+// Texts in a batch of an embedding model, unless a largest shape is given. ExecuTorch bounds the elements of a tensor,
+// not each dimension: with one text, none can be longer than the model's limit.
 inline constexpr std::int64_t kPteTexts = 1;
 
-// kInvalidArgument for what is not NAME=DIMxDIM… with bounds of ExecuTorch's, and for a name that is given twice.
-// Whether the model has a tensor of that name is for pte_signature() to say.
+// kInvalidArgument for what is not NAME=DIMxDIM… within ExecuTorch's bounds, and for a name that is given twice.
+// pte_signature() checks whether the model has a tensor of that name.
 [[nodiscard]] core::Status check_max_shapes(const std::vector<std::string>& max_shapes, const Client& client);
 
 // `max_shapes`: NAME=1x128 each, of inputs, or of outputs whose size depends on what is in the inputs. An embedding
-// model's inputs all have the shape that one of them is given; theirs are otherwise kPteTexts texts of the model's
-// limit. A model that is not built here is loaded on a CPU to be asked, where it is open a second time in the largest
+// model's inputs all have the shape that one of them is given; by default kPteTexts texts of the model's limit. A model
+// that is not built here is loaded on a CPU to query it and, where dimensions are open, a second time in the largest
 // shapes, so that the outputs are known. kInvalidArgument names what has no bound.
 [[nodiscard]] core::Result<PteSignature> pte_signature(const CompileInput& input, const Runtime& runtime,
                                                        const std::vector<std::string>& max_shapes,

@@ -17,17 +17,17 @@ struct WarmReport {
     std::string device;
     core::Status status;
     double seconds = 0;
-    core::ActiveConfig active;  // when it went well
+    core::ActiveConfig active;  // when it succeeded
   };
   std::vector<OfDevice> devices;
 };
 
-// kInvalidArgument when these settings keep nothing that is compiled.
+// kInvalidArgument when these settings keep no compiled models.
 [[nodiscard]] core::Status check_warm(const Settings& settings);
 
-// `model`: a folder, or a name on the hub. The devices that are there, in the order of the placement; with strict
-// loading the first alone. An error only when nothing could be tried: that of check_warm(), kNotFound and
-// kPermissionDenied of the cache's folder and of the model, kNoDevice.
+// `model`: a folder, or a name on the hub. The devices present, in the order of the placement; with strict loading only
+// the first. An error only when nothing could be tried: that of check_warm(), kNotFound and kPermissionDenied of the
+// cache's folder and of the model, kNoDevice.
 [[nodiscard]] core::Result<WarmReport> warm(const std::string& model, const Runtime& runtime, const Client& client);
 
 // {devices: [{device, ready, seconds, reason}]}

@@ -1,5 +1,5 @@
 // The commands of the program, one file each. add_…() adds a command and its options to the parser; when the command
-// line chooses it, parsing sets `chosen` to what is to be run. Nothing runs while the line is being parsed.
+// line chooses it, parsing sets `chosen` to the function to run. Nothing runs during parsing.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ void add_cache(CLI::App& program, Action& chosen);
 void add_compile(CLI::App& program, Action& chosen);
 void add_inspect(CLI::App& program, Action& chosen);
 void add_unpack(CLI::App& program, Action& chosen);
-// Hidden: what the program does as a child of itself.
+// Hidden: what the program does as its own child process.
 void add_try_provider(CLI::App& program, Action& chosen);
 
 // All of them, in the order of the help.

@@ -1,4 +1,4 @@
-// One text out of one line of JSON, without keeping the rest of it.
+// One text from one line of JSON, without storing the rest of it.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace latebind::cli {
 
-// The string under the key `field` at the top of the object that `line` holds; the last one when the key is there more
-// than once. Memory is bounded by the line's own size. kInvalidArgument says what is wrong: no JSON (and at which
-// byte), no object, no such field, or a field that is no string.
+// The string under the key `field` at the top of the object that `line` holds; the last one when the key occurs more
+// than once. Memory is bounded by the line's own size. kInvalidArgument says what is wrong: not JSON (and at which
+// byte), not an object, no such field, or a field that is not a string.
 [[nodiscard]] core::Result<std::string> string_field(std::string_view line, std::string_view field);
 
 }  // namespace latebind::cli

@@ -1,4 +1,4 @@
-// The nearest vectors to one, by cosine: keeps the best k of any number. One thread.
+// The vectors nearest to a query, by cosine: keeps the best k of any number. One thread.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct Match {
 
 class Nearest {
  public:
-  // `count` at least 1. `query` is copied; a zero vector is as near to everything as to nothing (score 0).
+  // `count` at least 1. `query` is copied; a zero vector has score 0 with everything.
   Nearest(std::span<const float> query, std::size_t count);
 
   // `vector` has the query's length. Copies `text`, at most its first kTextMax bytes, only if it is among the best.

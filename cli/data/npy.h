@@ -1,8 +1,8 @@
 // NumPy's .npy files: one array each, read by mapping the file and written with a header that can be patched.
 //
 // Source of the format: NumPy Enhancement Proposal 1 and numpy.lib.format (versions 1.0, 2.0 and 3.0). Little endian
-// only; row-major and column-major are read, row-major is written. Files come from outside, so that every figure in a
-// header is bounded before it is used.
+// only; row-major and column-major are read, row-major is written. Files come from outside, so every number in a header
+// is bounded before it is used.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,8 @@ struct NpyHeader {
 };
 
 // Reads the header at the start of `bytes`. kInvalidModel when it is damaged, kUnsupported for element types, byte
-// orders and ranks that no tensor here has. Two-byte void elements are taken for bf16, as ml_dtypes writes them.
+// orders and ranks that Latebind's tensors do not have. Two-byte void elements are taken for bf16, as ml_dtypes writes
+// them.
 [[nodiscard]] core::Result<NpyHeader> parse_npy_header(std::span<const std::byte> bytes);
 
 // A header for a row-major array, padded to `size` bytes in all (0: to the next multiple of 64), so that one of the

@@ -1,4 +1,4 @@
-// Figures about a list of times.
+// Statistics of a list of times.
 #pragma once
 
 #include <algorithm>

@@ -33,12 +33,12 @@ struct InputWishes {
 // A random input may have at most this many bytes.
 inline constexpr std::size_t kRandomBytesMax = std::size_t{4} << 30;
 
-// kInvalidArgument for what no model could make sense of: no NAME=, or a shape that is none.
+// kInvalidArgument for what is invalid for any model: no NAME=, or an invalid shape.
 [[nodiscard]] core::Status check_wishes(const InputWishes& wishes);
 
-// One RunInput for each declared one, in order. Dimensions that are not known and not wished for become 1. Random
-// floats are multiples of 1/128 from -1 to 1, random integers and booleans are 0 or 1, so that ids and masks stay in
-// range. Errors name the input or the file.
+// One RunInput for each declared one, in order. Unknown dimensions that are not given become 1. Random floats are
+// multiples of 1/128 from -1 to 1, random integers and booleans are 0 or 1, so that ids and masks stay in range. Errors
+// name the input or the file.
 [[nodiscard]] core::Result<std::vector<RunInput>> make_inputs(std::span<const core::TensorInfo> declared,
                                                               const InputWishes& wishes);
 

@@ -37,7 +37,7 @@ struct TextRecord {
 
 class TextReader {
  public:
-  // Makes sure that every file is there and can be read, before anything costly is begun.
+  // Makes sure that every file exists and can be read, before any expensive work.
   static core::Result<TextReader> open(TextSource source);
 
   TextReader(TextReader&&) noexcept;

@@ -29,7 +29,7 @@ class VectorWriter {
   static core::Result<std::unique_ptr<VectorWriter>> make(VectorFormat format, std::unique_ptr<ByteSink> sink,
                                                           std::size_t dimension);
 
-  // Whole rows of finite numbers, as an embedder gives them.
+  // Whole rows of finite numbers, as an embedder returns them.
   [[nodiscard]] virtual core::Status write(std::span<const float> rows) = 0;
   // Completes the output. Last call.
   [[nodiscard]] virtual core::Status finish() = 0;

@@ -1,6 +1,6 @@
-// ByteSink: where the bytes of a result go: stdout, or a file that appears only when it is complete.
+// ByteSink: the destination of a result's bytes: stdout, or a file that appears only when it is complete.
 //
-// Owned by the command that opened it; one thread at a time. After an error it can only be dropped, and then a file's
+// Owned by the command that opened it; one thread at a time. After an error it can only be discarded, and a file's
 // place keeps what it had.
 #pragma once
 
@@ -28,7 +28,7 @@ class ByteSink {
   // Replaces bytes written before, at `offset` from the start.
   [[nodiscard]] virtual core::Status rewrite(std::size_t offset, std::string_view bytes) = 0;
 
-  // Everything is written: delivers it. Last call.
+  // Completes the output. Last call.
   [[nodiscard]] virtual core::Status finish() = 0;
 };
 
@@ -42,8 +42,8 @@ class ByteSink {
 // Writes a whole result to stdout.
 [[nodiscard]] core::Status print(std::string_view text);
 
-// From now on, results go where stdout led, and what vendors' libraries print to stdout goes to stderr. Before the
-// first sink is opened.
+// From now on, results go to the original stdout, and what vendors' libraries print to stdout goes to stderr. Before
+// the first sink is opened.
 void keep_results_apart();
 
 }  // namespace latebind::cli

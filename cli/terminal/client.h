@@ -1,4 +1,4 @@
-// The client of app/'s jobs that a person at a terminal is.
+// The client of app/'s jobs for a user at a terminal.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace latebind::cli {
 
-// Notes go to the error stream, a bar shows what is loaded from the hub, options are called as the command line calls
-// them. Keep it longer than the job.
+// Notes go to the error stream, a bar shows downloads from the hub, options have their command-line names. Must outlive
+// the job.
 class TerminalClient {
  public:
   // `quiet`: no bar.
@@ -22,7 +22,7 @@ class TerminalClient {
 
  private:
   const bool quiet_;
-  // Made with the first byte, because the total is known only then.
+  // Created with the first byte, because the total is known only then.
   std::optional<Progress> progress_;
   std::uint64_t shown_ = 0;
   app::Client client_;

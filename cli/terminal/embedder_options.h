@@ -1,4 +1,4 @@
-// The options of the commands that turn text into vectors, and what becomes of them.
+// The options of the commands that turn text into vectors, and their use.
 #pragma once
 
 #include <memory>
@@ -13,20 +13,20 @@
 
 namespace latebind::cli {
 
-// --model, and the flags of everything that can be set for it.
+// --model, and the flags of all its settings.
 struct EmbedderOptions {
   std::string model;
   SettingFlags flags{};
 
   void add_to(CLI::App& app);
-  // Puts the folder in the place of a name on the hub, so that commands that open the model several times ask once.
+  // Replaces a name on the hub by the folder, so that commands that open the model several times query the hub once.
   [[nodiscard]] core::Status find_model();
 };
 
 // --input-format and --text-field.
 void add_text_source(CLI::App& app, TextSource& source);
 
-// Whether opening says on stderr that it is a fallback: a command tells it once, also when it opens twice.
+// Whether opening reports a fallback on stderr: a command reports it once, even when it opens twice.
 enum class Telling { kFallback, kNothing };
 
 // Finds the model and loads it. `runtime` must outlive the embedder.
@@ -34,15 +34,15 @@ enum class Telling { kFallback, kNothing };
                                                                                const app::Runtime& runtime,
                                                                                Telling telling = Telling::kFallback);
 
-// Smaller windows when a person watches, so that the bar moves every second or two; they cost a little padding.
+// Smaller windows on a terminal, so that the bar moves every second or two; they cost a little padding.
 [[nodiscard]] embedding::EmbedStreamOptions stream_options(const Progress& progress);
 
 // "2000 texts in 4.1 s on openvino:CPU (…), f32: 486 texts/s, 14100 tokens/s, 3.1 % padding"; `seconds` of wall time.
 [[nodiscard]] std::string summary(const embedding::EmbedStats& stats, double seconds,
                                   const embedding::Embedder& embedder);
 
-// What of these texts a fallback computed when the model's device answers again, which its attestation does not tell
-// any more; else "".
+// How many of these texts a fallback computed, if the model's own device answers again and its attestation no longer
+// shows it; else "".
 [[nodiscard]] std::string fallback_texts(const embedding::EmbedStats& stats, const core::Attestation& after);
 void note_fallback_texts(const embedding::EmbedStats& stats, const core::Attestation& after);
 

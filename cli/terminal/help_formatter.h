@@ -1,4 +1,4 @@
-// How --help looks: like a manual page, the option on a line of its own and its words below, wrapped.
+// The format of --help: like a manual page, the option on its own line and its description below, wrapped.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
-// The command line: how options are declared, how help looks and how a wrong line is answered. Over CLI11, which only
-// the files of this folder see.
+// The command line: how options are declared, how help looks and how errors are reported. Based on CLI11, which only
+// the files in this folder use.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,7 +13,7 @@
 
 namespace latebind::cli {
 
-// An option with a value from the table of an enumeration; a wrong word is refused with the known ones.
+// An option with a value from the table of an enumeration; a wrong word is an error that lists the known ones.
 template <class E>
 CLI::Option* add_word(CLI::App& app, const std::string& names, E& target, const std::string& description) {
   return app

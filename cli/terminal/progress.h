@@ -1,7 +1,7 @@
-// Progress: one line on a person's terminal that says how far the work is, how fast it goes and how long it will take.
+// Progress: one line on a terminal with the progress, the speed and the remaining time.
 //
 // Writes to the error stream, at most ten times a second, and only when that is a terminal; wiped on destruction, and
-// by whatever else is said (messages.h). One thread at a time.
+// by any other message (messages.h). One thread at a time.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@ namespace latebind::cli {
 [[nodiscard]] std::string progress_line(std::uint64_t texts, std::uint64_t bytes,
                                         std::optional<std::uint64_t> total_bytes, double seconds, unsigned columns);
 
-// The same for files that are being loaded: "[====    ]  33 %  30.1 of 90.9 MB  11.2 MB/s  0:00:05 left".
+// The same for downloads: "[==== ] 33 % 30.1 of 90.9 MB 11.2 MB/s 0:00:05 left".
 [[nodiscard]] std::string loading_line(std::uint64_t bytes, std::uint64_t total_bytes, double seconds,
                                        unsigned columns);
 
@@ -29,7 +29,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   ~Progress();
 
-  // So many more texts are done, which took `bytes` of the input.
+  // This many more texts are done, which took `bytes` of the input.
   void advance(std::uint64_t texts, std::uint64_t bytes);
   [[nodiscard]] bool is_shown() const { return shown_; }
 

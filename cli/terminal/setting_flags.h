@@ -1,5 +1,5 @@
-// The flags of a command that are settings, made from the one table that also makes config.toml and the environment
-// (app/settings.h); --property, for those of the table that have no name; and --config.
+// The flags of a command that are settings, from the same table as config.toml and the environment (app/settings.h);
+// --property, for those without a name; and --config.
 #pragma once
 
 #include <memory>
@@ -17,13 +17,13 @@ class App;
 
 namespace latebind::cli {
 
-// Settings by what a command has to do with them.
+// Settings grouped by their use in commands.
 enum class SettingGroup { kBackends, kPlacement, kDevice, kFailover, kCache, kEmbedding };
 
 class SettingFlags {
  public:
-  // Adds the flags of these groups. A wrong value is a mistake in the command line that names the flag. This object
-  // must outlive `app`'s parsing, and stay where it is.
+  // Adds the flags of these groups. A wrong value is a command-line error that names the flag. This object must outlive
+  // `app`'s parsing, and must not move.
   void add_to(CLI::App& app, std::span<const SettingGroup> groups);
 
   // Defaults, configuration files, environment, then the flags of this command line. Errors name the place.
@@ -33,7 +33,7 @@ class SettingFlags {
   [[nodiscard]] bool has(std::string_view key) const;
 
  private:
-  // What the command line gave.
+  // What the command line set.
   struct Given {
     std::string key;
     std::string text;

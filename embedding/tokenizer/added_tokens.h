@@ -18,8 +18,8 @@ namespace latebind::embedding {
 struct AddedToken {
   std::string content;  // what is looked for
   std::int32_t id = 0;
-  bool single_word = false;  // only between characters that are no word characters
-  bool lstrip = false;       // takes the white space before it along
+  bool single_word = false;  // only between characters that are not word characters
+  bool lstrip = false;       // includes the white space before it
   bool rstrip = false;       // and behind it
   bool normalized = false;   // looked for in the normalized text; else in the text as it is
   bool special = false;
@@ -38,7 +38,8 @@ class AddedTokenMatcher {
   static core::Result<AddedTokenMatcher> create(std::vector<AddedToken> tokens);
 
   [[nodiscard]] bool empty() const { return tokens_.empty(); }
-  // The leftmost match at or after `from`, of those the longest. Strip and single-word rules are the splitter's.
+  // The leftmost match at or after `from`, and of those the longest. The splitter applies the strip and single-word
+  // rules.
   [[nodiscard]] std::optional<Match> find(std::string_view text, std::size_t from) const;
 
  private:
@@ -54,7 +55,7 @@ class AddedTokenMatcher {
   std::optional<char> only_first_byte_;
 };
 
-// Cuts a text into added tokens and what lies between them.
+// Splits a text into added tokens and what is between them.
 class AddedTokenSplitter {
  public:
   struct Piece {
@@ -78,7 +79,7 @@ class AddedTokenSplitter {
   std::size_t searched_ = 0;   // matches before here are done
   std::size_t delivered_ = 0;  // pieces before here are done
   std::optional<Piece> waiting_;
-  // The last white space that was skipped, so that no text makes the walk look at it again and again.
+  // The last white space that was skipped, so that no text makes the walk examine it repeatedly.
   std::size_t skipped_begin_ = 0;
   std::size_t skipped_end_ = 0;
 };

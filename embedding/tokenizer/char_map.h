@@ -1,9 +1,8 @@
-// CharMap: what becomes of each code point on its way from the text to the words, for one choice of options.
+// CharMap: how each code point is mapped on the way from the text to the words, for one set of options.
 //
 // Normalizing (clean, set ideographs apart, decompose, strip marks, lower case) and classifying for the pre-tokenizer
 // both look at one code point at a time, except that combining marks are put in canonical order. So both are one table,
-// whose pages of 256 code points are made when they are first asked for. Owned by the tokenizer; any thread may look
-// up.
+// whose pages of 256 code points are created on first use. Owned by the tokenizer; any thread may look up.
 #pragma once
 
 #include <array>
@@ -28,11 +27,11 @@ struct BertNormalizerOptions {
 
 enum class CharKind : std::uint8_t {
   kLetter,       // part of a word: whatever is none of the following
-  kSpace,        // ends a word and is gone
+  kSpace,        // ends a word and is dropped
   kPunctuation,  // a word of its own
   kIdeograph,    // a word of its own, and stands between two spaces in the normalized text
-  kDropped,      // nothing is left of it
-  kSequence,     // becomes several code points, or one that may have to change places with its neighbours
+  kDropped,      // it is removed
+  kSequence,     // becomes several code points, or one that may have to be reordered with its neighbours
 };
 
 class CharMap {
@@ -42,7 +41,7 @@ class CharMap {
     Entry() = default;
     Entry(CharKind kind, char32_t value) : bits_(static_cast<std::uint32_t>(kind) << 24 | value) {}
     [[nodiscard]] CharKind kind() const { return static_cast<CharKind>(bits_ >> 24); }
-    // What the code point becomes; not for kDropped and kSequence.
+    // The mapped code point; not for kDropped and kSequence.
     [[nodiscard]] char32_t code_point() const { return bits_ & 0xFFFFFFU; }
 
    private:
@@ -61,8 +60,8 @@ class CharMap {
   CharMap& operator=(const CharMap&) = delete;
   ~CharMap();
 
-  // That of no options. One for the process, made when it is first asked for and never destroyed, since threads may
-  // still tokenize while the process ends.
+  // The map without options. One for the process, created on first use and never destroyed, since threads may still
+  // tokenize while the process ends.
   static const CharMap& unchanged();
 
   [[nodiscard]] Entry lookup(char32_t c) const { return page(c).entries[c & 0xFFU]; }

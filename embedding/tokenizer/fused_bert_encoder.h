@@ -1,7 +1,7 @@
 // FusedBertEncoder: BertNormalizer, BertPreTokenizer and WordPiece in one walk over the text.
 //
-// The same ids as the parts give one after the other, without the normalized text: extra memory is one word, whatever
-// the length of the text, and work ends with the last id that is wanted.
+// The same ids as from the parts one after the other, without the normalized text: extra memory is one word, whatever
+// the length of the text, and work ends with the last id needed.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace latebind::embedding {
 
 class FusedBertEncoder final : public TextEncoder {
  public:
-  // Null when the parts are others. They must outlive it.
+  // Null for any other parts. They must outlive it.
   static std::unique_ptr<const FusedBertEncoder> create(const TokenizerParts& parts);
 
   bool encode(std::string_view text, std::size_t ids_end, std::vector<std::int32_t>& ids) const override;

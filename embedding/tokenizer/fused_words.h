@@ -1,4 +1,4 @@
-// Cuts a text into the words that BertNormalizer and BertPreTokenizer make of it, in one walk.
+// Splits a text into the words that BertNormalizer and BertPreTokenizer produce, in one walk.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace latebind::embedding {
 
-// One word after the other, built up to `chars_max` code points: what is longer is only known to be too long.
+// One word after the other, built up to `chars_max` code points: a longer one is only known to be too long.
 class WordBuffer {
  public:
   // The buffer is written before it is read; clearing it would cost more than most words.
@@ -52,8 +52,8 @@ class WordBuffer {
   bool too_long_ = false;
 };
 
-// Calls on_word(text, too_long) for every word of `text`, in order, until it is false; then is false too. `word` is
-// scratch space.
+// Calls on_word(text, too_long) for every word of `text`, in order, until it returns false; then returns false too.
+// `word` is scratch space.
 template <class OnWord>
 bool for_each_word(std::string_view text, const CharMap& map, WordBuffer& word, OnWord on_word) {
   struct Splitter {

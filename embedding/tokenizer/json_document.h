@@ -1,4 +1,4 @@
-// A tokenizer.json as it stands, read in one pass: the vocabulary straight into a Vocabulary, the rest as a small tree.
+// A tokenizer.json, parsed in one pass: the vocabulary directly into a Vocabulary, the rest as a small tree.
 //
 // Bounded: nesting, number of values, and no key twice. What is not needed for encoding (decoder, padding, truncation,
 // the merges of other models) is checked as JSON and not kept. Stateless functions, any thread.
@@ -19,7 +19,7 @@ struct JsonDocument {
   Vocabulary vocabulary;
 };
 
-// kInvalidModel with the byte where it stops to be JSON, or kUnsupported where a limit is exceeded. Messages do not
+// kInvalidModel with the byte where it stops being JSON, or kUnsupported where a limit is exceeded. Messages do not
 // name the file.
 [[nodiscard]] core::Result<JsonDocument> read_json_document(std::string_view json);
 

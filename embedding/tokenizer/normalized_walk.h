@@ -1,4 +1,4 @@
-// Walks a text in the form that BertNormalizer gives it, without ever holding that form whole.
+// Walks a text in the form that BertNormalizer produces, without ever storing the whole of it.
 //
 // What the normalizer does to a piece of text, done on the fly through a CharMap. Extra memory: one run of combining
 // marks. The functions are stateless; any thread.
@@ -17,7 +17,7 @@ namespace latebind::embedding {
 // Combining marks on their way into canonical order.
 class MarkRun {
  public:
-  // Letters beyond `letters_max` in one run are lost: for callers to whom a word of that length is all the same.
+  // Letters beyond `letters_max` in one run are lost: for callers that treat all words of that length alike.
   explicit MarkRun(std::size_t letters_max) : letters_max_(letters_max) {}
 
   [[nodiscard]] bool empty() const { return marks_.empty(); }
@@ -38,8 +38,8 @@ class MarkRun {
 };
 
 // Calls visitor.visit(kind, code_point) for every code point of the normalized text, kinds kLetter, kSpace,
-// kPunctuation and kIdeograph; stops, and is false, when visit is. `text` must be well-formed UTF-8; `mark_letters_max`
-// as in MarkRun.
+// kPunctuation and kIdeograph; stops and returns false when visit does. `text` must be well-formed UTF-8;
+// `mark_letters_max` as in MarkRun.
 template <class Visitor>
 bool walk_normalized(std::string_view text, const CharMap& map, std::size_t mark_letters_max, Visitor& visitor) {
   const char* p = text.data();

@@ -1,4 +1,4 @@
-// Normalizer: the first part of a tokenizer, which gives a text one form (lower case, accents stripped …).
+// Normalizer: the first part of a tokenizer, which normalizes a text (lower case, accents stripped …).
 //
 // One file for each in normalizers/; part_table.h has them by name. Immutable, any thread.
 #pragma once
@@ -21,7 +21,7 @@ class Normalizer {
   // Reads the text to its end.
   virtual void rewrite(TextRewriter& text) const = 0;
 
-  // `text` must be well-formed UTF-8, and so is what it becomes.
+  // `text` must be well-formed UTF-8, and so is the result.
   [[nodiscard]] std::string normalize(std::string_view text) const {
     TextRewriter rewriter(text);
     rewrite(rewriter);

@@ -1,7 +1,7 @@
-// The parts that a tokenizer can be made of, by the names that they have in a tokenizer.json.
+// The parts that a tokenizer can consist of, by their names in a tokenizer.json.
 //
 // A new part is a file of its own with its reader, the reader's declaration and one line in a table here. A part that
-// is made of others (a Sequence) finds their readers by find_part() as well.
+// consists of others (a Sequence) finds their readers with find_part() as well.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace latebind::embedding {
 
-// Readers take the part's object, and refuse by name what they do not know in it.
+// Readers take the part's object, and reject unknown keys in it by name.
 using ReadNormalizer = core::Result<NormalizerPtr>(const JsonView&);
 using ReadPreTokenizer = core::Result<PreTokenizerPtr>(const JsonView&);
 // With the entries of the object "vocab", not finished; empty when the file has no such object.

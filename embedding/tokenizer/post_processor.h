@@ -1,7 +1,7 @@
-// PostProcessor: the last part of a tokenizer, which puts special tokens before and behind every text.
+// PostProcessor: the last part of a tokenizer, which puts special tokens before and after every text.
 //
-// Whatever the file calls it, it comes down to these tokens, so it is a value and no class to derive from: each file in
-// post_processors/ reads one, and part_table.h has them by name. Immutable in use.
+// Whatever its kind in the file, it comes down to these tokens, so it is a value, not a class to derive from: each file
+// in post_processors/ reads one, and part_table.h has them by name. Immutable in use.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// PreTokenizer: the second part of a tokenizer, which cuts the normalized text into words.
+// PreTokenizer: the second part of a tokenizer, which splits the normalized text into words.
 //
 // One file for each in pre_tokenizers/; part_table.h has them by name. Immutable, any thread.
 #pragma once
@@ -13,12 +13,12 @@ namespace latebind::embedding {
 
 struct Word {
   std::string_view text;  // not empty; until the sink returns
-  // Which bytes of the text it stands for.
+  // The bytes of the text that it represents.
   std::size_t begin;
   std::size_t end;
 };
 
-// Who gets the words, in the order of the text.
+// Receives the words, in the order of the text.
 class WordSink {
  public:
   WordSink() = default;
@@ -26,7 +26,7 @@ class WordSink {
   WordSink& operator=(const WordSink&) = delete;
   virtual ~WordSink() = default;
 
-  // False when no more are wanted.
+  // Returns false to stop.
   virtual bool word(const Word& word) = 0;
 };
 
@@ -37,7 +37,7 @@ class PreTokenizer {
   PreTokenizer& operator=(const PreTokenizer&) = delete;
   virtual ~PreTokenizer() = default;
 
-  // Stops, and is false, when the sink is. `text` must be well-formed UTF-8.
+  // Stops and returns false when the sink does. `text` must be well-formed UTF-8.
   virtual bool split(std::string_view text, WordSink& sink) const = 0;
 };
 
@@ -45,7 +45,7 @@ using PreTokenizerPtr = std::unique_ptr<const PreTokenizer>;
 
 enum class CutKind { kInside, kGone, kAlone };
 
-// What most pre-tokenizers do: `kind_of(code point)` says whether it lies inside a word, ends one and is gone, or is a
+// What most pre-tokenizers do: `kind_of(code point)` says whether it is inside a word, ends one and is dropped, or is a
 // word of its own.
 template <class KindOf>
 bool cut_words(std::string_view text, WordSink& sink, KindOf kind_of) {

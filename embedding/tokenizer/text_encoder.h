@@ -1,4 +1,4 @@
-// TextEncoder: text to ids by normalizer, pre-tokenizer and model, in whatever way does it best for the parts at hand.
+// TextEncoder: text to ids by normalizer, pre-tokenizer and model, in the best way for the given parts.
 //
 // StagedEncoder takes any parts; FusedBertEncoder those of BERT, all in one walk. Immutable, any thread.
 #pragma once
@@ -17,8 +17,8 @@ class TextEncoder {
   TextEncoder& operator=(const TextEncoder&) = delete;
   virtual ~TextEncoder() = default;
 
-  // Appends the ids of `text`, which must be well-formed UTF-8; stops, and is false, once there are `ids_end` in `ids`
-  // or more. There are fewer when it is called.
+  // Appends the ids of `text`, which must be well-formed UTF-8; stops and returns false once `ids` has `ids_end` or
+  // more. It has fewer when this is called.
   virtual bool encode(std::string_view text, std::size_t ids_end, std::vector<std::int32_t>& ids) const = 0;
 };
 

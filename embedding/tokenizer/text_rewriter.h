@@ -1,7 +1,7 @@
-// TextRewriter: a text that a normalizer reads from one end and writes anew, code point by code point.
+// TextRewriter: a text that a normalizer reads and rewrites, code point by code point.
 //
-// Reading and writing go through one object, so that it knows what each written byte stands for. Nobody asks for that
-// yet, and it keeps nothing of it. A view of the text; one thread.
+// Reading and writing go through one object, so that it can know the origin of each written byte. Nothing needs that
+// yet, and it is not recorded. A view of the text; one thread.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ class TextRewriter {
     rest_.remove_prefix(static_cast<std::size_t>(p - rest_.data()));
     return c;
   }
-  // All that was not read yet, for those with a walk of their own.
+  // Everything not read yet, for normalizers with their own walk.
   std::string_view read_rest() { return std::exchange(rest_, {}); }
 
   void write(char32_t c) {

@@ -1,4 +1,4 @@
-// TokenModel: the third part of a tokenizer, which makes tokens of a word; it owns the vocabulary.
+// TokenModel: the third part of a tokenizer, which splits a word into tokens; it owns the vocabulary.
 //
 // One file for each in models/; part_table.h has them by name. Immutable, any thread.
 #pragma once

@@ -1,7 +1,7 @@
 // Tokenizer: text to token ids, exactly as the Hugging Face `tokenizers` package does it for the same tokenizer.json.
 //
-// Whatever the file asks for that is not supported is refused by name when it is opened, never approximated. Immutable
-// and thread-safe after construction.
+// Anything unsupported in the file is rejected by name when it is opened, never approximated. Immutable and thread-safe
+// after construction.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// TokenizerFile: what a tokenizer.json asks for, read and checked. Whatever is not supported is refused by its name.
+// TokenizerFile: the content of a tokenizer.json, parsed and checked. Anything unsupported is rejected by name.
 //
 // Source of the format: the `tokenizers` package, version "1.0" of its files. A value type; one owner moves it on.
 #pragma once

@@ -1,10 +1,10 @@
 // Unicode properties of one code point, exactly as the reference tokenizer has them.
 //
 // The data come from utf8proc, corrected where the reference uses another version of Unicode (see
-// unicode_reference.inc.h). Nothing else in Latebind asks utf8proc, so that the source can be replaced here. Pure
-// functions, for any thread; slow (tens of nanoseconds): CharMap keeps what it asked.
+// unicode_reference.inc.h). Nothing else in Latebind uses utf8proc, so that the source can be replaced here. Pure
+// functions, for any thread; slow (tens of nanoseconds): CharMap caches the results.
 //
-// Code points are below 0x110000 and no surrogates.
+// Code points are below 0x110000 and not surrogates.
 #pragma once
 
 #include <array>

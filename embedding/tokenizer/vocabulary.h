@@ -1,8 +1,8 @@
 // Vocabulary: tokens and their ids, in one block of bytes and one open-addressing hash table.
 //
 // Filled once by add(), closed by finish(), then immutable and readable from any thread. The hash of a string can be
-// taken further byte by byte, so that all prefixes of a word are hashed in one pass. Long probe sequences, as made-up
-// vocabularies could cause, are refused: time stays linear.
+// taken further byte by byte, so that all prefixes of a word are hashed in one pass. Long probe sequences, as crafted
+// vocabularies could cause, are rejected: time stays linear.
 #pragma once
 
 #include <cstddef>
@@ -25,9 +25,9 @@ class Vocabulary {
 
   // Room for what a JSON text of this many bytes usually holds.
   void reserve(std::size_t json_bytes);
-  // Refuses what is over the limits above.
+  // Rejects what exceeds the limits above.
   [[nodiscard]] core::Status add(std::string_view token, std::uint64_t id);
-  // Refuses tokens and ids that occur twice.
+  // Rejects duplicate tokens and ids.
   [[nodiscard]] core::Status finish();
 
   // All of the following only after finish().
@@ -76,7 +76,7 @@ class Vocabulary {
   std::size_t id_end_ = 0;
 };
 
-// In the header, so that it becomes part of its caller: it is asked several times for each token.
+// In the header so that it is inlined: it is called several times for each token.
 inline std::int32_t Vocabulary::find(std::uint64_t state, std::string_view prefix, std::string_view rest) const {
   const std::uint32_t tag = tag_of(state);
   for (std::size_t slot = slot_of(state); slots_[slot].entry != 0; slot = (slot + 1) & (slots_.size() - 1)) {

@@ -1,5 +1,5 @@
-// Turns a program that ExecuTorch made for its own OpenVINO backend into one for Latebind: the same bytes but for the
-// delegates' id and, if wanted, another payload. docs/decisions/0024-pte.md says which bytes change.
+// Turns a program that ExecuTorch made for its own OpenVINO backend into one for Latebind: the same bytes except for
+// the delegates' id and, if wanted, another payload. docs/decisions/0024-pte.md says which bytes change.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ struct Conversion {
   // The ids must have the same length.
   std::string_view from = kStockBackendId;
   std::string_view to = kBackendId;
-  // What every delegate of that id gets instead of its payload; nothing: they keep theirs. All of them must have one
-  // payload in common then.
+  // The new payload of every delegate with that id; nothing: they keep theirs. With one, all of them must share a
+  // single payload.
   std::optional<Payload> payload{};
 };
 
@@ -28,7 +28,7 @@ struct Conversion {
 struct Convertible {
   std::size_t delegates = 0;  // of the id
   std::size_t payloads = 0;   // different ones
-  // Of the first method with such a delegate: what its call is given, inputs and outputs together.
+  // Of the first method with such a delegate: the arguments of its call, inputs and outputs together.
   std::vector<Value> arguments{};
 };
 

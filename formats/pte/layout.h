@@ -5,7 +5,7 @@
 //   4        "ET12", the flatbuffer's identifier
 //   8        "eh00", u32 length of the header from here on (24, or 32 with the last field)
 //   16  u64  size of the flatbuffer, header included
-//   24  u64  where the first segment begins; 0: there are none
+//   24  u64  offset of the first segment; 0: there are none
 //   32  u64  size of all segments
 //   40       the rest of the flatbuffer
 //
@@ -42,10 +42,10 @@ struct Layout {
   std::uint64_t segment_base = 0;  // 0: no segments
   std::uint64_t segment_size = 0;
   bool has_header = false;
-  bool has_segment_size = false;  // in the header; else it is what is left of the file
+  bool has_segment_size = false;  // in the header; else it is the rest of the file
 };
 
-// kInvalidModel with what is wrong and where. All figures are within the file then.
+// kInvalidModel with what is wrong and where. On success all offsets are within the file.
 [[nodiscard]] core::Result<Layout> read_layout(std::span<const std::byte> file);
 
 // The extended header, kHeaderBytes long.

@@ -1,5 +1,5 @@
-// Every offset in a verified flatbuffer: where it stands and where it leads. What is needed to make room in the middle
-// of one without building it anew. For the files of this folder; pure.
+// Every offset in a verified flatbuffer: its position and its target. Needed to insert space into one without
+// rebuilding it. For the files of this folder; pure.
 #pragma once
 
 #include <cstdint>

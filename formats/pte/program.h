@@ -1,8 +1,7 @@
 // What the writer, the reader and the converter of ExecuTorch's programs (.pte) have in common: names, element types,
-// and how the bytes of a file come and go. Values; any thread.
+// and how a file's bytes are passed. Values; any thread.
 //
-// A .pte is a flatbuffer (the SDK's schema/program.fbs) with an extended header and, behind it, segments of plain
-// bytes.
+// A .pte is a flatbuffer (the SDK's schema/program.fbs) with an extended header and, after it, segments of plain bytes.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +16,12 @@
 namespace latebind::pte {
 
 // The id under which Latebind registers in ExecuTorch, and that of the backend whose programs can be converted. They
-// have the same length, which is what lets one take the other's place (docs/decisions/0024-pte.md).
+// have the same length, so that one can replace the other (docs/decisions/0024-pte.md).
 inline constexpr std::string_view kBackendId = "LatebindBackend";
 inline constexpr std::string_view kStockBackendId = "OpenvinoBackend";
 
-// Whether this build can do more than say that it cannot: without the SDK's schema every function here that reads or
-// writes a program gives kUnsupported with what to install.
+// Whether this build supports programs: without the SDK's schema every function here that reads or writes a program
+// returns kUnsupported with what to install.
 [[nodiscard]] bool is_built_in();
 
 // The element types that both sides know. The numbers are ExecuTorch's.
@@ -49,17 +48,17 @@ enum class ScalarType : std::int8_t {
 // From LB_F32 and so on; nothing for other numbers.
 [[nodiscard]] std::optional<ScalarType> scalar_type_of(std::int32_t lb_type);
 
-// The most that ExecuTorch takes for a tensor.
+// ExecuTorch's maximum for a tensor.
 inline constexpr std::size_t kRankMax = 16;
 
-// True when this looks like a program: by the flatbuffer's identifier, which is cheap and proves nothing.
+// True when this looks like a program by the flatbuffer's identifier: a cheap check that proves nothing.
 [[nodiscard]] bool looks_like_program(std::span<const std::byte> file);
 
-// Takes bytes in the order of the file. An error ends the writing and is what the writer returns; what was taken until
-// then is no program, so whoever writes a file lets it appear only after the last byte.
+// Takes bytes in the order of the file. An error stops the writing and is returned by the writer; what was taken until
+// then is not a program, so a file should appear only after the last byte.
 using Sink = std::function<core::Status(std::span<const std::byte>)>;
 
-// Bytes that are made while they are written. `write` must give its sink exactly `size` bytes.
+// Bytes that are generated while they are written. `write` must pass exactly `size` bytes to its sink.
 struct Payload {
   std::uint64_t size = 0;
   std::function<core::Status(const Sink& sink)> write;
@@ -68,7 +67,7 @@ struct Payload {
   static Payload of(std::span<const std::byte> bytes);
 };
 
-// Writes it, and makes sure of its size: kInvalidArgument for another one.
+// Writes it and checks its size: kInvalidArgument if it differs.
 [[nodiscard]] core::Status write_payload(const Payload& payload, const Sink& sink);
 
 }  // namespace latebind::pte

@@ -1,5 +1,5 @@
-// Reads a program (.pte) that anybody may have made: every offset is checked before it is followed, and amounts are
-// bounded. Nothing is copied but numbers and names.
+// Reads an untrusted program (.pte): every offset is checked before it is followed, and amounts are bounded. Only
+// numbers and names are copied.
 //
 // A value that refers to the bytes it was read from, which must stay alive and unchanged as long as it is used. Any
 // thread.
@@ -18,7 +18,7 @@
 
 namespace latebind::pte {
 
-// What is read at most. Real programs are far below.
+// Limits of what is read. Real programs are far below.
 inline constexpr std::size_t kMethodsMax = 256;
 inline constexpr std::size_t kValuesMax = 1024;     // inputs of a method, and outputs
 inline constexpr std::size_t kDelegatesMax = 4096;  // of a method
@@ -85,9 +85,9 @@ struct Program {
   std::vector<std::string_view> named_data{};
 };
 
-// `file`: all of it, aligned to 16 bytes as mapped files and allocated memory are. kInvalidModel, with what is
-// wrong, for whatever is no program, was cut off or damaged, or exceeds a limit; kInvalidArgument for an address
-// that is not aligned; kUnsupported without the schema.
+// `file`: all of it, aligned to 16 bytes as mapped files and allocated memory are. kInvalidModel, with what is wrong,
+// for anything that is not a program, is truncated or damaged, or exceeds a limit; kInvalidArgument for an address that
+// is not aligned; kUnsupported without the schema.
 [[nodiscard]] core::Result<Program> read_program(std::span<const std::byte> file);
 
 // "f32", "i64" …, or "type 12" for one that Latebind does not know.

@@ -1,6 +1,6 @@
 // The element types that ExecuTorch and Latebind both have, in one table.
 //
-// ExecuTorch's numbers stand here as numbers, so that programs (.pte) are written and read without its headers.
+// ExecuTorch's numbers are written here as numbers, so that programs (.pte) are written and read without its headers.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ inline constexpr std::array<SharedType, 13> kSharedTypes{{
     {7, LB_F64, 8, "f64"},
 }};
 
-// Null for what is in one of the two only: complex, quantized and packed types.
+// Null for what only one of the two has: complex, quantized and packed types.
 [[nodiscard]] constexpr const SharedType* shared_type(std::int8_t scalar_type) {
   const auto* const found = std::ranges::find(kSharedTypes, scalar_type, &SharedType::scalar_type);
   return found != kSharedTypes.end() ? found : nullptr;

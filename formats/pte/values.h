@@ -1,5 +1,4 @@
-// A program's values as reader.h gives them, and the errors of whoever reads one. For the files of this folder; any
-// thread.
+// A program's values as reader.h returns them, and the errors of reading one. For the files of this folder; any thread.
 #pragma once
 
 #include <program_generated.h>
@@ -18,7 +17,7 @@ namespace latebind::pte {
 [[nodiscard]] core::Status damaged(const std::string& what);
 [[nodiscard]] core::Status too_many(std::string_view what, std::uint64_t count, std::size_t most);
 
-// How many a list has, which may not be there.
+// The size of a list, which may be missing.
 template <class T>
 std::size_t count_of(const flatbuffers::Vector<T>* list) {
   return list == nullptr ? 0 : list->size();

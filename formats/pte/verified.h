@@ -1,5 +1,5 @@
-// The flatbuffer of a .pte after flatbuffers' verifier has been over it: every offset in it can be followed. For the
-// files of this folder. Refers to the bytes it was made from; any thread.
+// The flatbuffer of a .pte that has passed flatbuffers' verifier: every offset in it can be followed. For the files of
+// this folder. Refers to the bytes it was made from; any thread.
 #pragma once
 
 #include <program_generated.h>

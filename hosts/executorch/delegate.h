@@ -1,7 +1,7 @@
 // The delegate: Latebind as a backend of ExecuTorch, under the id LatebindBackend.
 //
-// One object for the life of the process, because a backend cannot be taken back from ExecuTorch's registry. Making it
-// loads nothing. Any thread; a method that was loaded is for one thread at a time.
+// One object for the life of the process, because a backend cannot be removed from ExecuTorch's registry. Creating it
+// loads nothing. Any thread; a loaded method may be used by one thread at a time.
 #pragma once
 
 #include <executorch/runtime/backend/interface.h>
@@ -23,11 +23,12 @@ class LatebindBackend final : public ::executorch::runtime::BackendInterface {
   LatebindBackend& operator=(const LatebindBackend&) = delete;
   ~LatebindBackend() override;
 
-  // True when some device can run models. When not, the remedy and the reasons are said, once while they stay the same.
+  // True when some device can run models. When not, the remedy and the reasons are logged, once as long as they stay
+  // the same.
   [[nodiscard]] bool is_available() const override;
 
-  // Compile specs give way to set_option(), and that to the options of this load. DelegateInvalidCompatibility when no
-  // device takes the payload; InvalidArgument for options; InvalidProgram for a payload that is damaged.
+  // set_option() overrides compile specs, and the options of this load override both. DelegateInvalidCompatibility when
+  // no device takes the payload; InvalidArgument for options; InvalidProgram for a payload that is damaged.
   [[nodiscard]] ::executorch::runtime::Result<::executorch::runtime::DelegateHandle*> init(
       ::executorch::runtime::BackendInitContext& context, ::executorch::runtime::FreeableBuffer* processed,
       ::executorch::runtime::ArrayRef<::executorch::runtime::CompileSpec> compile_specs) const override;
@@ -36,13 +37,13 @@ class LatebindBackend final : public ::executorch::runtime::BackendInterface {
       ::executorch::runtime::BackendExecutionContext& context, ::executorch::runtime::DelegateHandle* handle,
       ::executorch::runtime::Span<::executorch::runtime::EValue*> args) const override;
 
-  // For loads from now on: the keys of LoadOptions. All are taken or none.
+  // For loads from now on: the keys of LoadOptions. All or none are taken.
   [[nodiscard]] ::executorch::runtime::Error set_option(
       ::executorch::runtime::BackendOptionContext& context,
       const ::executorch::runtime::Span<::executorch::runtime::BackendOption>& options) override;
 
-  // The same keys, and active_device: who would answer now, for the method that was loaded last and is still there; ""
-  // when there is none. Values are strings.
+  // The same keys, and active_device: the device that would answer now, for the method that was loaded last and still
+  // exists; "" when there is none. Values are strings.
   [[nodiscard]] ::executorch::runtime::Error get_option(
       ::executorch::runtime::BackendOptionContext& context,
       ::executorch::runtime::Span<::executorch::runtime::BackendOption>& options) override;
@@ -50,7 +51,7 @@ class LatebindBackend final : public ::executorch::runtime::BackendInterface {
   void destroy(::executorch::runtime::DelegateHandle* handle) const override;
 
  private:
-  // Made at the first call; null when there is no memory for it.
+  // Created at the first call; null when there is no memory for it.
   [[nodiscard]] lb_runtime* runtime() const;
   [[nodiscard]] ::executorch::runtime::Error read_options(
       ::executorch::runtime::BackendInitContext& context,
@@ -60,7 +61,7 @@ class LatebindBackend final : public ::executorch::runtime::BackendInterface {
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   mutable lb_runtime* runtime_ = nullptr;
-  mutable std::string said_;                   // why it was not available, the last time that it was said
+  mutable std::string said_;                   // why it was not available, when last logged
   mutable std::vector<LoadedMethod*> loaded_;  // in the order in which they were loaded
   LoadOptions options_;
 };

@@ -1,4 +1,5 @@
-// Lines for ExecuTorch's log, which cuts each at 256 bytes: long texts are given in several, with what matters first.
+// Lines for ExecuTorch's log, which cuts each at 256 bytes: long texts are split into several, with the most important
+// part first.
 //
 // Any thread.
 #pragma once
@@ -15,16 +16,16 @@ inline constexpr const char* kBackendId = "LatebindBackend";
 
 enum class Level { kInfo, kError };
 
-// "LatebindBackend: TEXT", cut at spaces into lines that fit; what is very long is cut off.
+// "LatebindBackend: TEXT", split at spaces into lines that fit; very long texts are cut off.
 void say(Level level, std::string_view text);
 
-// What Latebind's code is in ExecuTorch's words. DelegateInvalidCompatibility is for "no device here takes this
-// payload" alone.
+// The ExecuTorch error for Latebind's code. DelegateInvalidCompatibility only means "no device here takes this
+// payload".
 [[nodiscard]] ::executorch::runtime::Error error_of(lb_code code);
 
-// The calling thread's last error of Latebind, said with `what` before it and translated.
+// The calling thread's last error of Latebind, logged after `what` and translated.
 ::executorch::runtime::Error say_last_error(std::string_view what, lb_code code);
-// The same for an outcome that was kept, which is none of success.
+// The same for a stored outcome, which must not be success.
 ::executorch::runtime::Error say_status(std::string_view what, const Status& status);
 
 }  // namespace latebind::delegate

@@ -30,10 +30,10 @@ class WordPiece final : public TokenModel {
   // kInvalidModel when the vocabulary lacks the unknown token. The vocabulary must be finished.
   static core::Result<std::unique_ptr<const WordPiece>> create(Vocabulary vocabulary, WordPieceOptions options);
 
-  // The unknown token alone when some part of the word is in no token, or it has more than max_input_chars_per_word
-  // code points.
+  // Only the unknown token when some part of the word is in no token, or it has more than max_input_chars_per_word code
+  // points.
   void tokenize(std::string_view word, std::vector<Token>& tokens) const override;
-  // The same for who wants ids alone, and has counted the code points.
+  // The same for callers that need only ids, and have counted the code points.
   void append_ids(std::string_view word, std::vector<std::int32_t>& ids) const;
 
   [[nodiscard]] std::int32_t unknown_id() const { return unknown_id_; }

@@ -13,7 +13,7 @@ class BertNormalizer final : public Normalizer {
 
   void rewrite(TextRewriter& text) const override;
 
-  // What becomes of each code point, for who walks the text in the normalizer's place.
+  // The mapping of each code point, for code that walks the text instead of the normalizer.
   [[nodiscard]] const CharMap& map() const { return map_; }
 
  private:
