@@ -48,7 +48,7 @@ lb_code lb_cancellation_create(lb_cancellation** cancellation) {
 }
 
 void lb_cancellation_request(const lb_cancellation* cancellation) {
-  // One of the parent's may be locked for ever, and names what its threads wait for.
+  // One of the parent's may be locked forever, and names what its threads wait for.
   if (cancellation != nullptr && cancellation->made.this_process()) cancellation->cancellation.request();
 }
 

@@ -191,7 +191,7 @@ lb_code lb_job_wait(lb_job* job, uint64_t timeout_ms, lb_job_progress* progress)
       return progress == nullptr ? core::Status()
                                  : api::write_struct(job->state->progress(), progress, "lb_job_progress");
     };
-    LB_RETURN_IF_ERROR(tell());  // a struct without its size is told before the time has passed
+    LB_RETURN_IF_ERROR(tell());  // a struct without its size is reported before the time has passed
     const bool is_over = job->state->wait_until(Clock::now() + api::bounded_milliseconds(timeout_ms));
     LB_RETURN_IF_ERROR(tell());
     return is_over ? core::Status() : core::Status(core::StatusCode::kDeadlineExceeded, "the job is not over yet");

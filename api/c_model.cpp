@@ -143,7 +143,7 @@ core::Status load(const lb_runtime* runtime, const core::Model& model, const lb_
                   lb_model** out) {
   LB_RETURN_IF_ERROR(api::check_made_here(runtime->shared->made, "runtime"));
   LB_ASSIGN_OR_RETURN(auto request, api::load_request(*runtime, options, call));
-  // A blob computes as it was compiled, and who compiled one knows of no default of ours.
+  // A blob computes as it was compiled, whatever Latebind's default is.
   if (model.has_blobs_only() && !request.precision_given) {
     request.set_precisions({core::Precision::kF32, core::Precision::kF16});
   }

@@ -18,7 +18,7 @@ namespace app = latebind::app;
 namespace {
 
 core::Status write_info(const app::SettingSpec& spec, lb_option_info* out) {
-  // Everything here is a literal, or kept for ever.
+  // Everything here is a literal, or kept forever.
   lb_option_info value{};
   value.key = spec.key.data();
   value.value = spec.value.data();

@@ -85,7 +85,7 @@ lb_code lb_stream_finish(lb_stream* stream) {
 lb_code lb_stream_pull(lb_stream* stream, const lb_call_options* call, lb_window* window) {
   return api::guarded([&]() -> core::Status {
     LB_RETURN_IF_ERROR(check(stream, window != nullptr, "lb_stream_pull"));
-    // A struct without its size is told before a window is taken from the stream.
+    // A struct without its size is reported before a window is taken from the stream.
     LB_RETURN_IF_ERROR(api::write_struct(lb_window{}, window, "lb_window"));
     LB_ASSIGN_OR_RETURN(const api::Call of_call, api::read_call(call));
     LB_ASSIGN_OR_RETURN(embedding::VectorWindow pulled, stream->stream->pull(of_call.limits));

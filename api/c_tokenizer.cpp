@@ -15,7 +15,7 @@ namespace core = latebind::core;
 namespace api = latebind::api;
 namespace embedding = latebind::embedding;
 
-// Neither waits for a thread of ours: what was made before fork() is as good after it.
+// Neither waits for a thread: what was made before fork() is valid after it.
 struct lb_tokenizer {
   std::shared_ptr<const embedding::Tokenizer> tokenizer;
   std::size_t max_tokens = 0;  // that the model takes

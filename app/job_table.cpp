@@ -24,7 +24,7 @@ namespace {
 using core::Result;
 using core::Status;
 
-// Of what gives a report or an error.
+// For functions that return a report or an error.
 template <Result<Json> (*Run)(JobArguments& arguments, const Runtime& runtime, const Client& client)>
 JobOutcome either(JobArguments& arguments, const Runtime& runtime, const Client& client) {
   auto report = Run(arguments, runtime, client);

@@ -73,7 +73,7 @@ Status apply_table(EffectiveSettings& settings, const toml::table& table, const 
   return {};
 }
 
-// Variables of our prefix that are no settings: what tests tell their doubles.
+// Variables with Latebind's prefix that are not settings: tests use them to control their fakes.
 bool is_for_tests(std::string_view name) {
   return name.starts_with("LATEBIND_FAKE_") || name.starts_with("LATEBIND_CONFORMANCE_") ||
          name.starts_with("LATEBIND_TEST_");
@@ -91,7 +91,7 @@ Status unknown_setting_error(std::string_view key) {
 
 const std::string& EffectiveSettings::text_of(std::string_view key) const {
   if (const auto found = given_.find(key); found != given_.end()) return found->second.text;
-  // Never taken down: whoever runs at exit may still ask.
+  // Never destroyed: code that runs at exit may still use it.
   static const auto& defaults = *new std::map<std::string, std::string, std::less<>>([] {
     std::map<std::string, std::string, std::less<>> texts;
     for (const SettingSpec& spec : settings_schema())
@@ -250,7 +250,7 @@ Status EffectiveSettings::apply_environment(const std::vector<std::pair<std::str
 Status EffectiveSettings::apply_standard(const std::filesystem::path& config_file) {
   EffectiveSettings settings = *this;
   std::vector<std::filesystem::path> files{platform::system_config_folder() / kFileName};
-  // In a process with rights that its caller has not, the caller's files are not asked.
+  // In a process with rights that its caller does not have, the caller's files are not read.
   if (!platform::is_privileged()) {
     if (const auto folder = platform::config_folder(); folder.ok()) files.push_back(*folder / kFileName);
   }

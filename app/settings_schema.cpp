@@ -135,7 +135,7 @@ std::string timeout_text(const Settings& settings, std::string_view /*key*/) {
   return (settings.*Member).count() < 0 ? "auto" : std::to_string((settings.*Member).count());
 }
 
-// What is left to the job where nobody says it.
+// What is left to the job when it is not set.
 constexpr std::string_view kAuto = "auto";
 
 Status assign_hint(Settings& settings, std::string_view /*key*/, std::string_view text) {
@@ -350,7 +350,7 @@ constexpr SettingSpec kAfterBackends[] = {
 }  // namespace
 
 std::span<const SettingSpec> settings_schema() {
-  // Never taken down: whoever runs at exit may still ask.
+  // Never destroyed: code that runs at exit may still use it.
   static const auto& schema = *new std::vector<SettingSpec>([] {
     std::vector<SettingSpec> specs(std::begin(kFirst), std::end(kFirst));
     for (const core::BackendSetting& of_backend : backend_settings()) {

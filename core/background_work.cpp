@@ -45,7 +45,7 @@ bool wait_at_the_end_of_main() noexcept {
   return true;
 }
 
-// Also where other threads alone begin work: programs and libraries are opened on the main thread, as a rule.
+// Also where only other threads start work: programs and libraries are usually opened on the main thread.
 [[maybe_unused]] const bool g_waits = wait_at_the_end_of_main();
 
 }  // namespace

@@ -38,7 +38,7 @@ void Breaker::close() {
 
 bool Breaker::count_failure(Clock::time_point now) {
   const State before = state_.load(std::memory_order_relaxed);
-  // Requests that were under way when the breaker opened tell nothing new.
+  // Requests that were in progress when the breaker opened give no new information.
   if (before == State::kOpen) return false;
   ++failures_in_a_row_;
   if (before == State::kClosed && failures_in_a_row_ < policy_.failures_to_open) return false;

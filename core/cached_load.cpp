@@ -44,7 +44,7 @@ template <class Load>
 auto load_same_bytes(const Model& model, const Load& load) -> decltype(load()) {
   LB_RETURN_IF_ERROR(model.check_bytes());
   auto loaded = load();
-  // An error is looked at as well: it may come of the change, and would blame somebody else.
+  // Also after an error: the change may have caused it, and something else would be blamed.
   LB_RETURN_IF_ERROR(model.check_bytes());
   return loaded;
 }

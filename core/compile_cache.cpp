@@ -39,7 +39,7 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
       try {
         if (thread_.joinable()) thread_.join();  // it has left its loop
         work_ = BackgroundWork::begin();
-        if (!work_) {  // the process is ending: nobody needs it
+        if (!work_) {  // the process is ending: it is not needed
           pending_.clear();
           return;
         }
@@ -90,7 +90,7 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
       pending_.pop_front();
       lock.unlock();
       do_it(what, work);
-      work = nullptr;  // what it holds goes before anybody is told that it is done
+      work = nullptr;  // what it holds is released before it is reported as done
       lock.lock();
     }
     running_ = false;

@@ -222,7 +222,7 @@ Result<CompileStore::Freed> CompileStore::clear() {
   if (!std::filesystem::is_directory(folder_, error)) return freed;
   LB_RETURN_IF_ERROR(check_folder());
   freed.bytes += platform::remove_abandoned_outputs(folder_);
-  // A folder that was never a cache gets no lock of ours.
+  // No lock is created in a folder that was never a cache.
   LB_ASSIGN_OR_RETURN(const auto seen, entry_files(folder_));
   const bool has_digests = std::filesystem::exists(folder_ / "digests", error) && digests_.is_ours();
   if (seen.empty() && !has_digests) return freed;

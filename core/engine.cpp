@@ -30,7 +30,7 @@ StaticLengthOptions static_lengths_for(const Model& model, const Device& device,
   const std::size_t longest = wanted.lengths.back();
   std::vector<std::size_t> lengths;
   std::ranges::copy_if(ready, std::back_inserter(lengths), [&](std::size_t length) { return length <= longest; });
-  // A ready length beyond the limit does for everything.
+  // A ready length beyond the limit serves everything.
   if (lengths.size() < ready.size()) lengths.push_back(ready[lengths.size()]);
   made.lengths.insert(made.lengths.begin(), lengths.begin(), lengths.end());
   return made;

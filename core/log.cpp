@@ -22,11 +22,11 @@ struct State {
   // Guarded by mutex.
   LogSink sink;
   std::uint64_t generation = 1;                      // of the sink
-  std::array<std::uint64_t, kSinkCallsMax> calls{};  // the generation of each call under way; 0: a free place
-  std::vector<LogLine> of_vendors;                   // wait for a thread of ours
+  std::array<std::uint64_t, kSinkCallsMax> calls{};  // the generation of each call in progress; 0: a free place
+  std::vector<LogLine> of_vendors;                   // wait for one of Latebind's threads
 };
 
-// A child made by fork() is silent until it is given a sink: the parent's may need what the child has not got.
+// A child made by fork() logs nothing until it sets a sink: the parent's may need what the child does not have.
 State& state() noexcept {
   static platform::PerProcess<State> instance;
   return instance.get();
@@ -48,7 +48,7 @@ void write(const LogSink& sink, LogLevel level, const char* text) noexcept {
   try {
     sink.write(sink.context, static_cast<std::int32_t>(level), text);
   } catch (...) {
-    // The sink's own mistake, and there is nobody to tell.
+    // The sink's own error, which cannot be reported.
   }
 }
 

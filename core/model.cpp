@@ -19,7 +19,7 @@
 namespace latebind::core {
 namespace {
 
-// As much of a file as tells its format.
+// As much of a file as identifies its format.
 constexpr std::size_t kHeadSize = 512;
 
 std::string_view head_of(std::span<const std::byte> bytes) {

@@ -109,8 +109,8 @@ Status PlacedModel::State::prepare() {
   return picked.executable->prepare();
 }
 
-// Loads unless that is done or under way already, and waits for it: as long as `limits` say, and as long as loading may
-// take on this device. Whoever leaves, the loading goes on.
+// Loads unless that is done or in progress already, and waits for it: as long as `limits` say, and as long as loading
+// may take on this device. The loading continues when a caller leaves.
 Result<std::shared_ptr<Executable>> PlacedModel::State::load(Slot& slot, bool anew, const RunOptions& limits) {
   RunOptions until = limits;
   until.run_timeout = load_timeout_of(options_, slot.device->kind);

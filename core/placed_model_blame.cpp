@@ -1,4 +1,4 @@
-// Who is to blame for a failure: docs/decisions/0013-when-a-device-is-blamed.md.
+// What is to blame for a failure: docs/decisions/0013-when-a-device-is-blamed.md.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace latebind::core {
 namespace {
 
-// A CPU without a run timeout is slow at worst: this long is for ever.
+// A CPU without a run timeout is slow at worst: this long counts as forever.
 constexpr std::chrono::milliseconds kCpuAnswerTimeout{60'000};
 
 // A suspect is asked no more often than this.
@@ -49,7 +49,7 @@ void PlacedModel::State::remember_shapes(Slot& slot, std::span<const TensorView>
   slot.known_shapes = std::move(shapes);
 }
 
-// Does the device work? `caller` has the limits of whoever waits for the answer; `said` receives why it does not.
+// Does the device work? `caller` has the limits of the waiting caller; `said` receives why it does not.
 PlacedModel::State::Answer PlacedModel::State::ask(const Slot& slot, Executable& executable, const RunOptions& caller,
                                                    Status* said) {
   std::shared_ptr<const std::vector<Shape>> shapes;
@@ -86,7 +86,7 @@ PlacedModel::State::Answer PlacedModel::State::ask(const Slot& slot, Executable&
     case StatusCode::kDeadlineExceeded:
       return caller_is_first ? Answer::kNone : Answer::kHangs;
     default:
-      // Where zeros are no values to compute with, they tell nothing.
+      // Where zeros are not valid input, the result says nothing.
       if (!is_device_fault(status)) return Answer::kNotAskable;
       return options.run_timeout && Clock::now() - began >= *options.run_timeout ? Answer::kHangs : Answer::kFails;
   }
@@ -98,7 +98,7 @@ void PlacedModel::State::judge(Miss& miss, Executable& executable, const RunOpti
   miss.answer = ask(*miss.slot, executable, caller);
   if (miss.answer == Answer::kNone) {
     if (miss.took_too_long) {
-      miss.answer = Answer::kHangs;  // it holds a run for ever, and is too busy for a small one
+      miss.answer = Answer::kHangs;  // it holds a run forever, and is too busy for a small one
     } else {
       suspect(*miss.slot);
     }
@@ -133,7 +133,7 @@ void PlacedModel::State::question_suspect(Slot& slot) {
   const auto openings = slot.breaker.openings();
   Status said;
   Answer answer = ask(slot, *executable, {}, &said);
-  // Too busy for a small run all that time, and nobody else was answered either: what it is busy with does not end.
+  // Too busy for a small run all that time, and nothing else was answered either: what it is busy with does not end.
   if (answer == Answer::kNone && !slot.has_answered.load(std::memory_order_relaxed) && given_up_calls(slot.name) > 0) {
     answer = Answer::kHangs;
   }

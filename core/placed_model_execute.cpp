@@ -16,7 +16,7 @@ constexpr std::chrono::milliseconds kTimeForAnyRun{1'000};
 // Windows ends a wait up to a tick of its clock before the time that was asked for.
 constexpr std::chrono::milliseconds kTick{16};
 
-// The vendor's words about a request that no device could compute, while the one that said this computes others.
+// The vendor's message about a request that no device could compute, while the one that reported it computes others.
 Status request_is_at_fault(std::string_view device, const Status& status) {
   std::string message = fmt::format("{} works, and could not compute this request: {}", device, status.message());
   if (!status.vendor_code()) return {StatusCode::kInvalidArgument, std::move(message)};
@@ -26,7 +26,7 @@ Status request_is_at_fault(std::string_view device, const Status& status) {
 
 }  // namespace
 
-// When the request that is let through to a device that rests tells nothing about it, the next one may.
+// When the request that is let through to a resting device says nothing about it, the next one is let through.
 class PlacedModel::State::LetThrough {
  public:
   LetThrough(State& state, const Pick& pick)

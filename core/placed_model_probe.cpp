@@ -120,9 +120,9 @@ void PlacedModel::State::load_standby(Slot& slot) {
   }
 }
 
-// A real inference on values of our own; a second try with the model loaded anew, because a device that was reset
-// forgets what was on it. One that hangs is not given a second run to hang on. Where there is nothing to ask with, the
-// next request is let through.
+// A real inference on made-up values; a second try with the model loaded again, because a device that was reset forgets
+// what was on it. One that hangs is not given a second run to hang on. Where there is nothing to ask with, the next
+// request is let through.
 void PlacedModel::State::probe(Slot& slot, std::uint64_t openings) {
   std::shared_ptr<Executable> executable;
   {

@@ -91,7 +91,7 @@ Result<Answer> ask(const std::shared_ptr<Backend>& backend, Result<Answer> (*que
     LB_ASSIGN_OR_RETURN(answer->emplace(), question(*backend));
     return {};
   });
-  // Where nobody is in a hurry it needs no thread of ours.
+  // Without a time limit it needs no extra thread.
   if (status.code() == StatusCode::kBusy && !limits.deadline && !limits.cancellation.can_be_requested()) {
     return question(*backend);
   }

@@ -62,7 +62,7 @@ struct StaticLengths : std::enable_shared_from_this<StaticLengths> {
     if (!limits.is_bounded()) return make(entry);
     const auto started = pending(entry);
     if (!started.ok()) {
-      // Where nobody is in a hurry it needs no thread of ours.
+      // Without a time limit it needs no extra thread.
       if (options.deadline || options.cancellation.can_be_requested()) return started.status();
       return make(entry);
     }
@@ -199,7 +199,7 @@ StaticLengthsExecutable::~StaticLengthsExecutable() {
 Status StaticLengthsExecutable::load_first() {
   Status first_error;
   for (StaticLength& entry : lengths_->all) {
-    const auto loaded = lengths_->make(entry);  // whoever waits for the load has its limits
+    const auto loaded = lengths_->make(entry);  // callers that wait for the load have its limits
     if (!loaded.ok()) {
       if (first_error.ok()) first_error = loaded.status();
       continue;

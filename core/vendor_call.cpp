@@ -164,7 +164,7 @@ class VendorThreads {
   // Guarded by mutex_.
   Idle* idle_ = nullptr;  // the last that came is the first to go: its caches are warm, and the others end
   std::size_t threads_ = 0;
-  std::size_t calls_ = 0;  // that are under way
+  std::size_t calls_ = 0;  // in progress
   std::shared_ptr<VendorCall> first_to_stop_;
   VendorCall* last_to_stop_ = nullptr;
 
@@ -218,7 +218,7 @@ void VendorCall::stop() {
   try {
     stop();
   } catch (...) {
-    // Nobody waits for it: the call is given up already.
+    // Nothing waits for it: the call is abandoned already.
   }
   stop = nullptr;
   const std::lock_guard lock(mutex_);

@@ -285,7 +285,7 @@ class ListMaker {
     }
   }
 
-  // Plain name first: where it exists, somebody has decided which version it means. Then the newest.
+  // Plain name first: where it exists, its version was chosen on purpose. Then the newest.
   [[nodiscard]] std::vector<std::string> libraries_in(const std::string& folder) const {
     auto names = files_.names_in(folder);
     std::erase_if(names, [&](const std::string& name) { return !is_library_name(name, library_, facts_.system); });

@@ -21,8 +21,7 @@ std::size_t tapered(std::size_t budget, std::uint64_t remaining, const BatchLimi
   return std::min(budget, std::max(share, kTaperedTokensMin));
 }
 
-// Lengths of so many steps an octave are told apart, the others padded: some 2 % more to compute for a quarter of the
-// shapes.
+// Lengths are rounded up to this many steps per octave: some 2 % more to compute for a quarter of the shapes.
 constexpr std::size_t kStepsInOctave = 16;
 
 // The shortest of the static lengths that the text fits in.
@@ -78,7 +77,7 @@ BatchPlan plan_batches(std::span<const std::uint32_t> lengths, const BatchLimits
       ++end;
     }
     if (!shape.allows(end - first, width)) end = first + std::bit_floor(end - first);
-    // A text alone waits for nobody: it is computed as long as it is.
+    // A single text is computed at its own length.
     if (!fixed && end - first == 1) width = lengths[plan.order[first]];
     for (std::size_t i = first; i < end; ++i)
       remaining -= lengths[plan.order[i]];

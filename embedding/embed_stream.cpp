@@ -22,7 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Windows that are computed, wait for it, or wait to be pulled. With two, the workers go on with the second when the
-// first one's last batches are under way; a third may be complete before the first one is taken away.
+// first one's last batches are in progress; a third may be complete before the first one is taken away.
 constexpr std::size_t kWindowsMax = 3;
 
 // More texts in a window are padded less, but wait longer for each other and take more memory: beyond some dozens of
@@ -76,7 +76,7 @@ struct EmbedStream::Parts {
   const bool alone;
   Scheduler::Owner owner;
 
-  // Of whoever pushes.
+  // Of the pushing thread.
   std::unique_ptr<Window> filling;
   std::uint64_t pushed = 0;
 
@@ -84,13 +84,13 @@ struct EmbedStream::Parts {
   std::condition_variable changed;
   // Guarded by mutex.
   Clock::time_point begin{};
-  std::deque<std::unique_ptr<Window>> in_flight;  // oldest first; the first one is used by whoever pulls
+  std::deque<std::unique_ptr<Window>> in_flight;  // oldest first; the first one is used by the pulling thread
   std::vector<std::unique_ptr<Window>> spare;     // at most kWindowsMax
   bool finished = false;
   Status error;
   EmbedStats stats;
 
-  std::unique_ptr<Window> pulled;  // of whoever pulls
+  std::unique_ptr<Window> pulled;  // of the pulling thread
 
   [[nodiscard]] Status error_now() const {
     const std::lock_guard lock(mutex);

@@ -32,12 +32,12 @@ void cut_lengths(std::vector<std::size_t>& lengths, std::size_t limit) {
   lengths.push_back(limit);
 }
 
-// A fallback stays the answer of a call, whoever computed the rest.
+// A fallback stays the answer of a call, whichever device computed the rest.
 void take_answer(std::shared_ptr<const core::Attestation> one, std::shared_ptr<const core::Attestation>& all) {
   if (one != nullptr && (one->fallback || !all->fallback)) all = std::move(one);
 }
 
-// On a thread of its own, or when it is asked for where there is no thread to be had.
+// On its own thread, or on demand when no thread can be created.
 template <class Work>
 auto in_background(Work work) -> std::future<decltype(work())> {
   try {

@@ -31,7 +31,7 @@ using std::filesystem::path;
 
 constexpr std::size_t kModulesMax = 32;
 
-// [CLS] and [SEP] alone.
+// Only [CLS] and [SEP].
 constexpr std::size_t kTokensMin = 2;
 
 // tokenizer_config.json may list every added token.

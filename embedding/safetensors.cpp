@@ -46,7 +46,7 @@ const Dtype* find_dtype(std::string_view name) {
   return found == kDtypes.end() ? nullptr : found;
 }
 
-// Bytes of a tensor, or nothing when that overflows or is no whole number of bytes.
+// Bytes of a tensor, or nothing when that overflows or is not a whole number of bytes.
 std::optional<std::uint64_t> bytes_of(std::span<const std::int64_t> shape, unsigned bits) {
   std::uint64_t total = bits;
   for (const std::int64_t dim : shape) {

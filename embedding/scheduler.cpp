@@ -56,8 +56,8 @@ struct Scheduler::Work {
   std::size_t next = 0;     // the first batch of the plan that has not begun
   std::size_t running = 0;  // batches that have begun and not ended
   bool has_left = false;
-  bool can_compute = false;    // somebody waits who computes
-  std::shared_ptr<Run> given;  // for him
+  bool can_compute = false;    // a waiting thread computes
+  std::shared_ptr<Run> given;  // for that thread
   Status error;
   std::uint64_t padded_tokens = 0;
   std::uint64_t fallback_texts = 0;
@@ -87,7 +87,7 @@ thread_local unsigned runs_of_this_thread = 0;
 struct Scheduler::Piece {
   std::shared_ptr<Work> work;
   embedding::Batch batch;
-  // What came of it.
+  // The result.
   Status error{};
 };
 
@@ -96,7 +96,7 @@ struct Scheduler::Run {
   std::vector<Piece> pieces;
   std::size_t rows = 0;
   std::size_t width = 0;
-  core::RunOptions limits{};  // when nobody waits for it any more
+  core::RunOptions limits{};  // when nothing waits for it any more
   std::shared_ptr<const core::Attestation> answered_by{};
 };
 
@@ -174,7 +174,7 @@ core::Result<Scheduler::Submission> Scheduler::submit(Owner& owner, Texts texts)
     if (!waits_already) owner.start_ = std::max(owner.start_, now_);
   }
   ++submissions_;
-  // Whoever computes himself begins when he waits.
+  // An owner that computes itself starts when it waits.
   if (!work->caller_helps) dispatch(nullptr);
   return Submission(*this, work);
 }
@@ -205,7 +205,7 @@ std::shared_ptr<Scheduler::Run> Scheduler::form(const std::shared_ptr<Work>& see
   auto run = std::make_shared<Run>();
   run->pieces.reserve(1);
   if (seed->limits.is_bounded()) {
-    // Once all who wait for it have left, nobody does.
+    // Once all waiting callers have left, nothing waits for it.
     run->limits.cancellation = core::Cancellation::create();
     run->limits.deadline = seed->limits.deadline;
   }
@@ -327,7 +327,7 @@ void Scheduler::stop_waiting(Work& work) noexcept {
   std::erase_if(waiting_, [&](const std::shared_ptr<Work>& each) { return each.get() == &work; });
 }
 
-// The error of a run, with where it was; as it is where there is no memory for that.
+// The error of a run, with its place; unchanged when there is no memory for that.
 Status Scheduler::in_batch(Status error, std::uint64_t position, const Run& run) {
   try {
     return error.with_context(

@@ -34,7 +34,7 @@ core::Status TokenTable::add(const Tokenizer& tokenizer, const TokenLimits& limi
   const std::size_t length = ids_.size() - begin;
   bool is_cut = false;
   if (length == limits.max_tokens) {
-    // As long as it may be: asking for one more tells whether the text was cut. Such texts cost far more to compute.
+    // As long as it may be: requesting one more shows whether the text was cut. Such texts cost far more to compute.
     const core::Status status = tokenizer.encode(text, limits.max_tokens + 1, ids_);
     is_cut = status.ok() && ids_.size() - begin - length > limits.max_tokens;
     ids_.resize(begin + length);

@@ -8,7 +8,7 @@
 namespace latebind::embedding {
 
 // Pieces that several threads take one after the other. A thread that comes when all are taken finds nothing to do, so
-// that nobody waits for one that has not come yet.
+// that nothing waits for one that has not come yet.
 class WorkTeam::Shared {
  public:
   Shared(std::size_t pieces, const std::function<void(std::size_t)>& work) : pieces_(pieces), work_(work) {}
@@ -103,7 +103,7 @@ void WorkTeam::share(std::size_t pieces, std::size_t helpers_max, const std::fun
       ++helpers;
     }
   } catch (const std::exception&) {
-    // No memory to ask: the caller does what nobody helps with.
+    // No memory to request help: the caller does the work itself.
   }
   shared->help([] { return false; });
   shared->wait();

@@ -9,7 +9,7 @@ runtime=$root/build/runtime
 source "$root/scripts/versions.env"
 # Parallel jobs of builds and tests.
 jobs=${LATEBIND_JOBS:-$(nproc)}
-# For scripts alone: the program refuses variables of its prefix that it does not know.
+# Only for scripts: the program rejects unknown variables with its prefix.
 export -n LATEBIND_JOBS LATEBIND_FUZZ_SECONDS
 
 if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
@@ -36,7 +36,7 @@ build() {
   local preset=$1
   shift
   local folder=$root/build/$preset
-  # The build directory remembers where its sources were: after a move it has to start anew.
+  # The build directory remembers where its sources were: after a move it has to start again.
   if [ -f "$folder/CMakeCache.txt" ] &&
     ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt"; then
     rm -rf "$folder"

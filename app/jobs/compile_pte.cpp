@@ -97,7 +97,7 @@ void add_precisions_of(const core::Package& bundle, const Add& add) {
 }
 
 // In which precisions a device is asked for, one after the other; "" means the delegate's own default, f32. An NPU that
-// computes in f16 alone would otherwise be passed over, with its variant in the bundle.
+// computes only in f16 would otherwise be skipped, despite its variant in the bundle.
 std::string precisions_of(const CompileInput& input, const Runtime& runtime,
                           const std::set<core::Precision>& compiled) {
   std::vector<std::string> words;

@@ -50,7 +50,7 @@ Result<Declared> ask(const core::Model& asked, const Runtime& runtime, const std
   return Declared{{model.inputs().begin(), model.inputs().end()}, {model.outputs().begin(), model.outputs().end()}};
 }
 
-// A graph of ours, of which everything is known.
+// A Graph, of which everything is known.
 Declared built_here(const graph::Graph& network) {
   Declared declared;
   for (const graph::Node& node : network.nodes()) {
@@ -118,7 +118,7 @@ std::string text_of(const pte::Value& argument) {
   return fmt::format("{} [{}]", pte::type_text(argument.tensor->type), fmt::join(argument.tensor->sizes, ","));
 }
 
-// "1x128"; a comma does as well.
+// "1x128"; a comma is accepted, too.
 Result<Shape> parse_bound(std::string text, const Client& client) {
   std::ranges::replace(text, ',', 'x');
   return parse_shape(client.name("max_shape"), text, 1, kBoundMax);

@@ -42,7 +42,7 @@ Status check_precision(std::string_view device, Precision computes_in, const Com
                                                       core::word_of(computes_in), core::word_of(options.precision)));
 }
 
-// Whether the blob can have been made for this device, as far as its label tells.
+// Whether the blob can have been made for this device, according to its label.
 Status check_label(const Blob& blob, std::string_view device, const CompileOptions& options) {
   const auto refuse = [](std::string text) { return Status(StatusCode::kIncompatibleBlob, std::move(text)); };
   if (blob.backend != kBackendName) {
@@ -77,7 +77,8 @@ Status check_emulation(const TargetName& target, const CompileOptions& options) 
   return {};
 }
 
-// What a provider's device computes in, when it is told nothing. Providers do not say; of Qualcomm's NPUs it is known.
+// What a provider's device computes in, when it is told nothing. Providers do not report it; for Qualcomm's NPUs it is
+// known.
 Precision computes_in(const PluginDevice& device) {
   const KnownProvider* const known = known_provider(device.provider);
   const bool is_npu = device.device.kind == core::DeviceKind::kNpu;
@@ -350,7 +351,7 @@ class OnnxruntimeBackend final : public core::Backend {
     return trial;
   }
 
-  // One for all questions; made anew when it could not be made before.
+  // One for all queries; created again when it could not be created before.
   Result<Vendor> vendor_now() {
     const core::LogHold hold;
     LB_ASSIGN_OR_RETURN(auto library, loader_.library());

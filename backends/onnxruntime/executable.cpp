@@ -47,7 +47,7 @@ void OnnxruntimeRun::give_up() {
 
 Result<abi::Value*> OnnxruntimeRun::wrap(const TensorInfo& info, void* data, const Shape& shape) const {
   LB_ASSIGN_OR_RETURN(const std::size_t bytes, core::byte_size_of(info.type, shape));
-  // Something to point at where there is no element.
+  // A target for pointers when there is no element.
   static std::int64_t nothing = 0;
   if (data == nullptr && bytes == 0) data = &nothing;
   abi::Value* value = nullptr;
@@ -98,7 +98,7 @@ Status OnnxruntimeRun::compute() {
   values.reserve(outputs_.size());
   for (const Output& output : outputs_)
     values.push_back(output.value);
-  if (stopped_.load(std::memory_order_acquire)) return {};  // nobody looks at what comes of it
+  if (stopped_.load(std::memory_order_acquire)) return {};  // the result is not used
   abi::Status* const failure =
       library_.api.Run(loaded_->session.handle.get(), lease_->get(), loaded_->input_names.data(), inputs_.data(),
                        inputs_.size(), loaded_->output_names.data(), loaded_->output_names.size(), values.data());

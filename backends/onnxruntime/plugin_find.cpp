@@ -28,7 +28,7 @@ bool is_absolute(std::string_view path, System system) {
   return path.starts_with("//") || (path.size() > 2 && path[1] == ':' && path[2] == '/');
 }
 
-// "libonnxruntime_providers_x.so" of "libonnxruntime_providers_x.so.1.2"; empty for what is no provider's library.
+// "libonnxruntime_providers_x.so" of "libonnxruntime_providers_x.so.1.2"; empty for anything but a provider's library.
 std::string plain_name(const std::string& name, System system) {
   const std::string_view begin = system == System::kWindows ? "onnxruntime_providers_" : "libonnxruntime_providers_";
   const std::string_view suffix = system == System::kWindows ? ".dll" : ".so";

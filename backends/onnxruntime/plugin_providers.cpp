@@ -29,7 +29,7 @@ constexpr std::size_t kDevicesMax = 64;
 constexpr std::chrono::seconds kRefusalTime{30};
 constexpr std::string_view kProviderSuffix = "ExecutionProvider";
 
-// Registering changes the one environment of the process, whoever asks.
+// Registering changes the process's only environment, whoever calls it.
 std::mutex& registration_mutex() {
   static platform::PerProcess<std::mutex> mutex;
   return mutex.get();

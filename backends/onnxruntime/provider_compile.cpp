@@ -158,7 +158,7 @@ Status compile_job(const std::string& job_file) {
                          platform::path_from_utf8(job.at("output").get<std::string>()));
 }
 
-// What the vendor has said meanwhile, as details of an error.
+// What the vendor has logged meanwhile, as details of an error.
 class Lines {
  public:
   void add(std::string_view line) {

@@ -80,7 +80,7 @@ class Memory {
   }
 
  private:
-  // The trials; an empty object for whatever is no memory of ours.
+  // The trials; an empty object for anything but a file written by Latebind.
   [[nodiscard]] json read() const {
     if (!platform::check_folder_trust(file_).ok()) return json::object();
     const auto mapped = platform::MappedFile::open(file_);
@@ -93,7 +93,7 @@ class Memory {
     return trials.is_object() ? trials : json::object();
   }
   [[nodiscard]] Status write(const json& entries) const {
-    // Before anything is made in a folder of somebody else's, and again for what is there by now.
+    // Before anything is created in another user's folder, and again for what exists by now.
     LB_RETURN_IF_ERROR(platform::check_folder_trust(file_.parent_path()));
     LB_RETURN_IF_ERROR(platform::make_private_folder(file_.parent_path()));
     LB_RETURN_IF_ERROR(platform::check_folder_trust(file_));
@@ -212,7 +212,7 @@ Status try_provider(const TrialOptions& options, const std::string& runtime_file
   using End = platform::ChildOutcome::End;
   if (outcome->end == End::kSignal || outcome->end == End::kTimedOut) {
     const std::string reason = platform::describe(*outcome);
-    // Whoever is killed, or waits for a busy machine, says nothing about what he was doing.
+    // A child that is killed, or is slow on a busy machine, says nothing about the provider.
     if (platform::ended_by_own_fault(*outcome) && file.ok()) {
       remember(reason);
       return refusal(provider_file, reason, *file);
@@ -221,7 +221,7 @@ Status try_provider(const TrialOptions& options, const std::string& runtime_file
                   fmt::format("{} {} when it was tried in a process of its own", provider_file, reason));
   }
   Status status = status_from_child(outcome->output);
-  // What it has said is the last thing that it does.
+  // Its message is the last thing that it writes.
   if (status.ok() && (outcome->good() || outcome->end == End::kUnknown)) {
     remember({});
     return {};

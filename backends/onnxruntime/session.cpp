@@ -193,7 +193,7 @@ struct MappedBlob {
   platform::MappedFile file;
 };
 
-// `loader`: who reads it, for the error.
+// `loader`: what reads it, for the error.
 Result<Session> open_blob(std::shared_ptr<const Environment> environment, const core::Blob& blob,
                           const abi::SessionOptions* options, std::string_view loader) {
   const Library& library = environment->library();

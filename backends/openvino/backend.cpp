@@ -176,7 +176,7 @@ class OpenvinoBackend final : public core::Backend {
  private:
   using SharedCore = std::shared_ptr<const VendorCore>;
 
-  // One vendor core for all questions; made anew when it could not be made before.
+  // One vendor core for all queries; created again when it could not be created before.
   Result<SharedCore> shared_core(SharedCore& core) {
     LB_ASSIGN_OR_RETURN(auto library, loader_->library());
     const std::lock_guard lock(core_mutex_);

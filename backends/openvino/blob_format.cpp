@@ -35,7 +35,7 @@ std::uint64_t number_at(std::span<const std::byte> bytes, std::size_t at) {
   return number;
 }
 
-// Where the table begins; nothing when there is no room for one.
+// The offset of the table; nothing when there is no room for one.
 std::optional<std::size_t> table_at(std::span<const std::byte> bytes) {
   std::size_t at = 0;
   if (begins_with(bytes, kLabelled)) {

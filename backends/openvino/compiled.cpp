@@ -40,7 +40,7 @@ abi::Code call_compile(const abi::Api& api, const abi::Core* core, const abi::Mo
   return api.ov_core_compile_model(core, network, device, strings, out, list[I]...);
 }
 
-// Nothing for a port without a name, which is no error: ONNX has them always, IR need not.
+// Nothing for a port without a name, which is not an error: ONNX always has names, IR need not.
 std::optional<std::string> port_name(const Library& library, const ConstPortHandle& port) {
   char* name = nullptr;
   if (library.api.ov_port_get_any_name(port.get(), &name) != abi::kOk || name == nullptr) return std::nullopt;
@@ -158,7 +158,7 @@ Result<std::shared_ptr<const Compiled>> compile_model(std::shared_ptr<const Vend
   const Library& library = *core->library;
   LB_ASSIGN_OR_RETURN(const auto properties, properties_for(device, options, platform::usable_processors()));
   LB_ASSIGN_OR_RETURN(const Model readable, readable_model(model));
-  // All of them are read once, and then few ever again: most are laid out anew.
+  // All of them are read once, and then few ever again: most are repacked.
   const platform::PageRelease read_pages(weights_in_memory(readable));
   LB_ASSIGN_OR_RETURN(const ModelHandle network, read_model(*core, readable));
   LB_RETURN_IF_ERROR(reshape(library, network, options.input_shapes));

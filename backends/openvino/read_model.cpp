@@ -27,7 +27,7 @@ using core::StatusCode;
 Result<ModelHandle> read_file(const VendorCore& core, const ModelForm& form) {
   const Library& library = *core.library;
   const std::string file = platform::path_to_utf8(form.file);
-  // The vendor has one code for everything that is wrong with a file.
+  // The vendor has a single code for everything that is wrong with a file.
   std::error_code gone;
   if (!std::filesystem::exists(form.file, gone)) {
     return Status(StatusCode::kNotFound, fmt::format("{}: there is no such file any more", file));

@@ -116,7 +116,7 @@ Status Request::compute(const std::atomic<bool>& given_up) {
     if (!compiled_->direct[i]) continue;
     LB_RETURN_IF_ERROR(set(outputs_[i], compiled_->outputs[i], i, api.ov_infer_request_set_output_tensor_by_index));
   }
-  if (given_up.load(std::memory_order_acquire)) return {};  // nobody looks at what comes of it
+  if (given_up.load(std::memory_order_acquire)) return {};  // the result is not used
   if (const auto code = api.ov_infer_request_infer(handle_.get()); code != abi::kOk) return failed(code);
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     LB_RETURN_IF_ERROR(compiled_->direct[i] ? read_placed(i) : read_given(i));
@@ -136,7 +136,7 @@ bool Request::cancel() {
 }
 
 // The result is in the memory that was set. That it has the shape that was declared is the vendor's word, and is
-// checked: a tensor over memory of ours may be given another shape by the run.
+// checked: the run may give another shape to a tensor over Latebind's memory.
 Status Request::read_placed(std::size_t index) {
   const Library& library = compiled_->library();
   const TensorInfo& info = compiled_->outputs[index];

@@ -1,4 +1,4 @@
-// latebind compile: one file with a model for every device that it may meet.
+// latebind compile: one file with a model for every device that it may run on.
 #include "app/jobs/compile.h"
 
 #include <fmt/format.h>

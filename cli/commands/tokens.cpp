@@ -1,4 +1,4 @@
-// latebind tokens: the ids that a model's tokenizer makes of texts, for whoever calls the model without us.
+// latebind tokens: the ids that a model's tokenizer makes of texts, for calling the model without Latebind.
 #include <fmt/format.h>
 
 #include <cstddef>

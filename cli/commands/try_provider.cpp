@@ -1,5 +1,6 @@
-// latebind try-provider and compile-for-provider: what this program does as a child of itself, so that a vendor's
-// plugin can crash, hang or eat memory alone. Not for people: hidden from the help, and free to change.
+// latebind try-provider and compile-for-provider: what this program does as its own child process, so that a vendor's
+// plugin that crashes, hangs or exhausts memory affects nothing else. Not for users: hidden from the help, and free to
+// change.
 #include <memory>
 #include <string>
 

@@ -18,7 +18,7 @@ TerminalClient::TerminalClient(bool quiet) : quiet_(quiet) {
   client_.progress = [this](std::string_view activity, std::uint64_t done, std::uint64_t total) {
     if (activity != app::kLoading) return;
     if (!progress_) progress_.emplace(total, quiet_, Progress::Kind::kLoading);
-    // A file that has to begin anew stands still on the bar until it is where it was.
+    // For a file that has to start again the bar stands still until it is back where it was.
     if (done > shown_) progress_->advance(0, done - shown_);
     shown_ = std::max(shown_, done);
   };

@@ -119,7 +119,7 @@ int run_program(int argc, char** argv) {
     note(fmt::format("a defect of latebind: {}", error.what()));
   }
   if (core::background_work() > 0) {
-    // A vendor is still at what was given up, and exit() would destroy under it what it uses.
+    // An abandoned vendor call is still running, and exit() would destroy what it uses.
     platform::remove_leftovers();
     platform::end_program(static_cast<int>(exit));
   }

@@ -49,7 +49,7 @@ Result<std::vector<Companion>> companions(const Package& package, const Variant&
   return found;
 }
 
-// A file of the package that the model is made of.
+// A file of the package that is part of the model.
 struct Used {
   std::string reference;
   std::string use;  // "onnx", "xml", "bin", or the name that the model has for it

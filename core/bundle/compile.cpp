@@ -122,7 +122,7 @@ Precision default_precision(const Device& device) {
 std::string variant_name(const CompileJob& job) {
   std::string target = job.target.device.target();
   std::ranges::replace(target, ':', '-');
-  // An NPU's architecture tells whose it is; a CPU or GPU may be the device of several backends.
+  // An NPU's architecture identifies its vendor; a CPU or GPU may be the device of several backends.
   if (job.target.device.kind != DeviceKind::kNpu) target += "-" + job.target.device.backend;
   std::string name = fmt::format("{}-{}", target, word_of(job.options.precision));
   if (!job.options.input_shapes.empty()) name += "-" + shapes_text(job.options.input_shapes);

@@ -60,7 +60,7 @@ struct PackageFiles::State {
   // Of a ZIP.
   std::optional<ZipReader> zip;
   platform::FileIdentity identity;
-  // Of a folder: the mappings that somebody holds, by canonical path.
+  // Of a folder: the mappings in use, by canonical path.
   mutable std::mutex mutex;
   mutable std::map<path, std::weak_ptr<const MappedFile>> mapped;  // guarded by mutex
 

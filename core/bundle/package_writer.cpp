@@ -210,7 +210,7 @@ Result<std::map<std::string, SharedBytes>> PackageWriter::lay_out(std::vector<st
 Result<std::vector<ZipInput>> PackageWriter::zip_entries() const {
   std::vector<std::string> empty_folders;
   LB_ASSIGN_OR_RETURN(const auto files, lay_out(empty_folders));
-  // The manifest first, so that a look at the file's head tells what it is.
+  // The manifest first, so that the beginning of the file shows what it is.
   std::vector<ZipInput> entries;
   entries.push_back({kManifestFile, {files.at(kManifestFile)}});
   for (const std::string& folder : empty_folders)

@@ -38,7 +38,7 @@ std::string_view text_of(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// One entry, as the directory or its local header tells it.
+// One entry, as described by the directory or its local header.
 struct Header {
   std::string_view name;
   std::uint16_t flags = 0;

@@ -75,7 +75,7 @@ ProtobufMessage string_attribute(std::string_view name, std::string_view value) 
   return attribute;
 }
 
-// Bytes of ours, then bytes that lie elsewhere: a message that is written without being gathered in memory first.
+// Own bytes, then bytes elsewhere: a message that is written without being gathered in memory first.
 struct Piece {
   std::string head;
   std::span<const std::byte> tail;

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Enough for the greatest machines, and an end for what is no sysfs.
+// Enough for the largest machines, and a limit for what is not a sysfs.
 constexpr std::size_t kEntriesMax = 4096;
 constexpr std::size_t kFileMax = 4096;
 
@@ -62,7 +62,7 @@ std::string line_of(const fs::path& file) {
   return clean(content_of(file));
 }
 
-// "0x8086"; 0 when the file is not there or says something else.
+// "0x8086"; 0 when the file is missing or has other content.
 std::uint32_t number_of(const fs::path& file) {
   const std::string text = line_of(file);
   std::string_view digits = text;

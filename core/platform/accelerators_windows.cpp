@@ -90,7 +90,7 @@ bool is_running(const SP_DEVINFO_DATA& device) {
 }  // namespace
 
 // The device tree: what has a driver and what has none are in the same list there. A node is the device's name in the
-// tree; programs reach it through the vendor's driver alone, so that nobody is kept from opening it.
+// tree; programs reach it only through the vendor's driver, so that opening it is never refused.
 std::vector<Accelerator> accelerators(const std::filesystem::path& /*root*/) {
   std::vector<Accelerator> found;
   const auto add_class = [&](const GUID& device_class, AcceleratorClass kind) {

@@ -72,7 +72,7 @@ struct Pipe {
   }
 };
 
-// What posix_spawn() is told.
+// The arguments of posix_spawn().
 class Plan {
  public:
   Plan() {

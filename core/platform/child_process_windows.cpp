@@ -16,7 +16,7 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-// Exit codes from here on are those of exceptions that nobody has handled: 0xC0000005 and the like.
+// Exit codes from here on are those of unhandled exceptions: 0xC0000005 and the like.
 constexpr DWORD kExceptionFirst = 0xC0000000U;
 
 struct Pipe {

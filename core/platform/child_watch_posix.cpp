@@ -28,8 +28,8 @@ constexpr std::chrono::milliseconds kPause{5};
 
 }  // namespace
 
-// Whoever else reaps may have been quicker than this. Then either nothing has the number, or what has it is no child of
-// ours, and the kernel says so when it is asked for its end.
+// Other code may have reaped it before this. Then either nothing has the number, or what has it is not a child of this
+// process, and the kernel says so when its end is queried.
 ChildWatch::ChildWatch(pid_t child) : child_(child), pidfd_(static_cast<int>(::syscall(SYS_pidfd_open, child, 0))) {
   if (pidfd_ < 0) {
     if (errno == ESRCH) state_ = State::kEndedUnknown;

@@ -39,7 +39,7 @@ void set_environment_default(const char* name, const char* value) noexcept {
   while (::environ != nullptr && ::environ[count] != nullptr)
     ++count;
   const std::size_t size = std::strlen(name) + 1 + std::strlen(value) + 1;
-  // Never freed: it is the environment from now on, and who reads the one before may still do so.
+  // Never freed: it is the environment from now on, and the previous one may still be read.
   auto* const entry = new (std::nothrow) char[size];
   auto** const grown = new (std::nothrow) char*[count + 2];
   if (entry == nullptr || grown == nullptr) {
@@ -47,7 +47,7 @@ void set_environment_default(const char* name, const char* value) noexcept {
     delete[] grown;
     return;
   }
-  // For tools that look for memory nobody knows, when somebody sets another one.
+  // For leak checkers, when other code replaces the environment.
   [[maybe_unused]] static char** volatile kept;
   kept = grown;
   std::snprintf(entry, size, "%s=%s", name, value);

@@ -8,7 +8,7 @@
 namespace latebind::platform {
 namespace {
 
-// Where it is switched off every program has all the rights of its user, and raises nobody.
+// Where it is switched off every program has all the rights of its user, and nothing is elevated.
 bool has_account_control() {
   DWORD on = 1;
   DWORD size = sizeof(on);

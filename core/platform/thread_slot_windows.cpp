@@ -8,7 +8,7 @@
 namespace latebind::platform {
 namespace {
 
-// The slots of this module, whose threads the system tells it about.
+// The slots of this module, which the system notifies about threads.
 struct Ended {
   std::atomic<void (*)(void*)> end{nullptr};
   DWORD key = 0;

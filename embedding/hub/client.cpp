@@ -22,10 +22,10 @@ constexpr std::size_t kAnswerBytesMax = std::size_t{16} << 20;
 constexpr std::uint64_t kFileBytesMax = std::uint64_t{1} << 40;
 // A question is answered within this, however slowly its bytes come.
 constexpr std::chrono::seconds kAnswerTimeout{60};
-// Who asks to wait longer gets no more requests from us.
+// A server that asks to wait longer gets no more requests.
 constexpr std::chrono::seconds kLongestWait{60};
 constexpr std::chrono::milliseconds kSlice{50};  // of a pause, after which a cancellation is noticed
-// So much of a file between two failures starts the count of failures anew.
+// This much of a file between two failures resets the count of failures.
 constexpr std::uint64_t kProgressBytes = std::uint64_t{1} << 20;
 
 std::string_view header(const HttpAnswer& answer, std::string_view name) {
@@ -41,7 +41,7 @@ HttpOutcome permanent(StatusCode code, std::string text) {
   return {.answer = {}, .failure = HttpFailure::kPermanent, .status = Status(code, std::move(text))};
 }
 
-// Several machines that failed together should not come back together.
+// Several machines that failed together should not retry together.
 std::chrono::milliseconds jittered(std::chrono::milliseconds pause) {
   thread_local std::minstd_rand random(std::random_device{}());
   return pause + pause * static_cast<int>(random() % 26) / 100;
@@ -76,7 +76,7 @@ HttpOutcome Client::ask(const Question& question, const HttpBody& body) {
                        fmt::format("the hub leads to {}, which is no address of HTTP", shown_url(request.url)));
     }
     request.headers.clear();
-    // Nobody else's business.
+    // The token is sent only to the hub.
     if (settings_->token && origin == hub_origin_) {
       request.headers.push_back("Authorization: Bearer " + *settings_->token);
     }

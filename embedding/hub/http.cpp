@@ -20,7 +20,7 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-// Headers of one answer; a server that sends more is not one of ours.
+// Headers of one response; a server that sends more is not a hub.
 constexpr std::size_t kHeadersMax = 200;
 constexpr std::size_t kHeaderBytesMax = std::size_t{16} * 1024;
 constexpr long kConnectTimeoutMax = 10;

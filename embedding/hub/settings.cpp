@@ -75,7 +75,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
-// What goes into a header must not be able to end it; what is wrong with a secret is said without it.
+// What goes into a header must not be able to end it; an error about a secret does not contain it.
 Result<std::optional<std::string>> checked_token(std::string_view text, std::string_view source) {
   const std::string_view token = trimmed(text);
   if (token.empty()) return std::optional<std::string>();
@@ -132,7 +132,7 @@ Result<Settings> Settings::from_environment() {
   LB_ASSIGN_OR_RETURN(const path home, hub_home());
   LB_ASSIGN_OR_RETURN(settings.cache_folder, cache_folder_of(home));
   settings.offline = is_true(trusted_environment("HF_HUB_OFFLINE") ? "HF_HUB_OFFLINE" : "TRANSFORMERS_OFFLINE");
-  // A token that cannot be read is no matter where nobody is asked.
+  // An unreadable token does not matter when no server is contacted.
   if (!settings.offline) {
     LB_ASSIGN_OR_RETURN(settings.token, find_token(home));
   }

@@ -52,8 +52,8 @@ Result<PostProcessor> read_post_processor(const JsonView& root, std::size_t id_e
   return read(view, id_end);
 }
 
-// The id in the file must be the one that the reference gives the token: that of the vocabulary, or the next free one
-// counted from the vocabulary's size.
+// The id in the file must be the one that the reference assigns to the token: that of the vocabulary, or the next free
+// one counted from the vocabulary's size.
 Status read_added_tokens(const JsonView& root, TokenizerFile& file) {
   const json* value = root.find("added_tokens");
   if (value == nullptr) return {};

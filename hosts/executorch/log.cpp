@@ -39,7 +39,7 @@ void say(Level level, std::string_view text) {
   for (std::size_t lines = 0; lines < kLinesMax; ++lines) {
     const std::size_t length = line_length(text, kLineBytesMax - line.size());
     line += text.substr(0, length);
-    // A line break would make lines that nobody could tell from others'.
+    // A line break would create lines that could not be distinguished from others'.
     std::ranges::replace_if(
         line, [](unsigned char c) { return c < ' '; }, ' ');
     emit(level, line);

@@ -20,7 +20,7 @@ using ::executorch::aten::SizesType;
 using ::executorch::aten::Tensor;
 
 constexpr std::size_t kPortsMax = 4096;
-// A driver that hangs holds on to a payload for ever.
+// A driver that hangs keeps a payload forever.
 constexpr std::chrono::milliseconds kReleaseTime{2'000};
 
 std::string ordinal(std::size_t index, const std::string& name) {

@@ -39,7 +39,7 @@ class LoadedMethod {
   [[nodiscard]] ::executorch::runtime::Error execute(::executorch::runtime::BackendExecutionContext& context,
                                                      ::executorch::runtime::Span<::executorch::runtime::EValue*> args);
 
-  // "openvino:CPU": who would answer now.
+  // "openvino:CPU": the device that would answer now.
   [[nodiscard]] std::string active_device() const;
   // As precision, runtime version and what could not be used, for the log: "openvino:CPU in f32 (2026.4.1…)".
   [[nodiscard]] std::string active_text() const;
@@ -54,7 +54,7 @@ class LoadedMethod {
     std::unique_ptr<lb_output, OutputDestroyer> in_place;  // writes to the tensor's memory
     std::unique_ptr<lb_output, OutputDestroyer> aside;     // where that cannot be
     // The memory that in_place was bound to last, and how much is known to be there: a tensor shrinks when it is
-    // resized, and tells nobody how large it may become again.
+    // resized, and does not report how large it may become again.
     void* data = nullptr;
     std::size_t capacity = 0;
     bool uses_in_place = false;

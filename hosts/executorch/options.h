@@ -1,8 +1,7 @@
-// What a load is asked for: compile specs of a program, options of the backend, and options of one load. All of them
-// are keys of Latebind's own table (docs/configuration.md), and two of the delegate's: see kConfigKey and
-// kActiveDeviceKey.
+// The options of a load: compile specs of a program, options of the backend, and options of one load. All of them are
+// keys of Latebind's own table (docs/configuration.md), and two of the delegate's: see kConfigKey and kActiveDeviceKey.
 //
-// A value type. What keys and words may be is Latebind's to say.
+// A value type. Latebind checks keys and values.
 #pragma once
 
 #include <executorch/runtime/backend/options.h>
@@ -16,12 +15,12 @@
 
 namespace latebind::delegate {
 
-// A config.toml, which gives way to all that is set by key.
+// A config.toml, which is overridden by all that is set by key.
 inline constexpr std::string_view kConfigKey = "config";
-// Who would answer now. Can only be read.
+// The device that would answer now. Read-only.
 inline constexpr std::string_view kActiveDeviceKey = "active_device";
 
-// What is wrong, in one line; nothing when all is right.
+// What is wrong, in one line; nothing on success.
 using OptionError = std::optional<std::string>;
 
 // A text in a buffer of fixed size, up to its first NUL.
@@ -29,19 +28,19 @@ using OptionError = std::optional<std::string>;
 
 class LoadOptions {
  public:
-  // A compile spec: text, perhaps padded with NULs. Whoever made the program may be a stranger: only what says how it
-  // is to be computed is taken.
+  // A compile spec: text, perhaps padded with NULs. The program may be untrusted: only keys that say how it is computed
+  // are accepted.
   [[nodiscard]] OptionError set_spec(std::string_view key, std::string_view value);
-  // One of ExecuTorch's options, of whatever type. An empty text takes back what was set.
+  // One of ExecuTorch's options, of any type. An empty text unsets the key.
   [[nodiscard]] OptionError set(const ::executorch::runtime::BackendOption& option);
 
-  // What `other` says, and where it says nothing what this says.
+  // What `other` sets, else what this sets.
   void apply(const LoadOptions& other);
 
-  // As set, "" when it is not; nothing for keys that there are not.
+  // As set, "" when not set; nothing for unknown keys.
   [[nodiscard]] std::optional<std::string> text(std::string_view key) const;
 
-  // What is loaded with: the configuration file, and what is set over it. Its status() may be an error.
+  // The options to load with: the configuration file, overridden by what is set. Its status() may be an error.
   [[nodiscard]] Options resolved() const;
 
  private:

@@ -2,7 +2,7 @@
 //
 // Latebind refers to them as long as it may compile them again, or as its vendor reads them, and that can be longer
 // than the method lives: while a driver hangs, for instance. So the payload owns ExecuTorch's buffer, and frees it when
-// nobody refers to it any more. A program whose bytes belong to the host (BufferDataLoader, and data within the
+// nothing refers to it any more. A program whose bytes belong to the host (BufferDataLoader, and data within the
 // flatbuffer) has buffers that own nothing: for these wait_until_released() is there.
 //
 // Any thread.

@@ -27,7 +27,7 @@ stage_windows() {
     sleep 0.5
   done
   scripts/platforms/wine explorer /desktop </dev/null >/dev/null 2>&1 &
-  sleep 2  # until it has the desktop: nothing tells
+  sleep 2  # until it has the desktop: nothing reports it
   say "tests that need no vendor's library"
   # Fewer random requests: Wine takes its time for a thread.
   LATEBIND_TEST_REQUESTS=20000 wine_tests --label-exclude real

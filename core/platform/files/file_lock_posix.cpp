@@ -18,7 +18,7 @@ using core::Status;
 using core::StatusCode;
 using std::filesystem::path;
 
-// False when somebody removed or replaced the file meanwhile: then the lock that was taken is nobody else's.
+// False when the file was removed or replaced meanwhile: then the lock that was taken excludes nobody.
 bool is_still_there(int descriptor, const path& file) {
   struct stat held {};
   struct stat named {};
@@ -31,7 +31,7 @@ bool is_still_there(int descriptor, const path& file) {
 Result<std::intptr_t> try_lock_file(const path& file) {
   constexpr mode_t kGroupToo = 0664;  // less what the umask takes away; a group may share a folder
   for (;;) {
-    // A link would make the file in a place that somebody else chose.
+    // A link would create the file in a place that another user chose.
     const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kGroupToo);
     if (descriptor < 0 && errno == ELOOP) {
       return Status(StatusCode::kPermissionDenied,

@@ -38,7 +38,7 @@ bool is_trusted(uid_t user) {
   return user == kRoot || user == ::geteuid();
 }
 
-// Who this user is, by the user database; nobody when it does not know him.
+// This user's account in the user database; nothing when it is unknown.
 struct Account {
   std::string name{};
   gid_t group = 0;  // the first one
@@ -88,8 +88,8 @@ std::string_view field_of(std::string_view line, std::size_t index) {
   return line.substr(0, line.find(':'));
 }
 
-// Whether it is the first group of somebody who is not trusted. The file is read, for getpwent() is not made for
-// threads, and directory services list nobody as a rule.
+// Whether it is the primary group of an untrusted user. The file is read, for getpwent() is not made for threads, and
+// directory services list nobody as a rule.
 bool is_first_group_of_others(gid_t number) {
   std::ifstream users("/etc/passwd");
   if (!users) return true;
@@ -106,7 +106,7 @@ bool is_first_group_of_others(gid_t number) {
   return false;
 }
 
-// Whether somebody who is not trusted may be in it.
+// Whether an untrusted user may be in it.
 bool holds_others(gid_t number, const std::optional<Group>& group) {
   if (!group) return true;
   const auto own = own_account();
@@ -130,7 +130,7 @@ bool is_shared(const struct stat& info) {
   return (info.st_mode & S_ISVTX) != 0 && (info.st_mode & (S_IWGRP | S_IWOTH)) != 0;
 }
 
-// Whether somebody else may have put a link into a folder that is not his.
+// Whether another user may have put a link into a folder that is not theirs.
 bool is_laid(const struct stat& link, const struct stat& folder) {
   return is_shared(folder) && !is_trusted(link.st_uid) && link.st_uid != folder.st_uid;
 }
@@ -139,7 +139,7 @@ Status fault(const path& place, std::string_view what) {
   return Status(StatusCode::kPermissionDenied, fmt::format("{} {}", quoted(place), what));
 }
 
-// `is_parent`: only what lies in it by name is of interest.
+// `is_parent`: only a named entry in it matters.
 Status judge(const path& place, const struct stat& info, bool is_parent) {
   if (!is_trusted(info.st_uid)) return fault(place, fmt::format("belongs to another user ({})", info.st_uid));
   if (is_parent && (info.st_mode & S_ISVTX) != 0) return {};

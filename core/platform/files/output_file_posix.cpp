@@ -99,7 +99,7 @@ Result<OpenedOutput> open_temporary(const path& target, const struct stat* prese
     if (handle >= 0) {
       // Tells remove_abandoned_outputs() that the writer lives. Where a file system has no locks, nothing is removed.
       static_cast<void>(::flock(handle, LOCK_EX | LOCK_NB));
-      // A file that is replaced keeps who may read it.
+      // A replaced file keeps its permissions.
       if (present != nullptr && ::fchmod(handle, present->st_mode & 0777) != 0) {
         const int error = errno;
         close_output_quietly(handle);

@@ -27,7 +27,7 @@ using std::filesystem::path;
 constexpr DWORD kShareAll = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
 constexpr std::size_t kLargestWrite = std::size_t{64} * 1024 * 1024;
 
-// See the twin for Linux.
+// See the Linux version.
 path temporary_name(const path& folder) {
   static std::atomic<unsigned> count{0};
   std::random_device random;

@@ -18,7 +18,7 @@ using std::filesystem::path;
 
 constexpr DWORD kShareAllButDelete = FILE_SHARE_READ | FILE_SHARE_WRITE;
 
-// See the twin for Linux.
+// See the Linux version.
 path name_in(const path& parent, std::string_view suffix) {
   static std::atomic<unsigned> count{0};
   std::random_device random;

@@ -46,7 +46,7 @@ std::optional<Mapping> parse_mapping(std::string_view line) {
   return mapping;
 }
 
-// Asked first, because it is quick: the system looks at every page for what it tells in smaps.
+// Checked first, because it is quick: the system looks at every page for what it tells in smaps.
 bool touches_unwritable_file(std::uintptr_t begin, std::uintptr_t end) {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
@@ -70,7 +70,7 @@ std::vector<std::span<const std::byte>> unwritten_file_parts(std::span<const std
   const std::uintptr_t end = begin + bytes.size();
   std::vector<std::span<const std::byte>> parts;
   if (!touches_unwritable_file(begin, end)) return parts;
-  std::optional<Mapping> mapping;  // that the lines are about, when it is one of a file that nobody may write to
+  std::optional<Mapping> mapping;  // that the lines describe, when it is a read-only mapping of a file
   bool is_unwritten = false;       // its line on pages was there, and there are none
   const auto take = [&] {
     if (!mapping || !is_unwritten) return;

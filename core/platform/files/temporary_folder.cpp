@@ -20,7 +20,7 @@ namespace latebind::platform {
 namespace {
 
 constexpr std::string_view kPrefix = "latebind-";
-// Locked as long as somebody uses the folder.
+// Locked as long as the folder is in use.
 constexpr const char* kMark = ".latebind-temporary";
 
 // Whether a name ends as the system makes them for us: a word of 6 characters on Linux, of 16 on Windows.
@@ -30,7 +30,7 @@ bool has_made_up_end(std::string_view name) {
          std::ranges::all_of(end, [](unsigned char c) { return std::isalnum(c) != 0; });
 }
 
-// A folder without the mark was made, or emptied, by somebody who was killed before the next step.
+// A folder without the mark was created, or emptied, by a process that was killed before the next step.
 bool may_be_bare(const std::filesystem::path& folder) {
   return has_made_up_end(path_to_utf8(folder.filename())) && is_private_folder(folder) && is_left_alone(folder);
 }
@@ -72,7 +72,7 @@ void remove_abandoned(const std::filesystem::path& place) noexcept {
       if (is_abandoned_long_ago(entry)) {
         remove_tree(entry, ignored);
       } else if (may_be_bare(entry)) {
-        // One with content is what somebody keeps, and stays.
+        // One with content may be kept on purpose, and stays.
         std::filesystem::remove(entry, ignored);
       }
       return true;
