@@ -33,7 +33,7 @@ double percentile(std::vector<double> values, std::size_t percent) {
   return values[(values.size() - 1) * percent / 100];
 }
 
-// The texts, each embedded by whoever is free first. Appends the milliseconds of every call.
+// The texts, each embedded by the first free thread. Appends the milliseconds of every call.
 double round_of(const Embedder& embedder, const std::vector<std::string>& texts, std::size_t callers, bool alone,
                 std::vector<double>& calls) {
   std::vector<double> ms(texts.size());

@@ -1,4 +1,4 @@
-# Every library of others that Latebind is built with, under the same target names on every platform:
+# Every third-party library that Latebind is built with, under the same target names on every platform:
 #
 #   latebind_fmt          nlohmann_json::nlohmann_json  CLI11::CLI11  latebind_xxhash  latebind_curl_headers   headers
 #   latebind_tomlplusplus                                                                                      headers
@@ -91,7 +91,7 @@ if(latebind_dependencies_from_source)
   add_library(latebind_utf8proc_static STATIC ${utf8proc})
   target_include_directories(latebind_utf8proc_static SYSTEM PUBLIC ${utf8proc_folder})
   target_compile_definitions(latebind_utf8proc_static PUBLIC UTF8PROC_STATIC)
-  # Warnings of other people's code are theirs.
+  # Warnings in third-party code are ignored.
   target_compile_options(latebind_utf8proc_static PRIVATE -w)
   target_link_libraries(latebind_utf8proc INTERFACE latebind_utf8proc_static)
 else()

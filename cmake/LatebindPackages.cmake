@@ -28,7 +28,7 @@ set(notices "Latebind contains code of these libraries.\n")
 set(files "")
 foreach(package IN LISTS compiled_in)
   set(notice /usr/share/doc/${package}/copyright)
-  # Libraries of headers alone are this machine's own when another one is built for.
+  # Header-only libraries are this machine's own in cross builds.
   if(EXISTS ${CMAKE_SYSROOT}${notice})
     set(notice ${CMAKE_SYSROOT}${notice})
   endif()

@@ -35,7 +35,7 @@ bool is_entry_name(const path& file) {
          name.find_first_not_of("0123456789abcdef") == 64;
 }
 
-// The folder is one that the user may have named, with files of his own in it.
+// The folder is one that the user may have named, with other files in it.
 bool is_entry(const path& file) {
   if (!is_entry_name(file)) return false;
   std::ifstream stream(file, std::ios::binary);

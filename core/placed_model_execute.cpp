@@ -8,8 +8,8 @@
 namespace latebind::core {
 namespace {
 
-// A caller's deadline is his own affair. But when so many requests in a row, each with that much time, did not come
-// back before theirs, an accelerator may hang: it is asked.
+// A caller's deadline is the caller's own business. But when so many requests in a row, each with that much time, did
+// not come back before theirs, an accelerator may hang: it is asked.
 constexpr unsigned kLateRunsToSuspect = 3;
 constexpr std::chrono::milliseconds kTimeForAnyRun{1'000};
 

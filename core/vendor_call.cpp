@@ -14,7 +14,7 @@ namespace latebind::core {
 using Clock = VendorCall::Clock;
 
 // The threads of one process, and the calls that it gave up. Never destroyed: threads may outlive main(). A child after
-// fork() has none of the threads, and perhaps a lock that nobody will open: it begins anew.
+// fork() has none of the threads, and perhaps a lock that will never be released: it starts afresh.
 class VendorThreads {
  public:
   static VendorThreads& instance() noexcept {

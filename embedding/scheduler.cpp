@@ -212,7 +212,7 @@ std::shared_ptr<Scheduler::Run> Scheduler::form(const std::shared_ptr<Work>& see
   now_ = std::max(now_, seed->owner->start_);
   take(*run, seed);
   if (!seed->alone && !waiting_.empty()) top_up(*run);
-  // Shared by all who are there. Whoever has more to come counts twice, and stays behind those who come now.
+  // Shared by all present. An owner with more to come counts twice, and stays behind those that come now.
   now_ += run->rows * run->width / (waiting_.size() + run->pieces.size());
   return run;
 }

@@ -1,4 +1,4 @@
-/* Embeds two sentences and prints how near they are: the C interface in one page.
+/* Embeds two sentences and prints their similarity: the C interface in one page.
  *
  *   embed_c MODEL_FOLDER TEXT TEXT [DEVICE]
  */

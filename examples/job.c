@@ -1,8 +1,8 @@
-/* Has a job done and prints its report: what the program's commands do, from C.
+/* Runs a job and prints its report: what the program's commands do, from C.
  *
  *   job NAME ARGUMENTS [KEY=TEXT]...       job compile '{"model": "m", "output": "m.lbundle", "target": ["cpu"]}'
  *
- * KEY=TEXT sets options, such as device=cpu. Without arguments of its own, it lists the jobs that there are.
+ * KEY=TEXT sets options, such as device=cpu. Without arguments, it lists the jobs.
  */
 #include <stdio.h>
 #include <string.h>

@@ -17,7 +17,7 @@ static int fail(const char* what) {
   return 1;
 }
 
-/* Writes the next window; `more` tells whether there was one. */
+/* Writes the next window; `more` receives whether there was one. */
 static int write_window(lb_stream* stream, FILE* output, int* more) {
   lb_window window = LB_INIT(lb_window);
   if (lb_stream_pull(stream, NULL, &window) != LB_OK) return fail("embedding");

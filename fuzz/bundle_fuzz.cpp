@@ -70,7 +70,7 @@ void require_one_line(const Status& status) {
   require(status.to_string().find('\n') == std::string::npos);
 }
 
-// Everything that somebody could do with a package that was opened.
+// Everything that can be done with an opened package.
 void use(SharedBytes bytes) {
   const auto files = PackageFiles::from_zip(bytes, "fuzz");
   if (!files.ok()) return require_one_line(files.status());

@@ -47,8 +47,8 @@ class DynamicLibrary {
 // The file that holds this code: the program itself, or the shared library that Latebind is linked into.
 [[nodiscard]] core::Result<std::filesystem::path> own_module_file();
 
-// The shared library that holds this code stays in the process from now on, whoever closes it: its threads may outlive
-// their last object. Does nothing on Linux, where the linker has marked Latebind's libraries accordingly.
+// The shared library that holds this code stays in the process from now on, even if it is closed: its threads may
+// outlive their last object. Does nothing on Linux, where the linker has marked Latebind's libraries accordingly.
 void keep_own_module() noexcept;
 
 // "libopenvino_c.so" for "openvino_c" on Linux, "openvino_c.dll" on Windows.

@@ -190,7 +190,7 @@ TEST_F(ForkTest, ACancellationOfTheParentIsRefusedInTheChildAndNeverWaitedFor) {
   lb_cancellation_destroy(cancellation);
 }
 
-// A thread that the child has not got waits with the cancellation, and its lock may be held by another one for ever.
+// A thread that the child does not have waits with the cancellation, and its lock may be held by another one forever.
 TEST_F(ForkTest, ACancellationThatThreadsOfTheParentUseHangsNowhereInTheChild) {
   lb_cancellation* cancellation = nullptr;
   ASSERT_EQ(lb_cancellation_create(&cancellation), LB_OK);

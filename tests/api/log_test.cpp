@@ -1,4 +1,4 @@
-// The log of the C interface: whoever is told something may ask Latebind anything. On the fake OpenVINO library.
+// The log of the C interface: a callback may call any function of Latebind. On the fake OpenVINO library.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -164,7 +164,7 @@ TEST_F(PayloadTest, BoundsOfDynamicDimensionsAreTold) {
   EXPECT_EQ(info.shape[0], LB_DYNAMIC);
   EXPECT_EQ(info.upper[0], 8);
   EXPECT_EQ(info.upper[1], LB_DYNAMIC);
-  // Who was compiled before there were bounds gets none written behind his struct.
+  // A caller compiled before there were bounds gets none written after its struct.
   std::array<std::byte, sizeof(lb_tensor_info)> old{};
   old.fill(std::byte{0x55});
   constexpr std::size_t kOldSize = offsetof(lb_tensor_info, upper);
@@ -222,7 +222,7 @@ TEST_F(PayloadTest, ARuntimeWithoutDevicesSaysFirstWhatToType) {
   EXPECT_EQ(lb_runtime_check(nullptr), LB_INVALID_ARGUMENT);
 }
 
-// Who is told of a failover may run a model himself, on the same thread and in the middle of the run.
+// A callback that is told of a failover may run a model itself, on the same thread and in the middle of the run.
 TEST_F(PayloadTest, ALogThatRunsAModelDisturbsNoRun) {
   fake.script("device GPU\ndevice CPU\non GPU fail run 1 -1 the driver died\n");
   load_options.set("device", "cpu");

@@ -1,4 +1,4 @@
-// What the jobs say to whoever has them done. What they do is tested through the program (tests/cli).
+// What the jobs report to their client. What they do is tested through the program (tests/cli).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -51,7 +51,7 @@ class BundleModelTest : public ::testing::Test {
     LB_ASSIGN_OR_RETURN(const Package package, Package::open(place));
     return model_of_bundle(package);
   }
-  // Changes the text in the ZIP and repairs every CRC-32 of it, as somebody does who wants not to be seen.
+  // Changes the text in the ZIP and repairs every CRC-32 in it, as an attacker would.
   static void tamper(const path& zip, const std::string& from, const std::string& to) {
     ASSERT_EQ(from.size(), to.size());
     std::string bytes = read_file(zip);

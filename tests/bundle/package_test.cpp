@@ -33,7 +33,7 @@ class PackageTest : public ::testing::Test {
   const platform::testing::ScratchFolder folder_;
 };
 
-// Everything that somebody could read of a package.
+// Everything that can be read from a package.
 struct Content {
   Manifest manifest;
   std::map<std::string, std::string> files;

@@ -1,4 +1,4 @@
-// A Model as a graph of ours: nothing is written before somebody asks for it.
+// A Model as a Graph: nothing is written before it is requested.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -303,7 +303,7 @@ TEST_F(ExecutableTest, ARunTimeoutIsTheDevicesFaultAndADeadlineIsNot) {
     EXPECT_THAT(status.to_string(), AnyOf(HasSubstr("hung: openvino:CPU did not finish within 10 ms"),
                                           HasSubstr("hung: none of the 1 requests of this model comes back")));
   } while (fake_.calls("run") == 0);
-  // Who would wait for a place that never comes free is told so, whether his own time is limited or not.
+  // A caller that would wait for a place that never becomes free gets an error, with or without its own time limit.
   EXPECT_THAT(add(*executable).to_string(), HasSubstr("hung:"));
   EXPECT_THAT(add(*executable, within(std::chrono::hours(1))).to_string(), HasSubstr("hung:"));
   fake_.script("");

@@ -16,7 +16,7 @@ class Latch {
 
   void count_down() {
     const std::lock_guard lock(mutex_);
-    // Under the lock: whoever waited may destroy this as soon as he can take it.
+    // Under the lock: the waiting thread may destroy this as soon as it can take it.
     if (--left_ == 0) open_.notify_all();
   }
   void wait() {

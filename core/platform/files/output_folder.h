@@ -6,7 +6,7 @@
 //   - the place is a folder with content: it stays, unless the caller knows all its content and allows it (MayReplace).
 //     Then, on Linux, the two are exchanged in one step, so that there is no moment without a whole folder, and the old
 //     one is removed. Where the file system cannot exchange (and on Windows) the old one is first moved aside to a name
-//     ending in ".old": whoever is killed between the two renames leaves it there, and nothing removes it.
+//     ending in ".old": a process killed between the two renames leaves it there, and nothing removes it.
 //
 // A folder that is replaced keeps its permissions (on Windows, those of the folder above).
 //

@@ -1,4 +1,4 @@
-// Loading a model by its name ends when somebody says so, whatever the hub does.
+// Downloading a model by its name ends when it is cancelled, whatever the hub does.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -32,7 +32,7 @@ Converted convert(const std::string& file, const std::string* payload = nullptr)
   return converted;
 }
 
-// The tree packed anew without what a conversion may change: equal for two programs that say the same otherwise.
+// The tree packed again without what a conversion may change: equal for two programs that say the same otherwise.
 std::string rest_of(const std::string& file) {
   const AlignedBytes aligned(file);
   const auto tree = fb::UnPackProgram(aligned.span().data());

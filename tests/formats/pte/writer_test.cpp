@@ -213,7 +213,7 @@ const WriterRefusal kWriterRefusals[] = {
        spec.inputs[0].sizes = {1 << 30, 1 << 30};
      },
      "tebibyte"},
-    // 2^64 bytes, which are 0 to who multiplies before he looks.
+    // 2^64 bytes, which are 0 to code that multiplies before it checks.
     {"TwoToThe64",
      [](ProgramSpec& spec, Payload&) {
        spec.inputs[0] = {.name = "ids", .type = ScalarType::kF32, .sizes = {1 << 30, 1 << 8, 1 << 24}};
