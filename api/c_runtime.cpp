@@ -39,7 +39,7 @@ lb_code lb_runtime_create(const lb_options* options, lb_runtime** runtime) {
     auto made = std::make_unique<lb_runtime>();
     made->shared =
         std::make_shared<const lb_runtime::Shared>(options != nullptr ? options->settings : app::EffectiveSettings());
-    // Every load would fail over it, and would not know whose mistake it is.
+    // Every load would fail because of it, without knowing whose mistake it is.
     LB_RETURN_IF_ERROR(app::placement_of(made->shared->settings, made->shared->registry)
                            .status()
                            .with_context("options of the runtime"));

@@ -28,7 +28,8 @@ constexpr std::string_view kPrefix = "LATEBIND_";
 constexpr std::string_view kFromEnvironment = "environment ";
 constexpr std::string_view kFileName = "config.toml";
 
-// A value as the schema's parsers want it; nothing for kinds that no setting has. Vendors' properties may be fractions.
+// A value as the schema's parsers expect it; nothing for kinds that no setting has. Vendors' properties may be
+// fractions.
 std::optional<std::string> text_of(const toml::node& node, bool fractions) {
   if (const auto* text = node.as_string()) return text->get();
   if (const auto* number = node.as_integer()) return std::to_string(number->get());

@@ -35,7 +35,7 @@ if(WIN32)
   endif()
 endif()
 
-# Everything a program has besides its code: on Windows, its manifest and version information.
+# Everything a program has besides its code: on Windows, its manifest.
 function(latebind_program_of name)
   if(WIN32)
     target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/windows/program.rc)

@@ -152,7 +152,7 @@ Result<std::unique_ptr<Executable>> ready_or_cached_load(Backend& backend, const
           fmt::format("{}: variant '{}' cannot be read: {}", model.name(), ready.name, refusal.to_string()));
     }
   }
-  // With nothing to compile, why the last blob does not do is the answer.
+  // With nothing to compile, the last blob's error is returned.
   if (model.has_blobs_only() && !refusal.ok()) {
     return refusal.with_context(fmt::format("there are only compiled forms of {}", model.name()));
   }

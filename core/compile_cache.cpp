@@ -17,7 +17,7 @@
 namespace latebind::core {
 namespace {
 
-// How long the background lets the first answers go first.
+// How long background work waits for the first answers.
 constexpr std::chrono::milliseconds kHeadStart{300};
 // How long destruction waits for work in the background.
 constexpr std::chrono::seconds kWriterPatience{30};

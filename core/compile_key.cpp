@@ -18,7 +18,7 @@ std::string dump(const json& value) {
   return value.dump(-1, ' ', true, json::error_handler_t::replace);
 }
 
-// Bytes that are no UTF-8 would be replaced, and two texts made equal: those are written as numbers.
+// Bytes that are not UTF-8 would be replaced, which could make two texts equal: they are written as numbers.
 json exact(std::string_view text) {
   const bool plain = std::ranges::all_of(text, [](char c) { return c >= ' ' && c < 0x7f; });
   if (plain) return std::string(text);

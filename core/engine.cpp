@@ -36,8 +36,8 @@ StaticLengthOptions static_lengths_for(const Model& model, const Device& device,
   return made;
 }
 
-// In the first precision that the device takes. Vendors refuse a precision in words of their own, so that any refusal
-// of the device's leads to the next one.
+// In the first precision that the device takes. Vendors reject a precision in their own words, so that any refusal of
+// the device's leads to the next one.
 Result<std::unique_ptr<Executable>> load_in_any(
     const std::function<Result<std::unique_ptr<Executable>>(const CompileOptions& compile)>& load,
     const LoadOptions& options) {

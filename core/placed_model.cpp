@@ -72,7 +72,7 @@ std::shared_ptr<const Attestation> PlacedModel::State::attestation() {
   Pick picked = pick({}, For::kQuestion);
   if (picked.attestation) return picked.attestation;
   auto made = std::make_shared<Attestation>();
-  // Who would answer is still to be loaded: say so without loading it.
+  // The device that would answer is not loaded yet: report it without loading.
   if (picked.slot != nullptr) {
     made->active.backend = picked.slot->device->backend;
     made->active.device = picked.slot->device->name;

@@ -15,7 +15,7 @@ namespace {
 // A CPU without a run timeout is slow at worst: this long counts as forever.
 constexpr std::chrono::milliseconds kCpuAnswerTimeout{60'000};
 
-// A suspect is asked no more often than this.
+// A suspect is checked no more often than this.
 constexpr std::chrono::milliseconds kBetweenSuspicions{1'000};
 
 }  // namespace

@@ -54,7 +54,7 @@ Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span
     if (!picked.executable) {
       auto loaded = load(slot, false, options);
       if (!loaded.ok()) {
-        // The caller's time was up while the device was still loading, which goes on.
+        // The caller's time was up while the device was still loading, which continues.
         if (is_of_the_call(loaded.status())) return loaded.status();
         if (is_device_fault(loaded.status())) {
           failed(slot, picked.openings, loaded.status());
@@ -143,7 +143,7 @@ void PlacedModel::State::answered(const Pick& by, std::span<const TensorView> in
   if (slot.has_failed.load(std::memory_order_relaxed)) succeeded(slot, by.openings);
   if (slot.late_runs.load(std::memory_order_relaxed) != 0) slot.late_runs.store(0, std::memory_order_relaxed);
   if (!slot.has_answered.load(std::memory_order_relaxed)) slot.has_answered.store(true, std::memory_order_relaxed);
-  // What could not be asked and did not compute what this device did is at fault.
+  // A device that could not be checked, and failed on what this one computed, is at fault.
   for (const Miss& miss : misses) {
     if (miss.kind == Miss::Kind::kFailed && miss.answer == Answer::kNotAskable) {
       failed(*miss.slot, miss.openings, miss.status);

@@ -11,7 +11,7 @@ namespace {
 // How long destruction waits for a probe that is inside a vendor call.
 constexpr std::chrono::milliseconds kProberPatience{2'000};
 
-// How long the background waits before it goes on when it had no memory to work with.
+// How long the background thread waits before it goes on after running out of memory.
 constexpr std::chrono::milliseconds kAfterException{1'000};
 
 }  // namespace
@@ -121,8 +121,7 @@ void PlacedModel::State::load_standby(Slot& slot) {
 }
 
 // A real inference on made-up values; a second try with the model loaded again, because a device that was reset forgets
-// what was on it. One that hangs is not given a second run to hang on. Where there is nothing to ask with, the next
-// request is let through.
+// what was on it. One that hangs does not get a second run. Where no shapes are known, the next request is let through.
 void PlacedModel::State::probe(Slot& slot, std::uint64_t openings) {
   std::shared_ptr<Executable> executable;
   {

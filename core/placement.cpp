@@ -66,7 +66,7 @@ Result<Offer> offer_of(Backend& backend) {
   return offer;
 }
 
-// What a backend knows of devices that it does not offer.
+// What a backend knows about devices that it does not offer.
 struct Others {
   std::vector<Device> virtual_devices;
   std::vector<UnavailablePart> parts;
@@ -204,7 +204,7 @@ Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& reg
         if (!term.device.empty() && term.device != device.name) continue;
         if (!term.any_kind && term.kind != device.kind) continue;
         const std::size_t kind_rank = rank_of(device.kind);
-        // `auto` takes what it knows how to rank; anything else must be named.
+        // `auto` takes the kinds that it can rank; anything else must be named.
         if (term.backend.empty() && kind_rank == kKindOrder.size()) continue;
         devices.push_back({kind_rank, backend_rank, {device, {}}});
       }
@@ -227,7 +227,7 @@ Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& reg
       const auto asked = ask(registry.find(term.backend), others_of, limits);
       if (limits.is_bounded() && is_of_the_call(asked.status())) return asked.status();
       const auto [others, parts] = asked.ok() ? *asked : Others();
-      // What the backend itself knows of it.
+      // What the backend itself knows about it.
       const auto part = std::ranges::find(parts, term.device, &UnavailablePart::name);
       if (part != parts.end()) {
         add({std::nullopt, PlacementStep::refused(term.backend + ":" + term.device,

@@ -84,7 +84,7 @@ struct StaticLengths : std::enable_shared_from_this<StaticLengths> {
     return known(entry);
   }
 
-  // The device is still at it, for longer than a request waits.
+  // The device is still busy with it, for longer than a request waits.
   bool is_overdue(const StaticLength& entry) {
     const std::lock_guard lock(mutex);
     if (!entry.pending || entry.pending->has_returned()) return false;

@@ -32,7 +32,7 @@ const char* loader_variable(System system) {
   return system == System::kWindows ? "PATH" : "LD_LIBRARY_PATH";
 }
 
-// "*" matches the rest of a name, and stands at the end only.
+// "*" matches the rest of a name, and is allowed only at the end.
 bool matches(std::string_view name, std::string_view pattern) {
   return name.starts_with(pattern.substr(0, pattern.size() - 1));
 }

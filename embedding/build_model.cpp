@@ -102,7 +102,8 @@ Result<graph::Graph> make_graph(const ModelFolder& folder, const GraphOptions& o
 Result<GraphModel> build_model(const ModelFolder& folder, const GraphOptions& options) {
   LB_ASSIGN_OR_RETURN(GraphModel graph, build_either(folder, options));
   if (folder.files.package() == nullptr) return graph;
-  // The bundle's blobs give what the portable model gives, pooled; token vectors are computed by what is built here.
+  // The bundle's blobs return what the portable model returns, pooled; token vectors are computed by the model built
+  // here.
   if (!options.hidden_states) {
     LB_ASSIGN_OR_RETURN(auto blobs, core::BundleBlobs::of(*folder.files.package()));
     graph.model = graph.model.with_blobs(std::move(blobs));

@@ -130,7 +130,7 @@ Status Forward::run(std::span<const TextRow> rows, std::size_t width, Scratch& s
   }
 
   scratch.outputs.resize(model_->outputs().size());
-  // A single text's vector goes straight to its place.
+  // A single text's vector goes directly to its place.
   const bool direct = rule_.pooled && rows.size() == 1 && scratch.outputs.size() == 1;
   if (direct) {
     core::OutputTensor bound = core::OutputTensor::bound(rows[0].vector, rule_.dimension * sizeof(float));

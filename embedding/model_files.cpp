@@ -82,7 +82,7 @@ Result<ModelFiles> ModelFiles::open(const path& place) {
                   fmt::format("{}: no text-embedding model is in this package (its portable variant names no '{}')",
                               platform::path_to_utf8(place), core::kModelFolderRole));
   }
-  // What lies in the shared assets; all of it is compared with its sums now, but for the weights, which are large.
+  // The content of the shared assets; all of it is compared with its sums now, except the weights, which are large.
   LB_ASSIGN_OR_RETURN(const std::string folder, package.resolve(*files.portable_, role->second));
   LB_ASSIGN_OR_RETURN(const auto all, package.files().list());
   for (const auto& file : all) {

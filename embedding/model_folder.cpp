@@ -180,7 +180,7 @@ Result<std::size_t> read_max_tokens(const ModelFiles& files, const path& transfo
   if (!config) return position_count;
   const auto limit = config->find("model_max_length");
   if (limit == config->end() || !limit->is_number()) return position_count;
-  // Tokenizers without a limit say 1e30.
+  // Tokenizers without a limit have 1e30 here.
   const double value = limit->get<double>();
   if (value >= static_cast<double>(position_count)) return position_count;
   if (!(value >= static_cast<double>(kTokensMin))) {

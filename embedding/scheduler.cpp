@@ -25,7 +25,7 @@ constexpr std::size_t kCandidatesMax = 256;
 // cores of an AMD EPYC a run of all-MiniLM-L6-v2 takes some 2 ms, and a token 0.2.
 constexpr std::size_t kRunTokens = 16;
 
-// No device is blamed and none is asked again: it is as good as certain to compute the same.
+// No device is blamed and the run is not repeated: it would almost certainly compute the same.
 Status no_vector(std::uint64_t position, std::string_view what, const core::ActiveConfig& active) {
   const std::string_view remedy = active.precision == core::Precision::kF32
                                       ? "the model's weights may be damaged, or another device computes it right"

@@ -18,7 +18,7 @@ core::Status too_long(std::size_t max_tokens) {
                       fmt::format("the text has more than the {} tokens that are taken", max_tokens));
 }
 
-// The first one that the model does not know; null when it knows all.
+// The first unknown one; null when the model knows all.
 const std::int32_t* unknown_id(std::span<const std::int32_t> ids, std::size_t vocabulary_size) {
   for (const std::int32_t& id : ids) {
     if (id < 0 || (vocabulary_size > 0 && static_cast<std::size_t>(id) >= vocabulary_size)) return &id;

@@ -25,7 +25,7 @@ using core::StatusCode;
 constexpr std::size_t kDeviceMetadataMax = 64;
 constexpr std::size_t kDeviceTextMax = 1024;
 constexpr std::size_t kDevicesMax = 64;
-// How long a refusal stands before the provider is asked again.
+// How long a refusal holds before the provider is tried again.
 constexpr std::chrono::seconds kRefusalTime{30};
 constexpr std::string_view kProviderSuffix = "ExecutionProvider";
 

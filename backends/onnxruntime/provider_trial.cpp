@@ -53,8 +53,8 @@ Result<std::string> key_of(const std::string& runtime_file, const std::string& r
 }
 
 // What is remembered of trials: the format's number, and an object of key → {provider, reason}; an empty reason is a
-// success. Files without the number are of a time when limits of time were remembered as well. What lets a provider
-// into this process is believed, and written, only where nobody else could have had a hand in it.
+// success. Files without the number date from when time limits were remembered as well. What lets a provider into this
+// process is believed, and written, only where nobody else could have had a hand in it.
 class Memory {
  public:
   explicit Memory(std::filesystem::path file) : file_(std::move(file)) {}

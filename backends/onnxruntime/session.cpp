@@ -87,7 +87,7 @@ Status add_external_data(const Library& library, const ModelForm& form, abi::Ses
   paths.reserve(form.external.size());
   for (const core::ExternalData& external : form.external) {
     names.push_back(paths.emplace_back(platform::path_from_utf8(external.location)).c_str());
-    // Only read, whatever the type says.
+    // Read-only, whatever the type says.
     buffers.push_back(const_cast<char*>(reinterpret_cast<const char*>(external.data.bytes.data())));
     sizes.push_back(external.data.bytes.size());
   }
@@ -119,7 +119,7 @@ Result<Owned<abi::Session>> create_session(const Environment& environment, const
   return owned;
 }
 
-// The declared inputs with the shapes that are asked for.
+// The declared inputs with the requested shapes.
 Status apply_shapes(std::span<const Shape> shapes, std::vector<Declared>& inputs, NamedDimensions& dimensions) {
   if (shapes.empty()) return {};
   if (shapes.size() != inputs.size()) {
@@ -161,7 +161,7 @@ struct Prepared {
   NamedDimensions dimensions;
 };
 
-// Where shapes are given, the model is loaded once to be asked how its dimensions are called.
+// Where shapes are given, the model is loaded once to get the names of its dimensions.
 Result<Prepared> prepare(const Environment& environment, const core::Model& model, const CompileOptions& options) {
   Prepared prepared;
   auto form = core::onnx_form(model);

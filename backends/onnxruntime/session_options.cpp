@@ -65,7 +65,7 @@ Result<Owned<abi::SessionOptions>> make_session_options(const Environment& envir
 
   LB_RETURN_IF_ERROR(add_entry(library, raw, "session.set_denormal_as_zero", "0"));
   if (concurrency.requests > 1) {
-    // Spinning threads take the processors that the other requests want.
+    // Spinning threads take the processors that the other requests need.
     LB_RETURN_IF_ERROR(add_entry(library, raw, "session.intra_op.allow_spinning", "0"));
   }
   if (kind == SessionKind::kDeclare || kind == SessionKind::kCompile || kind == SessionKind::kCompileHere) {

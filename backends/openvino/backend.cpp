@@ -27,7 +27,7 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-// What a target decides, and the vendor's words for it.
+// What a target determines, and the vendor's terms for it.
 constexpr const char* kPlatformKey = "NPU_PLATFORM";
 constexpr const char* kCompilerKey = "NPU_COMPILER_TYPE";
 
@@ -196,7 +196,7 @@ class OpenvinoBackend final : public core::Backend {
     LB_ASSIGN_OR_RETURN(const CompileOptions for_target, options_for(target, options));
     auto compiled = compile_model(std::move(core), model, "NPU", for_target);
     if (!compiled.ok()) {
-      // What it says of shapes that are not static names no remedy.
+      // Its message about shapes that are not static names no remedy.
       return compiled.status().with_context(
           fmt::format("for {}{}", name, options.input_shapes.empty() ? " (which wants static shapes: --shapes)" : ""));
     }

@@ -129,7 +129,7 @@ Result<std::vector<TensorInfo>> describe_ports(const Library& library, const Com
   return infos;
 }
 
-// Reads back what is really there; refuses what is not what was asked for.
+// Reads back what is really active; rejects what was not requested.
 Result<std::shared_ptr<const Compiled>> finish(std::shared_ptr<const VendorCore> core, Model source,
                                                core::SharedBytes blob, CompiledModelHandle handle,
                                                const std::string& device, const CompileOptions& options) {

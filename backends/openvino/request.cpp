@@ -180,7 +180,7 @@ Status Request::read_given(std::size_t index) {
     shape = Shape::make({given.dims, given.rank > 0 ? static_cast<std::size_t>(given.rank) : 0});
     (void)api.ov_shape_free(&given);
     if (!shape.ok()) {
-      // Not the caller's shape: what the vendor says makes no sense.
+      // Not the caller's shape: the vendor's answer makes no sense.
       return Status(StatusCode::kDeviceFailed, fmt::format("openvino:{} gave output '{}' a shape that cannot be: {}",
                                                            compiled_->device, info.name, shape.status().message()));
     }

@@ -16,7 +16,7 @@ using core::Status;
 using core::StatusCode;
 using nlohmann::json;
 
-// Follows the parser's events and keeps the one string that is asked for. Returning false stops the parser.
+// Follows the parser's events and keeps the one requested string. Returning false stops the parser.
 class FieldFinder final : public json::json_sax_t {
  public:
   explicit FieldFinder(std::string_view field) : field_(field) {}

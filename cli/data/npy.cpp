@@ -254,7 +254,7 @@ Result<NpyArray> read_npy(const std::filesystem::path& file) {
   } else if (aligned) {
     return array;
   }
-  // Vendors want rows, at addresses that suit the type.
+  // Vendors need contiguous rows, at addresses aligned to the type.
   auto rows = std::make_shared<std::vector<std::uint64_t>>((*size + 7) / 8);
   if (aligned) {
     LB_RETURN_IF_ERROR(array.view.copy_to_contiguous(rows->data()).with_context(name));

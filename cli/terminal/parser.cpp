@@ -50,7 +50,7 @@ bool is_quiet(const CLI::App& program) {
   return quiet != nullptr && !quiet->empty();
 }
 
-// The status of a word that stands where a command is expected and is none.
+// The status of an unknown word where a command is expected.
 core::Status check_command(const CLI::App& program, const std::vector<std::string>& arguments) {
   if (arguments.size() < 2) return core::Status(core::StatusCode::kInvalidArgument, "no command is given");
   const std::string_view word = arguments[1];

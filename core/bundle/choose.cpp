@@ -49,7 +49,7 @@ Result<Blob> open_blob(const Package& package, const Variant& variant, const std
   return blob;
 }
 
-// By Latebind's own word, else when it is plain ONNX by what the host's slot says.
+// By Latebind's slot, else when it is plain ONNX according to the host's slot.
 bool is_portable(const Variant& variant) {
   if (variant.latebind) return variant.latebind->is_portable();
   return (variant.ep.empty() || variant.ep == kHostCpuProvider) && variant.compatibility_string.empty() &&

@@ -25,7 +25,7 @@ std::string join(std::string_view folder, std::string_view path) {
   return folder.empty() ? std::string(path) : fmt::format("{}/{}", folder, path);
 }
 
-// Files of a package with their SHA-256, each asked for once.
+// Files of a package with their SHA-256, each computed once.
 class Sums {
  public:
   explicit Sums(const PackageFiles& files) : files_(files) {}
@@ -43,7 +43,7 @@ class Sums {
 
 using Files = std::vector<PackageFiles::File>;
 
-// Compares an asset's content with its name. kUnsupported for one that lies outside of the package.
+// Compares an asset's content with its name. kUnsupported for one outside of the package.
 Status compare_asset(const PackageFiles& files, const Files& all, const std::string& uri, const std::string& folder,
                      Sums& sums) {
   if (platform::path_from_utf8(folder).is_absolute()) {

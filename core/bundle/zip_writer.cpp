@@ -16,7 +16,7 @@
 
 namespace latebind::core {
 
-// What the local header and the directory say of an entry.
+// What the local header and the directory say about an entry.
 struct ZipRecord {
   std::string_view name;
   bool is_folder = false;

@@ -33,7 +33,7 @@ bool is_end_of(const Shape& end, const Shape& shape) {
   return true;
 }
 
-// What each operator takes and gives.
+// The inputs and outputs of each operator.
 class Rules {
  public:
   explicit Rules(const Graph& graph) : graph_(graph) {}

@@ -20,7 +20,7 @@ constexpr std::size_t kOutputsMax = 64;
 constexpr std::size_t kNameBytesMax = 256;
 constexpr std::int64_t kDimensionMax = 1 << 20;
 
-// The last field of this number that has a length, as protobuf's readers take it.
+// The last field of this number that has a length, as protobuf's readers choose it.
 Bytes sub_message(Bytes message, unsigned number) {
   Bytes found;
   ProtobufFields fields(message);

@@ -31,7 +31,7 @@ DigestEngine::~DigestEngine() {
 void DigestEngine::update(const std::byte* data, std::size_t size) {
   while (size > 0) {
     const auto count = static_cast<ULONG>(std::min<std::size_t>(size, std::numeric_limits<ULONG>::max()));
-    // BCryptHashData only reads, whatever its signature says.
+    // BCryptHashData only reads, despite its signature.
     auto* const bytes = reinterpret_cast<PUCHAR>(const_cast<std::byte*>(data));
     if (::BCryptHashData(context_, bytes, count, 0) != 0) throw std::runtime_error("Windows CNG failed in a digest");
     data += count;

@@ -23,7 +23,7 @@ bool console_of_error_stream(CONSOLE_SCREEN_BUFFER_INFO& info) {
   return ::GetConsoleScreenBufferInfo(::GetStdHandle(STD_ERROR_HANDLE), &info) != 0;
 }
 
-// How the console was; it belongs to the shell, which goes on using it.
+// The console's previous mode; it belongs to the shell, which continues to use it.
 UINT output_page_before = 0;
 DWORD error_mode_before = 0;
 
@@ -74,7 +74,7 @@ void write_to_error_stream(std::string_view text) {
   ::WriteConsoleW(stream, wide.data(), static_cast<DWORD>(wide.size()), &written, nullptr);
 }
 
-// A console that does not know the sequences of terminals would show them as characters.
+// A console that does not support escape sequences would show them as characters.
 bool error_stream_is_terminal() {
   DWORD mode = 0;
   return ::GetConsoleMode(::GetStdHandle(STD_ERROR_HANDLE), &mode) != 0 &&

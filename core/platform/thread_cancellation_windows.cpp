@@ -2,7 +2,7 @@
 
 namespace latebind::platform {
 
-// The system knows no such thing.
+// Not supported by this system.
 NoThreadCancellation::NoThreadCancellation() noexcept = default;
 NoThreadCancellation::~NoThreadCancellation() = default;
 

@@ -28,7 +28,7 @@ void NTAPI tell_slots(PVOID, DWORD reason, PVOID) {
 
 }  // namespace
 
-// Where the system looks for whom to tell that a thread ends, however that was made. It is so for a library, too.
+// Where the system looks for callbacks at the end of a thread, however it was created. This holds for a library, too.
 [[gnu::section(".CRT$XLC"), gnu::used]] static const PIMAGE_TLS_CALLBACK g_where_threads_end = tell_slots;
 
 ThreadSlot::ThreadSlot(void (*end)(void*)) noexcept {

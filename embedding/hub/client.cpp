@@ -84,7 +84,7 @@ HttpOutcome Client::ask(const Question& question, const HttpBody& body) {
     request.headers.emplace_back("Accept-Encoding: identity");
     if (question.from > 0) request.headers.push_back(fmt::format("Range: bytes={}-", question.from));
     HttpOutcome outcome = http_.exchange(request, body);
-    // What the hub says of a file stands in its own answer, not in those of the places it leads to.
+    // The hub's metadata of a file is in its own response, not in those of redirect targets.
     for (const auto& [name, value] : outcome.answer.headers) {
       if (name == "x-repo-commit" || name == "x-linked-etag" || name == "x-linked-size") first.emplace(name, value);
     }
@@ -273,7 +273,7 @@ Status Client::load(const ModelName& name, const std::string& commit, const std:
           StatusCode::kIo,
           fmt::format("{}: the server sends another part of it than was asked for; try again", question.what));
     }
-    // A server that does not know ranges sends everything.
+    // A server that does not support ranges sends everything.
     return answer.status == 206 || partial.size() == 0 ? Status() : partial.clear();
   };
   bool misplaced = false;
@@ -305,7 +305,7 @@ Status Client::load(const ModelName& name, const std::string& commit, const std:
       outcome.failure = HttpFailure::kPassing;
       outcome.status = Status(StatusCode::kIo, fmt::format("only {} of {} bytes came", partial.size(), *info.size));
     } else if (outcome.failure == HttpFailure::kNone && outcome.answer.status == 416 && partial.size() > 0) {
-      // What is there cannot be gone on with.
+      // The partial file cannot be continued.
       LB_RETURN_IF_ERROR(partial.clear());
       mark = 0;
       if (++failures < attempts_max_) continue;

@@ -40,10 +40,10 @@ Result<std::string> read_snapshot_file(const CacheLayout& layout, const std::str
   return std::string(reinterpret_cast<const char*>(mapped.bytes().data()), mapped.bytes().size());
 }
 
-// What the cache has of a commit; an error says what it lacks.
+// What the cache has of a commit; an error says what is missing.
 Result<Snapshot> cached(const CacheLayout& layout, const ModelName& name, const std::string& commit) {
   std::vector<std::string> files = layout.files_of(commit);
-  // Another tool may have been interrupted; if it has kept the list of all files, that tells.
+  // Another tool may have been interrupted; its list of all files, if present, shows it.
   if (const auto tree = platform::MappedFile::open(layout.tree(commit)); tree.ok()) {
     const auto bytes = tree->bytes();
     if (auto listed = parse_tree({reinterpret_cast<const char*>(bytes.data()), bytes.size()}))
@@ -215,7 +215,7 @@ Result<Snapshot> snapshot(const ModelName& name, const Settings& settings, const
   // A commit never changes.
   if (present.ok() && is_commit(name.revision)) return present;
 
-  // The cache stands in where the hub cannot be asked.
+  // The cache is used where the hub cannot be reached.
   const auto stand_in = [&](const Status& why) {
     if (options.note) {
       options.note(

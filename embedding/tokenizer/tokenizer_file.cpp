@@ -111,7 +111,7 @@ Result<TokenizerFile> TokenizerFile::read(std::string_view text) {
     }
   }
   TokenizerFile file;
-  // The model first: when it is of another kind, that is what the reader wants to hear.
+  // The model first: when it is of another kind, that is the error to report.
   LB_ASSIGN_OR_RETURN(file.parts.model, read_model(root, std::move(document.vocabulary)));
   LB_ASSIGN_OR_RETURN(file.parts.normalizer, read_normalizer(root));
   LB_ASSIGN_OR_RETURN(file.parts.pre_tokenizer, read_pre_tokenizer(root));

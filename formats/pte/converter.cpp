@@ -40,7 +40,7 @@ struct Edit {
   bool is_payload = false;  // `bytes` come after it
 };
 
-// A program with everything about it that converting has to know.
+// A program with everything needed to convert it.
 struct Work {
   VerifiedProgram verified;
   Program program;
@@ -213,7 +213,7 @@ Status edit_segment(const Work& work, const Payload& payload, std::vector<Edit>&
   return {};
 }
 
-// The payload in the flatbuffer gets another size: what lies behind it moves, and so does every offset over it.
+// The payload in the flatbuffer gets another size: what follows it moves, and so does every offset across it.
 Status edit_inline(const Work& work, const Payload& payload, std::vector<Edit>& edits) {
   const Delegate& ours = work.delegates.front();
   if (!work.offsets.is_complete) {
@@ -255,7 +255,7 @@ Status edit_inline(const Work& work, const Payload& payload, std::vector<Edit>& 
   return {};
 }
 
-// The file with what the edits say instead of what was there.
+// The file with the edits applied.
 Status write_edited(std::span<const std::byte> file, std::vector<Edit> edits, const Conversion& conversion,
                     const Sink& sink) {
   std::ranges::sort(edits, {}, &Edit::at);

@@ -25,7 +25,7 @@ namespace fb = executorch_flatbuffer;
 using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 
-// What planned memory is aligned to: a cache line, which is also what vector units want.
+// The alignment of planned memory: a cache line, which also suits vector units.
 constexpr std::uint64_t kPlanAlignment = 64;
 constexpr std::uint64_t kTensorBytesMax = std::uint64_t{1} << 40;
 constexpr std::uint64_t kInlineMax = std::uint64_t{1} << 30;
@@ -42,7 +42,7 @@ std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-// A tensor with everything that the flatbuffer says of it.
+// A tensor with everything that the flatbuffer says about it.
 struct PlannedTensor {
   const TensorSpec* spec = nullptr;
   std::vector<std::uint8_t> dim_order;
@@ -120,7 +120,7 @@ Result<std::vector<PlannedTensor>> plan(const ProgramSpec& spec, std::uint64_t& 
       }
       if (planned) {
         one.offset = planned_bytes;
-        // A tensor without elements has a place as well: ExecuTorch refuses one in a memory that is not there.
+        // A tensor without elements has a place as well: ExecuTorch rejects one in a memory that does not exist.
         planned_bytes += round_up(std::max<std::uint64_t>(bytes, 1), kPlanAlignment);
         if (planned_bytes > kTensorBytesMax) return misuse("its tensors need more than a tebibyte");
       }

@@ -117,7 +117,7 @@ et::Error LoadedMethod::read_input(std::size_t index, const et::EValue& value) {
   };
   input.strided = 0;
   if (!value.isTensor()) {
-    // A number stands for a tensor of rank 0.
+    // A number represents a tensor of rank 0.
     input.rank = 0;
     input.type = port.type;
     input.data = scalars_[index].data();

@@ -2,7 +2,7 @@
 
 namespace latebind::platform {
 
-// The system knows no such thing.
+// Not supported by this system.
 NoFileSizeSignal::NoFileSizeSignal() noexcept = default;
 NoFileSizeSignal::~NoFileSizeSignal() = default;
 
