@@ -69,7 +69,7 @@ lb_code lb_tokenizer_token(const lb_tokenizer* tokenizer, int32_t id, lb_text* t
     if (tokenizer == nullptr || token == nullptr) return api::misuse("lb_tokenizer_token: NULL was given");
     const auto text = tokenizer->tokenizer->token(id);
     *token = {};
-    if (!text) return api::misuse(fmt::format("there is no token of the id {}", id));
+    if (!text) return api::misuse(fmt::format("no token has the id {}", id));
     *token = {text->data(), text->size()};
     return {};
   });

@@ -273,7 +273,7 @@ constexpr SettingSpec kFirst[] = {
     SettingSpec{
         "precision", "LATEBIND_PRECISION", "--precision", "P,P,...",
         "Precision of the computation: f32, bf16, f16, or several in the order in which each device is asked, such as "
-        "f16,f32: NPUs know f16 alone. A device that cannot compute in any of them is passed over; results say which "
+        "f16,f32: NPUs support only f16. A device that cannot compute in any of them is skipped; results say which "
         "one it was. bf16 is about twice as fast where the processor has it, and changes vectors in the fourth digit.",
         false, assign_precisions, precisions_text, true},
     SettingSpec{"threads", "LATEBIND_THREADS", "--threads", "N",
@@ -318,8 +318,8 @@ constexpr SettingSpec kAfterBackends[] = {
                 "cache.folder is set.",
                 false, assign_cache, cache_text},
     SettingSpec{"cache.folder", "LATEBIND_CACHE_FOLDER", "--cache-folder", "DIR",
-                "Where. Empty: the system's cache folder for Latebind. Not used when somebody else may write to it.",
-                true, assign_text<&Settings::cache_folder>, text_text<&Settings::cache_folder>},
+                "Where. Empty: the system's cache folder for Latebind. Not used if another user can write to it.", true,
+                assign_text<&Settings::cache_folder>, text_text<&Settings::cache_folder>},
     SettingSpec{"cache.max_size", "LATEBIND_CACHE_MAX_SIZE", "--cache-max-size", "SIZE",
                 "The least recently used models go when the cache grows beyond this, such as 10GiB or 500MB.", false,
                 assign_cache_bytes, number_text<&Settings::cache_bytes_max>},
@@ -329,7 +329,7 @@ constexpr SettingSpec kAfterBackends[] = {
         "never on CPUs.",
         false, assign_timeout<&Settings::run_timeout>, timeout_text<&Settings::run_timeout>},
     SettingSpec{"failover.load_timeout_ms", "LATEBIND_LOAD_TIMEOUT_MS", "--load-timeout-ms", "N|auto",
-                "A device that takes more milliseconds than this to load a model is passed over until it has; 0: "
+                "A device that takes more milliseconds than this to load a model is skipped until it has; 0: "
                 "never. auto: five minutes, but never on CPUs.",
                 false, assign_timeout<&Settings::load_timeout>, timeout_text<&Settings::load_timeout>},
     SettingSpec{"failover.backoff_first_ms", "LATEBIND_BACKOFF_FIRST_MS", "", "N",

@@ -116,8 +116,9 @@ Result<Blob> CompileStore::get(const CompileKey& key) {
 Status CompileStore::check_folder() const {
   Status trust = platform::check_folder_trust(folder_);
   if (trust.code() != StatusCode::kPermissionDenied) return trust;
-  return Status(trust.code(),
-                fmt::format("{}: let nobody else own it or write to it, or name another folder", trust.message()));
+  return Status(
+      trust.code(),
+      fmt::format("{}: make sure that only you own it and can write to it, or name another folder", trust.message()));
 }
 
 Status CompileStore::make_folder() const {

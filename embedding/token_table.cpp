@@ -59,7 +59,7 @@ core::Status TokenTable::add(std::span<const std::int32_t> ids, const TokenLimit
   if (ids.empty()) return core::Status(core::StatusCode::kInvalidArgument, "there is no token in it");
   if (const auto* id = unknown_id(ids, limits.vocabulary_size); id != nullptr) {
     return core::Status(core::StatusCode::kInvalidArgument,
-                        fmt::format("there is no token of the id {}; ids are below {}", *id, limits.vocabulary_size));
+                        fmt::format("no token has the id {}; ids are below {}", *id, limits.vocabulary_size));
   }
   const bool is_cut = ids.size() > limits.max_tokens;
   if (is_cut && limits.refuse_longer) return too_long(limits.max_tokens);

@@ -67,7 +67,7 @@ Status check_format(const CompileOptions& options, bool is_program, const Client
       return misuse(fmt::format("{} is required: what to compile for, such as cpu", client.name("target")));
     }
     return of_program.empty() ? Status()
-                              : misuse(fmt::format("{} goes with {} alone", client.name(of_program), to_program));
+                              : misuse(fmt::format("{} is only valid with {}", client.name(of_program), to_program));
   }
   if (!is_program) {
     if (options.pte.model.empty()) return {};

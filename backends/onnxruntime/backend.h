@@ -42,7 +42,7 @@ inline constexpr std::array kSettings{
         "onnxruntime.providers", kProvidersVariable, "--onnxruntime-providers", "PATHS",
         "Libraries of plugin execution providers for ONNX Runtime (libonnxruntime_providers_….so) or folders "
         "with them, full paths with ':' (';' on Windows) or commas between; none: no providers. Empty: the "
-        "packages of the known ones are looked for."},
+        "known packages are searched."},
     core::BackendSetting{
         "onnxruntime.trial_program", kTrialVariable, "", "PATH",
         "The program `latebind`, which tries plugin providers and compiles with them in processes of their own. "

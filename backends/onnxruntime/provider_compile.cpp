@@ -255,7 +255,7 @@ std::string run_compile_job(const std::string& job_file) {
   try {
     status = compile_job(job_file);
   } catch (const json::exception& error) {
-    status = Status(StatusCode::kInvalidArgument, fmt::format("the job makes no sense: {}", error.what()));
+    status = Status(StatusCode::kInvalidArgument, fmt::format("the job is invalid: {}", error.what()));
   }
   core::set_log_sink({});
   if (const std::string said = lines.text(); !status.ok() && !said.empty()) {

@@ -190,8 +190,8 @@ class OpenvinoBackend final : public core::Backend {
                                   const CompileOptions& options) {
     const std::string name = device_name(target);
     if (npu_compiler_file(core->library->file, core::own_system()).empty()) {
-      return Status(StatusCode::kLibraryNotFound, fmt::format("{} cannot be compiled for; missing is {}", name,
-                                                              missing_npu_compiler(core::own_system())));
+      return Status(StatusCode::kLibraryNotFound,
+                    fmt::format("cannot compile for {}; missing: {}", name, missing_npu_compiler(core::own_system())));
     }
     LB_ASSIGN_OR_RETURN(const CompileOptions for_target, options_for(target, options));
     auto compiled = compile_model(std::move(core), model, "NPU", for_target);

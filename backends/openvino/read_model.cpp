@@ -30,7 +30,7 @@ Result<ModelHandle> read_file(const VendorCore& core, const ModelForm& form) {
   // The vendor has a single code for everything that is wrong with a file.
   std::error_code gone;
   if (!std::filesystem::exists(form.file, gone)) {
-    return Status(StatusCode::kNotFound, fmt::format("{}: there is no such file any more", file));
+    return Status(StatusCode::kNotFound, fmt::format("{}: the file no longer exists", file));
   }
   abi::Model* network = nullptr;
   abi::Code code = abi::kOk;

@@ -258,7 +258,7 @@ void add_inspect(CLI::App& program, Action& chosen) {
       ".pte the bundle alone: of the program around it nothing is recorded.");
   app.add_flag(
       "--explain", options->explain,
-      "Says for every device of --device which variants it loads, and why not the others. Loads them to know.");
+      "Reports for every device of --device which variants it loads, and why not the others (loads them to find out).");
   app.add_flag("--installed", options->installed,
                "Takes a package with the installed layout too, which may refer to any file of this machine.");
   static constexpr SettingGroup kGroups[] = {SettingGroup::kPlacement, SettingGroup::kDevice, SettingGroup::kBackends};

@@ -35,7 +35,7 @@ Exit misuse(std::string_view command, std::string_view text) {
 }
 
 Status closed_pipe() {
-  return Status(StatusCode::kCancelled, "nobody reads the output any more");
+  return Status(StatusCode::kCancelled, "the output was closed");
 }
 
 Status write_error(std::string_view what, int error_number) {

@@ -93,7 +93,7 @@ Result<CompileTarget> CompileTargets::find(std::string_view text) const {
   }
   if (!missing.empty()) {
     return Status(StatusCode::kLibraryNotFound,
-                  fmt::format("there is no compiler for {} here; missing is {}", text, missing));
+                  fmt::format("no compiler for {} is installed; missing: {}", text, missing));
   }
   std::vector<std::string> names;
   for (const CompileTarget& target : all_) {

@@ -137,7 +137,7 @@ class Rules {
   [[nodiscard]] Type as(Value value) const { return {graph_.node(value).type, shape_of(value)}; }
 
   [[nodiscard]] Status check_value(std::string_view who, Value value) const {
-    return value.node < graph_.nodes().size() ? Status() : misfit(fmt::format("{} of a value of nobody's", who));
+    return value.node < graph_.nodes().size() ? Status() : misfit(fmt::format("{} of an unknown value", who));
   }
   // f32, with a dimension at least.
   [[nodiscard]] Status check_numbers(std::string_view who, Value value) const {

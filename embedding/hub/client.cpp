@@ -73,7 +73,7 @@ HttpOutcome Client::ask(const Question& question, const HttpBody& body) {
     const std::string origin = http_.origin_of(request.url);
     if (origin.empty()) {
       return permanent(StatusCode::kIo,
-                       fmt::format("the hub leads to {}, which is no address of HTTP", shown_url(request.url)));
+                       fmt::format("the hub redirects to {}, which is not an HTTP address", shown_url(request.url)));
     }
     request.headers.clear();
     // The token is sent only to the hub.

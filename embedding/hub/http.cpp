@@ -124,7 +124,7 @@ Meaning meaning_of(CURLcode code) {
     case CURLE_COULDNT_RESOLVE_PROXY:
       return {HttpFailure::kPermanent, StatusCode::kIo, "the proxy's name cannot be resolved; check https_proxy"};
     case CURLE_COULDNT_CONNECT:
-      return {HttpFailure::kPassing, StatusCode::kIo, "nobody answers there; is there a network?"};
+      return {HttpFailure::kPassing, StatusCode::kIo, "no response; is there a network?"};
     case CURLE_OPERATION_TIMEDOUT:
       return {HttpFailure::kPassing, StatusCode::kDeadlineExceeded,
               "it was silent for too long; HF_HUB_DOWNLOAD_TIMEOUT and HF_HUB_ETAG_TIMEOUT set the seconds"};

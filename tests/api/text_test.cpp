@@ -123,7 +123,7 @@ TEST_F(TextInterfaceTest, IdsGiveTheVectorOfTheirText) {
     const lb_token_ids one{&bad, 1};
     EXPECT_EQ(lb_embedder_embed_ids(c_embedder, &one, 1, nullptr, nullptr, vectors.data(), vectors.size(), nullptr),
               LB_INVALID_ARGUMENT);
-    EXPECT_THAT(last_message(), HasSubstr("texts[0]: there is no token of the id " + std::to_string(bad)));
+    EXPECT_THAT(last_message(), HasSubstr("texts[0]: no token has the id " + std::to_string(bad)));
   }
   const lb_token_ids none{nullptr, 0};
   EXPECT_EQ(lb_embedder_embed_ids(c_embedder, &none, 1, nullptr, nullptr, vectors.data(), vectors.size(), nullptr),

@@ -201,8 +201,8 @@ def test_npus_are_asked_for_what_they_compute_in(tmp_path):
 def test_wrong_command_lines(tmp_path, doubling):
     out = ["-o", tmp_path / "p"]
     pte = ["--format", "pte", *out]
-    assert "goes with --format pte alone" in bad(2, "compile", TINY, "--target", "cpu", *out, "--max-shape", "x=1")
-    assert "goes with --format pte alone" in bad(2, "compile", TINY, "--target", "cpu", *out, "--model", "x")
+    assert "is only valid with --format pte" in bad(2, "compile", TINY, "--target", "cpu", *out, "--max-shape", "x=1")
+    assert "is only valid with --format pte" in bad(2, "compile", TINY, "--target", "cpu", *out, "--model", "x")
     assert "--target is required" in bad(2, "compile", TINY, *out)
     assert "KEY=VALUE" in bad(2, "compile", TINY, *pte, "--compile-spec", "device")
     assert "did you mean device" in bad(2, "compile", TINY, *pte, "--compile-spec", "devise=cpu")

@@ -377,7 +377,7 @@ TEST_F(EmbedderTest, IdsThatThereAreNotAreRefusedByTheTextsPosition) {
   for (const std::int32_t id : {size, -1}) {
     const auto unknown = refusal_of({2, id, 3});
     EXPECT_EQ(unknown.code(), StatusCode::kInvalidArgument);
-    EXPECT_THAT(unknown.to_string(), HasSubstr("texts[1]: there is no token of the id " + std::to_string(id)));
+    EXPECT_THAT(unknown.to_string(), HasSubstr("texts[1]: no token has the id " + std::to_string(id)));
   }
   EXPECT_THAT(refusal_of({}).to_string(), HasSubstr("texts[1]: there is no token in it"));
   const std::vector<std::int32_t> longer(21, 5);

@@ -118,7 +118,7 @@ Result<OpenedOutput> open_special(const path& target) {
   const int handle = ::open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (handle < 0) {
     if (errno != ENXIO) return status_of_errno("write", target, errno);
-    return Status(StatusCode::kIo, fmt::format("cannot write {}: nobody reads from this pipe", quoted(target)));
+    return Status(StatusCode::kIo, fmt::format("cannot write {}: the pipe has no reader", quoted(target)));
   }
   // Only the opening must not wait.
   const int flags = ::fcntl(handle, F_GETFL);

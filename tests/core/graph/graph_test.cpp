@@ -74,7 +74,7 @@ TEST(GraphBuilderTest, RefusesOperandsThatDoNotFit) {
   EXPECT_THAT(Started().refusal(Pool{Value{3}, Value{1}}), HasSubstr("pooling f32 [?,4]"));
   EXPECT_THAT(Started().refusal(Pool{Value{2}, Value{3}}), HasSubstr("pooling of f32"));
   EXPECT_THAT(Started().refusal(Normalize{Value{2}}), HasSubstr("normalising f32 [?,?,4]"));
-  EXPECT_THAT(Started().refusal(Normalize{Value{17}}), HasSubstr("of nobody's"));
+  EXPECT_THAT(Started().refusal(Normalize{Value{17}}), HasSubstr("of an unknown value"));
   EXPECT_EQ(Started().refusal(Normalize{Value{3}}), "it was taken");
 }
 
