@@ -65,7 +65,7 @@ lb_code lb_runtime_check(const lb_runtime* runtime) {
         status = devices.status();
         if (devices.ok() && !devices->empty()) return {};
       }
-      if (remedy.empty()) remedy = backend->diagnosis().install_hint;
+      if (remedy.empty()) remedy = backend->diagnosis(nullptr).install_hint;
       reasons += fmt::format("; {}: {}", backend->name(), status.ok() ? "it has no device here" : status.brief());
     }
     return core::Status(core::StatusCode::kNoDevice,

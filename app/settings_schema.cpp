@@ -9,6 +9,7 @@
 #include "app/settings.h"
 #include "app/shape_text.h"
 #include "core/platform/files/folders.h"
+#include "core/text/quote.h"
 
 namespace latebind::app {
 namespace {
@@ -48,7 +49,7 @@ std::vector<std::string_view> list_items(std::string_view text) {
 Result<bool> parse_bool(std::string_view text) {
   if (text == "true" || text == "1" || text == "yes" || text == "on") return true;
   if (text == "false" || text == "0" || text == "no" || text == "off") return false;
-  return Status(StatusCode::kInvalidArgument, fmt::format("must be true or false, not '{}'", text.substr(0, 64)));
+  return Status(StatusCode::kInvalidArgument, fmt::format("must be true or false, not {}", core::quoted(text, 64)));
 }
 
 template <bool Settings::*Member>
@@ -229,7 +230,7 @@ Status assign_cache_bytes(Settings& settings, std::string_view /*key*/, std::str
   if (digits.empty() || error != std::errc() || stop != digits.data() + digits.size() ||
       value > std::numeric_limits<std::uint64_t>::max() / factor) {
     return Status(StatusCode::kInvalidArgument,
-                  fmt::format("must be a size such as 10GiB, 500MB or 1048576, not '{}'", text.substr(0, 64)));
+                  fmt::format("must be a size such as 10GiB, 500MB or 1048576, not {}", core::quoted(text, 64)));
   }
   settings.cache_bytes_max = value * factor;
   return {};

@@ -112,9 +112,9 @@ class Backend {
   [[nodiscard]] virtual Result<std::unique_ptr<Executable>> load(const Blob& blob, std::string_view device,
                                                                  const CompileOptions& options) = 0;
 
-  // Queried at each call; looks for the library first, unless that was done. Not cheap: it asks the system and, where
-  // the library is open, the vendor.
-  [[nodiscard]] virtual BackendDiagnosis diagnosis() = 0;
+  // Queried at each call; looks for the library first, unless that was done. `devices`: what devices() has just
+  // returned, to compare the system's hardware with; null: nothing is said of hardware, which takes time to look at.
+  [[nodiscard]] virtual BackendDiagnosis diagnosis(const Result<std::vector<Device>>* devices) = 0;
 };
 
 }  // namespace latebind::core

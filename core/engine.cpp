@@ -85,9 +85,9 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
       if (!wants_static_shapes(device, options)) return load_one(compile);
       // Called by several threads at once.
       auto load_static = [load_one, compile, inputs = options.static_lengths.inputs](const Shape& shape) {
-        CompileOptions fixed = compile;
-        fixed.input_shapes.assign(inputs, shape);
-        return load_one(fixed);
+        CompileOptions with_shape = compile;
+        with_shape.input_shapes.assign(inputs, shape);
+        return load_one(with_shape);
       };
       StaticLengthOptions lengths = static_lengths_for(model, device, compile, options.static_lengths);
       lengths.load_timeout = load_timeout_of(options.failover, device.kind);
@@ -105,17 +105,14 @@ std::vector<BackendReport> Engine::report() const {
     BackendReport report;
     report.name = std::string(backend->name());
     report.status = backend->available();
+    Result<std::vector<Device>> devices = report.status.ok() ? backend->devices() : report.status;
+    report.diagnosis = backend->diagnosis(&devices);
     if (report.status.ok()) {
       auto version = backend->runtime_version();
       if (version.ok()) report.runtime_version = *std::move(version);
-      auto devices = backend->devices();
-      if (devices.ok()) {
-        report.devices = *std::move(devices);
-      } else {
-        report.status = devices.status();
-      }
+      report.status = devices.status();
+      if (devices.ok()) report.devices = *std::move(devices);
     }
-    report.diagnosis = backend->diagnosis();
     reports.push_back(std::move(report));
   }
   return reports;

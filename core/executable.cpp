@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/text/quote.h"
+
 namespace latebind::core {
 
 std::optional<std::chrono::steady_clock::time_point> limit_after(std::chrono::steady_clock::time_point began,
@@ -31,7 +33,7 @@ Status check_inputs(std::span<const TensorInfo> declared, std::span<const Tensor
   if (declared.size() != given.size()) {
     std::string names;
     for (const TensorInfo& info : declared) {
-      names += (names.empty() ? "" : ", ") + info.name;
+      names += (names.empty() ? "" : ", ") + printable(info.name);
     }
     return Status(StatusCode::kCountMismatch,
                   fmt::format("the model takes {} inputs ({}), {} were given", declared.size(), names, given.size()));
@@ -40,25 +42,35 @@ Status check_inputs(std::span<const TensorInfo> declared, std::span<const Tensor
     const TensorInfo& info = declared[i];
     const TensorView& view = given[i];
     if (view.type != info.type) {
-      return Status(StatusCode::kTypeMismatch, fmt::format("input '{}' (position {}) takes {}, {} was given", info.name,
-                                                           i, name_of(info.type), name_of(view.type)));
+      return Status(StatusCode::kTypeMismatch,
+                    fmt::format("input {} (position {}) takes {}, {} was given", quoted(info.name), i,
+                                name_of(info.type), name_of(view.type)));
     }
     if (!view.shape.is_static() || !info.shape.accepts(view.shape)) {
       return Status(StatusCode::kShapeMismatch,
-                    fmt::format("input '{}' (position {}) takes shape {}, {} was given", info.name, i,
+                    fmt::format("input {} (position {}) takes shape {}, {} was given", quoted(info.name), i,
                                 info.shape.to_string(), view.shape.to_string()));
     }
     for (std::size_t d = 0; d < info.upper.size() && d < view.shape.rank(); ++d) {
       if (info.upper[d] >= 0 && view.shape[d] > info.upper[d]) {
         return Status(StatusCode::kShapeMismatch,
-                      fmt::format("input '{}' (position {}) takes at most {} in dimension {}, "
+                      fmt::format("input {} (position {}) takes at most {} in dimension {}, "
                                   "shape {} was given",
-                                  info.name, i, info.upper[d], d, view.shape.to_string()));
+                                  quoted(info.name), i, info.upper[d], d, view.shape.to_string()));
       }
     }
     LB_ASSIGN_OR_RETURN(const std::size_t bytes, byte_size_of(view.type, view.shape));
-    if (bytes > 0 && view.data == nullptr) {
-      return Status(StatusCode::kInvalidArgument, fmt::format("input '{}' (position {}) has no data", info.name, i));
+    if (bytes == 0) continue;
+    if (view.data == nullptr) {
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("input {} (position {}) has no data", quoted(info.name), i));
+    }
+    for (std::size_t d = 0; view.strides && d < view.shape.rank(); ++d) {
+      if (view.shape[d] > 1 && (*view.strides)[d] < 0) {
+        return Status(StatusCode::kUnsupported,
+                      fmt::format("input {} (position {}) has a negative stride, {} in dimension {}", quoted(info.name),
+                                  i, (*view.strides)[d], d));
+      }
     }
   }
   return {};

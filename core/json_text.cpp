@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/platform/files/folders.h"
-#include "core/platform/files/mapped_file.h"
 #include "core/text/quote.h"
 
 namespace latebind::core {
@@ -101,18 +100,6 @@ Result<json> parse_json(std::string_view text, std::string_view name, const Json
     return invalid(name, fmt::format("an object or an array was expected, found {}", kind_of(document)));
   }
   return document;
-}
-
-Result<std::optional<json>> read_json_file(const std::filesystem::path& file, const JsonLimits& limits) {
-  const auto mapped = platform::MappedFile::open(file);
-  if (!mapped.ok()) {
-    if (mapped.status().code() == StatusCode::kNotFound) return std::optional<json>();
-    return mapped.status();
-  }
-  const auto bytes = mapped->bytes();
-  LB_ASSIGN_OR_RETURN(json document, parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
-                                                platform::path_to_utf8(file), limits));
-  return std::optional<json>(std::move(document));
 }
 
 Result<std::optional<std::size_t>> read_size(const json& object, const char* key, std::size_t least, std::size_t most,

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,10 +23,6 @@ struct JsonLimits {
 // nor an array. `name` stands for the file.
 [[nodiscard]] Result<nlohmann::json> parse_json(std::string_view text, std::string_view name,
                                                 const JsonLimits& limits = {});
-
-// The file's JSON, or nothing when there is no such file.
-[[nodiscard]] Result<std::optional<nlohmann::json>> read_json_file(const std::filesystem::path& file,
-                                                                   const JsonLimits& limits = {});
 
 // A whole number between `least` and `most`; nothing when the key is absent or null. kInvalidModel for another type or
 // value.

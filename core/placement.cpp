@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/text/quote.h"
 #include "core/vendor_call.h"
 
 namespace latebind::core {
@@ -75,7 +76,7 @@ struct Others {
 Result<Others> others_of(Backend& backend) {
   Others others;
   if (auto devices = backend.virtual_devices(); devices.ok()) others.virtual_devices = *std::move(devices);
-  others.parts = backend.diagnosis().unavailable;
+  others.parts = backend.diagnosis(nullptr).unavailable;
   return others;
 }
 
@@ -138,9 +139,9 @@ Result<Placement> Placement::parse(std::string_view text, const Registry& regist
       }
       if (term.device.empty() || term.device.size() > kDeviceNameLengthMax) {
         return Status(StatusCode::kInvalidArgument,
-                      fmt::format("'{}' names no device after the colon; `latebind devices` "
+                      fmt::format("{} names no device after the colon; `latebind devices` "
                                   "lists them",
-                                  word.substr(0, kDeviceNameLengthMax)));
+                                  quoted(word, kDeviceNameLengthMax)));
       }
     } else if (word == "npu" || word == "gpu" || word == "cpu") {
       term.any_kind = false;

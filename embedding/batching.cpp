@@ -25,7 +25,7 @@ std::size_t tapered(std::size_t budget, std::uint64_t remaining, const BatchLimi
 constexpr std::size_t kStepsInOctave = 16;
 
 // The shortest of the static lengths that the text fits in.
-std::size_t fixed_width(std::size_t length, std::span<const std::size_t> lengths) {
+std::size_t static_width(std::size_t length, std::span<const std::size_t> lengths) {
   const auto fits = std::ranges::lower_bound(lengths, length);
   return fits == lengths.end() ? length : *fits;
 }
@@ -57,12 +57,12 @@ BatchPlan plan_batches(std::span<const std::uint32_t> lengths, const BatchLimits
   });
   plan.tokens = std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{0});
 
-  const bool fixed = !limits.static_lengths.empty();
+  const bool is_static = !limits.static_lengths.empty();
   const BatchShape shape{.tokens = limits.tokens,
                          .longest = limits.longest,
-                         .static_rows = fixed ? std::max<std::size_t>(1, limits.static_rows) : 0};
+                         .static_rows = is_static ? std::max<std::size_t>(1, limits.static_rows) : 0};
   const auto width_of = [&](std::size_t length) {
-    return fixed ? fixed_width(length, limits.static_lengths) : shape.width(length);
+    return is_static ? static_width(length, limits.static_lengths) : shape.width(length);
   };
   std::uint64_t remaining = plan.tokens;
   std::size_t first = 0;
@@ -70,20 +70,20 @@ BatchPlan plan_batches(std::span<const std::uint32_t> lengths, const BatchLimits
     std::size_t width = width_of(lengths[plan.order[first]]);
     const std::size_t full = shape.rows_max(width);
     const std::size_t rows_max =
-        fixed ? full : std::clamp<std::size_t>(tapered(limits.tokens, remaining, limits) / width, 1, full);
+        is_static ? full : std::clamp<std::size_t>(tapered(limits.tokens, remaining, limits) / width, 1, full);
     std::size_t end = first;
     while (end < plan.order.size() && end - first < rows_max && lengths[plan.order[end]] > 0 &&
-           (!fixed || width_of(lengths[plan.order[end]]) == width)) {
+           (!is_static || width_of(lengths[plan.order[end]]) == width)) {
       ++end;
     }
     if (!shape.allows(end - first, width)) end = first + std::bit_floor(end - first);
     // A single text is computed at its own length.
-    if (!fixed && end - first == 1) width = lengths[plan.order[first]];
+    if (!is_static && end - first == 1) width = lengths[plan.order[first]];
     for (std::size_t i = first; i < end; ++i)
       remaining -= lengths[plan.order[i]];
     plan.batches.push_back({first, end - first, width});
     // A static shape is computed whole, however few rows of it are used.
-    plan.padded_tokens += (fixed ? rows_max : end - first) * width;
+    plan.padded_tokens += (is_static ? rows_max : end - first) * width;
     first = end;
   }
   return plan;

@@ -229,7 +229,7 @@ class OnnxruntimeBackend final : public core::Backend {
     return make_executable(std::move(session), options);
   }
 
-  [[nodiscard]] core::BackendDiagnosis diagnosis() override {
+  [[nodiscard]] core::BackendDiagnosis diagnosis(const Result<std::vector<core::Device>>* /*devices*/) override {
     core::BackendDiagnosis diagnosis;
     const auto vendor = vendor_now();
     diagnosis.search = loader_.trace();

@@ -369,8 +369,8 @@ void PluginProviders::ask(Known& known) {
                                                      abi::kDevicesSince, library.version));
     return;
   }
-  known.asked = std::chrono::steady_clock::now();
   known.refusal = try_provider(options_.trial, library.file, library.version, known.file);
+  known.asked = std::chrono::steady_clock::now();  // after a trial that may have taken longer than kRefusalTime
   if (!known.refusal.ok()) return;
   auto devices = register_provider(*environment_, known.file);
   known.refusal = devices.status();

@@ -334,7 +334,7 @@ Status compile_context(const Environment& environment, const core::Model& model,
                   fmt::format("{} leaves {} of the {} nodes of {} to the CPU: {}{}{}", plugin.id, made.others,
                               made.others + made.contexts, model.name(), fmt::join(made.other_names, ", "),
                               made.others > made.other_names.size() ? ", …" : "",
-                              options.input_shapes.empty() ? "; fixed input shapes may help" : ""));
+                              options.input_shapes.empty() ? "; static input shapes may help" : ""));
   }
   return {};
 }

@@ -165,11 +165,14 @@ class OpenvinoBackend final : public core::Backend {
     return OpenvinoExecutable::create(std::move(compiled), options);
   }
 
-  [[nodiscard]] core::BackendDiagnosis diagnosis() override {
+  [[nodiscard]] core::BackendDiagnosis diagnosis(const Result<std::vector<Device>>* devices) override {
     core::BackendDiagnosis diagnosis;
     diagnosis.install_hint = loader_->wanted().install_command;
-    diagnosis.hardware = hardware_notes(platform::accelerators(), devices(), diagnosis.install_hint);
+    (void)loader_->library().ok();  // looks for it, unless it is open
     diagnosis.search = loader_->trace();
+    if (devices != nullptr) {
+      diagnosis.hardware = hardware_notes(platform::accelerators(), *devices, diagnosis.install_hint);
+    }
     return diagnosis;
   }
 

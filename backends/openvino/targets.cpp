@@ -35,15 +35,11 @@ std::span<const NpuTarget> npu_targets() {
   return kTargets;
 }
 
-const NpuTarget* npu_target(std::string_view architecture) {
-  const auto* const found = std::ranges::find(kTargets, architecture, &NpuTarget::architecture);
-  return found == kTargets.end() ? nullptr : found;
-}
-
 core::Result<const NpuTarget*> find_target(std::string_view device_name) {
   if (!device_name.starts_with(kPrefix)) return nullptr;
   const std::string_view architecture = device_name.substr(kPrefix.size());
-  if (const NpuTarget* target = npu_target(architecture)) return target;
+  const auto* const found = std::ranges::find(kTargets, architecture, &NpuTarget::architecture);
+  if (found != kTargets.end()) return found;
   std::vector<std::string_view> known;
   for (const NpuTarget& target : kTargets)
     known.push_back(target.architecture);

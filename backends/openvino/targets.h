@@ -20,8 +20,6 @@ struct NpuTarget {
 };
 
 [[nodiscard]] std::span<const NpuTarget> npu_targets();
-// Null when it is not in the table.
-[[nodiscard]] const NpuTarget* npu_target(std::string_view architecture);
 
 // "NPU.4000": its target. Null for names of another form ("NPU", "GPU.1"); kDeviceNotFound, listing the known ones,
 // when there is no such architecture.

@@ -1,4 +1,4 @@
-// Text from outside as one line that is safe for a terminal.
+// Text from outside as one line that is harmless on a terminal.
 #pragma once
 
 #include <string>
@@ -6,8 +6,9 @@
 
 namespace latebind::core {
 
-// Line ends, tabs and runs of spaces become one space, other control characters '?'. It may contain a vendor's message
-// or a file's name.
+// One line of UTF-8: line ends and tabs, with the spaces beside them, become one space, or nothing at both ends. Other
+// control characters (is_control() in utf8.h), and bytes that are not UTF-8, become '?'. It may hold a vendor's message
+// or a file name.
 [[nodiscard]] std::string one_line(std::string_view text);
 
 }  // namespace latebind::core

@@ -1,6 +1,7 @@
 // UTF-8: checking, cutting, decoding what was checked, encoding. Pure functions.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -40,6 +41,35 @@ inline char32_t decode_utf8(const char*& p) {
 
 inline bool is_utf8_continuation(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
+}
+
+// What moves a terminal's cursor, ends its line or turns its direction instead of being seen: C0, DEL, C1, line and
+// paragraph separators, and bidirectional controls (Unicode 15, Cc, Zl, Zp, and the embeddings of UAX #9).
+constexpr bool is_control(char32_t c) {
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029 || (c >= 0x202A && c <= 0x202E) ||
+         (c >= 0x2066 && c <= 0x2069);
+}
+
+// Calls shown(bytes) for each character that is no control, and hidden(bytes) for each that is, and for each byte that
+// belongs to no well-formed character.
+template <class Shown, class Hidden>
+void for_each_character(std::string_view text, Shown shown, Hidden hidden) {
+  while (!text.empty()) {
+    const std::size_t good = find_invalid_utf8(text).value_or(text.size());
+    const char* p = text.data();
+    while (p < text.data() + good) {
+      const char* const begin = p;
+      const bool is_seen = !is_control(decode_utf8(p));
+      const std::string_view bytes(begin, static_cast<std::size_t>(p - begin));
+      if (is_seen) {
+        shown(bytes);
+      } else {
+        hidden(bytes);
+      }
+    }
+    if (good < text.size()) hidden(text.substr(good, 1));
+    text.remove_prefix(std::min(good + 1, text.size()));
+  }
 }
 
 // Calls put(char) for each of the one to four bytes of c.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <variant>
@@ -92,6 +93,13 @@ class ToyBackend final : public core::Backend {
       return Status(StatusCode::kUnsupported,
                     fmt::format("toy computes in f32; {} was asked for", core::word_of(options.precision)));
     }
+    // What is not honoured is refused: nobody would find out otherwise.
+    LB_RETURN_IF_ERROR(core::check_counts(options));
+    if (!options.input_shapes.empty()) return Status(StatusCode::kUnsupported, "toy compiles for no static shapes");
+    if (!options.properties.empty()) {
+      return Status(StatusCode::kUnsupported,
+                    fmt::format("toy has no property '{}', and no others", options.properties.begin()->first));
+    }
     if (model.graph() == nullptr) {
       return Status(StatusCode::kUnsupported, fmt::format("toy reads graphs alone, and '{}' has none", model.name()));
     }
@@ -107,22 +115,26 @@ class ToyBackend final : public core::Backend {
     return Status(StatusCode::kIncompatibleBlob, "toy makes no blobs, so that none is of it");
   }
 
-  [[nodiscard]] core::BackendDiagnosis diagnosis() override { return {.install_hint = "nothing: toy is built in"}; }
+  [[nodiscard]] core::BackendDiagnosis diagnosis(const Result<std::vector<core::Device>>* /*devices*/) override {
+    return {.install_hint = "nothing: toy is built in"};
+  }
 
  private:
   static Result<std::unique_ptr<Executable>> load_graph(const graph::Graph& graph) {
+    const Status refusal(StatusCode::kUnsupported,
+                         "toy adds two inputs of f32 and of one shape, and can do nothing else");
     const graph::Node& last = graph.node(graph.output());
     const auto* const add = std::get_if<graph::Add>(&last.op);
-    if (add == nullptr) return Status(StatusCode::kUnsupported, "toy adds two inputs, and can do nothing else");
-    std::vector<TensorInfo> inputs;
-    for (const graph::Value value : {add->a, add->b}) {
-      const graph::Node& node = graph.node(value);
+    if (add == nullptr || add->a.node == add->b.node) return refusal;
+    std::vector<TensorInfo> inputs;  // in the model's order, whichever of them is added to the other
+    for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
+      const graph::Node& node = graph.nodes()[i];
       const auto* const input = std::get_if<graph::Input>(&node.op);
-      if (input == nullptr || node.type != core::ElementType::kF32) {
-        return Status(StatusCode::kUnsupported, "toy adds two inputs of f32, and can do nothing else");
-      }
+      if (input == nullptr) continue;
+      if ((i != add->a.node && i != add->b.node) || node.type != core::ElementType::kF32) return refusal;
       inputs.push_back({input->name, node.type, node.shape});
     }
+    if (inputs.size() != 2 || !(inputs[0].shape == inputs[1].shape)) return refusal;
     TensorInfo output{graph.output_name(), last.type, last.shape};
     return std::unique_ptr<Executable>(std::make_unique<Sum>(std::move(inputs), std::move(output), "CPU"));
   }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include "core/backend.h"
@@ -14,6 +15,9 @@
 namespace latebind::toy {
 
 inline constexpr const char* kBackendName = "toy";
+
+// What can be set for it: nothing. The list of backends (app/backends.cpp) wants one from every backend.
+inline constexpr std::span<const core::BackendSetting> kSettings{};
 
 // From the settings, of which there are none. Opens nothing.
 [[nodiscard]] std::shared_ptr<core::Backend> configured_backend(const core::BackendSettingTexts& texts);

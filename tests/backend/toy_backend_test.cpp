@@ -19,6 +19,7 @@ namespace latebind::toy {
 namespace {
 
 using core::ElementType;
+using core::Status;
 using core::StatusCode;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -91,12 +92,58 @@ TEST_F(ToyBackendTest, IsCalledWithWhatFitsAlone) {
 }
 
 TEST_F(ToyBackendTest, RefusesByNameWhatItCannotDo) {
+  const auto refusal = [&](const auto& make_output) {
+    graph::GraphBuilder builder{core::FilePart{}};
+    const auto input = [&](const char* name, const core::Shape& shape) {
+      return builder.add(graph::Input{name, ElementType::kF32, shape});
+    };
+    const auto output = make_output(builder, input);
+    return load(model_of(std::move(builder), output)).status();
+  };
+  const core::Shape rows{core::kDynamic, 2};
+  for (const Status& refused : {
+           refusal([&](auto&graph, const auto&input) {
+             return graph.add(graph::Activation{input("x", rows), graph::ActivationFunction::kRelu});
+           }),
+           refusal([&](auto&graph, const auto&input) {
+             const auto x = input("x", rows);
+             return graph.add(graph::Add{x, x});
+           }),
+           refusal([&](auto&graph, const auto&input) {
+             const auto x = input("x", rows);
+             return graph.add(graph::Add{x, input("y", {2})});
+           }),
+       }) {
+    EXPECT_EQ(refused.code(), StatusCode::kUnsupported);
+    EXPECT_THAT(refused.to_string(), HasSubstr("toy adds two inputs of f32 and of one shape"));
+  }
+}
+
+TEST_F(ToyBackendTest, InputsAreInTheModelsOrder) {
   graph::GraphBuilder builder{core::FilePart{}};
-  const auto x = builder.add(graph::Input{"x", ElementType::kF32, {core::kDynamic, 2}});
-  const auto relu = builder.add(graph::Activation{x, graph::ActivationFunction::kRelu});
-  const auto refused = load(model_of(std::move(builder), relu));
-  EXPECT_EQ(refused.status().code(), StatusCode::kUnsupported);
-  EXPECT_THAT(refused.status().to_string(), HasSubstr("toy adds two inputs, and can do nothing else"));
+  const auto x = builder.add(graph::Input{"x", ElementType::kF32, {2}});
+  const auto y = builder.add(graph::Input{"y", ElementType::kF32, {2}});
+  const auto z = builder.add(graph::Add{y, x});
+  const auto placed = load(model_of(std::move(builder), z));
+  ASSERT_TRUE(placed.ok()) << placed.status().to_string();
+  EXPECT_EQ((*placed)->inputs()[0].name, "x");
+}
+
+TEST_F(ToyBackendTest, WhatIsNotHonouredIsRefused) {
+  const auto backend = configured_backend({});
+  core::CompileOptions options;
+  EXPECT_TRUE(backend->load(sum(), "CPU", options).ok());
+  options.input_shapes = {core::Shape{1, 2}, core::Shape{1, 2}};
+  EXPECT_EQ(backend->load(sum(), "CPU", options).status().code(), StatusCode::kUnsupported);
+  options = {};
+  options.properties = {{"SPEED", "high"}};
+  EXPECT_THAT(backend->load(sum(), "CPU", options).status().to_string(), HasSubstr("'SPEED'"));
+  options = {};
+  options.threads = core::kCountMax + 1;
+  EXPECT_EQ(backend->load(sum(), "CPU", options).status().code(), StatusCode::kInvalidArgument);
+  options = {};
+  options.precision = core::Precision::kF16;
+  EXPECT_EQ(backend->load(sum(), "CPU", options).status().code(), StatusCode::kUnsupported);
 }
 
 TEST_F(ToyBackendTest, HasOneDiagnosis) {

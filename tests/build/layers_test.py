@@ -59,12 +59,17 @@ class LayersTest(unittest.TestCase):
         self.assert_refused("cli/a.cpp", '#include "api/c_objects.h"', "may include only")
         self.assert_refused("app/a.cpp", '#include "cli/terminal/parser.h"', "may include only")
         self.assert_refused("formats/pte/a.cpp", '#include "hosts/executorch/delegate.h"', "may include only")
+        self.assert_refused("formats/pte/a.cpp", '#include "core/engine.h"', "may include only")
+        self.assert_refused("core/a.cpp", '#include "core/bundle/package.h"', "may include only")
+        self.assert_refused("core/status.cpp", '#include "core/engine.h"', "may include only")
+        self.assert_refused("core/text/a.cpp", '#include "core/platform/os_error.h"', "may include only")
         self.assert_refused("core/a.cpp", "#include <flatbuffers/flatbuffers.h>", "which is for")
         self.assert_refused("hosts/executorch/a.cpp", '#include "core/engine.h"', "may include only")
         self.assert_refused("examples/a.cpp", '#include "app/backends.h"', "may include only")
 
     def test_downwards_is_allowed(self):
         self.assert_allowed("core/a.cpp", '#include "core/platform/digest.h"\n#include <vector>')
+        self.assert_allowed("core/bundle/a.cpp", '#include "core/engine.h"\n#include "core/bundle/a.h"')
         self.assert_allowed("embedding/a.cpp", '#include "core/engine.h"\n#include "embedding/tokenizer/a.h"')
         self.assert_allowed("app/a.cpp", '#include "backends/openvino/backend.h"')
         self.assert_allowed("api/a.cpp", '#include "app/backends.h"')

@@ -27,7 +27,7 @@ def test_every_device_of_the_placement_is_warmed(tmp_path):
         ("openvino:CPU", True), ("onnxruntime:CPU", True)]
 
 
-def test_every_fixed_length_is_warmed(tmp_path):
+def test_every_static_length_is_warmed(tmp_path):
     shapes = ("--device", "openvino:CPU", "--shapes", "static", "--static-lengths", "4,8")
     good("warm", "--model", TINY, "--cache-folder", tmp_path, *shapes)
     # 4 and 8, and the model's own limit.

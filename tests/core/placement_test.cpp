@@ -60,7 +60,9 @@ TEST_F(PlacementTest, APartThatCannotBeUsedIsNoDeviceAndGivesItsReasonWhenItIsNa
   class WithAPart : public test::ScriptedBackend {
    public:
     using ScriptedBackend::ScriptedBackend;
-    BackendDiagnosis diagnosis() override { return {.unavailable = {{"PLUGIN", "it only compiles"}}}; }
+    BackendDiagnosis diagnosis(const Result<std::vector<Device>>* /*devices*/) override {
+      return {.unavailable = {{"PLUGIN", "it only compiles"}}};
+    }
   };
   auto third = std::make_shared<WithAPart>("third");
   third->with("CPU", DeviceKind::kCpu);

@@ -101,7 +101,7 @@ TEST(OnnxruntimeLoadTest, FailureNamesThePlaceTheVariableAndTheCommand) {
   EXPECT_EQ(status.code(), StatusCode::kLibraryNotFound);
   EXPECT_THAT(status.to_string(), AllOf(HasSubstr(library.folder().string()), HasSubstr("libonnxruntime.so"),
                                         HasSubstr("latebind/runtime onnxruntime")));
-  const auto trace = backend->diagnosis().search;
+  const auto trace = backend->diagnosis(nullptr).search;
   ASSERT_EQ(trace.size(), 1U) << "a path that the user has given is all there is";
   EXPECT_FALSE(trace[0].opened);
 }
@@ -121,7 +121,7 @@ TEST(OnnxruntimeLoadTest, FindsALibraryThatCameAfterTheFirstFailure) {
   std::filesystem::remove(library.file());
   library.install("good");
   EXPECT_EQ(backend->available().to_string(), "ok");
-  const auto trace = backend->diagnosis().search;
+  const auto trace = backend->diagnosis(nullptr).search;
   ASSERT_FALSE(trace.empty());
   EXPECT_TRUE(trace.back().opened);
   EXPECT_THAT(trace.back().outcome, HasSubstr("1.31.1"));
@@ -149,7 +149,7 @@ TEST(OnnxruntimeLoadTest, MakingABackendOpensNothing) {
   FakeLibrary library;
   const auto backend = make_backend({.library_path = library.file().string()});
   EXPECT_EQ(library.state().asked_version, 0U);
-  EXPECT_EQ(backend->diagnosis().install_hint, core::pip_command("onnxruntime", core::own_system()));
+  EXPECT_EQ(backend->diagnosis(nullptr).install_hint, core::pip_command("onnxruntime", core::own_system()));
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ TEST(OnnxruntimeProviderTrialTest, AnOldRuntimeSaysWhichOneIsNeeded) {
   const auto devices = backend->devices();
   ASSERT_TRUE(devices.ok()) << devices.status().to_string();
   EXPECT_EQ(devices->size(), 1U);
-  const auto parts = backend->diagnosis().unavailable;
+  const auto parts = backend->diagnosis(nullptr).unavailable;
   ASSERT_EQ(parts.size(), 1U);
   EXPECT_EQ(parts[0].name, "x");
   EXPECT_THAT(parts[0].reason, HasSubstr("need ONNX Runtime 1.22 or newer, here is 1.20.0"));

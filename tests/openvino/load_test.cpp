@@ -46,7 +46,7 @@ TEST_F(LoadTest, OpensNothingBeforeTheFirstQuestion) {
 
 TEST_F(LoadTest, ADiagnosisLooksForTheLibraryFirst) {
   const auto made = backend();
-  const auto diagnosis = made->diagnosis();
+  const auto diagnosis = made->diagnosis(nullptr);
   ASSERT_FALSE(diagnosis.search.empty());
   EXPECT_TRUE(diagnosis.search.back().opened);
   EXPECT_NE(diagnosis.install_hint, "");
@@ -64,8 +64,8 @@ TEST_F(LoadTest, ASuccessfulLoadIsKept) {
 TEST_F(LoadTest, TheFolderDoesAsWellAsTheFile) {
   const auto made = make_backend({.library_path = fake_.folder().string()});
   EXPECT_TRUE(made->available().ok()) << made->available().to_string();
-  EXPECT_TRUE(made->diagnosis().search.back().opened);
-  EXPECT_EQ(made->diagnosis().search.back().place, fake_.file().string());
+  EXPECT_TRUE(made->diagnosis(nullptr).search.back().opened);
+  EXPECT_EQ(made->diagnosis(nullptr).search.back().place, fake_.file().string());
 }
 
 TEST_F(LoadTest, EachMissingFunctionIsNamed) {
@@ -150,11 +150,11 @@ TEST_F(LoadTest, ALibraryThatAppearsAfterTheFirstFailureIsUsed) {
   EXPECT_EQ(made->available().code(), StatusCode::kLibraryNotFound);
   EXPECT_THAT(made->available().to_string(), HasSubstr(fake_.file().string()));
   EXPECT_EQ(made->devices().status().code(), StatusCode::kLibraryNotFound);
-  EXPECT_FALSE(made->diagnosis().search.back().opened);
+  EXPECT_FALSE(made->diagnosis(nullptr).search.back().opened);
   fake_.install();
   EXPECT_TRUE(made->available().ok());
   EXPECT_TRUE(made->devices().ok());
-  EXPECT_TRUE(made->diagnosis().search.back().opened);
+  EXPECT_TRUE(made->diagnosis(nullptr).search.back().opened);
 }
 
 TEST_F(LoadTest, ADamagedLibraryThatIsMendedIsUsed) {

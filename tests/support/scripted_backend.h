@@ -141,7 +141,9 @@ class ScriptedBackend : public core::Backend {
     active.from_cache = true;
     return std::unique_ptr<Executable>(std::make_unique<ScriptedExecutable>(std::move(active), nullptr));
   }
-  core::BackendDiagnosis diagnosis() override { return {.install_hint = "install " + name_}; }
+  core::BackendDiagnosis diagnosis(const core::Result<std::vector<core::Device>>* /*devices*/) override {
+    return {.install_hint = "install " + name_};
+  }
 
  private:
   std::string name_;

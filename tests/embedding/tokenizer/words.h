@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/text/utf8.h"
 #include "embedding/tokenizer/pre_tokenizer.h"
 
 namespace latebind::embedding::testing {

@@ -112,14 +112,14 @@ std::vector<std::string> names_of(const core::Result<std::vector<core::Device>>&
 TEST_F(PluginTest, OneThatCrashesIsAReasonAndIsNotTriedAgain) {
   auto backend = backend_with({fake("crashing")});
   EXPECT_THAT(names_of(backend->devices()), ElementsAre("CPU"));
-  auto parts = backend->diagnosis().unavailable;
+  auto parts = backend->diagnosis(nullptr).unavailable;
   ASSERT_EQ(parts.size(), 1U);
   EXPECT_EQ(parts[0].name, "crashing");
   EXPECT_THAT(parts[0].reason, AllOf(HasSubstr("crashed with signal 11"), HasSubstr("providers.json")));
   EXPECT_THAT(remembered(), HasSubstr("crashed with signal 11"));
   // Without a program to try it with, only what is remembered can tell.
   backend = backend_with({fake("crashing")}, "/nonexistent/latebind");
-  parts = backend->diagnosis().unavailable;
+  parts = backend->diagnosis(nullptr).unavailable;
   ASSERT_EQ(parts.size(), 1U);
   EXPECT_THAT(parts[0].reason, HasSubstr("crashed with signal 11"));
 }
@@ -139,7 +139,7 @@ TEST_F(PluginTest, OneThatHangsIsAReason) {
 TEST_F(PluginTest, OneThatRefusesIsQuotedAndAskedAgain) {
   const auto backend = backend_with({fake("refusing")});
   EXPECT_THAT(names_of(backend->devices()), ElementsAre("CPU"));
-  const auto parts = backend->diagnosis().unavailable;
+  const auto parts = backend->diagnosis(nullptr).unavailable;
   ASSERT_EQ(parts.size(), 1U);
   EXPECT_THAT(parts[0].reason, HasSubstr("the fake wants another machine"));
   EXPECT_THAT(remembered(), Not(HasSubstr("refusing")));
@@ -148,7 +148,7 @@ TEST_F(PluginTest, OneThatRefusesIsQuotedAndAskedAgain) {
 TEST_F(PluginTest, OneThatHasNothingSaysSo) {
   const auto backend = backend_with({fake("empty")});
   EXPECT_THAT(names_of(backend->devices()), ElementsAre("CPU"));
-  const auto parts = backend->diagnosis().unavailable;
+  const auto parts = backend->diagnosis(nullptr).unavailable;
   ASSERT_EQ(parts.size(), 1U);
   EXPECT_THAT(parts[0].reason, HasSubstr("offers no device on this machine"));
 }
@@ -156,7 +156,7 @@ TEST_F(PluginTest, OneThatHasNothingSaysSo) {
 TEST_F(PluginTest, WithoutAProgramToTryItWithAProviderIsRefused) {
   const auto backend = backend_with({fake("fake")}, "/nonexistent/latebind");
   EXPECT_THAT(names_of(backend->devices()), ElementsAre("CPU"));
-  const auto parts = backend->diagnosis().unavailable;
+  const auto parts = backend->diagnosis(nullptr).unavailable;
   ASSERT_EQ(parts.size(), 1U);
   EXPECT_THAT(parts[0].reason, HasSubstr("/nonexistent/latebind"));
   EXPECT_EQ(remembered(), "");
@@ -206,7 +206,7 @@ TEST_F(PluginTest, TwoBackendsOfOneProcessShareAProvider) {
 TEST_F(PluginTest, TheTraceSaysWhatBecameOfEachPlace) {
   const auto backend = backend_with({fake("empty"), "/nonexistent/provider.so"});
   std::vector<std::string> lines;
-  for (const auto& step : backend->diagnosis().search)
+  for (const auto& step : backend->diagnosis(nullptr).search)
     lines.push_back(step.place + ": " + step.outcome);
   EXPECT_THAT(lines, Contains(fake("empty") + ": registered, 0 devices"));
   EXPECT_THAT(lines, Contains("/nonexistent/provider.so: does not exist"));
@@ -215,7 +215,7 @@ TEST_F(PluginTest, TheTraceSaysWhatBecameOfEachPlace) {
 TEST_F(PluginTest, IntelsPluginSaysThatItHasNothingForThisMachine) {
   const auto backend = backend_with({intel()});
   const auto names = names_of(backend->devices());
-  const auto parts = backend->diagnosis().unavailable;
+  const auto parts = backend->diagnosis(nullptr).unavailable;
   // On a machine of Intel's it has devices.
   if (names.size() > 1) {
     EXPECT_THAT(parts, ::testing::IsEmpty());
@@ -308,7 +308,7 @@ TEST_F(QualcommTest, ItsNpusAreVirtualDevicesWithTheirCompiler) {
 
 TEST_F(QualcommTest, ItsCpuIsThereForItsTargetsOnly) {
   EXPECT_THAT(names_of(backend->devices()), ElementsAre("CPU"));
-  const auto parts = backend->diagnosis().unavailable;
+  const auto parts = backend->diagnosis(nullptr).unavailable;
   ASSERT_EQ(parts.size(), 1U);
   EXPECT_EQ(parts[0].name, "QNN");
   EXPECT_THAT(parts[0].reason, AllOf(HasSubstr("runs no model"), HasSubstr("QNN.v68, QNN.v69")));
@@ -448,7 +448,7 @@ TEST_F(QualcommTest, NodesThatAreLeftToTheCpuAreNamed) {
   open.input_shapes.clear();
   const auto dynamic = backend->compile(*model, "QNN.v73", open);
   ASSERT_FALSE(dynamic.ok());
-  EXPECT_THAT(dynamic.status().to_string(), HasSubstr("fixed input shapes may help"));
+  EXPECT_THAT(dynamic.status().to_string(), HasSubstr("static input shapes may help"));
 }
 
 }  // namespace
