@@ -305,14 +305,14 @@ Status StaticLengthsExecutable::run_rows(Executable& entry, std::size_t padded_l
     std::vector<std::byte> bytes;
     std::size_t element = 0;
   };
-  const Shape whole{static_cast<std::int64_t>(rows), static_cast<std::int64_t>(padded_length)};
+  const Shape computed{static_cast<std::int64_t>(rows), static_cast<std::int64_t>(padded_length)};
   std::vector<Padded> padded(inputs.size());
   std::vector<TensorView> views;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     padded[i].element = size_of(inputs[i].type);
     LB_ASSIGN_OR_RETURN(padded[i].from, contiguous(inputs[i], padded[i].copy));
     padded[i].bytes.resize(rows * padded_length * padded[i].element);
-    views.push_back({padded[i].bytes.data(), inputs[i].type, whole, std::nullopt});
+    views.push_back({padded[i].bytes.data(), inputs[i].type, computed, std::nullopt});
   }
   std::vector<OutputTensor> part(outputs.size());
   std::vector<std::byte*> to(outputs.size(), nullptr);

@@ -165,7 +165,7 @@ class OpenvinoBackend final : public core::Backend {
     return OpenvinoExecutable::create(std::move(compiled), options);
   }
 
-  [[nodiscard]] core::BackendDiagnosis diagnosis(const Result<std::vector<Device>>* devices) override {
+  [[nodiscard]] core::BackendDiagnosis diagnosis(const Result<std::vector<core::Device>>* devices) override {
     core::BackendDiagnosis diagnosis;
     diagnosis.install_hint = loader_->wanted().install_command;
     (void)loader_->library().ok();  // looks for it, unless it is open
