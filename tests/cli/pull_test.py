@@ -335,7 +335,7 @@ def test_redirects_have_an_end(hub, place):
 
 def test_a_redirect_to_another_kind_of_address_is_refused(hub, place):
     hub.misbehave("GET /api/", Fault("redirect", "file:///etc/passwd"))
-    assert "file:///etc/passwd, which is no address" in place.bad("pull", NAME)
+    assert "file:///etc/passwd, which is not an HTTP address" in place.bad("pull", NAME)
 
 
 # Refusals.

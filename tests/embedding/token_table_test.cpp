@@ -129,7 +129,7 @@ TEST(TokenTableTest, IdsThatThereAreNotAreRefusedByTheirNumber) {
   for (const auto& given : {too_large, below_zero}) {
     const auto status = table.add(given, {8, 57});
     EXPECT_EQ(status.code(), core::StatusCode::kInvalidArgument);
-    EXPECT_THAT(status.to_string(), HasSubstr("no token of the id " + std::to_string(given[1])));
+    EXPECT_THAT(status.to_string(), HasSubstr("no token has the id " + std::to_string(given[1])));
   }
   EXPECT_THAT(table.add(std::vector<std::int32_t>{}, {8, 57}).to_string(), HasSubstr("there is no token in it"));
   EXPECT_EQ(table.size(), 0U);
