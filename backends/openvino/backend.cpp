@@ -141,7 +141,7 @@ class OpenvinoBackend final : public core::Backend {
   [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Model& model, std::string_view device,
                                                          const CompileOptions& options) override {
     LB_ASSIGN_OR_RETURN(auto compiled, compile_present(model, device, options));
-    return OpenvinoExecutable::create(std::move(compiled), options);
+    return OpenvinoExecutable::create(compiled, options);
   }
 
   [[nodiscard]] Result<core::LoadedModel> load_exporting(const Model& model, std::string_view device,
@@ -162,7 +162,7 @@ class OpenvinoBackend final : public core::Backend {
     LB_RETURN_IF_ERROR(check_present(*core, name));
     LB_RETURN_IF_ERROR(check_not_stuck(name));
     LB_ASSIGN_OR_RETURN(auto compiled, import_alone(blob, name, options));
-    return OpenvinoExecutable::create(std::move(compiled), options);
+    return OpenvinoExecutable::create(compiled, options);
   }
 
   [[nodiscard]] core::BackendDiagnosis diagnosis(const Result<std::vector<core::Device>>* devices) override {

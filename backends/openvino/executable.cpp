@@ -43,7 +43,7 @@ OpenvinoExecutable::OpenvinoExecutable(const std::shared_ptr<const Compiled>& co
                        [compiled] { return Request::create(*compiled); }),
       narrows_integers_(device_base(compiled->device) == "CPU") {}
 
-Result<std::unique_ptr<core::Executable>> OpenvinoExecutable::create(std::shared_ptr<const Compiled> compiled,
+Result<std::unique_ptr<core::Executable>> OpenvinoExecutable::create(const std::shared_ptr<const Compiled>& compiled,
                                                                      const core::CompileOptions& options) {
   const Compiled& made = *compiled;
   const unsigned requests = pool_size(options, made.active);

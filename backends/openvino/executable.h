@@ -46,7 +46,7 @@ class OpenvinoRun {
 
 class OpenvinoExecutable final : public core::PooledExecutable<OpenvinoRun> {
  public:
-  static core::Result<std::unique_ptr<core::Executable>> create(std::shared_ptr<const Compiled> compiled,
+  static core::Result<std::unique_ptr<core::Executable>> create(const std::shared_ptr<const Compiled>& compiled,
                                                                 const core::CompileOptions& options);
 
   [[nodiscard]] std::span<const core::TensorInfo> inputs() const override { return loaded().inputs; }
