@@ -112,7 +112,7 @@ class Backend {
   [[nodiscard]] virtual Result<std::unique_ptr<Executable>> load(const Blob& blob, std::string_view device,
                                                                  const CompileOptions& options) = 0;
 
-  // Queried at each call; looks for the library first, unless that was done. `devices`: what devices() has just
+  // Queried at each call; looks for the library only if nothing did yet. `devices`: what devices() has just
   // returned, to compare the system's hardware with; null: nothing is said of hardware, which takes time to look at.
   [[nodiscard]] virtual BackendDiagnosis diagnosis(const Result<std::vector<Device>>* devices) = 0;
 };

@@ -2,17 +2,15 @@
 
 #include <algorithm>
 
+#include "core/text/name_character.h"
+
 namespace latebind::core {
 namespace {
 
 // Short enough for a name, of characters that no list, path or file name takes for anything else.
 bool is_word(std::string_view text) {
   constexpr std::size_t kLengthMax = 32;
-  const auto is_plain = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '_' ||
-           c == '-';
-  };
-  return !text.empty() && text.size() <= kLengthMax && std::ranges::all_of(text, is_plain);
+  return !text.empty() && text.size() <= kLengthMax && std::ranges::all_of(text, is_name_character);
 }
 
 }  // namespace

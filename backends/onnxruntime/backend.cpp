@@ -231,14 +231,14 @@ class OnnxruntimeBackend final : public core::Backend {
 
   [[nodiscard]] core::BackendDiagnosis diagnosis(const Result<std::vector<core::Device>>* /*devices*/) override {
     core::BackendDiagnosis diagnosis;
-    const auto vendor = vendor_now();
+    diagnosis.install_hint = loader_.wanted().install_command;
     diagnosis.search = loader_.trace();
-    if (vendor.ok()) {
+    if (diagnosis.search.empty() || !diagnosis.search.back().opened) return diagnosis;
+    if (const auto vendor = vendor_now(); vendor.ok()) {
       auto steps = vendor->plugins->trace();
       diagnosis.search.insert(diagnosis.search.end(), steps.begin(), steps.end());
       diagnosis.unavailable = vendor->plugins->unavailable();
     }
-    diagnosis.install_hint = loader_.wanted().install_command;
     return diagnosis;
   }
 

@@ -11,6 +11,7 @@
 #include "core/platform/dynamic_library.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/process_generation.h"
+#include "core/text/name_character.h"
 
 namespace latebind::onnxruntime {
 namespace {
@@ -25,8 +26,6 @@ using core::StatusCode;
 constexpr std::size_t kDeviceMetadataMax = 64;
 constexpr std::size_t kDeviceTextMax = 1024;
 constexpr std::size_t kDevicesMax = 64;
-// How long a refusal holds before the provider is tried again.
-constexpr std::chrono::seconds kRefusalTime{30};
 constexpr std::string_view kProviderSuffix = "ExecutionProvider";
 
 // Registering changes the process's only environment, whoever calls it.
@@ -48,13 +47,7 @@ std::string_view file_name(std::string_view path) {
 std::string plain_word(std::string_view text) {
   std::string word(text.substr(0, 64));
   std::ranges::replace_if(
-      word,
-      [](char c) {
-        const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-                           c == '-' || c == '.';
-        return !plain;
-      },
-      '_');
+      word, [](char c) { return !core::is_name_character(c); }, '_');
   return word.empty() ? "unnamed" : word;
 }
 
@@ -370,7 +363,7 @@ void PluginProviders::ask(Known& known) {
     return;
   }
   known.refusal = try_provider(options_.trial, library.file, library.version, known.file);
-  known.asked = std::chrono::steady_clock::now();  // after a trial that may have taken longer than kRefusalTime
+  known.asked = std::chrono::steady_clock::now();  // after a trial that may have taken longer than that holds
   if (!known.refusal.ok()) return;
   auto devices = register_provider(*environment_, known.file);
   known.refusal = devices.status();
@@ -390,7 +383,8 @@ void PluginProviders::look() {
       known_.push_back({.file = candidate.place, .source = candidate.source, .devices = {}});
       found = known_.end() - 1;
     }
-    const bool refused_now = !found->refusal.ok() && std::chrono::steady_clock::now() - found->asked < kRefusalTime;
+    const bool refused_now =
+        !found->refusal.ok() && std::chrono::steady_clock::now() - found->asked < options_.refusal_time;
     if (!found->registered && !refused_now) ask(*found);
     core::SearchStep& step = trace_.back();
     step.opened = found->registered;

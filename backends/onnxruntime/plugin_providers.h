@@ -56,6 +56,8 @@ struct PluginOptions {
   // See ProviderFacts::paths.
   std::vector<std::string> paths{};
   TrialOptions trial{};
+  // How long a refusal holds before the provider is tried again.
+  std::chrono::milliseconds refusal_time{30'000};
 };
 
 class PluginProviders {

@@ -168,7 +168,6 @@ class OpenvinoBackend final : public core::Backend {
   [[nodiscard]] core::BackendDiagnosis diagnosis(const Result<std::vector<core::Device>>* devices) override {
     core::BackendDiagnosis diagnosis;
     diagnosis.install_hint = loader_->wanted().install_command;
-    (void)loader_->library().ok();  // looks for it, unless it is open
     diagnosis.search = loader_->trace();
     if (devices != nullptr) {
       diagnosis.hardware = hardware_notes(platform::accelerators(), *devices, diagnosis.install_hint);

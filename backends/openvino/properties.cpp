@@ -6,6 +6,8 @@
 #include <charconv>
 #include <optional>
 
+#include "core/text/quote.h"
+
 namespace latebind::openvino {
 namespace {
 
@@ -24,15 +26,6 @@ std::string_view without_trailing_nul(std::string_view text) {
   return text;
 }
 
-// For messages: a hostile name must not become a hostile line.
-std::string excerpt(std::string_view text) {
-  std::string out;
-  for (const char c : text.substr(0, kDeviceLengthMax)) {
-    out += c > ' ' && c < 0x7f ? c : '?';
-  }
-  return text.size() > kDeviceLengthMax ? out + "…" : out;
-}
-
 bool is_word(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7f; });
 }
@@ -48,7 +41,8 @@ Status add_user_properties(Properties& properties, const core::CompileOptions& o
     const auto key = without_trailing_nul(raw_key);
     const auto value = without_trailing_nul(raw_value);
     if (key.empty() || key.size() > kKeyLengthMax || !is_word(key)) {
-      return Status(StatusCode::kInvalidArgument, fmt::format("'{}' is no name of an OpenVINO property", excerpt(key)));
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("{} is no name of an OpenVINO property", core::quoted(key, kDeviceLengthMax)));
     }
     if (value.size() > kValueLengthMax || value.find('\0') != std::string_view::npos) {
       return Status(StatusCode::kInvalidArgument,
@@ -86,8 +80,8 @@ std::string device_base(std::string_view device) {
 Result<std::string> checked_device(std::string_view device) {
   const auto name = without_trailing_nul(device);
   if (name.empty() || name.size() > kDeviceLengthMax || !is_word(name)) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("'{}' is no name of an OpenVINO device, such as CPU or GPU.1", excerpt(name)));
+    return Status(StatusCode::kInvalidArgument, fmt::format("{} is no name of an OpenVINO device, such as CPU or GPU.1",
+                                                            core::quoted(name, kDeviceLengthMax)));
   }
   return std::string(name);
 }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/text/name_character.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
 
@@ -132,8 +133,7 @@ std::string folder_name_of(std::string_view text) {
   std::string name;
   for (const char given : text) {
     const char c = lower(given);
-    const bool keeps = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
-    name += keeps ? c : '-';
+    name += is_name_character(c) ? c : '-';
   }
   while (!name.empty() && name.back() == '.')
     name.back() = '-';

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/text/name_character.h"
 #include "core/text/quote.h"
 
 namespace latebind::embedding::hub {
@@ -20,11 +21,7 @@ constexpr std::size_t kFileMax = 400;
 constexpr std::size_t kBlobMax = 128;
 
 bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-bool is_name_character(char c) {
-  return is_word(c) || c == '-' || c == '.';
+  return core::is_name_character(c) && c != '-' && c != '.';
 }
 
 bool all_of(std::string_view text, bool (*is)(char)) {
@@ -37,7 +34,7 @@ bool contains(std::string_view text, std::string_view part) {
 
 // An organisation's or a model's own name.
 bool is_part(std::string_view text) {
-  return !text.empty() && text.size() <= kPartMax && all_of(text, is_name_character) && is_word(text.front()) &&
+  return !text.empty() && text.size() <= kPartMax && all_of(text, core::is_name_character) && is_word(text.front()) &&
          is_word(text.back());
 }
 
@@ -50,7 +47,7 @@ bool is_id(std::string_view id) {
 
 // What git allows of a branch or tag, and no more than is usual.
 bool is_revision(std::string_view text) {
-  const auto is_allowed = [](char c) { return is_name_character(c) || c == '/' || c == '+'; };
+  const auto is_allowed = [](char c) { return core::is_name_character(c) || c == '/' || c == '+'; };
   return !text.empty() && text.size() <= kRevisionMax && all_of(text, is_allowed) && text.front() != '-' &&
          !text.ends_with(".lock") && is_file_name(text);
 }
@@ -113,13 +110,13 @@ bool is_file_name(std::string_view text) {
 
 bool is_blob_name(std::string_view text) {
   return !text.empty() && text.size() <= kBlobMax && text.front() != '.' && text.back() != '.' &&
-         all_of(text, is_name_character);
+         all_of(text, core::is_name_character);
 }
 
 std::string percent_encoded(std::string_view text) {
   std::string encoded;
   for (const char c : text) {
-    if (is_name_character(c) || c == '~') {
+    if (core::is_name_character(c) || c == '~') {
       encoded += c;
     } else {
       encoded += fmt::format("%{:02X}", static_cast<unsigned char>(c));

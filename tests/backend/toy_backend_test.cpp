@@ -89,6 +89,12 @@ TEST_F(ToyBackendTest, IsCalledWithWhatFitsAlone) {
   EXPECT_EQ(refusal({good, wrong}).code(), StatusCode::kShapeMismatch);
   EXPECT_THAT(refusal({good, wrong}).to_string(),
               HasSubstr("input 'y' (position 1) takes shape [?,2], [1,3] was given"));
+  wrong = good;
+  wrong.strides.emplace();
+  (*wrong.strides)[0] = 2;
+  (*wrong.strides)[1] = -1;
+  EXPECT_EQ(refusal({good, wrong}).code(), StatusCode::kUnsupported);
+  EXPECT_THAT(refusal({good, wrong}).to_string(), HasSubstr("input 'y' (position 1) has a negative stride, -1"));
 }
 
 TEST_F(ToyBackendTest, RefusesByNameWhatItCannotDo) {

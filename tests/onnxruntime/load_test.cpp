@@ -106,6 +106,16 @@ TEST(OnnxruntimeLoadTest, FailureNamesThePlaceTheVariableAndTheCommand) {
   EXPECT_FALSE(trace[0].opened);
 }
 
+TEST(OnnxruntimeLoadTest, ADiagnosisIsOfTheLastSearchAndMakesNoOther) {
+  FakeLibrary library("");
+  const auto backend = make_backend({.library_path = library.folder().string()});
+  EXPECT_FALSE(backend->available().ok());
+  library.install("good");
+  const auto trace = backend->diagnosis(nullptr).search;
+  ASSERT_FALSE(trace.empty());
+  EXPECT_FALSE(trace.back().opened);
+}
+
 TEST(OnnxruntimeLoadTest, APathThatTheUserGaveIsNotPaperedOver) {
   const auto backend = make_backend({.library_path = "/no/such/place"});
   EXPECT_EQ(backend->available().code(), StatusCode::kLibraryNotFound);

@@ -9,6 +9,8 @@
 
 #include "backends/openvino/backend.h"
 #include "backends/openvino/find.h"
+#include "core/engine.h"
+#include "core/registry.h"
 #include "tests/fakes/fake_openvino_library.h"
 #include "tests/fakes/loaded.h"
 #include "tests/support/fake_file_system.h"
@@ -50,6 +52,25 @@ TEST_F(LoadTest, ADiagnosisLooksForTheLibraryFirst) {
   ASSERT_FALSE(diagnosis.search.empty());
   EXPECT_TRUE(diagnosis.search.back().opened);
   EXPECT_NE(diagnosis.install_hint, "");
+}
+
+TEST_F(LoadTest, ADiagnosisIsOfTheLastSearchAndMakesNoOther) {
+  fake_.remove();
+  const auto made = backend();
+  EXPECT_FALSE(made->available().ok());
+  fake_.install();
+  const auto diagnosis = made->diagnosis(nullptr);
+  ASSERT_FALSE(diagnosis.search.empty());
+  EXPECT_FALSE(diagnosis.search.back().opened);
+}
+
+TEST_F(LoadTest, AReportListsTheDevicesOnce) {
+  core::Registry registry;
+  ASSERT_TRUE(registry.add(backend()).ok());
+  const auto reports = core::Engine(registry).report();
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_FALSE(reports.front().devices.empty());
+  EXPECT_EQ(fake_.calls("ov_core_get_available_devices"), 1);
 }
 
 TEST_F(LoadTest, ASuccessfulLoadIsKept) {

@@ -13,6 +13,9 @@
 
 #include "backends/onnxruntime/backend.h"
 #include "backends/onnxruntime/context_model.h"
+#include "backends/onnxruntime/environment.h"
+#include "backends/onnxruntime/load.h"
+#include "backends/onnxruntime/plugin_providers.h"
 #include "backends/onnxruntime/provider_trial.h"
 #include "core/engine.h"
 #include "core/json.h"
@@ -134,6 +137,23 @@ TEST_F(PluginTest, OneThatHangsIsAReason) {
   EXPECT_THAT(status.to_string(), HasSubstr("did not end in time"));
   // A machine may have been busy.
   EXPECT_EQ(remembered(), "");
+}
+
+TEST_F(PluginTest, ATrialThatTookLongerThanItsRefusalHoldsIsNotMadeAgainByTheNextQuestion) {
+  using std::chrono::milliseconds;
+  auto library = open_library(runtime_library());
+  ASSERT_TRUE(library.ok()) << library.status().to_string();
+  const auto environment = Environment::create(*std::move(library));
+  ASSERT_TRUE(environment.ok()) << environment.status().to_string();
+  PluginOptions options;
+  options.paths = {fake("hanging")};
+  options.trial = {.program = LATEBIND_PROGRAM, .folder = memory_.path(), .time = milliseconds(3000)};
+  options.refusal_time = milliseconds(2000);
+  PluginProviders providers(*environment, options);
+  EXPECT_TRUE(providers.devices().empty());
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_TRUE(providers.devices().empty());
+  EXPECT_LT(std::chrono::steady_clock::now() - began, milliseconds(1500));
 }
 
 TEST_F(PluginTest, OneThatRefusesIsQuotedAndAskedAgain) {
