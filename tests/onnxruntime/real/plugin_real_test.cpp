@@ -62,7 +62,9 @@ std::string file_in(const fs::path& folder, const std::string& begin) {
 }
 
 std::string runtime_library() {
-  if (const char* named = std::getenv("LATEBIND_ONNXRUNTIME_LIBRARY")) return named;
+  if (const char* named = std::getenv("LATEBIND_ONNXRUNTIME_LIBRARY")) {
+    return fs::is_directory(named) ? file_in(named, "onnxruntime.dll") : named;
+  }
   for (const auto& python : fs::directory_iterator(kRuntime / "venv/lib")) {
     return file_in(python.path() / "site-packages/onnxruntime/capi", "libonnxruntime.so");
   }
