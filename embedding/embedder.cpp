@@ -90,7 +90,8 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
   auto forward = Forward::bind(std::move(placed), rule);
   if (!forward.ok()) return forward.status().with_context(folder.name());
   return std::unique_ptr<Embedder>(
-      new Embedder(std::make_unique<Parts>(std::move(tokenizer), *std::move(forward), limits, options.batch_tokens)));
+      new Embedder(std::make_unique<Parts>(std::move(tokenizer), *std::move(forward), limits, options.batch_tokens,
+                                           options.on_batch)));
 }
 
 std::size_t Embedder::dimension() const {
@@ -105,6 +106,10 @@ std::shared_ptr<const core::Attestation> Embedder::attestation() const {
 
 std::size_t Embedder::hung_runs() const {
   return parts_->pipeline.forward().model().hung_runs();
+}
+
+QueueState Embedder::queue_state() const {
+  return parts_->pipeline.scheduler().queue_state();
 }
 
 core::Status Embedder::prepare() const {
@@ -191,17 +196,10 @@ core::Result<EmbedStats> Embedder::embed(std::span<const std::string_view> texts
 
 core::Result<EmbedStats> Embedder::embed_ids(std::span<const Ids> texts, std::span<float> out,
                                              const EmbedOptions& options) const {
-  return embed_windows(
-      texts.size(), out, options,
-      [&](std::size_t first, std::size_t count, const TokenLimits& limits, TokenTable& table) -> Status {
-        TokenLimits known = limits;
-        if (known.vocabulary_size == 0) known.vocabulary_size = parts_->pipeline.tokenizer()->vocabulary_size();
-        for (std::size_t i = first; i < first + count; ++i) {
-          const Status status = table.add(texts[i], known);
-          if (!status.ok()) return status.with_context(fmt::format("texts[{}]", i));
-        }
-        return {};
-      });
+  return embed_windows(texts.size(), out, options,
+                       [&](std::size_t first, std::size_t count, const TokenLimits& limits, TokenTable& table) {
+                         return parts_->pipeline.add_ids(texts.subspan(first, count), limits, first, table);
+                       });
 }
 
 }  // namespace latebind::embedding

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -18,6 +19,9 @@
 
 namespace latebind::embedding {
 
+struct BatchRecord;
+struct QueueState;
+
 struct EmbedderOptions {
   // Its static lengths are cut at the model's limit, which is added; without any they are 32, 64, 128, 256 and 512.
   core::LoadOptions load{};
@@ -25,6 +29,8 @@ struct EmbedderOptions {
   std::size_t batch_tokens = 2048;
   // Tokens of one text, special tokens included; 0: what the model folder says.
   std::size_t max_tokens = 0;
+  // Hears of every batch that was computed: embedding/scheduler.h.
+  std::function<void(const BatchRecord&)> on_batch{};
 };
 
 // Per-call deviations from how the embedder was opened.
@@ -70,6 +76,9 @@ class Embedder {
   // Abandoned runs that have not returned from the vendor: core/placed_model.h.
   [[nodiscard]] std::size_t hung_runs() const;
 
+  // What waits and what runs, of all callers.
+  [[nodiscard]] QueueState queue_state() const;
+
   // Compiles now what is otherwise compiled when a text first needs it, such as every static length.
   [[nodiscard]] core::Status prepare() const;
 
@@ -90,6 +99,7 @@ class Embedder {
 
  private:
   friend class EmbedStream;
+  friend class EmbedTask;
   struct Parts;
   template <class Tokenize>
   core::Result<EmbedStats> embed_windows(std::size_t count, std::span<float> out, const EmbedOptions& options,

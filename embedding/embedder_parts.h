@@ -9,8 +9,8 @@
 namespace latebind::embedding {
 
 struct Embedder::Parts {
-  Parts(Tokenizer tokenizer, Forward forward, TokenLimits limits, std::size_t batch_tokens)
-      : pipeline(std::move(tokenizer), std::move(forward), limits, batch_tokens) {}
+  Parts(Tokenizer tokenizer, Forward forward, TokenLimits limits, std::size_t batch_tokens, Scheduler::OnBatch on_batch)
+      : pipeline(std::move(tokenizer), std::move(forward), limits, batch_tokens, std::move(on_batch)) {}
 
   Pipeline pipeline;
 };

@@ -22,13 +22,14 @@ std::size_t requests_of(const core::PlacedModel& model) {
 
 }  // namespace
 
-Pipeline::Pipeline(Tokenizer tokenizer, Forward forward, TokenLimits limits, std::size_t batch_tokens)
+Pipeline::Pipeline(Tokenizer tokenizer, Forward forward, TokenLimits limits, std::size_t batch_tokens,
+                   Scheduler::OnBatch on_batch)
     : tokenizer_(std::make_shared<const Tokenizer>(std::move(tokenizer))),
       forward_(std::move(forward)),
       limits_(limits),
       batch_tokens_(batch_tokens),
       requests_(requests_of(forward_.model())),
-      scheduler_(forward_, team_, requests_, batch_tokens_, limits_.max_tokens),
+      scheduler_(forward_, team_, requests_, batch_tokens_, limits_.max_tokens, std::move(on_batch)),
       team_(requests_) {}
 
 core::Result<TokenLimits> Pipeline::limits_of(const TextOptions& options) const {
@@ -80,6 +81,17 @@ Status Pipeline::tokenize(std::span<const std::string_view> texts, const TokenLi
     LB_RETURN_IF_ERROR(error);
   for (const TokenTable& part : tables)
     table.append(part);
+  return {};
+}
+
+Status Pipeline::add_ids(std::span<const Embedder::Ids> texts, const TokenLimits& limits,
+                         std::uint64_t first_position, TokenTable& table) const {
+  TokenLimits known = limits;
+  if (known.vocabulary_size == 0) known.vocabulary_size = tokenizer_->vocabulary_size();
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const Status status = table.add(texts[i], known);
+    if (!status.ok()) return status.with_context(fmt::format("texts[{}]", first_position + i));
+  }
   return {};
 }
 

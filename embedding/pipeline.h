@@ -22,7 +22,8 @@ namespace latebind::embedding {
 class Pipeline {
  public:
   // `batch_tokens` and `limits.max_tokens` at least 1.
-  Pipeline(Tokenizer tokenizer, Forward forward, TokenLimits limits, std::size_t batch_tokens);
+  Pipeline(Tokenizer tokenizer, Forward forward, TokenLimits limits, std::size_t batch_tokens,
+           Scheduler::OnBatch on_batch = {});
 
   [[nodiscard]] std::size_t dimension() const { return forward_.dimension(); }
   [[nodiscard]] const TokenLimits& limits() const { return limits_; }
@@ -41,6 +42,9 @@ class Pipeline {
   // deadline or when it is cancelled.
   [[nodiscard]] core::Status tokenize(std::span<const std::string_view> texts, const TokenLimits& limits,
                                       std::uint64_t first_position, const core::RunOptions& call, TokenTable& table);
+  // Appends texts whose ids are known: kInvalidArgument for unknown ones, named as above.
+  [[nodiscard]] core::Status add_ids(std::span<const Embedder::Ids> texts, const TokenLimits& limits,
+                                     std::uint64_t first_position, TokenTable& table) const;
 
  private:
   const std::shared_ptr<const Tokenizer> tokenizer_;

@@ -40,6 +40,7 @@ Status no_vector(std::uint64_t position, std::string_view what, const core::Acti
 // The texts of one submission.
 struct Scheduler::Work {
   // Constant once they are handed over.
+  Owner own_owner;         // of texts that have no other
   Owner* owner = nullptr;  // touched only while batches have not begun
   TokenTable tokens;
   BatchPlan plan;
@@ -50,6 +51,7 @@ struct Scheduler::Work {
   bool alone = false;
   bool caller_helps = false;
   core::RunOptions limits;
+  std::chrono::steady_clock::time_point submitted;
 
   std::condition_variable changed;
   // Guarded by the scheduler's mutex_, and constant once it is over.
@@ -62,12 +64,23 @@ struct Scheduler::Work {
   std::uint64_t padded_tokens = 0;
   std::uint64_t fallback_texts = 0;
   std::shared_ptr<const core::Attestation> answered_by;
+  std::chrono::steady_clock::time_point begun;
+  std::chrono::steady_clock::time_point over;
+  Done done;                        // empty: somebody waits, or has been told
+  bool is_over_noted = false;
+  std::shared_ptr<Work> next_over;  // of Scheduler::over_
 
   [[nodiscard]] bool has_next() const { return next < plan.batches.size(); }
   [[nodiscard]] bool is_over() const { return !has_next() && running == 0; }
   [[nodiscard]] bool waits_to_compute() const { return can_compute && given == nullptr; }
   [[nodiscard]] std::span<const std::uint32_t> rows_of(const embedding::Batch& batch) const {
     return std::span(plan.order).subspan(batch.first, batch.count);
+  }
+  [[nodiscard]] std::size_t tokens_of(const embedding::Batch& batch) const {
+    std::size_t sum = 0;
+    for (const std::uint32_t row : rows_of(batch))
+      sum += tokens.lengths()[row];
+    return sum;
   }
   // Of the longest text of a batch.
   [[nodiscard]] std::size_t length_of(const embedding::Batch& batch) const {
@@ -127,22 +140,28 @@ class Scheduler::ScratchLease {
 };
 
 Scheduler::Scheduler(const Forward& forward, WorkTeam& team, std::size_t requests, std::size_t batch_tokens,
-                     std::size_t longest)
-    : forward_(forward), team_(team), requests_(requests), batch_tokens_(batch_tokens), longest_(longest) {
+                     std::size_t longest, OnBatch on_batch)
+    : forward_(forward),
+      team_(team),
+      requests_(requests),
+      batch_tokens_(batch_tokens),
+      longest_(longest),
+      on_batch_(std::move(on_batch)) {
   running_.reserve(requests_);
   idle_scratch_.reserve(requests_);
 }
 
 Scheduler::~Scheduler() = default;
 
-core::Result<Scheduler::Submission> Scheduler::submit(Owner& owner, Texts texts) {
+std::shared_ptr<Scheduler::Work> Scheduler::make_work(Texts& texts) const {
   auto work = std::make_shared<Work>();
-  work->owner = &owner;
+  work->owner = &work->own_owner;
   work->tokens = std::move(texts.tokens);
   work->first_position = texts.first_position;
   work->alone = texts.alone;
   work->caller_helps = texts.caller_helps;
   work->limits = std::move(texts.limits);
+  work->submitted = work->begun = work->over = std::chrono::steady_clock::now();
   const auto attested = forward_.model().attestation();
   const auto lengths = work->tokens.lengths();
   work->plan = plan_batches(lengths, {.tokens = batch_tokens_,
@@ -163,20 +182,95 @@ core::Result<Scheduler::Submission> Scheduler::submit(Owner& owner, Texts texts)
   for (auto row = work->plan.order.rbegin(); row != work->plan.order.rend() && lengths[*row] == 0; ++row) {
     std::fill_n(work->out + *row * dimension, dimension, 0.0F);
   }
+  return work;
+}
 
-  const std::lock_guard lock(mutex_);
+Status Scheduler::enqueue(const std::shared_ptr<Work>& work, std::uint64_t waiting_tokens_max) {
   if (submissions_ >= kSubmissionsMax) {
     return Status(StatusCode::kBusy, fmt::format("{} requests for vectors wait already", submissions_));
   }
+  if (waiting_tokens_max > 0 && waiting_tokens_ > 0 && waiting_tokens_ + work->plan.tokens > waiting_tokens_max) {
+    return Status(StatusCode::kBusy, fmt::format("{} tokens wait already, and these are {} more", waiting_tokens_,
+                                                 work->plan.tokens));
+  }
   if (work->has_next()) {
-    const bool waits_already = std::ranges::find(waiting_, &owner, &Work::owner) != waiting_.end();
+    const bool waits_already = std::ranges::find(waiting_, work->owner, &Work::owner) != waiting_.end();
     waiting_.push_back(work);
-    if (!waits_already) owner.start_ = std::max(owner.start_, now_);
+    if (!waits_already) work->owner->start_ = std::max(work->owner->start_, now_);
+    for (const embedding::Batch& batch : work->plan.batches)
+      waiting_texts_ += batch.count;
+    waiting_tokens_ += work->plan.tokens;
   }
   ++submissions_;
-  // An owner that computes itself starts when it waits.
-  if (!work->caller_helps) dispatch(nullptr);
+  return {};
+}
+
+core::Result<Scheduler::Submission> Scheduler::submit(Owner& owner, Texts texts) {
+  const auto work = make_work(texts);
+  work->owner = &owner;
+  {
+    const std::lock_guard lock(mutex_);
+    LB_RETURN_IF_ERROR(enqueue(work, texts.waiting_tokens_max));
+    // An owner that computes itself starts when it waits.
+    if (!work->caller_helps) dispatch(nullptr);
+  }
+  tell_done();
   return Submission(*this, work);
+}
+
+core::Result<Scheduler::Ticket> Scheduler::submit_and_tell(Texts texts, Done done) {
+  if (!team_.has_thread()) return Status(StatusCode::kOutOfMemory, "no thread could be started to compute texts");
+  const auto work = make_work(texts);
+  work->done = std::move(done);
+  {
+    const std::lock_guard lock(mutex_);
+    LB_RETURN_IF_ERROR(enqueue(work, texts.waiting_tokens_max));
+    dispatch(nullptr);
+    note_if_over(work);
+  }
+  tell_done();
+  return Ticket(*this, work);
+}
+
+QueueState Scheduler::queue_state() const {
+  const std::lock_guard lock(mutex_);
+  return {.waiting_texts = waiting_texts_, .waiting_tokens = waiting_tokens_, .running_batches = running_.size()};
+}
+
+// Puts what nobody waits for on the list of those to pass on.
+void Scheduler::note_if_over(const std::shared_ptr<Work>& work) noexcept {
+  if (!work->is_over() || work->is_over_noted) return;
+  work->is_over_noted = true;
+  work->over = std::chrono::steady_clock::now();
+  if (!work->done) return;
+  work->next_over = std::exchange(over_, work);
+}
+
+void Scheduler::tell_done() noexcept {
+  std::shared_ptr<Work> over;
+  {
+    const std::lock_guard lock(mutex_);
+    over = std::exchange(over_, nullptr);
+  }
+  while (over != nullptr) {
+    const std::shared_ptr<Work> work = std::exchange(over, nullptr);
+    over = std::exchange(work->next_over, nullptr);
+    const Done done = std::exchange(work->done, nullptr);
+    done(Submission(*this, work));
+  }
+}
+
+void Scheduler::Ticket::drop() const {
+  const std::shared_ptr<Work> work = work_.lock();
+  if (work == nullptr) return;
+  {
+    const std::lock_guard lock(scheduler_->mutex_);
+    if (work->is_over()) return;
+    if (work->error.ok()) work->error = Status(StatusCode::kCancelled, "nobody waits for these texts any more");
+    scheduler_->stop_waiting(*work);
+    scheduler_->note_if_over(work);
+  }
+  scheduler_->tell_done();
 }
 
 // What is next, of all or of what is waited for by threads that compute.
@@ -193,6 +287,9 @@ std::shared_ptr<Scheduler::Work> Scheduler::next_work(bool of_those_who_compute)
 void Scheduler::take(Run& run, const std::shared_ptr<Work>& work) {
   const embedding::Batch batch = work->plan.batches[work->next];
   run.pieces.push_back({work, batch});
+  waiting_texts_ -= batch.count;
+  waiting_tokens_ -= work->tokens_of(batch);
+  if (work->next == 0) work->begun = std::chrono::steady_clock::now();
   run.rows += batch.count;
   run.width = std::max(run.width, batch.width);
   ++work->next;
@@ -318,12 +415,17 @@ void Scheduler::begin(const std::shared_ptr<Work>& seed, std::shared_ptr<Run>* f
       stop_waiting(*seed);
       if (seed->error.ok()) seed->error = status;
       seed->changed.notify_all();
+      note_if_over(seed);
     }
   }
 }
 
 void Scheduler::stop_waiting(Work& work) noexcept {
-  work.next = work.plan.batches.size();
+  for (; work.has_next(); ++work.next) {
+    const embedding::Batch& batch = work.plan.batches[work.next];
+    waiting_texts_ -= batch.count;
+    waiting_tokens_ -= work.tokens_of(batch);
+  }
   std::erase_if(waiting_, [&](const std::shared_ptr<Work>& each) { return each.get() == &work; });
 }
 
@@ -360,6 +462,7 @@ void Scheduler::finish(const Run& run, const Status& status) noexcept {
       if (work.answered_by == nullptr || is_fallback || !work.answered_by->fallback) work.answered_by = run.answered_by;
     }
     work.changed.notify_all();
+    note_if_over(piece.work);
   }
 }
 
@@ -400,15 +503,30 @@ void Scheduler::compute_on_team(std::shared_ptr<Run> run) noexcept {
       finish(*run, status);
       dispatch(&next);
     }
+    tell_done();
     run = std::move(next);
   }
+}
+
+BatchRecord Scheduler::record_of(const Run& run, std::chrono::steady_clock::duration time) {
+  BatchRecord record{.texts = run.rows,
+                     .rows = std::max(run.rows, run.pieces.front().work->static_rows),
+                     .width = run.width,
+                     .tokens = 0,
+                     .owners = run.pieces.size(),
+                     .time = time};
+  for (const Piece& piece : run.pieces)
+    record.tokens += piece.work->tokens_of(piece.batch);
+  return record;
 }
 
 Status Scheduler::compute(Run& run) noexcept {
   Status status;
   ++runs_of_this_thread;
+  const auto began = std::chrono::steady_clock::now();
   try {
     status = execute(run);
+    if (status.ok() && on_batch_) on_batch_(record_of(run, std::chrono::steady_clock::now() - began));
   } catch (...) {
     status = Status::of_exception().with_context("computing a batch, which takes less memory with fewer batch tokens");
   }
@@ -437,6 +555,10 @@ Status Scheduler::wait(const std::shared_ptr<Work>& work, const core::RunOptions
       finish(*run, computed);
       work->can_compute = true;  // this thread goes on before another one is woken
       dispatch(nullptr);
+      if (over_ == nullptr) continue;
+      lock.unlock();
+      tell_done();
+      lock.lock();
       continue;
     }
     // Within limits it is the team that computes: the vendor's call does not end with them.
@@ -458,6 +580,8 @@ Status Scheduler::wait(const std::shared_ptr<Work>& work, const core::RunOptions
     }
   }
   work->can_compute = false;
+  lock.unlock();
+  tell_done();
   return status;
 }
 
@@ -526,8 +650,16 @@ std::shared_ptr<const core::Attestation> Scheduler::Submission::answered_by() co
   return work_->answered_by;
 }
 
+Scheduler::Times Scheduler::Submission::times() const {
+  return {work_->submitted, work_->begun, work_->over};
+}
+
 TokenTable Scheduler::Submission::take_tokens() {
   return std::move(work_->tokens);
+}
+
+std::vector<float> Scheduler::Submission::take_vectors() {
+  return std::move(work_->memory);
 }
 
 }  // namespace latebind::embedding

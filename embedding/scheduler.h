@@ -15,8 +15,10 @@
 // All calls are thread-safe. All submissions must be destroyed before the scheduler.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -31,6 +33,23 @@
 #include "embedding/work_team.h"
 
 namespace latebind::embedding {
+
+// A run of the model that ended well, for who counts them.
+struct BatchRecord {
+  std::size_t texts = 0;
+  std::size_t rows = 0;   // computed: more than `texts` where the shape is static
+  std::size_t width = 0;  // tokens of each row, padding included
+  std::size_t tokens = 0;
+  std::size_t owners = 0;  // whose texts they are
+  std::chrono::steady_clock::duration time{};
+};
+
+// What waits and what runs, at one moment.
+struct QueueState {
+  std::size_t waiting_texts = 0;  // in batches that have not begun
+  std::uint64_t waiting_tokens = 0;
+  std::size_t running_batches = 0;
+};
 
 class Scheduler {
   struct Work;
@@ -62,6 +81,15 @@ class Scheduler {
     bool caller_helps = false;
     // With any, the owner may be destroyed while they are computed, which is then abandoned: `out` must be null.
     core::RunOptions limits{};
+    // kBusy when so many tokens would wait, unless nothing does; 0: any number may.
+    std::uint64_t waiting_tokens_max = 0;
+  };
+
+  // When a submission's parts began and ended.
+  struct Times {
+    std::chrono::steady_clock::time_point submitted{};
+    std::chrono::steady_clock::time_point begun{};  // its first batch
+    std::chrono::steady_clock::time_point over{};   // its last one
   };
 
   // Submitted texts. One thread at a time, and none in wait() on destruction: then what has not begun is dropped, and
@@ -89,8 +117,12 @@ class Scheduler {
     [[nodiscard]] EmbedStats stats() const;
     // Which device computed them: a fallback, where one did.
     [[nodiscard]] std::shared_ptr<const core::Attestation> answered_by() const;
+    // Once it is over.
+    [[nodiscard]] Times times() const;
     // Its memory, for reuse.
     [[nodiscard]] TokenTable take_tokens();
+    // What vectors() refers to, once it is over.
+    [[nodiscard]] std::vector<float> take_vectors();
 
    private:
     friend class Scheduler;
@@ -101,18 +133,52 @@ class Scheduler {
     std::shared_ptr<Work> work_;  // null: nothing
   };
 
-  // `batch_tokens` and `longest` at least 1; see BatchLimits.
+  // For who waits on no thread: the submission once it is over, whose wait() then returns at once. Called exactly once,
+  // on a thread that computes or within submit_and_tell() or drop(), under none of the scheduler's locks; must be short
+  // and must not throw.
+  using Done = std::function<void(Submission)>;
+
+  // Refers to texts that were submitted with a Done. Any thread.
+  class Ticket {
+   public:
+    Ticket() = default;
+    // What has not begun is not computed any more, and the submission's error is kCancelled. Does nothing when it is
+    // over. The scheduler must still exist.
+    void drop() const;
+
+   private:
+    friend class Scheduler;
+    Ticket(Scheduler& scheduler, std::weak_ptr<Work> work) : scheduler_(&scheduler), work_(std::move(work)) {}
+    Scheduler* scheduler_ = nullptr;
+    std::weak_ptr<Work> work_;
+  };
+
+  // Called after each run, on the thread that computed it, under no lock; must be short and must not throw.
+  using OnBatch = std::function<void(const BatchRecord&)>;
+
+  // `batch_tokens` and `longest` at least 1; see BatchLimits. `on_batch` may be empty.
   Scheduler(const Forward& forward, WorkTeam& team, std::size_t requests, std::size_t batch_tokens,
-            std::size_t longest);
+            std::size_t longest, OnBatch on_batch = {});
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
   ~Scheduler();
 
   // kBusy when too much is waiting already.
   [[nodiscard]] core::Result<Submission> submit(Owner& owner, Texts texts);
+  // The texts have an owner of their own; `out` is null, `caller_helps` is false and there are no limits. Besides the
+  // errors of submit(), with which `done` is never called: kOutOfMemory when no thread can be created to compute them.
+  [[nodiscard]] core::Result<Ticket> submit_and_tell(Texts texts, Done done);
+
+  [[nodiscard]] QueueState queue_state() const;
 
  private:
   class ScratchLease;
+
+  [[nodiscard]] std::shared_ptr<Work> make_work(Texts& texts) const;
+  // With mutex_ held: adds it to what waits.
+  [[nodiscard]] core::Status enqueue(const std::shared_ptr<Work>& work, std::uint64_t waiting_tokens_max);
+  // Passes on what is over. Under no lock.
+  void tell_done() noexcept;
 
   // All with mutex_ held.
   void dispatch(std::shared_ptr<Run>* for_caller) noexcept;
@@ -125,8 +191,10 @@ class Scheduler {
   void take(Run& run, const std::shared_ptr<Work>& work);
   void finish(const Run& run, const core::Status& status) noexcept;
   void stop_waiting(Work& work) noexcept;
+  void note_if_over(const std::shared_ptr<Work>& work) noexcept;
 
   static core::Status in_batch(core::Status error, std::uint64_t position, const Run& run);
+  [[nodiscard]] static BatchRecord record_of(const Run& run, std::chrono::steady_clock::duration time);
   [[nodiscard]] core::Status execute(Run& run);
   [[nodiscard]] core::Status compute(Run& run) noexcept;
   void compute_on_team(std::shared_ptr<Run> run) noexcept;
@@ -138,12 +206,16 @@ class Scheduler {
   const std::size_t requests_;
   const std::size_t batch_tokens_;
   const std::size_t longest_;
+  const OnBatch on_batch_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::vector<std::shared_ptr<Work>> waiting_;  // with batches that have not begun, in the order in which they came
   std::vector<Run*> running_;                   // at most requests_
   std::size_t submissions_ = 0;
+  std::size_t waiting_texts_ = 0;
+  std::uint64_t waiting_tokens_ = 0;
+  std::shared_ptr<Work> over_;  // those to pass on, a list through Work::next_over: it needs no memory
   std::uint64_t now_ = 0;  // what an owner present all the time would have had
 
   std::mutex scratch_mutex_;

@@ -1,0 +1,83 @@
+#include "embedding/embed_task.h"
+
+#include <exception>
+#include <utility>
+
+#include "embedding/embedder_parts.h"
+#include "embedding/vector_shape.h"
+
+namespace latebind::embedding {
+
+using core::Status;
+using std::chrono::steady_clock;
+
+namespace {
+
+TaskOutcome outcome_of(Scheduler::Submission& submission, const VectorShape& shape) {
+  TaskOutcome outcome;
+  outcome.status = submission.wait();
+  const Scheduler::Times times = submission.times();
+  outcome.waiting = times.begun - times.submitted;
+  outcome.computing = times.over - times.begun;
+  outcome.answered_by = submission.answered_by();
+  outcome.stats = submission.stats();
+  outcome.stats.seconds = std::chrono::duration<double>(times.over - times.submitted).count();
+  outcome.dimension = shape.dimensions();
+  if (!outcome.status.ok()) return outcome;
+  const auto counts = submission.token_counts();
+  outcome.token_counts.assign(counts.begin(), counts.end());
+  if (shape.is_as_computed()) {
+    outcome.vectors = submission.take_vectors();
+  } else {
+    outcome.vectors.resize(counts.size() * shape.dimensions());
+    shape.write(submission.vectors(), outcome.vectors);
+  }
+  return outcome;
+}
+
+}  // namespace
+
+// tokenize(limits, table) fills the table.
+template <class Tokenize>
+core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, const TaskOptions& options, Done done,
+                                         const Tokenize& tokenize) {
+  const auto began = steady_clock::now();
+  Pipeline& pipeline = embedder.parts_->pipeline;
+  LB_ASSIGN_OR_RETURN(const TokenLimits limits, pipeline.limits_of(options.texts));
+  LB_ASSIGN_OR_RETURN(const VectorShape shape, VectorShape::of(pipeline.forward(), options.texts));
+  Scheduler::Texts texts;
+  texts.waiting_tokens_max = options.waiting_tokens_max;
+  LB_RETURN_IF_ERROR(tokenize(pipeline, limits, texts.tokens));
+  const auto tokenizing = steady_clock::now() - began;
+  LB_ASSIGN_OR_RETURN(auto ticket, pipeline.scheduler().submit_and_tell(
+                                       std::move(texts), [shape, tokenizing, done = std::move(done)](
+                                                             Scheduler::Submission submission) {
+                                         TaskOutcome outcome;
+                                         try {
+                                           outcome = outcome_of(submission, shape);
+                                         } catch (const std::exception&) {
+                                           outcome.status = Status::of_exception();
+                                         }
+                                         outcome.tokenizing = tokenizing;
+                                         done(std::move(outcome));
+                                       }));
+  return EmbedTask(std::move(ticket));
+}
+
+core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, std::span<const std::string_view> texts,
+                                         const TaskOptions& options, Done done) {
+  return start(embedder, options, std::move(done),
+               [&](Pipeline& pipeline, const TokenLimits& limits, TokenTable& table) {
+                 return pipeline.tokenize(texts, limits, 0, {}, table);
+               });
+}
+
+core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, std::span<const Embedder::Ids> texts,
+                                         const TaskOptions& options, Done done) {
+  return start(embedder, options, std::move(done),
+               [&](const Pipeline& pipeline, const TokenLimits& limits, TokenTable& table) {
+                 return pipeline.add_ids(texts, limits, 0, table);
+               });
+}
+
+}  // namespace latebind::embedding

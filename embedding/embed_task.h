@@ -1,0 +1,71 @@
+// EmbedTask: texts whose vectors are computed while no thread waits for them, for a service with many requests at once.
+//
+// A value that refers to what was started; copies refer to the same. Any thread. The embedder must outlive every task
+// that is not over.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+#include "embedding/embedder.h"
+#include "embedding/scheduler.h"
+
+namespace latebind::embedding {
+
+struct TaskOptions {
+  TextOptions texts{};
+  // kBusy when with these texts so many tokens would wait, unless nothing does; 0: any number may.
+  std::uint64_t waiting_tokens_max = 0;
+};
+
+// What became of a task.
+struct TaskOutcome {
+  // The first error, by the text's position; kCancelled after drop().
+  core::Status status{};
+  // Rows of `dimension` floats, in the order of the texts.
+  std::vector<float> vectors{};
+  std::size_t dimension = 0;
+  std::vector<std::uint32_t> token_counts{};
+  EmbedStats stats{};  // seconds: from the submission to the end
+  // Which device computed them; one that is a fallback, where several did.
+  std::shared_ptr<const core::Attestation> answered_by{};
+  std::chrono::steady_clock::duration tokenizing{};  // on the calling thread
+  std::chrono::steady_clock::duration waiting{};     // from the submission to the first batch
+  std::chrono::steady_clock::duration computing{};   // from there to the end
+};
+
+class EmbedTask {
+ public:
+  // Called exactly once for a task that was started, possibly before start() returns: on a thread that computes, or
+  // within start() or drop(). Must be short and must not throw.
+  using Done = std::function<void(TaskOutcome)>;
+
+  EmbedTask() = default;  // nothing
+
+  // Turns the texts into ids on this thread and submits them. The errors of Embedder::embed(), kBusy and kOutOfMemory:
+  // `done` is not called then.
+  static core::Result<EmbedTask> start(const Embedder& embedder, std::span<const std::string_view> texts,
+                                       const TaskOptions& options, Done done);
+  // The errors of Embedder::embed_ids().
+  static core::Result<EmbedTask> start(const Embedder& embedder, std::span<const Embedder::Ids> texts,
+                                       const TaskOptions& options, Done done);
+
+  // Nobody wants the vectors any more: what has not begun is not computed. Does nothing when it is over.
+  void drop() const { ticket_.drop(); }
+
+ private:
+  template <class Tokenize>
+  static core::Result<EmbedTask> start(const Embedder& embedder, const TaskOptions& options, Done done,
+                                       const Tokenize& tokenize);
+  explicit EmbedTask(Scheduler::Ticket ticket) : ticket_(std::move(ticket)) {}
+
+  Scheduler::Ticket ticket_;
+};
+
+}  // namespace latebind::embedding
