@@ -1,14 +1,14 @@
 # Every third-party library that Latebind is built with, under the same target names on every platform:
 #
 #   latebind_fmt          nlohmann_json::nlohmann_json  CLI11::CLI11  latebind_xxhash  latebind_curl_headers   headers
-#   latebind_tomlplusplus                                                                                      headers
-#   latebind_utf8proc  latebind_crypto                                                                         compiled
+#   latebind_tomlplusplus  latebind_boost                                                                      headers
+#   latebind_utf8proc  latebind_crypto  latebind_simdjson  latebind_tls (not for Windows)                      compiled
 #   GTest::gtest  GTest::gmock  GTest::gtest_main                                                              the tests'
 #
 # For Linux they are the distribution's packages: its own, or in the sysroot those for the other machine. For Windows
 # headers are still those of the distribution, because they are the same for every machine, and what has to be compiled
-# is compiled here from the distribution's sources: GoogleTest from its source package, utf8proc from what scripts/setup unpacks below
-# build/runtime/sources. No vendor's library is among them: those are opened at run time.
+# is compiled here from the distribution's sources: GoogleTest from its source package, utf8proc and simdjson from what
+# scripts/setup unpacks below build/runtime/sources. No vendor's library is among them: those are opened at run time.
 set(THREADS_PREFER_PTHREAD_FLAG OFF)
 find_package(Threads REQUIRED)
 
@@ -49,6 +49,7 @@ if(latebind_dependencies_from_source)
   header_library(latebind_tomlplusplus toml++ toml++/toml.h)
   header_library(latebind_xxhash xxhash xxhash.h)
   header_library(latebind_curl_headers curl curl/curl.h)
+  header_library(latebind_boost boost boost/asio.hpp)
 else()
   find_package(fmt REQUIRED)
   find_package(nlohmann_json REQUIRED)
@@ -60,9 +61,10 @@ else()
   if(NOT LATEBIND_CURL_INCLUDE_DIR)
     message(FATAL_ERROR "libcurl's headers are missing: run scripts/setup build, or install libcurl4-openssl-dev")
   endif()
-  mark_as_advanced(LATEBIND_XXHASH_INCLUDE_DIR)
+  find_path(LATEBIND_BOOST_INCLUDE_DIR boost/asio.hpp REQUIRED)
+  mark_as_advanced(LATEBIND_XXHASH_INCLUDE_DIR LATEBIND_BOOST_INCLUDE_DIR)
   add_library(latebind_tomlplusplus INTERFACE IMPORTED GLOBAL)
-  foreach(name xxhash curl)
+  foreach(name xxhash curl boost)
     string(TOUPPER ${name} upper)
     set(target latebind_${name})
     if(name STREQUAL "curl")
@@ -74,6 +76,12 @@ else()
       target_include_directories(${target} SYSTEM INTERFACE ${LATEBIND_${upper}_INCLUDE_DIR})
     endif()
   endforeach()
+endif()
+
+# Asio's sockets, which are used without any compiled part of Boost.
+target_compile_definitions(latebind_boost INTERFACE BOOST_ALL_NO_LIB BOOST_ASIO_NO_DEPRECATED)
+if(WIN32)
+  target_link_libraries(latebind_boost INTERFACE ws2_32 mswsock)
 endif()
 
 include(LatebindFmt)
@@ -98,13 +106,39 @@ else()
   target_link_libraries(latebind_utf8proc INTERFACE utf8proc)
 endif()
 
-# Digests: the system's own on Windows.
+# JSON of requests.
+add_library(latebind_simdjson INTERFACE)
+if(latebind_dependencies_from_source)
+  latebind_present(simdjson ${PROJECT_SOURCE_DIR}/build/runtime/sources/simdjson-*/singleheader/simdjson.cpp)
+  if(NOT simdjson)
+    message(FATAL_ERROR "simdjson's sources are missing below build/runtime/sources: run scripts/setup platforms")
+  endif()
+  list(GET simdjson 0 simdjson)
+  get_filename_component(simdjson_folder ${simdjson} DIRECTORY)
+  add_library(latebind_simdjson_static STATIC ${simdjson})
+  target_include_directories(latebind_simdjson_static SYSTEM PUBLIC ${simdjson_folder})
+  target_compile_options(latebind_simdjson_static PRIVATE -w)
+  target_link_libraries(latebind_simdjson INTERFACE latebind_simdjson_static)
+else()
+  find_path(LATEBIND_SIMDJSON_INCLUDE_DIR simdjson.h REQUIRED)
+  find_library(LATEBIND_SIMDJSON_LIBRARY simdjson REQUIRED)
+  mark_as_advanced(LATEBIND_SIMDJSON_INCLUDE_DIR LATEBIND_SIMDJSON_LIBRARY)
+  # See above.
+  if(NOT LATEBIND_SIMDJSON_INCLUDE_DIR IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+    target_include_directories(latebind_simdjson SYSTEM INTERFACE ${LATEBIND_SIMDJSON_INCLUDE_DIR})
+  endif()
+  target_link_libraries(latebind_simdjson INTERFACE ${LATEBIND_SIMDJSON_LIBRARY})
+endif()
+
+# Digests: the system's own on Windows. TLS: there is none on Windows.
 add_library(latebind_crypto INTERFACE)
 if(WIN32)
   target_link_libraries(latebind_crypto INTERFACE bcrypt)
 else()
-  find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+  find_package(OpenSSL REQUIRED COMPONENTS Crypto SSL)
   target_link_libraries(latebind_crypto INTERFACE OpenSSL::Crypto)
+  add_library(latebind_tls INTERFACE)
+  target_link_libraries(latebind_tls INTERFACE OpenSSL::SSL OpenSSL::Crypto)
 endif()
 
 if(LATEBIND_BUILD_TESTS)

@@ -5,26 +5,33 @@ windows_packages=(g++-mingw-w64-x86-64-posix mingw-w64-x86-64-dev wine64 googlet
 aarch64_packages=(g++-aarch64-linux-gnu qemu-user python3 python3-venv ca-certificates)
 # What is linked and what is run, for aarch64: the libraries of build_packages.
 aarch64_libraries=(libc6-dev libstdc++6 libfmt-dev nlohmann-json3-dev libutf8proc-dev libcli11-dev
-  libtomlplusplus-dev libssl-dev libcurl4-openssl-dev libxxhash-dev libgtest-dev libgmock-dev)
+  libtomlplusplus-dev libssl-dev libcurl4-openssl-dev libxxhash-dev libboost1.81-dev libsimdjson-dev libgtest-dev
+  libgmock-dev)
 
-# What has to be compiled for another machine, as the distribution's sources.
-setup_sources() {
-  local folder=$runtime/sources/utf8proc-$UTF8PROC_VERSION
-  [ ! -f "$folder/utf8proc.c" ] || return 0
-  local archive=$runtime/downloads/${UTF8PROC_ARCHIVE##*/} repository
+# source_of NAME-VERSION ARCHIVE SHA256 FILE: the distribution's archive of sources, unpacked below build/runtime/sources.
+# FILE is one of those in it.
+source_of() {
+  local folder=$runtime/sources/$1
+  [ ! -f "$folder/$4" ] || return 0
+  local archive=$runtime/downloads/${2##*/} repository
   mkdir -p "$runtime/sources" "$runtime/downloads"
-  say "downloading ${UTF8PROC_ARCHIVE##*/}"
+  say "downloading ${2##*/}"
   # From where this machine takes its packages.
   for repository in $(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | sort -u); do
-    if /usr/lib/apt/apt-helper download-file "${repository%/}/$UTF8PROC_ARCHIVE" "$archive" \
-      "SHA256:$UTF8PROC_SHA256" >/dev/null 2>&1; then break; fi
+    if /usr/lib/apt/apt-helper download-file "${repository%/}/$2" "$archive" "SHA256:$3" >/dev/null 2>&1; then break; fi
   done
-  [ -f "$archive" ] && digest_is "$archive" "$UTF8PROC_SHA256" ||
-    fail "no repository of this machine's packages has $UTF8PROC_ARCHIVE with the SHA-256 of scripts/versions.env"
+  [ -f "$archive" ] && digest_is "$archive" "$3" ||
+    fail "no repository of this machine's packages has $2 with the SHA-256 of scripts/versions.env"
   rm -rf "$folder.part" && mkdir "$folder.part"
   tar -xzf "$archive" -C "$folder.part" --strip-components=1
   mv "$folder.part" "$folder"
   rm -f "$archive"
+}
+
+# What has to be compiled for another machine, as the distribution's sources.
+setup_sources() {
+  source_of "utf8proc-$UTF8PROC_VERSION" "$UTF8PROC_ARCHIVE" "$UTF8PROC_SHA256" utf8proc.c
+  source_of "simdjson-$SIMDJSON_VERSION" "$SIMDJSON_ARCHIVE" "$SIMDJSON_SHA256" singleheader/simdjson.cpp
 }
 
 setup_windows() {
