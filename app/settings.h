@@ -53,6 +53,23 @@ struct Settings {
   std::chrono::milliseconds backoff_most{300'000};
   bool warm_standby = false;
   std::map<std::string, std::string, std::less<>> properties{};  // for the vendor, unchanged
+  // Of the daemon: server.…
+  std::vector<std::string> listen{"127.0.0.1:8080"};  // as ListenAddress of server/transport reads them
+  std::string api_key_file{};                         // empty: no keys
+  std::string tls_certificate{};                      // empty: no TLS
+  std::string tls_key{};
+  std::vector<std::string> cors_origins{};
+  unsigned connections_max = 1024;
+  std::uint64_t body_bytes_max = std::uint64_t{32} << 20;
+  std::size_t texts_max = 2048;             // of one request
+  std::uint64_t queue_tokens_max = 131072;  // that wait for one model
+  std::chrono::milliseconds request_timeout{60'000};
+  std::chrono::milliseconds drain_timeout{30'000};
+  bool auto_truncate = true;
+  bool allow_dimensions = false;
+  bool strict_requests = false;
+  bool log_json = false;
+  std::string otlp_endpoint{};  // empty: traces go nowhere
 };
 
 inline constexpr std::string_view kTruth = "true|false";

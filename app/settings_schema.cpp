@@ -27,6 +27,7 @@ constexpr std::int64_t kRequestsMax = 256;
 constexpr std::int64_t kTokensMax = std::int64_t{1} << 20;
 constexpr std::int64_t kMillisecondsMax = std::int64_t{24} * 3600 * 1000;
 constexpr std::size_t kStaticLengthsMax = 32;
+constexpr std::size_t kItemsMax = 64;
 constexpr std::int64_t kDimensionMax = std::int64_t{1} << 40;
 constexpr std::string_view kProperties = "property.";
 
@@ -52,24 +53,24 @@ Result<bool> parse_bool(std::string_view text) {
   return Status(StatusCode::kInvalidArgument, fmt::format("must be true or false, not {}", core::quoted(text, 64)));
 }
 
-template <bool Settings::*Member>
+template <auto Member>
 Status assign_bool(Settings& settings, std::string_view /*key*/, std::string_view text) {
   LB_ASSIGN_OR_RETURN(settings.*Member, parse_bool(text));
   return {};
 }
 
-template <bool Settings::*Member>
+template <auto Member>
 std::string bool_text(const Settings& settings, std::string_view /*key*/) {
   return settings.*Member ? "true" : "false";
 }
 
-template <std::string Settings::*Member>
+template <auto Member>
 Status assign_text(Settings& settings, std::string_view /*key*/, std::string_view text) {
   settings.*Member = std::string(text);
   return {};
 }
 
-template <std::string Settings::*Member>
+template <auto Member>
 std::string text_text(const Settings& settings, std::string_view /*key*/) {
   return settings.*Member;
 }
@@ -209,7 +210,8 @@ std::string property_text(const Settings& settings, std::string_view key) {
 }
 
 // "10GiB", "500MB", "1048576"
-Status assign_cache_bytes(Settings& settings, std::string_view /*key*/, std::string_view text) {
+template <auto Member>
+Status assign_bytes(Settings& settings, std::string_view /*key*/, std::string_view text) {
   struct Unit {
     std::string_view suffix;
     std::uint64_t factor;
@@ -232,8 +234,40 @@ Status assign_cache_bytes(Settings& settings, std::string_view /*key*/, std::str
     return Status(StatusCode::kInvalidArgument,
                   fmt::format("must be a size such as 10GiB, 500MB or 1048576, not {}", core::quoted(text, 64)));
   }
-  settings.cache_bytes_max = value * factor;
+  settings.*Member = value * factor;
   return {};
+}
+
+// Items between commas; none when it is empty.
+template <auto Member>
+Status assign_list(Settings& settings, std::string_view /*key*/, std::string_view text) {
+  std::vector<std::string> items;
+  if (!text.empty()) {
+    for (const std::string_view item : list_items(text)) {
+      if (item.empty()) return Status(StatusCode::kInvalidArgument, "has an empty item between its commas");
+      if (items.size() == kItemsMax) {
+        return Status(StatusCode::kInvalidArgument, fmt::format("has more than {} items", kItemsMax));
+      }
+      items.emplace_back(item);
+    }
+  }
+  settings.*Member = std::move(items);
+  return {};
+}
+
+template <auto Member>
+std::string list_text(const Settings& settings, std::string_view /*key*/) {
+  return fmt::format("{}", fmt::join(settings.*Member, ","));
+}
+
+Status assign_log_format(Settings& settings, std::string_view /*key*/, std::string_view text) {
+  if (text != "text" && text != "json") return unknown_word_error("log format", text, {"text", "json"});
+  settings.log_json = text == "json";
+  return {};
+}
+
+std::string log_format_text(const Settings& settings, std::string_view /*key*/) {
+  return settings.log_json ? "json" : "text";
 }
 
 // "32,64,128": rising, no duplicates.
@@ -323,7 +357,7 @@ constexpr SettingSpec kAfterBackends[] = {
                 assign_text<&Settings::cache_folder>, text_text<&Settings::cache_folder>},
     SettingSpec{"cache.max_size", "LATEBIND_CACHE_MAX_SIZE", "--cache-max-size", "SIZE",
                 "The least recently used models go when the cache grows beyond this, such as 10GiB or 500MB.", false,
-                assign_cache_bytes, number_text<&Settings::cache_bytes_max>},
+                assign_bytes<&Settings::cache_bytes_max>, number_text<&Settings::cache_bytes_max>},
     SettingSpec{
         "failover.run_timeout_ms", "LATEBIND_RUN_TIMEOUT_MS", "--run-timeout-ms", "N|auto",
         "After this many milliseconds a run counts as hung and another device answers; 0: never. auto: a minute, but "
@@ -342,6 +376,57 @@ constexpr SettingSpec kAfterBackends[] = {
     SettingSpec{"failover.warm_standby", "LATEBIND_WARM_STANDBY", "--warm-standby", kTruth,
                 "Loads the second device right after the first, so that a failover costs no load.", false,
                 assign_bool<&Settings::warm_standby>, bool_text<&Settings::warm_standby>},
+    SettingSpec{"server.listen", "LATEBIND_LISTEN", "--listen", "ADDRESS:PORT|unix:PATH,...",
+                "Where the daemon listens: 127.0.0.1:8080, [::1]:8080, 0.0.0.0:8080, unix:/run/latebind.sock, or several "
+                "with commas. Port 0 takes a free one.",
+                true, assign_list<&Settings::listen>, list_text<&Settings::listen>},
+    SettingSpec{"server.api_key_file", "LATEBIND_API_KEY_FILE", "--api-key-file", "FILE",
+                "Requests must carry one of the keys of this file, one a line (Authorization: Bearer KEY, or x-api-key: "
+                "KEY). Empty: no key is wanted.",
+                true, assign_text<&Settings::api_key_file>, text_text<&Settings::api_key_file>},
+    SettingSpec{"server.tls_certificate", "LATEBIND_TLS_CERT", "--tls-cert", "FILE",
+                "The certificate of the daemon and those that it rests on, PEM. Empty: no TLS.", true,
+                assign_text<&Settings::tls_certificate>, text_text<&Settings::tls_certificate>},
+    SettingSpec{"server.tls_key", "LATEBIND_TLS_KEY", "--tls-key", "FILE", "The certificate's key, PEM.", true,
+                assign_text<&Settings::tls_key>, text_text<&Settings::tls_key>},
+    SettingSpec{"server.cors_origins", "LATEBIND_CORS_ORIGIN", "--cors-origin", "ORIGIN,...",
+                "Pages of these origins may ask the daemon (https://example.org); * is every page. Empty: none but its "
+                "own.",
+                true, assign_list<&Settings::cors_origins>, list_text<&Settings::cors_origins>},
+    SettingSpec{"server.max_connections", "LATEBIND_MAX_CONNECTIONS", "--max-connections", "N",
+                "More connections at a time are turned away with 503.", false,
+                assign_number<&Settings::connections_max, 1, 65536>, number_text<&Settings::connections_max>},
+    SettingSpec{"server.max_body", "LATEBIND_MAX_BODY", "--max-body", "SIZE",
+                "The largest body of a request, such as 32MiB; larger ones are answered with 413.", false,
+                assign_bytes<&Settings::body_bytes_max>, number_text<&Settings::body_bytes_max>},
+    SettingSpec{"server.max_texts", "LATEBIND_MAX_TEXTS", "--max-texts", "N", "Texts of one request.", false,
+                assign_number<&Settings::texts_max, 1, 1'000'000>, number_text<&Settings::texts_max>},
+    SettingSpec{"server.max_queue_tokens", "LATEBIND_MAX_QUEUE_TOKENS", "--max-queue-tokens", "N",
+                "Tokens that may wait for one model; a request beyond that is answered with 429 at once.", false,
+                assign_number<&Settings::queue_tokens_max, 1, std::int64_t{1} << 32>,
+                number_text<&Settings::queue_tokens_max>},
+    SettingSpec{"server.request_timeout_ms", "LATEBIND_REQUEST_TIMEOUT_MS", "--request-timeout-ms", "N",
+                "A request that takes longer is answered with 504; x-request-timeout-ms asks for less.", false,
+                assign_milliseconds<&Settings::request_timeout, 1>, milliseconds_text<&Settings::request_timeout>},
+    SettingSpec{"server.drain_timeout_ms", "LATEBIND_DRAIN_TIMEOUT_MS", "--drain-timeout-ms", "N",
+                "How long the daemon, asked to end, waits for requests that it has accepted.", false,
+                assign_milliseconds<&Settings::drain_timeout, 0>, milliseconds_text<&Settings::drain_timeout>},
+    SettingSpec{"server.auto_truncate", "LATEBIND_AUTO_TRUNCATE", "--auto-truncate", kTruth,
+                "Cuts texts that are too long for the model, unless a request says otherwise; false: they are answered "
+                "with 413.",
+                false, assign_bool<&Settings::auto_truncate>, bool_text<&Settings::auto_truncate>},
+    SettingSpec{"server.allow_dimensions", "LATEBIND_ALLOW_DIMENSIONS", "--allow-dimensions", kTruth,
+                "Cuts vectors to the dimensions that a request asks for, also those of models that were not trained for "
+                "it.",
+                false, assign_bool<&Settings::allow_dimensions>, bool_text<&Settings::allow_dimensions>},
+    SettingSpec{"server.strict_requests", "LATEBIND_STRICT_REQUESTS", "--strict-requests", kTruth,
+                "Answers 503 where only a fallback could compute the answer.", false,
+                assign_bool<&Settings::strict_requests>, bool_text<&Settings::strict_requests>},
+    SettingSpec{"server.log_format", "LATEBIND_LOG_FORMAT", "--log-format", "text|json",
+                "What the lines of the log, one a request, look like.", false, assign_log_format, log_format_text},
+    SettingSpec{"server.otlp_endpoint", "LATEBIND_OTLP_ENDPOINT", "--otlp-endpoint", "URL",
+                "Sends a trace of each request there, as OTLP over HTTP with JSON: http://127.0.0.1:4318. Empty: none.",
+                true, assign_text<&Settings::otlp_endpoint>, text_text<&Settings::otlp_endpoint>},
     SettingSpec{kProperties, "", "", "VALUE",
                 "property.KEY passes the property KEY to the vendor as it is, after all others; --property KEY=VALUE "
                 "on the command line.",

@@ -52,6 +52,8 @@ std::string_view name_of(StatusCode code) {
       return "UNSUPPORTED";
     case StatusCode::kBufferTooSmall:
       return "BUFFER_TOO_SMALL";
+    case StatusCode::kTextTooLong:
+      return "TEXT_TOO_LONG";
     case StatusCode::kLibraryNotFound:
       return "LIBRARY_NOT_FOUND";
     case StatusCode::kLibraryUnusable:

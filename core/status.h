@@ -31,6 +31,7 @@ enum class StatusCode : std::int32_t {
   kCountMismatch = 105,
   kUnsupported = 106,  // understood, but not supported by this build, backend or device
   kBufferTooSmall = 107,
+  kTextTooLong = 108,  // more tokens than are taken, where a text must not be cut
 
   // Environment: the machine has to change (install, configure, plug in) before a retry can help.
   kLibraryNotFound = 200,

@@ -40,7 +40,7 @@ struct TextOptions {
   std::size_t dimensions = 0;
   // Tokens of one text, special tokens included, at most as many as the embedder takes, which is also the meaning of 0.
   std::size_t max_tokens = 0;
-  // A longer text is kInvalidArgument, instead of being cut.
+  // A longer text is kTextTooLong, instead of being cut.
   bool refuse_longer = false;
   // Vectors of length 1, even if the model does not normalise.
   bool normalize = false;

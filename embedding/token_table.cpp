@@ -14,7 +14,7 @@ void TokenTable::clear() {
 namespace {
 
 core::Status too_long(std::size_t max_tokens) {
-  return core::Status(core::StatusCode::kInvalidArgument,
+  return core::Status(core::StatusCode::kTextTooLong,
                       fmt::format("the text has more than the {} tokens that are taken", max_tokens));
 }
 

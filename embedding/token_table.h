@@ -21,7 +21,7 @@ struct TokenLimits {
   std::size_t max_tokens = 0;
   // Ids must be below this, the rows of the model's embedding table; 0: unknown, or no id can be above it.
   std::size_t vocabulary_size = 0;
-  // A longer text is an error instead of being cut.
+  // A longer text is kTextTooLong instead of being cut.
   bool refuse_longer = false;
 };
 

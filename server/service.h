@@ -135,6 +135,7 @@ class Service {
 
  private:
   struct Pending;
+  void finish(const std::shared_ptr<Pending>& pending, embedding::TaskOutcome outcome);
 
   const ServiceLimits limits_;
   const Post post_;

@@ -23,6 +23,8 @@ const char* title_of(SettingGroup group) {
       return "Cache of compiled models";
     case SettingGroup::kEmbedding:
       return "Embedding";
+    case SettingGroup::kServer:
+      return "Daemon";
   }
   return "";
 }
@@ -52,6 +54,7 @@ SettingGroup group_of(std::string_view key) {
   if (table == "failover") return SettingGroup::kFailover;
   if (table == "cache") return SettingGroup::kCache;
   if (table == "embedding") return SettingGroup::kEmbedding;
+  if (table == "server") return SettingGroup::kServer;
   if (table == "property") return SettingGroup::kDevice;
   return SettingGroup::kBackends;
 }

@@ -83,6 +83,7 @@ enum {
   LB_COUNT_MISMATCH = 105,
   LB_UNSUPPORTED = 106,
   LB_BUFFER_TOO_SMALL = 107,
+  LB_TEXT_TOO_LONG = 108, /* more tokens than are taken, where a text must not be cut */
   LB_LIBRARY_NOT_FOUND = 200,
   LB_LIBRARY_UNUSABLE = 201,
   LB_DEVICE_NOT_FOUND = 202,
@@ -458,7 +459,7 @@ typedef struct lb_embed_options {
                             this (Matryoshka); 0: all */
   size_t max_tokens;     /* of one text, special tokens included; at most lb_embedder_max_tokens(), which is also the
                             meaning of 0 */
-  int32_t refuse_longer; /* 1: a longer text is LB_INVALID_ARGUMENT, instead of being cut */
+  int32_t refuse_longer; /* 1: a longer text is LB_TEXT_TOO_LONG, instead of being cut */
   int32_t normalize;     /* 1: vectors of length 1, even if the model does not normalise */
   int32_t alone;         /* 1: in batches of their own, so that the same call gives the same bits whatever others do; 0:
                             they may share batches with texts of other calls, which is faster for many calls with few

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json.h"
+#include "app/json_text.h"
 #include "server/exchange.h"
 #include "server/refusal.h"
 #include "server/service.h"
@@ -24,7 +24,7 @@ struct AnswerDoc {
   unsigned status = 200;
   std::string_view description;
   std::string_view content_type = "application/json";
-  core::Json (*schema)() = nullptr;  // null: any
+  app::Json (*schema)() = nullptr;  // null: any
 };
 
 struct Route {
@@ -34,7 +34,7 @@ struct Route {
   void (*handle)(const ExchangePtr& exchange, const PathValues& values, Service& service);
   std::string_view summary;
   // Schema of the JSON body; null: there is none.
-  core::Json (*body)() = nullptr;
+  app::Json (*body)() = nullptr;
   // The good answers; those of refusals are the protocol's.
   std::vector<AnswerDoc> answers{};
   // Answered before models are loaded, and without a key.
@@ -48,7 +48,7 @@ struct Protocol {
   // A refusal in the protocol's words: status, body and headers.
   HttpResponse (*refuse)(const Refusal& refusal);
   // Schema of such a body.
-  core::Json (*refusal_schema)();
+  app::Json (*refusal_schema)();
 };
 
 // Answers in the words of `protocol`, and puts the reason into the record.

@@ -78,7 +78,8 @@ class GraphFileTest : public ::testing::Test {
   void SetUp() override {
     file_ = std::filesystem::path(::testing::TempDir()) /
             ("graph_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
-    const auto bytes = in_memory().graph->weights().bytes.bytes;
+    const ModelGraph model = in_memory();  // owns the bytes
+    const auto bytes = model.graph->weights().bytes.bytes;
     write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }
   void TearDown() override { std::filesystem::remove(file_); }

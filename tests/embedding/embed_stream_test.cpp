@@ -479,7 +479,7 @@ TEST(EmbedStreamTest, TextsMayBeTakenInAnotherWay) {
   const auto strict = stream_over(*pipeline, {.texts = {.max_tokens = 5, .refuse_longer = true}});
   EXPECT_TRUE(strict->push("a b c").ok());
   const Status refused = strict->push("a b c d");
-  EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(refused.code(), StatusCode::kTextTooLong);
   EXPECT_THAT(refused.to_string(), HasSubstr("texts[1]: the text has more than the 5 tokens"));
 }
 

@@ -246,7 +246,7 @@ TEST_F(EmbedderTest, ACallMayTakeFewerTokensOrRefuseLongerTexts) {
   EXPECT_EQ(stats->truncated_texts, 1U);
   expect_vectors_of(texts, out, 5);
   const auto refused = (*embedder)->embed(texts, out, {.texts = {.max_tokens = 5, .refuse_longer = true}});
-  EXPECT_EQ(refused.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(refused.status().code(), StatusCode::kTextTooLong);
   EXPECT_THAT(refused.status().to_string(), HasSubstr("texts[1]: the text has more than the 5 tokens that are taken"));
   const auto more = (*embedder)->embed(texts, out, {.texts = {.max_tokens = 21}});
   EXPECT_THAT(more.status().to_string(),

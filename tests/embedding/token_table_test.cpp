@@ -98,7 +98,7 @@ TEST(TokenTableTest, ALongerTextIsRefusedWhereThatIsAskedFor) {
   TokenTable table;
   ASSERT_TRUE(table.add(tokenizer, limits, "word word").ok());  // exactly as long as allowed
   const auto status = table.add(tokenizer, limits, "word word word");
-  EXPECT_EQ(status.code(), core::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.code(), core::StatusCode::kTextTooLong);
   EXPECT_THAT(status.to_string(), HasSubstr("more than the 4 tokens"));
   ASSERT_TRUE(table.add(tokenizer, limits, "a").ok());
   EXPECT_EQ(table.size(), 2U);
@@ -118,7 +118,7 @@ TEST(TokenTableTest, TakesIdsThatAreKnownAlready) {
   EXPECT_EQ(table.truncated(), 1U);
   EXPECT_TRUE(table.is_truncated(1));
   const auto refused = table.add(longer, {.max_tokens = 4, .vocabulary_size = 57, .refuse_longer = true});
-  EXPECT_EQ(refused.code(), core::StatusCode::kInvalidArgument);
+  EXPECT_EQ(refused.code(), core::StatusCode::kTextTooLong);
   EXPECT_EQ(table.size(), 2U);
 }
 

@@ -1,0 +1,46 @@
+#include "server/exchange.h"
+
+#include <exception>
+#include <utility>
+
+namespace latebind::server {
+
+Exchange::Exchange(HttpRequest request, Send send) : request_(std::move(request)), send_(std::move(send)) {
+  record_.method = request_.method;
+  record_.arrived = request_.arrived;
+  record_.arrived_at = request_.arrived_at;
+  record_.request_bytes = request_.body.size();
+}
+
+Exchange::~Exchange() {
+  if (is_answered()) return;
+  HttpResponse response;
+  response.status = 500;
+  record_.refusal = "internal";
+  response.body = R"({"error":"the request was dropped without an answer","error_type":"internal"})";
+  answer(std::move(response));
+}
+
+void Exchange::answer(HttpResponse response) noexcept {
+  if (is_answered_.exchange(true, std::memory_order_acq_rel)) return;
+  record_.answered = std::chrono::steady_clock::now();
+  record_.status = response.status;
+  record_.response_bytes = response.body.size();
+  record_.client_gone = gone_.is_requested();
+  try {
+    if (before_answer_) before_answer_(*this, response);
+    send_(std::move(response));
+  } catch (const std::exception&) {
+    // No memory for the answer: the connection ends without one.
+    try {
+      HttpResponse nothing;
+      nothing.status = 500;
+      nothing.content_type.clear();
+      nothing.close = true;
+      send_(std::move(nothing));
+    } catch (const std::exception&) {
+    }
+  }
+}
+
+}  // namespace latebind::server

@@ -1,0 +1,99 @@
+// JSON of requests: members read by a table, which is also what the OpenAPI document shows of them.
+//
+// simdjson checks the whole body (UTF-8, numbers, depth) before a member is looked at. Unknown members are ignored, as
+// the originals of the protocols do. One thread at a time for each body.
+#pragma once
+
+#include <simdjson.h>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "app/json_text.h"
+#include "server/refusal.h"
+
+namespace latebind::server {
+
+using JsonValue = simdjson::dom::element;
+// What is wrong with a value, as in "must be a string"; nothing where it is right.
+using Problem = std::optional<std::string>;
+
+inline constexpr std::size_t kJsonDepthMax = 32;
+
+// A body that was parsed; values refer to it.
+class JsonBody {
+ public:
+  // kBadRequest where it is no JSON.
+  [[nodiscard]] std::optional<Refusal> parse(std::string_view text);
+  [[nodiscard]] const JsonValue& root() const { return root_; }
+
+ private:
+  std::shared_ptr<simdjson::dom::parser> parser_;
+  JsonValue root_;
+};
+
+template <class Body>
+struct Member {
+  std::string_view name;
+  bool is_required = false;
+  app::Json (*schema)() = nullptr;
+  Problem (*read)(const JsonValue& value, Body& body) = nullptr;  // never for null, which is like a missing member
+};
+
+// Reads the members of an object.
+template <class Body>
+[[nodiscard]] std::optional<Refusal> read_members(const JsonValue& object, std::span<const Member<Body>> members,
+                                                  Body& body) {
+  simdjson::dom::object fields;
+  if (object.get(fields) != simdjson::SUCCESS) {
+    return Refusal{.kind = RefusalKind::kBadRequest, .message = "the body must be a JSON object", .param = {}};
+  }
+  for (const Member<Body>& member : members) {
+    JsonValue value;
+    const auto found = fields.at_key(member.name).get(value);
+    if (found != simdjson::SUCCESS || value.is_null()) {
+      if (!member.is_required) continue;
+      return Refusal{.kind = RefusalKind::kBadRequest,
+                     .message = "'" + std::string(member.name) + "' is missing",
+                     .param = std::string(member.name)};
+    }
+    if (const Problem problem = member.read(value, body)) {
+      return Refusal{.kind = RefusalKind::kBadRequest,
+                     .message = "'" + std::string(member.name) + "' " + *problem,
+                     .param = std::string(member.name)};
+    }
+  }
+  return std::nullopt;
+}
+
+template <class Body>
+[[nodiscard]] app::Json schema_of(std::span<const Member<Body>> members) {
+  app::Json schema;
+  schema["type"] = "object";
+  app::Json required = app::Json::array();
+  for (const Member<Body>& member : members) {
+    schema["properties"][std::string(member.name)] = member.schema();
+    if (member.is_required) required.push_back(std::string(member.name));
+  }
+  if (!required.empty()) schema["required"] = std::move(required);
+  return schema;
+}
+
+// Members of the usual kinds.
+[[nodiscard]] Problem read_text(const JsonValue& value, std::string& text);
+[[nodiscard]] Problem read_bool(const JsonValue& value, bool& truth);
+[[nodiscard]] Problem read_size(const JsonValue& value, std::size_t least, std::size_t most, std::size_t& size);
+
+// A schema with a type, and a sentence about it.
+[[nodiscard]] app::Json typed_schema(std::string_view type, std::string_view about);
+
+// Appends to an answer.
+void append_string(std::string& out, std::string_view text);        // with quotes; `text` is UTF-8
+void append_numbers(std::string& out, std::span<const float> row);  // "[0.1,…]": the shortest that reads back as the same
+void append_base64(std::string& out, std::span<const std::byte> bytes);  // without quotes
+
+}  // namespace latebind::server

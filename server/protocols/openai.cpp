@@ -1,0 +1,316 @@
+// OpenAI's embeddings: https://platform.openai.com/docs/api-reference/embeddings, under /v1 and, as OpenVINO Model Server
+// has it, under /v3.
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "server/protocols/json_body.h"
+#include "server/protocols/route.h"
+
+namespace latebind::server {
+namespace {
+
+using app::Json;
+
+struct EmbeddingsBody {
+  std::string model;
+  std::variant<std::vector<std::string>, std::vector<std::vector<std::int32_t>>> input;
+  bool is_base64 = false;
+  std::size_t dimensions = 0;
+};
+
+// An id beyond the range is unknown to every model.
+Problem read_ids(const simdjson::dom::array& numbers, std::vector<std::int32_t>& ids) {
+  ids.reserve(numbers.size());
+  for (const JsonValue number : numbers) {
+    std::int64_t id = 0;
+    if (number.get(id) != simdjson::SUCCESS || id < 0 || id > std::numeric_limits<std::int32_t>::max()) {
+      return "must be a string, token ids, or an array of strings or of arrays of token ids";
+    }
+    ids.push_back(static_cast<std::int32_t>(id));
+  }
+  if (ids.empty()) return "has an empty array of token ids";
+  return std::nullopt;
+}
+
+Problem read_input(const JsonValue& value, EmbeddingsBody& body) {
+  if (value.is_string()) return read_text(value, std::get<0>(body.input).emplace_back());
+  simdjson::dom::array items;
+  if (value.get(items) != simdjson::SUCCESS) {
+    return "must be a string, token ids, or an array of strings or of arrays of token ids";
+  }
+  if (items.size() == 0) return "must not be an empty array";
+  const JsonValue first = *items.begin();
+  if (first.is_string()) {
+    auto& texts = std::get<0>(body.input);
+    texts.reserve(items.size());
+    for (const JsonValue item : items) {
+      if (!item.is_string()) return "must not mix strings and token ids";
+      static_cast<void>(read_text(item, texts.emplace_back()));
+    }
+    return std::nullopt;
+  }
+  auto& lists = body.input.emplace<1>();
+  if (!first.is_array()) return read_ids(items, lists.emplace_back());
+  lists.reserve(items.size());
+  for (const JsonValue item : items) {
+    simdjson::dom::array numbers;
+    if (item.get(numbers) != simdjson::SUCCESS) return "must not mix arrays of token ids with anything else";
+    if (auto problem = read_ids(numbers, lists.emplace_back())) return problem;
+  }
+  return std::nullopt;
+}
+
+Json input_schema() {
+  Json text = typed_schema("string", "");
+  Json ids;
+  ids["type"] = "array";
+  ids["minItems"] = 1;
+  ids["items"] = typed_schema("integer", "");
+  ids["items"]["minimum"] = 0;
+  const auto list_of = [](const Json& item) {
+    Json list;
+    list["type"] = "array";
+    list["minItems"] = 1;
+    list["items"] = item;
+    return list;
+  };
+  Json schema;
+  schema["description"] = "One text or several, or their token ids, special tokens included.";
+  schema["anyOf"] = Json::array({text, list_of(text), ids, list_of(ids)});
+  return schema;
+}
+
+Json format_schema() {
+  Json schema = typed_schema("string", "base64: the little-endian 32-bit floats.");
+  schema["enum"] = Json::array({"float", "base64"});
+  return schema;
+}
+
+Json dimensions_schema() {
+  Json schema = typed_schema("integer", "The first numbers of each vector, normalised again.");
+  schema["minimum"] = 1;
+  return schema;
+}
+
+constexpr std::array kEmbeddings{
+    Member<EmbeddingsBody>{"model", true, [] { return typed_schema("string", "A served model."); },
+                           [](const JsonValue& value, EmbeddingsBody& body) { return read_text(value, body.model); }},
+    Member<EmbeddingsBody>{"input", true, input_schema, read_input},
+    Member<EmbeddingsBody>{"encoding_format", false, format_schema,
+                           [](const JsonValue& value, EmbeddingsBody& body) -> Problem {
+                             std::string format;
+                             static_cast<void>(read_text(value, format));
+                             if (format != "float" && format != "base64") return "must be float or base64";
+                             body.is_base64 = format == "base64";
+                             return std::nullopt;
+                           }},
+    Member<EmbeddingsBody>{"dimensions", false, dimensions_schema,
+                           [](const JsonValue& value, EmbeddingsBody& body) {
+                             return read_size(value, 1, std::size_t{1} << 20U, body.dimensions);
+                           }},
+    Member<EmbeddingsBody>{"user", false, [] { return typed_schema("string", "Ignored."); },
+                           [](const JsonValue& value, EmbeddingsBody& /*body*/) {
+                             std::string ignored;
+                             return read_text(value, ignored);
+                           }},
+};
+
+HttpResponse refuse_openai(const Refusal& refusal) {
+  const auto words = [&]() -> std::pair<std::string_view, std::string_view> {  // type, code
+    switch (refusal.kind) {
+      case RefusalKind::kUnauthorized: return {"invalid_request_error", "invalid_api_key"};
+      case RefusalKind::kNoModel: return {"invalid_request_error", "model_not_found"};
+      case RefusalKind::kTooLong: return {"invalid_request_error", "context_length_exceeded"};
+      case RefusalKind::kOverloaded: return {"rate_limit_error", "rate_limit_exceeded"};
+      case RefusalKind::kTimeout: return {"server_error", "timeout"};
+      case RefusalKind::kNotReady:
+      case RefusalKind::kFallback:
+      case RefusalKind::kDevice:
+      case RefusalKind::kInternal: return {"server_error", ""};
+      default: return {"invalid_request_error", ""};
+    }
+  }();
+  HttpResponse response;
+  // OpenAI answers every mistake of the caller with 400.
+  response.status = refusal.kind == RefusalKind::kTooManyTexts ? 400 : status_of(refusal.kind);
+  Json error;
+  error["message"] = refusal.message;
+  error["type"] = std::string(words.first);
+  error["param"] = refusal.param.empty() ? Json() : Json(refusal.param);
+  error["code"] = words.second.empty() ? Json() : Json(std::string(words.second));
+  Json body;
+  body["error"] = std::move(error);
+  response.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return response;
+}
+
+Json refusal_schema() {
+  Json schema = typed_schema("object", "");
+  Json error = typed_schema("object", "");
+  error["properties"]["message"] = typed_schema("string", "");
+  error["properties"]["type"] = typed_schema("string", "");
+  error["properties"]["param"]["type"] = Json::array({"string", "null"});
+  error["properties"]["code"]["type"] = Json::array({"string", "null"});
+  error["required"] = Json::array({"message", "type", "param", "code"});
+  schema["properties"]["error"] = std::move(error);
+  schema["required"] = Json::array({"error"});
+  return schema;
+}
+
+std::string embeddings_text(const Vectors& vectors, bool is_base64) {
+  std::string text;
+  text.reserve(vectors.count() * (is_base64 ? vectors.dimension * 6 : vectors.dimension * 14) + 256);
+  text += R"({"object":"list","data":[)";
+  for (std::size_t i = 0; i < vectors.count(); ++i) {
+    fmt::format_to(std::back_inserter(text), R"({}{{"object":"embedding","index":{},"embedding":)", i > 0 ? "," : "", i);
+    if (is_base64) {
+      text += '"';
+      append_base64(text, std::as_bytes(vectors.row(i)));
+      text += '"';
+    } else {
+      append_numbers(text, vectors.row(i));
+    }
+    text += '}';
+  }
+  text += R"(],"model":)";
+  append_string(text, vectors.model->name);
+  fmt::format_to(std::back_inserter(text), R"(,"usage":{{"prompt_tokens":{0},"total_tokens":{0}}}}})", vectors.tokens);
+  return text;
+}
+
+void embeddings(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
+  EmbeddingsBody body;
+  {
+    JsonBody json;
+    if (const auto refusal = json.parse(exchange->request().body)) {
+      return refuse(*exchange, openai_protocol(), *refusal);
+    }
+    if (const auto refusal = read_members(json.root(), std::span(kEmbeddings), body)) {
+      return refuse(*exchange, openai_protocol(), *refusal);
+    }
+  }
+  VectorCall call;
+  call.model = std::move(body.model);
+  call.texts = std::move(body.input);
+  call.dimensions = body.dimensions;
+  service.embed(exchange, std::move(call), [exchange, is_base64 = body.is_base64](Outcome<Vectors> outcome) {
+    if (const auto* refusal = std::get_if<Refusal>(&outcome)) return refuse(*exchange, openai_protocol(), *refusal);
+    HttpResponse response;
+    response.body = embeddings_text(std::get<Vectors>(outcome), is_base64);
+    exchange->answer(std::move(response));
+  });
+}
+
+Json model_json(const ServedModel& model) {
+  Json json;
+  json["id"] = model.name;
+  json["object"] = "model";
+  json["created"] = std::chrono::duration_cast<std::chrono::seconds>(model.loaded_at.time_since_epoch()).count();
+  json["owned_by"] = "latebind";
+  return json;
+}
+
+void list_models(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
+  Json body;
+  body["object"] = "list";
+  body["data"] = Json::array();
+  for (const auto& model : service.models())
+    body["data"].push_back(model_json(*model));
+  HttpResponse response;
+  response.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
+  exchange->answer(std::move(response));
+}
+
+void show_model(const ExchangePtr& exchange, const PathValues& values, Service& service) {
+  const auto found = service.find(values.front());
+  if (const auto* refusal = std::get_if<Refusal>(&found)) return refuse(*exchange, openai_protocol(), *refusal);
+  HttpResponse response;
+  response.body = model_json(*std::get<const ServedModel*>(found)).dump(-1, ' ', false, Json::error_handler_t::replace);
+  exchange->answer(std::move(response));
+}
+
+Json model_schema() {
+  Json schema = typed_schema("object", "");
+  schema["properties"]["id"] = typed_schema("string", "");
+  schema["properties"]["object"] = typed_schema("string", "");
+  schema["properties"]["created"] = typed_schema("integer", "Seconds since 1970.");
+  schema["properties"]["owned_by"] = typed_schema("string", "");
+  schema["required"] = Json::array({"id", "object", "created", "owned_by"});
+  return schema;
+}
+
+Json models_schema() {
+  Json schema = typed_schema("object", "");
+  schema["properties"]["object"] = typed_schema("string", "");
+  schema["properties"]["data"]["type"] = "array";
+  schema["properties"]["data"]["items"] = model_schema();
+  schema["required"] = Json::array({"object", "data"});
+  return schema;
+}
+
+Json embeddings_schema() {
+  Json item = typed_schema("object", "");
+  item["properties"]["object"] = typed_schema("string", "");
+  item["properties"]["index"] = typed_schema("integer", "The text's position in the request.");
+  Json numbers;
+  numbers["type"] = "array";
+  numbers["items"] = typed_schema("number", "");
+  item["properties"]["embedding"]["anyOf"] = Json::array({numbers, typed_schema("string", "base64")});
+  item["required"] = Json::array({"object", "index", "embedding"});
+  Json schema = typed_schema("object", "");
+  schema["properties"]["object"] = typed_schema("string", "");
+  schema["properties"]["data"]["type"] = "array";
+  schema["properties"]["data"]["items"] = std::move(item);
+  schema["properties"]["model"] = typed_schema("string", "");
+  schema["properties"]["usage"]["type"] = "object";
+  schema["properties"]["usage"]["properties"]["prompt_tokens"] = typed_schema("integer", "");
+  schema["properties"]["usage"]["properties"]["total_tokens"] = typed_schema("integer", "");
+  schema["required"] = Json::array({"object", "data", "model", "usage"});
+  return schema;
+}
+
+std::span<const Route> routes() {
+  static const auto& all = *new std::vector<Route>([] {
+    std::vector<Route> made;
+    static constexpr std::array<std::array<std::string_view, 3>, 2> kPaths{
+        {{"/v1/embeddings", "/v1/models", "/v1/models/{model}"},
+         {"/v3/embeddings", "/v3/models", "/v3/models/{model}"}}};
+    for (const auto& paths : kPaths) {
+      made.push_back({.method = "POST",
+                      .path = paths[0],
+                      .handle = embeddings,
+                      .summary = "The vectors of texts.",
+                      .body = [] { return schema_of(std::span(kEmbeddings)); },
+                      .answers = {{.status = 200, .description = "The vectors.", .schema = embeddings_schema}}});
+      made.push_back({.method = "GET",
+                      .path = paths[1],
+                      .handle = list_models,
+                      .summary = "The models that are served.",
+                      .answers = {{.status = 200, .description = "The models.", .schema = models_schema}}});
+      made.push_back({.method = "GET",
+                      .path = paths[2],
+                      .handle = show_model,
+                      .summary = "A model that is served.",
+                      .answers = {{.status = 200, .description = "The model.", .schema = model_schema}}});
+    }
+    return made;
+  }());
+  return all;
+}
+
+}  // namespace
+
+const Protocol& openai_protocol() {
+  static constexpr Protocol kProtocol{.name = "openai",
+                                      .about = "OpenAI's embeddings.",
+                                      .routes = routes,
+                                      .refuse = refuse_openai,
+                                      .refusal_schema = refusal_schema};
+  return kProtocol;
+}
+
+}  // namespace latebind::server

@@ -1,0 +1,244 @@
+#include "server/service.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "core/text/quote.h"
+
+namespace latebind::server {
+
+using core::Status;
+using core::StatusCode;
+using std::chrono::steady_clock;
+
+namespace {
+
+// Seconds until the queue has probably room again.
+constexpr unsigned kRetryAfter = 1;
+// A served name is shown in headers, paths and labels.
+constexpr std::size_t kNameMax = 200;
+
+void attest(RequestRecord& record, const core::Attestation& attestation) {
+  record.device = attestation.active.backend + ":" + attestation.active.device;
+  record.precision = core::word_of(attestation.active.precision);
+  record.fallback = attestation.fallback;
+}
+
+std::uint64_t characters_of(const std::vector<std::string>& texts) {
+  std::uint64_t count = 0;
+  for (const std::string& text : texts) {
+    // Every byte but those that continue a character.
+    count += static_cast<std::uint64_t>(
+        std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
+  }
+  return count;
+}
+
+}  // namespace
+
+// A request whose vectors are being computed. Shared by the callback that ends it and the one that drops it.
+struct Service::Pending {
+  Service* service = nullptr;
+  ExchangePtr exchange;
+  const ServedModel* model = nullptr;
+  std::function<void(Outcome<Vectors>)> done;
+
+  std::mutex mutex;
+  // Guarded by mutex.
+  embedding::EmbedTask task;
+  bool is_dropped = false;
+  bool is_over = false;
+
+  // Ends before the request does, so that it is not called for one that is over.
+  std::optional<core::Cancellation::Watch> watch;
+
+  void drop() {
+    embedding::EmbedTask dropped;
+    {
+      const std::lock_guard lock(mutex);
+      is_dropped = true;
+      if (is_over) return;
+      dropped = task;
+    }
+    dropped.drop();
+  }
+};
+
+Service::Service(ServiceLimits limits, Post post) : limits_(limits), post_(std::move(post)) {}
+
+Service::~Service() {
+  // Whatever still computes refers to the models.
+  while (in_flight_.load(std::memory_order_acquire) > 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+}
+
+Status Service::add(std::shared_ptr<const ServedModel> model) {
+  if (model->name.empty() || model->name.size() > kNameMax) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("the name of a served model has 1 to {} bytes, not {}", kNameMax, model->name.size()));
+  }
+  if (std::ranges::any_of(models_, [&](const auto& other) { return other->name == model->name; })) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("two models are called {}: give one another name, --model NAME=…",
+                              core::quoted(model->name)));
+  }
+  models_.push_back(std::move(model));
+  return {};
+}
+
+Outcome<const ServedModel*> Service::find(std::string_view name) const {
+  if (!is_ready()) {
+    return Refusal{.kind = RefusalKind::kNotReady, .message = "the models are still loading", .param = {}, .retry_after_s = 1};
+  }
+  if (name.empty()) return models_.front().get();
+  for (const auto& model : models_) {
+    if (model->name == name) return model.get();
+  }
+  std::string known;
+  for (const auto& model : models_)
+    known += (known.empty() ? "" : ", ") + model->name;
+  return Refusal{.kind = RefusalKind::kNoModel,
+                 .message = fmt::format("no model is served as {}; there is {}", core::quoted(name, 100), known),
+                 .param = "model"};
+}
+
+void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<void(Outcome<Vectors>)> done) {
+  RequestRecord& record = exchange->record();
+  record.is_embedding = true;
+  const auto found = find(call.model);
+  if (const auto* refusal = std::get_if<Refusal>(&found)) return done(*refusal);
+  const ServedModel& model = *std::get<const ServedModel*>(found);
+  record.model = model.name;
+  if (model.embedder == nullptr) {
+    return done(Refusal{.kind = RefusalKind::kUnsupported,
+                        .message = fmt::format("{} makes no vectors of texts", model.name),
+                        .param = "model"});
+  }
+  auto* const texts = std::get_if<std::vector<std::string>>(&call.texts);
+  const auto* const ids = std::get_if<std::vector<std::vector<std::int32_t>>>(&call.texts);
+  record.texts = texts != nullptr ? texts->size() : ids->size();
+  if (record.texts > limits_.texts_max) {
+    return done(Refusal{.kind = RefusalKind::kTooManyTexts,
+                        .message = fmt::format("{} texts in one request; at most {} are taken", record.texts,
+                                               limits_.texts_max),
+                        .param = "input"});
+  }
+  if (call.dimensions > 0 && call.dimensions != model.embedder->dimension() && !model.has_matryoshka &&
+      !limits_.allow_dimensions) {
+    return done(Refusal{.kind = RefusalKind::kUnsupported,
+                        .message = fmt::format("{} was not trained for fewer dimensions than {}; --allow-dimensions cuts "
+                                               "its vectors all the same",
+                                               model.name, model.embedder->dimension()),
+                        .param = "dimensions"});
+  }
+  if (!call.prompt_name.empty()) {
+    const auto prompt = model.prompts.find(call.prompt_name);
+    if (prompt == model.prompts.end() || texts == nullptr) {
+      return done(Refusal{.kind = RefusalKind::kBadRequest,
+                          .message = fmt::format("{} has no prompt {}", model.name, core::quoted(call.prompt_name, 60)),
+                          .param = "prompt_name"});
+    }
+    for (std::string& text : *texts)
+      text.insert(0, prompt->second);
+  }
+  if (texts != nullptr) record.characters = characters_of(*texts);
+  // Refused before time is spent on tokens.
+  const auto overloaded = [&](std::string message) {
+    return Refusal{.kind = RefusalKind::kOverloaded, .message = std::move(message), .param = {}, .retry_after_s = kRetryAfter};
+  };
+  if (const auto state = model.embedder->queue_state(); state.waiting_tokens >= limits_.queue_tokens_max) {
+    return done(overloaded(fmt::format("{} tokens wait already", state.waiting_tokens)));
+  }
+
+  embedding::TaskOptions options;
+  options.texts.dimensions = call.dimensions;
+  options.texts.refuse_longer = !call.truncate.value_or(limits_.auto_truncate);
+  options.texts.normalize = call.normalize;
+  options.waiting_tokens_max = limits_.queue_tokens_max;
+
+  auto pending = std::make_shared<Pending>();
+  pending->service = this;
+  pending->exchange = exchange;
+  pending->model = &model;
+  pending->done = std::move(done);
+  pending->watch.emplace(exchange->gone(), [weak = std::weak_ptr(pending)] {
+    if (const auto still = weak.lock()) still->drop();
+  });
+  in_flight_.fetch_add(1, std::memory_order_relaxed);
+  const auto over = [pending](embedding::TaskOutcome outcome) {
+    Service& service = *pending->service;
+    {
+      const std::lock_guard lock(pending->mutex);
+      pending->is_over = true;
+    }
+    auto shared = std::make_shared<embedding::TaskOutcome>(std::move(outcome));
+    service.post_([pending, shared] { pending->service->finish(pending, std::move(*shared)); });
+  };
+  core::Result<embedding::EmbedTask> task = Status(StatusCode::kInternal, "not begun");
+  try {
+    if (texts != nullptr) {
+      const std::vector<std::string_view> views(texts->begin(), texts->end());
+      task = embedding::EmbedTask::start(*model.embedder, views, options, over);
+    } else {
+      const std::vector<embedding::Embedder::Ids> views(ids->begin(), ids->end());
+      task = embedding::EmbedTask::start(*model.embedder, views, options, over);
+    }
+  } catch (const std::exception&) {
+    task = Status::of_exception();
+  }
+  if (!task.ok()) {
+    in_flight_.fetch_sub(1, std::memory_order_release);
+    return pending->done(refusal_of(task.status()));
+  }
+  bool is_dropped = false;
+  {
+    const std::lock_guard lock(pending->mutex);
+    pending->task = *task;
+    is_dropped = pending->is_dropped;
+  }
+  if (is_dropped) task->drop();
+}
+
+// On one of the server's threads.
+void Service::finish(const std::shared_ptr<Pending>& pending, embedding::TaskOutcome outcome) {
+  struct Leave {
+    Service& service;
+    ~Leave() { service.in_flight_.fetch_sub(1, std::memory_order_release); }
+  } const leave{*this};
+  pending->watch.reset();
+  Exchange& exchange = *pending->exchange;
+  if (exchange.is_answered()) return;
+  RequestRecord& record = exchange.record();
+  record.tokenizing = outcome.tokenizing;
+  record.waiting = outcome.waiting;
+  record.computing = outcome.computing;
+  record.tokens = outcome.stats.tokens;
+  record.truncated_texts = outcome.stats.truncated_texts;
+  if (!outcome.token_counts.empty()) record.longest_tokens = *std::ranges::max_element(outcome.token_counts);
+  const auto answered_by = outcome.answered_by != nullptr ? outcome.answered_by : pending->model->attestation();
+  attest(record, *answered_by);
+  if (outcome.stats.fallback_texts > 0) record.fallback = true;
+  if (!outcome.status.ok()) return pending->done(refusal_of(outcome.status));
+  if (record.fallback && limits_.strict_requests) {
+    return pending->done(Refusal{.kind = RefusalKind::kFallback,
+                                 .message = fmt::format("only a fallback could answer: {}", answered_by->reason),
+                                 .param = {}});
+  }
+  Vectors vectors;
+  vectors.model = pending->model;
+  vectors.rows = std::move(outcome.vectors);
+  vectors.dimension = outcome.dimension;
+  vectors.token_counts = std::move(outcome.token_counts);
+  vectors.tokens = outcome.stats.tokens;
+  vectors.tokenizing = outcome.tokenizing;
+  vectors.waiting = outcome.waiting;
+  vectors.computing = outcome.computing;
+  pending->done(std::move(vectors));
+}
+
+}  // namespace latebind::server

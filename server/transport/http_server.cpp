@@ -1,0 +1,326 @@
+#include "server/transport/http_server.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ip/v6_only.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/socket_base.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+#include "core/log.h"
+#include "core/text/quote.h"
+#include "server/transport/http_session.h"
+#include "server/transport/tls.h"
+#include "server/transport/unix_socket.h"
+
+namespace latebind::server {
+
+namespace asio = boost::asio;
+using asio::generic::stream_protocol;
+using boost::system::error_code;
+using core::Status;
+using core::StatusCode;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+namespace {
+
+using Acceptor = asio::basic_socket_acceptor<stream_protocol>;
+constexpr milliseconds kTick{100};
+// After an accept that failed for want of descriptors or memory.
+constexpr milliseconds kAcceptPause{200};
+
+std::string url_of(const std::string& scheme, const asio::ip::tcp::endpoint& endpoint) {
+  const auto address = endpoint.address();
+  return address.is_v6() ? fmt::format("{}://[{}]:{}", scheme, address.to_string(), endpoint.port())
+                         : fmt::format("{}://{}:{}", scheme, address.to_string(), endpoint.port());
+}
+
+// The address of a bound TCP socket, whose protocol is not known to its type.
+asio::ip::tcp::endpoint tcp_endpoint(const Acceptor& acceptor) {
+  const auto generic = acceptor.local_endpoint();
+  asio::ip::tcp::endpoint endpoint;
+  endpoint.resize(generic.size());
+  std::copy_n(static_cast<const char*>(static_cast<const void*>(generic.data())), generic.size(),
+              static_cast<char*>(static_cast<void*>(endpoint.data())));
+  return endpoint;
+}
+
+}  // namespace
+
+struct HttpServer::State {
+  explicit State(const TransportOptions& options) : io(static_cast<int>(options.threads)) {}
+
+  struct Listener {
+    explicit Listener(asio::io_context& io) : acceptor(io), pause(io) {}
+    Acceptor acceptor;
+    asio::steady_timer pause;
+    bool is_tcp = false;
+    std::string path{};  // of a Unix socket that is removed at the end
+  };
+
+  Status bind(const ListenAddress& address);
+  Status bind_tcp(const ListenAddress& address, Listener& listener);
+  Status bind_unix(const ListenAddress& address, Listener& listener);
+  void accept(Listener& listener);
+  void take(Stream::Socket socket, bool is_tcp);
+  void tick();
+  void run();
+  [[nodiscard]] std::vector<std::shared_ptr<HttpSession>> all_sessions();
+
+  // Before what destroys sessions, which use all of it.
+  HttpSession::Shared shared;
+  std::mutex mutex;
+  std::condition_variable idle;
+  // Guarded by mutex.
+  std::shared_ptr<const TlsContext> tls;  // null: none
+  std::unordered_map<HttpSession*, std::weak_ptr<HttpSession>> sessions;
+
+  asio::io_context io;
+  std::vector<std::unique_ptr<Listener>> listeners;
+  std::vector<std::string> addresses;
+  asio::steady_timer ticker{io};
+  std::vector<std::thread> threads;
+  bool is_stopped = false;
+};
+
+Status HttpServer::State::bind_tcp(const ListenAddress& address, Listener& listener) {
+  error_code error;
+  const auto ip = asio::ip::make_address(address.host, error);
+  const asio::ip::tcp::endpoint endpoint(ip, address.port);
+  auto& acceptor = listener.acceptor;
+  listener.is_tcp = true;
+  acceptor.open(stream_protocol(endpoint.protocol()), error);
+#ifndef _WIN32
+  // There it would take the port away from another program.
+  if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
+#endif
+  if (!error && ip.is_v6()) acceptor.set_option(asio::ip::v6_only(true), error);
+  if (!error) acceptor.bind(endpoint, error);
+  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+  if (error) {
+    return Status(error == asio::error::address_in_use ? StatusCode::kBusy : StatusCode::kIo,
+                  fmt::format("cannot listen at {}:{}: {}", address.host, address.port, error.message()));
+  }
+  addresses.push_back(url_of(shared.options.tls_certificate.empty() ? "http" : "https", tcp_endpoint(acceptor)));
+  return {};
+}
+
+Status HttpServer::State::bind(const ListenAddress& address) {
+  auto listener = std::make_unique<Listener>(io);
+  if (address.inherited >= 0) {
+    error_code error;
+    listener->is_tcp = !address.inherited_is_unix;
+    // The family is asked for by no operation that follows.
+    listener->acceptor.assign(stream_protocol(0, 0), address.inherited, error);
+    if (error) return Status(StatusCode::kIo, fmt::format("inherited socket {}: {}", address.inherited, error.message()));
+    if (listener->is_tcp) {
+      addresses.push_back(
+          url_of(shared.options.tls_certificate.empty() ? "http" : "https", tcp_endpoint(listener->acceptor)));
+    } else {
+      addresses.push_back(fmt::format("fd:{}", address.inherited));
+    }
+  } else if (!address.path.empty()) {
+    LB_RETURN_IF_ERROR(listen_at_path(address.path, listener->acceptor));
+    listener->path = address.path;
+    addresses.push_back("unix:" + address.path);
+  } else {
+    LB_RETURN_IF_ERROR(bind_tcp(address, *listener));
+  }
+  listeners.push_back(std::move(listener));
+  return {};
+}
+
+void HttpServer::State::accept(Listener& listener) {
+  listener.acceptor.async_accept(
+      asio::make_strand(io), [this, &listener](const error_code& error, Stream::Socket socket) {
+        if (error == asio::error::operation_aborted || !listener.acceptor.is_open()) return;
+        if (error) {
+          core::log(core::LogLevel::kWarning, fmt::format("a connection could not be accepted: {}", error.message()));
+          listener.pause.expires_after(kAcceptPause);
+          listener.pause.async_wait([this, &listener](const error_code& stopped) {
+            if (!stopped) accept(listener);
+          });
+          return;
+        }
+        try {
+          take(std::move(socket), listener.is_tcp);
+        } catch (const std::exception& failure) {
+          core::log(core::LogLevel::kWarning, fmt::format("a connection was dropped: {}", failure.what()));
+        }
+        accept(listener);
+      });
+}
+
+void HttpServer::State::take(Stream::Socket socket, bool is_tcp) {
+  error_code ignored;
+  if (is_tcp) socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+  std::shared_ptr<const TlsContext> context;
+  std::size_t others = 0;
+  {
+    const std::lock_guard lock(mutex);
+    if (is_tcp) context = tls;
+    others = sessions.size();
+  }
+  auto stream = context != nullptr ? context->stream(std::move(socket)) : plain_stream(std::move(socket));
+  const auto session = std::make_shared<HttpSession>(std::move(stream), shared);
+  {
+    const std::lock_guard lock(mutex);
+    sessions.emplace(session.get(), session);
+  }
+  // A few above the limit are told so; more are not even that.
+  if (others >= shared.options.connections_max + 64) return session->abort();
+  if (others >= shared.options.connections_max) return session->turn_away();
+  session->start();
+}
+
+std::vector<std::shared_ptr<HttpSession>> HttpServer::State::all_sessions() {
+  std::vector<std::shared_ptr<HttpSession>> all;
+  const std::lock_guard lock(mutex);
+  all.reserve(sessions.size());
+  for (const auto& [address, weak] : sessions) {
+    if (auto session = weak.lock()) all.push_back(std::move(session));
+  }
+  return all;
+}
+
+void HttpServer::State::tick() {
+  ticker.expires_after(kTick);
+  ticker.async_wait([this](const error_code& error) {
+    if (error) return;
+    const auto now = steady_clock::now();
+    try {
+      for (const auto& session : all_sessions())
+        session->check_time(now);
+    } catch (const std::bad_alloc&) {
+      // The next time, then.
+    }
+    tick();
+  });
+}
+
+void HttpServer::State::run() {
+  for (;;) {
+    try {
+      io.run();
+      return;
+    } catch (const std::exception& failure) {
+      core::log(core::LogLevel::kError, fmt::format("the server goes on after an error: {}", failure.what()));
+    }
+  }
+}
+
+HttpServer::HttpServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+core::Result<std::unique_ptr<HttpServer>> HttpServer::open(const TransportOptions& options, Handler handler,
+                                                           Refuse refuse) {
+  auto state = std::make_unique<State>(options);
+  state->shared.options = options;
+  state->shared.handler = std::move(handler);
+  state->shared.refuse = std::move(refuse);
+  state->shared.on_end = [raw = state.get()](HttpSession* session) {
+    const std::lock_guard lock(raw->mutex);
+    raw->sessions.erase(session);
+    if (raw->sessions.empty()) raw->idle.notify_all();
+  };
+  if (!options.tls_certificate.empty()) {
+    LB_ASSIGN_OR_RETURN(state->tls, TlsContext::create(options.tls_certificate, options.tls_key));
+  }
+  for (const ListenAddress& address : options.listen)
+    LB_RETURN_IF_ERROR(state->bind(address));
+  return std::unique_ptr<HttpServer>(new HttpServer(std::move(state)));
+}
+
+HttpServer::~HttpServer() {
+  stop();
+}
+
+const std::vector<std::string>& HttpServer::addresses() const {
+  return state_->addresses;
+}
+
+Status HttpServer::start() {
+  for (const auto& listener : state_->listeners)
+    state_->accept(*listener);
+  state_->tick();
+  try {
+    for (unsigned i = 0; i < state_->shared.options.threads; ++i)
+      state_->threads.emplace_back([state = state_.get()] { state->run(); });
+  } catch (const std::exception& failure) {
+    stop();
+    return Status(StatusCode::kOutOfMemory, fmt::format("no thread could be started: {}", failure.what()));
+  }
+  return {};
+}
+
+void HttpServer::post(std::function<void()> work) {
+  asio::post(state_->io, std::move(work));
+}
+
+void HttpServer::post_at(steady_clock::time_point when, std::function<void()> work) {
+  auto timer = std::make_shared<asio::steady_timer>(state_->io, when);
+  timer->async_wait([timer, work = std::move(work)](const error_code& error) {
+    if (!error) work();
+  });
+}
+
+Status HttpServer::reload_tls() {
+  const TransportOptions& options = state_->shared.options;
+  if (options.tls_certificate.empty()) return {};
+  LB_ASSIGN_OR_RETURN(auto context, TlsContext::create(options.tls_certificate, options.tls_key));
+  const std::lock_guard lock(state_->mutex);
+  state_->tls = std::move(context);
+  return {};
+}
+
+void HttpServer::stop_accepting() {
+  state_->shared.is_ending.store(true, std::memory_order_relaxed);
+  asio::post(state_->io, [state = state_.get()] {
+    for (const auto& listener : state->listeners) {
+      error_code ignored;
+      listener->acceptor.close(ignored);
+      listener->pause.cancel();
+    }
+    for (const auto& session : state->all_sessions())
+      session->end_when_idle();
+  });
+}
+
+bool HttpServer::wait_until_idle(steady_clock::time_point until) {
+  std::unique_lock lock(state_->mutex);
+  return state_->idle.wait_until(lock, until, [this] { return state_->sessions.empty(); });
+}
+
+void HttpServer::stop() {
+  if (std::exchange(state_->is_stopped, true)) return;
+  for (const auto& session : state_->all_sessions())
+    session->abort();
+  static_cast<void>(wait_until_idle(steady_clock::now() + milliseconds(state_->threads.empty() ? 0 : 1000)));
+  state_->io.stop();
+  for (std::thread& thread : state_->threads)
+    thread.join();
+  state_->threads.clear();
+  for (const auto& listener : state_->listeners) {
+    error_code ignored;
+    listener->acceptor.close(ignored);
+    if (!listener->path.empty()) remove_socket_file(listener->path);
+  }
+}
+
+std::size_t HttpServer::connections() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->sessions.size();
+}
+
+}  // namespace latebind::server

@@ -1,0 +1,94 @@
+// HttpServer: listens, and passes requests on as exchanges. HTTP/1.1 with keep-alive and pipelining, over TCP, Unix
+// sockets and TLS.
+//
+// Threads of its own run everything; the handler is called on one of them. All functions may be called from any thread.
+// Whatever a client does, memory is bounded: connections times what one request may have.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+#include "server/exchange.h"
+#include "server/refusal.h"
+#include "server/transport/http_message.h"
+
+namespace latebind::server {
+
+// "127.0.0.1:8080", "[::1]:0", "unix:/run/latebind.sock"; or a listening socket that was passed to the process.
+struct ListenAddress {
+  std::string host{};  // empty: not TCP
+  std::uint16_t port = 0;  // 0: a free one
+  std::string path{};      // of a Unix socket
+  int inherited = -1;      // a descriptor
+  bool inherited_is_unix = false;
+
+  // kInvalidArgument names what is wrong.
+  static core::Result<ListenAddress> parse(const std::string& text);
+  // Only this machine can reach it.
+  [[nodiscard]] bool is_local() const;
+};
+
+struct TransportOptions {
+  std::vector<ListenAddress> listen{};
+  std::string tls_certificate{};  // empty: no TLS
+  std::string tls_key{};
+  unsigned threads = 2;
+  std::size_t connections_max = 1024;
+  std::size_t head_bytes_max = std::size_t{16} << 10;
+  std::size_t body_bytes_max = std::size_t{32} << 20;
+  std::chrono::milliseconds idle_time{75'000};  // between two requests
+  std::chrono::milliseconds head_time{10'000};  // from a request's first byte to the end of its head
+  std::chrono::milliseconds body_time{60'000};  // from there to the end of its body
+  std::chrono::milliseconds write_time{60'000};  // of an answer, and a second for each 64 KiB of it
+};
+
+class HttpServer {
+ public:
+  // Answers the exchange, now or later.
+  using Handler = std::function<void(ExchangePtr)>;
+  // The answer to what is no request that could be handled: HTTP's own errors.
+  using Refuse = std::function<HttpResponse(const Refusal& refusal, unsigned status)>;
+
+  // Binds; accepts nothing yet. The error of the first address that cannot be had.
+  static core::Result<std::unique_ptr<HttpServer>> open(const TransportOptions& options, Handler handler,
+                                                        Refuse refuse);
+  // stop().
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  // "http://127.0.0.1:41234", "https://…", "unix:/run/x.sock".
+  [[nodiscard]] const std::vector<std::string>& addresses() const;
+
+  // Starts the threads, and accepts.
+  [[nodiscard]] core::Status start();
+  // Runs it soon, on one of the server's threads.
+  void post(std::function<void()> work);
+  // Runs it on one of the server's threads once the time has come, unless the server is stopped before.
+  void post_at(std::chrono::steady_clock::time_point when, std::function<void()> work);
+
+  // For connections that begin from now on.
+  [[nodiscard]] core::Status reload_tls();
+
+  // Accepts nothing more, closes connections without a request in progress, and lets the others end after theirs.
+  void stop_accepting();
+  // Until no connection is left; false when the time was up before.
+  [[nodiscard]] bool wait_until_idle(std::chrono::steady_clock::time_point until);
+  // Closes everything and joins the threads.
+  void stop();
+
+  [[nodiscard]] std::size_t connections() const;
+
+ private:
+  struct State;
+  explicit HttpServer(std::unique_ptr<State> state);
+  const std::unique_ptr<State> state_;
+};
+
+}  // namespace latebind::server

@@ -1,0 +1,404 @@
+#include "server/transport/http_session.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include "core/text/utf8.h"
+#include "server/transport/target.h"
+
+namespace latebind::server {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using boost::system::error_code;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+namespace {
+
+// Bytes that are read at once, and that may wait while a request is answered.
+constexpr std::size_t kReadBytes = std::size_t{16} << 10;
+// What a client still sends after an error is read and dropped, so that it sees the answer: up to this.
+constexpr std::size_t kLingerBytesMax = std::size_t{64} << 20;
+constexpr milliseconds kLingerTime{2000};
+constexpr milliseconds kOpeningTime{10'000};
+constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+
+std::string_view view_of(boost::string_view text) {
+  return {text.data(), text.size()};
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& letter : result) {
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  }
+  return result;
+}
+
+// The time in the form of HTTP, made once a second for each thread.
+std::string_view date_now() {
+  thread_local std::time_t second = 0;
+  thread_local std::string text;
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  if (now != second) {
+    text = fmt::format("{:%a, %d %b %Y %H:%M:%S} GMT", fmt::gmtime(now));
+    second = now;
+  }
+  return text;
+}
+
+}  // namespace
+
+// Beast's parser, and what has been said of the request so far.
+class HttpSession::Parser {
+ public:
+  explicit Parser(const TransportOptions& options) {
+    parser.header_limit(static_cast<std::uint32_t>(options.head_bytes_max));
+    parser.body_limit(options.body_bytes_max);
+  }
+  http::request_parser<http::string_body> parser;
+  bool has_head = false;
+};
+
+HttpSession::HttpSession(std::unique_ptr<Stream> stream, Shared& shared) : stream_(std::move(stream)), shared_(shared) {}
+
+HttpSession::~HttpSession() {
+  shared_.on_end(this);
+}
+
+void HttpSession::enter(Phase phase, milliseconds time) {
+  phase_ = phase;
+  deadline_.store(time.count() == 0 ? 0 : (steady_clock::now() + time).time_since_epoch().count(),
+                  std::memory_order_relaxed);
+}
+
+void HttpSession::start() {
+  asio::dispatch(stream_->executor(), [self = shared_from_this()] {
+    self->enter(Phase::kOpening, kOpeningTime);
+    self->stream_->open([self](const error_code& error) {
+      if (error || self->phase_ == Phase::kClosed) return self->close();
+      self->buffer_.resize(kReadBytes);
+      self->enter(Phase::kIdle, self->shared_.options.idle_time);
+      self->read();
+    });
+  });
+}
+
+void HttpSession::turn_away() {
+  asio::dispatch(stream_->executor(), [self = shared_from_this()] {
+    self->enter(Phase::kOpening, kOpeningTime);
+    self->stream_->open([self](const error_code& error) {
+      if (error || self->phase_ == Phase::kClosed) return self->close();
+      self->buffer_.resize(kReadBytes);
+      self->refuse({.kind = RefusalKind::kOverloaded, .message = "too many connections", .param = {}, .retry_after_s = 1},
+                   503);
+    });
+  });
+}
+
+void HttpSession::end_when_idle() {
+  asio::dispatch(stream_->executor(), [self = shared_from_this()] {
+    if (self->phase_ == Phase::kIdle || self->phase_ == Phase::kOpening) self->close();
+  });
+}
+
+void HttpSession::abort() {
+  asio::dispatch(stream_->executor(), [self = shared_from_this()] { self->close(); });
+}
+
+void HttpSession::check_time(steady_clock::time_point now) {
+  const auto deadline = deadline_.load(std::memory_order_relaxed);
+  if (deadline == 0 || now.time_since_epoch().count() < deadline) return;
+  asio::dispatch(stream_->executor(), [self = shared_from_this(), deadline] {
+    if (self->deadline_.load(std::memory_order_relaxed) != deadline) return;
+    // Who sends a request too slowly is told; who sends none, or reads none, is not.
+    if ((self->phase_ == Phase::kHead || self->phase_ == Phase::kBody) && !self->is_continuing_) {
+      self->refuse({.kind = RefusalKind::kTimeout, .message = "the request took too long to arrive", .param = {}}, 408);
+    } else {
+      self->close();
+    }
+  });
+}
+
+void HttpSession::read() {
+  if (is_reading_ || has_ended_ || phase_ == Phase::kClosed) return;
+  if (begin_ > 0) {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  if (end_ == buffer_.size()) {
+    // A head that is longer than this is refused by the parser. What comes before its turn waits in the socket.
+    if (phase_ == Phase::kAnswering || phase_ == Phase::kWriting) return;
+    buffer_.resize(buffer_.size() + kReadBytes);
+  }
+  is_reading_ = true;
+  stream_->read_some(std::span(buffer_).subspan(end_), [self = shared_from_this()](const error_code& error,
+                                                                                  std::size_t count) {
+    self->is_reading_ = false;
+    self->on_read(error, count);
+  });
+}
+
+void HttpSession::on_read(const error_code& error, std::size_t count) {
+  if (phase_ == Phase::kClosed) return;
+  if (error) {
+    has_ended_ = true;
+    if (phase_ == Phase::kAnswering) {
+      if (const auto exchange = exchange_.lock()) exchange->gone().request();
+    }
+    // An answer that is being written may still arrive: a client may have closed its own direction.
+    if (phase_ != Phase::kWriting) close();
+    return;
+  }
+  end_ += count;
+  switch (phase_) {
+    case Phase::kLingering:
+      lingered_ += count;
+      begin_ = end_ = 0;
+      if (lingered_ > kLingerBytesMax) return close();
+      return read();
+    case Phase::kAnswering:
+    case Phase::kWriting:
+      return read();  // the next request, or the end
+    default:
+      return parse();
+  }
+}
+
+void HttpSession::parse() {
+  if (phase_ == Phase::kIdle) {
+    if (begin_ == end_) return read();
+    first_byte_ = steady_clock::now();
+    first_byte_at_ = std::chrono::system_clock::now();
+    try {
+      parser_ = std::make_unique<Parser>(shared_.options);
+    } catch (const std::bad_alloc&) {
+      return close();
+    }
+    enter(Phase::kHead, shared_.options.head_time);
+  }
+  auto& parser = parser_->parser;
+  // Once for the head and once more for the body: the parser stops between them.
+  while (phase_ == Phase::kHead || phase_ == Phase::kBody) {
+    error_code error;
+    std::size_t used = 0;
+    try {
+      used = parser.put(asio::const_buffer(buffer_.data() + begin_, end_ - begin_), error);
+    } catch (const std::bad_alloc&) {
+      return refuse({.kind = RefusalKind::kOverloaded, .message = "no memory left for the request", .param = {}}, 503);
+    }
+    begin_ += used;
+    if (error == http::error::need_more) return read();
+    if (error) {
+      if (error == http::error::body_limit) {
+        return refuse({.kind = RefusalKind::kTooLarge,
+                       .message = fmt::format("the body has more than {} bytes", shared_.options.body_bytes_max),
+                       .param = {}},
+                      413);
+      }
+      if (error == http::error::header_limit || error == http::error::buffer_overflow) {
+        return refuse({.kind = RefusalKind::kTooLarge,
+                       .message = fmt::format("the head has more than {} bytes", shared_.options.head_bytes_max),
+                       .param = {}},
+                      431);
+      }
+      return refuse({.kind = RefusalKind::kBadRequest,
+                     .message = fmt::format("this is no HTTP request: {}", error.message()),
+                     .param = {}},
+                    error == http::error::bad_version ? 505 : 400);
+    }
+    if (phase_ == Phase::kHead && parser.is_header_done()) {
+      on_head();
+      if (is_continuing_ || phase_ != Phase::kBody) return;
+    } else if (parser.is_done()) {
+      return dispatch();
+    }
+    if (begin_ == end_) return read();
+  }
+}
+
+// The head is complete: everything that is wrong with it, before a body is waited for.
+void HttpSession::on_head() {
+  if (!check_head()) return;
+  enter(Phase::kBody, shared_.options.body_time);
+  auto& parser = parser_->parser;
+  parser.eager(true);
+  if (lower(view_of(parser.get()[http::field::expect])) == "100-continue" && begin_ == end_ && !parser.is_done()) {
+    is_continuing_ = true;
+    return stream_->write({asio::buffer(kContinue.data(), kContinue.size())},
+                          [self = shared_from_this()](const error_code& error, std::size_t) {
+                            self->is_continuing_ = false;
+                            if (error) return self->close();
+                            self->read();
+                          });
+  }
+  if (parser.is_done()) dispatch();
+}
+
+bool HttpSession::check_head() {
+  const auto& head = parser_->parser.get();
+  const auto bad = [this](unsigned status, RefusalKind kind, std::string message) {
+    refuse({.kind = kind, .message = std::move(message), .param = {}}, status);
+    return false;
+  };
+  const auto count = [&head](http::field field) {
+    const auto range = head.equal_range(field);
+    return std::distance(range.first, range.second);
+  };
+  if (head.version() != 10 && head.version() != 11) {
+    return bad(505, RefusalKind::kBadRequest, "only HTTP/1.0 and HTTP/1.1 are spoken here");
+  }
+  if (count(http::field::host) > 1 || (head.version() == 11 && count(http::field::host) == 0)) {
+    return bad(400, RefusalKind::kBadRequest, "there must be one Host header");
+  }
+  // Two readings of where a body ends are how requests are smuggled past proxies.
+  if (count(http::field::content_length) > 1) {
+    return bad(400, RefusalKind::kBadRequest, "there is more than one Content-Length");
+  }
+  if (count(http::field::transfer_encoding) > 0) {
+    if (count(http::field::transfer_encoding) > 1 || count(http::field::content_length) > 0 || head.version() == 10) {
+      return bad(400, RefusalKind::kBadRequest, "Transfer-Encoding contradicts another header");
+    }
+    if (lower(view_of(head[http::field::transfer_encoding])) != "chunked") {
+      return bad(501, RefusalKind::kBadRequest, "no Transfer-Encoding but chunked is understood");
+    }
+  }
+  const std::string coding = lower(view_of(head[http::field::content_encoding]));
+  if (!coding.empty() && coding != "identity") {
+    return bad(415, RefusalKind::kMediaType, "a body must not be compressed");
+  }
+  const std::string expected = lower(view_of(head[http::field::expect]));
+  if (!expected.empty() && expected != "100-continue") {
+    return bad(417, RefusalKind::kBadRequest, "no Expect but 100-continue is understood");
+  }
+  if (!Target::parse(view_of(head.target()))) {
+    return bad(400, RefusalKind::kBadRequest, "the path is not one: it must begin with / and be UTF-8 when it is decoded");
+  }
+  return true;
+}
+
+void HttpSession::dispatch() {
+  std::shared_ptr<Exchange> exchange;
+  try {
+    auto message = parser_->parser.release();
+    parser_.reset();
+    HttpRequest request;
+    request.method = std::string(view_of(message.method_string()));
+    auto target = *Target::parse(view_of(message.target()));
+    request.path = std::move(target.path);
+    request.query = std::move(target.query);
+    for (const auto& field : message)
+      request.headers.emplace_back(lower(view_of(field.name_string())), std::string(view_of(field.value())));
+    request.body = std::move(message.body());
+    request.arrived = first_byte_;
+    request.arrived_at = first_byte_at_;
+    closes_ = !message.keep_alive();
+    is_head_request_ = request.method == "HEAD";
+    exchange = std::make_shared<Exchange>(std::move(request), [weak = weak_from_this(), executor = stream_->executor()](
+                                                                  HttpResponse response) {
+      auto answer = std::make_shared<HttpResponse>(std::move(response));
+      asio::post(executor, [weak, answer] {
+        if (const auto self = weak.lock()) self->write(std::move(*answer));
+      });
+    });
+  } catch (const std::bad_alloc&) {
+    return refuse({.kind = RefusalKind::kOverloaded, .message = "no memory left for the request", .param = {}}, 503);
+  }
+  enter(Phase::kAnswering, milliseconds(0));
+  exchange_ = exchange;
+  self_ = shared_from_this();  // until it is answered
+  read();                      // notices when the client leaves
+  shared_.handler(std::move(exchange));
+}
+
+void HttpSession::write(HttpResponse response) {
+  const auto self = std::exchange(self_, nullptr);
+  if (phase_ == Phase::kClosed) return;
+  try {
+    closes_ = closes_ || response.close || has_ended_ || shared_.is_ending.load(std::memory_order_relaxed);
+    head_.clear();
+    auto out = std::back_inserter(head_);
+    fmt::format_to(out, "HTTP/1.1 {} {}\r\nDate: {}\r\n", response.status, reason_of(response.status), date_now());
+    if (response.status != 204 && response.status != 304) {
+      fmt::format_to(out, "Content-Length: {}\r\n", response.body.size());
+      if (!response.content_type.empty()) fmt::format_to(out, "Content-Type: {}\r\n", response.content_type);
+    }
+    for (const auto& [name, value] : response.headers)
+      fmt::format_to(out, "{}: {}\r\n", name, value);
+    fmt::format_to(out, "{}\r\n", closes_ ? "Connection: close\r\n" : "");
+    body_ = is_head_request_ ? std::string() : std::move(response.body);
+  } catch (const std::bad_alloc&) {
+    return close();
+  }
+  enter(Phase::kWriting, shared_.options.write_time + milliseconds(1000 * (body_.size() >> 16U)));
+  stream_->write({asio::buffer(head_), asio::buffer(body_)},
+                 [self = shared_from_this()](const error_code& error, std::size_t) {
+                   if (error) return self->close();
+                   self->on_written();
+                 });
+}
+
+void HttpSession::on_written() {
+  if (phase_ != Phase::kWriting) return;
+  body_ = std::string();  // a large one's memory goes
+  if (closes_ || shared_.is_ending.load(std::memory_order_relaxed)) return linger();
+  if (buffer_.size() > kReadBytes && begin_ == end_ && !is_reading_) {
+    begin_ = end_ = 0;
+    buffer_.resize(kReadBytes);
+    buffer_.shrink_to_fit();
+  }
+  enter(Phase::kIdle, shared_.options.idle_time);
+  // What has come in the meantime. A read that is in progress goes on behind it.
+  if (begin_ < end_) return parse();
+  if (has_ended_) return close();
+  read();
+}
+
+// To what is no request: the answer, and the end.
+void HttpSession::refuse(Refusal refusal, unsigned status) {
+  parser_.reset();
+  closes_ = true;
+  is_head_request_ = false;
+  if (phase_ == Phase::kClosed) return;
+  HttpResponse response;
+  try {
+    response = shared_.refuse(refusal, status);
+  } catch (const std::bad_alloc&) {
+    return close();
+  }
+  response.close = true;
+  write(std::move(response));
+}
+
+// A close while bytes of the client are unread would take our answer back: the peer hears of a reset first.
+void HttpSession::linger() {
+  enter(Phase::kLingering, kLingerTime);
+  begin_ = end_ = 0;
+  stream_->end_writing([self = shared_from_this()](const error_code&) {
+    if (self->has_ended_) return self->close();
+    self->read();
+  });
+}
+
+void HttpSession::close() noexcept {
+  if (phase_ == Phase::kClosed) return;
+  phase_ = Phase::kClosed;
+  deadline_.store(0, std::memory_order_relaxed);
+  if (const auto exchange = exchange_.lock()) exchange->gone().request();
+  stream_->close();
+  self_.reset();
+}
+
+}  // namespace latebind::server

@@ -1,0 +1,89 @@
+// HttpSession: one connection and its requests, one after the other.
+//
+// Internal to the transport. Lives as long as something of it is in progress. All of it runs on the connection's
+// executor, except abandon() and what is said to be for any thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/transport/http_server.h"
+#include "server/transport/stream.h"
+
+namespace latebind::server {
+
+class HttpSession : public std::enable_shared_from_this<HttpSession> {
+ public:
+  // What is the same for all sessions. Must outlive them.
+  struct Shared {
+    TransportOptions options{};
+    HttpServer::Handler handler{};
+    HttpServer::Refuse refuse{};
+    std::atomic<bool> is_ending{false};  // answers close their connection
+    // The session is over.
+    std::function<void(HttpSession*)> on_end{};
+  };
+
+  HttpSession(std::unique_ptr<Stream> stream, Shared& shared);
+  ~HttpSession();
+  HttpSession(const HttpSession&) = delete;
+  HttpSession& operator=(const HttpSession&) = delete;
+
+  // Begins to read. Any thread.
+  void start();
+  // There are too many connections: says so, and ends. Any thread; instead of start().
+  void turn_away();
+  // Ends now where no request is in progress, else after it. Any thread.
+  void end_when_idle();
+  // Ends now. Any thread.
+  void abort();
+  // Ends when its time is up: to be called now and then. Any thread.
+  void check_time(std::chrono::steady_clock::time_point now);
+
+ private:
+  enum class Phase { kOpening, kIdle, kHead, kBody, kAnswering, kWriting, kLingering, kClosed };
+  class Parser;
+
+  void enter(Phase phase, std::chrono::milliseconds time);
+  void read();
+  void on_read(const boost::system::error_code& error, std::size_t count);
+  void parse();
+  void on_head();
+  [[nodiscard]] bool check_head();
+  void dispatch();
+  void write(HttpResponse response);
+  void on_written();
+  void refuse(Refusal refusal, unsigned status);
+  void linger();
+  void close() noexcept;
+
+  const std::unique_ptr<Stream> stream_;
+  Shared& shared_;
+
+  Phase phase_ = Phase::kOpening;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0;  // of what is in the buffer and was not parsed
+  std::size_t end_ = 0;
+  bool is_reading_ = false;
+  bool has_ended_ = false;  // nothing more comes
+  bool closes_ = false;     // after this answer
+  bool is_continuing_ = false;  // "100 Continue" is being written
+  std::shared_ptr<HttpSession> self_;  // while it is answered: then nothing else may hold it
+  bool is_head_request_ = false;
+  std::size_t lingered_ = 0;
+  std::unique_ptr<Parser> parser_;
+  std::chrono::steady_clock::time_point first_byte_;
+  std::chrono::system_clock::time_point first_byte_at_;
+  std::weak_ptr<Exchange> exchange_;
+  std::string head_;  // of the answer
+  std::string body_;
+  // Any thread: of the steady clock, in its ticks; 0: none.
+  std::atomic<std::chrono::steady_clock::rep> deadline_{0};
+};
+
+}  // namespace latebind::server

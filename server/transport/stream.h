@@ -1,0 +1,38 @@
+// Stream: the bytes of one connection, whatever is below: TCP, a Unix socket, TLS.
+//
+// Internal to the transport. One read and one write at a time; everything, handlers included, runs on the connection's
+// executor, one after the other. Handlers are called even when close() ends what they wait for.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace latebind::server {
+
+class Stream {
+ public:
+  using Socket = boost::asio::generic::stream_protocol::socket;
+  using OnBytes = std::function<void(const boost::system::error_code&, std::size_t)>;
+  using OnDone = std::function<void(const boost::system::error_code&)>;
+
+  virtual ~Stream() = default;
+
+  [[nodiscard]] virtual boost::asio::any_io_executor executor() = 0;
+  // What comes before the first byte: TLS's handshake.
+  virtual void open(OnDone done) = 0;
+  virtual void read_some(std::span<char> into, OnBytes done) = 0;
+  // All of them; they must live until then.
+  virtual void write(std::vector<boost::asio::const_buffer> buffers, OnBytes done) = 0;
+  // Nothing more will be written; the peer learns of it.
+  virtual void end_writing(OnDone done) = 0;
+  virtual void close() noexcept = 0;
+};
+
+[[nodiscard]] std::unique_ptr<Stream> plain_stream(Stream::Socket socket);
+
+}  // namespace latebind::server

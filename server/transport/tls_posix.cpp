@@ -1,0 +1,88 @@
+#include <fmt/format.h>
+
+#include <boost/asio/ssl.hpp>
+#include <boost/asio/write.hpp>
+#include <utility>
+
+#include "core/text/quote.h"
+#include "server/transport/tls.h"
+
+namespace latebind::server {
+namespace {
+
+namespace asio = boost::asio;
+namespace ssl = boost::asio::ssl;
+using boost::system::error_code;
+using core::Status;
+using core::StatusCode;
+
+class TlsStream final : public Stream {
+ public:
+  TlsStream(Socket socket, std::shared_ptr<ssl::context> context)
+      : context_(std::move(context)), stream_(std::move(socket), *context_) {}
+
+  asio::any_io_executor executor() override { return stream_.get_executor(); }
+
+  void open(OnDone done) override { stream_.async_handshake(ssl::stream_base::server, std::move(done)); }
+
+  void read_some(std::span<char> into, OnBytes done) override {
+    stream_.async_read_some(asio::buffer(into.data(), into.size()), std::move(done));
+  }
+
+  void write(std::vector<asio::const_buffer> buffers, OnBytes done) override {
+    asio::async_write(stream_, buffers, std::move(done));
+  }
+
+  void end_writing(OnDone done) override { stream_.async_shutdown(std::move(done)); }
+
+  void close() noexcept override {
+    error_code ignored;
+    stream_.lowest_layer().close(ignored);
+  }
+
+ private:
+  const std::shared_ptr<ssl::context> context_;
+  ssl::stream<Socket> stream_;
+};
+
+class OpensslContext final : public TlsContext {
+ public:
+  explicit OpensslContext(std::shared_ptr<ssl::context> context) : context_(std::move(context)) {}
+  std::unique_ptr<Stream> stream(Stream::Socket socket) const override {
+    return std::make_unique<TlsStream>(std::move(socket), context_);
+  }
+
+ private:
+  const std::shared_ptr<ssl::context> context_;
+};
+
+Status unusable(const std::string& what, const std::string& file, const error_code& error) {
+  return Status(StatusCode::kInvalidArgument,
+                fmt::format("{} {} cannot be used: {}", what, core::quoted(file), error.message()));
+}
+
+}  // namespace
+
+core::Result<std::shared_ptr<const TlsContext>> TlsContext::create(const std::string& certificate_file,
+                                                                   const std::string& key_file) {
+  auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
+  error_code error;
+  context->set_options(ssl::context::default_workarounds | ssl::context::no_sslv2 | ssl::context::no_sslv3 |
+                           ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1 | ssl::context::no_compression |
+                           ssl::context::single_dh_use,
+                       error);
+  context->use_certificate_chain_file(certificate_file, error);
+  if (error) return unusable("the certificate", certificate_file, error);
+  // A password would be asked for on the terminal.
+  context->set_password_callback([](std::size_t, ssl::context::password_purpose) { return std::string(); }, error);
+  context->use_private_key_file(key_file, ssl::context::pem, error);
+  if (error) return unusable("the key", key_file, error);
+  if (::SSL_CTX_check_private_key(context->native_handle()) != 1) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("the key {} does not belong to the certificate {}", core::quoted(key_file),
+                              core::quoted(certificate_file)));
+  }
+  return std::shared_ptr<const TlsContext>(std::make_shared<OpensslContext>(std::move(context)));
+}
+
+}  // namespace latebind::server

@@ -1,0 +1,73 @@
+#include "server/transport/unix_socket.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <filesystem>
+#include <system_error>
+
+#include "core/text/quote.h"
+
+namespace latebind::server {
+
+namespace asio = boost::asio;
+namespace fs = std::filesystem;
+using asio::local::stream_protocol;
+using boost::system::error_code;
+using core::Status;
+using core::StatusCode;
+
+namespace {
+
+// A socket at which nobody listens.
+bool is_left_over(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::is_socket(fs::symlink_status(path, ignored))) return false;
+  asio::io_context io;
+  stream_protocol::socket probe(io);
+  error_code error;
+  probe.connect(stream_protocol::endpoint(path), error);
+  return error == asio::error::connection_refused;
+}
+
+}  // namespace
+
+Status listen_at_path(const std::string& path,
+                      asio::basic_socket_acceptor<asio::generic::stream_protocol>& acceptor) {
+  constexpr std::size_t kPathMax = 107;  // the kernel's
+  if (path.size() > kPathMax) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("the path of a Unix socket has at most {} bytes; this one has {}", kPathMax, path.size()));
+  }
+  if (is_left_over(path)) {
+    std::error_code ignored;
+    fs::remove(path, ignored);
+  }
+  const stream_protocol::endpoint endpoint(path);
+  error_code error;
+  acceptor.open(asio::generic::stream_protocol(endpoint.protocol()), error);
+  if (!error) acceptor.bind(endpoint, error);
+  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+  if (error) {
+    return Status(error == asio::error::address_in_use ? StatusCode::kBusy : StatusCode::kIo,
+                  fmt::format("cannot listen at unix:{}: {}", core::quoted(path), error.message()));
+  }
+  // Who may use it is decided by its folder and its group.
+  std::error_code ignored;
+  fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read | fs::perms::group_write,
+                  ignored);
+  return {};
+}
+
+void remove_socket_file(const std::string& path) noexcept {
+  try {
+    if (!is_left_over(path)) return;
+    std::error_code ignored;
+    fs::remove(path, ignored);
+  } catch (const std::exception&) {
+    // It stays, and is replaced by the next start.
+  }
+}
+
+}  // namespace latebind::server
