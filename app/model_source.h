@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -23,7 +24,8 @@ namespace latebind::app {
                                                                 const Client& client);
 
 // Reads the model's folder and loads the model. `runtime` must outlive the embedder.
-[[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_embedder(const std::filesystem::path& folder,
-                                                                               const Runtime& runtime);
+[[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_embedder(
+    const std::filesystem::path& folder, const Runtime& runtime,
+    std::function<void(const embedding::BatchRecord&)> on_batch = {});
 
 }  // namespace latebind::app

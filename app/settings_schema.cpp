@@ -261,7 +261,8 @@ std::string list_text(const Settings& settings, std::string_view /*key*/) {
 }
 
 Status assign_log_format(Settings& settings, std::string_view /*key*/, std::string_view text) {
-  if (text != "text" && text != "json") return unknown_word_error("log format", text, {"text", "json"});
+  static constexpr std::array<std::string_view, 2> kKnown{"text", "json"};
+  if (text != "text" && text != "json") return unknown_word_error("log format", text, kKnown);
   settings.log_json = text == "json";
   return {};
 }

@@ -89,9 +89,11 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
   }
   auto forward = Forward::bind(std::move(placed), rule);
   if (!forward.ok()) return forward.status().with_context(folder.name());
-  return std::unique_ptr<Embedder>(
-      new Embedder(std::make_unique<Parts>(std::move(tokenizer), *std::move(forward), limits, options.batch_tokens,
-                                           options.on_batch)));
+  auto parts =
+      std::make_unique<Parts>(std::move(tokenizer), *std::move(forward), limits, options.batch_tokens, options.on_batch);
+  parts->prompts = folder.prompts;
+  parts->matryoshka_dimensions = folder.matryoshka_dimensions;
+  return std::unique_ptr<Embedder>(new Embedder(std::move(parts)));
 }
 
 std::size_t Embedder::dimension() const {
@@ -106,6 +108,14 @@ std::shared_ptr<const core::Attestation> Embedder::attestation() const {
 
 std::size_t Embedder::hung_runs() const {
   return parts_->pipeline.forward().model().hung_runs();
+}
+
+const std::map<std::string, std::string, std::less<>>& Embedder::prompts() const {
+  return parts_->prompts;
+}
+
+std::span<const std::size_t> Embedder::matryoshka_dimensions() const {
+  return parts_->matryoshka_dimensions;
 }
 
 QueueState Embedder::queue_state() const {

@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "core/engine.h"
@@ -75,6 +77,10 @@ class Embedder {
   [[nodiscard]] std::shared_ptr<const core::Attestation> attestation() const;
   // Abandoned runs that have not returned from the vendor: core/placed_model.h.
   [[nodiscard]] std::size_t hung_runs() const;
+
+  // What the model's files offer besides: see ModelFolder. Nothing of it is applied by itself.
+  [[nodiscard]] const std::map<std::string, std::string, std::less<>>& prompts() const;
+  [[nodiscard]] std::span<const std::size_t> matryoshka_dimensions() const;
 
   // What waits and what runs, of all callers.
   [[nodiscard]] QueueState queue_state() const;

@@ -13,6 +13,8 @@ struct Embedder::Parts {
       : pipeline(std::move(tokenizer), std::move(forward), limits, batch_tokens, std::move(on_batch)) {}
 
   Pipeline pipeline;
+  std::map<std::string, std::string, std::less<>> prompts{};
+  std::vector<std::size_t> matryoshka_dimensions{};
 };
 
 }  // namespace latebind::embedding

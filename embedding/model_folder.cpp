@@ -190,6 +190,49 @@ Result<std::size_t> read_max_tokens(const ModelFiles& files, const path& transfo
   return static_cast<std::size_t>(value);
 }
 
+constexpr std::size_t kPromptsMax = 256;
+constexpr std::size_t kPromptBytesMax = std::size_t{16} << 10;
+constexpr std::size_t kMatryoshkaMax = 64;
+
+// Prompts by their names, of config_sentence_transformers.json; none where there are none. Those of other types are left
+// out: nothing here depends on them.
+std::map<std::string, std::string, std::less<>> prompts_of(const nlohmann::json& config) {
+  std::map<std::string, std::string, std::less<>> prompts;
+  const auto found = config.find("prompts");
+  if (found == config.end() || !found->is_object()) return prompts;
+  for (const auto& [name, prompt] : found->items()) {
+    if (prompts.size() == kPromptsMax) break;
+    if (!prompt.is_string()) continue;
+    if (const auto& text = prompt.get_ref<const std::string&>(); text.size() <= kPromptBytesMax) prompts[name] = text;
+  }
+  return prompts;
+}
+
+// "matryoshka_dimensions", as several models have it in one of their configurations.
+std::vector<std::size_t> matryoshka_of(const nlohmann::json& config) {
+  std::vector<std::size_t> dimensions;
+  const auto found = config.find("matryoshka_dimensions");
+  if (found == config.end() || !found->is_array()) return dimensions;
+  for (const auto& each : *found) {
+    if (dimensions.size() == kMatryoshkaMax) break;
+    if (each.is_number_unsigned() && each.get<std::uint64_t>() > 0) dimensions.push_back(each.get<std::size_t>());
+  }
+  return dimensions;
+}
+
+// What may be asked for besides the model's own vectors.
+Status read_extras(ModelFolder& model) {
+  for (const char* name : {"config.json", "config_sentence_transformers.json"}) {
+    LB_ASSIGN_OR_RETURN(const auto config, read_object(model.files, model.files.place() / name));
+    if (!config) continue;
+    if (auto prompts = prompts_of(*config); !prompts.empty()) model.prompts = std::move(prompts);
+    if (auto dimensions = matryoshka_of(*config); !dimensions.empty()) {
+      model.matryoshka_dimensions = std::move(dimensions);
+    }
+  }
+  return {};
+}
+
 // What the reference would do before or after the model, and we do not.
 Status refuse_prompts(const ModelFiles& files) {
   const path file = files.place() / "config_sentence_transformers.json";
@@ -239,6 +282,7 @@ Result<ModelFolder> ModelFolder::open(const path& given) {
     return Status(StatusCode::kNotFound, fmt::format("{} is no model folder: {} missing in it; {}",
                                                      platform::quoted(given), missing, kWhatAModelIs));
   }
+  LB_RETURN_IF_ERROR(read_extras(model));
   LB_RETURN_IF_ERROR(refuse_prompts(files));
 
   const std::string config_name = platform::path_to_utf8(config_file);

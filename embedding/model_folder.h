@@ -8,6 +8,8 @@
 #include <array>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,6 +39,10 @@ struct ModelFolder {
   std::size_t hidden_size = 0;             // of a token's vector; 0 when no file gives it
   PoolingMode pooling = PoolingMode::kMean;
   bool normalize = false;
+  // What may be put before a text, by name; and the lengths of vector that the model was trained for besides the whole
+  // one. Both for who asks for them: nothing is applied by itself.
+  std::map<std::string, std::string, std::less<>> prompts{};
+  std::vector<std::size_t> matryoshka_dimensions{};
   std::size_t max_tokens = 0;  // the minimum of what sentence_bert_config.json and the position table allow
 
   // kNotFound, kInvalidModel or kUnsupported, naming the file and the key.

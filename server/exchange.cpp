@@ -16,18 +16,21 @@ Exchange::~Exchange() {
   if (is_answered()) return;
   HttpResponse response;
   response.status = 500;
-  record_.refusal = "internal";
   response.body = R"({"error":"the request was dropped without an answer","error_type":"internal"})";
-  answer(std::move(response));
+  answer(std::move(response), "internal");
 }
 
-void Exchange::answer(HttpResponse response) noexcept {
-  if (is_answered_.exchange(true, std::memory_order_acq_rel)) return;
-  record_.answered = std::chrono::steady_clock::now();
-  record_.status = response.status;
-  record_.response_bytes = response.body.size();
-  record_.client_gone = gone_.is_requested();
+void Exchange::answer(HttpResponse response, std::string_view refusal) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_answered_.exchange(true, std::memory_order_acq_rel)) return;
+  }
   try {
+    record_.answered = std::chrono::steady_clock::now();
+    record_.status = response.status;
+    record_.refusal = refusal;
+    record_.response_bytes = response.body.size();
+    record_.client_gone = gone_.is_requested();
     if (before_answer_) before_answer_(*this, response);
     send_(std::move(response));
   } catch (const std::exception&) {

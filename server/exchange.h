@@ -1,15 +1,15 @@
 // Exchange: one request, and its one answer.
 //
-// Held by whoever works on it. answer() may be called from any thread; the first call counts. The request is constant;
-// the record belongs to whoever works on the request, one at a time, until it is answered. An exchange that is destroyed
-// without an answer answers 500: nobody waits for ever.
+// Held by whoever works on it; any thread. The first answer() counts: it may be the handler's, or come from the request's
+// deadline. The request is constant. An exchange that is destroyed without an answer answers 500: nobody waits for ever.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <optional>
+#include <mutex>
+#include <string_view>
 
 #include "core/cancellation.h"
 #include "server/observe/records.h"
@@ -28,21 +28,31 @@ class Exchange {
   Exchange& operator=(const Exchange&) = delete;
 
   [[nodiscard]] const HttpRequest& request() const { return request_; }
-  [[nodiscard]] RequestRecord& record() { return record_; }
+  // Writes down what is learnt of the request: write(record). Without effect once it is answered.
+  template <class Write>
+  void note(const Write& write) {
+    const std::lock_guard lock(mutex_);
+    if (!is_answered()) write(record_);
+  }
+  // Constant once it is answered; before that, for who notes it alone.
+  [[nodiscard]] const RequestRecord& record() const { return record_; }
   // Requested when the client goes away before the answer.
   [[nodiscard]] const core::Cancellation& gone() const { return gone_; }
 
-  // Called once, with the answer, before it is sent: for headers that every answer has, metrics and log.
-  void before_answer(std::function<void(Exchange&, HttpResponse&)> action) { before_answer_ = std::move(action); }
-  void answer(HttpResponse response) noexcept;
+  // Called once, with the answer, before it is sent: for headers that every answer has, metrics and log. Set before the
+  // exchange is passed on.
+  void before_answer(std::function<void(const Exchange&, HttpResponse&)> action) { before_answer_ = std::move(action); }
+  // `refusal`: the word for why it is not what was asked for.
+  void answer(HttpResponse response, std::string_view refusal = {}) noexcept;
   [[nodiscard]] bool is_answered() const { return is_answered_.load(std::memory_order_acquire); }
 
  private:
   const HttpRequest request_;
   const Send send_;
   const core::Cancellation gone_ = core::Cancellation::create();
-  std::function<void(Exchange&, HttpResponse&)> before_answer_;
-  RequestRecord record_;
+  std::function<void(const Exchange&, HttpResponse&)> before_answer_;
+  std::mutex mutex_;
+  RequestRecord record_;  // guarded by mutex_ until it is answered
   std::atomic<bool> is_answered_{false};
 };
 

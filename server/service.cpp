@@ -23,12 +23,6 @@ constexpr unsigned kRetryAfter = 1;
 // A served name is shown in headers, paths and labels.
 constexpr std::size_t kNameMax = 200;
 
-void attest(RequestRecord& record, const core::Attestation& attestation) {
-  record.device = attestation.active.backend + ":" + attestation.active.device;
-  record.precision = core::word_of(attestation.active.precision);
-  record.fallback = attestation.fallback;
-}
-
 std::uint64_t characters_of(const std::vector<std::string>& texts) {
   std::uint64_t count = 0;
   for (const std::string& text : texts) {
@@ -92,7 +86,7 @@ Status Service::add(std::shared_ptr<const ServedModel> model) {
 }
 
 Outcome<const ServedModel*> Service::find(std::string_view name) const {
-  if (!is_ready()) {
+  if (!has_models()) {
     return Refusal{.kind = RefusalKind::kNotReady, .message = "the models are still loading", .param = {}, .retry_after_s = 1};
   }
   if (name.empty()) return models_.front().get();
@@ -108,28 +102,31 @@ Outcome<const ServedModel*> Service::find(std::string_view name) const {
 }
 
 void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<void(Outcome<Vectors>)> done) {
-  RequestRecord& record = exchange->record();
-  record.is_embedding = true;
   const auto found = find(call.model);
+  auto* const texts = std::get_if<std::vector<std::string>>(&call.texts);
+  const auto* const ids = std::get_if<std::vector<std::vector<std::int32_t>>>(&call.texts);
+  const std::size_t count = texts != nullptr ? texts->size() : ids->size();
+  exchange->note([&](RequestRecord& record) {
+    record.is_embedding = true;
+    record.texts = count;
+    if (texts != nullptr) record.characters = characters_of(*texts);
+    if (const auto* model = std::get_if<const ServedModel*>(&found)) record.model = (*model)->name;
+  });
   if (const auto* refusal = std::get_if<Refusal>(&found)) return done(*refusal);
   const ServedModel& model = *std::get<const ServedModel*>(found);
-  record.model = model.name;
   if (model.embedder == nullptr) {
     return done(Refusal{.kind = RefusalKind::kUnsupported,
                         .message = fmt::format("{} makes no vectors of texts", model.name),
                         .param = "model"});
   }
-  auto* const texts = std::get_if<std::vector<std::string>>(&call.texts);
-  const auto* const ids = std::get_if<std::vector<std::vector<std::int32_t>>>(&call.texts);
-  record.texts = texts != nullptr ? texts->size() : ids->size();
-  if (record.texts > limits_.texts_max) {
+  if (count > limits_.texts_max) {
     return done(Refusal{.kind = RefusalKind::kTooManyTexts,
-                        .message = fmt::format("{} texts in one request; at most {} are taken", record.texts,
+                        .message = fmt::format("{} texts in one request; at most {} are taken", count,
                                                limits_.texts_max),
                         .param = "input"});
   }
-  if (call.dimensions > 0 && call.dimensions != model.embedder->dimension() && !model.has_matryoshka &&
-      !limits_.allow_dimensions) {
+  if (call.dimensions > 0 && call.dimensions != model.embedder->dimension() &&
+      model.embedder->matryoshka_dimensions().empty() && !limits_.allow_dimensions) {
     return done(Refusal{.kind = RefusalKind::kUnsupported,
                         .message = fmt::format("{} was not trained for fewer dimensions than {}; --allow-dimensions cuts "
                                                "its vectors all the same",
@@ -137,8 +134,9 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
                         .param = "dimensions"});
   }
   if (!call.prompt_name.empty()) {
-    const auto prompt = model.prompts.find(call.prompt_name);
-    if (prompt == model.prompts.end() || texts == nullptr) {
+    const auto& prompts = model.embedder->prompts();
+    const auto prompt = prompts.find(call.prompt_name);
+    if (prompt == prompts.end() || texts == nullptr) {
       return done(Refusal{.kind = RefusalKind::kBadRequest,
                           .message = fmt::format("{} has no prompt {}", model.name, core::quoted(call.prompt_name, 60)),
                           .param = "prompt_name"});
@@ -146,7 +144,6 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
     for (std::string& text : *texts)
       text.insert(0, prompt->second);
   }
-  if (texts != nullptr) record.characters = characters_of(*texts);
   // Refused before time is spent on tokens.
   const auto overloaded = [&](std::string message) {
     return Refusal{.kind = RefusalKind::kOverloaded, .message = std::move(message), .param = {}, .retry_after_s = kRetryAfter};
@@ -211,20 +208,22 @@ void Service::finish(const std::shared_ptr<Pending>& pending, embedding::TaskOut
     ~Leave() { service.in_flight_.fetch_sub(1, std::memory_order_release); }
   } const leave{*this};
   pending->watch.reset();
-  Exchange& exchange = *pending->exchange;
-  if (exchange.is_answered()) return;
-  RequestRecord& record = exchange.record();
-  record.tokenizing = outcome.tokenizing;
-  record.waiting = outcome.waiting;
-  record.computing = outcome.computing;
-  record.tokens = outcome.stats.tokens;
-  record.truncated_texts = outcome.stats.truncated_texts;
-  if (!outcome.token_counts.empty()) record.longest_tokens = *std::ranges::max_element(outcome.token_counts);
+  if (pending->exchange->is_answered()) return;
   const auto answered_by = outcome.answered_by != nullptr ? outcome.answered_by : pending->model->attestation();
-  attest(record, *answered_by);
-  if (outcome.stats.fallback_texts > 0) record.fallback = true;
+  const bool is_fallback = answered_by->fallback || outcome.stats.fallback_texts > 0;
+  pending->exchange->note([&](RequestRecord& record) {
+    record.tokenizing = outcome.tokenizing;
+    record.waiting = outcome.waiting;
+    record.computing = outcome.computing;
+    record.tokens = outcome.stats.tokens;
+    record.truncated_texts = outcome.stats.truncated_texts;
+    if (!outcome.token_counts.empty()) record.longest_tokens = *std::ranges::max_element(outcome.token_counts);
+    record.device = answered_by->active.backend + ":" + answered_by->active.device;
+    record.precision = core::word_of(answered_by->active.precision);
+    record.fallback = is_fallback;
+  });
   if (!outcome.status.ok()) return pending->done(refusal_of(outcome.status));
-  if (record.fallback && limits_.strict_requests) {
+  if (is_fallback && limits_.strict_requests) {
     return pending->done(Refusal{.kind = RefusalKind::kFallback,
                                  .message = fmt::format("only a fallback could answer: {}", answered_by->reason),
                                  .param = {}});

@@ -47,8 +47,7 @@ struct ServedModel {
   std::string folder;  // as it was opened, UTF-8
   std::chrono::system_clock::time_point loaded_at{};
   double load_seconds = 0;
-  bool has_matryoshka = false;                         // its files say that it was trained for fewer dimensions
-  std::map<std::string, std::string, std::less<>> prompts{};  // by name, of config_sentence_transformers.json
+  bool began_as_fallback = false;                      // as it was loaded
   // One of the two.
   std::unique_ptr<embedding::Embedder> embedder{};
   std::shared_ptr<core::PlacedModel> tensors{};  // any other network: tensors in, tensors out
@@ -100,6 +99,17 @@ struct TensorCall {
 template <class T>
 using Outcome = std::variant<T, Refusal>;
 
+// What the status tells of what is around the service.
+struct ServerFacts {
+  std::vector<std::string> addresses{};
+  std::function<std::size_t()> connections{};
+  std::size_t connections_max = 0;
+  std::uint64_t body_bytes_max = 0;
+  std::int64_t request_timeout_ms = 0;
+  std::string cache_folder{};  // empty: no cache
+  std::uint64_t cache_bytes_max = 0;
+};
+
 class Service {
  public:
   // Where callbacks run: passes a function to one of the server's threads.
@@ -112,11 +122,20 @@ class Service {
 
   // Before is_ready(): each model once, by its name; kInvalidArgument for one that is taken.
   [[nodiscard]] core::Status add(std::shared_ptr<const ServedModel> model);
-  void set_ready(bool is_ready) { is_ready_.store(is_ready, std::memory_order_release); }
-  [[nodiscard]] bool is_ready() const { return is_ready_.load(std::memory_order_acquire); }
+  // All models are added.
+  void set_ready() { phase_.store(Phase::kReady, std::memory_order_release); }
+  // What was accepted is finished; nothing more is.
+  void set_ending() { phase_.store(Phase::kEnding, std::memory_order_release); }
+  // Whether readiness is reported; requests are answered while it ends, too.
+  [[nodiscard]] bool is_ready() const { return phase_.load(std::memory_order_acquire) == Phase::kReady; }
+  [[nodiscard]] bool has_models() const { return phase_.load(std::memory_order_acquire) != Phase::kLoading; }
+
+  // Before requests come.
+  void set_facts(ServerFacts facts) { facts_ = std::move(facts); }
+  [[nodiscard]] const ServerFacts& facts() const { return facts_; }
 
   [[nodiscard]] const ServiceLimits& limits() const { return limits_; }
-  // In the order of the command line. Constant once it is ready.
+  // In the order of the command line. Only once has_models().
   [[nodiscard]] std::span<const std::shared_ptr<const ServedModel>> models() const { return models_; }
   // The first one for "". A refusal where there is none with that name, or none is ready.
   [[nodiscard]] Outcome<const ServedModel*> find(std::string_view name) const;
@@ -134,14 +153,16 @@ class Service {
   [[nodiscard]] std::chrono::steady_clock::time_point started() const { return started_; }
 
  private:
+  enum class Phase { kLoading, kReady, kEnding };
   struct Pending;
   void finish(const std::shared_ptr<Pending>& pending, embedding::TaskOutcome outcome);
 
   const ServiceLimits limits_;
   const Post post_;
   const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
-  std::vector<std::shared_ptr<const ServedModel>> models_;  // constant once is_ready_
-  std::atomic<bool> is_ready_{false};
+  std::vector<std::shared_ptr<const ServedModel>> models_;  // constant once has_models()
+  std::atomic<Phase> phase_{Phase::kLoading};
+  ServerFacts facts_;
   std::atomic<std::uint64_t> in_flight_{0};
   Metrics metrics_;
 };

@@ -27,6 +27,7 @@ void add_export(CLI::App& program, Action& chosen);
 void add_tokens(CLI::App& program, Action& chosen);
 void add_pull(CLI::App& program, Action& chosen);
 void add_bench(CLI::App& program, Action& chosen);
+void add_serve(CLI::App& program, Action& chosen);
 void add_warm(CLI::App& program, Action& chosen);
 void add_config(CLI::App& program, Action& chosen);
 void add_cache(CLI::App& program, Action& chosen);
@@ -37,7 +38,7 @@ void add_unpack(CLI::App& program, Action& chosen);
 void add_try_provider(CLI::App& program, Action& chosen);
 
 // All of them, in the order of the help.
-inline constexpr std::array kCommands{add_devices, add_doctor,  add_embed,  add_search,      add_run,    add_export,
+inline constexpr std::array kCommands{add_devices, add_doctor,  add_serve, add_embed,  add_search,      add_run,    add_export,
                                       add_tokens,  add_pull,    add_bench,  add_warm,        add_config, add_cache,
                                       add_compile, add_inspect, add_unpack, add_try_provider};
 

@@ -6,6 +6,7 @@
 
 #include <simdjson.h>
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -45,8 +46,8 @@ struct Member {
 };
 
 // Reads the members of an object.
-template <class Body>
-[[nodiscard]] std::optional<Refusal> read_members(const JsonValue& object, std::span<const Member<Body>> members,
+template <class Body, std::size_t N>
+[[nodiscard]] std::optional<Refusal> read_members(const JsonValue& object, const std::array<Member<Body>, N>& members,
                                                   Body& body) {
   simdjson::dom::object fields;
   if (object.get(fields) != simdjson::SUCCESS) {
@@ -70,8 +71,8 @@ template <class Body>
   return std::nullopt;
 }
 
-template <class Body>
-[[nodiscard]] app::Json schema_of(std::span<const Member<Body>> members) {
+template <class Body, std::size_t N>
+[[nodiscard]] app::Json schema_of(const std::array<Member<Body>, N>& members) {
   app::Json schema;
   schema["type"] = "object";
   app::Json required = app::Json::array();

@@ -11,6 +11,7 @@
 #include "server/protocols/route.h"
 
 namespace latebind::server {
+namespace openai {
 namespace {
 
 using app::Json;
@@ -119,7 +120,7 @@ constexpr std::array kEmbeddings{
                            }},
 };
 
-HttpResponse refuse_openai(const Refusal& refusal) {
+HttpResponse answer_of(const Refusal& refusal) {
   const auto words = [&]() -> std::pair<std::string_view, std::string_view> {  // type, code
     switch (refusal.kind) {
       case RefusalKind::kUnauthorized: return {"invalid_request_error", "invalid_api_key"};
@@ -189,7 +190,7 @@ void embeddings(const ExchangePtr& exchange, const PathValues& /*values*/, Servi
     if (const auto refusal = json.parse(exchange->request().body)) {
       return refuse(*exchange, openai_protocol(), *refusal);
     }
-    if (const auto refusal = read_members(json.root(), std::span(kEmbeddings), body)) {
+    if (const auto refusal = read_members(json.root(), kEmbeddings, body)) {
       return refuse(*exchange, openai_protocol(), *refusal);
     }
   }
@@ -284,7 +285,7 @@ std::span<const Route> routes() {
                       .path = paths[0],
                       .handle = embeddings,
                       .summary = "The vectors of texts.",
-                      .body = [] { return schema_of(std::span(kEmbeddings)); },
+                      .body = [] { return schema_of(kEmbeddings); },
                       .answers = {{.status = 200, .description = "The vectors.", .schema = embeddings_schema}}});
       made.push_back({.method = "GET",
                       .path = paths[1],
@@ -303,13 +304,14 @@ std::span<const Route> routes() {
 }
 
 }  // namespace
+}  // namespace openai
 
 const Protocol& openai_protocol() {
   static constexpr Protocol kProtocol{.name = "openai",
                                       .about = "OpenAI's embeddings.",
-                                      .routes = routes,
-                                      .refuse = refuse_openai,
-                                      .refusal_schema = refusal_schema};
+                                      .routes = openai::routes,
+                                      .refuse = openai::answer_of,
+                                      .refusal_schema = openai::refusal_schema};
   return kProtocol;
 }
 

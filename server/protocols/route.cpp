@@ -6,11 +6,10 @@
 namespace latebind::server {
 
 void refuse(Exchange& exchange, const Protocol& protocol, const Refusal& refusal) {
-  exchange.record().refusal = word_of(refusal.kind);
   HttpResponse response = protocol.refuse(refusal);
   if (refusal.retry_after_s > 0) response.set("Retry-After", std::to_string(refusal.retry_after_s));
   if (refusal.kind == RefusalKind::kUnauthorized) response.set("WWW-Authenticate", "Bearer");
-  exchange.answer(std::move(response));
+  exchange.answer(std::move(response), word_of(refusal.kind));
 }
 
 std::span<const Protocol* const> protocols() {

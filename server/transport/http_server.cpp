@@ -11,9 +11,11 @@
 #include <boost/asio/socket_base.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -92,6 +94,7 @@ struct HttpServer::State {
   std::vector<std::string> addresses;
   asio::steady_timer ticker{io};
   std::vector<std::thread> threads;
+  std::optional<asio::thread_pool> large;
   bool is_stopped = false;
 };
 
@@ -255,6 +258,7 @@ Status HttpServer::start() {
     state_->accept(*listener);
   state_->tick();
   try {
+    state_->large.emplace(state_->shared.options.threads);
     for (unsigned i = 0; i < state_->shared.options.threads; ++i)
       state_->threads.emplace_back([state = state_.get()] { state->run(); });
   } catch (const std::exception& failure) {
@@ -266,6 +270,10 @@ Status HttpServer::start() {
 
 void HttpServer::post(std::function<void()> work) {
   asio::post(state_->io, std::move(work));
+}
+
+void HttpServer::post_large(std::function<void()> work) {
+  asio::post(*state_->large, std::move(work));
 }
 
 void HttpServer::post_at(steady_clock::time_point when, std::function<void()> work) {
@@ -307,6 +315,10 @@ void HttpServer::stop() {
   for (const auto& session : state_->all_sessions())
     session->abort();
   static_cast<void>(wait_until_idle(steady_clock::now() + milliseconds(state_->threads.empty() ? 0 : 1000)));
+  if (state_->large) {
+    state_->large->stop();
+    state_->large->join();
+  }
   state_->io.stop();
   for (std::thread& thread : state_->threads)
     thread.join();

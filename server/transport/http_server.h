@@ -70,6 +70,8 @@ class HttpServer {
   [[nodiscard]] core::Status start();
   // Runs it soon, on one of the server's threads.
   void post(std::function<void()> work);
+  // On threads for what takes longer than the others may wait.
+  void post_large(std::function<void()> work);
   // Runs it on one of the server's threads once the time has come, unless the server is stopped before.
   void post_at(std::chrono::steady_clock::time_point when, std::function<void()> work);
 

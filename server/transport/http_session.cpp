@@ -1,9 +1,9 @@
 #include "server/transport/http_session.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
@@ -46,13 +46,22 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-// The time in the form of HTTP, made once a second for each thread.
+// The time in the form of HTTP ("Sun, 06 Nov 1994 08:49:37 GMT"), made once a second for each thread.
 std::string_view date_now() {
-  thread_local std::time_t second = 0;
+  static constexpr std::array<std::string_view, 7> kDays{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  static constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                            "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  thread_local std::chrono::sys_seconds second{};
   thread_local std::string text;
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
   if (now != second) {
-    text = fmt::format("{:%a, %d %b %Y %H:%M:%S} GMT", fmt::gmtime(now));
+    const auto day = std::chrono::floor<std::chrono::days>(now);
+    const std::chrono::year_month_day date(day);
+    const std::chrono::hh_mm_ss time(now - day);
+    text = fmt::format("{}, {:02} {} {} {:02}:{:02}:{:02} GMT", kDays[std::chrono::weekday(day).c_encoding()],
+                       static_cast<unsigned>(date.day()), kMonths[static_cast<unsigned>(date.month()) - 1],
+                       static_cast<int>(date.year()), time.hours().count(), time.minutes().count(),
+                       time.seconds().count());
     second = now;
   }
   return text;

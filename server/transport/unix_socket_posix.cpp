@@ -13,7 +13,6 @@ namespace latebind::server {
 
 namespace asio = boost::asio;
 namespace fs = std::filesystem;
-using asio::local::stream_protocol;
 using boost::system::error_code;
 using core::Status;
 using core::StatusCode;
@@ -25,9 +24,9 @@ bool is_left_over(const std::string& path) {
   std::error_code ignored;
   if (!fs::is_socket(fs::symlink_status(path, ignored))) return false;
   asio::io_context io;
-  stream_protocol::socket probe(io);
+  asio::local::stream_protocol::socket probe(io);
   error_code error;
-  probe.connect(stream_protocol::endpoint(path), error);
+  probe.connect(asio::local::stream_protocol::endpoint(path), error);
   return error == asio::error::connection_refused;
 }
 
@@ -44,7 +43,7 @@ Status listen_at_path(const std::string& path,
     std::error_code ignored;
     fs::remove(path, ignored);
   }
-  const stream_protocol::endpoint endpoint(path);
+  const asio::local::stream_protocol::endpoint endpoint(path);
   error_code error;
   acceptor.open(asio::generic::stream_protocol(endpoint.protocol()), error);
   if (!error) acceptor.bind(endpoint, error);

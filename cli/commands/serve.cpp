@@ -1,0 +1,196 @@
+// latebind serve: the daemon. This file is its command line, its start and its end; server/ is all the rest.
+#include <fmt/format.h>
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/model_source.h"
+#include "cli/terminal/client.h"
+#include "cli/terminal/parser.h"
+#include "cli/terminal/runtime_options.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/output_file.h"
+#include "core/platform/signal_watch.h"
+#include "core/platform/standard_streams.h"
+#include "core/text/one_line.h"
+#include "server/load_model.h"
+#include "server/server.h"
+
+namespace latebind::cli {
+namespace {
+
+using core::Status;
+
+struct ServeArguments {
+  std::vector<std::string> models;
+  SettingFlags flags{};
+  std::string ready_file;
+  bool quiet = false;
+};
+
+// What the signals ask for.
+class Wishes {
+ public:
+  Wishes() {
+    platform::set_signal_handler([this](platform::Signal signal) { return hear(signal); });
+  }
+  Wishes(const Wishes&) = delete;
+  Wishes& operator=(const Wishes&) = delete;
+  ~Wishes() { platform::set_signal_handler({}); }
+
+  enum class Wish { kEnd, kReload };
+  Wish wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return ends_ || reloads_; });
+    if (ends_) return Wish::kEnd;
+    reloads_ = false;
+    return Wish::kReload;
+  }
+  [[nodiscard]] bool ends() {
+    const std::lock_guard lock(mutex_);
+    return ends_;
+  }
+
+ private:
+  bool hear(platform::Signal signal) {
+    const std::lock_guard lock(mutex_);
+    if (signal == platform::Signal::kHangup) {
+      reloads_ = true;
+    } else if (std::exchange(ends_, true)) {
+      return false;  // the second one ends at once
+    }
+    changed_.notify_all();
+    return true;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool ends_ = false;     // guarded by mutex_
+  bool reloads_ = false;  // guarded by mutex_
+};
+
+// One address a line. It appears when everything is ready, and goes at the end.
+class ReadyFile {
+ public:
+  explicit ReadyFile(std::string file) : file_(std::move(file)) {}
+  ReadyFile(const ReadyFile&) = delete;
+  ReadyFile& operator=(const ReadyFile&) = delete;
+  ~ReadyFile() {
+    std::error_code ignored;
+    if (is_written_) std::filesystem::remove(platform::path_from_utf8(file_), ignored);
+  }
+  Status write(const std::vector<std::string>& addresses) {
+    if (file_.empty()) return {};
+    LB_ASSIGN_OR_RETURN(auto file, platform::OutputFile::create(platform::path_from_utf8(file_)));
+    for (const std::string& address : addresses)
+      LB_RETURN_IF_ERROR(file.write(address + "\n"));
+    LB_RETURN_IF_ERROR(file.commit_unsynced());
+    is_written_ = true;
+    return {};
+  }
+
+ private:
+  const std::string file_;
+  bool is_written_ = false;
+};
+
+Status load_models(const ServeArguments& options, const std::vector<server::ModelArgument>& arguments,
+                   const app::Runtime& runtime, server::Server& daemon) {
+  const TerminalClient terminal(options.quiet);
+  for (const server::ModelArgument& argument : arguments) {
+    LB_ASSIGN_OR_RETURN(auto model,
+                        server::load_model(argument, runtime, terminal.client(), daemon.service().metrics()));
+    const auto attested = model->attestation();
+    note_fallback(*attested);
+    if (!options.quiet) {
+      note(fmt::format("{} is ready in {:.2f} s on {}", core::one_line(model->name), model->load_seconds,
+                       describe(attested->active)));
+    }
+    LB_RETURN_IF_ERROR(daemon.service().add(std::move(model)));
+  }
+  return {};
+}
+
+std::string listed(const std::vector<std::string>& texts) {
+  std::string list;
+  for (const std::string& text : texts)
+    list += (list.empty() ? "" : ", ") + text;
+  return list;
+}
+
+Exit serve(const ServeArguments& options) {
+  const auto runtime = make_runtime(options.flags, core::PerformanceHint::kThroughput);
+  if (!runtime.ok()) return misuse("serve", runtime.status().message());
+  std::vector<server::ModelArgument> arguments;
+  for (const std::string& text : options.models) {
+    auto argument = server::ModelArgument::parse(text);
+    if (!argument.ok()) return misuse("serve", argument.status().message());
+    arguments.push_back(*std::move(argument));
+  }
+  server::ServerOptions opening;
+  opening.settings = runtime->settings;
+  opening.log = [](std::string_view line) {
+    platform::write_to_error_stream(std::string(line) + "\n");
+  };
+  if (runtime->load.cache != nullptr) {
+    if (const auto folder = app::compile_cache_folder(runtime->settings); folder.ok()) {
+      opening.cache_folder = platform::path_to_utf8(*folder);
+    }
+  }
+  const auto opened = server::Server::open(std::move(opening));
+  if (!opened.ok()) return fail(opened.status());
+  server::Server& daemon = **opened;
+  for (const std::string& warning : daemon.warnings())
+    note("warning: " + warning);
+
+  Wishes wishes;
+  ReadyFile ready_file(options.ready_file);
+  if (const auto started = daemon.start(); !started.ok()) return fail(started);
+  if (const auto loaded = load_models(options, arguments, *runtime, daemon); !loaded.ok()) return fail(loaded);
+  daemon.service().set_ready();
+  if (const auto written = ready_file.write(daemon.addresses()); !written.ok()) return fail(written);
+  if (!options.quiet) note("serving at " + listed(daemon.addresses()));
+
+  while (wishes.wait() == Wishes::Wish::kReload) {
+    const auto reloaded = daemon.reload();
+    note(reloaded.ok() ? "keys and certificates are read again"
+                       : "keys and certificates stay as they were: " + reloaded.to_string());
+  }
+  if (!options.quiet) note("ending: requests that were accepted are finished first");
+  if (!daemon.drain(runtime->settings.drain_timeout)) note("some requests were not finished when the time was up");
+  return Exit::kGood;
+}
+
+}  // namespace
+
+void add_serve(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<ServeArguments>();
+  CLI::App& app = *program.add_subcommand("serve", "Answers requests for vectors over HTTP.");
+  add_texts(app, "--model", options->models, "[NAME=]MODEL",
+            "A sentence-transformers model: a folder, a bundle, or ORG/NAME on the Hugging Face hub; or a network "
+            "(.onnx, .xml) for tensors. May be given several times. Its served name is its folder's unless NAME is "
+            "given; requests that name no model go to the first.")
+      ->required();
+  static constexpr SettingGroup kGroups[] = {SettingGroup::kServer,    SettingGroup::kEmbedding,
+                                             SettingGroup::kPlacement, SettingGroup::kDevice,
+                                             SettingGroup::kFailover,  SettingGroup::kCache,
+                                             SettingGroup::kBackends};
+  options->flags.add_to(app, kGroups);
+  add_text(app, "--ready-file", options->ready_file, "FILE",
+           "Gets the addresses, one a line, once every model is loaded and warm; removed at the end.");
+  app.add_flag("-q,--quiet", options->quiet, "Nothing but errors, warnings and the log of requests.");
+  app.footer(
+      "Speaks the protocols of OpenAI, text-embeddings-inference, KServe and Ollama; a page at the address\n"
+      "shows what answers and how busy it is; /openapi.json lists every path. SIGTERM finishes what was\n"
+      "accepted and ends with 0, a second one ends at once; SIGHUP reads keys and certificates again.\n\n"
+      "Examples:\n"
+      "  latebind serve --model all-MiniLM-L6-v2\n"
+      "  latebind serve --model mini=./all-MiniLM-L6-v2 --listen 0.0.0.0:8080 --api-key-file keys.txt");
+  app.callback([options, &chosen] { chosen = [options] { return serve(*options); }; });
+}
+
+}  // namespace latebind::cli

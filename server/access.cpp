@@ -1,0 +1,115 @@
+#include "server/access.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/platform/digest.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/mapped_file.h"
+#include "core/text/quote.h"
+
+namespace latebind::server {
+
+using core::Status;
+using core::StatusCode;
+
+namespace {
+
+constexpr std::size_t kKeyFileMax = std::size_t{1} << 20;
+constexpr std::size_t kKeysMax = 4096;
+
+std::string digest_of(std::string_view key) {
+  platform::Sha256 digest;
+  digest.update(key);
+  return digest.hex();
+}
+
+// As long for every pair of one length.
+bool is_same(std::string_view a, std::string_view b) {
+  unsigned difference = a.size() == b.size() ? 0 : 1;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+    difference |= static_cast<unsigned>(static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]));
+  return difference == 0;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t'))
+    text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r'))
+    text.remove_suffix(1);
+  return text;
+}
+
+// The key that a request carries: "Authorization: Bearer KEY", or "x-api-key: KEY".
+std::string_view key_of(const HttpRequest& request) {
+  constexpr std::string_view kBearer = "bearer ";
+  const std::string_view authorization = request.header("authorization");
+  const bool is_bearer = authorization.size() > kBearer.size() &&
+                         std::ranges::equal(authorization.substr(0, kBearer.size()), kBearer, [](char a, char b) {
+                           return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
+                         });
+  return is_bearer ? trimmed(authorization.substr(kBearer.size())) : request.header("x-api-key");
+}
+
+}  // namespace
+
+Access::Access(std::string key_file, std::vector<std::string> origins)
+    : key_file_(std::move(key_file)), origins_(std::move(origins)) {}
+
+Status Access::read_keys() {
+  if (key_file_.empty()) return {};
+  LB_ASSIGN_OR_RETURN(const auto file, platform::MappedFile::open(platform::path_from_utf8(key_file_)));
+  const auto bytes = file.bytes();
+  if (bytes.size() > kKeyFileMax) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("the file of keys {} has more than {} bytes", core::quoted(key_file_), kKeyFileMax));
+  }
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  auto keys = std::make_shared<std::vector<Digest>>();
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view key = trimmed(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (key.empty() || key.front() == '#') continue;
+    if (keys->size() == kKeysMax) {
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("the file of keys {} has more than {}", core::quoted(key_file_), kKeysMax));
+    }
+    keys->push_back(digest_of(key));
+  }
+  if (keys->empty()) {
+    return Status(StatusCode::kInvalidArgument, fmt::format("the file of keys {} has none", core::quoted(key_file_)));
+  }
+  const std::lock_guard lock(mutex_);
+  keys_ = std::move(keys);
+  return {};
+}
+
+std::shared_ptr<const std::vector<Access::Digest>> Access::keys() const {
+  const std::lock_guard lock(mutex_);
+  return keys_;
+}
+
+bool Access::allows(const HttpRequest& request) const {
+  if (key_file_.empty()) return true;
+  const std::string_view key = key_of(request);
+  if (key.empty()) return false;
+  const Digest digest = digest_of(key);
+  bool is_known = false;
+  for (const Digest& known : *keys())
+    is_known = is_same(known, digest) || is_known;
+  return is_known;
+}
+
+std::string Access::allowed_origin(std::string_view origin) const {
+  if (origin.empty()) return {};
+  for (const std::string& known : origins_) {
+    if (known == "*") return "*";
+    if (known == origin) return std::string(origin);
+  }
+  return {};
+}
+
+}  // namespace latebind::server

@@ -1,0 +1,43 @@
+// Access: who may ask. Keys from a file, and the origins of pages that browsers let through.
+//
+// Thread-safe; keys can be read again while requests are checked.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+#include "server/transport/http_message.h"
+
+namespace latebind::server {
+
+class Access {
+ public:
+  // `key_file` empty: no key is wanted.
+  Access(std::string key_file, std::vector<std::string> origins);
+
+  // Reads the file (again): a key a line, empty lines and those that begin with # left out. On error the keys stay.
+  [[nodiscard]] core::Status read_keys();
+  [[nodiscard]] bool wants_key() const { return !key_file_.empty(); }
+  // Whether the request carries one of the keys. Takes as long for a wrong one as for a right one.
+  [[nodiscard]] bool allows(const HttpRequest& request) const;
+
+  // The value of Access-Control-Allow-Origin for a page of this origin; empty: none.
+  [[nodiscard]] std::string allowed_origin(std::string_view origin) const;
+  [[nodiscard]] bool has_origins() const { return !origins_.empty(); }
+
+ private:
+  // Of a key: all of one length, so that nothing of the keys shows in the time.
+  using Digest = std::string;
+  [[nodiscard]] std::shared_ptr<const std::vector<Digest>> keys() const;
+
+  const std::string key_file_;
+  const std::vector<std::string> origins_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<const std::vector<Digest>> keys_ = std::make_shared<std::vector<Digest>>();  // guarded by mutex_
+};
+
+}  // namespace latebind::server

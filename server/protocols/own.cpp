@@ -1,0 +1,102 @@
+// Latebind's own paths: what it knows of itself, for people, programs and Prometheus.
+#include <string>
+#include <utility>
+
+#include "server/protocols/json_body.h"
+#include "server/protocols/openapi.h"
+#include "server/protocols/route.h"
+#include "server/protocols/status.h"
+
+namespace latebind::server {
+namespace own {
+namespace {
+
+using app::Json;
+
+std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void status(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
+  HttpResponse response;
+  response.body = dumped(status_json(service));
+  response.set("Cache-Control", "no-store");
+  exchange->answer(std::move(response));
+}
+
+void metrics(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
+  HttpResponse response;
+  response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+  response.body = service.metrics().render(gauges_of(service));
+  exchange->answer(std::move(response));
+}
+
+void openapi(const ExchangePtr& exchange, const PathValues& /*values*/, Service& /*service*/) {
+  static const std::string& document = *new std::string(dumped(openapi_document()));
+  HttpResponse response;
+  response.body = document;
+  exchange->answer(std::move(response));
+}
+
+HttpResponse answer_of(const Refusal& refusal) {
+  HttpResponse response;
+  response.status = status_of(refusal.kind);
+  Json body;
+  body["error"] = refusal.message;
+  body["error_type"] = std::string(word_of(refusal.kind));
+  response.body = dumped(body);
+  return response;
+}
+
+Json refusal_schema() {
+  Json schema = typed_schema("object", "");
+  schema["properties"]["error"] = typed_schema("string", "For people.");
+  schema["properties"]["error_type"] = typed_schema("string", "For programs.");
+  schema["required"] = Json::array({"error", "error_type"});
+  return schema;
+}
+
+Json object_schema() {
+  return typed_schema("object", "");
+}
+Json text_schema() {
+  return typed_schema("string", "");
+}
+
+std::span<const Route> routes() {
+  static const auto& all = *new std::vector<Route>{
+      {.method = "GET",
+       .path = "/latebind/status",
+       .handle = status,
+       .summary = "What answers and why, the queue, the figures of the last minute.",
+       .answers = {{.status = 200, .description = "The status.", .schema = object_schema}}},
+      {.method = "GET",
+       .path = "/metrics",
+       .handle = metrics,
+       .summary = "Metrics for Prometheus.",
+       .answers = {{.status = 200,
+                    .description = "Text format 0.0.4.",
+                    .content_type = "text/plain",
+                    .schema = text_schema}}},
+      {.method = "GET",
+       .path = "/openapi.json",
+       .handle = openapi,
+       .summary = "This document.",
+       .answers = {{.status = 200, .description = "OpenAPI 3.1.", .schema = object_schema}},
+       .is_open = true}};
+  return all;
+}
+
+}  // namespace
+}  // namespace own
+
+const Protocol& own_protocol() {
+  static constexpr Protocol kProtocol{.name = "latebind",
+                                      .about = "What the daemon knows of itself.",
+                                      .routes = own::routes,
+                                      .refuse = own::answer_of,
+                                      .refusal_schema = own::refusal_schema};
+  return kProtocol;
+}
+
+}  // namespace latebind::server

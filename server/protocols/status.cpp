@@ -1,0 +1,189 @@
+#include "server/protocols/status.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "core/platform/system_info.h"
+
+namespace latebind::server {
+namespace {
+
+using app::Json;
+using app::rounded;
+
+double ms_of(std::chrono::steady_clock::duration time) {
+  return std::chrono::duration<double, std::milli>(time).count();
+}
+
+double uptime_of(const Service& service) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - service.started()).count();
+}
+
+// A device that the placement prefers had been taken out of service after it had answered.
+bool has_open_breaker(const core::Attestation& attested, const ServedModel& model) {
+  return attested.fallback && !model.began_as_fallback;
+}
+
+Json steps_json(const core::Attestation& attested) {
+  Json steps = Json::array();
+  for (const core::PlacementStep& step : attested.steps) {
+    Json one;
+    one["device"] = step.device;
+    one["taken"] = step.taken;
+    one["brief"] = step.brief;
+    one["reason"] = step.reason;
+    steps.push_back(std::move(one));
+  }
+  return steps;
+}
+
+Json batches_json(const std::vector<BatchSeen>& batches) {
+  Json list = Json::array();
+  for (const BatchSeen& seen : batches) {
+    Json one;
+    one["number"] = seen.number;
+    one["texts"] = seen.batch.texts;
+    one["rows"] = seen.batch.rows;
+    one["width"] = seen.batch.width;
+    one["tokens"] = seen.batch.tokens;
+    one["owners"] = seen.batch.owners;
+    one["ms"] = rounded(ms_of(seen.batch.time), 3);
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+Json tensors_json(std::span<const core::TensorInfo> tensors) {
+  Json list = Json::array();
+  for (const core::TensorInfo& tensor : tensors) {
+    Json one;
+    one["name"] = tensor.name;
+    one["type"] = std::string(core::name_of(tensor.type));
+    one["shape"] = Json::array();
+    for (const std::int64_t dimension : tensor.shape.dims())
+      one["shape"].push_back(dimension);
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+Json model_json(Service& service, const ServedModel& model) {
+  const auto attested = model.attestation();
+  const core::ActiveConfig& active = attested->active;
+  Json json;
+  json["name"] = model.name;
+  json["kind"] = model.embedder != nullptr ? "embedding" : "tensors";
+  if (model.embedder != nullptr) {
+    json["dimension"] = model.embedder->dimension();
+    json["max_tokens"] = model.embedder->max_tokens();
+  } else {
+    json["inputs"] = tensors_json(model.tensors->inputs());
+    json["outputs"] = tensors_json(model.tensors->outputs());
+  }
+  json["backend"] = active.backend;
+  json["device"] = active.backend + ":" + active.device;
+  json["device_full_name"] = active.device_full_name;
+  json["runtime_version"] = active.runtime_version;
+  json["precision"] = std::string(core::word_of(active.precision));
+  json["threads"] = active.threads;
+  json["requests"] = active.requests;
+  json["from_cache"] = active.from_cache;
+  json["emulated"] = active.emulated;
+  json["load_s"] = rounded(model.load_seconds, 3);
+  json["fallback"] = attested->fallback;
+  json["reason"] = attested->reason;
+  json["steps"] = steps_json(*attested);
+  json["breaker_open"] = has_open_breaker(*attested, model);
+  json["hung_runs"] = model.embedder != nullptr ? model.embedder->hung_runs() : model.tensors->hung_runs();
+  if (model.embedder != nullptr) {
+    const auto queue = model.embedder->queue_state();
+    json["queue"]["texts"] = queue.waiting_texts;
+    json["queue"]["tokens"] = queue.waiting_tokens;
+    json["queue"]["running_batches"] = queue.running_batches;
+    json["batches"] = batches_json(service.metrics().recent_batches(model.name));
+  }
+  return json;
+}
+
+}  // namespace
+
+Json status_json(Service& service) {
+  const ServerFacts& facts = service.facts();
+  Json json;
+  json["version"] = LATEBIND_VERSION;
+  json["ready"] = service.is_ready();
+  json["uptime_s"] = rounded(uptime_of(service), 1);
+  json["listen"] = facts.addresses;
+  json["models"] = Json::array();
+  if (service.has_models()) {
+    for (const auto& model : service.models())
+      json["models"].push_back(model_json(service, *model));
+  }
+  const Totals totals = service.metrics().totals();
+  const RecentFigures recent = service.metrics().recent();
+  Json& requests = json["requests"];
+  requests["in_flight"] = service.requests_in_flight();
+  requests["total"] = totals.requests;
+  requests["refused"] = totals.refused;
+  requests["failed"] = totals.failed;
+  requests["per_s"] = rounded(recent.requests_per_s, 1);
+  requests["texts_per_s"] = rounded(recent.texts_per_s, 1);
+  requests["tokens_per_s"] = rounded(recent.tokens_per_s, 0);
+  requests["p50_ms"] = rounded(recent.p50_ms, 2);
+  requests["p95_ms"] = rounded(recent.p95_ms, 2);
+  requests["p99_ms"] = rounded(recent.p99_ms, 2);
+  Json& sums = json["totals"];
+  sums["texts"] = totals.texts;
+  sums["tokens"] = totals.tokens;
+  sums["fallback_texts"] = totals.fallback_texts;
+  sums["batches"] = totals.batches;
+  sums["batch_tokens"] = totals.batch_tokens;
+  sums["padded_tokens"] = totals.padded_tokens;
+  json["connections"] = facts.connections ? facts.connections() : 0;
+  json["memory"]["resident_bytes"] = platform::resident_bytes();
+  Json& limits = json["limits"];
+  limits["queue_tokens"] = service.limits().queue_tokens_max;
+  limits["texts"] = service.limits().texts_max;
+  limits["body_bytes"] = facts.body_bytes_max;
+  limits["request_timeout_ms"] = facts.request_timeout_ms;
+  limits["connections"] = facts.connections_max;
+  json["cache"]["enabled"] = !facts.cache_folder.empty();
+  json["cache"]["folder"] = facts.cache_folder;
+  json["cache"]["max_bytes"] = facts.cache_bytes_max;
+  return json;
+}
+
+ServerGauges gauges_of(Service& service) {
+  const ServerFacts& facts = service.facts();
+  ServerGauges gauges;
+  gauges.version = LATEBIND_VERSION;
+  gauges.ready = service.is_ready();
+  gauges.uptime_seconds = uptime_of(service);
+  gauges.connections = facts.connections ? facts.connections() : 0;
+  gauges.requests_in_flight = service.requests_in_flight();
+  gauges.resident_bytes = platform::resident_bytes();
+  if (!service.has_models()) return gauges;
+  for (const auto& model : service.models()) {
+    const auto attested = model->attestation();
+    ModelGauges one;
+    one.model = model->name;
+    one.device = attested->active.backend + ":" + attested->active.device;
+    one.precision = core::word_of(attested->active.precision);
+    one.fallback = attested->fallback;
+    one.breaker_open = has_open_breaker(*attested, *model);
+    one.load_seconds = model->load_seconds;
+    one.from_cache = attested->active.from_cache;
+    if (model->embedder != nullptr) {
+      const auto queue = model->embedder->queue_state();
+      one.waiting_texts = queue.waiting_texts;
+      one.waiting_tokens = queue.waiting_tokens;
+      one.running_batches = queue.running_batches;
+    }
+    gauges.models.push_back(std::move(one));
+  }
+  return gauges;
+}
+
+}  // namespace latebind::server

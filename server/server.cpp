@@ -1,0 +1,355 @@
+#include "server/server.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <mutex>
+#include <random>
+#include <utility>
+
+#include "core/log.h"
+#include "core/platform/system_info.h"
+#include "core/text/name_character.h"
+#include "server/access.h"
+#include "server/observe/request_log.h"
+#include "server/observe/traces.h"
+#include "server/router.h"
+#include "server/transport/http_server.h"
+
+namespace latebind::server {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+namespace {
+
+constexpr std::size_t kRequestIdMax = 128;
+constexpr unsigned kLogLinesPerSecond = 200;
+constexpr milliseconds kDeadlineTick{20};
+// Bodies above this are read and tokenized by threads of their own, so that a large one delays no small one.
+constexpr std::size_t kLargeBody = std::size_t{64} << 10;
+constexpr std::string_view kRequestHeaders =
+    "authorization, content-type, x-api-key, x-request-id, x-request-timeout-ms, traceparent, "
+    "inference-header-content-length";
+
+// Letters that stand in headers and logs as they are.
+bool is_request_id(std::string_view id) {
+  return !id.empty() && id.size() <= kRequestIdMax && std::ranges::all_of(id, [](char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
+           letter == '-' || letter == '_' || letter == '.' || letter == ':' || letter == '/';
+  });
+}
+
+std::string new_request_id() {
+  thread_local std::mt19937_64 generator(std::random_device{}());
+  return fmt::format("{:016x}", generator());
+}
+
+}  // namespace
+
+struct Server::State {
+  explicit State(ServerOptions given)
+      : options(std::move(given)),
+        access(options.settings.api_key_file, options.settings.cors_origins),
+        log(options.settings.log_json ? LogFormat::kJson : LogFormat::kText, kLogLinesPerSecond, options.log) {}
+
+  void handle(const ExchangePtr& exchange);
+  void route(const ExchangePtr& exchange, const Router::Match& match);
+  void before_answer(const Exchange& exchange, HttpResponse& response);
+  void observe(const RequestRecord& record);
+  [[nodiscard]] HttpResponse refuse_malformed(const Refusal& refusal, unsigned status);
+  void preflight(const ExchangePtr& exchange, const Router::Match& match);
+  [[nodiscard]] Result<milliseconds> time_of(const HttpRequest& request) const;
+  void watch_deadlines();
+
+  ServerOptions options;
+  Access access;
+  const Router router;
+  RequestLog log;
+  std::unique_ptr<TraceExporter> traces;  // null: none
+  // Not destroyed before the server's threads have ended.
+  std::unique_ptr<Service> service;
+
+  struct Deadline {
+    steady_clock::time_point time;
+    std::weak_ptr<Exchange> exchange;
+    const Protocol* protocol;
+  };
+  std::mutex deadlines_mutex;
+  std::vector<Deadline> deadlines;  // guarded by deadlines_mutex; at most one for each connection
+
+  std::unique_ptr<HttpServer> http;
+};
+
+void Server::State::observe(const RequestRecord& record) {
+  service->metrics().observe(record);
+  log.write(record);
+  if (traces != nullptr) traces->add(record);
+}
+
+// What every answer has, and what is told of it.
+void Server::State::before_answer(const Exchange& exchange, HttpResponse& response) {
+  const RequestRecord& record = exchange.record();
+  response.set("x-request-id", record.id);
+  if (service->has_models()) {
+    std::string device = record.device;
+    std::string precision = record.precision;
+    bool fallback = record.fallback;
+    if (device.empty()) {
+      const auto model = service->find(record.model);
+      const ServedModel& asked = std::holds_alternative<Refusal>(model) ? *service->models().front()
+                                                                        : *std::get<const ServedModel*>(model);
+      const auto attested = asked.attestation();
+      device = attested->active.backend + ":" + attested->active.device;
+      precision = core::word_of(attested->active.precision);
+      fallback = attested->fallback;
+    }
+    response.set("x-latebind-device", std::move(device));
+    response.set("x-latebind-precision", std::move(precision));
+    response.set("x-latebind-fallback", fallback ? "true" : "false");
+  }
+  if (access.has_origins()) {
+    response.set("Vary", "Origin");
+    if (auto origin = access.allowed_origin(exchange.request().header("origin")); !origin.empty()) {
+      response.set("Access-Control-Allow-Origin", std::move(origin));
+      response.set("Access-Control-Expose-Headers",
+                   "x-request-id, x-latebind-device, x-latebind-precision, x-latebind-fallback, Retry-After");
+    }
+  }
+  observe(record);
+}
+
+HttpResponse Server::State::refuse_malformed(const Refusal& refusal, unsigned status) {
+  HttpResponse response = own_protocol().refuse(refusal);
+  response.status = status;
+  if (refusal.retry_after_s > 0) response.set("Retry-After", std::to_string(refusal.retry_after_s));
+  RequestRecord record;
+  record.id = new_request_id();
+  record.arrived = record.answered = steady_clock::now();
+  record.arrived_at = std::chrono::system_clock::now();
+  record.status = status;
+  record.refusal = word_of(refusal.kind);
+  response.set("x-request-id", record.id);
+  observe(record);
+  return response;
+}
+
+void Server::State::preflight(const ExchangePtr& exchange, const Router::Match& match) {
+  HttpResponse response;
+  response.status = match.allowed.empty() && exchange->request().path != "*" ? 404 : 204;
+  response.content_type.clear();
+  if (!match.allowed.empty()) response.set("Allow", match.allowed + ", OPTIONS");
+  if (!access.allowed_origin(exchange->request().header("origin")).empty()) {
+    response.set("Access-Control-Allow-Methods", match.allowed);
+    response.set("Access-Control-Allow-Headers", std::string(kRequestHeaders));
+    response.set("Access-Control-Max-Age", "600");
+  }
+  exchange->answer(std::move(response));
+}
+
+Result<milliseconds> Server::State::time_of(const HttpRequest& request) const {
+  const milliseconds most = options.settings.request_timeout;
+  const std::string_view given = request.header("x-request-timeout-ms");
+  if (given.empty()) return most;
+  std::int64_t wanted = 0;
+  const auto [stop, error] = std::from_chars(given.data(), given.data() + given.size(), wanted);
+  if (error != std::errc() || stop != given.data() + given.size() || wanted < 1) {
+    return Status(StatusCode::kInvalidArgument, "x-request-timeout-ms must be a whole number of milliseconds above 0");
+  }
+  return std::min(most, milliseconds(std::min<std::int64_t>(wanted, most.count())));
+}
+
+void Server::State::handle(const ExchangePtr& exchange) {
+  const HttpRequest& request = exchange->request();
+  exchange->before_answer([this](const Exchange& answered, HttpResponse& response) { before_answer(answered, response); });
+  const Router::Match match = router.find(request.method, request.path);
+  exchange->note([&](RequestRecord& record) {
+    const std::string_view id = request.header("x-request-id");
+    record.id = is_request_id(id) ? std::string(id) : new_request_id();
+    record.trace = trace_context_of(request.header("traceparent"));
+    if (match.route == nullptr) return;
+    record.protocol = match.protocol->name;
+    record.route = match.route->path;
+  });
+  if (request.method == "OPTIONS") return preflight(exchange, match);
+  if (match.route == nullptr) {
+    const bool is_known = !match.allowed.empty();
+    Refusal refusal{.kind = is_known ? RefusalKind::kMethodNotAllowed : RefusalKind::kNotFound,
+                    .message = is_known ? "this path has other methods: " + match.allowed
+                                        : "there is no such path; /openapi.json lists them",
+                    .param = {}};
+    HttpResponse response = match.protocol->refuse(refusal);
+    if (is_known) response.set("Allow", match.allowed + ", OPTIONS");
+    return exchange->answer(std::move(response), word_of(refusal.kind));
+  }
+  if (!match.route->is_open) {
+    if (!access.allows(request)) {
+      return refuse(*exchange, *match.protocol,
+                    {.kind = RefusalKind::kUnauthorized,
+                     .message = "a key is wanted: Authorization: Bearer KEY, or x-api-key: KEY",
+                     .param = {}});
+    }
+    if (!service->has_models()) {
+      return refuse(*exchange, *match.protocol,
+                    {.kind = RefusalKind::kNotReady,
+                     .message = "the models are still loading",
+                     .param = {},
+                     .retry_after_s = 1});
+    }
+  }
+  const auto time = time_of(request);
+  if (!time.ok()) {
+    return refuse(*exchange, *match.protocol,
+                  {.kind = RefusalKind::kBadRequest,
+                   .message = std::string(time.status().message()),
+                   .param = "x-request-timeout-ms"});
+  }
+  {
+    const std::lock_guard lock(deadlines_mutex);
+    deadlines.push_back({request.arrived + *time, exchange, match.protocol});
+  }
+  route(exchange, match);
+}
+
+void Server::State::route(const ExchangePtr& exchange, const Router::Match& match) {
+  const auto call = [this](const ExchangePtr& of, const Router::Match& to) {
+    try {
+      to.route->handle(of, to.values, *service);
+    } catch (const std::bad_alloc&) {
+      refuse(*of, *to.protocol,
+             {.kind = RefusalKind::kOverloaded, .message = "no memory left for the request", .param = {}, .retry_after_s = 1});
+    } catch (const std::exception& failure) {
+      refuse(*of, *to.protocol, {.kind = RefusalKind::kInternal, .message = failure.what(), .param = {}});
+    }
+  };
+  if (exchange->request().body.size() <= kLargeBody) return call(exchange, match);
+  http->post_large([call, exchange, match] { call(exchange, match); });
+}
+
+// Requests whose time is up are answered so, and their texts leave the queue.
+void Server::State::watch_deadlines() {
+  std::vector<Deadline> passed;
+  const auto now = steady_clock::now();
+  {
+    const std::lock_guard lock(deadlines_mutex);
+    std::erase_if(deadlines, [&](Deadline& one) {
+      const auto exchange = one.exchange.lock();
+      if (exchange == nullptr || exchange->is_answered()) return true;
+      if (now < one.time) return false;
+      passed.push_back(std::move(one));
+      return true;
+    });
+  }
+  for (const Deadline& one : passed) {
+    const auto exchange = one.exchange.lock();
+    if (exchange == nullptr || exchange->is_answered()) continue;
+    refuse(*exchange, *one.protocol,
+           {.kind = RefusalKind::kTimeout, .message = "the request's time was up before its answer", .param = {}});
+    exchange->gone().request();
+  }
+  http->post_at(now + kDeadlineTick, [this] { watch_deadlines(); });
+}
+
+Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Result<std::unique_ptr<Server>> Server::open(ServerOptions options) {
+  const app::Settings& settings = options.settings;
+  if (settings.tls_certificate.empty() != settings.tls_key.empty()) {
+    return Status(StatusCode::kInvalidArgument, "TLS needs both, --tls-cert and --tls-key");
+  }
+  TransportOptions transport;
+  for (const InheritedListener& one : options.inherited) {
+    ListenAddress address;
+    address.inherited = one.descriptor;
+    address.inherited_is_unix = one.is_unix;
+    transport.listen.push_back(std::move(address));
+  }
+  if (options.inherited.empty()) {
+    if (settings.listen.empty()) return Status(StatusCode::kInvalidArgument, "there is no address to listen at");
+    for (const std::string& text : settings.listen) {
+      LB_ASSIGN_OR_RETURN(transport.listen.emplace_back(), ListenAddress::parse(text));
+    }
+  }
+  transport.tls_certificate = settings.tls_certificate;
+  transport.tls_key = settings.tls_key;
+  transport.connections_max = settings.connections_max;
+  transport.body_bytes_max = settings.body_bytes_max;
+
+  auto state = std::make_unique<State>(std::move(options));
+  State* const raw = state.get();
+  LB_RETURN_IF_ERROR(state->access.read_keys());
+  if (!raw->options.settings.otlp_endpoint.empty()) {
+    LB_ASSIGN_OR_RETURN(state->traces,
+                        TraceExporter::create(raw->options.settings.otlp_endpoint, LATEBIND_VERSION));
+  }
+  ServiceLimits limits;
+  limits.texts_max = raw->options.settings.texts_max;
+  limits.queue_tokens_max = raw->options.settings.queue_tokens_max;
+  limits.auto_truncate = raw->options.settings.auto_truncate;
+  limits.strict_requests = raw->options.settings.strict_requests;
+  limits.allow_dimensions = raw->options.settings.allow_dimensions;
+  state->service = std::make_unique<Service>(limits, [raw](std::function<void()> work) { raw->http->post(std::move(work)); });
+  LB_ASSIGN_OR_RETURN(
+      state->http, HttpServer::open(
+                       transport, [raw](const ExchangePtr& exchange) { raw->handle(exchange); },
+                       [raw](const Refusal& refusal, unsigned status) { return raw->refuse_malformed(refusal, status); }));
+  ServerFacts facts;
+  facts.addresses = state->http->addresses();
+  facts.connections = [raw] { return raw->http->connections(); };
+  facts.connections_max = transport.connections_max;
+  facts.body_bytes_max = transport.body_bytes_max;
+  facts.request_timeout_ms = raw->options.settings.request_timeout.count();
+  facts.cache_folder = raw->options.cache_folder;
+  facts.cache_bytes_max = raw->options.settings.cache_bytes_max;
+  state->service->set_facts(std::move(facts));
+  return std::unique_ptr<Server>(new Server(std::move(state)));
+}
+
+Server::~Server() {
+  state_->http->stop();
+}
+
+std::vector<std::string> Server::warnings() const {
+  std::vector<std::string> warnings;
+  const app::Settings& settings = state_->options.settings;
+  if (!settings.api_key_file.empty() || !state_->options.inherited.empty()) return warnings;
+  for (const std::string& text : settings.listen) {
+    const auto address = ListenAddress::parse(text);
+    if (address.ok() && !address->is_local()) {
+      warnings.push_back(fmt::format("{} can be reached from other machines, without a key: --api-key-file wants one", text));
+    }
+  }
+  return warnings;
+}
+
+const std::vector<std::string>& Server::addresses() const {
+  return state_->http->addresses();
+}
+
+Status Server::start() {
+  LB_RETURN_IF_ERROR(state_->http->start());
+  state_->watch_deadlines();
+  return {};
+}
+
+Service& Server::service() {
+  return *state_->service;
+}
+
+Status Server::reload() {
+  LB_RETURN_IF_ERROR(state_->access.read_keys());
+  return state_->http->reload_tls();
+}
+
+bool Server::drain(milliseconds time) {
+  state_->service->set_ending();
+  state_->http->stop_accepting();
+  return state_->http->wait_until_idle(steady_clock::now() + time);
+}
+
+}  // namespace latebind::server
