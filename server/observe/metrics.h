@@ -21,9 +21,9 @@ namespace latebind::server {
 
 // What is read at the moment of rendering.
 struct ModelGauges {
-  std::string model;
-  std::string device;  // what would answer now
-  std::string precision;
+  std::string model{};
+  std::string device{};  // what would answer now
+  std::string precision{};
   bool fallback = false;
   bool breaker_open = false;  // a device that is preferred rests
   std::uint64_t waiting_texts = 0;
@@ -34,13 +34,13 @@ struct ModelGauges {
 };
 
 struct ServerGauges {
-  std::vector<ModelGauges> models;
+  std::vector<ModelGauges> models{};
   std::uint64_t connections = 0;
   std::uint64_t requests_in_flight = 0;
   std::uint64_t resident_bytes = 0;
   double uptime_seconds = 0;
   bool ready = false;
-  std::string version;
+  std::string version{};
 };
 
 // For the status document: of the last minute. Requests are those for vectors that were answered.

@@ -7,12 +7,12 @@
 namespace latebind::server {
 namespace {
 
-void render_times(PrometheusText& text, const std::string& prefix, const std::string& what, const StepTimes& times) {
-  text.histogram(prefix + "_duration", what + " in seconds, from the first byte until the answer was made",
+void render_times(PrometheusText& text, const std::string& prefix, const std::string& of_what, const StepTimes& times) {
+  text.histogram(prefix + "_duration", "Seconds from the first byte until the answer was made, of " + of_what,
                  times.whole);
-  text.histogram(prefix + "_tokenization_duration", what + ": seconds of tokenizing", times.tokenizing);
-  text.histogram(prefix + "_queue_duration", what + ": seconds of waiting for a device", times.waiting);
-  text.histogram(prefix + "_inference_duration", what + ": seconds of computing", times.computing);
+  text.histogram(prefix + "_tokenization_duration", "Seconds of tokenizing, of " + of_what, times.tokenizing);
+  text.histogram(prefix + "_queue_duration", "Seconds of waiting for a device, of " + of_what, times.waiting);
+  text.histogram(prefix + "_inference_duration", "Seconds of computing, of " + of_what, times.computing);
 }
 
 void render_requests(PrometheusText& text, const Counts& counts) {
@@ -25,13 +25,13 @@ void render_requests(PrometheusText& text, const Counts& counts) {
   text.family("te_request_failure", "counter", "Requests that were refused, by reason");
   for (const auto& [labels, value] : counts.request_failures)
     text.sample(value, {{"err", labels[0]}});
-  render_times(text, "te_request", "Requests for vectors", counts.request_times);
+  render_times(text, "te_request", "answered requests for vectors", counts.request_times);
   text.histogram("te_request_input_length",
                  "Tokens of a text; of a request with several, the longest one and the mean of the others",
                  counts.input_length);
   text.counter("te_embed_count", "Texts of requests for vectors", counts.embeds);
   text.counter("te_embed_success", "Texts that were answered with a vector", counts.embed_successes);
-  render_times(text, "te_embed", "Requests for vectors, counted once for each of their texts", counts.embed_times);
+  render_times(text, "te_embed", "answered requests for vectors, once for each of their texts", counts.embed_times);
 
   text.family("latebind_requests_total", "counter", "Requests, by protocol, route and status");
   for (const auto& [labels, value] : counts.requests) {
