@@ -23,14 +23,14 @@ struct TraceContext {
 
 // Filled by whoever learns something of it, one after the other, and constant once it is over.
 struct RequestRecord {
-  std::string id{};        // x-request-id: the client's where it is usable, else one of ours
+  std::string id{};  // x-request-id: the client's where it is usable, else one of ours
   TraceContext trace{};
   std::string method{};
   std::string route{};     // as in the table, "/v2/models/{model}/infer"; empty where no route has such a path
   std::string protocol{};  // "openai"; empty without a route
   std::string model{};     // its served name; empty where none is concerned
   unsigned status = 0;
-  std::string refusal{};   // why it was not answered well: "overloaded", in words of a fixed list; else empty
+  std::string refusal{};  // why it was not answered well: "overloaded", in words of a fixed list; else empty
 
   std::chrono::system_clock::time_point arrived_at{};
   std::chrono::steady_clock::time_point arrived{};   // its first byte

@@ -1,10 +1,11 @@
 // RequestLog: one line for each request, as text or as JSON. Never a text, a vector or a key of a client.
 //
-// Under load it samples: at most `lines_per_s_max` lines a second are written, errors first come first served among
-// them; the next line then says how many were left out. Thread-safe; write() does not block on a slow reader of stderr
-// longer than one line takes.
+// Under load it samples: at most `lines_per_s_max` lines a second are written, a quarter of them kept for answers of
+// 500 and above; the next line then says how many were left out. Thread-safe. A thread of its own writes the lines, so
+// that no request waits for a slow reader; lines that find kWaitingLinesMax waiting are left out, too.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -18,8 +19,11 @@ enum class LogFormat { kText, kJson };
 
 class RequestLog {
  public:
-  // `write` takes one line without its end. `lines_per_s_max` 0: no limit.
+  static constexpr std::size_t kWaitingLinesMax = 4096;
+
+  // `write` takes one line without its end, and is called by one thread at a time. `lines_per_s_max` 0: no limit.
   RequestLog(LogFormat format, unsigned lines_per_s_max, std::function<void(std::string_view line)> write);
+  // Once what waits is written.
   ~RequestLog();
   RequestLog(const RequestLog&) = delete;
   RequestLog& operator=(const RequestLog&) = delete;
@@ -31,7 +35,8 @@ class RequestLog {
   const std::unique_ptr<State> state_;
 };
 
-// One record in that format: for people "POST /v1/embeddings 200 12.3 ms 32 texts 871 tokens openvino:CPU …".
+// One record in that format, without a line's end whatever is in it: for people "POST /v1/embeddings 200 12.3 ms 32
+// texts 871 tokens openvino:CPU …".
 [[nodiscard]] std::string log_line(const RequestRecord& record, LogFormat format);
 
 }  // namespace latebind::server

@@ -1,13 +1,16 @@
 // Traces: W3C trace context in, spans out as OTLP over HTTP with JSON, without a request ever waiting for it.
 //
-// A request's span has three below it: tokenize, queue, compute. Spans wait in a bounded queue (2,048; more are dropped
-// and counted) and are posted in batches by a thread of this object.
+// A request's span has up to three below it: tokenize, queue, compute. Records wait in a bounded queue and are posted
+// some at a time by a thread of the exporter, on a connection of their own. All functions may be called from any
+// thread.
 //
 // Sources: W3C "Trace Context"; OpenTelemetry, "OTLP/HTTP", JSON encoding of ExportTraceServiceRequest.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -16,23 +19,30 @@
 
 namespace latebind::server {
 
-// The context of a request from its traceparent header; a new, unsampled-by-nobody one where that is missing or wrong:
-// then `sampled` is true, so that a server with an endpoint exports it. `span_id` is always new.
+// The context of a request from its traceparent header, without spaces around it. Where that is missing or wrong, the
+// request begins a trace of its own, which is sampled: a server with an endpoint exports it. `span_id` is always new.
 [[nodiscard]] TraceContext trace_context_of(std::string_view traceparent);
 
 // "00-<trace>-<span>-01": what is passed on.
 [[nodiscard]] std::string traceparent_of(const TraceContext& context);
 
 // Lower-case hexadecimal.
+[[nodiscard]] std::string hex_of(std::span<const std::uint8_t> bytes);
 [[nodiscard]] std::string hex_of(const TraceContext& context);  // the trace's id
+
+// Random, and never all zeros. For names of things, not for secrets.
+void fill_with_random_id(std::span<std::uint8_t> id);
 
 // ExportTraceServiceRequest as JSON for these records.
 [[nodiscard]] std::string otlp_json(const RequestRecord* records, std::size_t count, std::string_view service_version);
 
 class TraceExporter {
  public:
+  static constexpr std::size_t kWaitingMax = 2048;  // records; more are dropped and counted
+
   // `endpoint`: "http://HOST:PORT[/PATH]", as OTEL_EXPORTER_OTLP_ENDPOINT has it: "/v1/traces" is added to the path.
-  // kInvalidArgument for anything else; https is kUnsupported. Nothing is contacted yet.
+  // kInvalidArgument for anything else; https is kUnsupported. Nothing is contacted yet. kOutOfMemory also when no
+  // thread can be created.
   static core::Result<std::unique_ptr<TraceExporter>> create(const std::string& endpoint, std::string service_version);
   // Sends what waits, for at most a second.
   ~TraceExporter();
@@ -42,12 +52,14 @@ class TraceExporter {
   // Records that are not sampled are ignored.
   void add(const RequestRecord& record) noexcept;
 
+  [[nodiscard]] std::uint64_t sent() const;
+  // For lack of room, or because a post failed; that is also logged, once a minute.
   [[nodiscard]] std::uint64_t dropped() const;
 
  private:
   struct State;
-  explicit TraceExporter(std::unique_ptr<State> state);
-  const std::unique_ptr<State> state_;
+  explicit TraceExporter(std::shared_ptr<State> state);
+  const std::shared_ptr<State> state_;
 };
 
 }  // namespace latebind::server

@@ -109,7 +109,10 @@ class LayersTest(unittest.TestCase):
         self.assert_allowed("hosts/executorch/a.cpp", "#include <executorch/runtime/core/error.h>")
         self.assert_refused("hosts/executorch/a.cpp", '#include "core/engine.h"', "may include only")
         self.assert_allowed("embedding/hub/a.cpp", "#include <curl/curl.h>")
-        self.assert_refused("core/a.cpp", "#include <boost/asio.hpp>", "are allowed here")
+        self.assert_refused("app/a.cpp", "#include <boost/asio.hpp>", "is for server/ only")
+        self.assert_refused("embedding/a.cpp", "#include <simdjson.h>", "is for server/ only")
+        self.assert_allowed("server/observe/a.cpp", "#include <boost/asio.hpp>")
+        self.assert_refused("core/a.cpp", "#include <absl/strings/str_cat.h>", "are allowed here")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,95 @@
+#include "server/observe/metrics.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <mutex>
+
+#include "server/observe/counts.h"
+#include "server/observe/recent_window.h"
+
+namespace latebind::server {
+
+struct Metrics::State {
+  // The last ones of a model.
+  struct LastBatches {
+    std::array<BatchSeen, kRecentBatchesMax> batches{};
+    std::uint64_t number = 0;
+  };
+
+  std::mutex mutex;
+  // Guarded by mutex.
+  Counts counts;
+  Series<LastBatches, 1> last_batches;
+  std::size_t room_for_last_batches = kModelsWithBatchesMax;
+  RecentWindow recent{std::chrono::steady_clock::now()};
+};
+
+Metrics::Metrics() : state_(std::make_unique<State>()) {}
+Metrics::~Metrics() = default;
+
+void Metrics::observe(const RequestRecord& record) noexcept {
+  const auto now = std::chrono::steady_clock::now();
+  try {
+    const std::lock_guard lock(state_->mutex);
+    if (record.is_embedding && is_answered(record)) {
+      state_->recent.add_request(now, record.answered - record.arrived, record.texts, record.tokens);
+    }
+    state_->counts.add(record);
+  } catch (...) {
+    // Without memory for a new series, what is counted in it is missing.
+  }
+}
+
+void Metrics::observe(std::string_view model, const BatchRecord& batch) noexcept {
+  const auto now = std::chrono::steady_clock::now();
+  try {
+    const std::lock_guard lock(state_->mutex);
+    state_->recent.add_batch(now, computed_tokens(batch), padded_tokens(batch));
+    state_->counts.add(model, batch);
+    State::LastBatches& last = one_of(state_->last_batches, {model}, state_->room_for_last_batches);
+    last.batches[last.number % kRecentBatchesMax] = {last.number + 1, batch};
+    ++last.number;
+  } catch (...) {
+    // As above.
+  }
+}
+
+std::string Metrics::render(const ServerGauges& gauges) const {
+  const auto now = std::chrono::steady_clock::now();
+  Counts counts;
+  double padding_ratio = 0;
+  {
+    // Copied, so that nobody waits while text is made of it.
+    const std::lock_guard lock(state_->mutex);
+    counts = state_->counts;
+    padding_ratio = state_->recent.figures(now).padding_ratio;
+  }
+  return metrics_text(counts, padding_ratio, gauges);
+}
+
+Totals Metrics::totals() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->counts.totals;
+}
+
+RecentFigures Metrics::recent() const {
+  const auto now = std::chrono::steady_clock::now();
+  const std::lock_guard lock(state_->mutex);
+  return state_->recent.figures(now);
+}
+
+std::vector<BatchSeen> Metrics::recent_batches(std::string_view model) const {
+  const std::lock_guard lock(state_->mutex);
+  const auto found = state_->last_batches.find(std::array{model});
+  if (found == state_->last_batches.end()) return {};
+  const State::LastBatches& last = found->second;
+  const std::uint64_t count = std::min<std::uint64_t>(last.number, kRecentBatchesMax);
+  std::vector<BatchSeen> batches;
+  batches.reserve(count);
+  for (std::uint64_t number = last.number - count; number < last.number; ++number)
+    batches.push_back(last.batches[number % kRecentBatchesMax]);
+  return batches;
+}
+
+}  // namespace latebind::server

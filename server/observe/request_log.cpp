@@ -1,0 +1,222 @@
+#include "server/observe/request_log.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <iterator>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "core/json.h"
+#include "core/text/name_character.h"
+#include "core/text/quote.h"
+#include "server/observe/traces.h"
+
+namespace latebind::server {
+namespace {
+
+constexpr std::size_t kWordMax = 128;  // bytes of anything that a client chose
+
+double ms_of(std::chrono::steady_clock::duration time) {
+  return std::max(0.0, std::chrono::duration<double, std::milli>(time).count());
+}
+
+// As JSON shows it: whole microseconds.
+double rounded_ms(std::chrono::steady_clock::duration time) {
+  return std::round(ms_of(time) * 1000.0) / 1000.0;
+}
+
+// A client's word: in quotes unless it can be taken for nothing else.
+std::string word(std::string_view text) {
+  const bool is_plain = !text.empty() && text.size() <= kWordMax && std::all_of(text.begin(), text.end(), [](char c) {
+    return core::is_name_character(c) || c == '/' || c == ':' || c == '{' || c == '}';
+  });
+  return is_plain ? std::string(text) : core::quoted(text, kWordMax);
+}
+
+std::string rfc3339(std::chrono::system_clock::time_point at) {
+  const auto ms = std::chrono::floor<std::chrono::milliseconds>(at);
+  const auto day = std::chrono::floor<std::chrono::days>(ms);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss time(ms - day);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), time.hours().count(),
+                     time.minutes().count(), time.seconds().count(), time.subseconds().count());
+}
+
+std::string text_line(const RequestRecord& record, std::uint64_t left_out) {
+  std::string line;
+  const auto add = [&line]<class... T>(fmt::format_string<T...> format, T&&... values) {
+    fmt::format_to(std::back_inserter(line), format, std::forward<T>(values)...);
+  };
+  add("{} {} {} {:.1f} ms", word(record.method), record.route.empty() ? "(no such path)" : word(record.route),
+      record.status, ms_of(record.answered - record.arrived));
+  if (!record.refusal.empty()) add(" {}", word(record.refusal));
+  if (record.client_gone) add(" client gone");
+  if (record.texts > 0) add(" {} {}", record.texts, record.texts == 1 ? "text" : "texts");
+  if (record.tokens > 0) add(" {} tokens", record.tokens);
+  if (record.truncated_texts > 0) add(" {} cut", record.truncated_texts);
+  if (!record.device.empty()) add(" {} {}", word(record.device), word(record.precision));
+  if (record.fallback) add(" fallback");
+  if (!record.model.empty()) add(" model={}", word(record.model));
+  if (!record.id.empty()) add(" id={}", word(record.id));
+  add(" trace={}", hex_of(record.trace));
+  if (left_out > 0) add(" ({} lines left out before)", left_out);
+  return line;
+}
+
+std::string json_line(const RequestRecord& record, std::uint64_t left_out) {
+  nlohmann::ordered_json line;
+  const auto add_word = [&](const char* name, std::string_view text) {
+    if (!text.empty()) line[name] = text.size() <= kWordMax ? std::string(text) : core::printable(text, kWordMax);
+  };
+  const auto add_count = [&](const char* name, std::uint64_t count) {
+    if (count > 0) line[name] = count;
+  };
+  const auto add_time = [&](const char* name, std::chrono::steady_clock::duration time) {
+    if (time.count() > 0) line[name] = rounded_ms(time);
+  };
+  line["time"] = rfc3339(record.arrived_at);
+  add_word("id", record.id);
+  line["trace"] = hex_of(record.trace);
+  add_word("method", record.method);
+  add_word("route", record.route);
+  add_word("protocol", record.protocol);
+  add_word("model", record.model);
+  line["status"] = record.status;
+  add_word("refusal", record.refusal);
+  line["ms"] = rounded_ms(record.answered - record.arrived);
+  add_time("tokenize_ms", record.tokenizing);
+  add_time("queue_ms", record.waiting);
+  add_time("compute_ms", record.computing);
+  add_count("texts", record.texts);
+  add_count("characters", record.characters);
+  add_count("tokens", record.tokens);
+  add_count("truncated_texts", record.truncated_texts);
+  add_count("request_bytes", record.request_bytes);
+  add_count("response_bytes", record.response_bytes);
+  add_word("device", record.device);
+  add_word("precision", record.precision);
+  if (record.fallback) line["fallback"] = true;
+  if (record.client_gone) line["client_gone"] = true;
+  add_count("left_out", left_out);
+  // ASCII alone: some readers take more than '\n' for a line's end.
+  return line.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+std::string line_of(const RequestRecord& record, LogFormat format, std::uint64_t left_out) {
+  return format == LogFormat::kJson ? json_line(record, left_out) : text_line(record, left_out);
+}
+
+}  // namespace
+
+struct RequestLog::State {
+  State(LogFormat given_format, unsigned lines_max, std::function<void(std::string_view)> given_write)
+      : format(given_format), lines_per_s_max(lines_max), write(std::move(given_write)) {}
+
+  const LogFormat format;
+  const unsigned lines_per_s_max;
+  const std::function<void(std::string_view)> write;
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  // Guarded by mutex.
+  std::deque<std::string> waiting;
+  bool is_ending = false;
+  std::chrono::steady_clock::time_point second_began{};
+  unsigned lines_of_second = 0;
+  std::uint64_t left_out = 0;
+
+  std::thread writer;  // none where the system has no more threads: then each line is written by who has it
+
+  // With mutex held. Seconds are those of the answers.
+  bool has_room_for(const RequestRecord& record) {
+    if (lines_per_s_max == 0) return true;
+    if (record.answered >= second_began + std::chrono::seconds(1)) {
+      second_began = record.answered;
+      lines_of_second = 0;
+    }
+    const unsigned kept_for_errors = record.status >= 500 ? 0 : lines_per_s_max / 4;
+    if (lines_of_second >= lines_per_s_max - kept_for_errors) return false;
+    ++lines_of_second;
+    return true;
+  }
+
+  void pass_on(const std::string& line) const noexcept {
+    try {
+      write(line);
+    } catch (...) {
+      // Its line is lost.
+    }
+  }
+
+  void run() noexcept {
+    std::unique_lock lock(mutex);
+    while (true) {
+      changed.wait(lock, [this] { return is_ending || !waiting.empty(); });
+      if (waiting.empty()) return;
+      const std::string line = std::move(waiting.front());
+      waiting.pop_front();
+      lock.unlock();
+      pass_on(line);
+      lock.lock();
+    }
+  }
+};
+
+RequestLog::RequestLog(LogFormat format, unsigned lines_per_s_max, std::function<void(std::string_view line)> write)
+    : state_(std::make_unique<State>(format, lines_per_s_max, std::move(write))) {
+  try {
+    state_->writer = std::thread([state = state_.get()] { state->run(); });
+  } catch (const std::system_error&) {
+    // See State.
+  }
+}
+
+RequestLog::~RequestLog() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->is_ending = true;
+  }
+  state_->changed.notify_one();
+  if (state_->writer.joinable()) state_->writer.join();
+}
+
+void RequestLog::write(const RequestRecord& record) noexcept {
+  try {
+    std::uint64_t left_out = 0;
+    {
+      const std::lock_guard lock(state_->mutex);
+      if (state_->waiting.size() >= kWaitingLinesMax || !state_->has_room_for(record)) {
+        ++state_->left_out;
+        return;
+      }
+      left_out = std::exchange(state_->left_out, 0);
+    }
+    std::string line = line_of(record, state_->format, left_out);
+    {
+      const std::lock_guard lock(state_->mutex);
+      if (!state_->writer.joinable()) {
+        state_->pass_on(line);
+        return;
+      }
+      state_->waiting.push_back(std::move(line));
+    }
+    state_->changed.notify_one();
+  } catch (...) {
+    // Without memory there is no line.
+  }
+}
+
+std::string log_line(const RequestRecord& record, LogFormat format) {
+  return line_of(record, format, 0);
+}
+
+}  // namespace latebind::server
