@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import threading
 import urllib.parse
 import urllib.request
 
@@ -257,20 +258,37 @@ def test_rests_while_nobody_looks(server, open_page):
       let hidden = false;
       Object.defineProperty(document, "hidden", {get: () => hidden});
       window.pretend = (value) => { hidden = value; document.dispatchEvent(new Event("visibilitychange")); };
-      window.timers = 0;
-      const wait = setTimeout;
-      window.setTimeout = (work, ms) => { if (ms === 1000) window.timers++; return wait(work, ms); };
+      window.due = new Set();
+      window.underWay = 0;
+      const [wait, stop, ask] = [setTimeout, clearTimeout, fetch];
+      window.setTimeout = (work, ms) => {
+        const number = wait(() => { due.delete(number); work(); }, ms);
+        if (ms === 1000) due.add(number);
+        return number;
+      };
+      window.clearTimeout = (number) => { due.delete(number); stop(number); };
+      window.fetch = (...call) => { underWay++; return ask(...call).finally(() => underWay--); };
     """
     page = open_page(server.url, before=hide)
     live(page)
+    page.until("due.size === 1")
     page.evaluate("pretend(true)")
     assert page.text("#state") == "Paused"
-    # An answer that was on its way starts no other question.
-    timers = page.evaluate("timers")
+    assert page.evaluate("due.size") == 0
+    # A question that is on its way: its answer is followed by no other.
+    let_go = threading.Event()
+    server.next_status = lambda: let_go.wait(60) and quiet()
+    page.evaluate("pretend(false)")
+    page.until("underWay === 1")
+    page.evaluate("pretend(true)")
+    let_go.set()
+    page.until("underWay === 0")
     page.evaluate("fetch('latebind/status').then((answer) => answer.text())")
-    assert page.evaluate("timers") == timers
+    assert page.evaluate("due.size") == 0
+    asked = len(server.keys_seen)
     page.evaluate("pretend(false)")
     live(page)
+    assert len(server.keys_seen) > asked
 
 
 def test_compares_two_texts(address, open_page):
