@@ -188,15 +188,16 @@ void batch_table(Markup& out, const std::vector<Bar>& bars) {
   out.close("tr");
   out.close("thead");
   out.open("tbody");
-  for (auto bar = bars.rbegin(); bar != bars.rend(); ++bar) {
-    const Json& batch = *bar->batch;
+  for (std::size_t i = bars.size(); i-- > 0;) {
+    const Bar& bar = bars[i];
+    const Json& batch = *bar.batch;
     out.open("tr");
     out.element("td", {}, count_words(number_of(member(batch, "number"))));
     out.element("td", {}, count_words(number_of(member(batch, "texts"))));
     out.element("td", {},
                 count_words(number_of(member(batch, "rows"))) + " × " + count_words(number_of(member(batch, "width"))));
-    out.element("td", {}, count_words(bar->tokens));
-    out.element("td", {}, percent_words(bar->padded - bar->tokens, bar->padded));
+    out.element("td", {}, count_words(bar.tokens));
+    out.element("td", {}, percent_words(bar.padded - bar.tokens, bar.padded));
     out.element("td", {}, count_words(number_of(member(batch, "owners"))));
     out.element("td", {}, ms_words(number_of(member(batch, "ms"))));
     out.close("tr");
