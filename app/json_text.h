@@ -9,7 +9,7 @@
 namespace latebind::app {
 
 // Keys keep the order in which they are set, which is also the order of the documentation.
-using Json = nlohmann::ordered_json;
+using core::Json;
 
 // Indented text with a line end. Invalid UTF-8 in a vendor's text becomes U+FFFD.
 [[nodiscard]] inline std::string to_text(const Json& json) {

@@ -14,3 +14,10 @@ template <>
 void nlohmann::json::json_value::destroy(nlohmann::json::value_t t);
 template <>
 void nlohmann::ordered_json::json_value::destroy(nlohmann::ordered_json::value_t t);
+
+namespace latebind::core {
+
+// Of what is written: its members keep the order in which they were set.
+using Json = nlohmann::ordered_json;
+
+}  // namespace latebind::core

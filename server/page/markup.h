@@ -1,0 +1,34 @@
+// Markup: HTML as it is written, with everything from outside escaped. Values and pure functions.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace latebind::server {
+
+// Fit for text and for attributes in double quotes.
+[[nodiscard]] std::string escaped(std::string_view text);
+
+class Markup {
+ public:
+  using Attributes = std::initializer_list<std::pair<std::string_view, std::string_view>>;
+
+  void open(std::string_view tag, Attributes attributes = {});
+  void close(std::string_view tag);
+  void text(std::string_view text) { out_ += escaped(text); }
+  void element(std::string_view tag, Attributes attributes, std::string_view content);
+  // What is already markup.
+  void append(std::string_view markup) { out_ += markup; }
+
+  [[nodiscard]] std::string take() { return std::move(out_); }
+
+ private:
+  std::string out_;
+};
+
+// A line of a list of facts; nothing when the content is empty.
+void fact(Markup& markup, std::string_view name, std::string_view content);
+
+}  // namespace latebind::server

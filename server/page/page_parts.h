@@ -1,0 +1,16 @@
+// The parts of the page that change with the status, as HTML without spaces between the elements. scripts/view.js has a
+// function of the same name for each. Pure functions.
+#pragma once
+
+#include <string>
+
+#include "core/json.h"
+
+namespace latebind::server {
+
+// Every model as a card: what answers, why, what waits and the latest batches.
+[[nodiscard]] std::string models_markup(const core::Json& status);
+// The lines about the server itself.
+[[nodiscard]] std::string server_markup(const core::Json& status);
+
+}  // namespace latebind::server
