@@ -301,6 +301,7 @@ Result<std::unique_ptr<Server>> Server::open(ServerOptions options) {
   ServerFacts facts;
   facts.addresses = state->http->addresses();
   facts.connections = [raw] { return raw->http->connections(); };
+  facts.wants_key = state->access.wants_key();
   facts.connections_max = transport.connections_max;
   facts.body_bytes_max = transport.body_bytes_max;
   facts.request_timeout_ms = raw->options.settings.request_timeout.count();

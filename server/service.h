@@ -103,6 +103,7 @@ using Outcome = std::variant<T, Refusal>;
 struct ServerFacts {
   std::vector<std::string> addresses{};
   std::function<std::size_t()> connections{};
+  bool wants_key = false;
   std::size_t connections_max = 0;
   std::uint64_t body_bytes_max = 0;
   std::int64_t request_timeout_ms = 0;

@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include "server/page/page.h"
 #include "server/protocols/json_body.h"
 #include "server/protocols/openapi.h"
 #include "server/protocols/route.h"
@@ -15,6 +16,16 @@ using app::Json;
 
 std::string dumped(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// Without a key it shows nothing of the server, and asks for one.
+void page(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
+  HttpResponse response;
+  response.content_type = "text/html; charset=utf-8";
+  response.body = render_page(service.facts().wants_key ? Json::object() : status_json(service));
+  response.set("Content-Security-Policy", std::string(page_policy()));
+  response.set("Cache-Control", "no-store");
+  exchange->answer(std::move(response));
 }
 
 void status(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
@@ -65,6 +76,12 @@ Json text_schema() {
 
 std::span<const Route> routes() {
   static const auto& all = *new std::vector<Route>{
+      {.method = "GET",
+       .path = "/",
+       .handle = page,
+       .summary = "The page of the server.",
+       .answers = {{.status = 200, .description = "HTML.", .content_type = "text/html", .schema = text_schema}},
+       .is_open = true},
       {.method = "GET",
        .path = "/latebind/status",
        .handle = status,
