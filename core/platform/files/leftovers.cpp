@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/platform/process_generation.h"
+#include "core/platform/signal_watch.h"
 
 namespace latebind::platform {
 namespace {
@@ -69,6 +70,10 @@ void remove_leftovers() noexcept {
       }
     }
   }
+}
+
+void remove_leftovers_on_signals() {
+  watch_signals(remove_leftovers);
 }
 
 }  // namespace latebind::platform

@@ -20,9 +20,9 @@ void drop_leftover(const std::filesystem::path& place) noexcept;
 // Removes them all, and blocks any thread that would add another one forever: the process is about to end.
 void remove_leftovers() noexcept;
 
-// From now on, SIGINT, SIGTERM and SIGHUP (Windows: Ctrl+C and the closing of the console) remove the leftovers before
-// they end this process as they would have anyway. A signal that is ignored stays ignored. For programs, once, before
-// there is another thread: the library leaves signals to its host.
+// From now on, the signals of core/platform/signal_watch.h remove the leftovers before they end this process as they
+// would have anyway, unless a handler that is set there takes care of them. For programs, once, before there is another
+// thread.
 void remove_leftovers_on_signals();
 
 }  // namespace latebind::platform

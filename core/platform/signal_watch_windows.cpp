@@ -1,0 +1,66 @@
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <utility>
+
+#include "core/platform/signal_watch.h"
+#include "core/platform/windows_error.h"
+
+namespace latebind::platform {
+namespace {
+
+struct Watch {
+  std::atomic<void (*)() noexcept> before_end{nullptr};
+  std::mutex mutex;
+  SignalHandler handler;
+};
+
+// Never destroyed: the system calls from a thread of its own, also while main() returns.
+Watch& watch() {
+  static auto* const instance = new Watch;
+  return *instance;
+}
+
+bool is_taken_care_of(Signal signal) {
+  auto& known = watch();
+  const std::lock_guard lock(known.mutex);
+  try {
+    return known.handler && known.handler(signal);
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+// The system calls it on a thread of its own; after FALSE it ends the process.
+BOOL WINAPI on_event(DWORD event) {
+  const bool is_asked_for = event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT;
+  if (is_taken_care_of(is_asked_for ? Signal::kInterrupt : Signal::kTerminate)) {
+    // When the console goes, the process ends as soon as this returns, and in a few seconds otherwise: those are for
+    // the program, whose main() ends it when it is done.
+    if (!is_asked_for) ::Sleep(INFINITE);
+    return TRUE;
+  }
+  watch().before_end.load()();
+  return FALSE;
+}
+
+}  // namespace
+
+bool watch_signals(void (*before_end)() noexcept) {
+  watch().before_end = before_end;
+  if (::SetConsoleCtrlHandler(on_event, TRUE) != 0) return true;
+  watch().before_end = nullptr;
+  return false;
+}
+
+bool set_signal_handler(SignalHandler handler) {
+  auto& known = watch();
+  if (known.before_end.load() == nullptr) return false;
+  {
+    const std::lock_guard lock(known.mutex);
+    std::swap(known.handler, handler);
+  }
+  return true;
+}
+
+}  // namespace latebind::platform
