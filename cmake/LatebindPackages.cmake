@@ -7,6 +7,11 @@ install(FILES examples/embed.c examples/job.c examples/nearest.cpp examples/stre
 install(FILES examples/executorch/embed.cpp examples/executorch/CMakeLists.txt DESTINATION ${documents}/examples/executorch
   COMPONENT documents)
 if(NOT WIN32)
+  # `latebind serve` as a service: the units, which nothing enables, and what to begin with elsewhere.
+  install(FILES deploy/systemd/latebind.service deploy/systemd/latebind.socket DESTINATION lib/systemd/system
+    COMPONENT program)
+  install(DIRECTORY deploy/ DESTINATION ${documents}/deploy COMPONENT documents
+    PATTERN "latebind.service" EXCLUDE PATTERN "latebind.socket" EXCLUDE)
   # Where Debian looks for a licence.
   install(FILES LICENSE DESTINATION ${documents} RENAME copyright COMPONENT documents)
 endif()
@@ -85,7 +90,7 @@ else()
   set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
   set(CPACK_DEBIAN_PACKAGE_SECTION science)
   set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/cmake/packages/postinst
-    ${PROJECT_SOURCE_DIR}/cmake/packages/postrm)
+    ${PROJECT_SOURCE_DIR}/cmake/packages/prerm ${PROJECT_SOURCE_DIR}/cmake/packages/postrm)
   set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
   # libcurl is opened at run time, for models by name. OpenVINO under this name is Intel's own package.
   set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libcurl4, ca-certificates")

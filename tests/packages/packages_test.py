@@ -35,6 +35,9 @@ PROMISED = [
     "share/doc/latebind/docs/configuration.md", "share/doc/latebind/examples/embed.c",
     "share/doc/latebind/examples/nearest.cpp", "share/doc/latebind/examples/executorch/embed.cpp",
     "share/doc/latebind/examples/executorch/CMakeLists.txt", "share/doc/latebind/docs/pte-format.md",
+    "lib/systemd/system/latebind.service", "lib/systemd/system/latebind.socket",
+    "share/doc/latebind/deploy/README.md", "share/doc/latebind/deploy/systemd/serve.env",
+    "share/doc/latebind/deploy/container/Containerfile", "share/doc/latebind/deploy/kubernetes/deployment.yaml",
 ]
 # Any file or library of a vendor has one of these in its name.
 VENDOR = re.compile(r"openvino|onnxruntime|libtbb|libQnn|intel_npu", re.IGNORECASE)
@@ -204,7 +207,12 @@ def test_the_deb_is_installed_works_and_leaves_nothing(packages, tmp_path):
     listed = run(*dpkg, "--listfiles", "latebind").stdout.split("\n")
     assert set(files()) <= {line.lstrip("/") for line in listed}
     works(root / "usr", home)
+    # What the service would have left, of a user that is gone by now.
+    for folder in ("cache", "lib"):
+        (root / "var" / folder / "private/latebind/models").mkdir(parents=True)
+        (root / "var" / folder / "latebind").symlink_to("private/latebind")
     run(*dpkg, "--purge", "latebind", env=environment)
     assert files() == []
     assert not (root / "usr").exists()
+    assert not list(root.glob("var/*/private/latebind"))
     assert (tmp_path / "ldconfig-log").read_text() == "called\n" * 2

@@ -161,6 +161,8 @@ TEST(SignalWatchTest, TheFirstProcessOfAContainerEndsAsWell) {
       ::sigprocmask(SIG_UNBLOCK, &passed_on, nullptr);
       return ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0;
     }
+    // Ends it, and the container with it, when the program does not.
+    ::alarm(60);
     int number = 0;
     if (::sigwait(&passed_on, &number) != 0) return false;
     ::kill(first, number);
