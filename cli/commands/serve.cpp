@@ -1,6 +1,7 @@
 // latebind serve: the daemon. This file is its command line, its start and its end; server/ is all the rest.
 #include <fmt/format.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -14,6 +15,7 @@
 #include "cli/terminal/runtime_options.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/output_file.h"
+#include "core/platform/service_manager.h"
 #include "core/platform/signal_watch.h"
 #include "core/platform/standard_streams.h"
 #include "core/text/one_line.h"
@@ -42,17 +44,13 @@ class Wishes {
   Wishes& operator=(const Wishes&) = delete;
   ~Wishes() { platform::set_signal_handler({}); }
 
-  enum class Wish { kEnd, kReload };
-  Wish wait() {
+  enum class Wish { kNothing, kEnd, kReload };
+  // kNothing when the time is up before.
+  Wish wait(std::chrono::microseconds time) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return ends_ || reloads_; });
+    changed_.wait_for(lock, time, [this] { return ends_ || reloads_; });
     if (ends_) return Wish::kEnd;
-    reloads_ = false;
-    return Wish::kReload;
-  }
-  [[nodiscard]] bool ends() {
-    const std::lock_guard lock(mutex_);
-    return ends_;
+    return std::exchange(reloads_, false) ? Wish::kReload : Wish::kNothing;
   }
 
  private:
@@ -122,7 +120,30 @@ std::string listed(const std::vector<std::string>& texts) {
   return list;
 }
 
+// Until somebody wants the daemon to end.
+void wait_for_the_end(Wishes& wishes, platform::ServiceManager& manager, server::Server& daemon) {
+  // A service manager that watches wants to hear twice in its interval.
+  constexpr std::chrono::hours kLong{1};
+  const auto interval = manager.watchdog_interval();
+  const std::chrono::microseconds pause = interval ? *interval / 2 : std::chrono::microseconds(kLong);
+  for (;;) {
+    const auto wish = wishes.wait(pause);
+    if (wish == Wishes::Wish::kEnd) return;
+    manager.watchdog();
+    if (wish == Wishes::Wish::kNothing) continue;
+    manager.reloading();
+    const auto reloaded = daemon.reload();
+    note(reloaded.ok() ? "keys and certificates are read again"
+                       : "keys and certificates stay as they were: " + reloaded.to_string());
+    manager.ready("serving at " + listed(daemon.addresses()));
+  }
+}
+
 Exit serve(const ServeArguments& options) {
+  // Before there is another thread: both take what they read out of the environment.
+  const auto inherited = platform::inherited_sockets();
+  if (!inherited.ok()) return fail(inherited.status());
+  auto manager = platform::ServiceManager::of_environment([](const Status& status) { note(status.to_string()); });
   const auto runtime = make_runtime(options.flags, core::PerformanceHint::kThroughput);
   if (!runtime.ok()) return misuse("serve", runtime.status().message());
   std::vector<server::ModelArgument> arguments;
@@ -133,6 +154,8 @@ Exit serve(const ServeArguments& options) {
   }
   server::ServerOptions opening;
   opening.settings = runtime->settings;
+  for (const platform::InheritedSocket& socket : *inherited)
+    opening.inherited.push_back({.descriptor = socket.descriptor, .is_unix = socket.is_unix});
   opening.log = [](std::string_view line) {
     platform::write_to_error_stream(std::string(line) + "\n");
   };
@@ -150,16 +173,16 @@ Exit serve(const ServeArguments& options) {
   Wishes wishes;
   ReadyFile ready_file(options.ready_file);
   if (const auto started = daemon.start(); !started.ok()) return fail(started);
+  manager.status("loading models");
   if (const auto loaded = load_models(options, arguments, *runtime, daemon); !loaded.ok()) return fail(loaded);
   daemon.service().set_ready();
   if (const auto written = ready_file.write(daemon.addresses()); !written.ok()) return fail(written);
   if (!options.quiet) note("serving at " + listed(daemon.addresses()));
 
-  while (wishes.wait() == Wishes::Wish::kReload) {
-    const auto reloaded = daemon.reload();
-    note(reloaded.ok() ? "keys and certificates are read again"
-                       : "keys and certificates stay as they were: " + reloaded.to_string());
-  }
+  manager.ready("serving at " + listed(daemon.addresses()));
+
+  wait_for_the_end(wishes, manager, daemon);
+  manager.stopping();
   if (!options.quiet) note("ending: requests that were accepted are finished first");
   if (!daemon.drain(runtime->settings.drain_timeout)) note("some requests were not finished when the time was up");
   return Exit::kGood;
