@@ -15,20 +15,14 @@ constexpr std::size_t kAnyRowsMost = 8;
 
 // How many tokens the next batch may have when `remaining` are left for all workers: half of a worker's share, so that
 // an uneven run can still be evened out by the batches after it.
-std::size_t tapered(std::size_t budget, std::uint64_t remaining, const BatchLimits& limits) {
-  if (limits.workers <= 1 || limits.more_follows) return budget;
-  const auto share = static_cast<std::size_t>(remaining / (2 * limits.workers));
+std::size_t tapered(std::size_t budget, std::uint64_t remaining, const Taper& taper) {
+  if (taper.workers <= 1) return budget;
+  const auto share = static_cast<std::size_t>(remaining / (2 * taper.workers));
   return std::min(budget, std::max(share, kTaperedTokensMin));
 }
 
 // Lengths are rounded up to this many steps per octave: some 2 % more to compute for a quarter of the shapes.
 constexpr std::size_t kStepsInOctave = 16;
-
-// The shortest of the static lengths that the text fits in.
-std::size_t static_width(std::size_t length, std::span<const std::size_t> lengths) {
-  const auto fits = std::ranges::lower_bound(lengths, length);
-  return fits == lengths.end() ? length : *fits;
-}
 
 }  // namespace
 
@@ -48,6 +42,43 @@ bool BatchShape::allows(std::size_t rows, std::size_t width) const {
   return static_rows > 0 || rows <= kAnyRowsMost || std::has_single_bit(rows) || rows == rows_max(width);
 }
 
+std::vector<Batch> divide(std::span<const std::uint32_t> lengths, const BatchShape& shape, const Taper& taper) {
+  // From the end: what the texts from each position on cost at least, and with how many rows their first batch has then.
+  const std::size_t count = lengths.size();
+  std::vector<std::uint64_t> cost(count + 1, 0);
+  std::vector<std::uint32_t> rows(count, 1);
+  std::uint64_t remaining = taper.later_tokens;
+  for (std::size_t i = count; i-- > 0;) {
+    remaining += lengths[i];
+    const std::size_t width = shape.width(lengths[i]);
+    const std::size_t full = shape.rows_max(width);
+    const std::size_t most = std::min(count - i, std::clamp<std::size_t>(tapered(shape.tokens, remaining, taper) / width, 1, full));
+    cost[i] = lengths[i] + kRunTokens + cost[i + 1];
+    const auto consider = [&](std::size_t some) {
+      const std::uint64_t total = some * width + kRunTokens + cost[i + some];
+      if (total > cost[i]) return;
+      cost[i] = total;
+      rows[i] = static_cast<std::uint32_t>(some);
+    };
+    for (std::size_t some = 2; some <= std::min(most, kAnyRowsMost); ++some)
+      consider(some);
+    for (std::size_t some = 2 * kAnyRowsMost; some <= most; some *= 2)
+      consider(some);
+    if (full <= most && full > kAnyRowsMost) consider(full);
+  }
+  std::vector<Batch> batches;
+  for (std::size_t i = 0; i < count; i += rows[i]) {
+    // A single text is computed at its own length.
+    batches.push_back({i, rows[i], rows[i] == 1 ? lengths[i] : shape.width(lengths[i])});
+  }
+  return batches;
+}
+
+std::size_t static_width(std::size_t length, std::span<const std::size_t> lengths) {
+  const auto fits = std::ranges::lower_bound(lengths, length);
+  return fits == lengths.end() ? length : *fits;
+}
+
 BatchPlan plan_batches(std::span<const std::uint32_t> lengths, const BatchLimits& limits) {
   BatchPlan plan;
   plan.order.resize(lengths.size());
@@ -56,34 +87,29 @@ BatchPlan plan_batches(std::span<const std::uint32_t> lengths, const BatchLimits
     return lengths[a] != lengths[b] ? lengths[a] > lengths[b] : a < b;
   });
   plan.tokens = std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{0});
+  std::vector<std::uint32_t> sorted;
+  sorted.reserve(lengths.size());
+  for (const std::uint32_t text : plan.order) {
+    if (lengths[text] == 0) break;
+    sorted.push_back(lengths[text]);
+  }
 
-  const bool is_static = !limits.static_lengths.empty();
-  const BatchShape shape{.tokens = limits.tokens,
-                         .longest = limits.longest,
-                         .static_rows = is_static ? std::max<std::size_t>(1, limits.static_rows) : 0};
-  const auto width_of = [&](std::size_t length) {
-    return is_static ? static_width(length, limits.static_lengths) : shape.width(length);
-  };
-  std::uint64_t remaining = plan.tokens;
-  std::size_t first = 0;
-  while (first < plan.order.size() && lengths[plan.order[first]] > 0) {
-    std::size_t width = width_of(lengths[plan.order[first]]);
-    const std::size_t full = shape.rows_max(width);
-    const std::size_t rows_max =
-        is_static ? full : std::clamp<std::size_t>(tapered(limits.tokens, remaining, limits) / width, 1, full);
-    std::size_t end = first;
-    while (end < plan.order.size() && end - first < rows_max && lengths[plan.order[end]] > 0 &&
-           (!is_static || width_of(lengths[plan.order[end]]) == width)) {
+  if (limits.static_lengths.empty()) {
+    const BatchShape shape{.tokens = limits.tokens, .longest = limits.longest};
+    plan.batches = divide(sorted, shape, {.workers = limits.more_follows ? 1 : limits.workers});
+    for (const Batch& batch : plan.batches)
+      plan.padded_tokens += batch.count * batch.width;
+    return plan;
+  }
+  const std::size_t rows = std::max<std::size_t>(1, limits.static_rows);
+  for (std::size_t first = 0; first < sorted.size();) {
+    const std::size_t width = static_width(sorted[first], limits.static_lengths);
+    std::size_t end = first + 1;
+    while (end < sorted.size() && end - first < rows && static_width(sorted[end], limits.static_lengths) == width)
       ++end;
-    }
-    if (!shape.allows(end - first, width)) end = first + std::bit_floor(end - first);
-    // A single text is computed at its own length.
-    if (!is_static && end - first == 1) width = lengths[plan.order[first]];
-    for (std::size_t i = first; i < end; ++i)
-      remaining -= lengths[plan.order[i]];
     plan.batches.push_back({first, end - first, width});
     // A static shape is computed whole, however few rows of it are used.
-    plan.padded_tokens += (is_static ? rows_max : end - first) * width;
+    plan.padded_tokens += rows * width;
     first = end;
   }
   return plan;

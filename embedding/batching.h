@@ -1,7 +1,7 @@
 // Batching: which texts are computed together, so that little is spent on padding.
 //
-// Texts are taken longest first, so that neighbours have similar lengths and the most expensive batches start first. A
-// batch that does not fill the budget has up to 8 rows or a power of two, and the widths of batches with several rows
+// Texts are taken longest first, so that neighbours have similar lengths and the most expensive batches start first.
+// They are divided so that padding and the cost of runs together are least (divide()). A batch that does not fill the budget has up to 8 rows or a power of two, and the widths of batches with several rows
 // go in steps (each length up to 32 tokens, then 16 steps per octave): vendors keep state for every shape that they
 // encounter, so few shapes mean little memory in a long run. Pure functions of their arguments: the same lengths give
 // the same plan on every machine.
@@ -59,6 +59,24 @@ struct BatchShape {
   // Whether a batch with this many rows has one of the few shapes that are used.
   [[nodiscard]] bool allows(std::size_t rows, std::size_t width) const;
 };
+
+// What a run of the model costs beside its tokens, in tokens: so much padding is paid back by a run that need not be made.
+// On two cores of an AMD EPYC a run of all-MiniLM-L6-v2 takes 2 to 4 ms more than its tokens, and a token 0.13.
+inline constexpr std::size_t kRunTokens = 24;
+
+// How batches get smaller towards the end of the work, so that several workers finish together.
+struct Taper {
+  std::size_t workers = 1;         // 1: they do not
+  std::uint64_t later_tokens = 0;  // what is to be computed besides
+};
+
+// Divides texts, by descending length and none without a token, into batches of neighbours: of all ways that the shape
+// allows, the one that costs least (dynamic programming; linear in the number of texts). Not for static shapes.
+[[nodiscard]] std::vector<Batch> divide(std::span<const std::uint32_t> lengths, const BatchShape& shape,
+                                        const Taper& taper);
+
+// The shortest of the static lengths that a text fits in; its own length where it fits none.
+[[nodiscard]] std::size_t static_width(std::size_t length, std::span<const std::size_t> lengths);
 
 // Texts without a token are in no batch; they end `order`. At most 2^32 - 1 texts.
 [[nodiscard]] BatchPlan plan_batches(std::span<const std::uint32_t> lengths, const BatchLimits& limits);

@@ -18,12 +18,9 @@ using core::StatusCode;
 
 namespace {
 
-// How many owners are looked at for what fills a batch. A bound for the time that it takes, under the lock.
-constexpr std::size_t kCandidatesMax = 256;
-
-// What a run costs beside its tokens, in tokens: so much padding is paid back by a run that need not be made. On two
-// cores of an AMD EPYC a run of all-MiniLM-L6-v2 takes some 2 ms, and a token 0.2.
-constexpr std::size_t kRunTokens = 16;
+// Owners and texts that are looked at to form a batch: bounds for the time that it takes, under the lock.
+constexpr std::size_t kOwnersMax = 256;
+constexpr std::size_t kPoolMax = 512;
 
 // No device is blamed and the run is not repeated: it would almost certainly compute the same.
 Status no_vector(std::uint64_t position, std::string_view what, const core::ActiveConfig& active) {
@@ -43,19 +40,22 @@ struct Scheduler::Work {
   Owner own_owner;         // of texts that have no other
   Owner* owner = nullptr;  // touched only while batches have not begun
   TokenTable tokens;
-  BatchPlan plan;
-  std::size_t static_rows = 0;  // 0: the device takes any shape
+  BatchPlan plan;                            // its batches are for those that share none
+  std::size_t static_rows = 0;               // 0: the device takes any shape
+  std::vector<std::size_t> static_lengths;  // of such a device
   std::vector<float> memory;
   float* out = nullptr;
   std::uint64_t first_position = 0;
   bool alone = false;
+  bool more_follows = false;
   bool caller_helps = false;
   core::RunOptions limits;
   std::chrono::steady_clock::time_point submitted;
 
   std::condition_variable changed;
   // Guarded by the scheduler's mutex_, and constant once it is over.
-  std::size_t next = 0;     // the first batch of the plan that has not begun
+  std::size_t next = 0;                  // alone: the first batch of the plan that has not begun
+  std::vector<std::uint32_t> remaining;  // else: the texts that have not begun, longest first
   std::size_t running = 0;  // batches that have begun and not ended
   bool has_left = false;
   bool can_compute = false;    // a waiting thread computes
@@ -70,21 +70,16 @@ struct Scheduler::Work {
   bool is_over_noted = false;
   std::shared_ptr<Work> next_over;  // of Scheduler::over_
 
-  [[nodiscard]] bool has_next() const { return next < plan.batches.size(); }
+  [[nodiscard]] bool has_next() const { return alone ? next < plan.batches.size() : !remaining.empty(); }
   [[nodiscard]] bool is_over() const { return !has_next() && running == 0; }
   [[nodiscard]] bool waits_to_compute() const { return can_compute && given == nullptr; }
-  [[nodiscard]] std::span<const std::uint32_t> rows_of(const embedding::Batch& batch) const {
-    return std::span(plan.order).subspan(batch.first, batch.count);
-  }
-  [[nodiscard]] std::size_t tokens_of(const embedding::Batch& batch) const {
-    std::size_t sum = 0;
-    for (const std::uint32_t row : rows_of(batch))
-      sum += tokens.lengths()[row];
-    return sum;
-  }
-  // Of the longest text of a batch.
-  [[nodiscard]] std::size_t length_of(const embedding::Batch& batch) const {
-    return tokens.lengths()[plan.order[batch.first]];
+  [[nodiscard]] std::uint32_t length_of(std::uint32_t row) const { return tokens.lengths()[row]; }
+  // What has not begun.
+  [[nodiscard]] std::span<const std::uint32_t> rows_left() const {
+    if (!alone) return remaining;
+    const std::size_t first = has_next() ? plan.batches[next].first : 0;
+    const std::size_t end = has_next() ? plan.batches.back().first + plan.batches.back().count : 0;
+    return std::span(plan.order).subspan(first, end - first);
   }
 };
 
@@ -99,7 +94,7 @@ thread_local unsigned runs_of_this_thread = 0;
 // What one owner has in a run of the model.
 struct Scheduler::Piece {
   std::shared_ptr<Work> work;
-  embedding::Batch batch;
+  std::vector<std::uint32_t> rows{};  // positions among the work's texts, longest first
   // The result.
   Status error{};
 };
@@ -159,6 +154,7 @@ std::shared_ptr<Scheduler::Work> Scheduler::make_work(Texts& texts) const {
   work->tokens = std::move(texts.tokens);
   work->first_position = texts.first_position;
   work->alone = texts.alone;
+  work->more_follows = texts.more_follows;
   work->caller_helps = texts.caller_helps;
   work->limits = std::move(texts.limits);
   work->submitted = work->begun = work->over = std::chrono::steady_clock::now();
@@ -170,8 +166,15 @@ std::shared_ptr<Scheduler::Work> Scheduler::make_work(Texts& texts) const {
                                       .longest = longest_,
                                       .static_lengths = attested->active.static_lengths,
                                       .static_rows = attested->active.static_rows});
-  if (!attested->active.static_lengths.empty())
+  if (!attested->active.static_lengths.empty()) {
     work->static_rows = std::max<std::size_t>(1, attested->active.static_rows);
+    work->static_lengths = attested->active.static_lengths;
+  }
+  if (!work->alone) {
+    const auto has_tokens = [&](std::uint32_t row) { return lengths[row] > 0; };
+    const auto end = std::ranges::partition_point(work->plan.order, has_tokens);
+    work->remaining.assign(work->plan.order.begin(), end);
+  }
   const std::size_t dimension = forward_.dimension();
   work->out = texts.out;
   if (work->out == nullptr) {
@@ -197,8 +200,7 @@ Status Scheduler::enqueue(const std::shared_ptr<Work>& work, std::uint64_t waiti
     const bool waits_already = std::ranges::find(waiting_, work->owner, &Work::owner) != waiting_.end();
     waiting_.push_back(work);
     if (!waits_already) work->owner->start_ = std::max(work->owner->start_, now_);
-    for (const embedding::Batch& batch : work->plan.batches)
-      waiting_texts_ += batch.count;
+    waiting_texts_ += work->rows_left().size();
     waiting_tokens_ += work->plan.tokens;
   }
   ++submissions_;
@@ -283,101 +285,132 @@ std::shared_ptr<Scheduler::Work> Scheduler::next_work(bool of_those_who_compute)
   return next;
 }
 
-// Moves the next batch of `work` into `run`.
-void Scheduler::take(Run& run, const std::shared_ptr<Work>& work) {
-  const embedding::Batch batch = work->plan.batches[work->next];
-  run.pieces.push_back({work, batch});
-  waiting_texts_ -= batch.count;
-  waiting_tokens_ -= work->tokens_of(batch);
-  if (work->next == 0) work->begun = std::chrono::steady_clock::now();
-  run.rows += batch.count;
-  run.width = std::max(run.width, batch.width);
-  ++work->next;
-  ++work->running;
-  work->owner->start_ += batch.count * batch.width;
-  if (!work->has_next()) std::erase(waiting_, work);
+// The texts of a piece have begun.
+void Scheduler::take(const Piece& piece, std::size_t width) noexcept {
+  Work& work = *piece.work;
+  if (work.running == 0 && work.begun == work.submitted) work.begun = std::chrono::steady_clock::now();
+  waiting_texts_ -= piece.rows.size();
+  for (const std::uint32_t row : piece.rows)
+    waiting_tokens_ -= work.length_of(row);
+  if (work.alone) {
+    ++work.next;
+  } else {
+    // Both have the same order.
+    auto taken = piece.rows.begin();
+    std::erase_if(work.remaining, [&](std::uint32_t row) {
+      if (taken == piece.rows.end() || *taken != row) return false;
+      ++taken;
+      return true;
+    });
+  }
+  ++work.running;
+  work.owner->start_ += piece.rows.size() * width;
+  if (!work.has_next()) std::erase(waiting_, piece.work);
 }
 
 std::shared_ptr<Scheduler::Run> Scheduler::form(const std::shared_ptr<Work>& seed) {
   auto run = std::make_shared<Run>();
-  run->pieces.reserve(1);
   if (seed->limits.is_bounded()) {
     // Once all waiting callers have left, nothing waits for it.
     run->limits.cancellation = core::Cancellation::create();
     run->limits.deadline = seed->limits.deadline;
   }
+  if (seed->alone) {
+    const embedding::Batch& batch = seed->plan.batches[seed->next];
+    const auto rows = std::span(seed->plan.order).subspan(batch.first, batch.count);
+    run->pieces.push_back({seed, {rows.begin(), rows.end()}});
+    run->width = batch.width;
+  } else {
+    choose(seed, *run);
+  }
+  // From here on nothing needs memory.
   now_ = std::max(now_, seed->owner->start_);
-  take(*run, seed);
-  if (!seed->alone && !waiting_.empty()) top_up(*run);
+  for (const Piece& piece : run->pieces) {
+    run->rows += piece.rows.size();
+    take(piece, run->width);
+    if (!piece.work->limits.is_bounded()) run->limits = {};
+    if (!run->limits.deadline) continue;
+    if (!piece.work->limits.deadline) {
+      run->limits.deadline.reset();
+    } else {
+      run->limits.deadline = std::max(run->limits.deadline, piece.work->limits.deadline);
+    }
+  }
   // Shared by all present. An owner with more to come counts twice, and stays behind those that come now.
   now_ += run->rows * run->width / (waiting_.size() + run->pieces.size());
   return run;
 }
 
-// Adds batches of others that are about as wide, as long as the whole stays within what one batch may have. None where
-// there is no memory to choose them.
-void Scheduler::top_up(Run& run) {
-  std::vector<std::shared_ptr<Work>> others;
-  try {
-    others = others_for(run);
-    run.pieces.reserve(1 + others.size());
-  } catch (const std::bad_alloc&) {
-    return;
+// What may be computed together with the longest text of `seed`: of each owner, the texts that are about as long.
+std::vector<Scheduler::Candidate> Scheduler::pool_for(const std::shared_ptr<Work>& seed) const {
+  std::vector<const std::shared_ptr<Work>*> owners{&seed};
+  for (const auto& work : waiting_) {
+    if (owners.size() == kOwnersMax) break;
+    if (work != seed && !work->alone && work->static_rows == seed->static_rows) owners.push_back(&work);
   }
-  if (others.empty()) return;
-  for (const auto& work : others) {
-    take(run, work);
-    if (!work->limits.is_bounded()) run.limits = {};
-    if (!run.limits.deadline) continue;
-    if (!work->limits.deadline) {
-      run.limits.deadline.reset();
-    } else {
-      run.limits.deadline = std::max(run.limits.deadline, work->limits.deadline);
+  const std::uint32_t wanted = seed->length_of(seed->remaining.front());
+  const std::size_t share = std::max<std::size_t>(2, kPoolMax / owners.size());
+  std::vector<Candidate> pool;
+  pool.reserve(std::min(owners.size() * share, waiting_texts_));
+  for (const auto* work : owners) {
+    const auto& rows = (*work)->remaining;
+    const auto length_of = [work](std::uint32_t row) { return (*work)->length_of(row); };
+    const auto at = static_cast<std::size_t>(
+        std::ranges::lower_bound(rows, wanted, std::greater<>(), length_of) - rows.begin());
+    // More of the shorter ones: the longer ones make the batch wider.
+    const std::size_t first = at - std::min(at, share / 4);
+    const std::size_t end = std::min(rows.size(), first + share);
+    for (std::size_t i = first; i < end; ++i)
+      pool.push_back({work, rows[i], length_of(rows[i])});
+  }
+  // Equal ones stay in the order of their owners, the seed first.
+  std::ranges::stable_sort(pool, std::greater<>(), &Candidate::length);
+  return pool;
+}
+
+// The batch with the longest text of `seed` in it, of the best division of what waits. Throws for want of memory, and
+// has then changed nothing but `run`.
+void Scheduler::choose(const std::shared_ptr<Work>& seed, Run& run) const {
+  const std::vector<Candidate> pool = pool_for(seed);
+  const std::uint32_t first_row = seed->remaining.front();
+  const auto at = static_cast<std::size_t>(std::ranges::find_if(pool, [&](const Candidate& each) {
+                                             return each.work->get() == seed.get() && each.row == first_row;
+                                           }) -
+                                           pool.begin());
+  std::size_t first = at;
+  std::size_t end = at + 1;
+  if (seed->static_rows > 0) {
+    run.width = static_width(pool[at].length, seed->static_lengths);
+    const auto fits = [&](std::size_t i) {
+      return end - first < seed->static_rows && static_width(pool[i].length, seed->static_lengths) == run.width;
+    };
+    while (end < pool.size() && fits(end))
+      ++end;
+    while (first > 0 && fits(first - 1))
+      --first;
+  } else {
+    std::vector<std::uint32_t> lengths(pool.size());
+    std::ranges::transform(pool, lengths.begin(), &Candidate::length);
+    std::uint64_t tokens = 0;
+    for (const std::uint32_t length : lengths)
+      tokens += length;
+    const BatchShape shape{.tokens = batch_tokens_, .longest = longest_};
+    for (const embedding::Batch& batch :
+         divide(lengths, shape, {.workers = seed->more_follows ? 1 : requests_, .later_tokens = waiting_tokens_ - tokens})) {
+      if (at >= batch.first + batch.count) continue;
+      first = batch.first;
+      end = batch.first + batch.count;
+      run.width = batch.width;
+      break;
     }
   }
-  run.width = shape_of(*run.pieces.front().work).width(run.width);
-}
-
-BatchShape Scheduler::shape_of(const Work& work) const {
-  return {.tokens = batch_tokens_, .longest = longest_, .static_rows = work.static_rows};
-}
-
-std::vector<std::shared_ptr<Scheduler::Work>> Scheduler::others_for(const Run& run) const {
-  const std::shared_ptr<Work> seed = run.pieces.front().work;
-  const auto wanted = static_cast<std::ptrdiff_t>(seed->length_of(run.pieces.front().batch));
-  struct Candidate {
-    std::shared_ptr<Work> work;
-    std::ptrdiff_t length;
-  };
-  std::vector<Candidate> candidates;
-  for (const auto& work : waiting_) {
-    if (work->alone || work == seed || work->static_rows != seed->static_rows) continue;
-    if (candidates.size() == kCandidatesMax) break;
-    candidates.push_back({work, static_cast<std::ptrdiff_t>(work->length_of(work->plan.batches[work->next]))});
+  // The seed's piece comes first.
+  run.pieces.push_back({seed});
+  for (std::size_t i = first; i < end; ++i) {
+    auto piece = std::ranges::find(run.pieces, *pool[i].work, &Piece::work);
+    if (piece == run.pieces.end()) piece = run.pieces.insert(run.pieces.end(), {*pool[i].work});
+    piece->rows.push_back(pool[i].row);
   }
-  std::ranges::stable_sort(candidates, {}, [&](const Candidate& each) { return std::abs(each.length - wanted); });
-
-  const BatchShape shape = shape_of(*seed);
-  std::size_t rows = run.rows;
-  std::size_t width = run.width;
-  // Of the candidates that fit, as many as make a number of rows that a batch may have.
-  std::vector<std::shared_ptr<Work>> fitting;
-  std::size_t kept = 0;
-  for (const Candidate& each : candidates) {
-    const embedding::Batch& batch = each.work->plan.batches[each.work->next];
-    const std::size_t now_wide = shape.width(std::max(width, batch.width));
-    const std::size_t now_rows = rows + batch.count;
-    if (now_rows > shape.rows_max(now_wide) || (shape.static_rows != 0 && batch.width != width)) continue;
-    // What it adds here, and what it costs alone.
-    const std::size_t added = now_rows * now_wide - rows * width;
-    if (shape.static_rows == 0 && added > batch.count * batch.width + kRunTokens) continue;
-    fitting.push_back(each.work);
-    rows = now_rows;
-    width = now_wide;
-    if (shape.allows(rows, width)) kept = fitting.size();
-  }
-  fitting.resize(kept);
-  return fitting;
 }
 
 // Forms batches as long as the device has requests free.
@@ -421,11 +454,12 @@ void Scheduler::begin(const std::shared_ptr<Work>& seed, std::shared_ptr<Run>* f
 }
 
 void Scheduler::stop_waiting(Work& work) noexcept {
-  for (; work.has_next(); ++work.next) {
-    const embedding::Batch& batch = work.plan.batches[work.next];
-    waiting_texts_ -= batch.count;
-    waiting_tokens_ -= work.tokens_of(batch);
-  }
+  const auto left = work.rows_left();
+  waiting_texts_ -= left.size();
+  for (const std::uint32_t row : left)
+    waiting_tokens_ -= work.length_of(row);
+  work.next = work.plan.batches.size();
+  work.remaining.clear();
   std::erase_if(waiting_, [&](const std::shared_ptr<Work>& each) { return each.get() == &work; });
 }
 
@@ -449,16 +483,16 @@ void Scheduler::finish(const Run& run, const Status& status) noexcept {
     Status error = status.ok() ? piece.error : status;
     if (!error.ok()) {
       if (!status.ok())
-        error = in_batch(std::move(error), work.first_position + work.rows_of(piece.batch).front(), run);
+        error = in_batch(std::move(error), work.first_position + piece.rows.front(), run);
       if (work.error.ok()) work.error = std::move(error);
       stop_waiting(work);
     } else {
-      work.padded_tokens += piece.batch.count * run.width;
+      work.padded_tokens += piece.rows.size() * run.width;
       // A static shape is computed whole, however few rows of it are used.
       if (static_rows > run.rows && &piece == &run.pieces.front()) {
         work.padded_tokens += (static_rows - run.rows) * run.width;
       }
-      if (is_fallback) work.fallback_texts += piece.batch.count;
+      if (is_fallback) work.fallback_texts += piece.rows.size();
       if (work.answered_by == nullptr || is_fallback || !work.answered_by->fallback) work.answered_by = run.answered_by;
     }
     work.changed.notify_all();
@@ -472,13 +506,13 @@ Status Scheduler::execute(Run& run) {
   rows.clear();
   const std::size_t dimension = forward_.dimension();
   for (const Piece& piece : run.pieces) {
-    for (const std::uint32_t row : piece.work->rows_of(piece.batch)) {
+    for (const std::uint32_t row : piece.rows) {
       rows.push_back({piece.work->tokens.ids(row), piece.work->out + row * dimension});
     }
   }
   LB_RETURN_IF_ERROR(forward_.run(rows, run.width, *scratch, run.limits, &run.answered_by));
   for (Piece& piece : run.pieces) {
-    for (const std::uint32_t row : piece.work->rows_of(piece.batch)) {
+    for (const std::uint32_t row : piece.rows) {
       const std::span<const float> vector(piece.work->out + row * dimension, dimension);
       const std::uint64_t position = piece.work->first_position + row;
       if (!is_finite(vector)) {
@@ -515,8 +549,10 @@ BatchRecord Scheduler::record_of(const Run& run, std::chrono::steady_clock::dura
                      .tokens = 0,
                      .owners = run.pieces.size(),
                      .time = time};
-  for (const Piece& piece : run.pieces)
-    record.tokens += piece.work->tokens_of(piece.batch);
+  for (const Piece& piece : run.pieces) {
+    for (const std::uint32_t row : piece.rows)
+      record.tokens += piece.work->length_of(row);
+  }
   return record;
 }
 

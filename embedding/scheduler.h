@@ -2,11 +2,11 @@
 //
 // Owners (a call of embed(), a stream) submit tokenized texts. Whenever the device has a free request, the next batch
 // is formed: from the owner that has had the least, so that many texts of one do not delay the few of another by more
-// than a batch, nor many calls of one text each the many texts of one. The rest of a batch is filled with texts of
-// other owners of similar length. A single text on an idle device runs at once.
+// than a batch, nor many calls of one text each the many texts of one. A single text on an idle device runs at once.
 //
-// Batches of one owner are planned (batching.h) when its texts are submitted, so that an owner that shares no batches
-// gets the same ones whatever others do.
+// A batch is formed when the device has a request for it: of all texts that wait, the ones that are computed best together
+// with the longest text of that owner (batching.h). Texts that are to share no batch are divided when they are submitted,
+// so that they are computed in the same batches whatever others do.
 //
 // Source of the fair order: Goyal, Vin, Cheng, "Start-time Fair Queueing" (1996), with tokens for bytes. Its clock is
 // that of Demers, Keshav, Shenker, "Analysis and Simulation of a Fair Queueing Algorithm" (1989), which advances
@@ -173,6 +173,12 @@ class Scheduler {
 
  private:
   class ScratchLease;
+  // A text that waits.
+  struct Candidate {
+    const std::shared_ptr<Work>* work;
+    std::uint32_t row;
+    std::uint32_t length;
+  };
 
   [[nodiscard]] std::shared_ptr<Work> make_work(Texts& texts) const;
   // With mutex_ held: adds it to what waits.
@@ -185,10 +191,9 @@ class Scheduler {
   void begin(const std::shared_ptr<Work>& seed, std::shared_ptr<Run>* for_caller) noexcept;
   [[nodiscard]] std::shared_ptr<Work> next_work(bool of_those_who_compute) const;
   [[nodiscard]] std::shared_ptr<Run> form(const std::shared_ptr<Work>& seed);
-  void top_up(Run& run);
-  [[nodiscard]] std::vector<std::shared_ptr<Work>> others_for(const Run& run) const;
-  [[nodiscard]] BatchShape shape_of(const Work& work) const;
-  void take(Run& run, const std::shared_ptr<Work>& work);
+  [[nodiscard]] std::vector<Candidate> pool_for(const std::shared_ptr<Work>& seed) const;
+  void choose(const std::shared_ptr<Work>& seed, Run& run) const;
+  void take(const Piece& piece, std::size_t width) noexcept;
   void finish(const Run& run, const core::Status& status) noexcept;
   void stop_waiting(Work& work) noexcept;
   void note_if_over(const std::shared_ptr<Work>& work) noexcept;

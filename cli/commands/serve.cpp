@@ -18,6 +18,7 @@
 #include "core/platform/service_manager.h"
 #include "core/platform/signal_watch.h"
 #include "core/platform/standard_streams.h"
+#include "core/platform/system_info.h"
 #include "core/text/one_line.h"
 #include "server/load_model.h"
 #include "server/server.h"
@@ -120,6 +121,14 @@ std::string listed(const std::vector<std::string>& texts) {
   return list;
 }
 
+// One run at a time on all processors answers a lone text soonest, and makes the largest batches of what waits; with
+// many processors it no longer keeps them busy (docs/decisions/0041).
+core::PerformanceHint hint_for_serving() {
+  constexpr unsigned kFewProcessors = 8;
+  return platform::usable_processors() <= kFewProcessors ? core::PerformanceHint::kLatency
+                                                         : core::PerformanceHint::kThroughput;
+}
+
 // Until somebody wants the daemon to end.
 void wait_for_the_end(Wishes& wishes, platform::ServiceManager& manager, server::Server& daemon) {
   // A service manager that watches wants to hear twice in its interval.
@@ -144,7 +153,7 @@ Exit serve(const ServeArguments& options) {
   const auto inherited = platform::inherited_sockets();
   if (!inherited.ok()) return fail(inherited.status());
   auto manager = platform::ServiceManager::of_environment([](const Status& status) { note(status.to_string()); });
-  const auto runtime = make_runtime(options.flags, core::PerformanceHint::kThroughput);
+  const auto runtime = make_runtime(options.flags, hint_for_serving());
   if (!runtime.ok()) return misuse("serve", runtime.status().message());
   std::vector<server::ModelArgument> arguments;
   for (const std::string& text : options.models) {

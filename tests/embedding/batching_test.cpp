@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <random>
 #include <set>
+#include <span>
 #include <vector>
 
 namespace latebind::embedding {
@@ -131,6 +133,64 @@ TEST(BatchingTest, StaticShapesTakeEachTextInTheShortestThatFits) {
   // Two rows of each shape are computed, used or not.
   EXPECT_EQ(plan.padded_tokens, 2U * (40 + 32 + 16 + 8 + 8));
   EXPECT_EQ(plan.tokens, 118U);
+}
+
+// What a division costs, and of all divisions the least.
+std::uint64_t cost_of(const std::vector<Batch>& batches) {
+  std::uint64_t cost = 0;
+  for (const Batch& batch : batches)
+    cost += batch.count * batch.width + kRunTokens;
+  return cost;
+}
+
+std::uint64_t least_cost(std::span<const std::uint32_t> lengths, const BatchShape& shape) {
+  if (lengths.empty()) return 0;
+  std::uint64_t least = lengths[0] + kRunTokens + least_cost(lengths.subspan(1), shape);
+  const std::size_t width = shape.width(lengths[0]);
+  for (std::size_t rows = 2; rows <= lengths.size(); ++rows) {
+    if (!shape.allows(rows, width)) continue;
+    least = std::min(least, rows * width + kRunTokens + least_cost(lengths.subspan(rows), shape));
+  }
+  return least;
+}
+
+TEST(DivideTest, NoOtherDivisionCostsLess) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<std::uint32_t> lengths(1 + random() % 12);
+    const std::uint32_t longest = static_cast<std::uint32_t>(1 + random() % 200);
+    for (auto& length : lengths)
+      length = static_cast<std::uint32_t>(1 + random() % longest);
+    std::ranges::sort(lengths, std::greater<>());
+    const BatchShape shape{.tokens = 64 + random() % 1024, .longest = 256};
+    const auto batches = divide(lengths, shape, {});
+    std::size_t next = 0;
+    for (const Batch& batch : batches) {
+      EXPECT_EQ(batch.first, next);
+      next += batch.count;
+      EXPECT_GE(batch.width, lengths[batch.first]);
+      EXPECT_TRUE(batch.count == 1 || shape.allows(batch.count, batch.width));
+    }
+    EXPECT_EQ(next, lengths.size());
+    EXPECT_EQ(cost_of(batches), least_cost(lengths, shape));
+  }
+}
+
+TEST(DivideTest, AFewTextsOfManyLengthsAreNotPaddedToTheLongest) {
+  const std::vector<std::uint32_t> lengths{200, 190, 40, 38, 12, 11, 10, 9};
+  const auto batches = divide(lengths, {.tokens = 2048, .longest = 256}, {});
+  ASSERT_EQ(batches.size(), 3U);
+  EXPECT_EQ(batches[0].count, 2U);
+  EXPECT_EQ(batches[1].count, 2U);
+  EXPECT_EQ(batches[2].count, 4U);
+}
+
+TEST(DivideTest, WhatIsLeftForOthersIsNotTakenAway) {
+  const std::vector<std::uint32_t> lengths(64, 16);
+  const auto alone = divide(lengths, {.tokens = 2048, .longest = 256}, {.workers = 2});
+  EXPECT_LT(alone.front().count, 64U);
+  const auto busy = divide(lengths, {.tokens = 2048, .longest = 256}, {.workers = 2, .later_tokens = 1U << 20U});
+  EXPECT_EQ(busy.front().count, 64U);
 }
 
 TEST(BatchShapeTest, WidthsGoInStepsAndNotBeyondTheLongest) {

@@ -452,9 +452,10 @@ TEST(EmbedStreamTest, StatsCountWhatWasPulled) {
   ASSERT_TRUE(embed_all(*stream, all_of({"a", "a b", "a b c", longest}), pulled.sink()).ok());
   EXPECT_EQ(stream->stats().texts, 4U);
   EXPECT_EQ(stream->stats().tokens, 3U + 4U + 5U + 32U);
-  EXPECT_EQ(stream->stats().padded_tokens, 8U + 64U);
+  // The last two are too different to be computed together.
+  EXPECT_EQ(stream->stats().padded_tokens, 8U + 37U);
   EXPECT_EQ(stream->stats().truncated_texts, 1U);
-  EXPECT_DOUBLE_EQ(stream->stats().padding_ratio(), 28.0 / 72.0);
+  EXPECT_DOUBLE_EQ(stream->stats().padding_ratio(), 1.0 / 45.0);
   EXPECT_EQ(pulled.token_counts, (std::vector<std::uint32_t>{3, 4, 5, 32}));
 }
 

@@ -1154,5 +1154,184 @@ TEST(SchedulerTest, EveryAnswerAmongThousandsIsOnesOwn) {
   }
 }
 
+// --- Whom no thread waits for ----------------------------------------------------------------------------------------
+
+// What became of texts that were submitted with a Done.
+struct Told {
+  Scheduler::Done done() {
+    return [this](Scheduler::Submission submission) {
+      {
+        const std::lock_guard lock(mutex);
+        ++times;
+        status = submission.wait();
+        const auto rows = submission.vectors();
+        vectors.assign(rows.begin(), rows.end());
+        when = submission.times();
+      }
+      came.count_down();
+    };
+  }
+  test::Latch came{1};
+  std::mutex mutex;
+  int times = 0;
+  Status status;
+  std::vector<float> vectors;
+  Scheduler::Times when;
+};
+
+Scheduler::Texts texts_to_submit(const std::vector<Ids>& texts, std::uint64_t waiting_tokens_max = 0) {
+  Scheduler::Texts submitted;
+  for (const Ids& ids : texts)
+    EXPECT_TRUE(submitted.tokens.add(ids, {1 << 20, 0}).ok());
+  submitted.waiting_tokens_max = waiting_tokens_max;
+  return submitted;
+}
+
+TEST(SchedulerDoneTest, IsToldOnceWithTheVectors) {
+  for (const std::size_t requests : {1U, 3U}) {
+    Told told;
+    Rig rig({.requests = requests, .batch_tokens = 16});
+    const auto texts = texts_of(7, 5, 40);
+    ASSERT_TRUE(rig.scheduler.submit_and_tell(texts_to_submit(texts), told.done()).ok());
+    told.came.wait();
+    const std::lock_guard lock(told.mutex);
+    EXPECT_EQ(told.times, 1);
+    EXPECT_TRUE(told.status.ok());
+    ASSERT_EQ(told.vectors.size(), texts.size() * kToyDimension);
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      test::expect_toy_vector(texts[i], std::span(told.vectors).subspan(i * kToyDimension, kToyDimension));
+    EXPECT_LE(told.when.submitted, told.when.begun);
+    EXPECT_LE(told.when.begun, told.when.over);
+  }
+}
+
+TEST(SchedulerDoneTest, IsToldOfNoTextsAtOnce) {
+  Told told;
+  Rig rig({});
+  ASSERT_TRUE(rig.scheduler.submit_and_tell({}, told.done()).ok());
+  EXPECT_EQ(told.times, 1);
+  EXPECT_TRUE(told.status.ok());
+}
+
+TEST(SchedulerDoneTest, IsToldOfAnError) {
+  Told told;
+  Rig rig({}, [](std::size_t) { return Status(StatusCode::kDeviceFailed, "the device is gone"); });
+  ASSERT_TRUE(rig.scheduler.submit_and_tell(texts_to_submit(texts_of(7, 5, 3)), told.done()).ok());
+  told.came.wait();
+  const std::lock_guard lock(told.mutex);
+  EXPECT_EQ(told.status.code(), StatusCode::kDeviceFailed);
+}
+
+TEST(SchedulerDoneTest, WhatIsDroppedIsNotBegunAndIsOverWithWhatRan) {
+  Hold hold;
+  Told told;
+  Rig rig({.requests = 1, .batch_tokens = 8}, [&](std::size_t number) {
+    if (number == 0) hold.stop();
+    return Status();
+  });
+  const auto ticket = rig.scheduler.submit_and_tell(texts_to_submit(texts_of(7, 8, 20)), told.done());
+  ASSERT_TRUE(ticket.ok());
+  hold.entered.wait();
+  EXPECT_EQ(rig.scheduler.queue_state().waiting_texts, 19U);
+  EXPECT_EQ(rig.scheduler.queue_state().waiting_tokens, 19U * 8);
+  EXPECT_EQ(rig.scheduler.queue_state().running_batches, 1U);
+  ticket->drop();
+  EXPECT_EQ(rig.scheduler.queue_state().waiting_texts, 0U);
+  EXPECT_EQ(rig.scheduler.queue_state().waiting_tokens, 0U);
+  hold.let_go.count_down();
+  told.came.wait();
+  ticket->drop();  // there is nothing left to drop
+  EXPECT_EQ(told.times, 1);
+  EXPECT_EQ(told.status.code(), StatusCode::kCancelled);
+  EXPECT_EQ(rig.runs->so_far().size(), 1U);
+}
+
+TEST(SchedulerDoneTest, WhatWaitsBehindOthersIsOverAsSoonAsItIsDropped) {
+  Hold hold;
+  Told first;
+  Told second;
+  Rig rig({.requests = 1}, [&](std::size_t number) {
+    if (number == 0) hold.stop();
+    return Status();
+  });
+  ASSERT_TRUE(rig.scheduler.submit_and_tell(texts_to_submit(texts_of(7, 8, 1)), first.done()).ok());
+  hold.entered.wait();
+  const auto ticket = rig.scheduler.submit_and_tell(texts_to_submit(texts_of(8, 8, 1)), second.done());
+  ASSERT_TRUE(ticket.ok());
+  ticket->drop();
+  EXPECT_EQ(second.times, 1);
+  EXPECT_EQ(second.status.code(), StatusCode::kCancelled);
+  hold.let_go.count_down();
+  first.came.wait();
+  EXPECT_TRUE(first.status.ok());
+}
+
+TEST(SchedulerDoneTest, TooManyTokensAreRefusedUnlessNothingWaits) {
+  Hold hold;
+  Told running;
+  Told large;
+  Told refused;
+  Rig rig({.requests = 1}, [&](std::size_t number) {
+    if (number == 0) hold.stop();
+    return Status();
+  });
+  ASSERT_TRUE(rig.scheduler.submit_and_tell(texts_to_submit(texts_of(7, 8, 1), 10), running.done()).ok());
+  hold.entered.wait();
+  // Nothing waits: also more than the limit is taken.
+  ASSERT_TRUE(rig.scheduler.submit_and_tell(texts_to_submit(texts_of(7, 8, 3), 10), large.done()).ok());
+  const auto status = rig.scheduler.submit_and_tell(texts_to_submit(texts_of(7, 8, 1), 10), refused.done()).status();
+  EXPECT_EQ(status.code(), StatusCode::kBusy);
+  EXPECT_THAT(status.to_string(), HasSubstr("24 tokens wait already, and these are 8 more"));
+  hold.let_go.count_down();
+  large.came.wait();
+  running.came.wait();
+  EXPECT_EQ(refused.times, 0);
+}
+
+TEST(SchedulerDoneTest, ManyThreadsThatSubmitAndDropAreEachToldOnce) {
+  Rig rig({.requests = 2, .batch_tokens = 32});
+  constexpr int kEach = 60;
+  std::atomic<int> told = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < kEach; ++i) {
+        const auto ticket = rig.scheduler.submit_and_tell(texts_to_submit(texts_of(5 + t, 3 + i % 9, 1 + i % 5)),
+                                                          [&](const Scheduler::Submission&) { ++told; });
+        ASSERT_TRUE(ticket.ok());
+        if (i % 3 == t % 3) ticket->drop();
+      }
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+  while (told < 4 * kEach)
+    std::this_thread::yield();
+  EXPECT_EQ(told, 4 * kEach);
+  EXPECT_EQ(rig.scheduler.queue_state().waiting_tokens, 0U);
+}
+
+TEST(SchedulerTest, TextsOfSeveralOwnersAreComputedWithThoseOfTheirLength) {
+  Hold hold;
+  Rig rig({.requests = 1}, [&](std::size_t number) {
+    if (number == 0) hold.stop();
+    return Status();
+  });
+  Client first(rig, texts_of(5, 4, 1));
+  hold.entered.wait();
+  // Each has long and short texts: they meet by length, not by owner.
+  const auto both = [](std::int32_t mark) {
+    std::vector<Ids> texts{text_of(mark, 200), text_of(mark, 10), text_of(mark, 10)};
+    return texts;
+  };
+  Client a(rig, both(6));
+  Client b(rig, both(7));
+  hold.let_go.count_down();
+  a.expect_right();
+  b.expect_right();
+  EXPECT_THAT(rig.runs->rows(), ElementsAre(1, 2, 4));
+  EXPECT_THAT(rig.runs->widths(), ElementsAre(4, 200, 10));
+}
+
 }  // namespace
 }  // namespace latebind::embedding
