@@ -28,6 +28,7 @@
 #include "server/exchange.h"
 #include "server/observe/metrics.h"
 #include "server/refusal.h"
+#include "server/tensor_runs.h"
 
 namespace latebind::server {
 
@@ -35,6 +36,7 @@ namespace latebind::server {
 struct ServiceLimits {
   std::size_t texts_max = 2048;             // of one request
   std::uint64_t queue_tokens_max = 131072;  // that wait, of all requests for one model
+  std::size_t queue_runs_max = 256;         // the same for a model that takes tensors
   std::chrono::milliseconds request_timeout{60'000};
   bool auto_truncate = true;     // a longer text is cut unless the request says otherwise
   bool strict_requests = false;  // an answer by a fallback is a refusal
@@ -145,7 +147,8 @@ class Service {
   // through `post` or on this thread; not at all when the client has gone.
   void embed(const ExchangePtr& exchange, VectorCall call, std::function<void(Outcome<Vectors>)> done);
 
-  // Runs a model that takes tensors. Every output, in the model's order.
+  // Runs a model that takes tensors. Every output, in the model's order. `done` is called once, on a thread that may take
+  // its time, or on this one; not at all when the client has gone.
   void run(const ExchangePtr& exchange, TensorCall call,
            std::function<void(Outcome<std::vector<NamedTensor>>)> done);
 
@@ -157,6 +160,8 @@ class Service {
   enum class Phase { kLoading, kReady, kEnding };
   struct Pending;
   void finish(const std::shared_ptr<Pending>& pending, embedding::TaskOutcome outcome);
+  [[nodiscard]] Outcome<std::vector<NamedTensor>> tensors_of(Exchange& exchange, const ServedModel& model,
+                                                             const TensorRuns::Ran& ran) const;
 
   const ServiceLimits limits_;
   const Post post_;
@@ -166,6 +171,7 @@ class Service {
   ServerFacts facts_;
   std::atomic<std::uint64_t> in_flight_{0};
   Metrics metrics_;
+  std::map<const ServedModel*, std::unique_ptr<TensorRuns>> runs_;  // of those with tensors; constant once has_models()
 };
 
 }  // namespace latebind::server

@@ -1,0 +1,374 @@
+// KServe's Open Inference Protocol, version 2, over HTTP, with Triton's binary tensor data extension and the index of
+// its model repository: https://kserve.github.io/website/docs/concepts/architecture/data-plane/v2-protocol
+//
+// A model that takes texts has one input, "text", BYTES [n], and one output, "embedding", FP32 [n, d].
+#include <fmt/format.h>
+
+#include <array>
+#include <span>
+#include <utility>
+
+#include "core/text/quote.h"
+#include "server/protocols/json_body.h"
+#include "server/protocols/kserve_answer.h"
+#include "server/protocols/kserve_request.h"
+#include "server/protocols/kserve_types.h"
+#include "server/protocols/route.h"
+
+namespace latebind::server {
+namespace kserve {
+namespace {
+
+using app::Json;
+
+// Models have no others.
+constexpr std::string_view kVersion = "1";
+constexpr std::string_view kTextInput = "text";
+constexpr std::string_view kVectorOutput = "embedding";
+
+std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void answer(Exchange& exchange, const Json& json) {
+  HttpResponse response;
+  response.body = dumped(json);
+  exchange.answer(std::move(response));
+}
+
+HttpResponse answer_of(const Refusal& refusal) {
+  HttpResponse response;
+  response.status = refusal.kind == RefusalKind::kTooManyTexts ? 400 : status_of(refusal.kind);
+  Json body;
+  body["error"] = refusal.message;
+  response.body = dumped(body);
+  return response;
+}
+
+Json refusal_schema() {
+  Json schema = typed_schema("object", "");
+  schema["properties"]["error"] = typed_schema("string", "For people.");
+  schema["required"] = Json::array({"error"});
+  return schema;
+}
+
+Refusal bad(std::string message, std::string_view param) {
+  return Refusal{.kind = RefusalKind::kBadRequest, .message = std::move(message), .param = std::string(param)};
+}
+
+// The model of the path, whose second value is a version.
+Outcome<const ServedModel*> find_model(const PathValues& values, const Service& service) {
+  auto found = service.find(values[0]);
+  if (values.size() < 2 || values[1] == kVersion || std::holds_alternative<Refusal>(found)) return found;
+  return Refusal{
+      .kind = RefusalKind::kNoModel,
+      .message = fmt::format("the model has no version {}; there is {}", core::quoted(values[1], 40), kVersion),
+      .param = "version"};
+}
+
+std::vector<std::string> output_names(const ServedModel& model) {
+  if (model.embedder != nullptr) return {std::string(kVectorOutput)};
+  std::vector<std::string> names;
+  for (const core::TensorInfo& output : model.tensors->outputs())
+    names.push_back(output.name);
+  return names;
+}
+
+bool is_binary(const InferRequest& request, std::string_view output) {
+  for (const WantedOutput& wanted : request.outputs) {
+    if (wanted.name == output) return wanted.is_binary.value_or(request.is_binary);
+  }
+  return request.is_binary;
+}
+
+void answer_with(Exchange& exchange, const ServedModel& model, const InferRequest& request,
+                 std::span<const AnswerTensor> outputs) {
+  auto made = infer_answer(model.name, request.id, outputs);
+  if (const auto* refusal = std::get_if<Refusal>(&made)) return refuse(exchange, kserve_protocol(), *refusal);
+  exchange.answer(std::get<HttpResponse>(std::move(made)));
+}
+
+// Texts to vectors.
+void infer_texts(const ExchangePtr& exchange, const ServedModel& model, InferRequest request, Service& service) {
+  auto* const input = request.inputs.size() == 1 ? std::get_if<TextTensor>(&request.inputs.front()) : nullptr;
+  if (input == nullptr || input->name != kTextInput) {
+    return refuse(*exchange, kserve_protocol(),
+                  bad(fmt::format("the model has one input, {} of type BYTES", kTextInput), "inputs"));
+  }
+  const core::Shape& shape = input->shape;
+  if (shape.rank() < 1 || shape.rank() > 2 || (shape.rank() == 2 && shape[1] != 1) || shape[0] == 0) {
+    return refuse(*exchange, kserve_protocol(),
+                  bad(fmt::format("the input {} must be [n] or [n,1] with at least one text, not {}", kTextInput,
+                                  shape.to_string()),
+                      "inputs"));
+  }
+  VectorCall call;
+  call.model = model.name;
+  call.texts = std::move(input->texts);
+  call.dimensions = request.dimensions;
+  call.truncate = request.truncate;
+  call.normalize = request.normalize;
+  call.prompt_name = std::move(request.prompt_name);
+  request.inputs.clear();
+  service.embed(exchange, std::move(call),
+                [exchange, &model, request = std::move(request)](const Outcome<Vectors>& outcome) {
+                  if (const auto* refusal = std::get_if<Refusal>(&outcome)) {
+                    return refuse(*exchange, kserve_protocol(), *refusal);
+                  }
+                  const auto& vectors = std::get<Vectors>(outcome);
+                  const std::array sizes{static_cast<std::int64_t>(vectors.count()),
+                                         static_cast<std::int64_t>(vectors.dimension)};
+                  const std::array outputs{AnswerTensor{.name = kVectorOutput,
+                                                        .type = core::ElementType::kF32,
+                                                        .shape = sizes,
+                                                        .data = std::as_bytes(std::span(vectors.rows)),
+                                                        .is_binary = is_binary(request, kVectorOutput)}};
+                  answer_with(*exchange, model, request, outputs);
+                });
+}
+
+void infer_tensors(const ExchangePtr& exchange, const ServedModel& model, InferRequest request,
+                   std::vector<std::size_t> chosen, Service& service) {
+  TensorCall call;
+  call.model = model.name;
+  for (auto& input : request.inputs) {
+    if (const auto* text = std::get_if<TextTensor>(&input)) {
+      return refuse(*exchange, kserve_protocol(),
+                    {.kind = RefusalKind::kUnsupported,
+                     .message = fmt::format("the input {} is of type BYTES, which the model has no input of",
+                                            core::quoted(text->name, 100)),
+                     .param = "inputs"});
+    }
+    call.inputs.push_back(std::get<NamedTensor>(std::move(input)));
+  }
+  request.inputs.clear();
+  service.run(exchange, std::move(call),
+              [exchange, &model, request = std::move(request),
+               chosen = std::move(chosen)](const Outcome<std::vector<NamedTensor>>& outcome) {
+                if (const auto* refusal = std::get_if<Refusal>(&outcome)) {
+                  return refuse(*exchange, kserve_protocol(), *refusal);
+                }
+                std::vector<AnswerTensor> outputs;
+                for (const std::size_t position : chosen) {
+                  const NamedTensor& output = std::get<std::vector<NamedTensor>>(outcome)[position];
+                  outputs.push_back({.name = output.name,
+                                     .type = output.type,
+                                     .shape = output.shape.dims(),
+                                     .data = output.data,
+                                     .is_binary = is_binary(request, output.name)});
+                }
+                answer_with(*exchange, model, request, outputs);
+              });
+}
+
+void infer(const ExchangePtr& exchange, const PathValues& values, Service& service) {
+  const auto found = find_model(values, service);
+  if (const auto* refusal = std::get_if<Refusal>(&found)) return refuse(*exchange, kserve_protocol(), *refusal);
+  const ServedModel& model = *std::get<const ServedModel*>(found);
+  exchange->note([&](RequestRecord& record) { record.model = model.name; });
+  auto parsed = parse_infer(exchange->request().header("inference-header-content-length"), exchange->request().body);
+  if (const auto* refusal = std::get_if<Refusal>(&parsed)) return refuse(*exchange, kserve_protocol(), *refusal);
+  auto& request = std::get<InferRequest>(parsed);
+  const auto names = output_names(model);
+  auto chosen = choose_outputs(request, names);
+  if (const auto* refusal = std::get_if<Refusal>(&chosen)) return refuse(*exchange, kserve_protocol(), *refusal);
+  if (model.embedder != nullptr) return infer_texts(exchange, model, std::move(request), service);
+  infer_tensors(exchange, model, std::move(request), std::get<std::vector<std::size_t>>(std::move(chosen)), service);
+}
+
+void live(const ExchangePtr& exchange, const PathValues& /*values*/, Service& /*service*/) {
+  answer(*exchange, Json::object({{"live", true}}));
+}
+
+constexpr std::string_view kNotReady = "the server is starting or ending";
+
+void ready(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
+  if (!service.is_ready()) {
+    return refuse(*exchange, kserve_protocol(),
+                  {.kind = RefusalKind::kNotReady, .message = std::string(kNotReady), .param = {}, .retry_after_s = 1});
+  }
+  answer(*exchange, Json::object({{"ready", true}}));
+}
+
+void model_ready(const ExchangePtr& exchange, const PathValues& values, Service& service) {
+  const auto found = find_model(values, service);
+  if (const auto* refusal = std::get_if<Refusal>(&found)) return refuse(*exchange, kserve_protocol(), *refusal);
+  if (!service.is_ready()) {
+    return refuse(*exchange, kserve_protocol(),
+                  {.kind = RefusalKind::kNotReady, .message = std::string(kNotReady), .param = {}, .retry_after_s = 1});
+  }
+  answer(*exchange, Json::object({{"name", std::get<const ServedModel*>(found)->name}, {"ready", true}}));
+}
+
+void server_metadata(const ExchangePtr& exchange, const PathValues& /*values*/, Service& /*service*/) {
+  answer(*exchange, Json::object({{"name", "latebind"},
+                                  {"version", LATEBIND_VERSION},
+                                  {"extensions", Json::array({"binary_tensor_data", "parameters"})}}));
+}
+
+Json tensor_json(std::string_view name, std::string_view type, std::span<const std::int64_t> sizes) {
+  Json json;
+  json["name"] = std::string(name);
+  json["datatype"] = std::string(type);
+  json["shape"] = std::vector<std::int64_t>(sizes.begin(), sizes.end());
+  return json;
+}
+
+Json tensors_json(std::span<const core::TensorInfo> tensors) {
+  Json list = Json::array();
+  for (const core::TensorInfo& tensor : tensors)
+    list.push_back(tensor_json(tensor.name, type_of(tensor.type).name, tensor.shape.dims()));
+  return list;
+}
+
+void model_metadata(const ExchangePtr& exchange, const PathValues& values, Service& service) {
+  const auto found = find_model(values, service);
+  if (const auto* refusal = std::get_if<Refusal>(&found)) return refuse(*exchange, kserve_protocol(), *refusal);
+  const ServedModel& model = *std::get<const ServedModel*>(found);
+  Json json;
+  json["name"] = model.name;
+  json["versions"] = Json::array({std::string(kVersion)});
+  json["platform"] = model.attestation()->active.backend;
+  if (model.embedder != nullptr) {
+    const std::array<std::int64_t, 1> texts{core::kDynamic};
+    const std::array<std::int64_t, 2> vectors{core::kDynamic, static_cast<std::int64_t>(model.embedder->dimension())};
+    json["inputs"] = Json::array({tensor_json(kTextInput, "BYTES", texts)});
+    json["outputs"] = Json::array({tensor_json(kVectorOutput, "FP32", vectors)});
+  } else {
+    json["inputs"] = tensors_json(model.tensors->inputs());
+    json["outputs"] = tensors_json(model.tensors->outputs());
+  }
+  answer(*exchange, json);
+}
+
+// A body may leave out what is not ready: nothing, here.
+void repository_index(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
+  Json list = Json::array();
+  for (const auto& model : service.models()) {
+    list.push_back(Json::object({{"name", model->name}, {"version", std::string(kVersion)}, {"state", "READY"}}));
+  }
+  answer(*exchange, list);
+}
+
+Json truth_schema(const char* name) {
+  Json schema = typed_schema("object", "");
+  schema["properties"][name] = typed_schema("boolean", "");
+  schema["required"] = Json::array({name});
+  return schema;
+}
+
+Json live_schema() {
+  return truth_schema("live");
+}
+Json ready_schema() {
+  return truth_schema("ready");
+}
+
+Json model_ready_schema() {
+  Json schema = truth_schema("ready");
+  schema["properties"]["name"] = typed_schema("string", "");
+  schema["required"].push_back("name");
+  return schema;
+}
+
+Json list_of(Json items) {
+  Json schema = typed_schema("array", "");
+  schema["items"] = std::move(items);
+  return schema;
+}
+
+Json server_schema() {
+  Json schema = typed_schema("object", "");
+  schema["properties"]["name"] = typed_schema("string", "");
+  schema["properties"]["version"] = typed_schema("string", "");
+  schema["properties"]["extensions"] = list_of(typed_schema("string", ""));
+  schema["required"] = Json::array({"name", "version", "extensions"});
+  return schema;
+}
+
+Json metadata_schema() {
+  Json tensor = typed_schema("object", "");
+  tensor["properties"]["name"] = typed_schema("string", "");
+  tensor["properties"]["datatype"] = typed_schema("string", "");
+  tensor["properties"]["shape"] = list_of(typed_schema("integer", "-1: any."));
+  tensor["required"] = Json::array({"name", "datatype", "shape"});
+  Json schema = typed_schema("object", "");
+  schema["properties"]["name"] = typed_schema("string", "");
+  schema["properties"]["versions"] = list_of(typed_schema("string", ""));
+  schema["properties"]["platform"] = typed_schema("string", "What computes.");
+  schema["properties"]["inputs"] = list_of(tensor);
+  schema["properties"]["outputs"] = list_of(tensor);
+  schema["required"] = Json::array({"name", "versions", "platform", "inputs", "outputs"});
+  return schema;
+}
+
+Json index_schema() {
+  Json model = typed_schema("object", "");
+  model["properties"]["name"] = typed_schema("string", "");
+  model["properties"]["version"] = typed_schema("string", "");
+  model["properties"]["state"] = typed_schema("string", "");
+  model["required"] = Json::array({"name", "version", "state"});
+  return list_of(std::move(model));
+}
+
+Json bytes_schema() {
+  Json schema = typed_schema("string", "The JSON, as long as Inference-Header-Content-Length says, then binary data.");
+  schema["format"] = "binary";
+  return schema;
+}
+
+Route get(std::string_view path, decltype(Route::handle) handle, std::string_view summary, Json (*schema)(),
+          bool is_open = false) {
+  return {.method = "GET",
+          .path = path,
+          .handle = handle,
+          .summary = summary,
+          .answers = {{.status = 200, .description = "The answer.", .schema = schema}},
+          .is_open = is_open};
+}
+
+Route post_infer(std::string_view path) {
+  return {.method = "POST",
+          .path = path,
+          .handle = infer,
+          .summary = "Runs a model. With Inference-Header-Content-Length, data of inputs may follow the JSON.",
+          .body = infer_request_schema,
+          .answers = {{.status = 200, .description = "The outputs.", .schema = infer_answer_schema},
+                      {.status = 200,
+                       .description = "The outputs.",
+                       .content_type = "application/octet-stream",
+                       .schema = bytes_schema}}};
+}
+
+std::span<const Route> routes() {
+  static const auto& all = *new std::vector<Route>{
+      get("/v2", server_metadata, "What the server is.", server_schema),
+      get("/v2/health/live", live, "Whether the server answers.", live_schema, true),
+      get("/v2/health/ready", ready, "Whether all models are ready.", ready_schema, true),
+      get("/v2/models/{model}", model_metadata, "Inputs and outputs of a model.", metadata_schema),
+      get("/v2/models/{model}/ready", model_ready, "Whether a model is ready.", model_ready_schema),
+      get("/v2/models/{model}/versions/{version}", model_metadata, "Inputs and outputs of a model.", metadata_schema),
+      get("/v2/models/{model}/versions/{version}/ready", model_ready, "Whether a model is ready.", model_ready_schema),
+      post_infer("/v2/models/{model}/infer"),
+      post_infer("/v2/models/{model}/versions/{version}/infer"),
+      {.method = "POST",
+       .path = "/v2/repository/index",
+       .handle = repository_index,
+       .summary = "The models that are served.",
+       .answers = {{.status = 200, .description = "The models.", .schema = index_schema}}}};
+  return all;
+}
+
+}  // namespace
+}  // namespace kserve
+
+const Protocol& kserve_protocol() {
+  static constexpr Protocol kProtocol{.name = "kserve",
+                                      .about = "KServe's Open Inference Protocol, version 2.",
+                                      .routes = kserve::routes,
+                                      .refuse = kserve::answer_of,
+                                      .refusal_schema = kserve::refusal_schema};
+  return kProtocol;
+}
+
+}  // namespace latebind::server

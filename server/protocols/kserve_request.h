@@ -1,0 +1,47 @@
+// The body of an inference request: JSON, and after it the data of those inputs that have theirs in binary.
+//
+// Source: KServe's Open Inference Protocol, version 2, and Triton's binary tensor data extension. Pure functions.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "app/json_text.h"
+#include "server/refusal.h"
+#include "server/service.h"
+
+namespace latebind::server::kserve {
+
+// Strings of an input of type BYTES.
+struct TextTensor {
+  std::string name;
+  core::Shape shape{};
+  std::vector<std::string> texts{};  // as many as the shape says; any bytes
+};
+
+struct WantedOutput {
+  std::string name;
+  std::optional<bool> is_binary{};  // nothing: as the request says of all
+};
+
+struct InferRequest {
+  std::optional<std::string> id{};
+  std::vector<std::variant<NamedTensor, TextTensor>> inputs{};
+  std::vector<WantedOutput> outputs{};  // empty: all
+  bool is_binary = false;               // outputs that do not say otherwise
+  // Latebind's own, for models that take texts.
+  std::optional<bool> truncate{};
+  bool normalize = true;
+  std::size_t dimensions = 0;  // 0: all
+  std::string prompt_name{};
+};
+
+// `header_length`: the value of Inference-Header-Content-Length; empty: the whole body is JSON.
+[[nodiscard]] Outcome<InferRequest> parse_infer(std::string_view header_length, std::string_view body);
+[[nodiscard]] app::Json infer_request_schema();
+
+}  // namespace latebind::server::kserve

@@ -1,0 +1,24 @@
+// The element types of KServe's protocol and their names.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "core/tensor.h"
+
+namespace latebind::server::kserve {
+
+struct DataType {
+  std::string_view name;                     // "FP32"
+  std::optional<core::ElementType> element;  // nothing: BYTES, elements of any length
+  bool has_json = true;                      // whether JSON has a form for its elements
+};
+
+[[nodiscard]] const std::array<DataType, 14>& data_types();
+// Null for an unknown name.
+[[nodiscard]] const DataType* find_type(std::string_view name);
+[[nodiscard]] const DataType& type_of(core::ElementType element);
+
+}  // namespace latebind::server::kserve

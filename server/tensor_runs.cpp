@@ -1,0 +1,119 @@
+#include "server/tensor_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <system_error>
+
+#include "core/log.h"
+
+namespace latebind::server {
+
+using core::Status;
+using core::StatusCode;
+using std::chrono::steady_clock;
+
+TensorRuns::~TensorRuns() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_ending_ = true;
+  }
+  changed_.notify_all();
+  // None is added any more.
+  for (std::thread& thread : threads_)
+    thread.join();
+}
+
+Status TensorRuns::start(const ExchangePtr& exchange, Inputs memory, std::vector<core::TensorView> views, Done done) {
+  Runs added;
+  Runs gone;
+  added.emplace_back(exchange, std::move(memory), std::move(views), std::move(done));
+  const auto run = added.begin();
+  run->watch.emplace(exchange->gone(), [this, run] { drop(run); });
+  const std::size_t threads_max = std::max(1U, model_->attestation()->active.requests);
+  {
+    const std::lock_guard lock(mutex_);
+    gone.swap(dropped_);
+    if (exchange->gone().is_requested()) return {};
+    if (waiting_.size() >= idle_ + waiting_max_) {
+      return Status(StatusCode::kBusy, fmt::format("{} runs of the model wait already", waiting_.size()));
+    }
+    if (waiting_.size() >= idle_ && threads_.size() < threads_max) {
+      try {
+        threads_.emplace_back([this] { work(); });
+      } catch (const std::system_error&) {
+        if (threads_.empty()) return Status(StatusCode::kBusy, "the system has no thread left for a run");
+      }
+    }
+    run->is_waiting = true;
+    waiting_.splice(waiting_.end(), added);
+    in_flight_.fetch_add(1, std::memory_order_relaxed);
+  }
+  changed_.notify_one();
+  return {};
+}
+
+// On the thread that cancels: the run stays where it is, unless it still waits.
+void TensorRuns::drop(Runs::iterator run) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!run->is_waiting) return;
+    run->is_waiting = false;
+    dropped_.splice(dropped_.end(), waiting_, run);
+    changed_.notify_one();
+  }
+  in_flight_.fetch_sub(1, std::memory_order_release);
+}
+
+void TensorRuns::work() {
+  for (;;) {
+    Runs mine;
+    Runs gone;
+    {
+      std::unique_lock lock(mutex_);
+      ++idle_;
+      changed_.wait(lock, [this] { return is_ending_ || !waiting_.empty() || !dropped_.empty(); });
+      --idle_;
+      gone.swap(dropped_);
+      if (!waiting_.empty()) {
+        mine.splice(mine.end(), waiting_, waiting_.begin());
+        mine.front().is_waiting = false;
+      } else if (is_ending_) {
+        return;
+      }
+    }
+    gone.clear();
+    if (mine.empty()) continue;
+    execute(mine.front());
+    mine.clear();
+    in_flight_.fetch_sub(1, std::memory_order_release);
+  }
+}
+
+void TensorRuns::execute(Run& run) const {
+  const core::Cancellation& cancellation = run.exchange->gone();
+  const auto began = steady_clock::now();
+  Ran ran;
+  try {
+    ran.outputs.resize(model_->outputs().size());
+    core::RunOptions limits;
+    limits.cancellation = cancellation;
+    ran.status = model_->execute(run.views, ran.outputs, limits, &ran.answered_by);
+  } catch (const std::exception&) {
+    ran.status = Status::of_exception();
+  }
+  ran.waiting = began - run.began;
+  ran.computing = steady_clock::now() - began;
+  run.memory.clear();
+  if (cancellation.is_requested()) return;
+  try {
+    if (ran.answered_by == nullptr) ran.answered_by = model_->attestation();
+    run.done(std::move(ran));
+  } catch (const std::exception& failure) {
+    // The exchange answers by itself when it goes.
+    core::log(core::LogLevel::kError, fmt::format("an answer could not be made: {}", failure.what()));
+  }
+}
+
+}  // namespace latebind::server

@@ -1,0 +1,87 @@
+// TensorRuns: the runs of one model that takes tensors. A run blocks its thread, so they have threads of their own: as
+// many as the device computes requests at once; more wait in a queue with a limit.
+//
+// Thread-safe. Must outlive every run that was started, which `in_flight` counts.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/attestation.h"
+#include "core/cancellation.h"
+#include "core/placed_model.h"
+#include "server/exchange.h"
+
+namespace latebind::server {
+
+class TensorRuns {
+ public:
+  struct Ran {
+    core::Status status;
+    std::vector<core::OutputTensor> outputs{};  // in the model's order, when ok
+    std::shared_ptr<const core::Attestation> answered_by{};
+    std::chrono::steady_clock::duration waiting{};
+    std::chrono::steady_clock::duration computing{};
+  };
+  using Inputs = std::vector<std::vector<std::byte>>;
+  using Done = std::function<void(Ran)>;
+
+  // `waiting_max`: runs that wait for a thread. `in_flight` counts those that wait or run.
+  TensorRuns(std::shared_ptr<core::PlacedModel> model, std::size_t waiting_max, std::atomic<std::uint64_t>& in_flight)
+      : model_(std::move(model)), waiting_max_(waiting_max), in_flight_(in_flight) {}
+  ~TensorRuns();
+  TensorRuns(const TensorRuns&) = delete;
+  TensorRuns& operator=(const TensorRuns&) = delete;
+
+  // `views` point into `memory`, in the model's order. `done` is called once, on a thread of these runs, but not when
+  // the client goes first, nor after an error: kBusy when too many wait.
+  [[nodiscard]] core::Status start(const ExchangePtr& exchange, Inputs memory, std::vector<core::TensorView> views,
+                                   Done done);
+
+ private:
+  struct Run {
+    Run(ExchangePtr of, Inputs bytes, std::vector<core::TensorView> inputs, Done then)
+        : exchange(std::move(of)), memory(std::move(bytes)), views(std::move(inputs)), done(std::move(then)) {}
+    ExchangePtr exchange;
+    Inputs memory;
+    std::vector<core::TensorView> views;
+    Done done;
+    const std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
+    bool is_waiting = false;  // guarded by mutex_
+    // Last: its end waits for an action that uses the others.
+    std::optional<core::Cancellation::Watch> watch;
+  };
+  // Moved from one list to another without an allocation, and never destroyed under the lock, which the watch's action
+  // takes.
+  using Runs = std::list<Run>;
+
+  void drop(Runs::iterator run);
+  void work();
+  void execute(Run& run) const;
+
+  const std::shared_ptr<core::PlacedModel> model_;
+  const std::size_t waiting_max_;
+  std::atomic<std::uint64_t>& in_flight_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_.
+  std::vector<std::thread> threads_;
+  std::size_t idle_ = 0;
+  bool is_ending_ = false;
+  Runs waiting_;
+  Runs dropped_;  // their clients have gone
+};
+
+}  // namespace latebind::server
