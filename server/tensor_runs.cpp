@@ -36,10 +36,11 @@ Status TensorRuns::start(const ExchangePtr& exchange, Inputs memory, std::vector
     const std::lock_guard lock(mutex_);
     gone.swap(dropped_);
     if (exchange->gone().is_requested()) return {};
-    if (waiting_.size() >= idle_ + waiting_max_) {
+    const std::size_t before = waiting_.size() + running_;
+    if (before >= threads_max + waiting_max_) {
       return Status(StatusCode::kBusy, fmt::format("{} runs of the model wait already", waiting_.size()));
     }
-    if (waiting_.size() >= idle_ && threads_.size() < threads_max) {
+    if (before >= threads_.size() && threads_.size() < threads_max) {
       try {
         threads_.emplace_back([this] { work(); });
       } catch (const std::system_error&) {
@@ -72,13 +73,12 @@ void TensorRuns::work() {
     Runs gone;
     {
       std::unique_lock lock(mutex_);
-      ++idle_;
       changed_.wait(lock, [this] { return is_ending_ || !waiting_.empty() || !dropped_.empty(); });
-      --idle_;
       gone.swap(dropped_);
       if (!waiting_.empty()) {
         mine.splice(mine.end(), waiting_, waiting_.begin());
         mine.front().is_waiting = false;
+        ++running_;
       } else if (is_ending_) {
         return;
       }
@@ -87,6 +87,10 @@ void TensorRuns::work() {
     if (mine.empty()) continue;
     execute(mine.front());
     mine.clear();
+    {
+      const std::lock_guard lock(mutex_);
+      --running_;
+    }
     in_flight_.fetch_sub(1, std::memory_order_release);
   }
 }

@@ -78,7 +78,7 @@ class TensorRuns {
   std::condition_variable changed_;
   // Guarded by mutex_.
   std::vector<std::thread> threads_;
-  std::size_t idle_ = 0;
+  std::size_t running_ = 0;
   bool is_ending_ = false;
   Runs waiting_;
   Runs dropped_;  // their clients have gone
