@@ -102,6 +102,15 @@ std::size_t Embedder::dimension() const {
 std::size_t Embedder::max_tokens() const {
   return parts_->pipeline.limits().max_tokens;
 }
+std::size_t Embedder::batch_tokens() const {
+  return parts_->pipeline.batch_tokens();
+}
+graph::PoolingMode Embedder::pooling() const {
+  return parts_->pipeline.forward().pooling();
+}
+bool Embedder::normalizes() const {
+  return parts_->pipeline.forward().normalizes();
+}
 std::shared_ptr<const core::Attestation> Embedder::attestation() const {
   return parts_->pipeline.forward().model().attestation();
 }

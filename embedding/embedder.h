@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "core/engine.h"
+#include "core/graph/operators.h"
 #include "core/result.h"
 #include "embedding/embed_stats.h"
 #include "embedding/tokenizer/tokenizer.h"
@@ -44,6 +45,8 @@ struct TextOptions {
   std::size_t max_tokens = 0;
   // A longer text is kTextTooLong, instead of being cut.
   bool refuse_longer = false;
+  // A longer text is cut at its beginning instead of its end.
+  bool keep_end = false;
   // Vectors of length 1, even if the model does not normalise.
   bool normalize = false;
 };
@@ -74,6 +77,11 @@ class Embedder {
   [[nodiscard]] std::size_t dimension() const;
   // Texts are cut to this many tokens.
   [[nodiscard]] std::size_t max_tokens() const;
+  // Tokens of a batch, padding included.
+  [[nodiscard]] std::size_t batch_tokens() const;
+  // How token vectors become a text's vector, and whether it has length 1 whatever a call asks for.
+  [[nodiscard]] graph::PoolingMode pooling() const;
+  [[nodiscard]] bool normalizes() const;
   [[nodiscard]] std::shared_ptr<const core::Attestation> attestation() const;
   // Abandoned runs that have not returned from the vendor: core/placed_model.h.
   [[nodiscard]] std::size_t hung_runs() const;

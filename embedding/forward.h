@@ -49,6 +49,7 @@ class Forward {
   static core::Result<Forward> bind(std::shared_ptr<core::PlacedModel> model, const OutputRule& rule);
 
   [[nodiscard]] std::size_t dimension() const { return rule_.dimension; }
+  [[nodiscard]] PoolingMode pooling() const { return rule_.pooling; }
   // Vectors have length 1.
   [[nodiscard]] bool normalizes() const { return rule_.normalize; }
   [[nodiscard]] const core::PlacedModel& model() const { return *model_; }

@@ -41,6 +41,7 @@ core::Result<TokenLimits> Pipeline::limits_of(const TextOptions& options) const 
   }
   if (options.max_tokens > 0) limits.max_tokens = options.max_tokens;
   limits.refuse_longer = options.refuse_longer;
+  limits.keep_end = options.keep_end;
   return limits;
 }
 
@@ -84,8 +85,8 @@ Status Pipeline::tokenize(std::span<const std::string_view> texts, const TokenLi
   return {};
 }
 
-Status Pipeline::add_ids(std::span<const Embedder::Ids> texts, const TokenLimits& limits,
-                         std::uint64_t first_position, TokenTable& table) const {
+Status Pipeline::add_ids(std::span<const Embedder::Ids> texts, const TokenLimits& limits, std::uint64_t first_position,
+                         TokenTable& table) const {
   TokenLimits known = limits;
   if (known.vocabulary_size == 0) known.vocabulary_size = tokenizer_->vocabulary_size();
   for (std::size_t i = 0; i < texts.size(); ++i) {

@@ -30,10 +30,15 @@ const std::int32_t* unknown_id(std::span<const std::int32_t> ids, std::size_t vo
 
 core::Status TokenTable::add(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view text) {
   const std::size_t begin = ids_.size();
-  LB_RETURN_IF_ERROR(tokenizer.encode(text, limits.max_tokens, ids_));
-  const std::size_t length = ids_.size() - begin;
   bool is_cut = false;
-  if (length == limits.max_tokens) {
+  if (limits.keep_end) {
+    LB_ASSIGN_OR_RETURN(const std::size_t cut, tokenizer.encode_end(text, limits.max_tokens, ids_));
+    is_cut = cut > 0;
+  } else {
+    LB_RETURN_IF_ERROR(tokenizer.encode(text, limits.max_tokens, ids_));
+  }
+  const std::size_t length = ids_.size() - begin;
+  if (length == limits.max_tokens && !limits.keep_end) {
     // As long as it may be: requesting one more shows whether the text was cut. Such texts cost far more to compute.
     const core::Status status = tokenizer.encode(text, limits.max_tokens + 1, ids_);
     is_cut = status.ok() && ids_.size() - begin - length > limits.max_tokens;
@@ -63,7 +68,8 @@ core::Status TokenTable::add(std::span<const std::int32_t> ids, const TokenLimit
   }
   const bool is_cut = ids.size() > limits.max_tokens;
   if (is_cut && limits.refuse_longer) return too_long(limits.max_tokens);
-  const auto kept = ids.first(std::min(ids.size(), limits.max_tokens));
+  const std::size_t count = std::min(ids.size(), limits.max_tokens);
+  const auto kept = limits.keep_end ? ids.last(count) : ids.first(count);
   const std::size_t begin = ids_.size();
   ids_.insert(ids_.end(), kept.begin(), kept.end());
   close(begin, is_cut);

@@ -23,6 +23,8 @@ struct TokenLimits {
   std::size_t vocabulary_size = 0;
   // A longer text is kTextTooLong instead of being cut.
   bool refuse_longer = false;
+  // A longer text is cut at its beginning instead of its end.
+  bool keep_end = false;
 };
 
 class TokenTable {
@@ -40,8 +42,8 @@ class TokenTable {
 
   // Appends one text. On error the table is as it was.
   [[nodiscard]] core::Status add(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view text);
-  // Appends a text whose ids are known, with its special tokens; only the first ids where it is too long.
-  // kInvalidArgument for ids that the model does not know.
+  // Appends a text whose ids are known, with its special tokens; only the first ids, or the last ones, where it is too
+  // long. kInvalidArgument for ids that the model does not know.
   [[nodiscard]] core::Status add(std::span<const std::int32_t> ids, const TokenLimits& limits);
   // Appends all texts of `other`.
   void append(const TokenTable& other);

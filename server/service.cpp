@@ -139,7 +139,12 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   if (!call.prompt_name.empty()) {
     const auto& prompts = model.embedder->prompts();
     const auto prompt = prompts.find(call.prompt_name);
-    if (prompt == prompts.end() || texts == nullptr) {
+    if (texts == nullptr) {
+      return done(Refusal{.kind = RefusalKind::kBadRequest,
+                          .message = "a prompt can be put before texts, not before token ids",
+                          .param = "prompt_name"});
+    }
+    if (prompt == prompts.end()) {
       return done(Refusal{.kind = RefusalKind::kBadRequest,
                           .message = fmt::format("{} has no prompt {}", model.name, core::quoted(call.prompt_name, 60)),
                           .param = "prompt_name"});
@@ -158,6 +163,7 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   embedding::TaskOptions options;
   options.texts.dimensions = call.dimensions;
   options.texts.refuse_longer = !call.truncate.value_or(limits_.auto_truncate);
+  options.texts.keep_end = call.keep_end;
   options.texts.normalize = call.normalize;
   options.waiting_tokens_max = limits_.queue_tokens_max;
 

@@ -65,7 +65,8 @@ struct VectorCall {
   std::variant<std::vector<std::string>, std::vector<std::vector<std::int32_t>>> texts{};
   std::size_t dimensions = 0;         // 0: all
   std::optional<bool> truncate{};     // nothing: as the server does
-  bool normalize = true;
+  bool keep_end = false;              // a longer text is cut at its beginning
+  bool normalize = true;              // length 1, whatever the model gives; false: as the model gives them
   std::string prompt_name{};          // put before every text; empty: none
 };
 

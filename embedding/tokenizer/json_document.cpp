@@ -106,7 +106,7 @@ class Handler : public nlohmann::json_sax<json> {
     }
     if (in_vocabulary()) return scalar(nullptr);
     const bool is_vocabulary = in_model() && key_ == "vocab" && container.is_object();
-    const bool is_needless = (at_root() && (key_ == "decoder" || key_ == "padding" || key_ == "truncation")) ||
+    const bool is_needless = (at_root() && (key_ == "padding" || key_ == "truncation")) ||
                              (in_model() && (key_ == "vocab" || key_ == "merges"));
     if (is_vocabulary || is_needless) {
       in_vocabulary_ = is_vocabulary;

@@ -1,7 +1,7 @@
 // A tokenizer.json, parsed in one pass: the vocabulary directly into a Vocabulary, the rest as a small tree.
 //
-// Bounded: nesting, number of values, and no key twice. What is not needed for encoding (decoder, padding, truncation,
-// the merges of other models) is checked as JSON and not kept. Stateless functions, any thread.
+// Bounded: nesting, number of values, and no key twice. What is not needed (padding, truncation, the merges of other
+// models) is checked as JSON and not kept. Stateless functions, any thread.
 #pragma once
 
 #include <string_view>

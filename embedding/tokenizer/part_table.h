@@ -10,6 +10,7 @@
 
 #include "core/result.h"
 #include "core/text/quote.h"
+#include "embedding/tokenizer/decoder.h"
 #include "embedding/tokenizer/json_view.h"
 #include "embedding/tokenizer/normalizer.h"
 #include "embedding/tokenizer/post_processor.h"
@@ -26,6 +27,7 @@ using ReadPreTokenizer = core::Result<PreTokenizerPtr>(const JsonView&);
 using ReadModel = core::Result<TokenModelPtr>(const JsonView&, Vocabulary);
 // Ids must be below the second.
 using ReadPostProcessor = core::Result<PostProcessor>(const JsonView&, std::size_t);
+using ReadDecoder = core::Result<DecoderPtr>(const JsonView&);
 
 ReadNormalizer read_bert_normalizer;
 ReadNormalizer read_lowercase;
@@ -35,6 +37,7 @@ ReadModel read_word_level;
 ReadModel read_wordpiece;
 ReadPostProcessor read_bert_processing;
 ReadPostProcessor read_template_processing;
+ReadDecoder read_word_piece_decoder;
 
 template <class Read>
 struct NamedPart {
@@ -57,6 +60,9 @@ inline constexpr NamedPart<ReadModel> kModels[] = {
 inline constexpr NamedPart<ReadPostProcessor> kPostProcessors[] = {
     {"TemplateProcessing", read_template_processing},
     {"BertProcessing", read_bert_processing},
+};
+inline constexpr NamedPart<ReadDecoder> kDecoders[] = {
+    {"WordPiece", read_word_piece_decoder},
 };
 
 // kUnsupported: "<what> is not supported (supported: …)".

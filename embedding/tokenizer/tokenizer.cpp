@@ -32,12 +32,16 @@ constexpr std::size_t kFileBytesMax = std::size_t{64} << 20;
 }  // namespace
 
 struct Tokenizer::Parts {
-  explicit Parts(TokenizerFile& file) : parts(std::move(file.parts)), id_end(file.id_end) {}
+  explicit Parts(TokenizerFile& file)
+      : parts(std::move(file.parts)), id_end(file.id_end), decoder(std::move(file.decoder)) {}
 
   TokenizerParts parts;
   std::size_t id_end;
+  core::Result<DecoderPtr> decoder;
   // Texts of added tokens that the vocabulary lacks, or has in another form; by id.
   std::vector<std::pair<std::int32_t, std::string>> added_texts;
+  // Contents of special tokens as the file has them, sorted: what the reference takes a token's text for special by.
+  std::vector<std::string> special_texts;
   // Those that are looked for in the text as it is; the others are the encoder's.
   AddedTokenMatcher added_tokens;
   std::unique_ptr<const TextEncoder> encoder;
@@ -50,6 +54,7 @@ Status Tokenizer::Parts::add_tokens(std::vector<AddedToken> tokens) {
   std::vector<AddedToken> raw;
   std::vector<AddedToken> normalized;
   for (AddedToken& token : tokens) {
+    if (token.special) special_texts.push_back(token.content);
     if (token.normalized && parts.normalizer != nullptr) {
       std::string content = parts.normalizer->normalize(token.content);
       if (content.empty()) {
@@ -62,6 +67,7 @@ Status Tokenizer::Parts::add_tokens(std::vector<AddedToken> tokens) {
     (token.normalized ? normalized : raw).push_back(std::move(token));
   }
   std::sort(added_texts.begin(), added_texts.end());
+  std::sort(special_texts.begin(), special_texts.end());
   LB_ASSIGN_OR_RETURN(added_tokens, AddedTokenMatcher::create(std::move(raw)));
   // These are looked for in a text that the fused encoder never has.
   if (normalized.empty()) encoder = FusedBertEncoder::create(parts);
@@ -119,7 +125,7 @@ Result<Tokenizer> Tokenizer::from_json(std::string_view text, std::string_view n
   }
 }
 
-Status Tokenizer::encode(std::string_view text, std::size_t max_tokens, std::vector<std::int32_t>& ids) const {
+Status Tokenizer::check(std::string_view text, std::size_t max_tokens) const {
   const std::size_t added = parts_->parts.post_processor.added_tokens();
   if (max_tokens < added) {
     return {StatusCode::kInvalidArgument,
@@ -128,10 +134,15 @@ Status Tokenizer::encode(std::string_view text, std::size_t max_tokens, std::vec
   if (const auto invalid = core::find_invalid_utf8(text)) {
     return {StatusCode::kInvalidArgument, fmt::format("the text is not UTF-8 at byte {}", *invalid)};
   }
+  return {};
+}
+
+Status Tokenizer::encode(std::string_view text, std::size_t max_tokens, std::vector<std::int32_t>& ids) const {
+  LB_RETURN_IF_ERROR(check(text, max_tokens));
   const std::size_t begin = ids.size();
   try {
     parts_->parts.post_processor.begin(ids);
-    const std::size_t room = max_tokens - added;
+    const std::size_t room = max_tokens - parts_->parts.post_processor.added_tokens();
     const std::size_t ids_end = room > ids.max_size() - ids.size() ? ids.max_size() : ids.size() + room;
     parts_->encode(text, ids_end, ids);
     parts_->parts.post_processor.end(ids);
@@ -140,6 +151,59 @@ Status Tokenizer::encode(std::string_view text, std::size_t max_tokens, std::vec
     return {StatusCode::kOutOfMemory, fmt::format("not enough memory to tokenize {} bytes", text.size())};
   }
   return {};
+}
+
+Result<std::size_t> Tokenizer::encode_end(std::string_view text, std::size_t max_tokens,
+                                          std::vector<std::int32_t>& ids) const {
+  LB_RETURN_IF_ERROR(check(text, max_tokens));
+  const PostProcessor& around = parts_->parts.post_processor;
+  const std::size_t begin = ids.size();
+  std::size_t cut = 0;
+  try {
+    around.begin(ids);
+    const std::size_t first = ids.size();
+    parts_->encode(text, ids.max_size(), ids);
+    const std::size_t room = max_tokens - around.added_tokens();
+    if (ids.size() - first > room) {
+      cut = ids.size() - first - room;
+      const auto from = ids.begin() + static_cast<std::ptrdiff_t>(first);
+      ids.erase(from, from + static_cast<std::ptrdiff_t>(cut));
+    }
+    around.end(ids);
+  } catch (const std::bad_alloc&) {
+    ids.resize(begin);
+    return Status(StatusCode::kOutOfMemory, fmt::format("not enough memory to tokenize {} bytes", text.size()));
+  }
+  return cut;
+}
+
+std::size_t Tokenizer::tokens_before() const {
+  return parts_->parts.post_processor.before.size();
+}
+
+std::size_t Tokenizer::tokens_behind() const {
+  return parts_->parts.post_processor.behind.size();
+}
+
+Result<std::string> Tokenizer::decode(std::span<const std::int32_t> ids, bool skip_special_tokens) const {
+  LB_RETURN_IF_ERROR(parts_->decoder.status());
+  try {
+    std::vector<std::string_view> tokens;
+    tokens.reserve(ids.size());
+    for (const std::int32_t id : ids) {
+      const auto text = token(id);
+      if (!text) return Status(StatusCode::kInvalidArgument, fmt::format("no token has the id {}", id));
+      if (skip_special_tokens && std::ranges::binary_search(parts_->special_texts, *text)) continue;
+      tokens.push_back(*text);
+    }
+    if (const Decoder* decoder = parts_->decoder->get(); decoder != nullptr) return decoder->decode(tokens);
+    std::string text;
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+      text.append(i > 0 ? " " : "").append(tokens[i]);
+    return text;
+  } catch (const std::bad_alloc&) {
+    return Status(StatusCode::kOutOfMemory, fmt::format("not enough memory to decode {} tokens", ids.size()));
+  }
 }
 
 std::optional<std::string_view> Tokenizer::token(std::int32_t id) const {

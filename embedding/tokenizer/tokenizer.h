@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,18 @@ class Tokenizer {
   // when `text` is not UTF-8. On error `ids` is left as it was.
   [[nodiscard]] core::Status encode(std::string_view text, std::size_t max_tokens,
                                     std::vector<std::int32_t>& ids) const;
+  // The same, but a longer text is cut at its beginning, as the reference does it to the left: its last tokens stay,
+  // between the special ones. How many were cut. The whole text is processed, however long it is.
+  [[nodiscard]] core::Result<std::size_t> encode_end(std::string_view text, std::size_t max_tokens,
+                                                     std::vector<std::int32_t>& ids) const;
+
+  // The special tokens that every text gets, before and behind it.
+  [[nodiscard]] std::size_t tokens_before() const;
+  [[nodiscard]] std::size_t tokens_behind() const;
+
+  // The text of these ids, as the reference decodes them. kInvalidArgument names an id that no token has, kUnsupported
+  // the file's decoder where it is an unknown one.
+  [[nodiscard]] core::Result<std::string> decode(std::span<const std::int32_t> ids, bool skip_special_tokens) const;
 
   // The text of the token with this id, or nothing where there is none; a view into the tokenizer. An added token that
   // is looked for in the normalized text has its normalized form, as in the reference.
@@ -44,6 +57,7 @@ class Tokenizer {
 
  private:
   struct Parts;
+  [[nodiscard]] core::Status check(std::string_view text, std::size_t max_tokens) const;
   explicit Tokenizer(std::unique_ptr<const Parts> parts);
   std::unique_ptr<const Parts> parts_;
 };

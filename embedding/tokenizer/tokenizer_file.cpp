@@ -52,6 +52,14 @@ Result<PostProcessor> read_post_processor(const JsonView& root, std::size_t id_e
   return read(view, id_end);
 }
 
+Result<DecoderPtr> read_decoder(const JsonView& root) {
+  const json* value = root.find("decoder");
+  if (value == nullptr || value->is_null()) return DecoderPtr();
+  LB_ASSIGN_OR_RETURN(const JsonView view, JsonView::object(*value, "decoder"));
+  LB_ASSIGN_OR_RETURN(const auto read, find_part(view, kDecoders));
+  return read(view);
+}
+
 // The id in the file must be the one that the reference assigns to the token: that of the vocabulary, or the next free
 // one counted from the vocabulary's size.
 Status read_added_tokens(const JsonView& root, TokenizerFile& file) {
@@ -118,6 +126,7 @@ Result<TokenizerFile> TokenizerFile::read(std::string_view text) {
   file.id_end = file.parts.model->vocabulary().id_end();
   LB_RETURN_IF_ERROR(read_added_tokens(root, file));
   LB_ASSIGN_OR_RETURN(file.parts.post_processor, read_post_processor(root, file.id_end));
+  file.decoder = read_decoder(root);
   return file;
 }
 

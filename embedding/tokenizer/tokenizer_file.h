@@ -9,6 +9,7 @@
 
 #include "core/result.h"
 #include "embedding/tokenizer/added_tokens.h"
+#include "embedding/tokenizer/decoder.h"
 #include "embedding/tokenizer/tokenizer_parts.h"
 
 namespace latebind::embedding {
@@ -17,6 +18,8 @@ struct TokenizerFile {
   TokenizerParts parts;
   std::vector<AddedToken> added_tokens;  // with the ids that the file and the reference agree on
   std::size_t id_end = 0;                // of the vocabulary and the added tokens
+  // Null: the file names none. An error is that of whoever decodes: texts can be encoded without it.
+  core::Result<DecoderPtr> decoder = DecoderPtr();
 
   // kInvalidModel or kUnsupported; messages name the part but not the file.
   static core::Result<TokenizerFile> read(std::string_view text);

@@ -106,6 +106,24 @@ TEST(TokenTableTest, ALongerTextIsRefusedWhereThatIsAskedFor) {
   EXPECT_EQ(table.truncated(), 0U);
 }
 
+TEST(TokenTableTest, ALongerTextIsCutAtItsBeginningWhereThatIsAskedFor) {
+  const auto tokenizer = test::toy_tokenizer();
+  const TokenLimits limits{.max_tokens = 4, .keep_end = true};
+  TokenTable table;
+  ASSERT_TRUE(table.add(tokenizer, limits, "a b c").ok());
+  ASSERT_TRUE(table.add(tokenizer, limits, "b c").ok());  // exactly as long as allowed
+  ASSERT_TRUE(table.add(std::vector<std::int32_t>{2, 5, 7, 9, 3}, limits).ok());
+  EXPECT_EQ(ids(table, 0), (std::vector<std::int32_t>{2, 7, 9, 3}));
+  EXPECT_EQ(ids(table, 1), ids(table, 0));
+  EXPECT_EQ(ids(table, 2), (std::vector<std::int32_t>{5, 7, 9, 3}));
+  EXPECT_TRUE(table.is_truncated(0));
+  EXPECT_FALSE(table.is_truncated(1));
+  EXPECT_TRUE(table.is_truncated(2));
+  const auto refused = table.add(tokenizer, {.max_tokens = 4, .refuse_longer = true, .keep_end = true}, "a b c");
+  EXPECT_EQ(refused.code(), core::StatusCode::kTextTooLong);
+  EXPECT_EQ(table.size(), 3U);
+}
+
 TEST(TokenTableTest, TakesIdsThatAreKnownAlready) {
   TokenTable table;
   const std::vector<std::int32_t> exact{2, 4, 5, 3};

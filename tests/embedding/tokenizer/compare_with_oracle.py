@@ -4,10 +4,11 @@
     build/runtime/oracle/bin/python tests/embedding/tokenizer/compare_with_oracle.py DRIVER TOKENIZER.json WHAT
 
 WHAT:
-    lines        ids of at least 100,000 lines of mixed text, with and without truncation, and the text of every id
+    lines        ids of at least 100,000 lines of mixed text, with and without truncation on both sides, the text
+                 of every id, and the text of these lines' ids
     characters   normalized text and words of every code point, in every combination of the normalizer's options, and
                  of combining sequences
-    added        the same with made-up tokenizers that use the flags of added tokens
+    added        ids and decoded texts with made-up tokenizers that use the flags of added tokens
     parts        ids with every combination of the parts that files may ask for
     record FILE  writes a few thousand (text, ids) lines for the tests that run without the reference
 
@@ -24,7 +25,7 @@ import sys
 import tempfile
 
 import tokenizers
-from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 REFERENCE_VERSION = "0.23.3"
 LINES = 120_000
@@ -136,6 +137,19 @@ def compare_tokens(driver, file, quiet=False):
     return report("tokens", list(range(len(ours))), ours, theirs, quiet)
 
 
+def compare_decoded(driver, file, ids, quiet=False):
+    tokenizer = Tokenizer.from_file(file)
+    rng = random.Random(9)
+    known = [i for i in range(tokenizer.get_vocab_size()) if tokenizer.id_to_token(i) is not None]
+    ids = ids + [[], *([i] for i in known), *(rng.choices(known, k=rng.randint(2, 20)) for _ in range(2000))]
+    wrong = 0
+    for skip in (False, True):
+        ours = [json.loads(line) for line in run_driver(driver, ["decode", file, str(int(skip))], ids)]
+        theirs = [tokenizer.decode(i, skip_special_tokens=skip) for i in ids]
+        wrong += report(f"decoded, special tokens {'left out' if skip else 'included'}", ids, ours, theirs, quiet)
+    return wrong
+
+
 def compare_lines(driver, file):
     lines = mixed_lines(LINES)
     tokenizer = without_limits(file)
@@ -153,7 +167,13 @@ def compare_lines(driver, file):
         wrong += report(f"ids, at most {max_tokens}", lines[-20_000:],
                         run_driver(driver, ["ids", file, str(max_tokens)], lines[-20_000:]),
                         ids_of(tokenizer, lines[-20_000:]))
-    return wrong + compare_tokens(driver, file)
+        tokenizer.enable_truncation(max_tokens, direction="left")
+        wrong += report(f"ids, the last {max_tokens}", lines[-20_000:],
+                        run_driver(driver, ["ends", file, str(max_tokens)], lines[-20_000:]),
+                        ids_of(tokenizer, lines[-20_000:]))
+    tokenizer.no_truncation()
+    some = [e.ids for e in tokenizer.encode_batch(lines[:2000] + lines[-20_000:])]
+    return wrong + compare_decoded(driver, file, some) + compare_tokens(driver, file)
 
 
 def combining_sequences():
@@ -231,7 +251,7 @@ def compare_added(driver):
     vocabulary = ["[UNK]", "[CLS]", "[SEP]"]
     vocabulary += [chr(c) for c in range(0x21, 0x7F)] + ["##" + chr(c) for c in range(0x21, 0x7F)]
     vocabulary += ["day", "##day", "yes", "##yes", "ab", "##b", "中", "é"]
-    contents = ["day", "yes", "Yesterday", "[X]", "[XY]", "ab c", "É", "中文", "a", "-", "  z", "A"]
+    contents = ["I do not . know", "who ' s 's n't ?", "day", "yes", "Yesterday", "[X]", "[XY]", "ab c", "É", "中文", "a", "-", "  z", "A"]
     pieces = contents + ["yesterday", "YESTERDAY", " ", "  ", "\t", "\u3000", "_", "5", "x", "é", "e\u0301", "E\u0301", "中",
                          "文", ".", "\u200d", "\u2460", "\u24b6", "ab  c", "[", "]", "X", "\u0000", "A", "Ab C"]
     wrong = 0
@@ -244,6 +264,8 @@ def compare_added(driver):
         elif trial % 3 == 1:
             tokenizer.post_processor = processors.TemplateProcessing(
                 single="[CLS] [CLS] $A [SEP]", pair="$A $B", special_tokens=[("[CLS]", 1), ("[SEP]", 2)])
+        if trial % 4:
+            tokenizer.decoder = decoders.WordPiece(rng.choice(["##", "#", ""]), cleanup=trial % 4 != 1)
         taken = set()
         for content in rng.sample(contents, rng.randint(1, 6)):
             normalized = rng.random() < 0.5
@@ -268,6 +290,7 @@ def compare_added(driver):
                 raise
             wrong += report(f"added tokens, trial {trial}", texts, ours, theirs, quiet=True)
             wrong += compare_tokens(driver, file, quiet=True)
+            wrong += compare_decoded(driver, file, [], quiet=True)
     print(f"added tokens: 60 tokenizers with 2000 texts each, {wrong} texts or tokens differ")
     return wrong
 

@@ -1,7 +1,9 @@
 // Prints the ids of texts: the counterpart of the oracle scripts.
 //
 //   tokenizer_driver ids TOKENIZER.json [MAX_TOKENS]   JSON strings in, one a line; ids out, one line a text
-//   tokenizer_driver tokens TOKENIZER.json             the text of every id, one JSON value a line
+//   tokenizer_driver ends TOKENIZER.json MAX_TOKENS    the same, of texts that are cut at their beginning
+//   tokenizer_driver decode TOKENIZER.json 0|1         JSON arrays of ids in; texts out, as JSON strings, 1: without
+//   special tokens tokenizer_driver tokens TOKENIZER.json             the text of every id, one JSON value a line
 //   tokenizer_driver normalize FLAGS                   the same in; normalized texts out, as JSON strings
 //   tokenizer_driver words FLAGS                       the same in; JSON arrays of words out
 //   tokenizer_driver speed TOKENIZER.json FILE         tokens per second over the lines of FILE, and the load time
@@ -50,6 +52,32 @@ int print_ids(const char* file, std::size_t max_tokens) {
     const auto status = tokenizer->encode(json::parse(line).get<std::string>(), max_tokens, ids);
     if (!status.ok()) return fail(status.to_string());
     std::cout << fmt::format("{}\n", fmt::join(ids, " "));
+  }
+  return 0;
+}
+
+int print_ends(const char* file, std::size_t max_tokens) {
+  auto tokenizer = Tokenizer::from_file(file);
+  if (!tokenizer.ok()) return fail(tokenizer.status().to_string());
+  std::string line;
+  std::vector<std::int32_t> ids;
+  while (std::getline(std::cin, line)) {
+    ids.clear();
+    const auto cut = tokenizer->encode_end(json::parse(line).get<std::string>(), max_tokens, ids);
+    if (!cut.ok()) return fail(cut.status().to_string());
+    std::cout << fmt::format("{}\n", fmt::join(ids, " "));
+  }
+  return 0;
+}
+
+int print_decoded(const char* file, bool skip_special_tokens) {
+  auto tokenizer = Tokenizer::from_file(file);
+  if (!tokenizer.ok()) return fail(tokenizer.status().to_string());
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    const auto text = tokenizer->decode(json::parse(line).get<std::vector<std::int32_t>>(), skip_special_tokens);
+    if (!text.ok()) return fail(text.status().to_string());
+    std::cout << json(*text).dump(-1, ' ', true) << '\n';
   }
   return 0;
 }
@@ -146,6 +174,8 @@ int main(int argc, char** argv) {
   if (command == "ids") {
     return print_ids(argv[2], argc > 3 ? std::strtoull(argv[3], nullptr, 10) : std::numeric_limits<std::size_t>::max());
   }
+  if (command == "ends" && argc > 3) return print_ends(argv[2], std::strtoull(argv[3], nullptr, 10));
+  if (command == "decode" && argc > 3) return print_decoded(argv[2], argv[3] == std::string_view("1"));
   if (command == "tokens") return print_tokens(argv[2]);
   if (command == "normalize") return print_normalized(argv[2]);
   if (command == "words") return print_words(argv[2]);

@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/platform/system_info.h"
@@ -176,6 +177,74 @@ TEST(TokenizerTest, AnAddedTokenInAGapIsNamedBeforeTheWordOfItsId) {
   const auto tokenizer = testing::open(file);
   ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
   EXPECT_EQ(tokenizer->token(15), "<new>");
+}
+
+TEST(TokenizerTest, KeepsTheEndOfALongerText) {
+  const Tokenizer tokenizer = small();
+  const auto end_of = [&](std::string_view text, std::size_t max_tokens) {
+    Ids ids{-1};
+    const auto cut = tokenizer.encode_end(text, max_tokens, ids);
+    EXPECT_TRUE(cut.ok()) << cut.status().to_string();
+    return std::pair(*cut, Ids(ids.begin() + 1, ids.end()));
+  };
+  EXPECT_EQ(end_of("hello world unaffable!", 5), std::pair(std::size_t{3}, Ids{2, 5, 6, 9, 3}));
+  EXPECT_EQ(end_of("hello world unaffable!", 8), std::pair(std::size_t{0}, Ids{2, 7, 8, 4, 5, 6, 9, 3}));
+  EXPECT_EQ(end_of("hello world", kNoLimit), std::pair(std::size_t{0}, Ids{2, 7, 8, 3}));
+  EXPECT_EQ(end_of("hello world", 2), std::pair(std::size_t{2}, Ids{2, 3}));
+  EXPECT_EQ(end_of("", 2), std::pair(std::size_t{0}, Ids{2, 3}));
+  EXPECT_EQ(tokenizer.tokens_before(), 1U);
+  EXPECT_EQ(tokenizer.tokens_behind(), 1U);
+  Ids ids{-1};
+  EXPECT_EQ(tokenizer.encode_end("hello", 1, ids).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(tokenizer.encode_end("hello \xff", 9, ids).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(ids, Ids{-1});
+}
+
+TEST(TokenizerTest, DecodesAsTheReferenceDoes) {
+  const Tokenizer tokenizer = small();
+  const Ids ids{2, 7, 1, 4, 5, 6, 8, 9, 3};
+  EXPECT_EQ(*tokenizer.decode(ids, false), "[CLS] hello [UNK] unaffable world! [SEP]");
+  EXPECT_EQ(*tokenizer.decode(ids, true), "hello unaffable world!");
+  EXPECT_EQ(*tokenizer.decode(Ids{5, 6}, true), "##affable");  // nothing before it that it could continue
+  EXPECT_EQ(*tokenizer.decode({}, true), "");
+  for (const std::int32_t unknown : {14, -1}) {
+    const auto refused = tokenizer.decode(Ids{7, unknown}, true);
+    EXPECT_EQ(refused.status().code(), StatusCode::kInvalidArgument);
+    EXPECT_THAT(refused.status().to_string(), HasSubstr("no token has the id " + std::to_string(unknown)));
+  }
+}
+
+TEST(TokenizerTest, DecodesByWhatTheFileNames) {
+  json file = small_tokenizer();
+  const Ids ids{4, 5, 9};
+  file["decoder"]["cleanup"] = false;
+  EXPECT_EQ(*testing::open(file)->decode(ids, false), "unaff !");
+  file["decoder"]["prefix"] = "#";
+  EXPECT_EQ(*testing::open(file)->decode(ids, false), "un#aff !");
+  file["decoder"] = nullptr;
+  EXPECT_EQ(*testing::open(file)->decode(ids, false), "un ##aff !");
+  file.erase("decoder");
+  EXPECT_EQ(*testing::open(file)->decode(ids, false), "un ##aff !");
+}
+
+TEST(TokenizerTest, AnUnknownDecoderIsRefusedByNameWhenItIsNeeded) {
+  json file = small_tokenizer();
+  const auto expect_refused = [&](StatusCode code, std::string_view reason) {
+    const auto tokenizer = testing::open(file);
+    ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
+    EXPECT_EQ(ids_of(*tokenizer, "hello"), (Ids{2, 7, 3}));
+    const auto refused = tokenizer->decode(Ids{7}, true);
+    EXPECT_EQ(refused.status().code(), code);
+    EXPECT_THAT(refused.status().to_string(), HasSubstr(reason));
+  };
+  file["decoder"] = {{"type", "ByteLevel"}};
+  expect_refused(StatusCode::kUnsupported, "decoder of type 'ByteLevel' is not supported (supported: WordPiece)");
+  file["decoder"] = {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}, {"new", 1}};
+  expect_refused(StatusCode::kUnsupported, "new");
+  file["decoder"] = {{"type", "WordPiece"}};
+  expect_refused(StatusCode::kInvalidModel, "prefix");
+  file["decoder"] = 7;
+  expect_refused(StatusCode::kInvalidModel, "decoder");
 }
 
 TEST(TokenizerTest, ServesManyThreadsAtOnce) {

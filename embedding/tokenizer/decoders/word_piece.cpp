@@ -1,0 +1,63 @@
+// WordPiece: tokens that begin with the prefix continue a word, all others begin one.
+#include <array>
+#include <utility>
+
+#include "embedding/tokenizer/part_table.h"
+
+namespace latebind::embedding {
+namespace {
+
+// Punctuation and English short forms lose the space before them. In this order, and within each token alone, as the
+// reference does it.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kCleanups{{{" .", "."},
+                                                                                   {" ?", "?"},
+                                                                                   {" !", "!"},
+                                                                                   {" ,", ","},
+                                                                                   {" ' ", "'"},
+                                                                                   {" n't", "n't"},
+                                                                                   {" 'm", "'m"},
+                                                                                   {" do not", " don't"},
+                                                                                   {" 's", "'s"},
+                                                                                   {" 've", "'ve"},
+                                                                                   {" 're", "'re"}}};
+
+void replace_all(std::string& text, std::string_view what, std::string_view by) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
+}
+
+class WordPieceDecoder final : public Decoder {
+ public:
+  WordPieceDecoder(std::string prefix, bool cleanup) : prefix_(std::move(prefix)), cleanup_(cleanup) {}
+
+  std::string decode(std::span<const std::string_view> tokens) const override {
+    std::string text;
+    std::string piece;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      const bool continues = i > 0 && tokens[i].starts_with(prefix_);
+      piece = i == 0 || continues ? "" : " ";
+      piece += tokens[i].substr(continues ? prefix_.size() : 0);
+      if (cleanup_ && piece.find(' ') != std::string::npos) {
+        for (const auto& [what, by] : kCleanups)
+          replace_all(piece, what, by);
+      }
+      text += piece;
+    }
+    return text;
+  }
+
+ private:
+  const std::string prefix_;
+  const bool cleanup_;
+};
+
+}  // namespace
+
+core::Result<DecoderPtr> read_word_piece_decoder(const JsonView& view) {
+  LB_RETURN_IF_ERROR(view.only_keys({"type", "prefix", "cleanup"}));
+  LB_ASSIGN_OR_RETURN(std::string prefix, view.string("prefix"));
+  LB_ASSIGN_OR_RETURN(const bool cleanup, view.boolean("cleanup"));
+  return DecoderPtr(std::make_unique<WordPieceDecoder>(std::move(prefix), cleanup));
+}
+
+}  // namespace latebind::embedding

@@ -1,0 +1,411 @@
+// Ollama's embeddings: https://github.com/ollama/ollama/blob/main/docs/api.md, and what its clients ask about models.
+// Names may have the tag ":latest", which every model without a tag has there.
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "server/protocols/json_body.h"
+#include "server/protocols/route.h"
+
+namespace latebind::server {
+namespace ollama {
+namespace {
+
+using app::Json;
+using std::chrono::steady_clock;
+
+constexpr std::string_view kLatest = ":latest";
+constexpr std::size_t kDimensionsMax = std::size_t{1} << 20;
+
+struct EmbedBody {
+  std::string model;
+  std::vector<std::string> input;
+  bool truncate = true;
+  std::size_t dimensions = 0;
+};
+
+struct EmbeddingsBody {
+  std::string model;
+  std::string prompt;
+};
+
+struct ShowBody {
+  std::string model;
+};
+
+std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// "" asks for the model only, as in the original.
+Problem read_input(const JsonValue& value, EmbedBody& body) {
+  constexpr std::string_view kKinds = "must be a string or an array of strings";
+  std::string text;
+  if (!read_text(value, text)) {
+    if (!text.empty()) body.input.push_back(std::move(text));
+    return std::nullopt;
+  }
+  simdjson::dom::array items;
+  if (value.get(items) != simdjson::SUCCESS) return std::string(kKinds);
+  body.input.reserve(items.size());
+  for (const JsonValue item : items) {
+    if (read_text(item, body.input.emplace_back())) return std::string(kKinds);
+  }
+  return std::nullopt;
+}
+
+Json input_schema() {
+  Json texts = typed_schema("array", "");
+  texts["items"] = typed_schema("string", "");
+  Json schema;
+  schema["description"] = "One text or several; none, or one that is empty, has no vector.";
+  schema["anyOf"] = Json::array({typed_schema("string", ""), texts});
+  return schema;
+}
+
+Json ignored_schema() {
+  Json schema;
+  schema["description"] = "Ignored: models stay loaded, as the server was started with them.";
+  return schema;
+}
+
+template <class Body>
+Problem ignore(const JsonValue& /*value*/, Body& /*body*/) {
+  return std::nullopt;
+}
+
+template <class Body>
+constexpr Member<Body> kModel{"model", true, [] { return typed_schema("string", "A served model."); },
+                              [](const JsonValue& value, Body& body) { return read_text(value, body.model); }};
+
+constexpr std::array kEmbed{
+    kModel<EmbedBody>,
+    Member<EmbedBody>{"input", false, input_schema, read_input},
+    Member<EmbedBody>{"truncate", false,
+                      [] {
+                        Json schema = typed_schema("boolean", "Longer texts are cut; else they are refused.");
+                        schema["default"] = true;
+                        return schema;
+                      },
+                      [](const JsonValue& value, EmbedBody& body) { return read_bool(value, body.truncate); }},
+    Member<EmbedBody>{
+        "dimensions", false,
+        [] {
+          Json schema = typed_schema("integer", "The first numbers of each vector, normalised; 0: all.");
+          schema["minimum"] = 0;
+          return schema;
+        },
+        [](const JsonValue& value, EmbedBody& body) { return read_size(value, 0, kDimensionsMax, body.dimensions); }},
+    Member<EmbedBody>{"options", false, ignored_schema, ignore<EmbedBody>},
+    Member<EmbedBody>{"keep_alive", false, ignored_schema, ignore<EmbedBody>},
+};
+
+constexpr std::array kEmbeddings{
+    kModel<EmbeddingsBody>,
+    Member<EmbeddingsBody>{"prompt", false,
+                           [] { return typed_schema("string", "The text; an empty one has no vector."); },
+                           [](const JsonValue& value, EmbeddingsBody& body) { return read_text(value, body.prompt); }},
+    Member<EmbeddingsBody>{"options", false, ignored_schema, ignore<EmbeddingsBody>},
+    Member<EmbeddingsBody>{"keep_alive", false, ignored_schema, ignore<EmbeddingsBody>},
+};
+
+// `name` is what `model` was called before.
+constexpr std::array kShow{
+    Member<ShowBody>{"model", false, [] { return typed_schema("string", "A served model."); },
+                     [](const JsonValue& value, ShowBody& body) { return read_text(value, body.model); }},
+    Member<ShowBody>{"name", false, [] { return typed_schema("string", "The same, where there is no 'model'."); },
+                     [](const JsonValue& value, ShowBody& body) -> Problem {
+                       std::string name;
+                       if (auto problem = read_text(value, name)) return problem;
+                       if (body.model.empty()) body.model = std::move(name);
+                       return std::nullopt;
+                     }},
+};
+
+HttpResponse answer_of(const Refusal& refusal) {
+  HttpResponse response;
+  // The original answers every mistake of the caller with 400.
+  const bool is_mistake = refusal.kind == RefusalKind::kTooManyTexts || refusal.kind == RefusalKind::kTooLong;
+  response.status = is_mistake ? 400 : status_of(refusal.kind);
+  Json body;
+  body["error"] = refusal.message;
+  response.body = dumped(body);
+  return response;
+}
+
+Json refusal_schema() {
+  Json schema = typed_schema("object", "");
+  schema["properties"]["error"] = typed_schema("string", "For people.");
+  schema["required"] = Json::array({"error"});
+  return schema;
+}
+
+void answer_with(Exchange& exchange, std::string body) {
+  HttpResponse response;
+  response.body = std::move(body);
+  exchange.answer(std::move(response));
+}
+
+template <class Body, std::size_t N>
+bool read_body(const ExchangePtr& exchange, const std::array<Member<Body>, N>& members, Body& body) {
+  JsonBody json;
+  auto refusal = json.parse(exchange->request().body);
+  if (!refusal) refusal = read_members(json.root(), members, body);
+  if (refusal) refuse(*exchange, ollama_protocol(), *refusal);
+  return !refusal;
+}
+
+// A model by its name there; null where it has refused.
+const ServedModel* find_model(const ExchangePtr& exchange, Service& service, std::string_view name) {
+  if (name.empty()) {
+    refuse(*exchange, ollama_protocol(),
+           {.kind = RefusalKind::kBadRequest, .message = "'model' is missing", .param = "model"});
+    return nullptr;
+  }
+  auto found = service.find(name);
+  if (std::holds_alternative<Refusal>(found) && name.size() > kLatest.size() && name.ends_with(kLatest)) {
+    auto without = service.find(name.substr(0, name.size() - kLatest.size()));
+    if (!std::holds_alternative<Refusal>(without)) found = std::move(without);
+  } else if (std::holds_alternative<Refusal>(found)) {
+    auto with = service.find(std::string(name).append(kLatest));
+    if (!std::holds_alternative<Refusal>(with)) found = std::move(with);
+  }
+  if (const auto* refusal = std::get_if<Refusal>(&found)) {
+    refuse(*exchange, ollama_protocol(), *refusal);
+    return nullptr;
+  }
+  const ServedModel* const model = std::get<const ServedModel*>(found);
+  exchange->note([&](RequestRecord& record) { record.model = model->name; });
+  return model;
+}
+
+std::string embed_text(std::string_view model, const Vectors& vectors, steady_clock::duration total) {
+  std::string text;
+  text.reserve(vectors.count() * vectors.dimension * 14 + 256);
+  text += R"({"model":)";
+  append_string(text, model);
+  text += R"(,"embeddings":[)";
+  for (std::size_t i = 0; i < vectors.count(); ++i) {
+    if (i > 0) text += ',';
+    append_numbers(text, vectors.row(i));
+  }
+  fmt::format_to(std::back_inserter(text), R"(],"total_duration":{},"load_duration":0,"prompt_eval_count":{}}})",
+                 std::chrono::nanoseconds(total).count(), vectors.tokens);
+  return text;
+}
+
+void embed(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
+  EmbedBody body;
+  if (!read_body(exchange, kEmbed, body)) return;
+  const ServedModel* const model = find_model(exchange, service, body.model);
+  if (model == nullptr) return;
+  if (body.input.empty()) return answer_with(*exchange, embed_text(body.model, {}, {}));
+  VectorCall call;
+  call.model = model->name;
+  call.texts = std::move(body.input);
+  call.truncate = body.truncate;
+  call.dimensions = body.dimensions;
+  service.embed(exchange, std::move(call), [exchange, name = std::move(body.model)](Outcome<Vectors> outcome) {
+    if (const auto* refusal = std::get_if<Refusal>(&outcome)) return refuse(*exchange, ollama_protocol(), *refusal);
+    const auto total = steady_clock::now() - exchange->record().arrived;
+    answer_with(*exchange, embed_text(name, std::get<Vectors>(outcome), total));
+  });
+}
+
+// The older path: one text, and the vector as the model gives it.
+void embeddings(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
+  EmbeddingsBody body;
+  if (!read_body(exchange, kEmbeddings, body)) return;
+  const ServedModel* const model = find_model(exchange, service, body.model);
+  if (model == nullptr) return;
+  if (body.prompt.empty()) return answer_with(*exchange, R"({"embedding":[]})");
+  VectorCall call;
+  call.model = model->name;
+  call.texts = std::vector{std::move(body.prompt)};
+  call.normalize = false;
+  service.embed(exchange, std::move(call), [exchange](Outcome<Vectors> outcome) {
+    if (const auto* refusal = std::get_if<Refusal>(&outcome)) return refuse(*exchange, ollama_protocol(), *refusal);
+    std::string text = R"({"embedding":)";
+    append_numbers(text, std::get<Vectors>(outcome).row(0));
+    answer_with(*exchange, text + "}");
+  });
+}
+
+std::string time_text(std::chrono::system_clock::time_point time) {
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(std::chrono::floor<std::chrono::seconds>(time - day));
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), clock.hours().count(),
+                     clock.minutes().count(), clock.seconds().count());
+}
+
+std::string tagged(const std::string& name) {
+  return name.find(':') == std::string::npos ? name + std::string(kLatest) : name;
+}
+
+Json details_of(const ServedModel& model) {
+  Json details;
+  details["parent_model"] = "";
+  details["format"] = "latebind";
+  details["family"] = "latebind";
+  details["families"] = Json::array({"latebind"});
+  details["parameter_size"] = "";
+  details["quantization_level"] = std::string(core::word_of(model.attestation()->active.precision));
+  return details;
+}
+
+Json capabilities_of(const ServedModel& model) {
+  return model.embedder != nullptr ? Json::array({"embedding"}) : Json::array();
+}
+
+// Its size and digest are not known: 0 and "", which clients of types need.
+void tags(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
+  Json body;
+  body["models"] = Json::array();
+  for (const auto& model : service.models()) {
+    Json one;
+    one["name"] = tagged(model->name);
+    one["model"] = tagged(model->name);
+    one["modified_at"] = time_text(model->loaded_at);
+    one["size"] = 0;
+    one["digest"] = "";
+    one["details"] = details_of(*model);
+    one["capabilities"] = capabilities_of(*model);
+    body["models"].push_back(std::move(one));
+  }
+  answer_with(*exchange, dumped(body));
+}
+
+void show(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
+  ShowBody body;
+  if (!read_body(exchange, kShow, body)) return;
+  const ServedModel* const model = find_model(exchange, service, body.model);
+  if (model == nullptr) return;
+  Json answer;
+  answer["modelfile"] = "";
+  answer["parameters"] = "";
+  answer["template"] = "";
+  answer["details"] = details_of(*model);
+  answer["model_info"]["general.architecture"] = "latebind";
+  if (model->embedder != nullptr) {
+    answer["model_info"]["latebind.embedding_length"] = model->embedder->dimension();
+    answer["model_info"]["latebind.context_length"] = model->embedder->max_tokens();
+  }
+  answer["capabilities"] = capabilities_of(*model);
+  answer["modified_at"] = time_text(model->loaded_at);
+  answer_with(*exchange, dumped(answer));
+}
+
+void version(const ExchangePtr& exchange, const PathValues& /*values*/, Service& /*service*/) {
+  Json body;
+  body["version"] = LATEBIND_VERSION;
+  answer_with(*exchange, dumped(body));
+}
+
+Json vector_schema() {
+  Json schema = typed_schema("array", "");
+  schema["items"] = typed_schema("number", "");
+  return schema;
+}
+
+Json embed_schema() {
+  Json schema = typed_schema("object", "");
+  schema["properties"]["model"] = typed_schema("string", "As it was asked for.");
+  schema["properties"]["embeddings"] = typed_schema("array", "A vector for each text, of length 1.");
+  schema["properties"]["embeddings"]["items"] = vector_schema();
+  schema["properties"]["total_duration"] = typed_schema("integer", "Nanoseconds.");
+  schema["properties"]["load_duration"] = typed_schema("integer", "Nanoseconds: none, models are loaded before.");
+  schema["properties"]["prompt_eval_count"] = typed_schema("integer", "Tokens.");
+  schema["required"] = Json::array({"model", "embeddings"});
+  return schema;
+}
+
+Json embeddings_schema() {
+  Json schema = typed_schema("object", "");
+  schema["properties"]["embedding"] = vector_schema();
+  schema["required"] = Json::array({"embedding"});
+  return schema;
+}
+
+Json tags_schema() {
+  Json model = typed_schema("object", "");
+  for (const char* name : {"name", "model", "modified_at", "digest"})
+    model["properties"][name] = typed_schema("string", "");
+  model["properties"]["size"] = typed_schema("integer", "");
+  model["properties"]["details"] = typed_schema("object", "");
+  model["required"] = Json::array({"name", "model", "modified_at", "size", "digest"});
+  Json schema = typed_schema("object", "");
+  schema["properties"]["models"] = typed_schema("array", "");
+  schema["properties"]["models"]["items"] = std::move(model);
+  schema["required"] = Json::array({"models"});
+  return schema;
+}
+
+Json show_schema() {
+  Json schema = typed_schema("object", "");
+  schema["properties"]["details"] = typed_schema("object", "");
+  schema["properties"]["model_info"] = typed_schema("object", "");
+  schema["properties"]["capabilities"] = typed_schema("array", "");
+  schema["properties"]["capabilities"]["items"] = typed_schema("string", "");
+  schema["required"] = Json::array({"details", "model_info", "capabilities"});
+  return schema;
+}
+
+Json version_schema() {
+  Json schema = typed_schema("object", "");
+  schema["properties"]["version"] = typed_schema("string", "Latebind's.");
+  schema["required"] = Json::array({"version"});
+  return schema;
+}
+
+std::span<const Route> routes() {
+  static const auto& all =
+      *new std::vector<Route>{{.method = "POST",
+                               .path = "/api/embed",
+                               .handle = embed,
+                               .summary = "The vectors of texts.",
+                               .body = [] { return schema_of(kEmbed); },
+                               .answers = {{.status = 200, .description = "The vectors.", .schema = embed_schema}}},
+                              {.method = "POST",
+                               .path = "/api/embeddings",
+                               .handle = embeddings,
+                               .summary = "The vector of a text.",
+                               .body = [] { return schema_of(kEmbeddings); },
+                               .answers = {{.status = 200, .description = "The vector.", .schema = embeddings_schema}}},
+                              {.method = "GET",
+                               .path = "/api/tags",
+                               .handle = tags,
+                               .summary = "The models that are served.",
+                               .answers = {{.status = 200, .description = "The models.", .schema = tags_schema}}},
+                              {.method = "POST",
+                               .path = "/api/show",
+                               .handle = show,
+                               .summary = "A model that is served.",
+                               .body = [] { return schema_of(kShow); },
+                               .answers = {{.status = 200, .description = "The model.", .schema = show_schema}}},
+                              {.method = "GET",
+                               .path = "/api/version",
+                               .handle = version,
+                               .summary = "The server's version.",
+                               .answers = {{.status = 200, .description = "The version.", .schema = version_schema}}}};
+  return all;
+}
+
+}  // namespace
+}  // namespace ollama
+
+const Protocol& ollama_protocol() {
+  static constexpr Protocol kProtocol{.name = "ollama",
+                                      .about = "Ollama's embeddings.",
+                                      .routes = ollama::routes,
+                                      .refuse = ollama::answer_of,
+                                      .refusal_schema = ollama::refusal_schema};
+  return kProtocol;
+}
+
+}  // namespace latebind::server

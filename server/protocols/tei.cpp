@@ -1,0 +1,272 @@
+// text-embeddings-inference 1.9: its paths, members, headers and errors (router/src/http of the original). Other than
+// there an empty text has a vector, and a list has either texts or arrays of token ids.
+#include <fmt/format.h>
+
+#include <limits>
+#include <utility>
+
+#include "server/protocols/tei_parts.h"
+
+namespace latebind::server {
+namespace tei {
+namespace {
+
+using app::Json;
+
+HttpResponse error_of(unsigned status, std::string_view error, std::string_view type) {
+  HttpResponse response;
+  response.status = status;
+  Json body;
+  body["error"] = std::string(error);
+  body["error_type"] = std::string(type);
+  response.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return response;
+}
+
+HttpResponse answer_of(const Refusal& refusal) {
+  switch (refusal.kind) {
+    case RefusalKind::kBadRequest:
+    case RefusalKind::kTooManyTexts:
+      return error_of(422, refusal.message, "Validation");
+    case RefusalKind::kOverloaded:
+      return error_of(429, refusal.message, "Overloaded");
+    case RefusalKind::kDevice:
+      return error_of(424, refusal.message, "Backend");
+    case RefusalKind::kInternal:
+    case RefusalKind::kTimeout:
+      return error_of(status_of(refusal.kind), refusal.message, "Backend");
+    case RefusalKind::kNotReady:
+    case RefusalKind::kFallback:
+      return error_of(503, refusal.message, "Unhealthy");
+    default:
+      return error_of(status_of(refusal.kind), refusal.message, "Validation");
+  }
+}
+
+Json refusal_schema() {
+  Json schema = typed_schema("object", "");
+  schema["properties"]["error"] = typed_schema("string", "For people.");
+  schema["properties"]["error_type"]["type"] = "string";
+  schema["properties"]["error_type"]["enum"] =
+      Json::array({"Unhealthy", "Backend", "Overloaded", "Validation", "Tokenizer", "Empty"});
+  schema["required"] = Json::array({"error", "error_type"});
+  return schema;
+}
+
+void refuse_unsupported(Exchange& exchange, std::string message) {
+  refuse(exchange, tei_protocol(), {.kind = RefusalKind::kUnsupported, .message = std::move(message), .param = {}});
+}
+
+void embed_all(const ExchangePtr& exchange, const PathValues& /*values*/, Service& /*service*/) {
+  refuse_unsupported(*exchange,
+                     "the vectors of single tokens are not served: models are loaded for those of texts only");
+}
+
+void embed_sparse(const ExchangePtr& exchange, const PathValues& /*values*/, Service& /*service*/) {
+  refuse_unsupported(*exchange, "no model with a head for sparse vectors (SPLADE) is loaded");
+}
+
+void predict(const ExchangePtr& exchange, const PathValues& /*values*/, Service& /*service*/) {
+  refuse_unsupported(*exchange, "no model with a head that classifies is loaded");
+}
+
+void rerank(const ExchangePtr& exchange, const PathValues& /*values*/, Service& /*service*/) {
+  refuse_unsupported(*exchange, "no model with a head that ranks is loaded");
+}
+
+std::string_view word_of(graph::PoolingMode pooling) {
+  switch (pooling) {
+    case graph::PoolingMode::kCls:
+      return "cls";
+    case graph::PoolingMode::kMean:
+      return "mean";
+    case graph::PoolingMode::kMax:
+      return "max";
+    case graph::PoolingMode::kLastToken:
+      break;
+  }
+  return "last_token";
+}
+
+std::string_view dtype_of(core::Precision precision) {
+  switch (precision) {
+    case core::Precision::kF32:
+      return "float32";
+    case core::Precision::kF16:
+      return "float16";
+    case core::Precision::kBF16:
+      return "bfloat16";
+    default:
+      return core::word_of(precision);
+  }
+}
+
+void info(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
+  const auto found = service.find("");
+  if (const auto* refusal = std::get_if<Refusal>(&found)) return refuse(*exchange, tei_protocol(), *refusal);
+  const ServedModel& model = *std::get<const ServedModel*>(found);
+  if (model.embedder == nullptr) return refuse_unsupported(*exchange, model.name + " makes no vectors of texts");
+  const auto active = model.attestation()->active;
+  Json body;
+  body["model_id"] = model.name;
+  body["model_sha"] = Json();
+  body["model_dtype"] = std::string(dtype_of(active.precision));
+  body["served_model_name"] = model.name;
+  body["model_type"]["embedding"]["pooling"] = std::string(word_of(model.embedder->pooling()));
+  body["max_concurrent_requests"] = service.facts().connections_max;
+  body["max_input_length"] = model.embedder->max_tokens();
+  body["max_batch_tokens"] = model.embedder->batch_tokens();
+  body["max_batch_requests"] = Json();
+  body["max_client_batch_size"] = service.limits().texts_max;
+  body["auto_truncate"] = service.limits().auto_truncate;
+  body["tokenization_workers"] = active.requests;
+  body["version"] = LATEBIND_VERSION;
+  body["sha"] = Json();
+  body["docker_label"] = Json();
+  HttpResponse response;
+  response.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
+  exchange->answer(std::move(response));
+}
+
+// Liveness: whoever answers lives.
+void ping(const ExchangePtr& exchange, const PathValues& /*values*/, Service& /*service*/) {
+  HttpResponse response;
+  response.content_type.clear();
+  exchange->answer(std::move(response));
+}
+
+void health(const ExchangePtr& exchange, const PathValues& values, Service& service) {
+  if (service.is_ready()) return ping(exchange, values, service);
+  refuse(*exchange, tei_protocol(),
+         {.kind = RefusalKind::kNotReady,
+          .message = service.has_models() ? "the server is ending" : "the models are still loading",
+          .param = {},
+          .retry_after_s = 1});
+}
+
+Json info_schema() {
+  Json schema = typed_schema("object", "");
+  for (const char* name : {"model_id", "model_dtype", "served_model_name", "version"})
+    schema["properties"][name] = typed_schema("string", "");
+  for (const char* name : {"max_concurrent_requests", "max_input_length", "max_batch_tokens", "max_client_batch_size",
+                           "tokenization_workers"})
+    schema["properties"][name] = typed_schema("integer", "");
+  for (const char* name : {"model_sha", "max_batch_requests", "sha", "docker_label"})
+    schema["properties"][name] = typed_schema("null", "");
+  schema["properties"]["auto_truncate"] = typed_schema("boolean", "");
+  schema["properties"]["model_type"] = typed_schema("object", "");
+  schema["properties"]["model_type"]["properties"]["embedding"]["type"] = "object";
+  schema["properties"]["model_type"]["properties"]["embedding"]["properties"]["pooling"] = typed_schema("string", "");
+  schema["required"] = Json::array({"model_id", "model_dtype", "served_model_name", "model_type", "max_input_length",
+                                    "max_client_batch_size", "auto_truncate", "version"});
+  return schema;
+}
+
+Json object_schema() {
+  return typed_schema("object", "");
+}
+
+std::span<const Route> routes() {
+  static const auto& all = *new std::vector<Route>([] {
+    std::vector<Route> made;
+    for (const std::string_view path : {"/embed", "/", "/invocations"}) {
+      made.push_back({.method = "POST",
+                      .path = path,
+                      .handle = embed,
+                      .summary = "The vectors of texts.",
+                      .body = embed_body,
+                      .answers = {{.status = 200, .description = "The vectors.", .schema = embed_answer}}});
+    }
+    made.push_back({.method = "POST",
+                    .path = "/similarity",
+                    .handle = similarity,
+                    .summary = "How alike sentences are to one.",
+                    .body = similarity_body,
+                    .answers = {{.status = 200, .description = "The cosines.", .schema = similarity_answer}}});
+    made.push_back({.method = "POST",
+                    .path = "/tokenize",
+                    .handle = tokenize,
+                    .summary = "The tokens of texts.",
+                    .body = tokenize_body,
+                    .answers = {{.status = 200, .description = "The tokens.", .schema = tokenize_answer}}});
+    made.push_back({.method = "POST",
+                    .path = "/decode",
+                    .handle = decode,
+                    .summary = "The texts of token ids.",
+                    .body = decode_body,
+                    .answers = {{.status = 200, .description = "The texts.", .schema = decode_answer}}});
+    const auto refused = [&](std::string_view path, decltype(Route::handle) handle, std::string_view summary) {
+      made.push_back({.method = "POST", .path = path, .handle = handle, .summary = summary, .body = object_schema});
+    };
+    refused("/embed_all", embed_all, "The vectors of tokens: refused.");
+    refused("/embed_sparse", embed_sparse, "Sparse vectors: refused, no model has such a head.");
+    refused("/predict", predict, "Classes of texts: refused, no model has such a head.");
+    refused("/rerank", rerank, "Texts in the order of a query: refused, no model has such a head.");
+    made.push_back({.method = "GET",
+                    .path = "/info",
+                    .handle = info,
+                    .summary = "The first model and what is taken.",
+                    .answers = {{.status = 200, .description = "The facts.", .schema = info_schema}}});
+    made.push_back({.method = "GET",
+                    .path = "/health",
+                    .handle = health,
+                    .summary = "Whether requests are answered.",
+                    .answers = {{.status = 200, .description = "They are.", .content_type = ""},
+                                {.status = 503, .description = "Not yet, or no more.", .schema = refusal_schema}},
+                    .is_open = true});
+    made.push_back({.method = "GET",
+                    .path = "/ping",
+                    .handle = ping,
+                    .summary = "Whether the server lives.",
+                    .answers = {{.status = 200, .description = "It does.", .content_type = ""}},
+                    .is_open = true});
+    return made;
+  }());
+  return all;
+}
+
+}  // namespace
+
+void refuse_empty(Exchange& exchange, std::string_view member) {
+  exchange.answer(error_of(400, fmt::format("'{}' must not be empty", member), "Empty"),
+                  server::word_of(RefusalKind::kBadRequest));
+}
+
+void refuse_no_json(Exchange& exchange, const Refusal& refusal) {
+  exchange.answer(error_of(400, refusal.message, "Validation"), server::word_of(refusal.kind));
+}
+
+Problem read_ids(const simdjson::dom::array& numbers, std::vector<std::int32_t>& ids) {
+  ids.reserve(numbers.size());
+  for (const JsonValue number : numbers) {
+    std::int64_t id = 0;
+    if (number.get(id) != simdjson::SUCCESS || id < 0 || id > std::numeric_limits<std::int32_t>::max()) {
+      return "must have whole numbers from 0 as token ids";
+    }
+    ids.push_back(static_cast<std::int32_t>(id));
+  }
+  return std::nullopt;
+}
+
+Json list_schema(Json item, std::string_view about) {
+  Json schema = typed_schema("array", about);
+  schema["items"] = std::move(item);
+  return schema;
+}
+
+Json prompt_name_schema() {
+  return typed_schema("string", "One of the model's prompts, which is put before every text.");
+}
+
+}  // namespace tei
+
+const Protocol& tei_protocol() {
+  static constexpr Protocol kProtocol{.name = "tei",
+                                      .about = "text-embeddings-inference.",
+                                      .routes = tei::routes,
+                                      .refuse = tei::answer_of,
+                                      .refusal_schema = tei::refusal_schema};
+  return kProtocol;
+}
+
+}  // namespace latebind::server

@@ -1,0 +1,232 @@
+// text-embeddings-inference: the tokens of texts, and the texts of tokens.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "core/text/quote.h"
+#include "server/protocols/tei_parts.h"
+
+namespace latebind::server::tei {
+namespace {
+
+using app::Json;
+
+struct TokenizeBody {
+  std::vector<std::string> texts;
+  bool add_special_tokens = true;
+  std::string prompt_name;
+};
+
+struct DecodeBody {
+  std::vector<std::vector<std::int32_t>> lists;
+  bool skip_special_tokens = true;
+};
+
+Problem read_texts(const JsonValue& value, TokenizeBody& body) {
+  if (value.is_string()) return read_text(value, body.texts.emplace_back());
+  simdjson::dom::array items;
+  if (value.get(items) != simdjson::SUCCESS) return "must be a string or an array of strings";
+  body.texts.reserve(items.size());
+  for (const JsonValue item : items) {
+    if (read_text(item, body.texts.emplace_back())) return "must be a string or an array of strings";
+  }
+  return std::nullopt;
+}
+
+Problem read_lists(const JsonValue& value, DecodeBody& body) {
+  simdjson::dom::array items;
+  if (value.get(items) != simdjson::SUCCESS) return "must be an array of token ids, or an array of such arrays";
+  if (items.size() == 0) return std::nullopt;
+  if (!(*items.begin()).is_array()) return read_ids(items, body.lists.emplace_back());
+  body.lists.reserve(items.size());
+  for (const JsonValue item : items) {
+    simdjson::dom::array numbers;
+    if (item.get(numbers) != simdjson::SUCCESS) return "must not mix arrays of token ids with anything else";
+    if (auto problem = read_ids(numbers, body.lists.emplace_back())) return problem;
+  }
+  return std::nullopt;
+}
+
+Json texts_schema() {
+  Json schema;
+  schema["anyOf"] = Json::array({typed_schema("string", ""), list_schema(typed_schema("string", ""))});
+  return schema;
+}
+
+Json ids_schema() {
+  Json id = typed_schema("integer", "");
+  id["minimum"] = 0;
+  Json schema;
+  schema["anyOf"] = Json::array({list_schema(id), list_schema(list_schema(id))});
+  return schema;
+}
+
+Json special_schema(std::string_view about) {
+  Json schema = typed_schema("boolean", about);
+  schema["default"] = true;
+  return schema;
+}
+
+constexpr std::array kTokenize{
+    Member<TokenizeBody>{"inputs", true, texts_schema, read_texts},
+    Member<TokenizeBody>{
+        "add_special_tokens", false, [] { return special_schema("With the special tokens that every text gets."); },
+        [](const JsonValue& value, TokenizeBody& body) { return read_bool(value, body.add_special_tokens); }},
+    Member<TokenizeBody>{"prompt_name", false, prompt_name_schema,
+                         [](const JsonValue& value, TokenizeBody& body) { return read_text(value, body.prompt_name); }},
+};
+
+constexpr std::array kDecode{
+    Member<DecodeBody>{"ids", true, ids_schema, read_lists},
+    Member<DecodeBody>{
+        "skip_special_tokens", false, [] { return special_schema("Special tokens are left out."); },
+        [](const JsonValue& value, DecodeBody& body) { return read_bool(value, body.skip_special_tokens); }},
+};
+
+// The model that is asked, for so many items; null where it has refused.
+const ServedModel* model_for(const ExchangePtr& exchange, Service& service, std::size_t items) {
+  const auto found = service.find("");
+  if (const auto* refusal = std::get_if<Refusal>(&found)) {
+    refuse(*exchange, tei_protocol(), *refusal);
+    return nullptr;
+  }
+  const ServedModel* const model = std::get<const ServedModel*>(found);
+  exchange->note([&](RequestRecord& record) {
+    record.model = model->name;
+    record.texts = items;
+  });
+  if (model->embedder == nullptr) {
+    refuse(*exchange, tei_protocol(),
+           {.kind = RefusalKind::kUnsupported, .message = model->name + " has no tokenizer", .param = {}});
+    return nullptr;
+  }
+  if (items > service.limits().texts_max) {
+    refuse(*exchange, tei_protocol(),
+           {.kind = RefusalKind::kTooManyTexts,
+            .message = fmt::format("{} items in one request; at most {} are taken", items, service.limits().texts_max),
+            .param = {}});
+    return nullptr;
+  }
+  return model;
+}
+
+void refuse_tokens(Exchange& exchange, const Service& service) {
+  refuse(exchange, tei_protocol(),
+         {.kind = RefusalKind::kTooLarge,
+          .message = fmt::format("more than {} tokens in one request", service.limits().queue_tokens_max),
+          .param = {}});
+}
+
+// Where a token is in its text is not known yet: `start` and `stop` are null, and `text` is the vocabulary's.
+void append_tokens(std::string& out, const embedding::Tokenizer& tokenizer, std::span<const std::int32_t> ids,
+                   bool with_special) {
+  const std::size_t first = tokenizer.tokens_before();
+  const std::size_t stop = ids.size() - tokenizer.tokens_behind();
+  out += '[';
+  bool is_first = true;
+  for (std::size_t i = with_special ? 0 : first; i < (with_special ? ids.size() : stop); ++i) {
+    fmt::format_to(std::back_inserter(out), R"({}{{"id":{},"text":)", is_first ? "" : ",", ids[i]);
+    append_string(out, tokenizer.token(ids[i]).value_or(""));
+    out += i < first || i >= stop ? R"(,"special":true,"start":null,"stop":null})"
+                                  : R"(,"special":false,"start":null,"stop":null})";
+    is_first = false;
+  }
+  out += ']';
+}
+
+}  // namespace
+
+void tokenize(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
+  TokenizeBody body;
+  if (!read_body(exchange, kTokenize, body)) return;
+  if (body.texts.empty()) return refuse_empty(*exchange, "inputs");
+  const ServedModel* const model = model_for(exchange, service, body.texts.size());
+  if (model == nullptr) return;
+  std::string_view prompt;
+  if (!body.prompt_name.empty()) {
+    const auto& prompts = model->embedder->prompts();
+    const auto known = prompts.find(body.prompt_name);
+    if (known == prompts.end()) {
+      return refuse(*exchange, tei_protocol(),
+                    {.kind = RefusalKind::kBadRequest,
+                     .message = fmt::format("{} has no prompt {}", model->name, core::quoted(body.prompt_name, 60)),
+                     .param = "prompt_name"});
+    }
+    prompt = known->second;
+  }
+  const auto tokenizer = model->embedder->tokenizer();
+  const std::size_t around = tokenizer->tokens_before() + tokenizer->tokens_behind();
+  auto room = static_cast<std::size_t>(service.limits().queue_tokens_max);
+  std::uint64_t tokens = 0;
+  std::vector<std::int32_t> ids;
+  HttpResponse response;
+  response.body += '[';
+  for (std::string& text : body.texts) {
+    text.insert(0, prompt);
+    ids.clear();
+    if (room < around) return refuse_tokens(*exchange, service);
+    if (const core::Status status = tokenizer->encode(text, room + 1, ids); !status.ok()) {
+      return refuse(*exchange, tei_protocol(), refusal_of(status));
+    }
+    if (ids.size() > room) return refuse_tokens(*exchange, service);
+    room -= ids.size();
+    tokens += ids.size();
+    if (response.body.size() > 1) response.body += ',';
+    append_tokens(response.body, *tokenizer, ids, body.add_special_tokens);
+  }
+  response.body += ']';
+  exchange->note([&](RequestRecord& record) { record.tokens = tokens; });
+  exchange->answer(std::move(response));
+}
+
+void decode(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
+  DecodeBody body;
+  if (!read_body(exchange, kDecode, body)) return;
+  if (body.lists.empty()) return refuse_empty(*exchange, "ids");
+  const ServedModel* const model = model_for(exchange, service, body.lists.size());
+  if (model == nullptr) return;
+  std::uint64_t tokens = 0;
+  for (const auto& list : body.lists)
+    tokens += list.size();
+  if (tokens > service.limits().queue_tokens_max) return refuse_tokens(*exchange, service);
+  const auto tokenizer = model->embedder->tokenizer();
+  HttpResponse response;
+  for (const auto& list : body.lists) {
+    const auto text = tokenizer->decode(list, body.skip_special_tokens);
+    if (!text.ok()) return refuse(*exchange, tei_protocol(), refusal_of(text.status()));
+    response.body += response.body.empty() ? '[' : ',';
+    append_string(response.body, *text);
+  }
+  response.body += ']';
+  exchange->note([&](RequestRecord& record) { record.tokens = tokens; });
+  exchange->answer(std::move(response));
+}
+
+Json tokenize_body() {
+  return schema_of(kTokenize);
+}
+
+Json tokenize_answer() {
+  Json token = typed_schema("object", "");
+  token["properties"]["id"] = typed_schema("integer", "");
+  token["properties"]["text"] = typed_schema("string", "As the vocabulary has it.");
+  token["properties"]["special"] = typed_schema("boolean", "Added to every text.");
+  for (const char* place : {"start", "stop"}) {
+    token["properties"][place]["type"] = Json::array({"integer", "null"});
+    token["properties"][place]["description"] = "Null: not known.";
+  }
+  token["required"] = Json::array({"id", "text", "special", "start", "stop"});
+  return list_schema(list_schema(std::move(token)), "The tokens of each text.");
+}
+
+Json decode_body() {
+  return schema_of(kDecode);
+}
+
+Json decode_answer() {
+  return list_schema(typed_schema("string", ""), "A text for each list of ids.");
+}
+
+}  // namespace latebind::server::tei

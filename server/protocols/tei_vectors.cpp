@@ -1,0 +1,280 @@
+// text-embeddings-inference: the vectors of texts, and how alike they are.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "server/protocols/tei_parts.h"
+
+namespace latebind::server::tei {
+namespace {
+
+using app::Json;
+using std::chrono::steady_clock;
+
+constexpr std::size_t kDimensionsMax = std::size_t{1} << 20;
+
+struct EmbedBody {
+  std::variant<std::vector<std::string>, std::vector<std::vector<std::int32_t>>> inputs;
+  std::optional<bool> truncate;
+  bool keep_end = false;
+  std::string prompt_name;
+  bool normalize = true;
+  std::size_t dimensions = 0;
+};
+
+struct SimilarityBody {
+  std::vector<std::string> texts;  // the source sentence first
+  std::optional<bool> truncate;
+  bool keep_end = false;
+  std::string prompt_name;
+};
+
+Problem read_inputs(const JsonValue& value, EmbedBody& body) {
+  constexpr std::string_view kKinds = "must be a string, an array of strings, or token ids";
+  auto& texts = std::get<0>(body.inputs);
+  if (value.is_string()) return read_text(value, texts.emplace_back());
+  simdjson::dom::array items;
+  if (value.get(items) != simdjson::SUCCESS) return std::string(kKinds);
+  if (items.size() == 0) return std::nullopt;
+  const JsonValue first = *items.begin();
+  if (first.is_string()) {
+    texts.reserve(items.size());
+    for (const JsonValue item : items) {
+      if (read_text(item, texts.emplace_back())) return "must not mix strings with anything else";
+    }
+    return std::nullopt;
+  }
+  auto& lists = body.inputs.emplace<1>();
+  if (!first.is_array()) {
+    return read_ids(items, lists.emplace_back()) ? Problem(std::string(kKinds)) : std::nullopt;
+  }
+  lists.reserve(items.size());
+  for (const JsonValue item : items) {
+    simdjson::dom::array numbers;
+    if (item.get(numbers) != simdjson::SUCCESS) return "must not mix arrays of token ids with anything else";
+    if (auto problem = read_ids(numbers, lists.emplace_back())) return problem;
+    if (lists.back().empty()) return "has an empty array of token ids";
+  }
+  return std::nullopt;
+}
+
+Json inputs_schema() {
+  Json id = typed_schema("integer", "");
+  id["minimum"] = 0;
+  const Json text = typed_schema("string", "");
+  Json schema;
+  schema["description"] = "One text or several, or their token ids, special tokens included.";
+  schema["anyOf"] = Json::array({text, list_schema(text), list_schema(id), list_schema(list_schema(id))});
+  return schema;
+}
+
+template <class Body>
+constexpr Member<Body> kTruncate{
+    "truncate", false,
+    [] {
+      return typed_schema("boolean", "Longer texts are cut; else they are refused. Unless given: as the server does.");
+    },
+    [](const JsonValue& value, Body& body) { return read_bool(value, body.truncate.emplace()); }};
+
+template <class Body>
+constexpr Member<Body> kDirection{"truncation_direction", false,
+                                  [] {
+                                    Json schema = typed_schema("string", "Where a longer text is cut.");
+                                    schema["enum"] = Json::array({"left", "right", "Left", "Right"});
+                                    schema["default"] = "right";
+                                    return schema;
+                                  },
+                                  [](const JsonValue& value, Body& body) -> Problem {
+                                    std::string side;
+                                    static_cast<void>(read_text(value, side));
+                                    body.keep_end = side == "left" || side == "Left";
+                                    if (!body.keep_end && side != "right" && side != "Right") {
+                                      return "must be left or right";
+                                    }
+                                    return std::nullopt;
+                                  }};
+
+template <class Body>
+constexpr Member<Body> kPromptName{"prompt_name", false, prompt_name_schema, [](const JsonValue& value, Body& body) {
+                                     return read_text(value, body.prompt_name);
+                                   }};
+
+constexpr std::array kEmbed{
+    Member<EmbedBody>{"inputs", true, inputs_schema, read_inputs},
+    kTruncate<EmbedBody>,
+    kDirection<EmbedBody>,
+    kPromptName<EmbedBody>,
+    Member<EmbedBody>{"normalize", false,
+                      [] {
+                        Json schema = typed_schema("boolean", "Vectors of length 1.");
+                        schema["default"] = true;
+                        return schema;
+                      },
+                      [](const JsonValue& value, EmbedBody& body) { return read_bool(value, body.normalize); }},
+    Member<EmbedBody>{
+        "dimensions", false,
+        [] {
+          Json schema = typed_schema("integer", "The first numbers of each vector.");
+          schema["minimum"] = 1;
+          return schema;
+        },
+        [](const JsonValue& value, EmbedBody& body) { return read_size(value, 1, kDimensionsMax, body.dimensions); }},
+};
+
+// A mistake in an object that is a member itself.
+Problem problem_of(const std::optional<Refusal>& refusal) {
+  if (!refusal) return std::nullopt;
+  return "has a mistake: " + refusal->message;
+}
+
+constexpr std::array kSentences{
+    Member<SimilarityBody>{
+        "source_sentence", true, [] { return typed_schema("string", ""); },
+        [](const JsonValue& value, SimilarityBody& body) { return read_text(value, body.texts.emplace_back()); }},
+    Member<SimilarityBody>{"sentences", true, [] { return list_schema(typed_schema("string", "")); },
+                           [](const JsonValue& value, SimilarityBody& body) -> Problem {
+                             simdjson::dom::array items;
+                             if (value.get(items) != simdjson::SUCCESS) return "must be an array of strings";
+                             body.texts.reserve(items.size() + 1);
+                             for (const JsonValue item : items) {
+                               if (read_text(item, body.texts.emplace_back())) return "must be an array of strings";
+                             }
+                             return std::nullopt;
+                           }},
+};
+
+constexpr std::array kParameters{kTruncate<SimilarityBody>, kDirection<SimilarityBody>, kPromptName<SimilarityBody>};
+
+constexpr std::array kSimilarity{
+    Member<SimilarityBody>{
+        "inputs", true, [] { return schema_of(kSentences); },
+        [](const JsonValue& value, SimilarityBody& body) { return problem_of(read_members(value, kSentences, body)); }},
+    Member<SimilarityBody>{"parameters", false, [] { return schema_of(kParameters); },
+                           [](const JsonValue& value, SimilarityBody& body) {
+                             return problem_of(read_members(value, kParameters, body));
+                           }},
+};
+
+std::string milliseconds_of(steady_clock::duration time) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
+}
+
+// Whole milliseconds. Token ids count as characters, and the time of computing is that of the request, as in the
+// original.
+void set_headers(HttpResponse& response, const Exchange& exchange, const Vectors& vectors, std::uint64_t characters) {
+  const auto total = milliseconds_of(steady_clock::now() - exchange.record().arrived);
+  response.set("x-compute-type", exchange.record().device);
+  response.set("x-compute-time", total);
+  response.set("x-compute-characters", std::to_string(characters));
+  response.set("x-compute-tokens", std::to_string(vectors.tokens));
+  response.set("x-total-time", total);
+  response.set("x-tokenization-time", milliseconds_of(vectors.tokenizing));
+  response.set("x-queue-time", milliseconds_of(vectors.waiting));
+  response.set("x-inference-time", milliseconds_of(vectors.computing));
+}
+
+// Answers with what text_of(vectors) returns.
+template <class TextOf>
+void embed_call(const ExchangePtr& exchange, Service& service, VectorCall call, TextOf text_of) {
+  std::optional<std::uint64_t> ids;
+  if (const auto* lists = std::get_if<1>(&call.texts)) {
+    ids = 0;
+    for (const auto& list : *lists)
+      *ids += list.size();
+  }
+  service.embed(exchange, std::move(call), [exchange, ids, text_of](Outcome<Vectors> outcome) {
+    if (const auto* refusal = std::get_if<Refusal>(&outcome)) return refuse(*exchange, tei_protocol(), *refusal);
+    const Vectors& vectors = std::get<Vectors>(outcome);
+    HttpResponse response;
+    response.body = text_of(vectors);
+    set_headers(response, *exchange, vectors, ids.value_or(exchange->record().characters));
+    exchange->answer(std::move(response));
+  });
+}
+
+std::string vectors_text(const Vectors& vectors) {
+  std::string text;
+  text.reserve(vectors.count() * vectors.dimension * 14 + 16);
+  for (std::size_t i = 0; i < vectors.count(); ++i) {
+    text += i > 0 ? ',' : '[';
+    append_numbers(text, vectors.row(i));
+  }
+  text += ']';
+  return text;
+}
+
+// The cosine of each sentence's vector and the first one's.
+std::string similarities_text(const Vectors& vectors) {
+  const auto source = vectors.row(0);
+  std::vector<float> cosines;
+  for (std::size_t i = 1; i < vectors.count(); ++i) {
+    const auto row = vectors.row(i);
+    double cosine = 0;
+    for (std::size_t at = 0; at < row.size(); ++at)
+      cosine += static_cast<double>(source[at]) * static_cast<double>(row[at]);
+    cosines.push_back(static_cast<float>(cosine));
+  }
+  std::string text;
+  append_numbers(text, cosines);
+  return text;
+}
+
+}  // namespace
+
+void embed(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
+  EmbedBody body;
+  if (!read_body(exchange, kEmbed, body)) return;
+  if (std::visit([](const auto& inputs) { return inputs.empty(); }, body.inputs)) {
+    return refuse_empty(*exchange, "inputs");
+  }
+  if (!body.normalize) {
+    const auto found = service.find("");
+    const auto* const model = std::get_if<const ServedModel*>(&found);
+    if (model != nullptr && (*model)->embedder != nullptr && (*model)->embedder->normalizes()) {
+      return refuse(*exchange, tei_protocol(),
+                    {.kind = RefusalKind::kUnsupported,
+                     .message = (*model)->name + " normalises its vectors itself: there are none without it",
+                     .param = "normalize"});
+    }
+  }
+  VectorCall call;
+  call.texts = std::move(body.inputs);
+  call.dimensions = body.dimensions;
+  call.truncate = body.truncate;
+  call.keep_end = body.keep_end;
+  call.normalize = body.normalize;
+  call.prompt_name = std::move(body.prompt_name);
+  embed_call(exchange, service, std::move(call), vectors_text);
+}
+
+void similarity(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
+  SimilarityBody body;
+  if (!read_body(exchange, kSimilarity, body)) return;
+  if (body.texts.size() < 2) return refuse_empty(*exchange, "inputs.sentences");
+  VectorCall call;
+  call.texts = std::move(body.texts);
+  call.truncate = body.truncate;
+  call.keep_end = body.keep_end;
+  call.prompt_name = std::move(body.prompt_name);
+  embed_call(exchange, service, std::move(call), similarities_text);
+}
+
+Json embed_body() {
+  return schema_of(kEmbed);
+}
+
+Json embed_answer() {
+  return list_schema(list_schema(typed_schema("number", "")), "A vector for each text.");
+}
+
+Json similarity_body() {
+  return schema_of(kSimilarity);
+}
+
+Json similarity_answer() {
+  return list_schema(typed_schema("number", ""), "The cosine of each sentence.");
+}
+
+}  // namespace latebind::server::tei

@@ -1,0 +1,207 @@
+// A service with a toy model, for tests of protocols: requests go through the router to their handlers, without
+// sockets.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/engine.h"
+#include "core/json.h"
+#include "server/router.h"
+#include "server/service.h"
+#include "tests/embedding/support.h"
+#include "tests/embedding/toy_encoder.h"
+#include "tests/support/scripted_backend.h"
+
+namespace latebind::server::testing {
+
+inline constexpr std::size_t kDimension = 32;
+inline constexpr std::size_t kTokensMax = 20;  // of a text, special tokens included
+
+struct ToyOptions {
+  // The model: its vectors have length 1, unless `is_raw`: then they are twice as long and nothing normalises them.
+  std::string name = "toy";
+  std::filesystem::path folder = embedding::testing::tiny_bert("f32");
+  bool is_raw = false;
+  std::function<core::Status(const core::TensorView& ids)> on_run{};
+  ServiceLimits limits{};
+  bool is_loaded = true;
+};
+
+class ToyBackend final : public test::ScriptedBackend {
+ public:
+  explicit ToyBackend(test::ToyScript script) : ScriptedBackend("toy"), script_(std::move(script)) {
+    with("CPU", core::DeviceKind::kCpu);
+  }
+  using ScriptedBackend::load;
+  core::Result<std::unique_ptr<core::Executable>> load(const core::Model& /*model*/, std::string_view /*device*/,
+                                                       const core::CompileOptions& /*options*/) override {
+    return std::unique_ptr<core::Executable>(std::make_unique<test::ToyEncoder>(script_));
+  }
+
+ private:
+  test::ToyScript script_;
+};
+
+// One thread: that of the test, which also runs what is posted while it waits for an answer.
+class ToyServer {
+ public:
+  explicit ToyServer(const ToyOptions& options = {})
+      : service_(options.limits, [this](std::function<void()> work) { post(std::move(work)); }) {
+    test::ToyScript script{.pooled = true, .dimension = kDimension};
+    script.on_run = options.on_run;
+    if (options.is_raw) {
+      script.spoil = [](float, float value) { return 2 * value; };
+    }
+    EXPECT_TRUE(registry_.add(std::make_shared<ToyBackend>(std::move(script))).ok());
+    auto embedder = embedding::Embedder::open(core::Engine(registry_), options.folder,
+                                              *core::Placement::parse("auto", registry_), {});
+    EXPECT_TRUE(embedder.ok()) << embedder.status().to_string();
+    auto model = std::make_shared<ServedModel>();
+    model->name = options.name;
+    model->embedder = *std::move(embedder);
+    EXPECT_TRUE(service_.add(std::move(model)).ok());
+    if (options.is_loaded) service_.set_ready();
+  }
+  ToyServer(const ToyServer&) = delete;
+  ToyServer& operator=(const ToyServer&) = delete;
+  ~ToyServer() {
+    while (service_.requests_in_flight() > 0)
+      run_posted([this] { return !posted_.empty(); });
+  }
+
+  [[nodiscard]] Service& service() { return service_; }
+  // Of the latest answer.
+  [[nodiscard]] const RequestRecord& record() const { return record_; }
+
+  // The answer of the handler for this method and path, or that of a path that does not exist.
+  HttpResponse ask(std::string method, std::string path, std::string body = {}, HttpHeaders headers = {}) {
+    std::optional<HttpResponse> answer;
+    HttpRequest request{.method = std::move(method), .path = std::move(path), .query = {}};
+    request.headers = std::move(headers);
+    request.body = std::move(body);
+    request.arrived = std::chrono::steady_clock::now();
+    request.arrived_at = std::chrono::system_clock::now();
+    const Router::Match match = router_.find(request.method, request.path);
+    auto exchange = std::make_shared<Exchange>(std::move(request), [&](HttpResponse response) {
+      const std::lock_guard lock(mutex_);
+      answer = std::move(response);
+      changed_.notify_all();
+    });
+    exchange->before_answer([this](const Exchange& answered, HttpResponse&) { record_ = answered.record(); });
+    if (match.route == nullptr) {
+      refuse(*exchange, *match.protocol,
+             {.kind = match.allowed.empty() ? RefusalKind::kNotFound : RefusalKind::kMethodNotAllowed,
+              .message = "no such path",
+              .param = {}});
+    } else {
+      match.route->handle(exchange, match.values, service_);
+    }
+    exchange.reset();
+    while (!run_posted([&] { return answer.has_value() || !posted_.empty(); }))
+      continue;
+    return *std::move(answer);
+  }
+  HttpResponse post_json(std::string path, const nlohmann::json& body) {
+    return ask("POST", std::move(path), body.dump());
+  }
+
+  // What the toy model gives for these ids.
+  [[nodiscard]] static std::vector<float> vector_of(const std::vector<std::int32_t>& ids) {
+    return test::toy_vector(ids, kDimension);
+  }
+  // The ids of a text.
+  [[nodiscard]] std::vector<std::int32_t> ids_of(std::string_view text, std::size_t max_tokens = kTokensMax) const {
+    std::vector<std::int32_t> ids;
+    EXPECT_TRUE(service_.models().front()->embedder->tokenizer()->encode(text, max_tokens, ids).ok());
+    return ids;
+  }
+
+ private:
+  void post(std::function<void()> work) {
+    const std::lock_guard lock(mutex_);
+    posted_.push_back(std::move(work));
+    changed_.notify_all();
+  }
+
+  // Waits until `is_due`, which is asked under the lock, and runs what was posted; true when there was nothing to run.
+  template <class IsDue>
+  bool run_posted(const IsDue& is_due) {
+    std::deque<std::function<void()>> work;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, is_due);
+      work.swap(posted_);
+    }
+    for (const auto& one : work)
+      one();
+    return work.empty();
+  }
+
+  core::Registry registry_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> posted_;  // guarded by mutex_
+  RequestRecord record_;
+  const Router router_;
+  Service service_;
+};
+
+inline nlohmann::json json_of(const HttpResponse& response) {
+  auto json = nlohmann::json::parse(response.body, nullptr, /*allow_exceptions=*/false);
+  EXPECT_FALSE(json.is_discarded()) << response.body;
+  return json;
+}
+
+inline std::string header_of(const HttpResponse& response, std::string_view name) {
+  for (const auto& [given, value] : response.headers) {
+    if (given == name) return value;
+  }
+  return "(none)";
+}
+
+inline void expect_near(const nlohmann::json& found, const std::vector<float>& expected, float factor = 1) {
+  ASSERT_TRUE(found.is_array()) << found;
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    ASSERT_NEAR(found[i].get<float>(), factor * expected[i], 1e-5) << "number " << i;
+}
+
+// The models of a test: copies of the tiny one.
+class ProtocolTest : public ::testing::Test {
+ protected:
+  // Without the module that normalises.
+  [[nodiscard]] ToyOptions raw_model() {
+    auto modules = nlohmann::json::parse(embedding::testing::read_file(copy() / "modules.json"));
+    modules.erase(2);
+    scratch_->write("modules.json", modules.dump());
+    return {.folder = scratch_->path(), .is_raw = true};
+  }
+  // With the prompt "query", which is "the ".
+  [[nodiscard]] ToyOptions prompt_model() {
+    copy();
+    scratch_->write("config_sentence_transformers.json", R"({"prompts":{"query":"the "}})");
+    return {.folder = scratch_->path()};
+  }
+
+ private:
+  const std::filesystem::path& copy() {
+    scratch_.emplace();
+    scratch_->copy_tiny_bert();
+    return scratch_->path();
+  }
+  std::optional<embedding::testing::ScratchFolder> scratch_;
+};
+
+}  // namespace latebind::server::testing

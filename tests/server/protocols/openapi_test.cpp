@@ -1,0 +1,35 @@
+#include "server/protocols/openapi.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "server/protocols/route.h"
+
+namespace latebind::server {
+namespace {
+
+TEST(OpenApiTest, HasEveryRouteWithItsBodyAndAnswers) {
+  const app::Json document = openapi_document();
+  for (const Protocol* protocol : protocols()) {
+    for (const Route& route : protocol->routes()) {
+      std::string method(route.method);
+      std::ranges::transform(method, method.begin(),
+                             [](char letter) { return static_cast<char>(letter + ('a' - 'A')); });
+      SCOPED_TRACE(method + " " + std::string(route.path));
+      const app::Json& operation = document.at("paths").at(std::string(route.path)).at(method);
+      EXPECT_FALSE(operation.at("summary").get<std::string>().empty());
+      EXPECT_EQ(operation.at("tags"), app::Json::array({std::string(protocol->name)}));
+      EXPECT_EQ(operation.contains("requestBody"), route.method == "POST");
+      for (const AnswerDoc& answer : route.answers) {
+        const app::Json& one = operation.at("responses").at(std::to_string(answer.status));
+        if (answer.content_type.empty()) continue;
+        EXPECT_FALSE(one.at("content").at(std::string(answer.content_type)).at("schema").empty());
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace latebind::server

@@ -1,0 +1,312 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/server/protocols/fixture.h"
+
+namespace latebind::server {
+namespace {
+
+using nlohmann::json;
+using testing::expect_near;
+using ::testing::HasSubstr;
+using testing::header_of;
+using testing::json_of;
+using testing::ToyOptions;
+using testing::ToyServer;
+using Ids = std::vector<std::int32_t>;
+
+// 25 words and two special tokens; the tiny model takes 20 tokens.
+const std::string kLong =
+    "one two three four five, red blue green small large and then it was not there, and it is not there now.";
+
+class TeiTest : public testing::ProtocolTest {
+ protected:
+  static void expect_refused(const HttpResponse& response, unsigned status, std::string_view type,
+                             std::string_view reason) {
+    EXPECT_EQ(response.status, status) << response.body;
+    const json body = json_of(response);
+    EXPECT_EQ(body["error_type"], type);
+    EXPECT_THAT(body["error"].get<std::string>(), HasSubstr(reason));
+    EXPECT_EQ(body.size(), 2U);
+  }
+};
+
+TEST_F(TeiTest, EmbedsTextsAndTokenIds) {
+  ToyServer server;
+  const json many = json_of(server.post_json("/embed", {{"inputs", {"the cat", "a dog"}}}));
+  ASSERT_EQ(many.size(), 2U);
+  expect_near(many[0], ToyServer::vector_of({2, 9, 11, 3}));
+  expect_near(many[1], ToyServer::vector_of({2, 10, 12, 3}));
+  EXPECT_EQ(json_of(server.post_json("/embed", {{"inputs", "the cat"}})), json::array({many[0]}));
+  EXPECT_EQ(json_of(server.post_json("/embed", {{"inputs", {2, 9, 11, 3}}})), json::array({many[0]}));
+  EXPECT_EQ(json_of(server.post_json("/embed", {{"inputs", {{2, 9, 11, 3}, {2, 10, 12, 3}}}})), many);
+}
+
+TEST_F(TeiTest, TheOtherPathsOfEmbedAnswerTheSame) {
+  ToyServer server;
+  const json body{{"inputs", "a dog"}};
+  const auto expected = server.post_json("/embed", body).body;
+  EXPECT_EQ(server.post_json("/", body).body, expected);
+  EXPECT_EQ(server.post_json("/invocations", body).body, expected);
+}
+
+TEST_F(TeiTest, AnEmptyTextHasAVector) {
+  ToyServer server;
+  const json found = json_of(server.post_json("/embed", {{"inputs", {"", "a dog"}}}));
+  expect_near(found[0], ToyServer::vector_of({2, 3}));
+  expect_near(json_of(server.post_json("/embed", {{"inputs", ""}}))[0], ToyServer::vector_of({2, 3}));
+}
+
+TEST_F(TeiTest, HeadersTellWhatWasDone) {
+  ToyServer server;
+  const auto response = server.post_json("/embed", {{"inputs", {"the cät", "a dog"}}});
+  EXPECT_EQ(header_of(response, "x-compute-type"), "toy:CPU");
+  EXPECT_EQ(header_of(response, "x-compute-characters"), "12");
+  EXPECT_EQ(header_of(response, "x-compute-tokens"), "8");
+  EXPECT_EQ(header_of(response, "x-compute-time"), header_of(response, "x-total-time"));
+  for (const char* name : {"x-total-time", "x-tokenization-time", "x-queue-time", "x-inference-time"})
+    EXPECT_LT(std::stoul(header_of(response, name)), 60'000U) << name;
+  EXPECT_EQ(header_of(server.post_json("/embed", {{"inputs", {2, 10, 3}}}), "x-compute-characters"), "3");
+  EXPECT_EQ(header_of(server.post_json("/similarity", {{"inputs", {{"source_sentence", "a"}, {"sentences", {"a"}}}}}),
+                      "x-compute-tokens"),
+            "6");
+}
+
+TEST_F(TeiTest, ALongerTextIsCutOnTheSideThatIsAskedFor) {
+  ToyServer server;
+  const Ids all = server.ids_of(kLong, 100);
+  ASSERT_EQ(all.size(), 27U);
+  Ids first(all.begin(), all.begin() + 19);
+  first.push_back(3);
+  Ids last{2};
+  last.insert(last.end(), all.end() - 19, all.end());
+  expect_near(json_of(server.post_json("/embed", {{"inputs", kLong}}))[0], ToyServer::vector_of(first));
+  EXPECT_EQ(server.record().truncated_texts, 1U);
+  for (const char* right : {"right", "Right"}) {
+    const json body{{"inputs", kLong}, {"truncate", true}, {"truncation_direction", right}};
+    expect_near(json_of(server.post_json("/embed", body))[0], ToyServer::vector_of(first));
+  }
+  for (const char* left : {"left", "Left"}) {
+    const json body{{"inputs", kLong}, {"truncate", true}, {"truncation_direction", left}};
+    expect_near(json_of(server.post_json("/embed", body))[0], ToyServer::vector_of(last));
+    EXPECT_EQ(server.record().truncated_texts, 1U);
+  }
+  const json ids{{"inputs", {all}}, {"truncation_direction", "left"}};
+  expect_near(json_of(server.post_json("/embed", ids))[0], ToyServer::vector_of(Ids(all.end() - 20, all.end())));
+  expect_refused(server.post_json("/embed", {{"inputs", "a"}, {"truncation_direction", "up"}}), 422, "Validation",
+                 "must be left or right");
+}
+
+TEST_F(TeiTest, ALongerTextIsRefusedWhereItMayNotBeCut) {
+  ToyServer server;
+  expect_refused(server.post_json("/embed", {{"inputs", {"a", kLong}}, {"truncate", false}}), 413, "Validation",
+                 "texts[1]");
+  expect_refused(server.post_json("/embed", {{"inputs", kLong}, {"truncate", false}, {"truncation_direction", "left"}}),
+                 413, "Validation", "more than the 20 tokens");
+  ToyOptions strict;
+  strict.limits.auto_truncate = false;
+  ToyServer refusing(strict);
+  EXPECT_EQ(refusing.post_json("/embed", {{"inputs", kLong}}).status, 413U);
+  EXPECT_EQ(refusing.post_json("/embed", {{"inputs", kLong}, {"truncate", true}}).status, 200U);
+}
+
+TEST_F(TeiTest, NormalizingCannotBeTakenOutOfAModel) {
+  ToyServer server;
+  expect_refused(server.post_json("/embed", {{"inputs", "a"}, {"normalize", false}}), 400, "Validation",
+                 "toy normalises its vectors itself");
+  EXPECT_EQ(server.post_json("/embed", {{"inputs", "a"}, {"normalize", true}}).status, 200U);
+}
+
+TEST_F(TeiTest, AModelThatDoesNotNormalizeGivesBothKinds) {
+  ToyServer server(raw_model());
+  const auto expected = ToyServer::vector_of({2, 10, 12, 3});
+  expect_near(json_of(server.post_json("/embed", {{"inputs", "a dog"}}))[0], expected);
+  expect_near(json_of(server.post_json("/embed", {{"inputs", "a dog"}, {"normalize", false}}))[0], expected, 2);
+}
+
+TEST_F(TeiTest, APromptIsPutBeforeTexts) {
+  ToyServer server(prompt_model());
+  const json body{{"inputs", "cat"}, {"prompt_name", "query"}};
+  expect_near(json_of(server.post_json("/embed", body))[0], ToyServer::vector_of({2, 9, 11, 3}));
+  EXPECT_EQ(json_of(server.post_json("/tokenize", body))[0].size(), 4U);
+  expect_refused(server.post_json("/embed", {{"inputs", "cat"}, {"prompt_name", "other"}}), 422, "Validation",
+                 "has no prompt 'other'");
+  expect_refused(server.post_json("/tokenize", {{"inputs", "cat"}, {"prompt_name", "other"}}), 422, "Validation",
+                 "has no prompt 'other'");
+  expect_refused(server.post_json("/embed", {{"inputs", {2, 3}}, {"prompt_name", "query"}}), 422, "Validation",
+                 "not before token ids");
+}
+
+TEST_F(TeiTest, FewerDimensionsAreNormalizedAgain) {
+  ToyServer server;
+  expect_refused(server.post_json("/embed", {{"inputs", "a"}, {"dimensions", 8}}), 400, "Validation",
+                 "was not trained for fewer dimensions");
+  ToyOptions options;
+  options.limits.allow_dimensions = true;
+  ToyServer cutting(options);
+  auto expected = ToyServer::vector_of({2, 10, 3});
+  expected.resize(8);
+  embedding::normalize(expected);
+  expect_near(json_of(cutting.post_json("/embed", {{"inputs", "a"}, {"dimensions", 8}}))[0], expected);
+  expect_refused(cutting.post_json("/embed", {{"inputs", "a"}, {"dimensions", 33}}), 422, "Validation", "gives 32");
+  expect_refused(cutting.post_json("/embed", {{"inputs", "a"}, {"dimensions", 0}}), 422, "Validation", "'dimensions'");
+}
+
+TEST_F(TeiTest, SimilaritiesAreCosines) {
+  ToyServer server(raw_model());
+  const json inputs{{"source_sentence", "a dog"}, {"sentences", {"the cat", "a dog", ""}}};
+  const json found = json_of(server.post_json("/similarity", {{"inputs", inputs}}));
+  const auto source = ToyServer::vector_of({2, 10, 12, 3});
+  std::vector<float> expected;
+  for (const Ids& ids : {Ids{2, 9, 11, 3}, Ids{2, 10, 12, 3}, Ids{2, 3}}) {
+    const auto other = ToyServer::vector_of(ids);
+    expected.push_back(0);
+    for (std::size_t i = 0; i < source.size(); ++i)
+      expected.back() += source[i] * other[i];
+  }
+  expect_near(found, expected);
+  expect_near(json::array({found[1]}), {1});
+  const json strict{{"inputs", {{"source_sentence", "a"}, {"sentences", {kLong}}}},
+                    {"parameters", {{"truncate", false}}}};
+  EXPECT_EQ(server.post_json("/similarity", strict).status, 413U);
+}
+
+TEST_F(TeiTest, SimilarityRefusesWhatMakesNoSense) {
+  ToyServer server;
+  expect_refused(
+      server.post_json("/similarity", {{"inputs", {{"source_sentence", "a"}, {"sentences", json::array()}}}}), 400,
+      "Empty", "inputs.sentences");
+  expect_refused(server.post_json("/similarity", {{"inputs", {{"sentences", {"a"}}}}}), 422, "Validation",
+                 "'source_sentence' is missing");
+  expect_refused(server.post_json("/similarity", {{"inputs", "a"}}), 422, "Validation", "'inputs'");
+  expect_refused(server.post_json("/similarity", {{"inputs", {{"source_sentence", "a"}, {"sentences", {1}}}}}), 422,
+                 "Validation", "must be an array of strings");
+}
+
+TEST_F(TeiTest, TokenizesWithAndWithoutSpecialTokens) {
+  ToyServer server;
+  const auto token = [](int id, const char* text, bool special) {
+    return json{{"id", id}, {"text", text}, {"special", special}, {"start", nullptr}, {"stop", nullptr}};
+  };
+  const json inner = json::array({token(9, "the", false), token(11, "cat", false), token(41, "##s", false)});
+  json whole = inner;
+  whole.insert(whole.begin(), token(2, "[CLS]", true));
+  whole.push_back(token(3, "[SEP]", true));
+  EXPECT_EQ(json_of(server.post_json("/tokenize", {{"inputs", "The cats"}})), json::array({whole}));
+  EXPECT_EQ(json_of(server.post_json("/tokenize", {{"inputs", {"The cats", ""}}, {"add_special_tokens", false}})),
+            json::array({inner, json::array()}));
+  // One in the text is not one of those that are added.
+  const json literal = json_of(server.post_json("/tokenize", {{"inputs", "[SEP]"}}));
+  EXPECT_EQ(literal[0][1], token(3, "[SEP]", false));
+  // Nothing is cut.
+  EXPECT_EQ(json_of(server.post_json("/tokenize", {{"inputs", kLong}}))[0].size(), 27U);
+}
+
+TEST_F(TeiTest, TokensOfOneRequestAreBounded) {
+  ToyOptions options;
+  options.limits.queue_tokens_max = 10;
+  options.limits.texts_max = 3;
+  ToyServer server(options);
+  EXPECT_EQ(server.post_json("/tokenize", {{"inputs", {"the cat", "a dog and cat"}}}).status, 200U);
+  expect_refused(server.post_json("/tokenize", {{"inputs", {"the cat", "a dog and a cat"}}}), 413, "Validation",
+                 "more than 10 tokens");
+  expect_refused(server.post_json("/tokenize", {{"inputs", {"", "", "", ""}}}), 422, "Validation", "at most 3");
+  EXPECT_EQ(server.post_json("/decode", {{"ids", {2, 9, 11, 3, 9, 9, 9, 9, 9, 9}}}).status, 200U);
+  expect_refused(server.post_json("/decode", {{"ids", {2, 9, 11, 3, 9, 9, 9, 9, 9, 9, 9}}}), 413, "Validation",
+                 "more than 10 tokens");
+  expect_refused(server.post_json("/decode", {{"ids", {{1}, {1}, {1}, {1}}}}), 422, "Validation", "at most 3");
+}
+
+TEST_F(TeiTest, DecodesIds) {
+  ToyServer server;
+  EXPECT_EQ(json_of(server.post_json("/decode", {{"ids", {2, 9, 11, 41, 5, 3}}})), json({"the cats."}));
+  EXPECT_EQ(json_of(server.post_json("/decode", {{"ids", {{2, 9, 3}, {10, 12}}}, {"skip_special_tokens", false}})),
+            json({"[CLS] the [SEP]", "a dog"}));
+  expect_refused(server.post_json("/decode", {{"ids", {2, 99}}}), 422, "Validation", "no token has the id 99");
+  expect_refused(server.post_json("/decode", {{"ids", {-1}}}), 422, "Validation", "whole numbers");
+  expect_refused(server.post_json("/decode", {{"ids", json::array()}}), 400, "Empty", "'ids'");
+  expect_refused(server.post_json("/decode", {{"ids", "a"}}), 422, "Validation", "'ids'");
+  expect_refused(server.post_json("/decode", {{"ids", {{1}, 2}}}), 422, "Validation", "must not mix");
+}
+
+TEST_F(TeiTest, WhatNeedsAnotherHeadIsRefusedWithTheReason) {
+  ToyServer server;
+  expect_refused(server.post_json("/embed_all", {{"inputs", "a"}}), 400, "Validation", "single tokens");
+  expect_refused(server.post_json("/embed_sparse", {{"inputs", "a"}}), 400, "Validation", "sparse");
+  expect_refused(server.post_json("/predict", {{"inputs", "a"}}), 400, "Validation", "head that classifies");
+  expect_refused(server.post_json("/rerank", {{"query", "a"}, {"texts", {"b"}}}), 400, "Validation", "head that ranks");
+}
+
+TEST_F(TeiTest, BadBodiesAreRefused) {
+  ToyOptions options;
+  options.limits.texts_max = 2;
+  ToyServer server(options);
+  expect_refused(server.post_json("/embed", {{"inputs", json::array()}}), 400, "Empty", "'inputs' must not be empty");
+  expect_refused(server.ask("POST", "/embed", "{"), 400, "Validation", "not JSON");
+  expect_refused(server.ask("POST", "/embed", ""), 400, "Validation", "not JSON");
+  expect_refused(server.ask("POST", "/embed", R"({"inputs":"\ud800"})"), 400, "Validation", "not JSON");
+  expect_refused(server.ask("POST", "/embed", "[]"), 422, "Validation", "must be a JSON object");
+  expect_refused(server.post_json("/embed", json::object()), 422, "Validation", "'inputs' is missing");
+  for (const json& inputs : {json(1), json(true), json::object(), json({1.5}), json({-1}), json({"a", 1}),
+                             json({{1}, "a"}), json({"a", {1}}), json({nullptr}), json({4294967296})})
+    expect_refused(server.post_json("/embed", {{"inputs", inputs}}), 422, "Validation", "'inputs' ");
+  expect_refused(server.post_json("/embed", {{"inputs", {{1}, json::array()}}}), 422, "Validation", "empty array");
+  expect_refused(server.post_json("/embed", {{"inputs", {"a", "a", "a"}}}), 422, "Validation", "at most 2");
+  expect_refused(server.post_json("/embed", {{"inputs", {2, 45, 3}}}), 422, "Validation", "no token has the id 45");
+  expect_refused(server.post_json("/embed", {{"inputs", "a"}, {"truncate", "yes"}}), 422, "Validation", "'truncate'");
+  expect_refused(server.post_json("/embed", {{"inputs", "a"}, {"normalize", 1}}), 422, "Validation", "'normalize'");
+  expect_refused(server.post_json("/tokenize", {{"inputs", {1}}}), 422, "Validation", "'inputs'");
+  EXPECT_EQ(server.post_json("/embed", {{"inputs", "a"}, {"truncate", nullptr}, {"unknown", 1}}).status, 200U);
+}
+
+TEST_F(TeiTest, OverloadAndFailingDevicesHaveTheirOwnErrors) {
+  ToyOptions full;
+  full.limits.queue_tokens_max = 0;
+  ToyServer busy(full);
+  const auto response = busy.post_json("/embed", {{"inputs", "a"}});
+  expect_refused(response, 429, "Overloaded", "wait");
+  EXPECT_EQ(header_of(response, "Retry-After"), "1");
+  ToyOptions broken;
+  broken.on_run = [](const core::TensorView&) { return core::Status(core::StatusCode::kDeviceFailed, "it fell off"); };
+  ToyServer failing(broken);
+  expect_refused(failing.post_json("/embed", {{"inputs", "a"}}), 424, "Backend", "it fell off");
+}
+
+TEST_F(TeiTest, HealthIsReadinessAndPingIsLiveness) {
+  ToyServer server({.is_loaded = false});
+  EXPECT_EQ(server.ask("GET", "/ping").status, 200U);
+  const auto loading = server.ask("GET", "/health");
+  expect_refused(loading, 503, "Unhealthy", "still loading");
+  EXPECT_EQ(header_of(loading, "Retry-After"), "1");
+  server.service().set_ready();
+  const auto ready = server.ask("GET", "/health");
+  EXPECT_EQ(ready.status, 200U);
+  EXPECT_EQ(ready.body, "");
+  EXPECT_EQ(ready.content_type, "");
+  server.service().set_ending();
+  expect_refused(server.ask("GET", "/health"), 503, "Unhealthy", "ending");
+  EXPECT_EQ(server.ask("GET", "/ping").status, 200U);
+  for (const Route& route : tei_protocol().routes())
+    EXPECT_EQ(route.is_open, route.path == "/ping" || route.path == "/health") << route.path;
+}
+
+TEST_F(TeiTest, InfoHasTheFactsOfTheModel) {
+  ToyOptions options;
+  options.limits.texts_max = 7;
+  ToyServer server(options);
+  const json info = json_of(server.ask("GET", "/info"));
+  EXPECT_EQ(info["model_id"], "toy");
+  EXPECT_EQ(info["model_dtype"], "float32");
+  EXPECT_EQ(info["model_type"], json({{"embedding", {{"pooling", "mean"}}}}));
+  EXPECT_EQ(info["max_input_length"], 20);
+  EXPECT_EQ(info["max_client_batch_size"], 7);
+  EXPECT_EQ(info["max_batch_tokens"], 2048);
+  EXPECT_EQ(info["auto_truncate"], true);
+  EXPECT_EQ(info["version"], LATEBIND_VERSION);
+}
+
+}  // namespace
+}  // namespace latebind::server
