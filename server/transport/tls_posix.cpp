@@ -78,9 +78,8 @@ core::Result<std::shared_ptr<const TlsContext>> TlsContext::create(const std::st
   context->use_private_key_file(key_file, ssl::context::pem, error);
   if (error) return unusable("the key", key_file, error);
   if (::SSL_CTX_check_private_key(context->native_handle()) != 1) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("the key {} does not belong to the certificate {}", core::quoted(key_file),
-                              core::quoted(certificate_file)));
+    return Status(StatusCode::kInvalidArgument, fmt::format("the key {} does not belong to the certificate {}",
+                                                            core::quoted(key_file), core::quoted(certificate_file)));
   }
   return std::shared_ptr<const TlsContext>(std::make_shared<OpensslContext>(std::move(context)));
 }
