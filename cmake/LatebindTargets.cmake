@@ -94,13 +94,17 @@ function(latebind_test name)
     PROPERTIES ${properties})
 endfunction()
 
-# latebind_pytest(NAME SCRIPT LABELS … TIMEOUT SECONDS [ENVIRONMENT NAME=VALUE …])
-# A test of ctest that is a SCRIPT for pytest, run by the Python of scripts/setup. It is told where the sources are and
+# latebind_pytest(NAME SCRIPT LABELS … TIMEOUT SECONDS [PYTHON FOLDER] [ENVIRONMENT NAME=VALUE …])
+# A test of ctest that is a SCRIPT for pytest, run by the Python of scripts/setup in the FOLDER below build/runtime (oracle
+# unless it is named). It is told where the sources are and
 # what was built.
 function(latebind_pytest name script)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "LABELS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT;PYTHON" "LABELS;ENVIRONMENT" ${ARGN})
+  if(NOT ARG_PYTHON)
+    set(ARG_PYTHON oracle)
+  endif()
   add_test(NAME ${name}
-    COMMAND ${CMAKE_COMMAND} -D PYTHON=${PROJECT_SOURCE_DIR}/build/runtime/oracle/bin/python
+    COMMAND ${CMAKE_COMMAND} -D PYTHON=${PROJECT_SOURCE_DIR}/build/runtime/${ARG_PYTHON}/bin/python
       -D SCRIPT=${CMAKE_CURRENT_SOURCE_DIR}/${script} -P ${PROJECT_SOURCE_DIR}/cmake/run_pytest.cmake)
   set(environment "LATEBIND_TEST_SOURCE_DIR=${PROJECT_SOURCE_DIR}" "LATEBIND_TEST_BINARY_DIR=${CMAKE_BINARY_DIR}"
     "PYTHONDONTWRITEBYTECODE=1" ${ARG_ENVIRONMENT})

@@ -260,11 +260,18 @@ void Server::State::watch_deadlines() {
 
 Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
-Result<std::unique_ptr<Server>> Server::open(ServerOptions options) {
-  const app::Settings& settings = options.settings;
+Status Server::check(const app::Settings& settings) {
   if (settings.tls_certificate.empty() != settings.tls_key.empty()) {
     return Status(StatusCode::kInvalidArgument, "TLS needs both, --tls-cert and --tls-key");
   }
+  for (const std::string& text : settings.listen)
+    LB_RETURN_IF_ERROR(ListenAddress::parse(text).status());
+  return {};
+}
+
+Result<std::unique_ptr<Server>> Server::open(ServerOptions options) {
+  const app::Settings& settings = options.settings;
+  LB_RETURN_IF_ERROR(check(settings));
   TransportOptions transport;
   for (const InheritedListener& one : options.inherited) {
     ListenAddress address;
