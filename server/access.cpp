@@ -58,8 +58,8 @@ std::string_view key_of(const HttpRequest& request) {
 Access::Access(std::string key_file, std::vector<std::string> origins)
     : key_file_(std::move(key_file)), origins_(std::move(origins)) {}
 
-Status Access::read_keys() {
-  if (key_file_.empty()) return {};
+core::Result<Access::Keys> Access::load_keys() const {
+  if (key_file_.empty()) return keys();
   LB_ASSIGN_OR_RETURN(const auto file, platform::MappedFile::open(platform::path_from_utf8(key_file_)));
   const auto bytes = file.bytes();
   if (bytes.size() > kKeyFileMax) {
@@ -67,7 +67,7 @@ Status Access::read_keys() {
                   fmt::format("the file of keys {} has more than {} bytes", core::quoted(key_file_), kKeyFileMax));
   }
   std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  auto keys = std::make_shared<std::vector<Digest>>();
+  auto keys = std::make_shared<std::vector<std::string>>();
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view key = trimmed(text.substr(0, end));
@@ -82,12 +82,15 @@ Status Access::read_keys() {
   if (keys->empty()) {
     return Status(StatusCode::kInvalidArgument, fmt::format("the file of keys {} has none", core::quoted(key_file_)));
   }
-  const std::lock_guard lock(mutex_);
-  keys_ = std::move(keys);
-  return {};
+  return Keys(std::move(keys));
 }
 
-std::shared_ptr<const std::vector<Access::Digest>> Access::keys() const {
+void Access::use(Keys keys) {
+  const std::lock_guard lock(mutex_);
+  keys_ = std::move(keys);
+}
+
+Access::Keys Access::keys() const {
   const std::lock_guard lock(mutex_);
   return keys_;
 }
@@ -96,9 +99,10 @@ bool Access::allows(const HttpRequest& request) const {
   if (key_file_.empty()) return true;
   const std::string_view key = key_of(request);
   if (key.empty()) return false;
-  const Digest digest = digest_of(key);
+  const std::string digest = digest_of(key);
   bool is_known = false;
-  for (const Digest& known : *keys())
+  const Keys keys = this->keys();
+  for (const std::string& known : *keys)
     is_known = is_same(known, digest) || is_known;
   return is_known;
 }

@@ -19,8 +19,11 @@ class Access {
   // `key_file` empty: no key is wanted.
   Access(std::string key_file, std::vector<std::string> origins);
 
-  // Reads the file (again): a key a line, empty lines and those that begin with # left out. On error the keys stay.
-  [[nodiscard]] core::Status read_keys();
+  // Of keys: all of one length, so that nothing of the keys shows in the time.
+  using Keys = std::shared_ptr<const std::vector<std::string>>;
+  // Reads the file: a key a line, empty lines and those that begin with # left out.
+  [[nodiscard]] core::Result<Keys> load_keys() const;
+  void use(Keys keys);
   [[nodiscard]] bool wants_key() const { return !key_file_.empty(); }
   // Whether the request carries one of the keys. Takes as long for a wrong one as for a right one.
   [[nodiscard]] bool allows(const HttpRequest& request) const;
@@ -30,14 +33,12 @@ class Access {
   [[nodiscard]] bool has_origins() const { return !origins_.empty(); }
 
  private:
-  // Of a key: all of one length, so that nothing of the keys shows in the time.
-  using Digest = std::string;
-  [[nodiscard]] std::shared_ptr<const std::vector<Digest>> keys() const;
+  [[nodiscard]] Keys keys() const;
 
   const std::string key_file_;
   const std::vector<std::string> origins_;
   mutable std::mutex mutex_;
-  std::shared_ptr<const std::vector<Digest>> keys_ = std::make_shared<std::vector<Digest>>();  // guarded by mutex_
+  Keys keys_ = std::make_shared<std::vector<std::string>>();  // guarded by mutex_
 };
 
 }  // namespace latebind::server

@@ -29,19 +29,18 @@ Router::Router() {
   }
 }
 
-Router::Match Router::find(std::string_view method, std::string_view path) const {
+Router::Match Router::find(std::string_view method, std::span<const std::string> segments) const {
   Match match;
   match.protocol = &own_protocol();
-  if (path == "*") return match;
   const std::string_view wanted = method == "HEAD" ? "GET" : method;
-  const auto segments = segments_of(path);
   for (const Entry& entry : entries_) {
     if (!segments.empty() && !entry.segments.empty() && segments.front() == entry.segments.front()) {
       match.protocol = entry.protocol;
     }
-    const bool fits = std::ranges::equal(segments, entry.segments, [](std::string_view given, std::string_view pattern) {
-      return is_value(pattern) ? !given.empty() : given == pattern;
-    });
+    const bool fits =
+        std::ranges::equal(segments, entry.segments, [](std::string_view given, std::string_view pattern) {
+          return is_value(pattern) ? !given.empty() : given == pattern;
+        });
     if (!fits) continue;
     if (!match.allowed.empty()) match.allowed += ", ";
     match.allowed += entry.route->method;

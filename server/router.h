@@ -1,6 +1,7 @@
 // Router: which handler a request is for. Built once from the tables of all protocols; constant.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,8 +20,8 @@ class Router {
     PathValues values{};
     std::string allowed{};  // the methods of this path, "GET, HEAD"; empty: there is no such path
   };
-  // HEAD is answered as GET is.
-  [[nodiscard]] Match find(std::string_view method, std::string_view path) const;
+  // `segments` of the path, decoded; none: "*". HEAD is answered as GET is.
+  [[nodiscard]] Match find(std::string_view method, std::span<const std::string> segments) const;
 
  private:
   struct Entry {

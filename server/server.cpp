@@ -7,6 +7,7 @@
 #include <charconv>
 #include <mutex>
 #include <random>
+#include <thread>
 #include <utility>
 
 #include "core/log.h"
@@ -102,8 +103,8 @@ void Server::State::before_answer(const Exchange& exchange, HttpResponse& respon
     bool fallback = record.fallback;
     if (device.empty()) {
       const auto model = service->find(record.model);
-      const ServedModel& asked = std::holds_alternative<Refusal>(model) ? *service->models().front()
-                                                                        : *std::get<const ServedModel*>(model);
+      const ServedModel& asked =
+          std::holds_alternative<Refusal>(model) ? *service->models().front() : *std::get<const ServedModel*>(model);
       const auto attested = asked.attestation();
       device = attested->active.backend + ":" + attested->active.device;
       precision = core::word_of(attested->active.precision);
@@ -166,8 +167,9 @@ Result<milliseconds> Server::State::time_of(const HttpRequest& request) const {
 
 void Server::State::handle(const ExchangePtr& exchange) {
   const HttpRequest& request = exchange->request();
-  exchange->before_answer([this](const Exchange& answered, HttpResponse& response) { before_answer(answered, response); });
-  const Router::Match match = router.find(request.method, request.path);
+  exchange->before_answer(
+      [this](const Exchange& answered, HttpResponse& response) { before_answer(answered, response); });
+  const Router::Match match = router.find(request.method, request.segments);
   exchange->note([&](RequestRecord& record) {
     const std::string_view id = request.header("x-request-id");
     record.id = is_request_id(id) ? std::string(id) : new_request_id();
@@ -195,11 +197,9 @@ void Server::State::handle(const ExchangePtr& exchange) {
                      .param = {}});
     }
     if (!service->has_models()) {
-      return refuse(*exchange, *match.protocol,
-                    {.kind = RefusalKind::kNotReady,
-                     .message = "the models are still loading",
-                     .param = {},
-                     .retry_after_s = 1});
+      return refuse(
+          *exchange, *match.protocol,
+          {.kind = RefusalKind::kNotReady, .message = "the models are still loading", .param = {}, .retry_after_s = 1});
     }
   }
   const auto time = time_of(request);
@@ -222,7 +222,10 @@ void Server::State::route(const ExchangePtr& exchange, const Router::Match& matc
       to.route->handle(of, to.values, *service);
     } catch (const std::bad_alloc&) {
       refuse(*of, *to.protocol,
-             {.kind = RefusalKind::kOverloaded, .message = "no memory left for the request", .param = {}, .retry_after_s = 1});
+             {.kind = RefusalKind::kOverloaded,
+              .message = "no memory left for the request",
+              .param = {},
+              .retry_after_s = 1});
     } catch (const std::exception& failure) {
       refuse(*of, *to.protocol, {.kind = RefusalKind::kInternal, .message = failure.what(), .param = {}});
     }
@@ -257,11 +260,18 @@ void Server::State::watch_deadlines() {
 
 Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
-Result<std::unique_ptr<Server>> Server::open(ServerOptions options) {
-  const app::Settings& settings = options.settings;
+Status Server::check(const app::Settings& settings) {
   if (settings.tls_certificate.empty() != settings.tls_key.empty()) {
     return Status(StatusCode::kInvalidArgument, "TLS needs both, --tls-cert and --tls-key");
   }
+  for (const std::string& text : settings.listen)
+    LB_RETURN_IF_ERROR(ListenAddress::parse(text).status());
+  return {};
+}
+
+Result<std::unique_ptr<Server>> Server::open(ServerOptions options) {
+  const app::Settings& settings = options.settings;
+  LB_RETURN_IF_ERROR(check(settings));
   TransportOptions transport;
   for (const InheritedListener& one : options.inherited) {
     ListenAddress address;
@@ -282,10 +292,10 @@ Result<std::unique_ptr<Server>> Server::open(ServerOptions options) {
 
   auto state = std::make_unique<State>(std::move(options));
   State* const raw = state.get();
-  LB_RETURN_IF_ERROR(state->access.read_keys());
+  LB_ASSIGN_OR_RETURN(auto keys, state->access.load_keys());
+  state->access.use(std::move(keys));
   if (!raw->options.settings.otlp_endpoint.empty()) {
-    LB_ASSIGN_OR_RETURN(state->traces,
-                        TraceExporter::create(raw->options.settings.otlp_endpoint, LATEBIND_VERSION));
+    LB_ASSIGN_OR_RETURN(state->traces, TraceExporter::create(raw->options.settings.otlp_endpoint, LATEBIND_VERSION));
   }
   ServiceLimits limits;
   limits.texts_max = raw->options.settings.texts_max;
@@ -293,11 +303,13 @@ Result<std::unique_ptr<Server>> Server::open(ServerOptions options) {
   limits.auto_truncate = raw->options.settings.auto_truncate;
   limits.strict_requests = raw->options.settings.strict_requests;
   limits.allow_dimensions = raw->options.settings.allow_dimensions;
-  state->service = std::make_unique<Service>(limits, [raw](std::function<void()> work) { raw->http->post(std::move(work)); });
-  LB_ASSIGN_OR_RETURN(
-      state->http, HttpServer::open(
-                       transport, [raw](const ExchangePtr& exchange) { raw->handle(exchange); },
-                       [raw](const Refusal& refusal, unsigned status) { return raw->refuse_malformed(refusal, status); }));
+  state->service =
+      std::make_unique<Service>(limits, [raw](std::function<void()> work) { raw->http->post(std::move(work)); });
+  LB_ASSIGN_OR_RETURN(state->http, HttpServer::open(
+                                       transport, [raw](const ExchangePtr& exchange) { raw->handle(exchange); },
+                                       [raw](const Refusal& refusal, unsigned status) {
+                                         return raw->refuse_malformed(refusal, status);
+                                       }));
   ServerFacts facts;
   facts.addresses = state->http->addresses();
   facts.connections = [raw] { return raw->http->connections(); };
@@ -313,6 +325,9 @@ Result<std::unique_ptr<Server>> Server::open(ServerOptions options) {
 
 Server::~Server() {
   state_->http->stop();
+  // What still computes ends by a call of post(), and needs everything.
+  while (state_->service->requests_in_flight() > 0)
+    std::this_thread::sleep_for(milliseconds(5));
 }
 
 std::vector<std::string> Server::warnings() const {
@@ -322,7 +337,8 @@ std::vector<std::string> Server::warnings() const {
   for (const std::string& text : settings.listen) {
     const auto address = ListenAddress::parse(text);
     if (address.ok() && !address->is_local()) {
-      warnings.push_back(fmt::format("{} can be reached from other machines, without a key: --api-key-file wants one", text));
+      warnings.push_back(
+          fmt::format("{} can be reached from other machines, without a key: --api-key-file wants one", text));
     }
   }
   return warnings;
@@ -343,8 +359,11 @@ Service& Server::service() {
 }
 
 Status Server::reload() {
-  LB_RETURN_IF_ERROR(state_->access.read_keys());
-  return state_->http->reload_tls();
+  // Both or neither.
+  LB_ASSIGN_OR_RETURN(auto keys, state_->access.load_keys());
+  LB_RETURN_IF_ERROR(state_->http->reload_tls());
+  state_->access.use(std::move(keys));
+  return {};
 }
 
 bool Server::drain(milliseconds time) {

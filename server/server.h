@@ -31,7 +31,9 @@ struct ServerOptions {
 
 class Server {
  public:
-  // kInvalidArgument for settings that make no sense together; the errors of binding, and of files of keys and TLS.
+  // kInvalidArgument for settings that make no sense by themselves or together. Looks at no file.
+  [[nodiscard]] static core::Status check(const app::Settings& settings);
+  // check(), and the errors of binding, and of files of keys and TLS.
   static core::Result<std::unique_ptr<Server>> open(ServerOptions options);
   // Ends everything at once.
   ~Server();

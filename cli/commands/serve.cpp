@@ -161,6 +161,9 @@ Exit serve(const ServeArguments& options) {
     if (!argument.ok()) return misuse("serve", argument.status().message());
     arguments.push_back(*std::move(argument));
   }
+  if (const auto checked = server::Server::check(runtime->settings); !checked.ok()) {
+    return misuse("serve", checked.message());
+  }
   server::ServerOptions opening;
   opening.settings = runtime->settings;
   for (const platform::InheritedSocket& socket : *inherited)
@@ -207,9 +210,8 @@ void add_serve(CLI::App& program, Action& chosen) {
             "(.onnx, .xml) for tensors. May be given several times. Its served name is its folder's unless NAME is "
             "given; requests that name no model go to the first.")
       ->required();
-  static constexpr SettingGroup kGroups[] = {SettingGroup::kServer,    SettingGroup::kEmbedding,
-                                             SettingGroup::kPlacement, SettingGroup::kDevice,
-                                             SettingGroup::kFailover,  SettingGroup::kCache,
+  static constexpr SettingGroup kGroups[] = {SettingGroup::kServer,  SettingGroup::kEmbedding, SettingGroup::kPlacement,
+                                             SettingGroup::kDevice,  SettingGroup::kFailover,  SettingGroup::kCache,
                                              SettingGroup::kBackends};
   options->flags.add_to(app, kGroups);
   add_text(app, "--ready-file", options->ready_file, "FILE",

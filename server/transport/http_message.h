@@ -13,9 +13,10 @@ namespace latebind::server {
 using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 
 struct HttpRequest {
-  std::string method;  // "POST"
-  std::string path;    // percent-decoded, UTF-8, without the query: "/v1/models/a b"
-  std::string query;   // as sent, without '?'
+  std::string method{};                 // "POST"
+  std::string path{};                   // percent-decoded, UTF-8, without the query: "/v1/models/a b"
+  std::vector<std::string> segments{};  // of the path, each decoded by itself: "v1", "models", "a b"
+  std::string query{};                  // as sent, without '?'
   HttpHeaders headers{};
   std::string body{};
   std::chrono::steady_clock::time_point arrived{};  // its first byte

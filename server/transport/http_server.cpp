@@ -64,8 +64,20 @@ asio::ip::tcp::endpoint tcp_endpoint(const Acceptor& acceptor) {
 struct HttpServer::State {
   explicit State(const TransportOptions& options) : io(static_cast<int>(options.threads)) {}
 
+  // All of it on its own strand, once the threads run.
   struct Listener {
-    explicit Listener(asio::io_context& io) : acceptor(io), pause(io) {}
+    explicit Listener(asio::io_context& io) : strand(asio::make_strand(io)), acceptor(strand), pause(strand) {}
+    ~Listener() { close(); }
+    void close() {
+      error_code ignored;
+      acceptor.close(ignored);
+      if (!path.empty()) remove_socket_file(path);
+      path.clear();
+    }
+    Listener(const Listener&) = delete;
+    Listener& operator=(const Listener&) = delete;
+
+    asio::strand<asio::io_context::executor_type> strand;
     Acceptor acceptor;
     asio::steady_timer pause;
     bool is_tcp = false;
@@ -76,6 +88,8 @@ struct HttpServer::State {
   Status bind_tcp(const ListenAddress& address, Listener& listener);
   Status bind_unix(const ListenAddress& address, Listener& listener);
   void accept(Listener& listener);
+  void accept_last(Listener& listener);
+  void end_accepting(Listener& listener);
   void take(Stream::Socket socket, bool is_tcp);
   void tick();
   void run();
@@ -88,6 +102,8 @@ struct HttpServer::State {
   // Guarded by mutex.
   std::shared_ptr<const TlsContext> tls;  // null: none
   std::unordered_map<HttpSession*, std::weak_ptr<HttpSession>> sessions;
+  std::size_t accepting = 0;  // listeners
+  bool is_over = false;       // no thread runs what is posted
 
   asio::io_context io;
   std::vector<std::unique_ptr<Listener>> listeners;
@@ -127,7 +143,8 @@ Status HttpServer::State::bind(const ListenAddress& address) {
     listener->is_tcp = !address.inherited_is_unix;
     // The family is asked for by no operation that follows.
     listener->acceptor.assign(stream_protocol(0, 0), address.inherited, error);
-    if (error) return Status(StatusCode::kIo, fmt::format("inherited socket {}: {}", address.inherited, error.message()));
+    if (error)
+      return Status(StatusCode::kIo, fmt::format("inherited socket {}: {}", address.inherited, error.message()));
     if (listener->is_tcp) {
       addresses.push_back(
           url_of(shared.options.tls_certificate.empty() ? "http" : "https", tcp_endpoint(listener->acceptor)));
@@ -145,28 +162,45 @@ Status HttpServer::State::bind(const ListenAddress& address) {
   return {};
 }
 
+// On the listener's strand.
 void HttpServer::State::accept(Listener& listener) {
+  if (shared.is_ending.load()) return end_accepting(listener);
   listener.acceptor.async_accept(
       asio::make_strand(io), [this, &listener](const error_code& error, Stream::Socket socket) {
-        if (error == asio::error::operation_aborted || !listener.acceptor.is_open()) return;
-        if (error) {
+        if (!error) {
+          take(std::move(socket), listener.is_tcp);
+        } else if (!shared.is_ending.load()) {
           core::log(core::LogLevel::kWarning, fmt::format("a connection could not be accepted: {}", error.message()));
           listener.pause.expires_after(kAcceptPause);
-          listener.pause.async_wait([this, &listener](const error_code& stopped) {
-            if (!stopped) accept(listener);
-          });
+          listener.pause.async_wait([this, &listener](const error_code&) { accept(listener); });
           return;
-        }
-        try {
-          take(std::move(socket), listener.is_tcp);
-        } catch (const std::exception& failure) {
-          core::log(core::LogLevel::kWarning, fmt::format("a connection was dropped: {}", failure.what()));
         }
         accept(listener);
       });
 }
 
-void HttpServer::State::take(Stream::Socket socket, bool is_tcp) {
+// Connections that wait would be cut off, though their clients may have sent requests already.
+void HttpServer::State::accept_last(Listener& listener) {
+  error_code error;
+  listener.acceptor.non_blocking(true, error);
+  while (!error) {
+    Stream::Socket socket(asio::make_strand(io));
+    listener.acceptor.accept(socket, error);
+    if (!error) take(std::move(socket), listener.is_tcp);
+  }
+}
+
+// What is waited for in accept() ends here.
+void HttpServer::State::end_accepting(Listener& listener) {
+  if (!listener.acceptor.is_open()) return;
+  accept_last(listener);
+  error_code ignored;
+  listener.acceptor.close(ignored);
+  const std::lock_guard lock(mutex);
+  if (--accepting == 0) idle.notify_all();
+}
+
+void HttpServer::State::take(Stream::Socket socket, bool is_tcp) try {
   error_code ignored;
   if (is_tcp) socket.set_option(asio::ip::tcp::no_delay(true), ignored);
   std::shared_ptr<const TlsContext> context;
@@ -186,6 +220,8 @@ void HttpServer::State::take(Stream::Socket socket, bool is_tcp) {
   if (others >= shared.options.connections_max + 64) return session->abort();
   if (others >= shared.options.connections_max) return session->turn_away();
   session->start();
+} catch (const std::exception& failure) {
+  core::log(core::LogLevel::kWarning, fmt::format("a connection was dropped: {}", failure.what()));
 }
 
 std::vector<std::shared_ptr<HttpSession>> HttpServer::State::all_sessions() {
@@ -254,8 +290,9 @@ const std::vector<std::string>& HttpServer::addresses() const {
 }
 
 Status HttpServer::start() {
+  state_->accepting = state_->listeners.size();
   for (const auto& listener : state_->listeners)
-    state_->accept(*listener);
+    asio::post(listener->strand, [state = state_.get(), raw = listener.get()] { state->accept(*raw); });
   state_->tick();
   try {
     state_->large.emplace(state_->shared.options.threads);
@@ -269,7 +306,14 @@ Status HttpServer::start() {
 }
 
 void HttpServer::post(std::function<void()> work) {
-  asio::post(state_->io, std::move(work));
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (!state_->is_over) {
+      asio::post(state_->io, std::move(work));
+      return;
+    }
+  }
+  work();
 }
 
 void HttpServer::post_large(std::function<void()> work) {
@@ -293,13 +337,15 @@ Status HttpServer::reload_tls() {
 }
 
 void HttpServer::stop_accepting() {
-  state_->shared.is_ending.store(true, std::memory_order_relaxed);
-  asio::post(state_->io, [state = state_.get()] {
-    for (const auto& listener : state->listeners) {
+  state_->shared.is_ending.store(true);
+  for (const auto& listener : state_->listeners) {
+    asio::post(listener->strand, [raw = listener.get()] {
       error_code ignored;
-      listener->acceptor.close(ignored);
-      listener->pause.cancel();
-    }
+      raw->acceptor.cancel(ignored);
+      raw->pause.cancel();
+    });
+  }
+  asio::post(state_->io, [state = state_.get()] {
     for (const auto& session : state->all_sessions())
       session->end_when_idle();
   });
@@ -307,14 +353,20 @@ void HttpServer::stop_accepting() {
 
 bool HttpServer::wait_until_idle(steady_clock::time_point until) {
   std::unique_lock lock(state_->mutex);
-  return state_->idle.wait_until(lock, until, [this] { return state_->sessions.empty(); });
+  return state_->idle.wait_until(lock, until, [this] {
+    return state_->sessions.empty() && (state_->accepting == 0 || !state_->shared.is_ending.load());
+  });
 }
 
 void HttpServer::stop() {
   if (std::exchange(state_->is_stopped, true)) return;
-  for (const auto& session : state_->all_sessions())
-    session->abort();
-  static_cast<void>(wait_until_idle(steady_clock::now() + milliseconds(state_->threads.empty() ? 0 : 1000)));
+  stop_accepting();
+  const auto until = steady_clock::now() + milliseconds(state_->threads.empty() ? 0 : 1000);
+  // Some may just have been accepted.
+  do {
+    for (const auto& session : state_->all_sessions())
+      session->abort();
+  } while (!wait_until_idle(std::min(until, steady_clock::now() + milliseconds(20))) && steady_clock::now() < until);
   if (state_->large) {
     state_->large->stop();
     state_->large->join();
@@ -323,11 +375,16 @@ void HttpServer::stop() {
   for (std::thread& thread : state_->threads)
     thread.join();
   state_->threads.clear();
-  for (const auto& listener : state_->listeners) {
-    error_code ignored;
-    listener->acceptor.close(ignored);
-    if (!listener->path.empty()) remove_socket_file(listener->path);
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->is_over = true;
   }
+  // What was posted and not run, so that nobody waits for it in vain. Timers go on for ever.
+  state_->ticker.cancel();
+  state_->io.restart();
+  state_->io.poll();
+  for (const auto& listener : state_->listeners)
+    listener->close();
 }
 
 std::size_t HttpServer::connections() const {

@@ -22,7 +22,7 @@ namespace latebind::server {
 
 // "127.0.0.1:8080", "[::1]:0", "unix:/run/latebind.sock"; or a listening socket that was passed to the process.
 struct ListenAddress {
-  std::string host{};  // empty: not TCP
+  std::string host{};      // empty: not TCP
   std::uint16_t port = 0;  // 0: a free one
   std::string path{};      // of a Unix socket
   int inherited = -1;      // a descriptor
@@ -42,9 +42,9 @@ struct TransportOptions {
   std::size_t connections_max = 1024;
   std::size_t head_bytes_max = std::size_t{16} << 10;
   std::size_t body_bytes_max = std::size_t{32} << 20;
-  std::chrono::milliseconds idle_time{75'000};  // between two requests
-  std::chrono::milliseconds head_time{10'000};  // from a request's first byte to the end of its head
-  std::chrono::milliseconds body_time{60'000};  // from there to the end of its body
+  std::chrono::milliseconds idle_time{75'000};   // between two requests
+  std::chrono::milliseconds head_time{10'000};   // from a request's first byte to the end of its head
+  std::chrono::milliseconds body_time{60'000};   // from there to the end of its body
   std::chrono::milliseconds write_time{60'000};  // of an answer, and a second for each 64 KiB of it
 };
 
@@ -68,7 +68,7 @@ class HttpServer {
 
   // Starts the threads, and accepts.
   [[nodiscard]] core::Status start();
-  // Runs it soon, on one of the server's threads.
+  // Runs it soon, on one of the server's threads; at once and here, after stop().
   void post(std::function<void()> work);
   // On threads for what takes longer than the others may wait.
   void post_large(std::function<void()> work);
@@ -78,7 +78,8 @@ class HttpServer {
   // For connections that begin from now on.
   [[nodiscard]] core::Status reload_tls();
 
-  // Accepts nothing more, closes connections without a request in progress, and lets the others end after theirs.
+  // Accepts what waits to be accepted and nothing more, lets connections end after the request that is in progress, and
+  // closes those without one after a moment, in which one that is on its way is still taken.
   void stop_accepting();
   // Until no connection is left; false when the time was up before.
   [[nodiscard]] bool wait_until_idle(std::chrono::steady_clock::time_point until);

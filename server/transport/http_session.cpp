@@ -32,6 +32,9 @@ constexpr std::size_t kReadBytes = std::size_t{16} << 10;
 constexpr std::size_t kLingerBytesMax = std::size_t{64} << 20;
 constexpr milliseconds kLingerTime{2000};
 constexpr milliseconds kOpeningTime{10'000};
+// When the server ends: for a request that a client has sent already on a connection that seems idle.
+constexpr milliseconds kLastChance{200};
+constexpr std::ptrdiff_t kHeadersMax = 128;
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 std::string_view view_of(boost::string_view text) {
@@ -44,6 +47,25 @@ std::string lower(std::string_view text) {
     if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
   }
   return result;
+}
+
+// "GET / HTTP/2.0": of a version that is not spoken here. Beast says the same of lines that are none at all.
+bool is_of_other_version(std::string_view bytes) {
+  constexpr std::string_view kName = " HTTP/";
+  const std::string_view line = bytes.substr(0, bytes.find("\r\n"));
+  const auto is_digit = [](char letter) { return letter >= '0' && letter <= '9'; };
+  if (line.size() < kName.size() + 3 || std::ranges::count(line, ' ') != 2) return false;
+  const std::string_view version = line.substr(line.size() - kName.size() - 3);
+  return version.starts_with(kName) && is_digit(version[6]) && version[7] == '.' && is_digit(version[8]) &&
+         version.substr(6) != "1.1" && version.substr(6) != "1.0";
+}
+
+// A header that goes on in the next line: proxies do not agree on what it says.
+bool has_folded_line(std::string_view bytes) {
+  for (std::size_t at = bytes.find("\r\n"); at != std::string_view::npos; at = bytes.find("\r\n", at + 2)) {
+    if (at + 2 < bytes.size() && (bytes[at + 2] == ' ' || bytes[at + 2] == '\t')) return true;
+  }
+  return false;
 }
 
 // The time in the form of HTTP ("Sun, 06 Nov 1994 08:49:37 GMT"), made once a second for each thread.
@@ -69,7 +91,8 @@ std::string_view date_now() {
 
 }  // namespace
 
-// Beast's parser, and what has been said of the request so far.
+// Beast's parser, and the request so far. What the head says is taken when it is complete: to Beast, trailers are
+// headers.
 class HttpSession::Parser {
  public:
   explicit Parser(const TransportOptions& options) {
@@ -77,10 +100,13 @@ class HttpSession::Parser {
     parser.body_limit(options.body_bytes_max);
   }
   http::request_parser<http::string_body> parser;
-  bool has_head = false;
+  std::size_t head_bytes = 0;  // that the parser has taken
+  HttpRequest request;
+  bool keeps_alive = false;
 };
 
-HttpSession::HttpSession(std::unique_ptr<Stream> stream, Shared& shared) : stream_(std::move(stream)), shared_(shared) {}
+HttpSession::HttpSession(std::unique_ptr<Stream> stream, Shared& shared)
+    : stream_(std::move(stream)), shared_(shared) {}
 
 HttpSession::~HttpSession() {
   shared_.on_end(this);
@@ -98,7 +124,7 @@ void HttpSession::start() {
     self->stream_->open([self](const error_code& error) {
       if (error || self->phase_ == Phase::kClosed) return self->close();
       self->buffer_.resize(kReadBytes);
-      self->enter(Phase::kIdle, self->shared_.options.idle_time);
+      self->wait_for_request();
       self->read();
     });
   });
@@ -110,15 +136,15 @@ void HttpSession::turn_away() {
     self->stream_->open([self](const error_code& error) {
       if (error || self->phase_ == Phase::kClosed) return self->close();
       self->buffer_.resize(kReadBytes);
-      self->refuse({.kind = RefusalKind::kOverloaded, .message = "too many connections", .param = {}, .retry_after_s = 1},
-                   503);
+      self->refuse(
+          {.kind = RefusalKind::kOverloaded, .message = "too many connections", .param = {}, .retry_after_s = 1}, 503);
     });
   });
 }
 
 void HttpSession::end_when_idle() {
   asio::dispatch(stream_->executor(), [self = shared_from_this()] {
-    if (self->phase_ == Phase::kIdle || self->phase_ == Phase::kOpening) self->close();
+    if (self->phase_ == Phase::kIdle || self->phase_ == Phase::kOpening) self->enter(self->phase_, kLastChance);
   });
 }
 
@@ -140,6 +166,10 @@ void HttpSession::check_time(steady_clock::time_point now) {
   });
 }
 
+void HttpSession::wait_for_request() {
+  enter(Phase::kIdle, shared_.is_ending.load(std::memory_order_relaxed) ? kLastChance : shared_.options.idle_time);
+}
+
 void HttpSession::read() {
   if (is_reading_ || has_ended_ || phase_ == Phase::kClosed) return;
   if (begin_ > 0) {
@@ -148,16 +178,16 @@ void HttpSession::read() {
     begin_ = 0;
   }
   if (end_ == buffer_.size()) {
-    // A head that is longer than this is refused by the parser. What comes before its turn waits in the socket.
+    // parse() refuses a head that is longer than it may be. What comes before its turn waits in the socket.
     if (phase_ == Phase::kAnswering || phase_ == Phase::kWriting) return;
     buffer_.resize(buffer_.size() + kReadBytes);
   }
   is_reading_ = true;
-  stream_->read_some(std::span(buffer_).subspan(end_), [self = shared_from_this()](const error_code& error,
-                                                                                  std::size_t count) {
-    self->is_reading_ = false;
-    self->on_read(error, count);
-  });
+  stream_->read_some(std::span(buffer_).subspan(end_),
+                     [self = shared_from_this()](const error_code& error, std::size_t count) {
+                       self->is_reading_ = false;
+                       self->on_read(error, count);
+                     });
 }
 
 void HttpSession::on_read(const error_code& error, std::size_t count) {
@@ -188,7 +218,10 @@ void HttpSession::on_read(const error_code& error, std::size_t count) {
 
 void HttpSession::parse() {
   if (phase_ == Phase::kIdle) {
-    if (begin_ == end_) return read();
+    // Empty lines before a request are let pass.
+    while (end_ - begin_ >= 2 && buffer_[begin_] == '\r' && buffer_[begin_ + 1] == '\n')
+      begin_ += 2;
+    if (begin_ == end_ || (end_ - begin_ == 1 && buffer_[begin_] == '\r')) return read();
     first_byte_ = steady_clock::now();
     first_byte_at_ = std::chrono::system_clock::now();
     try {
@@ -201,33 +234,19 @@ void HttpSession::parse() {
   auto& parser = parser_->parser;
   // Once for the head and once more for the body: the parser stops between them.
   while (phase_ == Phase::kHead || phase_ == Phase::kBody) {
+    const std::string_view bytes(buffer_.data() + begin_, end_ - begin_);
     error_code error;
     std::size_t used = 0;
     try {
-      used = parser.put(asio::const_buffer(buffer_.data() + begin_, end_ - begin_), error);
+      used = parser.put(asio::const_buffer(bytes.data(), bytes.size()), error);
     } catch (const std::bad_alloc&) {
       return refuse({.kind = RefusalKind::kOverloaded, .message = "no memory left for the request", .param = {}}, 503);
     }
     begin_ += used;
-    if (error == http::error::need_more) return read();
-    if (error) {
-      if (error == http::error::body_limit) {
-        return refuse({.kind = RefusalKind::kTooLarge,
-                       .message = fmt::format("the body has more than {} bytes", shared_.options.body_bytes_max),
-                       .param = {}},
-                      413);
-      }
-      if (error == http::error::header_limit || error == http::error::buffer_overflow) {
-        return refuse({.kind = RefusalKind::kTooLarge,
-                       .message = fmt::format("the head has more than {} bytes", shared_.options.head_bytes_max),
-                       .param = {}},
-                      431);
-      }
-      return refuse({.kind = RefusalKind::kBadRequest,
-                     .message = fmt::format("this is no HTTP request: {}", error.message()),
-                     .param = {}},
-                    error == http::error::bad_version ? 505 : 400);
-    }
+    if (phase_ == Phase::kHead) parser_->head_bytes += used;
+    if (error && error != http::error::need_more) return refuse_bytes(bytes, error);
+    if (!check_bytes(bytes, used)) return;
+    if (error) return read();
     if (phase_ == Phase::kHead && parser.is_header_done()) {
       on_head();
       if (is_continuing_ || phase_ != Phase::kBody) return;
@@ -238,13 +257,63 @@ void HttpSession::parse() {
   }
 }
 
+// What the parser lets pass: it counts only what it has not taken, and folds lines.
+bool HttpSession::check_bytes(std::string_view bytes, std::size_t used) {
+  const std::size_t waiting = bytes.size() - used;
+  if (phase_ == Phase::kBody) {
+    if (waiting <= shared_.options.head_bytes_max || parser_->parser.is_done()) return true;
+    refuse({.kind = RefusalKind::kBadRequest, .message = "too much stands around the body's chunks", .param = {}}, 400);
+    return false;
+  }
+  const bool is_done = parser_->parser.is_header_done();
+  if (parser_->head_bytes + (is_done ? 0 : waiting) > shared_.options.head_bytes_max) {
+    refuse_head();
+    return false;
+  }
+  if (has_folded_line(bytes.substr(0, used))) {
+    refuse({.kind = RefusalKind::kBadRequest, .message = "a header must be one line", .param = {}}, 400);
+    return false;
+  }
+  return true;
+}
+
+void HttpSession::refuse_head() {
+  const bool is_target = parser_->head_bytes == 0;  // not even the first line
+  refuse({.kind = RefusalKind::kTooLarge,
+          .message = fmt::format("the head has more than {} bytes", shared_.options.head_bytes_max),
+          .param = {}},
+         is_target ? 414 : 431);
+}
+
+void HttpSession::refuse_bytes(std::string_view bytes, const error_code& error) {
+  if (error == http::error::body_limit) {
+    return refuse({.kind = RefusalKind::kTooLarge,
+                   .message = fmt::format("the body has more than {} bytes", shared_.options.body_bytes_max),
+                   .param = {}},
+                  413);
+  }
+  if (phase_ == Phase::kHead && (error == http::error::header_limit || error == http::error::buffer_overflow)) {
+    return refuse_head();
+  }
+  refuse({.kind = RefusalKind::kBadRequest,
+          .message = fmt::format("this is no HTTP request: {}", error.message()),
+          .param = {}},
+         error == http::error::bad_version && is_of_other_version(bytes) ? 505 : 400);
+}
+
 // The head is complete: everything that is wrong with it, before a body is waited for.
 void HttpSession::on_head() {
-  if (!check_head()) return;
+  try {
+    if (!check_head()) return;
+    take_head();
+  } catch (const std::bad_alloc&) {
+    return refuse({.kind = RefusalKind::kOverloaded, .message = "no memory left for the request", .param = {}}, 503);
+  }
   enter(Phase::kBody, shared_.options.body_time);
   auto& parser = parser_->parser;
   parser.eager(true);
-  if (lower(view_of(parser.get()[http::field::expect])) == "100-continue" && begin_ == end_ && !parser.is_done()) {
+  if (parser.get().version() == 11 && !parser_->request.header("expect").empty() && begin_ == end_ &&
+      !parser.is_done()) {
     is_continuing_ = true;
     return stream_->write({asio::buffer(kContinue.data(), kContinue.size())},
                           [self = shared_from_this()](const error_code& error, std::size_t) {
@@ -269,12 +338,19 @@ bool HttpSession::check_head() {
   if (head.version() != 10 && head.version() != 11) {
     return bad(505, RefusalKind::kBadRequest, "only HTTP/1.0 and HTTP/1.1 are spoken here");
   }
+  if (std::distance(head.begin(), head.end()) > kHeadersMax) {
+    return bad(431, RefusalKind::kTooLarge, fmt::format("there are more than {} headers", kHeadersMax));
+  }
   if (count(http::field::host) > 1 || (head.version() == 11 && count(http::field::host) == 0)) {
     return bad(400, RefusalKind::kBadRequest, "there must be one Host header");
   }
   // Two readings of where a body ends are how requests are smuggled past proxies.
   if (count(http::field::content_length) > 1) {
     return bad(400, RefusalKind::kBadRequest, "there is more than one Content-Length");
+  }
+  const std::string_view length = view_of(head[http::field::content_length]);
+  if (length.find_first_not_of("0123456789") != std::string_view::npos) {
+    return bad(400, RefusalKind::kBadRequest, "Content-Length must be a number");
   }
   if (count(http::field::transfer_encoding) > 0) {
     if (count(http::field::transfer_encoding) > 1 || count(http::field::content_length) > 0 || head.version() == 10) {
@@ -284,44 +360,55 @@ bool HttpSession::check_head() {
       return bad(501, RefusalKind::kBadRequest, "no Transfer-Encoding but chunked is understood");
     }
   }
-  const std::string coding = lower(view_of(head[http::field::content_encoding]));
-  if (!coding.empty() && coding != "identity") {
-    return bad(415, RefusalKind::kMediaType, "a body must not be compressed");
+  const auto codings = head.equal_range(http::field::content_encoding);
+  for (auto coding = codings.first; coding != codings.second; ++coding) {
+    const std::string name = lower(view_of(coding->value()));
+    if (!name.empty() && name != "identity") {
+      return bad(415, RefusalKind::kMediaType, "a body must not be compressed");
+    }
   }
   const std::string expected = lower(view_of(head[http::field::expect]));
   if (!expected.empty() && expected != "100-continue") {
     return bad(417, RefusalKind::kBadRequest, "no Expect but 100-continue is understood");
   }
   if (!Target::parse(view_of(head.target()))) {
-    return bad(400, RefusalKind::kBadRequest, "the path is not one: it must begin with / and be UTF-8 when it is decoded");
+    return bad(400, RefusalKind::kBadRequest,
+               "the path is not one: it must begin with / and be UTF-8 when it is decoded");
   }
   return true;
+}
+
+void HttpSession::take_head() {
+  const auto& head = parser_->parser.get();
+  HttpRequest& request = parser_->request;
+  request.method = std::string(view_of(head.method_string()));
+  auto target = *Target::parse(view_of(head.target()));
+  request.path = std::move(target.path);
+  request.segments = std::move(target.segments);
+  request.query = std::move(target.query);
+  for (const auto& field : head)
+    request.headers.emplace_back(lower(view_of(field.name_string())), std::string(view_of(field.value())));
+  request.arrived = first_byte_;
+  request.arrived_at = first_byte_at_;
+  parser_->keeps_alive = head.keep_alive();
 }
 
 void HttpSession::dispatch() {
   std::shared_ptr<Exchange> exchange;
   try {
-    auto message = parser_->parser.release();
+    HttpRequest request = std::move(parser_->request);
+    request.body = std::move(parser_->parser.get().body());
+    closes_ = !parser_->keeps_alive;
+    says_keep_alive_ = parser_->keeps_alive && parser_->parser.get().version() == 10;
     parser_.reset();
-    HttpRequest request;
-    request.method = std::string(view_of(message.method_string()));
-    auto target = *Target::parse(view_of(message.target()));
-    request.path = std::move(target.path);
-    request.query = std::move(target.query);
-    for (const auto& field : message)
-      request.headers.emplace_back(lower(view_of(field.name_string())), std::string(view_of(field.value())));
-    request.body = std::move(message.body());
-    request.arrived = first_byte_;
-    request.arrived_at = first_byte_at_;
-    closes_ = !message.keep_alive();
     is_head_request_ = request.method == "HEAD";
-    exchange = std::make_shared<Exchange>(std::move(request), [weak = weak_from_this(), executor = stream_->executor()](
-                                                                  HttpResponse response) {
-      auto answer = std::make_shared<HttpResponse>(std::move(response));
-      asio::post(executor, [weak, answer] {
-        if (const auto self = weak.lock()) self->write(std::move(*answer));
-      });
-    });
+    exchange = std::make_shared<Exchange>(
+        std::move(request), [weak = weak_from_this(), executor = stream_->executor()](HttpResponse response) {
+          auto answer = std::make_shared<HttpResponse>(std::move(response));
+          asio::post(executor, [weak, answer] {
+            if (const auto self = weak.lock()) self->write(std::move(*answer));
+          });
+        });
   } catch (const std::bad_alloc&) {
     return refuse({.kind = RefusalKind::kOverloaded, .message = "no memory left for the request", .param = {}}, 503);
   }
@@ -346,7 +433,11 @@ void HttpSession::write(HttpResponse response) {
     }
     for (const auto& [name, value] : response.headers)
       fmt::format_to(out, "{}: {}\r\n", name, value);
-    fmt::format_to(out, "{}\r\n", closes_ ? "Connection: close\r\n" : "");
+    fmt::format_to(out, "{}\r\n",
+                   closes_ ? "Connection: close\r\n"
+                   : says_keep_alive_
+                       ? "Connection: keep-alive\r\n"  // unless it is told, HTTP/1.0 takes it for the end
+                       : "");
     body_ = is_head_request_ ? std::string() : std::move(response.body);
   } catch (const std::bad_alloc&) {
     return close();
@@ -368,7 +459,7 @@ void HttpSession::on_written() {
     buffer_.resize(kReadBytes);
     buffer_.shrink_to_fit();
   }
-  enter(Phase::kIdle, shared_.options.idle_time);
+  wait_for_request();
   // What has come in the meantime. A read that is in progress goes on behind it.
   if (begin_ < end_) return parse();
   if (has_ended_) return close();

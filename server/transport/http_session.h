@@ -38,7 +38,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void start();
   // There are too many connections: says so, and ends. Any thread; instead of start().
   void turn_away();
-  // Ends now where no request is in progress, else after it. Any thread.
+  // Ends soon where no request is in progress, else after it. Any thread.
   void end_when_idle();
   // Ends now. Any thread.
   void abort();
@@ -50,11 +50,17 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   class Parser;
 
   void enter(Phase phase, std::chrono::milliseconds time);
+  void wait_for_request();
   void read();
   void on_read(const boost::system::error_code& error, std::size_t count);
   void parse();
+  // False: it was refused.
+  [[nodiscard]] bool check_bytes(std::string_view bytes, std::size_t used);
+  void refuse_head();
+  void refuse_bytes(std::string_view bytes, const boost::system::error_code& error);
   void on_head();
   [[nodiscard]] bool check_head();
+  void take_head();
   void dispatch();
   void write(HttpResponse response);
   void on_written();
@@ -70,11 +76,12 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   std::size_t begin_ = 0;  // of what is in the buffer and was not parsed
   std::size_t end_ = 0;
   bool is_reading_ = false;
-  bool has_ended_ = false;  // nothing more comes
-  bool closes_ = false;     // after this answer
-  bool is_continuing_ = false;  // "100 Continue" is being written
+  bool has_ended_ = false;             // nothing more comes
+  bool closes_ = false;                // after this answer
+  bool is_continuing_ = false;         // "100 Continue" is being written
   std::shared_ptr<HttpSession> self_;  // while it is answered: then nothing else may hold it
   bool is_head_request_ = false;
+  bool says_keep_alive_ = false;
   std::size_t lingered_ = 0;
   std::unique_ptr<Parser> parser_;
   std::chrono::steady_clock::time_point first_byte_;

@@ -23,11 +23,14 @@ core::Result<ListenAddress> ListenAddress::parse(const std::string& text) {
   }
   const std::size_t colon = text.rfind(':');
   std::string host = text.substr(0, colon);
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  // "::1:80" may be either an address or one with a port.
+  const bool is_bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  const bool is_ambiguous = !is_bracketed && host.find(':') != std::string::npos;
+  if (is_bracketed) host = host.substr(1, host.size() - 2);
   if (host == "localhost") host = "127.0.0.1";
   boost::system::error_code error;
   boost::asio::ip::make_address(host, error);
-  if (colon == std::string::npos || error) {
+  if (colon == std::string::npos || is_ambiguous || error) {
     return Status(StatusCode::kInvalidArgument,
                   fmt::format("{} is not an address to listen at: 127.0.0.1:8080, [::1]:8080, 0.0.0.0:8080 and "
                               "unix:/run/latebind.sock are",

@@ -1,5 +1,7 @@
 #include "server/transport/target.h"
 
+#include <algorithm>
+
 #include "core/text/utf8.h"
 
 namespace latebind::server {
@@ -11,6 +13,13 @@ int digit_of(char letter) {
   if (letter >= 'a' && letter <= 'f') return letter - 'a' + 10;
   if (letter >= 'A' && letter <= 'F') return letter - 'A' + 10;
   return -1;
+}
+
+// In any case of its letters.
+bool begins_with_scheme(std::string_view text, std::string_view scheme) {
+  return text.size() >= scheme.size() && std::ranges::equal(text.substr(0, scheme.size()), scheme, [](char a, char b) {
+           return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
+         });
 }
 
 }  // namespace
@@ -36,20 +45,33 @@ std::optional<std::string> percent_decoded(std::string_view text) {
 std::optional<Target> Target::parse(std::string_view text) {
   // What proxies are sent, and servers may be.
   for (const std::string_view scheme : {"http://", "https://"}) {
-    if (!text.starts_with(scheme)) continue;
-    const std::size_t slash = text.find('/', scheme.size());
-    text = slash == std::string_view::npos ? "/" : text.substr(slash);
+    if (!begins_with_scheme(text, scheme)) continue;
+    const std::size_t end = text.find_first_of("/?#", scheme.size());
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end);
+    if (text.empty() || text.front() != '/') return parse("/" + std::string(text));
     break;
   }
   text = text.substr(0, text.find('#'));
   const std::size_t question = text.find('?');
   Target target;
   if (question != std::string_view::npos) target.query = std::string(text.substr(question + 1));
-  auto path = percent_decoded(text.substr(0, question));
-  if (!path || path->empty() || path->find('\0') != std::string::npos) return std::nullopt;
-  if (*path != "*" && path->front() != '/') return std::nullopt;
-  if (core::find_invalid_utf8(*path)) return std::nullopt;
-  target.path = *std::move(path);
+  text = text.substr(0, question);
+  if (text == "*") {
+    target.path = "*";
+    return target;
+  }
+  while (!text.empty()) {
+    if (text.front() != '/') return std::nullopt;
+    text.remove_prefix(1);
+    const std::size_t end = std::min(text.find('/'), text.size());
+    auto segment = percent_decoded(text.substr(0, end));
+    if (!segment || segment->find('\0') != std::string::npos) return std::nullopt;
+    text.remove_prefix(end);
+    target.path += '/';
+    target.path += *segment;
+    target.segments.push_back(*std::move(segment));
+  }
+  if (target.path.empty() || core::find_invalid_utf8(target.path)) return std::nullopt;
   return target;
 }
 

@@ -26,6 +26,11 @@ class TlsStream final : public Stream {
   void open(OnDone done) override { stream_.async_handshake(ssl::stream_base::server, std::move(done)); }
 
   void read_some(std::span<char> into, OnBytes done) override {
+    // What still comes is thrown away, and to OpenSSL it is an error.
+    if (has_ended_writing_) {
+      stream_.next_layer().async_read_some(asio::buffer(into.data(), into.size()), std::move(done));
+      return;
+    }
     stream_.async_read_some(asio::buffer(into.data(), into.size()), std::move(done));
   }
 
@@ -33,7 +38,10 @@ class TlsStream final : public Stream {
     asio::async_write(stream_, buffers, std::move(done));
   }
 
-  void end_writing(OnDone done) override { stream_.async_shutdown(std::move(done)); }
+  void end_writing(OnDone done) override {
+    has_ended_writing_ = true;
+    stream_.async_shutdown(std::move(done));
+  }
 
   void close() noexcept override {
     error_code ignored;
@@ -43,6 +51,7 @@ class TlsStream final : public Stream {
  private:
   const std::shared_ptr<ssl::context> context_;
   ssl::stream<Socket> stream_;
+  bool has_ended_writing_ = false;
 };
 
 class OpensslContext final : public TlsContext {
@@ -78,9 +87,8 @@ core::Result<std::shared_ptr<const TlsContext>> TlsContext::create(const std::st
   context->use_private_key_file(key_file, ssl::context::pem, error);
   if (error) return unusable("the key", key_file, error);
   if (::SSL_CTX_check_private_key(context->native_handle()) != 1) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("the key {} does not belong to the certificate {}", core::quoted(key_file),
-                              core::quoted(certificate_file)));
+    return Status(StatusCode::kInvalidArgument, fmt::format("the key {} does not belong to the certificate {}",
+                                                            core::quoted(key_file), core::quoted(certificate_file)));
   }
   return std::shared_ptr<const TlsContext>(std::make_shared<OpensslContext>(std::move(context)));
 }

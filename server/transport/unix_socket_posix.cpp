@@ -1,5 +1,3 @@
-#include "server/transport/unix_socket.h"
-
 #include <fmt/format.h>
 
 #include <boost/asio/io_context.hpp>
@@ -8,6 +6,7 @@
 #include <system_error>
 
 #include "core/text/quote.h"
+#include "server/transport/unix_socket.h"
 
 namespace latebind::server {
 
@@ -32,12 +31,12 @@ bool is_left_over(const std::string& path) {
 
 }  // namespace
 
-Status listen_at_path(const std::string& path,
-                      asio::basic_socket_acceptor<asio::generic::stream_protocol>& acceptor) {
+Status listen_at_path(const std::string& path, asio::basic_socket_acceptor<asio::generic::stream_protocol>& acceptor) {
   constexpr std::size_t kPathMax = 107;  // the kernel's
   if (path.size() > kPathMax) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("the path of a Unix socket has at most {} bytes; this one has {}", kPathMax, path.size()));
+    return Status(
+        StatusCode::kInvalidArgument,
+        fmt::format("the path of a Unix socket has at most {} bytes; this one has {}", kPathMax, path.size()));
   }
   if (is_left_over(path)) {
     std::error_code ignored;
@@ -47,15 +46,17 @@ Status listen_at_path(const std::string& path,
   error_code error;
   acceptor.open(asio::generic::stream_protocol(endpoint.protocol()), error);
   if (!error) acceptor.bind(endpoint, error);
+  if (!error) {
+    // Who may use it is decided by its folder and its group, before anyone can.
+    std::error_code ignored;
+    fs::permissions(
+        path, fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read | fs::perms::group_write, ignored);
+  }
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (error) {
     return Status(error == asio::error::address_in_use ? StatusCode::kBusy : StatusCode::kIo,
                   fmt::format("cannot listen at unix:{}: {}", core::quoted(path), error.message()));
   }
-  // Who may use it is decided by its folder and its group.
-  std::error_code ignored;
-  fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read | fs::perms::group_write,
-                  ignored);
   return {};
 }
 

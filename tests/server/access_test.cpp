@@ -1,0 +1,69 @@
+#include "server/access.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+namespace latebind::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+class AccessTest : public testing::Test {
+ protected:
+  ~AccessTest() override { fs::remove(file_); }
+  void write(const std::string& text) const { std::ofstream(file_) << text; }
+  static HttpRequest with(const std::string& name, const std::string& value) {
+    HttpRequest request;
+    request.headers.emplace_back(name, value);
+    return request;
+  }
+  const fs::path file_ = fs::temp_directory_path() / ("lb-keys-" + std::to_string(std::random_device{}()));
+};
+
+TEST_F(AccessTest, WithoutAFileEveryoneMayAsk) {
+  const Access access("", {});
+  EXPECT_FALSE(access.wants_key());
+  EXPECT_TRUE(access.load_keys().ok());
+  EXPECT_TRUE(access.allows({}));
+}
+
+TEST_F(AccessTest, AnyKeyOfTheFileLetsIn) {
+  write("# keys\n\n one \r\ntwo\n#three\nlast");
+  Access access(file_.string(), {});
+  EXPECT_FALSE(access.allows(with("x-api-key", "one")));  // nothing was read yet
+  access.use(*access.load_keys());
+  for (const char* key : {"one", "two", "last"}) {
+    EXPECT_TRUE(access.allows(with("x-api-key", key))) << key;
+    for (const char* word : {"Bearer ", "bearer ", "BEARER ", "BeArEr  "})
+      EXPECT_TRUE(access.allows(with("authorization", std::string(word) + key))) << word << key;
+  }
+  for (const char* key : {"", "on", "one2", "#three", "three", "# keys"})
+    EXPECT_FALSE(access.allows(with("x-api-key", key))) << key;
+  for (const char* value : {"one", "Bearer", "Bearer ", "Basic one", "Bearerone", "Bearer two one"})
+    EXPECT_FALSE(access.allows(with("authorization", value))) << value;
+  EXPECT_FALSE(access.allows({}));
+}
+
+TEST_F(AccessTest, AFileWithoutKeysOrWithoutAnythingIsAnError) {
+  EXPECT_FALSE(Access(file_.string(), {}).load_keys().ok());
+  write("# none\n");
+  EXPECT_FALSE(Access(file_.string(), {}).load_keys().ok());
+}
+
+TEST_F(AccessTest, OnlyKnownOriginsAreAllowed) {
+  const Access none("", {});
+  EXPECT_FALSE(none.has_origins());
+  EXPECT_EQ(none.allowed_origin("https://a.org"), "");
+  const Access some("", {"https://a.org", "https://b.org:1"});
+  EXPECT_EQ(some.allowed_origin("https://a.org"), "https://a.org");
+  EXPECT_EQ(some.allowed_origin("https://a.org.evil"), "");
+  EXPECT_EQ(some.allowed_origin("http://a.org"), "");
+  EXPECT_EQ(some.allowed_origin(""), "");
+  EXPECT_EQ(Access("", {"*"}).allowed_origin("https://x"), "*");
+}
+
+}  // namespace
+}  // namespace latebind::server

@@ -1,0 +1,589 @@
+"""The daemon's HTTP, as a stranger meets it: over raw sockets, with good requests and bad ones."""
+
+import json
+import os
+import signal
+import socket
+import ssl
+import stat
+import subprocess
+import threading
+import time
+
+import pytest
+from daemon import LIMIT, TINY, Daemon, fake_openvino, read_answers, read_to_end, run_serve, wait_for
+
+HOST = b"Host: x\r\n"
+
+
+@pytest.fixture(scope="module")
+def daemon():
+    with Daemon("--max-body", "64KiB", "--max-texts", "8", "--cors-origin", "https://page.example") as running:
+        yield running
+        assert running.end() == 0, running.log()
+
+
+def get(path, version="1.1", headers=b""):
+    return f"GET {path} HTTP/{version}\r\n".encode() + HOST + headers + b"\r\n"
+
+
+def post(body, headers=b"", path="/v1/embeddings"):
+    length = b"" if b"ength" in headers or b"ncoding" in headers else b"Content-Length: %d\r\n" % len(body)
+    return f"POST {path} HTTP/1.1\r\n".encode() + HOST + headers + length + b"\r\n" + body
+
+
+def texts(*given):
+    return json.dumps({"model": "f32", "input": list(given)}).encode()
+
+
+def ask(daemon, data, count=1, **options):
+    with daemon.connect() as connection:
+        connection.sendall(data)
+        return read_answers(connection, count, **options)
+
+
+# Good requests.
+
+
+def test_a_connection_serves_many_requests_and_answers_them_in_order(daemon):
+    paths = ["/v1/models", "/v1/models/f32", "/openapi.json", "/nothing"] * 50
+    answers = ask(daemon, b"".join(map(get, paths)), len(paths))
+    assert [answer.status for answer in answers] == [200, 200, 200, 404] * 50
+    assert [len(answer.body) for answer in answers[:4]] == [len(answer.body) for answer in answers[-4:]]
+    assert "connection" not in answers[0].headers
+
+
+def test_slow_and_quick_requests_of_one_connection_keep_their_order(daemon):
+    answers = ask(daemon, post(texts("a " * 100)) + get("/v1/models") + post(texts("b")) + get("/nothing"), 4)
+    assert [answer.status for answer in answers] == [200, 200, 200, 404]
+    assert answers[0].json()["usage"]["total_tokens"] > answers[2].json()["usage"]["total_tokens"]
+
+
+def test_a_body_may_come_in_chunks(daemon):
+    body = texts("hello", "world")
+    chunks = b"".join(b"%x;name=\"value\"\r\n%s\r\n" % (len(body[i:i + 7]), body[i:i + 7]) for i in range(0, len(body), 7))
+    (whole,) = ask(daemon, post(body))
+    (chunked,) = ask(daemon, post(chunks + b"0\r\nTrailer: x\r\n\r\n", b"Transfer-Encoding: chunked\r\n"))
+    assert chunked.status == 200 and chunked.body == whole.body
+
+
+def test_a_client_that_waits_is_told_to_go_on(daemon):
+    body = texts("hello")
+    with daemon.connect() as connection:
+        connection.sendall(post(b"", b"Expect: 100-continue\r\nContent-Length: %d\r\n" % len(body)))
+        assert connection.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.sendall(body)
+        assert read_answers(connection, 1)[0].status == 200
+
+
+def test_head_is_get_without_its_body(daemon):
+    (head,) = ask(daemon, b"HEAD /v1/models HTTP/1.1\r\n" + HOST + b"\r\n", no_body=True)
+    assert head.status == 200
+    assert int(head.headers["content-length"]) == len(daemon.get("/v1/models").body)
+    with daemon.connect() as connection:
+        connection.sendall(b"HEAD /v1/models HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n")
+        assert read_to_end(connection).endswith(b"\r\n\r\n")
+
+
+def test_unknown_paths_and_methods_are_told_so(daemon):
+    unknown = daemon.get("/nothing")
+    assert unknown.status == 404 and unknown.json()["error_type"] == "not_found"
+    assert daemon.get("/v1/nothing").json()["error"]["type"] == "invalid_request_error"
+    other = daemon.ask("DELETE", "/v1/models")
+    assert other.status == 405 and other.headers["allow"] == "GET, HEAD, OPTIONS"
+    assert daemon.get("/v1/embeddings").headers["allow"] == "POST, OPTIONS"
+    assert daemon.ask("BREW", "/").status == 405
+
+
+def test_http_1_0_ends_the_connection_unless_it_is_asked_not_to(daemon):
+    assert b"Connection: close\r\n" in daemon.exchange(b"GET /v1/models HTTP/1.0\r\n\r\n")
+    with daemon.connect() as connection:
+        connection.sendall(b"GET /v1/models HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" * 2)
+        answers = read_answers(connection, 2)
+    assert [answer.headers["connection"] for answer in answers] == ["keep-alive"] * 2
+
+
+def test_targets_may_be_absolute_and_encoded(daemon):
+    for target in ("http://elsewhere/v1/models", "HTTP://x/v1/models?a=b", "/v1/%6dodels", "/v1/models/%663%32"):
+        assert ask(daemon, get(target))[0].status == 200, target
+    assert ask(daemon, b"OPTIONS * HTTP/1.1\r\n" + HOST + b"\r\n")[0].status == 204
+
+
+def test_a_model_may_have_a_slash_in_its_name(tmp_path):
+    with Daemon(models=[f"org/tiny={TINY}", TINY]) as daemon:
+        assert [one["id"] for one in daemon.get("/v1/models").json()["data"]] == ["org/tiny", "f32"]
+        assert daemon.get("/v1/models/org%2Ftiny").json()["id"] == "org/tiny"
+        first = daemon.embed(["a"], model="org/tiny").json()
+        second = daemon.embed(["a"], model="f32").json()
+        assert first["data"] == second["data"] and (first["model"], second["model"]) == ("org/tiny", "f32")
+        unknown = daemon.embed(["a"], model="gpt")
+        assert unknown.status == 404 and unknown.json()["error"]["code"] == "model_not_found"
+        assert "org/tiny, f32" in unknown.json()["error"]["message"]
+
+
+def test_pages_of_allowed_origins_may_ask(daemon):
+    origin = {"Origin": "https://page.example"}
+    allowed = daemon.ask("OPTIONS", "/v1/embeddings", headers=origin | {"Access-Control-Request-Method": "POST"})
+    assert allowed.status == 204 and allowed.body == b""
+    assert allowed.headers["access-control-allow-origin"] == "https://page.example"
+    assert "POST" in allowed.headers["access-control-allow-methods"]
+    assert "authorization" in allowed.headers["access-control-allow-headers"]
+    answer = daemon.get("/v1/models", headers=origin)
+    assert answer.headers["access-control-allow-origin"] == "https://page.example" and answer.headers["vary"] == "Origin"
+    other = daemon.get("/v1/models", headers={"Origin": "https://page.example.evil"})
+    assert other.status == 200 and "access-control-allow-origin" not in other.headers
+
+
+def test_answers_say_who_computed_them_and_carry_the_request_s_id(daemon):
+    answer = daemon.embed(["a"], model="f32", headers={"x-request-id": "mine-1"})
+    assert answer.headers["x-request-id"] == "mine-1"
+    assert answer.headers["x-latebind-device"].endswith(":CPU")
+    assert answer.headers["x-latebind-precision"] == "f32" and answer.headers["x-latebind-fallback"] == "false"
+    for bad in ("a b", "x" * 200, "ä", ""):
+        given = daemon.get("/v1/models", headers={"x-request-id": bad.encode()}).headers["x-request-id"]
+        assert given != bad and len(given) == 16
+
+
+# Bad input: a status, words, and the end of the connection.
+
+BIG = b"x" * 70_000
+REFUSED = {
+    "two lengths": (post(b"hello", b"Content-Length: 5\r\nContent-Length: 5\r\n"), 400),
+    "two lengths that differ": (post(b"hello", b"Content-Length: 5\r\nContent-Length: 6\r\n"), 400),
+    "a list of lengths": (post(b"hello", b"Content-Length: 5, 5\r\n"), 400),
+    "a length that is none": (post(b"hello", b"Content-Length: +5\r\n"), 400),
+    "a huge length": (post(b"hello", b"Content-Length: 99999999999999999999\r\n"), 400),
+    "length and chunks": (post(b"0\r\n\r\n", b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"), 400),
+    "chunks and length": (post(b"0\r\n\r\n", b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n"), 400),
+    "xchunked": (post(b"0\r\n\r\n", b"Transfer-Encoding: xchunked\r\n"), 501),
+    "gzip, chunked": (post(b"0\r\n\r\n", b"Transfer-Encoding: gzip, chunked\r\n"), 501),
+    "chunked twice": (post(b"0\r\n\r\n", b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"), 400),
+    "chunks of 1.0": (b"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+    "an overflowing chunk": (post(b"10000000000000001\r\nx", b"Transfer-Encoding: chunked\r\n"), 400),
+    "a huge chunk": (post(b"7fffffffffffffff\r\nx", b"Transfer-Encoding: chunked\r\n"), 413),
+    "a damaged chunk": (post(b"xyz\r\n", b"Transfer-Encoding: chunked\r\n"), 400),
+    "a huge chunk extension": (post(b"1;" + BIG, b"Transfer-Encoding: chunked\r\n"), 400),
+    "huge trailers": (post(b"0\r\nA: " + BIG, b"Transfer-Encoding: chunked\r\n"), 400),
+    "bare line feeds": (b"GET / HTTP/1.1\nHost: x\n\n", 400),
+    "a folded header": (get("/", headers=b"A: b\r\n c\r\n"), 400),
+    "a NUL": (get("/", headers=b"A: b\0c\r\n"), 400),
+    "a space before the colon": (get("/", headers=b"A : b\r\n"), 400),
+    "a huge header": (get("/", headers=b"A: " + BIG + b"\r\n"), 431),
+    "many headers": (get("/", headers=b"A: b\r\n" * 1000), 431),
+    "a long request line": (get("/" + "x" * 70_000), 414),
+    "a large body": (post(BIG), 413),
+    "a large body that is waited for": (post(b"", b"Expect: 100-continue\r\nContent-Length: 70000\r\n"), 413),
+    "a large body in chunks": (post(b"8000\r\n%s\r\n" % (b"x" * 0x8000) * 3, b"Transfer-Encoding: chunked\r\n"), 413),
+    "a compressed body": (post(b"\x1f\x8b", b"Content-Encoding: gzip\r\nContent-Length: 2\r\n"), 415),
+    "an unknown expectation": (post(b"x", b"Expect: more\r\nContent-Length: 1\r\n"), 417),
+    "TLS": (bytes.fromhex("16030100c8010000c40303") + b"\r\n\r\n", 400),
+    "HTTP/2": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505),
+    "no host": (b"GET / HTTP/1.1\r\n\r\n", 400),
+    "two hosts": (get("/", headers=HOST), 400),
+    "bad percent signs": (get("/%zz"), 400),
+    "a path that is not UTF-8": (get("/%ff"), 400),
+    "CONNECT": (b"CONNECT x:443 HTTP/1.1\r\n" + HOST + b"\r\n", 400),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_is_no_request_is_refused_and_ends_the_connection(daemon, what):
+    data, status = REFUSED[what]
+    head, _, body = daemon.exchange(data).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 %d " % status), head
+    assert b"\r\nConnection: close" in head and b"\r\nx-request-id: " in head
+    assert set(json.loads(body)) == {"error", "error_type"}
+
+
+DAMAGED = {
+    "nothing": b"",
+    "no JSON": b"hello",
+    "half of it": texts("a")[:-3],
+    "two of it": texts("a") * 2,
+    "not UTF-8": b'{"model":"f32","input":"\xff"}',
+    "a lone surrogate": b'{"model":"f32","input":"\\ud800"}',
+    "a control character": b'{"model":"f32","input":"\x01"}',
+    "NaN": b'{"model":"f32","input":NaN}',
+    "too deep": b'{"model":"f32","input":' + b"[" * 1000 + b"]" * 1000 + b"}",
+    "much too deep": b"[" * 60_000,
+    "an array": b"[]",
+    "a number": b'{"model":"f32","input":1.5}',
+    "no input": b'{"model":"f32"}',
+    "no model": b'{"input":"a"}',
+    "an empty array": b'{"model":"f32","input":[]}',
+    "mixed": b'{"model":"f32","input":["a",1]}',
+    "a negative id": b'{"model":"f32","input":[-1]}',
+    "an unknown id": b'{"model":"f32","input":[2000000000]}',
+    "a huge number": b'{"model":"f32","input":[1e999]}',
+    "too many texts": texts(*"abcdefghi"),
+    "an unknown format": b'{"model":"f32","input":"a","encoding_format":"hex"}',
+    "dimensions of none": b'{"model":"f32","input":"a","dimensions":0}',
+}
+
+
+@pytest.mark.parametrize("what", DAMAGED)
+def test_a_damaged_body_is_told_so_and_the_connection_goes_on(daemon, what):
+    refused, next_one = ask(daemon, post(DAMAGED[what]) + get("/v1/models"), 2)
+    assert refused.status == 400, refused
+    error = refused.json()["error"]
+    assert set(error) == {"message", "type", "param", "code"} and error["message"]
+    assert next_one.status == 200
+
+
+def test_of_a_member_that_is_there_twice_the_first_counts(daemon):
+    body = b'{"model":"f32","input":"a","input":["a","b"]}'
+    assert len(ask(daemon, post(body))[0].json()["data"]) == 1
+
+
+def test_a_client_that_leaves_in_the_middle_of_its_request_is_forgotten(daemon):
+    for part in (b"GET /v1", post(b"hello", b"Content-Length: 500\r\n"), post(b"5\r\nhe", b"Transfer-Encoding: chunked\r\n")):
+        assert daemon.exchange(part, end=True) == b""
+    wait_for(lambda: daemon.status()["connections"] == 1)
+
+
+# Limits and time.
+
+
+def slow_machine(tmp_path, script="hang"):
+    return fake_openvino(tmp_path, "device CPU\nencoder 32\n" + script + "\n")
+
+
+class Busy:
+    """A daemon whose device hangs from now on, with one request in it."""
+
+    def __init__(self, tmp_path, *arguments):
+        env, self.script = slow_machine(tmp_path, "")
+        self.working = self.script.read_text()
+        self.daemon = Daemon("--device", "openvino:CPU", "--no-cache", "--requests", "1", *arguments, env=env)
+        self.script.write_text(self.working + "hang\n")
+        self.first = self.daemon.connect()
+        self.first.sendall(post(texts("a")))
+        wait_for(lambda: self.daemon.status()["models"][0]["queue"]["running_batches"] == 1)
+
+    def __enter__(self):
+        return self
+
+    def go_on(self):
+        self.script.write_text(self.working)
+
+    def __exit__(self, *_):
+        self.first.close()
+        self.daemon.__exit__(*_)
+
+
+def waiting_texts(daemon):
+    return daemon.status()["models"][0]["queue"]["texts"]
+
+
+def test_texts_of_a_client_that_has_left_leave_the_queue(tmp_path):
+    with Busy(tmp_path) as busy:
+        second = busy.daemon.connect()
+        second.sendall(post(texts("b", "c", "d")))
+        wait_for(lambda: waiting_texts(busy.daemon) == 3)
+        second.close()
+        wait_for(lambda: waiting_texts(busy.daemon) == 0)
+        busy.go_on()
+        assert read_answers(busy.first, 1)[0].status == 200
+        wait_for(lambda: "client gone" in busy.daemon.log())
+
+
+def test_a_request_has_as_much_time_as_it_asks_for(tmp_path):
+    with Busy(tmp_path, "--request-timeout-ms", "30000") as busy:
+        began = time.monotonic()
+        late = busy.daemon.embed(["b"], model="f32", headers={"x-request-timeout-ms": "100"})
+        assert late.status == 504 and late.json()["error"]["code"] == "timeout"
+        assert 0.1 <= time.monotonic() - began < 10
+        wait_for(lambda: waiting_texts(busy.daemon) == 0)
+        for bad in ("0", "-1", "1.5", "x", "99999999999999999999"):
+            refused = busy.daemon.embed(["b"], model="f32", headers={"x-request-timeout-ms": bad})
+            assert refused.status == 400 and refused.json()["error"]["param"] == "x-request-timeout-ms", bad
+        busy.go_on()
+        assert read_answers(busy.first, 1)[0].status == 200
+
+
+def test_a_request_has_no_more_time_than_the_daemon_gives(tmp_path):
+    with Busy(tmp_path, "--request-timeout-ms", "200") as busy:
+        assert read_answers(busy.first, 1)[0].status == 504
+        assert busy.daemon.embed(["b"], model="f32", headers={"x-request-timeout-ms": "60000"}).status == 504
+        busy.go_on()
+
+
+def test_overload_is_told_at_once(tmp_path):
+    with Busy(tmp_path, "--max-queue-tokens", "8") as busy:
+        second = busy.daemon.connect()
+        second.sendall(post(texts("b", "c", "d")))
+        times = []
+        with busy.daemon.connect() as connection:
+            wait_for(lambda: waiting_texts(busy.daemon) == 3)
+            for _ in range(20):
+                began = time.perf_counter()
+                connection.sendall(post(texts("e")))
+                (refused,) = read_answers(connection, 1)
+                times.append(time.perf_counter() - began)
+                assert refused.status == 429 and refused.headers["retry-after"] == "1"
+                assert refused.json()["error"]["code"] == "rate_limit_exceeded"
+        assert min(times) < 0.005, times  # the least: other programs run here, too
+        busy.go_on()
+        assert read_answers(second, 1)[0].status == 200
+        second.close()
+
+
+def test_connections_above_the_limit_are_told_so(tmp_path):
+    with Daemon("--max-connections", "2") as daemon:
+        with daemon.connect() as first, daemon.connect() as second:
+            for one in (first, second):
+                one.sendall(get("/v1/models"))
+                read_answers(one, 1)
+            answer = daemon.exchange(b"")
+            assert answer.startswith(b"HTTP/1.1 503 ") and b"\r\nRetry-After: 1\r\n" in answer
+        wait_for(lambda: daemon.exchange(get("/v1/models", headers=b"Connection: close\r\n")).startswith(b"HTTP/1.1 200"))
+
+
+# Keys, TLS, sockets.
+
+
+def test_keys(tmp_path):
+    keys = tmp_path / "keys"
+    keys.write_text("first\nsecond\n")
+    with Daemon("--api-key-file", keys) as daemon:
+        def status(path="/v1/models", **headers):
+            return daemon.get(path, headers={name.replace("_", "-"): value for name, value in headers.items()}).status
+
+        missing = daemon.get("/v1/models")
+        assert missing.status == 401 and missing.headers["www-authenticate"] == "Bearer"
+        assert missing.json()["error"]["code"] == "invalid_api_key"
+        for value in ("Bearer wrong", "Bearer firs", "Bearer", "first", "Basic first"):
+            assert status(Authorization=value) == 401, value
+        for value in ("Bearer first", "bearer second", "BEARER first"):
+            assert status(Authorization=value) == 200, value
+        assert status(x_api_key="second") == 200 and status(x_api_key="third") == 401
+        for path in ("/latebind/status", "/metrics"):
+            assert status(path) == 401, path
+        for path in ("/", "/openapi.json"):
+            assert status(path) == 200, path
+        body = post(b"0\r\nAuthorization: Bearer first\r\n\r\n", b"Transfer-Encoding: chunked\r\n")
+        assert ask(daemon, body)[0].status == 401  # a trailer is no header
+
+        keys.write_text("third\n")
+        daemon.signal(signal.SIGHUP)
+        wait_for(lambda: "read again" in daemon.log())
+        assert status(x_api_key="first") == 401 and status(x_api_key="third") == 200
+        keys.write_text("# none\n")
+        daemon.signal(signal.SIGHUP)
+        wait_for(lambda: "stay as they were" in daemon.log())
+        assert status(x_api_key="third") == 200
+        for key in ("first", "second", "third", "wrong"):
+            assert key not in daemon.log()
+
+
+def certificate(folder, name):
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                    "-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2",
+                    "-keyout", folder / "key.pem", "-out", folder / "cert.pem"], check=True, stderr=subprocess.DEVNULL)
+
+
+def tls_context(version=None):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    if version is not None:
+        context.set_ciphers("ALL:@SECLEVEL=0")
+        context.minimum_version = context.maximum_version = version
+    return context
+
+
+def tls_connect(daemon, version=None):
+    return tls_context(version).wrap_socket(daemon.connect())
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_tls(tmp_path):
+    certificate(tmp_path, "first")
+    arguments = ["--tls-cert", tmp_path / "cert.pem", "--tls-key", tmp_path / "key.pem", "--max-body", "64KiB"]
+    with Daemon(*arguments) as daemon:
+        assert daemon.url.startswith("https://127.0.0.1:")
+        for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+            with tls_connect(daemon, version) as connection:
+                connection.sendall(get("/v1/models") + post(texts("a")))
+                assert [one.status for one in read_answers(connection, 2)] == [200, 200]
+        with pytest.raises((ssl.SSLError, ConnectionError)):
+            tls_connect(daemon, ssl.TLSVersion.TLSv1_1)
+        with tls_connect(daemon) as connection:  # the answer is seen, though much is still sent
+            connection.sendall(post(b"", b"Content-Length: 10000000\r\n"))
+            connection.sendall(b"x" * 60_000)
+            assert read_to_end(connection).startswith(b"HTTP/1.1 413 ")
+        with daemon.connect() as plain:
+            plain.sendall(get("/v1/models"))
+            try:
+                assert b"HTTP" not in read_to_end(plain)
+            except ConnectionError:
+                pass
+
+        before = daemon.connect()
+        old = tls_context().wrap_socket(before).getpeercert(True)
+        certificate(tmp_path, "second")
+        daemon.signal(signal.SIGHUP)
+        wait_for(lambda: "read again" in daemon.log())
+        new = tls_connect(daemon).getpeercert(True)
+        assert new != old
+        (tmp_path / "key.pem").write_text("damaged")
+        daemon.signal(signal.SIGHUP)
+        wait_for(lambda: "stay as they were" in daemon.log())
+        assert tls_connect(daemon).getpeercert(True) == new
+        assert daemon.end() == 0
+
+
+def test_keys_and_certificates_are_read_again_both_or_neither(tmp_path):
+    certificate(tmp_path, "first")
+    keys = tmp_path / "keys"
+    keys.write_text("old\n")
+    with Daemon("--tls-cert", tmp_path / "cert.pem", "--tls-key", tmp_path / "key.pem", "--api-key-file", keys) as daemon:
+        def status(key):
+            with tls_connect(daemon) as connection:
+                connection.sendall(get("/v1/models", headers=f"x-api-key: {key}\r\n".encode()))
+                return read_answers(connection, 1)[0].status
+
+        keys.write_text("new\n")
+        (tmp_path / "cert.pem").write_text("damaged")
+        daemon.signal(signal.SIGHUP)
+        wait_for(lambda: "stay as they were" in daemon.log())
+        assert (status("old"), status("new")) == (200, 401)
+
+
+def test_unix_sockets(tmp_path):
+    path = tmp_path / "s.sock"
+    left_over = socket.socket(socket.AF_UNIX)
+    left_over.bind(str(path))
+    left_over.close()
+    with Daemon(listen=f"unix:{path},127.0.0.1:0") as daemon:
+        assert daemon.addresses[0] == f"unix:{path}" and daemon.addresses[1].startswith("http://127.0.0.1:")
+        assert stat.S_IMODE(os.stat(path).st_mode) == 0o660
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(LIMIT)
+            connection.connect(str(path))
+            connection.sendall(get("/v1/models"))
+            assert read_answers(connection, 1)[0].status == 200
+        code, said = run_serve("--model", TINY, "--listen", f"unix:{path}")
+        assert code == 1 and str(path) in said and "in use" in said
+        assert daemon.end() == 0
+        assert not path.exists() and not daemon.ready_file.exists()
+    path.write_text("mine")
+    code, said = run_serve("--model", TINY, "--listen", f"unix:{path}")
+    assert code == 1 and str(path) in said
+    assert path.read_text() == "mine"
+
+
+def test_a_port_in_use_is_told_and_leaves_nothing_behind(daemon, tmp_path):
+    port = daemon.address[1]
+    path = tmp_path / "s.sock"
+    code, said = run_serve("--model", TINY, "--listen", f"unix:{path},127.0.0.1:{port}")
+    assert code == 1 and f"127.0.0.1:{port}" in said and "in use" in said, said
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("arguments", [
+    ["--model", TINY, "--listen", "nowhere"], ["--model", TINY, "--max-body", "x"], ["--model", TINY, "--wrong"],
+    ["--model", TINY, "--max-connections", "0"], ["--model", "=x"], [],
+    ["--model", TINY, "--log-format", "xml"], ["--model", TINY, "--tls-cert", "x"], ["--model", TINY, "--listen", "::1:80"],
+], ids=lambda arguments: " ".join(map(str, arguments[-2:])))
+def test_wrong_options_are_told(arguments):
+    code, said = run_serve(*arguments)
+    assert code == 2 and said.startswith("latebind: ") and len(said.splitlines()) <= 2, said
+
+
+def test_files_that_are_not_there_are_named(tmp_path):
+    for arguments in (["--api-key-file", tmp_path / "none"],
+                      ["--tls-cert", tmp_path / "none", "--tls-key", tmp_path / "none"]):
+        code, said = run_serve("--model", TINY, "--listen", "127.0.0.1:0", *arguments)
+        assert code != 0 and str(tmp_path / "none") in said, said
+
+
+# The end, and what is told.
+
+
+def test_sigterm_under_load_answers_every_request_that_was_sent():
+    with Daemon() as daemon:
+        stopping = threading.Event()
+        statuses, failures = [], []
+
+        def client():
+            try:
+                with daemon.connect() as connection:
+                    while True:
+                        connection.sendall(post(texts("one", "two")))
+                        (answer,) = read_answers(connection, 1)
+                        statuses.append(answer.status)
+                        if "connection" in answer.headers:
+                            return
+            except (OSError, IndexError) as failure:
+                failures.append((repr(failure), stopping.is_set()))
+
+        threads = [threading.Thread(target=client) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        wait_for(lambda: len(statuses) > 100)
+        stopping.set()
+        daemon.signal(signal.SIGTERM)
+        for thread in threads:
+            thread.join(LIMIT)
+        assert daemon.process.wait(LIMIT) == 0
+        assert failures == [] and set(statuses) == {200}
+
+
+def test_while_it_ends_nobody_new_is_let_in_and_the_accepted_are_answered(tmp_path):
+    with Busy(tmp_path) as busy:
+        address = busy.daemon.address
+        busy.daemon.signal(signal.SIGTERM)
+
+        def is_refused():
+            try:
+                socket.create_connection(address, LIMIT).close()
+            except ConnectionRefusedError:
+                return True
+            return False
+
+        wait_for(is_refused)
+        busy.go_on()
+        (answer,) = read_answers(busy.first, 1)
+        assert answer.status == 200 and answer.headers["connection"] == "close"
+        busy.first.close()
+        assert busy.daemon.process.wait(LIMIT) == 0
+        assert not busy.daemon.ready_file.exists()
+
+
+def test_a_second_sigterm_ends_it_at_once(tmp_path):
+    with Busy(tmp_path) as busy:
+        busy.daemon.signal(signal.SIGTERM)
+        wait_for(lambda: "ending" in busy.daemon.log())
+        busy.daemon.signal(signal.SIGTERM)
+        assert busy.daemon.process.wait(10) == -signal.SIGTERM
+
+
+def test_what_does_not_end_in_time_is_told(tmp_path):
+    with Busy(tmp_path, "--drain-timeout-ms", "100") as busy:
+        busy.daemon.signal(signal.SIGTERM)
+        wait_for(lambda: "some requests were not finished" in busy.daemon.log())
+        busy.go_on()
+        assert busy.daemon.process.wait(LIMIT) == 0
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_the_log_has_a_line_for_each_request_without_texts_or_keys(tmp_path, form):
+    keys = tmp_path / "keys"
+    keys.write_text("my-secret-key\n")
+    with Daemon("--log-format", form, "--api-key-file", keys) as daemon:
+        headers = {"Authorization": "Bearer my-secret-key", "x-request-id": "number-1"}
+        assert daemon.embed(["my private text"], model="f32", headers=headers).status == 200
+        assert daemon.embed(["my private text"], model="f32", headers={"Authorization": "Bearer my-wrong-key"}).status == 401
+        daemon.get("/my/private/path?my-private-query")
+        daemon.exchange(b"my private garbage\r\n\r\n")
+        daemon.end()
+        lines = [line for line in daemon.log().splitlines() if not line.startswith("latebind: ")]
+        assert len(lines) == 4, lines
+        if form == "json":
+            done, unauthorized, unknown, garbage = map(json.loads, lines)
+            assert (done["status"], done["route"], done["texts"], done["id"]) == (200, "/v1/embeddings", 1, "number-1")
+            assert unauthorized["refusal"] == "unauthorized" and unknown["status"] == 404 and garbage["status"] == 400
+        else:
+            assert lines[0].startswith("POST /v1/embeddings 200 ") and "id=number-1" in lines[0]
+            assert " 401 " in lines[1] and " 404 " in lines[2] and " 400 " in lines[3]
+        assert "private" not in daemon.log() and "secret" not in daemon.log() and "wrong-key" not in daemon.log()

@@ -1,0 +1,273 @@
+// HttpServer over sockets of the system: addresses, limits and the end.
+#include "server/transport/http_server.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+#include <filesystem>
+#include <fstream>
+#include <latch>
+#include <random>
+#include <thread>
+#ifndef _WIN32
+#include <boost/asio/local/stream_protocol.hpp>
+#endif
+
+namespace latebind::server {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr const char* kAsk = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
+constexpr const char* kAskLast = "GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+
+void hello(const ExchangePtr& exchange) {
+  HttpResponse response;
+  response.content_type = "text/plain";
+  response.body = "hello";
+  exchange->answer(std::move(response));
+}
+
+HttpResponse refused(const Refusal& refusal, unsigned status) {
+  HttpResponse response;
+  response.status = status;
+  response.body = refusal.message;
+  return response;
+}
+
+core::Result<std::unique_ptr<HttpServer>> open(const std::vector<std::string>& addresses,
+                                               HttpServer::Handler handler = hello, TransportOptions options = {}) {
+  for (const std::string& address : addresses)
+    options.listen.push_back(*ListenAddress::parse(address));
+  return HttpServer::open(options, std::move(handler), refused);
+}
+
+class Client {
+ public:
+  explicit Client(const HttpServer& server, std::size_t address = 0) : socket_(io_) {
+    const std::string& url = server.addresses()[address];
+    const auto port = static_cast<std::uint16_t>(std::stoi(url.substr(url.rfind(':') + 1)));
+    socket_.connect({asio::ip::make_address(url.find('[') == std::string::npos ? "127.0.0.1" : "::1"), port});
+  }
+  void send(const std::string& bytes) { asio::write(socket_, asio::buffer(bytes)); }
+  // Until the server ends the connection.
+  std::string rest() {
+    std::string bytes;
+    error_code end;
+    asio::read(socket_, asio::dynamic_buffer(bytes), end);
+    return end == asio::error::eof ? bytes : bytes + " (" + end.message() + ")";
+  }
+  // One answer to kAsk.
+  std::string answer() {
+    std::string bytes;
+    while (!bytes.ends_with("hello")) {
+      std::array<char, 1> one{};
+      if (socket_.read_some(asio::buffer(one)) == 1) bytes += one[0];
+    }
+    return bytes;
+  }
+
+ private:
+  asio::io_context io_;
+  tcp::socket socket_;
+};
+
+TEST(HttpServerTest, AnswersAtEveryAddress) {
+  const auto server = open({"127.0.0.1:0", "[::1]:0"});
+  if (!server.ok()) GTEST_SKIP() << "no IPv6 here: " << server.status().to_string();
+  ASSERT_TRUE((*server)->start().ok());
+  for (const std::size_t i : {0U, 1U}) {
+    Client client(**server, i);
+    client.send(kAskLast);
+    EXPECT_THAT(client.rest(), StartsWith("HTTP/1.1 200 OK\r\n"));
+  }
+}
+
+TEST(HttpServerTest, APortThatIsTakenIsBusy) {
+  const auto first = open({"127.0.0.1:0"});
+  ASSERT_TRUE(first.ok());
+  const std::string address = (*first)->addresses()[0].substr(7);
+  const auto second = open({address});
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.status().code(), core::StatusCode::kBusy);
+  EXPECT_THAT(second.status().to_string(), HasSubstr(address));
+}
+
+TEST(HttpServerTest, OneConnectionTooManyIsToldSoAndLaterLetIn) {
+  TransportOptions options;
+  options.connections_max = 1;
+  const auto server = open({"127.0.0.1:0"}, hello, options);
+  ASSERT_TRUE((*server)->start().ok());
+  {
+    Client first(**server);
+    first.send(kAsk);
+    first.answer();
+    Client second(**server);
+    EXPECT_THAT(second.rest(), StartsWith("HTTP/1.1 503 "));
+    first.send(kAskLast);
+    first.rest();
+  }
+  EXPECT_TRUE((*server)->wait_until_idle(steady_clock::now() + seconds(60)));
+  Client third(**server);
+  third.send(kAskLast);
+  EXPECT_THAT(third.rest(), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST(HttpServerTest, ASlowRequestIsToldSoInTime) {
+  TransportOptions options;
+  options.head_time = std::chrono::milliseconds(150);
+  options.body_time = std::chrono::milliseconds(150);
+  options.idle_time = std::chrono::milliseconds(150);
+  const auto server = open({"127.0.0.1:0"}, hello, options);
+  ASSERT_TRUE((*server)->start().ok());
+  Client head(**server);
+  head.send("GET /a");
+  Client body(**server);
+  body.send("POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe");
+  Client idle(**server);
+  EXPECT_THAT(head.rest(), StartsWith("HTTP/1.1 408 "));
+  EXPECT_THAT(body.rest(), StartsWith("HTTP/1.1 408 "));
+  EXPECT_EQ(idle.rest(), "");
+}
+
+TEST(HttpServerTest, WhatWasAcceptedIsAnsweredBeforeTheEnd) {
+  std::latch is_handled(1);
+  std::latch may_answer(1);
+  const auto server = open({"127.0.0.1:0"}, [&](const ExchangePtr& exchange) {
+    is_handled.count_down();
+    may_answer.wait();
+    hello(exchange);
+  });
+  ASSERT_TRUE((*server)->start().ok());
+  Client client(**server);
+  client.send(kAsk);
+  is_handled.wait();
+  (*server)->stop_accepting();
+  EXPECT_FALSE((*server)->wait_until_idle(steady_clock::now()));
+  may_answer.count_down();
+  const std::string answer = client.rest();
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(answer, HasSubstr("\r\nConnection: close\r\n"));
+  EXPECT_TRUE((*server)->wait_until_idle(steady_clock::now() + seconds(60)));
+}
+
+// To its client such a connection has been accepted.
+TEST(HttpServerTest, AConnectionThatWaitsToBeAcceptedIsAnsweredBeforeTheEnd) {
+  const auto server = open({"127.0.0.1:0"});
+  std::vector<std::unique_ptr<Client>> clients;
+  for (int i = 0; i < 20; ++i) {
+    clients.push_back(std::make_unique<Client>(**server));
+    clients.back()->send(kAsk);
+  }
+  ASSERT_TRUE((*server)->start().ok());
+  (*server)->stop_accepting();
+  EXPECT_TRUE((*server)->wait_until_idle(steady_clock::now() + seconds(60)));
+  (*server)->stop();
+  for (const auto& client : clients)
+    EXPECT_THAT(client->rest(), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST(HttpServerTest, TheEndDoesNotWaitForIdleConnections) {
+  const auto server = open({"127.0.0.1:0"});
+  ASSERT_TRUE((*server)->start().ok());
+  Client client(**server);
+  client.send(kAsk);
+  client.answer();
+  (*server)->stop_accepting();
+  EXPECT_TRUE((*server)->wait_until_idle(steady_clock::now() + seconds(60)));
+  EXPECT_EQ(client.rest(), "");
+}
+
+TEST(HttpServerTest, WorkThatIsPostedAfterTheEndStillRuns) {
+  const auto server = open({"127.0.0.1:0"});
+  ASSERT_TRUE((*server)->start().ok());
+  (*server)->stop();
+  bool has_run = false;
+  (*server)->post([&] { has_run = true; });
+  EXPECT_TRUE(has_run);
+}
+
+#ifndef _WIN32
+
+namespace fs = std::filesystem;
+
+class UnixSocketTest : public testing::Test {
+ protected:
+  UnixSocketTest() : folder_(fs::temp_directory_path() / ("lb-http-" + std::to_string(std::random_device{}()))) {
+    fs::create_directory(folder_);
+  }
+  ~UnixSocketTest() override { fs::remove_all(folder_); }
+  [[nodiscard]] std::string path() const { return folder_ / "s.sock"; }
+  const fs::path folder_;
+};
+
+TEST_F(UnixSocketTest, IsForOwnerAndGroupAndGoesAtTheEnd) {
+  {
+    const auto server = open({"unix:" + path()});
+    ASSERT_TRUE(server.ok()) << server.status().to_string();
+    EXPECT_EQ((*server)->addresses()[0], "unix:" + path());
+    EXPECT_EQ(fs::status(path()).permissions(), fs::perms(0660));
+    ASSERT_TRUE((*server)->start().ok());
+    asio::io_context io;
+    asio::local::stream_protocol::socket socket(io);
+    socket.connect({path()});
+    asio::write(socket, asio::buffer(kAskLast, std::string_view(kAskLast).size()));
+    std::string bytes;
+    error_code end;
+    asio::read(socket, asio::dynamic_buffer(bytes), end);
+    EXPECT_THAT(bytes, StartsWith("HTTP/1.1 200 "));
+  }
+  EXPECT_FALSE(fs::exists(fs::symlink_status(path())));
+}
+
+TEST_F(UnixSocketTest, ALeftOverIsReplaced) {
+  {
+    asio::io_context io;
+    const asio::local::stream_protocol::acceptor left_over(io, {path()});
+  }
+  ASSERT_TRUE(fs::is_socket(path()));
+  const auto server = open({"unix:" + path()});
+  EXPECT_TRUE(server.ok()) << server.status().to_string();
+}
+
+TEST_F(UnixSocketTest, OneInUseIsBusyAndStays) {
+  const auto first = open({"unix:" + path()});
+  {
+    const auto second = open({"unix:" + path()});
+    ASSERT_FALSE(second.ok());
+    EXPECT_EQ(second.status().code(), core::StatusCode::kBusy);
+  }
+  EXPECT_TRUE(fs::is_socket(path()));
+}
+
+TEST_F(UnixSocketTest, AFileThatIsNoSocketStays) {
+  { std::ofstream(path()) << "mine"; }
+  EXPECT_FALSE(open({"unix:" + path()}).ok());
+  EXPECT_EQ(fs::file_size(path()), 4U);
+}
+
+TEST_F(UnixSocketTest, NothingIsLeftWhereAnotherAddressCannotBeHad) {
+  const auto taken = open({"127.0.0.1:0"});
+  EXPECT_FALSE(open({"unix:" + path(), (*taken)->addresses()[0].substr(7)}).ok());
+  EXPECT_FALSE(fs::exists(fs::symlink_status(path())));
+}
+
+TEST_F(UnixSocketTest, ATooLongPathIsRefused) {
+  EXPECT_FALSE(open({"unix:/" + std::string(200, 'a')}).ok());
+}
+
+#endif
+
+}  // namespace
+}  // namespace latebind::server
