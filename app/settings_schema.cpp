@@ -377,14 +377,16 @@ constexpr SettingSpec kAfterBackends[] = {
     SettingSpec{"failover.warm_standby", "LATEBIND_WARM_STANDBY", "--warm-standby", kTruth,
                 "Loads the second device right after the first, so that a failover costs no load.", false,
                 assign_bool<&Settings::warm_standby>, bool_text<&Settings::warm_standby>},
-    SettingSpec{"server.listen", "LATEBIND_LISTEN", "--listen", "ADDRESS:PORT|unix:PATH,...",
-                "Where the daemon listens: 127.0.0.1:8080, [::1]:8080, 0.0.0.0:8080, unix:/run/latebind.sock, or several "
-                "with commas. Port 0 takes a free one.",
-                true, assign_list<&Settings::listen>, list_text<&Settings::listen>},
-    SettingSpec{"server.api_key_file", "LATEBIND_API_KEY_FILE", "--api-key-file", "FILE",
-                "Requests must carry one of the keys of this file, one a line (Authorization: Bearer KEY, or x-api-key: "
-                "KEY). Empty: no key is wanted.",
-                true, assign_text<&Settings::api_key_file>, text_text<&Settings::api_key_file>},
+    SettingSpec{
+        "server.listen", "LATEBIND_LISTEN", "--listen", "ADDRESS:PORT|unix:PATH,...",
+        "Where the daemon listens: 127.0.0.1:8080, [::1]:8080, 0.0.0.0:8080, unix:/run/latebind.sock, or several "
+        "with commas. Port 0 takes a free one.",
+        true, assign_list<&Settings::listen>, list_text<&Settings::listen>},
+    SettingSpec{
+        "server.api_key_file", "LATEBIND_API_KEY_FILE", "--api-key-file", "FILE",
+        "Requests must carry one of the keys of this file, one a line (Authorization: Bearer KEY, or x-api-key: "
+        "KEY). Empty: no key is wanted.",
+        true, assign_text<&Settings::api_key_file>, text_text<&Settings::api_key_file>},
     SettingSpec{"server.tls_certificate", "LATEBIND_TLS_CERT", "--tls-cert", "FILE",
                 "The certificate of the daemon and those that it rests on, PEM. Empty: no TLS.", true,
                 assign_text<&Settings::tls_certificate>, text_text<&Settings::tls_certificate>},
@@ -416,10 +418,11 @@ constexpr SettingSpec kAfterBackends[] = {
                 "Cuts texts that are too long for the model, unless a request says otherwise; false: they are answered "
                 "with 413.",
                 false, assign_bool<&Settings::auto_truncate>, bool_text<&Settings::auto_truncate>},
-    SettingSpec{"server.allow_dimensions", "LATEBIND_ALLOW_DIMENSIONS", "--allow-dimensions", kTruth,
-                "Cuts vectors to the dimensions that a request asks for, also those of models that were not trained for "
-                "it.",
-                false, assign_bool<&Settings::allow_dimensions>, bool_text<&Settings::allow_dimensions>},
+    SettingSpec{
+        "server.allow_dimensions", "LATEBIND_ALLOW_DIMENSIONS", "--allow-dimensions", kTruth,
+        "Cuts vectors to the dimensions that a request asks for, also those of models that were not trained for "
+        "it.",
+        false, assign_bool<&Settings::allow_dimensions>, bool_text<&Settings::allow_dimensions>},
     SettingSpec{"server.strict_requests", "LATEBIND_STRICT_REQUESTS", "--strict-requests", kTruth,
                 "Answers 503 where only a fallback could compute the answer.", false,
                 assign_bool<&Settings::strict_requests>, bool_text<&Settings::strict_requests>},

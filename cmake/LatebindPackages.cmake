@@ -99,7 +99,7 @@ else()
     # dpkg-shlibdeps asks the packages that are installed, and these are not. What it says of the same source for
     # x86_64; a test compares it with what the files need.
     set(CPACK_DEBIAN_PACKAGE_DEPENDS
-      "libc6 (>= 2.34), libgcc-s1 (>= 3.0), libssl3 (>= 3.0.0), libstdc++6 (>= 12), libutf8proc2 (>= 1.3)")
+      "libc6 (>= 2.34), libgcc-s1 (>= 3.0), libsimdjson14 (>= 3.0.0), libssl3 (>= 3.0.0), libstdc++6 (>= 12), libutf8proc2 (>= 1.3)")
   else()
     set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
   endif()

@@ -43,7 +43,8 @@ bool BatchShape::allows(std::size_t rows, std::size_t width) const {
 }
 
 std::vector<Batch> divide(std::span<const std::uint32_t> lengths, const BatchShape& shape, const Taper& taper) {
-  // From the end: what the texts from each position on cost at least, and with how many rows their first batch has then.
+  // From the end: what the texts from each position on cost at least, and with how many rows their first batch has
+  // then.
   const std::size_t count = lengths.size();
   std::vector<std::uint64_t> cost(count + 1, 0);
   std::vector<std::uint32_t> rows(count, 1);
@@ -52,7 +53,8 @@ std::vector<Batch> divide(std::span<const std::uint32_t> lengths, const BatchSha
     remaining += lengths[i];
     const std::size_t width = shape.width(lengths[i]);
     const std::size_t full = shape.rows_max(width);
-    const std::size_t most = std::min(count - i, std::clamp<std::size_t>(tapered(shape.tokens, remaining, taper) / width, 1, full));
+    const std::size_t most =
+        std::min(count - i, std::clamp<std::size_t>(tapered(shape.tokens, remaining, taper) / width, 1, full));
     cost[i] = lengths[i] + kRunTokens + cost[i + 1];
     const auto consider = [&](std::size_t some) {
       const std::uint64_t total = some * width + kRunTokens + cost[i + some];

@@ -1,10 +1,10 @@
 // Batching: which texts are computed together, so that little is spent on padding.
 //
 // Texts are taken longest first, so that neighbours have similar lengths and the most expensive batches start first.
-// They are divided so that padding and the cost of runs together are least (divide()). A batch that does not fill the budget has up to 8 rows or a power of two, and the widths of batches with several rows
-// go in steps (each length up to 32 tokens, then 16 steps per octave): vendors keep state for every shape that they
-// encounter, so few shapes mean little memory in a long run. Pure functions of their arguments: the same lengths give
-// the same plan on every machine.
+// They are divided so that padding and the cost of runs together are least (divide()). A batch that does not fill the
+// budget has up to 8 rows or a power of two, and the widths of batches with several rows go in steps (each length up to
+// 32 tokens, then 16 steps per octave): vendors keep state for every shape that they encounter, so few shapes mean
+// little memory in a long run. Pure functions of their arguments: the same lengths give the same plan on every machine.
 #pragma once
 
 #include <cstddef>
@@ -60,8 +60,8 @@ struct BatchShape {
   [[nodiscard]] bool allows(std::size_t rows, std::size_t width) const;
 };
 
-// What a run of the model costs beside its tokens, in tokens: so much padding is paid back by a run that need not be made.
-// On two cores of an AMD EPYC a run of all-MiniLM-L6-v2 takes 2 to 4 ms more than its tokens, and a token 0.13.
+// What a run of the model costs beside its tokens, in tokens: so much padding is paid back by a run that need not be
+// made. On two cores of an AMD EPYC a run of all-MiniLM-L6-v2 takes 2 to 4 ms more than its tokens, and a token 0.13.
 inline constexpr std::size_t kRunTokens = 24;
 
 // How batches get smaller towards the end of the work, so that several workers finish together.

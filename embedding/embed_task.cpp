@@ -49,18 +49,18 @@ core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, const TaskOpt
   texts.waiting_tokens_max = options.waiting_tokens_max;
   LB_RETURN_IF_ERROR(tokenize(pipeline, limits, texts.tokens));
   const auto tokenizing = steady_clock::now() - began;
-  LB_ASSIGN_OR_RETURN(auto ticket, pipeline.scheduler().submit_and_tell(
-                                       std::move(texts), [shape, tokenizing, done = std::move(done)](
-                                                             Scheduler::Submission submission) {
-                                         TaskOutcome outcome;
-                                         try {
-                                           outcome = outcome_of(submission, shape);
-                                         } catch (const std::exception&) {
-                                           outcome.status = Status::of_exception();
-                                         }
-                                         outcome.tokenizing = tokenizing;
-                                         done(std::move(outcome));
-                                       }));
+  LB_ASSIGN_OR_RETURN(
+      auto ticket, pipeline.scheduler().submit_and_tell(
+                       std::move(texts), [shape, tokenizing, done = std::move(done)](Scheduler::Submission submission) {
+                         TaskOutcome outcome;
+                         try {
+                           outcome = outcome_of(submission, shape);
+                         } catch (const std::exception&) {
+                           outcome.status = Status::of_exception();
+                         }
+                         outcome.tokenizing = tokenizing;
+                         done(std::move(outcome));
+                       }));
   return EmbedTask(std::move(ticket));
 }
 

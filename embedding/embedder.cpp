@@ -89,8 +89,8 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
   }
   auto forward = Forward::bind(std::move(placed), rule);
   if (!forward.ok()) return forward.status().with_context(folder.name());
-  auto parts =
-      std::make_unique<Parts>(std::move(tokenizer), *std::move(forward), limits, options.batch_tokens, options.on_batch);
+  auto parts = std::make_unique<Parts>(std::move(tokenizer), *std::move(forward), limits, options.batch_tokens,
+                                       options.on_batch);
   parts->prompts = folder.prompts;
   parts->matryoshka_dimensions = folder.matryoshka_dimensions;
   return std::unique_ptr<Embedder>(new Embedder(std::move(parts)));

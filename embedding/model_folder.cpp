@@ -194,8 +194,8 @@ constexpr std::size_t kPromptsMax = 256;
 constexpr std::size_t kPromptBytesMax = std::size_t{16} << 10;
 constexpr std::size_t kMatryoshkaMax = 64;
 
-// Prompts by their names, of config_sentence_transformers.json; none where there are none. Those of other types are left
-// out: nothing here depends on them.
+// Prompts by their names, of config_sentence_transformers.json; none where there are none. Those of other types are
+// left out: nothing here depends on them.
 std::map<std::string, std::string, std::less<>> prompts_of(const nlohmann::json& config) {
   std::map<std::string, std::string, std::less<>> prompts;
   const auto found = config.find("prompts");

@@ -40,8 +40,8 @@ struct Scheduler::Work {
   Owner own_owner;         // of texts that have no other
   Owner* owner = nullptr;  // touched only while batches have not begun
   TokenTable tokens;
-  BatchPlan plan;                            // its batches are for those that share none
-  std::size_t static_rows = 0;               // 0: the device takes any shape
+  BatchPlan plan;                           // its batches are for those that share none
+  std::size_t static_rows = 0;              // 0: the device takes any shape
   std::vector<std::size_t> static_lengths;  // of such a device
   std::vector<float> memory;
   float* out = nullptr;
@@ -56,7 +56,7 @@ struct Scheduler::Work {
   // Guarded by the scheduler's mutex_, and constant once it is over.
   std::size_t next = 0;                  // alone: the first batch of the plan that has not begun
   std::vector<std::uint32_t> remaining;  // else: the texts that have not begun, longest first
-  std::size_t running = 0;  // batches that have begun and not ended
+  std::size_t running = 0;               // batches that have begun and not ended
   bool has_left = false;
   bool can_compute = false;    // a waiting thread computes
   std::shared_ptr<Run> given;  // for that thread
@@ -66,7 +66,7 @@ struct Scheduler::Work {
   std::shared_ptr<const core::Attestation> answered_by;
   std::chrono::steady_clock::time_point begun;
   std::chrono::steady_clock::time_point over;
-  Done done;                        // empty: somebody waits, or has been told
+  Done done;  // empty: somebody waits, or has been told
   bool is_over_noted = false;
   std::shared_ptr<Work> next_over;  // of Scheduler::over_
 
@@ -193,8 +193,8 @@ Status Scheduler::enqueue(const std::shared_ptr<Work>& work, std::uint64_t waiti
     return Status(StatusCode::kBusy, fmt::format("{} requests for vectors wait already", submissions_));
   }
   if (waiting_tokens_max > 0 && waiting_tokens_ > 0 && waiting_tokens_ + work->plan.tokens > waiting_tokens_max) {
-    return Status(StatusCode::kBusy, fmt::format("{} tokens wait already, and these are {} more", waiting_tokens_,
-                                                 work->plan.tokens));
+    return Status(StatusCode::kBusy,
+                  fmt::format("{} tokens wait already, and these are {} more", waiting_tokens_, work->plan.tokens));
   }
   if (work->has_next()) {
     const bool waits_already = std::ranges::find(waiting_, work->owner, &Work::owner) != waiting_.end();
@@ -355,8 +355,8 @@ std::vector<Scheduler::Candidate> Scheduler::pool_for(const std::shared_ptr<Work
   for (const auto* work : owners) {
     const auto& rows = (*work)->remaining;
     const auto length_of = [work](std::uint32_t row) { return (*work)->length_of(row); };
-    const auto at = static_cast<std::size_t>(
-        std::ranges::lower_bound(rows, wanted, std::greater<>(), length_of) - rows.begin());
+    const auto at =
+        static_cast<std::size_t>(std::ranges::lower_bound(rows, wanted, std::greater<>(), length_of) - rows.begin());
     // More of the shorter ones: the longer ones make the batch wider.
     const std::size_t first = at - std::min(at, share / 4);
     const std::size_t end = std::min(rows.size(), first + share);
@@ -373,10 +373,10 @@ std::vector<Scheduler::Candidate> Scheduler::pool_for(const std::shared_ptr<Work
 void Scheduler::choose(const std::shared_ptr<Work>& seed, Run& run) const {
   const std::vector<Candidate> pool = pool_for(seed);
   const std::uint32_t first_row = seed->remaining.front();
-  const auto at = static_cast<std::size_t>(std::ranges::find_if(pool, [&](const Candidate& each) {
-                                             return each.work->get() == seed.get() && each.row == first_row;
-                                           }) -
-                                           pool.begin());
+  const auto at = static_cast<std::size_t>(
+      std::ranges::find_if(
+          pool, [&](const Candidate& each) { return each.work->get() == seed.get() && each.row == first_row; }) -
+      pool.begin());
   std::size_t first = at;
   std::size_t end = at + 1;
   if (seed->static_rows > 0) {
@@ -396,7 +396,8 @@ void Scheduler::choose(const std::shared_ptr<Work>& seed, Run& run) const {
       tokens += length;
     const BatchShape shape{.tokens = batch_tokens_, .longest = longest_};
     for (const embedding::Batch& batch :
-         divide(lengths, shape, {.workers = seed->more_follows ? 1 : requests_, .later_tokens = waiting_tokens_ - tokens})) {
+         divide(lengths, shape,
+                {.workers = seed->more_follows ? 1 : requests_, .later_tokens = waiting_tokens_ - tokens})) {
       if (at >= batch.first + batch.count) continue;
       first = batch.first;
       end = batch.first + batch.count;
@@ -482,8 +483,7 @@ void Scheduler::finish(const Run& run, const Status& status) noexcept {
     --work.running;
     Status error = status.ok() ? piece.error : status;
     if (!error.ok()) {
-      if (!status.ok())
-        error = in_batch(std::move(error), work.first_position + piece.rows.front(), run);
+      if (!status.ok()) error = in_batch(std::move(error), work.first_position + piece.rows.front(), run);
       if (work.error.ok()) work.error = std::move(error);
       stop_waiting(work);
     } else {

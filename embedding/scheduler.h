@@ -4,9 +4,9 @@
 // is formed: from the owner that has had the least, so that many texts of one do not delay the few of another by more
 // than a batch, nor many calls of one text each the many texts of one. A single text on an idle device runs at once.
 //
-// A batch is formed when the device has a request for it: of all texts that wait, the ones that are computed best together
-// with the longest text of that owner (batching.h). Texts that are to share no batch are divided when they are submitted,
-// so that they are computed in the same batches whatever others do.
+// A batch is formed when the device has a request for it: of all texts that wait, the ones that are computed best
+// together with the longest text of that owner (batching.h). Texts that are to share no batch are divided when they are
+// submitted, so that they are computed in the same batches whatever others do.
 //
 // Source of the fair order: Goyal, Vin, Cheng, "Start-time Fair Queueing" (1996), with tokens for bytes. Its clock is
 // that of Demers, Keshav, Shenker, "Analysis and Simulation of a Fair Queueing Algorithm" (1989), which advances
@@ -157,8 +157,8 @@ class Scheduler {
   using OnBatch = std::function<void(const BatchRecord&)>;
 
   // `batch_tokens` and `longest` at least 1; see BatchLimits. `on_batch` may be empty.
-  Scheduler(const Forward& forward, WorkTeam& team, std::size_t requests, std::size_t batch_tokens,
-            std::size_t longest, OnBatch on_batch = {});
+  Scheduler(const Forward& forward, WorkTeam& team, std::size_t requests, std::size_t batch_tokens, std::size_t longest,
+            OnBatch on_batch = {});
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
   ~Scheduler();
@@ -221,7 +221,7 @@ class Scheduler {
   std::size_t waiting_texts_ = 0;
   std::uint64_t waiting_tokens_ = 0;
   std::shared_ptr<Work> over_;  // those to pass on, a list through Work::next_over: it needs no memory
-  std::uint64_t now_ = 0;  // what an owner present all the time would have had
+  std::uint64_t now_ = 0;       // what an owner present all the time would have had
 
   std::mutex scratch_mutex_;
   std::vector<std::unique_ptr<Forward::Scratch>> idle_scratch_;  // guarded by scratch_mutex_, at most requests_

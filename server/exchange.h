@@ -1,7 +1,8 @@
 // Exchange: one request, and its one answer.
 //
-// Held by whoever works on it; any thread. The first answer() counts: it may be the handler's, or come from the request's
-// deadline. The request is constant. An exchange that is destroyed without an answer answers 500: nobody waits for ever.
+// Held by whoever works on it; any thread. The first answer() counts: it may be the handler's, or come from the
+// request's deadline. The request is constant. An exchange that is destroyed without an answer answers 500: nobody
+// waits for ever.
 #pragma once
 
 #include <atomic>

@@ -30,8 +30,8 @@ enum class RefusalKind : std::uint8_t {
 
 struct Refusal {
   RefusalKind kind = RefusalKind::kInternal;
-  std::string message{};      // for people; without the client's text
-  std::string param{};        // the member or header that is wrong, where there is one
+  std::string message{};       // for people; without the client's text
+  std::string param{};         // the member or header that is wrong, where there is one
   unsigned retry_after_s = 0;  // 0: a retry does not help, or nobody knows
 };
 

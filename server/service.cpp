@@ -77,9 +77,9 @@ Status Service::add(std::shared_ptr<const ServedModel> model) {
                   fmt::format("the name of a served model has 1 to {} bytes, not {}", kNameMax, model->name.size()));
   }
   if (std::ranges::any_of(models_, [&](const auto& other) { return other->name == model->name; })) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("two models are called {}: give one another name, --model NAME=…",
-                              core::quoted(model->name)));
+    return Status(
+        StatusCode::kInvalidArgument,
+        fmt::format("two models are called {}: give one another name, --model NAME=…", core::quoted(model->name)));
   }
   if (model->tensors != nullptr) {
     runs_[model.get()] = std::make_unique<TensorRuns>(model->tensors, limits_.queue_runs_max, in_flight_);
@@ -90,7 +90,8 @@ Status Service::add(std::shared_ptr<const ServedModel> model) {
 
 Outcome<const ServedModel*> Service::find(std::string_view name) const {
   if (!has_models()) {
-    return Refusal{.kind = RefusalKind::kNotReady, .message = "the models are still loading", .param = {}, .retry_after_s = 1};
+    return Refusal{
+        .kind = RefusalKind::kNotReady, .message = "the models are still loading", .param = {}, .retry_after_s = 1};
   }
   if (name.empty()) return models_.front().get();
   for (const auto& model : models_) {
@@ -123,18 +124,19 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
                         .param = "model"});
   }
   if (count > limits_.texts_max) {
-    return done(Refusal{.kind = RefusalKind::kTooManyTexts,
-                        .message = fmt::format("{} texts in one request; at most {} are taken", count,
-                                               limits_.texts_max),
-                        .param = "input"});
+    return done(
+        Refusal{.kind = RefusalKind::kTooManyTexts,
+                .message = fmt::format("{} texts in one request; at most {} are taken", count, limits_.texts_max),
+                .param = "input"});
   }
   if (call.dimensions > 0 && call.dimensions != model.embedder->dimension() &&
       model.embedder->matryoshka_dimensions().empty() && !limits_.allow_dimensions) {
-    return done(Refusal{.kind = RefusalKind::kUnsupported,
-                        .message = fmt::format("{} was not trained for fewer dimensions than {}; --allow-dimensions cuts "
-                                               "its vectors all the same",
-                                               model.name, model.embedder->dimension()),
-                        .param = "dimensions"});
+    return done(
+        Refusal{.kind = RefusalKind::kUnsupported,
+                .message = fmt::format("{} was not trained for fewer dimensions than {}; --allow-dimensions cuts "
+                                       "its vectors all the same",
+                                       model.name, model.embedder->dimension()),
+                .param = "dimensions"});
   }
   if (!call.prompt_name.empty()) {
     const auto& prompts = model.embedder->prompts();
@@ -154,7 +156,8 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   }
   // Refused before time is spent on tokens.
   const auto overloaded = [&](std::string message) {
-    return Refusal{.kind = RefusalKind::kOverloaded, .message = std::move(message), .param = {}, .retry_after_s = kRetryAfter};
+    return Refusal{
+        .kind = RefusalKind::kOverloaded, .message = std::move(message), .param = {}, .retry_after_s = kRetryAfter};
   };
   if (const auto state = model.embedder->queue_state(); state.waiting_tokens >= limits_.queue_tokens_max) {
     return done(overloaded(fmt::format("{} tokens wait already", state.waiting_tokens)));

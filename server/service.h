@@ -1,7 +1,7 @@
 // Service: the models that are served, and what may be asked of them, whatever the protocol.
 //
-// Requests end in callbacks, so that no thread waits for one. Thread-safe once the models are loaded; must outlive every
-// request, which drain() waits for.
+// Requests end in callbacks, so that no thread waits for one. Thread-safe once the models are loaded; must outlive
+// every request, which drain() waits for.
 #pragma once
 
 #include <atomic>
@@ -38,8 +38,8 @@ struct ServiceLimits {
   std::uint64_t queue_tokens_max = 131072;  // that wait, of all requests for one model
   std::size_t queue_runs_max = 256;         // the same for a model that takes tensors
   std::chrono::milliseconds request_timeout{60'000};
-  bool auto_truncate = true;     // a longer text is cut unless the request says otherwise
-  bool strict_requests = false;  // an answer by a fallback is a refusal
+  bool auto_truncate = true;      // a longer text is cut unless the request says otherwise
+  bool strict_requests = false;   // an answer by a fallback is a refusal
   bool allow_dimensions = false;  // fewer numbers of a vector, also of models that were not trained for it
 };
 
@@ -49,7 +49,7 @@ struct ServedModel {
   std::string folder;  // as it was opened, UTF-8
   std::chrono::system_clock::time_point loaded_at{};
   double load_seconds = 0;
-  bool began_as_fallback = false;                      // as it was loaded
+  bool began_as_fallback = false;  // as it was loaded
   // One of the two.
   std::unique_ptr<embedding::Embedder> embedder{};
   std::shared_ptr<core::PlacedModel> tensors{};  // any other network: tensors in, tensors out
@@ -63,11 +63,11 @@ struct ServedModel {
 struct VectorCall {
   std::string model{};  // empty: the first one
   std::variant<std::vector<std::string>, std::vector<std::vector<std::int32_t>>> texts{};
-  std::size_t dimensions = 0;         // 0: all
-  std::optional<bool> truncate{};     // nothing: as the server does
-  bool keep_end = false;              // a longer text is cut at its beginning
-  bool normalize = true;              // length 1, whatever the model gives; false: as the model gives them
-  std::string prompt_name{};          // put before every text; empty: none
+  std::size_t dimensions = 0;      // 0: all
+  std::optional<bool> truncate{};  // nothing: as the server does
+  bool keep_end = false;           // a longer text is cut at its beginning
+  bool normalize = true;           // length 1, whatever the model gives; false: as the model gives them
+  std::string prompt_name{};       // put before every text; empty: none
 };
 
 struct Vectors {
@@ -148,10 +148,9 @@ class Service {
   // through `post` or on this thread; not at all when the client has gone.
   void embed(const ExchangePtr& exchange, VectorCall call, std::function<void(Outcome<Vectors>)> done);
 
-  // Runs a model that takes tensors. Every output, in the model's order. `done` is called once, on a thread that may take
-  // its time, or on this one; not at all when the client has gone.
-  void run(const ExchangePtr& exchange, TensorCall call,
-           std::function<void(Outcome<std::vector<NamedTensor>>)> done);
+  // Runs a model that takes tensors. Every output, in the model's order. `done` is called once, on a thread that may
+  // take its time, or on this one; not at all when the client has gone.
+  void run(const ExchangePtr& exchange, TensorCall call, std::function<void(Outcome<std::vector<NamedTensor>>)> done);
 
   [[nodiscard]] Metrics& metrics() { return metrics_; }
   [[nodiscard]] std::uint64_t requests_in_flight() const { return in_flight_.load(std::memory_order_relaxed); }

@@ -168,9 +168,7 @@ Exit serve(const ServeArguments& options) {
   opening.settings = runtime->settings;
   for (const platform::InheritedSocket& socket : *inherited)
     opening.inherited.push_back({.descriptor = socket.descriptor, .is_unix = socket.is_unix});
-  opening.log = [](std::string_view line) {
-    platform::write_to_error_stream(std::string(line) + "\n");
-  };
+  opening.log = [](std::string_view line) { platform::write_to_error_stream(std::string(line) + "\n"); };
   if (runtime->load.cache != nullptr) {
     if (const auto folder = app::compile_cache_folder(runtime->settings); folder.ok()) {
       opening.cache_folder = platform::path_to_utf8(*folder);

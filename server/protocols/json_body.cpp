@@ -20,14 +20,22 @@ std::shared_ptr<simdjson::dom::parser> new_parser(std::size_t bytes) {
 
 std::string_view words_of(simdjson::error_code error) {
   switch (error) {
-    case simdjson::DEPTH_ERROR: return "it is nested too deeply";
-    case simdjson::UTF8_ERROR: return "it is not UTF-8";
-    case simdjson::EMPTY: return "it is empty";
-    case simdjson::STRING_ERROR: return "a string in it is damaged";
-    case simdjson::NUMBER_ERROR: return "a number in it is damaged";
-    case simdjson::UNESCAPED_CHARS: return "a string in it has a control character";
-    case simdjson::UNCLOSED_STRING: return "a string in it has no end";
-    default: return "it is damaged";
+    case simdjson::DEPTH_ERROR:
+      return "it is nested too deeply";
+    case simdjson::UTF8_ERROR:
+      return "it is not UTF-8";
+    case simdjson::EMPTY:
+      return "it is empty";
+    case simdjson::STRING_ERROR:
+      return "a string in it is damaged";
+    case simdjson::NUMBER_ERROR:
+      return "a number in it is damaged";
+    case simdjson::UNESCAPED_CHARS:
+      return "a string in it has a control character";
+    case simdjson::UNCLOSED_STRING:
+      return "a string in it has no end";
+    default:
+      return "it is damaged";
   }
 }
 
@@ -82,11 +90,21 @@ void append_string(std::string& out, std::string_view text) {
   out += '"';
   for (const char letter : text) {
     switch (letter) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\t': out += "\\t"; break;
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
       default:
         if (static_cast<unsigned char>(letter) < 0x20) {
           fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(letter));

@@ -93,8 +93,9 @@ template <class Body, std::size_t N>
 [[nodiscard]] app::Json typed_schema(std::string_view type, std::string_view about);
 
 // Appends to an answer.
-void append_string(std::string& out, std::string_view text);        // with quotes; `text` is UTF-8
-void append_numbers(std::string& out, std::span<const float> row);  // "[0.1,…]": the shortest that reads back as the same
+void append_string(std::string& out, std::string_view text);  // with quotes; `text` is UTF-8
+void append_numbers(std::string& out,
+                    std::span<const float> row);  // "[0.1,…]": the shortest that reads back as the same
 void append_base64(std::string& out, std::span<const std::byte> bytes);  // without quotes
 
 }  // namespace latebind::server

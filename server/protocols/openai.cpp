@@ -1,5 +1,5 @@
-// OpenAI's embeddings: https://platform.openai.com/docs/api-reference/embeddings, under /v1 and, as OpenVINO Model Server
-// has it, under /v3.
+// OpenAI's embeddings: https://platform.openai.com/docs/api-reference/embeddings, under /v1 and, as OpenVINO Model
+// Server has it, under /v3.
 #include <fmt/format.h>
 
 #include <array>
@@ -123,16 +123,23 @@ constexpr std::array kEmbeddings{
 HttpResponse answer_of(const Refusal& refusal) {
   const auto words = [&]() -> std::pair<std::string_view, std::string_view> {  // type, code
     switch (refusal.kind) {
-      case RefusalKind::kUnauthorized: return {"invalid_request_error", "invalid_api_key"};
-      case RefusalKind::kNoModel: return {"invalid_request_error", "model_not_found"};
-      case RefusalKind::kTooLong: return {"invalid_request_error", "context_length_exceeded"};
-      case RefusalKind::kOverloaded: return {"rate_limit_error", "rate_limit_exceeded"};
-      case RefusalKind::kTimeout: return {"server_error", "timeout"};
+      case RefusalKind::kUnauthorized:
+        return {"invalid_request_error", "invalid_api_key"};
+      case RefusalKind::kNoModel:
+        return {"invalid_request_error", "model_not_found"};
+      case RefusalKind::kTooLong:
+        return {"invalid_request_error", "context_length_exceeded"};
+      case RefusalKind::kOverloaded:
+        return {"rate_limit_error", "rate_limit_exceeded"};
+      case RefusalKind::kTimeout:
+        return {"server_error", "timeout"};
       case RefusalKind::kNotReady:
       case RefusalKind::kFallback:
       case RefusalKind::kDevice:
-      case RefusalKind::kInternal: return {"server_error", ""};
-      default: return {"invalid_request_error", ""};
+      case RefusalKind::kInternal:
+        return {"server_error", ""};
+      default:
+        return {"invalid_request_error", ""};
     }
   }();
   HttpResponse response;
@@ -167,7 +174,8 @@ std::string embeddings_text(const Vectors& vectors, bool is_base64) {
   text.reserve(vectors.count() * (is_base64 ? vectors.dimension * 6 : vectors.dimension * 14) + 256);
   text += R"({"object":"list","data":[)";
   for (std::size_t i = 0; i < vectors.count(); ++i) {
-    fmt::format_to(std::back_inserter(text), R"({}{{"object":"embedding","index":{},"embedding":)", i > 0 ? "," : "", i);
+    fmt::format_to(std::back_inserter(text), R"({}{{"object":"embedding","index":{},"embedding":)", i > 0 ? "," : "",
+                   i);
     if (is_base64) {
       text += '"';
       append_base64(text, std::as_bytes(vectors.row(i)));

@@ -16,7 +16,7 @@ using app::Json;
 constexpr std::array kOfAll{RefusalKind::kBadRequest, RefusalKind::kInternal};
 constexpr std::array kOfClosed{RefusalKind::kUnauthorized, RefusalKind::kNotReady};
 constexpr std::array kOfValues{RefusalKind::kNoModel};
-constexpr std::array kOfBodies{RefusalKind::kNoModel,    RefusalKind::kTooLarge, RefusalKind::kTooManyTexts,
+constexpr std::array kOfBodies{RefusalKind::kNoModel,    RefusalKind::kTooLarge,  RefusalKind::kTooManyTexts,
                                RefusalKind::kTooLong,    RefusalKind::kMediaType, RefusalKind::kUnsupported,
                                RefusalKind::kOverloaded, RefusalKind::kDevice,    RefusalKind::kFallback,
                                RefusalKind::kTimeout};
@@ -54,7 +54,8 @@ Json operation_of(const Protocol& protocol, const Route& route) {
     Json& one = responses[std::to_string(answer.status)];
     one["description"] = std::string(answer.description);
     if (!answer.content_type.empty()) {
-      one["content"][std::string(answer.content_type)]["schema"] = answer.schema != nullptr ? answer.schema() : Json::object();
+      one["content"][std::string(answer.content_type)]["schema"] =
+          answer.schema != nullptr ? answer.schema() : Json::object();
     }
   }
   add_refusals(responses, protocol, kOfAll);
@@ -84,7 +85,8 @@ Json openapi_document() {
     document["components"]["schemas"][std::string(protocol->name) + "_error"] = protocol->refusal_schema();
     for (const Route& route : protocol->routes()) {
       std::string method(route.method);
-      std::ranges::transform(method, method.begin(), [](char letter) { return static_cast<char>(letter + ('a' - 'A')); });
+      std::ranges::transform(method, method.begin(),
+                             [](char letter) { return static_cast<char>(letter + ('a' - 'A')); });
       document["paths"][std::string(route.path)][method] = operation_of(*protocol, route);
     }
   }

@@ -91,10 +91,8 @@ std::span<const Route> routes() {
        .path = "/metrics",
        .handle = metrics,
        .summary = "Metrics for Prometheus.",
-       .answers = {{.status = 200,
-                    .description = "Text format 0.0.4.",
-                    .content_type = "text/plain",
-                    .schema = text_schema}},
+       .answers =
+           {{.status = 200, .description = "Text format 0.0.4.", .content_type = "text/plain", .schema = text_schema}},
        .is_open = true},
       {.method = "GET",
        .path = "/openapi.json",

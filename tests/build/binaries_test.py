@@ -8,7 +8,7 @@ from support import BINARY, SOURCE, VENDOR, run
 
 # The C and C++ runtimes, and the distribution's libraries that README.md names.
 RUNTIMES = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libdl.so.2", "libpthread.so.0"}
-DISTRIBUTION = {"libcrypto.so.3", "libutf8proc.so.2"}
+DISTRIBUTION = {"libcrypto.so.3", "libssl.so.3", "libsimdjson.so.14", "libutf8proc.so.2"}
 SANITIZERS = {"libasan.so.8", "libubsan.so.1", "libtsan.so.2"}
 LOADER = re.compile(r"^ld-linux-.*\.so\.\d+$")
 

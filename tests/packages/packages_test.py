@@ -45,7 +45,7 @@ VENDOR = re.compile(r"openvino|onnxruntime|libtbb|libQnn|intel_npu", re.IGNORECA
 DEBIAN_PACKAGES = {
     "libc.so.6": "libc6", "libm.so.6": "libc6", "ld-linux-x86-64.so.2": "libc6", "ld-linux-aarch64.so.1": "libc6",
     "libstdc++.so.6": "libstdc++6", "libgcc_s.so.1": "libgcc-s1", "libcrypto.so.3": "libssl3",
-    "libutf8proc.so.2": "libutf8proc2",
+    "libssl.so.3": "libssl3", "libsimdjson.so.14": "libsimdjson14", "libutf8proc.so.2": "libutf8proc2",
 }
 
 
