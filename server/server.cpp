@@ -32,6 +32,7 @@ namespace {
 constexpr std::size_t kRequestIdMax = 128;
 constexpr unsigned kLogLinesPerSecond = 200;
 constexpr milliseconds kDeadlineTick{20};
+constexpr milliseconds kLastWait{5000};
 // Bodies above this are read and tokenized by threads of their own, so that a large one delays no small one.
 constexpr std::size_t kLargeBody = std::size_t{64} << 10;
 constexpr std::string_view kRequestHeaders =
@@ -325,9 +326,9 @@ Result<std::unique_ptr<Server>> Server::open(ServerOptions options) {
 
 Server::~Server() {
   state_->http->stop();
-  // What still computes ends by a call of post(), and needs everything.
-  while (state_->service->requests_in_flight() > 0)
-    std::this_thread::sleep_for(milliseconds(5));
+  // What still computes uses the models, and passes its outcome on. Where a vendor's call hangs, all of it stays: the
+  // process is about to end.
+  if (!state_->service->wait_until_idle(steady_clock::now() + kLastWait)) static_cast<void>(state_.release());
 }
 
 std::vector<std::string> Server::warnings() const {

@@ -57,7 +57,7 @@ class Server {
  private:
   struct State;
   explicit Server(std::unique_ptr<State> state);
-  const std::unique_ptr<State> state_;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace latebind::server

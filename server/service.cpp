@@ -65,10 +65,14 @@ struct Service::Pending {
 
 Service::Service(ServiceLimits limits, Post post) : limits_(limits), post_(std::move(post)) {}
 
-Service::~Service() {
-  // Whatever still computes refers to the models.
-  while (in_flight_.load(std::memory_order_acquire) > 0)
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+Service::~Service() = default;
+
+bool Service::wait_until_idle(steady_clock::time_point until) const {
+  while (in_flight_.load(std::memory_order_acquire) > 0) {
+    if (steady_clock::now() >= until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
 }
 
 Status Service::add(std::shared_ptr<const ServedModel> model) {
@@ -179,14 +183,20 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
     if (const auto still = weak.lock()) still->drop();
   });
   in_flight_.fetch_add(1, std::memory_order_relaxed);
+  // On a thread that computes.
   const auto over = [pending](embedding::TaskOutcome outcome) {
     Service& service = *pending->service;
     {
       const std::lock_guard lock(pending->mutex);
       pending->is_over = true;
     }
-    auto shared = std::make_shared<embedding::TaskOutcome>(std::move(outcome));
-    service.post_([pending, shared] { pending->service->finish(pending, std::move(*shared)); });
+    try {
+      auto shared = std::make_shared<embedding::TaskOutcome>(std::move(outcome));
+      service.post_([pending, shared] { pending->service->finish(*pending, std::move(*shared)); });
+    } catch (const std::exception&) {
+      // No memory to pass it on: the exchange answers by itself when it goes.
+    }
+    service.in_flight_.fetch_sub(1, std::memory_order_release);
   };
   core::Result<embedding::EmbedTask> task = Status(StatusCode::kInternal, "not begun");
   try {
@@ -214,16 +224,12 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
 }
 
 // On one of the server's threads.
-void Service::finish(const std::shared_ptr<Pending>& pending, embedding::TaskOutcome outcome) {
-  struct Leave {
-    Service& service;
-    ~Leave() { service.in_flight_.fetch_sub(1, std::memory_order_release); }
-  } const leave{*this};
-  pending->watch.reset();
-  if (pending->exchange->is_answered()) return;
-  const auto answered_by = outcome.answered_by != nullptr ? outcome.answered_by : pending->model->attestation();
+void Service::finish(Pending& pending, embedding::TaskOutcome outcome) {
+  pending.watch.reset();
+  if (pending.exchange->is_answered()) return;
+  const auto answered_by = outcome.answered_by != nullptr ? outcome.answered_by : pending.model->attestation();
   const bool is_fallback = answered_by->fallback || outcome.stats.fallback_texts > 0;
-  pending->exchange->note([&](RequestRecord& record) {
+  pending.exchange->note([&](RequestRecord& record) {
     record.tokenizing = outcome.tokenizing;
     record.waiting = outcome.waiting;
     record.computing = outcome.computing;
@@ -234,14 +240,14 @@ void Service::finish(const std::shared_ptr<Pending>& pending, embedding::TaskOut
     record.precision = core::word_of(answered_by->active.precision);
     record.fallback = is_fallback;
   });
-  if (!outcome.status.ok()) return pending->done(refusal_of(outcome.status));
+  if (!outcome.status.ok()) return pending.done(refusal_of(outcome.status));
   if (is_fallback && limits_.strict_requests) {
-    return pending->done(Refusal{.kind = RefusalKind::kFallback,
-                                 .message = fmt::format("only a fallback could answer: {}", answered_by->reason),
-                                 .param = {}});
+    return pending.done(Refusal{.kind = RefusalKind::kFallback,
+                                .message = fmt::format("only a fallback could answer: {}", answered_by->reason),
+                                .param = {}});
   }
   Vectors vectors;
-  vectors.model = pending->model;
+  vectors.model = pending.model;
   vectors.rows = std::move(outcome.vectors);
   vectors.dimension = outcome.dimension;
   vectors.token_counts = std::move(outcome.token_counts);
@@ -249,7 +255,7 @@ void Service::finish(const std::shared_ptr<Pending>& pending, embedding::TaskOut
   vectors.tokenizing = outcome.tokenizing;
   vectors.waiting = outcome.waiting;
   vectors.computing = outcome.computing;
-  pending->done(std::move(vectors));
+  pending.done(std::move(vectors));
 }
 
 namespace {

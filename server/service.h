@@ -1,7 +1,7 @@
 // Service: the models that are served, and what may be asked of them, whatever the protocol.
 //
 // Requests end in callbacks, so that no thread waits for one. Thread-safe once the models are loaded; must outlive
-// every request, which drain() waits for.
+// every request: wait_until_idle().
 #pragma once
 
 #include <atomic>
@@ -153,13 +153,15 @@ class Service {
   void run(const ExchangePtr& exchange, TensorCall call, std::function<void(Outcome<std::vector<NamedTensor>>)> done);
 
   [[nodiscard]] Metrics& metrics() { return metrics_; }
+  // Until nothing is computed any more, so that this may be destroyed; false when the time was up before.
+  [[nodiscard]] bool wait_until_idle(std::chrono::steady_clock::time_point until) const;
   [[nodiscard]] std::uint64_t requests_in_flight() const { return in_flight_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::chrono::steady_clock::time_point started() const { return started_; }
 
  private:
   enum class Phase { kLoading, kReady, kEnding };
   struct Pending;
-  void finish(const std::shared_ptr<Pending>& pending, embedding::TaskOutcome outcome);
+  void finish(Pending& pending, embedding::TaskOutcome outcome);
   [[nodiscard]] Outcome<std::vector<NamedTensor>> tensors_of(Exchange& exchange, const ServedModel& model,
                                                              const TensorRuns::Ran& ran) const;
 

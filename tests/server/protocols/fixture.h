@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "core/json.h"
 #include "server/router.h"
 #include "server/service.h"
+#include "server/transport/target.h"
 #include "tests/embedding/support.h"
 #include "tests/embedding/toy_encoder.h"
 #include "tests/support/scripted_backend.h"
@@ -93,7 +95,9 @@ class ToyServer {
     request.body = std::move(body);
     request.arrived = std::chrono::steady_clock::now();
     request.arrived_at = std::chrono::system_clock::now();
-    const Router::Match match = router_.find(request.method, request.path);
+    const auto target = Target::parse(request.path);
+    if (!target) throw std::invalid_argument(request.path);
+    const Router::Match match = router_.find(request.method, target->segments);
     auto exchange = std::make_shared<Exchange>(std::move(request), [&](HttpResponse response) {
       const std::lock_guard lock(mutex_);
       answer = std::move(response);

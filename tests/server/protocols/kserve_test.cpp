@@ -20,11 +20,12 @@
 #include "server/protocols/route.h"
 #include "server/router.h"
 #include "server/service.h"
+#include "server/transport/target.h"
 #include "tests/embedding/toy_encoder.h"
 #include "tests/support/latch.h"
 #include "tests/support/scripted_backend.h"
 
-namespace latebind::server {
+namespace latebind::server::kserve {
 namespace {
 
 namespace fs = std::filesystem;
@@ -154,7 +155,7 @@ class KserveTest : public ::testing::Test {
     const auto exchange = std::make_shared<Exchange>(
         std::move(request), [&answer](HttpResponse response) { answer.put(std::move(response)); });
     static const Router router;
-    const auto match = router.find(exchange->request().method, exchange->request().path);
+    const auto match = router.find(exchange->request().method, Target::parse(exchange->request().path)->segments);
     if (match.route == nullptr) {
       ADD_FAILURE() << exchange->request().path;
       return exchange;
@@ -569,4 +570,4 @@ TEST_F(KserveTextTest, PassesParametersOn) {
 }
 
 }  // namespace
-}  // namespace latebind::server
+}  // namespace latebind::server::kserve
