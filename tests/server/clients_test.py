@@ -128,13 +128,11 @@ def test_langchain_s_own_check_of_lengths_sends_the_ids_of_another_tokenizer(dae
     assert len(vector) == 384 and numpy.dot(vector, right) < 0.9
 
 
-@pytest.mark.xfail(strict=True, reason="the protocol of text-embeddings-inference is not there yet: POST /")
 def test_hugging_face_s_client_gets_the_golden_vectors(daemon, texts, golden):
     client = huggingface_hub.InferenceClient(model=daemon.url, token=KEY)
     assert agrees(numpy.concatenate([numpy.atleast_2d(client.feature_extraction(text)) for text in texts]), golden)
 
 
-@pytest.mark.xfail(strict=True, reason="the protocol of Ollama is not there yet: POST /api/embed")
 def test_ollama_s_client_gets_the_golden_vectors(daemon, texts, golden):
     client = ollama.Client(host=daemon.url, headers={"Authorization": f"Bearer {KEY}"})
     assert agrees(client.embed(model=NAME, input=texts)["embeddings"], golden)
