@@ -35,32 +35,56 @@ std::uint64_t characters_of(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-// A request whose vectors are being computed. Shared by the callback that ends it and the one that drops it.
+namespace {
+
+// The texts of a request that has gone are dropped, whenever that is known. Held by the watch's action, which may not
+// be the end of what holds the watch.
+class Drop {
+ public:
+  void request() {
+    embedding::EmbedTask dropped;
+    {
+      const std::lock_guard lock(mutex_);
+      is_requested_ = true;
+      if (is_over_) return;
+      dropped = task_;
+    }
+    dropped.drop();
+  }
+  // The texts are submitted.
+  void set_task(const embedding::EmbedTask& task) {
+    {
+      const std::lock_guard lock(mutex_);
+      task_ = task;
+      if (!is_requested_) return;
+    }
+    task.drop();
+  }
+  // From here on there is nothing to drop.
+  void end() {
+    const std::lock_guard lock(mutex_);
+    is_over_ = true;
+  }
+
+ private:
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  embedding::EmbedTask task_;
+  bool is_requested_ = false;
+  bool is_over_ = false;
+};
+
+}  // namespace
+
+// A request whose vectors are being computed.
 struct Service::Pending {
   Service* service = nullptr;
   ExchangePtr exchange;
   const ServedModel* model = nullptr;
   std::function<void(Outcome<Vectors>)> done;
-
-  std::mutex mutex;
-  // Guarded by mutex.
-  embedding::EmbedTask task;
-  bool is_dropped = false;
-  bool is_over = false;
-
-  // Ends before the request does, so that it is not called for one that is over.
+  const std::shared_ptr<Drop> drop = std::make_shared<Drop>();
+  // Last: its end waits for an action that uses the others.
   std::optional<core::Cancellation::Watch> watch;
-
-  void drop() {
-    embedding::EmbedTask dropped;
-    {
-      const std::lock_guard lock(mutex);
-      is_dropped = true;
-      if (is_over) return;
-      dropped = task;
-    }
-    dropped.drop();
-  }
 };
 
 Service::Service(ServiceLimits limits, Post post) : limits_(limits), post_(std::move(post)) {}
@@ -179,17 +203,12 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   pending->exchange = exchange;
   pending->model = &model;
   pending->done = std::move(done);
-  pending->watch.emplace(exchange->gone(), [weak = std::weak_ptr(pending)] {
-    if (const auto still = weak.lock()) still->drop();
-  });
+  pending->watch.emplace(exchange->gone(), [drop = pending->drop] { drop->request(); });
   in_flight_.fetch_add(1, std::memory_order_relaxed);
   // On a thread that computes.
   const auto over = [pending](embedding::TaskOutcome outcome) {
     Service& service = *pending->service;
-    {
-      const std::lock_guard lock(pending->mutex);
-      pending->is_over = true;
-    }
+    pending->drop->end();
     try {
       auto shared = std::make_shared<embedding::TaskOutcome>(std::move(outcome));
       service.post_([pending, shared] { pending->service->finish(*pending, std::move(*shared)); });
@@ -214,13 +233,7 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
     in_flight_.fetch_sub(1, std::memory_order_release);
     return pending->done(refusal_of(task.status()));
   }
-  bool is_dropped = false;
-  {
-    const std::lock_guard lock(pending->mutex);
-    pending->task = *task;
-    is_dropped = pending->is_dropped;
-  }
-  if (is_dropped) task->drop();
+  pending->drop->set_task(*task);
 }
 
 // On one of the server's threads.
