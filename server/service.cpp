@@ -35,11 +35,9 @@ std::uint64_t characters_of(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-namespace {
-
 // The texts of a request that has gone are dropped, whenever that is known. Held by the watch's action, which may not
 // be the end of what holds the watch.
-class Drop {
+class Service::Drop {
  public:
   void request() {
     embedding::EmbedTask dropped;
@@ -73,8 +71,6 @@ class Drop {
   bool is_requested_ = false;
   bool is_over_ = false;
 };
-
-}  // namespace
 
 // A request whose vectors are being computed.
 struct Service::Pending {
@@ -236,6 +232,18 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   pending->drop->set_task(*task);
 }
 
+namespace {
+
+// Texts were checked before they were submitted: what a run cannot compute is not the mistake of whoever asked, who may
+// have shared the batch with others.
+Refusal failed_run(const Status& status) {
+  Refusal refusal = refusal_of(status);
+  if (core::band_of(status.code()) == core::StatusBand::kCaller) refusal.kind = RefusalKind::kDevice;
+  return refusal;
+}
+
+}  // namespace
+
 // On one of the server's threads.
 void Service::finish(Pending& pending, embedding::TaskOutcome outcome) {
   pending.watch.reset();
@@ -253,7 +261,7 @@ void Service::finish(Pending& pending, embedding::TaskOutcome outcome) {
     record.precision = core::word_of(answered_by->active.precision);
     record.fallback = is_fallback;
   });
-  if (!outcome.status.ok()) return pending.done(refusal_of(outcome.status));
+  if (!outcome.status.ok()) return pending.done(failed_run(outcome.status));
   if (is_fallback && limits_.strict_requests) {
     return pending.done(Refusal{.kind = RefusalKind::kFallback,
                                 .message = fmt::format("only a fallback could answer: {}", answered_by->reason),

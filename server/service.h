@@ -160,6 +160,7 @@ class Service {
 
  private:
   enum class Phase { kLoading, kReady, kEnding };
+  class Drop;
   struct Pending;
   void finish(Pending& pending, embedding::TaskOutcome outcome);
   [[nodiscard]] Outcome<std::vector<NamedTensor>> tensors_of(Exchange& exchange, const ServedModel& model,

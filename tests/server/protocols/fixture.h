@@ -79,8 +79,8 @@ class ToyServer {
   ToyServer(const ToyServer&) = delete;
   ToyServer& operator=(const ToyServer&) = delete;
   ~ToyServer() {
-    while (service_.requests_in_flight() > 0)
-      run_posted([this] { return !posted_.empty(); });
+    EXPECT_TRUE(service_.wait_until_idle(std::chrono::steady_clock::now() + std::chrono::minutes(1)));
+    run_posted([] { return true; });
   }
 
   [[nodiscard]] Service& service() { return service_; }
