@@ -21,7 +21,7 @@ TEST(OpenApiTest, HasEveryRouteWithItsBodyAndAnswers) {
       const app::Json& operation = document.at("paths").at(std::string(route.path)).at(method);
       EXPECT_FALSE(operation.at("summary").get<std::string>().empty());
       EXPECT_EQ(operation.at("tags"), app::Json::array({std::string(protocol->name)}));
-      EXPECT_EQ(operation.contains("requestBody"), route.method == "POST");
+      EXPECT_EQ(operation.contains("requestBody"), route.body != nullptr);
       for (const AnswerDoc& answer : route.answers) {
         const app::Json& one = operation.at("responses").at(std::to_string(answer.status));
         if (answer.content_type.empty()) continue;
