@@ -82,6 +82,8 @@ endif()
 target_compile_definitions(latebind_boost INTERFACE BOOST_ALL_NO_LIB BOOST_ASIO_NO_DEPRECATED)
 if(WIN32)
   target_link_libraries(latebind_boost INTERFACE ws2_32 mswsock)
+  # Of a comparison in Asio, where it is inlined with a literal.
+  target_compile_options(latebind_boost INTERFACE -Wno-string-compare)
 endif()
 if(LATEBIND_SANITIZE STREQUAL "thread")
   # It does not know fences. What they are there for besides Asio's locks, nothing here relies on.
