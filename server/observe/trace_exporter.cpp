@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "core/log.h"
-#include "core/platform/detached_thread.h"
 #include "core/text/quote.h"
 #include "server/observe/otlp_endpoint.h"
 #include "server/observe/traces.h"
@@ -176,7 +175,7 @@ core::Result<std::unique_ptr<TraceExporter>> TraceExporter::create(const std::st
   try {
     auto state = std::make_shared<State>(std::move(*parsed), std::move(service_version));
     std::unique_ptr<TraceExporter> exporter(new TraceExporter(state));
-    platform::run_detached([state] { state->run(); });
+    exporter->thread_ = std::thread([state] { state->run(); });
     return exporter;
   } catch (...) {
     return core::Status::out_of_memory();
@@ -186,11 +185,21 @@ core::Result<std::unique_ptr<TraceExporter>> TraceExporter::create(const std::st
 TraceExporter::TraceExporter(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
 TraceExporter::~TraceExporter() {
-  std::unique_lock lock(state_->mutex);
-  state_->end_by = SteadyClock::now() + kEndTimeMax;
-  state_->changed.notify_all();
-  // The system's search for a host's address cannot be interrupted: then the thread goes on without us.
-  state_->changed.wait_until(lock, *state_->end_by + 5 * kGlance, [this] { return state_->is_over; });
+  if (!thread_.joinable()) return;
+  bool is_over = false;
+  {
+    std::unique_lock lock(state_->mutex);
+    state_->end_by = SteadyClock::now() + kEndTimeMax;
+    state_->changed.notify_all();
+    is_over = state_->changed.wait_until(lock, *state_->end_by + 5 * kGlance, [this] { return state_->is_over; });
+  }
+  // The system's search for a host's address cannot be interrupted: then the thread goes on without us. Otherwise its end
+  // is waited for: a process that ends while a thread ends may crash.
+  if (is_over) {
+    thread_.join();
+  } else {
+    thread_.detach();
+  }
 }
 
 void TraceExporter::add(const RequestRecord& record) noexcept {

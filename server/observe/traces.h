@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "core/result.h"
 #include "server/observe/records.h"
@@ -60,6 +61,7 @@ class TraceExporter {
   struct State;
   explicit TraceExporter(std::shared_ptr<State> state);
   const std::shared_ptr<State> state_;
+  std::thread thread_;
 };
 
 }  // namespace latebind::server
