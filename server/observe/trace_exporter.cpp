@@ -193,8 +193,8 @@ TraceExporter::~TraceExporter() {
     state_->changed.notify_all();
     is_over = state_->changed.wait_until(lock, *state_->end_by + 5 * kGlance, [this] { return state_->is_over; });
   }
-  // The system's search for a host's address cannot be interrupted: then the thread goes on without us. Otherwise its end
-  // is waited for: a process that ends while a thread ends may crash.
+  // The system's search for a host's address cannot be interrupted: then the thread goes on without us. Otherwise its
+  // end is waited for: a process that ends while a thread ends may crash.
   if (is_over) {
     thread_.join();
   } else {

@@ -11,9 +11,10 @@
 #include <boost/asio/write.hpp>
 #include <filesystem>
 #include <fstream>
-#include <latch>
 #include <random>
 #include <thread>
+
+#include "tests/support/latch.h"
 #ifndef _WIN32
 #include <boost/asio/local/stream_protocol.hpp>
 #endif
@@ -142,8 +143,8 @@ TEST(HttpServerTest, ASlowRequestIsToldSoInTime) {
 }
 
 TEST(HttpServerTest, WhatWasAcceptedIsAnsweredBeforeTheEnd) {
-  std::latch is_handled(1);
-  std::latch may_answer(1);
+  test::Latch is_handled(1);
+  test::Latch may_answer(1);
   const auto server = open({"127.0.0.1:0"}, [&](const ExchangePtr& exchange) {
     is_handled.count_down();
     may_answer.wait();
