@@ -100,7 +100,7 @@ def reference():
 def test_needs_no_library_that_windows_has_not(name):
     dump = subprocess.run(["x86_64-w64-mingw32-objdump", "-p", BINARIES / name], capture_output=True, text=True, check=True)
     needed = {found.lower() for found in re.findall(r"DLL Name: (\S+)", dump.stdout)}
-    windows = {"advapi32.dll", "kernel32.dll", "shell32.dll", "ole32.dll", "bcrypt.dll", "msvcrt.dll", "user32.dll",
+    windows = {"advapi32.dll", "kernel32.dll", "shell32.dll", "ole32.dll", "bcrypt.dll", "msvcrt.dll", "user32.dll", "ws2_32.dll", "mswsock.dll",
                "setupapi.dll", "cfgmgr32.dll"}
     own = {"latebind.dll"} if name in ("nearest.exe", "embed_c.exe") else set()
     assert "kernel32.dll" in needed and needed <= windows | own, needed - windows - own
