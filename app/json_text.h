@@ -16,6 +16,11 @@ using core::Json;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+// The same in one line, without an end.
+[[nodiscard]] inline std::string to_line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 // Why something failed; empty when it did not.
 [[nodiscard]] std::string reason_of(const core::Status& status);
 

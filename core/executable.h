@@ -84,6 +84,9 @@ struct ActiveConfig {
   bool from_cache = false;
   // The device is not in this machine: its vendor's emulator answers.
   bool emulated = false;
+
+  // As placements name it: "openvino:CPU".
+  [[nodiscard]] std::string id() const { return backend + ":" + device; }
 };
 
 // Thread-safe. Keeps everything it needs (vendor core, library) alive; may be destroyed in any order with its siblings

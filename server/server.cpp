@@ -68,6 +68,7 @@ struct Server::State {
   void preflight(const ExchangePtr& exchange, const Router::Match& match);
   [[nodiscard]] Result<milliseconds> time_of(const HttpRequest& request) const;
   void watch_deadlines();
+  void end_what_is_late();
 
   ServerOptions options;
   Access access;
@@ -83,7 +84,7 @@ struct Server::State {
     const Protocol* protocol;
   };
   std::mutex deadlines_mutex;
-  std::vector<Deadline> deadlines;  // guarded by deadlines_mutex; at most one for each connection
+  std::vector<Deadline> deadlines;  // guarded by deadlines_mutex; one a request, for a tick longer than it takes
 
   std::unique_ptr<HttpServer> http;
 };
@@ -107,7 +108,7 @@ void Server::State::before_answer(const Exchange& exchange, HttpResponse& respon
       const ServedModel& asked =
           std::holds_alternative<Refusal>(model) ? *service->models().front() : *std::get<const ServedModel*>(model);
       const auto attested = asked.attestation();
-      device = attested->active.backend + ":" + attested->active.device;
+      device = attested->active.id();
       precision = core::word_of(attested->active.precision);
       fallback = attested->fallback;
     }
@@ -235,8 +236,17 @@ void Server::State::route(const ExchangePtr& exchange, const Router::Match& matc
   http->post_large([call, exchange, match] { call(exchange, match); });
 }
 
-// Requests whose time is up are answered so, and their texts leave the queue.
 void Server::State::watch_deadlines() {
+  try {
+    end_what_is_late();
+  } catch (const std::bad_alloc&) {
+    // The next time, then.
+  }
+  http->post_at(steady_clock::now() + kDeadlineTick, [this] { watch_deadlines(); });
+}
+
+// Requests whose time is up are answered so, and their texts leave the queue.
+void Server::State::end_what_is_late() {
   std::vector<Deadline> passed;
   const auto now = steady_clock::now();
   {
@@ -256,7 +266,6 @@ void Server::State::watch_deadlines() {
            {.kind = RefusalKind::kTimeout, .message = "the request's time was up before its answer", .param = {}});
     exchange->gone().request();
   }
-  http->post_at(now + kDeadlineTick, [this] { watch_deadlines(); });
 }
 
 Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -257,7 +257,7 @@ void Service::finish(Pending& pending, embedding::TaskOutcome outcome) {
     record.tokens = outcome.stats.tokens;
     record.truncated_texts = outcome.stats.truncated_texts;
     if (!outcome.token_counts.empty()) record.longest_tokens = *std::ranges::max_element(outcome.token_counts);
-    record.device = answered_by->active.backend + ":" + answered_by->active.device;
+    record.device = answered_by->active.id();
     record.precision = core::word_of(answered_by->active.precision);
     record.fallback = is_fallback;
   });
@@ -339,7 +339,7 @@ Outcome<std::vector<NamedTensor>> Service::tensors_of(Exchange& exchange, const 
   exchange.note([&](RequestRecord& record) {
     record.waiting = ran.waiting;
     record.computing = ran.computing;
-    record.device = active.backend + ":" + active.device;
+    record.device = active.id();
     record.precision = core::word_of(active.precision);
     record.fallback = ran.answered_by->fallback;
   });

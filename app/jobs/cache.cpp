@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/platform/files/folders.h"
+#include "core/text/utc_time.h"
 
 namespace latebind::app {
 
@@ -34,12 +35,7 @@ std::string utc_text(std::filesystem::file_time_type time) {
   // The two clocks count from different years; their difference is the same at any time.
   const auto since = time - std::filesystem::file_time_type::clock::now();
   const auto there = system_clock::now() + std::chrono::duration_cast<system_clock::duration>(since);
-  const auto day = std::chrono::floor<std::chrono::days>(there);
-  const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss clock(std::chrono::floor<std::chrono::seconds>(there - day));
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), clock.hours().count(),
-                     clock.minutes().count(), clock.seconds().count());
+  return core::utc_text(there);
 }
 
 Result<std::unique_ptr<CompileStore>> open_cache(const Settings& settings) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/graph/lowering.h"
+#include "core/text/markup.h"
 
 namespace latebind::openvino {
 namespace {
@@ -36,29 +37,6 @@ std::string_view precision_of(ElementType type) {
     default:
       return "I64";
   }
-}
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
 }
 
 constexpr std::string_view kBroadcast = R"(auto_broadcast="numpy")";
@@ -150,7 +128,7 @@ class IrWriter {
 IrWriter::Layer IrWriter::emit(std::string_view type, std::string_view opset, std::string_view attributes,
                                Layers inputs, ElementType output) {
   const Layer layer{layer_count_++, inputs.size(), output};
-  const std::string name = public_name_.empty() ? fmt::format("n{}", layer.id) : escaped(public_name_);
+  const std::string name = public_name_.empty() ? fmt::format("n{}", layer.id) : core::escaped_for_markup(public_name_);
   fmt::format_to(text(), R"(<layer id="{}" name="{}" type="{}" version="{}">)", layer.id, name, type, opset);
   if (!attributes.empty()) fmt::format_to(text(), "<data {}/>", attributes);
   if (inputs.size() > 0) layers_text_ += "<input>";

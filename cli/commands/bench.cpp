@@ -177,7 +177,7 @@ std::string report(const BenchArguments& options, const Figures& figures) {
   json["start_uncached_ms"] = app::rounded(figures.start_uncached_ms, 1);
   json["start_cached_ms"] = app::rounded(figures.start_cached_ms, 1);
   json["rss_mb"] = app::rounded(figures.rss_mb, 1);
-  json["device"] = figures.active.backend + ":" + figures.active.device;
+  json["device"] = figures.active.id();
   json["precision"] = core::word_of(figures.active.precision);
   json["backend"] = figures.active.backend;
   json["device_full_name"] = figures.active.device_full_name;

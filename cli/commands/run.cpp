@@ -156,7 +156,7 @@ std::string for_programs(const RunArguments& options, const Outcome& outcome) {
   const auto& active = outcome.attestation->active;
   app::Json json;
   json["model"] = options.model;
-  json["device"] = active.backend + ":" + active.device;
+  json["device"] = active.id();
   json["backend"] = active.backend;
   json["device_full_name"] = active.device_full_name;
   json["runtime_version"] = active.runtime_version;

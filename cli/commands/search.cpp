@@ -96,7 +96,7 @@ std::string for_programs(const SearchArguments& options, const std::vector<Match
   const auto& active = attestation.active;
   app::Json json;
   json["query"] = options.query;
-  json["device"] = active.backend + ":" + active.device;
+  json["device"] = active.id();
   json["precision"] = core::word_of(active.precision);
   json["fallback"] = attestation.fallback || !in_between.empty();
   json["reason"] = in_between.empty() ? attestation.reason : in_between;

@@ -67,7 +67,7 @@ std::string summary(const embedding::EmbedStats& stats, double seconds, const em
 std::string fallback_texts(const embedding::EmbedStats& stats, const core::Attestation& after) {
   if (after.fallback || stats.fallback_texts == 0) return {};
   return fmt::format("{} of {} texts were computed by another device, for {} failed meanwhile", stats.fallback_texts,
-                     stats.texts, after.active.backend + ":" + after.active.device);
+                     stats.texts, after.active.id());
 }
 
 void note_fallback_texts(const embedding::EmbedStats& stats, const core::Attestation& after) {

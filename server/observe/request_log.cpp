@@ -17,6 +17,7 @@
 #include "core/json.h"
 #include "core/text/name_character.h"
 #include "core/text/quote.h"
+#include "core/text/utc_time.h"
 #include "server/observe/traces.h"
 
 namespace latebind::server {
@@ -39,16 +40,6 @@ std::string word(std::string_view text) {
     return core::is_name_character(c) || c == '/' || c == ':' || c == '{' || c == '}';
   });
   return is_plain ? std::string(text) : core::quoted(text, kWordMax);
-}
-
-std::string rfc3339(std::chrono::system_clock::time_point at) {
-  const auto ms = std::chrono::floor<std::chrono::milliseconds>(at);
-  const auto day = std::chrono::floor<std::chrono::days>(ms);
-  const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss time(ms - day);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), time.hours().count(),
-                     time.minutes().count(), time.seconds().count(), time.subseconds().count());
 }
 
 std::string text_line(const RequestRecord& record, std::uint64_t left_out) {
@@ -83,7 +74,7 @@ std::string json_line(const RequestRecord& record, std::uint64_t left_out) {
   const auto add_time = [&](const char* name, std::chrono::steady_clock::duration time) {
     if (time.count() > 0) line[name] = rounded_ms(time);
   };
-  line["time"] = rfc3339(record.arrived_at);
+  line["time"] = core::utc_text_ms(record.arrived_at);
   add_word("id", record.id);
   line["trace"] = hex_of(record.trace);
   add_word("method", record.method);

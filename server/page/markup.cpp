@@ -2,33 +2,6 @@
 
 namespace latebind::server {
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 void Markup::open(std::string_view tag, Attributes attributes) {
   out_ += '<';
   out_ += tag;
@@ -36,7 +9,7 @@ void Markup::open(std::string_view tag, Attributes attributes) {
     out_ += ' ';
     out_ += name;
     out_ += "=\"";
-    out_ += escaped(value);
+    out_ += core::escaped_for_markup(value);
     out_ += '"';
   }
   out_ += '>';

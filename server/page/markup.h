@@ -6,10 +6,9 @@
 #include <string_view>
 #include <utility>
 
-namespace latebind::server {
+#include "core/text/markup.h"
 
-// Fit for text and for attributes in double quotes.
-[[nodiscard]] std::string escaped(std::string_view text);
+namespace latebind::server {
 
 class Markup {
  public:
@@ -17,7 +16,7 @@ class Markup {
 
   void open(std::string_view tag, Attributes attributes = {});
   void close(std::string_view tag);
-  void text(std::string_view text) { out_ += escaped(text); }
+  void text(std::string_view text) { out_ += core::escaped_for_markup(text); }
   void element(std::string_view tag, Attributes attributes, std::string_view content);
   // What is already markup.
   void append(std::string_view markup) { out_ += markup; }

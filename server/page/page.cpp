@@ -54,8 +54,8 @@ std::string value_of(std::string_view name, const Json& status) {
   if (name == "script") return std::string(document::kScript);
   if (name == "models") return models_markup(status);
   if (name == "server") return server_markup(status);
-  if (name == "version") return escaped(text_of(member(status, "version")));
-  if (name == "state") return escaped(state_words(status));
+  if (name == "version") return core::escaped_for_markup(text_of(member(status, "version")));
+  if (name == "state") return core::escaped_for_markup(state_words(status));
   if (name == "state_kind") return state_kind(status);
   if (name == "texts_per_s" || name == "tokens_per_s") return rate_words(request_figure(name));
   if (name == "p50_ms" || name == "p95_ms" || name == "p99_ms") return ms_words(request_figure(name));

@@ -71,6 +71,15 @@ template <class Body, std::size_t N>
   return std::nullopt;
 }
 
+// Parses a body and reads its members.
+template <class Body, std::size_t N>
+[[nodiscard]] std::optional<Refusal> read_body(std::string_view text, const std::array<Member<Body>, N>& members,
+                                               Body& body) {
+  JsonBody json;
+  if (auto refusal = json.parse(text)) return refusal;
+  return read_members(json.root(), members, body);
+}
+
 template <class Body, std::size_t N>
 [[nodiscard]] app::Json schema_of(const std::array<Member<Body>, N>& members) {
   app::Json schema;

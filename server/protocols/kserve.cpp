@@ -26,22 +26,12 @@ constexpr std::string_view kVersion = "1";
 constexpr std::string_view kTextInput = "text";
 constexpr std::string_view kVectorOutput = "embedding";
 
-std::string dumped(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-void answer(Exchange& exchange, const Json& json) {
-  HttpResponse response;
-  response.body = dumped(json);
-  exchange.answer(std::move(response));
-}
-
 HttpResponse answer_of(const Refusal& refusal) {
   HttpResponse response;
   response.status = refusal.kind == RefusalKind::kTooManyTexts ? 400 : status_of(refusal.kind);
   Json body;
   body["error"] = refusal.message;
-  response.body = dumped(body);
+  response.body = app::to_line(body);
   return response;
 }
 
@@ -177,33 +167,31 @@ void infer(const ExchangePtr& exchange, const PathValues& values, Service& servi
 }
 
 void live(const ExchangePtr& exchange, const PathValues& /*values*/, Service& /*service*/) {
-  answer(*exchange, Json::object({{"live", true}}));
+  answer_json(*exchange, Json::object({{"live", true}}));
 }
 
-constexpr std::string_view kNotReady = "the server is starting or ending";
+void refuse_not_ready(Exchange& exchange) {
+  refuse(
+      exchange, kserve_protocol(),
+      {.kind = RefusalKind::kNotReady, .message = "the server is starting or ending", .param = {}, .retry_after_s = 1});
+}
 
 void ready(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
-  if (!service.is_ready()) {
-    return refuse(*exchange, kserve_protocol(),
-                  {.kind = RefusalKind::kNotReady, .message = std::string(kNotReady), .param = {}, .retry_after_s = 1});
-  }
-  answer(*exchange, Json::object({{"ready", true}}));
+  if (!service.is_ready()) return refuse_not_ready(*exchange);
+  answer_json(*exchange, Json::object({{"ready", true}}));
 }
 
 void model_ready(const ExchangePtr& exchange, const PathValues& values, Service& service) {
   const auto found = find_model(values, service);
   if (const auto* refusal = std::get_if<Refusal>(&found)) return refuse(*exchange, kserve_protocol(), *refusal);
-  if (!service.is_ready()) {
-    return refuse(*exchange, kserve_protocol(),
-                  {.kind = RefusalKind::kNotReady, .message = std::string(kNotReady), .param = {}, .retry_after_s = 1});
-  }
-  answer(*exchange, Json::object({{"name", std::get<const ServedModel*>(found)->name}, {"ready", true}}));
+  if (!service.is_ready()) return refuse_not_ready(*exchange);
+  answer_json(*exchange, Json::object({{"name", std::get<const ServedModel*>(found)->name}, {"ready", true}}));
 }
 
 void server_metadata(const ExchangePtr& exchange, const PathValues& /*values*/, Service& /*service*/) {
-  answer(*exchange, Json::object({{"name", "latebind"},
-                                  {"version", LATEBIND_VERSION},
-                                  {"extensions", Json::array({"binary_tensor_data", "parameters"})}}));
+  answer_json(*exchange, Json::object({{"name", "latebind"},
+                                       {"version", LATEBIND_VERSION},
+                                       {"extensions", Json::array({"binary_tensor_data", "parameters"})}}));
 }
 
 Json tensor_json(std::string_view name, std::string_view type, std::span<const std::int64_t> sizes) {
@@ -238,7 +226,7 @@ void model_metadata(const ExchangePtr& exchange, const PathValues& values, Servi
     json["inputs"] = tensors_json(model.tensors->inputs());
     json["outputs"] = tensors_json(model.tensors->outputs());
   }
-  answer(*exchange, json);
+  answer_json(*exchange, json);
 }
 
 // A body may leave out what is not ready: nothing, here.
@@ -247,7 +235,7 @@ void repository_index(const ExchangePtr& exchange, const PathValues& /*values*/,
   for (const auto& model : service.models()) {
     list.push_back(Json::object({{"name", model->name}, {"version", std::string(kVersion)}, {"state", "READY"}}));
   }
-  answer(*exchange, list);
+  answer_json(*exchange, list);
 }
 
 Json truth_schema(const char* name) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/text/utc_time.h"
 #include "server/protocols/json_body.h"
 #include "server/protocols/route.h"
 
@@ -36,10 +37,6 @@ struct EmbeddingsBody {
 struct ShowBody {
   std::string model;
 };
-
-std::string dumped(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 // "" asks for the model only, as in the original.
 Problem read_input(const JsonValue& value, EmbedBody& body) {
@@ -133,7 +130,7 @@ HttpResponse answer_of(const Refusal& refusal) {
   response.status = is_mistake ? 400 : status_of(refusal.kind);
   Json body;
   body["error"] = refusal.message;
-  response.body = dumped(body);
+  response.body = app::to_line(body);
   return response;
 }
 
@@ -144,17 +141,10 @@ Json refusal_schema() {
   return schema;
 }
 
-void answer_with(Exchange& exchange, std::string body) {
-  HttpResponse response;
-  response.body = std::move(body);
-  exchange.answer(std::move(response));
-}
-
+// False where it has refused.
 template <class Body, std::size_t N>
-bool read_body(const ExchangePtr& exchange, const std::array<Member<Body>, N>& members, Body& body) {
-  JsonBody json;
-  auto refusal = json.parse(exchange->request().body);
-  if (!refusal) refusal = read_members(json.root(), members, body);
+bool take_body(const ExchangePtr& exchange, const std::array<Member<Body>, N>& members, Body& body) {
+  const auto refusal = read_body(exchange->request().body, members, body);
   if (refusal) refuse(*exchange, ollama_protocol(), *refusal);
   return !refusal;
 }
@@ -200,10 +190,10 @@ std::string embed_text(std::string_view model, const Vectors& vectors, steady_cl
 
 void embed(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
   EmbedBody body;
-  if (!read_body(exchange, kEmbed, body)) return;
+  if (!take_body(exchange, kEmbed, body)) return;
   const ServedModel* const model = find_model(exchange, service, body.model);
   if (model == nullptr) return;
-  if (body.input.empty()) return answer_with(*exchange, embed_text(body.model, {}, {}));
+  if (body.input.empty()) return answer_text(*exchange, embed_text(body.model, {}, {}));
   VectorCall call;
   call.model = model->name;
   call.texts = std::move(body.input);
@@ -212,17 +202,17 @@ void embed(const ExchangePtr& exchange, const PathValues& /*values*/, Service& s
   service.embed(exchange, std::move(call), [exchange, name = std::move(body.model)](Outcome<Vectors> outcome) {
     if (const auto* refusal = std::get_if<Refusal>(&outcome)) return refuse(*exchange, ollama_protocol(), *refusal);
     const auto total = steady_clock::now() - exchange->record().arrived;
-    answer_with(*exchange, embed_text(name, std::get<Vectors>(outcome), total));
+    answer_text(*exchange, embed_text(name, std::get<Vectors>(outcome), total));
   });
 }
 
 // The older path: one text, and the vector as the model gives it.
 void embeddings(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
   EmbeddingsBody body;
-  if (!read_body(exchange, kEmbeddings, body)) return;
+  if (!take_body(exchange, kEmbeddings, body)) return;
   const ServedModel* const model = find_model(exchange, service, body.model);
   if (model == nullptr) return;
-  if (body.prompt.empty()) return answer_with(*exchange, R"({"embedding":[]})");
+  if (body.prompt.empty()) return answer_text(*exchange, R"({"embedding":[]})");
   VectorCall call;
   call.model = model->name;
   call.texts = std::vector{std::move(body.prompt)};
@@ -231,17 +221,8 @@ void embeddings(const ExchangePtr& exchange, const PathValues& /*values*/, Servi
     if (const auto* refusal = std::get_if<Refusal>(&outcome)) return refuse(*exchange, ollama_protocol(), *refusal);
     std::string text = R"({"embedding":)";
     append_numbers(text, std::get<Vectors>(outcome).row(0));
-    answer_with(*exchange, text + "}");
+    answer_text(*exchange, text + "}");
   });
-}
-
-std::string time_text(std::chrono::system_clock::time_point time) {
-  const auto day = std::chrono::floor<std::chrono::days>(time);
-  const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss clock(std::chrono::floor<std::chrono::seconds>(time - day));
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), clock.hours().count(),
-                     clock.minutes().count(), clock.seconds().count());
 }
 
 std::string tagged(const std::string& name) {
@@ -271,19 +252,19 @@ void tags(const ExchangePtr& exchange, const PathValues& /*values*/, Service& se
     Json one;
     one["name"] = tagged(model->name);
     one["model"] = tagged(model->name);
-    one["modified_at"] = time_text(model->loaded_at);
+    one["modified_at"] = core::utc_text(model->loaded_at);
     one["size"] = 0;
     one["digest"] = "";
     one["details"] = details_of(*model);
     one["capabilities"] = capabilities_of(*model);
     body["models"].push_back(std::move(one));
   }
-  answer_with(*exchange, dumped(body));
+  answer_json(*exchange, body);
 }
 
 void show(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
   ShowBody body;
-  if (!read_body(exchange, kShow, body)) return;
+  if (!take_body(exchange, kShow, body)) return;
   const ServedModel* const model = find_model(exchange, service, body.model);
   if (model == nullptr) return;
   Json answer;
@@ -297,14 +278,14 @@ void show(const ExchangePtr& exchange, const PathValues& /*values*/, Service& se
     answer["model_info"]["latebind.context_length"] = model->embedder->max_tokens();
   }
   answer["capabilities"] = capabilities_of(*model);
-  answer["modified_at"] = time_text(model->loaded_at);
-  answer_with(*exchange, dumped(answer));
+  answer["modified_at"] = core::utc_text(model->loaded_at);
+  answer_json(*exchange, answer);
 }
 
 void version(const ExchangePtr& exchange, const PathValues& /*values*/, Service& /*service*/) {
   Json body;
   body["version"] = LATEBIND_VERSION;
-  answer_with(*exchange, dumped(body));
+  answer_json(*exchange, body);
 }
 
 Json vector_schema() {

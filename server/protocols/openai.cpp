@@ -152,7 +152,7 @@ HttpResponse answer_of(const Refusal& refusal) {
   error["code"] = words.second.empty() ? Json() : Json(std::string(words.second));
   Json body;
   body["error"] = std::move(error);
-  response.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
+  response.body = app::to_line(body);
   return response;
 }
 
@@ -193,14 +193,8 @@ std::string embeddings_text(const Vectors& vectors, bool is_base64) {
 
 void embeddings(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
   EmbeddingsBody body;
-  {
-    JsonBody json;
-    if (const auto refusal = json.parse(exchange->request().body)) {
-      return refuse(*exchange, openai_protocol(), *refusal);
-    }
-    if (const auto refusal = read_members(json.root(), kEmbeddings, body)) {
-      return refuse(*exchange, openai_protocol(), *refusal);
-    }
+  if (const auto refusal = read_body(exchange->request().body, kEmbeddings, body)) {
+    return refuse(*exchange, openai_protocol(), *refusal);
   }
   VectorCall call;
   call.model = std::move(body.model);
@@ -208,9 +202,7 @@ void embeddings(const ExchangePtr& exchange, const PathValues& /*values*/, Servi
   call.dimensions = body.dimensions;
   service.embed(exchange, std::move(call), [exchange, is_base64 = body.is_base64](Outcome<Vectors> outcome) {
     if (const auto* refusal = std::get_if<Refusal>(&outcome)) return refuse(*exchange, openai_protocol(), *refusal);
-    HttpResponse response;
-    response.body = embeddings_text(std::get<Vectors>(outcome), is_base64);
-    exchange->answer(std::move(response));
+    answer_text(*exchange, embeddings_text(std::get<Vectors>(outcome), is_base64));
   });
 }
 
@@ -229,17 +221,13 @@ void list_models(const ExchangePtr& exchange, const PathValues& /*values*/, Serv
   body["data"] = Json::array();
   for (const auto& model : service.models())
     body["data"].push_back(model_json(*model));
-  HttpResponse response;
-  response.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
-  exchange->answer(std::move(response));
+  answer_json(*exchange, body);
 }
 
 void show_model(const ExchangePtr& exchange, const PathValues& values, Service& service) {
   const auto found = service.find(values.front());
   if (const auto* refusal = std::get_if<Refusal>(&found)) return refuse(*exchange, openai_protocol(), *refusal);
-  HttpResponse response;
-  response.body = model_json(*std::get<const ServedModel*>(found)).dump(-1, ' ', false, Json::error_handler_t::replace);
-  exchange->answer(std::move(response));
+  answer_json(*exchange, model_json(*std::get<const ServedModel*>(found)));
 }
 
 Json model_schema() {

@@ -14,10 +14,6 @@ namespace {
 
 using app::Json;
 
-std::string dumped(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 // Without a key it shows nothing of the server, and asks for one.
 void page(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
   HttpResponse response;
@@ -30,7 +26,7 @@ void page(const ExchangePtr& exchange, const PathValues& /*values*/, Service& se
 
 void status(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
   HttpResponse response;
-  response.body = dumped(status_json(service));
+  response.body = app::to_line(status_json(service));
   response.set("Cache-Control", "no-store");
   exchange->answer(std::move(response));
 }
@@ -43,10 +39,8 @@ void metrics(const ExchangePtr& exchange, const PathValues& /*values*/, Service&
 }
 
 void openapi(const ExchangePtr& exchange, const PathValues& /*values*/, Service& /*service*/) {
-  static const std::string& document = *new std::string(dumped(openapi_document()));
-  HttpResponse response;
-  response.body = document;
-  exchange->answer(std::move(response));
+  static const std::string& document = *new std::string(app::to_line(openapi_document()));
+  answer_text(*exchange, document);
 }
 
 HttpResponse answer_of(const Refusal& refusal) {
@@ -55,7 +49,7 @@ HttpResponse answer_of(const Refusal& refusal) {
   Json body;
   body["error"] = refusal.message;
   body["error_type"] = std::string(word_of(refusal.kind));
-  response.body = dumped(body);
+  response.body = app::to_line(body);
   return response;
 }
 

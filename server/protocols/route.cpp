@@ -5,6 +5,16 @@
 
 namespace latebind::server {
 
+void answer_text(Exchange& exchange, std::string json) {
+  HttpResponse response;
+  response.body = std::move(json);
+  exchange.answer(std::move(response));
+}
+
+void answer_json(Exchange& exchange, const app::Json& json) {
+  answer_text(exchange, app::to_line(json));
+}
+
 void refuse(Exchange& exchange, const Protocol& protocol, const Refusal& refusal) {
   HttpResponse response = protocol.refuse(refusal);
   if (refusal.retry_after_s > 0) response.set("Retry-After", std::to_string(refusal.retry_after_s));

@@ -51,6 +51,10 @@ struct Protocol {
   app::Json (*refusal_schema)();
 };
 
+// Answers with 200 and this JSON, written already or not.
+void answer_text(Exchange& exchange, std::string json);
+void answer_json(Exchange& exchange, const app::Json& json);
+
 // Answers in the words of `protocol`, and puts the reason into the record.
 void refuse(Exchange& exchange, const Protocol& protocol, const Refusal& refusal);
 

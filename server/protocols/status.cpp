@@ -83,7 +83,7 @@ Json model_json(Service& service, const ServedModel& model) {
     json["outputs"] = tensors_json(model.tensors->outputs());
   }
   json["backend"] = active.backend;
-  json["device"] = active.backend + ":" + active.device;
+  json["device"] = active.id();
   json["device_full_name"] = active.device_full_name;
   json["runtime_version"] = active.runtime_version;
   json["precision"] = std::string(core::word_of(active.precision));
@@ -169,7 +169,7 @@ ServerGauges gauges_of(Service& service) {
     const auto attested = model->attestation();
     ModelGauges one;
     one.model = model->name;
-    one.device = attested->active.backend + ":" + attested->active.device;
+    one.device = attested->active.id();
     one.precision = core::word_of(attested->active.precision);
     one.fallback = attested->fallback;
     one.breaker_open = has_open_breaker(*attested, *model);

@@ -19,7 +19,7 @@ HttpResponse error_of(unsigned status, std::string_view error, std::string_view 
   Json body;
   body["error"] = std::string(error);
   body["error_type"] = std::string(type);
-  response.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
+  response.body = app::to_line(body);
   return response;
 }
 
@@ -123,9 +123,7 @@ void info(const ExchangePtr& exchange, const PathValues& /*values*/, Service& se
   body["version"] = LATEBIND_VERSION;
   body["sha"] = Json();
   body["docker_label"] = Json();
-  HttpResponse response;
-  response.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
-  exchange->answer(std::move(response));
+  answer_json(*exchange, body);
 }
 
 // Liveness: whoever answers lives.

@@ -86,7 +86,6 @@ struct HttpServer::State {
 
   Status bind(const ListenAddress& address);
   Status bind_tcp(const ListenAddress& address, Listener& listener);
-  Status bind_unix(const ListenAddress& address, Listener& listener);
   void accept(Listener& listener);
   void accept_last(Listener& listener);
   void end_accepting(Listener& listener);

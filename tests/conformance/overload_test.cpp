@@ -40,7 +40,7 @@ class Placed {
     OutputTensor output;
     std::shared_ptr<const core::Attestation> answered_by;
     Status status = model_->execute({&view, 1}, {&output, 1}, options, &answered_by);
-    if (status.ok() && by != nullptr) *by = answered_by->active.backend + ":" + answered_by->active.device;
+    if (status.ok() && by != nullptr) *by = answered_by->active.id();
     return status;
   }
 

@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 
+#include "core/text/markup.h"
 #include "core/text/one_line.h"
 #include "core/text/quote.h"
+#include "core/text/utc_time.h"
 
 namespace latebind::core {
 namespace {
@@ -41,6 +44,22 @@ TEST(QuoteTest, CutsBetweenCharacters) {
   EXPECT_EQ(printable("caf\xC3\xA9s", 4), "caf…");
   EXPECT_EQ(printable("caf\xC3\xA9s", 6), "caf\xC3\xA9s");
   EXPECT_EQ(printable(std::string(200, 'x')).size(), 100 + std::string("…").size());
+}
+
+TEST(MarkupTest, WhatMeansSomethingThereIsEscaped) {
+  EXPECT_EQ(escaped_for_markup(R"(a<b>&"c"'d' é)"), "a&lt;b&gt;&amp;&quot;c&quot;&#39;d&#39; é");
+  EXPECT_EQ(escaped_for_markup(""), "");
+}
+
+TEST(UtcTimeTest, IsRfc3339) {
+  using namespace std::chrono_literals;  // NOLINT: a test of times
+  const std::chrono::sys_days day = std::chrono::year(2024) / 2 / 29;
+  const std::chrono::system_clock::time_point time = day + 13h + 5min + 9s + 42ms;
+  EXPECT_EQ(utc_text(time), "2024-02-29T13:05:09Z");
+  EXPECT_EQ(utc_text_ms(time), "2024-02-29T13:05:09.042Z");
+  // Before 1970 too the second is the one that has begun.
+  EXPECT_EQ(utc_text(std::chrono::system_clock::time_point(-1ms)), "1969-12-31T23:59:59Z");
+  EXPECT_EQ(utc_text_ms(std::chrono::system_clock::time_point(-1ms)), "1969-12-31T23:59:59.999Z");
 }
 
 }  // namespace

@@ -194,7 +194,7 @@ TEST_P(EmbedderRealTest, SaysWhoAnswers) {
   const auto embedder = open(throughput());
   ASSERT_TRUE(embedder);
   const auto attestation = embedder->attestation();
-  EXPECT_EQ(attestation->active.backend + ":" + attestation->active.device, GetParam().placement);
+  EXPECT_EQ(attestation->active.id(), GetParam().placement);
   EXPECT_EQ(attestation->active.precision, GetParam().precision);
   EXPECT_EQ(attestation->active.requests, 2U);
   EXPECT_FALSE(attestation->fallback);

@@ -1,0 +1,12 @@
+// Text as part of XML or HTML. Pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace latebind::core {
+
+// Fit for the text of an element and for an attribute in quotes of either kind.
+[[nodiscard]] std::string escaped_for_markup(std::string_view text);
+
+}  // namespace latebind::core

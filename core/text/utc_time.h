@@ -1,0 +1,13 @@
+// Moments as text: "2026-11-21T13:05:09Z" (RFC 3339). Pure functions.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace latebind::core {
+
+// To the second; with milliseconds, "2026-11-21T13:05:09.042Z".
+[[nodiscard]] std::string utc_text(std::chrono::system_clock::time_point time);
+[[nodiscard]] std::string utc_text_ms(std::chrono::system_clock::time_point time);
+
+}  // namespace latebind::core
