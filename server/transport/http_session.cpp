@@ -33,7 +33,7 @@ constexpr std::size_t kLingerBytesMax = std::size_t{64} << 20;
 constexpr milliseconds kLingerTime{2000};
 constexpr milliseconds kOpeningTime{10'000};
 // When the server ends: for a request that a client has sent already on a connection that seems idle.
-constexpr milliseconds kLastChance{200};
+constexpr milliseconds kLastChance{500};
 constexpr std::ptrdiff_t kHeadersMax = 128;
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
@@ -453,7 +453,8 @@ void HttpSession::write(HttpResponse response) {
 void HttpSession::on_written() {
   if (phase_ != Phase::kWriting) return;
   body_ = std::string();  // a large one's memory goes
-  if (closes_ || shared_.is_ending.load(std::memory_order_relaxed)) return linger();
+  // Only where the answer said so: whoever was not told may have sent the next request, and it is answered.
+  if (closes_) return linger();
   if (buffer_.size() > kReadBytes && begin_ == end_ && !is_reading_) {
     begin_ = end_ = 0;
     buffer_.resize(kReadBytes);
