@@ -38,11 +38,12 @@ Result<hub::Snapshot> pull_model(const hub::ModelName& name, const Client& clien
 
 Result<std::unique_ptr<embedding::Embedder>> open_embedder(
     const std::filesystem::path& folder, const Runtime& runtime,
-    std::function<void(const embedding::BatchRecord&)> on_batch) {
+    std::function<void(const embedding::BatchRecord&)> on_batch, bool token_vectors) {
   embedding::EmbedderOptions options;
   options.load = runtime.load;
   options.batch_tokens = runtime.batch_tokens;
   options.max_tokens = runtime.max_tokens;
+  options.token_vectors = token_vectors;
   options.on_batch = std::move(on_batch);
   return embedding::Embedder::open(runtime.engine(), folder, runtime.placement, options);
 }

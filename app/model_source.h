@@ -23,9 +23,9 @@ namespace latebind::app {
 [[nodiscard]] core::Result<embedding::hub::Snapshot> pull_model(const embedding::hub::ModelName& name,
                                                                 const Client& client);
 
-// Reads the model's folder and loads the model. `runtime` must outlive the embedder.
+// Reads the model's folder and loads the model, for vectors of texts or of tokens. `runtime` must outlive the embedder.
 [[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_embedder(
     const std::filesystem::path& folder, const Runtime& runtime,
-    std::function<void(const embedding::BatchRecord&)> on_batch = {});
+    std::function<void(const embedding::BatchRecord&)> on_batch = {}, bool token_vectors = false);
 
 }  // namespace latebind::app

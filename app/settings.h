@@ -22,6 +22,7 @@
 
 #include "core/backend_setting.h"
 #include "core/config.h"
+#include "core/log.h"
 #include "core/result.h"
 #include "core/shape_mode.h"
 #include "core/tensor.h"
@@ -66,9 +67,12 @@ struct Settings {
   std::chrono::milliseconds request_timeout{60'000};
   std::chrono::milliseconds drain_timeout{30'000};
   bool auto_truncate = true;
+  std::uint64_t queue_runs_max = 256;
+  bool token_vectors = false;
   bool allow_dimensions = false;
   bool strict_requests = false;
   bool log_json = false;
+  core::LogLevel log_level = core::LogLevel::kInfo;
   std::string otlp_endpoint{};  // empty: traces go nowhere
 };
 

@@ -267,6 +267,19 @@ Status assign_log_format(Settings& settings, std::string_view /*key*/, std::stri
   return {};
 }
 
+constexpr std::array<std::string_view, 4> kLogLevels{"debug", "info", "warning", "error"};
+
+Status assign_log_level(Settings& settings, std::string_view /*key*/, std::string_view text) {
+  const auto* const found = std::ranges::find(kLogLevels, text);
+  if (found == kLogLevels.end()) return unknown_word_error("log level", text, kLogLevels);
+  settings.log_level = static_cast<core::LogLevel>(found - kLogLevels.begin());
+  return {};
+}
+
+std::string log_level_text(const Settings& settings, std::string_view /*key*/) {
+  return std::string(kLogLevels[static_cast<std::size_t>(settings.log_level)]);
+}
+
 std::string log_format_text(const Settings& settings, std::string_view /*key*/) {
   return settings.log_json ? "json" : "text";
 }
@@ -408,6 +421,11 @@ constexpr SettingSpec kAfterBackends[] = {
                 "Tokens that may wait for one model; a request beyond that is answered with 429 at once.", false,
                 assign_number<&Settings::queue_tokens_max, 1, std::int64_t{1} << 32>,
                 number_text<&Settings::queue_tokens_max>},
+    SettingSpec{"server.max_queue_runs", "LATEBIND_MAX_QUEUE_RUNS", "--max-queue-runs", "N",
+                "Runs that may wait for one model that takes tensors; a request beyond that is answered with 429 at "
+                "once.",
+                false, assign_number<&Settings::queue_runs_max, 1, 1'000'000>,
+                number_text<&Settings::queue_runs_max>},
     SettingSpec{"server.request_timeout_ms", "LATEBIND_REQUEST_TIMEOUT_MS", "--request-timeout-ms", "N",
                 "A request that takes longer is answered with 504; x-request-timeout-ms asks for less.", false,
                 assign_milliseconds<&Settings::request_timeout, 1>, milliseconds_text<&Settings::request_timeout>},
@@ -423,11 +441,18 @@ constexpr SettingSpec kAfterBackends[] = {
         "Cuts vectors to the dimensions that a request asks for, also those of models that were not trained for "
         "it.",
         false, assign_bool<&Settings::allow_dimensions>, bool_text<&Settings::allow_dimensions>},
+    SettingSpec{"server.token_vectors", "LATEBIND_TOKEN_VECTORS", "--token-vectors", kTruth,
+                "Also serves the vectors of single tokens (/embed_all), with a second copy of each model.", false,
+                assign_bool<&Settings::token_vectors>, bool_text<&Settings::token_vectors>},
     SettingSpec{"server.strict_requests", "LATEBIND_STRICT_REQUESTS", "--strict-requests", kTruth,
                 "Answers 503 where only a fallback could compute the answer.", false,
                 assign_bool<&Settings::strict_requests>, bool_text<&Settings::strict_requests>},
     SettingSpec{"server.log_format", "LATEBIND_LOG_FORMAT", "--log-format", "text|json",
-                "What the lines of the log, one a request, look like.", false, assign_log_format, log_format_text},
+                "What the lines of the log look like: one a request, and the program's own.", false, assign_log_format, log_format_text},
+    SettingSpec{"server.log_level", "LATEBIND_LOG_LEVEL", "--log-level", "debug|info|warning|error",
+                "info has a line for each request, warning and error have none, debug has what Latebind and the vendors do "
+                "besides. SIGHUP reads it again.",
+                false, assign_log_level, log_level_text},
     SettingSpec{"server.otlp_endpoint", "LATEBIND_OTLP_ENDPOINT", "--otlp-endpoint", "URL",
                 "Sends a trace of each request there, as OTLP over HTTP with JSON: http://127.0.0.1:4318. Empty: none.",
                 true, assign_text<&Settings::otlp_endpoint>, text_text<&Settings::otlp_endpoint>},

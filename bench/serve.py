@@ -1,23 +1,27 @@
 #!/usr/bin/env python3
-"""The daemon beside `latebind bench embed` in process, in turn, in one run.
+"""The daemon beside the engine in process, in turn, in one run; then, where asked, overload and a soak.
 
 Load comes from wrk (Debian's package), which takes a few per cent of a processor and is not the bottleneck; clients send
-the corpus in its own order, in process it is sorted. Texts per second are read from the daemon's own counters over each
-interval. Figures are medians over the rounds; the ratio is what counts, on a machine that does nothing else.
+the corpus in its own order, `latebind bench embed` sorts it. One daemon serves all rounds, so that it has met the shapes
+that it meets, as the second pass in process has. Texts and tokens are read from the daemon's own counters. Figures are
+medians over the rounds; the ratios are what counts, on a machine that does nothing else.
 
-usage: bench/serve.py MODEL CORPUS [--program build/release/bin/latebind] [--rounds 3] [--seconds 10] [--format base64]
-                      [--json] [-- OPTION…]   options for both, such as --precision bf16
+usage: bench/serve.py MODEL CORPUS [--build build/release] [--library PATH] [--rounds 5] [--seconds 6] [--json]
+                      [--overload-seconds 60] [--soak-minutes 30] [-- OPTION…]    options of both, as --precision bf16
 """
 
 import argparse
+import http.client
 import json
 import os
+import random
 import re
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
 from pathlib import Path
@@ -27,109 +31,297 @@ HERE = Path(__file__).resolve().parent
 CASES = [(4, 32, 0.95), (64, 1, 0.90), (16, 1, 0.80), (1, 32, 0.80)]
 
 
-def in_process(arguments, options, hint):
-    command = [arguments.program, "bench", "embed", "--json", "--strict", "--model", arguments.model, "--repeat", "2",
-               "--singles", "200", "--hint", hint, *options, arguments.corpus]
+def say(text):
+    print(text, file=sys.stderr)
+
+
+def median_of(rounds, of):
+    return statistics.median(of(one) for one in rounds)
+
+
+def in_process(setup, hint):
+    command = [setup.program, "bench", "embed", "--json", "--strict", "--model", setup.model, "--repeat", "2", "--singles",
+               "200", "--hint", hint, *setup.options, setup.corpus]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout)
 
 
 class Daemon:
-    def __init__(self, arguments, options):
+    def __init__(self, setup, *more):
         self.folder = tempfile.TemporaryDirectory()
         ready = Path(self.folder.name) / "ready"
         begin = time.monotonic()
         self.process = subprocess.Popen(
-            [arguments.program, "serve", "-q", "--model", f"model={arguments.model}", "--listen", "127.0.0.1:0",
-             "--ready-file", ready, *options], stderr=subprocess.DEVNULL)
+            [setup.program, "serve", "-q", "--strict", "--model", f"model={setup.model}", "--listen", "127.0.0.1:0",
+             "--ready-file", ready, *setup.options, *more], stderr=subprocess.DEVNULL)
         while not ready.exists():
             if self.process.poll() is not None:
                 sys.exit("the daemon did not start")
             time.sleep(0.002)
         self.start_ms = (time.monotonic() - begin) * 1000
         self.url = ready.read_text().split()[0]
+        self.port = int(self.url.rsplit(":", 1)[1])
 
     def status(self):
         with urllib.request.urlopen(self.url + "/latebind/status") as answer:
             return json.load(answer)
 
+    def batch_seconds(self):
+        """Sum and number of the runs so far."""
+        with urllib.request.urlopen(self.url + "/metrics") as answer:
+            text = answer.read().decode()
+        return [sum(float(value) for value in re.findall(rf"^latebind_batch_duration_seconds_{what}\S* (\S+)$", text, re.M))
+                for what in ("sum", "count")]
+
+    def resident_mb(self):
+        return self.status()["memory"]["resident_bytes"] / (1 << 20)
+
     def end(self):
         self.process.terminate()
-        self.process.wait()
+        if self.process.wait() != 0:
+            sys.exit("the daemon did not end well")
         self.folder.cleanup()
 
 
-def load(daemon, arguments, clients, texts, seconds):
+def wrk(setup, daemon, clients, texts, seconds):
+    return ["wrk", "-t1", f"-c{clients}", f"-d{seconds}s", "-s", HERE / "serve_load.lua", daemon.url, "--", str(texts),
+            setup.corpus, "model", setup.format]
+
+
+def load(setup, daemon, clients, texts, seconds):
     before = daemon.status()["totals"]
     begin = time.monotonic()
-    command = ["wrk", "-t1", f"-c{clients}", f"-d{seconds}s", "--latency", "-s", HERE / "serve_load.lua", daemon.url,
-               "--", str(texts), arguments.corpus, "model", arguments.format]
-    said = subprocess.run(command, check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout
+    said = subprocess.run(wrk(setup, daemon, clients, texts, seconds), check=True, stdout=subprocess.PIPE,
+                          encoding="utf-8").stdout
     took = time.monotonic() - begin
     after = daemon.status()["totals"]
     if "Non-2xx" in said or "Socket errors" in said:
         sys.exit(said)
     delta = {key: after[key] - before[key] for key in after}
-    shares = dict(re.findall(r"(50|99)%\s+([\d.]+m?u?s)", said))
-    unit = {"us": 1e-3, "ms": 1, "s": 1e3}
-    ms = {share: float(re.match(r"[\d.]+", text)[0]) * unit[text.lstrip("0123456789.")] for share, text in shares.items()}
-    return {"tokens_per_s": delta["tokens"] / took, "padding": delta["padded_tokens"] / max(1, delta["batch_tokens"]),
-            "rows": delta["texts"] / max(1, delta["batches"]), "p50_ms": ms["50"], "p99_ms": ms["99"]}
+    return {"tokens_per_s": delta["tokens"] / took, "padding": delta["padded_tokens"] / max(1, delta["batch_tokens"])}
+
+
+class Client:
+    """One text at a time; each call gives the status and the seconds that it took."""
+
+    def __init__(self, setup, daemon):
+        self.connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=120)
+        self.texts = [line for line in Path(setup.corpus).read_text(encoding="utf-8").split("\n") if line]
+        self.random = random.Random(1)
+
+    def ask(self):
+        body = json.dumps({"input": self.random.choice(self.texts), "encoding_format": "base64"})
+        begin = time.monotonic()
+        self.connection.request("POST", "/v1/embeddings", body, {"content-type": "application/json"})
+        answer = self.connection.getresponse()
+        answer.read()
+        return answer.status, time.monotonic() - begin, answer.headers
+
+
+def percentile(values, percent):
+    return sorted(values)[(len(values) - 1) * percent // 100] if values else 0.0
+
+
+def beside_bulk(setup, daemon, seconds):
+    """A lone text while one client's requests of 1,000 texts keep the queue full."""
+    bulk = subprocess.Popen(wrk(setup, daemon, 2, 1000, seconds + 2), stdout=subprocess.DEVNULL)
+    time.sleep(1)
+    before = daemon.batch_seconds()
+    client, times = Client(setup, daemon), []
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        status, took, _ = client.ask()
+        if status != 200:
+            sys.exit(f"a lone text beside a bulk client got {status}")
+        times.append(took)
+        time.sleep(0.02)
+    after = daemon.batch_seconds()
+    bulk.wait()
+    batch = (after[0] - before[0]) / max(1, after[1] - before[1])
+    return {"lone_p95_ms": percentile(times, 95) * 1000, "batch_ms": batch * 1000,
+            "batches": percentile(times, 95) / batch if batch else 0.0}
+
+
+def lone_text(setup, daemon):
+    command = [setup.lone_text, setup.library, setup.model, setup.corpus, str(daemon.port)]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+
+
+def start_ratio(setup):
+    """The time to readiness beside that of `latebind embed` for one text, both with a filled cache."""
+    embeds, serves = [], []
+    for _ in range(7):
+        begin = time.monotonic()
+        subprocess.run([setup.program, "embed", "-q", "--strict", "--model", setup.model, "--hint", "latency", *setup.options],
+                       input=b"text\n", check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        embeds.append((time.monotonic() - begin) * 1000)
+        daemon = Daemon(setup)
+        serves.append(daemon.start_ms)
+        daemon.end()
+    return {"embed_ms": statistics.median(embeds), "serve_ms": statistics.median(serves),
+            "ratio": statistics.median(serves) / statistics.median(embeds)}
+
+
+def speed(setup):
+    daemon = Daemon(setup)
+    try:
+        for clients, texts, _ in CASES:
+            load(setup, daemon, clients, texts, setup.seconds)
+        rounds = []
+        for number in range(setup.rounds):
+            one = {"in_process": {hint: in_process(setup, hint) for hint in ("throughput", "latency")},
+                   "cases": {f"{clients}x{texts}": load(setup, daemon, clients, texts, setup.seconds)
+                             for clients, texts, _ in CASES},
+                   "lone": lone_text(setup, daemon), "bulk": beside_bulk(setup, daemon, setup.seconds)}
+            rounds.append(one)
+            say(f"round {number + 1} of {setup.rounds}")
+        resident = daemon.resident_mb()
+    finally:
+        daemon.end()
+    tokens = {hint: median_of(rounds, lambda one, hint=hint: one["in_process"][hint]["tokens_per_s"])
+              for hint in ("throughput", "latency")}
+    best = max(tokens, key=tokens.get)
+    beside = median_of(rounds, lambda one: max(each["rss_mb"] for each in one["in_process"].values()))
+    return {
+        "in_process_tokens_per_s": round(tokens[best]), "in_process_hint": best,
+        "cases": {name: {
+            "ratio": round(median_of(rounds, lambda one, name=name: one["cases"][name]["tokens_per_s"]
+                                     / one["in_process"][best]["tokens_per_s"]), 3),
+            "tokens_per_s": round(median_of(rounds, lambda one, name=name: one["cases"][name]["tokens_per_s"])),
+            "padding": round(median_of(rounds, lambda one, name=name: one["cases"][name]["padding"]), 3)}
+            for name in rounds[0]["cases"]},
+        "lone": {key: round(median_of(rounds, lambda one, key=key: one["lone"][key]), 3) for key in rounds[0]["lone"]},
+        "beside_bulk": {key: round(median_of(rounds, lambda one, key=key: one["bulk"][key]), 2) for key in rounds[0]["bulk"]},
+        "resident_mb": round(resident), "in_process_resident_mb": round(beside),
+        "start": {key: round(value, 3) for key, value in start_ratio(setup).items()}}
+
+
+def overload(setup, seconds):
+    """More than ten times the load that it can take; one client measures what is refused, others what is admitted."""
+    bound = 16384
+    daemon = Daemon(setup, "--max-queue-tokens", str(bound))
+    try:
+        capacity = load(setup, daemon, 4, 32, 5)["tokens_per_s"]
+        resident = daemon.resident_mb()
+        before = daemon.status()["totals"]
+        flood = subprocess.Popen(wrk(setup, daemon, 256, 32, seconds), stdout=subprocess.PIPE, encoding="utf-8")
+        refused, admitted, others = [], [], []
+        end = time.monotonic() + seconds - 1
+
+        def probe():
+            client = Client(setup, daemon)
+            while time.monotonic() < end:
+                status, took, headers = client.ask()
+                if status == 429 and "retry-after" not in headers:
+                    status = 0
+                {200: admitted, 429: refused}.get(status, others).append(took)
+                time.sleep(0.005)
+
+        time.sleep(1)
+        threads = [threading.Thread(target=probe) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        peak = 0.0
+        while flood.poll() is None:
+            peak = max(peak, daemon.resident_mb())
+            time.sleep(1)
+        for thread in threads:
+            thread.join()
+        said = flood.stdout.read()
+        requests = int(re.search(r"(\d+) requests in", said)[1])
+        after = daemon.status()["totals"]
+        begin = time.monotonic()
+        while Client(setup, daemon).ask()[0] != 200:
+            time.sleep(0.01)
+        recovery = time.monotonic() - begin
+    finally:
+        daemon.end()
+    offered = requests * 32 * after["tokens"] / max(1, after["texts"]) / seconds
+    return {"capacity_tokens_per_s": round(capacity), "offered": round(offered / capacity, 1),
+            "served": round((after["tokens"] - before["tokens"]) / seconds / capacity, 2),
+            "socket_errors": "Socket errors" in said, "other_answers": len(others), "refused": len(refused),
+            "refused_p50_ms": round(percentile(refused, 50) * 1000, 2), "refused_p99_ms": round(percentile(refused, 99) * 1000, 2),
+            "admitted": len(admitted), "admitted_p99_ms": round(percentile(admitted, 99) * 1000),
+            "bound_ms": round(bound / capacity * 1000), "resident_before_mb": round(resident), "resident_peak_mb": round(peak),
+            "recovery_ms": round(recovery * 1000)}
+
+
+def soak(setup, minutes):
+    """Clients that come and go, with a text or many; memory after the first fifth, and its peak after that."""
+    daemon = Daemon(setup)
+    generator = random.Random(7)
+    samples, begin = [], time.monotonic()
+    try:
+        while (passed := time.monotonic() - begin) < minutes * 60:
+            load(setup, daemon, generator.choice((1, 4, 16, 64)), generator.choice((1, 8, 32, 200)), generator.choice((1, 2, 4)))
+            samples.append((passed, daemon.resident_mb()))
+            if len(samples) % 20 == 0:
+                say(f"{passed / 60:.0f} of {minutes} min, {samples[-1][1]:.0f} MiB")
+    finally:
+        daemon.end()
+    first = next(mb for passed, mb in samples if passed >= minutes * 12)
+    peak = max(mb for passed, mb in samples if passed >= minutes * 12)
+    return {"minutes": minutes, "first_mb": round(first), "peak_mb": round(peak), "drift": round(peak / first - 1, 3)}
+
+
+def report(figures):
+    if "speed" in figures:
+        one = figures["speed"]
+        print(f"in process ({one['in_process_hint']} hint): {one['in_process_tokens_per_s']} tokens/s")
+        for clients, texts, wanted in CASES:
+            case = one["cases"][f"{clients}x{texts}"]
+            print(f"{clients:3} clients, {texts:2} texts a request: {case['ratio']:.3f} of it (asked: {wanted}), "
+                  f"{100 * case['padding']:.1f} % padding")
+        print(f"a lone text: p50 {one['lone']['daemon_p50_ms']:.2f} ms, {one['lone']['extra_p50_ms']:+.2f} ms beside in "
+              "process (asked: at most 0.3)")
+        print(f"beside a bulk client: p95 {one['beside_bulk']['lone_p95_ms']:.0f} ms, {one['beside_bulk']['batches']:.1f} "
+              "batches (asked: at most 3)")
+        print(f"start: {one['start']['serve_ms']:.0f} ms, {one['start']['ratio']:.2f} of embed's (asked: at most 1.15)")
+        print(f"resident: {one['resident_mb']} MiB, in process {one['in_process_resident_mb']} (asked: at most 40 more)")
+    if "overload" in figures:
+        one = figures["overload"]
+        print(f"overload, {one['offered']} times what it can take: served {one['served']} of it; 429 after p50 "
+              f"{one['refused_p50_ms']} ms, p99 {one['refused_p99_ms']} ms (asked: 5); admitted p99 {one['admitted_p99_ms']} "
+              f"ms (bound {one['bound_ms']}); {one['other_answers']} other answers; {one['resident_before_mb']} to "
+              f"{one['resident_peak_mb']} MiB; recovered in {one['recovery_ms']} ms")
+    if "soak" in figures:
+        one = figures["soak"]
+        print(f"soak of {one['minutes']} min: {one['first_mb']} to {one['peak_mb']} MiB, {100 * one['drift']:+.1f} % (asked: 5)")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model")
     parser.add_argument("corpus")
-    parser.add_argument("--program", default=str(HERE.parent / "build/release/bin/latebind"))
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=int, default=10)
+    parser.add_argument("--build", type=Path, default=HERE.parent / "build/release")
+    parser.add_argument("--library", default=os.environ.get("LATEBIND_OPENVINO_LIBRARY", ""),
+                        help="OpenVINO's folder, for the engine in process")
+    parser.add_argument("--rounds", type=int, default=5, help="0: no speed")
+    parser.add_argument("--seconds", type=int, default=6)
     parser.add_argument("--format", choices=["float", "base64"], default="base64")
+    parser.add_argument("--overload-seconds", type=int, default=0)
+    parser.add_argument("--soak-minutes", type=int, default=0)
     parser.add_argument("--json", action="store_true")
-    own, options = (sys.argv[1:], [])
+    own, options = sys.argv[1:], []
     if "--" in own:
         own, options = own[: own.index("--")], own[own.index("--") + 1 :]
-    arguments = parser.parse_args(own)
+    setup = parser.parse_args(own)
+    setup.options = options
+    setup.program = str(setup.build / "bin/latebind")
+    setup.lone_text = str(setup.build / "bin/lone_text")
     if not shutil.which("wrk"):
         sys.exit("wrk is missing: apt-get install wrk")
 
-    rounds = []
-    for number in range(arguments.rounds):
-        best = max((in_process(arguments, options, hint) for hint in ("throughput", "latency")),
-                   key=lambda figures: figures["tokens_per_s"])
-        single = in_process(arguments, options, "latency")
-        daemon = Daemon(arguments, options)
-        try:
-            load(daemon, arguments, 4, 32, 5)  # every shape has been seen once, as in the second pass in process
-            cases = {f"{clients}x{texts}": load(daemon, arguments, clients, texts, arguments.seconds)
-                     for clients, texts, _ in CASES}
-            lone = load(daemon, arguments, 1, 1, arguments.seconds)
-            resident = daemon.status()["memory"]["resident_bytes"] / (1 << 20)
-        finally:
-            daemon.end()
-        rounds.append({"ratios": {name: case["tokens_per_s"] / best["tokens_per_s"] for name, case in cases.items()},
-                       "cases": cases, "lone_p50_ms": lone["p50_ms"], "in_process_p50_ms": single["p50_ms"],
-                       "extra_mb": resident - best["rss_mb"],
-                       "start_ratio": daemon.start_ms / single["start_cached_ms"] if single["start_cached_ms"] else 0})
-        print(f"round {number + 1} of {arguments.rounds}", file=sys.stderr)
-
-    def median(of):
-        return statistics.median(of(one) for one in rounds)
-
-    summary = {"processors": os.cpu_count(),
-               "ratios": {name: round(median(lambda one, name=name: one["ratios"][name]), 3) for name in rounds[0]["ratios"]},
-               "lone_extra_ms": round(median(lambda one: one["lone_p50_ms"] - one["in_process_p50_ms"]), 3),
-               "extra_mb": round(median(lambda one: one["extra_mb"]), 1),
-               "padding": {name: round(median(lambda one, name=name: one["cases"][name]["padding"]), 3)
-                           for name in rounds[0]["cases"]}}
-    if arguments.json:
-        print(json.dumps(summary, indent=2))
-        return
-    for clients, texts, wanted in CASES:
-        name = f"{clients}x{texts}"
-        print(f"{clients:3} clients, {texts:2} texts a request: {summary['ratios'][name]:.3f} of in process "
-              f"(asked: {wanted}), {100 * summary['padding'][name]:.1f} % padding")
-    print(f"a lone text: p50 {summary['lone_extra_ms']:+.2f} ms beside in process (asked: at most 0.3)")
-    print(f"resident memory: {summary['extra_mb']:+.0f} MiB beside in process (asked: at most 40)")
+    figures = {"processors": os.cpu_count()}
+    if setup.rounds > 0:
+        figures["speed"] = speed(setup)
+    if setup.overload_seconds > 0:
+        figures["overload"] = overload(setup, setup.overload_seconds)
+    if setup.soak_minutes > 0:
+        figures["soak"] = soak(setup, setup.soak_minutes)
+    if setup.json:
+        print(json.dumps(figures, indent=2))
+    else:
+        report(figures)
 
 
 if __name__ == "__main__":

@@ -21,8 +21,8 @@ std::size_t tapered(std::size_t budget, std::uint64_t remaining, const Taper& ta
   return std::min(budget, std::max(share, kTaperedTokensMin));
 }
 
-// Lengths are rounded up to this many steps per octave: some 2 % more to compute for a quarter of the shapes.
-constexpr std::size_t kStepsInOctave = 16;
+// Lengths are rounded up to this many steps per octave: some 3 % more to compute for an eighth of the shapes.
+constexpr std::size_t kStepsInOctave = 8;
 
 }  // namespace
 

@@ -3,7 +3,7 @@
 // Texts are taken longest first, so that neighbours have similar lengths and the most expensive batches start first.
 // They are divided so that padding and the cost of runs together are least (divide()). A batch that does not fill the
 // budget has up to 8 rows or a power of two, and the widths of batches with several rows go in steps (each length up to
-// 32 tokens, then 16 steps per octave): vendors keep state for every shape that they encounter, so few shapes mean
+// 16 tokens, then 8 steps per octave): vendors keep state for every shape that they encounter, so few shapes mean
 // little memory in a long run. Pure functions of their arguments: the same lengths give the same plan on every machine.
 #pragma once
 

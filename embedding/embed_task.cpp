@@ -1,5 +1,7 @@
 #include "embedding/embed_task.h"
 
+#include <fmt/format.h>
+
 #include <exception>
 #include <utility>
 
@@ -44,10 +46,17 @@ core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, const TaskOpt
   const auto began = steady_clock::now();
   Pipeline& pipeline = embedder.parts_->pipeline;
   LB_ASSIGN_OR_RETURN(const TokenLimits limits, pipeline.limits_of(options.texts));
-  LB_ASSIGN_OR_RETURN(const VectorShape shape, VectorShape::of(pipeline.forward(), options.texts));
+  const Forward& forward = pipeline.forward();
+  LB_ASSIGN_OR_RETURN(const VectorShape shape, forward.keeps_tokens() ? VectorShape::of_tokens(forward, options.texts)
+                                                                      : VectorShape::of(forward, options.texts));
   Scheduler::Texts texts;
   texts.waiting_tokens_max = options.waiting_tokens_max;
   LB_RETURN_IF_ERROR(tokenize(pipeline, limits, texts.tokens));
+  if (options.tokens_max > 0 && texts.tokens.token_count() > options.tokens_max) {
+    return Status(core::StatusCode::kTextTooLong,
+                  fmt::format("the texts have {} tokens together; at most {} are taken", texts.tokens.token_count(),
+                              options.tokens_max));
+  }
   const auto tokenizing = steady_clock::now() - began;
   LB_ASSIGN_OR_RETURN(
       auto ticket, pipeline.scheduler().submit_and_tell(

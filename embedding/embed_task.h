@@ -22,13 +22,16 @@ struct TaskOptions {
   TextOptions texts{};
   // kBusy when with these texts so many tokens would wait, unless nothing does; 0: any number may.
   std::uint64_t waiting_tokens_max = 0;
+  // kTextTooLong when the texts have more tokens together; 0: any number.
+  std::uint64_t tokens_max = 0;
 };
 
 // What became of a task.
 struct TaskOutcome {
   // The first error, by the text's position; kCancelled after drop().
   core::Status status{};
-  // Rows of `dimension` floats, in the order of the texts.
+  // Rows of `dimension` floats, in the order of the texts: one for each text, or for each token of an embedder that
+  // gives their vectors, which neither fewer dimensions nor another length are to be had of.
   std::vector<float> vectors{};
   std::size_t dimension = 0;
   std::vector<std::uint32_t> token_counts{};

@@ -69,10 +69,10 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
   LB_ASSIGN_OR_RETURN(limits.max_tokens, folder.token_limit(options.max_tokens));
   // The tokenizer is read while the vendor compiles.
   std::future<core::Result<Tokenizer>> tokenizer_to_come = in_background([&folder] { return folder.open_tokenizer(); });
-  OutputRule rule{.pooling = folder.pooling, .normalize = folder.normalize};
+  OutputRule rule{.keep_tokens = options.token_vectors, .pooling = folder.pooling, .normalize = folder.normalize};
   auto place = [&]() -> core::Result<std::shared_ptr<core::PlacedModel>> {
     // Gone once it is loaded: from here on the vendor has what it needs of the weights.
-    LB_ASSIGN_OR_RETURN(const GraphModel graph, build_model(folder, {}));
+    LB_ASSIGN_OR_RETURN(const GraphModel graph, build_model(folder, {.hidden_states = options.token_vectors}));
     rule.pooled = graph.pooled;
     rule.dimension = graph.dimension;
     rule.output = graph.output;
@@ -107,6 +107,9 @@ std::size_t Embedder::batch_tokens() const {
 }
 graph::PoolingMode Embedder::pooling() const {
   return parts_->pipeline.forward().pooling();
+}
+bool Embedder::gives_token_vectors() const {
+  return parts_->pipeline.forward().keeps_tokens();
 }
 bool Embedder::normalizes() const {
   return parts_->pipeline.forward().normalizes();

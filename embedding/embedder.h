@@ -32,6 +32,8 @@ struct EmbedderOptions {
   std::size_t batch_tokens = 2048;
   // Tokens of one text, special tokens included; 0: what the model folder says.
   std::size_t max_tokens = 0;
+  // The model's vectors of tokens, neither pooled nor normalised, instead of those of texts: for EmbedTask alone.
+  bool token_vectors = false;
   // Hears of every batch that was computed: embedding/scheduler.h.
   std::function<void(const BatchRecord&)> on_batch{};
 };
@@ -79,6 +81,8 @@ class Embedder {
   [[nodiscard]] std::size_t max_tokens() const;
   // Tokens of a batch, padding included.
   [[nodiscard]] std::size_t batch_tokens() const;
+  // See EmbedderOptions.
+  [[nodiscard]] bool gives_token_vectors() const;
   // How token vectors become a text's vector, and whether it has length 1 whatever a call asks for.
   [[nodiscard]] graph::PoolingMode pooling() const;
   [[nodiscard]] bool normalizes() const;

@@ -161,6 +161,9 @@ Status Forward::deliver(const core::TensorView& output, std::span<const TextRow>
     if (rule_.pooled) {
       std::copy_n(from, dimension, to.begin());
       from += dimension;
+    } else if (rule_.keep_tokens) {
+      std::copy_n(from, row.ids.size() * dimension, row.vector);
+      from += width * dimension;
     } else {
       pool(rule_.pooling, {from, row.ids.size() * dimension}, to);
       if (rule_.normalize) normalize(to);

@@ -19,8 +19,9 @@ namespace latebind::embedding {
 // How the model's output is used.
 struct OutputRule {
   // True: rows of the output are the vectors, normalised where `normalize`. False: token vectors, to be pooled, and
-  // normalised.
+  // normalised, unless they are what is wanted.
   bool pooled = false;
+  bool keep_tokens = false;
   PoolingMode pooling = PoolingMode::kMean;
   bool normalize = false;
   // Length of a vector; 0: what the model's output declares.
@@ -29,7 +30,7 @@ struct OutputRule {
   std::size_t output = 0;
 };
 
-// One text of a batch: at least one token, and where its vector goes.
+// One text of a batch: at least one token, and where its vector goes, or one for each token.
 struct TextRow {
   std::span<const std::int32_t> ids;
   float* vector = nullptr;
@@ -51,7 +52,9 @@ class Forward {
   [[nodiscard]] std::size_t dimension() const { return rule_.dimension; }
   [[nodiscard]] PoolingMode pooling() const { return rule_.pooling; }
   // Vectors have length 1.
-  [[nodiscard]] bool normalizes() const { return rule_.normalize; }
+  [[nodiscard]] bool normalizes() const { return rule_.normalize && !rule_.keep_tokens; }
+  // A text has a vector for each token, one after the other, instead of one.
+  [[nodiscard]] bool keeps_tokens() const { return rule_.keep_tokens; }
   [[nodiscard]] const core::PlacedModel& model() const { return *model_; }
 
   [[nodiscard]] core::Status prepare() const { return model_->prepare(); }

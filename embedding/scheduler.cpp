@@ -45,6 +45,7 @@ struct Scheduler::Work {
   std::vector<std::size_t> static_lengths;  // of such a device
   std::vector<float> memory;
   float* out = nullptr;
+  bool keeps_tokens = false;  // a vector for each token
   std::uint64_t first_position = 0;
   bool alone = false;
   bool more_follows = false;
@@ -72,6 +73,11 @@ struct Scheduler::Work {
 
   [[nodiscard]] bool has_next() const { return alone ? next < plan.batches.size() : !remaining.empty(); }
   [[nodiscard]] bool is_over() const { return !has_next() && running == 0; }
+  // Where the text's vectors are.
+  [[nodiscard]] std::span<float> vectors_of(std::uint32_t row, std::size_t dimension) const {
+    if (!keeps_tokens) return {out + row * dimension, dimension};
+    return {out + tokens.tokens_before(row) * dimension, tokens.lengths()[row] * dimension};
+  }
   [[nodiscard]] bool waits_to_compute() const { return can_compute && given == nullptr; }
   [[nodiscard]] std::uint32_t length_of(std::uint32_t row) const { return tokens.lengths()[row]; }
   // What has not begun.
@@ -176,11 +182,13 @@ std::shared_ptr<Scheduler::Work> Scheduler::make_work(Texts& texts) const {
     work->remaining.assign(work->plan.order.begin(), end);
   }
   const std::size_t dimension = forward_.dimension();
+  work->keeps_tokens = forward_.keeps_tokens();
   work->out = texts.out;
   if (work->out == nullptr) {
-    work->memory.resize(lengths.size() * dimension);
+    work->memory.resize((work->keeps_tokens ? work->tokens.token_count() : lengths.size()) * dimension);
     work->out = work->memory.data();
   }
+  if (work->keeps_tokens) return work;
   // A text without a token (a tokenizer without special tokens makes them) has nothing to pool.
   for (auto row = work->plan.order.rbegin(); row != work->plan.order.rend() && lengths[*row] == 0; ++row) {
     std::fill_n(work->out + *row * dimension, dimension, 0.0F);
@@ -507,13 +515,13 @@ Status Scheduler::execute(Run& run) {
   const std::size_t dimension = forward_.dimension();
   for (const Piece& piece : run.pieces) {
     for (const std::uint32_t row : piece.rows) {
-      rows.push_back({piece.work->tokens.ids(row), piece.work->out + row * dimension});
+      rows.push_back({piece.work->tokens.ids(row), piece.work->vectors_of(row, dimension).data()});
     }
   }
   LB_RETURN_IF_ERROR(forward_.run(rows, run.width, *scratch, run.limits, &run.answered_by));
   for (Piece& piece : run.pieces) {
     for (const std::uint32_t row : piece.rows) {
-      const std::span<const float> vector(piece.work->out + row * dimension, dimension);
+      const std::span<const float> vector = piece.work->vectors_of(row, dimension);
       const std::uint64_t position = piece.work->first_position + row;
       if (!is_finite(vector)) {
         piece.error = no_vector(position, "with numbers that are not finite", run.answered_by->active);

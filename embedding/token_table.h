@@ -31,6 +31,9 @@ class TokenTable {
  public:
   void clear();
   [[nodiscard]] std::size_t size() const { return lengths_.size(); }
+  // Of all texts together, and of those before this one.
+  [[nodiscard]] std::size_t token_count() const { return ids_.size(); }
+  [[nodiscard]] std::size_t tokens_before(std::size_t text) const { return begins_[text]; }
   // Tokens of each text.
   [[nodiscard]] std::span<const std::uint32_t> lengths() const { return lengths_; }
   [[nodiscard]] std::span<const std::int32_t> ids(std::size_t text) const {

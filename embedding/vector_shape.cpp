@@ -8,7 +8,19 @@
 
 namespace latebind::embedding {
 
+core::Result<VectorShape> VectorShape::of_tokens(const Forward& forward, const TextOptions& options) {
+  VectorShape shape;
+  shape.computed_ = shape.dimensions_ = forward.dimension();
+  if (options.dimensions == 0 || options.dimensions == shape.computed_) return shape;
+  return core::Status(
+      core::StatusCode::kInvalidArgument,
+      fmt::format("the vectors of tokens have {} numbers, not {}", shape.computed_, options.dimensions));
+}
+
 core::Result<VectorShape> VectorShape::of(const Forward& forward, const TextOptions& options) {
+  if (forward.keeps_tokens()) {
+    return core::Status(core::StatusCode::kUnsupported, "the embedder gives the vectors of tokens, not of texts");
+  }
   VectorShape shape;
   shape.computed_ = forward.dimension();
   shape.dimensions_ = options.dimensions > 0 ? options.dimensions : shape.computed_;

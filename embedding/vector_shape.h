@@ -14,8 +14,10 @@ namespace latebind::embedding {
 
 class VectorShape {
  public:
-  // kInvalidArgument for more dimensions than the model has.
+  // kInvalidArgument for more dimensions than the model has, kUnsupported for a model that keeps tokens.
   static core::Result<VectorShape> of(const Forward& forward, const TextOptions& options);
+  // Of a model that does: always as computed. kInvalidArgument for other dimensions than the model's.
+  static core::Result<VectorShape> of_tokens(const Forward& forward, const TextOptions& options);
 
   // Floats of a vector.
   [[nodiscard]] std::size_t dimensions() const { return dimensions_; }

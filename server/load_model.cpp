@@ -42,6 +42,7 @@ bool is_network_file(const fs::path& path) {
 // Texts of one token and of the longest batches: what the vendor makes ready for them is ready then.
 Status warm(const embedding::Embedder& embedder) {
   LB_RETURN_IF_ERROR(embedder.prepare());
+  if (embedder.gives_token_vectors()) return {};
   std::vector<float> vector(embedder.dimension());
   for (const std::string_view text : {"", "What the device makes ready for its first text is made ready now."}) {
     LB_RETURN_IF_ERROR(embedder.embed({&text, 1}, vector).status());
@@ -71,7 +72,8 @@ Result<ModelArgument> ModelArgument::parse(const std::string& text) {
 }
 
 Result<std::shared_ptr<const ServedModel>> load_model(const ModelArgument& argument, const app::Runtime& runtime,
-                                                      const app::Client& client, Metrics& metrics) {
+                                                      const app::Client& client, Metrics& metrics,
+                                                      bool token_vectors) {
   auto model = std::make_shared<ServedModel>();
   model->name = argument.name;
   LB_ASSIGN_OR_RETURN(const auto place, app::find_model(argument.model, client));
@@ -82,11 +84,13 @@ Result<std::shared_ptr<const ServedModel>> load_model(const ModelArgument& argum
     LB_ASSIGN_OR_RETURN(model->tensors, runtime.engine().load(network, runtime.placement, runtime.load));
     LB_RETURN_IF_ERROR(model->tensors->prepare());
   } else {
-    LB_ASSIGN_OR_RETURN(model->embedder,
-                        app::open_embedder(place, runtime, [&metrics, name = model->name](const BatchRecord& batch) {
-                          metrics.observe(name, batch);
-                        }));
+    const auto count = [&metrics, name = model->name](const BatchRecord& batch) { metrics.observe(name, batch); };
+    LB_ASSIGN_OR_RETURN(model->embedder, app::open_embedder(place, runtime, count));
     LB_RETURN_IF_ERROR(warm(*model->embedder));
+    if (token_vectors) {
+      LB_ASSIGN_OR_RETURN(model->token_embedder, app::open_embedder(place, runtime, count, /*token_vectors=*/true));
+      LB_RETURN_IF_ERROR(warm(*model->token_embedder));
+    }
   }
   model->load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   model->loaded_at = std::chrono::system_clock::now();

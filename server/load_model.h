@@ -20,10 +20,12 @@ struct ModelArgument {
   static core::Result<ModelArgument> parse(const std::string& text);
 };
 
-// Everything that a first request would otherwise wait for is done. Batches are counted in `metrics`. `runtime` and
+// Everything that a first request would otherwise wait for is done. With `token_vectors` a model of texts also gives the
+// vectors of their tokens, with an executable of its own. Batches are counted in `metrics`. `runtime` and
 // `metrics` must outlive the model.
 [[nodiscard]] core::Result<std::shared_ptr<const ServedModel>> load_model(const ModelArgument& argument,
                                                                           const app::Runtime& runtime,
-                                                                          const app::Client& client, Metrics& metrics);
+                                                                          const app::Client& client, Metrics& metrics,
+                                                                          bool token_vectors);
 
 }  // namespace latebind::server

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <array>
 #include <charconv>
 #include <mutex>
@@ -74,6 +75,7 @@ struct Server::State {
   Access access;
   const Router router;
   RequestLog log;
+  std::atomic<bool> logs_requests = true;
   std::unique_ptr<TraceExporter> traces;  // null: none
   // Not destroyed before the server's threads have ended.
   std::unique_ptr<Service> service;
@@ -91,7 +93,7 @@ struct Server::State {
 
 void Server::State::observe(const RequestRecord& record) {
   service->metrics().observe(record);
-  log.write(record);
+  if (logs_requests.load(std::memory_order_relaxed)) log.write(record);
   if (traces != nullptr) traces->add(record);
 }
 
@@ -310,6 +312,7 @@ Result<std::unique_ptr<Server>> Server::open(ServerOptions options) {
   ServiceLimits limits;
   limits.texts_max = raw->options.settings.texts_max;
   limits.queue_tokens_max = raw->options.settings.queue_tokens_max;
+  limits.queue_runs_max = raw->options.settings.queue_runs_max;
   limits.auto_truncate = raw->options.settings.auto_truncate;
   limits.strict_requests = raw->options.settings.strict_requests;
   limits.allow_dimensions = raw->options.settings.allow_dimensions;
@@ -374,6 +377,10 @@ Status Server::reload() {
   LB_RETURN_IF_ERROR(state_->http->reload_tls());
   state_->access.use(std::move(keys));
   return {};
+}
+
+void Server::log_requests(bool wanted) {
+  state_->logs_requests.store(wanted, std::memory_order_relaxed);
 }
 
 bool Server::drain(milliseconds time) {

@@ -49,6 +49,8 @@ class Server {
 
   // Reads keys and certificates again; on error the old ones stay.
   [[nodiscard]] core::Status reload();
+  // Whether each request has a line in the log. Any thread.
+  void log_requests(bool wanted);
 
   // Accepts nothing more, is not ready, and waits for requests that it has accepted. False when some were still in
   // progress when the time was up.

@@ -129,6 +129,30 @@ Outcome<const ServedModel*> Service::find(std::string_view name) const {
                  .param = "model"};
 }
 
+ModelQueue Service::queue_of(const ServedModel& model) const {
+  ModelQueue queue;
+  if (model.tensors != nullptr) {
+    const auto state = runs_.at(&model)->state();
+    queue.waiting_runs = state.waiting;
+    queue.running = state.running;
+  }
+  for (const auto* embedder : {model.embedder.get(), model.token_embedder.get()}) {
+    if (embedder == nullptr) continue;
+    const auto state = embedder->queue_state();
+    queue.waiting_texts += state.waiting_texts;
+    queue.waiting_tokens += state.waiting_tokens;
+    queue.running += state.running_batches;
+  }
+  return queue;
+}
+
+std::size_t Service::hung_runs_of(const ServedModel& model) {
+  std::size_t count = model.tensors != nullptr ? model.tensors->hung_runs() : 0;
+  for (const auto* embedder : {model.embedder.get(), model.token_embedder.get()})
+    count += embedder != nullptr ? embedder->hung_runs() : 0;
+  return count;
+}
+
 void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<void(Outcome<Vectors>)> done) {
   const auto found = find(call.model);
   auto* const texts = std::get_if<std::vector<std::string>>(&call.texts);
@@ -147,6 +171,12 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
                         .message = fmt::format("{} makes no vectors of texts", model.name),
                         .param = "model"});
   }
+  if (call.of_tokens && model.token_embedder == nullptr) {
+    return done(Refusal{.kind = RefusalKind::kUnsupported,
+                        .message = "vectors of tokens are not served: the server was started without --token-vectors",
+                        .param = {}});
+  }
+  const embedding::Embedder& embedder = call.of_tokens ? *model.token_embedder : *model.embedder;
   if (count > limits_.texts_max) {
     return done(
         Refusal{.kind = RefusalKind::kTooManyTexts,
@@ -183,7 +213,7 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
     return Refusal{
         .kind = RefusalKind::kOverloaded, .message = std::move(message), .param = {}, .retry_after_s = kRetryAfter};
   };
-  if (const auto state = model.embedder->queue_state(); state.waiting_tokens >= limits_.queue_tokens_max) {
+  if (const auto state = embedder.queue_state(); state.waiting_tokens >= limits_.queue_tokens_max) {
     return done(overloaded(fmt::format("{} tokens wait already", state.waiting_tokens)));
   }
 
@@ -193,6 +223,7 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   options.texts.keep_end = call.keep_end;
   options.texts.normalize = call.normalize;
   options.waiting_tokens_max = limits_.queue_tokens_max;
+  if (call.of_tokens) options.tokens_max = kTokenVectorBytesMax / (embedder.dimension() * sizeof(float));
 
   auto pending = std::make_shared<Pending>();
   pending->service = this;
@@ -217,10 +248,10 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   try {
     if (texts != nullptr) {
       const std::vector<std::string_view> views(texts->begin(), texts->end());
-      task = embedding::EmbedTask::start(*model.embedder, views, options, over);
+      task = embedding::EmbedTask::start(embedder, views, options, over);
     } else {
       const std::vector<embedding::Embedder::Ids> views(ids->begin(), ids->end());
-      task = embedding::EmbedTask::start(*model.embedder, views, options, over);
+      task = embedding::EmbedTask::start(embedder, views, options, over);
     }
   } catch (const std::exception&) {
     task = Status::of_exception();

@@ -32,6 +32,9 @@
 
 namespace latebind::server {
 
+// Vectors of tokens in one answer, as bytes of floats; their texts are several times as long.
+inline constexpr std::uint64_t kTokenVectorBytesMax = std::uint64_t{64} << 20;
+
 // What a request may ask for; see docs/serving.md.
 struct ServiceLimits {
   std::size_t texts_max = 2048;             // of one request
@@ -52,6 +55,7 @@ struct ServedModel {
   bool began_as_fallback = false;  // as it was loaded
   // One of the two.
   std::unique_ptr<embedding::Embedder> embedder{};
+  std::unique_ptr<embedding::Embedder> token_embedder{};  // beside it, where vectors of tokens are served
   std::shared_ptr<core::PlacedModel> tensors{};  // any other network: tensors in, tensors out
 
   [[nodiscard]] std::shared_ptr<const core::Attestation> attestation() const {
@@ -67,12 +71,13 @@ struct VectorCall {
   std::optional<bool> truncate{};  // nothing: as the server does
   bool keep_end = false;           // a longer text is cut at its beginning
   bool normalize = true;           // length 1, whatever the model gives; false: as the model gives them
+  bool of_tokens = false;          // a vector for each token, as the model gives them
   std::string prompt_name{};       // put before every text; empty: none
 };
 
 struct Vectors {
   const ServedModel* model = nullptr;
-  std::vector<float> rows{};  // one after the other, `dimension` floats each
+  std::vector<float> rows{};  // of texts or of tokens, one after the other, `dimension` floats each
   std::size_t dimension = 0;
   std::vector<std::uint32_t> token_counts{};
   std::uint64_t tokens = 0;
@@ -114,6 +119,14 @@ struct ServerFacts {
   std::uint64_t cache_bytes_max = 0;
 };
 
+// What waits for a model's device and what runs there, at one moment.
+struct ModelQueue {
+  std::size_t waiting_texts = 0;
+  std::uint64_t waiting_tokens = 0;
+  std::size_t waiting_runs = 0;  // of a model that takes tensors
+  std::size_t running = 0;       // batches of texts, or such runs
+};
+
 class Service {
  public:
   // Where callbacks run: passes a function to one of the server's threads.
@@ -152,6 +165,9 @@ class Service {
   // take its time, or on this one; not at all when the client has gone.
   void run(const ExchangePtr& exchange, TensorCall call, std::function<void(Outcome<std::vector<NamedTensor>>)> done);
 
+  [[nodiscard]] ModelQueue queue_of(const ServedModel& model) const;
+  // Abandoned runs that have not returned from the vendor.
+  [[nodiscard]] static std::size_t hung_runs_of(const ServedModel& model);
   [[nodiscard]] Metrics& metrics() { return metrics_; }
   // Until nothing is computed any more, so that this may be destroyed; false when the time was up before.
   [[nodiscard]] bool wait_until_idle(std::chrono::steady_clock::time_point until) const;

@@ -55,6 +55,11 @@ Status TensorRuns::start(const ExchangePtr& exchange, Inputs memory, std::vector
   return {};
 }
 
+TensorRuns::State TensorRuns::state() const {
+  const std::lock_guard lock(mutex_);
+  return {.waiting = waiting_.size(), .running = running_};
+}
+
 // On the thread that cancels: the run stays where it is, unless it still waits.
 void TensorRuns::drop(Runs::iterator run) {
   {

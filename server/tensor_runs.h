@@ -49,6 +49,12 @@ class TensorRuns {
   [[nodiscard]] core::Status start(const ExchangePtr& exchange, Inputs memory, std::vector<core::TensorView> views,
                                    Done done);
 
+  struct State {
+    std::size_t waiting = 0;
+    std::size_t running = 0;
+  };
+  [[nodiscard]] State state() const;
+
  private:
   struct Run {
     Run(ExchangePtr of, Inputs bytes, std::vector<core::TensorView> inputs, Done then)
@@ -74,7 +80,7 @@ class TensorRuns {
   const std::size_t waiting_max_;
   std::atomic<std::uint64_t>& in_flight_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_.
   std::vector<std::thread> threads_;

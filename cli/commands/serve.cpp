@@ -13,6 +13,8 @@
 #include "cli/terminal/client.h"
 #include "cli/terminal/parser.h"
 #include "cli/terminal/runtime_options.h"
+#include "cli/terminal/shown_log.h"
+#include "core/log.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/output_file.h"
 #include "core/platform/service_manager.h"
@@ -102,7 +104,8 @@ Status load_models(const ServeArguments& options, const std::vector<server::Mode
   const TerminalClient terminal(options.quiet);
   for (const server::ModelArgument& argument : arguments) {
     LB_ASSIGN_OR_RETURN(auto model,
-                        server::load_model(argument, runtime, terminal.client(), daemon.service().metrics()));
+                        server::load_model(argument, runtime, terminal.client(), daemon.service().metrics(),
+                                           runtime.settings.token_vectors));
     const auto attested = model->attestation();
     note_fallback(*attested);
     if (!options.quiet) {
@@ -129,8 +132,37 @@ core::PerformanceHint hint_for_serving() {
                                                          : core::PerformanceHint::kThroughput;
 }
 
+// What the log shows. The level of --verbose and --quiet stays until another one is chosen.
+class ShownLevel {
+ public:
+  void choose(core::LogLevel level, server::Server& daemon) {
+    if (level == shown_) return;
+    shown_ = level;
+    daemon.log_requests(level <= core::LogLevel::kInfo);
+    show_log(level == core::LogLevel::kDebug   ? LogShown::kEverything
+             : level == core::LogLevel::kError ? LogShown::kNothing
+                                               : LogShown::kWarnings);
+  }
+
+ private:
+  core::LogLevel shown_ = core::LogLevel::kInfo;
+};
+
+// Keys, certificates, and the log's level; the other settings are those of the start.
+void reload(const ServeArguments& options, ShownLevel& shown, server::Server& daemon) {
+  const auto reloaded = daemon.reload();
+  note(reloaded.ok() ? "keys and certificates are read again"
+                     : "keys and certificates stay as they were: " + reloaded.to_string());
+  if (const auto settings = options.flags.effective(); settings.ok()) {
+    shown.choose(settings->values().log_level, daemon);
+  } else {
+    note("the log's level stays as it was: " + settings.status().to_string());
+  }
+}
+
 // Until somebody wants the daemon to end.
-void wait_for_the_end(Wishes& wishes, platform::ServiceManager& manager, server::Server& daemon) {
+void wait_for_the_end(const ServeArguments& options, Wishes& wishes, ShownLevel& shown,
+                      platform::ServiceManager& manager, server::Server& daemon) {
   // A service manager that watches wants to hear twice in its interval.
   constexpr std::chrono::hours kLong{1};
   const auto interval = manager.watchdog_interval();
@@ -141,9 +173,7 @@ void wait_for_the_end(Wishes& wishes, platform::ServiceManager& manager, server:
     manager.watchdog();
     if (wish == Wishes::Wish::kNothing) continue;
     manager.reloading();
-    const auto reloaded = daemon.reload();
-    note(reloaded.ok() ? "keys and certificates are read again"
-                       : "keys and certificates stay as they were: " + reloaded.to_string());
+    reload(options, shown, daemon);
     manager.ready("serving at " + listed(daemon.addresses()));
   }
 }
@@ -155,6 +185,7 @@ Exit serve(const ServeArguments& options) {
   auto manager = platform::ServiceManager::of_environment([](const Status& status) { note(status.to_string()); });
   const auto runtime = make_runtime(options.flags, hint_for_serving());
   if (!runtime.ok()) return misuse("serve", runtime.status().message());
+  if (runtime->settings.log_json) print_messages_as_json();
   std::vector<server::ModelArgument> arguments;
   for (const std::string& text : options.models) {
     auto argument = server::ModelArgument::parse(text);
@@ -177,6 +208,8 @@ Exit serve(const ServeArguments& options) {
   const auto opened = server::Server::open(std::move(opening));
   if (!opened.ok()) return fail(opened.status());
   server::Server& daemon = **opened;
+  ShownLevel shown;
+  shown.choose(runtime->settings.log_level, daemon);
   for (const std::string& warning : daemon.warnings())
     note("warning: " + warning);
 
@@ -191,7 +224,7 @@ Exit serve(const ServeArguments& options) {
 
   manager.ready("serving at " + listed(daemon.addresses()));
 
-  wait_for_the_end(wishes, manager, daemon);
+  wait_for_the_end(options, wishes, shown, manager, daemon);
   manager.stopping();
   if (!options.quiet) note("ending: requests that were accepted are finished first");
   if (!daemon.drain(runtime->settings.drain_timeout)) note("some requests were not finished when the time was up");
@@ -218,7 +251,7 @@ void add_serve(CLI::App& program, Action& chosen) {
   app.footer(
       "Speaks the protocols of OpenAI, text-embeddings-inference, KServe and Ollama; a page at the address\n"
       "shows what answers and how busy it is; /openapi.json lists every path. SIGTERM finishes what was\n"
-      "accepted and ends with 0, a second one ends at once; SIGHUP reads keys and certificates again.\n\n"
+      "accepted and ends with 0, a second one ends at once; SIGHUP reads keys, certificates and the log's level again.\n\n"
       "Examples:\n"
       "  latebind serve --model all-MiniLM-L6-v2\n"
       "  latebind serve --model mini=./all-MiniLM-L6-v2 --listen 0.0.0.0:8080 --api-key-file keys.txt");

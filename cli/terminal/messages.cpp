@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
+#include <chrono>
 #include <system_error>
 
+#include "app/json_text.h"
 #include "core/platform/environment.h"
 #include "core/platform/standard_streams.h"
 #include "core/text/one_line.h"
+#include "core/text/utc_time.h"
 
 namespace latebind::cli {
 
@@ -17,7 +21,22 @@ bool can_wipe_lines() {
   return platform::error_stream_is_terminal() && platform::environment("TERM").value_or("") != "dumb";
 }
 
+namespace {
+std::atomic<bool> is_json = false;
+}
+
+void print_messages_as_json() {
+  is_json.store(true);
+}
+
 void note(std::string_view text) {
+  if (is_json.load()) {
+    app::Json line;
+    line["time"] = core::utc_text_ms(std::chrono::system_clock::now());
+    line["message"] = core::one_line(text);
+    platform::write_to_error_stream(app::to_line(line) + "\n");
+    return;
+  }
   // Progress may stand in this line; it is drawn again.
   platform::write_to_error_stream(
       fmt::format("{}latebind: {}\n", can_wipe_lines() ? "\r\x1b[K" : "", core::one_line(text)));

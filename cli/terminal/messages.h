@@ -19,6 +19,9 @@ enum class Exit : int {
 // Whether stderr is a terminal on which a line can be drawn again, as Progress does.
 [[nodiscard]] bool can_wipe_lines();
 
+// From here on messages are JSON objects, with the time, as the lines of a log are that another program reads.
+void print_messages_as_json();
+
 // Prints a message and continues.
 void note(std::string_view text);
 

@@ -28,6 +28,7 @@ struct ModelGauges {
   bool breaker_open = false;  // a device that is preferred rests
   std::uint64_t waiting_texts = 0;
   std::uint64_t waiting_tokens = 0;
+  std::uint64_t waiting_runs = 0;  // of a model that takes tensors
   std::uint64_t running_batches = 0;
   double load_seconds = 0;  // compiling or importing included
   bool from_cache = false;

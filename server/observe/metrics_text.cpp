@@ -90,7 +90,9 @@ void render_gauges(PrometheusText& text, const ServerGauges& gauges) {
   family("latebind_queue_texts", "Texts that wait for a device", [](const ModelGauges& m) { return m.waiting_texts; });
   family("latebind_queue_tokens", "Tokens that wait for a device",
          [](const ModelGauges& m) { return m.waiting_tokens; });
-  family("latebind_running_batches", "Batches that are being computed",
+  family("latebind_queue_runs", "Runs of a model that takes tensors which wait for a device",
+         [](const ModelGauges& m) { return m.waiting_runs; });
+  family("latebind_running_batches", "Batches, or runs of tensors, that are being computed",
          [](const ModelGauges& m) { return m.running_batches; });
   family("latebind_load_seconds", "Seconds that loading took, compiling or importing included",
          [](const ModelGauges& m) { return m.load_seconds; });

@@ -110,6 +110,13 @@ void load(Markup& out, const Json& model) {
   out.open("div", {{"class", "work"}});
   out.element("h3", {}, "Work");
   out.open("dl", {{"class", "facts"}});
+  if (const auto runs = number_of(member(queue, "runs"))) {
+    fact(out, "Waiting", counted(runs, "run"));
+    fact(out, "On the device", counted(number_of(member(queue, "running")), "run"));
+    out.close("dl");
+    out.close("div");
+    return;
+  }
   fact(out, "Waiting",
        joined(
            {counted(number_of(member(queue, "texts")), "text"), counted(number_of(member(queue, "tokens")), "token")}));
@@ -249,7 +256,6 @@ void card(Markup& out, const Json& model) {
   answer(out, model);
   placement(out, model);
   out.close("div");
-  // A model that takes tensors has no queue of texts.
   if (member(model, "queue").is_object() || member(model, "batches").is_array()) {
     out.open("div", {{"class", "columns"}});
     load(out, model);

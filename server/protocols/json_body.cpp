@@ -79,6 +79,15 @@ Problem read_size(const JsonValue& value, std::size_t least, std::size_t most, s
   return std::nullopt;
 }
 
+app::Json or_null(app::Json schema) {
+  if (const auto type = schema.find("type"); type != schema.end() && type->is_string() && *type != "null") {
+    *type = app::Json::array({*type, "null"});
+  }
+  if (const auto kinds = schema.find("anyOf"); kinds != schema.end()) kinds->push_back(typed_schema("null", ""));
+  if (const auto words = schema.find("enum"); words != schema.end()) words->push_back(nullptr);
+  return schema;
+}
+
 app::Json typed_schema(std::string_view type, std::string_view about) {
   app::Json schema;
   schema["type"] = std::string(type);

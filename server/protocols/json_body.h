@@ -80,13 +80,17 @@ template <class Body, std::size_t N>
   return read_members(json.root(), members, body);
 }
 
+// The schema that also takes null.
+[[nodiscard]] app::Json or_null(app::Json schema);
+
 template <class Body, std::size_t N>
 [[nodiscard]] app::Json schema_of(const std::array<Member<Body>, N>& members) {
   app::Json schema;
   schema["type"] = "object";
   app::Json required = app::Json::array();
   for (const Member<Body>& member : members) {
-    schema["properties"][std::string(member.name)] = member.schema();
+    schema["properties"][std::string(member.name)] =
+        member.is_required ? member.schema() : or_null(member.schema());
     if (member.is_required) required.push_back(std::string(member.name));
   }
   if (!required.empty()) schema["required"] = std::move(required);

@@ -72,6 +72,7 @@ Json input_schema() {
   ids["minItems"] = 1;
   ids["items"] = typed_schema("integer", "");
   ids["items"]["minimum"] = 0;
+  ids["items"]["maximum"] = std::numeric_limits<std::int32_t>::max();
   const auto list_of = [](const Json& item) {
     Json list;
     list["type"] = "array";

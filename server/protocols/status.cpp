@@ -96,12 +96,16 @@ Json model_json(Service& service, const ServedModel& model) {
   json["reason"] = attested->reason;
   json["steps"] = steps_json(*attested);
   json["breaker_open"] = has_open_breaker(*attested, model);
-  json["hung_runs"] = model.embedder != nullptr ? model.embedder->hung_runs() : model.tensors->hung_runs();
-  if (model.embedder != nullptr) {
-    const auto queue = model.embedder->queue_state();
+  json["hung_runs"] = Service::hung_runs_of(model);
+  const ModelQueue queue = service.queue_of(model);
+  if (model.tensors != nullptr) {
+    json["queue"]["runs"] = queue.waiting_runs;
+    json["queue"]["running"] = queue.running;
+  } else {
+    json["token_vectors"] = model.token_embedder != nullptr;
     json["queue"]["texts"] = queue.waiting_texts;
     json["queue"]["tokens"] = queue.waiting_tokens;
-    json["queue"]["running_batches"] = queue.running_batches;
+    json["queue"]["running_batches"] = queue.running;
     json["batches"] = batches_json(service.metrics().recent_batches(model.name));
   }
   return json;
@@ -175,12 +179,11 @@ ServerGauges gauges_of(Service& service) {
     one.breaker_open = has_open_breaker(*attested, *model);
     one.load_seconds = model->load_seconds;
     one.from_cache = attested->active.from_cache;
-    if (model->embedder != nullptr) {
-      const auto queue = model->embedder->queue_state();
-      one.waiting_texts = queue.waiting_texts;
-      one.waiting_tokens = queue.waiting_tokens;
-      one.running_batches = queue.running_batches;
-    }
+    const ModelQueue queue = service.queue_of(*model);
+    one.waiting_texts = queue.waiting_texts;
+    one.waiting_tokens = queue.waiting_tokens;
+    one.waiting_runs = queue.waiting_runs;
+    one.running_batches = queue.running;
     gauges.models.push_back(std::move(one));
   }
   return gauges;

@@ -57,11 +57,6 @@ void refuse_unsupported(Exchange& exchange, std::string message) {
   refuse(exchange, tei_protocol(), {.kind = RefusalKind::kUnsupported, .message = std::move(message), .param = {}});
 }
 
-void embed_all(const ExchangePtr& exchange, const PathValues& /*values*/, Service& /*service*/) {
-  refuse_unsupported(*exchange,
-                     "the vectors of single tokens are not served: models are loaded for those of texts only");
-}
-
 void embed_sparse(const ExchangePtr& exchange, const PathValues& /*values*/, Service& /*service*/) {
   refuse_unsupported(*exchange, "no model with a head for sparse vectors (SPLADE) is loaded");
 }
@@ -176,6 +171,12 @@ std::span<const Route> routes() {
                       .answers = {{.status = 200, .description = "The vectors.", .schema = embed_answer}}});
     }
     made.push_back({.method = "POST",
+                    .path = "/embed_all",
+                    .handle = embed_all,
+                    .summary = "The vectors of the texts' tokens, where the server was started with --token-vectors.",
+                    .body = embed_all_body,
+                    .answers = {{.status = 200, .description = "The vectors.", .schema = embed_all_answer}}});
+    made.push_back({.method = "POST",
                     .path = "/similarity",
                     .handle = similarity,
                     .summary = "How alike sentences are to one.",
@@ -196,7 +197,6 @@ std::span<const Route> routes() {
     const auto refused = [&](std::string_view path, decltype(Route::handle) handle, std::string_view summary) {
       made.push_back({.method = "POST", .path = path, .handle = handle, .summary = summary, .body = object_schema});
     };
-    refused("/embed_all", embed_all, "The vectors of tokens: refused.");
     refused("/embed_sparse", embed_sparse, "Sparse vectors: refused, no model has such a head.");
     refused("/predict", predict, "Classes of texts: refused, no model has such a head.");
     refused("/rerank", rerank, "Texts in the order of a query: refused, no model has such a head.");
@@ -250,6 +250,19 @@ Json list_schema(Json item, std::string_view about) {
   Json schema = typed_schema("array", about);
   schema["items"] = std::move(item);
   return schema;
+}
+
+Json some_schema(Json item) {
+  Json schema = list_schema(std::move(item), {});
+  schema["minItems"] = 1;
+  return schema;
+}
+
+Json id_schema() {
+  Json id = typed_schema("integer", "");
+  id["minimum"] = 0;
+  id["maximum"] = std::numeric_limits<std::int32_t>::max();
+  return id;
 }
 
 Json prompt_name_schema() {

@@ -34,11 +34,16 @@ template <class Body, std::size_t N>
 [[nodiscard]] Problem read_ids(const simdjson::dom::array& numbers, std::vector<std::int32_t>& ids);
 
 [[nodiscard]] app::Json list_schema(app::Json item, std::string_view about = {});
+[[nodiscard]] app::Json some_schema(app::Json item);  // a list with at least one
+[[nodiscard]] app::Json id_schema();
 [[nodiscard]] app::Json prompt_name_schema();
 
 void embed(const ExchangePtr& exchange, const PathValues& values, Service& service);
 [[nodiscard]] app::Json embed_body();
 [[nodiscard]] app::Json embed_answer();
+void embed_all(const ExchangePtr& exchange, const PathValues& values, Service& service);
+[[nodiscard]] app::Json embed_all_body();
+[[nodiscard]] app::Json embed_all_answer();
 void similarity(const ExchangePtr& exchange, const PathValues& values, Service& service);
 [[nodiscard]] app::Json similarity_body();
 [[nodiscard]] app::Json similarity_answer();

@@ -56,10 +56,8 @@ Json texts_schema() {
 }
 
 Json ids_schema() {
-  Json id = typed_schema("integer", "");
-  id["minimum"] = 0;
   Json schema;
-  schema["anyOf"] = Json::array({list_schema(id), list_schema(list_schema(id))});
+  schema["anyOf"] = Json::array({some_schema(id_schema()), some_schema(list_schema(id_schema()))});
   return schema;
 }
 

@@ -61,12 +61,11 @@ Problem read_inputs(const JsonValue& value, EmbedBody& body) {
 }
 
 Json inputs_schema() {
-  Json id = typed_schema("integer", "");
-  id["minimum"] = 0;
+  const Json ids = some_schema(id_schema());
   const Json text = typed_schema("string", "");
   Json schema;
   schema["description"] = "One text or several, or their token ids, special tokens included.";
-  schema["anyOf"] = Json::array({text, list_schema(text), list_schema(id), list_schema(list_schema(id))});
+  schema["anyOf"] = Json::array({text, some_schema(text), ids, some_schema(ids)});
   return schema;
 }
 
@@ -101,6 +100,10 @@ constexpr Member<Body> kPromptName{"prompt_name", false, prompt_name_schema, [](
                                      return read_text(value, body.prompt_name);
                                    }};
 
+// Of vectors of tokens: there is one form of them.
+constexpr std::array kEmbedAll{Member<EmbedBody>{"inputs", true, inputs_schema, read_inputs}, kTruncate<EmbedBody>,
+                               kDirection<EmbedBody>, kPromptName<EmbedBody>};
+
 constexpr std::array kEmbed{
     Member<EmbedBody>{"inputs", true, inputs_schema, read_inputs},
     kTruncate<EmbedBody>,
@@ -133,7 +136,7 @@ constexpr std::array kSentences{
     Member<SimilarityBody>{
         "source_sentence", true, [] { return typed_schema("string", ""); },
         [](const JsonValue& value, SimilarityBody& body) { return read_text(value, body.texts.emplace_back()); }},
-    Member<SimilarityBody>{"sentences", true, [] { return list_schema(typed_schema("string", "")); },
+    Member<SimilarityBody>{"sentences", true, [] { return some_schema(typed_schema("string", "")); },
                            [](const JsonValue& value, SimilarityBody& body) -> Problem {
                              simdjson::dom::array items;
                              if (value.get(items) != simdjson::SUCCESS) return "must be an array of strings";
@@ -205,6 +208,22 @@ std::string vectors_text(const Vectors& vectors) {
   return text;
 }
 
+std::string token_vectors_text(const Vectors& vectors) {
+  std::string text;
+  text.reserve(vectors.rows.size() * 14 + vectors.count() * 4 + 16);
+  std::size_t row = 0;
+  for (std::size_t i = 0; i < vectors.count(); ++i) {
+    text += i > 0 ? ",[" : "[[";
+    for (std::uint32_t token = 0; token < vectors.token_counts[i]; ++token) {
+      if (token > 0) text += ',';
+      append_numbers(text, vectors.row(row++));
+    }
+    text += ']';
+  }
+  text += ']';
+  return text;
+}
+
 // The cosine of each sentence's vector and the first one's.
 std::string similarities_text(const Vectors& vectors) {
   const auto source = vectors.row(0);
@@ -219,6 +238,15 @@ std::string similarities_text(const Vectors& vectors) {
   std::string text;
   append_numbers(text, cosines);
   return text;
+}
+
+VectorCall call_of(EmbedBody&& body) {
+  VectorCall call;
+  call.texts = std::move(body.inputs);
+  call.truncate = body.truncate;
+  call.keep_end = body.keep_end;
+  call.prompt_name = std::move(body.prompt_name);
+  return call;
 }
 
 }  // namespace
@@ -239,14 +267,21 @@ void embed(const ExchangePtr& exchange, const PathValues& /*values*/, Service& s
                      .param = "normalize"});
     }
   }
-  VectorCall call;
-  call.texts = std::move(body.inputs);
+  VectorCall call = call_of(std::move(body));
   call.dimensions = body.dimensions;
-  call.truncate = body.truncate;
-  call.keep_end = body.keep_end;
   call.normalize = body.normalize;
-  call.prompt_name = std::move(body.prompt_name);
   embed_call(exchange, service, std::move(call), vectors_text);
+}
+
+void embed_all(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
+  EmbedBody body;
+  if (!read_body(exchange, kEmbedAll, body)) return;
+  if (std::visit([](const auto& inputs) { return inputs.empty(); }, body.inputs)) {
+    return refuse_empty(*exchange, "inputs");
+  }
+  VectorCall call = call_of(std::move(body));
+  call.of_tokens = true;
+  embed_call(exchange, service, std::move(call), token_vectors_text);
 }
 
 void similarity(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
@@ -267,6 +302,15 @@ Json embed_body() {
 
 Json embed_answer() {
   return list_schema(list_schema(typed_schema("number", "")), "A vector for each text.");
+}
+
+Json embed_all_body() {
+  return schema_of(kEmbedAll);
+}
+
+Json embed_all_answer() {
+  const Json vector = list_schema(typed_schema("number", ""));
+  return list_schema(list_schema(vector), "A vector for each token of each text, special tokens included.");
 }
 
 Json similarity_body() {

@@ -81,8 +81,8 @@ TEST(BatchingTest, NoTextMakesNoBatch) {
   EXPECT_TRUE(plan.batches.empty());
 }
 
-TEST(BatchingTest, EqualLengthsCostNoPadding) {
-  const std::vector<std::uint32_t> lengths(1000, 17);
+TEST(BatchingTest, EqualLengthsOnAStepCostNoPadding) {
+  const std::vector<std::uint32_t> lengths(1000, 18);
   const BatchPlan plan = plan_batches(lengths, {512, 4, false});
   EXPECT_EQ(plan.tokens, plan.padded_tokens);
 }

@@ -177,5 +177,31 @@ TEST(ForwardTest, RowsOfSeveralOwnersGoWhereEachWantsThem) {
   }
 }
 
+TEST(ForwardTest, KeepsTheVectorsOfTokens) {
+  const auto tokenizer = test::toy_tokenizer();
+  TokenTable table;
+  for (const char* text : {"a word", "some more words here"})
+    ASSERT_TRUE(table.add(tokenizer, {64, 0}, text).ok());
+  const auto forward = Forward::bind(test::toy_model({}), {.keep_tokens = true, .normalize = true});
+  ASSERT_TRUE(forward.ok()) << forward.status().to_string();
+  EXPECT_TRUE(forward->keeps_tokens());
+  EXPECT_FALSE(forward->normalizes());
+
+  std::vector<float> out(table.token_count() * kToyDimension, -7.0F);
+  std::vector<TextRow> rows;
+  for (std::size_t text = 0; text < table.size(); ++text)
+    rows.push_back({table.ids(text), out.data() + table.tokens_before(text) * kToyDimension});
+  Forward::Scratch scratch;
+  ASSERT_TRUE(forward->run(rows, table.lengths()[1] + 2, scratch).ok());
+  for (std::size_t text = 0; text < table.size(); ++text) {
+    const auto ids = table.ids(text);
+    for (std::size_t t = 0; t < ids.size(); ++t) {
+      for (std::size_t d = 0; d < kToyDimension; ++d) {
+        EXPECT_EQ(out[(table.tokens_before(text) + t) * kToyDimension + d], test::toy_state(ids[t], t, d));
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace latebind::embedding

@@ -1321,7 +1321,7 @@ TEST(SchedulerTest, TextsOfSeveralOwnersAreComputedWithThoseOfTheirLength) {
   hold.entered.wait();
   // Each has long and short texts: they meet by length, not by owner.
   const auto both = [](std::int32_t mark) {
-    std::vector<Ids> texts{text_of(mark, 200), text_of(mark, 10), text_of(mark, 10)};
+    std::vector<Ids> texts{text_of(mark, 208), text_of(mark, 10), text_of(mark, 10)};
     return texts;
   };
   Client a(rig, both(6));
@@ -1330,7 +1330,7 @@ TEST(SchedulerTest, TextsOfSeveralOwnersAreComputedWithThoseOfTheirLength) {
   a.expect_right();
   b.expect_right();
   EXPECT_THAT(rig.runs->rows(), ElementsAre(1, 2, 4));
-  EXPECT_THAT(rig.runs->widths(), ElementsAre(4, 200, 10));
+  EXPECT_THAT(rig.runs->widths(), ElementsAre(4, 208, 10));
 }
 
 }  // namespace

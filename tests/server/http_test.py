@@ -578,7 +578,13 @@ def test_the_log_has_a_line_for_each_request_without_texts_or_keys(tmp_path, for
         daemon.get("/my/private/path?my-private-query")
         daemon.exchange(b"my private garbage\r\n\r\n")
         daemon.end()
-        lines = [line for line in daemon.log().splitlines() if not line.startswith("latebind: ")]
+        lines = daemon.log().splitlines()
+        if form == "json":  # each line of it, the program's own as well
+            own = [line for line in lines if "message" in json.loads(line)]
+            assert any("serving at" in json.loads(line)["message"] for line in own)
+        else:
+            own = [line for line in lines if line.startswith("latebind: ")]
+        lines = [line for line in lines if line not in own]
         assert len(lines) == 4, lines
         if form == "json":
             done, unauthorized, unknown, garbage = map(json.loads, lines)
@@ -588,3 +594,28 @@ def test_the_log_has_a_line_for_each_request_without_texts_or_keys(tmp_path, for
             assert lines[0].startswith("POST /v1/embeddings 200 ") and "id=number-1" in lines[0]
             assert " 401 " in lines[1] and " 404 " in lines[2] and " 400 " in lines[3]
         assert "private" not in daemon.log() and "secret" not in daemon.log() and "wrong-key" not in daemon.log()
+
+
+def test_the_level_of_the_log_is_read_again(tmp_path):
+    config = tmp_path / "config.toml"
+    config.write_text('[server]\nlog_level = "warning"\n')
+
+    def lines():
+        return [line for line in daemon.log().splitlines() if line.startswith("GET /ping")]
+
+    def reload(said):
+        before = daemon.log().count(said)
+        daemon.signal(signal.SIGHUP)
+        wait_for(lambda: daemon.log().count(said) > before)
+
+    with Daemon("--config", config) as daemon:
+        daemon.get("/ping")
+        config.write_text('[server]\nlog_level = "info"\n')
+        reload("read again")
+        wait_for(lambda: daemon.get("/ping").status == 200 and lines())
+        config.write_text('[server]\nlog_level = "loud"\n')
+        reload("level stays as it was")
+        assert "loud" in daemon.log()
+        daemon.get("/ping")
+        daemon.end()
+        assert len(lines()) >= 2

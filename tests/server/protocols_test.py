@@ -49,7 +49,8 @@ def server(tmp_path_factory):
     ready = folder / "ready"
     settings = {"HOME": str(folder), "XDG_CACHE_HOME": str(folder / "cache"), "XDG_CONFIG_HOME": str(folder / "config")}
     process = subprocess.Popen(
-        [str(PROGRAM), "serve", "--model", str(MODEL), "--listen", "127.0.0.1:0", "--ready-file", str(ready)],
+        [str(PROGRAM), "serve", "--model", str(MODEL), "--listen", "127.0.0.1:0", "--ready-file", str(ready),
+         "--token-vectors"],
         env=os.environ | settings, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
         deadline = time.monotonic() + 120
@@ -110,6 +111,16 @@ def test_the_golden_vectors_by_tei(server, golden):
         found += server.post("/embed", {"inputs": part})
     same(found, golden)
     same(server.post("/", {"inputs": TEXTS[1]}), golden[1:2])
+
+
+def test_vectors_of_tokens_pool_to_the_golden_vectors(server, golden, tokenizer):
+    some = TEXTS[:40]
+    found = server.post("/embed_all", {"inputs": some})
+    assert [len(vectors) for vectors in found] == [min(len(tokenizer.encode(text).ids), 256) for text in some]
+    same([numpy.mean(vectors, axis=0) for vectors in found], golden[:40])
+    # More in one answer than is held for it.
+    status, _, answer = server.ask("POST", "/embed_all", {"inputs": [LONG] * 200})
+    assert status == 413 and "tokens together" in answer["error"]
 
 
 def test_the_golden_vectors_by_ollama(server, golden):

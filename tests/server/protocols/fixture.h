@@ -39,6 +39,7 @@ struct ToyOptions {
   std::function<core::Status(const core::TensorView& ids)> on_run{};
   ServiceLimits limits{};
   bool is_loaded = true;
+  bool token_vectors = false;  // are served too
 };
 
 class ToyBackend final : public test::ScriptedBackend {
@@ -51,6 +52,8 @@ class ToyBackend final : public test::ScriptedBackend {
                                                        const core::CompileOptions& /*options*/) override {
     return std::unique_ptr<core::Executable>(std::make_unique<test::ToyEncoder>(script_));
   }
+  // What is loaded from now on.
+  void give_token_vectors() { script_.pooled = false; }
 
  private:
   test::ToyScript script_;
@@ -66,13 +69,22 @@ class ToyServer {
     if (options.is_raw) {
       script.spoil = [](float, float value) { return 2 * value; };
     }
-    EXPECT_TRUE(registry_.add(std::make_shared<ToyBackend>(std::move(script))).ok());
+    const auto backend = std::make_shared<ToyBackend>(std::move(script));
+    EXPECT_TRUE(registry_.add(backend).ok());
     auto embedder = embedding::Embedder::open(core::Engine(registry_), options.folder,
                                               *core::Placement::parse("auto", registry_), {});
     EXPECT_TRUE(embedder.ok()) << embedder.status().to_string();
     auto model = std::make_shared<ServedModel>();
     model->name = options.name;
     model->embedder = *std::move(embedder);
+    if (options.token_vectors) {
+      backend->give_token_vectors();
+      auto tokens =
+          embedding::Embedder::open(core::Engine(registry_), options.folder,
+                                    *core::Placement::parse("auto", registry_), {.token_vectors = true});
+      EXPECT_TRUE(tokens.ok()) << tokens.status().to_string();
+      model->token_embedder = *std::move(tokens);
+    }
     EXPECT_TRUE(service_.add(std::move(model)).ok());
     if (options.is_loaded) service_.set_ready();
   }

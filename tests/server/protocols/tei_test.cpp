@@ -232,9 +232,41 @@ TEST_F(TeiTest, DecodesIds) {
   expect_refused(server.post_json("/decode", {{"ids", {{1}, 2}}}), 422, "Validation", "must not mix");
 }
 
+TEST_F(TeiTest, VectorsOfTokensAreThoseOfTheModel) {
+  ToyOptions options;
+  options.token_vectors = true;
+  options.limits.auto_truncate = false;
+  ToyServer server(options);
+  // Of different lengths, so that those of one batch are padded.
+  const std::vector<std::string> texts{"the cats", "a dog and the cats", "", "the"};
+  const json answer = json_of(server.post_json("/embed_all", {{"inputs", texts}}));
+  ASSERT_EQ(answer.size(), texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const auto ids = server.ids_of(texts[i]);
+    ASSERT_EQ(answer[i].size(), ids.size()) << texts[i];
+    for (std::size_t t = 0; t < ids.size(); ++t) {
+      ASSERT_EQ(answer[i][t].size(), testing::kDimension);
+      for (std::size_t d = 0; d < testing::kDimension; ++d)
+        EXPECT_NEAR(answer[i][t][d].get<float>(), test::toy_state(ids[t], t, d), 1e-6F) << texts[i] << " " << t;
+    }
+  }
+  EXPECT_EQ(json_of(server.post_json("/embed_all", {{"inputs", {{2, 9, 3}}}}))[0].size(), 3U);
+  EXPECT_EQ(server.record().texts, 1U);
+  EXPECT_EQ(server.record().tokens, 3U);
+  // Vectors of texts are served beside them.
+  EXPECT_EQ(json_of(server.post_json("/embed", {{"inputs", "the cats"}}))[0].size(), testing::kDimension);
+  expect_refused(server.post_json("/embed_all", {{"inputs", json::array()}}), 400, "Empty", "'inputs'");
+  expect_refused(server.post_json("/embed_all", {{"inputs", std::string(500, 'a') + " a a a a a a a a a a a a a a a a a a"}}),
+                 413, "Validation", "more than the 20 tokens");
+}
+
+TEST_F(TeiTest, VectorsOfTokensNeedAnOptionOfTheServer) {
+  ToyServer server;
+  expect_refused(server.post_json("/embed_all", {{"inputs", "a"}}), 400, "Validation", "--token-vectors");
+}
+
 TEST_F(TeiTest, WhatNeedsAnotherHeadIsRefusedWithTheReason) {
   ToyServer server;
-  expect_refused(server.post_json("/embed_all", {{"inputs", "a"}}), 400, "Validation", "single tokens");
   expect_refused(server.post_json("/embed_sparse", {{"inputs", "a"}}), 400, "Validation", "sparse");
   expect_refused(server.post_json("/predict", {{"inputs", "a"}}), 400, "Validation", "head that classifies");
   expect_refused(server.post_json("/rerank", {{"query", "a"}, {"texts", {"b"}}}), 400, "Validation", "head that ranks");
