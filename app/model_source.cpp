@@ -36,9 +36,9 @@ Result<hub::Snapshot> pull_model(const hub::ModelName& name, const Client& clien
   return hub::snapshot(name, settings, options);
 }
 
-Result<std::unique_ptr<embedding::Embedder>> open_embedder(
-    const std::filesystem::path& folder, const Runtime& runtime,
-    std::function<void(const embedding::BatchRecord&)> on_batch, bool token_vectors) {
+Result<std::unique_ptr<embedding::Embedder>> open_embedder(const std::filesystem::path& folder, const Runtime& runtime,
+                                                           std::function<void(const embedding::BatchRecord&)> on_batch,
+                                                           bool token_vectors) {
   embedding::EmbedderOptions options;
   options.load = runtime.load;
   options.batch_tokens = runtime.batch_tokens;

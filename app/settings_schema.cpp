@@ -424,8 +424,7 @@ constexpr SettingSpec kAfterBackends[] = {
     SettingSpec{"server.max_queue_runs", "LATEBIND_MAX_QUEUE_RUNS", "--max-queue-runs", "N",
                 "Runs that may wait for one model that takes tensors; a request beyond that is answered with 429 at "
                 "once.",
-                false, assign_number<&Settings::queue_runs_max, 1, 1'000'000>,
-                number_text<&Settings::queue_runs_max>},
+                false, assign_number<&Settings::queue_runs_max, 1, 1'000'000>, number_text<&Settings::queue_runs_max>},
     SettingSpec{"server.request_timeout_ms", "LATEBIND_REQUEST_TIMEOUT_MS", "--request-timeout-ms", "N",
                 "A request that takes longer is answered with 504; x-request-timeout-ms asks for less.", false,
                 assign_milliseconds<&Settings::request_timeout, 1>, milliseconds_text<&Settings::request_timeout>},
@@ -448,11 +447,13 @@ constexpr SettingSpec kAfterBackends[] = {
                 "Answers 503 where only a fallback could compute the answer.", false,
                 assign_bool<&Settings::strict_requests>, bool_text<&Settings::strict_requests>},
     SettingSpec{"server.log_format", "LATEBIND_LOG_FORMAT", "--log-format", "text|json",
-                "What the lines of the log look like: one a request, and the program's own.", false, assign_log_format, log_format_text},
-    SettingSpec{"server.log_level", "LATEBIND_LOG_LEVEL", "--log-level", "debug|info|warning|error",
-                "info has a line for each request, warning and error have none, debug has what Latebind and the vendors do "
-                "besides. SIGHUP reads it again.",
-                false, assign_log_level, log_level_text},
+                "What the lines of the log look like: one a request, and the program's own.", false, assign_log_format,
+                log_format_text},
+    SettingSpec{
+        "server.log_level", "LATEBIND_LOG_LEVEL", "--log-level", "debug|info|warning|error",
+        "info has a line for each request, warning and error have none, debug has what Latebind and the vendors do "
+        "besides. SIGHUP reads it again.",
+        false, assign_log_level, log_level_text},
     SettingSpec{"server.otlp_endpoint", "LATEBIND_OTLP_ENDPOINT", "--otlp-endpoint", "URL",
                 "Sends a trace of each request there, as OTLP over HTTP with JSON: http://127.0.0.1:4318. Empty: none.",
                 true, assign_text<&Settings::otlp_endpoint>, text_text<&Settings::otlp_endpoint>},

@@ -141,7 +141,8 @@ int main(int argc, char** argv) {
     }
   }
   fmt::print(
-      "{{\"daemon_p50_ms\": {:.3f}, \"in_process_p50_ms\": {:.3f}, \"extra_p50_ms\": {:.3f}, \"daemon_p95_ms\": {:.3f}, "
+      "{{\"daemon_p50_ms\": {:.3f}, \"in_process_p50_ms\": {:.3f}, \"extra_p50_ms\": {:.3f}, \"daemon_p95_ms\": "
+      "{:.3f}, "
       "\"in_process_p95_ms\": {:.3f}}}\n",
       percentile(asked, 50), percentile(embedded, 50), percentile(extra, 50), percentile(asked, 95),
       percentile(embedded, 95));

@@ -53,9 +53,8 @@ core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, const TaskOpt
   texts.waiting_tokens_max = options.waiting_tokens_max;
   LB_RETURN_IF_ERROR(tokenize(pipeline, limits, texts.tokens));
   if (options.tokens_max > 0 && texts.tokens.token_count() > options.tokens_max) {
-    return Status(core::StatusCode::kTextTooLong,
-                  fmt::format("the texts have {} tokens together; at most {} are taken", texts.tokens.token_count(),
-                              options.tokens_max));
+    return Status(core::StatusCode::kTextTooLong, fmt::format("the texts have {} tokens together; at most {} are taken",
+                                                              texts.tokens.token_count(), options.tokens_max));
   }
   const auto tokenizing = steady_clock::now() - began;
   LB_ASSIGN_OR_RETURN(

@@ -12,9 +12,8 @@ core::Result<VectorShape> VectorShape::of_tokens(const Forward& forward, const T
   VectorShape shape;
   shape.computed_ = shape.dimensions_ = forward.dimension();
   if (options.dimensions == 0 || options.dimensions == shape.computed_) return shape;
-  return core::Status(
-      core::StatusCode::kInvalidArgument,
-      fmt::format("the vectors of tokens have {} numbers, not {}", shape.computed_, options.dimensions));
+  return core::Status(core::StatusCode::kInvalidArgument, fmt::format("the vectors of tokens have {} numbers, not {}",
+                                                                      shape.computed_, options.dimensions));
 }
 
 core::Result<VectorShape> VectorShape::of(const Forward& forward, const TextOptions& options) {

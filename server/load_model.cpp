@@ -72,8 +72,7 @@ Result<ModelArgument> ModelArgument::parse(const std::string& text) {
 }
 
 Result<std::shared_ptr<const ServedModel>> load_model(const ModelArgument& argument, const app::Runtime& runtime,
-                                                      const app::Client& client, Metrics& metrics,
-                                                      bool token_vectors) {
+                                                      const app::Client& client, Metrics& metrics, bool token_vectors) {
   auto model = std::make_shared<ServedModel>();
   model->name = argument.name;
   LB_ASSIGN_OR_RETURN(const auto place, app::find_model(argument.model, client));

@@ -20,9 +20,9 @@ struct ModelArgument {
   static core::Result<ModelArgument> parse(const std::string& text);
 };
 
-// Everything that a first request would otherwise wait for is done. With `token_vectors` a model of texts also gives the
-// vectors of their tokens, with an executable of its own. Batches are counted in `metrics`. `runtime` and
-// `metrics` must outlive the model.
+// Everything that a first request would otherwise wait for is done. With `token_vectors` a model of texts also gives
+// the vectors of their tokens, with an executable of its own. Batches are counted in `metrics`. `runtime` and `metrics`
+// must outlive the model.
 [[nodiscard]] core::Result<std::shared_ptr<const ServedModel>> load_model(const ModelArgument& argument,
                                                                           const app::Runtime& runtime,
                                                                           const app::Client& client, Metrics& metrics,

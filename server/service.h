@@ -56,7 +56,7 @@ struct ServedModel {
   // One of the two.
   std::unique_ptr<embedding::Embedder> embedder{};
   std::unique_ptr<embedding::Embedder> token_embedder{};  // beside it, where vectors of tokens are served
-  std::shared_ptr<core::PlacedModel> tensors{};  // any other network: tensors in, tensors out
+  std::shared_ptr<core::PlacedModel> tensors{};           // any other network: tensors in, tensors out
 
   [[nodiscard]] std::shared_ptr<const core::Attestation> attestation() const {
     return embedder != nullptr ? embedder->attestation() : tensors->attestation();

@@ -22,8 +22,8 @@ using core::StatusCode;
 
 constexpr std::size_t kVendorTextMax = std::size_t{1} << 16;
 constexpr std::size_t kNamedSymbolsMax = 5;
-// oneDNN in the CPU plugin keeps what it made for 1,024 combinations of a layer and a shape. As many as a quarter cost no
-// speed where texts of all lengths come, and a hundred megabytes less.
+// oneDNN in the CPU plugin keeps what it made for 1,024 combinations of a layer and a shape. As many as a quarter cost
+// no speed where texts of all lengths come, and a hundred megabytes less.
 constexpr const char* kPrimitivesVariable = "ONEDNN_PRIMITIVE_CACHE_CAPACITY";
 constexpr const char* kPrimitives = "256";
 

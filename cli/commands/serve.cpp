@@ -103,9 +103,8 @@ Status load_models(const ServeArguments& options, const std::vector<server::Mode
                    const app::Runtime& runtime, server::Server& daemon) {
   const TerminalClient terminal(options.quiet);
   for (const server::ModelArgument& argument : arguments) {
-    LB_ASSIGN_OR_RETURN(auto model,
-                        server::load_model(argument, runtime, terminal.client(), daemon.service().metrics(),
-                                           runtime.settings.token_vectors));
+    LB_ASSIGN_OR_RETURN(auto model, server::load_model(argument, runtime, terminal.client(), daemon.service().metrics(),
+                                                       runtime.settings.token_vectors));
     const auto attested = model->attestation();
     note_fallback(*attested);
     if (!options.quiet) {
@@ -251,7 +250,8 @@ void add_serve(CLI::App& program, Action& chosen) {
   app.footer(
       "Speaks the protocols of OpenAI, text-embeddings-inference, KServe and Ollama; a page at the address\n"
       "shows what answers and how busy it is; /openapi.json lists every path. SIGTERM finishes what was\n"
-      "accepted and ends with 0, a second one ends at once; SIGHUP reads keys, certificates and the log's level again.\n\n"
+      "accepted and ends with 0, a second one ends at once; SIGHUP reads keys, certificates and the log's level "
+      "again.\n\n"
       "Examples:\n"
       "  latebind serve --model all-MiniLM-L6-v2\n"
       "  latebind serve --model mini=./all-MiniLM-L6-v2 --listen 0.0.0.0:8080 --api-key-file keys.txt");

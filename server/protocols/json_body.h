@@ -89,8 +89,7 @@ template <class Body, std::size_t N>
   schema["type"] = "object";
   app::Json required = app::Json::array();
   for (const Member<Body>& member : members) {
-    schema["properties"][std::string(member.name)] =
-        member.is_required ? member.schema() : or_null(member.schema());
+    schema["properties"][std::string(member.name)] = member.is_required ? member.schema() : or_null(member.schema());
     if (member.is_required) required.push_back(std::string(member.name));
   }
   if (!required.empty()) schema["required"] = std::move(required);

@@ -79,9 +79,8 @@ class ToyServer {
     model->embedder = *std::move(embedder);
     if (options.token_vectors) {
       backend->give_token_vectors();
-      auto tokens =
-          embedding::Embedder::open(core::Engine(registry_), options.folder,
-                                    *core::Placement::parse("auto", registry_), {.token_vectors = true});
+      auto tokens = embedding::Embedder::open(core::Engine(registry_), options.folder,
+                                              *core::Placement::parse("auto", registry_), {.token_vectors = true});
       EXPECT_TRUE(tokens.ok()) << tokens.status().to_string();
       model->token_embedder = *std::move(tokens);
     }

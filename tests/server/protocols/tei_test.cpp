@@ -256,8 +256,9 @@ TEST_F(TeiTest, VectorsOfTokensAreThoseOfTheModel) {
   // Vectors of texts are served beside them.
   EXPECT_EQ(json_of(server.post_json("/embed", {{"inputs", "the cats"}}))[0].size(), testing::kDimension);
   expect_refused(server.post_json("/embed_all", {{"inputs", json::array()}}), 400, "Empty", "'inputs'");
-  expect_refused(server.post_json("/embed_all", {{"inputs", std::string(500, 'a') + " a a a a a a a a a a a a a a a a a a"}}),
-                 413, "Validation", "more than the 20 tokens");
+  expect_refused(
+      server.post_json("/embed_all", {{"inputs", std::string(500, 'a') + " a a a a a a a a a a a a a a a a a a"}}), 413,
+      "Validation", "more than the 20 tokens");
 }
 
 TEST_F(TeiTest, VectorsOfTokensNeedAnOptionOfTheServer) {
