@@ -10,7 +10,7 @@
 
 #include "core/platform/environment.h"
 #include "core/platform/files/folders.h"
-#include "core/platform/files/mapped_file.h"
+#include "core/platform/files/small_file.h"
 
 namespace latebind::app {
 namespace {
@@ -203,13 +203,8 @@ core::BackendSettingTexts EffectiveSettings::of_backends() const {
 }
 
 Status EffectiveSettings::apply_toml(const std::filesystem::path& file) {
-  LB_ASSIGN_OR_RETURN(const auto mapped, platform::MappedFile::open(file));
-  const std::string name = platform::path_to_utf8(file);
-  if (mapped.bytes().size() > kFileBytesMax) {
-    return Status(StatusCode::kInvalidArgument, fmt::format("{}: {} bytes; a configuration has at most {}", name,
-                                                            mapped.bytes().size(), kFileBytesMax));
-  }
-  return apply_toml_text({reinterpret_cast<const char*>(mapped.bytes().data()), mapped.bytes().size()}, name);
+  LB_ASSIGN_OR_RETURN(const std::string text, platform::read_small_file(file, kFileBytesMax));
+  return apply_toml_text(text, platform::path_to_utf8(file));
 }
 
 Status EffectiveSettings::apply_toml_text(std::string_view toml_text, const std::string& name) {

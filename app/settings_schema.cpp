@@ -415,6 +415,11 @@ constexpr SettingSpec kAfterBackends[] = {
     SettingSpec{"server.max_body", "LATEBIND_MAX_BODY", "--max-body", "SIZE",
                 "The largest body of a request, such as 32MiB; larger ones are answered with 413.", false,
                 assign_bytes<&Settings::body_bytes_max>, number_text<&Settings::body_bytes_max>},
+    SettingSpec{
+        "server.max_held", "LATEBIND_MAX_HELD", "--max-held", "SIZE",
+        "Bytes of bodies and answers that all connections together may hold; while there are more, requests with "
+        "a large body are answered with 429.",
+        false, assign_bytes<&Settings::held_bytes_max>, number_text<&Settings::held_bytes_max>},
     SettingSpec{"server.max_texts", "LATEBIND_MAX_TEXTS", "--max-texts", "N", "Texts of one request.", false,
                 assign_number<&Settings::texts_max, 1, 1'000'000>, number_text<&Settings::texts_max>},
     SettingSpec{"server.max_queue_tokens", "LATEBIND_MAX_QUEUE_TOKENS", "--max-queue-tokens", "N",

@@ -7,7 +7,7 @@
 
 #include "core/platform/digest.h"
 #include "core/platform/files/folders.h"
-#include "core/platform/files/mapped_file.h"
+#include "core/platform/files/small_file.h"
 #include "core/text/quote.h"
 
 namespace latebind::server {
@@ -60,13 +60,15 @@ Access::Access(std::string key_file, std::vector<std::string> origins)
 
 core::Result<Access::Keys> Access::load_keys() const {
   if (key_file_.empty()) return keys();
-  LB_ASSIGN_OR_RETURN(const auto file, platform::MappedFile::open(platform::path_from_utf8(key_file_)));
-  const auto bytes = file.bytes();
-  if (bytes.size() > kKeyFileMax) {
+  LB_ASSIGN_OR_RETURN(const std::string file,
+                      platform::read_small_file(platform::path_from_utf8(key_file_), kKeyFileMax));
+  std::string_view text = file;
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  if (text.find('\0') != std::string_view::npos) {
     return Status(StatusCode::kInvalidArgument,
-                  fmt::format("the file of keys {} has more than {} bytes", core::quoted(key_file_), kKeyFileMax));
+                  fmt::format("the file of keys {} is not UTF-8 text", core::quoted(key_file_)));
   }
-  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   auto keys = std::make_shared<std::vector<std::string>>();
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());

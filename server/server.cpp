@@ -235,7 +235,10 @@ void Server::State::route(const ExchangePtr& exchange, const Router::Match& matc
     }
   };
   if (exchange->request().body.size() <= kLargeBody) return call(exchange, match);
-  http->post_large([call, exchange, match] { call(exchange, match); });
+  http->post_large([call, exchange, match] {
+    // Its client may have left, or its time may have passed, while others had their turn.
+    if (!exchange->gone().is_requested() && !exchange->is_answered()) call(exchange, match);
+  });
 }
 
 void Server::State::watch_deadlines() {
@@ -301,6 +304,7 @@ Result<std::unique_ptr<Server>> Server::open(ServerOptions options) {
   transport.tls_key = settings.tls_key;
   transport.connections_max = settings.connections_max;
   transport.body_bytes_max = settings.body_bytes_max;
+  transport.held_bytes_max = settings.held_bytes_max;
 
   auto state = std::make_unique<State>(std::move(options));
   State* const raw = state.get();

@@ -1,6 +1,7 @@
 // latebind serve: the daemon. This file is its command line, its start and its end; server/ is all the rest.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "app/model_source.h"
+#include "cli/terminal/background_lines.h"
 #include "cli/terminal/client.h"
 #include "cli/terminal/parser.h"
 #include "cli/terminal/runtime_options.h"
@@ -17,6 +19,8 @@
 #include "core/log.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/output_file.h"
+#include "core/platform/files/small_file.h"
+#include "core/platform/open_files.h"
 #include "core/platform/service_manager.h"
 #include "core/platform/signal_watch.h"
 #include "core/platform/standard_streams.h"
@@ -47,6 +51,12 @@ class Wishes {
   Wishes& operator=(const Wishes&) = delete;
   ~Wishes() { platform::set_signal_handler({}); }
 
+  // From here on there is something to finish first.
+  void end_loading() {
+    const std::lock_guard lock(mutex_);
+    is_loading_ = false;
+  }
+
   enum class Wish { kNothing, kEnd, kReload };
   // kNothing when the time is up before.
   Wish wait(std::chrono::microseconds time) {
@@ -61,8 +71,9 @@ class Wishes {
     const std::lock_guard lock(mutex_);
     if (signal == platform::Signal::kHangup) {
       reloads_ = true;
-    } else if (std::exchange(ends_, true)) {
-      return false;  // the second one ends at once
+    } else if (is_loading_ || std::exchange(ends_, true)) {
+      // Nothing was accepted yet, and a vendor's compiler asks nobody; a second one ends at once anyway.
+      return false;
     }
     changed_.notify_all();
     return true;
@@ -70,8 +81,10 @@ class Wishes {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool ends_ = false;     // guarded by mutex_
-  bool reloads_ = false;  // guarded by mutex_
+  // Guarded by mutex_.
+  bool is_loading_ = true;
+  bool ends_ = false;
+  bool reloads_ = false;
 };
 
 // One address a line. It appears when everything is ready, and goes at the end.
@@ -81,22 +94,37 @@ class ReadyFile {
   ReadyFile(const ReadyFile&) = delete;
   ReadyFile& operator=(const ReadyFile&) = delete;
   ~ReadyFile() {
+    if (written_.empty()) return;
+    // Another daemon's by now, perhaps.
+    const auto path = platform::path_from_utf8(file_);
+    const auto text = platform::read_small_file(path, written_.size());
     std::error_code ignored;
-    if (is_written_) std::filesystem::remove(platform::path_from_utf8(file_), ignored);
+    if (text.ok() && *text == written_) std::filesystem::remove(path, ignored);
+  }
+  // Before anything is loaded: whether it can be written; what an earlier daemon has left goes.
+  [[nodiscard]] Status prepare() const {
+    if (file_.empty()) return {};
+    const auto path = platform::path_from_utf8(file_);
+    LB_RETURN_IF_ERROR(platform::OutputFile::create(path).status());
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);
+    return {};
   }
   Status write(const std::vector<std::string>& addresses) {
     if (file_.empty()) return {};
     LB_ASSIGN_OR_RETURN(auto file, platform::OutputFile::create(platform::path_from_utf8(file_)));
+    std::string text;
     for (const std::string& address : addresses)
-      LB_RETURN_IF_ERROR(file.write(address + "\n"));
+      text += address + "\n";
+    LB_RETURN_IF_ERROR(file.write(text));
     LB_RETURN_IF_ERROR(file.commit_unsynced());
-    is_written_ = true;
+    written_ = std::move(text);
     return {};
   }
 
  private:
   const std::string file_;
-  bool is_written_ = false;
+  std::string written_;
 };
 
 Status load_models(const ServeArguments& options, const std::vector<server::ModelArgument>& arguments,
@@ -189,16 +217,30 @@ Exit serve(const ServeArguments& options) {
   for (const std::string& text : options.models) {
     auto argument = server::ModelArgument::parse(text);
     if (!argument.ok()) return misuse("serve", argument.status().message());
+    if (std::ranges::any_of(arguments, [&](const auto& other) { return other.name == argument->name; })) {
+      return misuse("serve", fmt::format("two models are called {}: give one another name, --model NAME=…",
+                                         core::one_line(argument->name)));
+    }
     arguments.push_back(*std::move(argument));
   }
   if (const auto checked = server::Server::check(runtime->settings); !checked.ok()) {
     return misuse("serve", checked.message());
   }
+  const BackgroundLines lines;
+  ReadyFile ready_file(options.ready_file);
+  if (const auto prepared = ready_file.prepare(); !prepared.ok()) return fail(prepared);
+  // A connection each, and what the models and the vendors open.
+  constexpr std::size_t kFilesBesides = 256;
+  const std::size_t connections = runtime->settings.connections_max;
+  if (const auto files = platform::allow_open_files(connections + kFilesBesides); files < connections + kFilesBesides) {
+    note(fmt::format("warning: the system allows {} open files; {} connections may need {} (ulimit -n)", files,
+                     connections, connections + kFilesBesides));
+  }
   server::ServerOptions opening;
   opening.settings = runtime->settings;
   for (const platform::InheritedSocket& socket : *inherited)
     opening.inherited.push_back({.descriptor = socket.descriptor, .is_unix = socket.is_unix});
-  opening.log = [](std::string_view line) { platform::write_to_error_stream(std::string(line) + "\n"); };
+  opening.log = [&lines](std::string_view line) { lines.write(std::string(line) + "\n"); };
   if (runtime->load.cache != nullptr) {
     if (const auto folder = app::compile_cache_folder(runtime->settings); folder.ok()) {
       opening.cache_folder = platform::path_to_utf8(*folder);
@@ -213,10 +255,10 @@ Exit serve(const ServeArguments& options) {
     note("warning: " + warning);
 
   Wishes wishes;
-  ReadyFile ready_file(options.ready_file);
   if (const auto started = daemon.start(); !started.ok()) return fail(started);
   manager.status("loading models");
   if (const auto loaded = load_models(options, arguments, *runtime, daemon); !loaded.ok()) return fail(loaded);
+  wishes.end_loading();
   daemon.service().set_ready();
   if (const auto written = ready_file.write(daemon.addresses()); !written.ok()) return fail(written);
   if (!options.quiet) note("serving at " + listed(daemon.addresses()));
@@ -250,10 +292,11 @@ void add_serve(CLI::App& program, Action& chosen) {
   app.footer(
       "Speaks the protocols of OpenAI, text-embeddings-inference, KServe and Ollama; a page at the address\n"
       "shows what answers and how busy it is; /openapi.json lists every path. SIGTERM finishes what was\n"
-      "accepted and ends with 0, a second one ends at once; SIGHUP reads keys, certificates and the log's level "
+      "accepted and ends with 0; a second one, and one while models load, end at once; SIGHUP reads keys, certificates "
+      "and the log's level "
       "again.\n\n"
       "Examples:\n"
-      "  latebind serve --model all-MiniLM-L6-v2\n"
+      "  latebind serve --model sentence-transformers/all-MiniLM-L6-v2\n"
       "  latebind serve --model mini=./all-MiniLM-L6-v2 --listen 0.0.0.0:8080 --api-key-file keys.txt");
   app.callback([options, &chosen] { chosen = [options] { return serve(*options); }; });
 }

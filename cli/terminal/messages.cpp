@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <mutex>
 #include <system_error>
+#include <utility>
 
 #include "app/json_text.h"
 #include "core/platform/environment.h"
@@ -22,7 +24,25 @@ bool can_wipe_lines() {
 }
 
 namespace {
+
 std::atomic<bool> is_json = false;
+std::mutex sink_mutex;
+// Guarded by sink_mutex. Never destroyed: threads of vendors may log until the end.
+std::function<void(std::string)>& sink = *new std::function<void(std::string)>();
+
+void put_line(std::string line) {
+  {
+    const std::lock_guard lock(sink_mutex);
+    if (sink) return sink(std::move(line));
+  }
+  platform::write_to_error_stream(line);
+}
+
+}  // namespace
+
+void send_messages_to(std::function<void(std::string)> next) {
+  const std::lock_guard lock(sink_mutex);
+  sink = std::move(next);
 }
 
 void print_messages_as_json() {
@@ -34,12 +54,10 @@ void note(std::string_view text) {
     app::Json line;
     line["time"] = core::utc_text_ms(std::chrono::system_clock::now());
     line["message"] = core::one_line(text);
-    platform::write_to_error_stream(app::to_line(line) + "\n");
-    return;
+    return put_line(app::to_line(line) + "\n");
   }
   // Progress may stand in this line; it is drawn again.
-  platform::write_to_error_stream(
-      fmt::format("{}latebind: {}\n", can_wipe_lines() ? "\r\x1b[K" : "", core::one_line(text)));
+  put_line(fmt::format("{}latebind: {}\n", can_wipe_lines() ? "\r\x1b[K" : "", core::one_line(text)));
 }
 
 Exit fail(const Status& status) {

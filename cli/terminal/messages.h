@@ -2,6 +2,7 @@
 // "latebind: " in front; results go to stdout and never pass through here. One thread.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,10 @@ enum class Exit : int {
 
 // From here on messages are JSON objects, with the time, as the lines of a log are that another program reads.
 void print_messages_as_json();
+
+// Messages go there from here on, as lines with their ends, instead of to the error stream; nothing: back to it. When
+// this returns, the previous one is no longer called. It must not print messages itself.
+void send_messages_to(std::function<void(std::string line)> sink);
 
 // Prints a message and continues.
 void note(std::string_view text);

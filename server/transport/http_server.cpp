@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -11,7 +12,6 @@
 #include <boost/asio/socket_base.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -91,7 +91,7 @@ struct HttpServer::State {
   void end_accepting(Listener& listener);
   void take(Stream::Socket socket, bool is_tcp);
   void tick();
-  void run();
+  void run(asio::io_context& of);
   [[nodiscard]] std::vector<std::shared_ptr<HttpSession>> all_sessions();
 
   // Before what destroys sessions, which use all of it.
@@ -109,7 +109,8 @@ struct HttpServer::State {
   std::vector<std::string> addresses;
   asio::steady_timer ticker{io};
   std::vector<std::thread> threads;
-  std::optional<asio::thread_pool> large;
+  asio::io_context large;  // for what takes longer
+  asio::executor_work_guard<asio::io_context::executor_type> large_work{large.get_executor()};
   bool is_stopped = false;
 };
 
@@ -248,10 +249,10 @@ void HttpServer::State::tick() {
   });
 }
 
-void HttpServer::State::run() {
+void HttpServer::State::run(asio::io_context& of) {
   for (;;) {
     try {
-      io.run();
+      of.run();
       return;
     } catch (const std::exception& failure) {
       core::log(core::LogLevel::kError, fmt::format("the server goes on after an error: {}", failure.what()));
@@ -294,9 +295,10 @@ Status HttpServer::start() {
     asio::post(listener->strand, [state = state_.get(), raw = listener.get()] { state->accept(*raw); });
   state_->tick();
   try {
-    state_->large.emplace(state_->shared.options.threads);
-    for (unsigned i = 0; i < state_->shared.options.threads; ++i)
-      state_->threads.emplace_back([state = state_.get()] { state->run(); });
+    for (unsigned i = 0; i < state_->shared.options.threads; ++i) {
+      state_->threads.emplace_back([state = state_.get()] { state->run(state->io); });
+      state_->threads.emplace_back([state = state_.get()] { state->run(state->large); });
+    }
   } catch (const std::exception& failure) {
     stop();
     return Status(StatusCode::kOutOfMemory, fmt::format("no thread could be started: {}", failure.what()));
@@ -316,7 +318,7 @@ void HttpServer::post(std::function<void()> work) {
 }
 
 void HttpServer::post_large(std::function<void()> work) {
-  asio::post(*state_->large, std::move(work));
+  asio::post(state_->large, std::move(work));
 }
 
 void HttpServer::post_at(steady_clock::time_point when, std::function<void()> work) {
@@ -366,10 +368,7 @@ void HttpServer::stop() {
     for (const auto& session : state_->all_sessions())
       session->abort();
   } while (!wait_until_idle(std::min(until, steady_clock::now() + milliseconds(20))) && steady_clock::now() < until);
-  if (state_->large) {
-    state_->large->stop();
-    state_->large->join();
-  }
+  state_->large.stop();
   state_->io.stop();
   for (std::thread& thread : state_->threads)
     thread.join();

@@ -35,6 +35,8 @@ constexpr milliseconds kOpeningTime{10'000};
 // When the server ends: for a request that a client has sent already on a connection that seems idle.
 constexpr milliseconds kLastChance{500};
 constexpr std::ptrdiff_t kHeadersMax = 128;
+// An answer is written in pieces of so many bytes.
+constexpr std::size_t kWriteBytes = std::size_t{1} << 20;
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 std::string_view view_of(boost::string_view text) {
@@ -109,6 +111,7 @@ HttpSession::HttpSession(std::unique_ptr<Stream> stream, Shared& shared)
     : stream_(std::move(stream)), shared_(shared) {}
 
 HttpSession::~HttpSession() {
+  hold(0);
   shared_.on_end(this);
 }
 
@@ -167,7 +170,9 @@ void HttpSession::check_time(steady_clock::time_point now) {
 }
 
 void HttpSession::wait_for_request() {
-  enter(Phase::kIdle, shared_.is_ending.load(std::memory_order_relaxed) ? kLastChance : shared_.options.idle_time);
+  enter(Phase::kIdle, shared_.is_ending.load(std::memory_order_relaxed) ? kLastChance
+                      : has_asked_                                      ? shared_.options.idle_time
+                                                                        : shared_.options.first_time);
 }
 
 void HttpSession::read() {
@@ -229,6 +234,7 @@ void HttpSession::parse() {
     } catch (const std::bad_alloc&) {
       return close();
     }
+    has_asked_ = true;
     enter(Phase::kHead, shared_.options.head_time);
   }
   auto& parser = parser_->parser;
@@ -245,6 +251,7 @@ void HttpSession::parse() {
     begin_ += used;
     if (phase_ == Phase::kHead) parser_->head_bytes += used;
     if (error && error != http::error::need_more) return refuse_bytes(bytes, error);
+    if (phase_ == Phase::kBody && !hold_body(std::max<std::uint64_t>(held_, parser.get().body().size()))) return;
     if (!check_bytes(bytes, used)) return;
     if (error) return read();
     if (phase_ == Phase::kHead && parser.is_header_done()) {
@@ -309,6 +316,8 @@ void HttpSession::on_head() {
   } catch (const std::bad_alloc&) {
     return refuse({.kind = RefusalKind::kOverloaded, .message = "no memory left for the request", .param = {}}, 503);
   }
+  // Room for all of it is wanted before any of it is read.
+  if (!hold_body(parser_->parser.content_length().value_or(0))) return;
   enter(Phase::kBody, shared_.options.body_time);
   auto& parser = parser_->parser;
   parser.eager(true);
@@ -442,17 +451,54 @@ void HttpSession::write(HttpResponse response) {
   } catch (const std::bad_alloc&) {
     return close();
   }
-  enter(Phase::kWriting, shared_.options.write_time + milliseconds(1000 * (body_.size() >> 16U)));
-  stream_->write({asio::buffer(head_), asio::buffer(body_)},
+  hold(body_.size());
+  written_ = 0;
+  write_body();
+}
+
+// The head with the first piece, then one piece after another, each of which the client must take in time.
+void HttpSession::write_body() {
+  const std::size_t size = std::min(body_.size() - written_, kWriteBytes);
+  const bool is_first = written_ == 0;
+  enter(Phase::kWriting, shared_.options.write_time);
+  const auto piece = asio::buffer(body_.data() + written_, size);
+  written_ += size;
+  stream_->write({is_first ? asio::const_buffer(asio::buffer(head_)) : asio::const_buffer(), piece},
                  [self = shared_from_this()](const error_code& error, std::size_t) {
                    if (error) return self->close();
+                   if (self->phase_ == Phase::kWriting && self->written_ < self->body_.size())
+                     return self->write_body();
                    self->on_written();
                  });
+}
+
+void HttpSession::hold(std::uint64_t bytes) noexcept {
+  // Unsigned: a difference below zero wraps, and so does the sum.
+  shared_.held_bytes.fetch_add(bytes - held_, std::memory_order_relaxed);
+  held_ = bytes;
+}
+
+bool HttpSession::hold_body(std::uint64_t bytes) {
+  const std::uint64_t before = held_;
+  hold(bytes);
+  // A small one is no burden, and its answer tells how things are.
+  if (bytes <= kReadBytes || bytes == before ||
+      shared_.held_bytes.load(std::memory_order_relaxed) <= shared_.options.held_bytes_max) {
+    return true;
+  }
+  hold(0);
+  refuse({.kind = RefusalKind::kOverloaded,
+          .message = "too many bytes of other requests and answers are held",
+          .param = {},
+          .retry_after_s = 1},
+         429);
+  return false;
 }
 
 void HttpSession::on_written() {
   if (phase_ != Phase::kWriting) return;
   body_ = std::string();  // a large one's memory goes
+  hold(0);
   // Only where the answer said so: whoever was not told may have sent the next request, and it is answered.
   if (closes_) return linger();
   if (buffer_.size() > kReadBytes && begin_ == end_ && !is_reading_) {

@@ -24,7 +24,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     TransportOptions options{};
     HttpServer::Handler handler{};
     HttpServer::Refuse refuse{};
-    std::atomic<bool> is_ending{false};  // answers close their connection
+    std::atomic<bool> is_ending{false};        // answers close their connection
+    std::atomic<std::uint64_t> held_bytes{0};  // of bodies and answers
     // The session is over.
     std::function<void(HttpSession*)> on_end{};
   };
@@ -63,7 +64,11 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void take_head();
   void dispatch();
   void write(HttpResponse response);
+  void write_body();
   void on_written();
+  // So many bytes are held now; of a body, false where all connections together hold too many: it was refused.
+  void hold(std::uint64_t bytes) noexcept;
+  [[nodiscard]] bool hold_body(std::uint64_t bytes);
   void refuse(Refusal refusal, unsigned status);
   void linger();
   void close() noexcept;
@@ -89,6 +94,9 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   std::weak_ptr<Exchange> exchange_;
   std::string head_;  // of the answer
   std::string body_;
+  std::size_t written_ = 0;  // of body_
+  std::uint64_t held_ = 0;   // of Shared::held_bytes
+  bool has_asked_ = false;   // a request has begun
   // Any thread: of the steady clock, in its ticks; 0: none.
   std::atomic<std::chrono::steady_clock::rep> deadline_{0};
 };

@@ -1,5 +1,6 @@
 """The daemon's HTTP, as a stranger meets it: over raw sockets, with good requests and bad ones."""
 
+import http.client
 import json
 import os
 import signal
@@ -11,7 +12,7 @@ import threading
 import time
 
 import pytest
-from daemon import LIMIT, TINY, Daemon, fake_openvino, read_answers, read_to_end, run_serve, wait_for
+from daemon import LIMIT, PROGRAM, TINY, Daemon, fake_openvino, read_answers, read_to_end, run_serve, wait_for
 
 HOST = b"Host: x\r\n"
 
@@ -619,3 +620,92 @@ def test_the_level_of_the_log_is_read_again(tmp_path):
         daemon.get("/ping")
         daemon.end()
         assert len(lines()) >= 2
+
+
+# Unlucky hosts.
+
+
+def test_a_key_file_that_is_rewritten_while_it_is_read_ends_nothing(tmp_path):
+    keys = tmp_path / "keys"
+    keys.write_bytes(b"first\n" * 4000)
+    with Daemon("--api-key-file", keys) as daemon:
+        ending = threading.Event()
+
+        def rewrite():
+            while not ending.is_set():
+                keys.write_bytes(b"first\n" * 4000)
+
+        writer = threading.Thread(target=rewrite)
+        writer.start()
+        for _ in range(200):
+            daemon.signal(signal.SIGHUP)
+            time.sleep(0.002)
+        ending.set()
+        writer.join()
+        assert daemon.get("/ping").status == 200
+        assert daemon.end() == 0
+
+
+def test_a_key_file_may_begin_with_a_byte_order_mark_and_must_be_text(tmp_path):
+    keys = tmp_path / "keys"
+    keys.write_bytes(b"\xef\xbb\xbffirst\r\n")
+    with Daemon("--api-key-file", keys) as daemon:
+        assert daemon.get("/latebind/status", headers={"x-api-key": "first"}).status == 200
+    keys.write_bytes("first\n".encode("utf-16"))
+    code, said = run_serve("--model", TINY, "--listen", "127.0.0.1:0", "--api-key-file", keys)
+    assert code == 1 and "not UTF-8" in said
+
+
+def test_an_error_stream_that_nobody_reads_holds_nothing_up(tmp_path):
+    ready = tmp_path / "ready"
+    reader, writer = os.pipe()
+    process = subprocess.Popen([PROGRAM, "serve", "--model", TINY, "--listen", "127.0.0.1:0", "--ready-file", ready],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=writer,
+                               env=os.environ | {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")})
+    os.close(writer)
+    try:
+        wait_for(ready.exists)
+        connection = http.client.HTTPConnection(ready.read_text().split()[0].removeprefix("http://"), timeout=LIMIT)
+        for _ in range(2000):  # lines of more than a pipe takes
+            connection.request("GET", "/v1/models")
+            assert connection.getresponse().read()
+        connection.close()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(LIMIT) == 0
+    finally:
+        process.kill()
+        process.wait()
+        os.close(reader)
+
+
+def test_sigterm_while_a_model_loads_ends_it_at_once(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as hub:  # accepts, and never answers
+        process = subprocess.Popen([PROGRAM, "serve", "--model", "org/name", "--listen", "127.0.0.1:0"],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   env=os.environ | {"HOME": str(tmp_path), "HF_ENDPOINT": f"http://127.0.0.1:{hub.getsockname()[1]}"})
+        try:
+            hub.settimeout(LIMIT)
+            hub.accept()
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(LIMIT) == -signal.SIGTERM
+        finally:
+            process.kill()
+            process.wait()
+
+
+def test_the_ready_file_is_ones_own(tmp_path):
+    ready = tmp_path / "ready"
+    ready.write_text("http://127.0.0.1:1\n")  # of a daemon that was killed
+    code, _ = run_serve("--model", tmp_path / "none", "--listen", "127.0.0.1:0", "--ready-file", ready)
+    assert code == 1 and not ready.exists()
+    code, said = run_serve("--model", TINY, "--listen", "127.0.0.1:0", "--ready-file", tmp_path / "none" / "ready")
+    assert code == 1 and "is ready" not in said
+    with Daemon() as daemon:
+        daemon.ready_file.write_text("http://127.0.0.1:2\n")  # of another daemon by now
+        assert daemon.end() == 0
+        assert daemon.ready_file.read_text() == "http://127.0.0.1:2\n"
+
+
+def test_two_models_of_one_name_are_refused_before_they_are_loaded():
+    code, said = run_serve("--model", f"a={TINY}", "--model", f"a={TINY}", "--listen", "127.0.0.1:0")
+    assert code == 2 and "two models are called a" in said and "is ready" not in said

@@ -70,9 +70,9 @@ class Client {
     return end == asio::error::eof ? bytes : bytes + " (" + end.message() + ")";
   }
   // One answer to kAsk.
-  std::string answer() {
+  std::string answer(std::string_view end = "hello") {
     std::string bytes;
-    while (!bytes.ends_with("hello")) {
+    while (!bytes.ends_with(end)) {
       std::array<char, 1> one{};
       if (socket_.read_some(asio::buffer(one)) == 1) bytes += one[0];
     }
@@ -129,7 +129,7 @@ TEST(HttpServerTest, ASlowRequestIsToldSoInTime) {
   TransportOptions options;
   options.head_time = std::chrono::milliseconds(150);
   options.body_time = std::chrono::milliseconds(150);
-  options.idle_time = std::chrono::milliseconds(150);
+  options.first_time = std::chrono::milliseconds(150);
   const auto server = open({"127.0.0.1:0"}, hello, options);
   ASSERT_TRUE((*server)->start().ok());
   Client head(**server);
@@ -140,6 +140,86 @@ TEST(HttpServerTest, ASlowRequestIsToldSoInTime) {
   EXPECT_THAT(head.rest(), StartsWith("HTTP/1.1 408 "));
   EXPECT_THAT(body.rest(), StartsWith("HTTP/1.1 408 "));
   EXPECT_EQ(idle.rest(), "");
+}
+
+TEST(HttpServerTest, AKeptConnectionEndsWhenItIsIdle) {
+  TransportOptions options;
+  options.idle_time = std::chrono::milliseconds(150);
+  const auto server = open({"127.0.0.1:0"}, hello, options);
+  ASSERT_TRUE((*server)->start().ok());
+  Client client(**server);
+  client.send(kAsk);
+  EXPECT_THAT(client.rest(), StartsWith("HTTP/1.1 200 "));
+}
+
+// However many connections there are, what they hold together has a limit.
+TEST(HttpServerTest, LargeBodiesBeyondWhatMayBeHeldAreTurnedAway) {
+  TransportOptions options;
+  options.held_bytes_max = 200'000;
+  const auto server = open({"127.0.0.1:0"}, hello, options);
+  ASSERT_TRUE((*server)->start().ok());
+  const std::string large = "POST /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 150000\r\n";
+  Client first(**server);
+  first.send(large + "Expect: 100-continue\r\n\r\n");
+  ASSERT_THAT(first.answer("\r\n\r\n"), StartsWith("HTTP/1.1 100 "));
+  {
+    Client second(**server);
+    second.send(large + "\r\n");
+    EXPECT_THAT(second.rest(), StartsWith("HTTP/1.1 429 "));
+    Client chunked(**server);
+    std::string body = "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+    for (int i = 0; i < 20; ++i)
+      body += "1000\r\n" + std::string(4096, 'x') + "\r\n";
+    chunked.send(body);
+    EXPECT_THAT(chunked.rest(), StartsWith("HTTP/1.1 429 "));
+    Client small(**server);
+    small.send(kAskLast);
+    EXPECT_THAT(small.rest(), StartsWith("HTTP/1.1 200 "));
+  }
+  first.send(std::string(150'000, 'x'));
+  EXPECT_THAT(first.rest(), StartsWith("HTTP/1.1 200 "));
+  // What was held is free again.
+  Client third(**server);
+  third.send(large + "\r\n" + std::string(150'000, 'x'));
+  EXPECT_THAT(third.rest(), StartsWith("HTTP/1.1 200 "));
+}
+
+// The client takes each piece of an answer in time, or leaves it.
+TEST(HttpServerTest, AnAnswerOfManyPiecesArrivesWhole) {
+  std::string body(5'000'001, 'x');
+  for (std::size_t i = 0; i < body.size(); ++i)
+    body[i] = static_cast<char>('a' + i * 7 % 26);
+  const auto server = open({"127.0.0.1:0"}, [&](const ExchangePtr& exchange) {
+    HttpResponse response;
+    response.body = body;
+    exchange->answer(std::move(response));
+  });
+  ASSERT_TRUE((*server)->start().ok());
+  Client client(**server);
+  client.send(kAskLast);
+  const std::string answer = client.rest();
+  EXPECT_TRUE(answer.ends_with("\r\n\r\n" + body)) << answer.size();
+}
+
+TEST(HttpServerTest, WhoDoesNotReadAnAnswerLosesIt) {
+  TransportOptions options;
+  options.write_time = std::chrono::milliseconds(300);
+  const auto server = open(
+      {"127.0.0.1:0"},
+      [](const ExchangePtr& exchange) {
+        HttpResponse response;
+        response.body.assign(std::size_t{64} << 20, 'x');
+        exchange->answer(std::move(response));
+      },
+      options);
+  ASSERT_TRUE((*server)->start().ok());
+  Client client(**server);
+  client.send(kAskLast);
+  // As soon as its time is up, and not after the time that all of it would have.
+  for (const auto end = steady_clock::now() + seconds(30); (*server)->connections() > 0 && steady_clock::now() < end;)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  (*server)->stop_accepting();
+  EXPECT_TRUE((*server)->wait_until_idle(steady_clock::now() + seconds(30)));
 }
 
 TEST(HttpServerTest, WhatWasAcceptedIsAnsweredBeforeTheEnd) {

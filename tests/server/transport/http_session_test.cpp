@@ -418,7 +418,7 @@ TEST_F(HttpSessionTest, AnIdleConnectionIsNotWaitedForWhenTheServerEnds) {
   shared_.is_ending = true;
   session_.lock()->end_when_idle();
   run();
-  pass(milliseconds(300));
+  pass(milliseconds(600));
   EXPECT_TRUE(client_->is_closed);
 }
 
