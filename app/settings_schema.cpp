@@ -214,7 +214,7 @@ template <auto Member>
 Status assign_bytes(Settings& settings, std::string_view /*key*/, std::string_view text) {
   struct Unit {
     std::string_view suffix;
-    std::uint64_t factor;
+    std::uint64_t factor = 1;
   };
   constexpr std::array kUnits{Unit{"KiB", 1ULL << 10U}, Unit{"MiB", 1ULL << 20U}, Unit{"GiB", 1ULL << 30U},
                               Unit{"KB", 1'000},        Unit{"MB", 1'000'000},    Unit{"GB", 1'000'000'000}};

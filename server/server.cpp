@@ -66,7 +66,7 @@ struct Server::State {
   void before_answer(const Exchange& exchange, HttpResponse& response);
   void observe(const RequestRecord& record);
   [[nodiscard]] HttpResponse refuse_malformed(const Refusal& refusal, unsigned status);
-  void preflight(const ExchangePtr& exchange, const Router::Match& match);
+  void preflight(const ExchangePtr& exchange, const Router::Match& match) const;
   [[nodiscard]] Result<milliseconds> time_of(const HttpRequest& request) const;
   void watch_deadlines();
   void end_what_is_late();
@@ -144,7 +144,7 @@ HttpResponse Server::State::refuse_malformed(const Refusal& refusal, unsigned st
   return response;
 }
 
-void Server::State::preflight(const ExchangePtr& exchange, const Router::Match& match) {
+void Server::State::preflight(const ExchangePtr& exchange, const Router::Match& match) const {
   HttpResponse response;
   response.status = match.allowed.empty() && exchange->request().path != "*" ? 404 : 204;
   response.content_type.clear();

@@ -40,9 +40,9 @@ void put_line(std::string line) {
 
 }  // namespace
 
-void send_messages_to(std::function<void(std::string)> next) {
+void send_messages_to(std::function<void(std::string line)> to) {
   const std::lock_guard lock(sink_mutex);
-  sink = std::move(next);
+  sink = std::move(to);
 }
 
 void print_messages_as_json() {

@@ -25,7 +25,7 @@ void print_messages_as_json();
 
 // Messages go there from here on, as lines with their ends, instead of to the error stream; nothing: back to it. When
 // this returns, the previous one is no longer called. It must not print messages itself.
-void send_messages_to(std::function<void(std::string line)> sink);
+void send_messages_to(std::function<void(std::string line)> to);
 
 // Prints a message and continues.
 void note(std::string_view text);

@@ -240,7 +240,8 @@ std::string similarities_text(const Vectors& vectors) {
   return text;
 }
 
-VectorCall call_of(EmbedBody&& body) {
+// With the body's texts.
+VectorCall take_call(EmbedBody& body) {
   VectorCall call;
   call.texts = std::move(body.inputs);
   call.truncate = body.truncate;
@@ -267,7 +268,7 @@ void embed(const ExchangePtr& exchange, const PathValues& /*values*/, Service& s
                      .param = "normalize"});
     }
   }
-  VectorCall call = call_of(std::move(body));
+  VectorCall call = take_call(body);
   call.dimensions = body.dimensions;
   call.normalize = body.normalize;
   embed_call(exchange, service, std::move(call), vectors_text);
@@ -279,7 +280,7 @@ void embed_all(const ExchangePtr& exchange, const PathValues& /*values*/, Servic
   if (std::visit([](const auto& inputs) { return inputs.empty(); }, body.inputs)) {
     return refuse_empty(*exchange, "inputs");
   }
-  VectorCall call = call_of(std::move(body));
+  VectorCall call = take_call(body);
   call.of_tokens = true;
   embed_call(exchange, service, std::move(call), token_vectors_text);
 }

@@ -177,7 +177,7 @@ TEST(DivideTest, NoOtherDivisionCostsLess) {
 }
 
 TEST(DivideTest, AFewTextsOfManyLengthsAreNotPaddedToTheLongest) {
-  const std::vector<std::uint32_t> lengths{200, 190, 40, 38, 12, 11, 10, 9};
+  const std::vector<std::uint32_t> lengths{208, 198, 40, 38, 12, 11, 10, 9};
   const auto batches = divide(lengths, {.tokens = 2048, .longest = 256}, {});
   ASSERT_EQ(batches.size(), 3U);
   EXPECT_EQ(batches[0].count, 2U);
@@ -196,7 +196,7 @@ TEST(DivideTest, WhatIsLeftForOthersIsNotTakenAway) {
 TEST(BatchShapeTest, WidthsGoInStepsAndNotBeyondTheLongest) {
   const BatchShape shape{.tokens = 2048, .longest = 500};
   for (const auto& [length, width] :
-       {std::pair{1U, 1U}, {31U, 31U}, {33U, 34U}, {65U, 68U}, {490U, 496U}, {499U, 500U}, {512U, 512U}}) {
+       {std::pair{1U, 1U}, {15U, 15U}, {31U, 32U}, {33U, 36U}, {65U, 72U}, {470U, 480U}, {499U, 500U}, {512U, 512U}}) {
     EXPECT_EQ(shape.width(length), width) << length;
     EXPECT_EQ(shape.width(width), width) << width;
   }
