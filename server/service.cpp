@@ -276,7 +276,7 @@ Refusal failed_run(const Status& status) {
 }  // namespace
 
 // On one of the server's threads.
-void Service::finish(Pending& pending, embedding::TaskOutcome outcome) {
+void Service::finish(Pending& pending, embedding::TaskOutcome outcome) const {
   pending.watch.reset();
   if (pending.exchange->is_answered()) return;
   const auto answered_by = outcome.answered_by != nullptr ? outcome.answered_by : pending.model->attestation();
@@ -343,7 +343,7 @@ std::optional<Refusal> order_inputs(const core::PlacedModel& model, std::vector<
 }  // namespace
 
 void Service::run(const ExchangePtr& exchange, TensorCall call,
-                  std::function<void(Outcome<std::vector<NamedTensor>>)> done) {
+                  const std::function<void(Outcome<std::vector<NamedTensor>>)>& done) {
   const auto found = find(call.model);
   if (const auto* refusal = std::get_if<Refusal>(&found)) return done(*refusal);
   const ServedModel& model = *std::get<const ServedModel*>(found);

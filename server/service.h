@@ -163,7 +163,8 @@ class Service {
 
   // Runs a model that takes tensors. Every output, in the model's order. `done` is called once, on a thread that may
   // take its time, or on this one; not at all when the client has gone.
-  void run(const ExchangePtr& exchange, TensorCall call, std::function<void(Outcome<std::vector<NamedTensor>>)> done);
+  void run(const ExchangePtr& exchange, TensorCall call,
+           const std::function<void(Outcome<std::vector<NamedTensor>>)>& done);
 
   [[nodiscard]] ModelQueue queue_of(const ServedModel& model) const;
   // Abandoned runs that have not returned from the vendor.
@@ -178,7 +179,7 @@ class Service {
   enum class Phase { kLoading, kReady, kEnding };
   class Drop;
   struct Pending;
-  void finish(Pending& pending, embedding::TaskOutcome outcome);
+  void finish(Pending& pending, embedding::TaskOutcome outcome) const;
   [[nodiscard]] Outcome<std::vector<NamedTensor>> tensors_of(Exchange& exchange, const ServedModel& model,
                                                              const TensorRuns::Ran& ran) const;
 

@@ -91,7 +91,7 @@ struct HttpServer::State {
   void end_accepting(Listener& listener);
   void take(Stream::Socket socket, bool is_tcp);
   void tick();
-  void run(asio::io_context& of);
+  static void run(asio::io_context& of);
   [[nodiscard]] std::vector<std::shared_ptr<HttpSession>> all_sessions();
 
   // Before what destroys sessions, which use all of it.
@@ -296,8 +296,8 @@ Status HttpServer::start() {
   state_->tick();
   try {
     for (unsigned i = 0; i < state_->shared.options.threads; ++i) {
-      state_->threads.emplace_back([state = state_.get()] { state->run(state->io); });
-      state_->threads.emplace_back([state = state_.get()] { state->run(state->large); });
+      state_->threads.emplace_back([state = state_.get()] { State::run(state->io); });
+      state_->threads.emplace_back([state = state_.get()] { State::run(state->large); });
     }
   } catch (const std::exception& failure) {
     stop();

@@ -514,7 +514,7 @@ void HttpSession::on_written() {
 }
 
 // To what is no request: the answer, and the end.
-void HttpSession::refuse(Refusal refusal, unsigned status) {
+void HttpSession::refuse(const Refusal& refusal, unsigned status) {
   parser_.reset();
   closes_ = true;
   is_head_request_ = false;

@@ -69,7 +69,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   // So many bytes are held now; of a body, false where all connections together hold too many: it was refused.
   void hold(std::uint64_t bytes) noexcept;
   [[nodiscard]] bool hold_body(std::uint64_t bytes);
-  void refuse(Refusal refusal, unsigned status);
+  void refuse(const Refusal& refusal, unsigned status);
   void linger();
   void close() noexcept;
 
