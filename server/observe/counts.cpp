@@ -57,9 +57,14 @@ std::string_view or_none(std::string_view label) {
 
 void Counts::add(const RequestRecord& record) {
   ++totals.requests;
-  if (record.status >= 500) ++totals.failed;
-  if (record.status >= 400 && record.status < 500) ++totals.refused;
-  if (record.client_gone) ++clients_gone;
+  // Whoever has left was answered by nobody.
+  if (record.client_gone) {
+    ++clients_gone;
+  } else if (record.status >= 500) {
+    ++totals.failed;
+  } else if (record.status >= 400) {
+    ++totals.refused;
+  }
   request_bytes += record.request_bytes;
   response_bytes += record.response_bytes;
   if (record.is_embedding) add_embedding(*this, record);

@@ -73,6 +73,21 @@ Totals Metrics::totals() const {
   return state_->counts.totals;
 }
 
+Totals Metrics::totals_of(std::string_view model) const {
+  const std::lock_guard lock(state_->mutex);
+  Totals totals;
+  const auto found = state_->counts.models.find(std::array{model});
+  if (found == state_->counts.models.end()) return totals;
+  const ModelCounts& counts = found->second;
+  totals.texts = counts.texts;
+  totals.tokens = counts.tokens;
+  totals.fallback_texts = counts.fallback_texts;
+  totals.batches = counts.batches;
+  totals.batch_tokens = counts.computed_tokens;
+  totals.padded_tokens = counts.padded_tokens;
+  return totals;
+}
+
 RecentFigures Metrics::recent() const {
   const auto now = std::chrono::steady_clock::now();
   const std::lock_guard lock(state_->mutex);

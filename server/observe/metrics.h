@@ -90,6 +90,8 @@ class Metrics {
   [[nodiscard]] std::string render(const ServerGauges& gauges) const;
 
   [[nodiscard]] Totals totals() const;
+  // Of one model; without requests, which are nobody's before they are read.
+  [[nodiscard]] Totals totals_of(std::string_view model) const;
   [[nodiscard]] RecentFigures recent() const;
   // The last ones, at most kRecentBatchesMax, oldest first.
   [[nodiscard]] std::vector<BatchSeen> recent_batches(std::string_view model) const;

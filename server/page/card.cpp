@@ -125,11 +125,12 @@ void load(Markup& out, const Json& model) {
        joined({counted(number_of(member(totals, "texts")), "text"),
                counted(number_of(member(totals, "tokens")), "token")}));
   const std::optional<double> batch_count = number_of(member(totals, "batches"));
-  const double padded = number_or_zero(member(totals, "padded_tokens"));
-  const double padding = padded - number_or_zero(member(totals, "tokens"));
+  const double computed = number_or_zero(member(totals, "batch_tokens"));
+  const double padding = number_or_zero(member(totals, "padded_tokens"));
   fact(out, "Batches",
-       batch_count ? joined({count_words(batch_count), padded > 0 ? percent_words(padding, padded) + " padding" : ""})
-                   : "");
+       batch_count
+           ? joined({count_words(batch_count), computed > 0 ? percent_words(padding, computed) + " padding" : ""})
+           : "");
   const std::optional<double> fallback_texts = number_of(member(totals, "fallback_texts"));
   fact(out, "By a fallback", fallback_texts.value_or(0) > 0 ? counted(fallback_texts, "text") : "");
   out.close("dl");

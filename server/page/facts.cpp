@@ -25,9 +25,7 @@ std::string cache_words(const Json& cache) {
   if (!cache.is_object()) return {};
   if (!is_true(member(cache, "enabled"))) return "off";
   const std::optional<double> most = number_of(member(cache, "max_bytes"));
-  return joined({of_limit(bytes_words(number_of(member(cache, "bytes"))), most && *most > 0 ? most : std::nullopt,
-                          bytes_words(most)),
-                 text_of(member(cache, "folder"))});
+  return joined({most && *most > 0 ? "up to " + bytes_words(most) : "", text_of(member(cache, "folder"))});
 }
 
 std::string limit_words(const Json& limits) {

@@ -69,6 +69,17 @@ Json tensors_json(std::span<const core::TensorInfo> tensors) {
   return list;
 }
 
+Json sums_json(const Totals& totals) {
+  Json sums;
+  sums["texts"] = totals.texts;
+  sums["tokens"] = totals.tokens;
+  sums["fallback_texts"] = totals.fallback_texts;
+  sums["batches"] = totals.batches;
+  sums["batch_tokens"] = totals.batch_tokens;
+  sums["padded_tokens"] = totals.padded_tokens;
+  return sums;
+}
+
 Json model_json(Service& service, const ServedModel& model) {
   const auto attested = model.attestation();
   const core::ActiveConfig& active = attested->active;
@@ -106,6 +117,7 @@ Json model_json(Service& service, const ServedModel& model) {
     json["queue"]["texts"] = queue.waiting_texts;
     json["queue"]["tokens"] = queue.waiting_tokens;
     json["queue"]["running_batches"] = queue.running;
+    json["totals"] = sums_json(service.metrics().totals_of(model.name));
     json["batches"] = batches_json(service.metrics().recent_batches(model.name));
   }
   return json;
@@ -138,13 +150,7 @@ Json status_json(Service& service) {
   requests["p50_ms"] = rounded(recent.p50_ms, 2);
   requests["p95_ms"] = rounded(recent.p95_ms, 2);
   requests["p99_ms"] = rounded(recent.p99_ms, 2);
-  Json& sums = json["totals"];
-  sums["texts"] = totals.texts;
-  sums["tokens"] = totals.tokens;
-  sums["fallback_texts"] = totals.fallback_texts;
-  sums["batches"] = totals.batches;
-  sums["batch_tokens"] = totals.batch_tokens;
-  sums["padded_tokens"] = totals.padded_tokens;
+  json["totals"] = sums_json(totals);
   json["connections"] = facts.connections ? facts.connections() : 0;
   json["memory"]["resident_bytes"] = platform::resident_bytes();
   Json& limits = json["limits"];

@@ -286,6 +286,8 @@ def test_texts_of_a_client_that_has_left_leave_the_queue(tmp_path):
         busy.go_on()
         assert read_answers(busy.first, 1)[0].status == 200
         wait_for(lambda: "client gone" in busy.daemon.log())
+        requests = busy.daemon.status()["requests"]
+        assert requests["failed"] == 0 and requests["refused"] == 0
 
 
 def test_a_request_has_as_much_time_as_it_asks_for(tmp_path):
@@ -709,3 +711,15 @@ def test_the_ready_file_is_ones_own(tmp_path):
 def test_two_models_of_one_name_are_refused_before_they_are_loaded():
     code, said = run_serve("--model", f"a={TINY}", "--model", f"a={TINY}", "--listen", "127.0.0.1:0")
     assert code == 2 and "two models are called a" in said and "is ready" not in said
+
+
+def test_the_status_counts_for_each_model():
+    with Daemon(models=(f"a={TINY}", f"b={TINY}")) as daemon:
+        assert daemon.embed(["one", "two words"], model="b").status == 200
+        first, second = daemon.status()["models"]
+        assert first["totals"]["texts"] == 0
+        totals = second["totals"]
+        assert totals["texts"] == 2 and totals["tokens"] > 2
+        wait_for(lambda: daemon.status()["models"][1]["totals"]["batches"] >= 1)
+        totals = daemon.status()["models"][1]["totals"]
+        assert totals["batch_tokens"] == totals["tokens"] + totals["padded_tokens"]

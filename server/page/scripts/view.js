@@ -94,9 +94,18 @@ function placement(model) {
 function work(model) {
   const queue = member(model, "queue");
   const totals = member(model, "totals");
-  const padded = numberOrZero(member(totals, "padded_tokens"));
+  const computed = numberOrZero(member(totals, "batch_tokens"));
+  const padding = numberOrZero(member(totals, "padded_tokens"));
   const fallbackTexts = member(totals, "fallback_texts");
   const batches = member(totals, "batches");
+  const runs = member(queue, "runs");
+  if (isNumber(runs)) {
+    return h("div", { class: "work" },
+      h("h3", {}, "Work"),
+      h("dl", { class: "facts" },
+        fact("Waiting", counted(runs, "run")),
+        fact("On the device", counted(member(queue, "running"), "run"))));
+  }
   return h("div", { class: "work" },
     h("h3", {}, "Work"),
     h("dl", { class: "facts" },
@@ -105,7 +114,7 @@ function work(model) {
       fact("So far", joined([counted(member(totals, "texts"), "text"), counted(member(totals, "tokens"), "token")])),
       fact("Batches", !isNumber(batches) ? "" : joined([
         countWords(batches),
-        padded > 0 ? `${percentWords(padded - numberOrZero(member(totals, "tokens")), padded)} padding` : ""])),
+        computed > 0 ? `${percentWords(padding, computed)} padding` : ""])),
       fact("By a fallback", numberOrZero(fallbackTexts) > 0 ? counted(fallbackTexts, "text") : "")));
 }
 
@@ -190,9 +199,7 @@ function cacheWords(cache) {
   if (!isObject(cache)) return "";
   if (member(cache, "enabled") !== true) return "off";
   const most = member(cache, "max_bytes");
-  return joined([
-    bytesWords(member(cache, "bytes")) + (numberOrZero(most) > 0 ? ` of ${bytesWords(most)}` : ""),
-    textOf(member(cache, "folder"))]);
+  return joined([numberOrZero(most) > 0 ? `up to ${bytesWords(most)}` : "", textOf(member(cache, "folder"))]);
 }
 
 function limitWords(limits) {

@@ -39,7 +39,7 @@ constexpr std::string_view kFallback = R"({"version":"1.2.3","ready":true,"uptim
     "steps":[{"device":"openvino:NPU","taken":false,"brief":"no such device","reason":"a long text of the vendor"},
              {"device":"onnxruntime:CPU","taken":true,"brief":"","reason":""}],
     "queue":{"texts":12,"tokens":3400,"running_batches":1},
-    "totals":{"texts":1234567,"tokens":800,"batches":3,"padded_tokens":1000,"fallback_texts":12},
+    "totals":{"texts":1234567,"tokens":800,"batches":3,"batch_tokens":1000,"padded_tokens":200,"fallback_texts":12},
     "batches":[{"number":7,"texts":8,"rows":8,"width":32,"tokens":192,"owners":3,"ms":12.1}]}],
   "requests":{"in_flight":1,"total":9,"refused":2,"failed":0,"texts_per_s":8.42,"p95_ms":12345},
   "limits":{"queue_tokens":131072}})";

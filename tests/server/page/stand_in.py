@@ -50,7 +50,7 @@ QUIET = {
             "breaker_open": False,
             "hung_runs": 0,
             "queue": {"texts": 0, "tokens": 0, "running_batches": 0},
-            "totals": {"texts": 0, "tokens": 0, "batches": 0, "padded_tokens": 0, "fallback_texts": 0},
+            "totals": {"texts": 0, "tokens": 0, "batches": 0, "batch_tokens": 0, "padded_tokens": 0, "fallback_texts": 0},
             "batches": [],
         }
     ],
@@ -75,7 +75,7 @@ QUIET = {
         "request_timeout_ms": 60_000,
         "connections": 1024,
     },
-    "cache": {"enabled": True, "folder": "/var/cache/latebind", "bytes": 92_300_000, "max_bytes": 2_000_000_000},
+    "cache": {"enabled": True, "folder": "/var/cache/latebind", "max_bytes": 2_000_000_000},
 }
 
 
@@ -123,7 +123,8 @@ def busy(second):
         "texts": total,
         "tokens": total * 24,
         "batches": total // 21,
-        "padded_tokens": int(total * 24 * 1.16),
+        "batch_tokens": int(total * 24 * 1.16),
+        "padded_tokens": int(total * 24 * 0.16),
         "fallback_texts": 0,
     }
     model["batches"] = batches
