@@ -36,6 +36,7 @@ class PlainStream final : public Stream {
 
   void close() noexcept override {
     error_code ignored;
+    socket_.cancel(ignored);  // on Windows closing alone may leave a write that waits for the peer
     socket_.close(ignored);
   }
 
