@@ -109,7 +109,7 @@ class Client:
         self.random = random.Random(1)
 
     def ask(self):
-        body = json.dumps({"input": self.random.choice(self.texts), "encoding_format": "base64"})
+        body = json.dumps({"model": "model", "input": self.random.choice(self.texts), "encoding_format": "base64"})
         begin = time.monotonic()
         self.connection.request("POST", "/v1/embeddings", body, {"content-type": "application/json"})
         answer = self.connection.getresponse()
