@@ -23,7 +23,6 @@
 #include "core/platform/open_files.h"
 #include "core/platform/service_manager.h"
 #include "core/platform/signal_watch.h"
-#include "core/platform/standard_streams.h"
 #include "core/platform/system_info.h"
 #include "core/text/one_line.h"
 #include "server/load_model.h"

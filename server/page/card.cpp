@@ -260,7 +260,7 @@ void card(Markup& out, const Json& model) {
   if (member(model, "queue").is_object() || member(model, "batches").is_array()) {
     out.open("div", {{"class", "columns"}});
     load(out, model);
-    batches(out, model);
+    if (member(model, "batches").is_array()) batches(out, model);  // runs of tensors make none
     out.close("div");
   }
   out.close("article");

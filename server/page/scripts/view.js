@@ -185,7 +185,8 @@ function card(model) {
         kind === "" ? "" : `${kind} model`, counted(member(model, "dimension"), "dimension"),
         isNumber(most) ? `up to ${counted(most, "token")}` : ""]))),
     h("div", { class: "columns" }, answer(model), placement(model)),
-    hasQueue ? h("div", { class: "columns" }, work(model), batches(model)) : null);
+    hasQueue ? h("div", { class: "columns" }, work(model),
+      Array.isArray(member(model, "batches")) ? batches(model) : null) : null);
 }
 
 function modelsMarkup(status) {

@@ -200,5 +200,13 @@ TEST(FiguresTest, AreWordedForPeople) {
   EXPECT_EQ(percent_words(1, 3), "33 %");
 }
 
+TEST(PageTest, AModelOfTensorsHasRunsAndNoBatches) {
+  const std::string page =
+      visible(status_of(R"({"models":[{"name":"t","kind":"tensors","queue":{"runs":3,"running":1}}]})"));
+  EXPECT_THAT(page, HasSubstr("3 runs"));
+  EXPECT_THAT(page, HasSubstr("1 run<"));
+  EXPECT_THAT(page, Not(HasSubstr("Latest batches")));
+}
+
 }  // namespace
 }  // namespace latebind::server
