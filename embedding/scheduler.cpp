@@ -21,6 +21,8 @@ namespace {
 // Owners and texts that are looked at to form a batch: bounds for the time that it takes, under the lock.
 constexpr std::size_t kOwnersMax = 256;
 constexpr std::size_t kPoolMax = 512;
+// A token is shared by all who wait. 2^64 parts are 12,000 years of 10^9 tokens a day.
+constexpr std::uint64_t kPartsOfToken = 4096;
 
 // No device is blamed and the run is not repeated: it would almost certainly compute the same.
 Status no_vector(std::uint64_t position, std::string_view what, const core::ActiveConfig& active) {
@@ -38,7 +40,7 @@ Status no_vector(std::uint64_t position, std::string_view what, const core::Acti
 struct Scheduler::Work {
   // Constant once they are handed over.
   Owner own_owner;         // of texts that have no other
-  Owner* owner = nullptr;  // touched only while batches have not begun
+  Owner* owner = nullptr;  // touched only while batches have not begun: it may be gone after that
   TokenTable tokens;
   BatchPlan plan;                           // its batches are for those that share none
   std::size_t static_rows = 0;              // 0: the device takes any shape
@@ -148,6 +150,7 @@ Scheduler::Scheduler(const Forward& forward, WorkTeam& team, std::size_t request
       batch_tokens_(batch_tokens),
       longest_(longest),
       on_batch_(std::move(on_batch)) {
+  waiting_.reserve(kSubmissionsMax);
   running_.reserve(requests_);
   idle_scratch_.reserve(requests_);
 }
@@ -205,11 +208,16 @@ Status Scheduler::enqueue(const std::shared_ptr<Work>& work, std::uint64_t waiti
                   fmt::format("{} tokens wait already, and these are {} more", waiting_tokens_, work->plan.tokens));
   }
   if (work->has_next()) {
-    const bool waits_already = std::ranges::find(waiting_, work->owner, &Work::owner) != waiting_.end();
     waiting_.push_back(work);
-    if (!waits_already) work->owner->start_ = std::max(work->owner->start_, now_);
     waiting_texts_ += work->rows_left().size();
     waiting_tokens_ += work->plan.tokens;
+    Owner& owner = *work->owner;
+    const bool waits_already = owner.waiting_tokens_ > 0;
+    owner.waiting_tokens_ += work->plan.tokens;
+    if (!waits_already) {
+      owner.turn_ends_ = std::max(owner.turn_ends_, now_);
+      begin_turn(owner);
+    }
   }
   ++submissions_;
   return {};
@@ -288,18 +296,33 @@ std::shared_ptr<Scheduler::Work> Scheduler::next_work(bool of_those_who_compute)
   std::shared_ptr<Work> next;
   for (const auto& work : waiting_) {
     if (of_those_who_compute && !work->waits_to_compute()) continue;
-    if (next == nullptr || work->owner->start_ < next->owner->start_) next = work;
+    if (next == nullptr || work->owner->turn_ends_ < next->owner->turn_ends_) next = work;
   }
   return next;
 }
 
+// An owner's turns follow each other; a short one is over soon.
+void Scheduler::begin_turn(Owner& owner) const noexcept {
+  owner.turn_tokens_ = std::min<std::uint64_t>(owner.waiting_tokens_, batch_tokens_);
+  owner.turn_ends_ += owner.turn_tokens_ * kPartsOfToken;
+}
+
 // The texts of a piece have begun.
-void Scheduler::take(const Piece& piece, std::size_t width) noexcept {
+void Scheduler::take(const Piece& piece) noexcept {
   Work& work = *piece.work;
   if (work.running == 0 && work.begun == work.submitted) work.begun = std::chrono::steady_clock::now();
   waiting_texts_ -= piece.rows.size();
+  std::uint64_t tokens = 0;
   for (const std::uint32_t row : piece.rows)
-    waiting_tokens_ -= work.length_of(row);
+    tokens += work.length_of(row);
+  waiting_tokens_ -= tokens;
+  Owner& owner = *work.owner;
+  owner.waiting_tokens_ -= tokens;
+  if (tokens < owner.turn_tokens_) {
+    owner.turn_tokens_ -= tokens;
+  } else if (owner.waiting_tokens_ > 0) {
+    begin_turn(owner);
+  }
   if (work.alone) {
     ++work.next;
   } else {
@@ -312,7 +335,6 @@ void Scheduler::take(const Piece& piece, std::size_t width) noexcept {
     });
   }
   ++work.running;
-  work.owner->start_ += piece.rows.size() * width;
   if (!work.has_next()) std::erase(waiting_, piece.work);
 }
 
@@ -332,10 +354,11 @@ std::shared_ptr<Scheduler::Run> Scheduler::form(const std::shared_ptr<Work>& see
     choose(seed, *run);
   }
   // From here on nothing needs memory.
-  now_ = std::max(now_, seed->owner->start_);
+  const std::size_t sharing = waiting_.size();
+  std::uint64_t tokens = waiting_tokens_;
   for (const Piece& piece : run->pieces) {
     run->rows += piece.rows.size();
-    take(piece, run->width);
+    take(piece);
     if (!piece.work->limits.is_bounded()) run->limits = {};
     if (!run->limits.deadline) continue;
     if (!piece.work->limits.deadline) {
@@ -344,8 +367,8 @@ std::shared_ptr<Scheduler::Run> Scheduler::form(const std::shared_ptr<Work>& see
       run->limits.deadline = std::max(run->limits.deadline, piece.work->limits.deadline);
     }
   }
-  // Shared by all present. An owner with more to come counts twice, and stays behind those that come now.
-  now_ += run->rows * run->width / (waiting_.size() + run->pieces.size());
+  tokens -= waiting_tokens_;
+  now_ += tokens * kPartsOfToken / sharing;
   return run;
 }
 
@@ -465,8 +488,10 @@ void Scheduler::begin(const std::shared_ptr<Work>& seed, std::shared_ptr<Run>* f
 void Scheduler::stop_waiting(Work& work) noexcept {
   const auto left = work.rows_left();
   waiting_texts_ -= left.size();
-  for (const std::uint32_t row : left)
+  for (const std::uint32_t row : left) {
     waiting_tokens_ -= work.length_of(row);
+    work.owner->waiting_tokens_ -= work.length_of(row);
+  }
   work.next = work.plan.batches.size();
   work.remaining.clear();
   std::erase_if(waiting_, [&](const std::shared_ptr<Work>& each) { return each.get() == &work; });

@@ -1,16 +1,17 @@
 // Scheduler: which texts are computed next, and together with which.
 //
 // Owners (a call of embed(), a stream) submit tokenized texts. Whenever the device has a free request, the next batch
-// is formed: from the owner that has had the least, so that many texts of one do not delay the few of another by more
-// than a batch, nor many calls of one text each the many texts of one. A single text on an idle device runs at once.
+// is formed: from the owner that would be over first if all had the same share of the device, in turns of a batch's
+// tokens. So many texts of one do not delay the few of another by more than a batch, nor many calls of one text each
+// the many texts of one, and calls of one size are over in the order in which they came. A single text on an idle
+// device runs at once.
 //
 // A batch is formed when the device has a request for it: of all texts that wait, the ones that are computed best
 // together with the longest text of that owner (batching.h). Texts that are to share no batch are divided when they are
 // submitted, so that they are computed in the same batches whatever others do.
 //
-// Source of the fair order: Goyal, Vin, Cheng, "Start-time Fair Queueing" (1996), with tokens for bytes. Its clock is
-// that of Demers, Keshav, Shenker, "Analysis and Simulation of a Fair Queueing Algorithm" (1989), which advances
-// whoever is served: owners of one text come and go, and would hold the other clock at their own time.
+// Source of the fair order: Demers, Keshav, Shenker, "Analysis and Simulation of a Fair Queueing Algorithm" (1989),
+// with turns for packets. The clock counts those who really wait: owners of one text come and go.
 //
 // All calls are thread-safe. All submissions must be destroyed before the scheduler.
 #pragma once
@@ -52,6 +53,8 @@ struct QueueState {
 };
 
 class Scheduler {
+  // What an owner present all the time would have been given, in parts of a token (kPartsOfToken).
+  using FairTime = std::uint64_t;
   struct Work;
   struct Run;
   struct Piece;
@@ -63,7 +66,10 @@ class Scheduler {
   // The device is shared between owners by tokens. An owner must outlive its submissions.
   class Owner {
     friend class Scheduler;
-    std::uint64_t start_ = 0;  // guarded by the scheduler's mutex_: the tag of its next batch
+    // Guarded by the scheduler's mutex_.
+    std::uint64_t waiting_tokens_ = 0;
+    FairTime turn_ends_ = 0;         // its last turn, with equal shares
+    std::uint64_t turn_tokens_ = 0;  // that are left of it
   };
 
   // What an owner submits.
@@ -194,7 +200,8 @@ class Scheduler {
   [[nodiscard]] std::shared_ptr<Run> form(const std::shared_ptr<Work>& seed);
   [[nodiscard]] std::vector<Candidate> pool_for(const std::shared_ptr<Work>& seed) const;
   void choose(const std::shared_ptr<Work>& seed, Run& run) const;
-  void take(const Piece& piece, std::size_t width) noexcept;
+  void begin_turn(Owner& owner) const noexcept;
+  void take(const Piece& piece) noexcept;
   void finish(const Run& run, const core::Status& status) noexcept;
   void stop_waiting(Work& work) noexcept;
   void note_if_over(const std::shared_ptr<Work>& work) noexcept;
@@ -216,13 +223,14 @@ class Scheduler {
 
   mutable std::mutex mutex_;
   // Guarded by mutex_.
-  std::vector<std::shared_ptr<Work>> waiting_;  // with batches that have not begun, in the order in which they came
-  std::vector<Run*> running_;                   // at most requests_
+  // With batches that have not begun, in the order in which they came; at most kSubmissionsMax.
+  std::vector<std::shared_ptr<Work>> waiting_;
+  std::vector<Run*> running_;  // at most requests_
   std::size_t submissions_ = 0;
   std::size_t waiting_texts_ = 0;
   std::uint64_t waiting_tokens_ = 0;
   std::shared_ptr<Work> over_;  // those to pass on, a list through Work::next_over: it needs no memory
-  std::uint64_t now_ = 0;       // what an owner present all the time would have had
+  FairTime now_ = 0;
 
   std::mutex scratch_mutex_;
   std::vector<std::unique_ptr<Forward::Scratch>> idle_scratch_;  // guarded by scratch_mutex_, at most requests_
