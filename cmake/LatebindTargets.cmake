@@ -10,14 +10,19 @@ else()
   set(latebind_other_system windows)
 endif()
 
-# latebind_layer(NAME SOURCES … [USES layer …] [PRIVATE target …])
-# USES names the layers below that its headers may include.
+# latebind_layer(NAME SOURCES … [USES layer …] [PRIVATE target …] [COLD])
+# USES names the layers below that its headers may include. COLD: what it does is done once in a run, or waits for a
+# vendor, a disk or a person, so that the time of its build counts for more than that of its code.
 function(latebind_layer name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;USES;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "COLD" "" "SOURCES;USES;PRIVATE" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC ${ARG_USES} PRIVATE latebind_fmt Threads::Threads ${ARG_PRIVATE})
   target_compile_definitions(${name} PRIVATE LATEBIND_VERSION="${PROJECT_VERSION}")
+  if(ARG_COLD)
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 24)
+  endif()
 endfunction()
 
 # The tests of tests/platforms/not_on_windows.txt, as a filter of GoogleTest.

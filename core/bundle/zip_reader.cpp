@@ -34,7 +34,7 @@ std::uint64_t u64(Bytes bytes, std::size_t at) {
   return little_endian(bytes, at, 8);
 }
 
-std::string_view text_of(Bytes bytes) {
+std::string_view name_of(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
@@ -150,7 +150,7 @@ class Parser {
         return invalid(fmt::format("entry {} of the ZIP's directory is cut off", i + 1));
       }
       Header header;
-      header.name = text_of(file_.subspan(at + zip::kCentralBytes, name_size));
+      header.name = name_of(file_.subspan(at + zip::kCentralBytes, name_size));
       header.flags = u16(file_, at + 8);
       header.method = u16(file_, at + 10);
       header.crc32 = u32(file_, at + 16);
@@ -228,7 +228,7 @@ class Parser {
     const std::size_t extra_size = u16(file_, at + 28);
     if (limit - header.offset - zip::kLocalBytes < name_size + extra_size) return invalid(header, "is cut off");
     Header local;
-    local.name = text_of(file_.subspan(at + zip::kLocalBytes, name_size));
+    local.name = name_of(file_.subspan(at + zip::kLocalBytes, name_size));
     local.stored_size = u32(file_, at + 18);
     local.size = u32(file_, at + 22);
     LB_RETURN_IF_ERROR(take_zip64(file_.subspan(at + zip::kLocalBytes + name_size, extra_size), local));
