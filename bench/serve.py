@@ -7,10 +7,11 @@ that it meets, as the second pass in process has. Texts and tokens are read from
 medians over the rounds; the ratios are what counts, on a machine that does nothing else.
 
 usage: bench/serve.py MODEL CORPUS [--build build/release] [--library PATH] [--rounds 5] [--seconds 6] [--json]
-                      [--overload-seconds 60] [--soak-minutes 30] [-- OPTION…]    options of both, as --precision bf16
+                      [--overload-seconds 60 [--overload-times 10]] [--soak-minutes 30] [-- OPTION…]    options of both, as --precision bf16
 """
 
 import argparse
+import functools
 import http.client
 import json
 import os
@@ -82,9 +83,9 @@ class Daemon:
         self.folder.cleanup()
 
 
-def wrk(setup, daemon, clients, texts, seconds):
+def wrk(setup, daemon, clients, texts, seconds, pause_ms=0):
     return ["wrk", "-t1", f"-c{clients}", f"-d{seconds}s", "-s", HERE / "serve_load.lua", daemon.url, "--", str(texts),
-            setup.corpus, "model", setup.format]
+            setup.corpus, "model", setup.format, str(pause_ms)]
 
 
 def load(setup, daemon, clients, texts, seconds):
@@ -97,7 +98,11 @@ def load(setup, daemon, clients, texts, seconds):
     if "Non-2xx" in said or "Socket errors" in said:
         sys.exit(said)
     delta = {key: after[key] - before[key] for key in after}
-    return {"tokens_per_s": delta["tokens"] / took, "padding": delta["padded_tokens"] / max(1, delta["batch_tokens"])}
+    return {"tokens_per_s": delta["tokens"] / took, "texts_per_s": delta["texts"] / took, "padding": delta["padded_tokens"] / max(1, delta["batch_tokens"])}
+
+
+def requests_of(said):
+    return int(re.search(r"(\d+) requests in", said)[1])
 
 
 class Client:
@@ -108,8 +113,9 @@ class Client:
         self.texts = [line for line in Path(setup.corpus).read_text(encoding="utf-8").split("\n") if line]
         self.random = random.Random(1)
 
-    def ask(self):
-        body = json.dumps({"model": "model", "input": self.random.choice(self.texts), "encoding_format": "base64"})
+    def ask(self, texts=1):
+        some = self.random.choices(self.texts, k=texts)
+        body = json.dumps({"model": "model", "input": some, "encoding_format": "base64"})
         begin = time.monotonic()
         self.connection.request("POST", "/v1/embeddings", body, {"content-type": "application/json"})
         answer = self.connection.getresponse()
@@ -196,28 +202,37 @@ def speed(setup):
 
 
 def overload(setup, seconds):
-    """More than ten times the load that it can take; one client measures what is refused, others what is admitted."""
-    bound = 16384
+    """Ten times the load that it can take, or whatever clients that try again at once make of it; two more measure."""
+    bound, clients, texts = 16384, 256, 32
     daemon = Daemon(setup, "--max-queue-tokens", str(bound))
     try:
-        capacity = load(setup, daemon, 4, 32, 5)["tokens_per_s"]
+        load(setup, daemon, 4, texts, 3)
+        capable = load(setup, daemon, 4, texts, 6)
+        capacity = capable["tokens_per_s"]
+        offer = functools.partial(wrk, setup, daemon, clients, texts)
+        pause = 0
+        if setup.overload_times:
+            # A client's pause is not all of its time: what is offered with a first guess gives the second.
+            pause = 1000 * clients * texts / (setup.overload_times * capable["texts_per_s"])
+            said = subprocess.run(offer(10, round(pause)), check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout
+            pause *= requests_of(said) * texts / 10 / capable["texts_per_s"] / setup.overload_times
         resident = daemon.resident_mb()
         before = daemon.status()["totals"]
-        flood = subprocess.Popen(wrk(setup, daemon, 256, 32, seconds), stdout=subprocess.PIPE, encoding="utf-8")
+        flood = subprocess.Popen(offer(seconds, round(pause)), stdout=subprocess.PIPE, encoding="utf-8")
         refused, admitted, others = [], [], []
         end = time.monotonic() + seconds - 1
 
-        def probe():
+        def probe(texts):
             client = Client(setup, daemon)
             while time.monotonic() < end:
-                status, took, headers = client.ask()
+                status, took, headers = client.ask(texts)
                 if status == 429 and "retry-after" not in headers:
                     status = 0
                 {200: admitted, 429: refused}.get(status, others).append(took)
                 time.sleep(0.005)
 
         time.sleep(1)
-        threads = [threading.Thread(target=probe) for _ in range(2)]
+        threads = [threading.Thread(target=probe, args=(each,)) for each in (1, texts)]
         for thread in threads:
             thread.start()
         peak = 0.0
@@ -227,7 +242,6 @@ def overload(setup, seconds):
         for thread in threads:
             thread.join()
         said = flood.stdout.read()
-        requests = int(re.search(r"(\d+) requests in", said)[1])
         after = daemon.status()["totals"]
         begin = time.monotonic()
         while Client(setup, daemon).ask()[0] != 200:
@@ -235,7 +249,7 @@ def overload(setup, seconds):
         recovery = time.monotonic() - begin
     finally:
         daemon.end()
-    offered = requests * 32 * after["tokens"] / max(1, after["texts"]) / seconds
+    offered = requests_of(said) * texts * after["tokens"] / max(1, after["texts"]) / seconds
     return {"capacity_tokens_per_s": round(capacity), "offered": round(offered / capacity, 1),
             "served": round((after["tokens"] - before["tokens"]) / seconds / capacity, 2),
             "socket_errors": "Socket errors" in said, "other_answers": len(others), "refused": len(refused),
@@ -299,6 +313,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=6)
     parser.add_argument("--format", choices=["float", "base64"], default="base64")
     parser.add_argument("--overload-seconds", type=int, default=0)
+    parser.add_argument("--overload-times", type=float, default=10, help="0: clients try again at once")
     parser.add_argument("--soak-minutes", type=int, default=0)
     parser.add_argument("--json", action="store_true")
     own, options = sys.argv[1:], []

@@ -1,7 +1,7 @@
 -- What bench/serve.py has wrk send: bodies of TEXTS texts each, round and round through a file of texts.
--- Arguments: TEXTS, FILE, MODEL, float|base64.
+-- Arguments: TEXTS, FILE, MODEL, float|base64, milliseconds between a client's requests (on average; 0: none).
 local bodies, at = {}, 0
-local threads = 0
+local threads, pause = 0, 0
 
 function setup(thread)
   thread:set("number", threads)
@@ -22,6 +22,13 @@ function init(arguments)
       '{"model":"' .. model .. '","encoding_format":"' .. format .. '","input":[' .. table.concat(some, ",") .. "]}")
   end
   at = number * 7 % #bodies
+  pause = tonumber(arguments[5])
+  -- wrk asks every client before every request, which costs time where there is nothing to wait for.
+  if pause == 0 then delay = nil end
+end
+
+function delay()
+  return math.random(0, 2 * pause)
 end
 
 function request()
