@@ -40,7 +40,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     response.body = request.path;
     exchange->answer(std::move(response));
   };
-  shared.refuse = [](const Refusal& refusal, unsigned status) {
+  shared.held = std::make_shared<HeldBytes>(std::uint64_t{1} << 20);
+  shared.screen = [](const HttpRequest&) { return std::nullopt; };
+  shared.refuse = [](const Refusal& refusal, unsigned status, const HttpRequest*) {
     HttpResponse response;
     response.status = status;
     response.body = refusal.message;

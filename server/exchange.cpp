@@ -5,11 +5,17 @@
 
 namespace latebind::server {
 
-Exchange::Exchange(HttpRequest request, Send send) : request_(std::move(request)), send_(std::move(send)) {
+Exchange::Exchange(HttpRequest request, Send send, HeldBytes::Share held)
+    : request_(std::move(request)), send_(std::move(send)), held_(std::move(held)) {
   record_.method = request_.method;
   record_.arrived = request_.arrived;
   record_.arrived_at = request_.arrived_at;
   record_.request_bytes = request_.body.size();
+}
+
+bool Exchange::reserve(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  return held_.try_set(held_.bytes() + bytes);
 }
 
 Exchange::~Exchange() {

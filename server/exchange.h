@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "core/cancellation.h"
+#include "server/held_bytes.h"
 #include "server/observe/records.h"
 #include "server/transport/http_message.h"
 
@@ -23,12 +24,15 @@ class Exchange {
   // `send` is called once, with the answer.
   using Send = std::function<void(HttpResponse)>;
 
-  Exchange(HttpRequest request, Send send);
+  // `held`: what the request's body holds.
+  Exchange(HttpRequest request, Send send, HeldBytes::Share held = {});
   ~Exchange();
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
   [[nodiscard]] const HttpRequest& request() const { return request_; }
+  // For the answer and what it is made of; false where requests and answers hold too much already.
+  [[nodiscard]] bool reserve(std::uint64_t bytes);
   // Writes down what is learnt of the request: write(record). Without effect once it is answered.
   template <class Write>
   void note(const Write& write) {
@@ -53,7 +57,8 @@ class Exchange {
   const core::Cancellation gone_ = core::Cancellation::create();
   std::function<void(const Exchange&, HttpResponse&)> before_answer_;
   std::mutex mutex_;
-  RequestRecord record_;  // guarded by mutex_ until it is answered
+  RequestRecord record_;   // guarded by mutex_ until it is answered
+  HeldBytes::Share held_;  // guarded by mutex_
   std::atomic<bool> is_answered_{false};
 };
 

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <charconv>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <thread>
 #include <utility>
@@ -36,9 +37,15 @@ constexpr milliseconds kDeadlineTick{20};
 constexpr milliseconds kLastWait{5000};
 // Bodies above this are read and tokenized by threads of their own, so that a large one delays no small one.
 constexpr std::size_t kLargeBody = std::size_t{64} << 10;
+// What a page of another origin may send and read.
 constexpr std::string_view kRequestHeaders =
     "authorization, content-type, x-api-key, x-request-id, x-request-timeout-ms, traceparent, "
     "inference-header-content-length";
+constexpr std::string_view kAnswerHeaders =
+    "x-request-id, x-latebind-device, x-latebind-precision, x-latebind-fallback, Retry-After, "
+    "inference-header-content-length, x-compute-type, x-compute-time, x-compute-characters, x-compute-tokens, "
+    "x-total-time, x-tokenization-time, x-queue-time, x-inference-time";
+constexpr std::size_t kWantedHeadersMax = 1024;
 
 // Letters that stand in headers and logs as they are.
 bool is_request_id(std::string_view id) {
@@ -53,6 +60,19 @@ std::string new_request_id() {
   return fmt::format("{:016x}", generator());
 }
 
+// Clients add headers of their own (OpenAI's: x-stainless-…), which mean nothing here and do no harm.
+std::string allowed_headers(const HttpRequest& request) {
+  const std::string_view wanted = request.header("access-control-request-headers");
+  const auto is_of_names = [](char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
+           letter == '-' || letter == '_' || letter == ',' || letter == ' ';
+  };
+  if (wanted.empty() || wanted.size() > kWantedHeadersMax || !std::ranges::all_of(wanted, is_of_names)) {
+    return std::string(kRequestHeaders);
+  }
+  return std::string(wanted);
+}
+
 }  // namespace
 
 struct Server::State {
@@ -63,9 +83,14 @@ struct Server::State {
 
   void handle(const ExchangePtr& exchange);
   void route(const ExchangePtr& exchange, const Router::Match& match);
+  static void begin_record(RequestRecord& record, const HttpRequest& request, const Router::Match& match);
   void before_answer(const Exchange& exchange, HttpResponse& response);
+  void add_origin(const HttpRequest& request, HttpResponse& response) const;
   void observe(const RequestRecord& record);
-  [[nodiscard]] HttpResponse refuse_malformed(const Refusal& refusal, unsigned status);
+  [[nodiscard]] HttpResponse refuse_early(const Refusal& refusal, std::optional<unsigned> status,
+                                          const HttpRequest* head);
+  [[nodiscard]] static Refusal no_key();
+  [[nodiscard]] std::optional<HttpResponse> screen(const HttpRequest& head);
   void preflight(const ExchangePtr& exchange, const Router::Match& match) const;
   [[nodiscard]] Result<milliseconds> time_of(const HttpRequest& request) const;
   void watch_deadlines();
@@ -97,6 +122,25 @@ void Server::State::observe(const RequestRecord& record) {
   if (traces != nullptr) traces->add(record);
 }
 
+// What is known of a request as soon as its head is there.
+void Server::State::begin_record(RequestRecord& record, const HttpRequest& request, const Router::Match& match) {
+  const std::string_view id = request.header("x-request-id");
+  record.id = is_request_id(id) ? std::string(id) : new_request_id();
+  record.trace = trace_context_of(request.header("traceparent"));
+  if (match.route == nullptr) return;
+  record.protocol = match.protocol->name;
+  record.route = match.route->path;
+}
+
+void Server::State::add_origin(const HttpRequest& request, HttpResponse& response) const {
+  if (!access.has_origins()) return;
+  response.set("Vary", "Origin");
+  if (auto origin = access.allowed_origin(request.header("origin")); !origin.empty()) {
+    response.set("Access-Control-Allow-Origin", std::move(origin));
+    response.set("Access-Control-Expose-Headers", std::string(kAnswerHeaders));
+  }
+}
+
 // What every answer has, and what is told of it.
 void Server::State::before_answer(const Exchange& exchange, HttpResponse& response) {
   const RequestRecord& record = exchange.record();
@@ -118,30 +162,48 @@ void Server::State::before_answer(const Exchange& exchange, HttpResponse& respon
     response.set("x-latebind-precision", std::move(precision));
     response.set("x-latebind-fallback", fallback ? "true" : "false");
   }
-  if (access.has_origins()) {
-    response.set("Vary", "Origin");
-    if (auto origin = access.allowed_origin(exchange.request().header("origin")); !origin.empty()) {
-      response.set("Access-Control-Allow-Origin", std::move(origin));
-      response.set("Access-Control-Expose-Headers",
-                   "x-request-id, x-latebind-device, x-latebind-precision, x-latebind-fallback, Retry-After");
-    }
-  }
+  add_origin(exchange.request(), response);
   observe(record);
 }
 
-HttpResponse Server::State::refuse_malformed(const Refusal& refusal, unsigned status) {
-  HttpResponse response = own_protocol().refuse(refusal);
-  response.status = status;
-  if (refusal.retry_after_s > 0) response.set("Retry-After", std::to_string(refusal.retry_after_s));
+// The answer to what never became an exchange: in the form of the protocol that was asked, where that is known.
+HttpResponse Server::State::refuse_early(const Refusal& refusal, std::optional<unsigned> status,
+                                         const HttpRequest* head) {
+  Router::Match match;
   RequestRecord record;
-  record.id = new_request_id();
   record.arrived = record.answered = steady_clock::now();
   record.arrived_at = std::chrono::system_clock::now();
-  record.status = status;
-  record.refusal = word_of(refusal.kind);
+  if (head != nullptr) {
+    match = router.find(head->method, head->segments);
+    begin_record(record, *head, match);
+    record.method = head->method;
+    record.arrived = head->arrived;
+    record.arrived_at = head->arrived_at;
+  } else {
+    record.id = new_request_id();
+  }
+  HttpResponse response = (match.protocol != nullptr ? *match.protocol : own_protocol()).refuse(refusal);
+  if (status) response.status = *status;
+  if (refusal.retry_after_s > 0) response.set("Retry-After", std::to_string(refusal.retry_after_s));
   response.set("x-request-id", record.id);
+  if (head != nullptr) add_origin(*head, response);
+  record.status = response.status;
+  record.refusal = word_of(refusal.kind);
   observe(record);
   return response;
+}
+
+Refusal Server::State::no_key() {
+  return {.kind = RefusalKind::kUnauthorized,
+          .message = "a key is wanted: Authorization: Bearer KEY, or x-api-key: KEY",
+          .param = {}};
+}
+
+// A large body is read only of those who may ask, and for what there is.
+std::optional<HttpResponse> Server::State::screen(const HttpRequest& head) {
+  const Router::Match match = router.find(head.method, head.segments);
+  if (match.route == nullptr || match.route->is_open || access.allows(head)) return std::nullopt;
+  return refuse_early(no_key(), std::nullopt, &head);
 }
 
 void Server::State::preflight(const ExchangePtr& exchange, const Router::Match& match) const {
@@ -151,7 +213,7 @@ void Server::State::preflight(const ExchangePtr& exchange, const Router::Match& 
   if (!match.allowed.empty()) response.set("Allow", match.allowed + ", OPTIONS");
   if (!access.allowed_origin(exchange->request().header("origin")).empty()) {
     response.set("Access-Control-Allow-Methods", match.allowed);
-    response.set("Access-Control-Allow-Headers", std::string(kRequestHeaders));
+    response.set("Access-Control-Allow-Headers", allowed_headers(exchange->request()));
     response.set("Access-Control-Max-Age", "600");
   }
   exchange->answer(std::move(response));
@@ -174,14 +236,7 @@ void Server::State::handle(const ExchangePtr& exchange) {
   exchange->before_answer(
       [this](const Exchange& answered, HttpResponse& response) { before_answer(answered, response); });
   const Router::Match match = router.find(request.method, request.segments);
-  exchange->note([&](RequestRecord& record) {
-    const std::string_view id = request.header("x-request-id");
-    record.id = is_request_id(id) ? std::string(id) : new_request_id();
-    record.trace = trace_context_of(request.header("traceparent"));
-    if (match.route == nullptr) return;
-    record.protocol = match.protocol->name;
-    record.route = match.route->path;
-  });
+  exchange->note([&](RequestRecord& record) { begin_record(record, request, match); });
   if (request.method == "OPTIONS") return preflight(exchange, match);
   if (match.route == nullptr) {
     const bool is_known = !match.allowed.empty();
@@ -194,26 +249,19 @@ void Server::State::handle(const ExchangePtr& exchange) {
     return exchange->answer(std::move(response), word_of(refusal.kind));
   }
   if (!match.route->is_open) {
-    if (!access.allows(request)) {
-      return refuse(*exchange, *match.protocol,
-                    {.kind = RefusalKind::kUnauthorized,
-                     .message = "a key is wanted: Authorization: Bearer KEY, or x-api-key: KEY",
-                     .param = {}});
-    }
+    if (!access.allows(request)) return refuse(*exchange, *match.protocol, no_key());
     if (!service->has_models()) {
       return refuse(
           *exchange, *match.protocol,
           {.kind = RefusalKind::kNotReady, .message = "the models are still loading", .param = {}, .retry_after_s = 1});
     }
-  }
-  const auto time = time_of(request);
-  if (!time.ok()) {
-    return refuse(*exchange, *match.protocol,
-                  {.kind = RefusalKind::kBadRequest,
-                   .message = std::string(time.status().message()),
-                   .param = "x-request-timeout-ms"});
-  }
-  {
+    const auto time = time_of(request);
+    if (!time.ok()) {
+      return refuse(*exchange, *match.protocol,
+                    {.kind = RefusalKind::kBadRequest,
+                     .message = std::string(time.status().message()),
+                     .param = "x-request-timeout-ms"});
+    }
     const std::lock_guard lock(deadlines_mutex);
     deadlines.push_back({request.arrived + *time, exchange, match.protocol});
   }
@@ -320,17 +368,23 @@ Result<std::unique_ptr<Server>> Server::open(ServerOptions options) {
   limits.auto_truncate = raw->options.settings.auto_truncate;
   limits.strict_requests = raw->options.settings.strict_requests;
   limits.allow_dimensions = raw->options.settings.allow_dimensions;
-  state->service =
-      std::make_unique<Service>(limits, [raw](std::function<void()> work) { raw->http->post(std::move(work)); });
-  LB_ASSIGN_OR_RETURN(state->http, HttpServer::open(
-                                       transport, [raw](const ExchangePtr& exchange) { raw->handle(exchange); },
-                                       [raw](const Refusal& refusal, unsigned status) {
-                                         return raw->refuse_malformed(refusal, status);
-                                       }));
+  state->service = std::make_unique<Service>(limits, [raw](std::function<void()> work, bool is_large) {
+    if (is_large) return raw->http->post_large(std::move(work));
+    raw->http->post(std::move(work));
+  });
+  HttpServer::Calls calls;
+  calls.handler = [raw](const ExchangePtr& exchange) { raw->handle(exchange); };
+  calls.screen = [raw](const HttpRequest& head) { return raw->screen(head); };
+  calls.refuse = [raw](const Refusal& refusal, unsigned status, const HttpRequest* head) {
+    return raw->refuse_early(refusal, status, head);
+  };
+  LB_ASSIGN_OR_RETURN(state->http, HttpServer::open(transport, std::move(calls)));
   ServerFacts facts;
   facts.addresses = state->http->addresses();
   facts.connections = [raw] { return raw->http->connections(); };
   facts.wants_key = state->access.wants_key();
+  facts.held_bytes = [raw] { return raw->http->held_bytes(); };
+  facts.held_bytes_max = transport.held_bytes_max;
   facts.connections_max = transport.connections_max;
   facts.body_bytes_max = transport.body_bytes_max;
   facts.request_timeout_ms = raw->options.settings.request_timeout.count();

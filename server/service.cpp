@@ -20,6 +20,12 @@ namespace {
 
 // Seconds until the queue has probably room again.
 constexpr unsigned kRetryAfter = 1;
+// Numbers of an answer that is written by threads of their own, so that it delays no small one: a millisecond's work.
+constexpr std::size_t kLargeAnswer = std::size_t{64} << 10;
+// What a number of a vector takes until its answer is sent: as a float, and as text.
+constexpr std::uint64_t kNumberBytes = sizeof(float) + 12;
+// The same of a byte of a tensor: copied, and as text.
+constexpr std::uint64_t kTensorByteBytes = 4;
 // A served name is shown in headers, paths and labels.
 constexpr std::size_t kNameMax = 200;
 
@@ -31,6 +37,25 @@ std::uint64_t characters_of(const std::vector<std::string>& texts) {
         std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
   }
   return count;
+}
+
+// What the vectors of a request and its answer take at most; of tokens, before they are counted.
+std::uint64_t answer_bytes(const VectorCall& call, const embedding::Embedder& embedder, std::size_t count) {
+  const std::uint64_t dimension = call.dimensions > 0 ? call.dimensions : embedder.dimension();
+  std::uint64_t vectors = count;
+  if (call.of_tokens) {
+    std::uint64_t tokens = 0;
+    if (const auto* texts = std::get_if<std::vector<std::string>>(&call.texts)) {
+      for (const std::string& text : *texts)
+        tokens += text.size() + 2;
+    } else {
+      for (const auto& ids : std::get<std::vector<std::vector<std::int32_t>>>(call.texts))
+        tokens += ids.size();
+    }
+    vectors = std::min<std::uint64_t>(
+        {tokens, count * embedder.max_tokens(), kTokenVectorBytesMax / (embedder.dimension() * sizeof(float))});
+  }
+  return vectors * dimension * kNumberBytes;
 }
 
 }  // namespace
@@ -217,6 +242,10 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
     return done(overloaded(fmt::format("{} tokens wait already", state.waiting_tokens)));
   }
 
+  if (!exchange->reserve(answer_bytes(call, embedder, count))) {
+    return done(overloaded("too many bytes of other requests and answers are held"));
+  }
+
   embedding::TaskOptions options;
   options.texts.dimensions = call.dimensions;
   options.texts.refuse_longer = !call.truncate.value_or(limits_.auto_truncate);
@@ -238,7 +267,19 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
     pending->drop->end();
     try {
       auto shared = std::make_shared<embedding::TaskOutcome>(std::move(outcome));
-      service.post_([pending, shared] { pending->service->finish(*pending, std::move(*shared)); });
+      const bool is_large = shared->vectors.size() > kLargeAnswer;
+      service.post_(
+          [pending, shared] {
+            try {
+              pending->service->finish(*pending, std::move(*shared));
+            } catch (const std::bad_alloc&) {
+              pending->done(Refusal{.kind = RefusalKind::kOverloaded,
+                                    .message = "no memory left for the answer",
+                                    .param = {},
+                                    .retry_after_s = kRetryAfter});
+            }
+          },
+          is_large);
     } catch (const std::exception&) {
       // No memory to pass it on: the exchange answers by itself when it goes.
     }
@@ -379,6 +420,18 @@ Outcome<std::vector<NamedTensor>> Service::tensors_of(Exchange& exchange, const 
     return Refusal{.kind = RefusalKind::kFallback,
                    .message = fmt::format("only a fallback could answer: {}", ran.answered_by->reason),
                    .param = {}};
+  }
+  std::uint64_t total = 0;
+  for (const auto& output : ran.outputs) {
+    const auto bytes = core::byte_size_of(output.view().type, output.view().shape);
+    if (!bytes.ok()) return refusal_of(bytes.status());
+    total += *bytes;
+  }
+  if (!exchange.reserve(total * kTensorByteBytes)) {
+    return Refusal{.kind = RefusalKind::kOverloaded,
+                   .message = fmt::format("outputs of {} bytes are too many beside what other requests hold", total),
+                   .param = {},
+                   .retry_after_s = kRetryAfter};
   }
   std::vector<NamedTensor> outputs;
   for (std::size_t i = 0; i < ran.outputs.size(); ++i) {

@@ -111,6 +111,8 @@ using Outcome = std::variant<T, Refusal>;
 struct ServerFacts {
   std::vector<std::string> addresses{};
   std::function<std::size_t()> connections{};
+  std::function<std::uint64_t()> held_bytes{};  // of bodies and answers
+  std::uint64_t held_bytes_max = 0;
   bool wants_key = false;
   std::size_t connections_max = 0;
   std::uint64_t body_bytes_max = 0;
@@ -129,8 +131,8 @@ struct ModelQueue {
 
 class Service {
  public:
-  // Where callbacks run: passes a function to one of the server's threads.
-  using Post = std::function<void(std::function<void()>)>;
+  // Where callbacks run: passes a function to one of the server's threads, or to those for what takes longer.
+  using Post = std::function<void(std::function<void()>, bool is_large)>;
 
   Service(ServiceLimits limits, Post post);
   ~Service();

@@ -37,6 +37,8 @@ struct ModelGauges {
 struct ServerGauges {
   std::vector<ModelGauges> models{};
   std::uint64_t connections = 0;
+  std::uint64_t held_bytes = 0;
+  std::uint64_t held_bytes_max = 0;
   std::uint64_t requests_in_flight = 0;
   std::uint64_t resident_bytes = 0;
   double uptime_seconds = 0;

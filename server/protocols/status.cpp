@@ -153,10 +153,13 @@ Json status_json(Service& service) {
   json["totals"] = sums_json(totals);
   json["connections"] = facts.connections ? facts.connections() : 0;
   json["memory"]["resident_bytes"] = platform::resident_bytes();
+  json["memory"]["held_bytes"] = facts.held_bytes ? facts.held_bytes() : 0;
   Json& limits = json["limits"];
   limits["queue_tokens"] = service.limits().queue_tokens_max;
+  limits["queue_runs"] = service.limits().queue_runs_max;
   limits["texts"] = service.limits().texts_max;
   limits["body_bytes"] = facts.body_bytes_max;
+  limits["held_bytes"] = facts.held_bytes_max;
   limits["request_timeout_ms"] = facts.request_timeout_ms;
   limits["connections"] = facts.connections_max;
   json["cache"]["enabled"] = !facts.cache_folder.empty();
@@ -172,6 +175,8 @@ ServerGauges gauges_of(Service& service) {
   gauges.ready = service.is_ready();
   gauges.uptime_seconds = uptime_of(service);
   gauges.connections = facts.connections ? facts.connections() : 0;
+  gauges.held_bytes = facts.held_bytes ? facts.held_bytes() : 0;
+  gauges.held_bytes_max = facts.held_bytes_max;
   gauges.requests_in_flight = service.requests_in_flight();
   gauges.resident_bytes = platform::resident_bytes();
   if (!service.has_models()) return gauges;

@@ -21,6 +21,7 @@
 
 #include "core/log.h"
 #include "core/text/quote.h"
+#include "server/held_bytes.h"
 #include "server/transport/http_session.h"
 #include "server/transport/tls.h"
 #include "server/transport/unix_socket.h"
@@ -91,6 +92,7 @@ struct HttpServer::State {
   void take(Stream::Socket socket, bool is_tcp);
   void tick();
   static void run(asio::io_context& of);
+  void post_to(asio::io_context& to, std::function<void()> work);
   [[nodiscard]] std::vector<std::shared_ptr<HttpSession>> all_sessions();
 
   // Before what destroys sessions, which use all of it.
@@ -261,12 +263,13 @@ void HttpServer::State::run(asio::io_context& of) {
 
 HttpServer::HttpServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
-core::Result<std::unique_ptr<HttpServer>> HttpServer::open(const TransportOptions& options, Handler handler,
-                                                           Refuse refuse) {
+core::Result<std::unique_ptr<HttpServer>> HttpServer::open(const TransportOptions& options, Calls calls) {
   auto state = std::make_unique<State>(options);
   state->shared.options = options;
-  state->shared.handler = std::move(handler);
-  state->shared.refuse = std::move(refuse);
+  state->shared.handler = std::move(calls.handler);
+  state->shared.screen = std::move(calls.screen);
+  state->shared.refuse = std::move(calls.refuse);
+  state->shared.held = std::make_shared<HeldBytes>(options.held_bytes_max);
   state->shared.on_end = [raw = state.get()](HttpSession* session) {
     const std::lock_guard lock(raw->mutex);
     raw->sessions.erase(session);
@@ -305,19 +308,23 @@ Status HttpServer::start() {
   return {};
 }
 
-void HttpServer::post(std::function<void()> work) {
+void HttpServer::State::post_to(asio::io_context& to, std::function<void()> work) {
   {
-    const std::lock_guard lock(state_->mutex);
-    if (!state_->is_over) {
-      asio::post(state_->io, std::move(work));
+    const std::lock_guard lock(mutex);
+    if (!is_over) {
+      asio::post(to, std::move(work));
       return;
     }
   }
   work();
 }
 
+void HttpServer::post(std::function<void()> work) {
+  state_->post_to(state_->io, std::move(work));
+}
+
 void HttpServer::post_large(std::function<void()> work) {
-  asio::post(state_->large, std::move(work));
+  state_->post_to(state_->large, std::move(work));
 }
 
 void HttpServer::post_at(steady_clock::time_point when, std::function<void()> work) {
@@ -378,10 +385,16 @@ void HttpServer::stop() {
   }
   // What was posted and not run, so that nobody waits for it in vain. Timers go on for ever.
   state_->ticker.cancel();
-  state_->io.restart();
-  state_->io.poll();
+  for (asio::io_context* context : {&state_->io, &state_->large}) {
+    context->restart();
+    context->poll();
+  }
   for (const auto& listener : state_->listeners)
     listener->close();
+}
+
+std::uint64_t HttpServer::held_bytes() const {
+  return state_->shared.held->used();
 }
 
 std::size_t HttpServer::connections() const {

@@ -2,7 +2,8 @@
 // sockets and TLS.
 //
 // Threads of its own run everything; the handler is called on one of them. All functions may be called from any thread.
-// Whatever a client does, memory is bounded: connections times what one request may have.
+// Whatever a client does, memory is bounded: HeldBytes bounds what large bodies and answers take together, and a
+// connection has little besides.
 #pragma once
 
 #include <chrono>
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,12 +56,18 @@ class HttpServer {
  public:
   // Answers the exchange, now or later.
   using Handler = std::function<void(ExchangePtr)>;
-  // The answer to what is no request that could be handled: HTTP's own errors.
-  using Refuse = std::function<HttpResponse(const Refusal& refusal, unsigned status)>;
+  // The answer to a request whose large body is not wanted; nothing: it is. Asked when the head is there.
+  using Screen = std::function<std::optional<HttpResponse>(const HttpRequest& head)>;
+  // The answer to what cannot be handled as a request: HTTP's own errors. `head` is null where there is none.
+  using Refuse = std::function<HttpResponse(const Refusal& refusal, unsigned status, const HttpRequest* head)>;
+  struct Calls {
+    Handler handler{};
+    Screen screen{};
+    Refuse refuse{};
+  };
 
   // Binds; accepts nothing yet. The error of the first address that cannot be had.
-  static core::Result<std::unique_ptr<HttpServer>> open(const TransportOptions& options, Handler handler,
-                                                        Refuse refuse);
+  static core::Result<std::unique_ptr<HttpServer>> open(const TransportOptions& options, Calls calls);
   // stop().
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
@@ -72,7 +80,7 @@ class HttpServer {
   [[nodiscard]] core::Status start();
   // Runs it soon, on one of the server's threads; at once and here, after stop().
   void post(std::function<void()> work);
-  // On threads for what takes longer than the others may wait.
+  // On threads for what takes longer than the others may wait; at once and here, after stop().
   void post_large(std::function<void()> work);
   // Runs it on one of the server's threads once the time has come, unless the server is stopped before.
   void post_at(std::chrono::steady_clock::time_point when, std::function<void()> work);
@@ -89,6 +97,7 @@ class HttpServer {
   void stop();
 
   [[nodiscard]] std::size_t connections() const;
+  [[nodiscard]] std::uint64_t held_bytes() const;
 
  private:
   struct State;

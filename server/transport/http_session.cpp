@@ -11,6 +11,7 @@
 #include <boost/beast/http/string_body.hpp>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "core/text/utf8.h"
@@ -97,21 +98,23 @@ std::string_view date_now() {
 // headers.
 class HttpSession::Parser {
  public:
-  explicit Parser(const TransportOptions& options) {
+  Parser(const TransportOptions& options, const std::shared_ptr<HeldBytes>& bytes) : held(bytes) {
     parser.header_limit(static_cast<std::uint32_t>(options.head_bytes_max));
     parser.body_limit(options.body_bytes_max);
   }
   http::request_parser<http::string_body> parser;
   std::size_t head_bytes = 0;  // that the parser has taken
-  HttpRequest request;
+  bool has_head = false;
+  HttpRequest request;  // without its body; once has_head
   bool keeps_alive = false;
+  bool is_screened = false;
+  HeldBytes::Share held;  // of the body
 };
 
 HttpSession::HttpSession(std::unique_ptr<Stream> stream, Shared& shared)
-    : stream_(std::move(stream)), shared_(shared) {}
+    : stream_(std::move(stream)), shared_(shared), held_(shared.held) {}
 
 HttpSession::~HttpSession() {
-  hold(0);
   shared_.on_end(this);
 }
 
@@ -230,7 +233,7 @@ void HttpSession::parse() {
     first_byte_ = steady_clock::now();
     first_byte_at_ = std::chrono::system_clock::now();
     try {
-      parser_ = std::make_unique<Parser>(shared_.options);
+      parser_ = std::make_unique<Parser>(shared_.options, shared_.held);
     } catch (const std::bad_alloc&) {
       return close();
     }
@@ -251,7 +254,7 @@ void HttpSession::parse() {
     begin_ += used;
     if (phase_ == Phase::kHead) parser_->head_bytes += used;
     if (error && error != http::error::need_more) return refuse_bytes(bytes, error);
-    if (phase_ == Phase::kBody && !hold_body(std::max<std::uint64_t>(held_, parser.get().body().size()))) return;
+    if (phase_ == Phase::kBody && !hold_body()) return;
     if (!check_bytes(bytes, used)) return;
     if (error) return read();
     if (phase_ == Phase::kHead && parser.is_header_done()) {
@@ -316,8 +319,7 @@ void HttpSession::on_head() {
   } catch (const std::bad_alloc&) {
     return refuse({.kind = RefusalKind::kOverloaded, .message = "no memory left for the request", .param = {}}, 503);
   }
-  // Room for all of it is wanted before any of it is read.
-  if (!hold_body(parser_->parser.content_length().value_or(0))) return;
+  if (parser_->parser.content_length().value_or(0) > kReadBytes && !may_be_large()) return;
   enter(Phase::kBody, shared_.options.body_time);
   auto& parser = parser_->parser;
   parser.eager(true);
@@ -400,24 +402,28 @@ void HttpSession::take_head() {
   request.arrived = first_byte_;
   request.arrived_at = first_byte_at_;
   parser_->keeps_alive = head.keep_alive();
+  parser_->has_head = true;
 }
 
 void HttpSession::dispatch() {
   std::shared_ptr<Exchange> exchange;
   try {
     HttpRequest request = std::move(parser_->request);
+    HeldBytes::Share held = std::move(parser_->held);
     request.body = std::move(parser_->parser.get().body());
     closes_ = !parser_->keeps_alive;
     says_keep_alive_ = parser_->keeps_alive && parser_->parser.get().version() == 10;
     parser_.reset();
     is_head_request_ = request.method == "HEAD";
     exchange = std::make_shared<Exchange>(
-        std::move(request), [weak = weak_from_this(), executor = stream_->executor()](HttpResponse response) {
+        std::move(request),
+        [weak = weak_from_this(), executor = stream_->executor()](HttpResponse response) {
           auto answer = std::make_shared<HttpResponse>(std::move(response));
           asio::post(executor, [weak, answer] {
             if (const auto self = weak.lock()) self->write(std::move(*answer));
           });
-        });
+        },
+        std::move(held));
   } catch (const std::bad_alloc&) {
     return refuse({.kind = RefusalKind::kOverloaded, .message = "no memory left for the request", .param = {}}, 503);
   }
@@ -451,7 +457,7 @@ void HttpSession::write(HttpResponse response) {
   } catch (const std::bad_alloc&) {
     return close();
   }
-  hold(body_.size());
+  held_.set(body_.size());
   written_ = 0;
   write_body();
 }
@@ -472,21 +478,30 @@ void HttpSession::write_body() {
                  });
 }
 
-void HttpSession::hold(std::uint64_t bytes) noexcept {
-  // Unsigned: a difference below zero wraps, and so does the sum.
-  shared_.held_bytes.fetch_add(bytes - held_, std::memory_order_relaxed);
-  held_ = bytes;
+bool HttpSession::may_be_large() {
+  if (parser_->is_screened) return true;
+  parser_->is_screened = true;
+  std::optional<HttpResponse> refused;
+  try {
+    refused = shared_.screen(parser_->request);
+  } catch (const std::bad_alloc&) {
+    close();
+    return false;
+  }
+  if (!refused) return true;
+  end_with(std::move(*refused));
+  return false;
 }
 
-bool HttpSession::hold_body(std::uint64_t bytes) {
-  const std::uint64_t before = held_;
-  hold(bytes);
+bool HttpSession::hold_body() {
+  const std::uint64_t bytes = parser_->parser.get().body().size();
   // A small one is no burden, and its answer tells how things are.
-  if (bytes <= kReadBytes || bytes == before ||
-      shared_.held_bytes.load(std::memory_order_relaxed) <= shared_.options.held_bytes_max) {
+  if (bytes <= kReadBytes) {
+    parser_->held.set(bytes);
     return true;
   }
-  hold(0);
+  if (!may_be_large()) return false;
+  if (parser_->held.try_set(bytes)) return true;
   refuse({.kind = RefusalKind::kOverloaded,
           .message = "too many bytes of other requests and answers are held",
           .param = {},
@@ -498,7 +513,7 @@ bool HttpSession::hold_body(std::uint64_t bytes) {
 void HttpSession::on_written() {
   if (phase_ != Phase::kWriting) return;
   body_ = std::string();  // a large one's memory goes
-  hold(0);
+  held_.set(0);
   // Only where the answer said so: whoever was not told may have sent the next request, and it is answered.
   if (closes_) return linger();
   if (buffer_.size() > kReadBytes && begin_ == end_ && !is_reading_) {
@@ -513,18 +528,21 @@ void HttpSession::on_written() {
   read();
 }
 
-// To what is no request: the answer, and the end.
+// To what cannot be handled as a request: the answer, and the end.
 void HttpSession::refuse(const Refusal& refusal, unsigned status) {
+  if (phase_ == Phase::kClosed) return;
+  try {
+    const bool has_head = parser_ != nullptr && parser_->has_head;
+    end_with(shared_.refuse(refusal, status, has_head ? &parser_->request : nullptr));
+  } catch (const std::bad_alloc&) {
+    close();
+  }
+}
+
+void HttpSession::end_with(HttpResponse response) {
+  is_head_request_ = parser_ != nullptr && parser_->request.method == "HEAD";
   parser_.reset();
   closes_ = true;
-  is_head_request_ = false;
-  if (phase_ == Phase::kClosed) return;
-  HttpResponse response;
-  try {
-    response = shared_.refuse(refusal, status);
-  } catch (const std::bad_alloc&) {
-    return close();
-  }
   response.close = true;
   write(std::move(response));
 }

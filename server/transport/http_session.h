@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "server/held_bytes.h"
 #include "server/transport/http_server.h"
 #include "server/transport/stream.h"
 
@@ -23,9 +24,10 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   struct Shared {
     TransportOptions options{};
     HttpServer::Handler handler{};
+    HttpServer::Screen screen{};
     HttpServer::Refuse refuse{};
-    std::atomic<bool> is_ending{false};        // answers close their connection
-    std::atomic<std::uint64_t> held_bytes{0};  // of bodies and answers
+    std::atomic<bool> is_ending{false};  // answers close their connection
+    std::shared_ptr<HeldBytes> held{};   // of bodies and answers
     // The session is over.
     std::function<void(HttpSession*)> on_end{};
   };
@@ -66,10 +68,12 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void write(HttpResponse response);
   void write_body();
   void on_written();
-  // So many bytes are held now; of a body, false where all connections together hold too many: it was refused.
-  void hold(std::uint64_t bytes) noexcept;
-  [[nodiscard]] bool hold_body(std::uint64_t bytes);
+  // Before the rest of a large body is read. False: it was refused.
+  [[nodiscard]] bool may_be_large();
+  // What has come of the body. False: it was refused.
+  [[nodiscard]] bool hold_body();
   void refuse(const Refusal& refusal, unsigned status);
+  void end_with(HttpResponse response);
   void linger();
   void close() noexcept;
 
@@ -95,7 +99,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   std::string head_;  // of the answer
   std::string body_;
   std::size_t written_ = 0;  // of body_
-  std::uint64_t held_ = 0;   // of Shared::held_bytes
+  HeldBytes::Share held_;    // of body_
   bool has_asked_ = false;   // a request has begun
   // Any thread: of the steady clock, in its ticks; 0: none.
   std::atomic<std::chrono::steady_clock::rep> deadline_{0};

@@ -63,7 +63,7 @@ class ToyBackend final : public test::ScriptedBackend {
 class ToyServer {
  public:
   explicit ToyServer(const ToyOptions& options = {})
-      : service_(options.limits, [this](std::function<void()> work) { post(std::move(work)); }) {
+      : service_(options.limits, [this](std::function<void()> work, bool /*is_large*/) { post(std::move(work)); }) {
     test::ToyScript script{.pooled = true, .dimension = kDimension};
     script.on_run = options.on_run;
     if (options.is_raw) {

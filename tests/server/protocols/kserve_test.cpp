@@ -179,7 +179,8 @@ class KserveTest : public ::testing::Test {
     return Json::parse(response.body).value("error", "");
   }
 
-  Service service{ServiceLimits{.queue_runs_max = 1}, [](const std::function<void()>& work) { work(); }};
+  Service service{ServiceLimits{.queue_runs_max = 1},
+                  [](const std::function<void()>& work, bool /*is_large*/) { work(); }};
 };
 
 Json tensor(const std::string& name, const std::string& type, const Json& shape, const Json& data) {

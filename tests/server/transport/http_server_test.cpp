@@ -9,8 +9,11 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
+#include <deque>
 #include <filesystem>
 #include <fstream>
+#include <future>
+#include <optional>
 #include <random>
 #include <thread>
 
@@ -40,7 +43,7 @@ void hello(const ExchangePtr& exchange) {
   exchange->answer(std::move(response));
 }
 
-HttpResponse refused(const Refusal& refusal, unsigned status) {
+HttpResponse refused(const Refusal& refusal, unsigned status, const HttpRequest* /*head*/) {
   HttpResponse response;
   response.status = status;
   response.body = refusal.message;
@@ -51,7 +54,14 @@ core::Result<std::unique_ptr<HttpServer>> open(const std::vector<std::string>& a
                                                HttpServer::Handler handler = hello, TransportOptions options = {}) {
   for (const std::string& address : addresses)
     options.listen.push_back(*ListenAddress::parse(address));
-  return HttpServer::open(options, std::move(handler), refused);
+  const auto screen = [](const HttpRequest& head) -> std::optional<HttpResponse> {
+    if (head.path != "/nothing-large") return std::nullopt;
+    HttpResponse response;
+    response.status = 401;
+    response.body = "nothing large";
+    return response;
+  };
+  return HttpServer::open(options, {.handler = std::move(handler), .screen = screen, .refuse = refused});
 }
 
 class Client {
@@ -158,13 +168,14 @@ TEST(HttpServerTest, LargeBodiesBeyondWhatMayBeHeldAreTurnedAway) {
   options.held_bytes_max = 200'000;
   const auto server = open({"127.0.0.1:0"}, hello, options);
   ASSERT_TRUE((*server)->start().ok());
-  const std::string large = "POST /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 150000\r\n";
+  const std::string large = "POST /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 150000\r\n\r\n";
   Client first(**server);
-  first.send(large + "Expect: 100-continue\r\n\r\n");
-  ASSERT_THAT(first.answer("\r\n\r\n"), StartsWith("HTTP/1.1 100 "));
+  first.send(large + std::string(149'000, 'x'));
+  while ((*server)->held_bytes() < 149'000)
+    std::this_thread::yield();
   {
     Client second(**server);
-    second.send(large + "\r\n");
+    second.send(large + std::string(150'000, 'x'));
     EXPECT_THAT(second.rest(), StartsWith("HTTP/1.1 429 "));
     Client chunked(**server);
     std::string body = "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -176,12 +187,71 @@ TEST(HttpServerTest, LargeBodiesBeyondWhatMayBeHeldAreTurnedAway) {
     small.send(kAskLast);
     EXPECT_THAT(small.rest(), StartsWith("HTTP/1.1 200 "));
   }
-  first.send(std::string(150'000, 'x'));
+  first.send(std::string(1'000, 'x'));
   EXPECT_THAT(first.rest(), StartsWith("HTTP/1.1 200 "));
   // What was held is free again.
   Client third(**server);
-  third.send(large + "\r\n" + std::string(150'000, 'x'));
+  third.send(large + std::string(150'000, 'x'));
   EXPECT_THAT(third.rest(), StartsWith("HTTP/1.1 200 "));
+  while ((*server)->held_bytes() > 0)
+    std::this_thread::yield();
+}
+
+// Clients that announce much and send little keep nobody out.
+TEST(HttpServerTest, WhatIsOnlyAnnouncedIsNotHeld) {
+  TransportOptions options;
+  options.held_bytes_max = 200'000;
+  const auto server = open({"127.0.0.1:0"}, hello, options);
+  ASSERT_TRUE((*server)->start().ok());
+  const std::string head = "POST /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 150000\r\n\r\n";
+  std::deque<Client> silent;
+  for (int i = 0; i < 10; ++i)
+    silent.emplace_back(**server).send(head + "x");
+  Client one(**server);
+  one.send(head + std::string(150'000, 'x'));
+  EXPECT_THAT(one.rest(), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST(HttpServerTest, ALargeBodyIsReadOnlyOfThoseWhoMayAsk) {
+  const auto server = open({"127.0.0.1:0"});
+  ASSERT_TRUE((*server)->start().ok());
+  const std::string head = "POST /nothing-large HTTP/1.1\r\nHost: x\r\n";
+  Client announced(**server);
+  announced.send(head + "Content-Length: 150000\r\nExpect: 100-continue\r\n\r\n");
+  EXPECT_THAT(announced.rest(), StartsWith("HTTP/1.1 401 "));
+  Client chunked(**server);
+  std::string body;
+  for (int i = 0; i < 5; ++i)
+    body += "1000\r\n" + std::string(4096, 'x') + "\r\n";
+  chunked.send(head + "Transfer-Encoding: chunked\r\n\r\n" + body);
+  EXPECT_THAT(chunked.rest(), StartsWith("HTTP/1.1 401 "));
+  Client small(**server);
+  small.send(head + "Connection: close\r\nContent-Length: 1\r\n\r\nx");
+  EXPECT_THAT(small.rest(), StartsWith("HTTP/1.1 200 "));
+}
+
+// The body of a request that is worked on is held, though its client has left.
+TEST(HttpServerTest, WhatIsWorkedOnIsHeldUntilItIsOver) {
+  std::promise<ExchangePtr> asked;
+  TransportOptions options;
+  options.held_bytes_max = 200'000;
+  const auto server = open(
+      {"127.0.0.1:0"}, [&](ExchangePtr exchange) { asked.set_value(std::move(exchange)); }, options);
+  ASSERT_TRUE((*server)->start().ok());
+  const std::string head = "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 150000\r\n\r\n";
+  ExchangePtr exchange;
+  {
+    Client client(**server);
+    client.send(head + std::string(150'000, 'x'));
+    exchange = asked.get_future().get();
+  }
+  while (!exchange->gone().is_requested() || (*server)->connections() > 0)
+    std::this_thread::yield();
+  EXPECT_GE((*server)->held_bytes(), 150'000U);
+  EXPECT_FALSE(exchange->reserve(100'000));
+  EXPECT_TRUE(exchange->reserve(10'000));
+  exchange = nullptr;
+  EXPECT_EQ((*server)->held_bytes(), 0U);
 }
 
 // The client takes each piece of an answer in time, or leaves it.

@@ -31,7 +31,9 @@ class HttpSessionTest : public testing::Test {
         echo(*exchange);
       }
     };
-    shared_.refuse = [](const Refusal& refusal, unsigned status) {
+    shared_.held = std::make_shared<HeldBytes>(std::uint64_t{1} << 30);
+    shared_.screen = [](const HttpRequest&) { return std::nullopt; };
+    shared_.refuse = [](const Refusal& refusal, unsigned status, const HttpRequest*) {
       HttpResponse response;
       response.status = status;
       response.body = refusal.message;

@@ -1,0 +1,63 @@
+// HeldBytes: how much the bodies of requests and the answers take, of all connections together, and a bound for it.
+//
+// Any thread; a share is for one thread at a time, and may outlive whoever made it: work that is under way does.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace latebind::server {
+
+class HeldBytes {
+ public:
+  explicit HeldBytes(std::uint64_t most) : most_(most) {}
+  HeldBytes(const HeldBytes&) = delete;
+  HeldBytes& operator=(const HeldBytes&) = delete;
+
+  [[nodiscard]] std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t most() const { return most_; }
+
+  // What one request or answer holds; nothing any more when it goes.
+  class Share {
+   public:
+    // Of nothing: bounded by nothing.
+    Share() = default;
+    explicit Share(std::shared_ptr<HeldBytes> of) : of_(std::move(of)) {}
+    Share(Share&& other) noexcept : of_(std::move(other.of_)), bytes_(std::exchange(other.bytes_, 0)) {}
+    Share& operator=(Share&& other) noexcept {
+      set(0);
+      of_ = std::move(other.of_);
+      bytes_ = std::exchange(other.bytes_, 0);
+      return *this;
+    }
+    ~Share() { set(0); }
+
+    [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+    // Whatever the others hold.
+    void set(std::uint64_t bytes) noexcept {
+      // Unsigned: a difference below zero wraps, and so does the sum.
+      if (of_ != nullptr) of_->used_.fetch_add(bytes - bytes_, std::memory_order_relaxed);
+      bytes_ = bytes;
+    }
+    // False, and as before, where all together would hold more than there may be. Fewer bytes always are granted.
+    [[nodiscard]] bool try_set(std::uint64_t bytes) noexcept {
+      const std::uint64_t before = bytes_;
+      set(bytes);
+      if (of_ == nullptr || bytes <= before || of_->used() <= of_->most_) return true;
+      set(before);
+      return false;
+    }
+
+   private:
+    std::shared_ptr<HeldBytes> of_;
+    std::uint64_t bytes_ = 0;
+  };
+
+ private:
+  const std::uint64_t most_;
+  std::atomic<std::uint64_t> used_{0};
+};
+
+}  // namespace latebind::server
