@@ -210,7 +210,7 @@ std::string property_text(const Settings& settings, std::string_view key) {
 }
 
 // "10GiB", "500MB", "1048576"
-template <auto Member>
+template <auto Member, bool TakesZero = false>
 Status assign_bytes(Settings& settings, std::string_view /*key*/, std::string_view text) {
   struct Unit {
     std::string_view suffix;
@@ -233,6 +233,10 @@ Status assign_bytes(Settings& settings, std::string_view /*key*/, std::string_vi
       value > std::numeric_limits<std::uint64_t>::max() / factor) {
     return Status(StatusCode::kInvalidArgument,
                   fmt::format("must be a size such as 10GiB, 500MB or 1048576, not {}", core::quoted(text, 64)));
+  }
+  if (!TakesZero && value == 0) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("must be a size above 0, such as 32MiB, not {}", core::quoted(text, 64)));
   }
   settings.*Member = value * factor;
   return {};
@@ -371,7 +375,7 @@ constexpr SettingSpec kAfterBackends[] = {
                 assign_text<&Settings::cache_folder>, text_text<&Settings::cache_folder>},
     SettingSpec{"cache.max_size", "LATEBIND_CACHE_MAX_SIZE", "--cache-max-size", "SIZE",
                 "The least recently used models go when the cache grows beyond this, such as 10GiB or 500MB.", false,
-                assign_bytes<&Settings::cache_bytes_max>, number_text<&Settings::cache_bytes_max>},
+                assign_bytes<&Settings::cache_bytes_max, true>, number_text<&Settings::cache_bytes_max>},
     SettingSpec{
         "failover.run_timeout_ms", "LATEBIND_RUN_TIMEOUT_MS", "--run-timeout-ms", "N|auto",
         "After this many milliseconds a run counts as hung and another device answers; 0: never. auto: a minute, but "

@@ -15,6 +15,8 @@ namespace {
 
 using namespace latebind::server;
 
+constexpr std::size_t kTextsMax = 8;
+
 void require(bool holds) {
   if (!holds) std::abort();
 }
@@ -25,19 +27,24 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view all(reinterpret_cast<const char*>(data), size);
   const std::size_t end = std::min(all.find('\n'), all.size());
   const std::string_view body = all.substr(std::min(end + 1, all.size()));
-  const auto parsed = kserve::parse_infer(all.substr(0, end), body);
+  const auto parsed = kserve::parse_infer(all.substr(0, end), body, kTextsMax);
   if (const auto* refusal = std::get_if<Refusal>(&parsed)) {
     require(!refusal->message.empty());
     return 0;
   }
   const auto& request = std::get<kserve::InferRequest>(parsed);
+  std::size_t texts_kept = 0;
+  for (const auto& input : request.inputs) {
+    const auto* texts = std::get_if<kserve::TextTensor>(&input);
+    if (texts == nullptr) continue;
+    require(texts->texts.empty() || texts->texts.size() == *texts->shape.element_count());
+    texts_kept += texts->texts.size();
+  }
+  require(texts_kept <= kTextsMax);
   for (const bool is_binary : {true, false}) {
     std::vector<kserve::AnswerTensor> outputs;
     for (const auto& input : request.inputs) {
-      if (const auto* texts = std::get_if<kserve::TextTensor>(&input)) {
-        require(texts->texts.size() == *texts->shape.element_count());
-        continue;
-      }
+      if (std::holds_alternative<kserve::TextTensor>(input)) continue;
       const auto& tensor = std::get<NamedTensor>(input);
       // However large the shape, the data came with the body.
       require(tensor.data.size() == *latebind::core::byte_size_of(tensor.type, tensor.shape));

@@ -42,6 +42,10 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+bool has_blank(std::string_view key) {
+  return std::ranges::any_of(key, [](char letter) { return static_cast<unsigned char>(letter) <= ' '; });
+}
+
 // The key that a request carries: "Authorization: Bearer KEY", or "x-api-key: KEY".
 std::string_view key_of(const HttpRequest& request) {
   constexpr std::string_view kBearer = "bearer ";
@@ -70,11 +74,17 @@ core::Result<Access::Keys> Access::load_keys() const {
                   fmt::format("the file of keys {} is not UTF-8 text", core::quoted(key_file_)));
   }
   auto keys = std::make_shared<std::vector<std::string>>();
-  while (!text.empty()) {
+  for (std::size_t line = 1; !text.empty(); ++line) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view key = trimmed(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (key.empty() || key.front() == '#') continue;
+    if (has_blank(key)) {
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("the file of keys {} has a blank inside the key of line {}: put a note into a line of "
+                                "its own, which begins with #",
+                                core::quoted(key_file_), line));
+    }
     if (keys->size() == kKeysMax) {
       return Status(StatusCode::kInvalidArgument,
                     fmt::format("the file of keys {} has more than {}", core::quoted(key_file_), kKeysMax));

@@ -21,7 +21,8 @@ class Access {
 
   // Of keys: all of one length, so that nothing of the keys shows in the time.
   using Keys = std::shared_ptr<const std::vector<std::string>>;
-  // Reads the file: a key a line, empty lines and those that begin with # left out.
+  // Reads the file: a key a line, without blanks; empty lines and those that begin with # left out. No error has the
+  // text of a key.
   [[nodiscard]] core::Result<Keys> load_keys() const;
   void use(Keys keys);
   [[nodiscard]] bool wants_key() const { return !key_file_.empty(); }

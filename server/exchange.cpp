@@ -4,6 +4,12 @@
 #include <utility>
 
 namespace latebind::server {
+namespace {
+
+// nginx's, for who left before the answer: neither the server's error nor an answer.
+constexpr unsigned kClientGone = 499;
+
+}  // namespace
 
 Exchange::Exchange(HttpRequest request, Send send, HeldBytes::Share held)
     : request_(std::move(request)), send_(std::move(send)), held_(std::move(held)) {
@@ -33,10 +39,10 @@ void Exchange::answer(HttpResponse response, std::string_view refusal) noexcept 
   }
   try {
     record_.answered = std::chrono::steady_clock::now();
-    record_.status = response.status;
-    record_.refusal = refusal;
-    record_.response_bytes = response.body.size();
     record_.client_gone = gone_.is_requested();
+    record_.status = record_.client_gone ? kClientGone : response.status;
+    record_.refusal = record_.client_gone ? "client_gone" : refusal;
+    record_.response_bytes = record_.client_gone ? 0 : response.body.size();
     if (before_answer_) before_answer_(*this, response);
     send_(std::move(response));
   } catch (const std::exception&) {

@@ -2,7 +2,7 @@
 //
 // Held by whoever works on it; any thread. The first answer() counts: it may be the handler's, or come from the
 // request's deadline. The request is constant. An exchange that is destroyed without an answer answers 500: nobody
-// waits for ever.
+// waits for ever. Whatever is answered after the client has left is recorded as 499, client_gone.
 #pragma once
 
 #include <atomic>

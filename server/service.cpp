@@ -182,7 +182,8 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   const auto found = find(call.model);
   auto* const texts = std::get_if<std::vector<std::string>>(&call.texts);
   const auto* const ids = std::get_if<std::vector<std::vector<std::int32_t>>>(&call.texts);
-  const std::size_t count = texts != nullptr ? texts->size() : ids->size();
+  const std::size_t read = texts != nullptr ? texts->size() : ids->size();
+  const std::size_t count = call.too_many > 0 ? call.too_many : read;
   exchange->note([&](RequestRecord& record) {
     record.is_embedding = true;
     record.texts = count;

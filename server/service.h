@@ -67,6 +67,7 @@ struct ServedModel {
 struct VectorCall {
   std::string model{};  // empty: the first one
   std::variant<std::vector<std::string>, std::vector<std::vector<std::int32_t>>> texts{};
+  std::size_t too_many = 0;        // how many there were, where they are above the limit and not in `texts`; else 0
   std::size_t dimensions = 0;      // 0: all
   std::optional<bool> truncate{};  // nothing: as the server does
   bool keep_end = false;           // a longer text is cut at its beginning

@@ -29,8 +29,8 @@ struct RequestRecord {
   std::string route{};     // as in the table, "/v2/models/{model}/infer"; empty where no route has such a path
   std::string protocol{};  // "openai"; empty without a route
   std::string model{};     // its served name; empty where none is concerned
-  unsigned status = 0;
-  std::string refusal{};  // why it was not answered well: "overloaded", in words of a fixed list; else empty
+  unsigned status = 0;     // of HTTP; 499: the client left before it was answered
+  std::string refusal{};   // why it was not answered well: "overloaded", in words of a fixed list; else empty
 
   std::chrono::system_clock::time_point arrived_at{};
   std::chrono::steady_clock::time_point arrived{};   // its first byte

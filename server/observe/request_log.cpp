@@ -50,7 +50,6 @@ std::string text_line(const RequestRecord& record, std::uint64_t left_out) {
   add("{} {} {} {:.1f} ms", word(record.method), record.route.empty() ? "(no such path)" : word(record.route),
       record.status, ms_of(record.answered - record.arrived));
   if (!record.refusal.empty()) add(" {}", word(record.refusal));
-  if (record.client_gone) add(" client gone");
   if (record.texts > 0) add(" {} {}", record.texts, record.texts == 1 ? "text" : "texts");
   if (record.tokens > 0) add(" {} tokens", record.tokens);
   if (record.truncated_texts > 0) add(" {} cut", record.truncated_texts);

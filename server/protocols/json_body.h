@@ -96,6 +96,21 @@ template <class Body, std::size_t N>
   return schema;
 }
 
+// How many texts, or lists of token ids, a body may have. Where there are more they are counted and not read: each
+// would take memory only to be refused.
+struct TextLimit {
+  std::size_t most = 0;
+  std::size_t too_many = 0;  // how many there are; 0: they are read
+
+  // Whether so many are to be read.
+  [[nodiscard]] bool has_room_for(std::size_t count) {
+    if (count > most) too_many = count;
+    return count <= most;
+  }
+  // How many the body has, of which `read` were read.
+  [[nodiscard]] std::size_t count_of(std::size_t read) const { return too_many > 0 ? too_many : read; }
+};
+
 // Members of the usual kinds.
 [[nodiscard]] Problem read_text(const JsonValue& value, std::string& text);
 [[nodiscard]] Problem read_bool(const JsonValue& value, bool& truth);

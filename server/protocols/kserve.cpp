@@ -94,6 +94,8 @@ void infer_texts(const ExchangePtr& exchange, const ServedModel& model, InferReq
   }
   VectorCall call;
   call.model = model.name;
+  const auto count = static_cast<std::size_t>(shape[0]);
+  if (count > service.limits().texts_max) call.too_many = count;
   call.texts = std::move(input->texts);
   call.dimensions = request.dimensions;
   call.truncate = request.truncate;
@@ -156,7 +158,8 @@ void infer(const ExchangePtr& exchange, const PathValues& values, Service& servi
   if (const auto* refusal = std::get_if<Refusal>(&found)) return refuse(*exchange, kserve_protocol(), *refusal);
   const ServedModel& model = *std::get<const ServedModel*>(found);
   exchange->note([&](RequestRecord& record) { record.model = model.name; });
-  auto parsed = parse_infer(exchange->request().header("inference-header-content-length"), exchange->request().body);
+  auto parsed = parse_infer(exchange->request().header("inference-header-content-length"), exchange->request().body,
+                            service.limits().texts_max);
   if (const auto* refusal = std::get_if<Refusal>(&parsed)) return refuse(*exchange, kserve_protocol(), *refusal);
   auto& request = std::get<InferRequest>(parsed);
   const auto names = output_names(model);

@@ -346,7 +346,7 @@ Problem read_elements(const InputBody& input, std::size_t element_count, const E
   return walk(*input.data, flat, each);
 }
 
-Problem read_json(const InputBody& input, std::size_t element_count, NamedTensor& tensor) {
+Problem read_json(const InputBody& input, std::size_t element_count, std::size_t& /*texts_room*/, NamedTensor& tensor) {
   const std::size_t size = core::size_of(tensor.type);
   const Put put = put_of(tensor.type);
   if (put == nullptr) return "must be in binary: JSON has no form for this type";
@@ -356,14 +356,23 @@ Problem read_json(const InputBody& input, std::size_t element_count, NamedTensor
   });
 }
 
-Problem read_json(const InputBody& input, std::size_t element_count, TextTensor& tensor) {
+// Whether the texts are to be kept: then they take of the room.
+bool take_room(std::size_t& texts_room, std::size_t texts) {
+  if (texts > texts_room) return false;
+  texts_room -= texts;
+  return true;
+}
+
+Problem read_json(const InputBody& input, std::size_t element_count, std::size_t& texts_room, TextTensor& tensor) {
+  const bool is_kept = take_room(texts_room, element_count);
   return read_elements(input, element_count, [&](const JsonValue& value) -> Problem {
-    if (read_text(value, tensor.texts.emplace_back())) return "holds something that is no string";
-    return std::nullopt;
+    if (!value.is_string()) return "holds something that is no string";
+    return is_kept ? read_text(value, tensor.texts.emplace_back()) : std::nullopt;
   });
 }
 
-Problem read_binary(std::string_view bytes, std::size_t element_count, NamedTensor& tensor) {
+Problem read_binary(std::string_view bytes, std::size_t element_count, std::size_t& /*texts_room*/,
+                    NamedTensor& tensor) {
   const std::size_t size = core::size_of(tensor.type);
   // The count is below 2^48, sizes are up to 8.
   if (bytes.size() != element_count * size) {
@@ -378,10 +387,11 @@ Problem read_binary(std::string_view bytes, std::size_t element_count, NamedTens
   return std::nullopt;
 }
 
-Problem read_binary(std::string_view bytes, std::size_t element_count, TextTensor& tensor) {
+Problem read_binary(std::string_view bytes, std::size_t element_count, std::size_t& texts_room, TextTensor& tensor) {
   constexpr std::size_t kLength = 4;
   if (element_count > bytes.size() / kLength) return "has less data than its shape says";
-  tensor.texts.reserve(element_count);
+  const bool is_kept = take_room(texts_room, element_count);
+  if (is_kept) tensor.texts.reserve(element_count);
   for (std::size_t i = 0; i < element_count; ++i) {
     if (bytes.size() < kLength) return "has less data than its shape says";
     std::size_t length = 0;
@@ -389,7 +399,7 @@ Problem read_binary(std::string_view bytes, std::size_t element_count, TextTenso
       length = length << 8U | static_cast<unsigned char>(bytes[at]);
     bytes.remove_prefix(kLength);
     if (length > bytes.size()) return fmt::format("has an element that is longer than its data, at {}", i);
-    tensor.texts.emplace_back(bytes.substr(0, length));
+    if (is_kept) tensor.texts.emplace_back(bytes.substr(0, length));
     bytes.remove_prefix(length);
   }
   if (!bytes.empty()) return "has more data than its shape says";
@@ -398,13 +408,13 @@ Problem read_binary(std::string_view bytes, std::size_t element_count, TextTenso
 
 // Takes what belongs to the input from `binary`.
 template <class Tensor>
-Problem fill(const InputBody& input, std::string_view& binary, Tensor& tensor) {
+Problem fill(const InputBody& input, std::string_view& binary, std::size_t& texts_room, Tensor& tensor) {
   tensor.name = input.name;
   tensor.shape = input.shape;
   const std::size_t element_count = *input.shape.element_count();
   if (!input.binary_bytes) {
     if (!input.data) return "has neither data nor binary_data_size";
-    return read_json(input, element_count, tensor);
+    return read_json(input, element_count, texts_room, tensor);
   }
   if (input.data) return "has both, data and binary_data_size";
   if (*input.binary_bytes > binary.size()) {
@@ -413,12 +423,12 @@ Problem fill(const InputBody& input, std::string_view& binary, Tensor& tensor) {
   }
   const std::string_view bytes = binary.substr(0, *input.binary_bytes);
   binary.remove_prefix(bytes.size());
-  return read_binary(bytes, element_count, tensor);
+  return read_binary(bytes, element_count, texts_room, tensor);
 }
 
 }  // namespace
 
-Outcome<InferRequest> parse_infer(std::string_view header_length, std::string_view body) {
+Outcome<InferRequest> parse_infer(std::string_view header_length, std::string_view body, std::size_t texts_max) {
   constexpr std::string_view kHeader = "inference-header-content-length";
   std::size_t json_bytes = body.size();
   if (!header_length.empty()) {
@@ -438,16 +448,17 @@ Outcome<InferRequest> parse_infer(std::string_view header_length, std::string_vi
   RequestBody read;
   if (auto refusal = read_members(json.root(), kRequest, read)) return *std::move(refusal);
   std::string_view binary = body.substr(json_bytes);
+  std::size_t texts_room = texts_max;
   for (const InputBody& input : read.inputs) {
     Problem problem;
     if (input.type->element) {
       NamedTensor tensor;
       tensor.type = *input.type->element;
-      problem = fill(input, binary, tensor);
+      problem = fill(input, binary, texts_room, tensor);
       read.request.inputs.emplace_back(std::move(tensor));
     } else {
       TextTensor tensor;
-      problem = fill(input, binary, tensor);
+      problem = fill(input, binary, texts_room, tensor);
       read.request.inputs.emplace_back(std::move(tensor));
     }
     if (problem) return bad_body(fmt::format("the input {} {}", core::quoted(input.name, 100), *problem), "inputs");

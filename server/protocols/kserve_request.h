@@ -20,7 +20,7 @@ namespace latebind::server::kserve {
 struct TextTensor {
   std::string name;
   core::Shape shape{};
-  std::vector<std::string> texts{};  // as many as the shape says; any bytes
+  std::vector<std::string> texts{};  // as many as the shape says, or none; any bytes
 };
 
 struct WantedOutput {
@@ -40,8 +40,10 @@ struct InferRequest {
   std::string prompt_name{};
 };
 
-// `header_length`: the value of Inference-Header-Content-Length; empty: the whole body is JSON.
-[[nodiscard]] Outcome<InferRequest> parse_infer(std::string_view header_length, std::string_view body);
+// `header_length`: the value of Inference-Header-Content-Length; empty: the whole body is JSON. An input with which the
+// texts would be more than `texts_max` is checked and has none.
+[[nodiscard]] Outcome<InferRequest> parse_infer(std::string_view header_length, std::string_view body,
+                                                std::size_t texts_max);
 [[nodiscard]] app::Json infer_request_schema();
 
 }  // namespace latebind::server::kserve

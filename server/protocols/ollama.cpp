@@ -25,6 +25,7 @@ constexpr std::size_t kDimensionsMax = std::size_t{1} << 20;
 struct EmbedBody {
   std::string model;
   std::vector<std::string> input;
+  TextLimit limit;
   bool truncate = true;
   std::size_t dimensions = 0;
 };
@@ -48,6 +49,7 @@ Problem read_input(const JsonValue& value, EmbedBody& body) {
   }
   simdjson::dom::array items;
   if (value.get(items) != simdjson::SUCCESS) return std::string(kKinds);
+  if (!body.limit.has_room_for(items.size())) return std::nullopt;
   body.input.reserve(items.size());
   for (const JsonValue item : items) {
     if (read_text(item, body.input.emplace_back())) return std::string(kKinds);
@@ -190,13 +192,15 @@ std::string embed_text(std::string_view model, const Vectors& vectors, steady_cl
 
 void embed(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
   EmbedBody body;
+  body.limit.most = service.limits().texts_max;
   if (!take_body(exchange, kEmbed, body)) return;
   const ServedModel* const model = find_model(exchange, service, body.model);
   if (model == nullptr) return;
-  if (body.input.empty()) return answer_text(*exchange, embed_text(body.model, {}, {}));
+  if (body.limit.count_of(body.input.size()) == 0) return answer_text(*exchange, embed_text(body.model, {}, {}));
   VectorCall call;
   call.model = model->name;
   call.texts = std::move(body.input);
+  call.too_many = body.limit.too_many;
   call.truncate = body.truncate;
   call.dimensions = body.dimensions;
   service.embed(exchange, std::move(call), [exchange, name = std::move(body.model)](Outcome<Vectors> outcome) {

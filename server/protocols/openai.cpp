@@ -19,6 +19,7 @@ using app::Json;
 struct EmbeddingsBody {
   std::string model;
   std::variant<std::vector<std::string>, std::vector<std::vector<std::int32_t>>> input;
+  TextLimit limit;
   bool is_base64 = false;
   std::size_t dimensions = 0;
 };
@@ -45,6 +46,7 @@ Problem read_input(const JsonValue& value, EmbeddingsBody& body) {
   }
   if (items.size() == 0) return "must not be an empty array";
   const JsonValue first = *items.begin();
+  if ((first.is_string() || first.is_array()) && !body.limit.has_room_for(items.size())) return std::nullopt;
   if (first.is_string()) {
     auto& texts = std::get<0>(body.input);
     texts.reserve(items.size());
@@ -194,12 +196,14 @@ std::string embeddings_text(const Vectors& vectors, bool is_base64) {
 
 void embeddings(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
   EmbeddingsBody body;
+  body.limit.most = service.limits().texts_max;
   if (const auto refusal = read_body(exchange->request().body, kEmbeddings, body)) {
     return refuse(*exchange, openai_protocol(), *refusal);
   }
   VectorCall call;
   call.model = std::move(body.model);
   call.texts = std::move(body.input);
+  call.too_many = body.limit.too_many;
   call.dimensions = body.dimensions;
   service.embed(exchange, std::move(call), [exchange, is_base64 = body.is_base64](Outcome<Vectors> outcome) {
     if (const auto* refusal = std::get_if<Refusal>(&outcome)) return refuse(*exchange, openai_protocol(), *refusal);

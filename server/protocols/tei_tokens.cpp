@@ -15,12 +15,14 @@ using app::Json;
 
 struct TokenizeBody {
   std::vector<std::string> texts;
+  TextLimit limit;
   bool add_special_tokens = true;
   std::string prompt_name;
 };
 
 struct DecodeBody {
   std::vector<std::vector<std::int32_t>> lists;
+  TextLimit limit;
   bool skip_special_tokens = true;
 };
 
@@ -28,6 +30,7 @@ Problem read_texts(const JsonValue& value, TokenizeBody& body) {
   if (value.is_string()) return read_text(value, body.texts.emplace_back());
   simdjson::dom::array items;
   if (value.get(items) != simdjson::SUCCESS) return "must be a string or an array of strings";
+  if (!body.limit.has_room_for(items.size())) return std::nullopt;
   body.texts.reserve(items.size());
   for (const JsonValue item : items) {
     if (read_text(item, body.texts.emplace_back())) return "must be a string or an array of strings";
@@ -40,6 +43,7 @@ Problem read_lists(const JsonValue& value, DecodeBody& body) {
   if (value.get(items) != simdjson::SUCCESS) return "must be an array of token ids, or an array of such arrays";
   if (items.size() == 0) return std::nullopt;
   if (!(*items.begin()).is_array()) return read_ids(items, body.lists.emplace_back());
+  if (!body.limit.has_room_for(items.size())) return std::nullopt;
   body.lists.reserve(items.size());
   for (const JsonValue item : items) {
     simdjson::dom::array numbers;
@@ -138,9 +142,11 @@ void append_tokens(std::string& out, const embedding::Tokenizer& tokenizer, std:
 
 void tokenize(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
   TokenizeBody body;
+  body.limit.most = service.limits().texts_max;
   if (!read_body(exchange, kTokenize, body)) return;
-  if (body.texts.empty()) return refuse_empty(*exchange, "inputs");
-  const ServedModel* const model = model_for(exchange, service, body.texts.size());
+  const std::size_t count = body.limit.count_of(body.texts.size());
+  if (count == 0) return refuse_empty(*exchange, "inputs");
+  const ServedModel* const model = model_for(exchange, service, count);
   if (model == nullptr) return;
   std::string_view prompt;
   if (!body.prompt_name.empty()) {
@@ -181,9 +187,11 @@ void tokenize(const ExchangePtr& exchange, const PathValues& /*values*/, Service
 
 void decode(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
   DecodeBody body;
+  body.limit.most = service.limits().texts_max;
   if (!read_body(exchange, kDecode, body)) return;
-  if (body.lists.empty()) return refuse_empty(*exchange, "ids");
-  const ServedModel* const model = model_for(exchange, service, body.lists.size());
+  const std::size_t count = body.limit.count_of(body.lists.size());
+  if (count == 0) return refuse_empty(*exchange, "ids");
+  const ServedModel* const model = model_for(exchange, service, count);
   if (model == nullptr) return;
   std::uint64_t tokens = 0;
   for (const auto& list : body.lists)

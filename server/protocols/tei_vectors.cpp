@@ -17,6 +17,7 @@ constexpr std::size_t kDimensionsMax = std::size_t{1} << 20;
 
 struct EmbedBody {
   std::variant<std::vector<std::string>, std::vector<std::vector<std::int32_t>>> inputs;
+  TextLimit limit;
   std::optional<bool> truncate;
   bool keep_end = false;
   std::string prompt_name;
@@ -26,6 +27,7 @@ struct EmbedBody {
 
 struct SimilarityBody {
   std::vector<std::string> texts;  // the source sentence first
+  TextLimit limit;
   std::optional<bool> truncate;
   bool keep_end = false;
   std::string prompt_name;
@@ -39,6 +41,7 @@ Problem read_inputs(const JsonValue& value, EmbedBody& body) {
   if (value.get(items) != simdjson::SUCCESS) return std::string(kKinds);
   if (items.size() == 0) return std::nullopt;
   const JsonValue first = *items.begin();
+  if ((first.is_string() || first.is_array()) && !body.limit.has_room_for(items.size())) return std::nullopt;
   if (first.is_string()) {
     texts.reserve(items.size());
     for (const JsonValue item : items) {
@@ -140,6 +143,7 @@ constexpr std::array kSentences{
                            [](const JsonValue& value, SimilarityBody& body) -> Problem {
                              simdjson::dom::array items;
                              if (value.get(items) != simdjson::SUCCESS) return "must be an array of strings";
+                             if (!body.limit.has_room_for(items.size() + 1)) return std::nullopt;
                              body.texts.reserve(items.size() + 1);
                              for (const JsonValue item : items) {
                                if (read_text(item, body.texts.emplace_back())) return "must be an array of strings";
@@ -240,10 +244,21 @@ std::string similarities_text(const Vectors& vectors) {
   return text;
 }
 
+// False where it has refused.
+bool read_embed(const ExchangePtr& exchange, const auto& members, const Service& service, EmbedBody& body) {
+  body.limit.most = service.limits().texts_max;
+  if (!read_body(exchange, members, body)) return false;
+  const std::size_t read = std::visit([](const auto& inputs) { return inputs.size(); }, body.inputs);
+  if (body.limit.count_of(read) > 0) return true;
+  refuse_empty(*exchange, "inputs");
+  return false;
+}
+
 // With the body's texts.
 VectorCall take_call(EmbedBody& body) {
   VectorCall call;
   call.texts = std::move(body.inputs);
+  call.too_many = body.limit.too_many;
   call.truncate = body.truncate;
   call.keep_end = body.keep_end;
   call.prompt_name = std::move(body.prompt_name);
@@ -254,10 +269,7 @@ VectorCall take_call(EmbedBody& body) {
 
 void embed(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
   EmbedBody body;
-  if (!read_body(exchange, kEmbed, body)) return;
-  if (std::visit([](const auto& inputs) { return inputs.empty(); }, body.inputs)) {
-    return refuse_empty(*exchange, "inputs");
-  }
+  if (!read_embed(exchange, kEmbed, service, body)) return;
   if (!body.normalize) {
     const auto found = service.find("");
     const auto* const model = std::get_if<const ServedModel*>(&found);
@@ -276,10 +288,7 @@ void embed(const ExchangePtr& exchange, const PathValues& /*values*/, Service& s
 
 void embed_all(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
   EmbedBody body;
-  if (!read_body(exchange, kEmbedAll, body)) return;
-  if (std::visit([](const auto& inputs) { return inputs.empty(); }, body.inputs)) {
-    return refuse_empty(*exchange, "inputs");
-  }
+  if (!read_embed(exchange, kEmbedAll, service, body)) return;
   VectorCall call = take_call(body);
   call.of_tokens = true;
   embed_call(exchange, service, std::move(call), token_vectors_text);
@@ -287,10 +296,12 @@ void embed_all(const ExchangePtr& exchange, const PathValues& /*values*/, Servic
 
 void similarity(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
   SimilarityBody body;
+  body.limit.most = service.limits().texts_max;
   if (!read_body(exchange, kSimilarity, body)) return;
-  if (body.texts.size() < 2) return refuse_empty(*exchange, "inputs.sentences");
+  if (body.limit.count_of(body.texts.size()) < 2) return refuse_empty(*exchange, "inputs.sentences");
   VectorCall call;
   call.texts = std::move(body.texts);
+  call.too_many = body.limit.too_many;
   call.truncate = body.truncate;
   call.keep_end = body.keep_end;
   call.prompt_name = std::move(body.prompt_name);

@@ -104,6 +104,16 @@ TEST(SettingsTest, UnknownVariablesOfOurPrefixAreRefused) {
   EXPECT_TRUE(settings.apply_environment({{"LATEBIND_FAKE_SCRIPT", "x"}, {"LATEBIND_DEVICE", ""}}, false).ok());
 }
 
+TEST(SettingsTest, LimitsOfBytesAreAboveNothing) {
+  EffectiveSettings settings;
+  for (const char* key : {"server.max_body", "server.max_held"}) {
+    for (const char* nothing : {"0", "0KiB", "00"})
+      EXPECT_THAT(settings.set(key, nothing, "").to_string(), HasSubstr("must be a size above 0")) << key << nothing;
+    EXPECT_TRUE(settings.set(key, "1", "").ok());
+  }
+  EXPECT_TRUE(settings.set("cache.max_size", "0", "").ok()) << "nothing is kept";
+}
+
 TEST(SettingsTest, PrivilegedProcessesIgnoreVariablesThatChooseCode) {
   EffectiveSettings settings;
   ASSERT_TRUE(

@@ -53,6 +53,16 @@ TEST_F(AccessTest, AFileWithoutKeysOrWithoutAnythingIsAnError) {
   EXPECT_FALSE(Access(file_.string(), {}).load_keys().ok());
 }
 
+TEST_F(AccessTest, AKeyHasNoBlank) {
+  for (const std::string line : {"secret # note", "secret\tnote", " secret note ", "secret\rnote"}) {
+    write("# a note of its own\n\ngood\n" + line + "\n");
+    const auto keys = Access(file_.string(), {}).load_keys();
+    ASSERT_FALSE(keys.ok()) << line;
+    EXPECT_NE(keys.status().message().find("line 4"), std::string::npos) << keys.status().to_string();
+    EXPECT_EQ(keys.status().to_string().find("secret"), std::string::npos) << keys.status().to_string();
+  }
+}
+
 TEST_F(AccessTest, OnlyKnownOriginsAreAllowed) {
   const Access none("", {});
   EXPECT_FALSE(none.has_origins());

@@ -285,7 +285,11 @@ def test_texts_of_a_client_that_has_left_leave_the_queue(tmp_path):
         wait_for(lambda: waiting_texts(busy.daemon) == 0)
         busy.go_on()
         assert read_answers(busy.first, 1)[0].status == 200
-        wait_for(lambda: "client gone" in busy.daemon.log())
+        wait_for(lambda: "POST /v1/embeddings 499 " in busy.daemon.log())
+        assert " client_gone " in busy.daemon.log()
+        metrics = busy.daemon.get("/metrics").body.decode()
+        assert 'te_request_failure{err="client_gone"} 1' in metrics and 'err="internal"' not in metrics
+        assert 'status="499"' in metrics and 'status="500"' not in metrics
         requests = busy.daemon.status()["requests"]
         assert requests["failed"] == 0 and requests["refused"] == 0
 

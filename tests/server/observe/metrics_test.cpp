@@ -90,7 +90,7 @@ TEST(MetricsTest, CountsRefusalsByReasonAndNotAsSuccess) {
   metrics.observe(refused_record(429, "overloaded"));
   metrics.observe(refused_record(429, "overloaded"));
   metrics.observe(refused_record(500, "internal"));
-  RequestRecord gone = answered_record(2, 20);
+  RequestRecord gone = refused_record(499, "client_gone");
   gone.client_gone = true;
   metrics.observe(gone);
   const PrometheusPage page = page_of(metrics);
@@ -98,6 +98,7 @@ TEST(MetricsTest, CountsRefusalsByReasonAndNotAsSuccess) {
   EXPECT_EQ(page.value("te_request_failure", {{"err", "internal"}}), 1);
   EXPECT_EQ(page.value("te_request_success", {{"method", "single"}}), 0);
   EXPECT_EQ(page.value("te_request_success", {{"method", "batch"}}), 0);
+  EXPECT_EQ(page.value("te_request_failure", {{"err", "client_gone"}}), 1);
   EXPECT_EQ(page.value("latebind_clients_gone_total"), 1);
   EXPECT_EQ(page.value("te_request_duration_count"), 0);
   const Totals totals = metrics.totals();

@@ -36,16 +36,16 @@ TEST(RequestLogTest, ATextLineIsForPeople) {
             std::string("POST /v1/embeddings 200 12.0 ms 32 texts 871 tokens openvino:CPU f32 model=small id=abc-1 "
                         "trace=") +
                 kTrace);
-  RequestRecord record = refused_record(429, "overloaded");
+  RequestRecord record = refused_record(499, "client_gone");
   record.client_gone = true;
   EXPECT_EQ(log_line(record, LogFormat::kText),
-            std::string("POST /v1/embeddings 429 12.0 ms overloaded client gone id=abc-1 trace=") + kTrace);
+            std::string("POST /v1/embeddings 499 12.0 ms client_gone id=abc-1 trace=") + kTrace);
   RequestRecord fallback = answered_record(1, 5);
   fallback.fallback = true;
   fallback.truncated_texts = 1;
   EXPECT_THAT(log_line(fallback, LogFormat::kText), HasSubstr(" 1 text 5 tokens 1 cut openvino:CPU f32 fallback "));
   record.route.clear();
-  EXPECT_THAT(log_line(record, LogFormat::kText), StartsWith("POST (no such path) 429"));
+  EXPECT_THAT(log_line(record, LogFormat::kText), StartsWith("POST (no such path) 499"));
 }
 
 TEST(RequestLogTest, AJsonLineHasEveryMemberWithItsType) {

@@ -404,7 +404,7 @@ TEST_F(KserveTest, RefusesBinaryDataThatDoesNotFit) {
   const std::string path = "/v2/models/echo/infer";
   EXPECT_THAT(error_of(ask("POST", path, "{}", 3), 400), HasSubstr("the body has 2"));
   for (const std::string_view header : {"-1", "x", "1 ", "99999999999999999999"}) {
-    EXPECT_TRUE(std::holds_alternative<Refusal>(kserve::parse_infer(header, "{}"))) << header;
+    EXPECT_TRUE(std::holds_alternative<Refusal>(kserve::parse_infer(header, "{}", 1))) << header;
   }
 }
 
@@ -552,6 +552,37 @@ TEST_F(KserveTextTest, RefusesTextsThatAreDamaged) {
   EXPECT_THAT(error_of(infer("tiny", {{"inputs", {tensor("text", "BYTES", {1}, {1})}}}), 400), HasSubstr("string"));
   EXPECT_THAT(error_of(infer("tiny", {{"inputs", {tensor("words", "BYTES", {1}, {"a"})}}}), 400), HasSubstr("text"));
   EXPECT_THAT(error_of(infer("tiny", {{"inputs", {tensor("text", "INT32", {1}, {1})}}}), 400), HasSubstr("BYTES"));
+}
+
+TEST_F(KserveTextTest, RefusesTextsBeyondTheLimitWithoutKeepingThem) {
+  const std::size_t most = service.limits().texts_max;
+  const std::vector<std::string> texts(most + 1, "a");
+  EXPECT_THAT(error_of(infer("tiny", {{"inputs", {tensor("text", "BYTES", {texts.size()}, texts)}}}), 400),
+              HasSubstr(std::to_string(most + 1) + " texts in one request; at most " + std::to_string(most)));
+  std::string binary;
+  for (const std::string& text : texts)
+    binary += length(1) + text;
+  EXPECT_THAT(
+      error_of(infer("tiny", {{"inputs", {binary_tensor("text", "BYTES", {texts.size(), 1}, binary.size())}}}, binary),
+               400),
+      HasSubstr("at most " + std::to_string(most)));
+
+  // Checked all the same, and all inputs together have one limit.
+  const auto kept = [](const Json& inputs) {
+    const auto parsed = parse_infer("", Json{{"inputs", inputs}}.dump(), 3);
+    std::vector<std::size_t> counts;
+    if (const auto* request = std::get_if<InferRequest>(&parsed)) {
+      for (const auto& input : request->inputs)
+        counts.push_back(std::get<TextTensor>(input).texts.size());
+    }
+    return counts;
+  };
+  const Json two = tensor("two", "BYTES", {2}, {"a", "b"});
+  EXPECT_EQ(kept(Json::array({two})), std::vector<std::size_t>({2}));
+  EXPECT_EQ(kept(Json::array({tensor("four", "BYTES", {2, 2}, {"a", "b", "c", "d"})})), std::vector<std::size_t>({0}));
+  EXPECT_EQ(kept({two, tensor("more", "BYTES", {2}, {"a", "b"})}), std::vector<std::size_t>({2, 0}));
+  EXPECT_EQ(kept(Json::array({tensor("four", "BYTES", {4}, {"a", "b", "c", 1})})), std::vector<std::size_t>());
+  EXPECT_EQ(kept(Json::array({tensor("four", "BYTES", {4}, {"a", "b", "c"})})), std::vector<std::size_t>());
 }
 
 TEST_F(KserveTextTest, PassesParametersOn) {

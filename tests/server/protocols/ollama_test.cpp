@@ -108,6 +108,9 @@ TEST_F(OllamaTest, BadBodiesAreRefused) {
   for (const json& input : {json(1), json::object(), json({"a", 1}), json({{"a"}})})
     expect_refused(server.post_json("/api/embed", {{"model", "toy"}, {"input", input}}), 400, "'input' must be");
   expect_refused(server.post_json("/api/embed", {{"model", "toy"}, {"input", {"a", "a", "a"}}}), 400, "at most 2");
+  // Counted and not read.
+  expect_refused(server.post_json("/api/embed", {{"model", "toy"}, {"input", {"a", "a", "a", 1}}}), 400,
+                 "4 texts in one request; at most 2");
   expect_refused(server.post_json("/api/embeddings", {{"model", "toy"}, {"prompt", {"a"}}}), 400, "'prompt'");
   expect_refused(server.post_json("/api/show", json::object()), 400, "'model' is missing");
   expect_refused(server.post_json("/api/show", {{"model", "other"}}), 404, "'other'");

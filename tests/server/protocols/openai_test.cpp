@@ -133,7 +133,12 @@ TEST_F(OpenAiTest, BadBodiesAreRefused) {
   for (const json& input : {json(1), json::array(), json::object(), json({"a", 1}), json({{1}, 1}), json({-1}),
                             json({1.5}), json({{1}, "a"})})
     expect_refused(ask(input), 400, kType, nullptr, "input", "'input' ");
-  expect_refused(ask({"a", "a", "a"}), 400, kType, nullptr, "input", "at most 2");
+  expect_refused(ask({"a", "a", "a"}), 400, kType, nullptr, "input", "3 texts in one request; at most 2");
+  // Counted and not read: what the fourth is does not matter any more.
+  expect_refused(ask({"a", "a", "a", 1}), 400, kType, nullptr, "input", "4 texts in one request; at most 2");
+  expect_refused(ask({{2}, {2}, "a"}), 400, kType, nullptr, "input", "3 texts in one request; at most 2");
+  expect_refused(server.post_json("/v1/embeddings", {{"model", "other"}, {"input", {"a", "a", "a"}}}), 404, kType,
+                 "model_not_found", "model", "no model is served");
   expect_refused(ask({2, 45, 3}), 400, kType, nullptr, nullptr, "no token has the id 45");
   std::string words;
   for (int i = 0; i < 30; ++i)

@@ -214,6 +214,11 @@ TEST_F(TeiTest, TokensOfOneRequestAreBounded) {
   expect_refused(server.post_json("/tokenize", {{"inputs", {"the cat", "a dog and a cat"}}}), 413, "Validation",
                  "more than 10 tokens");
   expect_refused(server.post_json("/tokenize", {{"inputs", {"", "", "", ""}}}), 422, "Validation", "at most 3");
+  // Counted and not read.
+  expect_refused(server.post_json("/tokenize", {{"inputs", {"", "", "", "", 1}}}), 422, "Validation",
+                 "5 items in one request; at most 3");
+  expect_refused(server.post_json("/decode", {{"ids", {{1}, {1}, {1}, "a"}}}), 422, "Validation",
+                 "4 items in one request; at most 3");
   EXPECT_EQ(server.post_json("/decode", {{"ids", {2, 9, 11, 3, 9, 9, 9, 9, 9, 9}}}).status, 200U);
   expect_refused(server.post_json("/decode", {{"ids", {2, 9, 11, 3, 9, 9, 9, 9, 9, 9, 9}}}), 413, "Validation",
                  "more than 10 tokens");
@@ -288,6 +293,13 @@ TEST_F(TeiTest, BadBodiesAreRefused) {
     expect_refused(server.post_json("/embed", {{"inputs", inputs}}), 422, "Validation", "'inputs' ");
   expect_refused(server.post_json("/embed", {{"inputs", {{1}, json::array()}}}), 422, "Validation", "empty array");
   expect_refused(server.post_json("/embed", {{"inputs", {"a", "a", "a"}}}), 422, "Validation", "at most 2");
+  // Counted and not read: what the last one is does not matter any more.
+  for (const json& inputs : {json({"a", "a", "a", 1}), json({{1}, {1}, {1}, "a"})})
+    expect_refused(server.post_json("/embed", {{"inputs", inputs}}), 422, "Validation",
+                   "4 texts in one request; at most 2");
+  expect_refused(
+      server.post_json("/similarity", {{"inputs", {{"source_sentence", "a"}, {"sentences", {"a", "a", 1}}}}}), 422,
+      "Validation", "4 texts in one request; at most 2");
   expect_refused(server.post_json("/embed", {{"inputs", {2, 45, 3}}}), 422, "Validation", "no token has the id 45");
   expect_refused(server.post_json("/embed", {{"inputs", "a"}, {"truncate", "yes"}}), 422, "Validation", "'truncate'");
   expect_refused(server.post_json("/embed", {{"inputs", "a"}, {"normalize", 1}}), 422, "Validation", "'normalize'");
