@@ -68,7 +68,7 @@ struct Settings {
   std::chrono::milliseconds drain_timeout{30'000};
   bool auto_truncate = true;
   std::uint64_t queue_runs_max = 256;
-  std::uint64_t held_bytes_max = std::uint64_t{1} << 30;
+  std::uint64_t held_bytes_max = std::uint64_t{512} << 20;
   bool token_vectors = false;
   bool allow_dimensions = false;
   bool strict_requests = false;

@@ -421,8 +421,8 @@ constexpr SettingSpec kAfterBackends[] = {
                 assign_bytes<&Settings::body_bytes_max>, number_text<&Settings::body_bytes_max>},
     SettingSpec{
         "server.max_held", "LATEBIND_MAX_HELD", "--max-held", "SIZE",
-        "Bytes of bodies and answers that all connections together may hold; while there are more, requests with "
-        "a large body are answered with 429.",
+        "Bytes of bodies and answers that all connections together may hold; a request with a large body or for a "
+        "large answer beyond that is answered with 429.",
         false, assign_bytes<&Settings::held_bytes_max>, number_text<&Settings::held_bytes_max>},
     SettingSpec{"server.max_texts", "LATEBIND_MAX_TEXTS", "--max-texts", "N", "Texts of one request.", false,
                 assign_number<&Settings::texts_max, 1, 1'000'000>, number_text<&Settings::texts_max>},

@@ -44,12 +44,12 @@ struct TransportOptions {
   std::size_t connections_max = 1024;
   std::size_t head_bytes_max = std::size_t{16} << 10;
   std::size_t body_bytes_max = std::size_t{32} << 20;
-  std::uint64_t held_bytes_max = std::uint64_t{1} << 30;  // of bodies and answers, of all connections together
-  std::chrono::milliseconds first_time{10'000};           // until a connection's first request begins
-  std::chrono::milliseconds idle_time{75'000};            // between two requests
-  std::chrono::milliseconds head_time{10'000};            // from a request's first byte to the end of its head
-  std::chrono::milliseconds body_time{60'000};            // from there to the end of its body
-  std::chrono::milliseconds write_time{30'000};           // of each MiB of an answer
+  std::uint64_t held_bytes_max = std::uint64_t{512} << 20;  // of bodies and answers, of all connections together
+  std::chrono::milliseconds first_time{10'000};             // until a connection's first request begins
+  std::chrono::milliseconds idle_time{75'000};              // between two requests
+  std::chrono::milliseconds head_time{10'000};              // from a request's first byte to the end of its head
+  std::chrono::milliseconds body_time{60'000};              // from there to the end of its body
+  std::chrono::milliseconds write_time{30'000};             // of each MiB of an answer
 };
 
 class HttpServer {

@@ -297,6 +297,8 @@ void HttpSession::refuse_head() {
 
 void HttpSession::refuse_bytes(std::string_view bytes, const error_code& error) {
   if (error == http::error::body_limit) {
+    // Announced in the head, which is whole then.
+    if (phase_ == Phase::kHead && !read_head()) return;
     return refuse({.kind = RefusalKind::kTooLarge,
                    .message = fmt::format("the body has more than {} bytes", shared_.options.body_bytes_max),
                    .param = {}},
@@ -313,12 +315,7 @@ void HttpSession::refuse_bytes(std::string_view bytes, const error_code& error) 
 
 // The head is complete: everything that is wrong with it, before a body is waited for.
 void HttpSession::on_head() {
-  try {
-    if (!check_head()) return;
-    take_head();
-  } catch (const std::bad_alloc&) {
-    return refuse({.kind = RefusalKind::kOverloaded, .message = "no memory left for the request", .param = {}}, 503);
-  }
+  if (!read_head()) return;
   if (parser_->parser.content_length().value_or(0) > kReadBytes && !may_be_large()) return;
   enter(Phase::kBody, shared_.options.body_time);
   auto& parser = parser_->parser;
@@ -334,6 +331,17 @@ void HttpSession::on_head() {
                           });
   }
   if (parser.is_done()) dispatch();
+}
+
+bool HttpSession::read_head() {
+  try {
+    if (!check_head()) return false;
+    take_head();
+    return true;
+  } catch (const std::bad_alloc&) {
+    refuse({.kind = RefusalKind::kOverloaded, .message = "no memory left for the request", .param = {}}, 503);
+    return false;
+  }
 }
 
 bool HttpSession::check_head() {

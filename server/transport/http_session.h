@@ -62,6 +62,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void refuse_head();
   void refuse_bytes(std::string_view bytes, const boost::system::error_code& error);
   void on_head();
+  // False: it was refused.
+  [[nodiscard]] bool read_head();
   [[nodiscard]] bool check_head();
   void take_head();
   void dispatch();
