@@ -110,10 +110,14 @@ class Executable {
   // backend, including destroyed ones.
   [[nodiscard]] virtual std::size_t hung_runs() { return 0; }
 
+  // Runs that failed in a way that may make those of others fail, too: with one it is spoiled. Runs that come after
+  // that are kBusy; only loading the model again helps.
+  [[nodiscard]] virtual std::size_t spoiled_by() const { return 0; }
+
   // Runs the model once. Counts, types and shapes are checked before the vendor sees them: kCountMismatch,
   // kTypeMismatch or kShapeMismatch, naming the tensor, what was expected and what was given. Waits for a free request,
   // first come first served. On error the outputs are unspecified and the request is returned or replaced: the
-  // executable stays usable.
+  // executable stays usable, unless that spoiled it.
   [[nodiscard]] Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
                                const RunOptions& options);
 

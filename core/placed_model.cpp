@@ -118,7 +118,7 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load(Slot& slot, bool an
   std::shared_ptr<VendorCall> call;
   {
     std::unique_lock lock(mutex_);
-    if (!anew && slot.executable) return slot.executable;
+    if (!anew && is_usable(slot.executable)) return slot.executable;
     if (!slot.pending_load || slot.pending_load->has_returned()) {
       auto started = VendorCall::start(
           slot.name, [self = shared_from_this(), &slot, anew] { return self->load_now(slot, anew).status(); });
@@ -144,17 +144,31 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load(Slot& slot, bool an
                                                            model_name_, until.run_timeout->count()));
   }
   LB_RETURN_IF_ERROR(call->status());
-  const std::lock_guard lock(mutex_);
-  return slot.executable;
+  {
+    const std::lock_guard lock(mutex_);
+    if (slot.executable) return slot.executable;
+  }
+  return load(slot, anew, limits);  // spoiled already, and taken away
 }
 
 // Takes as long as the vendor does.
 Result<std::shared_ptr<Executable>> PlacedModel::State::load_now(Slot& slot, bool anew) {
   const LogHold hold;
   const std::lock_guard loading(slot.loading);
-  if (!anew) {
+  std::shared_ptr<Executable> spoiled;
+  {
     const std::lock_guard lock(mutex_);
-    if (slot.executable) return slot.executable;  // another request was faster
+    if (!anew && is_usable(slot.executable)) return slot.executable;  // another request was faster
+    if (slot.executable && !is_usable(slot.executable)) {
+      spoiled = std::move(slot.executable);
+      slot.executable = nullptr;
+      slot.attestation = nullptr;
+    }
+  }
+  if (spoiled) {
+    log(LogLevel::kInfo,
+        fmt::format("{} loads {} again: a run without enough memory has spoiled it", slot.name, model_name_));
+    spoiled = nullptr;  // before there is another
   }
   LB_ASSIGN_OR_RETURN(auto made, load_(*slot.device));
   std::shared_ptr<Executable> executable = std::move(made);

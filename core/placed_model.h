@@ -3,7 +3,9 @@
 // A request that fails for a reason that may be the device's is answered by the next candidate. A device that then
 // fails on a small made-up request as well rests behind a breaker: a background thread probes it with such requests and
 // puts it back into use when it works. When every candidate rests, requests try them anyway, in order: a device that
-// might work is better than a certain error. A caller's data is never kept or run again.
+// might work is better than a certain error. A caller's data is never kept, nor run again to find
+// out whose fault a failure was. A model that a run has spoiled (Executable::spoiled_by) is loaded again before its
+// next run, and runs that failed because of it are repeated.
 //
 // Thread-safe. Candidates after the first are loaded when they are first needed, unless `warm_standby` asks for it.
 // Destruction does not wait for a vendor call that hangs: what it uses is kept alive until it returns.
@@ -76,8 +78,9 @@ class PlacedModel {
 
   // kDeadlineExceeded or kBusy when the caller's deadline passes, also while a candidate still loads; kDeviceFailed
   // when every candidate failed, with each one's reason; kInvalidArgument with the vendor's message when one of them
-  // works and just cannot compute this request. When a device is blamed: docs/decisions/0013. `answered_by`, when
-  // given, receives the attestation of the device that made this answer.
+  // works and just cannot compute this request; kOutOfMemory when one of them lacked memory for it. When a device is
+  // blamed: docs/decisions/0013. `answered_by`, when given, receives the attestation of the device that made this
+  // answer.
   [[nodiscard]] Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
                                const RunOptions& options = {},
                                std::shared_ptr<const Attestation>* answered_by = nullptr);

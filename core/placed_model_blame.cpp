@@ -30,6 +30,15 @@ bool is_device_fault(const Status& status) {
          status.code() == StatusCode::kOutOfMemory;
 }
 
+bool is_usable(const std::shared_ptr<Executable>& executable) {
+  return executable && executable->spoiled_by() == 0;
+}
+
+bool was_spoiled_by_another(const Executable& executable, const Status& failure) {
+  const std::size_t own = failure.code() == StatusCode::kOutOfMemory ? 1 : 0;
+  return executable.spoiled_by() > own;
+}
+
 // Keeps the shapes of the smallest run: asking with them costs least.
 void PlacedModel::State::remember_shapes(Slot& slot, std::span<const TensorView> inputs) {
   std::size_t elements = 0;
@@ -88,14 +97,23 @@ PlacedModel::State::Answer PlacedModel::State::ask(const Slot& slot, Executable&
     default:
       // Where zeros are not valid input, the result says nothing.
       if (!is_device_fault(status)) return Answer::kNotAskable;
+      if (was_spoiled_by_another(executable, status)) return Answer::kNone;
       return options.run_timeout && Clock::now() - began >= *options.run_timeout ? Answer::kHangs : Answer::kFails;
   }
 }
 
 // Whether what was missed is the device's fault. One that does not answer rests from now on; where that cannot be found
 // out, what becomes of the request on other devices will tell.
-void PlacedModel::State::judge(Miss& miss, Executable& executable, const RunOptions& caller) {
-  miss.answer = ask(*miss.slot, executable, caller);
+void PlacedModel::State::judge(Miss& miss, std::shared_ptr<Executable> executable, const RunOptions& caller) {
+  if (!is_usable(executable)) {
+    auto loaded = load(*miss.slot, false, caller);
+    if (!loaded.ok()) {
+      if (!is_of_the_call(loaded.status())) failed(*miss.slot, miss.openings, loaded.status());
+      return;
+    }
+    executable = *std::move(loaded);
+  }
+  miss.answer = ask(*miss.slot, *executable, caller);
   if (miss.answer == Answer::kNone) {
     if (miss.took_too_long) {
       miss.answer = Answer::kHangs;  // it holds a run forever, and is too busy for a small one
@@ -129,7 +147,7 @@ void PlacedModel::State::question_suspect(Slot& slot) {
     const std::lock_guard lock(mutex_);
     executable = slot.executable;
   }
-  if (!executable) return;
+  if (!is_usable(executable)) return;  // the next request loads it again, and tells
   const auto openings = slot.breaker.openings();
   Status said;
   Answer answer = ask(slot, *executable, {}, &said);

@@ -13,6 +13,9 @@ namespace {
 constexpr unsigned kLateRunsToSuspect = 3;
 constexpr std::chrono::milliseconds kTimeForAnyRun{1'000};
 
+// A run that failed because another spoiled the executable is repeated so often, which may be spoiled again.
+constexpr unsigned kRepeatsMax = 4;
+
 // Windows ends a wait up to a tick of its clock before the time that was asked for.
 constexpr std::chrono::milliseconds kTick{16};
 
@@ -46,6 +49,7 @@ class PlacedModel::State::LetThrough {
 Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
                                    const RunOptions& options, std::shared_ptr<const Attestation>* answered_by) {
   std::vector<Miss> misses;  // allocates only after a failure
+  unsigned repeats = 0;
   for (;;) {
     Pick picked = pick(misses, For::kRequest);
     if (picked.slot == nullptr) return nobody_answered(misses);
@@ -89,6 +93,7 @@ Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span
         }
         return status;
       case StatusCode::kBusy:
+        if (!is_usable(picked.executable) && repeats++ < kRepeatsMax) break;
         if (slot.device->kind != DeviceKind::kCpu) suspect(slot);
         return status;
       case StatusCode::kUnsupported:
@@ -99,7 +104,12 @@ Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span
         misses.push_back({&slot, picked.openings, Miss::Kind::kFailed, std::move(status)});
         const auto limit = run_timeout_of(slot);
         misses.back().took_too_long = limit && Clock::now() + kTick >= began + *limit;
-        judge(misses.back(), *picked.executable, options);
+        judge(misses.back(), picked.executable, options);
+        const Miss& miss = misses.back();
+        const bool is_known_bad = miss.answer == Answer::kFails || miss.answer == Answer::kHangs;
+        if (was_spoiled_by_another(*picked.executable, miss.status) && !is_known_bad && repeats++ < kRepeatsMax) {
+          misses.pop_back();
+        }
       }
     }
   }
@@ -118,6 +128,10 @@ PlacedModel::State::Pick PlacedModel::State::pick(const std::vector<Miss>& misse
       const auto found = std::ranges::find_if(slots_, [&](const Slot& slot) { return usable(slot) && wanted(slot); });
       if (found != slots_.end()) {
         pick = {&*found, found->breaker.openings(), found->wants_request, found->executable, found->attestation, {}};
+        if (!is_usable(pick.executable)) {
+          pick.executable = nullptr;
+          pick.attestation = nullptr;
+        }
       }
       return found != slots_.end();
     };

@@ -130,7 +130,7 @@ void PlacedModel::State::probe(Slot& slot, std::uint64_t openings) {
   }
   Status said;
   Answer answer = Answer::kNotAskable;
-  if (executable) answer = ask(slot, *executable, {}, &said);
+  if (is_usable(executable)) answer = ask(slot, *executable, {}, &said);
   if (answer == Answer::kFails || answer == Answer::kNotAskable) {
     auto loaded = load(slot, true, {});
     if (!loaded.ok()) {

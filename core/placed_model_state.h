@@ -28,6 +28,10 @@ namespace latebind::core {
 [[nodiscard]] bool is_of_the_model(StatusCode code);
 // True when another device, or this one later, may succeed where this one failed.
 [[nodiscard]] bool is_device_fault(const Status& status);
+// There is one, and no run has spoiled it.
+[[nodiscard]] bool is_usable(const std::shared_ptr<Executable>& executable);
+// That a run on it failed says nothing, since not that run alone has spoiled it, if it did at all.
+[[nodiscard]] bool was_spoiled_by_another(const Executable& executable, const Status& failure);
 
 class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::State> {
  public:
@@ -121,7 +125,7 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   [[nodiscard]] Status nobody_answered(const std::vector<Miss>& misses) const;
 
   Answer ask(const Slot& slot, Executable& executable, const RunOptions& caller, Status* said = nullptr);
-  void judge(Miss& miss, Executable& executable, const RunOptions& caller);
+  void judge(Miss& miss, std::shared_ptr<Executable> executable, const RunOptions& caller);
   void want_request(Slot& slot, std::uint64_t openings);
   void remember_shapes(Slot& slot, std::span<const TensorView> inputs);
   void suspect(Slot& slot);

@@ -9,7 +9,8 @@
 //   RequestPool<Request>::Lease& lease();
 //   Status place(inputs, outputs, bool in_own_memory);  where the next run has them; an error is the caller's mistake
 //   Status compute();        calls the vendor and reads what came of it; nothing once it was given up. Touches none of
-//                            the caller's memory when all was placed in its own
+//                            the caller's memory when all was placed in its own. Spoils the pool with its lease when
+//                            other requests may fail because of this one
 //   Status give(outputs);    what is not in its place yet; does not call the vendor
 //   void give_up();          from another thread than compute()'s: tells the vendor to stop; may block
 //
@@ -32,6 +33,7 @@ template <class Run>
 class PooledExecutable : public Executable {
  public:
   [[nodiscard]] std::size_t hung_runs() override { return given_up_calls(id_); }
+  [[nodiscard]] std::size_t spoiled_by() const override { return pool_.spoiled_by(); }
 
  protected:
   using Pool = RequestPool<typename Run::Request>;

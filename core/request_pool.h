@@ -5,11 +5,14 @@
 // tries again. A lease may outlive the pool: what the factory refers to must be owned by it. Waiting in one pool never
 // blocks another, and the queue is bounded: beyond kWaitersMax, and four for each request, it is kBusy at once.
 //
+// A run may spoil what all requests share. No request is given out after that, also not to those who wait: kBusy.
+//
 // A lease may be held by a vendor's call that never returns. When calling() has set how long each call counts as
 // healthy, and that time has passed for every place, waiting callers get an error instead of waiting forever.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -60,6 +63,8 @@ class RequestPool {
     Request* operator->() { return &**this; }
     // The request can no longer be trusted: it is replaced instead of reused.
     void mark_broken() { broken_ = true; }
+    // Nor can any other of the pool.
+    void spoil() { state_->spoiled_by.fetch_add(1, std::memory_order_relaxed); }
     // The vendor is being called now, and counts as hung if the call takes longer than this.
     void calling(std::chrono::milliseconds timeout) { state_->calling(place_, timeout); }
 
@@ -93,7 +98,11 @@ class RequestPool {
   // Lease::make().
   [[nodiscard]] Result<Lease> reserve(const RunOptions& options) {
     LB_ASSIGN_OR_RETURN(const std::size_t place, state_->take(options));
-    return Lease(state_, place);
+    Lease lease(state_, place);
+    if (spoiled_by() > 0) {
+      return Status(StatusCode::kBusy, "another run has spoiled the model as it was loaded: it has to be loaded again");
+    }
+    return lease;
   }
   // As reserve(), with the request; else the factory's own error.
   [[nodiscard]] Result<Lease> checkout(const RunOptions& options) {
@@ -107,6 +116,8 @@ class RequestPool {
     const std::lock_guard lock(state_->mutex);
     return state_->idle.size();
   }
+  // How often it was, since it was made.
+  [[nodiscard]] std::size_t spoiled_by() const { return state_->spoiled_by.load(std::memory_order_relaxed); }
   // Callers waiting in the queue.
   [[nodiscard]] std::size_t waiting() const {
     const std::lock_guard lock(state_->mutex);
@@ -242,6 +253,7 @@ class RequestPool {
     // Destroyed last, since requests depend on what it refers to.
     const Factory factory;
     std::vector<Place> places;  // constant
+    std::atomic<std::size_t> spoiled_by{0};
     mutable std::mutex mutex;
     // Guarded by mutex.
     std::vector<std::size_t> idle;

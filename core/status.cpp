@@ -89,7 +89,13 @@ std::string_view name_of(StatusCode code) {
 }
 
 bool tells_of_no_memory(std::string_view vendor_text) noexcept {
-  return vendor_text.find("bad_alloc") != std::string_view::npos;
+  if (vendor_text.find("bad_alloc") != std::string_view::npos) return true;
+  // OpenVINO: "Failed to allocate 640000000000 bytes of memory"; ONNX Runtime: "Failed to allocate memory for requested
+  // buffer of size 640000000000".
+  const auto found = vendor_text.find("Failed to allocate ");
+  if (found == std::string_view::npos) return false;
+  const auto line = vendor_text.substr(found, vendor_text.find('\n', found) - found);
+  return line.find("memory") != std::string_view::npos;
 }
 
 bool is_retryable(StatusCode code) {

@@ -24,13 +24,24 @@ unsigned pool_size(const core::CompileOptions& options, const Active& active) {
   return std::min(active.optimal_requests != 0 ? active.optimal_requests : kRequestsWhenUnknown, kRequestsMax);
 }
 
+// The CPU plugin (2026.4) keeps the shapes of a run that it found no memory for, for all requests of the compiled
+// model: a later run, in shapes of an earlier one, is given the memory of that one, and fails with its error.
+bool remembers_shapes(const Compiled& compiled) {
+  return device_base(compiled.device) == "CPU" &&
+         std::ranges::any_of(compiled.inputs, [](const core::TensorInfo& info) { return !info.shape.is_static(); });
+}
+
 }  // namespace
+
+OpenvinoRun::OpenvinoRun(const std::shared_ptr<const Compiled>& compiled, Lease lease)
+    : lease_(std::move(lease)), can_spoil_(remembers_shapes(*compiled)) {}
 
 Status OpenvinoRun::compute() {
   trusted_ = false;
-  LB_RETURN_IF_ERROR(lease_->compute(given_up_));
-  trusted_ = true;
-  return {};
+  Status status = lease_->compute(given_up_);
+  if (status.code() == StatusCode::kOutOfMemory && can_spoil_) lease_.spoil();
+  trusted_ = status.ok();
+  return status;
 }
 
 void OpenvinoRun::give_up() {

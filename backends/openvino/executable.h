@@ -21,7 +21,8 @@ class OpenvinoRun {
   using Loaded = Compiled;
   using Lease = core::RequestPool<Request>::Lease;
 
-  OpenvinoRun(const std::shared_ptr<const Compiled>& /*kept by the pool*/, Lease lease) : lease_(std::move(lease)) {}
+  // `compiled` is kept by the pool.
+  OpenvinoRun(const std::shared_ptr<const Compiled>& compiled, Lease lease);
   OpenvinoRun(const OpenvinoRun&) = delete;
   OpenvinoRun& operator=(const OpenvinoRun&) = delete;
   ~OpenvinoRun() {
@@ -39,6 +40,7 @@ class OpenvinoRun {
 
  private:
   Lease lease_;
+  const bool can_spoil_;
   bool trusted_ = true;
   bool cancelled_ = false;
   std::atomic<bool> given_up_{false};

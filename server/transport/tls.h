@@ -17,7 +17,8 @@ class TlsContext {
   virtual ~TlsContext() = default;
   [[nodiscard]] virtual std::unique_ptr<Stream> stream(Stream::Socket socket) const = 0;
 
-  // PEM files: the chain, the server's own first, and its key. An error names the file.
+  // PEM files of at most 1 MiB: the chain, the server's own first, and its key, without a password. An error names the
+  // file, also one that is no regular file. Warns in the log of a certificate that has expired or is not valid yet.
   static core::Result<std::shared_ptr<const TlsContext>> create(const std::string& certificate_file,
                                                                 const std::string& key_file);
 };

@@ -2,8 +2,13 @@
 
 #include <boost/asio/ssl.hpp>
 #include <boost/asio/write.hpp>
+#include <ctime>
+#include <string>
 #include <utility>
 
+#include "core/log.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/small_file.h"
 #include "core/text/quote.h"
 #include "server/transport/tls.h"
 
@@ -65,6 +70,38 @@ class OpensslContext final : public TlsContext {
   const std::shared_ptr<ssl::context> context_;
 };
 
+constexpr std::size_t kPemFileMax = std::size_t{1} << 20;
+
+// OpenSSL itself would wait for the other end of a pipe, and read what has no end.
+core::Result<std::string> read_pem(const std::string& what, const std::string& file) {
+  auto text = platform::read_small_file(platform::path_from_utf8(file), kPemFileMax);
+  if (!text.ok()) return text.status().with_context(what);
+  return text;
+}
+
+// "2026-11-23 10:00:00 UTC"
+std::string date_of(const ::ASN1_TIME* time) {
+  std::tm parts{};
+  if (::ASN1_TIME_to_tm(time, &parts) != 1) return "an unreadable date";
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02} UTC", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
+                     parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
+// It is used all the same: whether they accept it is the clients' decision.
+void warn_of_dates(const ::SSL_CTX* context, const std::string& file) {
+  const ::X509* leaf = ::SSL_CTX_get0_certificate(context);
+  if (leaf == nullptr) return;
+  const ::ASN1_TIME* from = ::X509_get0_notBefore(leaf);
+  const ::ASN1_TIME* until = ::X509_get0_notAfter(leaf);
+  if (::X509_cmp_current_time(until) < 0) {
+    core::log(core::LogLevel::kWarning, fmt::format("the certificate {} expired on {}: clients will refuse it",
+                                                    core::quoted(file), date_of(until)));
+  } else if (::X509_cmp_current_time(from) > 0) {
+    core::log(core::LogLevel::kWarning, fmt::format("the certificate {} is not valid before {}: clients will refuse it",
+                                                    core::quoted(file), date_of(from)));
+  }
+}
+
 Status unusable(const std::string& what, const std::string& file, const error_code& error) {
   return Status(StatusCode::kInvalidArgument,
                 fmt::format("{} {} cannot be used: {}", what, core::quoted(file), error.message()));
@@ -80,16 +117,19 @@ core::Result<std::shared_ptr<const TlsContext>> TlsContext::create(const std::st
                            ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1 | ssl::context::no_compression |
                            ssl::context::single_dh_use,
                        error);
-  context->use_certificate_chain_file(certificate_file, error);
-  if (error) return unusable("the certificate", certificate_file, error);
   // A password would be asked for on the terminal.
   context->set_password_callback([](std::size_t, ssl::context::password_purpose) { return std::string(); }, error);
-  context->use_private_key_file(key_file, ssl::context::pem, error);
+  LB_ASSIGN_OR_RETURN(const std::string certificate, read_pem("the certificate", certificate_file));
+  context->use_certificate_chain(asio::buffer(certificate), error);
+  if (error) return unusable("the certificate", certificate_file, error);
+  LB_ASSIGN_OR_RETURN(const std::string key, read_pem("the key", key_file));
+  context->use_private_key(asio::buffer(key), ssl::context::pem, error);
   if (error) return unusable("the key", key_file, error);
   if (::SSL_CTX_check_private_key(context->native_handle()) != 1) {
     return Status(StatusCode::kInvalidArgument, fmt::format("the key {} does not belong to the certificate {}",
                                                             core::quoted(key_file), core::quoted(certificate_file)));
   }
+  warn_of_dates(context->native_handle(), certificate_file);
   return std::shared_ptr<const TlsContext>(std::make_shared<OpensslContext>(std::move(context)));
 }
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <memory>
 #include <new>
+#include <optional>
 #include <random>
 #include <set>
 #include <thread>
@@ -44,6 +45,29 @@ TEST(RequestPoolTest, GivesTheRequestBackWhenTheLeaseIsDropped) {
   std::atomic<int> made{0};
   RequestPool<Numbered> pool(1, counting(made));
   { const auto lease = pool.checkout({}); }
+  EXPECT_EQ(pool.idle(), 1U);
+}
+
+TEST(RequestPoolTest, GivesNothingOutOnceARunHasSpoiledIt) {
+  std::atomic<int> made{0};
+  RequestPool<Numbered> pool(1, counting(made));
+  std::optional<RequestPool<Numbered>::Lease> spoiler;
+  {
+    auto lease = pool.checkout({});
+    ASSERT_TRUE(lease.ok());
+    spoiler.emplace(*std::move(lease));
+  }
+  StatusCode waited = StatusCode::kOk;
+  std::thread other([&] { waited = pool.checkout({}).status().code(); });
+  while (pool.waiting() == 0)
+    std::this_thread::yield();
+  EXPECT_EQ(pool.spoiled_by(), 0U);
+  spoiler->spoil();
+  EXPECT_EQ(pool.spoiled_by(), 1U);
+  spoiler.reset();
+  other.join();
+  EXPECT_EQ(waited, StatusCode::kBusy);
+  EXPECT_EQ(pool.checkout({}).status().code(), StatusCode::kBusy);
   EXPECT_EQ(pool.idle(), 1U);
 }
 

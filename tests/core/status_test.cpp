@@ -41,6 +41,14 @@ TEST(StatusTest, WhatIsCaughtBecomesAnErrorWithItsWords) {
   EXPECT_EQ(Status::out_of_memory().with_context("loading").to_string(), "loading: out of memory");
 }
 
+TEST(StatusTest, KnowsVendorsWordsForALackOfMemory) {
+  EXPECT_TRUE(tells_of_no_memory("Exception from plugin.cpp:42: std::bad_alloc"));
+  EXPECT_TRUE(tells_of_no_memory("at cpu_memory.cpp:257:\nFailed to allocate 640000000000 bytes of memory\n\n"));
+  EXPECT_TRUE(tells_of_no_memory("BFCArena: Failed to allocate memory for requested buffer of size 640000000000"));
+  EXPECT_FALSE(tells_of_no_memory("Failed to allocate a queue\nthe memory is fine"));
+  EXPECT_FALSE(tells_of_no_memory("the memory is fine"));
+}
+
 TEST(StatusTest, ContextGoesInFrontAndKeepsTheRest) {
   const Status status = Status::from_vendor(StatusCode::kIo, "no", 3, "t").with_context("model.xml");
   EXPECT_EQ(status.message(), "model.xml: no");

@@ -401,6 +401,7 @@ FAKE Code ov_compiled_model_create_infer_request(const CompiledModel* compiled, 
   request->run->network = compiled->network;
   request->run->device = compiled->device;
   request->run->precision = compiled->precision;
+  request->run->spoiled = compiled->spoiled;
   request->run->inputs.resize(compiled->network.inputs.size());
   request->run->outputs.resize(compiled->network.outputs.size());
   request->compiled = const_cast<CompiledModel*>(compiled);

@@ -98,7 +98,16 @@ Code work(RunState& run) {
   const auto script = Script::current();
   for (const auto& failure : script->shape_failures) {
     if (failure.compiling || !failure.scope.covers(run.device)) continue;
-    if (!run.inputs.empty() && run.inputs[0]->dims == failure.dims) return fail(failure.code, failure.text);
+    if (run.inputs.empty() || run.inputs[0]->dims != failure.dims) continue;
+    if (failure.spoils) {
+      const std::lock_guard lock(run.spoiled->mutex);
+      run.spoiled->failure.emplace(failure.code, failure.text);
+    }
+    return fail(failure.code, failure.text);
+  }
+  {
+    const std::lock_guard lock(run.spoiled->mutex);
+    if (const auto& failure = run.spoiled->failure) return fail(failure->first, failure->second);
   }
   for (std::size_t i = 0; i < run.outputs.size(); ++i) {
     auto result = std::make_shared<TensorData>(compute(run.network, i, run.inputs, run.precision));

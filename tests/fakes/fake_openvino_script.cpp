@@ -223,8 +223,9 @@ Script parse(std::istream& file) {
       script.properties[device][key] = rest_of(line);
     } else if (word == "fail" || word == "silent-fail") {
       script.failures.push_back(parse_failure(line, scope, word == "silent-fail"));
-    } else if (word == "fail-shape" || word == "fail-compile-shape") {
+    } else if (word == "fail-shape" || word == "fail-compile-shape" || word == "spoil-shape") {
       script.shape_failures.push_back(parse_shape_failure(line, scope, word == "fail-compile-shape"));
+      script.shape_failures.back().spoils = word == "spoil-shape";
     } else if (word == "slow") {
       Slowness slow;
       slow.scope = scope;

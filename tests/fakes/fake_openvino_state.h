@@ -56,6 +56,7 @@ struct Failure {
 struct ShapeFailure {
   Scope scope;
   bool compiling = false;
+  bool spoils = false;
   Dims dims;
   abi::Code code = -1;
   std::string text;
@@ -166,6 +167,12 @@ struct Network {
   [[nodiscard]] Port output_port(std::size_t i) const;
 };
 
+// What a run left behind for all that come after it on the same compiled model.
+struct Spoiled {
+  std::mutex mutex;
+  std::optional<std::pair<abi::Code, std::string>> failure;  // guarded by mutex
+};
+
 struct TensorData {
   std::string type;
   Dims dims;
@@ -205,6 +212,7 @@ struct CompiledModel {
   std::string precision;  // decided when it is compiled, and kept
   Core* core = nullptr;
   std::atomic<int> requests = 0;
+  std::shared_ptr<fake::Spoiled> spoiled = std::make_shared<fake::Spoiled>();
 };
 
 struct ConstPort {
@@ -222,6 +230,7 @@ struct RunState {
   std::string precision;
   std::vector<std::shared_ptr<fake::TensorData>> inputs;
   std::vector<std::shared_ptr<fake::TensorData>> outputs;
+  std::shared_ptr<fake::Spoiled> spoiled;
   std::mutex mutex;
   std::condition_variable changed;
   // Guarded by mutex.
