@@ -27,8 +27,11 @@ using std::chrono::steady_clock;
 
 namespace {
 
-// Bytes that are read at once, and that may wait while a request is answered.
+// Bytes that are read at once.
 constexpr std::size_t kReadBytes = std::size_t{16} << 10;
+// What comes behind a request is read while that is answered, so that it is noticed when the client leaves: up to this.
+// More waits in the socket.
+constexpr std::size_t kAheadBytesMax = std::size_t{1} << 20;
 // What a client still sends after an error is read and dropped, so that it sees the answer: up to this.
 constexpr std::size_t kLingerBytesMax = std::size_t{64} << 20;
 constexpr milliseconds kLingerTime{2000};
@@ -112,7 +115,7 @@ class HttpSession::Parser {
 };
 
 HttpSession::HttpSession(std::unique_ptr<Stream> stream, Shared& shared)
-    : stream_(std::move(stream)), shared_(shared), held_(shared.held) {}
+    : stream_(std::move(stream)), shared_(shared), ahead_(shared.held), held_(shared.held) {}
 
 HttpSession::~HttpSession() {
   shared_.on_end(this);
@@ -185,10 +188,18 @@ void HttpSession::read() {
     end_ -= begin_;
     begin_ = 0;
   }
+  if (end_ == 0 && buffer_.size() > kReadBytes) {
+    buffer_.resize(kReadBytes);
+    buffer_.shrink_to_fit();
+    ahead_.set(0);
+  }
   if (end_ == buffer_.size()) {
-    // parse() refuses a head that is longer than it may be. What comes before its turn waits in the socket.
-    if (phase_ == Phase::kAnswering || phase_ == Phase::kWriting) return;
-    buffer_.resize(buffer_.size() + kReadBytes);
+    std::size_t size = end_ + kReadBytes;  // parse() refuses a head that is longer than it may be
+    if (phase_ == Phase::kAnswering || phase_ == Phase::kWriting) {
+      size = 2 * end_;
+      if (size > kAheadBytesMax || !ahead_.try_set(size)) return;
+    }
+    buffer_.resize(size);
   }
   is_reading_ = true;
   stream_->read_some(std::span(buffer_).subspan(end_),
@@ -524,11 +535,6 @@ void HttpSession::on_written() {
   held_.set(0);
   // Only where the answer said so: whoever was not told may have sent the next request, and it is answered.
   if (closes_) return linger();
-  if (buffer_.size() > kReadBytes && begin_ == end_ && !is_reading_) {
-    begin_ = end_ = 0;
-    buffer_.resize(kReadBytes);
-    buffer_.shrink_to_fit();
-  }
   wait_for_request();
   // What has come in the meantime. A read that is in progress goes on behind it.
   if (begin_ < end_) return parse();

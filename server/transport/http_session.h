@@ -86,6 +86,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   std::vector<char> buffer_;
   std::size_t begin_ = 0;  // of what is in the buffer and was not parsed
   std::size_t end_ = 0;
+  HeldBytes::Share ahead_;  // of the buffer, where it is large
   bool is_reading_ = false;
   bool has_ended_ = false;             // nothing more comes
   bool closes_ = false;                // after this answer

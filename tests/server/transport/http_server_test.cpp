@@ -230,6 +230,23 @@ TEST(HttpServerTest, ALargeBodyIsReadOnlyOfThoseWhoMayAsk) {
   EXPECT_THAT(small.rest(), StartsWith("HTTP/1.1 200 "));
 }
 
+TEST(HttpServerTest, AClientThatLeavesIsNoticedBehindWhatItHasSentAhead) {
+  std::promise<ExchangePtr> asked;
+  const auto server = open({"127.0.0.1:0"}, [&, is_first = true](ExchangePtr exchange) mutable {
+    if (std::exchange(is_first, false)) asked.set_value(std::move(exchange));
+  });
+  ASSERT_TRUE((*server)->start().ok());
+  ExchangePtr exchange;
+  {
+    Client client(**server);
+    client.send(std::string(kAsk) + "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n" +
+                std::string(200'000, 'x'));
+    exchange = asked.get_future().get();
+  }
+  while (!exchange->gone().is_requested())
+    std::this_thread::yield();
+}
+
 // The body of a request that is worked on is held, though its client has left.
 TEST(HttpServerTest, WhatIsWorkedOnIsHeldUntilItIsOver) {
   std::promise<ExchangePtr> asked;

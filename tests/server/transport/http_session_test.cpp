@@ -155,10 +155,12 @@ TEST_F(HttpSessionTest, AnswersPipelinedRequestsInTheirOrder) {
 TEST_F(HttpSessionTest, WhatComesBeforeItsTurnWaitsWithinBounds) {
   holds_ = true;
   send(kGet);
-  for (int i = 0; i < 100; ++i)
+  for (int i = 0; i < 2000; ++i)
     send(std::string(1024, 'x'));
-  // A read's worth is taken, the rest is left to the socket.
-  EXPECT_GE(client_->pieces.size(), 80U);
+  // A part is read, so that the client's end is noticed; the rest is left to the socket.
+  EXPECT_GE(client_->pieces.size(), 900U);
+  EXPECT_LE(shared_.held->used(), std::uint64_t{1} << 20);
+  EXPECT_GT(shared_.held->used(), std::uint64_t{1} << 19);
   EXPECT_EQ(handled_, 1U);
 }
 
