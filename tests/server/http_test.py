@@ -167,7 +167,7 @@ def test_a_small_request_for_a_large_answer_counts_as_one():
         assert daemon.embed([[7]] * (count // 4)).status == 200
         status = daemon.status()
         assert status["limits"]["held_bytes"] == 1 << 20
-        assert status["memory"]["held_bytes"] < 1 << 16
+        wait_for(lambda: daemon.status()["memory"]["held_bytes"] < 1 << 16)
         assert "latebind_held_bytes_limit 1048576" in daemon.get("/metrics").body.decode()
 
 
