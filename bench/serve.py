@@ -84,8 +84,8 @@ class Daemon:
 
 
 def wrk(setup, daemon, clients, texts, seconds, pause_ms=0):
-    return ["wrk", "-t1", f"-c{clients}", f"-d{seconds}s", "-s", HERE / "serve_load.lua", daemon.url, "--", str(texts),
-            setup.corpus, "model", setup.format, str(pause_ms)]
+    return ["wrk", "-t1", "--timeout", "60s", f"-c{clients}", f"-d{seconds}s", "-s", HERE / "serve_load.lua", daemon.url,
+            "--", str(texts), setup.corpus, "model", setup.format, str(pause_ms)]
 
 
 def load(setup, daemon, clients, texts, seconds):
