@@ -88,7 +88,7 @@ Result<Json> run_devices(JobArguments& arguments, const Runtime& runtime, const 
 
 Result<Json> run_doctor(JobArguments& arguments, const Runtime& runtime, const Client& client) {
   LB_RETURN_IF_ERROR(arguments.finish());
-  LB_ASSIGN_OR_RETURN(const Diagnosis diagnosis, examine(runtime.registry, client));
+  LB_ASSIGN_OR_RETURN(const Diagnosis diagnosis, examine(runtime.registry, runtime.settings, client));
   return to_json(diagnosis);
 }
 

@@ -62,6 +62,11 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
     hurry_ = false;
   }
 
+  Status take_failure() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(failure_, Status());
+  }
+
   void stop() {
     const LogHold hold;
     std::unique_lock lock(mutex_);
@@ -89,23 +94,25 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
       auto [what, work] = std::move(pending_.front());
       pending_.pop_front();
       lock.unlock();
-      do_it(what, work);
+      Status done = do_it(what, work);
       work = nullptr;  // what it holds is released before it is reported as done
       lock.lock();
+      if (failure_.ok()) failure_ = std::move(done);
     }
     running_ = false;
     work_.reset();
     changed_.notify_all();
   }
 
-  static void do_it(const std::string& what, const std::function<Status()>& work) noexcept {
+  static Status do_it(const std::string& what, const std::function<Status()>& work) noexcept {
     try {
-      if (const Status status = work(); !status.ok()) {
-        log(LogLevel::kInfo, fmt::format("{}: {}", what, status.to_string()));
-      }
+      Status status = work();
+      if (!status.ok()) log(LogLevel::kInfo, fmt::format("{}: {}", what, status.to_string()));
+      return status;
     } catch (...) {
-      log(LogLevel::kWarning,
-          Status::of_exception().with_context("something is not kept in the compile cache").message());
+      Status status = Status::of_exception();
+      log(LogLevel::kWarning, status.with_context("something is not kept in the compile cache").message());
+      return status;
     }
   }
 
@@ -117,6 +124,7 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
   std::optional<BackgroundWork> work_;  // while it runs
   bool running_ = false;
   bool hurry_ = false;
+  Status failure_;  // the first one since take_failure()
 };
 
 CompileCache::CompileCache(std::filesystem::path folder, std::uint64_t bytes_max, std::chrono::nanoseconds settled)
@@ -146,6 +154,10 @@ void CompileCache::later(std::string what, std::function<Status()> work) noexcep
 
 void CompileCache::settle() {
   background_->settle();
+}
+
+Status CompileCache::take_failure() {
+  return background_->take_failure();
 }
 
 }  // namespace latebind::core

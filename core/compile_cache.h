@@ -39,6 +39,8 @@ class CompileCache {
   void later(std::string what, std::function<Status()> work) noexcept;
   // Waits until all that was given to later() is done.
   void settle();
+  // The first error of what was given to later(), which is in the log as well, since this was asked before.
+  [[nodiscard]] Status take_failure();
 
  private:
   class Background;

@@ -145,6 +145,7 @@ Result<ParsedEntry> parse_entry(std::span<const std::byte> bytes) {
   }
 
   const std::string_view text(reinterpret_cast<const char*>(header.data()), header.size());
+  if (find_zero_byte(text)) return damaged("its header has a zero byte");
   const json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!object.is_object()) return damaged("its header is no JSON object");
   ParsedEntry entry;

@@ -84,3 +84,12 @@ template <>
 void nlohmann::ordered_json::json_value::destroy(nlohmann::ordered_json::value_t t) {
   destroy_value<nlohmann::ordered_json>(*this, t);
 }
+
+namespace latebind::core {
+
+std::optional<std::size_t> find_zero_byte(std::string_view text) {
+  const std::size_t at = text.find('\0');
+  return at == std::string_view::npos ? std::nullopt : std::optional(at);
+}
+
+}  // namespace latebind::core

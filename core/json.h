@@ -9,6 +9,8 @@
 #define JSON_ASSERT(condition) static_cast<void>(0)
 
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
 
 template <>
 void nlohmann::json::json_value::destroy(nlohmann::json::value_t t);
@@ -19,5 +21,9 @@ namespace latebind::core {
 
 // Of what is written: its members keep the order in which they were set.
 using Json = nlohmann::ordered_json;
+
+// Where the text has a zero byte, counted from 0. JSON never has one, but the library takes it for the end of the text:
+// to be asked about all text from outside before it is parsed.
+[[nodiscard]] std::optional<std::size_t> find_zero_byte(std::string_view text);
 
 }  // namespace latebind::core

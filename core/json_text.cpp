@@ -65,6 +65,8 @@ Result<json> parse_json(std::string_view text, std::string_view name, const Json
     return invalid(name,
                    fmt::format("{} bytes of JSON, more than the {} that are read", text.size(), limits.bytes_max));
   }
+  if (const auto at = find_zero_byte(text))
+    return invalid(name, fmt::format("not JSON: a zero byte at byte {}", *at + 1));
   if (deeper_than(text, limits.depth_max)) {
     return invalid(name, fmt::format("JSON nested deeper than {} levels", limits.depth_max));
   }

@@ -12,7 +12,6 @@
 #include "core/bundle/asset.h"
 #include "core/bundle/choose.h"
 #include "core/bundle/compile.h"
-#include "core/graph/onnx_structure.h"
 #include "core/onnx_form.h"
 #include "core/text/quote.h"
 
@@ -91,10 +90,7 @@ Status add_portable(const ModelFolder& folder, const GraphModel& graph, core::Pa
     }
   } else {
     LB_ASSIGN_OR_RETURN(auto stored, folder.files.open_file(*folder.onnx_file));
-    if (graph::may_name_external_data(stored.bytes())) {
-      return Status(StatusCode::kUnsupported,
-                    fmt::format("{}: its data is in other files, which a bundle does not take yet", stored.name));
-    }
+    LB_RETURN_IF_ERROR(core::check_portable_onnx(stored.bytes(), stored.name));
     variant.files.push_back({info.model, std::move(stored.part.bytes)});
   }
   return writer.add_variant(core::kModelComponent, std::move(variant));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/bundle/asset.h"
+#include "core/bundle/bundle_model.h"
 #include "core/bundle/choose.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/os_error.h"
@@ -64,7 +65,7 @@ Result<ModelFiles> ModelFiles::open(const path& place) {
   }
   auto opened = core::Package::open(place);
   if (!opened.ok()) {
-    if (is_folder || opened.status().code() != StatusCode::kInvalidModel) return opened.status();
+    if (core::is_bundle(place) || opened.status().code() != StatusCode::kInvalidModel) return opened.status();
     return Status(StatusCode::kInvalidModel,
                   fmt::format("cannot open the model {}: it is a file and no bundle ({}); {}", platform::quoted(place),
                               opened.status().message(), kWhatAModelIs));

@@ -279,6 +279,12 @@ Result<ModelFolder> ModelFolder::open(const path& given) {
   if (!files.has(model.tokenizer_file)) lacks("tokenizer.json");
   if (!files.has(transformer / kSafetensorsFile) && !model.onnx_file) lacks("model.safetensors or onnx/model.onnx");
   if (!missing.empty()) {
+    // Something of that name may be there, and be no file.
+    for (const path& file : {model.tokenizer_file, transformer / kSafetensorsFile}) {
+      if (files.has(file)) continue;
+      const Status found = files.open_file(file).status();
+      if (!found.ok() && found.code() != StatusCode::kNotFound) return found;
+    }
     return Status(StatusCode::kNotFound, fmt::format("{} is no model folder: {} missing in it; {}",
                                                      platform::quoted(given), missing, kWhatAModelIs));
   }

@@ -59,6 +59,10 @@ int main(int argc, char** argv) {
   printf("%.4f by %s:%s in %s (%s)\n", cosine, active.backend, active.device, active.precision, active.runtime_version);
   if (active.fallback) printf("fallback: %s\n", active.reason);
   result = 0;
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    perror("writing");
+    result = 1;
+  }
 
 done:
   free(vectors);

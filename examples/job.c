@@ -16,6 +16,13 @@ static int fail(const char* what) {
   return 1;
 }
 
+/* Whether all that was printed has arrived. */
+static int finish_output(int result) {
+  if (fflush(stdout) == 0 && !ferror(stdout)) return result;
+  perror("writing");
+  return 1;
+}
+
 static int set(lb_options* options, const char* text) {
   char key[128];
   const char* equals = strchr(text, '=');
@@ -35,7 +42,7 @@ static int list_jobs(void) {
     if (lb_job_kind_at(i, &kind) != LB_OK) return fail("listing");
     printf("%s %s\n", kind.name, kind.arguments);
   }
-  return 0;
+  return finish_output(0);
 }
 
 int main(int argc, char** argv) {
@@ -65,5 +72,5 @@ int main(int argc, char** argv) {
   lb_job_destroy(job);
   lb_runtime_destroy(runtime);
   lb_options_destroy(options);
-  return result;
+  return finish_output(result);
 }

@@ -2,7 +2,8 @@
  *
  *   stream MODEL_FOLDER OUTPUT [KEY=TEXT]... < lines
  *
- * The vectors come in the order of the lines, as little-endian floats; memory does not grow with the input.
+ * The vectors come in the order of the lines, as little-endian floats; memory grows with the longest line, not with
+ * the input.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,19 +30,51 @@ static int write_window(lb_stream* stream, FILE* output, int* more) {
   return 0;
 }
 
+typedef struct {
+  char* data;
+  size_t size, capacity;
+} text_line;
+
+/* The next line without its end, whatever bytes it has; 1 when there is one, 0 at the end, -1 after an error. */
+static int read_line(FILE* input, text_line* line) {
+  int c;
+  line->size = 0;
+  while ((c = getc(input)) != EOF && c != '\n') {
+    if (line->size == line->capacity) {
+      const size_t capacity = line->capacity == 0 ? 4096 : 2 * line->capacity;
+      char* data = realloc(line->data, capacity);
+      if (data == NULL) return -1;
+      line->data = data;
+      line->capacity = capacity;
+    }
+    line->data[line->size++] = (char)c;
+  }
+  if (ferror(input)) return -1;
+  return c == '\n' || line->size > 0;
+}
+
 static int embed_lines(lb_stream* stream, FILE* output) {
-  static char line[1 << 20];
+  text_line line = {NULL, 0, 0};
   int result = 0;
   int more = 1;
-  while (result == 0 && fgets(line, sizeof line, stdin) != NULL) {
-    const lb_text text = {line, strcspn(line, "\n")};
+  int found = 0;
+  while (result == 0 && (found = read_line(stdin, &line)) > 0) {
+    const lb_text text = {line.data, line.size};
     size_t taken = 0;
     while (result == 0 && taken == 0) {
-      if (lb_stream_push(stream, &text, 1, &taken) != LB_OK) return fail("reading");
-      if (taken == 0) result = write_window(stream, output, &more);
+      if (lb_stream_push(stream, &text, 1, &taken) != LB_OK) {
+        result = fail("reading");
+      } else if (taken == 0) {
+        result = write_window(stream, output, &more);
+      }
     }
   }
-  if (result == 0 && lb_stream_finish(stream) != LB_OK) return fail("embedding");
+  if (found < 0) {
+    perror("reading");
+    result = 1;
+  }
+  free(line.data);
+  if (result == 0 && lb_stream_finish(stream) != LB_OK) result = fail("embedding");
   while (result == 0 && more)
     result = write_window(stream, output, &more);
   return result;

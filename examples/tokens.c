@@ -47,6 +47,10 @@ int main(int argc, char** argv) {
   int result = 0;
   while (result == 0 && fgets(line, sizeof line, stdin) != NULL)
     result = print_line(tokenizer, line, argc == 3);
+  if (ferror(stdin) || fflush(stdout) != 0 || ferror(stdout)) {
+    perror("reading and writing");
+    result = 1;
+  }
   lb_tokenizer_destroy(tokenizer);
   return result;
 }

@@ -61,6 +61,9 @@ Status check_format(const CompileOptions& options, bool is_program, const Client
   const std::string_view of_program = given(options.pte);
   const std::string model = client.name("model");
   const std::string to_program = client.name("format") + " pte";
+  if (std::ranges::find(options.targets, std::string()) != options.targets.end()) {
+    return misuse(fmt::format("{} is empty: name what to compile for, such as cpu", client.name("target")));
+  }
   if (options.format != CompileFormat::kPte) {
     if (is_program) return misuse(fmt::format("{} is a program of ExecuTorch: {} converts it", model, to_program));
     if (options.targets.empty()) {
@@ -119,6 +122,7 @@ Status compile_and_write(const CompileOptions& options, const Runtime& runtime, 
   const auto source = platform::path_from_utf8(options.model);
   const bool is_program = is_pte(source);
   LB_RETURN_IF_ERROR(check(options, runtime, is_program, client, report));
+  LB_RETURN_IF_ERROR(try_output(options));
   if (is_program && options.pte.model.empty()) {
     LB_RETURN_IF_ERROR(convert_pte(platform::path_from_utf8(options.output), source, nullptr, client));
     report.is_complete = true;
@@ -130,7 +134,8 @@ Status compile_and_write(const CompileOptions& options, const Runtime& runtime, 
   LB_ASSIGN_OR_RETURN(const auto input, read_compile_input(model, options.add || is_bundle, client));
   LB_RETURN_IF_ERROR(in_options(report, check_output_of(input, options.output, client)));
   LB_RETURN_IF_ERROR(in_options(report, check_head(options, input, client)));
-  LB_ASSIGN_OR_RETURN(report.jobs, plan_compile(options, runtime, input, client, report.refused));
+  LB_RETURN_IF_ERROR(check_portable(options, input));
+  LB_RETURN_IF_ERROR(plan_compile(options, runtime, input, client, report));
   if (options.format == CompileFormat::kBlob && report.jobs.size() != 1) {
     return in_options(report, misuse(fmt::format("{} blob takes one target and one shape, these are {}",
                                                  client.name("format"), report.jobs.size())));

@@ -11,6 +11,7 @@
 #include "core/bundle/bundle_model.h"
 #include "core/bundle/choose.h"
 #include "core/platform/files/folders.h"
+#include "core/platform/files/mapped_file.h"
 #include "core/platform/files/output_file.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
@@ -87,6 +88,21 @@ Status check_head(const CompileOptions& options, const CompileInput& input, cons
     const auto text = head.additional_metadata.find(key);
     if (text == head.additional_metadata.end() || !text->is_string()) continue;
     LB_RETURN_IF_ERROR(check(key, text->get_ref<const std::string&>()));
+  }
+  return {};
+}
+
+Status check_portable(const CompileOptions& options, const CompileInput& input) {
+  if (options.format == CompileFormat::kBlob || input.added_to) return {};
+  if (input.folder) {
+    if (input.model.graph() != nullptr || !input.folder->onnx_file) return {};
+    LB_ASSIGN_OR_RETURN(const auto stored, input.folder->files.open_file(*input.folder->onnx_file));
+    return core::check_portable_onnx(stored.bytes(), stored.name);
+  }
+  if (input.model.forms().front().format != core::ModelFormat::kOnnx) return {};
+  for (const auto& file : input.model.files()) {
+    LB_ASSIGN_OR_RETURN(const auto mapped, platform::MappedFile::open(file));
+    LB_RETURN_IF_ERROR(core::check_portable_onnx(mapped.bytes(), platform::path_to_utf8(file)));
   }
   return {};
 }

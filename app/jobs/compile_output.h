@@ -16,6 +16,10 @@ namespace latebind::app {
 // before anything is compiled.
 [[nodiscard]] core::Status check_head(const CompileOptions& options, const CompileInput& input, const Client& client);
 
+// Checks that the model can be the portable one of the bundle, where there is to be one. kUnsupported for an ONNX file
+// with data in other files. Cheap, too.
+[[nodiscard]] core::Status check_portable(const CompileOptions& options, const CompileInput& input);
+
 // In the format of the options; `outcomes`: of `jobs`, in their order. The file appears only when it is complete. The
 // errors of writing, and of what the format cannot express.
 [[nodiscard]] core::Status write_compiled(const CompileOptions& options, const Runtime& runtime,

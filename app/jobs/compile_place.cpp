@@ -55,6 +55,16 @@ Status check_output(const CompileOptions& options, bool is_program, const Client
   return core::check_replaceable(place, place).with_context(called);
 }
 
+Status try_output(const CompileOptions& options) {
+  const auto place = platform::path_from_utf8(options.output);
+  if (options.format == CompileFormat::kFolder) return platform::OutputFolder::create(place).status();
+  std::error_code ignored;
+  const auto there = std::filesystem::status(place, ignored);
+  const bool is_written_directly = std::filesystem::exists(there) && !std::filesystem::is_regular_file(there) &&
+                                   !std::filesystem::is_directory(there);
+  return is_written_directly ? Status() : platform::OutputFile::create(place).status();
+}
+
 Status check_output_of(const CompileInput& input, const std::string& output, const Client& client) {
   if (!input.folder || input.added_to) return {};
   return check_apart({client.name("output"), output},

@@ -17,7 +17,11 @@ namespace latebind::app {
 // for a place that cannot be a folder's (OutputFolder::place_of()). Reads files, changes none.
 [[nodiscard]] core::Status check_output(const CompileOptions& options, bool is_program, const Client& client);
 
-// The same for a model that was given by its name, whose folder is known once it was read.
+// The error of writing there, of a place that cannot be written to. Creates a temporary file or folder beside it, and
+// removes it; devices and pipes are not tried.
+[[nodiscard]] core::Status try_output(const CompileOptions& options);
+
+// check_output() for a model that was given by its name, whose folder is known once it was read.
 [[nodiscard]] core::Status check_output_of(const CompileInput& input, const std::string& output, const Client& client);
 
 // kNotFound for what neither exists nor is a name on the hub; nothing with a model file's suffix is such a name.

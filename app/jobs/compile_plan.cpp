@@ -80,16 +80,18 @@ Status check_shapes(const CompileOptions& options, const Client& client) {
                                                     shapes.status().message(), client.name("shapes"))};
 }
 
-Result<std::vector<CompileJob>> plan_compile(const CompileOptions& options, const Runtime& runtime,
-                                             const CompileInput& input, const Client& client,
-                                             std::vector<Status>& refused) {
+Status plan_compile(const CompileOptions& options, const Runtime& runtime, const CompileInput& input,
+                    const Client& client, CompileReport& report) {
   std::vector<CompileJob> jobs;
   const core::CompileTargets targets(runtime.registry);
   for (const std::string& text : options.targets) {
     auto target = targets.find(text);
     if (!target.ok()) {
-      if (!options.keep_going) return target.status();
-      refused.push_back(target.status().with_context(text));
+      if (!options.keep_going) {
+        report.options_are_wrong = targets.all_asked() && target.status().code() == StatusCode::kDeviceNotFound;
+        return target.status();
+      }
+      report.refused.push_back(target.status().with_context(text));
       continue;
     }
     LB_ASSIGN_OR_RETURN(const auto shapes, shapes_for(options, runtime.settings, input, target->device, client));
@@ -102,7 +104,8 @@ Result<std::vector<CompileJob>> plan_compile(const CompileOptions& options, cons
       if (!twice) jobs.push_back(std::move(job));
     }
   }
-  return jobs;
+  report.jobs = std::move(jobs);
+  return {};
 }
 
 unsigned side_by_side(const CompileOptions& options, const CompileInput& input) {

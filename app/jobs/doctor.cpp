@@ -17,7 +17,7 @@ std::string folder_text(const core::Result<std::filesystem::path>& folder) {
 
 }  // namespace
 
-core::Result<Diagnosis> examine(const core::Registry& registry, const Client& client) {
+core::Result<Diagnosis> examine(const core::Registry& registry, const Settings& settings, const Client& client) {
   Diagnosis diagnosis;
   diagnosis.version = LATEBIND_VERSION;
   diagnosis.platform = platform::platform_name();
@@ -25,7 +25,8 @@ core::Result<Diagnosis> examine(const core::Registry& registry, const Client& cl
   diagnosis.processors = platform::usable_processors();
   for (const auto& feature : platform::cpu_features())
     diagnosis.cpu_features.emplace_back(feature);
-  diagnosis.cache_folder = folder_text(platform::cache_folder());
+  diagnosis.cache_folder =
+      folder_text(settings.cache_folder.empty() ? platform::cache_folder() : compile_cache_folder(settings));
   diagnosis.config_folder = folder_text(platform::config_folder());
   diagnosis.system_config_folder = platform::path_to_utf8(platform::system_config_folder());
   for (auto& report : core::Engine(registry).report()) {

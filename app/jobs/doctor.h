@@ -6,6 +6,7 @@
 
 #include "app/client.h"
 #include "app/json_text.h"
+#include "app/settings.h"
 #include "core/backend.h"
 #include "core/engine.h"
 #include "core/registry.h"
@@ -37,8 +38,10 @@ struct Diagnosis {
   bool works = false;  // some device can run a model
 };
 
-// Opens every backend's library and runs a tiny model on each device. Its only error is kCancelled.
-[[nodiscard]] core::Result<Diagnosis> examine(const core::Registry& registry, const Client& client);
+// Opens every backend's library and runs a tiny model on each device. Its only error is kCancelled. The folder of the
+// cache is the one that the settings name.
+[[nodiscard]] core::Result<Diagnosis> examine(const core::Registry& registry, const Settings& settings,
+                                              const Client& client);
 
 // {version, platform, works, cpu, folders, backends}, as `latebind doctor --help` says.
 [[nodiscard]] Json to_json(const Diagnosis& diagnosis);

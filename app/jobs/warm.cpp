@@ -29,11 +29,12 @@ Result<core::ActiveConfig> prepare(const std::filesystem::path& folder, const Ru
     LB_RETURN_IF_ERROR(compiled->prepare());
   }
   runtime.load.cache->settle();
+  const Status kept = runtime.load.cache->take_failure();
   LB_ASSIGN_OR_RETURN(const auto embedder, open_embedder(folder, runtime));
   core::ActiveConfig active = embedder->attestation()->active;
-  if (!active.from_cache)
-    return Status(StatusCode::kIo, fmt::format("it was compiled but not kept; {} says why", client.log));
-  return active;
+  if (active.from_cache) return active;
+  if (!kept.ok()) return kept.with_context("it was compiled but not kept");
+  return Status(StatusCode::kIo, fmt::format("it was compiled but not kept; {} says why", client.log));
 }
 
 WarmReport::OfDevice warm_one(const std::filesystem::path& folder, const Runtime& runtime, const std::string& device,

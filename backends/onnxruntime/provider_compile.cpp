@@ -144,8 +144,9 @@ Result<CompileOptions> options_from_job(const json& job) {
 Status compile_job(const std::string& job_file) {
   LB_ASSIGN_OR_RETURN(const auto bytes, mapped(platform::path_from_utf8(job_file)));
   if (bytes.bytes.size() > kJobBytesMax) return Status(StatusCode::kInvalidArgument, "the job is too large");
-  const json job = json::parse(reinterpret_cast<const char*>(bytes.bytes.data()),
-                               reinterpret_cast<const char*>(bytes.bytes.data()) + bytes.bytes.size());
+  const std::string_view text(reinterpret_cast<const char*>(bytes.bytes.data()), bytes.bytes.size());
+  if (core::find_zero_byte(text)) return Status(StatusCode::kInvalidArgument, "the job has a zero byte");
+  const json job = json::parse(text);
   LB_ASSIGN_OR_RETURN(const auto model, model_from_job(job.at("model")));
   LB_ASSIGN_OR_RETURN(const auto options, options_from_job(job.at("options")));
   LB_ASSIGN_OR_RETURN(auto library, open_library(job.at("runtime").get<std::string>()));

@@ -87,6 +87,7 @@ class Memory {
     if (!mapped.ok() || mapped->bytes().size() > kMemoryBytesMax) return json::object();
     const auto bytes = mapped->bytes();
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (core::find_zero_byte(text)) return json::object();
     const json memory = json::parse(text, nullptr, /*allow_exceptions=*/false);
     if (!memory.is_object() || memory.value("format", json()) != kMemoryFormat) return json::object();
     json trials = memory.value("trials", json());

@@ -6,15 +6,19 @@
 #include <array>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <utility>
 
+#include "backends/openvino/blob_format.h"
 #include "backends/openvino/devices.h"
 #include "backends/openvino/read_model.h"
 #include "core/platform/files/file_size_signal.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/mapped_file.h"
 #include "core/platform/files/page_release.h"
+#include "core/platform/files/room_behind.h"
 #include "core/platform/files/temporary_folder.h"
+#include "core/platform/os_error.h"
 #include "core/platform/system_info.h"
 
 namespace latebind::openvino {
@@ -151,6 +155,14 @@ Result<std::shared_ptr<const Compiled>> finish(std::shared_ptr<const VendorCore>
                std::move(inputs), std::move(outputs), std::move(direct)}));
 }
 
+// The vendor reports success for an export that was cut off.
+Status incomplete(const Compiled& compiled, const platform::TemporaryFolder& folder, StatusCode code,
+                  std::string_view found) {
+  return Status(code, fmt::format("what OpenVINO exports for {} is not complete in the folder for temporary files, {}: "
+                                  "{}; or set TMPDIR (on Windows TMP) to another folder",
+                                  compiled.device, platform::quoted(folder.path().parent_path()), found));
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const Compiled>> compile_model(std::shared_ptr<const VendorCore> core, const Model& model,
@@ -218,11 +230,25 @@ Result<Blob> export_blob(const Compiled& compiled) {
   if (const auto code =
           library.api.ov_compiled_model_export_model(compiled.handle.get(), platform::path_for_bytes(path).c_str());
       code != abi::kOk) {
+    // Its own text names no reason.
+    const Status room = platform::check_room_behind(path);
+    if (room.code() == StatusCode::kDiskFull)
+      return incomplete(compiled, exported->folder, room.code(), room.message());
     return library.error(StatusCode::kDeviceFailed,
                          fmt::format("OpenVINO cannot export what it compiled for {}", compiled.device), code);
   }
+  if (const Status room = platform::check_room_behind(path); !room.ok()) {
+    return incomplete(compiled, exported->folder, room.code(), room.message());
+  }
   LB_ASSIGN_OR_RETURN(auto mapped, platform::MappedFile::open(path));
   exported->file.emplace(std::move(mapped));
+  // Somebody may have freed space since. What has no known format cannot be checked.
+  if (looks_like_blob(exported->file->bytes())) {
+    if (const Status whole = check_blob(exported->file->bytes()); !whole.ok()) {
+      return incomplete(compiled, exported->folder, StatusCode::kDiskFull,
+                        fmt::format("{}; free some space there", whole.message()));
+    }
+  }
   exported->folder.remove();
   if (exported->file->bytes().empty()) {
     return Status(StatusCode::kDeviceFailed, fmt::format("OpenVINO exported nothing for {}", compiled.device));

@@ -48,7 +48,8 @@ struct Compiled {
                                                                         const std::string& device,
                                                                         const core::CompileOptions& options);
 
-// The vendor exports to a file only: this uses a private folder that is removed at the end.
+// The vendor exports to a file only: this uses a private folder that is removed at the end. kDiskFull when what is
+// there is not complete, which the vendor does not report.
 [[nodiscard]] core::Result<core::Blob> export_blob(const Compiled& compiled);
 
 }  // namespace latebind::openvino

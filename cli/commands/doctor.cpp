@@ -86,7 +86,7 @@ Exit doctor(const DoctorArguments& options) {
   const auto settings = options.flags.effective();
   if (!settings.ok()) return misuse("doctor", settings.status().message());
   const core::Registry registry = app::make_registry(settings->of_backends());
-  const auto diagnosis = app::examine(registry, {});
+  const auto diagnosis = app::examine(registry, settings->values(), {});
   if (!diagnosis.ok()) return fail(diagnosis.status());
   const auto printed = print(options.json ? app::to_text(app::to_json(*diagnosis)) : for_people(*diagnosis));
   if (!printed.ok()) return fail(printed);

@@ -109,9 +109,10 @@ void add_embed(CLI::App& program, Action& chosen) {
            "f32. npy: one array of shape (texts, dimension), type '<f4'; on stdout or a pipe it is "
            "kept in a temporary file until it is complete. f32: the numbers alone, little-endian, "
            "row after row (default jsonl).");
-  add_text(app, "-o,--output", options->output, "FILE",
-           "Writes to FILE, which appears only when it is complete; a pipe or a device is written "
-           "to directly (default: stdout).");
+  refuse_empty(add_text(app, "-o,--output", options->output, "FILE",
+                        "Writes to FILE, which appears only when it is complete; a pipe or a device is written "
+                        "to directly (default: stdout)."),
+               "-o", "give the name of a file, or - for stdout");
   app.add_flag("-q,--quiet", options->quiet, "No progress and no summary; errors and a fallback are still told.");
   app.add_option("FILE", options->source.files, "Files of text, one after the other; - is stdin (default: stdin).");
   app.footer(

@@ -56,10 +56,15 @@ class FieldFinder final : public json::json_sax_t {
     wanted_ = depth_ == 1 && value == field_;
     return true;
   }
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) override {
+    constexpr int kNumberOutOfRange = 406;
+    met_large_number_ = error.id == kNumberOutOfRange;
     error_position_ = position;
     return false;
   }
+
+  // It stopped at a number that is JSON, but more than a double takes.
+  [[nodiscard]] bool met_large_number() const { return met_large_number_; }
 
   Result<std::string> take() && {
     if (error_position_) {
@@ -97,15 +102,71 @@ class FieldFinder final : public json::json_sax_t {
   std::string_view wrong_kind_;
   std::string_view top_kind_;
   std::optional<std::size_t> error_position_;
+  bool met_large_number_ = false;
 };
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// How many characters from `at` on are a number in JSON's grammar; 0 for none.
+std::size_t number_size(std::string_view text, std::size_t at) {
+  std::size_t end = at;
+  const auto skip = [&](std::string_view any_of) {
+    const bool found = end < text.size() && any_of.find(text[end]) != std::string_view::npos;
+    end += found ? 1 : 0;
+    return found;
+  };
+  const auto skip_digits = [&] {
+    const std::size_t begin = end;
+    while (end < text.size() && is_digit(text[end]))
+      ++end;
+    return end > begin;
+  };
+  skip("-");
+  if (!skip("0") && !skip_digits()) return 0;
+  if (skip(".") && !skip_digits()) return 0;
+  if (skip("eE")) {
+    skip("+-");
+    if (!skip_digits()) return 0;
+  }
+  return end - at;
+}
+
+// The same with 0 for every number, at the same places: no number is ever the field that is wanted.
+std::string without_numbers(std::string_view line) {
+  std::string text(line);
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') {
+      in_string = !in_string;
+    } else if (in_string && c == '\\') {
+      ++i;
+    } else if (!in_string && (c == '-' || is_digit(c))) {
+      const std::size_t size = number_size(text, i);
+      if (size == 0) continue;
+      text.replace(i, size, size, ' ');
+      text[i] = '0';
+      i += size - 1;
+    }
+  }
+  return text;
+}
 
 }  // namespace
 
 Result<std::string> string_field(std::string_view line, std::string_view field) {
+  if (const auto at = core::find_zero_byte(line)) {
+    return Status(StatusCode::kInvalidArgument, fmt::format("no valid JSON at byte {}: a zero byte", *at + 1));
+  }
   FieldFinder finder(field);
   // False whenever the finder knows what is wrong, which take() tells.
   (void)json::sax_parse(line, &finder);
-  return std::move(finder).take();
+  if (!finder.met_large_number()) return std::move(finder).take();
+  FieldFinder again(field);
+  (void)json::sax_parse(without_numbers(line), &again);
+  return std::move(again).take();
 }
 
 }  // namespace latebind::cli

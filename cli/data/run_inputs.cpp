@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -90,10 +91,17 @@ void fill_random(ElementType type, std::uint64_t seed, std::span<std::byte> byte
 
 Status check_wishes(const InputWishes& wishes) {
   for (const auto* given : {&wishes.files, &wishes.shapes}) {
+    std::set<std::string_view> names;
     for (const std::string& one : *given) {
       if (one.find('=') == std::string::npos) {
         return {StatusCode::kInvalidArgument,
                 fmt::format("'{}' must be NAME=VALUE, as in --input x=x.npy or --shape x=1x128", one)};
+      }
+      // With several '=' the model says where the name ends.
+      const std::string_view name = std::string_view(one).substr(0, one.find('='));
+      if (one.find('=') == one.rfind('=') && !names.insert(name).second) {
+        return {StatusCode::kInvalidArgument,
+                fmt::format("{}: input '{}' is given twice", given == &wishes.files ? "--input" : "--shape", name)};
       }
     }
   }

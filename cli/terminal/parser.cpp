@@ -131,6 +131,12 @@ CLI::Option* add_text(CLI::App& app, const std::string& names, std::string& targ
   return app.add_option(names, target, description)->type_name(value_name);
 }
 
+CLI::Option* refuse_empty(CLI::Option* option, const std::string& name, const std::string& remedy) {
+  return option->each([name, remedy](const std::string& text) {
+    if (text.empty()) throw CLI::ValidationError(fmt::format("{} is empty: {}", name, remedy));
+  });
+}
+
 CLI::Option* add_texts(CLI::App& app, const std::string& names, std::vector<std::string>& target,
                        const std::string& value_name, const std::string& description) {
   // One value each time: the words after it may be files.

@@ -49,6 +49,9 @@ CLI::Option* add_integer(CLI::App& app, const std::string& names, Integer& targe
 CLI::Option* add_text(CLI::App& app, const std::string& names, std::string& target, const std::string& value_name,
                       const std::string& description);
 
+// An option with a text that may not be "": the error names it, and says what to do.
+CLI::Option* refuse_empty(CLI::Option* option, const std::string& name, const std::string& remedy);
+
 // An option that may be given several times, one value each time.
 CLI::Option* add_texts(CLI::App& app, const std::string& names, std::vector<std::string>& target,
                        const std::string& value_name, const std::string& description);

@@ -86,9 +86,10 @@ void SettingFlags::add_to(CLI::App& app, std::span<const SettingGroup> groups) {
               "Passes a property to the vendor as it is, after all others. May be given several times.")
         ->group(title_of(SettingGroup::kDevice));
   }
-  add_text(
-      app, "--config", config_file_, "FILE",
-      "Reads this config.toml after the system's and the user's; docs/configuration.md has its keys (default: none).");
+  refuse_empty(add_text(app, "--config", config_file_, "FILE",
+                        "Reads this config.toml after the system's and the user's; docs/configuration.md has its keys "
+                        "(default: none)."),
+               "--config", "give the name of a file");
 }
 
 bool SettingFlags::has(std::string_view key) const {

@@ -190,16 +190,20 @@ VariantInput portable_input(ModelFormat format) {
   return variant;
 }
 
+Status check_portable_onnx(std::span<const std::byte> bytes, std::string_view name) {
+  if (!graph::may_name_external_data(bytes)) return {};
+  return {StatusCode::kUnsupported,
+          fmt::format("{}: its data is in other files, which a bundle does not take yet", name)};
+}
+
 Status add_portable(const Model& model, PackageWriter& writer) {
   const ModelForm& form = model.forms().front();
   VariantInput variant = portable_input(form.format);
   for (const auto& file : model.files()) {
     LB_ASSIGN_OR_RETURN(auto mapped, platform::MappedFile::open(file));
     const auto owner = std::make_shared<const platform::MappedFile>(std::move(mapped));
-    if (form.format == ModelFormat::kOnnx && graph::may_name_external_data(owner->bytes())) {
-      return Status(StatusCode::kUnsupported,
-                    fmt::format("{}: its data is in other files, which a bundle does not take yet",
-                                platform::path_to_utf8(file)));
+    if (form.format == ModelFormat::kOnnx) {
+      LB_RETURN_IF_ERROR(check_portable_onnx(owner->bytes(), platform::path_to_utf8(file)));
     }
     variant.files.push_back({file == form.file ? variant.latebind->model : "model.bin", {owner, owner->bytes()}});
   }

@@ -33,6 +33,8 @@ class CompileTargets {
   // The first backend that can compile for it. kDeviceNotFound with the known targets; kLibraryNotFound, with what is
   // missing and where to get it, when the compiler is not installed.
   [[nodiscard]] Result<CompileTarget> find(std::string_view text) const;
+  // False when a backend could not be asked, so that a target which is not found may be one of its.
+  [[nodiscard]] bool all_asked() const { return reasons_.empty(); }
 
  private:
   std::vector<CompileTarget> all_;
@@ -77,6 +79,10 @@ struct CompileRun {
 // The variant "portable" of a model file in this format, without its files: the caller adds `files` and what else it
 // needs. Stock ONNX Runtime takes an ONNX file on any CPU.
 [[nodiscard]] VariantInput portable_input(ModelFormat format);
+
+// Whether an ONNX file can be the portable one of a bundle; `name` stands for it. kUnsupported for one with data in
+// other files. Cheap: to be asked before anything is compiled.
+[[nodiscard]] Status check_portable_onnx(std::span<const std::byte> bytes, std::string_view name);
 
 // Adds the portable variant of a model in a file, an ONNX file or an IR with its .bin. kUnsupported for an ONNX model
 // with data in other files.

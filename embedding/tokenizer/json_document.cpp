@@ -144,6 +144,9 @@ class Handler : public nlohmann::json_sax<json> {
 }  // namespace
 
 core::Result<JsonDocument> read_json_document(std::string_view json_text) {
+  if (const auto at = core::find_zero_byte(json_text)) {
+    return Status(StatusCode::kInvalidModel, fmt::format("not valid JSON at byte {}: a zero byte", *at + 1));
+  }
   JsonDocument document;
   document.vocabulary.reserve(json_text.size());
   Handler handler(document);

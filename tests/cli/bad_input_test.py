@@ -149,6 +149,29 @@ FILES = ["config.json", "tokenizer.json", "model.safetensors"]
 
 
 @pytest.mark.parametrize("name", FILES)
+def test_what_has_a_model_files_name_and_is_none_is_told(tmp_path, name):
+    model = copy_model(tmp_path)
+    (model / name).unlink()
+    (model / name).symlink_to(name)
+    said = bad(1, "embed", "--model", model, input="text\n")
+    assert name in said and "symbolic links" in said and "missing" not in said
+    (model / name).unlink()
+    for make in os.mkdir, os.mkfifo:
+        make(model / name)
+        said = bad(1, "embed", "--model", model, input="text\n")
+        assert name in said and "missing" not in said
+        (model / name).rmdir() if make is os.mkdir else (model / name).unlink()
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json"])
+def test_a_zero_byte_does_not_end_a_file(tmp_path, name):
+    model = copy_model(tmp_path)
+    (model / name).write_bytes((model / name).read_bytes() + b"\0garbage")
+    said = bad(1, "embed", "--model", model, input="text\n")
+    assert name in said and "a zero byte" in said
+
+
+@pytest.mark.parametrize("name", FILES)
 def test_a_model_file_that_is_missing_is_named(tmp_path, name):
     model = copy_model(tmp_path)
     (model / name).unlink()

@@ -152,6 +152,11 @@ def test_what_is_no_bundle_is_answered(tmp_path, bundle):
     assert "manifest.json" in bad(1, "inspect", TINY)
     (tmp_path / "text").write_text("hello")
     assert "neither a bundle's folder nor a ZIP" in bad(1, "inspect", tmp_path / "text")
+    # What is a bundle, and a damaged one, is called that by every command.
+    whole = bundle.read_bytes()
+    (tmp_path / "damaged").write_bytes(whole[: len(whole) // 2])
+    said = bad(1, "embed", "--model", tmp_path / "damaged", input="text\n")
+    assert said == bad(1, "inspect", tmp_path / "damaged") and "no bundle" not in said
     assert "PATH" in bad(2, "inspect")
     assert "--output" in bad(2, "unpack", bundle)
 

@@ -323,9 +323,11 @@ def test_a_virtual_device_does_not_run_unless_it_is_emulated(npu_bundle):
 
 
 def test_targets_that_nobody_knows(tmp_path):
-    line = bad(1, "compile", TINY, "--target", "npu:v37", "-o", tmp_path / "b", env=QNN)
+    line = bad(2, "compile", TINY, "--target", "npu:v37", "-o", tmp_path / "b", env=QNN)
     assert "npu:v73" in line and not (tmp_path / "b").exists()
-    assert "did you mean" in bad(1, "compile", TINY, "--target", "cpuu", "-o", tmp_path / "b", env=NO_PROVIDERS)
+    assert "did you mean" in bad(2, "compile", TINY, "--target", "cpuu", "-o", tmp_path / "b", env=NO_PROVIDERS)
+    # What could not be asked may know it.
+    assert "not asked: openvino" in bad(1, "compile", TINY, "--target", "cpuu", "-o", tmp_path / "b", env=OPENVINO_GONE)
 
 
 def test_a_missing_compiler_says_what_is_missing(tmp_path):
@@ -358,7 +360,33 @@ def test_wrong_command_lines(tmp_path):
     assert run("compile", TINY, "--target", "cpu").returncode == 2
     assert "give its name" in bad(2, "compile", TINY, "--target", "cpu", "-o", "-", cwd=tmp_path)
     assert "-o is empty" in bad(2, "compile", TINY, "--target", "cpu", "-o", "")
+    assert "--target is empty" in bad(2, "compile", TINY, "--target", "", "-o", tmp_path / "b")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_that_can_not_be_written_to_is_told_before_anything_is_compiled(tmp_path):
+    (tmp_path / "folder").mkdir()
+    for output, formats in (tmp_path / "no" / "b", ["bundle", "folder", "blob"]), (tmp_path / "folder", ["bundle", "blob"]):
+        for output_format in formats:
+            done = run("compile", TINY, "--target", "cpu", "-o", output, "--format", output_format, env=NO_PROVIDERS)
+            assert done.returncode == 1 and "compiling" not in done.stderr and str(output) in done.stderr, done.stderr
+    assert [file.name for file in tmp_path.rglob("*")] == ["folder"]
+
+
+def test_an_onnx_file_with_its_data_elsewhere_is_refused_before_anything_is_compiled(tmp_path, onnx_file):
+    import onnx
+
+    model = onnx.load(onnx_file)
+    onnx.save(model, tmp_path / "apart.onnx", save_as_external_data=True, location="apart.weights", size_threshold=0)
+    done = run("compile", tmp_path / "apart.onnx", "--target", "cpu", "-o", tmp_path / "b", env=NO_PROVIDERS)
+    assert done.returncode == 1 and "in other files" in done.stderr and "compiling" not in done.stderr
+    good("compile", tmp_path / "apart.onnx", "--target", "cpu", "--format", "blob", "-o", tmp_path / "b", env=NO_PROVIDERS)
+
+
+def test_an_export_that_the_system_cuts_off_is_no_bundle(tmp_path):
+    done = run("compile", TINY, "--target", "cpu", "-o", tmp_path / "b", env=NO_PROVIDERS, preexec_fn=with_small_files)
+    assert done.returncode == 1 and "not complete" in done.stderr and "TMPDIR" in done.stderr, done.stderr
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_missing_model_is_a_missing_file_or_folder(tmp_path):
@@ -462,9 +490,8 @@ def test_nothing_is_left_when_the_disk_is_full(cpu_bundle, tmp_path):
     assert list(tmp_path.iterdir()) == [place]
 
 
-def test_what_could_not_be_written_has_no_report(tmp_path):
-    options = ("--target", "cpu", "-o", tmp_path / "b", "--json")
-    done = run("compile", TINY, *options, env=NO_PROVIDERS, preexec_fn=with_small_files)
+def test_what_could_not_be_written_has_no_report():
+    done = run("compile", TINY, "--target", "cpu", "-o", "/dev/full", "--json", env=NO_PROVIDERS)
     assert done.returncode == 1 and "cannot write" in done.stderr and done.stdout == ""
 
 

@@ -62,6 +62,11 @@ def test_doctor_runs_a_model_on_every_device():
         assert word in done.stdout
 
 
+def test_doctor_shows_the_cache_folder_in_force(tmp_path):
+    report = json.loads(good("doctor", "--json", env={"LATEBIND_CACHE_FOLDER": str(tmp_path / "x")}).stdout)
+    assert report["folders"]["cache"] == str(tmp_path / "x")
+
+
 def test_doctor_json_has_what_its_help_says():
     report = json.loads(good("doctor", "--json").stdout)
     assert set(report) == {"version", "platform", "works", "cpu", "folders", "backends"}

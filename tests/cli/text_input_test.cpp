@@ -42,6 +42,23 @@ TEST(JsonFieldTest, SaysWhatIsWrong) {
   EXPECT_TRUE(message(R"({"text": "\ud800"})").starts_with("no valid JSON at byte "));
 }
 
+TEST(JsonFieldTest, AZeroByteIsNoEnd) {
+  EXPECT_TRUE(string_field("{\"text\":\"a\"}\0{\"text\":\"b\"}"s, "text")
+                  .status()
+                  .message()
+                  .starts_with("no valid JSON at byte 13: a zero byte"));
+}
+
+TEST(JsonFieldTest, NumbersOfOtherFieldsMayBeOfAnySize) {
+  for (const std::string& number :
+       {"1e999"s, "-1E+999"s, "0.5e999"s, std::string(400, '9'), "[1e999, {\"x\": -1e999}]"s})
+    EXPECT_EQ(*string_field("{\"n\": " + number + ", \"text\": \"1e999 \\\" 7\"}", "text"), "1e999 \" 7") << number;
+  EXPECT_EQ(string_field(R"({"text": 1e999})", "text").status().message(), "field 'text' is a number, not a string");
+  EXPECT_EQ(string_field("1e999", "text").status().message(), "a JSON object is expected, not a number");
+  for (const std::string number : {"1e999.", "01e999", "1e999-", "1e999 2", "+1e999", "1e999, .5", "1e999e"})
+    EXPECT_FALSE(string_field(R"({"text": "a", "n": )" + number + "}", "text").ok()) << number;
+}
+
 TEST(JsonFieldTest, StandsDeepNesting) {
   const std::string deep = R"({"x": )" + std::string(1 << 20, '[');
   EXPECT_FALSE(string_field(deep, "text").ok());

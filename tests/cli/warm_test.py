@@ -4,7 +4,7 @@ import json
 import os
 
 import pytest
-from support import BOTH_GONE, TINY, bad, good, run
+from support import BOTH_GONE, TINY, bad, good, run, with_small_files
 
 
 def comes_from_the_cache(folder, *arguments):
@@ -41,7 +41,13 @@ def test_what_can_not_be_kept_is_not_called_ready(tmp_path):
     folder.write_text("no folder")
     done = run("warm", "--model", TINY, "--device", "openvino:CPU", "--cache-folder", folder)
     assert done.returncode == 1
-    assert "not ready: openvino:CPU: it was compiled but not kept; `latebind -v warm` says why" in done.stdout
+    assert "not ready: openvino:CPU: it was compiled but not kept" in done.stdout
+
+
+def test_why_something_was_not_kept_is_said(tmp_path):
+    done = run("warm", "--model", TINY, "--device", "openvino:CPU", "--cache-folder", tmp_path / "cache",
+               preexec_fn=with_small_files)
+    assert done.returncode == 1 and "not kept: " in done.stderr and "ulimit -f" in done.stderr, done.stderr
 
 
 def test_without_a_cache_or_a_device_it_says_so(tmp_path):

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "core/json_text.h"
+
 namespace latebind::core {
 namespace {
 
@@ -37,6 +39,16 @@ TYPED_TEST(JsonTest, AValueOfAnyDepthGoes) {
   }
   EXPECT_EQ(list.size(), 1U);
   EXPECT_EQ(object.size(), 1U);
+}
+
+TEST(JsonTextTest, AZeroByteIsNotTheEnd) {
+  using namespace std::string_literals;
+  EXPECT_TRUE(parse_json("{}", "file").ok());
+  for (const std::string& text : {"{}\0"s, "{}\0garbage"s, "\0{}"s, "{\"a\":\0 1}"s}) {
+    const auto parsed = parse_json(text, "file");
+    EXPECT_EQ(parsed.status().code(), StatusCode::kInvalidModel);
+    EXPECT_NE(parsed.status().message().find("a zero byte at byte"), std::string::npos) << parsed.status().message();
+  }
 }
 
 }  // namespace

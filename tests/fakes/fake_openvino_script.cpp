@@ -247,6 +247,8 @@ Script parse(std::istream& file) {
       script.precisions.emplace_back(scope, rest_of(line));
     } else if (word == "refuse-property") {
       script.refused_properties.push_back(rest_of(line));
+    } else if (word == "cut-exports") {
+      script.cut_exports = true;
     } else {
       defect("the script has a line that means nothing: " + text);
     }

@@ -101,6 +101,7 @@ struct Script {
   std::vector<std::pair<Scope, std::string>> precisions;
   std::vector<Chance> chances;
   std::vector<std::string> refused_properties;
+  bool cut_exports = false;
 
   // As the file is now.
   static Script read() { return *current(); }

@@ -366,5 +366,15 @@ TEST_F(BlobTest, AFailedExportLeavesNoFile) {
   latebind::test::set_variable(latebind::test::kTemporaryVariable, std::nullopt);
 }
 
+TEST_F(BlobTest, AnExportThatIsCutOffIsAFullDisk) {
+  fake_.script("cut-exports\n");
+  const auto cut = backend_->compile(fake_model(kAddModel), "CPU", {});
+  EXPECT_EQ(cut.status().code(), StatusCode::kDiskFull);
+  EXPECT_THAT(cut.status().to_string(), HasSubstr("TMPDIR"));
+  const auto loaded = backend_->load_exporting(fake_model(kAddModel), "CPU", {});
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  EXPECT_EQ(loaded->export_blob().status().code(), StatusCode::kDiskFull) << "what the cache would keep";
+}
+
 }  // namespace
 }  // namespace latebind::openvino

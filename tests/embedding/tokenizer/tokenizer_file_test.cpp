@@ -161,6 +161,8 @@ TEST(TokenizerFileTest, RefusesDamagedJsonWithThePlace) {
   expect_refused("{\"a\": \"\xff\"}", StatusCode::kInvalidModel, "not valid JSON at byte ");
   expect_refused("{\"a\": 1e999}", StatusCode::kInvalidModel, "not valid JSON at byte ");
   expect_refused("{\"a\": \"\\ud800\"}", StatusCode::kInvalidModel, "not valid JSON at byte ");
+  expect_refused(whole + std::string("\0garbage", 8), StatusCode::kInvalidModel,
+                 "not valid JSON at byte " + std::to_string(whole.size() + 1) + ": a zero byte");
   expect_refused("PK\x03\x04", StatusCode::kInvalidModel, "not valid JSON at byte 1");
 }
 
