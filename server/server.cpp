@@ -329,6 +329,7 @@ Status Server::check(const app::Settings& settings) {
   }
   for (const std::string& text : settings.listen)
     LB_RETURN_IF_ERROR(ListenAddress::parse(text).status());
+  if (!settings.otlp_endpoint.empty()) return TraceExporter::check(settings.otlp_endpoint);
   return {};
 }
 

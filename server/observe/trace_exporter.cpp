@@ -158,20 +158,23 @@ struct TraceExporter::State {
   }
 };
 
-core::Result<std::unique_ptr<TraceExporter>> TraceExporter::create(const std::string& endpoint,
-                                                                   std::string service_version) {
+core::Status TraceExporter::check(const std::string& endpoint) {
   if (endpoint.starts_with("https://")) {
     return core::Status(core::StatusCode::kUnsupported,
                         fmt::format("traces cannot be sent to {}: only http:// is supported, to a collector on this "
                                     "machine or in its network",
                                     core::quoted(endpoint)));
   }
+  if (otlp_endpoint_of(endpoint)) return {};
+  return core::Status(core::StatusCode::kInvalidArgument,
+                      fmt::format("{} is no endpoint for traces: give http://HOST:PORT or http://HOST:PORT/PATH",
+                                  core::quoted(endpoint)));
+}
+
+core::Result<std::unique_ptr<TraceExporter>> TraceExporter::create(const std::string& endpoint,
+                                                                   std::string service_version) {
+  LB_RETURN_IF_ERROR(check(endpoint));
   auto parsed = otlp_endpoint_of(endpoint);
-  if (!parsed) {
-    return core::Status(core::StatusCode::kInvalidArgument,
-                        fmt::format("{} is no endpoint for traces: give http://HOST:PORT or http://HOST:PORT/PATH",
-                                    core::quoted(endpoint)));
-  }
   try {
     auto state = std::make_shared<State>(std::move(*parsed), std::move(service_version));
     std::unique_ptr<TraceExporter> exporter(new TraceExporter(state));

@@ -42,8 +42,9 @@ class TraceExporter {
   static constexpr std::size_t kWaitingMax = 2048;  // records; more are dropped and counted
 
   // `endpoint`: "http://HOST:PORT[/PATH]", as OTEL_EXPORTER_OTLP_ENDPOINT has it: "/v1/traces" is added to the path.
-  // kInvalidArgument for anything else; https is kUnsupported. Nothing is contacted yet. kOutOfMemory also when no
-  // thread can be created.
+  // kInvalidArgument for anything else; https is kUnsupported.
+  [[nodiscard]] static core::Status check(const std::string& endpoint);
+  // Nothing is contacted yet. Besides the errors of check(): kOutOfMemory, also when no thread can be created.
   static core::Result<std::unique_ptr<TraceExporter>> create(const std::string& endpoint, std::string service_version);
   // Sends what waits, for at most a second.
   ~TraceExporter();

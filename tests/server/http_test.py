@@ -530,6 +530,11 @@ def test_unix_sockets(tmp_path):
     assert path.read_text() == "mine"
 
 
+def test_addresses_may_come_one_by_one(tmp_path):
+    with Daemon("--listen", f"unix:{tmp_path}/s.sock") as daemon:
+        assert [address.split(":")[0] for address in daemon.addresses] == ["http", "unix"]
+
+
 def test_a_port_in_use_is_told_and_leaves_nothing_behind(daemon, tmp_path):
     port = daemon.address[1]
     path = tmp_path / "s.sock"
@@ -542,6 +547,7 @@ def test_a_port_in_use_is_told_and_leaves_nothing_behind(daemon, tmp_path):
     ["--model", TINY, "--listen", "nowhere"], ["--model", TINY, "--max-body", "x"], ["--model", TINY, "--wrong"],
     ["--model", TINY, "--max-connections", "0"], ["--model", "=x"], [],
     ["--model", TINY, "--log-format", "xml"], ["--model", TINY, "--tls-cert", "x"], ["--model", TINY, "--listen", "::1:80"],
+    ["--model", TINY, "--otlp-endpoint", "nowhere"], ["--model", TINY, "--max-body", "0"], ["--model", TINY, "--listen="],
 ], ids=lambda arguments: " ".join(map(str, arguments[-2:])))
 def test_wrong_options_are_told(arguments):
     code, said = run_serve(*arguments)
