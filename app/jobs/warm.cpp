@@ -24,6 +24,9 @@ Result<core::ActiveConfig> prepare(const std::filesystem::path& folder, const Ru
   runtime.load.strict = true;
   runtime.load.cancellation = client.cancellation;
   runtime.load.static_lengths.preload = false;
+  // What became of the device before is not this one's.
+  runtime.load.cache->settle();
+  static_cast<void>(runtime.load.cache->take_failure());
   {
     LB_ASSIGN_OR_RETURN(const auto compiled, open_embedder(folder, runtime));
     LB_RETURN_IF_ERROR(compiled->prepare());

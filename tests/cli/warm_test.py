@@ -45,9 +45,11 @@ def test_what_can_not_be_kept_is_not_called_ready(tmp_path):
 
 
 def test_why_something_was_not_kept_is_said(tmp_path):
-    done = run("warm", "--model", TINY, "--device", "openvino:CPU", "--cache-folder", tmp_path / "cache",
+    done = run("warm", "--model", TINY, "--device", "openvino:CPU,onnxruntime:CPU", "--cache-folder", tmp_path / "cache",
                preexec_fn=with_small_files)
     assert done.returncode == 1 and "not kept: " in done.stderr and "ulimit -f" in done.stderr, done.stderr
+    by_openvino, by_onnxruntime = done.stdout.splitlines()
+    assert "OpenVINO" in by_openvino and "OpenVINO" not in by_onnxruntime, done.stdout
 
 
 def test_without_a_cache_or_a_device_it_says_so(tmp_path):
