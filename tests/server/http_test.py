@@ -150,7 +150,8 @@ def test_what_is_refused_before_its_body_is_refused_as_its_own_request(daemon):
     assert daemon.ask("POST", "/embed", b" " * 70_000).json()["error_type"] == "Validation"
     with Daemon("--max-body", "64KiB") as own:
         own.ask("POST", "/v1/embeddings", b" " * 70_000, headers)
-        assert any("POST /v1/embeddings 413" in line and "id=mine-7" in line for line in own.log().splitlines()), own.log()
+        # The log has a thread of its own.
+        wait_for(lambda: any("POST /v1/embeddings 413" in line and "id=mine-7" in line for line in own.log().splitlines()))
 
 
 def test_health_is_told_whatever_the_request_says_of_its_time(daemon):
