@@ -18,9 +18,13 @@ using core::StatusCode;
 
 namespace {
 
-// Owners and texts that are looked at to form a batch: bounds for the time that it takes, under the lock.
+// Owners and texts of one owner that are looked at to form a batch: bounds for the time that it takes, under the lock.
 constexpr std::size_t kOwnersMax = 256;
-constexpr std::size_t kPoolMax = 512;
+constexpr std::size_t kShareMax = 512;
+constexpr std::size_t kShareMin = 64;
+// With so many no more owners are looked at: more would save a little padding, and let those who came last pass those
+// who came first.
+constexpr std::size_t kPoolEnough = 192;
 // A token is shared by all who wait. 2^64 parts are 12,000 years of 10^9 tokens a day.
 constexpr std::uint64_t kPartsOfToken = 4096;
 
@@ -372,7 +376,8 @@ std::shared_ptr<Scheduler::Run> Scheduler::form(const std::shared_ptr<Work>& see
   return run;
 }
 
-// What may be computed together with the longest text of `seed`: of each owner, the texts that are about as long.
+// What may be computed together with the longest text of `seed`: of owners in the order in which they came, the texts
+// that are about as long.
 std::vector<Scheduler::Candidate> Scheduler::pool_for(const std::shared_ptr<Work>& seed) const {
   std::vector<const std::shared_ptr<Work>*> owners{&seed};
   for (const auto& work : waiting_) {
@@ -380,10 +385,11 @@ std::vector<Scheduler::Candidate> Scheduler::pool_for(const std::shared_ptr<Work
     if (work != seed && !work->alone && work->static_rows == seed->static_rows) owners.push_back(&work);
   }
   const std::uint32_t wanted = seed->length_of(seed->remaining.front());
-  const std::size_t share = std::max<std::size_t>(2, kPoolMax / owners.size());
+  const std::size_t share = std::max(kShareMin, kShareMax / owners.size());
   std::vector<Candidate> pool;
-  pool.reserve(std::min(owners.size() * share, waiting_texts_));
+  pool.reserve(std::min(kPoolEnough + share + share / 4, waiting_texts_));
   for (const auto* work : owners) {
+    if (pool.size() >= kPoolEnough) break;
     const auto& rows = (*work)->remaining;
     const auto length_of = [work](std::uint32_t row) { return (*work)->length_of(row); };
     const auto at =

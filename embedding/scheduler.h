@@ -3,12 +3,12 @@
 // Owners (a call of embed(), a stream) submit tokenized texts. Whenever the device has a free request, the next batch
 // is formed: from the owner that would be over first if all had the same share of the device, in turns of a batch's
 // tokens. So many texts of one do not delay the few of another by more than a batch, nor many calls of one text each
-// the many texts of one, and calls of one size are over in the order in which they came. A single text on an idle
+// the many texts of one, and calls of one size are over about in the order in which they came. A single text on an idle
 // device runs at once.
 //
-// A batch is formed when the device has a request for it: of all texts that wait, the ones that are computed best
-// together with the longest text of that owner (batching.h). Texts that are to share no batch are divided when they are
-// submitted, so that they are computed in the same batches whatever others do.
+// A batch is formed when the device has a request for it: of the texts of those who came first, the ones that are
+// computed best together with the longest text of that owner (batching.h). Texts that are to share no batch are divided
+// when they are submitted, so that they are computed in the same batches whatever others do.
 //
 // Source of the fair order: Demers, Keshav, Shenker, "Analysis and Simulation of a Fair Queueing Algorithm" (1989),
 // with turns for packets. The clock counts those who really wait: owners of one text come and go.

@@ -529,6 +529,70 @@ TEST(SchedulerTest, RequestsOfOneSizeAreOverInTheOrderInWhichTheyCame) {
     EXPECT_LE(last_run[10 + i], last_run[11 + i]) << i;
 }
 
+// Ten times what the device takes is offered, and admitted as soon as there is room in a bounded queue.
+TEST(SchedulerTest, UnderOverloadNobodyWaitsMuchLongerThanTheQueueIsLong) {
+  constexpr std::size_t kRequests = 300;
+  constexpr std::size_t kTexts = 32;
+  constexpr std::uint64_t kWaitingMax = 16'384;
+  struct Admitted {
+    std::vector<Ids> texts{};
+    std::uint64_t tokens = 0;
+    std::size_t left = kTexts;
+    // Tokens that were computed when it was admitted, and when it was over.
+    std::uint64_t before = 0;
+    std::uint64_t after = 0;
+  };
+  std::mt19937 random(11);
+  std::vector<Admitted> requests(kRequests);
+  for (std::size_t i = 0; i < kRequests; ++i) {
+    for (std::size_t k = 0; k < kTexts; ++k) {
+      const std::size_t length = 6 + random() % 20 + (random() % 8 == 0 ? random() % 90 : 0);
+      requests[i].texts.push_back(text_of(static_cast<std::int32_t>(100 + i), length));
+      requests[i].tokens += length;
+    }
+  }
+  std::deque<Client> clients;
+  std::uint64_t computed = 0;
+  Rig* at = nullptr;
+  const auto admit = [&] {
+    while (clients.size() < kRequests) {
+      Admitted& next = requests[clients.size()];
+      const std::uint64_t waiting = at->scheduler.queue_state().waiting_tokens;
+      if (waiting + next.tokens > kWaitingMax) return;
+      next.before = computed;
+      clients.emplace_back(*at, next.texts);
+    }
+  };
+  Hold hold;
+  Rig rig({.threads = 1}, [&](std::size_t number) {
+    if (number == 0) hold.stop();
+    const auto run = at->runs->so_far().at(number);
+    computed += run.tokens;
+    for (const std::int64_t mark : run.marks) {
+      if (mark >= 100 && --requests[static_cast<std::size_t>(mark - 100)].left == 0) {
+        requests[static_cast<std::size_t>(mark - 100)].after = computed;
+      }
+    }
+    admit();
+    return Status();
+  });
+  at = &rig;
+  Client blocker(rig, texts_of(1, 8, 1), {.alone = true});
+  hold.entered.wait();
+  admit();
+  hold.let_go.count_down();
+  blocker.expect_right();
+  while (rig.scheduler.queue_state().waiting_tokens > 0 || rig.scheduler.queue_state().running_batches > 0)
+    std::this_thread::yield();
+  double worst = 0;
+  // Without those after whom nobody came.
+  for (std::size_t i = 0; i < kRequests - 30; ++i) {
+    ASSERT_GT(requests[i].after, 0U) << i;
+    worst = std::max(worst, static_cast<double>(requests[i].after - requests[i].before) / kWaitingMax);
+  }
+  EXPECT_LT(worst, 2.0);
+}
+
 TEST(SchedulerTest, BatchesOfOneOwnerBeginInTheOrderInWhichHeHandedThemOver) {
   Hold hold;
   Rig rig({.batch_tokens = 64}, [&](std::size_t number) {
@@ -799,7 +863,7 @@ TEST(SchedulerTest, ALongTextIsNotPassedByShortOnesForever) {
   std::vector<std::int64_t> marks;
   for (const auto& run : held.runs())
     marks.push_back(run.marks.front());
-  // Each of the five that are there all the time has a fifth: 125 short ones pass it.
+  // Of the four that are there all the time each has a quarter: 100 short ones are as much as three have meanwhile.
   const auto before = std::ranges::find(marks, 20) - marks.begin();
   EXPECT_GT(before, 50);
   EXPECT_LT(before, 250);
