@@ -100,6 +100,8 @@ struct SettingSpec {
 
   [[nodiscard]] bool is_family() const { return key.ends_with('.'); }
   [[nodiscard]] bool is_truth() const { return value == kTruth || value == kTruthOrAuto; }
+  // Several texts with commas between.
+  [[nodiscard]] bool is_list() const { return value.ends_with(",..."); }
 };
 
 // Every setting, in the order in which documents list them.

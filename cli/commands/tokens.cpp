@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -43,7 +44,7 @@ Status print_all(const Tokenizer& tokenizer, std::size_t max_tokens, TextReader&
     line.clear();
     LB_RETURN_IF_ERROR(tokenizer.encode(record.text, max_tokens, ids));
     for (const std::int32_t id : ids)
-      line += fmt::format("{}{}", line.empty() ? "" : " ", id);
+      fmt::format_to(std::back_inserter(line), "{}{}", line.empty() ? "" : " ", id);
     LB_RETURN_IF_ERROR(sink.write(line + "\n"));
   }
 }

@@ -79,7 +79,7 @@ void SettingFlags::add_to(CLI::App& app, std::span<const SettingGroup> groups) {
       option = app.add_option_function<std::string>(std::string(spec.flag), take, description_of(spec))
                    ->type_name(std::string(spec.value));
       // A list may also come one by one.
-      if (spec.value.ends_with(",...")) option->join(',');
+      if (spec.is_list()) option->join(',');
     }
     option->group(title_of(group));
   }
