@@ -7,7 +7,8 @@ that it meets, as the second pass in process has. Texts and tokens are read from
 medians over the rounds; the ratios are what counts, on a machine that does nothing else.
 
 usage: bench/serve.py MODEL CORPUS [--build build/release] [--library PATH] [--rounds 5] [--seconds 6] [--json]
-                      [--overload-seconds 60 [--overload-times 10]] [--soak-minutes 30] [-- OPTION…]    options of both, as --precision bf16
+                      [--overload-seconds 60 [--overload-times 10]] [--soak-minutes 30] [-- OPTION…]
+OPTION: of both, as --precision bf16
 """
 
 import argparse
@@ -98,7 +99,8 @@ def load(setup, daemon, clients, texts, seconds):
     if "Non-2xx" in said or "Socket errors" in said:
         sys.exit(said)
     delta = {key: after[key] - before[key] for key in after}
-    return {"tokens_per_s": delta["tokens"] / took, "texts_per_s": delta["texts"] / took, "padding": delta["padded_tokens"] / max(1, delta["batch_tokens"])}
+    return {"tokens_per_s": delta["tokens"] / took, "texts_per_s": delta["texts"] / took,
+            "padding": delta["padded_tokens"] / max(1, delta["batch_tokens"])}
 
 
 def requests_of(said):

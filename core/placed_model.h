@@ -3,9 +3,9 @@
 // A request that fails for a reason that may be the device's is answered by the next candidate. A device that then
 // fails on a small made-up request as well rests behind a breaker: a background thread probes it with such requests and
 // puts it back into use when it works. When every candidate rests, requests try them anyway, in order: a device that
-// might work is better than a certain error. A caller's data is never kept, nor run again to find
-// out whose fault a failure was. A model that a run has spoiled (Executable::spoiled_by) is loaded again before its
-// next run, and runs that failed because of it are repeated.
+// might work is better than a certain error. A caller's data is never kept, nor run again to find out whose fault a
+// failure was. A model that a run has spoiled (Executable::spoiled_by) is loaded again before its next run, and runs
+// that failed because of it are repeated.
 //
 // Thread-safe. Candidates after the first are loaded when they are first needed, unless `warm_standby` asks for it.
 // Destruction does not wait for a vendor call that hangs: what it uses is kept alive until it returns.

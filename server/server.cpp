@@ -199,7 +199,8 @@ Refusal Server::State::no_key() {
           .param = {}};
 }
 
-// A large body is read only of those who may ask, and for what there is.
+// A large body is read only of those who may ask. What there is no route for is refused once it is there, as a small
+// one.
 std::optional<HttpResponse> Server::State::screen(const HttpRequest& head) {
   const Router::Match match = router.find(head.method, head.segments);
   if (match.route == nullptr || match.route->is_open || access.allows(head)) return std::nullopt;

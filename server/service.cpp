@@ -422,10 +422,12 @@ Outcome<std::vector<NamedTensor>> Service::tensors_of(Exchange& exchange, const 
                    .message = fmt::format("only a fallback could answer: {}", ran.answered_by->reason),
                    .param = {}};
   }
+  std::vector<std::size_t> sizes;
   std::uint64_t total = 0;
   for (const auto& output : ran.outputs) {
     const auto bytes = core::byte_size_of(output.view().type, output.view().shape);
     if (!bytes.ok()) return refusal_of(bytes.status());
+    sizes.push_back(*bytes);
     total += *bytes;
   }
   if (!exchange.reserve(total * kTensorByteBytes)) {
@@ -437,13 +439,11 @@ Outcome<std::vector<NamedTensor>> Service::tensors_of(Exchange& exchange, const 
   std::vector<NamedTensor> outputs;
   for (std::size_t i = 0; i < ran.outputs.size(); ++i) {
     const core::TensorView& view = ran.outputs[i].view();
-    const auto bytes = core::byte_size_of(view.type, view.shape);
-    if (!bytes.ok()) return refusal_of(bytes.status());
     NamedTensor& output = outputs.emplace_back();
     output.name = model.tensors->outputs()[i].name;
     output.type = view.type;
     output.shape = view.shape;
-    output.data.resize(*bytes);
+    output.data.resize(sizes[i]);
     if (const auto copied = view.copy_to_contiguous(output.data.data()); !copied.ok()) return refusal_of(copied);
   }
   return outputs;

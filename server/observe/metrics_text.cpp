@@ -100,7 +100,7 @@ void render_gauges(PrometheusText& text, const ServerGauges& gauges) {
          [&](const ModelGauges& m) { return flag(m.from_cache); });
 
   text.gauge("latebind_connections", "Open connections", gauges.connections);
-  text.gauge("latebind_held_bytes", "Bytes of large bodies and of answers that are held", gauges.held_bytes);
+  text.gauge("latebind_held_bytes", "Bytes of bodies and answers that are held", gauges.held_bytes);
   text.gauge("latebind_held_bytes_limit", "The most of them, by --max-held", gauges.held_bytes_max);
   text.gauge("latebind_requests_in_flight", "Requests that are not answered yet", gauges.requests_in_flight);
   text.gauge("latebind_resident_memory_bytes", "Resident memory of the process", gauges.resident_bytes);

@@ -158,25 +158,32 @@ struct TraceExporter::State {
   }
 };
 
-core::Status TraceExporter::check(const std::string& endpoint) {
+namespace {
+
+core::Result<OtlpEndpoint> endpoint_of(const std::string& endpoint) {
   if (endpoint.starts_with("https://")) {
     return core::Status(core::StatusCode::kUnsupported,
                         fmt::format("traces cannot be sent to {}: only http:// is supported, to a collector on this "
                                     "machine or in its network",
                                     core::quoted(endpoint)));
   }
-  if (otlp_endpoint_of(endpoint)) return {};
+  if (auto parsed = otlp_endpoint_of(endpoint)) return *std::move(parsed);
   return core::Status(core::StatusCode::kInvalidArgument,
                       fmt::format("{} is no endpoint for traces: give http://HOST:PORT or http://HOST:PORT/PATH",
                                   core::quoted(endpoint)));
 }
 
+}  // namespace
+
+core::Status TraceExporter::check(const std::string& endpoint) {
+  return endpoint_of(endpoint).status();
+}
+
 core::Result<std::unique_ptr<TraceExporter>> TraceExporter::create(const std::string& endpoint,
                                                                    std::string service_version) {
-  LB_RETURN_IF_ERROR(check(endpoint));
-  auto parsed = otlp_endpoint_of(endpoint);
+  LB_ASSIGN_OR_RETURN(auto parsed, endpoint_of(endpoint));
   try {
-    auto state = std::make_shared<State>(std::move(*parsed), std::move(service_version));
+    auto state = std::make_shared<State>(std::move(parsed), std::move(service_version));
     std::unique_ptr<TraceExporter> exporter(new TraceExporter(state));
     exporter->thread_ = std::thread([state] { state->run(); });
     return exporter;

@@ -35,6 +35,8 @@ using testing::StartsWith;
 
 constexpr const char* kAsk = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
 constexpr const char* kAskLast = "GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+// Wants 150,000 bytes behind it.
+constexpr const char* kLargeLast = "POST /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 150000\r\n\r\n";
 
 void hello(const ExchangePtr& exchange) {
   HttpResponse response;
@@ -62,6 +64,13 @@ core::Result<std::unique_ptr<HttpServer>> open(const std::vector<std::string>& a
     return response;
   };
   return HttpServer::open(options, {.handler = std::move(handler), .screen = screen, .refuse = refused});
+}
+
+// Of which all bodies and answers together may be held.
+core::Result<std::unique_ptr<HttpServer>> open_holding(std::uint64_t bytes_max, HttpServer::Handler handler = hello) {
+  TransportOptions options;
+  options.held_bytes_max = bytes_max;
+  return open({"127.0.0.1:0"}, std::move(handler), options);
 }
 
 class Client {
@@ -164,18 +173,15 @@ TEST(HttpServerTest, AKeptConnectionEndsWhenItIsIdle) {
 
 // However many connections there are, what they hold together has a limit.
 TEST(HttpServerTest, LargeBodiesBeyondWhatMayBeHeldAreTurnedAway) {
-  TransportOptions options;
-  options.held_bytes_max = 200'000;
-  const auto server = open({"127.0.0.1:0"}, hello, options);
+  const auto server = open_holding(200'000);
   ASSERT_TRUE((*server)->start().ok());
-  const std::string large = "POST /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 150000\r\n\r\n";
   Client first(**server);
-  first.send(large + std::string(149'000, 'x'));
+  first.send(kLargeLast + std::string(149'000, 'x'));
   while ((*server)->held_bytes() < 149'000)
     std::this_thread::yield();
   {
     Client second(**server);
-    second.send(large + std::string(150'000, 'x'));
+    second.send(kLargeLast + std::string(150'000, 'x'));
     EXPECT_THAT(second.rest(), StartsWith("HTTP/1.1 429 "));
     Client chunked(**server);
     std::string body = "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -191,7 +197,7 @@ TEST(HttpServerTest, LargeBodiesBeyondWhatMayBeHeldAreTurnedAway) {
   EXPECT_THAT(first.rest(), StartsWith("HTTP/1.1 200 "));
   // What was held is free again.
   Client third(**server);
-  third.send(large + std::string(150'000, 'x'));
+  third.send(kLargeLast + std::string(150'000, 'x'));
   EXPECT_THAT(third.rest(), StartsWith("HTTP/1.1 200 "));
   while ((*server)->held_bytes() > 0)
     std::this_thread::yield();
@@ -199,16 +205,13 @@ TEST(HttpServerTest, LargeBodiesBeyondWhatMayBeHeldAreTurnedAway) {
 
 // Clients that announce much and send little keep nobody out.
 TEST(HttpServerTest, WhatIsOnlyAnnouncedIsNotHeld) {
-  TransportOptions options;
-  options.held_bytes_max = 200'000;
-  const auto server = open({"127.0.0.1:0"}, hello, options);
+  const auto server = open_holding(200'000);
   ASSERT_TRUE((*server)->start().ok());
-  const std::string head = "POST /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 150000\r\n\r\n";
   std::deque<Client> silent;
   for (int i = 0; i < 10; ++i)
-    silent.emplace_back(**server).send(head + "x");
+    silent.emplace_back(**server).send(std::string(kLargeLast) + "x");
   Client one(**server);
-  one.send(head + std::string(150'000, 'x'));
+  one.send(kLargeLast + std::string(150'000, 'x'));
   EXPECT_THAT(one.rest(), StartsWith("HTTP/1.1 200 "));
 }
 
@@ -250,10 +253,7 @@ TEST(HttpServerTest, AClientThatLeavesIsNoticedBehindWhatItHasSentAhead) {
 // The body of a request that is worked on is held, though its client has left.
 TEST(HttpServerTest, WhatIsWorkedOnIsHeldUntilItIsOver) {
   std::promise<ExchangePtr> asked;
-  TransportOptions options;
-  options.held_bytes_max = 200'000;
-  const auto server = open(
-      {"127.0.0.1:0"}, [&](ExchangePtr exchange) { asked.set_value(std::move(exchange)); }, options);
+  const auto server = open_holding(200'000, [&](ExchangePtr exchange) { asked.set_value(std::move(exchange)); });
   ASSERT_TRUE((*server)->start().ok());
   const std::string head = "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 150000\r\n\r\n";
   ExchangePtr exchange;
