@@ -10,6 +10,7 @@
 
 #include "api/c_objects.h"
 #include "api/c_support.h"
+#include "core/background_work.h"
 #include "core/platform/files/folders.h"
 
 namespace core = latebind::core;
@@ -63,6 +64,7 @@ core::Status embed(std::string_view what, const lb_embedder* embedder, std::span
     return api::misuse(fmt::format("{}: NULL was given", what));
   }
   LB_RETURN_IF_ERROR(api::check_made_here(embedder->made, "embedder"));
+  LB_RETURN_IF_ERROR(core::check_not_ending());
   LB_ASSIGN_OR_RETURN(const api::TextCall asked, api::read_embed_options(options));
   LB_ASSIGN_OR_RETURN(const api::Call of_call, api::read_call(call));
   std::shared_ptr<const core::Attestation> answered_by;
@@ -80,7 +82,7 @@ core::Status embed(std::string_view what, const lb_embedder* embedder, std::span
 
 lb_code lb_embedder_open(const lb_runtime* runtime, const char* model_folder, const lb_options* options,
                          const lb_call_options* call, lb_embedder** embedder) {
-  return api::guarded([&]() -> core::Status {
+  return api::guarded_work([&]() -> core::Status {
     if (runtime == nullptr || model_folder == nullptr || embedder == nullptr) {
       return api::misuse("lb_embedder_open: NULL was given");
     }

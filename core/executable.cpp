@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/background_work.h"
 #include "core/text/quote.h"
 
 namespace latebind::core {
@@ -78,6 +79,10 @@ Status check_inputs(std::span<const TensorInfo> declared, std::span<const Tensor
 
 }  // namespace
 
+Executable::Executable() {
+  mark_what_exit_destroys();
+}
+
 Status Executable::execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
                            const RunOptions& options) {
   LB_RETURN_IF_ERROR(check_inputs(this->inputs(), inputs));
@@ -85,7 +90,11 @@ Status Executable::execute(std::span<const TensorView> inputs, std::span<OutputT
     return Status(StatusCode::kCountMismatch, fmt::format("the model gives {} outputs, room was made for {}",
                                                           this->outputs().size(), outputs.size()));
   }
-  return run(inputs, outputs, options);
+  const ForegroundWork work;
+  if (!work.may_begin()) return ending_error();
+  Status status = run(inputs, outputs, options);
+  if (status.ok() && !has_run_.load(std::memory_order_relaxed) && !has_run_.exchange(true)) mark_what_exit_destroys();
+  return status;
 }
 
 }  // namespace latebind::core
