@@ -30,8 +30,14 @@ core::Result<TextCall> read_embed_options(const lb_embed_options* given) {
                   .token_counts = read.token_counts};
 }
 
-core::Result<std::vector<std::string_view>> read_texts(const lb_text* texts, std::size_t count, std::string_view what) {
+core::Status check_texts(const void* texts, std::size_t count, std::string_view what) {
   if (texts == nullptr && count > 0) return misuse(fmt::format("{}: NULL was given", what));
+  if (count <= kTextsMax) return {};
+  return misuse(fmt::format("{}: {} texts; {} are the most of one call", what, count, kTextsMax));
+}
+
+core::Result<std::vector<std::string_view>> read_texts(const lb_text* texts, std::size_t count, std::string_view what) {
+  LB_RETURN_IF_ERROR(check_texts(texts, count, what));
   std::vector<std::string_view> views(count);
   for (std::size_t i = 0; i < count; ++i) {
     if (texts[i].data == nullptr && texts[i].size > 0) return misuse(fmt::format("{}: text {} is NULL", what, i));
@@ -131,7 +137,7 @@ lb_code lb_embedder_embed_ids(const lb_embedder* embedder, const lb_token_ids* t
                               const lb_embed_options* options, const lb_call_options* call, float* vectors,
                               size_t capacity, lb_embed_stats* stats) {
   return api::guarded([&]() -> core::Status {
-    if (texts == nullptr && count > 0) return api::misuse("lb_embedder_embed_ids: NULL was given");
+    LB_RETURN_IF_ERROR(api::check_texts(texts, count, "lb_embedder_embed_ids"));
     std::vector<embedding::Embedder::Ids> views(count);
     for (size_t i = 0; i < count; ++i) {
       if (texts[i].ids == nullptr && texts[i].count > 0) {
