@@ -135,7 +135,9 @@ core::Result<std::vector<core::ExternalData>> external_data(const lb_model_memor
     if (one.location == nullptr || (one.data == nullptr && one.size > 0)) {
       return api::misuse(fmt::format("lb_model_load_memory: NULL in external data {}", i));
     }
-    all.push_back({.location = one.location, .data = {owner, {static_cast<const std::byte*>(one.data), one.size}}});
+    // An empty piece is somewhere, too.
+    const void* const data = one.size > 0 ? one.data : memory.graph;
+    all.push_back({.location = one.location, .data = {owner, {static_cast<const std::byte*>(data), one.size}}});
   }
   return all;
 }

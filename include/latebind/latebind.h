@@ -157,8 +157,9 @@ typedef struct lb_options lb_options;
 LB_API lb_code lb_options_create(lb_options** options);
 LB_API void lb_options_destroy(lb_options* options);
 
-/* Sets a key to a text; NULL unsets it. LB_INVALID_ARGUMENT for unknown keys, naming the nearest, and for invalid
- * texts. */
+/* Sets a key to a text; NULL unsets it. LB_INVALID_ARGUMENT for unknown keys, naming the nearest, and for texts that
+ * the key cannot take. Whether a backend or device of this name, an address or a file exists is found where it is used:
+ * for "device", lb_runtime_create and lb_runtime_check_options. */
 LB_API lb_code lb_options_set(lb_options* options, const char* key, const char* text);
 /* Sets what a config.toml sets, all of it or nothing. LB_NOT_FOUND, and LB_INVALID_ARGUMENT with file and line. */
 LB_API lb_code lb_options_read_file(lb_options* options, const char* file);
@@ -194,7 +195,8 @@ typedef struct lb_option_info {
 } lb_option_info;
 LB_API size_t lb_option_count(void);
 LB_API lb_code lb_option_at(size_t index, lb_option_info* info);
-/* The one that `key` is or belongs to; LB_INVALID_ARGUMENT naming the nearest when there is none. */
+/* The one that `key` is or belongs to, also for "property." itself, which cannot be set; LB_INVALID_ARGUMENT naming the
+ * nearest when there is none. */
 LB_API lb_code lb_option_find(const char* key, lb_option_info* info);
 
 /* -- Calls --------------------------------------------------------------------------------------------------------- */
@@ -368,8 +370,9 @@ LB_API lb_code lb_attestation_step(const lb_attestation* attestation, size_t ind
 typedef struct lb_model lb_model;
 
 /* An ONNX model, an OpenVINO IR (.xml with its .bin beside it), or a bundle. `options` and `call` may be NULL; `call`
- * ends the loading, not what is loaded. LB_NO_DEVICE lists why each device was rejected. Compiled models are kept when
- * "cache.folder" or "cache.enabled" says so. */
+ * ends the loading, not what is loaded. LB_NO_DEVICE lists why each device was rejected; when all of
+ * them say the same about the model, the blob or the options, or have no memory, it is that code instead. Compiled
+ * models are kept when "cache.folder" or "cache.enabled" says so. */
 LB_API lb_code lb_model_load_file(const lb_runtime* runtime, const char* file, const lb_options* options,
                                   const lb_call_options* call, lb_model** model);
 
@@ -387,8 +390,8 @@ enum {
 /* An external data file of an ONNX model, as memory that lives as long as the model's. Frozen. */
 typedef struct lb_external_data {
   const char* location; /* as the model names it: relative to its own folder */
-  const void* data;
-  size_t size; /* bytes */
+  const void* data;     /* may be NULL when size is 0 */
+  size_t size;          /* bytes */
 } lb_external_data;
 
 /* A model in memory. The library refers to it and copies nothing; it calls `release(context)` once, from any thread,
@@ -577,8 +580,8 @@ LB_API lb_code lb_token_list_get(const lb_token_list* list, size_t index, lb_tok
 
 /* -- Jobs ---------------------------------------------------------------------------------------------------------- */
 
-/* What the commands of the program do (compile, pull, inspect, unpack, export, warm, cache, doctor, devices), on its
- * own thread: arguments and report are JSON. */
+/* What the commands of the program do (compile, pull, inspect, unpack, export, warm, cache_list, cache_clear,
+ * cache_verify, doctor, devices), on its own thread: arguments and report are JSON. */
 typedef struct lb_job lb_job;
 
 /* Starts the job of that name. `arguments`: a JSON object with the arguments that lb_job_kind lists, named like the
