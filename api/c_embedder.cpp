@@ -10,6 +10,7 @@
 
 #include "api/c_objects.h"
 #include "api/c_support.h"
+#include "core/background_work.h"
 #include "core/platform/files/folders.h"
 
 namespace core = latebind::core;
@@ -29,8 +30,14 @@ core::Result<TextCall> read_embed_options(const lb_embed_options* given) {
                   .token_counts = read.token_counts};
 }
 
-core::Result<std::vector<std::string_view>> read_texts(const lb_text* texts, std::size_t count, std::string_view what) {
+core::Status check_texts(const void* texts, std::size_t count, std::string_view what) {
   if (texts == nullptr && count > 0) return misuse(fmt::format("{}: NULL was given", what));
+  if (count <= kTextsMax) return {};
+  return misuse(fmt::format("{}: {} texts; {} are the most of one call", what, count, kTextsMax));
+}
+
+core::Result<std::vector<std::string_view>> read_texts(const lb_text* texts, std::size_t count, std::string_view what) {
+  LB_RETURN_IF_ERROR(check_texts(texts, count, what));
   std::vector<std::string_view> views(count);
   for (std::size_t i = 0; i < count; ++i) {
     if (texts[i].data == nullptr && texts[i].size > 0) return misuse(fmt::format("{}: text {} is NULL", what, i));
@@ -63,6 +70,7 @@ core::Status embed(std::string_view what, const lb_embedder* embedder, std::span
     return api::misuse(fmt::format("{}: NULL was given", what));
   }
   LB_RETURN_IF_ERROR(api::check_made_here(embedder->made, "embedder"));
+  LB_RETURN_IF_ERROR(core::check_not_ending());
   LB_ASSIGN_OR_RETURN(const api::TextCall asked, api::read_embed_options(options));
   LB_ASSIGN_OR_RETURN(const api::Call of_call, api::read_call(call));
   std::shared_ptr<const core::Attestation> answered_by;
@@ -80,7 +88,7 @@ core::Status embed(std::string_view what, const lb_embedder* embedder, std::span
 
 lb_code lb_embedder_open(const lb_runtime* runtime, const char* model_folder, const lb_options* options,
                          const lb_call_options* call, lb_embedder** embedder) {
-  return api::guarded([&]() -> core::Status {
+  return api::guarded_work([&]() -> core::Status {
     if (runtime == nullptr || model_folder == nullptr || embedder == nullptr) {
       return api::misuse("lb_embedder_open: NULL was given");
     }
@@ -129,7 +137,7 @@ lb_code lb_embedder_embed_ids(const lb_embedder* embedder, const lb_token_ids* t
                               const lb_embed_options* options, const lb_call_options* call, float* vectors,
                               size_t capacity, lb_embed_stats* stats) {
   return api::guarded([&]() -> core::Status {
-    if (texts == nullptr && count > 0) return api::misuse("lb_embedder_embed_ids: NULL was given");
+    LB_RETURN_IF_ERROR(api::check_texts(texts, count, "lb_embedder_embed_ids"));
     std::vector<embedding::Embedder::Ids> views(count);
     for (size_t i = 0; i < count; ++i) {
       if (texts[i].ids == nullptr && texts[i].count > 0) {

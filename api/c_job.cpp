@@ -158,6 +158,7 @@ lb_code lb_job_start(const lb_runtime* runtime, const char* name, const char* ar
     LB_RETURN_IF_ERROR(api::check_made_here(runtime->shared->made, "runtime"));
     const app::NamedJob* found = app::find_job(name);
     if (found == nullptr) return app::unknown_job_error(name);
+    LB_RETURN_IF_ERROR(core::check_not_ending());
     LB_ASSIGN_OR_RETURN(auto read, app::JobArguments::parse(api::text_or(arguments, "")));
     LB_ASSIGN_OR_RETURN(const auto settings, api::settings_over(*runtime, options));
     LB_ASSIGN_OR_RETURN(auto made, app::Runtime::make(settings, runtime->shared->registry,
@@ -168,7 +169,7 @@ lb_code lb_job_start(const lb_runtime* runtime, const char* name, const char* ar
                           fmt::format("{} jobs are under way, and no more are begun", kJobsMax));
     }
     auto counted = core::BackgroundWork::begin();
-    if (!counted) return core::Status(core::StatusCode::kBusy, "the process is ending: no job is begun any more");
+    if (!counted) return core::ending_error();
     auto handle = std::make_unique<lb_job>();
     handle->state = std::make_shared<JobState>(*found, std::move(read), std::move(made));
     latebind::platform::run_detached([state = handle->state, place = std::move(place),

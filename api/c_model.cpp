@@ -12,6 +12,7 @@
 #include "api/c_objects.h"
 #include "api/c_support.h"
 #include "app/payload.h"
+#include "core/background_work.h"
 #include "core/bundle/bundle_model.h"
 #include "core/platform/files/folders.h"
 #include "core/thread_object.h"
@@ -134,7 +135,9 @@ core::Result<std::vector<core::ExternalData>> external_data(const lb_model_memor
     if (one.location == nullptr || (one.data == nullptr && one.size > 0)) {
       return api::misuse(fmt::format("lb_model_load_memory: NULL in external data {}", i));
     }
-    all.push_back({.location = one.location, .data = {owner, {static_cast<const std::byte*>(one.data), one.size}}});
+    // An empty piece is somewhere, too.
+    const void* const data = one.size > 0 ? one.data : memory.graph;
+    all.push_back({.location = one.location, .data = {owner, {static_cast<const std::byte*>(data), one.size}}});
   }
   return all;
 }
@@ -241,7 +244,7 @@ lb_code lb_attestation_step(const lb_attestation* attestation, size_t index, lb_
 
 lb_code lb_model_load_file(const lb_runtime* runtime, const char* file, const lb_options* options,
                            const lb_call_options* call, lb_model** model) {
-  return api::guarded([&]() -> core::Status {
+  return api::guarded_work([&]() -> core::Status {
     if (runtime == nullptr || file == nullptr || model == nullptr) {
       return api::misuse("lb_model_load_file: NULL was given");
     }
@@ -260,6 +263,8 @@ lb_code lb_model_load_memory(const lb_runtime* runtime, const lb_model_memory* m
     const std::shared_ptr<const void> owner(read.graph, [read](const void*) {
       if (read.release != nullptr) read.release(read.context);
     });
+    const core::ForegroundWork work;
+    if (!work.may_begin()) return core::ending_error();
     if (runtime == nullptr || model == nullptr || read.graph == nullptr) {
       return api::misuse("lb_model_load_memory: NULL was given");
     }
@@ -318,6 +323,7 @@ lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_coun
       return api::misuse("lb_model_run: NULL was given");
     }
     LB_RETURN_IF_ERROR(api::check_made_here(model->made, "model"));
+    LB_RETURN_IF_ERROR(core::check_not_ending());
     if (input_count > kTensorsMax) return api::misuse(fmt::format("lb_model_run: {} inputs", input_count));
     const size_t expected = model->placed->outputs().size();
     if (output_count != expected) {

@@ -90,7 +90,13 @@ struct TextCall {
 };
 [[nodiscard]] core::Result<TextCall> read_embed_options(const lb_embed_options* given);
 
-// kInvalidArgument for a text that is NULL, by its position. `what` is the function's name.
+// More texts than this in one call are an error.
+inline constexpr std::size_t kTextsMax = std::size_t{1} << 28;
+// kInvalidArgument for more, and when there are texts but no place where they are.
+[[nodiscard]] core::Status check_texts(const void* texts, std::size_t count, std::string_view what);
+
+// kInvalidArgument for what check_texts() refuses, and for a text that is NULL, by its position. `what` is the
+// function's name.
 [[nodiscard]] core::Result<std::vector<std::string_view>> read_texts(const lb_text* texts, std::size_t count,
                                                                      std::string_view what);
 

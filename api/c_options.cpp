@@ -117,7 +117,7 @@ lb_code lb_options_apply(lb_options* options, const lb_options* over) {
 lb_code lb_options_get(const lb_options* options, const char* key, lb_option_value* value) {
   return api::guarded([&]() -> core::Status {
     if (options == nullptr || key == nullptr) return api::misuse("lb_options_get: NULL was given");
-    if (app::find_setting(key) == nullptr) return app::unknown_setting_error(key);
+    if (app::find_setting_or_family(key) == nullptr) return app::unknown_setting_error(key);
     lb_option_value read{};
     read.is_set = options->settings.is_set(key) ? 1 : 0;
     read.text = options->settings.text_of(key).c_str();
@@ -146,7 +146,7 @@ lb_code lb_option_at(size_t index, lb_option_info* info) {
 lb_code lb_option_find(const char* key, lb_option_info* info) {
   return api::guarded([&]() -> core::Status {
     if (key == nullptr) return api::misuse("lb_option_find: NULL was given");
-    const app::SettingSpec* spec = app::find_setting(key);
+    const app::SettingSpec* spec = app::find_setting_or_family(key);
     return spec != nullptr ? write_info(*spec, info) : app::unknown_setting_error(key);
   });
 }

@@ -11,6 +11,7 @@
 #include "api/c_objects.h"
 #include "api/c_support.h"
 #include "app/settings.h"
+#include "core/background_work.h"
 #include "core/log.h"
 #include "core/platform/dynamic_library.h"
 
@@ -53,7 +54,7 @@ void lb_runtime_destroy(lb_runtime* runtime) {
 }
 
 lb_code lb_runtime_check(const lb_runtime* runtime) {
-  return api::guarded([&]() -> core::Status {
+  return api::guarded_work([&]() -> core::Status {
     if (runtime == nullptr) return api::misuse("lb_runtime_check: NULL was given");
     LB_RETURN_IF_ERROR(api::check_made_here(runtime->shared->made, "runtime"));
     std::string remedy;
@@ -62,6 +63,7 @@ lb_code lb_runtime_check(const lb_runtime* runtime) {
       core::Status status = backend->available();
       if (status.ok()) {
         const auto devices = backend->devices();
+        core::mark_what_exit_destroys();
         status = devices.status();
         if (devices.ok() && !devices->empty()) return {};
       }
@@ -90,7 +92,7 @@ struct lb_device_list {
 };
 
 lb_code lb_device_list_create(const lb_runtime* runtime, int32_t virtual_too, lb_device_list** list) {
-  return api::guarded([&]() -> core::Status {
+  return api::guarded_work([&]() -> core::Status {
     if (runtime == nullptr || list == nullptr) return api::misuse("lb_device_list_create: NULL was given");
     *list = nullptr;
     LB_RETURN_IF_ERROR(api::check_made_here(runtime->shared->made, "runtime"));
@@ -113,6 +115,7 @@ lb_code lb_device_list_create(const lb_runtime* runtime, int32_t virtual_too, lb
       entry.report = std::move(report);
       made->backends.push_back(std::move(entry));
     }
+    core::mark_what_exit_destroys();
     // Only now: the strings do not move any more.
     for (auto& entry : made->devices) {
       for (const auto& [key, value] : entry.device.metadata) {

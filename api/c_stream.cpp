@@ -6,6 +6,7 @@
 
 #include "api/c_objects.h"
 #include "api/c_support.h"
+#include "core/background_work.h"
 #include "embedding/embed_stream.h"
 
 namespace core = latebind::core;
@@ -35,6 +36,7 @@ lb_code lb_stream_open(const lb_embedder* embedder, const lb_embed_options* opti
     if (embedder == nullptr || stream == nullptr) return api::misuse("lb_stream_open: NULL was given");
     *stream = nullptr;
     LB_RETURN_IF_ERROR(api::check_made_here(embedder->made, "embedder"));
+    LB_RETURN_IF_ERROR(core::check_not_ending());
     LB_ASSIGN_OR_RETURN(const api::TextCall asked, api::read_embed_options(options));
     if (asked.token_counts != nullptr) return api::misuse("lb_stream_open: token counts come with each window");
     LB_ASSIGN_OR_RETURN(const lb_stream_options read, api::read_struct(windows, "lb_stream_options"));
@@ -85,6 +87,7 @@ lb_code lb_stream_finish(lb_stream* stream) {
 lb_code lb_stream_pull(lb_stream* stream, const lb_call_options* call, lb_window* window) {
   return api::guarded([&]() -> core::Status {
     LB_RETURN_IF_ERROR(check(stream, window != nullptr, "lb_stream_pull"));
+    LB_RETURN_IF_ERROR(core::check_not_ending());
     // A struct without its size is reported before a window is taken from the stream.
     LB_RETURN_IF_ERROR(api::write_struct(lb_window{}, window, "lb_window"));
     LB_ASSIGN_OR_RETURN(const api::Call of_call, api::read_call(call));

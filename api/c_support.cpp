@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
+#include <new>
+
 #include "core/status.h"
 #include "core/thread_object.h"
 
@@ -36,6 +39,17 @@ lb_code report(const core::Status& status) noexcept {
     }
   }
   return static_cast<lb_code>(status.code());
+}
+
+void keep_for_ever(const void* object) noexcept {
+  struct Kept {
+    const void* object;
+    Kept* next;
+  };
+  static std::atomic<Kept*> all{nullptr};
+  auto* const kept = new (std::nothrow) Kept{object, all.load()};
+  while (kept != nullptr && !all.compare_exchange_weak(kept->next, kept)) {
+  }
 }
 
 core::Status check_made_here(const platform::MadeIn& made, std::string_view what) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/background_work.h"
 #include "core/platform/process_generation.h"
 #include "core/platform/thread_cancellation.h"
 #include "core/result.h"
@@ -25,11 +26,21 @@ lb_code report(const core::Status& status) noexcept;
 // that `what` was made with.
 [[nodiscard]] core::Status check_made_here(const platform::MadeIn& made, std::string_view what);
 
-// For the destruction of handles: one that was made before fork() is not freed, since its threads cannot be waited for.
+// Nothing is ever destroyed that is kept. To those who search for memory that nobody refers to, it is none.
+void keep_for_ever(const void* object) noexcept;
+
+// For the destruction of handles: one that was made before fork() is not freed, since its threads cannot be waited for,
+// nor is any once the process is ending, since the static objects that vendors' destructors use may have gone.
 template <class Handle>
 void destroy(Handle* handle, const platform::MadeIn& made) noexcept {
   const platform::NoThreadCancellation whole;
-  if (made.this_process()) delete handle;
+  if (!made.this_process()) return;
+  const core::ForegroundWork work;
+  if (work.may_begin()) {
+    delete handle;
+  } else {
+    keep_for_ever(handle);
+  }
 }
 
 // Rejects a reserved field that is not 0, so that it can mean something one day: `value` is that of the `index`th
@@ -46,6 +57,15 @@ lb_code guarded(Body&& body) noexcept {
   } catch (...) {
     return report(core::Status::of_exception());
   }
+}
+
+// As guarded(), for what may open or enter a vendor's library on the caller's thread: kBusy when the process is ending.
+template <class Body>
+lb_code guarded_work(Body&& body) noexcept {
+  return guarded([&]() -> core::Status {
+    const core::ForegroundWork work;
+    return work.may_begin() ? std::forward<Body>(body)() : core::ending_error();
+  });
 }
 
 // The caller's options, whatever version of the struct they were compiled with: fields it does not know stay zero. Null

@@ -109,6 +109,8 @@ struct SettingSpec {
 
 // The setting of this key, or null.
 [[nodiscard]] const SettingSpec* find_setting(std::string_view key);
+// The same, also for the key of a family, which has no value of its own.
+[[nodiscard]] const SettingSpec* find_setting_or_family(std::string_view key);
 
 // "unknown setting 'KEY' (did you mean …?); known: …"
 [[nodiscard]] core::Status unknown_setting_error(std::string_view key);

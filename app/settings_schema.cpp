@@ -10,6 +10,7 @@
 #include "app/shape_text.h"
 #include "core/platform/files/folders.h"
 #include "core/text/quote.h"
+#include "core/text/utf8.h"
 
 namespace latebind::app {
 namespace {
@@ -242,6 +243,32 @@ Status assign_bytes(Settings& settings, std::string_view /*key*/, std::string_vi
   return {};
 }
 
+// "npu,openvino:CPU": words, and names of devices after a colon. Which there are is known where backends are.
+Status check_placement(std::string_view text) {
+  for (const std::string_view item : list_items(text)) {
+    const auto colon = item.find(':');
+    const std::string_view word = item.substr(0, colon);
+    const std::string_view device = colon == std::string_view::npos ? "-" : item.substr(colon + 1);
+    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    const auto is_of_word = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-'; };
+    const auto is_printable = [](char c) { return static_cast<unsigned char>(c) > ' ' && c != '\x7f'; };
+    if (word.empty() || !is_letter(word.front()) || !std::ranges::all_of(word, is_of_word) || device.empty() ||
+        core::find_invalid_utf8(device) || !std::ranges::all_of(device, is_printable)) {
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("must be devices with commas between them, such as auto, npu,cpu or openvino:CPU, "
+                                "not {}",
+                                core::quoted(text, 64)));
+    }
+  }
+  return {};
+}
+
+Status assign_device(Settings& settings, std::string_view /*key*/, std::string_view text) {
+  LB_RETURN_IF_ERROR(check_placement(text));
+  settings.device = std::string(text);
+  return {};
+}
+
 // Items between commas; none when it is empty.
 template <auto Member>
 Status assign_list(Settings& settings, std::string_view /*key*/, std::string_view text) {
@@ -256,6 +283,26 @@ Status assign_list(Settings& settings, std::string_view /*key*/, std::string_vie
     }
   }
   settings.*Member = std::move(items);
+  return {};
+}
+
+// "127.0.0.1:8080", "[::1]:0", "unix:/run/latebind.sock". Whether that can be listened at is found when it is.
+Status assign_listen(Settings& settings, std::string_view key, std::string_view text) {
+  Settings read;
+  LB_RETURN_IF_ERROR(assign_list<&Settings::listen>(read, key, text));
+  for (const std::string& item : read.listen) {
+    const auto colon = item.rfind(':');
+    const bool has_two_parts = colon != std::string::npos && colon > 0 && colon + 1 < item.size();
+    const bool fits = has_two_parts &&
+                      (item.starts_with("unix:") || parse_integer("the port", item.substr(colon + 1), 0, 65535).ok());
+    if (!fits) {
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("has {}, which is not an address to listen at: 127.0.0.1:8080, [::1]:8080, "
+                                "0.0.0.0:8080 and unix:/run/latebind.sock are",
+                                core::quoted(item, 200)));
+    }
+  }
+  settings.listen = std::move(read.listen);
   return {};
 }
 
@@ -314,7 +361,7 @@ constexpr SettingSpec kFirst[] = {
         "device", "LATEBIND_DEVICE", "--device", "PLACEMENT",
         "Devices to try, in order, with commas: auto, npu, gpu, cpu, a backend (openvino, onnxruntime) or a device "
         "as `latebind devices` lists it (openvino:CPU). auto is npu, then gpu, then cpu.",
-        false, assign_text<&Settings::device>, text_text<&Settings::device>, true},
+        false, assign_device, text_text<&Settings::device>, true},
     SettingSpec{"strict", "LATEBIND_STRICT", "--strict", kTruth,
                 "Fails instead of falling back to a device further down the list, when loading and later.", false,
                 assign_bool<&Settings::strict>, bool_text<&Settings::strict>, true},
@@ -398,7 +445,7 @@ constexpr SettingSpec kAfterBackends[] = {
         "server.listen", "LATEBIND_LISTEN", "--listen", "ADDRESS:PORT|unix:PATH,...",
         "Where the daemon listens: 127.0.0.1:8080, [::1]:8080, 0.0.0.0:8080, unix:/run/latebind.sock, or several "
         "with commas. Port 0 takes a free one.",
-        true, assign_list<&Settings::listen>, list_text<&Settings::listen>},
+        true, assign_listen, list_text<&Settings::listen>},
     SettingSpec{
         "server.api_key_file", "LATEBIND_API_KEY_FILE", "--api-key-file", "FILE",
         "Requests must carry one of the keys of this file, one a line (Authorization: Bearer KEY, or x-api-key: "
@@ -486,6 +533,12 @@ std::span<const SettingSpec> settings_schema() {
     return specs;
   }());
   return schema;
+}
+
+const SettingSpec* find_setting_or_family(std::string_view key) {
+  const auto schema = settings_schema();
+  const auto family = std::ranges::find(schema, key, &SettingSpec::key);
+  return family != schema.end() ? &*family : find_setting(key);
 }
 
 const SettingSpec* find_setting(std::string_view key) {

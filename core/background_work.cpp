@@ -1,5 +1,8 @@
 #include "core/background_work.h"
 
+#include <algorithm>
+#include <atomic>
+#include <bit>
 #include <condition_variable>
 #include <mutex>
 #include <utility>
@@ -9,13 +12,24 @@
 namespace latebind::core {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+enum class Phase {
+  kRunning,
+  kPaused,  // the main thread ends, most likely in exit(): nothing begins on other threads until the mark, or a while
+  kEnding,
+};
+
 struct State {
+  std::atomic<Phase> phase{Phase::kRunning};
+  std::atomic<std::size_t> foreground{0};
+  std::atomic<unsigned> marks{0};
   std::mutex mutex;
-  std::condition_variable none_left;
+  std::condition_variable fewer;
   // Guarded by mutex.
-  std::size_t count = 0;
-  bool ending = false;
-  bool in_vain = false;  // it was waited for, and did not end
+  std::size_t background = 0;
+  Clock::duration waited{};        // by exit()
+  Clock::duration paused_until{};  // on the clock, unless the mark comes first
 };
 
 State& state() noexcept {
@@ -23,19 +37,59 @@ State& state() noexcept {
   return instance.get();
 }
 
-void wait(std::unique_lock<std::mutex>& lock) noexcept {
+// Of the calling thread: exit() in the middle of its own work does not wait for that.
+thread_local std::size_t t_foreground = 0;
+thread_local bool t_runs_exit = false;
+
+template <class IsOver>
+void wait_at_exit(State& all, std::unique_lock<std::mutex>& lock, Clock::duration patience, const IsOver& is_over) {
+  const auto began = Clock::now();
+  (void)all.fewer.wait_until(lock, began + patience, is_over);
+  all.waited += Clock::now() - began;
+}
+
+// Whether it is exit() is not certain: with pthread_exit() other threads go on, after a pause.
+void main_thread_ends() noexcept {
   State& all = state();
-  if (all.in_vain) return;
-  all.in_vain = !all.none_left.wait_for(lock, kExitPatience, [&] { return all.count == 0; });
+  t_runs_exit = true;
+  std::unique_lock lock(all.mutex);
+  wait_at_exit(all, lock, kExitPatience - kPausePatience - kMarkPatience, [&] { return all.background == 0; });
+  // What is begun for the first time makes static objects that exit() destroys before it comes to a mark.
+  Phase running = Phase::kRunning;
+  if (!all.phase.compare_exchange_strong(running, Phase::kPaused)) return;
+  all.paused_until = Clock::now().time_since_epoch() + kPausePatience;
+  wait_at_exit(all, lock, kPausePatience, [&] { return all.foreground.load() <= t_foreground; });
+}
+
+void process_ends() noexcept {
+  State& all = state();
+  if (all.phase.exchange(Phase::kEnding) == Phase::kEnding) return;
+  std::unique_lock lock(all.mutex);
+  all.fewer.notify_all();
+  wait_at_exit(all, lock, std::max<Clock::duration>(kExitPatience - all.waited, kMarkPatience),
+               [&] { return all.background == 0 && all.foreground.load() <= t_foreground; });
+}
+
+void wait_while_paused(State& all) noexcept {
+  std::unique_lock lock(all.mutex);
+  if (all.fewer.wait_until(lock, Clock::time_point(all.paused_until),
+                           [&] { return all.phase.load() != Phase::kPaused; }))
+    return;
+  Phase paused = Phase::kPaused;
+  all.phase.compare_exchange_strong(paused, Phase::kRunning);
+}
+
+void leave_foreground(State& all) noexcept {
+  all.foreground.fetch_sub(1);
+  if (all.phase.load() == Phase::kRunning) return;
+  const std::lock_guard lock(all.mutex);
+  all.fewer.notify_all();
 }
 
 // The objects of the thread that calls exit() go before all static ones. That it is exit() is certain on the main
 // thread alone, or as good as that: one that leaves the process to others has nothing else to do.
 struct WaitsAtExit {
-  ~WaitsAtExit() {
-    std::unique_lock lock(state().mutex);
-    wait(lock);
-  }
+  ~WaitsAtExit() { main_thread_ends(); }
 };
 
 bool wait_at_the_end_of_main() noexcept {
@@ -54,8 +108,8 @@ std::optional<BackgroundWork> BackgroundWork::begin() noexcept {
   wait_at_the_end_of_main();
   State& all = state();
   const std::lock_guard lock(all.mutex);
-  if (all.ending) return std::nullopt;
-  ++all.count;
+  if (all.phase.load() == Phase::kEnding) return std::nullopt;
+  ++all.background;
   return BackgroundWork();
 }
 
@@ -72,22 +126,49 @@ BackgroundWork::~BackgroundWork() {
   if (!counted_ || !made_.this_process()) return;
   State& all = state();
   const std::lock_guard lock(all.mutex);
-  if (--all.count == 0) all.none_left.notify_all();
+  if (--all.background == 0) all.fewer.notify_all();
 }
 
 std::size_t background_work() noexcept {
   State& all = state();
   const std::lock_guard lock(all.mutex);
-  return all.count;
+  return all.background;
 }
 
-void wait_for_background_work_at_exit() noexcept {
-  platform::call_at_exit([] {
-    State& all = state();
-    std::unique_lock lock(all.mutex);
-    wait(lock);
-    all.ending = true;
-  });
+// It counts before it looks, and the end looks after it has begun: one of them sees the other.
+ForegroundWork::ForegroundWork() noexcept {
+  State& all = state();
+  for (;;) {
+    all.foreground.fetch_add(1);
+    const Phase phase = all.phase.load();
+    if (phase == Phase::kRunning || (phase == Phase::kPaused && (t_foreground > 0 || t_runs_exit))) break;
+    leave_foreground(all);
+    if (phase == Phase::kEnding) return;
+    wait_while_paused(all);
+  }
+  ++t_foreground;
+  counted_ = true;
+}
+
+ForegroundWork::~ForegroundWork() {
+  if (!counted_) return;
+  --t_foreground;
+  if (made_.this_process()) leave_foreground(state());
+}
+
+Status check_not_ending() {
+  return state().phase.load() == Phase::kEnding ? ending_error() : Status();
+}
+
+Status ending_error() {
+  return Status(StatusCode::kBusy, "the process is ending, and no vendor's library is entered any more");
+}
+
+void mark_what_exit_destroys() noexcept {
+  State& all = state();
+  const unsigned marks = all.marks.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (marks > kMarksMax && !std::has_single_bit(marks)) return;
+  if (all.phase.load() != Phase::kEnding) platform::call_at_exit(&process_ends);
 }
 
 }  // namespace latebind::core

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/background_work.h"
 #include "core/text/quote.h"
 
 namespace latebind::core {
@@ -16,7 +17,7 @@ std::optional<std::chrono::steady_clock::time_point> limit_after(std::chrono::st
 Status check_time(const RunOptions& options) {
   if (options.cancellation.is_requested()) return Status(StatusCode::kCancelled, "the call was cancelled");
   if (options.deadline && *options.deadline <= std::chrono::steady_clock::now()) {
-    return Status(StatusCode::kDeadlineExceeded, "the deadline had passed before the call began");
+    return Status(StatusCode::kDeadlineExceeded, "the deadline passed before this could begin");
   }
   return {};
 }
@@ -65,18 +66,19 @@ Status check_inputs(std::span<const TensorInfo> declared, std::span<const Tensor
       return Status(StatusCode::kInvalidArgument,
                     fmt::format("input {} (position {}) has no data", quoted(info.name), i));
     }
-    for (std::size_t d = 0; view.strides && d < view.shape.rank(); ++d) {
-      if (view.shape[d] > 1 && (*view.strides)[d] < 0) {
-        return Status(StatusCode::kUnsupported,
-                      fmt::format("input {} (position {}) has a negative stride, {} in dimension {}", quoted(info.name),
-                                  i, (*view.strides)[d], d));
-      }
+    if (view.strides) {
+      const Status fits = view.extent().status();
+      if (!fits.ok()) return fits.with_context(fmt::format("input {} (position {})", quoted(info.name), i));
     }
   }
   return {};
 }
 
 }  // namespace
+
+Executable::Executable() {
+  mark_what_exit_destroys();
+}
 
 Status Executable::execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
                            const RunOptions& options) {
@@ -85,7 +87,11 @@ Status Executable::execute(std::span<const TensorView> inputs, std::span<OutputT
     return Status(StatusCode::kCountMismatch, fmt::format("the model gives {} outputs, room was made for {}",
                                                           this->outputs().size(), outputs.size()));
   }
-  return run(inputs, outputs, options);
+  const ForegroundWork work;
+  if (!work.may_begin()) return ending_error();
+  Status status = run(inputs, outputs, options);
+  if (status.ok() && !has_run_.load(std::memory_order_relaxed) && !has_run_.exchange(true)) mark_what_exit_destroys();
+  return status;
 }
 
 }  // namespace latebind::core

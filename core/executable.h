@@ -1,6 +1,7 @@
 // Executable: a model loaded on a device, ready to run from many threads.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <map>
@@ -93,7 +94,7 @@ struct ActiveConfig {
 // and its backend, but not while a call is in it.
 class Executable {
  public:
-  Executable() = default;
+  Executable();
   Executable(const Executable&) = delete;
   Executable& operator=(const Executable&) = delete;
   virtual ~Executable() = default;
@@ -116,8 +117,8 @@ class Executable {
 
   // Runs the model once. Counts, types and shapes are checked before the vendor sees them: kCountMismatch,
   // kTypeMismatch or kShapeMismatch, naming the tensor, what was expected and what was given. Waits for a free request,
-  // first come first served. On error the outputs are unspecified and the request is returned or replaced: the
-  // executable stays usable, unless that spoiled it.
+  // first come first served. kBusy when the process is ending. On error the outputs are unspecified and the request is
+  // returned or replaced: the executable stays usable, unless that spoiled it.
   [[nodiscard]] Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
                                const RunOptions& options);
 
@@ -125,6 +126,8 @@ class Executable {
   // The same, for inputs and outputs that were checked.
   [[nodiscard]] virtual Status run(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
                                    const RunOptions& options) = 0;
+
+  std::atomic<bool> has_run_{false};
 };
 
 }  // namespace latebind::core

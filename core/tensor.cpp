@@ -154,6 +154,27 @@ bool TensorView::is_contiguous() const {
   return true;
 }
 
+Result<std::size_t> TensorView::extent() const {
+  LB_ASSIGN_OR_RETURN(std::size_t count, shape.element_count());
+  if (!strides || count == 0) return count;
+  std::uint64_t last = 0;
+  for (std::size_t i = 0; i < shape.rank(); ++i) {
+    if (shape[i] <= 1) continue;  // nothing is that far away
+    if ((*strides)[i] < 0) {
+      return Status(StatusCode::kUnsupported, fmt::format("negative stride {} in dimension {}", (*strides)[i], i));
+    }
+    const auto steps = static_cast<std::uint64_t>(shape[i]) - 1;
+    const auto stride = static_cast<std::uint64_t>((*strides)[i]);
+    if (stride > (kElementsMax - last) / steps) {
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("stride {} in dimension {} of shape {} leads further than memory does", stride, i,
+                                shape.to_string()));
+    }
+    last += stride * steps;
+  }
+  return static_cast<std::size_t>(last) + 1;
+}
+
 Status TensorView::copy_to_contiguous(void* out) const {
   LB_ASSIGN_OR_RETURN(const std::size_t bytes, byte_size_of(type, shape));
   if (bytes == 0) return {};
@@ -161,11 +182,7 @@ Status TensorView::copy_to_contiguous(void* out) const {
     std::memcpy(out, data, bytes);
     return {};
   }
-  for (std::size_t i = 0; i < shape.rank(); ++i) {
-    if ((*strides)[i] < 0) {
-      return Status(StatusCode::kUnsupported, fmt::format("negative stride {} in dimension {}", (*strides)[i], i));
-    }
-  }
+  LB_RETURN_IF_ERROR(extent().status());
   const std::size_t size = size_of(type);
   const std::size_t rank = shape.rank();
   std::array<std::int64_t, kRankMax> index{};

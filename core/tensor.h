@@ -90,8 +90,11 @@ struct TensorView {
 
   // True when the elements are row-major without gaps, whatever `strides` says.
   [[nodiscard]] bool is_contiguous() const;
+  // The elements from `data` on that a copy reads: the last one's offset and one. Fails on negative strides and when
+  // that many do not fit in memory.
+  [[nodiscard]] Result<std::size_t> extent() const;
   // Copies the elements row-major and without gaps to `out`, which must hold byte_size_of(type, shape) bytes.
-  // Fails on negative strides or when sizes overflow.
+  // Fails where extent() does, and when sizes overflow.
   [[nodiscard]] Status copy_to_contiguous(void* out) const;
 };
 

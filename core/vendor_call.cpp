@@ -177,7 +177,7 @@ Result<std::shared_ptr<VendorCall>> VendorCall::start(std::string where, std::fu
                                                       std::function<void()> stop) {
   std::shared_ptr<VendorCall> call(new VendorCall(std::move(where), std::move(work), std::move(stop)));
   call->counted_ = BackgroundWork::begin();
-  if (!call->counted_) return Status(StatusCode::kBusy, "the process is ending, and no vendor is called any more");
+  if (!call->counted_) return ending_error();
   LB_RETURN_IF_ERROR(VendorThreads::instance().begin(call));
   return call;
 }

@@ -64,7 +64,7 @@ class VendorLoader {
     const SearchFacts facts = facts_();
     const auto open = [this](const std::string& file) -> Result<std::string> {
       LB_ASSIGN_OR_RETURN(library_, open_(file));
-      wait_for_background_work_at_exit();
+      mark_what_exit_destroys();
       return library_->version;
     };
     return open_first(wanted_, facts.system, search_list(wanted_, facts, files_), open, trace_);

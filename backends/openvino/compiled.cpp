@@ -231,8 +231,7 @@ Result<Blob> export_blob(const Compiled& compiled) {
           library.api.ov_compiled_model_export_model(compiled.handle.get(), platform::path_for_bytes(path).c_str());
       code != abi::kOk) {
     // Its own text names no reason.
-    const Status room = platform::check_room_behind(path);
-    if (room.code() == StatusCode::kDiskFull)
+    if (const Status room = platform::check_room_behind(path); !room.ok())
       return incomplete(compiled, exported->folder, room.code(), room.message());
     return library.error(StatusCode::kDeviceFailed,
                          fmt::format("OpenVINO cannot export what it compiled for {}", compiled.device), code);

@@ -11,21 +11,29 @@
  * - Threads. Every object may be used from many threads at once, except lb_output (one thread at a time), lb_options
  *   (any number that read it, or one that changes it) and lb_stream (one that pushes and one that pulls). Destroying an
  *   object while a call on it is running is the caller's error, also in a log callback within that call. A thread that
- *   is cancelled (pthread_cancel) in a call ends when the call is over. Functions may be called as long as a thread
- *   runs, also from atexit() and from destructors of thread-specific data; thread-local data may be gone by then: of
- *   its last error only the code is left.
+ *   is cancelled (pthread_cancel) in a call ends at its next cancellation point after the call. Functions may be called
+ *   as long as a thread runs, also from destructors of thread-specific data; thread-local data may be gone by then: of
+ *   its last error only the code is left. For atexit() see below.
  * - fork(). A child process has none of its parent's threads. Objects created before return LB_INVALID_ARGUMENT there,
  *   and destroying them frees nothing, except for lb_options, lb_output, lb_tokenizer and lb_token_list, which are the
  *   child's as well; a log callback is not called until it is set again. New objects work as far as the vendors'
  *   libraries do. A child in which models were loaded, or whose parent has loaded some, must end with _exit(): at
  *   exit() the vendors' libraries look for their threads.
- * - exit(). An abandoned vendor call, a job, the writer of the compile cache and probes of devices may still be inside
- *   a vendor's library when the process ends, while exit() destroys that library's static objects. So exit() waits for
- *   them, five seconds at most; on a thread other than the main one it does so only after static objects that vendors
- *   have created since their library was opened are gone. From then on, whatever needs a thread of Latebind's is
- *   LB_BUSY. A vendor that takes longer may crash the process, and temporary folders (latebind-…) may stay until a
- *   later start removes them: a program that knows of such calls (lb_active.hung_runs, LB_DEADLINE_EXCEEDED,
- *   LB_CANCELLED) can leave by _exit(). On Windows the system ends all threads before that, and nothing is waited for.
+ * - exit() destroys the vendors' static objects, and calls what atexit() was given, in one order: the last that came to
+ *   be goes first. When it comes to those of a vendor, the process is ending: whatever opens, loads, computes, lists
+ *   devices or starts is LB_BUSY then, on every thread, and destroying a runtime, model, embedder, stream or job frees
+ *   nothing. So a function given to atexit(), or the destructor of a static object, may compute when it was registered
+ *   (when the object was made) after the last model was loaded and had run once; one registered earlier gets LB_BUSY.
+ *   All other functions (options, errors, tokenizers, attestations) work at any time.
+ * - What is inside a vendor's library when the process ends: exit() waits for calls on other threads, abandoned vendor
+ *   calls, jobs, the writer of the compile cache and probes of devices, five seconds at most. Where the main thread
+ *   ends, it does so before anything is destroyed, and holds up what other threads would begin, for a second at most,
+ *   also where that thread ends by pthread_exit(). Where another thread calls exit(), it does so only after static
+ *   objects are gone that vendors have made since a model last was loaded and had run once: a model's first run on one
+ *   thread, while another one calls exit(), may crash. So may a vendor that takes longer than exit() waits, and
+ *   temporary folders (latebind-…) may stay until a later start removes them: a program that knows of such calls
+ *   (lb_active.hung_runs, LB_DEADLINE_EXCEEDED, LB_CANCELLED) can leave by _exit(). On Windows the system ends all
+ *   threads before it destroys anything: nothing is waited for, and nothing becomes LB_BUSY.
  * - Strings are UTF-8 and NUL-terminated.
  * - Growth. Structs that may grow begin with `struct_size`, which the caller sets to sizeof(the struct): fields added
  *   later are neither read from nor written to a smaller struct. LB_INIT(type) makes a zeroed one. Numbers in
@@ -149,8 +157,9 @@ typedef struct lb_options lb_options;
 LB_API lb_code lb_options_create(lb_options** options);
 LB_API void lb_options_destroy(lb_options* options);
 
-/* Sets a key to a text; NULL unsets it. LB_INVALID_ARGUMENT for unknown keys, naming the nearest, and for invalid
- * texts. */
+/* Sets a key to a text; NULL unsets it. LB_INVALID_ARGUMENT for unknown keys, naming the nearest, and for texts that
+ * the key cannot take. Whether a backend or device of this name, an address or a file exists is found where it is used:
+ * for "device", lb_runtime_create and lb_runtime_check_options. */
 LB_API lb_code lb_options_set(lb_options* options, const char* key, const char* text);
 /* Sets what a config.toml sets, all of it or nothing. LB_NOT_FOUND, and LB_INVALID_ARGUMENT with file and line. */
 LB_API lb_code lb_options_read_file(lb_options* options, const char* file);
@@ -186,7 +195,8 @@ typedef struct lb_option_info {
 } lb_option_info;
 LB_API size_t lb_option_count(void);
 LB_API lb_code lb_option_at(size_t index, lb_option_info* info);
-/* The one that `key` is or belongs to; LB_INVALID_ARGUMENT naming the nearest when there is none. */
+/* The one that `key` is or belongs to, also for "property." itself, which cannot be set; LB_INVALID_ARGUMENT naming the
+ * nearest when there is none. */
 LB_API lb_code lb_option_find(const char* key, lb_option_info* info);
 
 /* -- Calls --------------------------------------------------------------------------------------------------------- */
@@ -360,8 +370,9 @@ LB_API lb_code lb_attestation_step(const lb_attestation* attestation, size_t ind
 typedef struct lb_model lb_model;
 
 /* An ONNX model, an OpenVINO IR (.xml with its .bin beside it), or a bundle. `options` and `call` may be NULL; `call`
- * ends the loading, not what is loaded. LB_NO_DEVICE lists why each device was rejected. Compiled models are kept when
- * "cache.folder" or "cache.enabled" says so. */
+ * ends the loading, not what is loaded. LB_NO_DEVICE lists why each device was rejected; when all of
+ * them say the same about the model, the blob or the options, or have no memory, it is that code instead. Compiled
+ * models are kept when "cache.folder" or "cache.enabled" says so. */
 LB_API lb_code lb_model_load_file(const lb_runtime* runtime, const char* file, const lb_options* options,
                                   const lb_call_options* call, lb_model** model);
 
@@ -379,8 +390,8 @@ enum {
 /* An external data file of an ONNX model, as memory that lives as long as the model's. Frozen. */
 typedef struct lb_external_data {
   const char* location; /* as the model names it: relative to its own folder */
-  const void* data;
-  size_t size; /* bytes */
+  const void* data;     /* may be NULL when size is 0 */
+  size_t size;          /* bytes */
 } lb_external_data;
 
 /* A model in memory. The library refers to it and copies nothing; it calls `release(context)` once, from any thread,
@@ -569,8 +580,8 @@ LB_API lb_code lb_token_list_get(const lb_token_list* list, size_t index, lb_tok
 
 /* -- Jobs ---------------------------------------------------------------------------------------------------------- */
 
-/* What the commands of the program do (compile, pull, inspect, unpack, export, warm, cache, doctor, devices), on its
- * own thread: arguments and report are JSON. */
+/* What the commands of the program do (compile, pull, inspect, unpack, export, warm, cache_list, cache_clear,
+ * cache_verify, doctor, devices), on its own thread: arguments and report are JSON. */
 typedef struct lb_job lb_job;
 
 /* Starts the job of that name. `arguments`: a JSON object with the arguments that lb_job_kind lists, named like the

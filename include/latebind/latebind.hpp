@@ -1,11 +1,13 @@
 // Latebind for C++20: a thin header-only layer over the C interface (latebind.h), which documents what everything
 // means.
 //
-// Objects own their handles and can be moved, not copied. Nothing here throws by itself: what can fail returns a Status
-// or a Result. Thread-safety is that of the C objects. Link against the library `latebind`.
+// Objects own their handles and can be moved, not copied. Nothing here throws by itself, except what containers of the
+// standard library throw when there is no memory: what can fail returns a Status or a Result. Thread-safety is that of
+// the C objects. Link against the library `latebind`.
 #ifndef LATEBIND_LATEBIND_HPP
 #define LATEBIND_LATEBIND_HPP
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -43,6 +45,15 @@ class [[nodiscard]] Status {
     status.message_ = error.message;
     if (error.has_vendor_code != 0) status.vendor_code_ = error.vendor_code;
     status.vendor_text_ = error.vendor_text;
+    return status;
+  }
+
+  // Of a call whose time had passed before it began.
+  static Status late() {
+    Status status;
+    status.code_ = LB_DEADLINE_EXCEEDED;
+    status.retryable_ = true;
+    status.message_ = "the timeout is negative: the time of the call had passed before it began";
     return status;
   }
 
@@ -253,10 +264,14 @@ class Options {
 
 namespace detail {
 
+// Whether the call is to be made at all: a negative timeout has no form in C.
+inline bool is_late(const CallOptions& call) {
+  return call.timeout.count() < 0;
+}
+
 inline lb_call_options c_call(const CallOptions& call) {
   auto c = sized<lb_call_options>();
-  // The shortest there is, for what should have been over.
-  c.timeout_ms = call.timeout.count() < 0 ? 1 : static_cast<std::uint64_t>(call.timeout.count());
+  c.timeout_ms = static_cast<std::uint64_t>(call.timeout.count());
   if (call.cancellation != nullptr) c.cancellation = call.cancellation->get();
   return c;
 }
@@ -373,6 +388,7 @@ class Model {
   }
   // One lb_output for each output of the model.
   Status run(std::span<const lb_tensor> inputs, std::span<lb_output* const> outputs, const CallOptions& call = {}) {
+    if (detail::is_late(call)) return Status::late();
     const lb_call_options c = detail::c_call(call);
     return Status::of(lb_model_run(handle_.get(), inputs.data(), inputs.size(), outputs.data(), outputs.size(), &c));
   }
@@ -505,11 +521,13 @@ class Stream {
   }
   // For pushing while another thread pulls.
   Status wait_for_room(const CallOptions& call = {}) {
+    if (detail::is_late(call)) return Status::late();
     const lb_call_options c = detail::c_call(call);
     return Status::of(lb_stream_wait_for_room(handle_.get(), &c));
   }
   Status finish() { return Status::of(lb_stream_finish(handle_.get())); }
   Result<Window> pull(const CallOptions& call = {}) {
+    if (detail::is_late(call)) return Status::late();
     const lb_call_options c = detail::c_call(call);
     auto window = detail::sized<lb_window>();
     if (const lb_code code = lb_stream_pull(handle_.get(), &c, &window); code != LB_OK) return Status::of(code);
@@ -542,8 +560,11 @@ class Embedder {
                                                  lb_embed_stats* stats = nullptr) const {
     const auto views = detail::c_texts(texts);
     const lb_embed_options o = detail::c_embed_options(options);
+    if (detail::is_late(call)) return Status::late();
     const lb_call_options c = detail::c_call(call);
-    std::vector<float> vectors(texts.size() * (options.dimensions > 0 ? options.dimensions : dimension()));
+    // More than the model has is refused before anything is written.
+    const std::size_t columns = (std::min)(options.dimensions > 0 ? options.dimensions : dimension(), dimension());
+    std::vector<float> vectors(texts.size() * columns);
     const lb_code code =
         lb_embedder_embed(handle_.get(), views.data(), views.size(), &o, &c, vectors.data(), vectors.size(), stats);
     if (code != LB_OK) return Status::of(code);
@@ -666,6 +687,7 @@ class Runtime {
   [[nodiscard]] Result<Model> load(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                                    const Options& options = {}, const std::string& name = {},
                                    const CallOptions& call = {}) const {
+    if (detail::is_late(call)) return Status::late();
     if (!options.status().ok()) return options.status();
     auto memory = detail::sized<lb_model_memory>();
     memory.format = LB_FORMAT_BY_FIRST_BYTES;
@@ -685,6 +707,7 @@ class Runtime {
   [[nodiscard]] Result<Model> load(const std::string& file, const Options& options = {},
                                    const CallOptions& call = {}) const {
     if (!options.status().ok()) return options.status();
+    if (detail::is_late(call)) return Status::late();
     const lb_call_options c = detail::c_call(call);
     lb_model* raw = nullptr;
     const lb_code code = lb_model_load_file(handle_.get(), file.c_str(), options.get(), &c, &raw);
@@ -696,6 +719,7 @@ class Runtime {
   [[nodiscard]] Result<Embedder> open_embedder(const std::string& model_folder, const Options& options = {},
                                                const CallOptions& call = {}) const {
     if (!options.status().ok()) return options.status();
+    if (detail::is_late(call)) return Status::late();
     const lb_call_options c = detail::c_call(call);
     lb_embedder* raw = nullptr;
     const lb_code code = lb_embedder_open(handle_.get(), model_folder.c_str(), options.get(), &c, &raw);

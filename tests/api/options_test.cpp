@@ -35,6 +35,31 @@ class OptionsInterfaceTest : public ::testing::Test {
   lb_options* options = nullptr;
 };
 
+TEST_F(OptionsInterfaceTest, ATextThatNoDeviceListOrAddressCanBeIsRefusedWhereItIsSet) {
+  for (const char* bad : {",,", "", "npu,", "\xff\xfe", "1", "openvino:", ":CPU", "openvino:\xff", "a b", "x:\n"}) {
+    EXPECT_EQ(lb_options_set(options, "device", bad), LB_INVALID_ARGUMENT) << bad;
+    EXPECT_THAT(last_message(), HasSubstr("device")) << bad;
+  }
+  for (const char* good : {"auto", "npu, cpu", "openvino:CPU", "onnxruntime:QNN.v73", "a_backend-of-mine:GPU.0"})
+    EXPECT_EQ(lb_options_set(options, "device", good), LB_OK) << last_message();
+  for (const char* bad : {"foo", "127.0.0.1:", "127.0.0.1:65536", ":80", "unix:", "[::1]:0,foo"})
+    EXPECT_EQ(lb_options_set(options, "server.listen", bad), LB_INVALID_ARGUMENT) << bad;
+  for (const char* good : {"127.0.0.1:8080", "[::1]:0", "unix:/run/a.sock,localhost:1", ""})
+    EXPECT_EQ(lb_options_set(options, "server.listen", good), LB_OK) << last_message();
+}
+
+TEST_F(OptionsInterfaceTest, WhatIsListedIsFoundUnderTheKeyThatTheListHas) {
+  for (size_t i = 0; i < lb_option_count(); ++i) {
+    auto listed = LB_INIT(lb_option_info);
+    ASSERT_EQ(lb_option_at(i, &listed), LB_OK);
+    auto found = LB_INIT(lb_option_info);
+    ASSERT_EQ(lb_option_find(listed.key, &found), LB_OK) << last_message();
+    EXPECT_STREQ(found.help, listed.help);
+    EXPECT_EQ(get(listed.key).is_set, 0);
+  }
+  EXPECT_EQ(lb_options_set(options, "property.", "x"), LB_INVALID_ARGUMENT);
+}
+
 TEST_F(OptionsInterfaceTest, WhatIsSetIsReadBackWithWhoSetIt) {
   EXPECT_STREQ(get("device").text, "auto");
   EXPECT_STREQ(get("device").origin, "default");

@@ -164,6 +164,41 @@ TEST_F(TextInterfaceTest, ACallReturnsInTimeAndSaysWhoAnswered) {
   lb_attestation_destroy(answered_by);
 }
 
+TEST_F(TextInterfaceTest, MoreTextsThanThereCanBeAreTheCallersError) {
+  const lb_text text{"a", 1};
+  const std::int32_t id = 1;
+  const lb_token_ids ids{&id, 1};
+  float vector = 0;
+  const auto most = static_cast<std::size_t>(-1);
+  EXPECT_EQ(lb_embedder_embed(c_embedder, &text, most, nullptr, nullptr, &vector, 1, nullptr), LB_INVALID_ARGUMENT);
+  EXPECT_THAT(last_message(), HasSubstr("268435456 are the most"));
+  EXPECT_EQ(lb_embedder_embed_ids(c_embedder, &ids, most, nullptr, nullptr, &vector, 1, nullptr), LB_INVALID_ARGUMENT);
+  lb_tokenizer* tokenizer = nullptr;
+  ASSERT_EQ(lb_embedder_tokenizer(c_embedder, &tokenizer), LB_OK);
+  lb_token_list* list = nullptr;
+  EXPECT_EQ(lb_tokenizer_encode(tokenizer, &text, most, 0, &list), LB_INVALID_ARGUMENT);
+  lb_tokenizer_destroy(tokenizer);
+  lb_stream* stream = nullptr;
+  ASSERT_EQ(lb_stream_open(c_embedder, nullptr, nullptr, &stream), LB_OK);
+  std::size_t taken = 0;
+  EXPECT_EQ(lb_stream_push(stream, &text, most, &taken), LB_INVALID_ARGUMENT);
+  lb_stream_destroy(stream);
+}
+
+TEST_F(TextInterfaceTest, MoreDimensionsThanThereAreAreAnErrorAndNotAnAllocation) {
+  const std::vector<std::string_view> texts(4, "a cat");
+  for (const int shift : {40, 62}) {
+    const auto made = embedder->embed(texts, {.dimensions = static_cast<std::size_t>(std::uint64_t{1} << shift)});
+    EXPECT_EQ(made.status().code(), LB_INVALID_ARGUMENT) << made.status().message();
+  }
+}
+
+TEST_F(TextInterfaceTest, ATimeThatHasPassedHasPassedAlready) {
+  const auto made = embedder->embed("a cat", {}, {.timeout = std::chrono::milliseconds(-1)});
+  EXPECT_EQ(made.status().code(), LB_DEADLINE_EXCEEDED);
+  EXPECT_THAT(made.status().message(), HasSubstr("negative"));
+}
+
 TEST_F(TextInterfaceTest, AStreamIsPulledInWindows) {
   auto stream = embedder->open_stream({}, 3);
   ASSERT_TRUE(stream.ok()) << stream.status().message();

@@ -79,7 +79,7 @@ TEST_F(BackgroundWorkTest, ACallCountsUntilTheVendorIsBack) {
 TEST_F(BackgroundWorkTest, TheEndOfMainWaitsForItBeforeAnyStaticObjectGoes) {
   EXPECT_EXIT(
       {
-        wait_for_background_work_at_exit();
+        mark_what_exit_destroys();
         begin_a_call_that_ends_after_exit_began();
         end_main();
       },
@@ -90,7 +90,7 @@ TEST_F(BackgroundWorkTest, AnExitOnAnotherThreadWaitsForItBeforeWhatTheVendorsLi
   EXPECT_EXIT(
       {
         std::atexit(vendors_destructor);
-        wait_for_background_work_at_exit();
+        mark_what_exit_destroys();
         std::atexit([] { g_exit_began.count_down(); });
         std::thread([] {
           begin_a_call_that_ends_after_exit_began();
@@ -113,7 +113,7 @@ TEST_F(BackgroundWorkTest, TheEndOfMainWaitsForWhatAnotherThreadHasBegun) {
 TEST_F(BackgroundWorkTest, AProgramThatLeavesByItsOwnMeansWaitsForNobody) {
   EXPECT_EXIT(
       {
-        wait_for_background_work_at_exit();
+        mark_what_exit_destroys();
         const auto call = VendorCall::start("a:b", [] {
           std::this_thread::sleep_for(std::chrono::hours(1));
           return Status();
@@ -133,7 +133,141 @@ TEST_F(BackgroundWorkTest, NoneBeginsOnceTheProcessHasWaitedForIt) {
           const auto call = VendorCall::start("a:b", [] { return Status(); });
           std::_Exit(!BackgroundWork::begin() && call.status().code() == StatusCode::kBusy ? kInTime : kTooEarly);
         });
-        wait_for_background_work_at_exit();
+        mark_what_exit_destroys();
+        std::exit(0);
+      },
+      testing::ExitedWithCode(kInTime), "");
+}
+
+TEST_F(BackgroundWorkTest, NothingBeginsInWhatRunsAfterTheMark) {
+  EXPECT_EXIT(
+      {
+        std::atexit([] {
+          const ForegroundWork late;
+          std::_Exit(!late.may_begin() && check_not_ending().code() == StatusCode::kBusy ? kInTime : kTooEarly);
+        });
+        mark_what_exit_destroys();
+        std::exit(0);
+      },
+      testing::ExitedWithCode(kInTime), "");
+}
+
+TEST_F(BackgroundWorkTest, WhatWasRegisteredAfterTheLastMarkMayStillWork) {
+  EXPECT_EXIT(
+      {
+        mark_what_exit_destroys();
+        std::atexit([] {
+          const ForegroundWork early;
+          std::_Exit(early.may_begin() && check_not_ending().ok() ? kInTime : kTooEarly);
+        });
+        std::exit(0);
+      },
+      testing::ExitedWithCode(kInTime), "");
+}
+
+TEST_F(BackgroundWorkTest, ALaterMarkComesFirst) {
+  EXPECT_EXIT(
+      {
+        mark_what_exit_destroys();
+        std::atexit([] { std::_Exit(ForegroundWork().may_begin() ? kTooEarly : kInTime); });
+        mark_what_exit_destroys();
+        std::exit(0);
+      },
+      testing::ExitedWithCode(kInTime), "");
+}
+
+TEST_F(BackgroundWorkTest, TheMarkWaitsForACallOnAnotherThread) {
+  EXPECT_EXIT(
+      {
+        std::atexit(vendors_destructor);
+        mark_what_exit_destroys();
+        std::atexit([] { g_exit_began.count_down(); });
+        test::Latch begun(1);
+        std::thread([&] {
+          const ForegroundWork work;
+          begun.count_down();
+          g_exit_began.wait();
+          g_returned = true;
+        }).detach();
+        begun.wait();
+        std::exit(0);
+      },
+      testing::ExitedWithCode(kInTime), "");
+}
+
+// A vendor makes static objects when it is first used: they go before what was asked for earlier.
+TEST_F(BackgroundWorkTest, TheEndOfMainWaitsForACallOnAnotherThreadBeforeAnyStaticObjectGoes) {
+  EXPECT_EXIT(
+      {
+        mark_what_exit_destroys();
+        test::Latch begun(1);
+        std::thread([&] {
+          const ForegroundWork work;
+          begun.count_down();
+          g_exit_began.wait();
+          g_returned = true;
+        }).detach();
+        begun.wait();
+        end_main();
+      },
+      testing::ExitedWithCode(kInTime), "");
+}
+
+TEST_F(BackgroundWorkTest, ACallThatWouldBeginWhileMainEndsIsRefusedAtTheMark) {
+  EXPECT_EXIT(
+      {
+        static test::Latch asks(1);
+        static test::Latch refused(1);
+        std::atexit([] {
+          refused.wait();
+          std::_Exit(g_returned ? kInTime : kTooEarly);
+        });
+        mark_what_exit_destroys();
+        // Of the thread that ends: nothing is held up there.
+        std::atexit([] {
+          const ForegroundWork own;
+          g_returned = own.may_begin();
+          asks.count_down();
+        });
+        std::thread([] {
+          asks.wait();
+          if (ForegroundWork().may_begin()) std::_Exit(kTooEarly);
+          refused.count_down();
+        }).detach();
+        std::exit(0);
+      },
+      testing::ExitedWithCode(kInTime), "");
+}
+
+// As after pthread_exit() on the main thread, which looks the same: no mark comes.
+TEST_F(BackgroundWorkTest, OtherThreadsGoOnAfterAPauseWhenTheProcessDoesNotEnd) {
+  EXPECT_EXIT(
+      {
+        mark_what_exit_destroys();
+        std::atexit([] {
+          std::thread([] {
+            for (int i = 0; i < 2; ++i)
+              if (!ForegroundWork().may_begin() || !BackgroundWork::begin()) std::_Exit(kTooEarly);
+          }).join();
+          std::_Exit(kInTime);
+        });
+        std::exit(0);
+      },
+      testing::ExitedWithCode(kInTime), "");
+}
+
+// It would wait for itself.
+TEST_F(BackgroundWorkTest, AnExitInTheMiddleOfACallDoesNotWaitForIt) {
+  EXPECT_EXIT(
+      {
+        static std::chrono::steady_clock::time_point began;
+        std::atexit([] {
+          const bool in_time = std::chrono::steady_clock::now() - began < kExitPatience / 2;
+          std::_Exit(in_time ? kInTime : kTooEarly);
+        });
+        mark_what_exit_destroys();
+        const ForegroundWork work;
+        began = std::chrono::steady_clock::now();
         std::exit(0);
       },
       testing::ExitedWithCode(kInTime), "");

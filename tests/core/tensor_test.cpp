@@ -75,6 +75,24 @@ TEST(TensorViewTest, RefusesNegativeStrides) {
   EXPECT_EQ(view.copy_to_contiguous(out).code(), StatusCode::kUnsupported);
 }
 
+TEST(TensorViewTest, RefusesStridesThatLeadOutOfMemory) {
+  float values[4] = {};
+  float out[4] = {};
+  TensorView view{.data = values, .type = ElementType::kF32, .shape = {2, 2}, .strides = {}};
+  for (const std::int64_t far : {INT64_MAX, INT64_MAX / 2, std::int64_t{1} << 48}) {
+    view.strides = {far, 1};
+    EXPECT_EQ(view.extent().status().code(), StatusCode::kInvalidArgument) << far;
+    EXPECT_EQ(view.copy_to_contiguous(out).code(), StatusCode::kInvalidArgument) << far;
+  }
+  view.strides = {2, 1};
+  EXPECT_EQ(*view.extent(), 4U);
+  view.strides = {0, 0};
+  EXPECT_EQ(*view.extent(), 1U);
+  view.shape = {1, 2};
+  view.strides = {INT64_MAX, 3};
+  EXPECT_EQ(*view.extent(), 4U) << "nothing is a whole stride of the first dimension away";
+}
+
 TEST(OutputTensorTest, KeepsItsBufferBetweenRunsOfTheSameSize) {
   OutputTensor output;
   void* const first = *output.prepare(ElementType::kF32, {4, 4});

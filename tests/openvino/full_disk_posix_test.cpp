@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <string>
+
 #include "tests/openvino/fake_backend.h"
 
 namespace latebind::openvino {
@@ -17,9 +19,11 @@ TEST_F(FullDiskTest, AnExportThatMeetsALimitIsNoBlob) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    const rlimit limit{10, 10};
+    // Far more than an emulator writes for itself, which the limit holds for as well.
+    const rlimit limit{100'000, 100'000};
+    const std::string large = "input " + std::string(200'000, 'a') + " f32 2\noutput copy identity 0\n";
     if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(2);
-    const auto blob = backend_->compile(fake_model(test::kAddModel), "CPU", {});
+    const auto blob = backend_->compile(fake_model(large), "CPU", {});
     const bool told = blob.status().message().find("raise the limit on file sizes") != std::string::npos;
     ::_exit(blob.ok() ? 3 : told ? 0 : 4);
   }
