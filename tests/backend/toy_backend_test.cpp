@@ -94,7 +94,7 @@ TEST_F(ToyBackendTest, IsCalledWithWhatFitsAlone) {
   (*wrong.strides)[0] = 2;
   (*wrong.strides)[1] = -1;
   EXPECT_EQ(refusal({good, wrong}).code(), StatusCode::kUnsupported);
-  EXPECT_THAT(refusal({good, wrong}).to_string(), HasSubstr("input 'y' (position 1) has a negative stride, -1"));
+  EXPECT_THAT(refusal({good, wrong}).to_string(), HasSubstr("input 'y' (position 1): negative stride -1"));
 }
 
 TEST_F(ToyBackendTest, RefusesByNameWhatItCannotDo) {
