@@ -14,6 +14,8 @@
 #include <optional>
 #include <random>
 
+#include "core/platform/random.h"
+
 namespace latebind::core {
 
 struct BreakerPolicy {
@@ -31,7 +33,8 @@ class Breaker {
   using Clock = std::chrono::steady_clock;
   enum class State { kClosed, kOpen, kHalfOpen };
 
-  explicit Breaker(const BreakerPolicy& policy, std::uint32_t seed = std::random_device{}());
+  explicit Breaker(const BreakerPolicy& policy,
+                   std::uint32_t seed = static_cast<std::uint32_t>(platform::random_number()));
 
   [[nodiscard]] bool is_closed() const { return state_.load(std::memory_order_acquire) == State::kClosed; }
   [[nodiscard]] State state() const { return state_.load(std::memory_order_acquire); }

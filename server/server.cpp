@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/log.h"
+#include "core/platform/random.h"
 #include "core/platform/system_info.h"
 #include "core/text/name_character.h"
 #include "server/access.h"
@@ -56,7 +57,7 @@ bool is_request_id(std::string_view id) {
 }
 
 std::string new_request_id() {
-  thread_local std::mt19937_64 generator(std::random_device{}());
+  thread_local std::mt19937_64 generator(platform::random_number());
   return fmt::format("{:016x}", generator());
 }
 

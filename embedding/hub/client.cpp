@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/platform/random.h"
 #include "core/text/quote.h"
 
 namespace latebind::embedding::hub {
@@ -43,7 +44,7 @@ HttpOutcome permanent(StatusCode code, std::string text) {
 
 // Several machines that failed together should not retry together.
 std::chrono::milliseconds jittered(std::chrono::milliseconds pause) {
-  thread_local std::minstd_rand random(std::random_device{}());
+  thread_local std::mt19937_64 random(platform::random_number());
   return pause + pause * static_cast<int>(random() % 26) / 100;
 }
 

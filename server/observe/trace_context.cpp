@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <random>
 #include <span>
 
+#include "core/platform/random.h"
 #include "server/observe/traces.h"
 
 namespace latebind::server {
@@ -36,8 +38,9 @@ bool is_zero(std::span<const std::uint8_t> bytes) {
 
 std::mt19937_64& generator() {
   thread_local std::mt19937_64 of_thread = [] {
-    std::random_device device;
-    std::seed_seq seed{device(), device(), device(), device(), device(), device(), device(), device()};
+    const std::array random{platform::random_number(), platform::random_number(), platform::random_number(),
+                            platform::random_number()};
+    std::seed_seq seed(random.begin(), random.end());
     return std::mt19937_64(seed);
   }();
   return of_thread;

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <charconv>
 #include <optional>
-#include <random>
 #include <string_view>
 #include <system_error>
 
@@ -17,6 +16,7 @@
 #include "core/platform/files/output_file.h"
 #include "core/platform/files/output_file_os.h"
 #include "core/platform/os_error.h"
+#include "core/platform/random.h"
 
 namespace latebind::platform {
 namespace {
@@ -66,8 +66,8 @@ Result<Target> follow_links(const path& file) {
 // leave it behind. It is not made from the target's name, which may already have the greatest length.
 path temporary_name(const path& folder) {
   static std::atomic<unsigned> count{0};
-  std::random_device random;
-  return folder / fmt::format(".latebind-{}-{}-{:08x}.tmp", ::getpid(), count.fetch_add(1), random());
+  return folder / fmt::format(".latebind-{}-{}-{:08x}.tmp", ::getpid(), count.fetch_add(1),
+                              static_cast<std::uint32_t>(random_number()));
 }
 
 Status folder_refusal(const path& target, const path& folder, int error) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <random>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "core/platform/files/output_file_os.h"
 #include "core/platform/files/windows_path.h"
 #include "core/platform/os_error.h"
+#include "core/platform/random.h"
 #include "core/platform/windows_error.h"
 
 namespace latebind::platform {
@@ -30,8 +30,8 @@ constexpr std::size_t kLargestWrite = std::size_t{64} * 1024 * 1024;
 // See the Linux version.
 path temporary_name(const path& folder) {
   static std::atomic<unsigned> count{0};
-  std::random_device random;
-  return folder / fmt::format(".latebind-{}-{}-{:08x}.tmp", ::GetCurrentProcessId(), count.fetch_add(1), random());
+  return folder / fmt::format(".latebind-{}-{}-{:08x}.tmp", ::GetCurrentProcessId(), count.fetch_add(1),
+                              static_cast<std::uint32_t>(random_number()));
 }
 
 HANDLE handle_of(int descriptor) {

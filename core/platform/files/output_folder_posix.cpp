@@ -8,11 +8,11 @@
 #include <atomic>
 #include <cerrno>
 #include <optional>
-#include <random>
 
 #include "core/platform/files/output_file_os.h"
 #include "core/platform/files/output_folder_os.h"
 #include "core/platform/os_error.h"
+#include "core/platform/random.h"
 
 namespace latebind::platform {
 namespace {
@@ -28,8 +28,8 @@ constexpr unsigned kExchange = 2;
 // See temporary_name.h; or one that ends in .old.
 path name_in(const path& parent, std::string_view suffix) {
   static std::atomic<unsigned> count{0};
-  std::random_device random;
-  return parent / fmt::format(".latebind-{}-{}-{:08x}{}", ::getpid(), count.fetch_add(1), random(), suffix);
+  return parent / fmt::format(".latebind-{}-{}-{:08x}{}", ::getpid(), count.fetch_add(1),
+                              static_cast<std::uint32_t>(random_number()), suffix);
 }
 
 // So that the new name survives a power cut, too.

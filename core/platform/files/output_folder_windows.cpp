@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <random>
 
 #include "core/platform/files/output_folder_os.h"
 #include "core/platform/files/windows_path.h"
 #include "core/platform/os_error.h"
+#include "core/platform/random.h"
 #include "core/platform/windows_error.h"
 
 namespace latebind::platform {
@@ -21,9 +21,8 @@ constexpr DWORD kShareAllButDelete = FILE_SHARE_READ | FILE_SHARE_WRITE;
 // See the Linux version.
 path name_in(const path& parent, std::string_view suffix) {
   static std::atomic<unsigned> count{0};
-  std::random_device random;
-  return parent /
-         fmt::format(".latebind-{}-{}-{:08x}{}", ::GetCurrentProcessId(), count.fetch_add(1), random(), suffix);
+  return parent / fmt::format(".latebind-{}-{}-{:08x}{}", ::GetCurrentProcessId(), count.fetch_add(1),
+                              static_cast<std::uint32_t>(random_number()), suffix);
 }
 
 bool move(const path& from, const path& to) {

@@ -1,10 +1,9 @@
 #include <fmt/format.h>
 
-#include <random>
-
 #include "core/platform/environment.h"
 #include "core/platform/files/temporary_folder_os.h"
 #include "core/platform/files/windows_path.h"
+#include "core/platform/random.h"
 #include "core/platform/windows_error.h"
 
 namespace latebind::platform {
@@ -27,9 +26,8 @@ Result<path> temporary_place() {
 
 Result<path> make_private_folder(const path& place, std::string_view prefix) {
   constexpr int kAttempts = 16;
-  std::random_device random;
   for (int i = 0; i < kAttempts; ++i) {
-    auto folder = place / fmt::format("{}-{:08x}{:08x}", prefix, random(), random());
+    auto folder = place / fmt::format("{}-{:016x}", prefix, random_number());
     if (::CreateDirectoryW(long_path(folder).c_str(), nullptr) != 0) return folder;
     const DWORD reason = ::GetLastError();
     if (reason != ERROR_ALREADY_EXISTS) return status_of_windows_error("make the temporary folder", folder, reason);
