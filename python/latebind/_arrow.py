@@ -156,8 +156,10 @@ def _views(array: _Array, texts: Addresses) -> None:
 def _read(schema: _Schema, array: _Array, first: int, may_have_nulls: bool = False) -> Addresses:
     """Address and size of each text; `first` is the index of the array's first one, for messages."""
     kind = schema.format or b""
-    if kind == b"n" and array.length:
-        raise _refuse_null(first)
+    if kind == b"n":  # no type, since there is nothing but nulls
+        if array.length:
+            raise _refuse_null(first)
+        return np.zeros((0, 2), np.uintp)
     nulls = _nulls(array)
     if nulls.size and not may_have_nulls:
         raise _refuse_null(first + int(nulls[0]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
 import weakref
@@ -25,7 +24,7 @@ from ._out import Rows, Vectors
 from ._progress import progress_bar
 from ._prompts import prompts_of
 from ._settings import settings_of
-from ._texts import PART_TEXTS, Source, Texts, chunks, encoded, source_of
+from ._texts import PART_TEXTS, Source, Texts, chunks, one_text, source_of
 from .errors import CallerError, CallerTypeError, LatebindError
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ Ids = npt.NDArray[np.int32]
 # With a progress bar: texts between two of its steps.
 _STEP_TEXTS = 4096
 # A pull of a stream on the main thread waits in slices of this, between which Ctrl-C is noticed.
-_SLICE_MS = 50
+_SLICE_MS = 20
 
 
 @dataclass(frozen=True)
@@ -98,6 +97,14 @@ def _flag(value: Any, what: str) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise CallerTypeError(f"{what} is {type(value).__name__}; give True or False")
     return bool(value)
+
+
+def _close_soon(stream: Handle) -> None:
+    """Closes a stream without waiting for the batch that is being computed: whoever interrupts does not want to."""
+    try:
+        threading.Thread(target=stream.close, name="latebind", daemon=True).start()
+    except RuntimeError:  # no more threads, or the interpreter is about to end
+        stream.close()
 
 
 class Embedder:
@@ -217,6 +224,8 @@ class Embedder:
 
     async def aencode(self, texts: str | Iterable[str] | Any, **arguments: Any) -> Vectors:
         """encode() in a thread of the event loop's executor. Cancelling the task cancels the call."""
+        import asyncio  # a tenth of a second with all that it needs, and most callers do not
+
         cancellation = Cancellation()
         work = partial(self._encode, cancellation, texts, **arguments)
         future = asyncio.get_running_loop().run_in_executor(None, work)
@@ -449,7 +458,7 @@ class Embedder:
 
         if isinstance(texts, str):
             rows = Rows(dimension, 1, out)
-            one = encoded([texts], 0, prompt)
+            one = one_text(texts, prompt)
             self._embed(cancellation, one, options, until, rows.address(0), dimension)
             row: Vectors = rows.result(1)[0]
             return row
@@ -518,7 +527,13 @@ class Embedder:
             with handle:
                 check(functions.lb_stream_stats(stream, byref(stats)))
             self._add(stats)
-        finally:
+        except (KeyboardInterrupt, GeneratorExit):
+            _close_soon(handle)
+            raise
+        except BaseException:
+            handle.close()
+            raise
+        else:
             handle.close()
 
     def _pull(self, handle: Handle, until: Deadline, cancellation: Cancellation | None) -> Vectors:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
-from html import escape
 from typing import Any, TypeVar, cast
 
 from ._jobs import Progress, Watch, run_job
@@ -29,6 +28,8 @@ def _from(kind: type[Report], raw: dict[str, Any], **given: Any) -> Report:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    from html import escape
+
     def line(cells: Iterable[object], tag: str) -> str:
         return "<tr>" + "".join(f"<{tag}>{escape(str(cell))}</{tag}>" for cell in cells) + "</tr>"
 

@@ -10,12 +10,14 @@ import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from ctypes import byref
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from . import _arrow
+from ._abi import lb_text
 from ._arrow import Addresses
 from .errors import CallerError, CallerTypeError
 
@@ -28,23 +30,31 @@ PART_BYTES = 64 << 20
 class Texts:
     """Texts in memory: `addresses` is uintp[n, 2], with where each begins and how many bytes it has."""
 
-    __slots__ = ("_owners", "addresses", "bytes", "count")
+    __slots__ = ("_owners", "addresses", "bytes", "count", "pointer")
 
     def __init__(self, addresses: Addresses, owners: Any) -> None:
         self.addresses = np.ascontiguousarray(addresses)
         self.count = len(addresses)
         self.bytes = int(self.addresses[:, 1].sum()) if self.count else 0
+        self.pointer: Any = int(self.addresses.ctypes.data)
         self._owners = owners
 
-    @property
-    def pointer(self) -> int:
-        return int(self.addresses.ctypes.data)
-
     def pointer_to(self, index: int) -> int:
-        return self.pointer + index * self.addresses.strides[0]
+        return int(self.pointer) + index * self.addresses.strides[0]
 
     def part(self, start: int, end: int) -> Texts:
         return Texts(self.addresses[start:end], self._owners)
+
+
+class OneText(Texts):
+    """A single text. Arrays of NumPy would take ten times as long to make."""
+
+    __slots__ = ()
+
+    def __init__(self, text: bytes) -> None:
+        self.count = 1
+        self.bytes = len(text)
+        self.pointer = byref(lb_text(text, len(text)))
 
 
 def _refuse(index: int, text: object) -> CallerTypeError | CallerError:
@@ -108,6 +118,18 @@ def _with_prompt(texts: Texts, prompt: str) -> Texts:
     base = np.uintp(np.frombuffer(memory, np.uint8).ctypes.data)
     addresses[:, 0] = np.cumsum(addresses[:, 1], dtype=np.uintp) - addresses[:, 1] + base
     return Texts(addresses, memory)
+
+
+def one_text(text: str, prompt: str = "") -> OneText:
+    """A str as Texts.
+
+    Raises:
+        CallerError: it has a lone surrogate.
+    """
+    try:
+        return OneText((prompt + text).encode("utf-8"))
+    except UnicodeEncodeError:
+        raise _refuse(0, text) from None
 
 
 class Source:
