@@ -1,0 +1,143 @@
+"""Runs AI models on the accelerators of this machine, by the vendors' own libraries, which are opened at run time.
+
+    from latebind import Embedder
+
+    embedder = Embedder("sentence-transformers/all-MiniLM-L6-v2")
+    vectors = embedder.encode(["a text", "another one"])  # float32[2, 384]
+
+Importing this package opens no library, and not NumPy: names are loaded when they are first used. docs/python.md has
+all of it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from .errors import (
+    CallerError,
+    CallerTypeError,
+    ClosedError,
+    ForkedError,
+    InternalError,
+    LatebindError,
+    LibraryError,
+    MachineError,
+    TransientError,
+)
+
+if TYPE_CHECKING:
+    from ._attestation import Attestation, PlacementStep
+    from ._embedder import Embedder, EmbedStats
+    from ._jobs import Progress
+    from ._model import Model, TensorInfo
+    from ._reports import (
+        BackendDiagnosis,
+        Cache,
+        CacheEntry,
+        CacheListing,
+        CacheVerification,
+        Compilation,
+        Device,
+        DeviceList,
+        DeviceTrial,
+        Diagnosis,
+        Inspection,
+        PulledFile,
+        PulledModel,
+        Variant,
+        WarmDevice,
+        compile,
+        devices,
+        doctor,
+        inspect,
+        pull,
+        warm,
+    )
+
+__version__ = "0.1.0"
+
+_MODULES = {
+    "_attestation": ("Attestation", "PlacementStep"),
+    "_embedder": ("Embedder", "EmbedStats"),
+    "_jobs": ("Progress",),
+    "_model": ("Model", "TensorInfo"),
+    "_reports": (
+        "BackendDiagnosis",
+        "Cache",
+        "CacheEntry",
+        "CacheListing",
+        "CacheVerification",
+        "Compilation",
+        "Device",
+        "DeviceList",
+        "DeviceTrial",
+        "Diagnosis",
+        "Inspection",
+        "PulledFile",
+        "PulledModel",
+        "Variant",
+        "WarmDevice",
+        "compile",
+        "devices",
+        "doctor",
+        "inspect",
+        "pull",
+        "warm",
+    ),
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = [
+    "Attestation",
+    "BackendDiagnosis",
+    "Cache",
+    "CacheEntry",
+    "CacheListing",
+    "CacheVerification",
+    "CallerError",
+    "CallerTypeError",
+    "ClosedError",
+    "Compilation",
+    "Device",
+    "DeviceList",
+    "DeviceTrial",
+    "Diagnosis",
+    "EmbedStats",
+    "Embedder",
+    "ForkedError",
+    "Inspection",
+    "InternalError",
+    "LatebindError",
+    "LibraryError",
+    "MachineError",
+    "Model",
+    "PlacementStep",
+    "Progress",
+    "PulledFile",
+    "PulledModel",
+    "TensorInfo",
+    "TransientError",
+    "Variant",
+    "WarmDevice",
+    "__version__",
+    "compile",
+    "devices",
+    "doctor",
+    "inspect",
+    "pull",
+    "warm",
+]
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULE_OF.get(name)
+    if module is None:
+        raise AttributeError(f"module 'latebind' has no attribute {name!r}")
+    found = getattr(import_module(f".{module}", __name__), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,255 @@
+"""Reads strings in Arrow arrays where they lie, by Arrow's C data interface: of pyarrow, polars, pandas, nanoarrow and
+others that have __arrow_c_array__ or __arrow_c_stream__. No string becomes one of Python's, and pyarrow is not needed.
+
+The layout is that of the specification: https://arrow.apache.org/docs/format/CDataInterface.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ctypes import (
+    CFUNCTYPE,
+    POINTER,
+    Structure,
+    byref,
+    c_char_p,
+    c_int,
+    c_int64,
+    c_void_p,
+    py_object,
+    pythonapi,
+)
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._memory import memory_at
+from .errors import CallerError, CallerTypeError
+
+Addresses = npt.NDArray[np.uintp]
+
+
+class _Schema(Structure):
+    format: bytes | None
+    release: Any
+    dictionary: Any
+
+
+_Schema._fields_ = [
+    ("format", c_char_p),
+    ("name", c_char_p),
+    ("metadata", c_void_p),
+    ("flags", c_int64),
+    ("n_children", c_int64),
+    ("children", c_void_p),
+    ("dictionary", POINTER(_Schema)),
+    ("release", CFUNCTYPE(None, POINTER(_Schema))),
+    ("private_data", c_void_p),
+]
+
+
+class _Array(Structure):
+    length: int
+    null_count: int
+    offset: int
+    n_buffers: int
+    buffers: Any
+    dictionary: Any
+    release: Any
+
+
+_Array._fields_ = [
+    ("length", c_int64),
+    ("null_count", c_int64),
+    ("offset", c_int64),
+    ("n_buffers", c_int64),
+    ("n_children", c_int64),
+    ("buffers", POINTER(c_void_p)),
+    ("children", c_void_p),
+    ("dictionary", POINTER(_Array)),
+    ("release", CFUNCTYPE(None, POINTER(_Array))),
+    ("private_data", c_void_p),
+]
+
+
+class _Stream(Structure):
+    get_schema: Any
+    get_next: Any
+    get_last_error: Any
+    release: Any
+
+
+_Stream._fields_ = [
+    ("get_schema", CFUNCTYPE(c_int, POINTER(_Stream), POINTER(_Schema))),
+    ("get_next", CFUNCTYPE(c_int, POINTER(_Stream), POINTER(_Array))),
+    ("get_last_error", CFUNCTYPE(c_char_p, POINTER(_Stream))),
+    ("release", CFUNCTYPE(None, POINTER(_Stream))),
+    ("private_data", c_void_p),
+]
+
+
+_INDEX_TYPES = {
+    b"c": np.int8,
+    b"C": np.uint8,
+    b"s": np.int16,
+    b"S": np.uint16,
+    b"i": np.int32,
+    b"I": np.uint32,
+    b"l": np.int64,
+    b"L": np.uint64,
+}
+_BINARY = (b"z", b"Z", b"vz", b"w")
+
+
+def _pointer(capsule: Any, name: bytes) -> int:
+    get = pythonapi.PyCapsule_GetPointer
+    get.restype = c_void_p
+    get.argtypes = (py_object, c_char_p)
+    found: int = get(capsule, name)
+    return found
+
+
+def _buffer(array: _Array, index: int) -> int | None:
+    address: int | None = array.buffers[index]
+    return address
+
+
+def _nulls(array: _Array) -> npt.NDArray[np.intp]:
+    """The positions of the values that are null."""
+    bitmap = _buffer(array, 0) if array.n_buffers else None
+    if array.null_count == 0 or bitmap is None:
+        return np.empty(0, np.intp)
+    last = array.offset + array.length
+    bits = np.unpackbits(memory_at(bitmap, np.uint8, (last + 7) // 8), bitorder="little")[array.offset : last]
+    return np.flatnonzero(bits == 0)
+
+
+def _refuse_null(index: int) -> CallerTypeError:
+    return CallerTypeError(f"text {index} is null; a text is needed: fill or drop nulls")
+
+
+def _offsets(array: _Array, dtype: Any, texts: Addresses) -> None:
+    """Fills in where the texts of a string or large_string array are, and how long they are."""
+    address = _buffer(array, 1)
+    whole = memory_at(address, dtype, array.offset + array.length + 1)[array.offset :]
+    texts[:, 0] = whole[:-1]
+    texts[:, 0] += np.uintp(_buffer(array, 2) or 0)
+    texts[:, 1] = whole[1:] - whole[:-1]
+
+
+def _views(array: _Array, texts: Addresses) -> None:
+    """The same of a string_view array: 16 bytes each, which hold a short text, or say in which buffer it is."""
+    address = _buffer(array, 1)
+    views = memory_at(address, np.int32, 4 * (array.offset + array.length)).reshape(-1, 4)[array.offset :]
+    buffers = [_buffer(array, index) or 0 for index in range(2, array.n_buffers - 1)]
+    size = views[:, 0]
+    inside = np.uintp((address or 0) + 16 * array.offset + 4) + np.arange(array.length, dtype=np.uintp) * np.uintp(16)
+    texts[:, 0] = inside
+    texts[:, 1] = size
+    is_long = size > 12
+    if is_long.any():
+        far = views[is_long]
+        texts[is_long, 0] = np.array(buffers, np.uintp)[far[:, 2]] + far[:, 3].astype(np.uintp)
+
+
+def _read(schema: _Schema, array: _Array, first: int, may_have_nulls: bool = False) -> Addresses:
+    """Address and size of each text; `first` is the index of the array's first one, for messages."""
+    kind = schema.format or b""
+    if kind == b"n":  # no type, since there is nothing but nulls
+        if array.length:
+            raise _refuse_null(first)
+        return np.zeros((0, 2), np.uintp)
+    nulls = _nulls(array)
+    if nulls.size and not may_have_nulls:
+        raise _refuse_null(first + int(nulls[0]))
+    texts = np.zeros((array.length, 2), np.uintp)
+    if schema.dictionary:
+        if kind not in _INDEX_TYPES:
+            raise CallerTypeError(f"an Arrow dictionary with indices of type '{kind.decode()}' is not read")
+        indices = memory_at(_buffer(array, 1), _INDEX_TYPES[kind], array.offset + array.length)[array.offset :]
+        words = array.dictionary.contents
+        absent = _nulls(words)
+        if absent.size and (used := np.flatnonzero(np.isin(indices, absent))).size:
+            raise _refuse_null(first + int(used[0]))
+        values = _read(schema.dictionary.contents, words, first, may_have_nulls=True)
+        if indices.size and (int(indices.min()) < 0 or int(indices.max()) >= len(values)):
+            raise CallerError("an Arrow dictionary has indices beyond its values")
+        found: Addresses = values[indices]
+        return found
+    if kind in (b"u", b"U"):
+        if array.length:
+            _offsets(array, np.int32 if kind == b"u" else np.int64, texts)
+    elif kind == b"vu":
+        if array.length:
+            _views(array, texts)
+    elif kind in _BINARY or kind.startswith(b"w:"):
+        raise CallerTypeError("the Arrow array has binary values; cast it to string")
+    elif kind == b"+s":
+        raise CallerTypeError("an Arrow table was given; choose the column with the texts")
+    else:
+        raise CallerTypeError(f"the Arrow array is of type '{kind.decode()}'; strings are needed")
+    return texts
+
+
+class _Batches:
+    """The arrays of a stream. They and their schema are released with this object."""
+
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+        self._stream = _Stream.from_address(_pointer(capsule, b"arrow_array_stream"))
+        self.schema = _Schema()
+        self.arrays: list[_Array] = []
+        self._check(self._stream.get_schema(byref(self._stream), byref(self.schema)))
+        while True:
+            array = _Array()
+            self._check(self._stream.get_next(byref(self._stream), byref(array)))
+            if not array.release:
+                return
+            self.arrays.append(array)
+
+    def _check(self, code: int) -> None:
+        if code:
+            text = self._stream.get_last_error(byref(self._stream)) or b""
+            raise CallerError(f"the Arrow stream could not be read: error {code}: {text.decode('utf-8', 'replace')}")
+
+    def __del__(self) -> None:
+        for owned in [*self.arrays, self.schema]:
+            if owned.release:
+                owned.release(byref(owned))
+
+
+def _parts(values: Any) -> Iterator[tuple[_Schema, _Array, Any]]:
+    """Each array, its schema, and what keeps both alive."""
+    if hasattr(values, "__arrow_c_array__"):
+        capsules = values.__arrow_c_array__()
+        schema = _Schema.from_address(_pointer(capsules[0], b"arrow_schema"))
+        yield schema, _Array.from_address(_pointer(capsules[1], b"arrow_array")), capsules
+    else:
+        batches = _Batches(values.__arrow_c_stream__())
+        for array in batches.arrays:
+            yield batches.schema, array, batches
+        if not batches.arrays:
+            _read(batches.schema, _Array(), 0)  # the type of an empty one counts as well
+
+
+def is_arrow(values: Any) -> bool:
+    return hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__")
+
+
+def read_strings(values: Any) -> tuple[Addresses, list[Any]]:
+    """uintp[n, 2] with address and size in bytes of each text, and what must live as long as they are used.
+
+    Raises:
+        CallerTypeError: it has no strings, or a null, whose index is named.
+    """
+    found = []
+    owners: list[Any] = []
+    count = 0
+    for schema, array, owner in _parts(values):
+        found.append(_read(schema, array, count))
+        owners.append(owner)
+        count += array.length
+    if len(found) == 1:
+        return found[0], owners
+    return (np.concatenate(found) if found else np.zeros((0, 2), np.uintp)), owners

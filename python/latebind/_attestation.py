@@ -1,0 +1,106 @@
+"""What answers: backend, device, versions, and why not a preferred device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from ctypes import POINTER, byref, c_size_t, c_void_p, cast
+from dataclasses import dataclass
+
+from . import _abi
+from ._library import check, library, sized, text_of
+
+
+@dataclass(frozen=True)
+class PlacementStep:
+    """A device or backend that was considered.
+
+    Attributes:
+        device: "openvino:CPU", or "openvino" when the backend is not available.
+        taken: whether it is the one that answers.
+        reason: why it was not taken; "" when it was.
+    """
+
+    device: str
+    taken: bool
+    reason: str
+
+
+@dataclass(frozen=True)
+class Attestation:
+    """What answered, or would answer now: a snapshot.
+
+    Attributes:
+        backend: "openvino".
+        device: the device without its backend: "CPU".
+        device_full_name: as its vendor calls it.
+        runtime_version: of the vendor's library.
+        library_file: the vendor's library that is in use.
+        precision: "f32", "bf16" or "f16", read back from the vendor.
+        threads: 0 when the vendor does not report it.
+        requests: runs that can go side by side.
+        fallback: True when a preferred device could not be used.
+        reason: why, in one line; "" without a fallback.
+        static_lengths: what it was compiled for, ascending; None when it takes any length.
+        static_rows: rows of a static model; 0 without one.
+        hung_runs: abandoned runs on its devices that have not returned yet.
+        emulated: True when the device is not in this machine, and its vendor's emulation answers.
+        steps: every device and backend that was considered, in order; the one taken is the last.
+    """
+
+    backend: str
+    device: str
+    device_full_name: str
+    runtime_version: str
+    library_file: str
+    precision: str
+    threads: int
+    requests: int
+    fallback: bool
+    reason: str
+    static_lengths: tuple[int, ...] | None
+    static_rows: int
+    hung_runs: int
+    emulated: bool
+    steps: tuple[PlacementStep, ...]
+
+
+def _read(pointer: c_void_p) -> Attestation:
+    functions = library()
+    active = sized(_abi.lb_active)
+    check(functions.lb_attestation_get(pointer, byref(active)))
+    lengths = None
+    if active.static_lengths:
+        numbers = cast(active.static_lengths, POINTER(c_size_t))
+        lengths = tuple(numbers[index] for index in range(active.static_length_count))
+    steps = []
+    for index in range(functions.lb_attestation_step_count(pointer)):
+        step = sized(_abi.lb_placement_step)
+        check(functions.lb_attestation_step(pointer, index, byref(step)))
+        steps.append(PlacementStep(text_of(step.device), bool(step.taken), text_of(step.reason)))
+    return Attestation(
+        backend=text_of(active.backend),
+        device=text_of(active.device),
+        device_full_name=text_of(active.device_full_name),
+        runtime_version=text_of(active.runtime_version),
+        library_file=text_of(active.library_file),
+        precision=text_of(active.precision),
+        threads=active.threads,
+        requests=active.requests,
+        fallback=bool(active.fallback),
+        reason=text_of(active.reason),
+        static_lengths=lengths,
+        static_rows=active.static_rows,
+        hung_runs=active.hung_runs,
+        emulated=bool(active.emulated),
+        steps=tuple(steps),
+    )
+
+
+def attestation_of(ask: Callable[..., int], of: c_void_p) -> Attestation:
+    """What `ask`, such as lb_model_attestation, says of an object."""
+    pointer = c_void_p()
+    check(ask(of, byref(pointer)))
+    try:
+        return _read(pointer)
+    finally:
+        library().lb_attestation_destroy(pointer)

@@ -1,0 +1,210 @@
+"""What every call into the library needs: a handle that may be closed at any time, a time limit, and an end by Ctrl-C.
+
+Python runs signal handlers on the main thread, between two of its own instructions. A call into C that takes seconds
+would therefore hold up Ctrl-C for as long. Long calls of the main thread are made by a thread of their own, while the
+main thread waits for it in Python, where a signal does reach it; it then cancels the call through the library. Calls
+that are known to be short are made directly: starting a thread takes some 50 µs.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from ctypes import byref, c_void_p
+from typing import Generic, TypeVar
+
+from . import _abi
+from ._library import check, library, sized
+from .errors import CallerError, CallerTypeError, ClosedError, ForkedError, TransientError
+
+Result = TypeVar("Result")
+
+# A call that is expected to take less is made directly: Ctrl-C then waits for it. Half of the 100 ms within which a
+# call must end, because expectations are rough.
+LONG_SECONDS = 0.05
+# Waiting for a lock cannot be interrupted on Windows. It is waited for in slices there.
+_WAIT_SECONDS = 0.05 if sys.platform == "win32" else -1.0
+
+
+class Handle:
+    """An object of the library, which is destroyed once it is closed and no thread uses it any more.
+
+    `with handle as pointer:` surrounds every use. Closing does not wait for those who use it: the last one destroys it.
+    """
+
+    __slots__ = ("_destroy", "_is_closed", "_lock", "_pid", "_pointer", "_users", "_what")
+
+    def __init__(self, pointer: c_void_p, destroy: Callable[..., None], what: str) -> None:
+        self._pointer = pointer
+        self._destroy = destroy
+        self._what = what
+        self._pid = os.getpid()
+        # Not a plain lock: a signal handler may close an object on the thread that is just entering it.
+        self._lock = threading.RLock()
+        self._users = 0
+        self._is_closed = False
+
+    def __enter__(self) -> c_void_p:
+        if self._pid != os.getpid():
+            raise ForkedError(
+                f"this {self._what} was opened by process {self._pid}, and a process that fork() makes has none of its "
+                f"threads: open it in this one, or start processes by multiprocessing's 'spawn' or 'forkserver'"
+            )
+        with self._lock:
+            if self._is_closed:
+                raise ClosedError(f"this {self._what} was closed")
+            self._users += 1
+        return self._pointer
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            is_last = self._is_closed and self._users == 0
+        if is_last:
+            self._destroy(self._pointer)
+
+    @property
+    def is_closed(self) -> bool:
+        return self._is_closed
+
+    def close(self) -> None:
+        """Closing again does nothing, as does closing what a parent process has opened."""
+        if self._pid != os.getpid():
+            return
+        with self._lock:
+            is_last = not self._is_closed and self._users == 0
+            self._is_closed = True
+        if is_last:
+            self._destroy(self._pointer)
+
+
+class Deadline:
+    """When a call must have ended; never, if `seconds` is None.
+
+    Raises:
+        CallerTypeError, CallerError: `seconds` is no number of seconds.
+    """
+
+    __slots__ = ("_end",)
+
+    def __init__(self, seconds: float | None) -> None:
+        self._end: float | None = None
+        if seconds is None:
+            return
+        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+            raise CallerTypeError(f"deadline is {type(seconds).__name__}; give seconds from now, as a number")
+        if math.isnan(seconds):
+            raise CallerError("deadline is not a number; give seconds from now")
+        self._end = time.monotonic() + seconds
+
+    def left_ms(self) -> int:
+        """Milliseconds for the library, rounded up; 0 when there is no limit.
+
+        Raises:
+            TransientError: the time has passed (DEADLINE_EXCEEDED).
+        """
+        if self._end is None:
+            return 0
+        left = (self._end - time.monotonic()) * 1000
+        if left <= 0:
+            raise TransientError(
+                "the deadline of the call has passed", _abi.LB_DEADLINE_EXCEEDED, "DEADLINE_EXCEEDED", True
+            )
+        return min(int(left) + 1, 1 << 40)
+
+
+class Cancellation:
+    """Ends the calls that carry it. Any thread may request that, also while the object goes."""
+
+    __slots__ = ("__weakref__", "_pointer")
+
+    def __init__(self) -> None:
+        self._pointer = c_void_p()
+        check(library().lb_cancellation_create(byref(self._pointer)))
+
+    def request(self) -> None:
+        library().lb_cancellation_request(self._pointer)
+
+    @property
+    def address(self) -> int | None:
+        return self._pointer.value
+
+    def __del__(self) -> None:
+        if self._pointer:
+            library().lb_cancellation_destroy(self._pointer)
+
+
+def call_options(deadline: Deadline, cancellation: Cancellation | None) -> _abi.lb_call_options | None:
+    """For lb_…(…, call); None where a call has no limits, which is the quickest. Keeps nothing alive."""
+    left = deadline.left_ms()
+    if not left and cancellation is None:
+        return None
+    call = sized(_abi.lb_call_options)
+    call.timeout_ms = left
+    if cancellation is not None:
+        call.cancellation = cancellation.address
+    return call
+
+
+class _Work(Generic[Result]):
+    """One call on a thread of its own."""
+
+    def __init__(self, body: Callable[[], Result]) -> None:
+        self._body = body
+        self._is_over = threading.Lock()
+        self._is_over.acquire()
+        self._result: Result | None = None
+        self._error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self._result = self._body()
+        except BaseException as error:  # noqa: BLE001 - raised again by the thread that waits
+            self._error = error
+        finally:
+            self._is_over.release()
+
+    def wait(self) -> None:
+        while not self._is_over.acquire(timeout=_WAIT_SECONDS):
+            pass
+
+    def result(self) -> Result:
+        if self._error is not None:
+            try:
+                raise self._error
+            finally:
+                del self._error  # its traceback refers to this frame
+        return self._result  # type: ignore[return-value]
+
+
+def on_main_thread() -> bool:
+    return threading.get_ident() == threading.main_thread().ident
+
+
+def interruptible(body: Callable[[Cancellation | None], Result], given: Cancellation | None, is_long: bool) -> Result:
+    """body(cancellation), which Ctrl-C ends within 100 ms if it is long.
+
+    `given` is the caller's own cancellation, if any: that caller does not wait on the main thread.
+    """
+    if given is not None or not is_long or not on_main_thread():
+        return body(given)
+    cancellation = Cancellation()
+    work = _Work(lambda: body(cancellation))
+    thread = threading.Thread(target=work.run, name="latebind", daemon=True)
+    try:
+        thread.start()
+        work.wait()
+    except RuntimeError:  # no more threads, or the interpreter is about to end
+        return body(None)
+    except BaseException:
+        # The call writes into the caller's memory until it returns, which it soon does. Whoever interrupts again does
+        # not want to wait for that either.
+        cancellation.request()
+        if thread.ident is not None:
+            work.wait()
+        raise
+    return work.result()

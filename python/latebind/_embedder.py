@@ -1,0 +1,582 @@
+"""Embeds texts: Embedder."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Iterable, Iterator
+from ctypes import byref, c_size_t, c_void_p
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _abi
+from ._attestation import Attestation, attestation_of
+from ._call import LONG_SECONDS, Cancellation, Deadline, Handle, call_options, interruptible, on_main_thread
+from ._library import Options, c_text, check, library, runtime, sized
+from ._memory import memory_at
+from ._model_name import folder_of
+from ._out import Rows, Vectors
+from ._progress import progress_bar
+from ._prompts import prompts_of
+from ._settings import settings_of
+from ._texts import PART_TEXTS, Source, Texts, chunks, one_text, source_of
+from .errors import CallerError, CallerTypeError, LatebindError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+Counts = npt.NDArray[np.uint32]
+Ids = npt.NDArray[np.int32]
+
+# With a progress bar: texts between two of its steps.
+_STEP_TEXTS = 4096
+# A pull of a stream on the main thread waits in slices of this, between which Ctrl-C is noticed.
+_SLICE_MS = 20
+
+
+@dataclass(frozen=True)
+class EmbedStats:
+    """What an embedder has done since it was opened.
+
+    Attributes:
+        texts: how many.
+        tokens: real ones.
+        padded_tokens: what was computed, padding included.
+        truncated_texts: texts that were cut.
+        fallback_texts: computed by a device other than the preferred one.
+        seconds: the sum over all calls, also of those that ran side by side.
+    """
+
+    texts: int = 0
+    tokens: int = 0
+    padded_tokens: int = 0
+    truncated_texts: int = 0
+    fallback_texts: int = 0
+    seconds: float = 0.0
+
+
+class _Rate:
+    """How long calls take, from those before. A race between threads costs a rough estimate, and nothing else."""
+
+    def __init__(self) -> None:
+        self._seconds: float | None = None
+
+    @staticmethod
+    def _work(texts: Texts) -> int:
+        # Bytes are about proportional to tokens; every text has a few tokens of its own.
+        return texts.bytes + 16 * texts.count
+
+    def is_long(self, texts: Texts) -> bool:
+        """Whether a call may take long enough to be made interruptible. Nothing is known of the first one."""
+        return self._seconds is None or self._seconds * self._work(texts) > LONG_SECONDS
+
+    def add(self, texts: Texts, seconds: float) -> None:
+        found = seconds / max(self._work(texts), 1)
+        self._seconds = found if self._seconds is None else (self._seconds + found) / 2
+
+
+def _positive(value: Any, what: str) -> int:
+    """A count that may be left out; 0 then."""
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise CallerTypeError(f"{what} is {type(value).__name__}; give an int")
+    if value < 1:
+        raise CallerError(f"{what} is {value}; give 1 or more")
+    return int(value)
+
+
+def _flag(value: Any, what: str) -> bool:
+    if value is None:
+        return False
+    if not isinstance(value, (bool, np.bool_)):
+        raise CallerTypeError(f"{what} is {type(value).__name__}; give True or False")
+    return bool(value)
+
+
+def _close_soon(stream: Handle) -> None:
+    """Closes a stream without waiting for the batch that is being computed: whoever interrupts does not want to."""
+    try:
+        threading.Thread(target=stream.close, name="latebind", daemon=True).start()
+    except RuntimeError:  # no more threads, or the interpreter is about to end
+        stream.close()
+
+
+class Embedder:
+    """An embedding model, ready to embed texts.
+
+    Safe in many threads. Pickled, it is its arguments, and opens again where it lands. A process made by fork() cannot
+    use one that its parent has opened: every call raises ForkedError there.
+
+    Args:
+        model: a sentence-transformers folder, a bundle, or a name on the hub ("ORG/NAME", "ORG/NAME@REVISION"), which
+            is loaded once and kept in the hub's cache.
+        device: devices to try, in order: "auto", "npu", "npu,cpu", "openvino:CPU", or a list of these.
+        precision: of the computation: "f32", "bf16", "f16", or several in order of preference.
+        strict: fail instead of falling back to a device further down the list.
+        **settings: all others of docs/configuration.md, such as `threads=4`, `max_tokens=128`, `cache=True`.
+
+    Raises:
+        CallerError: no model, or an unknown setting. MachineError: no device can run it, or a library is missing.
+    """
+
+    def __init__(
+        self,
+        model: str | os.PathLike[str],
+        device: str | list[str] | tuple[str, ...] = "auto",
+        precision: str | list[str] | tuple[str, ...] = "f32",
+        strict: bool = False,
+        **settings: Any,
+    ) -> None:
+        name = c_text(model, "model").decode()
+        of_runtime, of_model = settings_of({"device": device, "precision": precision, "strict": strict, **settings})
+        self._arguments = (name, device, precision, strict, settings)
+        self._rate = _Rate()
+        self._totals = EmbedStats()
+        self._totals_lock = threading.Lock()
+
+        functions = library()
+        of_process = runtime(of_runtime)
+        self._folder = folder_of(name, of_process)
+        self._prompts = prompts_of(self._folder)
+        folder = c_text(self._folder, "model")
+
+        def open_it(cancellation: Cancellation | None) -> c_void_p:
+            pointer = c_void_p()
+            call = call_options(Deadline(None), cancellation)
+            with Options(of_model) as options:
+                code = functions.lb_embedder_open(of_process, folder, options, call and byref(call), byref(pointer))
+                check(code)
+            return pointer
+
+        pointer = interruptible(open_it, None, True)
+        self._handle = Handle(pointer, functions.lb_embedder_destroy, "Embedder")
+        # Also at the end of the interpreter, in good time before its modules go.
+        self._finalizer = weakref.finalize(self, self._handle.close)
+        self._dimension = int(functions.lb_embedder_dimension(pointer))
+        self._max_tokens = int(functions.lb_embedder_max_tokens(pointer))
+
+    # -- Embedding -----------------------------------------------------------------------------------------------------
+
+    def encode(
+        self,
+        texts: str | Iterable[str] | Any,
+        *,
+        batch_tokens: int | None = None,
+        show_progress: bool = False,
+        normalize: bool = False,
+        dimensions: int | None = None,
+        prompt_name: str | None = None,
+        out: Any = None,
+        deadline: float | None = None,
+    ) -> Vectors:
+        """The vectors of texts.
+
+        Args:
+            texts: a str; a list or tuple of str; a NumPy array of str (object, <U, StringDType); an Arrow array of
+                strings, which is read in place (string, large_string, string_view, or a dictionary of these, of any
+                library with Arrow's C interface); or an iterator, which is read as the vectors are computed.
+            batch_tokens: of a batch. The embedder has one budget, which is set when it is opened: any other is refused.
+            show_progress: shows a bar, if tqdm is installed.
+            normalize: vectors of length 1, also if the model does not normalise.
+            dimensions: only the first numbers of a vector, normalised again where it was: for models trained for this.
+            prompt_name: the prompt of the model that is put before each text: one of `prompts`.
+            out: float32 memory for the vectors, contiguous and writable: an array, or anything with the buffer protocol
+                or DLPack. It holds n · d numbers, of any shape; for an iterator it may hold more. On error its content
+                is unspecified.
+            deadline: seconds from now after which the call fails with TransientError (DEADLINE_EXCEEDED).
+
+        Returns:
+            float32[n, d] in the order of the texts; float32[d] for a str. With `out`, a view of its memory.
+
+        Raises:
+            CallerTypeError: something is no text (None, nan, bytes, a null); the message has its index.
+            CallerError: a lone surrogate, with its index; an unknown prompt; `out` of another size.
+            TransientError: the deadline has passed, or the device failed and no other could answer.
+            ClosedError, ForkedError: the embedder cannot be used any more, or here.
+        """
+        return self._encode(
+            None,
+            texts,
+            batch_tokens=batch_tokens,
+            show_progress=show_progress,
+            normalize=normalize,
+            dimensions=dimensions,
+            prompt_name=prompt_name,
+            out=out,
+            deadline=deadline,
+        )
+
+    def encode_query(self, texts: str | Iterable[str] | Any, **arguments: Any) -> Vectors:
+        """encode() with the model's prompt "query", if it has one."""
+        arguments.setdefault("prompt_name", self._prompt_of("query"))
+        return self.encode(texts, **arguments)
+
+    def encode_document(self, texts: str | Iterable[str] | Any, **arguments: Any) -> Vectors:
+        """encode() with the model's prompt "document", "passage" or "corpus": the first that it has, if any."""
+        arguments.setdefault("prompt_name", self._prompt_of("document", "passage", "corpus"))
+        return self.encode(texts, **arguments)
+
+    async def aencode(self, texts: str | Iterable[str] | Any, **arguments: Any) -> Vectors:
+        """encode() in a thread of the event loop's executor. Cancelling the task cancels the call."""
+        import asyncio  # a tenth of a second with all that it needs, and most callers do not
+
+        cancellation = Cancellation()
+        work = partial(self._encode, cancellation, texts, **arguments)
+        future = asyncio.get_running_loop().run_in_executor(None, work)
+        try:
+            return await asyncio.shield(future)
+        except asyncio.CancelledError:
+            cancellation.request()
+            # `out` must not be written to any more when this returns.
+            await asyncio.wait([future])
+            if not future.cancelled():
+                future.exception()  # seen: it is that of the cancellation
+            raise
+
+    def encode_stream(
+        self,
+        texts: Iterable[str],
+        *,
+        normalize: bool = False,
+        dimensions: int | None = None,
+        prompt_name: str | None = None,
+        window_texts: int | None = None,
+        deadline: float | None = None,
+    ) -> Iterator[Vectors]:
+        """The vectors of an endless sequence of texts, in bounded memory: texts are read as vectors are taken.
+
+        Args:
+            texts: an iterator, or anything that encode() takes.
+            window_texts: texts of one window; 2048 to 16384 if not given, as suits the batches.
+            normalize, dimensions, prompt_name, deadline: as for encode().
+
+        Yields:
+            float32[n, d]: windows of vectors, in the order of the texts. Each array is the caller's.
+
+        Raises:
+            as encode(). The first error ends the stream.
+        """
+        options = self._options(normalize, dimensions)
+        prompt = self._prompt(prompt_name)
+        until = Deadline(deadline)
+        size = _positive(window_texts, "window_texts")
+        source = source_of([texts] if isinstance(texts, str) else texts)
+        parts = source.parts(prompt) if isinstance(source, Source) else chunks(source, prompt)
+        return self._windows(parts, options, size, until, None)
+
+    # -- Tokens --------------------------------------------------------------------------------------------------------
+
+    def tokenize(self, texts: str | Iterable[str] | Any, *, max_tokens: int | None = None) -> Any:
+        """The token ids of texts, special tokens included, cut to `max_tokens` (by default the model's limit).
+
+        Returns:
+            a list of int32[t], one array a text; for a str int32[t].
+
+        Raises:
+            CallerError, CallerTypeError: as encode().
+        """
+        found: list[Ids] = []
+        for ids in self._token_ids(texts, max_tokens):
+            found.append(memory_at(ids.ids, np.int32, ids.count).copy())
+        return found[0] if isinstance(texts, str) else found
+
+    def count_tokens(self, texts: str | Iterable[str] | Any, *, max_tokens: int | None = None) -> Any:
+        """How many tokens texts have, special tokens included, after they are cut.
+
+        Returns:
+            int64[n]; an int for a str.
+        """
+        found = np.array([ids.count for ids in self._token_ids(texts, max_tokens)], np.int64)
+        return int(found[0]) if isinstance(texts, str) else found
+
+    # -- What it is ----------------------------------------------------------------------------------------------------
+
+    @property
+    def dimension(self) -> int:
+        """Numbers of a vector."""
+        return self._dimension
+
+    @property
+    def max_tokens(self) -> int:
+        """Texts are cut to this many tokens."""
+        return self._max_tokens
+
+    @property
+    def prompts(self) -> dict[str, str]:
+        """The model's prompts by their names, as in its config_sentence_transformers.json."""
+        return dict(self._prompts)
+
+    @property
+    def attestation(self) -> Attestation:
+        """What would answer now."""
+        with self._handle as pointer:
+            return attestation_of(library().lb_embedder_attestation, pointer)
+
+    @property
+    def stats(self) -> EmbedStats:
+        """What it has done since it was opened."""
+        return self._totals
+
+    def close(self) -> None:
+        """Gives everything back. Calls on other threads run to their end. Closing again does nothing."""
+        self._finalizer()
+
+    @property
+    def closed(self) -> bool:
+        return self._handle.is_closed
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        model, device, precision, strict, settings = self._arguments
+        return partial(type(self), **settings), (model, device, precision, strict)
+
+    def __repr__(self) -> str:
+        model = self._arguments[0]
+        if self.closed:
+            return f"<Embedder {model!r}, closed>"
+        try:
+            active = self.attestation
+        except LatebindError:
+            return f"<Embedder {model!r}>"
+        answers = f"{active.backend}:{active.device}, {active.precision}"
+        return f"<Embedder {model!r}, {self._dimension} dimensions, {answers}>"
+
+    # -- Inside --------------------------------------------------------------------------------------------------------
+
+    def _prompt_of(self, *names: str) -> str | None:
+        return next((name for name in names if name in self._prompts), None)
+
+    def _prompt(self, name: str | None) -> str:
+        if name is None:
+            return ""
+        if not isinstance(name, str):
+            raise CallerTypeError(f"prompt_name is {type(name).__name__}; give a str")
+        if name not in self._prompts:
+            known = ", ".join(self._prompts) or "none"
+            raise CallerError(f"the model has no prompt {name!r}; it has: {known}")
+        return self._prompts[name]
+
+    def _options(self, normalize: Any, dimensions: Any) -> _abi.lb_embed_options | None:
+        """For lb_…(…, options); None where nothing deviates."""
+        wanted = _positive(dimensions, "dimensions")
+        if wanted > self._dimension:
+            raise CallerError(f"dimensions is {wanted}; the model's vectors have {self._dimension}")
+        if not _flag(normalize, "normalize") and not wanted:
+            return None
+        options = sized(_abi.lb_embed_options)
+        options.dimensions = wanted
+        options.normalize = int(normalize)
+        return options
+
+    def _check_batch_tokens(self, given: Any) -> None:
+        # The scheduler forms batches of the texts of all calls: there is one budget for them.
+        if not _positive(given, "batch_tokens"):
+            return
+        settings = self._arguments[4]
+        opened_with = settings.get("batch_tokens", settings.get("embedding.batch_tokens"))
+        if str(given) != str(opened_with):
+            raise CallerError(
+                f"batch_tokens is {given}, and the embedder was opened with "
+                f"{'its default' if opened_with is None else opened_with}: calls share batches, so it is set once, as "
+                f"Embedder(…, batch_tokens={given})"
+            )
+
+    def _add(self, stats: _abi.lb_embed_stats) -> None:
+        with self._totals_lock:
+            sum_ = self._totals
+            self._totals = EmbedStats(
+                sum_.texts + stats.texts,
+                sum_.tokens + stats.tokens,
+                sum_.padded_tokens + stats.padded_tokens,
+                sum_.truncated_texts + stats.truncated_texts,
+                sum_.fallback_texts + stats.fallback_texts,
+                sum_.seconds + stats.seconds,
+            )
+
+    def _embed(
+        self,
+        cancellation: Cancellation | None,
+        texts: Texts,
+        options: _abi.lb_embed_options | None,
+        until: Deadline,
+        address: int,
+        capacity: int,
+    ) -> None:
+        """Writes the vectors of `texts` to `address`."""
+        stats = sized(_abi.lb_embed_stats)
+
+        def call(cancellation: Cancellation | None) -> None:
+            limits = call_options(until, cancellation)
+            with self._handle as pointer:
+                check(
+                    library().lb_embedder_embed(
+                        pointer,
+                        texts.pointer,
+                        texts.count,
+                        options and byref(options),
+                        limits and byref(limits),
+                        address,
+                        capacity,
+                        byref(stats),
+                    )
+                )
+
+        interruptible(call, cancellation, self._rate.is_long(texts))
+        self._rate.add(texts, stats.seconds)
+        self._add(stats)
+
+    def _encode(
+        self,
+        cancellation: Cancellation | None,
+        texts: Any,
+        *,
+        batch_tokens: int | None = None,
+        show_progress: bool = False,
+        normalize: bool = False,
+        dimensions: int | None = None,
+        prompt_name: str | None = None,
+        out: Any = None,
+        deadline: float | None = None,
+    ) -> Vectors:
+        until = Deadline(deadline)
+        options = self._options(normalize, dimensions)
+        prompt = self._prompt(prompt_name)
+        self._check_batch_tokens(batch_tokens)
+        shows = _flag(show_progress, "show_progress")
+        dimension = (options.dimensions if options is not None else 0) or self._dimension
+
+        if isinstance(texts, str):
+            rows = Rows(dimension, 1, out)
+            one = one_text(texts, prompt)
+            self._embed(cancellation, one, options, until, rows.address(0), dimension)
+            row: Vectors = rows.result(1)[0]
+            return row
+
+        source = source_of(texts)
+        if not isinstance(source, Source):
+            rows = Rows(dimension, None, out)
+            count = 0
+            with progress_bar(None, shows) as advance:
+                for vectors in self._windows(chunks(source, prompt), options, 0, until, cancellation):
+                    rows.append(count, vectors)
+                    count += len(vectors)
+                    advance(len(vectors))
+            return rows.result(count)
+
+        rows = Rows(dimension, source.count, out)
+        if not source.count:
+            with self._handle:  # closed is closed, also without texts
+                return rows.result(0)
+        with progress_bar(source.count, shows) as advance:
+            for first, part in source.parts(prompt, _STEP_TEXTS if shows else PART_TEXTS):
+                try:
+                    self._embed(cancellation, part, options, until, rows.address(first), rows.left(first))
+                except LatebindError as error:
+                    if first:
+                        error.message = f"in the texts from {first} on: {error.message}"
+                    raise
+                advance(part.count)
+        return rows.result(source.count)
+
+    def _windows(
+        self,
+        parts: Iterator[tuple[int, Texts]],
+        options: _abi.lb_embed_options | None,
+        window_texts: int,
+        until: Deadline,
+        cancellation: Cancellation | None,
+    ) -> Iterator[Vectors]:
+        """Pushes texts as there is room, and yields windows when there is none."""
+        functions = library()
+        stream = c_void_p()
+        windows = sized(_abi.lb_stream_options)
+        windows.window_texts = window_texts
+        with self._handle as pointer:
+            check(functions.lb_stream_open(pointer, options and byref(options), byref(windows), byref(stream)))
+        # From here on the stream keeps what it needs, also when the embedder is closed.
+        handle = Handle(stream, functions.lb_stream_destroy, "stream")
+        taken = c_size_t()
+        try:
+            for _, part in parts:
+                pushed = 0
+                while pushed < part.count:
+                    with handle:
+                        code = functions.lb_stream_push(
+                            stream, part.pointer_to(pushed), part.count - pushed, byref(taken)
+                        )
+                        check(code)
+                    pushed += taken.value
+                    if pushed < part.count:
+                        yield self._pull(handle, until, cancellation)
+            with handle:
+                check(functions.lb_stream_finish(stream))
+            while len(vectors := self._pull(handle, until, cancellation)):
+                yield vectors
+            stats = sized(_abi.lb_embed_stats)
+            with handle:
+                check(functions.lb_stream_stats(stream, byref(stats)))
+            self._add(stats)
+        except (KeyboardInterrupt, GeneratorExit):
+            _close_soon(handle)
+            raise
+        except BaseException:
+            handle.close()
+            raise
+        else:
+            handle.close()
+
+    def _pull(self, handle: Handle, until: Deadline, cancellation: Cancellation | None) -> Vectors:
+        """The next window, copied: the stream reuses its memory. None is left when it has no rows."""
+        functions = library()
+        window = sized(_abi.lb_window)
+        in_slices = cancellation is None and on_main_thread()
+        while True:
+            call = call_options(until, cancellation)
+            is_slice = in_slices and (call is None or call.timeout_ms > _SLICE_MS)
+            if is_slice:
+                call = call or sized(_abi.lb_call_options)
+                call.timeout_ms = _SLICE_MS
+            with handle as stream:
+                code = functions.lb_stream_pull(stream, call and byref(call), byref(window))
+                if code == _abi.LB_DEADLINE_EXCEEDED and is_slice:
+                    continue
+                check(code)
+                count = window.count * window.dimensions
+                if not count:
+                    return np.empty((0, max(window.dimensions, 1)), np.float32)
+                found: Vectors = memory_at(window.vectors, np.float32, (window.count, window.dimensions)).copy()
+                return found
+
+    def _token_ids(self, texts: Any, max_tokens: int | None) -> Iterator[_abi.lb_token_ids]:
+        """The ids of each text; valid until the next one is asked for."""
+        most = _positive(max_tokens, "max_tokens")
+        source = source_of([texts] if isinstance(texts, str) else texts)
+        # Few at a time: this cannot be cancelled, and Ctrl-C is noticed between two calls.
+        parts = source.parts("", 1024) if isinstance(source, Source) else chunks(source, "")
+        functions = library()
+        tokenizer, tokens = c_void_p(), c_void_p()
+        ids = _abi.lb_token_ids()
+        with self._handle as pointer:
+            check(functions.lb_embedder_tokenizer(pointer, byref(tokenizer)))
+            try:
+                for _, part in parts:
+                    check(functions.lb_tokenizer_encode(tokenizer, part.pointer, part.count, most, byref(tokens)))
+                    try:
+                        for index in range(part.count):
+                            check(functions.lb_token_list_get(tokens, index, byref(ids), None))
+                            yield ids
+                    finally:
+                        functions.lb_token_list_destroy(tokens)
+            finally:
+                functions.lb_tokenizer_destroy(tokenizer)

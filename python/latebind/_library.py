@@ -1,0 +1,200 @@
+"""Finds liblatebind, opens it at the first use, and turns its codes into exceptions.
+
+Importing the package opens nothing. The library is looked for in the package's own folder, where wheels have it; only
+where that has none does LATEBIND_LIBRARY (a file) count. All functions here may be called from any thread.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from ctypes import CDLL, byref, c_void_p, sizeof
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
+
+from . import _abi
+from .errors import CallerError, CallerTypeError, LatebindError, LibraryError, class_of
+
+_lock = threading.RLock()
+_open: _abi.Functions | None = None
+
+Sized = TypeVar("Sized")
+
+
+def _names() -> list[str]:
+    if sys.platform == "win32":
+        return ["latebind.dll"]
+    return ["liblatebind.so", "liblatebind.so.*", "liblatebind.dylib"]
+
+
+def _find() -> Path:
+    package = Path(__file__).resolve().parent
+    folders = [package / "lib", package / "bin"]
+    for folder in folders:
+        for name in _names():
+            for file in sorted(folder.glob(name)):
+                return file
+    given = os.environ.get("LATEBIND_LIBRARY", "")
+    if given:
+        return Path(given)
+    raise LibraryError(
+        f"Latebind's library was not found: {_names()[0]} is neither in {folders[0]} nor in {folders[1]}, and "
+        f"LATEBIND_LIBRARY is not set; install a wheel of latebind for this platform, or set LATEBIND_LIBRARY to the "
+        f"file that `cmake --install` has installed"
+    )
+
+
+def _load() -> _abi.Functions:
+    file = _find()
+    try:
+        library = CDLL(str(file))
+    except (OSError, ValueError) as error:
+        raise LibraryError(f"Latebind's library could not be opened: {file}: {error}") from None
+    functions = _abi.Functions()
+    try:
+        library.lb_abi_version.restype = _abi.SIGNATURES["lb_abi_version"][0]
+        found = library.lb_abi_version()
+        if found < _abi.LATEBIND_ABI_VERSION:
+            raise LibraryError(
+                f"{file} has version {found} of the C interface, and this package needs {_abi.LATEBIND_ABI_VERSION}: "
+                "install the package and the library of the same release",
+                code=_abi.LB_LIBRARY_UNUSABLE,
+                name="LIBRARY_UNUSABLE",
+            )
+        for name, (result, arguments) in _abi.SIGNATURES.items():
+            function = getattr(library, name)
+            function.restype = result
+            function.argtypes = arguments
+            setattr(functions, name, function)
+    except AttributeError as error:
+        raise LibraryError(
+            f"{file} is not Latebind's library, or of another release: {error}",
+            code=_abi.LB_LIBRARY_UNUSABLE,
+            name="LIBRARY_UNUSABLE",
+        ) from None
+    return functions
+
+
+def library() -> _abi.Functions:
+    """The library, opened now if it was not before.
+
+    Raises:
+        LibraryError: it is not there or cannot be used. Nothing is remembered: the next call tries again.
+    """
+    global _open
+    found = _open
+    if found is None:
+        with _lock:
+            found = _open
+            if found is None:
+                found = _open = _load()
+    return found
+
+
+def _forget_lock() -> None:
+    # Another thread of the parent may have held it.
+    global _lock, _runtimes_lock
+    _lock = threading.RLock()
+    _runtimes_lock = threading.RLock()
+    _runtimes.clear()
+
+
+def text_of(given: bytes | None) -> str:
+    """A string of the library. What a vendor wrote into it need not be UTF-8."""
+    return "" if given is None else given.decode("utf-8", "replace")
+
+
+def last_error(code: int) -> LatebindError:
+    """The exception for a code that a call on this thread has just returned."""
+    functions = library()
+    error = _abi.lb_error(struct_size=sizeof(_abi.lb_error))
+    functions.lb_last_error(byref(error))
+    return class_of(code)(
+        text_of(error.message),
+        code,
+        text_of(functions.lb_code_name(code)),
+        bool(error.retryable),
+        error.vendor_code if error.has_vendor_code else None,
+        text_of(error.vendor_text),
+    )
+
+
+def check(code: int) -> None:
+    """Raises what the code stands for, unless it is LB_OK. On the thread that made the call."""
+    if code:
+        raise last_error(code)
+
+
+def sized(kind: type[Sized]) -> Sized:
+    """A zeroed struct with its size set, as LB_INIT makes it."""
+    return kind(struct_size=sizeof(kind))  # type: ignore[call-arg,arg-type]
+
+
+def c_text(text: str | os.PathLike[str], what: str) -> bytes:
+    """A text for the library, which ends at the first NUL.
+
+    Raises:
+        CallerTypeError, CallerError: no text, or one that C cannot have; the message begins with `what`.
+    """
+    if isinstance(text, os.PathLike):
+        text = os.fspath(text)
+    if not isinstance(text, str):
+        raise CallerTypeError(f"{what} is {type(text).__name__}; give a str")
+    if "\0" in text:
+        raise CallerError(f"{what} has a NUL character")
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise CallerError(f"{what} has a lone surrogate at character {error.start}: it is not Unicode text") from None
+
+
+class Options:
+    """lb_options for one call: destroyed at the end of the `with` block."""
+
+    def __init__(self, settings: dict[str, str]) -> None:
+        self._settings = settings
+
+    def __enter__(self) -> c_void_p:
+        functions = library()
+        self._pointer = c_void_p()
+        check(functions.lb_options_create(byref(self._pointer)))
+        try:
+            for key, text in self._settings.items():
+                check(functions.lb_options_set(self._pointer, c_text(key, "a setting's name"), c_text(text, key)))
+        except BaseException:
+            functions.lb_options_destroy(self._pointer)
+            raise
+        return self._pointer
+
+    def __exit__(self, *_: object) -> None:
+        library().lb_options_destroy(self._pointer)
+
+
+_runtimes: dict[tuple[tuple[str, str], ...], c_void_p] = {}
+_runtimes_lock = threading.RLock()
+
+
+def runtime(settings: dict[str, str]) -> c_void_p:
+    """The runtime of this process with these settings of backends. There is one for each set of them, and it stays:
+    vendors' libraries stay loaded as well, and models of one runtime share them."""
+    key = tuple(sorted(settings.items()))
+    with _runtimes_lock:
+        found = _runtimes.get(key)
+        if found is None:
+            found = c_void_p()
+            with Options(settings) as options:
+                check(library().lb_runtime_create(options, byref(found)))
+            _runtimes[key] = found
+        return found
+
+
+@cache
+def version() -> str:
+    """The release of the library, such as "0.1.0"."""
+    return text_of(library().lb_version())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_lock)

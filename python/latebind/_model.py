@@ -1,0 +1,251 @@
+"""Runs models of any kind: Model."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Callable, Mapping
+from ctypes import byref, c_void_p
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _abi
+from ._attestation import Attestation, attestation_of
+from ._call import LONG_SECONDS, Cancellation, Deadline, Handle, call_options, interruptible
+from ._library import Options, c_text, check, library, runtime, sized, text_of
+from ._memory import memory_at
+from ._settings import settings_of
+from .errors import CallerError, CallerTypeError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+# By the numbers of the C interface. NumPy has no bf16 of its own: its bits are uint16 here, unless ml_dtypes is there.
+_TYPES = {
+    _abi.LB_BOOL: "bool",
+    _abi.LB_I8: "int8",
+    _abi.LB_U8: "uint8",
+    _abi.LB_I16: "int16",
+    _abi.LB_U16: "uint16",
+    _abi.LB_I32: "int32",
+    _abi.LB_U32: "uint32",
+    _abi.LB_I64: "int64",
+    _abi.LB_U64: "uint64",
+    _abi.LB_F16: "float16",
+    _abi.LB_BF16: "bfloat16",
+    _abi.LB_F32: "float32",
+    _abi.LB_F64: "float64",
+}
+
+
+@dataclass(frozen=True)
+class TensorInfo:
+    """An input or output of a model.
+
+    Attributes:
+        name: as the model has it.
+        dtype: NumPy's name of its type: "float32", "int64"; "bfloat16" is one of ml_dtypes.
+        shape: None where it is not known before a run.
+        upper: the most that a dimension of unknown size may be; None where no bound is known.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int | None, ...]
+    upper: tuple[int | None, ...]
+
+
+def _info(ask: Callable[..., int], model: c_void_p, index: int) -> TensorInfo:
+    info = sized(_abi.lb_tensor_info)
+    check(ask(model, index, byref(info)))
+
+    def known(sizes: Any) -> tuple[int | None, ...]:
+        return tuple(None if size == _abi.LB_DYNAMIC else int(size) for size in sizes[: info.rank])
+
+    return TensorInfo(text_of(info.name), _TYPES[info.type], known(info.shape), known(info.upper))
+
+
+def _bfloat16() -> Any:
+    try:
+        from ml_dtypes import bfloat16  # type: ignore[import-not-found,unused-ignore]
+    except ImportError:
+        return np.uint16
+    return bfloat16
+
+
+class _Output:
+    """An lb_output, destroyed once no array refers to its memory."""
+
+    def __init__(self) -> None:
+        self.pointer = c_void_p()
+        check(library().lb_output_create(None, 0, byref(self.pointer)))
+
+    def __del__(self) -> None:
+        if self.pointer:
+            library().lb_output_destroy(self.pointer)
+
+    def array(self) -> npt.NDArray[Any]:
+        """Its tensor, not copied."""
+        tensor = _abi.lb_tensor()
+        check(library().lb_output_get(self.pointer, byref(tensor)))
+        is_bfloat = tensor.type == _abi.LB_BF16
+        kind = np.uint16 if is_bfloat else np.dtype(_TYPES[tensor.type])
+        shape = tuple(int(size) for size in tensor.shape[: tensor.rank])
+        found = memory_at(tensor.data, kind, shape, self, is_read_only=False)
+        return found.view(_bfloat16()) if is_bfloat else found
+
+
+class Model:
+    """A model, ready to run: ONNX, an OpenVINO IR (.xml with its .bin beside it), or a bundle.
+
+    Safe in many threads; pickled, it is its arguments. A process made by fork() cannot use one that its parent has
+    opened: every call raises ForkedError there.
+
+    Args:
+        file: the model.
+        device, precision, strict, **settings: as for Embedder.
+
+    Raises:
+        CallerError: no model, or an unknown setting. MachineError: no device can run it, or a library is missing.
+    """
+
+    def __init__(
+        self,
+        file: str | os.PathLike[str],
+        device: str | list[str] | tuple[str, ...] = "auto",
+        precision: str | list[str] | tuple[str, ...] = "f32",
+        strict: bool = False,
+        **settings: Any,
+    ) -> None:
+        place = c_text(file, "file")
+        of_runtime, of_model = settings_of({"device": device, "precision": precision, "strict": strict, **settings})
+        self._arguments = (place.decode(), device, precision, strict, settings)
+        self._last_seconds: float | None = None
+        functions = library()
+        of_process = runtime(of_runtime)
+
+        def open_it(cancellation: Cancellation | None) -> c_void_p:
+            pointer = c_void_p()
+            call = call_options(Deadline(None), cancellation)
+            with Options(of_model) as options:
+                check(functions.lb_model_load_file(of_process, place, options, call and byref(call), byref(pointer)))
+            return pointer
+
+        pointer = interruptible(open_it, None, True)
+        self._handle = Handle(pointer, functions.lb_model_destroy, "Model")
+        self._finalizer = weakref.finalize(self, self._handle.close)
+        inputs, outputs = functions.lb_model_input_count(pointer), functions.lb_model_output_count(pointer)
+        self._inputs = tuple(_info(functions.lb_model_input, pointer, index) for index in range(inputs))
+        self._outputs = tuple(_info(functions.lb_model_output, pointer, index) for index in range(outputs))
+
+    @property
+    def inputs(self) -> tuple[TensorInfo, ...]:
+        """In the model's order."""
+        return self._inputs
+
+    @property
+    def outputs(self) -> tuple[TensorInfo, ...]:
+        """In the model's order."""
+        return self._outputs
+
+    @property
+    def attestation(self) -> Attestation:
+        """What would answer now."""
+        with self._handle as pointer:
+            return attestation_of(library().lb_model_attestation, pointer)
+
+    def run(self, inputs: Mapping[str, Any], *, deadline: float | None = None) -> dict[str, npt.NDArray[Any]]:
+        """Runs the model once.
+
+        Args:
+            inputs: an array by the name of each input: of NumPy, or what NumPy can read (lists, the buffer protocol,
+                DLPack). Contiguous memory is passed as it is; other memory is copied.
+            deadline: seconds from now after which the call fails with TransientError (DEADLINE_EXCEEDED).
+
+        Returns:
+            an array by the name of each output. Its memory is the library's, which the array keeps.
+
+        Raises:
+            CallerTypeError: an input of another type, by name. CallerError: a missing or unknown input, or a shape that
+                the model does not take. TransientError: the deadline has passed, or the device failed.
+        """
+        until = Deadline(deadline)
+        arrays = self._arrays(inputs)
+        tensors = (_abi.lb_tensor * max(len(arrays), 1))()
+        for tensor, array, info in zip(tensors, arrays, self._inputs, strict=False):
+            tensor.data = array.ctypes.data
+            tensor.type = next(number for number, name in _TYPES.items() if name == info.dtype)
+            tensor.rank = array.ndim
+            tensor.shape[: array.ndim] = array.shape
+        outputs = [_Output() for _ in self._outputs]
+        pointers = (c_void_p * max(len(outputs), 1))(*(output.pointer for output in outputs))
+
+        def call(cancellation: Cancellation | None) -> None:
+            limits = call_options(until, cancellation)
+            with self._handle as pointer:
+                check(
+                    library().lb_model_run(
+                        pointer, tensors, len(arrays), pointers, len(outputs), limits and byref(limits)
+                    )
+                )
+
+        begin = perf_counter()
+        interruptible(call, None, self._last_seconds is None or self._last_seconds > LONG_SECONDS)
+        self._last_seconds = perf_counter() - begin
+        return {info.name: output.array() for info, output in zip(self._outputs, outputs, strict=True)}
+
+    def _arrays(self, inputs: Mapping[str, Any]) -> list[npt.NDArray[Any]]:
+        if not isinstance(inputs, Mapping):
+            raise CallerTypeError(f"inputs is {type(inputs).__name__}; give a dict of arrays by the inputs' names")
+        names = [info.name for info in self._inputs]
+        for name in inputs:
+            if name not in names:
+                raise CallerError(f"the model has no input {name!r}; it has: {', '.join(names)}")
+        return [self._array(info, inputs) for info in self._inputs]
+
+    @staticmethod
+    def _array(info: TensorInfo, inputs: Mapping[str, Any]) -> npt.NDArray[Any]:
+        if info.name not in inputs:
+            raise CallerError(f"the input {info.name!r} is missing: {info.dtype}{list(info.shape)}")
+        given = inputs[info.name]
+        try:
+            if not hasattr(given, "__array__") and hasattr(given, "__dlpack__"):
+                array = np.from_dlpack(given)
+            else:
+                array = np.asarray(given)
+        except (TypeError, ValueError, BufferError, RuntimeError) as error:
+            raise CallerTypeError(f"the input {info.name!r} cannot be read as an array: {error}") from None
+        is_same = array.dtype.name == info.dtype and array.dtype.isnative
+        if not is_same and not (info.dtype == "bfloat16" and array.dtype == np.uint16):
+            raise CallerTypeError(f"the input {info.name!r} has the type {array.dtype}; {info.dtype} is needed")
+        if array.ndim > _abi.LB_RANK_MAX:
+            raise CallerError(f"the input {info.name!r} has {array.ndim} dimensions; {_abi.LB_RANK_MAX} are the most")
+        # Not ascontiguousarray, which makes one dimension of none.
+        return array if array.flags.c_contiguous else array.copy(order="C")
+
+    def close(self) -> None:
+        """Gives everything back. Runs on other threads go on to their end. Closing again does nothing."""
+        self._finalizer()
+
+    @property
+    def closed(self) -> bool:
+        return self._handle.is_closed
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        file, device, precision, strict, settings = self._arguments
+        return partial(type(self), **settings), (file, device, precision, strict)
+
+    def __repr__(self) -> str:
+        state = ", closed" if self.closed else ""
+        return f"<Model {self._arguments[0]!r}, {len(self._inputs)} inputs, {len(self._outputs)} outputs{state}>"

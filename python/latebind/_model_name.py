@@ -1,0 +1,18 @@
+"""Models by name: what exists is a path, and ORG/NAME is loaded from the hub once."""
+
+from __future__ import annotations
+
+import os
+import re
+from ctypes import c_void_p
+
+from ._jobs import run_job
+
+_NAME = re.compile(r"[\w.-]+/[\w.-]+(@[\w./-]+)?", re.ASCII)
+
+
+def folder_of(model: str, runtime: c_void_p) -> str:
+    """The folder of a model. What is neither there nor looks like a name is left as it is: opening it says so."""
+    if os.path.exists(model) or not _NAME.fullmatch(model) or model.startswith("."):
+        return model
+    return str(run_job("pull", {"model": model}, {}, runtime, None)["folder"])

@@ -1,0 +1,90 @@
+"""The caller's memory as the destination of vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import CallerError, CallerTypeError
+
+Vectors = npt.NDArray[np.float32]
+
+
+def floats_of(out: Any) -> Vectors:
+    """The memory of `out` as float32[size], not copied: a NumPy array, anything with the buffer protocol, or with
+    DLPack on the CPU.
+
+    Raises:
+        CallerTypeError: it has no memory that can be written as float32.
+        CallerError: it is not contiguous, or read-only.
+    """
+    if isinstance(out, np.ndarray):
+        array = out
+    else:
+        try:
+            array = np.asarray(memoryview(out))
+        except TypeError:
+            if not hasattr(out, "__dlpack__"):
+                raise CallerTypeError(
+                    f"out is {type(out).__name__}; give a writable float32 array, or anything with the buffer protocol "
+                    "or DLPack"
+                ) from None
+            try:
+                array = np.from_dlpack(out)
+            except (BufferError, RuntimeError, TypeError, ValueError) as error:
+                raise CallerTypeError(f"out cannot be used by DLPack: {error}") from None
+    if array.dtype != np.float32 or not array.dtype.isnative:
+        raise CallerTypeError(f"out has the type {array.dtype}; float32 is needed")
+    if not array.flags.c_contiguous:
+        raise CallerError("out is not contiguous in row-major order")
+    if not array.flags.writeable:
+        raise CallerError("out is read-only")
+    return array.reshape(-1)
+
+
+class Rows:
+    """Where vectors go: the caller's memory, or an array that grows with them. One thread."""
+
+    def __init__(self, dimension: int, count: int | None, out: Any) -> None:
+        """`count`: rows, or None when that is not known."""
+        self._dimension = dimension
+        self._is_fixed = out is not None
+        if out is None:
+            self._floats = np.empty(dimension * (1024 if count is None else count), np.float32)
+            return
+        self._floats = floats_of(out)
+        size = self._floats.size
+        if size % dimension or (count is not None and size != dimension * count):
+            rows = "n" if count is None else count
+            raise CallerError(
+                f"out has {size} numbers, of the shape {np.shape(out)}; {rows} vectors of {dimension} are needed"
+            )
+
+    def address(self, row: int) -> int:
+        return int(self._floats.ctypes.data) + row * self._dimension * 4
+
+    def left(self, row: int) -> int:
+        """Floats from this row on."""
+        return self._floats.size - row * self._dimension
+
+    def append(self, row: int, vectors: Vectors) -> None:
+        """Copies vectors of a window to their place.
+
+        Raises:
+            CallerError: the caller's memory is full.
+        """
+        end = (row + len(vectors)) * self._dimension
+        if end > self._floats.size:
+            if self._is_fixed:
+                raise CallerError(f"out has {self._floats.size // self._dimension} rows, and there are more texts")
+            # Nobody else refers to it yet; growing it in place needs no second copy in memory.
+            self._floats.resize(max(end, 2 * self._floats.size), refcheck=False)
+        self._floats[row * self._dimension : end] = vectors.reshape(-1)
+
+    def result(self, count: int) -> Vectors:
+        """float32[count, dimension]."""
+        if not self._is_fixed and self._floats.size != count * self._dimension:
+            self._floats.resize(count * self._dimension, refcheck=False)
+        return self._floats[: count * self._dimension].reshape(count, self._dimension)

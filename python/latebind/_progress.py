@@ -1,0 +1,22 @@
+"""Progress bars, where tqdm is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+@contextmanager
+def progress_bar(total: int | None, shows: bool) -> Iterator[Callable[[int], Any]]:
+    """Gives a function that is called with the number of texts that are done."""
+    if shows:
+        try:
+            from tqdm.auto import tqdm  # type: ignore[import-untyped,unused-ignore]
+        except ImportError:
+            shows = False
+    if not shows:
+        yield lambda count: None
+        return
+    with tqdm(total=total, unit="text", desc="Embedding") as bar:
+        yield bar.update

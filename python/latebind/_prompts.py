@@ -1,0 +1,57 @@
+"""The prompts of a model, by their names: config_sentence_transformers.json, which the C interface does not give."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+_FILE = "config_sentence_transformers.json"
+# The limits of the daemon, which reads the same file.
+_PROMPTS_MAX = 256
+_BYTES_MAX = 16 << 10
+_FILE_BYTES_MAX = 8 << 20
+
+
+def _of_bundle(file: Path) -> bytes | None:
+    import zipfile
+
+    try:
+        with zipfile.ZipFile(file) as bundle:
+            for member in bundle.infolist():
+                if member.filename.rsplit("/", 1)[-1] == _FILE and member.file_size <= _FILE_BYTES_MAX:
+                    return bundle.read(member)
+    except (OSError, zipfile.BadZipFile, NotImplementedError):
+        pass  # opening the model says what is wrong with it
+    return None
+
+
+def _text_of(place: Path) -> bytes | None:
+    if place.is_file():
+        return _of_bundle(place)
+    found = place / _FILE
+    if not found.is_file() and (place / "manifest.json").is_file():
+        found = next(iter(sorted(place.rglob(_FILE))), found)
+    if not found.is_file() or found.stat().st_size > _FILE_BYTES_MAX:
+        return None
+    return found.read_bytes()
+
+
+def prompts_of(model: str | os.PathLike[str]) -> dict[str, str]:
+    """Prompts by their names; none where there are none. Those that are no text are left out."""
+    try:
+        text = _text_of(Path(model))
+        config: Any = json.loads(text) if text else {}
+    except (OSError, ValueError, RecursionError):
+        return {}
+    prompts = config.get("prompts") if isinstance(config, dict) else None
+    if not isinstance(prompts, dict):
+        return {}
+    found: dict[str, str] = {}
+    for name, prompt in prompts.items():
+        if len(found) == _PROMPTS_MAX:
+            break
+        if isinstance(prompt, str) and len(prompt.encode("utf-8", "replace")) <= _BYTES_MAX:
+            found[name] = prompt
+    return found

@@ -1,0 +1,223 @@
+"""Texts of all the types that callers have, as the addresses and sizes that the library takes.
+
+`source_of` says what was given; a Source gives parts of it as Texts, whose memory lives as long as they do. Errors name
+the text by its index.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from ctypes import byref
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from . import _arrow
+from ._abi import lb_text
+from ._arrow import Addresses
+from .errors import CallerError, CallerTypeError
+
+# A list is copied as UTF-8 in parts of at most so many texts and, roughly, bytes: memory is bounded, and each part is
+# still large enough to fill every batch.
+PART_TEXTS = 65536
+PART_BYTES = 64 << 20
+
+
+class Texts:
+    """Texts in memory: `addresses` is uintp[n, 2], with where each begins and how many bytes it has."""
+
+    __slots__ = ("_owners", "addresses", "bytes", "count", "pointer")
+
+    def __init__(self, addresses: Addresses, owners: Any) -> None:
+        self.addresses = np.ascontiguousarray(addresses)
+        self.count = len(addresses)
+        self.bytes = int(self.addresses[:, 1].sum()) if self.count else 0
+        self.pointer: Any = int(self.addresses.ctypes.data)
+        self._owners = owners
+
+    def pointer_to(self, index: int) -> int:
+        return int(self.pointer) + index * self.addresses.strides[0]
+
+    def part(self, start: int, end: int) -> Texts:
+        return Texts(self.addresses[start:end], self._owners)
+
+
+class OneText(Texts):
+    """A single text. Arrays of NumPy would take ten times as long to make."""
+
+    __slots__ = ()
+
+    def __init__(self, text: bytes) -> None:
+        self.count = 1
+        self.bytes = len(text)
+        self.pointer = byref(lb_text(text, len(text)))
+
+
+def _refuse(index: int, text: object) -> CallerTypeError | CallerError:
+    """The error of one text that cannot be encoded."""
+    if not isinstance(text, str):
+        what = "a text is needed"
+        is_nan = isinstance(text, float) and math.isnan(text)
+        if isinstance(text, (bytes, bytearray)):
+            what = "decode it first"
+        elif text is None or is_nan or type(text).__name__ in ("NAType", "NaTType"):
+            what = "fill or drop missing values"
+        shown = "nan" if is_nan else type(text).__name__
+        return CallerTypeError(f"text {index} is {shown}, not str; {what}")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        return CallerError(f"text {index} has a lone surrogate at character {error.start}: it is not Unicode text")
+    return CallerError(f"text {index} cannot be encoded")
+
+
+def encoded(texts: list[Any], first: int = 0, prompt: str = "") -> Texts:
+    """A list of str as Texts; `first` is the index of the first one, for messages.
+
+    Raises:
+        CallerTypeError: one is no str. CallerError: one has a lone surrogate.
+    """
+    try:
+        if prompt:
+            pieces = [(prompt + text).encode("utf-8") for text in texts]
+        else:
+            # Twice as quick as a loop, and takes nothing but str.
+            pieces = list(map(str.encode, texts))
+    except (TypeError, UnicodeEncodeError):
+        for index, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise _refuse(first + index, text) from None
+            try:
+                text.encode("utf-8")
+            except UnicodeEncodeError:
+                raise _refuse(first + index, text) from None
+        raise
+    memory = b"".join(pieces)
+    whole = np.frombuffer(memory, np.uint8)
+    addresses = np.empty((len(pieces), 2), np.uintp)
+    addresses[:, 1] = np.fromiter(map(len, pieces), np.uintp, len(pieces))
+    if pieces:
+        ends = np.cumsum(addresses[:, 1], dtype=np.uintp)
+        addresses[:, 0] = ends - addresses[:, 1] + np.uintp(whole.ctypes.data)
+    return Texts(addresses, memory)
+
+
+def _with_prompt(texts: Texts, prompt: str) -> Texts:
+    """Copies of texts that begin with a prompt."""
+    from ctypes import string_at
+
+    start = prompt.encode("utf-8")
+    pieces = [start + string_at(address, size) for address, size in texts.addresses.tolist()]
+    memory = b"".join(pieces)
+    addresses = np.empty((len(pieces), 2), np.uintp)
+    addresses[:, 1] = texts.addresses[:, 1] + np.uintp(len(start))
+    base = np.uintp(np.frombuffer(memory, np.uint8).ctypes.data)
+    addresses[:, 0] = np.cumsum(addresses[:, 1], dtype=np.uintp) - addresses[:, 1] + base
+    return Texts(addresses, memory)
+
+
+def one_text(text: str, prompt: str = "") -> OneText:
+    """A str as Texts.
+
+    Raises:
+        CallerError: it has a lone surrogate.
+    """
+    try:
+        return OneText((prompt + text).encode("utf-8"))
+    except UnicodeEncodeError:
+        raise _refuse(0, text) from None
+
+
+class Source:
+    """Texts whose number is known."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def parts(self, prompt: str, most: int = PART_TEXTS) -> Iterator[tuple[int, Texts]]:
+        """(index of its first text, texts), in order, of at most `most` texts each."""
+        raise NotImplementedError
+
+
+class _List(Source):
+    def __init__(self, texts: list[Any] | tuple[Any, ...]) -> None:
+        super().__init__(len(texts))
+        # A copy of the references: the list may change while another thread goes through it.
+        self._texts = list(texts)
+
+    def parts(self, prompt: str, most: int = PART_TEXTS) -> Iterator[tuple[int, Texts]]:
+        start = 0
+        while start < self.count:
+            end = min(start + most, self.count)
+            # Only long lists: what is refused because of its type is refused by encoded(), with its index.
+            while end - start > 256 and _characters(self._texts[start:end]) > PART_BYTES:
+                end = start + (end - start) // 2
+            yield start, encoded(self._texts[start:end], start, prompt)
+            start = end
+
+
+def _characters(texts: list[Any]) -> int:
+    return sum(len(text) for text in texts if isinstance(text, str))
+
+
+class _Arrow(Source):
+    def __init__(self, values: Any) -> None:
+        addresses, owners = _arrow.read_strings(values)
+        super().__init__(len(addresses))
+        self._texts = Texts(addresses, owners)
+
+    def parts(self, prompt: str, most: int = PART_TEXTS) -> Iterator[tuple[int, Texts]]:
+        if not prompt and most == PART_TEXTS:  # nothing is copied: one part is enough
+            if self.count:
+                yield 0, self._texts
+            return
+        for start in range(0, self.count, most):
+            part = self._texts.part(start, min(start + most, self.count))
+            yield start, _with_prompt(part, prompt) if prompt else part
+
+
+def _array_source(array: Any) -> Source:
+    """Of a NumPy array of str: object, <U or StringDType."""
+    if array.ndim != 1:
+        raise CallerError(f"the array of texts has {array.ndim} dimensions; give one of 1")
+    if array.dtype.kind not in "OUT":
+        raise CallerTypeError(f"the array of texts has the type {array.dtype}; strings are needed")
+    return _List(array.tolist())
+
+
+def source_of(texts: Any) -> Source | Iterator[Any]:
+    """A Source, or an iterator where the number of texts is not known.
+
+    Raises:
+        CallerTypeError: of a type that cannot hold texts, or with something else in it.
+    """
+    if isinstance(texts, (list, tuple)):
+        return _List(texts)
+    if isinstance(texts, np.ndarray):
+        return _array_source(texts)
+    if _arrow.is_arrow(texts):
+        try:
+            return _Arrow(texts)
+        except ImportError:  # pandas has the method, but needs pyarrow for it
+            pass
+    if "pandas" in sys.modules and hasattr(texts, "to_numpy"):
+        return _array_source(texts.to_numpy())
+    if isinstance(texts, (bytes, bytearray, memoryview)):
+        raise CallerTypeError(f"texts is {type(texts).__name__}; decode it first, as by str(…, 'utf-8')")
+    if isinstance(texts, (Mapping, AbstractSet)) or not isinstance(texts, Iterable):
+        raise CallerTypeError(
+            f"texts is {type(texts).__name__}; give a str, a list, an array of NumPy or Arrow, or an iterator"
+        )
+    return iter(texts)
+
+
+def chunks(texts: Iterator[Any], prompt: str, size: int = 1024) -> Iterator[tuple[int, Texts]]:
+    """(index of its first text, texts) of an iterator, a few at a time."""
+    first = 0
+    while part := list(islice(texts, size)):
+        yield first, encoded(part, first, prompt)
+        first += len(part)

@@ -1,0 +1,446 @@
+"""Embedder: the right vectors from every kind of input, into every kind of memory, and an error for everything else."""
+
+import array
+import json
+import shutil
+
+import numpy
+import pandas
+import polars
+import pyarrow
+import pytest
+from support import GOLDEN, TINY, cosines, good
+
+import latebind
+
+TEXTS = [json.loads(line)["text"] for line in (GOLDEN / "minilm.jsonl").read_text(encoding="utf-8").splitlines()]
+EXPECTED = numpy.load(GOLDEN / "minilm.npy")
+# Short, empty, not ASCII, and too long for a string_view to hold in place.
+SOME = ["", "a", "twelve bytes", "thirteen bytes", "größer als ein Byte", "北京大学的学生正在学习机器学习。", "x" * 3000]
+
+ARROW_TYPES = [pyarrow.string(), pyarrow.large_string(), pyarrow.string_view(),
+               pyarrow.dictionary(pyarrow.int8(), pyarrow.string()),
+               pyarrow.dictionary(pyarrow.uint16(), pyarrow.large_string()),
+               pyarrow.dictionary(pyarrow.int64(), pyarrow.string())]
+
+
+def arrow(texts, kind):
+    if pyarrow.types.is_dictionary(kind):
+        encoded = pyarrow.array(texts, kind.value_type).dictionary_encode()
+        return pyarrow.DictionaryArray.from_arrays(encoded.indices.cast(kind.index_type), encoded.dictionary)
+    return pyarrow.array(texts, kind)
+
+
+KINDS = {
+    "list": list,
+    "tuple": tuple,
+    "iterator": iter,
+    "generator": lambda texts: (text for text in texts),
+    "dict keys' list": lambda texts: map(str, texts),
+    "NumPy object": lambda texts: numpy.array(texts, object),
+    "NumPy <U": lambda texts: numpy.array(texts, "U"),
+    "NumPy StringDType": lambda texts: numpy.array(texts, numpy.dtypes.StringDType()),
+    "NumPy strided": lambda texts: numpy.array([each for text in texts for each in (text, "no")], object)[::2],
+    "pandas object": lambda texts: pandas.Series(texts, dtype=object),
+    "pandas str": lambda texts: pandas.Series(texts),
+    "pandas of Arrow": lambda texts: pandas.Series(texts, dtype=pandas.ArrowDtype(pyarrow.string())),
+    "polars": lambda texts: polars.Series(texts),
+    "polars categories": lambda texts: polars.Series(texts, dtype=polars.Categorical),
+    "Arrow chunks": lambda texts: pyarrow.chunked_array([texts[:2], [], texts[2:]], pyarrow.string()),
+    "Arrow chunks of dictionaries": lambda texts: pyarrow.chunked_array(
+        [pyarrow.array(texts[:3]).dictionary_encode(), pyarrow.array(texts[3:]).dictionary_encode()]),
+    "str subclass": lambda texts: [type("Text", (str,), {})(text) for text in texts],
+    "NumPy's str": lambda texts: [numpy.str_(text) for text in texts],
+    **{f"Arrow {kind}": lambda texts, kind=kind: arrow(texts, kind) for kind in ARROW_TYPES},
+    **{f"Arrow {kind}, sliced": lambda texts, kind=kind: arrow(["zero", *texts, "end"], kind)[1:-1]
+       for kind in ARROW_TYPES},
+}
+
+
+# -- Vectors -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("device", ["openvino", "onnxruntime"])
+def test_agrees_with_the_golden_vectors(device):
+    from support import MODEL
+
+    with latebind.Embedder(MODEL, device=device, strict=True) as embedder:
+        found = embedder.encode(TEXTS)
+        assert (found.dtype, found.shape) == (numpy.float32, EXPECTED.shape)
+        assert cosines(found, EXPECTED).min() >= 0.99999
+        assert embedder.attestation.backend == device
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_input_gives_the_same_vectors(tiny, kind):
+    # NumPy's <U has no NUL at an end, and none of these has.
+    found = tiny.encode(KINDS[kind](SOME))
+    assert (found.dtype, found.shape) == (numpy.float32, (len(SOME), tiny.dimension))
+    numpy.testing.assert_allclose(found, tiny.encode(SOME), atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_golden_vectors_come_from_every_kind_of_input(embedder, kind):
+    if kind == "NumPy <U" and any(text.endswith("\0") for text in TEXTS):
+        pytest.fail("a golden text ends with NUL, which NumPy drops")
+    assert cosines(embedder.encode(KINDS[kind](TEXTS)), EXPECTED).min() >= 0.99999
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if "chunk" not in kind and "strided" not in kind])
+def test_no_texts_give_no_vectors(tiny, kind):
+    assert tiny.encode(KINDS[kind]([])).shape == (0, tiny.dimension)
+
+
+@pytest.mark.parametrize("empty", [pyarrow.chunked_array([], pyarrow.string()), pyarrow.array([], pyarrow.null()),
+                                   numpy.array([], object)])
+def test_nothing_of_any_type_gives_no_vectors(tiny, empty):
+    assert tiny.encode(empty).shape == (0, tiny.dimension)
+
+
+def test_a_str_gives_one_vector(tiny):
+    assert tiny.encode("a text").shape == (tiny.dimension,)
+    numpy.testing.assert_allclose(tiny.encode("a text"), tiny.encode(["a text"])[0], atol=1e-6)
+    assert tiny.encode("").shape == (tiny.dimension,)
+
+
+def test_arrow_strings_are_read_in_place(tiny, monkeypatch):
+    from latebind import _texts
+
+    monkeypatch.setattr(_texts, "encoded", None)
+    column = pyarrow.array(SOME)
+    source = _texts.source_of(column)
+    ((first, texts),) = source.parts("")
+    data = column.buffers()[2]
+    assert first == 0
+    assert all(data.address <= address <= data.address + data.size for address, _ in texts.addresses.tolist())
+
+
+def test_a_long_list_is_embedded_in_parts(tiny, monkeypatch):
+    from latebind import _texts
+
+    texts = [f"text {number}" for number in range(50)]
+    expected = tiny.encode(texts)
+    monkeypatch.setattr(_texts, "PART_BYTES", 20)
+    source = _texts.source_of(texts * 20)
+    assert len(list(source.parts(""))) > 1
+    assert len(list(_texts.source_of(texts).parts("", 7))) == 8
+    numpy.testing.assert_allclose(tiny.encode(texts), expected, atol=1e-5)
+
+
+def test_normalize_and_dimensions(embedder):
+    found = embedder.encode(TEXTS[:8], dimensions=100, normalize=True)
+    assert found.shape == (8, 100)
+    numpy.testing.assert_allclose(numpy.linalg.norm(found, axis=1), 1, atol=1e-5)
+    assert cosines(found, EXPECTED[:8, :100]).min() >= 0.99999
+    assert embedder.encode("a", dimensions=1).shape == (1,)
+    assert embedder.encode(iter(["a"]), dimensions=7).shape == (1, 7)
+
+
+def test_a_progress_bar_changes_nothing(tiny, capsys):
+    texts = SOME * 700
+    found = tiny.encode(texts, show_progress=True)
+    shown = capsys.readouterr().err
+    assert "4900/4900" in shown or "4.90k/4.90k" in shown
+    numpy.testing.assert_allclose(found[-len(SOME):], tiny.encode(SOME), atol=1e-5)
+    assert tiny.encode(iter(SOME), show_progress=True).shape[0] == len(SOME)
+
+
+# -- Streams -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_stream_gives_windows_in_order_and_reads_as_they_are_taken(tiny):
+    read = []
+
+    def texts():
+        for number in range(100_000):
+            read.append(number)
+            yield f"text {number % 50}"
+
+    windows = tiny.encode_stream(texts(), window_texts=100)
+    first = next(windows)
+    assert first.shape == (100, tiny.dimension)
+    assert len(read) < 20_000
+    second = next(windows)
+    numpy.testing.assert_allclose(first, second, atol=1e-5)
+    windows.close()
+    expected = tiny.encode([f"text {number}" for number in range(50)])
+    numpy.testing.assert_allclose(first[:50], expected, atol=1e-5)
+
+
+def test_an_iterator_of_many_texts_gives_all_of_them(tiny):
+    count = 40_000
+    found = tiny.encode(f"text {number % 100}" for number in range(count))
+    assert found.shape == (count, tiny.dimension)
+    numpy.testing.assert_allclose(found[-100:], tiny.encode([f"text {number}" for number in range(100)]), atol=1e-5)
+
+
+def test_a_stream_takes_lists_and_arrays_too(tiny):
+    for given in (SOME, pyarrow.array(SOME), numpy.array(SOME, object)):
+        numpy.testing.assert_allclose(numpy.concatenate(list(tiny.encode_stream(given))), tiny.encode(SOME), atol=1e-5)
+    assert next(tiny.encode_stream("one text")).shape == (1, tiny.dimension)
+    assert list(tiny.encode_stream([])) == []
+
+
+def test_an_error_of_the_iterator_is_passed_on(tiny):
+    def texts():
+        yield "one"
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        tiny.encode(texts())
+
+
+# -- Memory of the caller ----------------------------------------------------------------------------------------------
+
+
+class Dlpack:
+    """A tensor that has nothing but DLPack, as those of other frameworks."""
+
+    def __init__(self, array):
+        self._array = array
+
+    def __dlpack__(self, **arguments):
+        return self._array.__dlpack__(**arguments)
+
+    def __dlpack_device__(self):
+        return self._array.__dlpack_device__()
+
+
+def test_vectors_go_into_the_caller_s_memory(tiny):
+    expected = tiny.encode(SOME)
+    count = expected.size
+    matrix = numpy.empty(expected.shape, numpy.float32)
+    flat = array.array("f", bytes(4 * count))
+    raw = numpy.zeros(expected.shape, numpy.float32)
+    for out in (matrix, flat, memoryview(flat), Dlpack(raw)):
+        found = tiny.encode(SOME, out=out)
+        assert found.shape == expected.shape
+        numpy.testing.assert_allclose(found, expected, atol=1e-5)
+    assert tiny.encode(SOME, out=matrix).base is not None
+    assert numpy.shares_memory(tiny.encode(SOME, out=matrix), matrix)
+    numpy.testing.assert_allclose(numpy.array(flat).reshape(expected.shape), expected, atol=1e-5)
+    numpy.testing.assert_allclose(raw, expected, atol=1e-5)
+    one = numpy.empty(tiny.dimension, numpy.float32)
+    assert numpy.shares_memory(tiny.encode("a", out=one), one)
+
+
+def test_an_iterator_fills_as_much_of_the_memory_as_it_has_texts(tiny):
+    out = numpy.zeros((10, tiny.dimension), numpy.float32)
+    found = tiny.encode(iter(SOME), out=out)
+    assert found.shape == (len(SOME), tiny.dimension)
+    assert numpy.shares_memory(found, out)
+    with pytest.raises(latebind.CallerError, match="there are more texts"):
+        tiny.encode(iter(SOME), out=out[:3])
+
+
+@pytest.mark.parametrize(("make", "text"), [
+    (lambda n, d: numpy.empty((n, d)), "float64; float32 is needed"),
+    (lambda n, d: numpy.empty((n, d), ">f4"), "float32 is needed"),
+    (lambda n, d: numpy.empty((n, d + 1), numpy.float32), "numbers"),
+    (lambda n, d: numpy.empty((n + 1, d), numpy.float32), "numbers"),
+    (lambda n, d: numpy.empty((d, n), numpy.float32).T, "not contiguous"),
+    (lambda n, d: numpy.empty((n, 2 * d), numpy.float32)[:, ::2], "not contiguous"),
+    (lambda n, d: bytes(4 * n * d), "uint8; float32 is needed"),
+    (lambda n, d: memoryview(bytes(4 * n * d)).cast("f"), "read-only"),
+    (lambda n, d: [0.0] * n * d, "out is list"),
+    (lambda n, d: object(), "out is object"),
+    (lambda n, d: numpy.float32(3), "numbers|read-only"),
+])
+def test_memory_that_cannot_be_used_is_refused(tiny, make, text):
+    with pytest.raises(latebind.CallerError, match=text):
+        tiny.encode(SOME, out=make(len(SOME), tiny.dimension))
+
+
+# -- Errors ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("texts", "text"), [
+    (["a", None], "text 1 is NoneType, not str; fill or drop"),
+    (["a", "b", float("nan")], "text 2 is nan"),
+    (["a", b"bytes"], "text 1 is bytes, not str; decode it first"),
+    ([1], "text 0 is int"),
+    ([["a"]], "text 0 is list"),
+    ([pandas.NA], "text 0 is NAType, not str; fill or drop"),
+    (numpy.array(["a", None], object), "text 1 is NoneType"),
+    (numpy.array(["a", numpy.nan], object), "text 1 is nan"),
+    (numpy.array([1.5]), "float64; strings are needed"),
+    (numpy.array([b"a"]), "S1; strings are needed"),
+    (iter(["a"] * 1500 + [3]), "text 1500 is int"),
+    (pyarrow.array(["a", "b", None]), "text 2 is null"),
+    (pyarrow.array(["a", None], pyarrow.string_view()), "text 1 is null"),
+    (pyarrow.array([None, "a", "b", None])[1:], "text 2 is null"),
+    (pyarrow.chunked_array([["a"], ["b", None]]), "text 2 is null"),
+    (pyarrow.array(["a", None]).dictionary_encode(), "text 1 is null"),
+    (pyarrow.DictionaryArray.from_arrays([0, 1], pyarrow.array(["a", None])), "text 1 is null"),
+    (pyarrow.array([None]), "text 0 is null"),
+    (pyarrow.array([b"a"]), "binary"),
+    (pyarrow.array([1]), "of type 'l'"),
+    (pyarrow.array([1]).dictionary_encode(), "of type 'l'"),
+    (pyarrow.array([["a"]]), "of type"),
+    (pyarrow.table({"body": ["a"]}), "choose the column"),
+    (pyarrow.chunked_array([], pyarrow.int64()), "of type 'l'"),
+    (polars.Series(["a", None]), "text 1 is null"),
+    (polars.DataFrame({"body": ["a"]}), "choose the column"),
+    (b"bytes", "texts is bytes"),
+    (bytearray(b"x"), "texts is bytearray"),
+    (None, "texts is NoneType"),
+    (3, "texts is int"),
+    ({"a": 1}, "texts is dict"),
+    ({"a"}, "texts is set"),
+    (object(), "texts is object"),
+])
+def test_what_is_no_text_is_a_type_error_with_its_index(tiny, texts, text):
+    with pytest.raises(latebind.CallerTypeError, match=text):
+        tiny.encode(texts)
+
+
+@pytest.mark.parametrize(("texts", "text"), [
+    (["a", "b\ud800c"], "text 1 has a lone surrogate at character 1"),
+    ("\udc00", "text 0 has a lone surrogate at character 0"),
+    (iter(["a"] * 1100 + ["\udfff"]), "text 1100 has a lone surrogate"),
+    (numpy.array(["a", "\ud800"], object), "text 1 has a lone surrogate"),
+    (numpy.array([["a"]]), "2 dimensions"),
+    (numpy.array("a"), "0 dimensions"),
+    (pyarrow.StringArray.from_buffers(1, pyarrow.array([0, 2], pyarrow.int32()).buffers()[1], pyarrow.py_buffer(b"\xff\xfe")),
+     "UTF-8"),
+])
+def test_what_is_no_unicode_is_a_value_error_with_its_index(tiny, texts, text):
+    with pytest.raises(latebind.CallerError, match=text) as found:
+        tiny.encode(texts)
+    assert not isinstance(found.value, TypeError)
+
+
+@pytest.mark.parametrize("arguments", [
+    {"normalize": "yes"}, {"normalize": 1}, {"dimensions": 0}, {"dimensions": -1}, {"dimensions": 10**6},
+    {"dimensions": 1.5}, {"dimensions": True}, {"prompt_name": "query"}, {"prompt_name": 3}, {"batch_tokens": 4096},
+    {"batch_tokens": 0}, {"batch_tokens": "many"}, {"show_progress": "yes"}, {"deadline": "soon"}, {"deadline": True},
+    {"deadline": float("nan")}, {"out": 3},
+])
+def test_garbage_in_any_argument_is_the_caller_s_error(tiny, arguments):
+    for texts in ("a", ["a"], iter(["a"])):
+        with pytest.raises(latebind.CallerError):
+            tiny.encode(texts, **arguments)
+
+
+@pytest.mark.parametrize("arguments", [{"window_texts": 0}, {"window_texts": "x"}, {"dimensions": []}, {"prompt_name": "x"}])
+def test_garbage_is_refused_before_a_stream_begins(tiny, arguments):
+    with pytest.raises(latebind.CallerError):
+        tiny.encode_stream(["a"], **arguments)
+
+
+def test_batch_tokens_is_what_the_embedder_was_opened_with(tiny):
+    with pytest.raises(latebind.CallerError, match=r"Embedder\(…, batch_tokens=512\)"):
+        tiny.encode("a", batch_tokens=512)
+    with latebind.Embedder(TINY, batch_tokens=512) as embedder:
+        assert embedder.encode("a", batch_tokens=512).shape == (embedder.dimension,)
+
+
+# -- Prompts -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def prompted(tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(TINY, folder)
+    prompts = {"query": "Frage: ", "passage": "Absatz: ", "none": "", "odd": 3}
+    (folder / "config_sentence_transformers.json").write_text(json.dumps({"prompts": prompts}), encoding="utf-8")
+    with latebind.Embedder(folder) as embedder:
+        yield embedder
+
+
+@pytest.mark.parametrize("kind", ["list", "iterator", "Arrow string", "Arrow string_view", "Arrow chunks", "NumPy object"])
+def test_a_prompt_is_put_before_every_text(prompted, kind):
+    assert prompted.prompts == {"query": "Frage: ", "passage": "Absatz: ", "none": ""}
+    texts = SOME[:5]
+    expected = prompted.encode(["Frage: " + text for text in texts])
+    numpy.testing.assert_allclose(prompted.encode(KINDS[kind](texts), prompt_name="query"), expected, atol=1e-5)
+    numpy.testing.assert_allclose(prompted.encode_query(KINDS[kind](texts)), expected, atol=1e-5)
+    documents = prompted.encode(["Absatz: " + text for text in texts])
+    numpy.testing.assert_allclose(prompted.encode_document(KINDS[kind](texts)), documents, atol=1e-5)
+
+
+def test_a_prompt_is_put_before_a_single_text_too(prompted):
+    numpy.testing.assert_allclose(prompted.encode_query("a"), prompted.encode("Frage: a"), atol=1e-5)
+    with pytest.raises(latebind.CallerError, match="it has: query, passage, none"):
+        prompted.encode("a", prompt_name="document")
+
+
+def test_a_model_without_prompts_embeds_queries_as_they_are(tiny):
+    assert tiny.prompts == {}
+    numpy.testing.assert_allclose(tiny.encode_query("a"), tiny.encode("a"), atol=1e-6)
+
+
+@pytest.mark.parametrize("text", ["not json", "[]", '{"prompts": []}', "[" * 100_000, "\ufeff{}"])
+def test_a_damaged_file_of_prompts_gives_none_or_the_model_s_own_error(tmp_path, text):
+    from latebind._prompts import prompts_of
+
+    (tmp_path / "config_sentence_transformers.json").write_text(text, encoding="utf-8")
+    assert prompts_of(tmp_path) == {}
+
+
+# -- Tokens, what it is ------------------------------------------------------------------------------------------------
+
+
+def test_tokens(embedder):
+    ids = embedder.tokenize("hello world")
+    assert (ids.dtype, ids.tolist()) == (numpy.int32, [101, 7592, 2088, 102])
+    many = embedder.tokenize(["hello world", ""])
+    assert [each.tolist() for each in many] == [[101, 7592, 2088, 102], [101, 102]]
+    assert embedder.count_tokens("hello world") == 4
+    assert isinstance(embedder.count_tokens("hello world"), int)
+    counts = embedder.count_tokens(pyarrow.array(["hello world", "", "x " * 5000]))
+    assert counts.tolist() == [4, 2, embedder.max_tokens]
+    assert embedder.count_tokens("x " * 50, max_tokens=8) == 8
+    assert embedder.count_tokens(iter(["a"] * 3000)).tolist() == [3] * 3000
+    assert embedder.tokenize([]) == []
+    with pytest.raises(latebind.CallerTypeError, match="text 1 is int"):
+        embedder.count_tokens(["a", 3])
+    with pytest.raises(latebind.CallerError):
+        embedder.count_tokens("a", max_tokens=0)
+
+
+def test_statistics_add_up(tiny):
+    before = tiny.stats
+    tiny.encode(["a b c", "d"])
+    tiny.encode(iter(["e"]))
+    after = tiny.stats
+    assert after.texts - before.texts == 3
+    assert after.tokens - before.tokens == int(tiny.count_tokens(["a b c", "d", "e"]).sum())
+    assert after.padded_tokens - before.padded_tokens >= after.tokens - before.tokens
+    assert after.seconds > before.seconds
+
+
+def test_the_attestation_says_what_answers(embedder):
+    found = embedder.attestation
+    assert (found.backend, found.device, found.precision) == ("openvino", "CPU", "f32")
+    assert found.runtime_version and found.library_file and not found.fallback and not found.emulated
+    assert found.steps[-1].taken and found.steps[-1].device == "openvino:CPU"
+    assert (embedder.dimension, embedder.max_tokens) == (384, 256)
+
+
+def test_settings_reach_the_engine():
+    with latebind.Embedder(TINY, device=["npu", "openvino:CPU"], shapes="static", static_lengths=[8, 16],
+                           max_tokens=16, threads=1) as embedder:
+        assert embedder.max_tokens == 16
+        assert embedder.encode(["a", "b c"]).shape == (2, embedder.dimension)
+        found = embedder.attestation
+        assert (found.threads, found.static_lengths, found.static_rows) == (1, (8, 16), 1)
+        assert [step.taken for step in found.steps] == [False] * (len(found.steps) - 1) + [True]
+
+
+def test_representations_are_one_line(tiny):
+    assert repr(tiny).startswith(f"<Embedder '{TINY}', ") and "openvino:CPU, f32" in repr(tiny)
+    with latebind.Embedder(TINY) as embedder:
+        pass
+    assert repr(embedder) == f"<Embedder '{TINY}', closed>"
+
+
+def test_numpy_is_all_that_embedding_needs():
+    code = f"""
+import sys
+for name in ("pyarrow", "tqdm", "pandas", "ml_dtypes"):
+    sys.modules[name] = None
+import latebind
+print(latebind.Embedder({str(TINY)!r}).encode(["a", "b"], show_progress=True).shape)
+"""
+    assert good(code).startswith("(2, ")

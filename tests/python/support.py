@@ -1,0 +1,53 @@
+"""What the tests of the Python package share: where things are, and how to run a Python of their own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+SOURCE = Path(os.environ["LATEBIND_TEST_SOURCE_DIR"])
+BINARY = Path(os.environ["LATEBIND_TEST_BINARY_DIR"])
+PACKAGE = SOURCE / "python"
+LIBRARY = BINARY / "lib" / "liblatebind.so"
+PROGRAM = BINARY / "bin" / "latebind"
+MODEL = SOURCE / "build" / "runtime" / "model" / "all-MiniLM-L6-v2"
+TINY = SOURCE / "tests" / "data" / "tiny-bert" / "f32"
+GOLDEN = SOURCE / "tests" / "data" / "golden"
+
+# Where no vendor's library is.
+NOWHERE = {
+    "LATEBIND_OPENVINO_LIBRARY": "/nonexistent/libopenvino_c.so",
+    "LATEBIND_ONNXRUNTIME_LIBRARY": "/nonexistent/libonnxruntime.so",
+}
+
+os.environ["LATEBIND_LIBRARY"] = str(LIBRARY)
+os.environ["PYTHONPATH"] = str(PACKAGE)
+sys.path.insert(0, str(PACKAGE))
+
+
+def python(code, *arguments, env=None, **options):
+    """Runs code in an interpreter of its own."""
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        env=os.environ | (env or {}),
+        encoding="utf-8",
+        capture_output=True,
+        timeout=120,
+        check=False,
+        **options,
+    )
+
+
+def good(code, *arguments, **options):
+    """What code that must succeed prints; nothing on the error stream."""
+    done = python(code, *arguments, **options)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "", done.stderr
+    return done.stdout
+
+
+def cosines(a, b):
+    import numpy
+
+    a, b = a.astype(numpy.float64), b.astype(numpy.float64)
+    return (a * b).sum(1) / numpy.linalg.norm(a, axis=1) / numpy.linalg.norm(b, axis=1)
