@@ -37,7 +37,7 @@ typedef struct {
 
 /* The next line without its end, whatever bytes it has; 1 when there is one, 0 at the end, -1 after an error. */
 static int read_line(FILE* input, text_line* line) {
-  int c;
+  int c = 0;
   line->size = 0;
   while ((c = getc(input)) != EOF && c != '\n') {
     if (line->size == line->capacity) {

@@ -80,8 +80,8 @@ Result<InheritedSocket> inherited_socket(int descriptor) {
   if (*type != SOCK_STREAM) return refuse("it is a socket, but not a stream");
   if (option_of(descriptor, SO_ACCEPTCONN) != 1) return refuse("it does not listen");
   const auto family = option_of(descriptor, SO_DOMAIN);
-  if (family != AF_UNIX && family != AF_INET && family != AF_INET6)
-    return refuse("it is neither TCP nor a Unix socket");
+  const bool is_tcp = family == AF_INET || family == AF_INET6;
+  if (family != AF_UNIX && !is_tcp) return refuse("it is neither TCP nor a Unix socket");
   return InheritedSocket{descriptor, family == AF_UNIX};
 }
 

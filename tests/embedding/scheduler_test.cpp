@@ -1388,7 +1388,8 @@ TEST(SchedulerDoneTest, ManyThreadsThatSubmitAndDropAreEachToldOnce) {
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < kEach; ++i) {
-        const auto ticket = rig.scheduler.submit_and_tell(texts_to_submit(texts_of(5 + t, 3 + i % 9, 1 + i % 5)),
+        const auto some = static_cast<std::size_t>(i);
+        const auto ticket = rig.scheduler.submit_and_tell(texts_to_submit(texts_of(5 + t, 3 + some % 9, 1 + some % 5)),
                                                           [&](const Scheduler::Submission&) { ++told; });
         ASSERT_TRUE(ticket.ok());
         if (i % 3 == t % 3) ticket->drop();

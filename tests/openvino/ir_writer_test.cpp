@@ -124,7 +124,8 @@ TEST(IrWriterTest, NamesFromOutsideStayInsideTheirQuotes) {
   graph::GraphBuilder builder({});
   const auto x = builder.add(
       graph::Input{.name = "a<b>&\"c", .type = core::ElementType::kF32, .shape = core::Shape{core::kDynamic, 4}});
-  const auto made = std::move(builder).finish(builder.add(graph::Normalize{.x = x}), "y");
+  const auto y = builder.add(graph::Normalize{.x = x});
+  const auto made = std::move(builder).finish(y, "y");
   ASSERT_TRUE(made.ok());
   EXPECT_THAT(write_ir(*made, 0).xml, HasSubstr("names=\"a&lt;b&gt;&amp;&quot;c\""));
 }

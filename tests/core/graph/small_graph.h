@@ -102,7 +102,8 @@ inline core::Result<Graph> small_graph(const SmallGraphOptions& options = {}) {
   const Value states = graph.add(Linear{.x = active, .weight = narrow, .bias = narrow_bias});
   if (!options.pooled) return std::move(graph).finish(states, "tokens");
   const Value pooled = graph.add(Pool{.x = states, .mask = mask, .mode = options.pooling});
-  return std::move(graph).finish(graph.add(Normalize{.x = pooled}), "vector");
+  const Value vector = graph.add(Normalize{.x = pooled});
+  return std::move(graph).finish(vector, "vector");
 }
 
 // Three texts of 5, 2 and 1 tokens.

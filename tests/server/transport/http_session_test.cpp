@@ -13,6 +13,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
+using std::string_literals::operator""s;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
@@ -212,8 +213,8 @@ TEST_F(HttpSessionTest, DamagedHeadsAreRefused) {
   expect_refused("GET /a HTTP/1.1\r\nHost: x\r\nA:\r\n\tc\r\n\r\n", 400);
   expect_refused("GET /a HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n", 400);
   expect_refused("GET /a HTTP/1.1\r\nHost: x\r\n: b\r\n\r\n", 400);
-  expect_refused(std::string("GET /a HTTP/1.1\r\nHost: x\r\nA: b\0c\r\n\r\n", 39), 400);
-  expect_refused(std::string("GET /a\0b HTTP/1.1\r\nHost: x\r\n\r\n", 31), 400);
+  expect_refused("GET /a HTTP/1.1\r\nHost: x\r\nA: b\0c\r\n\r\n"s, 400);
+  expect_refused("GET /a\0b HTTP/1.1\r\nHost: x\r\n\r\n"s, 400);
   expect_refused("GET  /a HTTP/1.1\r\nHost: x\r\n\r\n", 400);
   expect_refused("GET /a b HTTP/1.1\r\nHost: x\r\n\r\n", 400);
   expect_refused("GET a HTTP/1.1\r\nHost: x\r\n\r\n", 400);
