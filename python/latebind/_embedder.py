@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import weakref
 from collections.abc import Iterable, Iterator
@@ -101,6 +102,10 @@ def _flag(value: Any, what: str) -> bool:
 
 def _close_soon(stream: Handle) -> None:
     """Closes a stream without waiting for the batch that is being computed: whoever interrupts does not want to."""
+    if sys.is_finalizing():
+        # No thread could begin any more, and starting one waits until it has.
+        stream.close()
+        return
     try:
         threading.Thread(target=stream.close, name="latebind", daemon=True).start()
     except RuntimeError:  # no more threads, or the interpreter is about to end
