@@ -10,7 +10,7 @@ source "$root/scripts/versions.env"
 # Parallel jobs of builds and tests.
 jobs=${LATEBIND_JOBS:-$(nproc)}
 # Only for scripts: the program rejects unknown variables with its prefix.
-export -n LATEBIND_JOBS LATEBIND_FUZZ_SECONDS
+export -n LATEBIND_JOBS LATEBIND_FUZZ_SECONDS LATEBIND_PACKAGES
 
 if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
   bold=$'\e[1m' plain=$'\e[0m'

@@ -29,7 +29,12 @@ def _names() -> list[str]:
     return ["liblatebind.so", "liblatebind.so.*", "liblatebind.dylib"]
 
 
-def _find() -> Path:
+def library_file() -> Path:
+    """The file of the library.
+
+    Raises:
+        LibraryError: there is none.
+    """
     package = Path(__file__).resolve().parent
     folders = [package / "lib", package / "bin"]
     for folder in folders:
@@ -47,7 +52,7 @@ def _find() -> Path:
 
 
 def _load() -> _abi.Functions:
-    file = _find()
+    file = library_file()
     try:
         library = CDLL(str(file))
     except (OSError, ValueError) as error:

@@ -6,9 +6,8 @@ import shutil
 import subprocess
 
 import pytest
-from support import SOURCE
-
 from latebind import _abi, _library
+from support import SOURCE
 
 HEADER = (SOURCE / "include" / "latebind" / "latebind.h").read_text(encoding="utf-8")
 STRUCTS = [kind for kind in vars(_abi).values() if isinstance(kind, type) and issubclass(kind, ctypes.Structure)]
@@ -17,7 +16,9 @@ CONSTANTS = [name for name in vars(_abi) if re.fullmatch(r"(LB|LATEBIND)_[A-Z0-9
 
 
 def test_the_file_is_what_the_header_says():
-    done = subprocess.run([str(SOURCE / "scripts" / "generate_python_abi"), "--check"], capture_output=True, check=False)
+    done = subprocess.run(
+        [str(SOURCE / "scripts" / "generate_python_abi"), "--check"], capture_output=True, check=False
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -49,7 +50,9 @@ def test_a_c_compiler_finds_the_same_sizes_offsets_and_constants(tmp_path):
         lines.append(f'printf("{name} %lld\\n", (long long){name});')
     source, program = tmp_path / "layout.c", tmp_path / "layout"
     body = "\n  ".join(lines)
-    source.write_text(f"#include <stdio.h>\n#include <latebind/latebind.h>\nint main(void) {{\n  {body}\n  return 0;\n}}\n")
+    source.write_text(
+        f"#include <stdio.h>\n#include <latebind/latebind.h>\nint main(void) {{\n  {body}\n  return 0;\n}}\n"
+    )
     subprocess.run([compiler, f"-I{SOURCE / 'include'}", str(source), "-o", str(program)], check=True)
     printed = subprocess.run([str(program)], check=True, encoding="utf-8", capture_output=True).stdout
     found = {name: int(number) for name, number in (line.split() for line in printed.splitlines())}
@@ -64,8 +67,14 @@ def test_the_library_has_every_function():
     assert functions.lb_abi_version() == _abi.LATEBIND_ABI_VERSION
 
 
-@pytest.mark.parametrize("change", ["typedef struct lb_odd {\n  long double x;\n} lb_odd;", "enum { LB_ODD };",
-                                    "LB_API lb_code lb_odd(void (*callback)(void));"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        "typedef struct lb_odd {\n  long double x;\n} lb_odd;",
+        "enum { LB_ODD };",
+        "LB_API lb_code lb_odd(void (*callback)(void));",
+    ],
+)
 def test_what_the_script_does_not_understand_is_an_error(tmp_path, change):
     script = tmp_path / "scripts" / "generate_python_abi"
     header = tmp_path / "include" / "latebind" / "latebind.h"

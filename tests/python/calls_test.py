@@ -11,11 +11,10 @@ import signal
 import threading
 import time
 
+import latebind
 import numpy
 import pytest
 from support import MODEL, TINY, good, python
-
-import latebind
 
 TEXTS = [f"text {number} of some length" for number in range(64)]
 # Some seconds of work, so that whatever ends it ends it in the middle.
@@ -95,10 +94,18 @@ def test_a_closed_embedder_says_so_everywhere():
         assert not embedder.closed
     embedder.close()
     assert embedder.closed
-    for use in (lambda: embedder.encode("a"), lambda: embedder.encode([]), lambda: embedder.encode(["a"]),
-                lambda: embedder.encode(iter(["a"])), lambda: list(embedder.encode_stream(["a"])),
-                lambda: embedder.tokenize("a"), lambda: embedder.count_tokens(["a"]), lambda: embedder.attestation,
-                lambda: embedder.encode_query("a"), lambda: asyncio.run(embedder.aencode("a"))):
+    for use in (
+        lambda: embedder.encode("a"),
+        lambda: embedder.encode([]),
+        lambda: embedder.encode(["a"]),
+        lambda: embedder.encode(iter(["a"])),
+        lambda: list(embedder.encode_stream(["a"])),
+        lambda: embedder.tokenize("a"),
+        lambda: embedder.count_tokens(["a"]),
+        lambda: embedder.attestation,
+        lambda: embedder.encode_query("a"),
+        lambda: asyncio.run(embedder.aencode("a")),
+    ):
         with pytest.raises(latebind.ClosedError, match="this Embedder was closed"):
             use()
     assert embedder.dimension > 0
@@ -318,8 +325,13 @@ def test_worker_processes_open_their_own(tmp_path, method):
 
     script = tmp_path / "spawned.py"
     script.write_text(SPAWNED)
-    done = subprocess.run([sys.executable, str(script), str(TINY), method], capture_output=True, encoding="utf-8",
-                          timeout=120, check=False)
+    done = subprocess.run(
+        [sys.executable, str(script), str(TINY), method],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
     assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
 
 
@@ -329,8 +341,13 @@ def test_after_fork_the_parent_s_embedder_is_refused_and_the_parent_goes_on(tiny
 
     def in_child():
         found = []
-        for use in (lambda: tiny.encode("a"), lambda: tiny.encode(iter("a")), lambda: tiny.tokenize("a"),
-                    lambda: tiny.attestation, lambda: list(tiny.encode_stream(["a"]))):
+        for use in (
+            lambda: tiny.encode("a"),
+            lambda: tiny.encode(iter("a")),
+            lambda: tiny.tokenize("a"),
+            lambda: tiny.attestation,
+            lambda: list(tiny.encode_stream(["a"])),
+        ):
             try:
                 use()
                 found.append("worked")
@@ -385,7 +402,8 @@ ENDS = {
     "a call on a daemon thread": (
         "import threading, time\nembedder = latebind.Embedder(MODEL)\n"
         "def work():\n    while True: embedder.encode(['a'] * 100)\n"
-        "threading.Thread(target=work, daemon=True).start(); time.sleep(0.2)"),
+        "threading.Thread(target=work, daemon=True).start(); time.sleep(0.2)"
+    ),
     "used by atexit": "import atexit\nembedder = latebind.Embedder(MODEL)\natexit.register(lambda: embedder.encode('a'))",
     "sys.exit": "import sys\nembedder = latebind.Embedder(MODEL)\nsys.exit(0)",
 }

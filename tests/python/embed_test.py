@@ -4,6 +4,7 @@ import array
 import json
 import shutil
 
+import latebind
 import numpy
 import pandas
 import polars
@@ -11,17 +12,27 @@ import pyarrow
 import pytest
 from support import GOLDEN, TINY, cosines, good
 
-import latebind
-
 TEXTS = [json.loads(line)["text"] for line in (GOLDEN / "minilm.jsonl").read_text(encoding="utf-8").splitlines()]
 EXPECTED = numpy.load(GOLDEN / "minilm.npy")
 # Short, empty, not ASCII, and too long for a string_view to hold in place.
-SOME = ["", "a", "twelve bytes", "thirteen bytes", "größer als ein Byte", "北京大学的学生正在学习机器学习。", "x" * 3000]
+SOME = [
+    "",
+    "a",
+    "twelve bytes",
+    "thirteen bytes",
+    "größer als ein Byte",
+    "北京大学的学生正在学习机器学习。",
+    "x" * 3000,
+]
 
-ARROW_TYPES = [pyarrow.string(), pyarrow.large_string(), pyarrow.string_view(),
-               pyarrow.dictionary(pyarrow.int8(), pyarrow.string()),
-               pyarrow.dictionary(pyarrow.uint16(), pyarrow.large_string()),
-               pyarrow.dictionary(pyarrow.int64(), pyarrow.string())]
+ARROW_TYPES = [
+    pyarrow.string(),
+    pyarrow.large_string(),
+    pyarrow.string_view(),
+    pyarrow.dictionary(pyarrow.int8(), pyarrow.string()),
+    pyarrow.dictionary(pyarrow.uint16(), pyarrow.large_string()),
+    pyarrow.dictionary(pyarrow.int64(), pyarrow.string()),
+]
 
 
 def arrow(texts, kind):
@@ -48,12 +59,15 @@ KINDS = {
     "polars categories": lambda texts: polars.Series(texts, dtype=polars.Categorical),
     "Arrow chunks": lambda texts: pyarrow.chunked_array([texts[:2], [], texts[2:]], pyarrow.string()),
     "Arrow chunks of dictionaries": lambda texts: pyarrow.chunked_array(
-        [pyarrow.array(texts[:3]).dictionary_encode(), pyarrow.array(texts[3:]).dictionary_encode()]),
+        [pyarrow.array(texts[:3]).dictionary_encode(), pyarrow.array(texts[3:]).dictionary_encode()]
+    ),
     "str subclass": lambda texts: [type("Text", (str,), {})(text) for text in texts],
     "NumPy's str": lambda texts: [numpy.str_(text) for text in texts],
     **{f"Arrow {kind}": lambda texts, kind=kind: arrow(texts, kind) for kind in ARROW_TYPES},
-    **{f"Arrow {kind}, sliced": lambda texts, kind=kind: arrow(["zero", *texts, "end"], kind)[1:-1]
-       for kind in ARROW_TYPES},
+    **{
+        f"Arrow {kind}, sliced": lambda texts, kind=kind: arrow(["zero", *texts, "end"], kind)[1:-1]
+        for kind in ARROW_TYPES
+    },
 }
 
 
@@ -91,8 +105,9 @@ def test_no_texts_give_no_vectors(tiny, kind):
     assert tiny.encode(KINDS[kind]([])).shape == (0, tiny.dimension)
 
 
-@pytest.mark.parametrize("empty", [pyarrow.chunked_array([], pyarrow.string()), pyarrow.array([], pyarrow.null()),
-                                   numpy.array([], object)])
+@pytest.mark.parametrize(
+    "empty", [pyarrow.chunked_array([], pyarrow.string()), pyarrow.array([], pyarrow.null()), numpy.array([], object)]
+)
 def test_nothing_of_any_type_gives_no_vectors(tiny, empty):
     assert tiny.encode(empty).shape == (0, tiny.dimension)
 
@@ -141,7 +156,7 @@ def test_a_progress_bar_changes_nothing(tiny, capsys):
     found = tiny.encode(texts, show_progress=True)
     shown = capsys.readouterr().err
     assert "4900/4900" in shown or "4.90k/4.90k" in shown
-    numpy.testing.assert_allclose(found[-len(SOME):], tiny.encode(SOME), atol=1e-5)
+    numpy.testing.assert_allclose(found[-len(SOME) :], tiny.encode(SOME), atol=1e-5)
     assert tiny.encode(iter(SOME), show_progress=True).shape[0] == len(SOME)
 
 
@@ -233,19 +248,22 @@ def test_an_iterator_fills_as_much_of_the_memory_as_it_has_texts(tiny):
         tiny.encode(iter(SOME), out=out[:3])
 
 
-@pytest.mark.parametrize(("make", "text"), [
-    (lambda n, d: numpy.empty((n, d)), "float64; float32 is needed"),
-    (lambda n, d: numpy.empty((n, d), ">f4"), "float32 is needed"),
-    (lambda n, d: numpy.empty((n, d + 1), numpy.float32), "numbers"),
-    (lambda n, d: numpy.empty((n + 1, d), numpy.float32), "numbers"),
-    (lambda n, d: numpy.empty((d, n), numpy.float32).T, "not contiguous"),
-    (lambda n, d: numpy.empty((n, 2 * d), numpy.float32)[:, ::2], "not contiguous"),
-    (lambda n, d: bytes(4 * n * d), "uint8; float32 is needed"),
-    (lambda n, d: memoryview(bytes(4 * n * d)).cast("f"), "read-only"),
-    (lambda n, d: [0.0] * n * d, "out is list"),
-    (lambda n, d: object(), "out is object"),
-    (lambda n, d: numpy.float32(3), "numbers|read-only"),
-])
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda n, d: numpy.empty((n, d)), "float64; float32 is needed"),
+        (lambda n, d: numpy.empty((n, d), ">f4"), "float32 is needed"),
+        (lambda n, d: numpy.empty((n, d + 1), numpy.float32), "numbers"),
+        (lambda n, d: numpy.empty((n + 1, d), numpy.float32), "numbers"),
+        (lambda n, d: numpy.empty((d, n), numpy.float32).T, "not contiguous"),
+        (lambda n, d: numpy.empty((n, 2 * d), numpy.float32)[:, ::2], "not contiguous"),
+        (lambda n, d: bytes(4 * n * d), "uint8; float32 is needed"),
+        (lambda n, d: memoryview(bytes(4 * n * d)).cast("f"), "read-only"),
+        (lambda n, d: [0.0] * n * d, "out is list"),
+        (lambda n, d: object(), "out is object"),
+        (lambda n, d: numpy.float32(3), "numbers|read-only"),
+    ],
+)
 def test_memory_that_cannot_be_used_is_refused(tiny, make, text):
     with pytest.raises(latebind.CallerError, match=text):
         tiny.encode(SOME, out=make(len(SOME), tiny.dimension))
@@ -254,75 +272,103 @@ def test_memory_that_cannot_be_used_is_refused(tiny, make, text):
 # -- Errors ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("texts", "text"), [
-    (["a", None], "text 1 is NoneType, not str; fill or drop"),
-    (["a", "b", float("nan")], "text 2 is nan"),
-    (["a", b"bytes"], "text 1 is bytes, not str; decode it first"),
-    ([1], "text 0 is int"),
-    ([["a"]], "text 0 is list"),
-    ([pandas.NA], "text 0 is NAType, not str; fill or drop"),
-    (numpy.array(["a", None], object), "text 1 is NoneType"),
-    (numpy.array(["a", numpy.nan], object), "text 1 is nan"),
-    (numpy.array([1.5]), "float64; strings are needed"),
-    (numpy.array([b"a"]), "S1; strings are needed"),
-    (iter(["a"] * 1500 + [3]), "text 1500 is int"),
-    (pyarrow.array(["a", "b", None]), "text 2 is null"),
-    (pyarrow.array(["a", None], pyarrow.string_view()), "text 1 is null"),
-    (pyarrow.array([None, "a", "b", None])[1:], "text 2 is null"),
-    (pyarrow.chunked_array([["a"], ["b", None]]), "text 2 is null"),
-    (pyarrow.array(["a", None]).dictionary_encode(), "text 1 is null"),
-    (pyarrow.DictionaryArray.from_arrays([0, 1], pyarrow.array(["a", None])), "text 1 is null"),
-    (pyarrow.array([None]), "text 0 is null"),
-    (pyarrow.array([b"a"]), "binary"),
-    (pyarrow.array([1]), "of type 'l'"),
-    (pyarrow.array([1]).dictionary_encode(), "of type 'l'"),
-    (pyarrow.array([["a"]]), "of type"),
-    (pyarrow.table({"body": ["a"]}), "choose the column"),
-    (pyarrow.chunked_array([], pyarrow.int64()), "of type 'l'"),
-    (polars.Series(["a", None]), "text 1 is null"),
-    (polars.DataFrame({"body": ["a"]}), "choose the column"),
-    (b"bytes", "texts is bytes"),
-    (bytearray(b"x"), "texts is bytearray"),
-    (None, "texts is NoneType"),
-    (3, "texts is int"),
-    ({"a": 1}, "texts is dict"),
-    ({"a"}, "texts is set"),
-    (object(), "texts is object"),
-])
+@pytest.mark.parametrize(
+    ("texts", "text"),
+    [
+        (["a", None], "text 1 is NoneType, not str; fill or drop"),
+        (["a", "b", float("nan")], "text 2 is nan"),
+        (["a", b"bytes"], "text 1 is bytes, not str; decode it first"),
+        ([1], "text 0 is int"),
+        ([["a"]], "text 0 is list"),
+        ([pandas.NA], "text 0 is NAType, not str; fill or drop"),
+        (numpy.array(["a", None], object), "text 1 is NoneType"),
+        (numpy.array(["a", numpy.nan], object), "text 1 is nan"),
+        (numpy.array([1.5]), "float64; strings are needed"),
+        (numpy.array([b"a"]), "S1; strings are needed"),
+        (iter(["a"] * 1500 + [3]), "text 1500 is int"),
+        (pyarrow.array(["a", "b", None]), "text 2 is null"),
+        (pyarrow.array(["a", None], pyarrow.string_view()), "text 1 is null"),
+        (pyarrow.array([None, "a", "b", None])[1:], "text 2 is null"),
+        (pyarrow.chunked_array([["a"], ["b", None]]), "text 2 is null"),
+        (pyarrow.array(["a", None]).dictionary_encode(), "text 1 is null"),
+        (pyarrow.DictionaryArray.from_arrays([0, 1], pyarrow.array(["a", None])), "text 1 is null"),
+        (pyarrow.array([None]), "text 0 is null"),
+        (pyarrow.array([b"a"]), "binary"),
+        (pyarrow.array([1]), "of type 'l'"),
+        (pyarrow.array([1]).dictionary_encode(), "of type 'l'"),
+        (pyarrow.array([["a"]]), "of type"),
+        (pyarrow.table({"body": ["a"]}), "choose the column"),
+        (pyarrow.chunked_array([], pyarrow.int64()), "of type 'l'"),
+        (polars.Series(["a", None]), "text 1 is null"),
+        (polars.DataFrame({"body": ["a"]}), "choose the column"),
+        (b"bytes", "texts is bytes"),
+        (bytearray(b"x"), "texts is bytearray"),
+        (None, "texts is NoneType"),
+        (3, "texts is int"),
+        ({"a": 1}, "texts is dict"),
+        ({"a"}, "texts is set"),
+        (object(), "texts is object"),
+    ],
+)
 def test_what_is_no_text_is_a_type_error_with_its_index(tiny, texts, text):
     with pytest.raises(latebind.CallerTypeError, match=text):
         tiny.encode(texts)
 
 
-@pytest.mark.parametrize(("texts", "text"), [
-    (["a", "b\ud800c"], "text 1 has a lone surrogate at character 1"),
-    ("\udc00", "text 0 has a lone surrogate at character 0"),
-    (iter(["a"] * 1100 + ["\udfff"]), "text 1100 has a lone surrogate"),
-    (numpy.array(["a", "\ud800"], object), "text 1 has a lone surrogate"),
-    (numpy.array([["a"]]), "2 dimensions"),
-    (numpy.array("a"), "0 dimensions"),
-    (pyarrow.StringArray.from_buffers(1, pyarrow.array([0, 2], pyarrow.int32()).buffers()[1], pyarrow.py_buffer(b"\xff\xfe")),
-     "UTF-8"),
-])
+@pytest.mark.parametrize(
+    ("texts", "text"),
+    [
+        (["a", "b\ud800c"], "text 1 has a lone surrogate at character 1"),
+        ("\udc00", "text 0 has a lone surrogate at character 0"),
+        (iter(["a"] * 1100 + ["\udfff"]), "text 1100 has a lone surrogate"),
+        (numpy.array(["a", "\ud800"], object), "text 1 has a lone surrogate"),
+        (numpy.array([["a"]]), "2 dimensions"),
+        (numpy.array("a"), "0 dimensions"),
+        (
+            pyarrow.StringArray.from_buffers(
+                1, pyarrow.array([0, 2], pyarrow.int32()).buffers()[1], pyarrow.py_buffer(b"\xff\xfe")
+            ),
+            "UTF-8",
+        ),
+    ],
+)
 def test_what_is_no_unicode_is_a_value_error_with_its_index(tiny, texts, text):
     with pytest.raises(latebind.CallerError, match=text) as found:
         tiny.encode(texts)
     assert not isinstance(found.value, TypeError)
 
 
-@pytest.mark.parametrize("arguments", [
-    {"normalize": "yes"}, {"normalize": 1}, {"dimensions": 0}, {"dimensions": -1}, {"dimensions": 10**6},
-    {"dimensions": 1.5}, {"dimensions": True}, {"prompt_name": "query"}, {"prompt_name": 3}, {"batch_tokens": 4096},
-    {"batch_tokens": 0}, {"batch_tokens": "many"}, {"show_progress": "yes"}, {"deadline": "soon"}, {"deadline": True},
-    {"deadline": float("nan")}, {"out": 3},
-])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"normalize": "yes"},
+        {"normalize": 1},
+        {"dimensions": 0},
+        {"dimensions": -1},
+        {"dimensions": 10**6},
+        {"dimensions": 1.5},
+        {"dimensions": True},
+        {"prompt_name": "query"},
+        {"prompt_name": 3},
+        {"batch_tokens": 4096},
+        {"batch_tokens": 0},
+        {"batch_tokens": "many"},
+        {"show_progress": "yes"},
+        {"deadline": "soon"},
+        {"deadline": True},
+        {"deadline": float("nan")},
+        {"out": 3},
+    ],
+)
 def test_garbage_in_any_argument_is_the_caller_s_error(tiny, arguments):
     for texts in ("a", ["a"], iter(["a"])):
         with pytest.raises(latebind.CallerError):
             tiny.encode(texts, **arguments)
 
 
-@pytest.mark.parametrize("arguments", [{"window_texts": 0}, {"window_texts": "x"}, {"dimensions": []}, {"prompt_name": "x"}])
+@pytest.mark.parametrize(
+    "arguments", [{"window_texts": 0}, {"window_texts": "x"}, {"dimensions": []}, {"prompt_name": "x"}]
+)
 def test_garbage_is_refused_before_a_stream_begins(tiny, arguments):
     with pytest.raises(latebind.CallerError):
         tiny.encode_stream(["a"], **arguments)
@@ -348,7 +394,9 @@ def prompted(tmp_path):
         yield embedder
 
 
-@pytest.mark.parametrize("kind", ["list", "iterator", "Arrow string", "Arrow string_view", "Arrow chunks", "NumPy object"])
+@pytest.mark.parametrize(
+    "kind", ["list", "iterator", "Arrow string", "Arrow string_view", "Arrow chunks", "NumPy object"]
+)
 def test_a_prompt_is_put_before_every_text(prompted, kind):
     assert prompted.prompts == {"query": "Frage: ", "passage": "Absatz: ", "none": ""}
     texts = SOME[:5]
@@ -419,8 +467,9 @@ def test_the_attestation_says_what_answers(embedder):
 
 
 def test_settings_reach_the_engine():
-    with latebind.Embedder(TINY, device=["npu", "openvino:CPU"], shapes="static", static_lengths=[8, 16],
-                           max_tokens=16, threads=1) as embedder:
+    with latebind.Embedder(
+        TINY, device=["npu", "openvino:CPU"], shapes="static", static_lengths=[8, 16], max_tokens=16, threads=1
+    ) as embedder:
         assert embedder.max_tokens == 16
         assert embedder.encode(["a", "b c"]).shape == (2, embedder.dimension)
         found = embedder.attestation

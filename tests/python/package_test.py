@@ -6,11 +6,10 @@ import re
 import subprocess
 import sys
 
-import pytest
-from support import BINARY, LIBRARY, NOWHERE, PACKAGE, PROGRAM, SOURCE, TINY, good, python
-
 import latebind
+import pytest
 from latebind import _settings, errors
+from support import BINARY, LIBRARY, NOWHERE, PACKAGE, PROGRAM, SOURCE, TINY, good, python
 
 OPENED = """
 import sys
@@ -58,8 +57,20 @@ def test_every_name_can_be_imported_and_is_listed():
 
 def test_mypy_finds_nothing():
     mypy = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--cache-dir", os.devnull, str(PACKAGE / "latebind")],
-        capture_output=True, encoding="utf-8", check=False)
+        [
+            sys.executable,
+            "-m",
+            "mypy",
+            "--strict",
+            "--no-incremental",
+            "--cache-dir",
+            os.devnull,
+            str(PACKAGE / "latebind"),
+        ],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
     assert mypy.returncode == 0, mypy.stdout + mypy.stderr
 
 
@@ -81,11 +92,14 @@ def test_without_a_library_the_error_says_where_it_was_looked_for_and_what_to_do
     assert "latebind/lib" in printed and "set LATEBIND_LIBRARY" in printed
 
 
-@pytest.mark.parametrize(("file", "text"), [
-    ("/nonexistent/liblatebind.so", "LIBRARY_NOT_FOUND Latebind's library could not be opened: /nonexistent"),
-    (str(SOURCE / "README.md"), "LIBRARY_NOT_FOUND Latebind's library could not be opened: "),
-    ("libc.so.6", "LIBRARY_UNUSABLE libc.so.6 is not Latebind's library"),
-])
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("/nonexistent/liblatebind.so", "LIBRARY_NOT_FOUND Latebind's library could not be opened: /nonexistent"),
+        (str(SOURCE / "README.md"), "LIBRARY_NOT_FOUND Latebind's library could not be opened: "),
+        ("libc.so.6", "LIBRARY_UNUSABLE libc.so.6 is not Latebind's library"),
+    ],
+)
 def test_a_library_that_cannot_be_used_is_named(file, text):
     assert good(ASK, env={"LATEBIND_LIBRARY": file}).startswith(text)
 
@@ -130,7 +144,7 @@ except latebind.MachineError as error:
     print(error.name, error.retryable, error.vendor_code, error)
 """
     printed = good(code, env=NOWHERE)
-    assert printed.startswith("NO_DEVICE False None ") or printed.startswith("LIBRARY_NOT_FOUND False None "), printed
+    assert printed.startswith(("NO_DEVICE False None ", "LIBRARY_NOT_FOUND False None ")), printed
     assert "openvino" in printed
 
 
@@ -167,28 +181,47 @@ def test_every_setting_of_the_table_but_the_daemon_s_has_a_keyword():
 
 
 def test_values_become_the_table_s_texts(tmp_path):
-    given = {"cache": True, "threads": 4, "cache_folder": tmp_path, "static_lengths": [32, 64], "hint": None,
-             "embedding.shapes": "static", "openvino_library": "/x", "property": {"A_B": True}, "device": ("npu", "cpu")}
+    given = {
+        "cache": True,
+        "threads": 4,
+        "cache_folder": tmp_path,
+        "static_lengths": [32, 64],
+        "hint": None,
+        "embedding.shapes": "static",
+        "openvino_library": "/x",
+        "property": {"A_B": True},
+        "device": ("npu", "cpu"),
+    }
     of_runtime, of_model = _settings.settings_of(given)
     assert of_runtime == {"openvino.library": "/x"}
-    assert of_model == {"cache.enabled": "true", "embedding.static_lengths": "32,64", "cache.folder": str(tmp_path),
-                        "embedding.shapes": "static", "threads": "4", "property.A_B": "true", "device": "npu,cpu"}
+    assert of_model == {
+        "cache.enabled": "true",
+        "embedding.static_lengths": "32,64",
+        "cache.folder": str(tmp_path),
+        "embedding.shapes": "static",
+        "threads": "4",
+        "property.A_B": "true",
+        "device": "npu,cpu",
+    }
 
 
-@pytest.mark.parametrize(("settings", "text"), [
-    ({"batch_tokns": 1}, r"no setting 'batch_tokns' \(did you mean batch_tokens\?\)"),
-    ({"embedding.batch_tokns": 1}, r"'embedding.batch_tokns' \(did you mean embedding.batch_tokens\?\)"),
-    ({"precision": "f33"}, "f33"),
-    ({"threads": "many"}, "threads"),
-    ({"threads": -1}, "threads"),
-    ({"device": "npuu"}, "npuu"),
-    ({"threads": 1.5}, "threads is float"),
-    ({"strict": b"true"}, "strict is bytes"),
-    ({"property": "x"}, "property is str"),
-    ({"hint": "a\0b"}, "NUL"),
-    ({"cache_folder": "\ud800"}, "surrogate"),
-    ({"device": None, "precision": [None]}, "precision is NoneType"),
-])
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ({"batch_tokns": 1}, r"no setting 'batch_tokns' \(did you mean batch_tokens\?\)"),
+        ({"embedding.batch_tokns": 1}, r"'embedding.batch_tokns' \(did you mean embedding.batch_tokens\?\)"),
+        ({"precision": "f33"}, "f33"),
+        ({"threads": "many"}, "threads"),
+        ({"threads": -1}, "threads"),
+        ({"device": "npuu"}, "npuu"),
+        ({"threads": 1.5}, "threads is float"),
+        ({"strict": b"true"}, "strict is bytes"),
+        ({"property": "x"}, "property is str"),
+        ({"hint": "a\0b"}, "NUL"),
+        ({"cache_folder": "\ud800"}, "surrogate"),
+        ({"device": None, "precision": [None]}, "precision is NoneType"),
+    ],
+)
 def test_wrong_settings_are_the_caller_s_error_and_named(settings, text):
     with pytest.raises(latebind.CallerError, match=text):
         latebind.Embedder(TINY, **settings)
@@ -196,7 +229,9 @@ def test_wrong_settings_are_the_caller_s_error_and_named(settings, text):
         latebind.Model(TINY / "model.onnx", **settings)
 
 
-@pytest.mark.parametrize("model", [None, 3, b"bytes", "", "/nonexistent/model", "a\0b", "\udcff", [], TINY / "config.json"])
+@pytest.mark.parametrize(
+    "model", [None, 3, b"bytes", "", "/nonexistent/model", "a\0b", "\udcff", [], TINY / "config.json"]
+)
 def test_what_is_no_model_is_the_caller_s_error(model):
     with pytest.raises(latebind.CallerError):
         latebind.Embedder(model)
@@ -208,8 +243,14 @@ def test_what_is_no_model_is_the_caller_s_error(model):
 
 
 def run_module(*arguments, env=None):
-    return subprocess.run([sys.executable, "-m", "latebind", *arguments], env=os.environ | (env or {}),
-                          capture_output=True, encoding="utf-8", check=False, timeout=60)
+    return subprocess.run(
+        [sys.executable, "-m", "latebind", *arguments],
+        env=os.environ | (env or {}),
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=60,
+    )
 
 
 def test_the_module_runs_the_program():
@@ -219,12 +260,15 @@ def test_the_module_runs_the_program():
     assert run_module("no-such-command", env={"LATEBIND_PROGRAM": str(PROGRAM)}).returncode not in (0, 127)
 
 
-@pytest.mark.parametrize(("program", "text"), [
-    ("", "LATEBIND_PROGRAM is not set"),
-    ("/nonexistent/latebind", "which is no program"),
-    ("latebind", "which is no program"),
-    (str(BINARY), "which is no program"),
-])
+@pytest.mark.parametrize(
+    ("program", "text"),
+    [
+        ("", "LATEBIND_PROGRAM is not set"),
+        ("/nonexistent/latebind", "which is no program"),
+        ("latebind", "which is no program"),
+        (str(BINARY), "which is no program"),
+    ],
+)
 def test_without_the_program_the_error_says_what_to_do(program, text):
     done = run_module("--version", env={"LATEBIND_PROGRAM": program})
     assert done.returncode == 1

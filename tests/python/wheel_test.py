@@ -1,0 +1,178 @@
+"""The wheel that users install: what is in it, what it needs, and that it works in an environment where nothing else is.
+
+Vendors' packages and NumPy are linked into that environment rather than installed, since no network is needed then.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from elftools.elf.elffile import ELFFile
+from support import GOLDEN, MODEL, SOURCE, cosines
+
+VENDORS = Path(os.environ["LATEBIND_TEST_VENDORS"])
+LIMIT = 300
+# What every Linux has.
+SYSTEM = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2", "libdl.so.2", "libpthread.so.0"}
+TAG = re.compile(r"latebind-[\d.]+-py3-none-manylinux_(\d+)_(\d+)_x86_64\.whl")
+
+
+def run(*command, env=None, **options):
+    done = subprocess.run(
+        [str(part) for part in command],
+        env=env,
+        encoding="utf-8",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        timeout=LIMIT,
+        check=False,
+        **options,
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory):
+    """The folder into which scripts/package has put its files."""
+    folder = tmp_path_factory.mktemp("packages")
+    run(SOURCE / "scripts" / "package", "wheel", env=os.environ | {"LATEBIND_PACKAGES": str(folder)})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(packages):
+    [found] = packages.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def content(wheel, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("content")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def linked(files):
+    return [file for file in files if file.read_bytes()[:4] == b"\x7fELF"]
+
+
+def binaries(content):
+    return linked([file for file in content.rglob("*") if file.is_file()])
+
+
+def test_it_has_the_package_the_library_the_program_and_the_licences(content):
+    names = {str(file.relative_to(content)) for file in content.rglob("*") if file.is_file()}
+    assert {
+        "latebind/__init__.py",
+        "latebind/py.typed",
+        "latebind/lib/liblatebind.so",
+        "latebind/bin/latebind",
+        "latebind/LICENSE",
+        "latebind/NOTICES",
+    } <= names
+    sources = {str(file.relative_to(SOURCE / "python")) for file in (SOURCE / "python" / "latebind").rglob("*.py")}
+    assert sources <= names
+    notices = (content / "latebind" / "NOTICES").read_text()
+    for library in ("libssl-dev", "libutf8proc-dev", "libsimdjson-dev", "nlohmann-json3-dev"):
+        assert f"======== {library} ========" in notices
+    assert not [name for name in names if "tests/" in name or name.endswith((".cpp", ".h", ".pyc"))]
+
+
+def test_it_needs_what_every_linux_has_and_no_newer_c_library_than_its_name_says(wheel, content):
+    major, minor = map(int, TAG.fullmatch(wheel.name).groups())
+    files = binaries(content)
+    assert len(files) >= 2
+    for file in files:
+        with file.open("rb") as stream:
+            elf = ELFFile(stream)
+            needed = {tag.needed for tag in elf.get_section_by_name(".dynamic").iter_tags("DT_NEEDED")}
+            allowed = SYSTEM | ({"libexecutorch.so"} if "executorch" in file.name else set())
+            assert needed <= allowed, f"{file.name} needs {needed - allowed}"
+            assert not list(elf.get_section_by_name(".dynamic").iter_tags("DT_RUNPATH"))
+            versions = [
+                version.name
+                for _, each in elf.get_section_by_name(".gnu.version_r").iter_versions()
+                for version in each
+                if version.name.startswith("GLIBC_2")
+            ]
+        newest = max(tuple(map(int, name[6:].split("."))) for name in versions)
+        assert newest[:2] <= (major, minor), f"{file.name} needs glibc {newest}"
+
+
+def test_its_libraries_show_only_what_is_theirs(content):
+    for file in binaries(content):
+        with file.open("rb") as stream:
+            symbols = [
+                symbol.name
+                for symbol in ELFFile(stream).get_section_by_name(".dynsym").iter_symbols()
+                if symbol["st_shndx"] != "SHN_UNDEF" and symbol["st_info"]["bind"] != "STB_LOCAL" and symbol.name
+            ]
+        if file.name == "liblatebind.so":
+            assert symbols and all(name.startswith("lb_") for name in symbols)
+        elif file.name == "liblatebind_executorch.so":
+            assert symbols == []
+
+
+def site_of(environment):
+    [site] = environment.glob("lib/python3*/site-packages")
+    return site
+
+
+@pytest.fixture(scope="module")
+def environment(wheel, tmp_path_factory):
+    """An empty environment with the wheel, NumPy and OpenVINO."""
+    folder = tmp_path_factory.mktemp("environment")
+    run(sys.executable, "-m", "venv", folder)
+    run(folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", wheel)
+    numpy = Path(np.__file__).parent
+    for source in (numpy, numpy.with_name("numpy.libs"), site_of(VENDORS) / "openvino"):
+        (site_of(folder) / source.name).symlink_to(source)
+    return folder
+
+
+def clean(tmp_path):
+    return {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+
+
+def test_in_an_empty_environment_it_embeds_as_the_reference_does(environment, tmp_path):
+    code = """
+import json, sys, numpy, latebind
+model, texts, out = sys.argv[1:]
+assert not any(name in open("/proc/self/maps").read() for name in ("openvino", "onnxruntime", "liblatebind"))
+embedder = latebind.Embedder(model, precision="f32", device="cpu")
+numpy.save(out, embedder.encode([json.loads(line)["text"] for line in open(texts, encoding="utf-8")]))
+print(embedder.attestation.backend, latebind.__file__)
+"""
+    out = tmp_path / "out.npy"
+    texts = GOLDEN / "minilm.jsonl"
+    printed = run(environment / "bin" / "python", "-c", code, MODEL, texts, out, env=clean(tmp_path), cwd=tmp_path)
+    assert printed.startswith("openvino ") and str(environment) in printed
+    assert cosines(np.load(out), np.load(GOLDEN / "minilm.npy")).min() >= 0.99999
+
+
+def test_the_command_is_the_program(environment, tmp_path):
+    assert "0.1.0" in run(environment / "bin" / "latebind", "--version", env=clean(tmp_path))
+    assert "0.1.0" in run(environment / "bin" / "python", "-m", "latebind", "--version", env=clean(tmp_path))
+    assert "openvino:CPU" in run(environment / "bin" / "latebind", "devices", env=clean(tmp_path))
+
+
+def test_the_sources_have_all_that_a_build_needs(packages):
+    [archive] = packages.glob("latebind-*.tar.gz")
+    names = run("tar", "-tzf", archive).splitlines()
+    inside = {name.split("/", 1)[1] for name in names if "/" in name}
+    for name in (
+        "CMakeLists.txt",
+        "pyproject.toml",
+        "api/c_call.cpp",
+        "python/latebind/__init__.py",
+        "python/CMakeLists.txt",
+    ):
+        assert name in inside
+    assert not [name for name in inside if name.startswith(("build/", "tests/", ".git"))]
