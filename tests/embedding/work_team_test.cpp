@@ -71,9 +71,9 @@ TEST(WorkTeamTest, WithoutThreadsTheCallerDoesTheWork) {
 }
 
 TEST(WorkTeamTest, TasksRunSideBySideOnThreadsOfTheTeam) {
+  test::Latch all_there(4);  // there until the last task has left it
   WorkTeam team(3);
   ASSERT_TRUE(team.has_thread());
-  test::Latch all_there(4);
   for (int task = 0; task < 3; ++task)
     team.post([&] { all_there.arrive_and_wait(); });
   all_there.arrive_and_wait();
@@ -109,11 +109,11 @@ TEST(WorkTeamTest, TasksBeginInTheOrderInWhichTheyCame) {
 }
 
 TEST(WorkTeamTest, WhoHelpsLeavesForATaskThatWaits) {
-  WorkTeam team(1);
   const auto caller = std::this_thread::get_id();
   test::Latch task_ran(1);
   std::atomic<bool> has_posted = false;
   std::atomic<bool> has_run = false;
+  WorkTeam team(1);
   team.share(3, 1, [&](std::size_t) {
     if (std::this_thread::get_id() == caller) {
       task_ran.wait();  // does not leave the other pieces to nobody
@@ -133,6 +133,8 @@ TEST(WorkTeamTest, ATaskComesBeforeHelpThatWasAskedForEarlier) {
   test::Latch let_go(1);
   test::Latch held(1);
   test::Latch task_ran(1);
+  std::atomic<bool> has_run = false;
+  std::atomic<int> helped_before = 0;
   WorkTeam team(1);
   ASSERT_TRUE(team.has_thread());
   team.post([&] {
@@ -140,8 +142,6 @@ TEST(WorkTeamTest, ATaskComesBeforeHelpThatWasAskedForEarlier) {
     let_go.wait();
   });
   held.wait();
-  std::atomic<bool> has_run = false;
-  std::atomic<int> helped_before = 0;
   const auto caller = std::this_thread::get_id();
   // Asks for help while the only thread is held, and posts a task then.
   team.share(2, 1, [&](std::size_t piece) {
@@ -178,11 +178,11 @@ TEST(WorkTeamTest, ItEndsOnceTheTasksThatHaveBegunHave) {
 }
 
 TEST(WorkTeamTest, ManyCallersShareTheTeam) {
-  WorkTeam team(2);
   std::vector<std::thread> callers;
   std::atomic<int> good = 0;
   std::atomic<int> tasks = 0;
   test::Latch all_tasks(400);
+  WorkTeam team(2);
   ASSERT_TRUE(team.has_thread());
   for (int caller = 0; caller < 8; ++caller) {
     callers.emplace_back([&] {
