@@ -97,14 +97,17 @@ TEST_F(CompileStoreTest, WhatIsNotOursIsNeitherCountedNorRemoved) {
   for (const auto& [file, content] : others)
     write(file, content);
   // Left by a crash of the machine: nobody's.
-  write(folder / (std::string(64, 'b') + ".blob"), std::string(100, '\0'));
+  const path torn = folder / (std::string(64, 'b') + ".blob");
+  write(torn, std::string(100, '\0'));
+  const auto an_hour_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+  std::filesystem::last_write_time(torn, an_hour_ago);
   CompileStore store(folder, 5'000);
   ASSERT_TRUE(store.put(key_of("one"), blob_of("payload")).ok());
   ASSERT_TRUE(store.put(key_of("two"), blob_of("payload")).ok());
   EXPECT_EQ(store.list()->size(), 1U) << "the others are evicted";
   const path model = folder / "model";
   write(model, std::string(std::size_t{2} << 20, 'm'));
-  std::filesystem::last_write_time(model, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+  std::filesystem::last_write_time(model, an_hour_ago);
   EXPECT_TRUE(store.digests().compute(model).ok());
   EXPECT_TRUE(store.verify()->empty());
   EXPECT_EQ(store.clear()->entries, 1U);

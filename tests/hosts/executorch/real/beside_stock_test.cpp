@@ -5,6 +5,8 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <random>
 
 #include "core/platform/system_info.h"
@@ -15,6 +17,11 @@ namespace latebind::test {
 namespace {
 
 using ::testing::HasSubstr;
+
+// NaN included, which equals nothing.
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return std::ranges::equal(a, b, {}, std::bit_cast<std::uint32_t, float>, std::bit_cast<std::uint32_t, float>);
+}
 
 class BesideStockTest : public BothBackendsTest {
  protected:
@@ -76,17 +83,19 @@ TEST_F(BesideStockTest, OursIsBitExactWithOpenvinoRunDirectlyAtTheSamePrecision)
 
 TEST_F(BesideStockTest, StockComputesInWhatOpenvinoLikesWithoutSayingSo) {
   const auto of_stock = run_stock();
-  EXPECT_EQ(of_stock, run_raw(blob, ""));
+  EXPECT_TRUE(same_bits(of_stock, run_raw(blob, "")));
   const auto features = platform::cpu_features();
   if (std::ranges::none_of(features, [](const std::string& f) { return f.find("bf16") != f.npos; })) return;
-  // The blob was compiled in f32. It is bf16 here.
+  // The blob was compiled in f32. It is bf16 here, and with AMX OpenVINO 2026.4 makes nothing but NaN of that.
   const auto exact = run(spec, blob, "ours.pte");
-  EXPECT_NE(of_stock, exact);
-  const double likeness = cosine(of_stock, exact);
-  EXPECT_LT(likeness, 0.999999);
-  EXPECT_GT(likeness, 0.99);
+  EXPECT_TRUE(std::ranges::none_of(exact, [](float f) { return std::isnan(f); }));
+  if (std::ranges::none_of(of_stock, [](float f) { return std::isnan(f); })) {
+    const double likeness = cosine(of_stock, exact);
+    EXPECT_LT(likeness, 0.999999);
+    EXPECT_GT(likeness, 0.99);
+  }
   // Who wants that asks for it.
-  EXPECT_EQ(run(with("precision", "bf16"), blob, "bf16.pte"), of_stock);
+  EXPECT_TRUE(same_bits(run(with("precision", "bf16"), blob, "bf16.pte"), of_stock));
 }
 
 TEST_F(BesideStockTest, AProgramOfStocksRunsAsItIsUnderOurName) {
