@@ -17,7 +17,6 @@ from ctypes import (
     c_int64,
     c_void_p,
     py_object,
-    pythonapi,
 )
 from typing import Any
 
@@ -103,6 +102,8 @@ _BINARY = (b"z", b"Z", b"vz", b"w")
 
 
 def _pointer(capsule: Any, name: bytes) -> int:
+    from ctypes import pythonapi  # PyPy has none, and what is given then is read as any other sequence
+
     get = pythonapi.PyCapsule_GetPointer
     get.restype = c_void_p
     get.argtypes = (py_object, c_char_p)
@@ -129,28 +130,46 @@ def _refuse_null(index: int) -> CallerTypeError:
     return CallerTypeError(f"text {index} is null; a text is needed: fill or drop nulls")
 
 
-def _offsets(array: _Array, dtype: Any, texts: Addresses) -> None:
+def _refuse_damage(is_damaged: npt.NDArray[np.bool_], first: int) -> None:
+    if is_damaged.any():
+        index = first + int(np.flatnonzero(is_damaged)[0])
+        raise CallerError(f"the Arrow array is damaged: text {index} lies outside of its memory")
+
+
+def _offsets(array: _Array, dtype: Any, texts: Addresses, first: int) -> None:
     """Fills in where the texts of a string or large_string array are, and how long they are."""
     address = _buffer(array, 1)
     whole = memory_at(address, dtype, array.offset + array.length + 1)[array.offset :]
+    sizes = whole[1:] - whole[:-1]
+    # How large the memory is, is not said; that offsets grow from 0 on is all that can be checked.
+    _refuse_damage((sizes < 0) | (whole[:-1] < 0), first)
     texts[:, 0] = whole[:-1]
     texts[:, 0] += np.uintp(_buffer(array, 2) or 0)
-    texts[:, 1] = whole[1:] - whole[:-1]
+    texts[:, 1] = sizes
 
 
-def _views(array: _Array, texts: Addresses) -> None:
-    """The same of a string_view array: 16 bytes each, which hold a short text, or say in which buffer it is."""
+def _views(array: _Array, texts: Addresses, nulls: npt.NDArray[np.intp], first: int) -> None:
+    """The same of a string_view array: 16 bytes each, which hold a short text, or say in which buffer it is. What a
+    null has there means nothing."""
     address = _buffer(array, 1)
     views = memory_at(address, np.int32, 4 * (array.offset + array.length)).reshape(-1, 4)[array.offset :]
-    buffers = [_buffer(array, index) or 0 for index in range(2, array.n_buffers - 1)]
-    size = views[:, 0]
+    count = max(array.n_buffers - 3, 0)
+    buffers = np.array([_buffer(array, 2 + index) or 0 for index in range(count)], np.uintp)
+    size = views[:, 0].copy()
+    size[nulls] = 0
+    _refuse_damage(size < 0, first)
     inside = np.uintp((address or 0) + 16 * array.offset + 4) + np.arange(array.length, dtype=np.uintp) * np.uintp(16)
     texts[:, 0] = inside
     texts[:, 1] = size
     is_long = size > 12
     if is_long.any():
-        far = views[is_long]
-        texts[is_long, 0] = np.array(buffers, np.uintp)[far[:, 2]] + far[:, 3].astype(np.uintp)
+        which, start = views[:, 2], views[:, 3].astype(np.int64)
+        _refuse_damage(is_long & ((which < 0) | (which >= count) | (start < 0)), first)
+        last = memory_at(_buffer(array, array.n_buffers - 1), np.int64, count)[which[is_long]]
+        is_damaged = np.zeros(array.length, np.bool_)
+        is_damaged[is_long] = start[is_long] + size[is_long] > last
+        _refuse_damage(is_damaged, first)
+        texts[is_long, 0] = buffers[which[is_long]] + start[is_long].astype(np.uintp)
 
 
 def _read(schema: _Schema, array: _Array, first: int, may_have_nulls: bool = False) -> Addresses:
@@ -167,6 +186,8 @@ def _read(schema: _Schema, array: _Array, first: int, may_have_nulls: bool = Fal
     if schema.dictionary:
         if kind not in _INDEX_TYPES:
             raise CallerTypeError(f"an Arrow dictionary with indices of type '{kind.decode()}' is not read")
+        if not array.length:
+            return _read(schema.dictionary.contents, _Array(), first)
         indices = memory_at(_buffer(array, 1), _INDEX_TYPES[kind], array.offset + array.length)[array.offset :]
         words = array.dictionary.contents
         absent = _nulls(words)
@@ -179,10 +200,10 @@ def _read(schema: _Schema, array: _Array, first: int, may_have_nulls: bool = Fal
         return found
     if kind in (b"u", b"U"):
         if array.length:
-            _offsets(array, np.int32 if kind == b"u" else np.int64, texts)
+            _offsets(array, np.int32 if kind == b"u" else np.int64, texts, first)
     elif kind == b"vu":
         if array.length:
-            _views(array, texts)
+            _views(array, texts, nulls, first)
     elif kind in _BINARY or kind.startswith(b"w:"):
         raise CallerTypeError("the Arrow array has binary values; cast it to string")
     elif kind == b"+s":
@@ -196,10 +217,11 @@ class _Batches:
     """The arrays of a stream. They and their schema are released with this object."""
 
     def __init__(self, capsule: Any) -> None:
-        self._capsule = capsule
-        self._stream = _Stream.from_address(_pointer(capsule, b"arrow_array_stream"))
         self.schema = _Schema()
         self.arrays: list[_Array] = []
+        self._capsule = capsule
+        self._stream = _Stream.from_address(_pointer(capsule, b"arrow_array_stream"))
+        _refuse_used(self._stream)
         self._check(self._stream.get_schema(byref(self._stream), byref(self.schema)))
         while True:
             array = _Array()
@@ -219,14 +241,42 @@ class _Batches:
                 owned.release(byref(owned))
 
 
-def _parts(values: Any) -> Iterator[tuple[_Schema, _Array, Any]]:
-    """Each array, its schema, and what keeps both alive."""
-    if hasattr(values, "__arrow_c_array__"):
+class ExportError(CallerTypeError):
+    """What has the methods of Arrow does not give its data."""
+
+
+def _refuse_used(given: _Schema | _Array | _Stream) -> None:
+    if not given.release:
+        raise ExportError("the Arrow data was consumed before: export it again")
+
+
+def _exported(values: Any) -> tuple[_Schema, _Array, Any] | _Batches:
+    """
+    Raises:
+        ExportError: the object's own error, or what it gave is none of Arrow's capsules. ImportError: pandas has the
+            methods, and needs pyarrow for them.
+    """
+    try:
+        if not hasattr(values, "__arrow_c_array__"):
+            return _Batches(values.__arrow_c_stream__())
         capsules = values.__arrow_c_array__()
         schema = _Schema.from_address(_pointer(capsules[0], b"arrow_schema"))
-        yield schema, _Array.from_address(_pointer(capsules[1], b"arrow_array")), capsules
+        array = _Array.from_address(_pointer(capsules[1], b"arrow_array"))
+    except (ImportError, CallerError):
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is the object's
+        raise ExportError(f"{type(values).__name__} cannot be read as Arrow data: {error}") from None
+    _refuse_used(schema)
+    _refuse_used(array)
+    return schema, array, capsules
+
+
+def _parts(values: Any) -> Iterator[tuple[_Schema, _Array, Any]]:
+    """Each array, its schema, and what keeps both alive."""
+    batches = _exported(values)
+    if isinstance(batches, tuple):
+        yield batches
     else:
-        batches = _Batches(values.__arrow_c_stream__())
         for array in batches.arrays:
             yield batches.schema, array, batches
         if not batches.arrays:

@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable
 from ctypes import byref, c_void_p
+from numbers import Real
 from typing import Generic, TypeVar
 
 from . import _abi
@@ -26,6 +27,8 @@ Result = TypeVar("Result")
 # A call that is expected to take less is made directly: Ctrl-C then waits for it. Half of the 100 ms within which a
 # call must end, because expectations are rough.
 LONG_SECONDS = 0.05
+# What a clock can still be added to; no deadline is farther away.
+_SECONDS_MAX = 1e9
 # Waiting for a lock cannot be interrupted on Windows. It is waited for in slices there.
 _WAIT_SECONDS = 0.05 if sys.platform == "win32" else -1.0
 
@@ -60,6 +63,15 @@ class Handle:
             self._users += 1
         return self._pointer
 
+    def held(self) -> _Held:
+        """For a part of a use, on any thread: it goes on also when the object was closed meanwhile."""
+        return _Held(self)
+
+    def add_user(self) -> c_void_p:
+        with self._lock:
+            self._users += 1
+        return self._pointer
+
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._users -= 1
@@ -82,6 +94,21 @@ class Handle:
             self._destroy(self._pointer)
 
 
+class _Held:
+    """`with handle.held() as pointer:`"""
+
+    __slots__ = ("_handle",)
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+
+    def __enter__(self) -> c_void_p:
+        return self._handle.add_user()
+
+    def __exit__(self, *_: object) -> None:
+        self._handle.__exit__()
+
+
 class Deadline:
     """When a call must have ended; never, if `seconds` is None.
 
@@ -95,11 +122,13 @@ class Deadline:
         self._end: float | None = None
         if seconds is None:
             return
-        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+        if isinstance(seconds, bool) or not isinstance(seconds, Real):
             raise CallerTypeError(f"deadline is {type(seconds).__name__}; give seconds from now, as a number")
-        if math.isnan(seconds):
+        # Also of inf, and of ints that no float can hold. What is not a number stays it.
+        bounded = float(min(max(seconds, -_SECONDS_MAX), _SECONDS_MAX))
+        if math.isnan(bounded):
             raise CallerError("deadline is not a number; give seconds from now")
-        self._end = time.monotonic() + seconds
+        self._end = time.monotonic() + bounded
 
     def left_ms(self) -> int:
         """Milliseconds for the library, rounded up; 0 when there is no limit.
@@ -114,7 +143,7 @@ class Deadline:
             raise TransientError(
                 "the deadline of the call has passed", _abi.LB_DEADLINE_EXCEEDED, "DEADLINE_EXCEEDED", True
             )
-        return min(int(left) + 1, 1 << 40)
+        return int(left) + 1
 
 
 class Cancellation:
@@ -155,12 +184,19 @@ class _Work(Generic[Result]):
 
     def __init__(self, body: Callable[[], Result]) -> None:
         self._body = body
+        self._is_claimed = threading.Lock()
         self._is_over = threading.Lock()
         self._is_over.acquire()
         self._result: Result | None = None
         self._error: BaseException | None = None
 
+    def claim(self) -> bool:
+        """Whether it has not begun, which it then never does."""
+        return self._is_claimed.acquire(blocking=False)
+
     def run(self) -> None:
+        if not self.claim():
+            return
         try:
             self._result = self._body()
         except BaseException as error:  # noqa: BLE001 - raised again by the thread that waits
@@ -190,21 +226,24 @@ def interruptible(body: Callable[[Cancellation | None], Result], given: Cancella
 
     `given` is the caller's own cancellation, if any: that caller does not wait on the main thread.
     """
-    if given is not None or not is_long or not on_main_thread():
+    if given is not None or not is_long or not on_main_thread() or sys.is_finalizing():
         return body(given)
     cancellation = Cancellation()
     work = _Work(lambda: body(cancellation))
     thread = threading.Thread(target=work.run, name="latebind", daemon=True)
     try:
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError:  # no more threads, or the interpreter is about to end; or a signal handler's
+            if thread.ident is not None or not work.claim():
+                raise
+            return body(None)
         work.wait()
-    except RuntimeError:  # no more threads, or the interpreter is about to end
-        return body(None)
     except BaseException:
         # The call writes into the caller's memory until it returns, which it soon does. Whoever interrupts again does
         # not want to wait for that either.
         cancellation.request()
-        if thread.ident is not None:
+        if not work.claim():
             work.wait()
         raise
     return work.result()

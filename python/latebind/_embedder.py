@@ -5,31 +5,28 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import weakref
 from collections.abc import Iterable, Iterator
 from ctypes import byref, c_size_t, c_void_p
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _abi
+from ._arguments import flag, positive
 from ._attestation import Attestation, attestation_of
 from ._call import LONG_SECONDS, Cancellation, Deadline, Handle, call_options, interruptible, on_main_thread
-from ._library import Options, c_text, check, library, runtime, sized
+from ._library import c_text, check, library, runtime, sized
 from ._memory import memory_at
 from ._model_name import folder_of
+from ._opened import Opened, open_by
 from ._out import Rows, Vectors
 from ._progress import progress_bar
 from ._prompts import prompts_of
 from ._settings import settings_of
 from ._texts import PART_TEXTS, Source, Texts, chunks, one_text, source_of
 from .errors import CallerError, CallerTypeError, LatebindError
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 Counts = npt.NDArray[np.uint32]
 Ids = npt.NDArray[np.int32]
@@ -38,6 +35,8 @@ Ids = npt.NDArray[np.int32]
 _STEP_TEXTS = 4096
 # A pull of a stream on the main thread waits in slices of this, between which Ctrl-C is noticed.
 _SLICE_MS = 20
+# Arguments that name a prompt.
+_PROMPTS = {"prompt", "prompt_name"}
 
 
 @dataclass(frozen=True)
@@ -81,25 +80,6 @@ class _Rate:
         self._seconds = found if self._seconds is None else (self._seconds + found) / 2
 
 
-def _positive(value: Any, what: str) -> int:
-    """A count that may be left out; 0 then."""
-    if value is None:
-        return 0
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise CallerTypeError(f"{what} is {type(value).__name__}; give an int")
-    if value < 1:
-        raise CallerError(f"{what} is {value}; give 1 or more")
-    return int(value)
-
-
-def _flag(value: Any, what: str) -> bool:
-    if value is None:
-        return False
-    if not isinstance(value, (bool, np.bool_)):
-        raise CallerTypeError(f"{what} is {type(value).__name__}; give True or False")
-    return bool(value)
-
-
 def _close_soon(stream: Handle) -> None:
     """Closes a stream without waiting for the batch that is being computed: whoever interrupts does not want to."""
     if sys.is_finalizing():
@@ -112,7 +92,7 @@ def _close_soon(stream: Handle) -> None:
         stream.close()
 
 
-class Embedder:
+class Embedder(Opened):
     """An embedding model, ready to embed texts.
 
     Safe in many threads. Pickled, it is its arguments, and opens again where it lands. A process made by fork() cannot
@@ -140,7 +120,6 @@ class Embedder:
     ) -> None:
         name = c_text(model, "model").decode()
         of_runtime, of_model = settings_of({"device": device, "precision": precision, "strict": strict, **settings})
-        self._arguments = (name, device, precision, strict, settings)
         self._rate = _Rate()
         self._totals = EmbedStats()
         self._totals_lock = threading.Lock()
@@ -151,18 +130,10 @@ class Embedder:
         self._prompts = prompts_of(self._folder)
         folder = c_text(self._folder, "model")
 
-        def open_it(cancellation: Cancellation | None) -> c_void_p:
-            pointer = c_void_p()
-            call = call_options(Deadline(None), cancellation)
-            with Options(of_model) as options:
-                code = functions.lb_embedder_open(of_process, folder, options, call and byref(call), byref(pointer))
-                check(code)
-            return pointer
-
-        pointer = interruptible(open_it, None, True)
-        self._handle = Handle(pointer, functions.lb_embedder_destroy, "Embedder")
-        # Also at the end of the interpreter, in good time before its modules go.
-        self._finalizer = weakref.finalize(self, self._handle.close)
+        pointer = open_by(functions.lb_embedder_open, of_process, folder, of_model)
+        super().__init__(
+            (name, device, precision, strict, settings), Handle(pointer, functions.lb_embedder_destroy, "Embedder")
+        )
         self._dimension = int(functions.lb_embedder_dimension(pointer))
         self._max_tokens = int(functions.lb_embedder_max_tokens(pointer))
 
@@ -177,8 +148,10 @@ class Embedder:
         normalize: bool = False,
         dimensions: int | None = None,
         prompt_name: str | None = None,
+        prompt: str | None = None,
         out: Any = None,
         deadline: float | None = None,
+        alone: bool = False,
     ) -> Vectors:
         """The vectors of texts.
 
@@ -191,10 +164,13 @@ class Embedder:
             normalize: vectors of length 1, also if the model does not normalise.
             dimensions: only the first numbers of a vector, normalised again where it was: for models trained for this.
             prompt_name: the prompt of the model that is put before each text: one of `prompts`.
+            prompt: the same for a prompt that is not one of the model's: its text.
             out: float32 memory for the vectors, contiguous and writable: an array, or anything with the buffer protocol
                 or DLPack. It holds n · d numbers, of any shape; for an iterator it may hold more. On error its content
                 is unspecified.
             deadline: seconds from now after which the call fails with TransientError (DEADLINE_EXCEEDED).
+            alone: in batches that no text of another call shares, so that the same call on the same device gives the
+                same bits whatever others do. Slower for many calls with few texts.
 
         Returns:
             float32[n, d] in the order of the texts; float32[d] for a str. With `out`, a view of its memory.
@@ -205,26 +181,32 @@ class Embedder:
             TransientError: the deadline has passed, or the device failed and no other could answer.
             ClosedError, ForkedError: the embedder cannot be used any more, or here.
         """
-        return self._encode(
-            None,
-            texts,
-            batch_tokens=batch_tokens,
-            show_progress=show_progress,
-            normalize=normalize,
-            dimensions=dimensions,
-            prompt_name=prompt_name,
-            out=out,
-            deadline=deadline,
-        )
+        # For all of it: what has begun runs to its end, also when it is closed meanwhile.
+        with self._handle:
+            return self._encode(
+                None,
+                texts,
+                batch_tokens=batch_tokens,
+                show_progress=show_progress,
+                normalize=normalize,
+                dimensions=dimensions,
+                prompt_name=prompt_name,
+                prompt=prompt,
+                out=out,
+                deadline=deadline,
+                alone=alone,
+            )
 
     def encode_query(self, texts: str | Iterable[str] | Any, **arguments: Any) -> Vectors:
-        """encode() with the model's prompt "query", if it has one."""
-        arguments.setdefault("prompt_name", self._prompt_of("query"))
+        """encode() with `query_prompt`, unless another prompt is given."""
+        if all(arguments.get(name) is None for name in _PROMPTS):
+            arguments["prompt"] = self.query_prompt
         return self.encode(texts, **arguments)
 
     def encode_document(self, texts: str | Iterable[str] | Any, **arguments: Any) -> Vectors:
-        """encode() with the model's prompt "document", "passage" or "corpus": the first that it has, if any."""
-        arguments.setdefault("prompt_name", self._prompt_of("document", "passage", "corpus"))
+        """encode() with `document_prompt`, unless another prompt is given."""
+        if all(arguments.get(name) is None for name in _PROMPTS):
+            arguments["prompt"] = self.document_prompt
         return self.encode(texts, **arguments)
 
     async def aencode(self, texts: str | Iterable[str] | Any, **arguments: Any) -> Vectors:
@@ -232,17 +214,28 @@ class Embedder:
         import asyncio  # a tenth of a second with all that it needs, and most callers do not
 
         cancellation = Cancellation()
-        work = partial(self._encode, cancellation, texts, **arguments)
+        arguments["deadline"] = Deadline(arguments.get("deadline"))  # from now on, also where no thread is free
+        is_claimed = threading.Lock()
+
+        def work() -> Vectors | None:
+            if not is_claimed.acquire(blocking=False):
+                return None  # cancelled before there was a thread for it
+            with self._handle:
+                return self._encode(cancellation, texts, **arguments)
+
         future = asyncio.get_running_loop().run_in_executor(None, work)
         try:
-            return await asyncio.shield(future)
+            found = await asyncio.shield(future)
         except asyncio.CancelledError:
             cancellation.request()
-            # `out` must not be written to any more when this returns.
-            await asyncio.wait([future])
-            if not future.cancelled():
-                future.exception()  # seen: it is that of the cancellation
+            # Seen: it is that of the cancellation.
+            future.add_done_callback(lambda over: over.cancelled() or over.exception())
+            if not is_claimed.acquire(blocking=False):
+                # `out` must not be written to any more when this returns.
+                await asyncio.wait([future])
             raise
+        assert found is not None
+        return found
 
     def encode_stream(
         self,
@@ -251,6 +244,7 @@ class Embedder:
         normalize: bool = False,
         dimensions: int | None = None,
         prompt_name: str | None = None,
+        prompt: str | None = None,
         window_texts: int | None = None,
         deadline: float | None = None,
     ) -> Iterator[Vectors]:
@@ -259,7 +253,7 @@ class Embedder:
         Args:
             texts: an iterator, or anything that encode() takes.
             window_texts: texts of one window; 2048 to 16384 if not given, as suits the batches.
-            normalize, dimensions, prompt_name, deadline: as for encode().
+            normalize, dimensions, prompt_name, prompt, deadline: as for encode().
 
         Yields:
             float32[n, d]: windows of vectors, in the order of the texts. Each array is the caller's.
@@ -268,11 +262,11 @@ class Embedder:
             as encode(). The first error ends the stream.
         """
         options = self._options(normalize, dimensions)
-        prompt = self._prompt(prompt_name)
+        before = self._prompt(prompt_name, prompt)
         until = Deadline(deadline)
-        size = _positive(window_texts, "window_texts")
+        size = positive(window_texts, "window_texts")
         source = source_of([texts] if isinstance(texts, str) else texts)
-        parts = source.parts(prompt) if isinstance(source, Source) else chunks(source, prompt)
+        parts = source.parts(before) if isinstance(source, Source) else chunks(source, before)
         return self._windows(parts, options, size, until, None)
 
     # -- Tokens --------------------------------------------------------------------------------------------------------
@@ -313,9 +307,35 @@ class Embedder:
         return self._max_tokens
 
     @property
+    def folder(self) -> str:
+        """Where the model's files are: what it was opened with, or where a name of the hub was loaded to."""
+        return self._folder
+
+    @property
     def prompts(self) -> dict[str, str]:
         """The model's prompts by their names, as in its config_sentence_transformers.json."""
         return dict(self._prompts)
+
+    @property
+    def query_prompt(self) -> str:
+        """The prompt "query" of the model; "" if it has none."""
+        return self._prompts.get("query", "")
+
+    @property
+    def document_prompt(self) -> str:
+        """The prompt "document", "passage" or "corpus" of the model: the first that it has; "" if it has none."""
+        return next((self._prompts[name] for name in ("document", "passage", "corpus") if name in self._prompts), "")
+
+    @property
+    def model(self) -> str:
+        """The model as it was given: a folder, a bundle, or a name on the hub."""
+        return self._arguments[0]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What it was opened with: Embedder(model, **settings) opens another one like it."""
+        _, device, precision, strict, settings = self._arguments
+        return {"device": device, "precision": precision, "strict": strict, **settings}
 
     @property
     def attestation(self) -> Attestation:
@@ -327,24 +347,6 @@ class Embedder:
     def stats(self) -> EmbedStats:
         """What it has done since it was opened."""
         return self._totals
-
-    def close(self) -> None:
-        """Gives everything back. Calls on other threads run to their end. Closing again does nothing."""
-        self._finalizer()
-
-    @property
-    def closed(self) -> bool:
-        return self._handle.is_closed
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        model, device, precision, strict, settings = self._arguments
-        return partial(type(self), **settings), (model, device, precision, strict)
 
     def __repr__(self) -> str:
         model = self._arguments[0]
@@ -359,10 +361,12 @@ class Embedder:
 
     # -- Inside --------------------------------------------------------------------------------------------------------
 
-    def _prompt_of(self, *names: str) -> str | None:
-        return next((name for name in names if name in self._prompts), None)
-
-    def _prompt(self, name: str | None) -> str:
+    def _prompt(self, name: str | None, text: str | None) -> str:
+        """What is put before each text."""
+        if text is not None:
+            if name is not None:
+                raise CallerError(f"prompt_name is {name!r} and prompt is {text!r}; give one of them")
+            return c_text(text, "prompt").decode()
         if name is None:
             return ""
         if not isinstance(name, str):
@@ -372,21 +376,23 @@ class Embedder:
             raise CallerError(f"the model has no prompt {name!r}; it has: {known}")
         return self._prompts[name]
 
-    def _options(self, normalize: Any, dimensions: Any) -> _abi.lb_embed_options | None:
+    def _options(self, normalize: Any, dimensions: Any, alone: Any = False) -> _abi.lb_embed_options | None:
         """For lb_…(…, options); None where nothing deviates."""
-        wanted = _positive(dimensions, "dimensions")
+        wanted = positive(dimensions, "dimensions")
         if wanted > self._dimension:
             raise CallerError(f"dimensions is {wanted}; the model's vectors have {self._dimension}")
-        if not _flag(normalize, "normalize") and not wanted:
+        is_normalized, is_alone = flag(normalize, "normalize"), flag(alone, "alone")
+        if not wanted and not is_normalized and not is_alone:
             return None
         options = sized(_abi.lb_embed_options)
         options.dimensions = wanted
-        options.normalize = int(normalize)
+        options.normalize = int(is_normalized)
+        options.alone = int(is_alone)
         return options
 
     def _check_batch_tokens(self, given: Any) -> None:
         # The scheduler forms batches of the texts of all calls: there is one budget for them.
-        if not _positive(given, "batch_tokens"):
+        if not positive(given, "batch_tokens"):
             return
         settings = self._arguments[4]
         opened_with = settings.get("batch_tokens", settings.get("embedding.batch_tokens"))
@@ -423,7 +429,7 @@ class Embedder:
 
         def call(cancellation: Cancellation | None) -> None:
             limits = call_options(until, cancellation)
-            with self._handle as pointer:
+            with self._handle.held() as pointer:
                 check(
                     library().lb_embedder_embed(
                         pointer,
@@ -451,19 +457,21 @@ class Embedder:
         normalize: bool = False,
         dimensions: int | None = None,
         prompt_name: str | None = None,
+        prompt: str | None = None,
         out: Any = None,
-        deadline: float | None = None,
+        deadline: float | Deadline | None = None,
+        alone: bool = False,
     ) -> Vectors:
-        until = Deadline(deadline)
-        options = self._options(normalize, dimensions)
-        prompt = self._prompt(prompt_name)
+        until = deadline if isinstance(deadline, Deadline) else Deadline(deadline)
+        options = self._options(normalize, dimensions, alone)
+        before = self._prompt(prompt_name, prompt)
         self._check_batch_tokens(batch_tokens)
-        shows = _flag(show_progress, "show_progress")
+        shows = flag(show_progress, "show_progress")
         dimension = (options.dimensions if options is not None else 0) or self._dimension
 
         if isinstance(texts, str):
             rows = Rows(dimension, 1, out)
-            one = one_text(texts, prompt)
+            one = one_text(texts, before)
             self._embed(cancellation, one, options, until, rows.address(0), dimension)
             row: Vectors = rows.result(1)[0]
             return row
@@ -473,18 +481,15 @@ class Embedder:
             rows = Rows(dimension, None, out)
             count = 0
             with progress_bar(None, shows) as advance:
-                for vectors in self._windows(chunks(source, prompt), options, 0, until, cancellation):
+                for vectors in self._windows(chunks(source, before), options, 0, until, cancellation):
                     rows.append(count, vectors)
                     count += len(vectors)
                     advance(len(vectors))
             return rows.result(count)
 
         rows = Rows(dimension, source.count, out)
-        if not source.count:
-            with self._handle:  # closed is closed, also without texts
-                return rows.result(0)
         with progress_bar(source.count, shows) as advance:
-            for first, part in source.parts(prompt, _STEP_TEXTS if shows else PART_TEXTS):
+            for first, part in source.parts(before, _STEP_TEXTS if shows else PART_TEXTS):
                 try:
                     self._embed(cancellation, part, options, until, rows.address(first), rows.left(first))
                 except LatebindError as error:
@@ -565,7 +570,7 @@ class Embedder:
 
     def _token_ids(self, texts: Any, max_tokens: int | None) -> Iterator[_abi.lb_token_ids]:
         """The ids of each text; valid until the next one is asked for."""
-        most = _positive(max_tokens, "max_tokens")
+        most = positive(max_tokens, "max_tokens")
         source = source_of([texts] if isinstance(texts, str) else texts)
         # Few at a time: this cannot be cancelled, and Ctrl-C is noticed between two calls.
         parts = source.parts("", 1024) if isinstance(source, Source) else chunks(source, "")

@@ -38,7 +38,7 @@ def _json_of(arguments: dict[str, Any]) -> bytes:
     given = {name: value for name, value in arguments.items() if value is not None}
     try:
         return c_text(json.dumps(given, ensure_ascii=False), "the job's arguments")
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         if isinstance(error, CallerError):
             raise
         raise CallerTypeError(f"an argument is of a type that the job does not take: {error}") from None
@@ -59,9 +59,12 @@ def run_job(
     try:
         now = sized(_abi.lb_job_progress)
         last = None
-        while (code := functions.lb_job_wait(job, _SLICE_MS, byref(now))) == _abi.LB_DEADLINE_EXCEEDED:
+        code = _abi.LB_DEADLINE_EXCEEDED
+        while code == _abi.LB_DEADLINE_EXCEEDED:
+            code = functions.lb_job_wait(job, _SLICE_MS, byref(now))
             found = Progress(text_of(now.activity), now.done, now.total)
-            if progress is not None and found != last:
+            # Also of a job that was over before the first look.
+            if progress is not None and found.activity and found != last:
                 progress(found)
                 last = found
         check(code)

@@ -6,13 +6,15 @@ where that has none does LATEBIND_LIBRARY (a file) count. All functions here may
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 import threading
+from contextlib import suppress
 from ctypes import CDLL, byref, c_void_p, sizeof
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from . import _abi
 from .errors import CallerError, CallerTypeError, LatebindError, LibraryError, class_of
@@ -82,6 +84,17 @@ def _load() -> _abi.Functions:
     return functions
 
 
+def _meet_main_thread(pid: int) -> None:
+    """Makes the library wait, when the process ends, for what other threads are doing in it: it does so where it has met
+    the main thread, by being opened or by starting work there. This is called by the main thread, at the end."""
+    if os.getpid() != pid:
+        return
+    job = c_void_p()
+    with suppress(LatebindError):
+        check(library().lb_job_start(runtime({}), b"cache_list", None, None, byref(job)))
+        library().lb_job_destroy(job)  # nobody wants the list
+
+
 def library() -> _abi.Functions:
     """The library, opened now if it was not before.
 
@@ -95,6 +108,8 @@ def library() -> _abi.Functions:
             found = _open
             if found is None:
                 found = _open = _load()
+                if threading.current_thread() is not threading.main_thread():
+                    atexit.register(_meet_main_thread, os.getpid())
     return found
 
 
@@ -137,20 +152,32 @@ def sized(kind: type[Sized]) -> Sized:
     return kind(struct_size=sizeof(kind))  # type: ignore[call-arg,arg-type]
 
 
+def path_text(path: os.PathLike[Any], what: str) -> str | bytes:
+    """What a path says of itself.
+
+    Raises:
+        CallerTypeError: neither str nor bytes.
+    """
+    try:
+        found: str | bytes = os.fspath(path)
+    except TypeError as error:
+        raise CallerTypeError(f"{what} is no path: {error}") from None
+    return found
+
+
 def c_text(text: str | os.PathLike[str], what: str) -> bytes:
     """A text for the library, which ends at the first NUL.
 
     Raises:
         CallerTypeError, CallerError: no text, or one that C cannot have; the message begins with `what`.
     """
-    if isinstance(text, os.PathLike):
-        text = os.fspath(text)
-    if not isinstance(text, str):
-        raise CallerTypeError(f"{what} is {type(text).__name__}; give a str")
-    if "\0" in text:
+    given = path_text(text, what) if isinstance(text, os.PathLike) else text
+    if not isinstance(given, str):
+        raise CallerTypeError(f"{what} is {type(given).__name__}; give a str")
+    if "\0" in given:
         raise CallerError(f"{what} has a NUL character")
     try:
-        return text.encode("utf-8")
+        return given.encode("utf-8")
     except UnicodeEncodeError as error:
         raise CallerError(f"{what} has a lone surrogate at character {error.start}: it is not Unicode text") from None
 

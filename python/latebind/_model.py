@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import weakref
 from collections.abc import Callable, Mapping
 from ctypes import byref, c_void_p
 from dataclasses import dataclass
-from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,13 +15,11 @@ import numpy.typing as npt
 from . import _abi
 from ._attestation import Attestation, attestation_of
 from ._call import LONG_SECONDS, Cancellation, Deadline, Handle, call_options, interruptible
-from ._library import Options, c_text, check, library, runtime, sized, text_of
+from ._library import c_text, check, library, runtime, sized, text_of
 from ._memory import memory_at
+from ._opened import Opened, open_by
 from ._settings import settings_of
 from .errors import CallerError, CallerTypeError
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 # By the numbers of the C interface. NumPy has no bf16 of its own: its bits are uint16 here, unless ml_dtypes is there.
 _TYPES = {
@@ -100,7 +96,7 @@ class _Output:
         return found.view(_bfloat16()) if is_bfloat else found
 
 
-class Model:
+class Model(Opened):
     """A model, ready to run: ONNX, an OpenVINO IR (.xml with its .bin beside it), or a bundle.
 
     Safe in many threads; pickled, it is its arguments. A process made by fork() cannot use one that its parent has
@@ -124,21 +120,14 @@ class Model:
     ) -> None:
         place = c_text(file, "file")
         of_runtime, of_model = settings_of({"device": device, "precision": precision, "strict": strict, **settings})
-        self._arguments = (place.decode(), device, precision, strict, settings)
         self._last_seconds: float | None = None
         functions = library()
         of_process = runtime(of_runtime)
 
-        def open_it(cancellation: Cancellation | None) -> c_void_p:
-            pointer = c_void_p()
-            call = call_options(Deadline(None), cancellation)
-            with Options(of_model) as options:
-                check(functions.lb_model_load_file(of_process, place, options, call and byref(call), byref(pointer)))
-            return pointer
-
-        pointer = interruptible(open_it, None, True)
-        self._handle = Handle(pointer, functions.lb_model_destroy, "Model")
-        self._finalizer = weakref.finalize(self, self._handle.close)
+        pointer = open_by(functions.lb_model_load_file, of_process, place, of_model)
+        super().__init__(
+            (place.decode(), device, precision, strict, settings), Handle(pointer, functions.lb_model_destroy, "Model")
+        )
         inputs, outputs = functions.lb_model_input_count(pointer), functions.lb_model_output_count(pointer)
         self._inputs = tuple(_info(functions.lb_model_input, pointer, index) for index in range(inputs))
         self._outputs = tuple(_info(functions.lb_model_output, pointer, index) for index in range(outputs))
@@ -163,8 +152,8 @@ class Model:
         """Runs the model once.
 
         Args:
-            inputs: an array by the name of each input: of NumPy, or what NumPy can read (lists, the buffer protocol,
-                DLPack). Contiguous memory is passed as it is; other memory is copied.
+            inputs: an array by the name of each input: of NumPy, or what NumPy can read (the buffer protocol,
+                DLPack), of exactly its type. Contiguous memory is passed as it is; other memory is copied.
             deadline: seconds from now after which the call fails with TransientError (DEADLINE_EXCEEDED).
 
         Returns:
@@ -227,24 +216,6 @@ class Model:
             raise CallerError(f"the input {info.name!r} has {array.ndim} dimensions; {_abi.LB_RANK_MAX} are the most")
         # Not ascontiguousarray, which makes one dimension of none.
         return array if array.flags.c_contiguous else array.copy(order="C")
-
-    def close(self) -> None:
-        """Gives everything back. Runs on other threads go on to their end. Closing again does nothing."""
-        self._finalizer()
-
-    @property
-    def closed(self) -> bool:
-        return self._handle.is_closed
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        file, device, precision, strict, settings = self._arguments
-        return partial(type(self), **settings), (file, device, precision, strict)
 
     def __repr__(self) -> str:
         state = ", closed" if self.closed else ""

@@ -7,6 +7,7 @@ import re
 from ctypes import c_void_p
 
 from ._jobs import run_job
+from .errors import LatebindError
 
 _NAME = re.compile(r"[\w.-]+/[\w.-]+(@[\w./-]+)?", re.ASCII)
 
@@ -15,4 +16,8 @@ def folder_of(model: str, runtime: c_void_p) -> str:
     """The folder of a model. What is neither there nor looks like a name is left as it is: opening it says so."""
     if os.path.exists(model) or not _NAME.fullmatch(model) or model.startswith("."):
         return model
-    return str(run_job("pull", {"model": model}, {}, runtime, None)["folder"])
+    try:
+        return str(run_job("pull", {"model": model}, {}, runtime, None)["folder"])
+    except LatebindError as error:
+        error.message += f"; nor is there a folder '{model}' here"
+        raise

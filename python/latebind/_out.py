@@ -20,12 +20,13 @@ def floats_of(out: Any) -> Vectors:
         CallerTypeError: it has no memory that can be written as float32.
         CallerError: it is not contiguous, or read-only.
     """
+    array: Any
     if isinstance(out, np.ndarray):
-        array = out
+        array = np.asarray(out)  # np.matrix is never flat
     else:
         try:
             array = np.asarray(memoryview(out))
-        except TypeError:
+        except (BufferError, TypeError, ValueError):
             if not hasattr(out, "__dlpack__"):
                 raise CallerTypeError(
                     f"out is {type(out).__name__}; give a writable float32 array, or anything with the buffer protocol "
@@ -33,7 +34,7 @@ def floats_of(out: Any) -> Vectors:
                 ) from None
             try:
                 array = np.from_dlpack(out)
-            except (BufferError, RuntimeError, TypeError, ValueError) as error:
+            except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
                 raise CallerTypeError(f"out cannot be used by DLPack: {error}") from None
     if array.dtype != np.float32 or not array.dtype.isnative:
         raise CallerTypeError(f"out has the type {array.dtype}; float32 is needed")
@@ -41,7 +42,8 @@ def floats_of(out: Any) -> Vectors:
         raise CallerError("out is not contiguous in row-major order")
     if not array.flags.writeable:
         raise CallerError("out is read-only")
-    return array.reshape(-1)
+    floats: Vectors = array.reshape(-1)
+    return floats
 
 
 class Rows:

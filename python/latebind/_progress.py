@@ -10,12 +10,13 @@ from typing import Any
 @contextmanager
 def progress_bar(total: int | None, shows: bool) -> Iterator[Callable[[int], Any]]:
     """Gives a function that is called with the number of texts that are done."""
+    tqdm: Any = None
     if shows:
         try:
-            from tqdm.auto import tqdm  # type: ignore[import-untyped,unused-ignore]
+            from tqdm.auto import tqdm  # type: ignore[import-untyped,no-redef,unused-ignore]
         except ImportError:
-            shows = False
-    if not shows:
+            pass
+    if tqdm is None:
         yield lambda count: None
         return
     with tqdm(total=total, unit="text", desc="Embedding") as bar:

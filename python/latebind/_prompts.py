@@ -16,13 +16,14 @@ _FILE_BYTES_MAX = 8 << 20
 
 def _of_bundle(file: Path) -> bytes | None:
     import zipfile
+    import zlib
 
     try:
         with zipfile.ZipFile(file) as bundle:
             for member in bundle.infolist():
                 if member.filename.rsplit("/", 1)[-1] == _FILE and member.file_size <= _FILE_BYTES_MAX:
                     return bundle.read(member)
-    except (OSError, zipfile.BadZipFile, NotImplementedError):
+    except (OSError, EOFError, RuntimeError, ValueError, zipfile.BadZipFile, zlib.error):
         pass  # opening the model says what is wrong with it
     return None
 
@@ -38,14 +39,19 @@ def _text_of(place: Path) -> bytes | None:
     return found.read_bytes()
 
 
-def prompts_of(model: str | os.PathLike[str]) -> dict[str, str]:
-    """Prompts by their names; none where there are none. Those that are no text are left out."""
+def config_of(model: str | os.PathLike[str]) -> dict[str, Any]:
+    """The whole file; empty where there is none, or where it cannot be read."""
     try:
         text = _text_of(Path(model))
         config: Any = json.loads(text) if text else {}
     except (OSError, ValueError, RecursionError):
         return {}
-    prompts = config.get("prompts") if isinstance(config, dict) else None
+    return config if isinstance(config, dict) else {}
+
+
+def prompts_of(model: str | os.PathLike[str]) -> dict[str, str]:
+    """Prompts by their names; none where there are none. Those that are no text are left out."""
+    prompts = config_of(model).get("prompts")
     if not isinstance(prompts, dict):
         return {}
     found: dict[str, str] = {}

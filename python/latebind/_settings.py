@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from . import _abi
-from ._library import check, library, sized, text_of
+from ._library import check, library, path_text, sized, text_of
 from .errors import CallerError, CallerTypeError
 
 # What the runtime must know before it has any model: where vendors' libraries are.
@@ -42,12 +42,13 @@ def setting_text(value: Any, what: str) -> str:
     """
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, int) and abs(value) >> 63:
+        raise CallerError(f"{what} is too large")
     if isinstance(value, (str, int)):
         return str(value)
     if isinstance(value, os.PathLike):
-        path = os.fspath(value)
-        return path if isinstance(path, str) else os.fsdecode(path)
-    if isinstance(value, (list, tuple)):
+        return os.fsdecode(path_text(value, what))
+    if isinstance(value, (list, tuple)) and not any(isinstance(each, (list, tuple)) for each in value):
         return ",".join(setting_text(each, what) for each in value)
     raise CallerTypeError(f"{what} is {type(value).__name__}; give a bool, an int, a str, a path, or a list of these")
 

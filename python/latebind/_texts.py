@@ -145,9 +145,9 @@ class Source:
 
 class _List(Source):
     def __init__(self, texts: list[Any] | tuple[Any, ...]) -> None:
-        super().__init__(len(texts))
         # A copy of the references: the list may change while another thread goes through it.
         self._texts = list(texts)
+        super().__init__(len(self._texts))
 
     def parts(self, prompt: str, most: int = PART_TEXTS) -> Iterator[tuple[int, Texts]]:
         start = 0
@@ -186,7 +186,10 @@ def _array_source(array: Any) -> Source:
         raise CallerError(f"the array of texts has {array.ndim} dimensions; give one of 1")
     if array.dtype.kind not in "OUT":
         raise CallerTypeError(f"the array of texts has the type {array.dtype}; strings are needed")
-    return _List(array.tolist())
+    try:
+        return _List(array.tolist())
+    except (SystemError, ValueError) as error:
+        raise CallerError(f"the array has a text that is not Unicode: {error}") from None
 
 
 def source_of(texts: Any) -> Source | Iterator[Any]:
@@ -199,12 +202,15 @@ def source_of(texts: Any) -> Source | Iterator[Any]:
         return _List(texts)
     if isinstance(texts, np.ndarray):
         return _array_source(texts)
+    is_pandas = "pandas" in sys.modules and hasattr(texts, "to_numpy")
     if _arrow.is_arrow(texts):
         try:
             return _Arrow(texts)
-        except ImportError:  # pandas has the method, but needs pyarrow for it
-            pass
-    if "pandas" in sys.modules and hasattr(texts, "to_numpy"):
+        except (ImportError, _arrow.ExportError) as error:
+            # pandas needs pyarrow for it, which says less of what is no text.
+            if not is_pandas:
+                raise _arrow.ExportError(str(error)) from None
+    if is_pandas:
         return _array_source(texts.to_numpy())
     if isinstance(texts, (bytes, bytearray, memoryview)):
         raise CallerTypeError(f"texts is {type(texts).__name__}; decode it first, as by str(…, 'utf-8')")

@@ -14,7 +14,7 @@ import time
 import latebind
 import numpy
 import pytest
-from support import MODEL, TINY, good, python
+from support import MODEL, TINY, good
 
 TEXTS = [f"text {number} of some length" for number in range(64)]
 # Some seconds of work, so that whatever ends it ends it in the middle.
@@ -404,6 +404,34 @@ ENDS = {
         "def work():\n    while True: embedder.encode(['a'] * 100)\n"
         "threading.Thread(target=work, daemon=True).start(); time.sleep(0.2)"
     ),
+    "streams on daemon threads": (
+        "import threading, time\nembedder = latebind.Embedder(MODEL)\n"
+        "def work():\n    while True:\n"
+        "        for window in embedder.encode_stream(iter(['a b'] * 3000), window_texts=16): pass\n"
+        "for _ in range(4): threading.Thread(target=work, daemon=True).start()\ntime.sleep(0.2)"
+    ),
+    "many streams in the middle": (
+        "embedder = latebind.Embedder(MODEL)\n"
+        "streams = [embedder.encode_stream(iter(['a'] * 9999), window_texts=10) for _ in range(20)]\n"
+        "for stream in streams: next(stream)"
+    ),
+    "a call that is awaited": (
+        "import asyncio\nembedder = latebind.Embedder(MODEL)\n"
+        "async def main():\n    asyncio.ensure_future(embedder.aencode(['a b'] * 100000))\n    await asyncio.sleep(0.1)\n"
+        "asyncio.run(main())"
+    ),
+    "a thread that is no daemon": (
+        "import threading\nembedder = latebind.Embedder(MODEL)\n"
+        "threading.Thread(target=lambda: embedder.encode(['a'] * 5000)).start()"
+    ),
+    # In both, the main thread never calls the library, and what vendors make meanwhile goes first at the end.
+    "a first model on a daemon thread": (
+        "import threading, time\n"
+        "threading.Thread(target=lambda: latebind.Embedder(MODEL).encode('a'), daemon=True).start(); time.sleep(0.3)"
+    ),
+    "a job on a daemon thread": (
+        "import threading, time\nthreading.Thread(target=latebind.doctor, daemon=True).start(); time.sleep(0.1)"
+    ),
     "used by atexit": "import atexit\nembedder = latebind.Embedder(MODEL)\natexit.register(lambda: embedder.encode('a'))",
     "sys.exit": "import sys\nembedder = latebind.Embedder(MODEL)\nsys.exit(0)",
 }
@@ -411,22 +439,153 @@ ENDS = {
 
 @pytest.mark.parametrize("what", ENDS)
 def test_the_interpreter_ends_quietly_with(what):
-    good(f"import latebind\nMODEL = {str(TINY)!r}\n{ENDS[what]}")
+    for _ in range(3):  # how far others are when it ends differs
+        good(f"import latebind\nMODEL = {str(TINY)!r}\n{ENDS[what]}")
 
 
-def test_debug_allocators_find_nothing():
-    code = f"""
-import latebind, numpy
-with latebind.Embedder({str(TINY)!r}) as embedder:
-    for texts in ("a", ["a", "b"] * 40, iter(["a"] * 3000), numpy.array(["a", "b"])):
-        embedder.encode(texts)
-        embedder.count_tokens(["a"])
-    for bad in (None, [None], ["\\ud800"], 3):
+INTERPRETERS = """
+import sys
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+import latebind
+
+USE = '''
+import sys, warnings
+warnings.simplefilter("ignore")  # NumPy says that it was not made for this
+try:
+    import latebind
+    embedder = latebind.Embedder(MODEL)
+    print(embedder.encode(["a", "b"]).shape[0], sum(len(window) for window in embedder.encode_stream(["a"] * 9)))
+    sys.kept = embedder
+except (ImportError, RuntimeError) as error:  # of NumPy
+    print("refused:", error)
+sys.stdout.flush()
+'''
+if sys.argv[2] == "after the main one":
+    embedder = latebind.Embedder(sys.argv[1])
+    embedder.encode("a")
+for _ in range(2):
+    other = interpreters.create()
+    interpreters.run_string(other, USE.replace("MODEL", repr(sys.argv[1])))
+    interpreters.destroy(other)
+if sys.argv[2] == "after the main one":
+    print(embedder.encode(["a"]).shape[0])
+"""
+
+
+@pytest.mark.parametrize("when", ["after the main one", "alone"])
+def test_subinterpreters_work_or_are_refused(when):
+    lines = good(INTERPRETERS, TINY, when).splitlines()
+    if when == "after the main one":
+        assert lines.pop() == "1"
+    assert len(lines) == 2
+    assert all(line == "2 9" or line.startswith("refused: ") for line in lines), lines
+
+
+DEBUGGED = """
+import array, asyncio, gc, sys
+import latebind, numpy, pyarrow
+
+texts = ["", "a", "thirteen bytes"] * 40
+with latebind.Embedder(sys.argv[1]) as embedder:
+    out = array.array("f", bytes(4 * len(texts) * embedder.dimension))
+    for given in ("a", texts, iter(texts * 30), numpy.array(texts), pyarrow.array(texts),
+                  pyarrow.chunked_array([texts, texts], pyarrow.string_view()).dictionary_encode()):
+        embedder.encode(given)
+    embedder.encode(texts, out=out, normalize=True, dimensions=embedder.dimension)
+    asyncio.run(embedder.aencode(texts))
+    for window in embedder.encode_stream(texts, window_texts=7):
+        pass
+    next(embedder.encode_stream(iter(texts), window_texts=7))
+    embedder.count_tokens(texts)
+    embedder.tokenize(texts)
+    for bad in (None, [None], ["\\ud800"], 3, pyarrow.array(["a", None]), pyarrow.array([1])):
         try:
             embedder.encode(bad)
+            print("it was taken:", bad)
         except latebind.CallerError:
             pass
 latebind.devices()
+gc.collect()
 """
-    done = python(code, env={"PYTHONMALLOC": "debug", "PYTHONDEVMODE": "1"})
-    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_debug_allocators_find_nothing():
+    assert good(DEBUGGED, TINY, env={"PYTHONMALLOC": "debug", "PYTHONDEVMODE": "1"}) == ""
+
+
+# -- What happens in the middle ----------------------------------------------------------------------------------------
+
+
+def test_what_has_begun_runs_to_its_end_when_it_is_closed():
+    opened = latebind.Embedder(TINY)
+    expected = opened.encode("a b c")
+    found = []
+    # More than one part of a list.
+    thread = threading.Thread(target=lambda: found.append(opened.encode(["a b c"] * 200_000)))
+    thread.start()
+    time.sleep(0.1)
+    opened.close()
+    with pytest.raises(latebind.ClosedError):
+        opened.encode("a")
+    thread.join()
+    assert numpy.abs(found[0][-1] - expected).max() < 1e-5
+
+
+def test_an_error_of_a_signal_handler_ends_a_call():
+    code = """
+import signal, sys, time
+import latebind
+
+def too_long(*_):
+    raise RuntimeError("too long")
+
+embedder = latebind.Embedder(sys.argv[1])
+texts = ["a text of about the usual length, but repeated a few times. " * 8] * 4000
+embedder.encode(texts[:8])
+signal.signal(signal.SIGALRM, too_long)
+signal.setitimer(signal.ITIMER_REAL, 0.3)
+begin = time.monotonic()
+try:
+    embedder.encode(texts)
+except RuntimeError as error:
+    print(error, time.monotonic() - begin < 5)
+"""
+    assert good(code, MODEL) == "too long True\n"
+
+
+def test_opening_while_the_interpreter_ends_does_not_hang():
+    code = """
+import sys
+import latebind
+
+class Late:
+    def __del__(self):
+        try:
+            embedder(file)
+        except BaseException:
+            pass
+
+file = sys.argv[1]
+embedder = latebind.Embedder
+embedder(file).close()
+late = Late()
+late.itself = (late, latebind, embedder)
+"""
+    good(code, TINY)
+
+
+def test_a_task_that_waits_for_a_thread_is_cancelled_at_once(tiny):
+    async def main():
+        asyncio.get_running_loop().set_default_executor(concurrent.futures.ThreadPoolExecutor(1))
+        asyncio.get_running_loop().run_in_executor(None, time.sleep, 2)
+        begin = time.monotonic()
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(tiny.aencode("a"), 0.1)
+        assert time.monotonic() - begin < 1.5
+        with pytest.raises(latebind.TransientError):
+            await tiny.aencode("a", deadline=0.1)
+
+    asyncio.run(main())

@@ -413,6 +413,40 @@ def test_a_prompt_is_put_before_a_single_text_too(prompted):
         prompted.encode("a", prompt_name="document")
 
 
+def test_a_prompt_can_be_given_as_its_text(prompted):
+    assert (prompted.query_prompt, prompted.document_prompt) == ("Frage: ", "Absatz: ")
+    expected = prompted.encode(["x: a", "x: b"])
+    for texts in (["a", "b"], iter(["a", "b"]), pyarrow.array(["a", "b"])):
+        numpy.testing.assert_allclose(prompted.encode(texts, prompt="x: "), expected, atol=1e-5)
+    numpy.testing.assert_allclose(prompted.encode_query("a", prompt="x: "), expected[0], atol=1e-5)
+    numpy.testing.assert_allclose(prompted.encode_document("a", prompt=""), prompted.encode("a"), atol=1e-5)
+    numpy.testing.assert_allclose(next(prompted.encode_stream(["a", "b"], prompt="x: ")), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"prompt": "x", "prompt_name": "query"}, "give one of them"),
+        ({"prompt": 3}, "prompt is int"),
+        ({"prompt": "a\ud800"}, "prompt has a lone surrogate at character 1"),
+        ({"prompt_name": 3}, "prompt_name is int"),
+    ],
+)
+def test_a_wrong_prompt_is_named(prompted, arguments, text):
+    for use in (prompted.encode, prompted.encode_query, prompted.encode_document, prompted.encode_stream):
+        with pytest.raises(latebind.CallerError, match=text):
+            use(["a"], **arguments)
+
+
+def test_what_it_was_opened_with_opens_another_one_like_it(tiny):
+    with latebind.Embedder(TINY, device="cpu", max_tokens=16) as first:
+        assert (first.model, first.folder) == (str(TINY), str(TINY))
+        assert first.settings == {"device": "cpu", "precision": "f32", "strict": False, "max_tokens": 16}
+        with latebind.Embedder(first.model, **first.settings) as second:
+            assert (second.settings, second.max_tokens) == (first.settings, 16)
+    assert (tiny.query_prompt, tiny.document_prompt) == ("", "")
+
+
 def test_a_model_without_prompts_embeds_queries_as_they_are(tiny):
     assert tiny.prompts == {}
     numpy.testing.assert_allclose(tiny.encode_query("a"), tiny.encode("a"), atol=1e-6)
@@ -493,3 +527,113 @@ import latebind
 print(latebind.Embedder({str(TINY)!r}).encode(["a", "b"], show_progress=True).shape)
 """
     assert good(code).startswith("(2, ")
+
+
+# -- What cannot be trusted --------------------------------------------------------------------------------------------
+
+
+class Exporting:
+    """What has Arrow's method, and gives whatever a test wants."""
+
+    def __init__(self, capsules):
+        self.capsules = capsules
+
+    def __arrow_c_array__(self, requested_schema=None):
+        return self.capsules
+
+
+class ExportingStream:
+    def __init__(self, capsule):
+        self.capsule = capsule
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.capsule
+
+
+def test_arrow_data_that_was_consumed_is_refused(tiny):
+    capsules = pyarrow.array(["a"]).__arrow_c_array__()
+    pyarrow.Array._import_from_c_capsule(*capsules)
+    with pytest.raises(latebind.CallerTypeError, match="consumed before"):
+        tiny.encode(Exporting(capsules))
+    stream = pyarrow.chunked_array([["a"]]).__arrow_c_stream__()
+    pyarrow.ChunkedArray._import_from_c_capsule(stream)
+    with pytest.raises(latebind.CallerTypeError, match="consumed before"):
+        tiny.encode(ExportingStream(stream))
+
+
+@pytest.mark.parametrize("given", [None, (), (1, 2), (None, None), "ab"])
+def test_what_is_no_arrow_data_is_refused(tiny, given):
+    with pytest.raises(latebind.CallerTypeError, match="cannot be read as Arrow data"):
+        tiny.encode(Exporting(given))
+    with pytest.raises(latebind.CallerTypeError, match="cannot be read as Arrow data"):
+        tiny.encode(ExportingStream(given))
+
+
+def strings_of(offsets):
+    buffers = [None, pyarrow.py_buffer(numpy.array(offsets, numpy.int32)), pyarrow.py_buffer(b"abcdefgh")]
+    return pyarrow.Array.from_buffers(pyarrow.string(), len(offsets) - 1, buffers)
+
+
+def views_of(size, index, start):
+    view = numpy.array([[1, ord("a"), 0, 0], [size, 0, index, start]], numpy.int32)
+    buffers = [None, pyarrow.py_buffer(view), pyarrow.py_buffer(b"x" * 64)]
+    return pyarrow.Array.from_buffers(pyarrow.string_view(), 2, buffers)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        strings_of([0, 4, 2]),
+        strings_of([0, -4, 2]),
+        views_of(-5, 0, 0),
+        views_of(13, 1, 0),
+        views_of(13, -1, 0),
+        views_of(13, 0, -1),
+        views_of(13, 0, 60),
+    ],
+)
+def test_damaged_arrow_strings_are_refused(tiny, texts):
+    with pytest.raises(latebind.CallerError, match="text [01] lies outside of its memory"):
+        tiny.encode(texts)
+
+
+def test_good_views_are_read(tiny):
+    found = tiny.encode(views_of(13, 0, 51))
+    numpy.testing.assert_allclose(found, tiny.encode(["a", "x" * 13]), atol=1e-5)
+
+
+def test_no_rows_of_a_dictionary_are_no_vectors(tiny):
+    words = pyarrow.array(["a", "b"]).dictionary_encode()
+    nothing = words.filter(pyarrow.array([False, False]))
+    for texts in (nothing, pyarrow.chunked_array([], words.type), pyarrow.chunked_array([nothing])):
+        assert tiny.encode(texts).shape == (0, tiny.dimension)
+
+
+@pytest.mark.parametrize("values", [["a", 1], ["a", {}], ["a", object()], ["a", 1j], ["a", "\ud800"]])
+def test_a_series_names_what_is_no_text(tiny, values):
+    with pytest.raises(latebind.CallerError, match="text 1 "):
+        tiny.encode(pandas.Series(values, dtype=object))
+
+
+def test_a_list_has_as_many_texts_as_it_gives(tiny):
+    class Longer(list):
+        def __len__(self):
+            return 3
+
+    assert tiny.encode(Longer(["a"])).shape == (1, tiny.dimension)
+
+
+@pytest.mark.parametrize("argument", ["dimensions", "batch_tokens"])
+@pytest.mark.parametrize("value", [1 << 31, (1 << 64) + 1, pytest.param(10**5000, id="huge")])
+def test_counts_have_a_limit(tiny, argument, value):
+    with pytest.raises(latebind.CallerError, match="too large"):
+        tiny.encode(["a"], **{argument: value})
+    with pytest.raises(latebind.CallerError, match="too large"):
+        tiny.tokenize(["a"], max_tokens=value)
+
+
+def test_no_prompt_is_the_model_s_own(prompted):
+    expected = prompted.encode_query("money")
+    for arguments in ({"prompt": None}, {"prompt_name": None}):
+        numpy.testing.assert_array_equal(prompted.encode_query("money", **arguments), expected)
+    assert numpy.abs(prompted.encode_query("money", prompt="") - expected).max() > 1e-3

@@ -27,18 +27,6 @@ def test_using_the_library_opens_no_vendors_library_either():
     assert good(f"{code}{OPENED}") == "['liblatebind']\n"
 
 
-def test_importing_takes_less_than_60_ms_besides_numpy():
-    code = """
-import sys, time
-import numpy
-begin = time.perf_counter()
-import latebind
-latebind.Embedder, latebind.Model, latebind.devices
-print(time.perf_counter() - begin)
-"""
-    assert min(float(good(code)) for _ in range(5)) < 0.06
-
-
 def test_the_version_is_that_of_the_build_and_of_the_library():
     release = re.search(r"^project\(\w+ VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text(), re.MULTILINE)[1]
     from latebind._library import version
@@ -61,7 +49,7 @@ def test_mypy_finds_nothing():
             sys.executable,
             "-m",
             "mypy",
-            "--strict",
+            f"--config-file={SOURCE / 'pyproject.toml'}",
             "--no-incremental",
             "--cache-dir",
             os.devnull,
@@ -279,3 +267,14 @@ def test_the_interpreter_ends_quietly_after_an_error():
     done = python("import latebind\nlatebind.Embedder('/nonexistent')")
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith("latebind.errors.CallerError: ")
+
+
+def test_a_mistyped_folder_is_also_looked_for_as_one():
+    code = """
+import latebind
+try:
+    latebind.Embedder("models/nope")
+except latebind.LatebindError as error:
+    print(str(error).endswith("; nor is there a folder 'models/nope' here"))
+"""
+    assert good(code, env={"HF_HUB_OFFLINE": "1", "HF_HOME": "/nonexistent"}) == "True\n"

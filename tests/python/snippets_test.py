@@ -1,19 +1,13 @@
 """The programs of docs/python.md and of the README, as they stand there, one after the other in one interpreter."""
 
-import re
-
 import onnx
 from onnx import TensorProto, helper
-from support import MODEL, NOWHERE, SOURCE, python
-
-PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
+from support import NOWHERE, python, snippets
 
 
 def run(document, folder):
-    snippets = PYTHON.findall((SOURCE / document).read_text(encoding="utf-8"))
-    # What is loaded from the hub is here already.
-    code = "\n".join(snippets).replace('"sentence-transformers/all-MiniLM-L6-v2"', repr(str(MODEL)))
-    return len(snippets), python(code, env={"HOME": str(folder)}, cwd=folder)
+    found = snippets(document)
+    return len(found), python("\n".join(found), env={"HOME": str(folder)}, cwd=folder)
 
 
 def saved(folder):

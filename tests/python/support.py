@@ -1,6 +1,7 @@
 """What the tests of the Python package share: where things are, and how to run a Python of their own."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -44,6 +45,12 @@ def good(code, *arguments, **options):
     assert done.returncode == 0, done.stderr
     assert done.stderr == "", done.stderr
     return done.stdout
+
+
+def snippets(document, language="python"):
+    """The programs of a document in a language; what they load from the hub is a folder that is here."""
+    text = (SOURCE / document).read_text(encoding="utf-8").replace("sentence-transformers/all-MiniLM-L6-v2", str(MODEL))
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 
 def cosines(a, b):

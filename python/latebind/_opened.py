@@ -1,0 +1,59 @@
+"""What everything that is opened and closed has in common: Opened."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from ctypes import byref, c_void_p
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ._call import Cancellation, Deadline, Handle, call_options, interruptible
+from ._library import Options, check
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+# The model, device, precision, strict, and all other settings.
+Arguments = tuple[str, Any, Any, bool, dict[str, Any]]
+
+
+def open_by(function: Callable[..., int], runtime: c_void_p, file: bytes, settings: dict[str, str]) -> c_void_p:
+    """What lb_…(runtime, file, options, call, &object) opens. Ctrl-C ends it."""
+
+    def open_it(cancellation: Cancellation | None) -> c_void_p:
+        pointer = c_void_p()
+        call = call_options(Deadline(None), cancellation)
+        with Options(settings) as options:
+            check(function(runtime, file, options, call and byref(call), byref(pointer)))
+        return pointer
+
+    return interruptible(open_it, None, True)
+
+
+class Opened:
+    """An object of the library with what it was opened with. Pickled, it is that, and opens again where it lands."""
+
+    def __init__(self, arguments: Arguments, handle: Handle) -> None:
+        self._arguments = arguments
+        self._handle = handle
+        # Also at the end of the interpreter, in good time before its modules go.
+        self._finalizer = weakref.finalize(self, self._handle.close)
+
+    def close(self) -> None:
+        """Gives everything back. Calls on other threads run to their end. Closing again does nothing."""
+        self._finalizer()
+
+    @property
+    def closed(self) -> bool:
+        return self._handle.is_closed
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        model, device, precision, strict, settings = self._arguments
+        return partial(type(self), **settings), (model, device, precision, strict)
