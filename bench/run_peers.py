@@ -13,6 +13,8 @@ Contenders:
   python-openvino-f32, -bf16        OpenVINO's Python interface, tokenizers, the same graph
   python-onnxruntime                ONNX Runtime's Python interface, tokenizers, the same graph, sorted batches
   sentence-transformers             the reference, in f32
+  fastembed-32, fastembed-1         fastembed, the same graph, batches of 32 texts and of one: it does not sort them, and with
+                                    its default of 256 takes more memory than most machines have
 
 Those that are not installed are left out, and said so. Usage:
 
@@ -25,6 +27,7 @@ import glob
 import json
 import pathlib
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -127,25 +130,51 @@ def sentence_transformers(_, texts):
     return lambda: model.encode(texts, batch_size=32, normalize_embeddings=True)
 
 
+def fastembed(onnx, texts, batch_size):
+    from fastembed import TextEmbedding
+    from fastembed.common.model_description import ModelSource, PoolingType
+
+    folder = pathlib.Path(onnx).parent
+    for name in ("config.json", "special_tokens_map.json", "tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(MODEL / name, folder)
+    limits = json.loads((folder / "tokenizer_config.json").read_text()) | {"model_max_length": MAX_TOKENS}
+    (folder / "tokenizer_config.json").write_text(json.dumps(limits))
+    # The graph pools and normalises by itself. Nothing is loaded from the source, which has to be named.
+    name = "latebind/exported"
+    dimension = json.loads((folder / "config.json").read_text())["hidden_size"]
+    TextEmbedding.add_custom_model(name, PoolingType.DISABLED, False, ModelSource(hf=name), dimension, pathlib.Path(onnx).name)
+    model = TextEmbedding(name, specific_model_path=str(folder), threads=THREADS)
+    return lambda: list(model.embed(texts, batch_size=batch_size))
+
+
 PYTHON = {
     "python-openvino-f32": lambda onnx, texts: python_openvino(onnx, texts, "f32"),
     "python-openvino-bf16": lambda onnx, texts: python_openvino(onnx, texts, "bf16"),
     "python-onnxruntime": python_onnxruntime,
     "sentence-transformers": sentence_transformers,
+    "fastembed-32": lambda onnx, texts: fastembed(onnx, texts, 32),
+    "fastembed-1": lambda onnx, texts: fastembed(onnx, texts, 1),
 }
 
 
-def child(name, onnx, corpus, repeat):
-    texts = read_texts(corpus)
-    run = PYTHON[name](onnx, texts)
+def peak_mb():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def figures_of(run, texts, repeat):
+    """Of the best of so many passes over all texts."""
     best = None
     for _ in range(repeat):
         start = time.perf_counter()
         run()
         took = time.perf_counter() - start
         best = took if best is None else min(best, took)
-    rss_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps({"texts_per_s": len(texts) / best, "rss_mb": rss_mb}))
+    return {"texts_per_s": len(texts) / best, "rss_mb": peak_mb()}
+
+
+def child(name, onnx, corpus, repeat):
+    texts = read_texts(corpus)
+    print(json.dumps(figures_of(PYTHON[name](onnx, texts), texts, repeat)))
 
 
 # --- the runner -----------------------------------------------------------------------------------------------------
@@ -173,10 +202,21 @@ def commands(options, onnx, corpus):
     return found
 
 
-def run_once(command):
+def export(build, onnx):
+    """Writes the default model as the graph that all contenders run."""
+    subprocess.run([build / "bin/latebind", "export", "--model", MODEL, "-o", onnx], check=True)
+
+
+def write_corpus(folder):
+    corpus = f"{folder}/corpus.txt"
+    subprocess.run([sys.executable, ROOT / "bench/corpus.py", corpus], check=True)
+    return corpus
+
+
+def run_once(command, environment=None):
     """The contender's figures, or why there are none."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
     except OSError as error:
         return None, str(error)
     # Peers may say something before it, each on a line of its own.
@@ -231,11 +271,8 @@ def main():
 
     with tempfile.TemporaryDirectory() as folder:
         onnx = f"{folder}/model.onnx"
-        subprocess.run([options.build / "bin/latebind", "export", "--model", MODEL, "-o", onnx], check=True)
-        corpus = options.corpus
-        if not corpus:
-            corpus = f"{folder}/corpus.txt"
-            subprocess.run([sys.executable, ROOT / "bench/corpus.py", corpus], check=True)
+        export(options.build, onnx)
+        corpus = options.corpus or write_corpus(folder)
         contenders = commands(options, onnx, corpus)
         if options.only:
             contenders = {name: contenders[name] for name in options.only.split(",")}

@@ -1,0 +1,154 @@
+"""python -m latebind.bulk: embed_files() as a command."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from typing import Any
+
+from .. import __version__
+from ..errors import CallerError, LatebindError
+from . import RowError, embed_files
+from ._files import SHARD_ROWS
+
+_DESCRIPTION = """\
+Embeds the rows of files: OUT/vectors/part-000000.parquet and so on, with the columns of the input and one of vectors.
+Run again, it does what is missing, and nothing twice. Reports to standard output.
+"""
+_EPILOG = """\
+IN and OUT are paths, or URIs of object stores (s3://BUCKET/FOLDER, gs://BUCKET/FOLDER). IN is read by its ending: .parquet, .arrow,
+.feather, .csv (all columns are strings), .jsonl. Exit status: 0 done; 1 failed, run again to go on; 2 the arguments
+cannot be right, or OUT belongs to other ones.
+"""
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, is_there, value = text.partition("=")
+    if not is_there:
+        raise argparse.ArgumentTypeError(f"'{text}' is no NAME=VALUE")
+    return name, value
+
+
+def _resource(text: str) -> tuple[str, float]:
+    name, value = _setting(text)
+    try:
+        return name, float(value)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is no NAME=NUMBER") from None
+
+
+def _pool(text: str) -> int | tuple[int, int]:
+    least, is_range, most = text.partition(",")
+    try:
+        return (int(least), int(most)) if is_range else int(least)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of actors, nor two as MIN,MAX") from None
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m latebind.bulk",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("inputs", metavar="IN", nargs="+", help="a file, or a folder with all files below it")
+    add("-o", "--output", metavar="OUT", required=True, help="a folder")
+    add("--model", required=True, help="a folder, a bundle, or a name on the hub")
+    add("--text-column", metavar="NAME", required=True)
+    add("--id-column", metavar="NAME", help="keep this column and the vectors; all columns otherwise")
+    add("--vector-column", metavar="NAME", default="vector")
+    add(
+        "--on-error",
+        choices=["fail", "skip"],
+        default="fail",
+        help="a row without a usable text: fail, or put it into OUT/skipped with the reason",
+    )
+    add("--shard-rows", metavar="N", type=int, default=SHARD_ROWS, help="rows of a shard (%(default)s)")
+    add("--prompt-name", metavar="NAME", help="the model's prompt that is put before each text")
+    add("--normalize", action="store_true", help="vectors of length 1, also if the model does not normalise")
+    add("--dimensions", metavar="N", type=int, help="only the first numbers of a vector")
+    add("--device", help="devices to try, in order, as 'npu,cpu'")
+    add("--precision", help="f32, bf16 or f16")
+    add(
+        "--set",
+        metavar="NAME=VALUE",
+        type=_setting,
+        action="append",
+        default=[],
+        dest="settings",
+        help="any other setting of docs/configuration.md, as threads=4; may be repeated",
+    )
+    add(
+        "--allow-other-devices",
+        action="store_true",
+        help="shards may be computed by different devices, precisions or releases",
+    )
+    add("--engine", choices=["local", "ray", "spark"], default="local")
+    add("--ray-actors", metavar="N|MIN,MAX", type=_pool, help="size of the pool (ray)")
+    add("--ray-cpus", metavar="N", type=float, help="of an actor (ray)")
+    add(
+        "--ray-resource",
+        metavar="NAME=N",
+        type=_resource,
+        action="append",
+        help="what an actor takes of its node, as intel_npu=1; may be repeated (ray)",
+    )
+    add("--json", action="store_true", help="the report as JSON")
+    add("--version", action="version", version=f"latebind {__version__}")
+    return parser
+
+
+def _engine_options(given: argparse.Namespace) -> dict[str, Any]:
+    options = {
+        "concurrency": given.ray_actors,
+        "num_cpus": given.ray_cpus,
+        "resources": dict(given.ray_resource) if given.ray_resource else None,
+    }
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    given = _parser().parse_args(arguments)
+    settings = {"device": given.device, "precision": given.precision, **dict(given.settings)}
+    try:
+        report = embed_files(
+            given.inputs,
+            given.output,
+            given.model,
+            given.text_column,
+            id_column=given.id_column,
+            engine=given.engine,
+            engine_options=_engine_options(given),
+            shard_rows=given.shard_rows,
+            allow_other_devices=given.allow_other_devices,
+            show_progress=True,
+            vector_column=given.vector_column,
+            on_error=given.on_error,
+            prompt_name=given.prompt_name,
+            normalize=given.normalize,
+            dimensions=given.dimensions,
+            **{name: value for name, value in settings.items() if value is not None},
+        )
+    except LatebindError as error:
+        print(f"latebind.bulk: {error}", file=sys.stderr)
+        return 2 if isinstance(error, CallerError) and not isinstance(error, RowError) else 1
+    except KeyboardInterrupt:
+        print("latebind.bulk: interrupted; run it again to go on", file=sys.stderr)
+        return 1
+    try:
+        print(json.dumps(report.as_dict(), indent=2) if given.json else report, flush=True)
+    except OSError as error:
+        print(f"latebind.bulk: it is done, but the report could not be written: {error}", file=sys.stderr)
+        # What is left in the buffer would fail again at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,324 @@
+"""EmbedBatches: a table of Arrow in, the same table with vectors out. What every engine runs."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from .. import __version__
+from .._library import c_text
+from .._out import Vectors
+from .._settings import settings_of
+from ..errors import CallerError, CallerTypeError, InternalError
+from ._model import Answers, OpenModel, open_model
+
+Batch = TypeVar("Batch", pa.Table, pa.RecordBatch)
+
+# The key of the schema's metadata.
+METADATA_KEY = b"latebind"
+# What rows that were skipped have beside their own columns; latebind_file where they come from files.
+SKIPPED_COLUMNS = ("latebind_file", "latebind_row", "latebind_reason")
+_STRINGS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_null)
+
+
+class RowError(CallerError):
+    """A row has no text that can be embedded."""
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """What became of a batch.
+
+    Attributes:
+        table: the rows that were embedded, with the column of vectors; a Table or RecordBatch, as the batch was.
+        skipped: the rows that were not, with `latebind_row`, the row's position in the batch, and `latebind_reason`.
+        tokens: real ones.
+        truncated: rows whose text was cut.
+        fallback: rows that a device other than the preferred one computed.
+        answers: what computed them.
+        is_mixed: whether another device came to its help in the middle.
+    """
+
+    table: Any
+    skipped: Any
+    tokens: int
+    truncated: int
+    fallback: int
+    answers: Answers
+    is_mixed: bool
+
+
+@dataclass(frozen=True)
+class _Done:
+    """Vectors of the rows in `good`, and why the others have none."""
+
+    good: Any  # intp[n]
+    vectors: Vectors
+    reasons: dict[int, str]
+    tokens: int
+    truncated: int
+    fallback: int
+    answers: Answers
+    is_mixed: bool
+
+
+class EmbedBatches:
+    """Adds vectors to batches of rows.
+
+    Its vectors depend on the batch and on what answers, and not on what else runs: batches of the device are never
+    shared with other calls. Picklable: the model is opened where the first batch comes in, once a process.
+
+    Args:
+        model: as of Embedder; a folder must be there on every machine that embeds.
+        text_column: a column of strings (string, large_string, string_view, or a dictionary of these).
+        vector_column: the name of the new one, FixedSizeList<float32>[d].
+        prompt_name, normalize, dimensions: as of Embedder.encode().
+        on_error: what a row without a usable text does (a null, bytes that are not UTF-8, a text whose vector is not
+            finite): "fail", or "skip": see embed() and __call__().
+        **settings: as of Embedder: `device="npu"`, `precision="bf16"`, `threads=4`.
+
+    Raises:
+        CallerError, CallerTypeError: an argument that cannot be right.
+    """
+
+    def __init__(
+        self,
+        model: str | os.PathLike[str],
+        text_column: str,
+        *,
+        vector_column: str = "vector",
+        prompt_name: str | None = None,
+        normalize: bool = False,
+        dimensions: int | None = None,
+        on_error: str = "fail",
+        **settings: Any,
+    ) -> None:
+        for name, value in (("text_column", text_column), ("vector_column", vector_column)):
+            if not isinstance(value, str):
+                raise CallerTypeError(f"{name} is {type(value).__name__}; give the name of a column")
+        if on_error not in ("fail", "skip"):
+            raise CallerError(f"on_error is {on_error!r}; give 'fail' or 'skip'")
+        self.model = c_text(model, "model").decode()
+        self.text_column = text_column
+        self.vector_column = vector_column
+        self.on_error = on_error
+        self.encoding: dict[str, Any] = {"prompt_name": prompt_name, "normalize": normalize, "dimensions": dimensions}
+        self.settings = settings
+        settings_of(settings)  # refuses what there is not
+
+    @property
+    def error_column(self) -> str:
+        """Of what is called with on_error="skip": why a row has no vector."""
+        return f"{self.vector_column}_error"
+
+    def described(self) -> dict[str, Any]:
+        """All that was asked for, apart from the model, in JSON's types."""
+        settings = {
+            name: value if isinstance(value, (bool, int, str)) else str(value)
+            for name, value in sorted(self.settings.items())
+            if value is not None
+        }
+        return {
+            "text_column": self.text_column,
+            "vector_column": self.vector_column,
+            **self.encoding,
+            "on_error": self.on_error,
+            "embedder": settings,
+        }
+
+    def answers(self) -> Answers:
+        """What would answer in this process, whose model is opened for it.
+
+        Raises:
+            LatebindError: as of Embedder.
+        """
+        return self._open().answers()
+
+    def check(self, schema: pa.Schema) -> None:
+        """
+        Raises:
+            CallerError: there is no such column of texts, there are two, or a name of a new column is taken.
+            CallerTypeError: it has no strings.
+        """
+        names = schema.names
+        if names.count(self.text_column) != 1:
+            found = "there are several columns" if self.text_column in names else "there is no column"
+            raise CallerError(f"{found} '{self.text_column}'; the columns are: {', '.join(names) or 'none'}")
+        taken = (
+            [self.vector_column, self.error_column, *SKIPPED_COLUMNS]
+            if self.on_error == "skip"
+            else [self.vector_column]
+        )
+        for name in taken:
+            if name in names:
+                raise CallerError(f"there is a column '{name}' already; rename it, or choose another vector_column")
+        kind = schema.field(self.text_column).type
+        values = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if not any(fits(values) for fits in _STRINGS):
+            raise CallerTypeError(f"the column '{self.text_column}' is {kind}; strings are needed")
+
+    def embed(self, batch: pa.Table | pa.RecordBatch) -> Embedded:
+        """Rows with vectors, and with on_error="skip" those without in a table of their own.
+
+        Raises:
+            CallerError, CallerTypeError: as check(); this is no batch of Arrow.
+            RowError: with on_error="fail", a row has no usable text; the message has its position.
+        """
+        done = self._compute(batch)
+        table = batch
+        if done.reasons:
+            table = batch.take(pa.array(done.good))
+        table = table.append_column(self.vector_column, _lists(done.vectors))
+        bad = sorted(done.reasons)
+        # Not every type can be taken from.
+        skipped = batch.take(pa.array(bad, pa.int64())) if bad else batch.slice(0, 0)
+        skipped = skipped.append_column("latebind_row", pa.array(bad, pa.int64()))
+        skipped = skipped.append_column("latebind_reason", pa.array([done.reasons[row] for row in bad], pa.string()))
+        return Embedded(
+            self._labelled(table, done.answers),
+            skipped,
+            done.tokens,
+            done.truncated,
+            done.fallback,
+            done.answers,
+            done.is_mixed,
+        )
+
+    def __call__(self, batch: Batch) -> Batch:
+        """The batch with a column of vectors, every row in its place.
+
+        With on_error="skip" a row without a usable text has a null there, and the reason in a further column of
+        strings, VECTOR_COLUMN_error, which is null in all others.
+
+        Raises:
+            as embed().
+        """
+        done = self._compute(batch)
+        vectors, absent = done.vectors, None
+        if done.reasons:
+            absent = np.ones(batch.num_rows, np.bool_)
+            absent[done.good] = False
+            vectors = np.zeros((batch.num_rows, done.vectors.shape[1]), np.float32)
+            vectors[done.good] = done.vectors
+        table = batch.append_column(self.vector_column, _lists(vectors, absent))
+        if self.on_error == "skip":
+            reasons = [done.reasons.get(row) for row in range(batch.num_rows)] if done.reasons else None
+            table = table.append_column(
+                self.error_column, pa.array(reasons, pa.string()) if reasons else pa.nulls(batch.num_rows, pa.string())
+            )
+        return self._labelled(table, done.answers)
+
+    def __repr__(self) -> str:
+        return f"EmbedBatches({self.model!r}, {self.text_column!r})"
+
+    # -- Inside --------------------------------------------------------------------------------------------------------
+
+    def _open(self) -> OpenModel:
+        return open_model(self.model, self.settings)
+
+    def _labelled(self, table: Any, answers: Answers) -> Any:
+        label = {
+            "model": answers.model,
+            "device": answers.device,
+            "precision": answers.precision,
+            "version": __version__,
+            "settings": self.described(),
+        }
+        return table.replace_schema_metadata({**(table.schema.metadata or {}), METADATA_KEY: json.dumps(label)})
+
+    def _texts_of(self, batch: Any) -> Any:
+        """The column of texts, as strings."""
+        if not isinstance(batch, (pa.Table, pa.RecordBatch)):
+            raise CallerTypeError(f"the batch is {type(batch).__name__}; give a Table or RecordBatch of pyarrow")
+        self.check(batch.schema)
+        texts = batch.column(self.text_column)
+        if pa.types.is_dictionary(texts.type) or pa.types.is_null(texts.type):
+            texts = texts.cast(pa.string())
+        return texts
+
+    def _compute(self, batch: Any) -> _Done:
+        texts = self._texts_of(batch)
+        reasons = _unreadable(texts)
+        if reasons and self.on_error == "fail":
+            row = min(reasons)
+            raise RowError(f"row {row} of column '{self.text_column}' cannot be embedded: {reasons[row]}")
+        opened = self._open()
+        with opened.lock:
+            before, expected = opened.embedder.stats, opened.answers()
+            good = _others(len(texts), reasons)
+            try:
+                vectors = self._encode(opened, texts, good)
+            except InternalError:
+                # The one kind that is about a text and not about the device: its vector is not finite, or zero.
+                if self.on_error == "fail":
+                    raise
+                reasons.update(self._without_vector(opened, texts, good))
+                good = _others(len(texts), reasons)
+                vectors = self._encode(opened, texts, good)
+            after, answers = opened.embedder.stats, opened.answers()
+            # One that was opened without its preferred device has only fallbacks.
+            fallback = after.fallback_texts - before.fallback_texts
+            is_mixed = answers != expected or (fallback > 0 and not opened.embedder.attestation.fallback)
+        return _Done(
+            good,
+            vectors,
+            reasons,
+            after.tokens - before.tokens,
+            after.truncated_texts - before.truncated_texts,
+            fallback,
+            answers,
+            is_mixed,
+        )
+
+    def _encode(self, opened: OpenModel, texts: Any, rows: Any) -> Vectors:
+        if len(rows) != len(texts):
+            texts = texts.take(pa.array(rows))
+        return opened.embedder.encode(texts, alone=True, **self.encoding)
+
+    def _without_vector(self, opened: OpenModel, texts: Any, rows: Any) -> dict[int, str]:
+        """Which of these rows have no vector, by halves: about twice the work of one call for one such row."""
+        try:
+            self._encode(opened, texts, rows)
+        except InternalError as error:
+            if len(rows) == 1:
+                return {int(rows[0]): error.message}
+            middle = len(rows) // 2
+            return {
+                **self._without_vector(opened, texts, rows[:middle]),
+                **self._without_vector(opened, texts, rows[middle:]),
+            }
+        return {}
+
+
+def _lists(vectors: Vectors, absent: Any = None) -> pa.FixedSizeListArray:
+    """float32[n, d] as FixedSizeList<float32>[d], not copied; `absent` are the rows that are null."""
+    mask = None if absent is None else pa.array(absent)
+    return pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), vectors.shape[1], mask=mask)
+
+
+def _others(count: int, rows: dict[int, str]) -> Any:
+    """intp[…]: all positions but these."""
+    return np.delete(np.arange(count), list(rows)) if rows else np.arange(count)
+
+
+def _unreadable(texts: Any) -> dict[int, str]:
+    """Why a text cannot be read, by its position."""
+    found: dict[int, str] = {}
+    if texts.null_count:
+        for row in np.flatnonzero(np.asarray(texts.is_null())).tolist():
+            found[row] = "the text is null"
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid:
+        # Not as bytes of Arrow: its own casts would refuse the whole column.
+        for row, value in enumerate(texts):
+            try:
+                value.as_py()
+            except UnicodeDecodeError as error:
+                found[row] = f"the text is not UTF-8: {error.reason} at byte {error.start}"
+    return found

@@ -1,0 +1,68 @@
+"""What engines have in common, and the one that is always there: this process."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from ..errors import LatebindError
+from ._batches import EmbedBatches
+from ._model import Answers
+from ._shards import Job, ShardResult
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_ERROR = "error "
+
+
+def pack(work: Callable[[], dict[str, Any]], errors: type[LatebindError]) -> str:
+    """What work() gave, or the error that it raised: as they are in the process that asked for it."""
+    try:
+        return json.dumps(work())
+    except errors as error:
+        return f"{_ERROR}{pickle.dumps(error).hex()}"
+
+
+def unpack(packed: str) -> dict[str, Any]:
+    """
+    Raises:
+        LatebindError: that of the work.
+    """
+    if packed.startswith(_ERROR):
+        raise pickle.loads(bytes.fromhex(packed[len(_ERROR) :]))
+    found: dict[str, Any] = json.loads(packed)
+    return found
+
+
+class Engine:
+    """What runs shards, within a `with` block. This one does so here: reading and writing beside the computation."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def answers(self, embed: EmbedBatches) -> Answers:
+        """What would answer where shards are computed."""
+        return embed.answers()
+
+    def run(self, job: Job, shards: Sequence[int]) -> Iterator[ShardResult]:
+        """Does them, and yields what became of each as it is written, in any order."""
+        with ThreadPoolExecutor(1, "latebind-read") as reading, ThreadPoolExecutor(1, "latebind-write") as writing:
+            ahead: Future[Any] = reading.submit(job.read, shards[0])
+            behind: Future[ShardResult] | None = None
+            for at, shard in enumerate(shards):
+                table = ahead.result()
+                if at + 1 < len(shards):
+                    ahead = reading.submit(job.read, shards[at + 1])
+                embedded = job.compute(shard, table)
+                if behind is not None:
+                    yield behind.result()
+                behind = writing.submit(job.write, shard, embedded)
+            if behind is not None:
+                yield behind.result()

@@ -1,0 +1,152 @@
+"""embed_files(): files of rows in, shards with vectors out, on the engine of one's choice."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from ..errors import CallerError
+from ._batches import EmbedBatches
+from ._engine import Engine
+from ._inputs import InputFile, find, scan
+from ._manifest import SKIPPED, VECTORS, agree, manifest_of
+from ._report import Progress, Report, report_of
+from ._shards import Job, ShardResult, name_of
+from ._store import Store, locate
+
+# Twenty-five megabytes of vectors of 384 numbers; a few seconds of a processor, which is what an end by force costs.
+SHARD_ROWS = 16384
+# Finished shards that are looked at side by side.
+_LOOKS = 16
+
+
+def _engine(name: str, options: dict[str, Any]) -> Engine:
+    if name == "local":
+        if options:
+            raise CallerError(f"the local engine has no option '{next(iter(options))}'")
+        return Engine()
+    if name == "ray":
+        from ._ray import RayEngine
+
+        return RayEngine(**options)
+    if name == "spark":
+        from ._spark import SparkEngine
+
+        return SparkEngine(**options)
+    raise CallerError(f"there is no engine {name!r}; give 'local', 'ray' or 'spark'")
+
+
+def embed_files(
+    inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    model: str | os.PathLike[str],
+    text_column: str,
+    *,
+    id_column: str | None = None,
+    engine: str = "local",
+    engine_options: dict[str, Any] | None = None,
+    shard_rows: int = SHARD_ROWS,
+    allow_other_devices: bool = False,
+    filesystem: Any = None,
+    show_progress: bool = False,
+    **arguments: Any,
+) -> Report:
+    """Embeds the rows of files into a folder: OUTPUT/vectors/part-000000.parquet and so on, and the rows that were
+    skipped into OUTPUT/skipped. Called again, it does what is missing, and nothing twice; the bytes of the files do not
+    depend on how often it was interrupted.
+
+    Args:
+        inputs: files (Parquet, Arrow IPC, CSV, JSON lines) or folders with such, here or by URI (s3://…, gs://…).
+        output: a folder, here or by URI; empty or not there, or that of an earlier run with the same arguments.
+        model, text_column: as of EmbedBatches.
+        id_column: the only column that is kept beside the vectors; all are if None.
+        engine: "local", "ray" or "spark".
+        engine_options: as of RayEngine for "ray" (concurrency, num_cpus, resources), of SparkEngine for "spark"
+            (session, tasks).
+        shard_rows: rows of a shard, which is one call of the embedder and one file.
+        allow_other_devices: some shards may be computed by another device, precision or release than others.
+        filesystem: of the output, one of pyarrow.fs; `output` is then a path in it.
+        show_progress: writes a line to the error stream while it works, if that is a terminal.
+        **arguments: of EmbedBatches: on_error, prompt_name, normalize, dimensions, vector_column, settings.
+
+    Returns:
+        what is in the output now.
+
+    Raises:
+        DifferentRunError: the output is of another input, model, device or setting; the message has what differs.
+        RowError: with on_error="fail", a row has no usable text. CallerError: no such input or column.
+        TransientError: another run is at work there; the output cannot be written; another device answers.
+    """
+    if isinstance(shard_rows, bool) or not isinstance(shard_rows, int) or shard_rows < 1:
+        raise CallerError(f"shard_rows is {shard_rows!r}; give the rows of a shard, 1 or more")
+    embed = EmbedBatches(model, text_column, **arguments)
+    runs = _engine(engine, engine_options or {})
+    store = Store(*locate(output, "the output")) if filesystem is None else Store(filesystem, os.fspath(output))
+    places = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
+    for place in places:
+        of, path = locate(place, "the input")
+        if of != store.filesystem:
+            continue
+        of_input, of_output = _real(of, path), _real(of, store.root)
+        if f"{of_output}/".startswith(f"{of_input}/"):
+            raise CallerError(
+                f"the output {os.fspath(output)} lies in the input {os.fspath(place)}; give another folder"
+            )
+        if f"{of_input}/".startswith(f"{of_output}/"):
+            raise CallerError(
+                f"the input {os.fspath(place)} lies in the output {os.fspath(output)}; give another folder"
+            )
+    files = _files(places, embed, id_column, shard_rows)
+    with store.lock(), runs:
+        answers = runs.answers(embed)
+        agree(store, manifest_of(files, embed, id_column, shard_rows, answers), allow_other_devices)
+        store.clear(VECTORS)
+        store.clear(SKIPPED)
+        job = Job(files, embed, id_column, shard_rows, store, None if allow_other_devices else answers)
+        return _run(job, runs, os.fspath(output), show_progress)
+
+
+def _real(filesystem: Any, path: str) -> str:
+    """The path without links and `..`, where the filesystem is this machine's."""
+    return os.path.realpath(path) if filesystem.type_name == "local" else path
+
+
+def _files(
+    inputs: Sequence[str | os.PathLike[str]], embed: EmbedBatches, id_column: str | None, shard_rows: int
+) -> list[InputFile]:
+    files = []
+    for place in find(inputs):
+        file = scan(*place, embed.text_column, shard_rows)
+        try:
+            embed.check(file.schema)
+            if id_column is not None and file.schema.names.count(id_column) != 1:
+                raise CallerError(f"there is no column '{id_column}', or more than one")
+        except CallerError as error:
+            error.message = f"{file.name}: {error.message}"
+            raise
+        files.append(file)
+    return files
+
+
+def _run(job: Job, engine: Engine, output: str, show_progress: bool) -> Report:
+    there = set(job.store.names(VECTORS))
+    present = [shard for shard in range(len(job)) if name_of(shard) in there]
+    # In an object store each of them takes a while, and there may be ten thousands.
+    with ThreadPoolExecutor(_LOOKS, "latebind-look") as pool:
+        looked = [result for result in pool.map(job.finished, present) if result is not None]
+    finished = {result.shard for result in looked}
+    missing = [shard for shard in range(len(job)) if shard not in finished]
+    damaged = sum(name_of(shard) in there for shard in missing)
+
+    total = sum(job.rows(shard) for shard in range(len(job)))
+    start = time.monotonic()
+    now: list[ShardResult] = []
+    if missing:
+        with Progress(total, total - sum(map(job.rows, missing)), show_progress) as progress:
+            for result in engine.run(job, missing):
+                now.append(result)
+                progress.add(job.rows(result.shard))
+    return report_of(output, looked, now, damaged, time.monotonic() - start)

@@ -1,0 +1,102 @@
+"""What an output was made of and by what: manifest.json. Whoever goes on with it does so with the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import Any
+
+from ..errors import CallerError
+from ._batches import EmbedBatches
+from ._inputs import InputFile
+from ._model import Answers
+from ._store import Store
+
+FORMAT = 1
+NAME = "manifest.json"
+# The folders of an output.
+VECTORS = "vectors"
+SKIPPED = "skipped"
+
+
+class DifferentRunError(CallerError):
+    """The output was made of another input, or by another model, device or setting."""
+
+
+def manifest_of(
+    files: Sequence[InputFile], embed: EmbedBatches, id_column: str | None, shard_rows: int, answers: Answers
+) -> dict[str, Any]:
+    """What identifies the work. Equal ones have equal output."""
+    return {
+        "format": FORMAT,
+        "inputs": [
+            {"name": file.name, "bytes": file.bytes, "rows": file.rows, "sha256": file.sha256} for file in files
+        ],
+        "settings": {**embed.described(), "id_column": id_column, "shard_rows": shard_rows},
+        "answers": vars(answers),
+    }
+
+
+def agree(store: Store, wanted: dict[str, Any], any_device: bool) -> bool:
+    """Writes the manifest where there is none.
+
+    Args:
+        any_device: what answers may differ, as long as the model is the same.
+
+    Returns:
+        whether there was one, which agrees.
+
+    Raises:
+        DifferentRunError: the output has another one; the message has what differs.
+    """
+    content = store.read(NAME)
+    if content is None:
+        # Also those of an output whose manifest was lost: what is left of it would count as this one's.
+        if any(store.names(folder) for folder in ("", VECTORS, SKIPPED)):
+            raise DifferentRunError(
+                f"{store.root} has files and no {NAME}: give a folder that is empty, or not there yet"
+            )
+        store.write(NAME, (json.dumps(wanted, indent=2, ensure_ascii=False) + "\n").encode())
+        return False
+    try:
+        found = json.loads(content)
+        there = found["format"]
+    except (ValueError, TypeError, KeyError):
+        raise DifferentRunError(f"{NAME} in {store.root} is none of Latebind's: give another folder") from None
+    if there != FORMAT:
+        raise DifferentRunError(f"{NAME} in {store.root} has the format {there}, and this release writes {FORMAT}")
+    differences = [
+        f"{path} was {was}, now {now}"
+        for path, was, now in _differences(found, wanted, "")
+        if not (any_device and path.startswith("answers.") and path not in ("answers.model", "answers.dimension"))
+    ]
+    if differences:
+        raise DifferentRunError(
+            f"{store.root} is the output of another run: {'; '.join(differences[:8])}"
+            f"{f'; and {len(differences) - 8} more' if len(differences) > 8 else ''}; give another folder"
+        )
+    return True
+
+
+def _differences(there: Any, wanted: Any, path: str) -> list[tuple[str, str, str]]:
+    """(path, there, wanted) of all values that differ."""
+    if isinstance(there, dict) and isinstance(wanted, dict):
+        found = []
+        for name in dict.fromkeys([*there, *wanted]):
+            found += _differences(there.get(name), wanted.get(name), f"{path}.{name}" if path else name)
+        return found
+    if isinstance(there, list) and isinstance(wanted, list):
+        found = []
+        for at, (one, other) in enumerate(zip_longest(there, wanted)):
+            found += _differences(one, other, f"{path}[{at}]")
+        return found
+    return [] if there == wanted else [(path, _shown(there), _shown(wanted))]
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "not there"
+    if isinstance(value, dict) and "name" in value:
+        return str(value["name"])
+    return "there" if isinstance(value, dict) else json.dumps(value, ensure_ascii=False)

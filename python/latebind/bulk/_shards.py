@@ -1,0 +1,195 @@
+"""One shard: a range of rows of a file, read, embedded and written as a file of its own. Any process may do any of
+them, and again: what it writes depends on the shard, the model and what answers, and on nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import parquet as pq
+
+from ..errors import LatebindError, TransientError
+from ._batches import METADATA_KEY, EmbedBatches, Embedded
+from ._inputs import InputFile, Reader
+from ._manifest import SKIPPED, VECTORS
+from ._model import Answers
+from ._store import Store
+
+
+@dataclass(frozen=True)
+class ShardResult:
+    """What became of a shard.
+
+    Attributes:
+        shard: its number.
+        rows: that were embedded.
+        skipped: rows that were not.
+        tokens, truncated, fallback: as of Embedded.
+        device: what answered, as "openvino:CPU f32".
+    """
+
+    shard: int
+    rows: int
+    skipped: int
+    tokens: int
+    truncated: int
+    fallback: int
+    device: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a shard is."""
+
+    file: InputFile
+    index: int  # in the file
+    rows: int
+
+
+def name_of(shard: int) -> str:
+    return f"part-{shard:06d}.parquet"
+
+
+class Job:
+    """All that a process needs to compute any shard. Picklable; one thread reads, one embeds, one writes."""
+
+    def __init__(
+        self,
+        files: Sequence[InputFile],
+        embed: EmbedBatches,
+        id_column: str | None,
+        shard_rows: int,
+        store: Store,
+        answers: Answers | None,
+    ) -> None:
+        """`answers`: all that may answer; None if anything may."""
+        self.embed = embed
+        self.store = store
+        self._answers = answers
+        self._shard_rows = shard_rows
+        # A column that is both is written once.
+        self._columns = list(dict.fromkeys([id_column, embed.text_column])) if id_column is not None else None
+        self._id_column = id_column
+        self._places = [
+            Place(file, index, min(shard_rows, file.rows - index * shard_rows))
+            for file in files
+            for index in range(file.shards(shard_rows))
+        ]
+        self._reader: tuple[InputFile, Reader] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_reader": None}
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def rows(self, shard: int) -> int:
+        return self._places[shard].rows
+
+    def read(self, shard: int) -> pa.Table:
+        place = self._places[shard]
+        if self._reader is None or self._reader[0] is not place.file:
+            self._reader = place.file, Reader(place.file, self._columns, self._shard_rows)
+        return self._reader[1].read(place.index)
+
+    def compute(self, shard: int, table: pa.Table) -> Embedded:
+        """
+        Raises:
+            CallerError: a row has no usable text; the message has the file and the row.
+            TransientError: something else answers than what the output was begun with.
+        """
+        place = self._places[shard]
+        first = place.index * self._shard_rows
+        if self._answers is not None:
+            self._check(self.embed.answers())
+        try:
+            embedded = self.embed.embed(table)
+        except LatebindError as error:
+            error.message = f"in {place.file.name}, rows from {first} on: {error.message}"
+            raise
+        if self._answers is not None:
+            self._check(embedded.answers)
+            if embedded.is_mixed:
+                raise TransientError(
+                    f"another device than {self._answers.device} computed {embedded.fallback} rows of "
+                    f"shard {shard}; run again",
+                    retryable=True,
+                )
+        return embedded
+
+    def _check(self, answers: Answers) -> None:
+        if self._answers is not None and answers != self._answers:
+            raise TransientError(
+                "something else answers here than what this output was begun with: "
+                f"{self._answers.difference(answers)}; --allow-other-devices permits that",
+                retryable=True,
+            )
+
+    def write(self, shard: int, embedded: Embedded) -> ShardResult:
+        """The file of skipped rows before that of vectors: a shard with the latter is complete."""
+        place = self._places[shard]
+        answers = embedded.answers
+        result = ShardResult(
+            shard,
+            embedded.table.num_rows,
+            embedded.skipped.num_rows,
+            embedded.tokens,
+            embedded.truncated,
+            embedded.fallback,
+            f"{answers.device} {answers.precision}",
+        )
+        if result.skipped:
+            self.store.write(f"{SKIPPED}/{name_of(shard)}", _parquet(self._located(embedded.skipped, place)))
+        table = embedded.table
+        if self._id_column is not None and self._id_column != self.embed.text_column:
+            table = table.drop_columns([self.embed.text_column])
+        label = {
+            **json.loads(table.schema.metadata[METADATA_KEY]),
+            "input": place.file.sha256,
+            "answers": vars(answers),
+            "result": asdict(result),
+        }
+        table = table.replace_schema_metadata({**table.schema.metadata, METADATA_KEY: json.dumps(label)})
+        self.store.write(f"{VECTORS}/{name_of(shard)}", _parquet(table, self.embed.vector_column))
+        return result
+
+    def _located(self, skipped: pa.Table, place: Place) -> pa.Table:
+        first = place.index * self._shard_rows
+        at = skipped.schema.get_field_index("latebind_row")
+        rows = pa.array([row + first for row in skipped.column(at).to_pylist()], pa.int64())
+        skipped = skipped.set_column(at, "latebind_row", rows)
+        return skipped.add_column(at, "latebind_file", pa.array([place.file.name] * len(rows), pa.string()))
+
+    def run(self, shard: int) -> ShardResult:
+        """Reads, embeds and writes it."""
+        return self.write(shard, self.compute(shard, self.read(shard)))
+
+    def finished(self, shard: int) -> ShardResult | None:
+        """What became of a shard whose file is there; None if that file is damaged, or none of this output's."""
+        try:
+            with self.store.open(f"{VECTORS}/{name_of(shard)}") as file:
+                parquet = pq.ParquetFile(file)
+                label = json.loads((parquet.schema_arrow.metadata or {})[METADATA_KEY])
+                result = ShardResult(**label["result"])
+                answers = Answers(**label["answers"])
+                rows = parquet.metadata.num_rows
+        except (pa.ArrowException, OSError, ValueError, TypeError, KeyError):
+            return None
+        place = self._places[shard]
+        wanted = (place.file.sha256, self.embed.described(), shard)
+        is_ours = (label.get("input"), label.get("settings"), result.shard) == wanted and rows == result.rows
+        has_skipped = not result.skipped or self.store.has(f"{SKIPPED}/{name_of(shard)}")
+        is_whole = result.rows + result.skipped == place.rows and has_skipped
+        return result if is_ours and is_whole and self._answers in (None, answers) else None
+
+
+def _parquet(table: pa.Table, vector_column: str | None = None) -> pa.Buffer:
+    """The bytes of a file. Vectors do not compress."""
+    sink = pa.BufferOutputStream()
+    # Vectors repeat nothing, which a dictionary would find out only after a megabyte of them.
+    repeating = [name for name in table.schema.names if name != vector_column]
+    pq.write_table(table, sink, compression="zstd", use_dictionary=repeating, row_group_size=max(table.num_rows, 1))
+    return sink.getvalue()

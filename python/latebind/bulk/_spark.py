@@ -1,0 +1,128 @@
+"""Spark: EmbedBatches by mapInArrow."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from ..errors import CallerError, LatebindError, LibraryError, TransientError
+from ._batches import EmbedBatches
+from ._engine import Engine, pack, unpack
+from ._model import Answers
+from ._shards import Job, ShardResult
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+def _spark() -> Any:
+    try:
+        import pyspark.sql
+    except ImportError as error:
+        raise LibraryError("PySpark is not installed; type: pip install latebind[spark]") from error
+    return pyspark.sql
+
+
+def embed_spark(df: Any, model: str | os.PathLike[str], text_column: str, **arguments: Any) -> Any:
+    """A DataFrame of Spark with a column of vectors, array<float>.
+
+    Args:
+        df: a DataFrame, of a classic session or one of Spark Connect.
+        model, text_column, **arguments: as of EmbedBatches. A Python worker of an executor opens the model once, for
+            all its tasks; it uses all processors that it finds, unless `threads` is given: let a task have as many
+            (spark.task.cpus). A batch has spark.sql.execution.arrow.maxRecordsPerBatch rows at most.
+
+    Raises:
+        LibraryError: PySpark is not installed. CallerError, CallerTypeError: as of EmbedBatches.
+    """
+    types = _spark().types
+    embed = EmbedBatches(model, text_column, **arguments)
+    if text_column not in df.columns:
+        raise CallerError(f"there is no column '{text_column}'; the columns are: {', '.join(df.columns)}")
+    is_lenient = embed.on_error == "skip"
+    fields = [*df.schema.fields, types.StructField(embed.vector_column, types.ArrayType(types.FloatType(), False))]
+    if is_lenient:
+        fields.append(types.StructField(embed.error_column, types.StringType()))
+
+    def batches(given: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in given:
+            found = embed(batch)
+            at = found.schema.get_field_index(embed.vector_column)
+            # Spark has no lists of a fixed size.
+            yield found.set_column(at, embed.vector_column, found.column(at).cast(_LIST))
+
+    return df.mapInArrow(batches, types.StructType(fields))
+
+
+_LIST = pa.list_(pa.field("element", pa.float32(), nullable=False))
+
+
+class SparkEngine(Engine):
+    """Shards as tasks, of one each. Spark does those again that are lost with an executor.
+
+    Args:
+        session: a SparkSession; the active one, or a new one, if None.
+    """
+
+    def __init__(self, session: Any = None) -> None:
+        sql = _spark()
+        self._sql = sql
+        self._session = session
+        self._is_ours = False
+
+    def __enter__(self) -> Self:
+        if self._session is None:
+            self._session = self._sql.SparkSession.getActiveSession()
+        if self._session is None:
+            # Workers are python3 otherwise, which may have nothing of this installed.
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+            self._session = self._sql.SparkSession.builder.appName("latebind.bulk").getOrCreate()
+            self._is_ours = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_ours:
+            self._session.stop()
+
+    def answers(self, embed: EmbedBatches) -> Answers:
+        return Answers(**self._each([0], lambda _: vars(embed.answers()))[0])
+
+    def run(self, job: Job, shards: Sequence[int]) -> Iterator[ShardResult]:
+        """All are yielded at the end: Spark shows progress itself."""
+        for found in self._each(shards, lambda shard: asdict(job.run(shard))):
+            yield ShardResult(**found)
+
+    def _each(self, numbers: Sequence[int], work: Any) -> list[dict[str, Any]]:
+        """work(number), in a task for each."""
+
+        def tasks(given: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in given:
+                for position in batch.column(0).to_pylist():
+                    # What Spark would try four times with the same outcome is not left to it.
+                    found = pack(partial(work, numbers[position]), CallerError)
+                    yield pa.RecordBatch.from_pydict({"found": [found]})
+
+        df = self._session.range(0, len(numbers), 1, numPartitions=len(numbers)).mapInArrow(tasks, "found string")
+        with _errors():
+            return [unpack(row["found"]) for row in df.collect()]
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except LatebindError:
+        raise
+    except PySparkException as error:
+        lines = str(error).strip().splitlines()
+        ours = [line for line in lines if line.startswith("latebind.errors.")]
+        raise TransientError(f"Spark has given up: {(ours or lines)[-1]}", retryable=True) from error

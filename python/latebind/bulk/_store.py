@@ -1,0 +1,139 @@
+"""Where output goes: a folder here, on a network or in an object store, in which files appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import fs
+
+from ..errors import CallerError, MachineError, TransientError
+
+# There an object is seen once it is complete, and a rename is a copy.
+_OBJECT_STORES = ("s3", "gcs", "abfs")
+_TEMPORARY = ".part-"
+
+
+def locate(place: str | os.PathLike[str], what: str) -> tuple[Any, str]:
+    """The filesystem and the path in it, of a path here or a URI such as s3://bucket/folder.
+
+    Raises:
+        CallerError: a URI that pyarrow does not know.
+    """
+    text = os.fspath(place)
+    if not text:
+        raise CallerError(f"{what} is empty; give a path or a URI")
+    if "://" not in text:
+        return fs.LocalFileSystem(), Path(text).absolute().as_posix()
+    try:
+        filesystem, path = fs.FileSystem.from_uri(text)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise CallerError(f"{what} {text!r} cannot be used: {error}") from error
+    return filesystem, path.rstrip("/")
+
+
+@dataclass(frozen=True)
+class Store:
+    """A folder of a filesystem of pyarrow. Picklable. Any number of processes may write the same file: one is whole."""
+
+    filesystem: Any
+    root: str
+
+    def _path(self, name: str) -> str:
+        return f"{self.root}/{name}"
+
+    def names(self, folder: str) -> list[str]:
+        """The files in a folder of it, without those that begin with a dot, sorted."""
+        selector = fs.FileSelector(self._path(folder), allow_not_found=True)
+        found = self.filesystem.get_file_info(selector)
+        return sorted(info.base_name for info in found if info.is_file and not info.base_name.startswith("."))
+
+    def has(self, name: str) -> bool:
+        is_file: bool = self.filesystem.get_file_info(self._path(name)).is_file
+        return is_file
+
+    def read(self, name: str) -> bytes | None:
+        """The file's bytes; None if there is none."""
+        if not self.has(name):
+            return None
+        with self.filesystem.open_input_stream(self._path(name)) as stream:
+            content: bytes = stream.read()
+        return content
+
+    def open(self, name: str) -> Any:
+        """The file, to be read at any place."""
+        return self.filesystem.open_input_file(self._path(name))
+
+    def write(self, name: str, content: Any) -> None:
+        """Puts a file there, whole or not at all, in the place of what was there.
+
+        Raises:
+            TransientError: the filesystem refuses, as when it is full.
+        """
+        folder, _, file = self._path(name).rpartition("/")
+        is_object = self.filesystem.type_name in _OBJECT_STORES
+        target = f"{folder}/{file}" if is_object else f"{folder}/{_TEMPORARY}{uuid.uuid4().hex}-{file}"
+        try:
+            if not is_object:
+                self.filesystem.create_dir(folder, recursive=True)
+            # Not by `with`: after an error it would complete an object that is not.
+            stream = self.filesystem.open_output_stream(target)
+            stream.write(content)
+            stream.close()
+            if not is_object:
+                self.filesystem.move(target, f"{folder}/{file}")
+        except OSError as error:
+            raise TransientError(f"{self._path(name)} could not be written: {error}", retryable=True) from error
+
+    def clear(self, folder: str) -> None:
+        """Removes what writers that were ended have left."""
+        for info in self.filesystem.get_file_info(fs.FileSelector(self._path(folder), allow_not_found=True)):
+            if info.is_file and info.base_name.startswith(_TEMPORARY):
+                self.filesystem.delete_file(info.path)
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Held by one process at a time, where the folder is one of this system's; it ends with the process.
+
+        In an object store there is none: two runs there do the same work, and write the same bytes.
+
+        Raises:
+            TransientError: another process has it. MachineError: the folder cannot be written to.
+        """
+        if self.filesystem.type_name != "local":
+            yield
+            return
+        try:
+            os.makedirs(self.root, exist_ok=True)
+            file = os.open(self._path(".lock"), os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise MachineError(f"{self.root} cannot be written to: {error.strerror}") from error
+        try:
+            if not _locked(file):
+                raise TransientError(f"another run is writing to {self.root}; wait for its end", retryable=True)
+            yield
+        finally:
+            os.close(file)
+
+
+def _locked(file: int) -> bool:
+    """Whether this process has the lock now; the system gives it back with the file."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,157 @@
+"""What all frameworks need: a model that may be opened later, and vectors of queries and of documents."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from .._arguments import flag, optional_text, positive
+from .._embedder import Embedder
+from .._library import c_text
+from .._out import Vectors
+from .._settings import settings_of
+from ..errors import CallerError, CallerTypeError, LibraryError
+
+Model = str | os.PathLike[str] | Embedder
+
+
+class NotInstalledError(LibraryError, ImportError):  # type: ignore[misc]  # the `name` of both is a str
+    """A Python package that an integration is for cannot be imported."""
+
+
+def not_installed(error: ImportError, what: str, requirement: str) -> NotInstalledError:
+    """What to raise when `what` cannot be imported; `requirement` is what pip is to install."""
+    return NotInstalledError(f'{what} cannot be imported ({error}); type: pip install "{requirement}"')
+
+
+def _plain(value: Any) -> Any:
+    """A setting as JSON has it."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    return value
+
+
+class Encoder:
+    """A model for queries and documents. Safe in many threads; pickled, it is its arguments.
+
+    Args:
+        model: as for latebind.Embedder; or one that is open, which can be shared.
+        settings: keywords of latebind.Embedder. None for one that is open.
+        normalize: vectors of length 1.
+        dimensions: only the first numbers of a vector.
+        query_prompt, document_prompt: what is put before each text; None is the model's own prompt, if it has one.
+
+    Raises:
+        CallerError: an unknown setting, or a wrong argument. The model itself is opened, or refused, when it is first
+            used.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        settings: dict[str, Any],
+        *,
+        normalize: bool = False,
+        dimensions: int | None = None,
+        query_prompt: str | None = None,
+        document_prompt: str | None = None,
+    ) -> None:
+        self._lock = threading.Lock()
+        self._embedder: Embedder | None = None
+        if isinstance(model, Embedder):
+            if settings:
+                raise CallerError(
+                    f"{', '.join(settings)}: an Embedder that is open has its settings; give them where it is opened"
+                )
+            self._embedder = model
+            self.model, settings = model.model, model.settings
+        else:
+            self.model = c_text(model, "model").decode()
+            settings_of(settings)  # refuses what there is not
+        self.settings: dict[str, Any] = {key: _plain(value) for key, value in settings.items() if value is not None}
+        self.normalize = flag(normalize, "normalize")
+        self.dimensions = positive(dimensions, "dimensions") or None
+        self.query_prompt = optional_text(query_prompt, "query_prompt")
+        self.document_prompt = optional_text(document_prompt, "document_prompt")
+
+    @property
+    def embedder(self) -> Embedder:
+        """The model, opened now if it was not before.
+
+        Raises:
+            as latebind.Embedder.
+        """
+        with self._lock:
+            if self._embedder is None:
+                self._embedder = Embedder(self.model, **self.settings)
+            return self._embedder
+
+    def query(self, text: str) -> Vectors:
+        """float32[d]"""
+        embedder, arguments = self._of_query(text)
+        return embedder.encode(text, **arguments)
+
+    async def aquery(self, text: str) -> Vectors:
+        embedder, arguments = self._of_query(text)
+        return await embedder.aencode(text, **arguments)
+
+    def queries(self, texts: Sequence[str]) -> Vectors:
+        """float32[n, d]"""
+        embedder, arguments = self._of_query("")
+        return embedder.encode(_texts(texts), **arguments)
+
+    def documents(self, texts: Sequence[str], show_progress: bool = False) -> Vectors:
+        """float32[n, d]"""
+        embedder, arguments = self._of_documents()
+        return embedder.encode(_texts(texts), show_progress=show_progress, **arguments)
+
+    async def adocuments(self, texts: Sequence[str]) -> Vectors:
+        embedder, arguments = self._of_documents()
+        return await embedder.aencode(_texts(texts), **arguments)
+
+    def _of_query(self, text: Any) -> tuple[Embedder, dict[str, Any]]:
+        if not isinstance(text, str):
+            raise CallerTypeError(f"the query is {type(text).__name__}; give a str")
+        embedder = self.embedder
+        return embedder, self._arguments(embedder.query_prompt if self.query_prompt is None else self.query_prompt)
+
+    def _of_documents(self) -> tuple[Embedder, dict[str, Any]]:
+        embedder = self.embedder
+        own = self.document_prompt
+        return embedder, self._arguments(embedder.document_prompt if own is None else own)
+
+    def _arguments(self, prompt: str) -> dict[str, Any]:
+        return {"normalize": self.normalize, "dimensions": self.dimensions, "prompt": prompt}
+
+    def config(self) -> dict[str, Any]:
+        """What JSON can have of it: the keywords of what is made of it, without the prompts."""
+        return {
+            "model": self.model,
+            **self.settings,
+            "normalize": self.normalize,
+            "dimensions": self.dimensions,
+        }
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        made = partial(
+            Encoder,
+            normalize=self.normalize,
+            dimensions=self.dimensions,
+            query_prompt=self.query_prompt,
+            document_prompt=self.document_prompt,
+        )
+        return made, (self.model, self.settings)
+
+
+def _texts(texts: Any) -> Any:
+    """A str would be taken as one text, and its vector as many."""
+    if isinstance(texts, str):
+        raise CallerTypeError("texts is a str; give a list of them")
+    return texts

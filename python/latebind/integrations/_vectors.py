@@ -1,0 +1,102 @@
+"""What is done with vectors after they are computed: lengths, kinds of numbers, similarities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._out import Vectors
+from ..errors import CallerError, CallerTypeError
+
+PRECISIONS = ("float32", "int8", "uint8", "binary", "ubinary")
+SIMILARITIES = ("cosine", "dot", "euclidean", "manhattan")
+
+
+def normalized(vectors: Vectors) -> Vectors:
+    """The same of length 1; zeros stay zeros."""
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    found: Vectors = vectors / np.maximum(lengths, np.float32(1e-12))
+    return found
+
+
+def quantized(vectors: Vectors, precision: str) -> npt.NDArray[Any]:
+    """float32[…, d] as one of PRECISIONS, as sentence-transformers does.
+
+    int8 and uint8: each of the d numbers in 256 steps between the least and the greatest that it has among these
+    vectors. binary and ubinary: a bit a number, whether it is above 0, eight in each int8 or uint8, the first one the
+    most significant; binary has 128 subtracted.
+
+    Raises:
+        CallerError: int8 and uint8 of a single vector, which has no range.
+    """
+    if precision == "float32" or not vectors.size:
+        return vectors
+    if precision in ("binary", "ubinary"):
+        bits: npt.NDArray[np.uint8] = np.packbits(vectors > 0, axis=-1)
+        return bits if precision == "ubinary" else (bits.astype(np.int16) - 128).astype(np.int8)
+    if vectors.ndim == 1 or len(vectors) == 1:
+        raise CallerError(f"precision is {precision!r}, whose steps are taken from all vectors, and there is one")
+    least = vectors.min(axis=0)
+    step = (vectors.max(axis=0) - least) / np.float32(255)
+    steps = np.floor((vectors - least) / np.where(step == 0, np.float32(1), step)).clip(0, 255)
+    found: npt.NDArray[Any] = steps.astype(np.uint8) if precision == "uint8" else (steps - 128).astype(np.int8)
+    return found
+
+
+def _array(embeddings: Any) -> Vectors:
+    if isinstance(embeddings, (list, tuple)):
+        embeddings = [np.asarray(each) for each in embeddings]
+    try:
+        found = np.asarray(embeddings, np.float32)
+    except (TypeError, ValueError) as error:
+        raise CallerTypeError(f"these are no vectors: {error}") from None
+    if found.ndim == 1:
+        found = found[np.newaxis]
+    if found.ndim != 2:
+        raise CallerError(f"the vectors have the shape {found.shape}; give n vectors of d numbers")
+    return found
+
+
+def _is_tensor(embeddings: Any) -> bool:
+    if isinstance(embeddings, (list, tuple)):
+        return bool(embeddings) and _is_tensor(embeddings[0])
+    return type(embeddings).__module__.split(".")[0] == "torch"
+
+
+def _pairs(name: str, a: Vectors, b: Vectors) -> Vectors:
+    found: Vectors
+    if name in ("cosine", "dot"):
+        found = (a * b).sum(1)
+    elif name == "manhattan":
+        found = -np.abs(a - b).sum(1)
+    else:
+        found = -np.linalg.norm(a - b, axis=1)
+    return found
+
+
+def similarity_of(name: str, embeddings1: Any, embeddings2: Any, pairwise: bool) -> Any:
+    """One of SIMILARITIES between n and m vectors: float32[n, m], or float32[n] of pairs. Distances are negative.
+
+    Raises:
+        CallerError: vectors of different sizes, or pairs of different numbers of them.
+    """
+    a, b = _array(embeddings1), _array(embeddings2)
+    if a.shape[1] != b.shape[1] or (pairwise and len(a) != len(b)):
+        raise CallerError(f"the vectors have the shapes {a.shape} and {b.shape}, which do not fit")
+    if name == "cosine":
+        a, b = normalized(a), normalized(b)
+    if pairwise:
+        found = _pairs(name, a, b)
+    elif name in ("cosine", "dot"):
+        found = a @ b.T
+    else:
+        found = np.empty((len(a), len(b)), np.float32)
+        for row, vector in enumerate(a):  # n · m · d numbers at once would be too many
+            found[row] = _pairs(name, vector[np.newaxis], b)
+    if not (_is_tensor(embeddings1) or _is_tensor(embeddings2)):
+        return found
+    import torch
+
+    return torch.from_numpy(found)

@@ -1,0 +1,512 @@
+"""embed_files() and its command, in this process: formats, resuming, refusals, reports."""
+
+import json
+import os
+import pty
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import latebind
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.ipc
+import pyarrow.parquet as pq
+import pytest
+from latebind.bulk import DifferentRunError, EmbedBatches, RowError, _engine, _store, embed_files
+from latebind.bulk.__main__ import main
+from latebind.bulk._inputs import Reader, find, scan
+from pyarrow import fs
+from pyarrow._fs import _MockFileSystem
+from support import MODEL, TINY
+from tables import command, contents, run, run_snippets, snippets_with, table, texts, vectors_of
+
+
+def embed(source, output, **arguments):
+    return embed_files(source, output, TINY, "body", **{"shard_rows": 300, **arguments})
+
+
+def expected(rows):
+    """The vectors that rows must have: one call for each shard of 300."""
+    batches = EmbedBatches(TINY, "body")
+    return [batches(rows.slice(start, 300))["vector"].to_pylist() for start in range(0, rows.num_rows, 300)]
+
+
+def found(output):
+    return [pq.read_table(file)["vector"].to_pylist() for file in sorted((output / "vectors").iterdir())]
+
+
+# -- Formats ------------------------------------------------------------------------------------------------------------
+
+
+def write(rows, file):
+    if file.suffix == ".parquet":
+        pq.write_table(rows, file, row_group_size=130)
+    elif file.suffix == ".arrow":
+        with pa.ipc.new_file(file, rows.schema) as writer:
+            writer.write_table(rows, 70)
+    elif file.suffix == ".csv":
+        pa.csv.write_csv(rows, file)
+    else:
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows.to_pylist()), encoding="utf-8")
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "csv", "jsonl"])
+def test_every_format(tmp_path, ending):
+    rows = table(1000)
+    write(rows, tmp_path / f"in.{ending}")
+    report = embed(tmp_path / f"in.{ending}", tmp_path / "out")
+    assert (report.rows, report.shards, report.skipped) == (1000, 4, 0)
+    assert found(tmp_path / "out") == expected(rows)
+    output = vectors_of(tmp_path / "out")
+    assert output.column_names == ["id", "body", "vector"]
+    # CSV has no types.
+    kind = pa.string() if ending == "csv" else pa.int64()
+    assert output["id"].equals(rows["id"].cast(kind))
+    assert output["body"].to_pylist() == rows["body"].to_pylist()
+
+
+def test_csv_with_lines_in_its_fields(tmp_path):
+    values = ["the cat\nthe dog", 'a "quick" fox', "a, b", "\r\nmat\r\n", '5" tree', "", "ünder\u2028x"] * 20
+    lines = "".join('{},"{}"\r\n'.format(number, value.replace('"', '""')) for number, value in enumerate(values))
+    (tmp_path / "in.csv").write_bytes(("\ufeffid,body\r\n" + lines + "\r\n").encode())
+    embed(tmp_path / "in.csv", tmp_path / "out", shard_rows=3)
+    output = vectors_of(tmp_path / "out")
+    assert output["body"].to_pylist() == values
+    assert output["id"].to_pylist() == [str(number) for number in range(len(values))]
+
+
+def test_types_of_json_are_those_of_all_lines(tmp_path):
+    lines = [
+        {"body": text, "n": number if number < 9 else number / 2, "date": "2020-01-01"}
+        for number, text in enumerate(texts(20))
+    ]
+    lines[15]["later"] = [1, 2]
+    (tmp_path / "in.jsonl").write_text("\n\n".join(map(json.dumps, lines)), encoding="utf-8")
+    embed(tmp_path / "in.jsonl", tmp_path / "out", shard_rows=4)
+    output = vectors_of(tmp_path / "out")
+    assert output["n"].to_pylist() == [line["n"] for line in lines]
+    assert output["later"].to_pylist() == [line.get("later") for line in lines]
+
+
+def test_folders_and_several_files(tmp_path):
+    source = tmp_path / "in"
+    (source / "deep").mkdir(parents=True)
+    (source / "_temporary").mkdir()
+    write(table(10), source / "b.parquet")
+    write(table(10, 10), source / "deep" / "a.jsonl")
+    write(table(10, 90), source / "_temporary" / "c.parquet")
+    (source / "notes.txt").write_text("no rows")
+    write(table(10, 20), tmp_path / "last.arrow")
+    report = embed([source, (tmp_path / "last.arrow").as_uri()], tmp_path / "out")
+    assert report.shards == 3
+    assert vectors_of(tmp_path / "out")["id"].to_pylist() == list(range(30))
+
+
+def test_only_the_column_that_is_asked_for(tmp_path, parquet):
+    embed(parquet, tmp_path / "out", id_column="id", vector_column="v")
+    output = vectors_of(tmp_path / "out")
+    assert output.column_names == ["id", "v"]
+    assert output["id"].to_pylist() == list(range(1000))
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path):
+    rows, width = 40_000, 4000
+    body = [os.urandom(width // 2).hex() for _ in range(64)]
+    schema = pa.schema([("body", pa.string())])
+    with pq.ParquetWriter(tmp_path / "in.parquet", schema, compression="none", use_dictionary=False) as writer:
+        batch = pa.record_batch([pa.array([body[at % 64] for at in range(rows)])], schema=schema)
+        writer.write_batch(batch, row_group_size=rows)  # one group of 160 MB
+    del batch
+    file = scan(*find([tmp_path / "in.parquet"])[0], "body", 500)
+    reader = Reader(file, None, 500)
+    most = 0
+    for shard in range(file.shards(500)):
+        assert reader.read(shard).num_rows == 500
+        most = max(most, pa.total_allocated_bytes())
+    assert len(file.groups) == 1
+    assert most < 40 << 20
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "csv", "jsonl"])
+def test_shards_in_any_order(tmp_path, ending):
+    rows = table(1000)
+    write(rows, tmp_path / f"in.{ending}")
+    file = scan(*find([tmp_path / f"in.{ending}"])[0], "body", 90)
+    reader = Reader(file, ["body"], 90)
+    order = list(range(file.shards(90)))
+    random.Random(3).shuffle(order)
+    for shard in order:
+        assert reader.read(shard)["body"].to_pylist() == rows["body"].to_pylist()[shard * 90 : shard * 90 + 90]
+
+
+def test_a_file_that_is_changed_meanwhile(tmp_path):
+    write(table(100), tmp_path / "in.jsonl")
+    file = scan(*find([tmp_path / "in.jsonl"])[0], "body", 90)
+    (tmp_path / "in.jsonl").write_text("")
+    with pytest.raises(latebind.MachineError, match=r"in\.jsonl"):
+        Reader(file, None, 90).read(0)
+
+
+# -- Again --------------------------------------------------------------------------------------------------------------
+
+
+def test_run_again_it_does_nothing(tmp_path, parquet):
+    first = embed(parquet, tmp_path / "out")
+    before = {file: file.stat().st_mtime_ns for file in (tmp_path / "out").rglob("*.*")}
+    again = embed(parquet, tmp_path / "out")
+    assert (first.shards_done, again.shards_done) == (4, 0)
+    assert (again.rows, again.tokens, again.devices) == (first.rows, first.tokens, first.devices)
+    assert before == {file: file.stat().st_mtime_ns for file in (tmp_path / "out").rglob("*.*")}
+
+
+def test_what_is_missing_or_damaged_is_made_again_to_the_byte(tmp_path, parquet):
+    embed(parquet, tmp_path / "out")
+    whole = contents(tmp_path / "out")
+    parts = sorted((tmp_path / "out" / "vectors").iterdir())
+    parts[1].unlink()
+    parts[2].write_bytes(parts[2].read_bytes()[:-100])
+    shutil.copy(parts[0], parts[3])
+    embed(parquet, tmp_path / "other", normalize=True)
+    shutil.copy(tmp_path / "other" / "vectors" / parts[0].name, parts[0])
+    (tmp_path / "out" / "vectors" / ".part-x-y").write_text("left by a writer that was killed")
+    report = embed(parquet, tmp_path / "out")
+    assert (report.shards_done, report.damaged) == (4, 3)
+    assert contents(tmp_path / "out") == whole
+
+
+def test_killed_at_any_moment_and_resumed_it_gives_the_same_bytes(tmp_path):
+    write(table(60_000), tmp_path / "in.parquet")
+    arguments = [tmp_path / "in.parquet", "--shard-rows", 3000, "--normalize"]
+    assert run(*arguments, "-o", tmp_path / "whole").returncode == 0
+    rounds = 0
+    vectors = tmp_path / "out" / "vectors"
+    for most in (1, 4, 9, 15):
+        process = subprocess.Popen(command(*arguments, "-o", tmp_path / "out"), stdout=subprocess.DEVNULL)
+        while process.poll() is None and (not vectors.exists() or len(list(vectors.glob("part-*"))) < most):
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
+        rounds += process.wait() == -signal.SIGKILL
+    assert rounds >= 3, "it was too quick to be killed"
+    done = run(*arguments, "-o", tmp_path / "out", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["rows"] == 60_000
+    assert 0 < report["shards_done"] < 20
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+
+
+def test_of_the_real_model_too(tmp_path, parquet):
+    arguments = {"shard_rows": 300}
+    embed_files(parquet, tmp_path / "whole", MODEL, "body", **arguments)
+    shutil.copytree(tmp_path / "whole", tmp_path / "out")
+    (tmp_path / "out" / "vectors" / "part-000002.parquet").unlink()
+    assert embed_files(parquet, tmp_path / "out", MODEL, "body", **arguments).rows_done == 300
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+
+
+@pytest.mark.parametrize(
+    ("change", "names"),
+    [
+        ({"shard_rows": 200}, r"settings\.shard_rows was 300, now 200"),
+        ({"normalize": True}, r"settings\.normalize was false, now true"),
+        ({"id_column": "id"}, r"settings\.id_column"),
+        ({"on_error": "skip"}, r"settings\.on_error"),
+        ({"precision": "bf16"}, r"settings\.embedder\.precision was not there"),
+        ({"threads": 1}, r"answers\.threads"),
+    ],
+)
+def test_other_settings_are_refused(tmp_path, parquet, change, names):
+    embed(parquet, tmp_path / "out")
+    whole = contents(tmp_path / "out")
+    with pytest.raises(DifferentRunError, match=names):
+        embed(parquet, tmp_path / "out", **change)
+    assert contents(tmp_path / "out") == whole
+
+
+def test_another_input_or_model_is_refused(tmp_path, parquet):
+    embed(parquet, tmp_path / "out")
+    write(table(1000, 1), parquet)
+    with pytest.raises(DifferentRunError, match=r"inputs\[0\]\.sha256"):
+        embed(parquet, tmp_path / "out")
+    write(table(1000), parquet)
+    model = tmp_path / "model"
+    shutil.copytree(TINY, model)
+    (model / "more.txt").write_text("other bytes")
+    with pytest.raises(DifferentRunError, match=r"answers\.model was"):
+        embed_files(parquet, tmp_path / "out", model, "body", shard_rows=300)
+
+
+def test_another_device_is_refused_unless_it_is_allowed(tmp_path, parquet):
+    out = tmp_path / "out"
+    embed(parquet, out)
+    manifest = json.loads((out / "manifest.json").read_text())
+    manifest["answers"]["device"] = "openvino:NPU"
+    (out / "manifest.json").write_text(json.dumps(manifest))
+    (out / "vectors" / "part-000003.parquet").unlink()
+    with pytest.raises(DifferentRunError, match=r'answers\.device was "openvino:NPU", now "openvino:CPU"'):
+        embed(parquet, out)
+    assert embed(parquet, out, allow_other_devices=True).shards_done == 1
+
+
+def test_a_worker_where_something_else_answers_is_refused(tmp_path, parquet, monkeypatch):
+    real = _engine.Engine.answers
+    monkeypatch.setattr(_engine.Engine, "answers", lambda self, batches: replace(real(self, batches), precision="bf16"))
+    with pytest.raises(latebind.TransientError, match="precision: bf16, here f32; --allow-other-devices"):
+        embed(parquet, tmp_path / "out")
+    assert not (tmp_path / "out" / "vectors").exists()
+    assert embed(parquet, tmp_path / "out", allow_other_devices=True).devices == {"openvino:CPU f32": 1.0}
+
+
+def test_help_by_another_device_is_refused(tmp_path, parquet, monkeypatch):
+    real = EmbedBatches.embed
+    helped = lambda self, batch: replace(real(self, batch), is_mixed=True, fallback=7)
+    monkeypatch.setattr(EmbedBatches, "embed", helped)
+    with pytest.raises(latebind.TransientError, match="computed 7 rows of shard 0"):
+        embed(parquet, tmp_path / "out")
+    assert embed(parquet, tmp_path / "out", allow_other_devices=True).fallback == 28
+
+
+def test_a_folder_with_something_else_is_left_alone(tmp_path, parquet):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine.txt").write_text("mine")
+    with pytest.raises(DifferentRunError, match=r"has files and no manifest\.json"):
+        embed(parquet, tmp_path / "out")
+
+
+def test_two_at_once_are_refused(tmp_path, parquet):
+    with _store.Store(fs.LocalFileSystem(), str(tmp_path / "out")).lock():
+        done = run(parquet, "-o", tmp_path / "out")
+        assert done.returncode == 1
+        assert "another run is writing" in done.stderr
+    assert run(parquet, "-o", tmp_path / "out").returncode == 0
+
+
+# -- Rows without a text ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def holes(tmp_path):
+    rows = table(1000)
+    body = [None if number in (5, 700) else text for number, text in enumerate(rows["body"].to_pylist())]
+    write(rows.set_column(1, "body", pa.array(body)), tmp_path / "holes.parquet")
+    return tmp_path / "holes.parquet"
+
+
+def test_a_bad_row_fails_with_its_place(tmp_path, holes):
+    with pytest.raises(RowError, match=r"holes\.parquet, rows from 0 on: row 5 of column 'body'"):
+        embed(holes, tmp_path / "out")
+    done = run(holes, "-o", tmp_path / "other")
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+
+
+def test_or_goes_into_a_file_with_the_reason(tmp_path, holes):
+    report = embed(holes, tmp_path / "out", on_error="skip")
+    assert (report.rows, report.skipped) == (998, 2)
+    assert vectors_of(tmp_path / "out").num_rows == 998
+    assert sorted(os.listdir(tmp_path / "out" / "skipped")) == ["part-000000.parquet", "part-000002.parquet"]
+    skipped = pq.read_table(tmp_path / "out" / "skipped").sort_by("id").to_pylist()
+    assert [row["id"] for row in skipped] == [row["latebind_row"] for row in skipped] == [5, 700]
+    assert skipped[0]["latebind_file"].endswith("holes.parquet")
+    assert "null" in skipped[0]["latebind_reason"]
+    whole = contents(tmp_path / "out")
+    (tmp_path / "out" / "vectors" / "part-000002.parquet").unlink()
+    assert embed(holes, tmp_path / "out", on_error="skip").skipped == 2
+    assert contents(tmp_path / "out") == whole
+
+
+def test_bytes_of_csv_that_are_not_text(tmp_path):
+    (tmp_path / "in.csv").write_bytes(b"id,body\n1,the cat\n2,\xff\xfe\n3,\n")
+    assert embed(tmp_path / "in.csv", tmp_path / "out", on_error="skip").skipped == 1
+    assert vectors_of(tmp_path / "out")["id"].to_pylist() == ["1", "3"]
+
+
+# -- Stores -------------------------------------------------------------------------------------------------------------
+
+
+def test_through_another_filesystem(tmp_path, parquet):
+    (tmp_path / "tree").mkdir()
+    below = fs.SubTreeFileSystem(str(tmp_path / "tree"), fs.LocalFileSystem())
+    embed(parquet, "a/b", filesystem=below)
+    embed(parquet, tmp_path / "out")
+    assert contents(tmp_path / "tree" / "a" / "b") == contents(tmp_path / "out")
+
+
+def test_an_object_is_put_once_and_whole(tmp_path, parquet, monkeypatch):
+    monkeypatch.setattr(_store, "_OBJECT_STORES", ("mock",))
+    store = _MockFileSystem()
+    store.create_dir("bucket/out/vectors", recursive=True)
+    assert embed(parquet, "bucket/out", filesystem=store).rows == 1000
+    names = [info.base_name for info in store.get_file_info(fs.FileSelector("bucket/out", recursive=True))]
+    assert sorted(names) == ["manifest.json", *(f"part-00000{at}.parquet" for at in range(4)), "vectors"]
+    assert embed(parquet, "bucket/out", filesystem=store).shards_done == 0
+
+
+def test_what_cannot_be_written_leaves_nothing_half(tmp_path, parquet):
+    arguments = command(parquet, "-o", tmp_path / "out", "--shard-rows", 300)
+    done = subprocess.run(
+        arguments,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)),  # as on a full disk
+    )
+    assert done.returncode == 1
+    assert "could not be written" in done.stderr
+    assert not list(tmp_path.glob("out/vectors/part-*"))
+    assert run(*arguments[3:-4]).returncode == 0
+    assert not list(tmp_path.glob("out/vectors/.part-*"))
+
+
+# -- The command --------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_reports(tmp_path, parquet):
+    done = run(parquet, "-o", tmp_path / "out", "--shard-rows", 300)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    for part in ("1000 rows in 4 shards", "rows/s", "tokens:", "openvino:CPU f32 100.0%", "fallbacks: 0", "skipped: 0"):
+        assert part in done.stdout
+    report = json.loads(run(parquet, "-o", tmp_path / "out", "--shard-rows", 300, "--json").stdout)
+    with latebind.Embedder(TINY) as embedder:
+        assert report["tokens"] == embedder.count_tokens(texts(1000)).sum()
+    assert report["devices"] == {"openvino:CPU f32": 1.0}
+
+
+def test_on_a_terminal_it_says_how_far_it_is(tmp_path, parquet):
+    here, there = pty.openpty()
+    done = subprocess.run(
+        command(parquet, "-o", tmp_path / "out", "--shard-rows", 100),
+        stdout=subprocess.PIPE,
+        stderr=there,
+        check=False,
+        timeout=100,
+    )
+    os.close(there)
+    shown = os.read(here, 1 << 20).decode()
+    os.close(here)
+    assert done.returncode == 0
+    assert "500 of 1000 rows (50.0%), " in shown
+    assert "rows/s, 0 min" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere.parquet"], "nowhere.parquet is not there"),
+        (["in.parquet", "--text-column", "other"], "no column 'other'; the columns are: id, body"),
+        (["in.parquet", "--id-column", "other"], "no column 'other'"),
+        (["in.txt"], "is of no kind that is read"),
+        (["in.parquet", "in.parquet"], "given twice"),
+        (["."], "lies in the input ."),
+        (["in.parquet", "--shard-rows", "0"], "shard_rows is 0"),
+        (["in.parquet", "--model", "nowhere"], "nowhere"),
+        (["in.parquet", "--set", "thread=2"], "thread"),
+        (["broken.parquet"], "cannot be read as parquet"),
+        (["broken.jsonl"], "cannot be read as jsonl"),
+        (["in.parquet", "--ray-cpus", "1"], "the local engine has no option"),
+        (["what://in.parquet"], "cannot be used"),
+        (["in.parquet", "--on-error", "ignore"], "invalid choice"),
+        ([], "required: IN"),
+    ],
+)
+def test_what_cannot_be_right_ends_with_2(tmp_path, parquet, arguments, message, monkeypatch, capsys):
+    for name in ("in.txt", "broken.parquet", "broken.jsonl"):
+        (tmp_path / name).write_text('{"body": \n')
+    monkeypatch.chdir(tmp_path)
+    usual = ["-o", "out", "--model", str(TINY), "--text-column", "body"]
+    try:
+        code = main([*usual, *arguments])
+    except SystemExit as ended:
+        code = ended.code
+    assert code == 2
+    assert message in capsys.readouterr().err.splitlines()[-1]
+    assert not (tmp_path / "out" / "vectors").exists()
+
+
+def test_ctrl_c_ends_it_and_it_goes_on(tmp_path):
+    write(table(60_000), tmp_path / "in.parquet")
+    arguments = command(tmp_path / "in.parquet", "-o", tmp_path / "out", "--shard-rows", 3000)
+    process = subprocess.Popen(arguments, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, encoding="utf-8")
+    while not list(tmp_path.glob("out/vectors/part-*")):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert error.endswith("interrupted; run it again to go on\n")
+    assert not list(tmp_path.glob("out/vectors/.part-*"))
+    assert subprocess.run(arguments, stdout=subprocess.DEVNULL, check=False).returncode == 0
+    assert np.array_equal(vectors_of(tmp_path / "out")["id"].to_numpy(), np.arange(60_000))
+
+
+def test_an_input_within_the_output_is_refused_and_stays(tmp_path):
+    (tmp_path / "out" / "vectors").mkdir(parents=True)
+    file = tmp_path / "out" / "vectors" / "part-000000.parquet"
+    pq.write_table(table(3), file)
+    before = file.read_bytes()
+    (tmp_path / "link").symlink_to(tmp_path / "out")
+    for source in (file, tmp_path / "out" / "vectors", tmp_path / "link" / "vectors", tmp_path / "out" / ".." / "out"):
+        with pytest.raises(latebind.CallerError, match=r"(input|output) .* lies in the (input|output)"):
+            embed(source, tmp_path / "out")
+    assert file.read_bytes() == before
+    # What was left by another output is not taken for this one's.
+    pq.write_table(table(3), tmp_path / "in.parquet")
+    with pytest.raises(latebind.CallerError, match="has files and no"):
+        embed(tmp_path / "in.parquet", tmp_path / "out")
+
+
+def test_columns_of_views_and_lost_files_of_skipped_rows(tmp_path):
+    texts = pa.table(
+        {"body": pa.array(["a", "b"], pa.string_view()), "other": pa.array([b"x", b"y"], pa.binary_view())}
+    )
+    pq.write_table(texts, tmp_path / "views.parquet")
+    assert embed(tmp_path / "views.parquet", tmp_path / "out").rows == 2
+    pq.write_table(pa.table({"body": ["a", None]}), tmp_path / "null.parquet")
+    for done in (1, 0):
+        report = embed(tmp_path / "null.parquet", tmp_path / "skipping", on_error="skip")
+        assert (report.skipped, report.shards_done) == (1, done)
+    (lost,) = (tmp_path / "skipping" / "skipped").iterdir()
+    lost.unlink()
+    assert embed(tmp_path / "null.parquet", tmp_path / "skipping", on_error="skip").shards_done == 1
+    assert lost.is_file()
+
+
+@pytest.mark.parametrize("line", ["5", "null", "[" * 200_000, '{"body": "a"}\n' + "[" * 200_000, '"a"'])
+def test_lines_of_json_that_are_no_objects_are_refused(tmp_path, line):
+    (tmp_path / "in.jsonl").write_text(line + "\n", encoding="utf-8")
+    with pytest.raises(latebind.CallerError, match=r"in\.jsonl"):
+        embed(tmp_path / "in.jsonl", tmp_path / "out")
+
+
+def test_a_report_that_cannot_be_written_is_one_line(tmp_path, parquet):
+    arguments = command(parquet, "-o", tmp_path / "out", "--json")
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run(arguments, stdout=full, stderr=subprocess.PIPE, encoding="utf-8", check=False)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert "it is done, but the report could not be written" in done.stderr
+
+
+# -- The guide ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_guide(tmp_path):
+    names = run_snippets(tmp_path, "embed_files", "EmbedBatches")
+    assert names["report"].rows == 300
+    assert names["table"]["vector"].type == pa.list_(pa.float32(), 384)
+    # Those of the engines run where these are: ray_test.py, spark_test.py, daft_test.py.
+    assert len(snippets_with("python", "")) == 5
+
+
+def test_the_commands_of_the_guide(tmp_path):
+    pq.write_table(table(300), tmp_path / "articles.parquet")
+    first, again = snippets_with("sh", "latebind.bulk articles")
+    first, again = (each.replace("python -m", f"{sys.executable} -m") for each in (first, again))
+    assert "300 rows in 1 shard\n" in subprocess.check_output(first, shell=True, cwd=tmp_path, encoding="utf-8")
+    assert json.loads(subprocess.check_output(again, shell=True, cwd=tmp_path))["shards_done"] == 0

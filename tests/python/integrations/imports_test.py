@@ -1,0 +1,61 @@
+"""What importing brings with it, what is said where a framework is not installed, and which releases the extras name."""
+
+import importlib.metadata
+
+import pytest
+import tomllib
+from frameworks import SOURCE, good
+from packaging.requirements import Requirement
+
+# Module, what it imports, and a framework of another module.
+FRAMEWORKS = [
+    ("langchain", "langchain_core", "haystack"),
+    ("llama_index", "llama_index", "langchain_core"),
+    ("haystack", "haystack", "chromadb"),
+    ("chroma", "chromadb", "llama_index"),
+]
+
+
+def test_importing_latebind_imports_no_framework():
+    code = """
+import sys
+import latebind, latebind.integrations, latebind.integrations.sentence_transformers
+latebind.Embedder
+print({"langchain_core", "llama_index", "haystack", "chromadb", "torch"} & set(sys.modules))
+"""
+    assert good(code) == "set()\n"
+
+
+@pytest.mark.parametrize(("module", "framework", "other"), FRAMEWORKS)
+def test_a_module_imports_its_framework_and_no_other_and_opens_no_library(module, framework, other):
+    code = f"""
+import sys
+import latebind.integrations.{module}
+print({framework!r} in sys.modules, {other!r} in sys.modules, "liblatebind" in open("/proc/self/maps").read())
+"""
+    assert good(code) == "True False False\n"
+
+
+@pytest.mark.parametrize(("module", "framework", "other"), FRAMEWORKS)
+def test_without_its_framework_a_module_says_what_to_type(module, framework, other):
+    code = f"""
+import sys
+import latebind._embedder  # and NumPy
+sys.path = [folder for folder in sys.path if "site-packages" not in folder]
+try:
+    import latebind.integrations.{module}
+except ImportError as error:
+    assert isinstance(error, latebind.LibraryError)
+    print(error)
+"""
+    printed = good(code)
+    assert f"cannot be imported (No module named '{framework}'); type: " in printed
+    assert f'pip install "latebind[{module.replace("_", "-")}]"' in printed
+
+
+def test_the_extras_take_the_releases_that_are_tested_here():
+    with (SOURCE / "pyproject.toml").open("rb") as file:
+        extras = tomllib.load(file)["project"]["optional-dependencies"]
+    for module, _, _ in FRAMEWORKS:
+        [requirement] = map(Requirement, extras[module.replace("_", "-")])
+        assert requirement.specifier.contains(importlib.metadata.version(requirement.name)), requirement

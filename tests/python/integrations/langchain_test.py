@@ -1,0 +1,124 @@
+"""LatebindEmbeddings in the real LangChain."""
+
+import asyncio
+import pickle
+
+import latebind
+import numpy
+import pytest
+from frameworks import ANSWER, DOCUMENTS, MODEL, QUESTION, TEXTS, TINY, cosines
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.vectorstores import InMemoryVectorStore
+from latebind.integrations.langchain import LatebindEmbeddings
+
+
+@pytest.fixture(scope="module")
+def embeddings(embedder):
+    return LatebindEmbeddings(embedder)
+
+
+def test_documents_and_queries_are_the_golden_vectors(embeddings, golden):
+    assert isinstance(embeddings, Embeddings)
+    found = embeddings.embed_documents(TEXTS)
+    assert isinstance(found, list) and isinstance(found[0][0], float)
+    assert cosines(numpy.array(found), golden).min() >= 0.99999
+    assert cosines(numpy.array([embeddings.embed_query(text) for text in TEXTS[:4]]), golden[:4]).min() >= 0.99999
+    assert embeddings.embed_documents([]) == []
+
+
+def test_a_store_finds_what_was_meant(embeddings):
+    store = InMemoryVectorStore(embeddings)
+    store.add_documents([Document(text, metadata={"row": row}) for row, text in enumerate(DOCUMENTS)])
+    [found] = store.similarity_search(QUESTION, k=1)
+    assert (found.page_content, found.metadata) == (ANSWER, {"row": 1})
+    [found] = asyncio.run(store.asimilarity_search(QUESTION, k=1))
+    assert found.page_content == ANSWER
+    assert [each.page_content for each in store.as_retriever(search_kwargs={"k": 1}).invoke(QUESTION)] == [ANSWER]
+
+
+def test_the_asynchronous_calls_give_the_same(embeddings):
+    async def both():
+        return await asyncio.gather(embeddings.aembed_documents(DOCUMENTS), embeddings.aembed_query(QUESTION))
+
+    documents, query = asyncio.run(both())
+    numpy.testing.assert_allclose(documents, embeddings.embed_documents(DOCUMENTS), atol=1e-5)
+    numpy.testing.assert_allclose(query, embeddings.embed_query(QUESTION), atol=1e-5)
+
+
+def test_the_prompts_of_the_model_or_one_s_own_come_before_texts(prompted):
+    with latebind.Embedder(prompted) as plain:
+        own = LatebindEmbeddings(plain)
+        numpy.testing.assert_allclose(own.embed_query("a"), plain.encode("Frage: a"), atol=1e-5)
+        numpy.testing.assert_allclose(own.embed_documents(["a"]), plain.encode(["Absatz: a"]), atol=1e-5)
+        other = LatebindEmbeddings(plain, query_prompt="q: ", document_prompt="")
+        numpy.testing.assert_allclose(other.embed_query("a"), plain.encode("q: a"), atol=1e-5)
+        numpy.testing.assert_allclose(other.embed_documents(["a"]), plain.encode(["a"]), atol=1e-5)
+        numpy.testing.assert_allclose(asyncio.run(other.aembed_query("a")), plain.encode("q: a"), atol=1e-5)
+
+
+def test_settings_go_to_the_model_and_survive_pickling(tiny):
+    first = LatebindEmbeddings(TINY, device="cpu", max_tokens=16, normalize=True, dimensions=5, query_prompt="q: ")
+    assert first.embedder.max_tokens == 16
+    expected = tiny.encode("q: a", normalize=True, dimensions=5)
+    again = pickle.loads(pickle.dumps(first))
+    for each in (first, again):
+        numpy.testing.assert_allclose(each.embed_query("a"), expected, atol=1e-5)
+        assert each.embedder.settings == {"device": "cpu", "precision": "f32", "strict": False, "max_tokens": 16}
+        each.embedder.close()
+    assert repr(first).startswith("LatebindEmbeddings(<Embedder ")
+    with pytest.raises(latebind.ClosedError):
+        first.embed_query("a")
+
+
+def test_an_open_embedder_is_shared_and_not_opened_again(tiny):
+    assert LatebindEmbeddings(tiny).embedder is tiny
+
+
+@pytest.mark.parametrize(
+    ("model", "arguments", "text"),
+    [
+        (None, {}, "model is NoneType"),
+        ("/nonexistent/model", {}, "/nonexistent/model"),
+        (TINY, {"max_tokns": 1}, r"'max_tokns' \(did you mean max_tokens\?\)"),
+        (TINY, {"normalize": 1}, "normalize is int"),
+        (TINY, {"dimensions": 0}, "dimensions is 0"),
+        (TINY, {"dimensions": "5"}, "dimensions is str"),
+        (TINY, {"query_prompt": 3}, "query_prompt is int"),
+        (TINY, {"document_prompt": "\ud800"}, "document_prompt has a lone surrogate"),
+    ],
+)
+def test_wrong_arguments_are_the_caller_s_errors(model, arguments, text):
+    with pytest.raises(latebind.CallerError, match=text):
+        LatebindEmbeddings(model, **arguments)
+
+
+def test_an_open_embedder_takes_no_settings(tiny):
+    with pytest.raises(latebind.CallerError, match="device, max_tokens: an Embedder that is open has its settings"):
+        LatebindEmbeddings(tiny, device="cpu", max_tokens=5)
+
+
+@pytest.mark.parametrize(
+    ("texts", "text"), [("a", "texts is a str"), (["a", None], "text 1 is NoneType"), (3, "texts is int")]
+)
+def test_wrong_texts_are_the_caller_s_errors(tiny, texts, text):
+    embeddings = LatebindEmbeddings(tiny)
+    with pytest.raises(latebind.CallerTypeError, match=text):
+        embeddings.embed_documents(texts)
+    with pytest.raises(latebind.CallerTypeError, match=text):
+        asyncio.run(embeddings.aembed_documents(texts))
+    for query in (None, ["a"], b"a"):
+        with pytest.raises(latebind.CallerTypeError, match="the query is"):
+            embeddings.embed_query(query)
+
+
+def test_too_many_dimensions_are_refused(tiny):
+    with pytest.raises(latebind.CallerError, match="dimensions is 10000"):
+        LatebindEmbeddings(tiny, dimensions=10000).embed_query("a")
+
+
+def test_it_opens_a_model_of_its_own():
+    embeddings = LatebindEmbeddings(str(MODEL), device="openvino", strict=True)
+    with embeddings.embedder as opened:
+        assert opened.attestation.backend == "openvino"
+        assert len(embeddings.embed_query("a")) == 384
