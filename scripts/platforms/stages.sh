@@ -39,6 +39,7 @@ stage_windows() {
   XDG_CACHE_HOME=$root/build/windows/cache XDG_CONFIG_HOME=$root/build/windows/no-config PYTHONDONTWRITEBYTECODE=1 \
     LATEBIND_TEST_SOURCE_DIR=$root LATEBIND_TEST_BINARY_DIR=$root/build/windows LATEBIND_TEST_NATIVE=$root/build/release \
     "$runtime/oracle/bin/python" -m pytest -p no:cacheprovider -q --durations=5 tests/platforms/windows_test.py
+  wheel_of windows scripts/platforms/wine
   say "not run on Windows, and why: tests/platforms/not_on_windows.txt, and every *_posix_test.cpp"
 }
 
@@ -71,6 +72,14 @@ stage_aarch64() {
   # What makes the bundle that the other machine opens.
   build release latebind_program
   ctest --preset aarch64 --parallel "$jobs" --output-on-failure --label-regex '^emulated$'
+  wheel_of aarch64 "${emulator[@]}"
+}
+
+# wheel_of PRESET EMULATOR…: the Python package for that platform.
+wheel_of() {
+  say "the Python package"
+  PYTHONDONTWRITEBYTECODE=1 LATEBIND_TEST_SOURCE_DIR=$root LATEBIND_TEST_PRESET=$1 LATEBIND_TEST_EMULATOR=${*:2} \
+    "$runtime/python/bin/python" -m pytest -p no:cacheprovider -q tests/platforms/wheel_test.py
 }
 
 # unit_tests_but PRESET LIST: the tests that need no vendor's runtime, without those that LIST names, each with a reason.

@@ -1,0 +1,83 @@
+"""The Python package for another platform: what is in the wheel, what it needs, and that its program runs there.
+
+Run by `scripts/test windows` and `scripts/test aarch64`, in their emulator; LATEBIND_TEST_PRESET names the build. No Python for
+these platforms can be had where the tests run: that the package imports there is not tested.
+"""
+
+import os
+import re
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+from elftools.elf.elffile import ELFFile
+
+SOURCE = Path(os.environ["LATEBIND_TEST_SOURCE_DIR"])
+PRESET = os.environ["LATEBIND_TEST_PRESET"]
+EMULATOR = os.environ["LATEBIND_TEST_EMULATOR"].split()
+LIMIT = 600
+WINDOWS = PRESET == "windows"
+NAME = {"windows": r"latebind-[\d.]+-py3-none-win_amd64\.whl",
+        "aarch64": r"latebind-[\d.]+-py3-none-manylinux_2_34_aarch64\.whl"}[PRESET]
+LIBRARY, PROGRAM = ("latebind.dll", "latebind.exe") if WINDOWS else ("liblatebind.so", "latebind")
+# What every Windows has, and every Linux.
+OF_WINDOWS = {"KERNEL32.dll", "msvcrt.dll", "bcrypt.dll", "ADVAPI32.dll", "WS2_32.dll", "SHELL32.dll", "ole32.dll"}
+OF_LINUX = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "ld-linux-aarch64.so.1"}
+GLIBC = (2, 34)
+
+
+def run(*command, **options):
+    done = subprocess.run([str(part) for part in command], encoding="utf-8", capture_output=True, timeout=LIMIT,
+                          check=False, **options)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def content(tmp_path_factory):
+    """The files of the wheel."""
+    packages = tmp_path_factory.mktemp("packages")
+    run(SOURCE / "scripts" / "package", "wheel", PRESET, env=os.environ | {"LATEBIND_PACKAGES": str(packages)})
+    [wheel] = packages.glob("*.whl")
+    assert re.fullmatch(NAME, wheel.name)
+    folder = tmp_path_factory.mktemp("content")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder / "latebind"
+
+
+def needed_by(file):
+    """Names of libraries, and the newest glibc that is asked for."""
+    if WINDOWS:
+        return set(re.findall(r"DLL Name: (\S+)", run("x86_64-w64-mingw32-objdump", "-p", file))), (0, 0)
+    with file.open("rb") as stream:
+        elf = ELFFile(stream)
+        names = {tag.needed for tag in elf.get_section_by_name(".dynamic").iter_tags("DT_NEEDED")}
+        versions = [tuple(map(int, version.name[6:].split(".")))
+                    for _, each in elf.get_section_by_name(".gnu.version_r").iter_versions()
+                    for version in each if version.name.startswith("GLIBC_2")]
+        return names, max(versions)[:2]
+
+
+def test_it_has_the_whole_package_and_no_other_platforms_files(content):
+    names = {str(file.relative_to(content)) for file in content.rglob("*") if file.is_file()}
+    assert {f"lib/{LIBRARY}", f"bin/{PROGRAM}", "LICENSE", "NOTICES", "py.typed"} <= names
+    sources = {str(file.relative_to(SOURCE / "python/latebind")) for file in (SOURCE / "python/latebind").rglob("*.py")}
+    assert sources <= names
+    assert {name for name in names if name.startswith(("lib/", "bin/"))} == {f"lib/{LIBRARY}", f"bin/{PROGRAM}"}
+
+
+@pytest.mark.parametrize("name", [f"lib/{LIBRARY}", f"bin/{PROGRAM}"])
+def test_it_needs_what_every_system_has(content, name):
+    needed, glibc = needed_by(content / name)
+    assert needed and needed <= (OF_WINDOWS if WINDOWS else OF_LINUX), needed
+    assert glibc <= GLIBC
+
+
+def test_its_program_runs(content):
+    program = content / "bin" / PROGRAM
+    program.chmod(0o755)
+    [release] = re.findall(r"^project\(\w+ VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text(), re.MULTILINE)
+    assert release in run(*EMULATOR, program, "--version", stdin=subprocess.DEVNULL)
+    assert "--model" in run(*EMULATOR, program, "embed", "--help", stdin=subprocess.DEVNULL)
