@@ -62,6 +62,24 @@ def workers(node):
     return found
 
 
+def all_at_work(cluster, wanted):
+    """The processes of actors, once there are so many: until then those that are there rest, so that work is left."""
+    resting = set()
+    end = time.monotonic() + 90
+    try:
+        while True:
+            found = [pid for node in cluster.list_all_nodes() for pid in workers(node)]
+            if len(found) >= wanted or time.monotonic() > end:
+                return found
+            for pid in found:
+                os.kill(pid, signal.SIGSTOP)
+                resting.add(pid)
+            time.sleep(0.05)
+    finally:
+        for pid in resting:
+            os.kill(pid, signal.SIGCONT)
+
+
 def while_at_work(whole, out, shards, act, concurrency):
     """Embeds on Ray; act() comes when there are so many shards. What act() gave, and the report."""
     acted = []
@@ -169,7 +187,7 @@ def test_the_guide(cluster, tmp_path):
 
 def test_a_killed_worker_loses_nothing(cluster, whole, tmp_path):
     def kill():
-        victims = [pid for node in cluster.list_all_nodes() for pid in workers(node)]
+        victims = all_at_work(cluster, 2)
         os.kill(victims[-1], signal.SIGKILL)
         return len(victims)
 
@@ -182,6 +200,7 @@ def test_nor_does_a_node(cluster, whole, tmp_path):
     lost = next(node for node in cluster.list_all_nodes() if node is not cluster.head_node)
 
     def remove():
+        all_at_work(cluster, 2)
         count = len(workers(lost))
         cluster.remove_node(lost, allow_graceful=False)
         return count
