@@ -95,8 +95,12 @@ bool is_our_context(const Host& host, const NodeView& node) {
 Capability capability_of(const GraphView& graph, const Trial& trial) {
   const std::size_t count = graph.nodes().size();
   std::vector<std::string> refused(count);
+  // Devices do not keep NaN where it can be computed away, also far from where it is asked for.
+  const bool asks_for_nan = std::ranges::find(graph.nodes(), "IsNaN", &NodeView::op) != graph.nodes().end();
   for (std::size_t i = 0; i < count; ++i)
-    refused[i] = graph.is_within_a_node() ? "is within control flow" : refusal(graph, graph.nodes()[i]);
+    refused[i] = graph.is_within_a_node() ? "is within control flow"
+                 : asks_for_nan           ? "is in a graph with IsNaN, whose answer depends on how a device computes"
+                                          : refusal(graph, graph.nodes()[i]);
   std::vector<std::vector<std::size_t>> parts = levels(graph, refused);
   const auto is_crumb = [&](const std::vector<std::size_t>& part) {
     return part.size() < kPartNodesMin && part.size() < count;

@@ -59,7 +59,7 @@ std::string device_text(const Device& device) {
 }  // namespace
 
 std::string compile_bundle(const Runtime& runtime, const std::string& name, const OnnxPart& part,
-                           const std::vector<std::string>& targets, const Options& options) {
+                           const std::vector<std::string>& targets) {
   const PrivateFolder folder;
   const std::string model = folder.file("model.onnx");
   const std::string bundle = folder.file("model.lbundle");
@@ -70,7 +70,7 @@ std::string compile_bundle(const Runtime& runtime, const std::string& name, cons
     words += (words.empty() ? "" : ",") + json_quoted(target);
   const std::string arguments = "{\"model\":" + json_quoted(model) + ",\"output\":" + json_quoted(bundle) +
                                 ",\"name\":\"model\",\"strict\":true,\"target\":[" + words + "]}";
-  auto job = runtime.start("compile", arguments, options);
+  auto job = runtime.start("compile", arguments);
   if (!job.ok()) throw failure_of("Latebind: " + name, job.status());
   for (bool is_over = false; !is_over;) {
     const auto progress = job->wait(std::chrono::milliseconds(60'000));
@@ -113,8 +113,8 @@ void write_file(const std::string& file, const std::string& bytes) {
   if (!stream) throw Failure(abi::kFail, "Latebind: " + file + " cannot be written");
 }
 
-abi::Node* make_context_node(const Host& host, const std::string& name, const std::vector<ValueView>& inputs,
-                             const std::vector<ValueView>& outputs, const std::string& payload, bool is_embedded) {
+abi::Node* make_context_node(const Host& host, const std::string& name, const OnnxPart& part, const std::string& payload,
+                             bool is_embedded) {
   if (host->CreateNode == nullptr) throw Failure(abi::kNotImplemented, "Latebind: this host writes no models");
   if (payload.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
     throw Failure(abi::kNotImplemented,
@@ -139,14 +139,15 @@ abi::Node* make_context_node(const Host& host, const std::string& name, const st
   add_text("partition_name", name);
   add_text("source", "Latebind");
   std::vector<const char*> input_names;
-  for (const ValueView& input : inputs)
-    input_names.push_back(input.name.c_str());
+  for (const std::string& input : part.inputs)
+    input_names.push_back(input.c_str());
   std::vector<const char*> output_names;
-  for (const ValueView& output : outputs)
-    output_names.push_back(output.name.c_str());
+  for (const std::string& output : part.outputs)
+    output_names.push_back(output.c_str());
   std::vector<abi::OpAttr*> attributes;
-  for (const auto& attribute : owned)
-    attributes.push_back(attribute.get());
+  // The node takes them over, though the host's documents speak of copies: all of 1.24 to 1.31 release them.
+  for (auto& attribute : owned)
+    attributes.push_back(attribute.release());
   abi::Node* node = nullptr;
   host.check(host->CreateNode("EPContext", "com.microsoft", name.c_str(), input_names.data(), input_names.size(),
                               output_names.data(), output_names.size(), attributes.data(), attributes.size(), &node));

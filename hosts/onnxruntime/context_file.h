@@ -13,7 +13,7 @@ namespace latebind::provider {
 
 // Compiles a part for the targets and gives the bundle's bytes. Throws Failure with what the compilers say.
 [[nodiscard]] std::string compile_bundle(const Runtime& runtime, const std::string& name, const OnnxPart& part,
-                                         const std::vector<std::string>& targets, const Options& options);
+                                         const std::vector<std::string>& targets);
 
 // The file that a node's ep_cache_context names, below `folder`. Throws Failure for names that lead elsewhere.
 [[nodiscard]] std::string context_path(const std::string& folder, const std::string& name);
@@ -23,9 +23,8 @@ namespace latebind::provider {
 
 void write_file(const std::string& file, const std::string& bytes);
 
-// A new node for the host, with all attributes. `payload` is the bundle, or the file's name where it is not embedded.
-[[nodiscard]] abi::Node* make_context_node(const Host& host, const std::string& name,
-                                           const std::vector<ValueView>& inputs, const std::vector<ValueView>& outputs,
+// A new node for the host, with all attributes; inputs and outputs in the model's order. `payload` is the bundle, or the file's name where it is not embedded.
+[[nodiscard]] abi::Node* make_context_node(const Host& host, const std::string& name, const OnnxPart& part,
                                            const std::string& payload, bool is_embedded);
 
 // What a compiled model is for, as the host keeps it: "latebind 1; devices=openvino:CPU@2026.4.1…; portable=1".

@@ -196,12 +196,19 @@ std::vector<ValueView> GraphView::outputs_of(std::span<const std::size_t> nodes)
 }
 
 std::string GraphView::key(std::span<const std::size_t> nodes) const {
-  std::set<std::string> names;
+  std::set<std::string> lines;
   for (const ValueView& output : outputs_of(nodes))
-    names.insert(output.name);
+    lines.insert("makes " + output.name + '\n');
+  for (const std::size_t i : nodes) {
+    std::string line = nodes_[i].op;
+    for (const auto* values : {&nodes_[i].inputs, &nodes_[i].outputs})
+      for (const ValueView& value : *values)
+        line += '\t' + value.name;
+    lines.insert(line + '\n');
+  }
   std::string key;
-  for (const std::string& name : names)
-    key += name + '\n';
+  for (const std::string& line : lines)
+    key += line;
   return key;
 }
 

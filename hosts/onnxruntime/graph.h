@@ -58,6 +58,7 @@ class GraphView {
  public:
   GraphView(const Host& host, const abi::Graph* graph);
 
+  [[nodiscard]] const Host& host() const { return host_; }
   [[nodiscard]] const std::vector<NodeView>& nodes() const { return nodes_; }
   [[nodiscard]] bool is_within_a_node() const { return is_within_a_node_; }
   [[nodiscard]] TypeView type_of(const ValueView& value) const;
@@ -66,8 +67,10 @@ class GraphView {
   // The nodes at these places, ascending. Constant initializers are copied: the host drops its own when the nodes have
   // been fused.
   [[nodiscard]] OnnxPart part(std::span<const std::size_t> nodes) const;
-  // The names of a part's outputs, one a line: what identifies it while a session is made.
+  // What identifies a part while a session is made: its nodes by operator, inputs and outputs, in no order of the host's.
   [[nodiscard]] std::string key(std::span<const std::size_t> nodes) const;
+  // Whether anything that a part makes is used outside of it.
+  [[nodiscard]] bool makes_anything(std::span<const std::size_t> nodes) const { return !outputs_of(nodes).empty(); }
 
  private:
   [[nodiscard]] std::vector<ValueView> outputs_of(std::span<const std::size_t> nodes) const;

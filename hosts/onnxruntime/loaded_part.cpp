@@ -98,6 +98,14 @@ LoadedPart::LoadedPart(const Runtime& runtime, std::string name, OnnxPart part, 
     memory.external_count = 1;
   }
   begin(runtime, options, memory);
+  name_ports(owner->inputs, owner->outputs);
+  for (const TensorInfo& input : inputs_) {
+    if (std::ranges::find(owner->inputs, input.name) != owner->inputs.end()) continue;
+    throw Failure(abi::kInvalidGraph, "Latebind: " + name_ + ": the device takes '" + input.name + "' as an input");
+  }
+  if (outputs_.size() != owner->outputs.size()) {
+    throw Failure(abi::kInvalidGraph, "Latebind: " + name_ + ": the device gives other outputs than the model");
+  }
 }
 
 LoadedPart::LoadedPart(const Runtime& runtime, std::string name, std::string bundle, const Options& options)
@@ -127,13 +135,21 @@ void LoadedPart::begin(lb_model* model) {
   model_.reset(model);
   inputs_ = infos(model, lb_model_input_count(model), lb_model_input);
   outputs_ = infos(model, lb_model_output_count(model), lb_model_output);
-  const std::lock_guard lock(living().mutex);
-  living().parts.insert(this);
 }
 
 LoadedPart::~LoadedPart() {
   const std::lock_guard lock(living().mutex);
   living().parts.erase(this);
+}
+
+void LoadedPart::name_ports(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
+  const auto name = [](std::vector<TensorInfo>& ports, const std::vector<std::string>& names) {
+    if (ports.size() != names.size()) return;
+    for (std::size_t i = 0; i < ports.size(); ++i)
+      ports[i].name = names[i];
+  };
+  name(inputs_, inputs);
+  name(outputs_, outputs);
 }
 
 void LoadedPart::bind(const std::vector<ValueView>& inputs, const std::vector<ValueView>& outputs) {
@@ -145,6 +161,8 @@ void LoadedPart::bind(const std::vector<ValueView>& inputs, const std::vector<Va
                     "Latebind: " + name_ + ": the model does not make '" + output.name + "', which the node has");
     }
   }
+  const std::lock_guard lock(living().mutex);
+  living().parts.insert(this);
 }
 
 std::unique_ptr<LoadedPart::Buffers> LoadedPart::take_buffers() {

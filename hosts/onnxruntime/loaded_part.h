@@ -24,7 +24,11 @@ class LoadedPart {
   LoadedPart& operator=(const LoadedPart&) = delete;
   ~LoadedPart();
 
-  // Says in which order the node has the tensors. Throws Failure when the node lacks one.
+  // The names of the model's inputs and outputs in its own order, where there are as many: a vendor may report another
+  // of several names that a tensor has.
+  void name_ports(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs);
+  // Says in which order the node has the tensors. Throws Failure when the node lacks one. From then on the part is in
+  // attestations_as_json().
   void bind(const std::vector<ValueView>& inputs, const std::vector<ValueView>& outputs);
 
   // `timeout_ms` 0: none. Outputs of known shape are written to the host's memory.

@@ -91,12 +91,11 @@ void fill(abi::Ep& ep) {
   };
 }
 
-Options with_device(const SessionSettings& settings, const SessionDevice& device, const Runtime& runtime) {
-  Options options = settings.options;
-  options.set("device",
-              device.virtual_id.empty() ? placement_for(runtime, settings, device.kind) : device.virtual_id);
-  if (!options.status().ok()) throw failure_of("Latebind: device", options.status());
-  return options;
+std::vector<std::string> names_of(const std::vector<ValueView>& values) {
+  std::vector<std::string> names;
+  for (const ValueView& value : values)
+    names.push_back(value.name);
+  return names;
 }
 
 bool needs_nested(const SessionSettings& settings, const SessionDevice& device) {
@@ -122,17 +121,17 @@ Provider::Provider(const Host& host, const abi::Logger* logger, SessionSettings 
                       " is a virtual device: it is not in this machine, and models can only be compiled for it. Compile "
                       "with ep.context_enable=1 or OrtCompileApi, or choose a device whose metadata has no is_virtual=1");
   }
-  options_ = with_device(settings_, device_, runtime_);
-  if (const Status status = Status::of(lb_runtime_check_options(runtime_.get(), settings_.options.get()));
-      !status.ok() && status.code() == LB_DEVICE_NOT_FOUND) {
-    throw failure_of("Latebind: provider options", status);
+  const std::string placement =
+      device_.virtual_id.empty() ? placement_for(runtime_, settings_, device_.kind) : device_.virtual_id;
+  options_.set("device", placement);
+  if (!options_.status().ok()) throw failure_of("Latebind: device", options_.status());
+  if (const Status status = Status::of(lb_runtime_check_options(runtime_.get(), options_.get())); !status.ok()) {
+    throw failure_of("Latebind: device", status);
   }
   if (!settings_.writes_contexts) return;
   targets_ = settings_.targets;
   if (targets_.empty()) {
-    const auto device_names = options_.get("device");
-    const std::string names = device_names.ok() ? *device_names : "";
-    targets_ = {names.substr(0, names.find(','))};
+    targets_ = {placement.substr(0, placement.find(','))};
   }
   compatibility_ = compatibility_text(runtime_, targets_);
 }
@@ -155,8 +154,8 @@ void Provider::end_run() {
 }
 
 std::string Provider::try_part(const GraphView& graph, const std::vector<std::size_t>& nodes) {
+  if (!graph.makes_anything(nodes)) return "makes nothing that is used";
   const std::string key = graph.key(nodes);
-  if (key.empty()) return "makes nothing that is used";
   if (loaded_.contains(key)) return {};
   try {
     auto part = std::make_shared<LoadedPart>(runtime_, graph.nodes()[nodes.front()].text(), graph.part(nodes), options_);
@@ -178,6 +177,7 @@ void Provider::get_capability(const abi::Graph* graph, abi::GraphSupportInfo* su
     host_.check(host_->EpGraphSupportInfo_AddNodesToFuse(support, &node.raw, 1, &fusion));
   }
   if (has_contexts || view.nodes().empty()) return;
+  if (!view.is_within_a_node()) loaded_.clear();
   Trial trial;
   if (!settings_.writes_contexts) {
     trial = [&](const std::vector<std::size_t>& nodes) { return try_part(view, nodes); };
@@ -220,11 +220,15 @@ std::shared_ptr<LoadedPart> Provider::load_context(const NodeView& node, const a
   if (payload.empty()) {
     throw Failure(abi::kInvalidGraph, "Latebind: " + node.text() + " has no ep_cache_context; it must be compiled again");
   }
+  std::shared_ptr<LoadedPart> loaded;
   if (int_attribute(host_, node.raw, "embed_mode", 1) != 0) {
-    return std::make_shared<LoadedPart>(runtime_, node.name, payload, options_);
+    loaded = std::make_shared<LoadedPart>(runtime_, node.name, payload, options_);
+  } else {
+    const std::string file = context_path(model_file(graph).parent_path().string(), payload);
+    loaded = std::make_shared<LoadedPart>(runtime_, node.name, file, options_, nullptr);
   }
-  const std::string file = context_path(model_file(graph).parent_path().string(), payload);
-  return std::make_shared<LoadedPart>(runtime_, node.name, file, options_, nullptr);
+  loaded->name_ports(names_of(node.inputs), names_of(node.outputs));
+  return loaded;
 }
 
 void Provider::compile(const abi::Graph* graph, const abi::Node* fused, std::size_t part, abi::NodeComputeInfo** info,
@@ -244,7 +248,8 @@ void Provider::compile(const abi::Graph* graph, const abi::Node* fused, std::siz
     loaded = found->second;
     loaded_.erase(found);
   } else if (settings_.writes_contexts) {
-    std::string bundle = compile_bundle(runtime_, name, view.part(all), targets_, settings_.options);
+    OnnxPart whole = view.part(all);
+    std::string bundle = compile_bundle(runtime_, name, whole, targets_);
     if (context != nullptr) {
       std::string payload = bundle;
       if (!settings_.embeds_contexts) {
@@ -252,9 +257,12 @@ void Provider::compile(const abi::Graph* graph, const abi::Node* fused, std::siz
         payload = context_file_name(model.string(), part);
         write_file((model.parent_path() / payload).string(), bundle);
       }
-      *context = make_context_node(host_, name, inputs, outputs, payload, settings_.embeds_contexts);
+      *context = make_context_node(host_, name, whole, payload, settings_.embeds_contexts);
     }
-    if (device_.virtual_id.empty()) loaded = std::make_shared<LoadedPart>(runtime_, name, std::move(bundle), options_);
+    if (device_.virtual_id.empty()) {
+      loaded = std::make_shared<LoadedPart>(runtime_, name, std::move(bundle), options_);
+      loaded->name_ports(whole.inputs, whole.outputs);
+    }
   } else {
     loaded = std::make_shared<LoadedPart>(runtime_, name, view.part(all), options_);
   }

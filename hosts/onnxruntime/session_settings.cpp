@@ -1,5 +1,6 @@
 #include "hosts/onnxruntime/session_settings.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -34,6 +35,13 @@ std::vector<std::string> words_of(std::string_view text) {
     if (comma == std::string_view::npos) return words;
     text.remove_prefix(comma + 1);
   }
+}
+
+std::string known_devices(const Devices& found) {
+  std::string known;
+  for (const Device& device : found.devices)
+    known += (known.empty() ? "" : ", ") + device.id;
+  return known.empty() ? "none" : known;
 }
 
 void set_option(SessionSettings& settings, const std::string& key, const std::string& value) {
@@ -108,6 +116,11 @@ std::string placement_for(const Runtime& runtime, const SessionSettings& setting
                     "Latebind: device " + word +
                         " would be ONNX Runtime inside ONNX Runtime; set the provider option nested=1 to allow that");
     } else {
+      const bool is_exact = word.find(':') != std::string::npos;
+      if (is_exact && !settings.emulate && std::ranges::find(found->devices, word, &Device::id) == found->devices.end()) {
+        throw Failure(abi::kInvalidArgument, "Latebind: there is no device " + word + " here; there is " +
+                                                 known_devices(*found));
+      }
       add(word);
     }
   }

@@ -1,0 +1,1 @@
+"""docs/onnxruntime.md: its snippets run."""
