@@ -96,97 +96,96 @@ inline constexpr std::uint32_t kDeviceIncompatible = 2;
 inline constexpr std::uint32_t kMissingDependency = 4;
 
 // X(slot, name, since, result, parameters)
-#define LB_PROVIDER_API(X)                                                                                            \
-  X(0, CreateStatus, 0, Status*, (ErrorCode, const char*))                                                            \
-  X(2, GetErrorMessage, 0, const char*, (const Status*))                                                              \
-  X(51, GetTensorMutableData, 0, Status*, (Value*, void**))                                                           \
-  X(55, CastTypeInfoToTensorInfo, 0, Status*, (const TypeInfo*, const TensorTypeAndShapeInfo**))                      \
-  X(56, GetOnnxTypeFromTypeInfo, 0, Status*, (const TypeInfo*, OnnxType*))                                            \
-  X(60, GetTensorElementType, 0, Status*, (const TensorTypeAndShapeInfo*, ElementType*))                              \
-  X(61, GetDimensionsCount, 0, Status*, (const TensorTypeAndShapeInfo*, std::size_t*))                                \
-  X(62, GetDimensions, 0, Status*, (const TensorTypeAndShapeInfo*, std::int64_t*, std::size_t))                       \
-  X(63, GetSymbolicDimensions, 0, Status*, (const TensorTypeAndShapeInfo*, const char**, std::size_t))                \
-  X(90, KernelContext_GetInput, 0, Status*, (const KernelContext*, std::size_t, const Value**))                       \
+#define LB_PROVIDER_API(X)                                                                                             \
+  X(0, CreateStatus, 0, Status*, (ErrorCode, const char*))                                                             \
+  X(2, GetErrorMessage, 0, const char*, (const Status*))                                                               \
+  X(51, GetTensorMutableData, 0, Status*, (Value*, void**))                                                            \
+  X(55, CastTypeInfoToTensorInfo, 0, Status*, (const TypeInfo*, const TensorTypeAndShapeInfo**))                       \
+  X(56, GetOnnxTypeFromTypeInfo, 0, Status*, (const TypeInfo*, OnnxType*))                                             \
+  X(60, GetTensorElementType, 0, Status*, (const TensorTypeAndShapeInfo*, ElementType*))                               \
+  X(61, GetDimensionsCount, 0, Status*, (const TensorTypeAndShapeInfo*, std::size_t*))                                 \
+  X(62, GetDimensions, 0, Status*, (const TensorTypeAndShapeInfo*, std::int64_t*, std::size_t))                        \
+  X(63, GetSymbolicDimensions, 0, Status*, (const TensorTypeAndShapeInfo*, const char**, std::size_t))                 \
+  X(90, KernelContext_GetInput, 0, Status*, (const KernelContext*, std::size_t, const Value**))                        \
   X(91, KernelContext_GetOutput, 0, Status*, (KernelContext*, std::size_t, const std::int64_t*, std::size_t, Value**)) \
-  X(93, ReleaseStatus, 0, void, (Status*))                                                                            \
-  X(96, ReleaseValue, 0, void, (Value*))                                                                              \
-  X(211, CreateOpAttr, 12, Status*, (const char*, const void*, int, OpAttrType, OpAttr**))                            \
-  X(212, ReleaseOpAttr, 12, void, (OpAttr*))                                                                          \
-  X(247, Logger_LogMessage, 15, Status*,                                                                              \
-    (const Logger*, LoggingLevel, const char*, const PathChar*, int, const char*))                                    \
-  X(272, ReadOpAttr, 17, Status*, (const OpAttr*, OpAttrType, void*, std::size_t, std::size_t*))                      \
-  X(289, GetValueInfoName, 22, Status*, (const ValueInfo*, const char**))                                             \
-  X(290, GetValueInfoTypeInfo, 22, Status*, (const ValueInfo*, const TypeInfo**))                                     \
-  X(291, GetModelEditorApi, 22, const EditorApi*, ())                                                                 \
-  X(295, CreateKeyValuePairs, 22, void, (KeyValuePairs**))                                                            \
-  X(296, AddKeyValuePair, 22, void, (KeyValuePairs*, const char*, const char*))                                       \
-  X(297, GetKeyValue, 22, const char*, (const KeyValuePairs*, const char*))                                           \
-  X(298, GetKeyValuePairs, 22, void,                                                                                  \
-    (const KeyValuePairs*, const char* const**, const char* const**, std::size_t*))                                   \
-  X(300, ReleaseKeyValuePairs, 22, void, (KeyValuePairs*))                                                            \
-  X(307, HardwareDevice_Type, 22, HardwareDeviceType, (const HardwareDevice*))                                        \
-  X(311, HardwareDevice_Metadata, 22, const KeyValuePairs*, (const HardwareDevice*))                                  \
-  X(317, GetEpApi, 22, const EpApi*, ())                                                                              \
-  X(318, GetTensorSizeInBytes, 23, Status*, (const Value*, std::size_t*))                                             \
-  X(326, ValueInfo_GetInitializerValue, 23, Status*, (const ValueInfo*, const Value**))                               \
-  X(331, ValueInfo_IsConstantInitializer, 23, Status*, (const ValueInfo*, bool*))                                     \
-  X(334, Graph_GetModelPath, 23, Status*, (const Graph*, const PathChar**))                                           \
-  X(335, Graph_GetOnnxIRVersion, 23, Status*, (const Graph*, std::int64_t*))                                          \
-  X(336, Graph_GetNumOperatorSets, 23, Status*, (const Graph*, std::size_t*))                                         \
-  X(337, Graph_GetOperatorSets, 23, Status*, (const Graph*, const char**, std::int64_t*, std::size_t))                \
-  X(340, Graph_GetNumOutputs, 23, Status*, (const Graph*, std::size_t*))                                              \
-  X(341, Graph_GetOutputs, 23, Status*, (const Graph*, const ValueInfo**, std::size_t))                               \
-  X(344, Graph_GetNumNodes, 23, Status*, (const Graph*, std::size_t*))                                                \
-  X(345, Graph_GetNodes, 23, Status*, (const Graph*, const Node**, std::size_t))                                      \
-  X(346, Graph_GetParentNode, 23, Status*, (const Graph*, const Node**))                                              \
-  X(348, Node_GetId, 23, Status*, (const Node*, std::size_t*))                                                        \
-  X(349, Node_GetName, 23, Status*, (const Node*, const char**))                                                      \
-  X(350, Node_GetOperatorType, 23, Status*, (const Node*, const char**))                                              \
-  X(351, Node_GetDomain, 23, Status*, (const Node*, const char**))                                                    \
-  X(352, Node_GetSinceVersion, 23, Status*, (const Node*, int*))                                                      \
-  X(353, Node_GetNumInputs, 23, Status*, (const Node*, std::size_t*))                                                 \
-  X(354, Node_GetInputs, 23, Status*, (const Node*, const ValueInfo**, std::size_t))                                  \
-  X(355, Node_GetNumOutputs, 23, Status*, (const Node*, std::size_t*))                                                \
-  X(356, Node_GetOutputs, 23, Status*, (const Node*, const ValueInfo**, std::size_t))                                 \
-  X(357, Node_GetNumImplicitInputs, 23, Status*, (const Node*, std::size_t*))                                         \
-  X(358, Node_GetImplicitInputs, 23, Status*, (const Node*, const ValueInfo**, std::size_t))                          \
-  X(359, Node_GetNumAttributes, 23, Status*, (const Node*, std::size_t*))                                             \
-  X(360, Node_GetAttributes, 23, Status*, (const Node*, const OpAttr**, std::size_t))                                 \
-  X(361, Node_GetAttributeByName, 23, Status*, (const Node*, const char*, const OpAttr**))                            \
-  X(362, OpAttr_GetTensorAttributeAsOrtValue, 23, Status*, (const OpAttr*, Value**))                                  \
-  X(363, OpAttr_GetType, 23, Status*, (const OpAttr*, OpAttrType*))                                                   \
-  X(364, OpAttr_GetName, 23, Status*, (const OpAttr*, const char**))                                                  \
-  X(365, Node_GetNumSubgraphs, 23, Status*, (const Node*, std::size_t*))                                              \
-  X(368, Node_GetEpName, 23, Status*, (const Node*, const char**))                                                    \
-  X(373, GetRunConfigEntry, 23, const char*, (const RunOptions*, const char*))                                        \
-  X(378, GetTensorData, 23, Status*, (const Value*, const void**))                                                    \
-  X(379, GetSessionOptionsConfigEntries, 23, Status*, (const SessionOptions*, KeyValuePairs**))                       \
-  X(390, TensorTypeAndShape_HasShape, 24, bool, (const TensorTypeAndShapeInfo*))                                      \
-  X(414, GetTensorElementTypeAndShapeDataReference, 24, Status*,                                                      \
+  X(93, ReleaseStatus, 0, void, (Status*))                                                                             \
+  X(96, ReleaseValue, 0, void, (Value*))                                                                               \
+  X(211, CreateOpAttr, 12, Status*, (const char*, const void*, int, OpAttrType, OpAttr**))                             \
+  X(212, ReleaseOpAttr, 12, void, (OpAttr*))                                                                           \
+  X(247, Logger_LogMessage, 15, Status*,                                                                               \
+    (const Logger*, LoggingLevel, const char*, const PathChar*, int, const char*))                                     \
+  X(272, ReadOpAttr, 17, Status*, (const OpAttr*, OpAttrType, void*, std::size_t, std::size_t*))                       \
+  X(289, GetValueInfoName, 22, Status*, (const ValueInfo*, const char**))                                              \
+  X(290, GetValueInfoTypeInfo, 22, Status*, (const ValueInfo*, const TypeInfo**))                                      \
+  X(291, GetModelEditorApi, 22, const EditorApi*, ())                                                                  \
+  X(295, CreateKeyValuePairs, 22, void, (KeyValuePairs**))                                                             \
+  X(296, AddKeyValuePair, 22, void, (KeyValuePairs*, const char*, const char*))                                        \
+  X(297, GetKeyValue, 22, const char*, (const KeyValuePairs*, const char*))                                            \
+  X(298, GetKeyValuePairs, 22, void, (const KeyValuePairs*, const char* const**, const char* const**, std::size_t*))   \
+  X(300, ReleaseKeyValuePairs, 22, void, (KeyValuePairs*))                                                             \
+  X(307, HardwareDevice_Type, 22, HardwareDeviceType, (const HardwareDevice*))                                         \
+  X(311, HardwareDevice_Metadata, 22, const KeyValuePairs*, (const HardwareDevice*))                                   \
+  X(317, GetEpApi, 22, const EpApi*, ())                                                                               \
+  X(318, GetTensorSizeInBytes, 23, Status*, (const Value*, std::size_t*))                                              \
+  X(326, ValueInfo_GetInitializerValue, 23, Status*, (const ValueInfo*, const Value**))                                \
+  X(331, ValueInfo_IsConstantInitializer, 23, Status*, (const ValueInfo*, bool*))                                      \
+  X(334, Graph_GetModelPath, 23, Status*, (const Graph*, const PathChar**))                                            \
+  X(335, Graph_GetOnnxIRVersion, 23, Status*, (const Graph*, std::int64_t*))                                           \
+  X(336, Graph_GetNumOperatorSets, 23, Status*, (const Graph*, std::size_t*))                                          \
+  X(337, Graph_GetOperatorSets, 23, Status*, (const Graph*, const char**, std::int64_t*, std::size_t))                 \
+  X(340, Graph_GetNumOutputs, 23, Status*, (const Graph*, std::size_t*))                                               \
+  X(341, Graph_GetOutputs, 23, Status*, (const Graph*, const ValueInfo**, std::size_t))                                \
+  X(344, Graph_GetNumNodes, 23, Status*, (const Graph*, std::size_t*))                                                 \
+  X(345, Graph_GetNodes, 23, Status*, (const Graph*, const Node**, std::size_t))                                       \
+  X(346, Graph_GetParentNode, 23, Status*, (const Graph*, const Node**))                                               \
+  X(348, Node_GetId, 23, Status*, (const Node*, std::size_t*))                                                         \
+  X(349, Node_GetName, 23, Status*, (const Node*, const char**))                                                       \
+  X(350, Node_GetOperatorType, 23, Status*, (const Node*, const char**))                                               \
+  X(351, Node_GetDomain, 23, Status*, (const Node*, const char**))                                                     \
+  X(352, Node_GetSinceVersion, 23, Status*, (const Node*, int*))                                                       \
+  X(353, Node_GetNumInputs, 23, Status*, (const Node*, std::size_t*))                                                  \
+  X(354, Node_GetInputs, 23, Status*, (const Node*, const ValueInfo**, std::size_t))                                   \
+  X(355, Node_GetNumOutputs, 23, Status*, (const Node*, std::size_t*))                                                 \
+  X(356, Node_GetOutputs, 23, Status*, (const Node*, const ValueInfo**, std::size_t))                                  \
+  X(357, Node_GetNumImplicitInputs, 23, Status*, (const Node*, std::size_t*))                                          \
+  X(358, Node_GetImplicitInputs, 23, Status*, (const Node*, const ValueInfo**, std::size_t))                           \
+  X(359, Node_GetNumAttributes, 23, Status*, (const Node*, std::size_t*))                                              \
+  X(360, Node_GetAttributes, 23, Status*, (const Node*, const OpAttr**, std::size_t))                                  \
+  X(361, Node_GetAttributeByName, 23, Status*, (const Node*, const char*, const OpAttr**))                             \
+  X(362, OpAttr_GetTensorAttributeAsOrtValue, 23, Status*, (const OpAttr*, Value**))                                   \
+  X(363, OpAttr_GetType, 23, Status*, (const OpAttr*, OpAttrType*))                                                    \
+  X(364, OpAttr_GetName, 23, Status*, (const OpAttr*, const char**))                                                   \
+  X(365, Node_GetNumSubgraphs, 23, Status*, (const Node*, std::size_t*))                                               \
+  X(368, Node_GetEpName, 23, Status*, (const Node*, const char**))                                                     \
+  X(373, GetRunConfigEntry, 23, const char*, (const RunOptions*, const char*))                                         \
+  X(378, GetTensorData, 23, Status*, (const Value*, const void**))                                                     \
+  X(379, GetSessionOptionsConfigEntries, 23, Status*, (const SessionOptions*, KeyValuePairs**))                        \
+  X(390, TensorTypeAndShape_HasShape, 24, bool, (const TensorTypeAndShapeInfo*))                                       \
+  X(414, GetTensorElementTypeAndShapeDataReference, 24, Status*,                                                       \
     (const Value*, ElementType*, const std::int64_t**, std::size_t*))
 
 struct EpFactory;
 struct Ep;
 
 // The slots of what GetEpApi returns.
-#define LB_PROVIDER_EP_API(X)                                                                                         \
-  X(0, CreateEpDevice, 22, Status*,                                                                                   \
-    (EpFactory*, const HardwareDevice*, const KeyValuePairs*, const KeyValuePairs*, EpDevice**))                      \
-  X(1, ReleaseEpDevice, 0, void, (EpDevice*))                                                                         \
-  X(2, EpGraphSupportInfo_AddNodesToFuse, 23, Status*,                                                                \
-    (GraphSupportInfo*, const Node* const*, std::size_t, const struct NodeFusionOptions*))                            \
-  X(4, NodeComputeContext_NodeName, 23, const char*, (const NodeComputeContext*))                                     \
-  X(16, CreateHardwareDevice, 24, Status*,                                                                            \
-    (HardwareDeviceType, std::uint32_t, std::uint32_t, const char*, const KeyValuePairs*, HardwareDevice**))          \
-  X(17, ReleaseHardwareDevice, 0, void, (HardwareDevice*))                                                            \
-  X(44, DeviceEpIncompatibilityDetails_SetDetails, 24, Status*,                                                       \
-    (IncompatibilityDetails*, std::uint32_t, std::int32_t, const char*))                                              \
+#define LB_PROVIDER_EP_API(X)                                                                                \
+  X(0, CreateEpDevice, 22, Status*,                                                                          \
+    (EpFactory*, const HardwareDevice*, const KeyValuePairs*, const KeyValuePairs*, EpDevice**))             \
+  X(1, ReleaseEpDevice, 0, void, (EpDevice*))                                                                \
+  X(2, EpGraphSupportInfo_AddNodesToFuse, 23, Status*,                                                       \
+    (GraphSupportInfo*, const Node* const*, std::size_t, const struct NodeFusionOptions*))                   \
+  X(4, NodeComputeContext_NodeName, 23, const char*, (const NodeComputeContext*))                            \
+  X(16, CreateHardwareDevice, 24, Status*,                                                                   \
+    (HardwareDeviceType, std::uint32_t, std::uint32_t, const char*, const KeyValuePairs*, HardwareDevice**)) \
+  X(17, ReleaseHardwareDevice, 0, void, (HardwareDevice*))                                                   \
+  X(44, DeviceEpIncompatibilityDetails_SetDetails, 24, Status*,                                              \
+    (IncompatibilityDetails*, std::uint32_t, std::int32_t, const char*))                                     \
   X(49, GetEnvConfigEntries, 24, Status*, (KeyValuePairs**))
 
 // The slots of what GetModelEditorApi returns.
-#define LB_PROVIDER_EDITOR_API(X)                                                                                     \
-  X(6, CreateNode, 22, Status*,                                                                                       \
-    (const char*, const char*, const char*, const char* const*, std::size_t, const char* const*, std::size_t,        \
+#define LB_PROVIDER_EDITOR_API(X)                                                                             \
+  X(6, CreateNode, 22, Status*,                                                                               \
+    (const char*, const char*, const char*, const char* const*, std::size_t, const char* const*, std::size_t, \
      OpAttr**, std::size_t, Node**))
 
 // Our copies of the tables' slots.

@@ -113,8 +113,8 @@ void write_file(const std::string& file, const std::string& bytes) {
   if (!stream) throw Failure(abi::kFail, "Latebind: " + file + " cannot be written");
 }
 
-abi::Node* make_context_node(const Host& host, const std::string& name, const OnnxPart& part, const std::string& payload,
-                             bool is_embedded) {
+abi::Node* make_context_node(const Host& host, const std::string& name, const OnnxPart& part,
+                             const std::string& payload, bool is_embedded) {
   if (host->CreateNode == nullptr) throw Failure(abi::kNotImplemented, "Latebind: this host writes no models");
   if (payload.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
     throw Failure(abi::kNotImplemented,

@@ -23,7 +23,8 @@ namespace latebind::provider {
 
 void write_file(const std::string& file, const std::string& bytes);
 
-// A new node for the host, with all attributes; inputs and outputs in the model's order. `payload` is the bundle, or the file's name where it is not embedded.
+// A new node for the host, with all attributes; inputs and outputs in the model's order. `payload` is the bundle, or
+// the file's name where it is not embedded.
 [[nodiscard]] abi::Node* make_context_node(const Host& host, const std::string& name, const OnnxPart& part,
                                            const std::string& payload, bool is_embedded);
 

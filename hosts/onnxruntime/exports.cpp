@@ -25,8 +25,8 @@ abi::Status* status_of(const abi::ApiBase& base, abi::ErrorCode code, const char
 }  // namespace
 
 LATEBIND_EXPORT abi::Status* CreateEpFactories(const char* registered_name, const abi::ApiBase* base,
-                                               const abi::Logger* logger, abi::EpFactory** factories,
-                                               std::size_t most, std::size_t* made) {
+                                               const abi::Logger* logger, abi::EpFactory** factories, std::size_t most,
+                                               std::size_t* made) {
   *made = 0;
   try {
     if (most < 1) {

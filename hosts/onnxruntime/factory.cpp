@@ -33,9 +33,9 @@ void fill(abi::EpFactory& factory) {
     return of(self).host().guarded([&] { *ep = of(self).create(metadata, hardware, count, options, logger); });
   };
   factory.ReleaseEp = [](abi::EpFactory*, abi::Ep* ep) { delete static_cast<Provider*>(ep); };
-  factory.ValidateCompiledModelCompatibilityInfo =
-      [](abi::EpFactory* self, const abi::HardwareDevice* const* hardware, std::size_t count, const char* text,
-         abi::Compatibility* compatibility) -> abi::Status* {
+  factory.ValidateCompiledModelCompatibilityInfo = [](abi::EpFactory* self, const abi::HardwareDevice* const* hardware,
+                                                      std::size_t count, const char* text,
+                                                      abi::Compatibility* compatibility) -> abi::Status* {
     return of(self).host().guarded(
         [&] { *compatibility = of(self).compatibility(hardware, count, text != nullptr ? text : ""); });
   };

@@ -67,7 +67,8 @@ class GraphView {
   // The nodes at these places, ascending. Constant initializers are copied: the host drops its own when the nodes have
   // been fused.
   [[nodiscard]] OnnxPart part(std::span<const std::size_t> nodes) const;
-  // What identifies a part while a session is made: its nodes by operator, inputs and outputs, in no order of the host's.
+  // What identifies a part while a session is made: its nodes by operator, inputs and outputs, in no order of the
+  // host's.
   [[nodiscard]] std::string key(std::span<const std::size_t> nodes) const;
   // Whether anything that a part makes is used outside of it.
   [[nodiscard]] bool makes_anything(std::span<const std::size_t> nodes) const { return !outputs_of(nodes).empty(); }

@@ -44,8 +44,8 @@ Host::Host(const abi::ApiBase& base, const abi::Logger* logger) : logger_(logger
   const abi::Slot* api = base.GetApi(abi::kVersion);
   if (api == nullptr) {
     // Slots 0 and 1 are where they were in every version; the caller makes the error with them.
-    throw Failure(abi::kNotImplemented, "Latebind needs ONNX Runtime 1." + std::to_string(abi::kVersion) +
-                                            " or newer; this is " + version_);
+    throw Failure(abi::kNotImplemented,
+                  "Latebind needs ONNX Runtime 1." + std::to_string(abi::kVersion) + " or newer; this is " + version_);
   }
 #define LB_TAKE(slot, name, since, result, parameters) take(tables_.name, api, slot);
   LB_PROVIDER_API(LB_TAKE)

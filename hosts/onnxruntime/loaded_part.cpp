@@ -261,8 +261,10 @@ std::string attestations_as_json() {
   for (const LoadedPart* part : living().parts) {
     const Attestation active = part->attestation();
     if (json.size() > 1) json += ", ";
-    json += "{\"node\": " + json_quoted(part->name()) + ", \"device\": " + json_quoted(active.backend + ":" + active.device) +
-            ", \"full_name\": " + json_quoted(active.device_full_name) + ", \"precision\": " + json_quoted(active.precision) +
+    json += "{\"node\": " + json_quoted(part->name()) +
+            ", \"device\": " + json_quoted(active.backend + ":" + active.device) +
+            ", \"full_name\": " + json_quoted(active.device_full_name) +
+            ", \"precision\": " + json_quoted(active.precision) +
             ", \"runtime_version\": " + json_quoted(active.runtime_version) +
             ", \"library\": " + json_quoted(active.library_file) + ", \"threads\": " + std::to_string(active.threads) +
             ", \"fallback\": " + (active.fallback ? "true" : "false") + ", \"reason\": " + json_quoted(active.reason) +

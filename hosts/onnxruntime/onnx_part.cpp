@@ -15,7 +15,17 @@ enum Model : unsigned { kIrVersion = 1, kProducerName = 2, kGraph = 7, kOpsetImp
 enum Opset : unsigned { kOpsetDomain = 1, kOpsetVersion = 2 };
 enum Graph : unsigned { kNode = 1, kGraphName = 2, kInitializer = 5, kInput = 11, kOutput = 12 };
 enum Node : unsigned { kNodeInput = 1, kNodeOutput = 2, kNodeName = 3, kOpType = 4, kAttribute = 5 };
-enum Attribute : unsigned { kName = 1, kF = 2, kI = 3, kS = 4, kT = 5, kFloats = 7, kInts = 8, kStrings = 9, kType = 20 };
+enum Attribute : unsigned {
+  kName = 1,
+  kF = 2,
+  kI = 3,
+  kS = 4,
+  kT = 5,
+  kFloats = 7,
+  kInts = 8,
+  kStrings = 9,
+  kType = 20
+};
 enum Tensor : unsigned { kDims = 1, kDataType = 2, kTensorName = 8, kRawData = 9, kExternal = 13, kLocation = 14 };
 
 // Small ones, such as axes and shapes, stay in the model in any case: they decide how it is compiled.
@@ -146,7 +156,8 @@ void PartWriter::add_node(const NodeView& node) {
       each<float>(attribute_bytes(host_, raw, type), [&](float value) { attribute.add_float(kFloats, value); });
       attribute.add_varint(kType, 6);
     } else if (type == abi::kAttrInts) {
-      each<std::int64_t>(attribute_bytes(host_, raw, type), [&](std::int64_t value) { attribute.add_int(kInts, value); });
+      each<std::int64_t>(attribute_bytes(host_, raw, type),
+                         [&](std::int64_t value) { attribute.add_int(kInts, value); });
       attribute.add_varint(kType, 7);
     } else if (type == abi::kAttrStrings) {
       const std::string bytes = attribute_bytes(host_, raw, type);

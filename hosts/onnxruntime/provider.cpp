@@ -116,10 +116,11 @@ Provider::Provider(const Host& host, const abi::Logger* logger, SessionSettings 
       runtime_(make_runtime(settings_.options, needs_nested(settings_, device))) {
   fill(*this);
   if (!device_.virtual_id.empty() && !settings_.writes_contexts && !settings_.emulate) {
-    throw Failure(abi::kInvalidArgument,
-                  "Latebind: " + device_.virtual_id +
-                      " is a virtual device: it is not in this machine, and models can only be compiled for it. Compile "
-                      "with ep.context_enable=1 or OrtCompileApi, or choose a device whose metadata has no is_virtual=1");
+    throw Failure(
+        abi::kInvalidArgument,
+        "Latebind: " + device_.virtual_id +
+            " is a virtual device: it is not in this machine, and models can only be compiled for it. Compile "
+            "with ep.context_enable=1 or OrtCompileApi, or choose a device whose metadata has no is_virtual=1");
   }
   const std::string placement =
       device_.virtual_id.empty() ? placement_for(runtime_, settings_, device_.kind) : device_.virtual_id;
@@ -158,7 +159,8 @@ std::string Provider::try_part(const GraphView& graph, const std::vector<std::si
   const std::string key = graph.key(nodes);
   if (loaded_.contains(key)) return {};
   try {
-    auto part = std::make_shared<LoadedPart>(runtime_, graph.nodes()[nodes.front()].text(), graph.part(nodes), options_);
+    auto part =
+        std::make_shared<LoadedPart>(runtime_, graph.nodes()[nodes.front()].text(), graph.part(nodes), options_);
     // A node that is tried alone is not kept: it is not what will run.
     if (nodes.size() > 1 || graph.nodes().size() == 1) loaded_[key] = std::move(part);
     return {};
@@ -218,7 +220,8 @@ std::filesystem::path Provider::written_model(const abi::Graph* graph) const {
 std::shared_ptr<LoadedPart> Provider::load_context(const NodeView& node, const abi::Graph* graph) {
   const std::string payload = text_attribute(host_, node.raw, "ep_cache_context");
   if (payload.empty()) {
-    throw Failure(abi::kInvalidGraph, "Latebind: " + node.text() + " has no ep_cache_context; it must be compiled again");
+    throw Failure(abi::kInvalidGraph,
+                  "Latebind: " + node.text() + " has no ep_cache_context; it must be compiled again");
   }
   std::shared_ptr<LoadedPart> loaded;
   if (int_attribute(host_, node.raw, "embed_mode", 1) != 0) {

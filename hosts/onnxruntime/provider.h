@@ -50,7 +50,7 @@ class Provider final : public abi::Ep {
   const SessionSettings settings_;
   const SessionDevice device_;
   const Runtime runtime_;
-  Options options_;  // of loads: the placement; everything else is the runtime's
+  Options options_;                   // of loads: the placement; everything else is the runtime's
   std::vector<std::string> targets_;  // when compiled models are written
   std::string compatibility_;
   // What was loaded while capabilities were found, by GraphView::key().

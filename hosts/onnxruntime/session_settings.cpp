@@ -18,8 +18,8 @@ bool is_true(std::string_view text) {
 bool truth(const std::string& key, std::string_view text) {
   if (is_true(text)) return true;
   if (text == "0" || text == "false" || text == "no" || text == "off" || text.empty()) return false;
-  throw Failure(abi::kInvalidArgument, "Latebind: provider option " + key + " must be 0 or 1, not '" +
-                                           std::string(text.substr(0, 64)) + "'");
+  throw Failure(abi::kInvalidArgument,
+                "Latebind: provider option " + key + " must be 0 or 1, not '" + std::string(text.substr(0, 64)) + "'");
 }
 
 std::vector<std::string> words_of(std::string_view text) {
@@ -117,9 +117,10 @@ std::string placement_for(const Runtime& runtime, const SessionSettings& setting
                         " would be ONNX Runtime inside ONNX Runtime; set the provider option nested=1 to allow that");
     } else {
       const bool is_exact = word.find(':') != std::string::npos;
-      if (is_exact && !settings.emulate && std::ranges::find(found->devices, word, &Device::id) == found->devices.end()) {
-        throw Failure(abi::kInvalidArgument, "Latebind: there is no device " + word + " here; there is " +
-                                                 known_devices(*found));
+      if (is_exact && !settings.emulate &&
+          std::ranges::find(found->devices, word, &Device::id) == found->devices.end()) {
+        throw Failure(abi::kInvalidArgument,
+                      "Latebind: there is no device " + word + " here; there is " + known_devices(*found));
       }
       add(word);
     }

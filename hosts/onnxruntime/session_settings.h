@@ -15,8 +15,8 @@ namespace latebind::provider {
 inline constexpr const char* kProviderName = "Latebind";
 
 struct SessionSettings {
-  Options options;  // without "device"
-  std::string device;  // the option, "" when it is not given
+  Options options;                   // without "device"
+  std::string device;                // the option, "" when it is not given
   bool nested = false;               // ONNX Runtime inside ONNX Runtime may answer
   std::vector<std::string> targets;  // what compiled models are for; empty: the session's device
   bool emulate = false;

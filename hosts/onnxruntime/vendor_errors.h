@@ -1,4 +1,5 @@
-// What a vendor's version computes otherwise than ONNX says, though it takes the model: such nodes are left to the host.
+// What a vendor's version computes otherwise than ONNX says, though it takes the model: such nodes are left to the
+// host.
 //
 // The table is made from ONNX's own node tests by tests/hosts/onnxruntime/node_tests.py, which says what is wrong
 // without it. A pure function, any thread.

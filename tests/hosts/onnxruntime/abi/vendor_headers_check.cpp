@@ -29,7 +29,7 @@ constexpr bool kSame = std::is_same_v<typename Signature<A>::Type, typename Sign
 
 static_assert(abi::kVersion == ORT_API_VERSION);
 
-#define LB_IS_SLOT(table, slot, name)                                             \
+#define LB_IS_SLOT(table, slot, name)                                                    \
   static_assert(offsetof(table, name) == (slot) * sizeof(void*), #name " is elsewhere"); \
   static_assert(kSame<decltype(abi::Tables::name), decltype(table::name)>, #name " takes something else");
 #define LB_IS_API(slot, name, since, result, parameters) LB_IS_SLOT(OrtApi, slot, name)
@@ -39,7 +39,7 @@ LB_PROVIDER_API(LB_IS_API)
 LB_PROVIDER_EP_API(LB_IS_EP_API)
 LB_PROVIDER_EDITOR_API(LB_IS_EDITOR_API)
 
-#define LB_IS_MEMBER(ours, theirs, name)                                                            \
+#define LB_IS_MEMBER(ours, theirs, name)                                                                \
   static_assert(offsetof(abi::ours, name) == offsetof(theirs, name), #ours "::" #name " is elsewhere"); \
   static_assert(kSame<decltype(abi::ours::name), decltype(theirs::name)>, #ours "::" #name " takes something else");
 

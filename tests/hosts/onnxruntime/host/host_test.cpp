@@ -18,7 +18,8 @@ using latebind::graph::ProtobufMessage;
 const OrtApiBase* base() {
   static const OrtApiBase* found = [] {
     void* library = dlopen(LATEBIND_TEST_ONNXRUNTIME, RTLD_NOW | RTLD_LOCAL);
-    const auto get = reinterpret_cast<const OrtApiBase* (*)()>(library != nullptr ? dlsym(library, "OrtGetApiBase") : nullptr);
+    const auto get =
+        reinterpret_cast<const OrtApiBase* (*)()>(library != nullptr ? dlsym(library, "OrtGetApiBase") : nullptr);
     return get != nullptr ? get() : nullptr;
   }();
   return found;
@@ -198,7 +199,8 @@ TEST_F(OnnxruntimeHostTest, SixteenThreadsRegister) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 16; ++i) {
     threads.emplace_back([&, name = "latebind." + std::to_string(i)] {
-      const std::string error = text_of(api().RegisterExecutionProviderLibrary(env_, name.c_str(), LATEBIND_TEST_PROVIDER));
+      const std::string error =
+          text_of(api().RegisterExecutionProviderLibrary(env_, name.c_str(), LATEBIND_TEST_PROVIDER));
       // The host knows one provider of a name, and says so.
       if (error.empty()) {
         EXPECT_EQ(text_of(api().UnregisterExecutionProviderLibrary(env_, name.c_str())), "");
