@@ -48,27 +48,6 @@ std::string refusal(const GraphView& graph, const NodeView& node) {
   return vendor_error(graph, node, inputs);
 }
 
-// A Softmax whose result is replaced where a row had nothing finite in it: devices compute it together with what is
-// around it, and the row is NaN in the end.
-void refuse_guarded_softmax(const GraphView& graph, std::vector<std::string>& refused) {
-  constexpr std::array<std::string_view, 3> kPassedOn{"Cast", "CastLike", "Identity"};
-  std::map<std::string, std::size_t> maker;
-  for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
-    const NodeView& node = graph.nodes()[i];
-    for (const ValueView& output : node.outputs)
-      maker[output.name] = i;
-    if (node.op != "Where") continue;
-    for (const ValueView& input : node.inputs) {
-      auto made = maker.find(input.name);
-      while (made != maker.end() && std::ranges::find(kPassedOn, graph.nodes()[made->second].op) != kPassedOn.end()) {
-        made = maker.find(graph.nodes()[made->second].inputs.front().name);
-      }
-      if (made == maker.end() || graph.nodes()[made->second].op != "Softmax") continue;
-      refused[i] = refused[made->second] = "guards rows of a Softmax without a finite number";
-    }
-  }
-}
-
 // What decides whether a device takes a node, as far as a trial can tell.
 std::string kind_of(const GraphView& graph, const NodeView& node) {
   std::string kind = node.op + "/" + std::to_string(node.since);
@@ -118,7 +97,6 @@ Capability capability_of(const GraphView& graph, const Trial& trial) {
   std::vector<std::string> refused(count);
   for (std::size_t i = 0; i < count; ++i)
     refused[i] = graph.is_within_a_node() ? "is within control flow" : refusal(graph, graph.nodes()[i]);
-  refuse_guarded_softmax(graph, refused);
   std::vector<std::vector<std::size_t>> parts = levels(graph, refused);
   const auto is_crumb = [&](const std::vector<std::size_t>& part) {
     return part.size() < kPartNodesMin && part.size() < count;

@@ -220,3 +220,76 @@ def test_some_of_onnx_own_node_tests(devices):
         [sys.executable, str(script), LIBRARY, "--every", "12"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr[-2000:]
+
+
+def test_the_default_model_gives_the_golden_vectors(devices, tmp_path):
+    source = Path(os.environ["LATEBIND_TEST_SOURCE_DIR"])
+    folder = source / "build/runtime/model/all-MiniLM-L6-v2"
+    if not folder.exists():
+        pytest.skip("the default model is not there; type scripts/setup runtime")
+    tokenizers = pytest.importorskip("tokenizers")
+    program = Path(os.environ["LATEBIND_TEST_BINARY_DIR"]) / "bin/latebind"
+    exported = tmp_path / "model.onnx"
+    subprocess.run([program, "export", "--model", folder, "-o", exported], check=True, capture_output=True)
+    session = load(str(exported), devices)
+    assert len(attestations()) == 1
+    tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(256)
+    golden = np.load(source / "tests/data/golden/minilm.npy")
+    lines = (source / "tests/data/golden/minilm.jsonl").read_text(encoding="utf-8").splitlines()
+    for line, expected in list(zip(lines, golden, strict=True))[:64]:
+        text = json.loads(line)
+        ids = tokenizer.encode(text if isinstance(text, str) else text["text"]).ids
+        feeds = {"input_ids": np.array([ids]), "attention_mask": np.ones((1, len(ids)), np.int64)}
+        (vector,) = session.run(None, feeds)[0]
+        assert vector @ expected / np.linalg.norm(vector) / np.linalg.norm(expected) >= 0.999999
+
+
+VIRTUAL = """
+import sys
+import numpy as np
+import onnxruntime as ort
+ort.set_default_logger_severity(4)
+library, model, compiled = sys.argv[1:]
+ort.register_execution_provider_library("latebind.virtual", library)
+all_devices = [device for device in ort.get_ep_devices() if device.ep_name == "Latebind"]
+npu = [device for device in all_devices if device.ep_metadata["latebind.device"] == "onnxruntime:QNN.v73"]
+assert len(npu) == 1 and npu[0].device.metadata["is_virtual"] == "1"
+options = ort.SessionOptions()
+options.add_provider_for_devices(npu, {"precision": "f16"})
+try:
+    ort.InferenceSession(model, options, enable_fallback=False)
+    raise SystemExit("a virtual device took a session")
+except Exception as error:
+    assert "is a virtual device" in str(error), error
+ort.ModelCompiler(options, model, embed_compiled_data_into_model=True).compile_to_file(compiled)
+options = ort.SessionOptions()
+options.add_provider_for_devices(npu, {"precision": "f16", "emulate": "true"})
+x = np.random.default_rng(3).standard_normal((1, 16)).astype(np.float32)
+got = ort.InferenceSession(compiled, options, enable_fallback=False).run(None, {"x": x})[0]
+expected = ort.InferenceSession(model, providers=["CPUExecutionProvider"]).run(None, {"x": x})[0]
+cosine = (got * expected).sum() / np.linalg.norm(got) / np.linalg.norm(expected)
+assert cosine >= 0.9995, cosine
+"""
+
+
+def test_a_virtual_npu_is_compiled_for_and_emulated(tmp_path):
+    source = Path(os.environ["LATEBIND_TEST_SOURCE_DIR"])
+    plugins = list(source.glob("build/runtime/providers/onnxruntime-qnn-*/onnxruntime_qnn"))
+    if not plugins:
+        pytest.skip("Qualcomm's provider is not there; type scripts/setup test")
+    model = layers()
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 1
+    model.graph.output[0].type.tensor_type.shape.dim[0].dim_value = 1
+    onnx.save(model, tmp_path / "model.onnx")
+    environment = os.environ | {
+        "LATEBIND_ONNXRUNTIME_PROVIDERS": str(plugins[0]),
+        "LATEBIND_ONNXRUNTIME_LIBRARY": str(Path(ort.__file__).parent / "capi"),
+        "LATEBIND_TRIAL_PROGRAM": str(Path(os.environ["LATEBIND_TEST_BINARY_DIR"]) / "bin/latebind"),
+    }
+    arguments = [LIBRARY, str(tmp_path / "model.onnx"), str(tmp_path / "compiled.onnx")]
+    done = subprocess.run(
+        [sys.executable, "-c", VIRTUAL, *arguments], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
