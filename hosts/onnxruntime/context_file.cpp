@@ -145,12 +145,16 @@ abi::Node* make_context_node(const Host& host, const std::string& name, const On
   for (const std::string& output : part.outputs)
     output_names.push_back(output.c_str());
   std::vector<abi::OpAttr*> attributes;
-  // The node takes them over, though the host's documents speak of copies: all of 1.24 to 1.31 release them.
+  // Those that the node takes over, it replaces by null.
   for (auto& attribute : owned)
     attributes.push_back(attribute.release());
   abi::Node* node = nullptr;
-  host.check(host->CreateNode("EPContext", "com.microsoft", name.c_str(), input_names.data(), input_names.size(),
-                              output_names.data(), output_names.size(), attributes.data(), attributes.size(), &node));
+  abi::Status* failed =
+      host->CreateNode("EPContext", "com.microsoft", name.c_str(), input_names.data(), input_names.size(),
+                       output_names.data(), output_names.size(), attributes.data(), attributes.size(), &node);
+  for (abi::OpAttr* attribute : attributes)
+    if (attribute != nullptr) host->ReleaseOpAttr(attribute);
+  host.check(failed);
   return node;
 }
 

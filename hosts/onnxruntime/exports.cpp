@@ -45,7 +45,7 @@ LATEBIND_EXPORT abi::Status* CreateEpFactories(const char* registered_name, cons
 }
 
 LATEBIND_EXPORT abi::Status* ReleaseEpFactory(abi::EpFactory* factory) {
-  delete static_cast<Factory*>(factory);
+  if (factory != nullptr) static_cast<Factory*>(factory)->release();
   return nullptr;
 }
 

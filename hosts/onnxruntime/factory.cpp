@@ -30,9 +30,16 @@ void fill(abi::EpFactory& factory) {
                         const abi::KeyValuePairs* const* metadata, std::size_t count,
                         const abi::SessionOptions* options, const abi::Logger* logger, abi::Ep** ep) -> abi::Status* {
     *ep = nullptr;
-    return of(self).host().guarded([&] { *ep = of(self).create(metadata, hardware, count, options, logger); });
+    return of(self).host().guarded([&] {
+      *ep = of(self).create(metadata, hardware, count, options, logger);
+      of(self).hold();
+    });
   };
-  factory.ReleaseEp = [](abi::EpFactory*, abi::Ep* ep) { delete static_cast<Provider*>(ep); };
+  factory.ReleaseEp = [](abi::EpFactory* self, abi::Ep* ep) {
+    if (ep == nullptr) return;
+    delete static_cast<Provider*>(ep);
+    of(self).release();
+  };
   factory.ValidateCompiledModelCompatibilityInfo = [](abi::EpFactory* self, const abi::HardwareDevice* const* hardware,
                                                       std::size_t count, const char* text,
                                                       abi::Compatibility* compatibility) -> abi::Status* {

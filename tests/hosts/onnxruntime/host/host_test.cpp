@@ -162,6 +162,16 @@ TEST_F(OnnxruntimeHostTest, RunsAModelOnWhatItOffers) {
   EXPECT_TRUE(devices().empty());
 }
 
+TEST_F(OnnxruntimeHostTest, UnregistersWhileASessionLives) {
+  register_as("latebind");
+  OrtSession* session = nullptr;
+  ASSERT_EQ(session_error(devices(), nullptr, nullptr, &session), "");
+  // Either the host refuses, or the session goes on.
+  (void)text_of(api().UnregisterExecutionProviderLibrary(env_, "latebind"));
+  expect_right(session);
+  api().ReleaseSession(session);
+}
+
 TEST_F(OnnxruntimeHostTest, UnknownOptionsNameTheNearest) {
   register_as("latebind");
   OrtSession* session = nullptr;
