@@ -1,0 +1,154 @@
+#include "hosts/onnxruntime/capability.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+#include <string_view>
+
+#include "hosts/onnxruntime/vendor_errors.h"
+
+namespace latebind::provider {
+namespace {
+
+// A part of fewer nodes is left to the host, unless it is the whole graph: each costs a way out and back.
+constexpr std::size_t kPartNodesMin = 3;
+// Kinds of nodes that are tried alone. A model has a few dozen.
+constexpr std::size_t kTrialsMax = 200;
+
+constexpr std::array<std::string_view, 5> kRandom{"RandomNormal", "RandomNormalLike", "RandomUniform",
+                                                  "RandomUniformLike", "Multinomial"};
+
+// Why a node is not for us, "" when it may be.
+std::string refusal(const GraphView& graph, const NodeView& node) {
+  if (node.subgraphs > 0) return "is control flow, which is left to the host";
+  if (!node.domain.empty()) return "is of the domain " + node.domain;
+  if (std::ranges::find(kRandom, node.op) != kRandom.end() || node.op == "Bernoulli") {
+    return "is random, so that no two implementations agree";
+  }
+  std::vector<TypeView> inputs;
+  for (const auto* values : {&node.inputs, &node.outputs}) {
+    for (const ValueView& value : *values) {
+      if (value.raw == nullptr) {
+        if (values == &node.inputs) inputs.emplace_back();
+        continue;
+      }
+      const TypeView type = graph.type_of(value);
+      if (!type.is_tensor) return "has '" + value.name + "', which is no tensor";
+      if (type.onnx_type == abi::kString) return "has strings in '" + value.name + "'";
+      if (type.type == 0) return "has a type in '" + value.name + "' that Latebind does not have";
+      if (type.type == LB_F64) return "computes in double precision, which no device here does";
+      if (type.shape.size() > LB_RANK_MAX) return "has more than 8 dimensions in '" + value.name + "'";
+      if (values == &node.inputs) {
+        if (!type.has_shape) return "has '" + value.name + "', whose rank is not known";
+        inputs.push_back(type);
+      }
+    }
+  }
+  return vendor_error(graph, node, inputs);
+}
+
+// What decides whether a device takes a node, as far as a trial can tell.
+std::string kind_of(const GraphView& graph, const NodeView& node) {
+  std::string kind = node.op + "/" + std::to_string(node.since);
+  for (const ValueView& input : node.inputs) {
+    if (input.raw == nullptr) {
+      kind += ",-";
+      continue;
+    }
+    const TypeView type = graph.type_of(input);
+    kind += "," + std::to_string(type.type) + ":" + std::to_string(type.shape.size());
+    if (graph.is_constant(input)) kind += 'c';
+  }
+  return kind;
+}
+
+// Nodes in topological order in parts without a cycle between them: a node's level is the number of times that the way
+// to it leaves the parts.
+std::vector<std::vector<std::size_t>> levels(const GraphView& graph, const std::vector<std::string>& refused) {
+  std::map<std::string, std::size_t> maker;
+  std::vector<std::size_t> level(graph.nodes().size(), 0);
+  std::map<std::size_t, std::vector<std::size_t>> parts;
+  for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+    for (const ValueView& input : graph.nodes()[i].inputs) {
+      const auto made = maker.find(input.name);
+      if (input.raw == nullptr || made == maker.end()) continue;
+      const bool comes_back = refused[i].empty() && !refused[made->second].empty();
+      level[i] = std::max(level[i], level[made->second] + (comes_back ? 1 : 0));
+    }
+    for (const ValueView& output : graph.nodes()[i].outputs)
+      if (output.raw != nullptr) maker[output.name] = i;
+    if (refused[i].empty()) parts[level[i]].push_back(i);
+  }
+  std::vector<std::vector<std::size_t>> result;
+  for (auto& [number, nodes] : parts)
+    result.push_back(std::move(nodes));
+  return result;
+}
+
+}  // namespace
+
+bool is_our_context(const Host& host, const NodeView& node) {
+  return node.op == "EPContext" && text_attribute(host, node.raw, "source") == "Latebind";
+}
+
+Capability capability_of(const GraphView& graph, const Trial& trial) {
+  const std::size_t count = graph.nodes().size();
+  std::vector<std::string> refused(count);
+  for (std::size_t i = 0; i < count; ++i)
+    refused[i] = graph.is_within_a_node() ? "is within control flow" : refusal(graph, graph.nodes()[i]);
+  std::vector<std::vector<std::size_t>> parts = levels(graph, refused);
+  const auto is_crumb = [&](const std::vector<std::size_t>& part) {
+    return part.size() < kPartNodesMin && part.size() < count;
+  };
+  const auto drop = [&](const std::vector<std::size_t>& part, const std::string& why) {
+    for (const std::size_t i : part)
+      refused[i] = why;
+  };
+  // True when something failed, and what failed is refused now.
+  const auto some_failed = [&] {
+    bool failed = false;
+    std::map<std::string, std::string> kinds;
+    for (const auto& part : parts) {
+      if (is_crumb(part) || trial(part).empty()) continue;
+      failed = true;
+      bool found = false;
+      for (const std::size_t i : part) {
+        const std::string kind = kind_of(graph, graph.nodes()[i]);
+        if (!kinds.contains(kind)) {
+          if (kinds.size() >= kTrialsMax) break;
+          kinds[kind] = trial({i});
+        }
+        if (kinds[kind].empty()) continue;
+        refused[i] = kinds[kind];
+        found = true;
+      }
+      if (!found) drop(part, trial(part));
+    }
+    return failed;
+  };
+  if (trial && some_failed()) {
+    parts = levels(graph, refused);
+    for (const auto& part : parts) {
+      if (is_crumb(part)) continue;
+      if (const std::string why = trial(part); !why.empty()) drop(part, why);
+    }
+    // What was dropped was whole parts, so that the others are what they were.
+  }
+  Capability capability;
+  for (auto& part : parts) {
+    if (!refused[part.front()].empty()) continue;
+    if (is_crumb(part)) {
+      drop(part, "would be alone with " + std::to_string(part.size() - 1) + " others, too few for a part");
+      continue;
+    }
+    // A part may have lost nodes that failed alone while the rest of it was dropped with them.
+    std::erase_if(part, [&](std::size_t i) { return !refused[i].empty(); });
+    if (!part.empty()) capability.parts.push_back({std::move(part)});
+  }
+  for (std::size_t i = 0; i < count; ++i)
+    if (!refused[i].empty()) capability.left.push_back(graph.nodes()[i].text() + " " + refused[i]);
+  return capability;
+}
+
+}  // namespace latebind::provider

@@ -1,0 +1,192 @@
+#include "hosts/onnxruntime/context_file.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <random>
+
+#include "hosts/onnxruntime/json_text.h"
+
+namespace latebind::provider {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kCompatibilityHead = "latebind 1;";
+constexpr const char* kSdkVersion = "latebind";
+
+// A folder that nobody else can look into, removed with everything in it.
+class PrivateFolder {
+ public:
+  PrivateFolder() {
+    std::random_device random;
+    for (int tries = 0; tries < 16; ++tries) {
+      path_ = fs::temp_directory_path() / ("latebind-" + std::to_string(random()) + std::to_string(random()));
+      std::error_code error;
+      if (!fs::create_directory(path_, error)) continue;
+      fs::permissions(path_, fs::perms::owner_all);
+      return;
+    }
+    throw Failure(abi::kFail, "Latebind: no temporary folder can be made in " + fs::temp_directory_path().string());
+  }
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+  ~PrivateFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  [[nodiscard]] std::string file(const char* name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+};
+
+std::string read_file(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw Failure(abi::kNoSuchFile, "Latebind: " + file + " cannot be read");
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+// "openvino:CPU@2026.4.1" of each device that is compiled for, as far as this machine knows it.
+std::string device_text(const Device& device) {
+  return device.id + "@" + device.runtime_version;
+}
+
+}  // namespace
+
+std::string compile_bundle(const Runtime& runtime, const std::string& name, const OnnxPart& part,
+                           const std::vector<std::string>& targets) {
+  const PrivateFolder folder;
+  const std::string model = folder.file("model.onnx");
+  const std::string bundle = folder.file("model.lbundle");
+  write_file(model, part.model);
+  if (!part.weights.empty()) write_file(folder.file(kWeightsLocation), part.weights);
+  std::string words;
+  for (const std::string& target : targets)
+    words += (words.empty() ? "" : ",") + json_quoted(target);
+  const std::string arguments = "{\"model\":" + json_quoted(model) + ",\"output\":" + json_quoted(bundle) +
+                                ",\"name\":\"model\",\"strict\":true,\"target\":[" + words + "]}";
+  auto job = runtime.start("compile", arguments);
+  if (!job.ok()) throw failure_of("Latebind: " + name, job.status());
+  for (bool is_over = false; !is_over;) {
+    const auto progress = job->wait(std::chrono::milliseconds(60'000));
+    is_over = progress.ok() || progress.status().code() != LB_DEADLINE_EXCEEDED;
+  }
+  if (const auto result = job->result(); !result.ok()) throw failure_of("Latebind: " + name, result.status());
+  return read_file(bundle);
+}
+
+std::string context_path(const std::string& folder, const std::string& name) {
+  const fs::path path(name);
+  const bool leaves = path.is_absolute() || path.has_root_path() ||
+                      std::ranges::any_of(path, [](const fs::path& step) { return step == ".."; });
+  if (name.empty() || leaves || name.find('\0') != std::string::npos) {
+    throw Failure(abi::kInvalidGraph, "Latebind: ep_cache_context '" + name.substr(0, 256) +
+                                          "' must be the name of a file in the model's own folder");
+  }
+  const fs::path file = fs::path(folder) / path;
+  // Links are followed, so that they do not lead out of it either.
+  std::error_code error;
+  const fs::path real = fs::canonical(file, error);
+  if (error) throw Failure(abi::kNoSuchFile, "Latebind: there is no " + file.string() + ", which the model names");
+  const fs::path root = fs::canonical(folder.empty() ? "." : folder, error);
+  const auto [at, rest] = std::mismatch(root.begin(), root.end(), real.begin(), real.end());
+  if (error || at != root.end()) {
+    throw Failure(abi::kInvalidGraph, "Latebind: ep_cache_context '" + name + "' leads out of the model's own folder");
+  }
+  return real.string();
+}
+
+std::string context_file_name(const std::string& model_file, std::size_t part) {
+  fs::path path(model_file.empty() ? "model.onnx" : model_file);
+  return path.stem().string() + "_latebind_" + std::to_string(part) + ".lbundle";
+}
+
+void write_file(const std::string& file, const std::string& bytes) {
+  std::ofstream stream(file, std::ios::binary | std::ios::trunc);
+  stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  stream.close();
+  if (!stream) throw Failure(abi::kFail, "Latebind: " + file + " cannot be written");
+}
+
+abi::Node* make_context_node(const Host& host, const std::string& name, const OnnxPart& part,
+                             const std::string& payload, bool is_embedded) {
+  if (host->CreateNode == nullptr) throw Failure(abi::kNotImplemented, "Latebind: this host writes no models");
+  if (payload.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    throw Failure(abi::kNotImplemented,
+                  "Latebind: the compiled model has more than 2 GiB; set ep.context_embed_mode=0");
+  }
+  const auto release = [&host](abi::OpAttr* attribute) { host->ReleaseOpAttr(attribute); };
+  std::vector<std::unique_ptr<abi::OpAttr, decltype(release)>> owned;
+  const auto add = [&](const char* key, const void* data, std::size_t size, abi::OpAttrType type) {
+    abi::OpAttr* attribute = nullptr;
+    host.check(host->CreateOpAttr(key, data, static_cast<int>(size), type, &attribute));
+    owned.emplace_back(attribute, release);
+  };
+  const auto add_text = [&](const char* key, const std::string& text) {
+    add(key, text.data(), text.size(), abi::kAttrString);
+  };
+  const std::int64_t embedded = is_embedded ? 1 : 0;
+  const std::int64_t is_main = 1;
+  add_text("ep_cache_context", payload);
+  add("embed_mode", &embedded, 1, abi::kAttrInt);
+  add("main_context", &is_main, 1, abi::kAttrInt);
+  add_text("ep_sdk_version", std::string(kSdkVersion) + " " + lb_version());
+  add_text("partition_name", name);
+  add_text("source", "Latebind");
+  std::vector<const char*> input_names;
+  for (const std::string& input : part.inputs)
+    input_names.push_back(input.c_str());
+  std::vector<const char*> output_names;
+  for (const std::string& output : part.outputs)
+    output_names.push_back(output.c_str());
+  std::vector<abi::OpAttr*> attributes;
+  // Those that the node takes over, it replaces by null.
+  for (auto& attribute : owned)
+    attributes.push_back(attribute.release());
+  abi::Node* node = nullptr;
+  abi::Status* failed =
+      host->CreateNode("EPContext", "com.microsoft", name.c_str(), input_names.data(), input_names.size(),
+                       output_names.data(), output_names.size(), attributes.data(), attributes.size(), &node);
+  for (abi::OpAttr* attribute : attributes)
+    if (attribute != nullptr) host->ReleaseOpAttr(attribute);
+  host.check(failed);
+  return node;
+}
+
+std::string compatibility_text(const Runtime& runtime, const std::vector<std::string>& targets) {
+  std::string devices;
+  const auto found = runtime.devices(true);
+  if (found.ok()) {
+    for (const Device& device : found->devices)
+      if (std::ranges::find(targets, device.id) != targets.end()) {
+        devices += (devices.empty() ? "" : ",") + device_text(device);
+      }
+  }
+  return std::string(kCompatibilityHead) + " devices=" + devices + "; portable=1";
+}
+
+abi::Compatibility compatibility_of(const Runtime& runtime, const std::string& text,
+                                    const std::vector<std::int32_t>& kinds) {
+  if (!text.starts_with(kCompatibilityHead)) return abi::kNotApplicable;
+  const std::string begin = "devices=";
+  const auto at = text.find(begin);
+  if (at == std::string::npos) return abi::kNotApplicable;
+  const std::string listed = "," + text.substr(at + begin.size(), text.find(';', at) - at - begin.size()) + ",";
+  const auto found = runtime.devices();
+  if (!found.ok()) return abi::kUnsupported;
+  bool has_device = false;
+  for (const Device& device : found->devices) {
+    if (std::ranges::find(kinds, device.kind) == kinds.end()) continue;
+    has_device = true;
+    if (listed.find("," + device_text(device) + ",") != std::string::npos) return abi::kOptimal;
+  }
+  // The portable model would be compiled when it is loaded.
+  return has_device && text.find("portable=1") != std::string::npos ? abi::kPreferRecompilation : abi::kUnsupported;
+}
+
+}  // namespace latebind::provider

@@ -1,0 +1,217 @@
+#include "hosts/onnxruntime/factory.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "hosts/onnxruntime/context_file.h"
+
+namespace latebind::provider {
+namespace {
+
+constexpr const char* kVirtualId = "latebind.virtual_device";
+constexpr const char* kAllowVirtual = "allow_virtual_devices";
+
+Factory& of(abi::EpFactory* self) {
+  return *static_cast<Factory*>(self);
+}
+
+void fill(abi::EpFactory& factory) {
+  factory.ort_version_supported = abi::kVersion;
+  factory.GetName = [](const abi::EpFactory*) -> const char* { return kProviderName; };
+  factory.GetVendor = [](const abi::EpFactory*) -> const char* { return "Latebind"; };
+  factory.GetVendorId = [](const abi::EpFactory*) -> std::uint32_t { return 0; };
+  factory.GetVersion = [](const abi::EpFactory*) -> const char* { return lb_version(); };
+  factory.GetSupportedDevices = [](abi::EpFactory* self, const abi::HardwareDevice* const* hardware, std::size_t count,
+                                   abi::EpDevice** devices, std::size_t most, std::size_t* made) -> abi::Status* {
+    *made = 0;
+    return of(self).host().guarded([&] { of(self).list(hardware, count, devices, most, made); });
+  };
+  factory.CreateEp = [](abi::EpFactory* self, const abi::HardwareDevice* const* hardware,
+                        const abi::KeyValuePairs* const* metadata, std::size_t count,
+                        const abi::SessionOptions* options, const abi::Logger* logger, abi::Ep** ep) -> abi::Status* {
+    *ep = nullptr;
+    return of(self).host().guarded([&] {
+      *ep = of(self).create(metadata, hardware, count, options, logger);
+      of(self).hold();
+    });
+  };
+  factory.ReleaseEp = [](abi::EpFactory* self, abi::Ep* ep) {
+    if (ep == nullptr) return;
+    delete static_cast<Provider*>(ep);
+    of(self).release();
+  };
+  factory.ValidateCompiledModelCompatibilityInfo = [](abi::EpFactory* self, const abi::HardwareDevice* const* hardware,
+                                                      std::size_t count, const char* text,
+                                                      abi::Compatibility* compatibility) -> abi::Status* {
+    return of(self).host().guarded(
+        [&] { *compatibility = of(self).compatibility(hardware, count, text != nullptr ? text : ""); });
+  };
+  // The host's own memory is used; null says so.
+  factory.CreateAllocator = [](abi::EpFactory*, const abi::MemoryInfo*, const abi::KeyValuePairs*,
+                               abi::Allocator** allocator) -> abi::Status* {
+    *allocator = nullptr;
+    return nullptr;
+  };
+  factory.ReleaseAllocator = [](abi::EpFactory*, abi::Allocator*) {};
+  factory.CreateDataTransfer = [](abi::EpFactory*, abi::DataTransferImpl** transfer) -> abi::Status* {
+    *transfer = nullptr;
+    return nullptr;
+  };
+  factory.IsStreamAware = [](const abi::EpFactory*) { return false; };
+  factory.CreateSyncStreamForDevice = [](abi::EpFactory*, const abi::MemoryDevice*, const abi::KeyValuePairs*,
+                                         abi::SyncStreamImpl** stream) -> abi::Status* {
+    *stream = nullptr;
+    return nullptr;
+  };
+  factory.GetHardwareDeviceIncompatibilityDetails = [](abi::EpFactory* self, const abi::HardwareDevice* hardware,
+                                                       abi::IncompatibilityDetails* details) -> abi::Status* {
+    return of(self).host().guarded([&] { of(self).explain(hardware, details); });
+  };
+  factory.CreateExternalResourceImporterForDevice = [](abi::EpFactory*, const abi::EpDevice*,
+                                                       void** importer) -> abi::Status* {
+    *importer = nullptr;
+    return nullptr;
+  };
+  factory.GetNumCustomOpDomains = [](abi::EpFactory*, std::size_t* count) -> abi::Status* {
+    *count = 0;
+    return nullptr;
+  };
+  factory.GetCustomOpDomains = [](abi::EpFactory*, void**, std::size_t) -> abi::Status* { return nullptr; };
+}
+
+std::int32_t kind_of(const Host& host, const abi::HardwareDevice* hardware) {
+  switch (host->HardwareDevice_Type(hardware)) {
+    case abi::kHardwareGpu:
+      return LB_DEVICE_GPU;
+    case abi::kHardwareNpu:
+      return LB_DEVICE_NPU;
+    default:
+      return LB_DEVICE_CPU;
+  }
+}
+
+abi::HardwareDeviceType hardware_type(std::int32_t kind) {
+  return kind == LB_DEVICE_NPU ? abi::kHardwareNpu : kind == LB_DEVICE_GPU ? abi::kHardwareGpu : abi::kHardwareCpu;
+}
+
+std::string at(const std::map<std::string, std::string>& metadata, const char* key) {
+  const auto found = metadata.find(key);
+  return found != metadata.end() ? found->second : "";
+}
+
+std::string reasons(const Devices& devices) {
+  std::string text;
+  for (const latebind::Backend& backend : devices.backends) {
+    if (backend.available || backend.name == "onnxruntime") continue;
+    text += (text.empty() ? "" : "; ") + backend.name + ": " + backend.reason;
+    if (!backend.install_hint.empty()) text += " (" + backend.install_hint + ")";
+  }
+  return text;
+}
+
+}  // namespace
+
+Factory::Factory(const abi::ApiBase& base, const char* registered_name, const abi::Logger* logger)
+    : abi::EpFactory{},
+      host_(base, logger),
+      registered_name_(registered_name != nullptr ? registered_name : ""),
+      runtime_(make_runtime({}, false)) {
+  fill(*this);
+}
+
+Factory::~Factory() {
+  for (abi::HardwareDevice* hardware : virtual_hardware_)
+    host_->ReleaseHardwareDevice(hardware);
+}
+
+bool Factory::allows_virtual_devices() const {
+  if (registered_name_.ends_with(".virtual")) return true;
+  abi::KeyValuePairs* raw = nullptr;
+  host_.check(host_->GetEnvConfigEntries(&raw));
+  const Pairs entries(host_, raw);
+  return value_of(host_, entries.get(), kAllowVirtual) == "1";
+}
+
+void Factory::list(const abi::HardwareDevice* const* hardware, std::size_t count, abi::EpDevice** devices,
+                   std::size_t most, std::size_t* made) {
+  const auto found = runtime_.devices();
+  if (!found.ok()) throw failure_of("Latebind: devices", found.status());
+  for (std::size_t i = 0; i < count && *made < most; ++i) {
+    const std::int32_t kind = kind_of(host_, hardware[i]);
+    const auto device = std::ranges::find_if(
+        found->devices, [&](const Device& one) { return one.kind == kind && one.backend != "onnxruntime"; });
+    if (device == found->devices.end()) continue;
+    Pairs metadata(host_);
+    metadata.add("latebind.device", device->id);
+    metadata.add("latebind.full_name", device->full_name);
+    metadata.add("latebind.runtime_version", device->runtime_version);
+    host_.check(host_->CreateEpDevice(this, hardware[i], metadata.get(), nullptr, &devices[*made]));
+    ++*made;
+  }
+  if (*made == 0) host_.log(abi::kWarning, "Latebind offers no device here: " + reasons(*found));
+  if (allows_virtual_devices()) list_virtual(devices, most, made);
+}
+
+void Factory::list_virtual(abi::EpDevice** devices, std::size_t most, std::size_t* made) {
+  // Compilers of ONNX Runtime's plugins are asked for, too; they run in processes of their own.
+  const Runtime runtime = make_runtime({}, true);
+  const auto found = runtime.devices(true);
+  if (!found.ok()) throw failure_of("Latebind: virtual devices", found.status());
+  for (const Device& device : found->devices) {
+    if (!device.is_virtual || *made >= most || at(device.metadata, "CompilerInstalled") != "1") continue;
+    Pairs described(host_);
+    described.add("is_virtual", "1");
+    described.add("DiscoveredBy", "latebind");
+    described.add("Architecture", at(device.metadata, "Architecture"));
+    described.add("Description", device.full_name);
+    abi::HardwareDevice* hardware = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      virtual_hardware_.reserve(virtual_hardware_.size() + 1);
+      host_.check(host_->CreateHardwareDevice(hardware_type(device.kind), 0,
+                                              static_cast<std::uint32_t>(virtual_hardware_.size()), "Latebind",
+                                              described.get(), &hardware));
+      virtual_hardware_.push_back(hardware);
+    }
+    Pairs metadata(host_);
+    metadata.add(kVirtualId, device.id);
+    metadata.add("latebind.device", device.id);
+    metadata.add("latebind.compiler_installed", "1");
+    metadata.add("latebind.emulated", at(device.metadata, "Emulated"));
+    host_.check(host_->CreateEpDevice(this, hardware, metadata.get(), nullptr, &devices[*made]));
+    ++*made;
+  }
+}
+
+abi::Ep* Factory::create(const abi::KeyValuePairs* const* metadata, const abi::HardwareDevice* const* hardware,
+                         std::size_t count, const abi::SessionOptions* options, const abi::Logger* logger) const {
+  SessionDevice device;
+  for (std::size_t i = 0; i < count; ++i) {
+    // Of several the best one is meant; placement goes on to the others.
+    if (i == 0 || kind_of(host_, hardware[i]) == LB_DEVICE_NPU) device.kind = kind_of(host_, hardware[i]);
+    const std::string id = metadata != nullptr ? value_of(host_, metadata[i], kVirtualId) : "";
+    if (!id.empty()) device.virtual_id = id;
+  }
+  return new Provider(host_, logger, read_session_settings(host_, options), device);
+}
+
+abi::Compatibility Factory::compatibility(const abi::HardwareDevice* const* hardware, std::size_t count,
+                                          const char* text) const {
+  std::vector<std::int32_t> kinds;
+  for (std::size_t i = 0; i < count; ++i)
+    kinds.push_back(kind_of(host_, hardware[i]));
+  return compatibility_of(runtime_, text, kinds);
+}
+
+void Factory::explain(const abi::HardwareDevice* hardware, abi::IncompatibilityDetails* details) const {
+  const auto found = runtime_.devices();
+  if (!found.ok()) throw failure_of("Latebind: devices", found.status());
+  const std::int32_t kind = kind_of(host_, hardware);
+  if (std::ranges::any_of(found->devices, [&](const Device& device) { return device.kind == kind; })) return;
+  const std::string missing = reasons(*found);
+  const std::string text = missing.empty() ? "Latebind: no backend drives this device; the CPU works" : missing;
+  host_.check(host_->DeviceEpIncompatibilityDetails_SetDetails(
+      details, missing.empty() ? abi::kDeviceIncompatible : abi::kMissingDependency, 0, text.c_str()));
+}
+
+}  // namespace latebind::provider

@@ -1,0 +1,51 @@
+// Factory: Latebind as ONNX Runtime's registry sees it, once for each registration.
+//
+// Devices. For each piece of hardware that the host knows and Latebind can use there is one OrtEpDevice, which belongs
+// to the host from then on. Virtual ones come with an OrtHardwareDevice that the host copies nothing of: it belongs to
+// the factory, which releases it with itself. Metadata is copied by the host where it is passed. The host calls
+// everything here but the registration from any thread.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "hosts/onnxruntime/provider.h"
+
+namespace latebind::provider {
+
+class Factory final : public abi::EpFactory {
+ public:
+  Factory(const abi::ApiBase& base, const char* registered_name, const abi::Logger* logger);
+  Factory(const Factory&) = delete;
+  Factory& operator=(const Factory&) = delete;
+  [[nodiscard]] const Host& host() const { return host_; }
+  // A host may release a factory whose sessions still live: the last of them destroys it.
+  void hold() { users_.fetch_add(1); }
+  void release() {
+    if (users_.fetch_sub(1) == 1) delete this;
+  }
+  void list(const abi::HardwareDevice* const* hardware, std::size_t count, abi::EpDevice** devices, std::size_t most,
+            std::size_t* made);
+  [[nodiscard]] abi::Ep* create(const abi::KeyValuePairs* const* metadata, const abi::HardwareDevice* const* hardware,
+                                std::size_t count, const abi::SessionOptions* options, const abi::Logger* logger) const;
+  [[nodiscard]] abi::Compatibility compatibility(const abi::HardwareDevice* const* hardware, std::size_t count,
+                                                 const char* text) const;
+  void explain(const abi::HardwareDevice* hardware, abi::IncompatibilityDetails* details) const;
+
+ private:
+  ~Factory();
+  [[nodiscard]] bool allows_virtual_devices() const;
+  void list_virtual(abi::EpDevice** devices, std::size_t most, std::size_t* made);
+
+  const Host host_;
+  const std::string registered_name_;
+  const Runtime runtime_;
+  std::atomic<std::size_t> users_{1};
+  std::mutex mutex_;
+  std::vector<abi::HardwareDevice*> virtual_hardware_;  // guarded by mutex_
+};
+
+}  // namespace latebind::provider

@@ -1,0 +1,251 @@
+#include "hosts/onnxruntime/graph.h"
+
+#include <algorithm>
+#include <map>
+
+#include "hosts/onnxruntime/onnx_part.h"
+
+namespace latebind::provider {
+namespace {
+
+// Beyond this, weights are not put into the model: protobuf's readers take 2 GiB.
+constexpr std::size_t kInlineBytesMax = std::size_t{1} << 30U;
+
+using CountOf = abi::Status* (*)(const abi::Node*, std::size_t*);
+using ValuesOf = abi::Status* (*)(const abi::Node*, const abi::ValueInfo**, std::size_t);
+
+std::vector<ValueView> values_of(const Host& host, const abi::Node* node, CountOf count_of, ValuesOf of) {
+  std::size_t count = 0;
+  host.check(count_of(node, &count));
+  std::vector<const abi::ValueInfo*> raw(count);
+  if (count > 0) host.check(of(node, raw.data(), count));
+  std::vector<ValueView> values(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (raw[i] == nullptr) continue;
+    const char* name = nullptr;
+    host.check(host->GetValueInfoName(raw[i], &name));
+    if (name == nullptr || *name == '\0') continue;
+    values[i] = {raw[i], name};
+  }
+  return values;
+}
+
+}  // namespace
+
+std::int32_t latebind_type(abi::ElementType type) {
+  switch (type) {
+    case abi::kFloat:
+      return LB_F32;
+    case abi::kUint8:
+      return LB_U8;
+    case abi::kInt8:
+      return LB_I8;
+    case abi::kUint16:
+      return LB_U16;
+    case abi::kInt16:
+      return LB_I16;
+    case abi::kInt32:
+      return LB_I32;
+    case abi::kInt64:
+      return LB_I64;
+    case abi::kBool:
+      return LB_BOOL;
+    case abi::kFloat16:
+      return LB_F16;
+    case abi::kDouble:
+      return LB_F64;
+    case abi::kUint32:
+      return LB_U32;
+    case abi::kUint64:
+      return LB_U64;
+    case abi::kBfloat16:
+      return LB_BF16;
+    default:
+      return 0;
+  }
+}
+
+std::vector<ValueView> node_inputs(const Host& host, const abi::Node* node) {
+  return values_of(host, node, host->Node_GetNumInputs, host->Node_GetInputs);
+}
+
+std::vector<ValueView> node_outputs(const Host& host, const abi::Node* node) {
+  return values_of(host, node, host->Node_GetNumOutputs, host->Node_GetOutputs);
+}
+
+std::string text_attribute(const Host& host, const abi::Node* node, const char* name) {
+  const abi::OpAttr* attribute = nullptr;
+  // An attribute that is not there is an error in some versions and null in others.
+  if (abi::Status* missing = host->Node_GetAttributeByName(node, name, &attribute)) {
+    host->ReleaseStatus(missing);
+    return {};
+  }
+  return attribute != nullptr ? attribute_bytes(host, attribute, abi::kAttrString) : std::string();
+}
+
+std::int64_t int_attribute(const Host& host, const abi::Node* node, const char* name, std::int64_t otherwise) {
+  const abi::OpAttr* attribute = nullptr;
+  if (abi::Status* missing = host->Node_GetAttributeByName(node, name, &attribute)) {
+    host->ReleaseStatus(missing);
+    return otherwise;
+  }
+  if (attribute == nullptr) return otherwise;
+  std::int64_t value = otherwise;
+  std::size_t size = 0;
+  host.check(host->ReadOpAttr(attribute, abi::kAttrInt, &value, sizeof value, &size));
+  return value;
+}
+
+GraphView::GraphView(const Host& host, const abi::Graph* graph) : host_(host) {
+  const abi::Node* parent = nullptr;
+  host_.check(host_->Graph_GetParentNode(graph, &parent));
+  is_within_a_node_ = parent != nullptr;
+  host_.check(host_->Graph_GetOnnxIRVersion(graph, &ir_version_));
+  std::size_t count = 0;
+  host_.check(host_->Graph_GetNumOperatorSets(graph, &count));
+  std::vector<const char*> domains(count);
+  std::vector<std::int64_t> versions(count);
+  host_.check(host_->Graph_GetOperatorSets(graph, domains.data(), versions.data(), count));
+  for (std::size_t i = 0; i < count; ++i)
+    if (std::string(domains[i]).empty() || std::string(domains[i]) == "ai.onnx") opset_ = versions[i];
+  host_.check(host_->Graph_GetNumOutputs(graph, &count));
+  std::vector<const abi::ValueInfo*> outputs(count);
+  if (count > 0) host_.check(host_->Graph_GetOutputs(graph, outputs.data(), count));
+  for (const abi::ValueInfo* output : outputs) {
+    const char* name = nullptr;
+    host_.check(host_->GetValueInfoName(output, &name));
+    graph_outputs_.insert(name);
+  }
+  host_.check(host_->Graph_GetNumNodes(graph, &count));
+  std::vector<const abi::Node*> raw(count);
+  if (count > 0) host_.check(host_->Graph_GetNodes(graph, raw.data(), count));
+  for (const abi::Node* node : raw) {
+    NodeView view;
+    view.raw = node;
+    const char* text = nullptr;
+    host_.check(host_->Node_GetName(node, &text));
+    view.name = text;
+    host_.check(host_->Node_GetOperatorType(node, &text));
+    view.op = text;
+    host_.check(host_->Node_GetDomain(node, &text));
+    view.domain = text == std::string("ai.onnx") ? "" : text;
+    host_.check(host_->Node_GetSinceVersion(node, &view.since));
+    host_.check(host_->Node_GetNumSubgraphs(node, &view.subgraphs));
+    view.inputs = node_inputs(host_, node);
+    view.outputs = node_outputs(host_, node);
+    nodes_.push_back(std::move(view));
+  }
+}
+
+TypeView GraphView::type_of(const ValueView& value) const {
+  TypeView view;
+  const abi::TypeInfo* info = nullptr;
+  host_.check(host_->GetValueInfoTypeInfo(value.raw, &info));
+  if (info == nullptr) return view;
+  abi::OnnxType kind = abi::kUnknownValue;
+  host_.check(host_->GetOnnxTypeFromTypeInfo(info, &kind));
+  if (kind != abi::kTensorValue) return view;
+  const abi::TensorTypeAndShapeInfo* tensor = nullptr;
+  host_.check(host_->CastTypeInfoToTensorInfo(info, &tensor));
+  if (tensor == nullptr) return view;
+  view.is_tensor = true;
+  abi::ElementType type{};
+  host_.check(host_->GetTensorElementType(tensor, &type));
+  view.onnx_type = type;
+  view.type = latebind_type(type);
+  view.has_shape = host_->TensorTypeAndShape_HasShape(tensor);
+  if (!view.has_shape) return view;
+  std::size_t rank = 0;
+  host_.check(host_->GetDimensionsCount(tensor, &rank));
+  view.shape.resize(rank);
+  std::vector<const char*> symbols(rank);
+  if (rank > 0) {
+    host_.check(host_->GetDimensions(tensor, view.shape.data(), rank));
+    host_.check(host_->GetSymbolicDimensions(tensor, symbols.data(), rank));
+  }
+  for (const char* symbol : symbols)
+    view.symbols.emplace_back(symbol != nullptr ? symbol : "");
+  return view;
+}
+
+bool GraphView::is_constant(const ValueView& value) const {
+  bool is_constant = false;
+  host_.check(host_->ValueInfo_IsConstantInitializer(value.raw, &is_constant));
+  return is_constant;
+}
+
+std::vector<ValueView> GraphView::outputs_of(std::span<const std::size_t> nodes) const {
+  std::set<std::string> used_elsewhere = graph_outputs_;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (std::ranges::binary_search(nodes, i)) continue;
+    for (const ValueView& input : nodes_[i].inputs)
+      used_elsewhere.insert(input.name);
+    // What a node's own graphs use.
+    if (nodes_[i].subgraphs > 0) {
+      for (const ValueView& input :
+           values_of(host_, nodes_[i].raw, host_->Node_GetNumImplicitInputs, host_->Node_GetImplicitInputs)) {
+        used_elsewhere.insert(input.name);
+      }
+    }
+  }
+  std::vector<ValueView> outputs;
+  for (const std::size_t i : nodes)
+    for (const ValueView& output : nodes_[i].outputs)
+      if (output.raw != nullptr && used_elsewhere.contains(output.name)) outputs.push_back(output);
+  return outputs;
+}
+
+std::string GraphView::key(std::span<const std::size_t> nodes) const {
+  std::set<std::string> lines;
+  for (const ValueView& output : outputs_of(nodes))
+    lines.insert("makes " + output.name + '\n');
+  for (const std::size_t i : nodes) {
+    std::string line = nodes_[i].op;
+    for (const auto* values : {&nodes_[i].inputs, &nodes_[i].outputs})
+      for (const ValueView& value : *values)
+        line += '\t' + value.name;
+    lines.insert(line + '\n');
+  }
+  std::string key;
+  for (const std::string& line : lines)
+    key += line;
+  return key;
+}
+
+OnnxPart GraphView::part(std::span<const std::size_t> nodes) const {
+  std::set<std::string> made;
+  for (const std::size_t i : nodes)
+    for (const ValueView& output : nodes_[i].outputs)
+      made.insert(output.name);
+  std::map<std::string, const abi::Value*> constants;
+  std::vector<ValueView> inputs;
+  std::set<std::string> seen;
+  std::size_t bytes = 0;
+  for (const std::size_t i : nodes) {
+    for (const ValueView& input : nodes_[i].inputs) {
+      if (input.raw == nullptr || made.contains(input.name) || !seen.insert(input.name).second) continue;
+      if (!is_constant(input)) {
+        inputs.push_back(input);
+        continue;
+      }
+      const abi::Value* value = nullptr;
+      host_.check(host_->ValueInfo_GetInitializerValue(input.raw, &value));
+      std::size_t size = 0;
+      host_.check(host_->GetTensorSizeInBytes(value, &size));
+      constants[input.name] = value;
+      bytes += size;
+    }
+  }
+  PartWriter writer(host_, bytes <= kInlineBytesMax);
+  for (const std::size_t i : nodes)
+    writer.add_node(nodes_[i]);
+  for (const auto& [name, value] : constants)
+    writer.add_initializer(name, value);
+  for (const ValueView& input : inputs)
+    writer.add_input(input.name, type_of(input));
+  for (const ValueView& output : outputs_of(nodes))
+    writer.add_output(output.name, type_of(output));
+  return std::move(writer).finish(ir_version_, opset_);
+}
+
+}  // namespace latebind::provider

@@ -1,0 +1,94 @@
+#include "hosts/onnxruntime/host.h"
+
+#include <new>
+
+namespace latebind::provider {
+
+namespace {
+
+template <class Function>
+void take(Function& function, const abi::Slot* table, std::size_t slot) {
+  function = reinterpret_cast<Function>(table[slot]);
+}
+
+}  // namespace
+
+abi::ErrorCode error_of(lb_code code) {
+  switch (code) {
+    case LB_OK:
+      return abi::kOk;
+    case LB_INVALID_ARGUMENT:
+    case LB_SHAPE_MISMATCH:
+    case LB_TYPE_MISMATCH:
+    case LB_COUNT_MISMATCH:
+    case LB_BUFFER_TOO_SMALL:
+      return abi::kInvalidArgument;
+    case LB_NOT_FOUND:
+      return abi::kNoSuchFile;
+    case LB_INVALID_MODEL:
+      return abi::kInvalidGraph;
+    case LB_UNSUPPORTED:
+      return abi::kNotImplemented;
+    case LB_INTERNAL:
+      return abi::kRuntimeException;
+    default:
+      return abi::kEpFail;
+  }
+}
+
+Failure failure_of(const std::string& what, const latebind::Status& status) {
+  return {error_of(status.code()), what + ": " + status.message() + " (" + status.name() + ")"};
+}
+
+Host::Host(const abi::ApiBase& base, const abi::Logger* logger) : logger_(logger), version_(base.GetVersionString()) {
+  const abi::Slot* api = base.GetApi(abi::kVersion);
+  if (api == nullptr) {
+    // Slots 0 and 1 are where they were in every version; the caller makes the error with them.
+    throw Failure(abi::kNotImplemented,
+                  "Latebind needs ONNX Runtime 1." + std::to_string(abi::kVersion) + " or newer; this is " + version_);
+  }
+#define LB_TAKE(slot, name, since, result, parameters) take(tables_.name, api, slot);
+  LB_PROVIDER_API(LB_TAKE)
+#undef LB_TAKE
+  const auto* ep = reinterpret_cast<const abi::Slot*>(tables_.GetEpApi());
+  const auto* editor = reinterpret_cast<const abi::Slot*>(tables_.GetModelEditorApi());
+  if (ep == nullptr) throw Failure(abi::kNotImplemented, "Latebind: this ONNX Runtime takes no plugin providers");
+#define LB_TAKE(slot, name, since, result, parameters) take(tables_.name, ep, slot);
+  LB_PROVIDER_EP_API(LB_TAKE)
+#undef LB_TAKE
+  // Null in minimal builds: then no compiled models are written.
+  if (editor == nullptr) return;
+#define LB_TAKE(slot, name, since, result, parameters) take(tables_.name, editor, slot);
+  LB_PROVIDER_EDITOR_API(LB_TAKE)
+#undef LB_TAKE
+}
+
+void Host::log(abi::LoggingLevel level, const std::string& text, const abi::Logger* logger) const noexcept {
+  const abi::Logger* to = logger != nullptr ? logger : logger_;
+  if (to == nullptr) return;
+#ifdef _WIN32
+  const abi::PathChar* file = L"latebind";
+#else
+  const abi::PathChar* file = "latebind";
+#endif
+  if (abi::Status* failed = tables_.Logger_LogMessage(to, level, text.c_str(), file, 0, "Latebind")) {
+    tables_.ReleaseStatus(failed);
+  }
+}
+
+void Host::fail(abi::Status* status) const {
+  const std::string text = tables_.GetErrorMessage(status);
+  tables_.ReleaseStatus(status);
+  throw Failure(abi::kFail, text);
+}
+
+abi::Status* Host::status(abi::ErrorCode code, const char* text) const noexcept {
+  return tables_.CreateStatus(code, text);
+}
+
+std::string value_of(const Host& host, const abi::KeyValuePairs* pairs, const char* key) {
+  const char* value = pairs != nullptr ? host->GetKeyValue(pairs, key) : nullptr;
+  return value != nullptr ? value : "";
+}
+
+}  // namespace latebind::provider

@@ -1,0 +1,97 @@
+// Host: the ONNX Runtime that registered this library: its tables, its log, and errors in its own form.
+//
+// One for each registration, constant after construction; any thread.
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "hosts/onnxruntime/abi.h"
+#include "latebind/latebind.hpp"
+
+namespace latebind::provider {
+
+// What is thrown within this library and caught at its border: an error with its code for the host.
+class Failure : public std::exception {
+ public:
+  Failure(abi::ErrorCode code, std::string text) : code_(code), text_(std::move(text)) {}
+  [[nodiscard]] abi::ErrorCode code() const { return code_; }
+  [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  abi::ErrorCode code_;
+  std::string text_;
+};
+
+// The host's code for Latebind's.
+[[nodiscard]] abi::ErrorCode error_of(lb_code code);
+// "WHAT: MESSAGE (NAME)"
+[[nodiscard]] Failure failure_of(const std::string& what, const latebind::Status& status);
+
+class Host {
+ public:
+  // A host that is too old has no table of our version: then `tables` of `base` is null, and Failure says so. `logger`
+  // lives as long as the registration.
+  Host(const abi::ApiBase& base, const abi::Logger* logger);
+
+  [[nodiscard]] const abi::Tables* operator->() const { return &tables_; }
+  [[nodiscard]] const std::string& version() const { return version_; }
+
+  void log(abi::LoggingLevel level, const std::string& text, const abi::Logger* logger = nullptr) const noexcept;
+
+  // Throws the error; takes the status.
+  void check(abi::Status* status) const {
+    if (status != nullptr) fail(status);
+  }
+  [[noreturn]] void fail(abi::Status* status) const;
+  [[nodiscard]] abi::Status* status(abi::ErrorCode code, const char* text) const noexcept;
+
+  // No exception passes the border: each becomes a status.
+  template <class Body>
+  abi::Status* guarded(Body&& body) const noexcept {
+    try {
+      std::forward<Body>(body)();
+      return nullptr;
+    } catch (const Failure& failure) {
+      return status(failure.code(), failure.what());
+    } catch (const std::bad_alloc&) {
+      return status(abi::kFail, "Latebind: out of memory");
+    } catch (const std::exception& error) {
+      return status(abi::kFail, error.what());
+    } catch (...) {
+      return status(abi::kFail, "Latebind: unknown exception");
+    }
+  }
+
+ private:
+  abi::Tables tables_;
+  const abi::Logger* logger_;
+  std::string version_;
+};
+
+// The host's map of texts, owned.
+class Pairs {
+ public:
+  explicit Pairs(const Host& host) : host_(host) { host_->CreateKeyValuePairs(&raw_); }
+  Pairs(const Host& host, abi::KeyValuePairs* raw) : host_(host), raw_(raw) {}
+  Pairs(const Pairs&) = delete;
+  Pairs& operator=(const Pairs&) = delete;
+  ~Pairs() {
+    if (raw_ != nullptr) host_->ReleaseKeyValuePairs(raw_);
+  }
+  void add(const std::string& key, const std::string& value) {
+    host_->AddKeyValuePair(raw_, key.c_str(), value.c_str());
+  }
+  [[nodiscard]] const abi::KeyValuePairs* get() const { return raw_; }
+
+ private:
+  const Host& host_;
+  abi::KeyValuePairs* raw_ = nullptr;
+};
+
+// The value of a key, "" when there is none; `pairs` may be null.
+[[nodiscard]] std::string value_of(const Host& host, const abi::KeyValuePairs* pairs, const char* key);
+
+}  // namespace latebind::provider

@@ -1,0 +1,282 @@
+#include "hosts/onnxruntime/loaded_part.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "hosts/onnxruntime/json_text.h"
+
+namespace latebind::provider {
+namespace {
+
+struct Living {
+  std::mutex mutex;
+  std::set<const LoadedPart*> parts;
+};
+
+// Never destroyed: sessions may outlive the statics of any library.
+Living& living() {
+  static auto* all = new Living;
+  return *all;
+}
+
+std::size_t bytes_of(std::int32_t type) {
+  switch (type) {
+    case LB_BOOL:
+    case LB_I8:
+    case LB_U8:
+      return 1;
+    case LB_I16:
+    case LB_U16:
+    case LB_F16:
+    case LB_BF16:
+      return 2;
+    case LB_I32:
+    case LB_U32:
+    case LB_F32:
+      return 4;
+    default:
+      return 8;
+  }
+}
+
+std::size_t elements_of(std::span<const std::int64_t> shape) {
+  std::size_t count = 1;
+  for (const std::int64_t dimension : shape)
+    count *= static_cast<std::size_t>(dimension);
+  return count;
+}
+
+std::vector<std::size_t> places(const std::vector<TensorInfo>& tensors, const std::vector<ValueView>& values,
+                                const std::string& name, const char* what) {
+  std::vector<std::size_t> result;
+  for (const TensorInfo& tensor : tensors) {
+    const auto found = std::ranges::find(values, tensor.name, &ValueView::name);
+    if (found == values.end()) {
+      throw Failure(abi::kInvalidGraph, "Latebind: " + name + ": the model has the " + what + " '" + tensor.name +
+                                            "', which the node does not have");
+    }
+    result.push_back(static_cast<std::size_t>(found - values.begin()));
+  }
+  return result;
+}
+
+std::vector<TensorInfo> infos(const lb_model* model, std::size_t count,
+                              lb_code (*get)(const lb_model*, std::size_t, lb_tensor_info*)) {
+  std::vector<TensorInfo> list;
+  for (std::size_t i = 0; i < count; ++i) {
+    auto info = LB_INIT(lb_tensor_info);
+    if (const lb_code code = get(model, i, &info); code != LB_OK) throw failure_of("Latebind", Status::of(code));
+    list.push_back({info.name, info.type, {info.shape, info.shape + info.rank}, {}});
+  }
+  return list;
+}
+
+// Memory that lives as long as Latebind refers to it.
+template <class Owned>
+lb_model_memory memory_of(const std::shared_ptr<const Owned>& owner, const std::string& bytes, std::int32_t format) {
+  auto memory = LB_INIT(lb_model_memory);
+  memory.format = format;
+  memory.graph = bytes.data();
+  memory.graph_size = bytes.size();
+  memory.context = new std::shared_ptr<const Owned>(owner);
+  memory.release = [](void* context) { delete static_cast<std::shared_ptr<const Owned>*>(context); };
+  return memory;
+}
+
+}  // namespace
+
+LoadedPart::LoadedPart(const Runtime& runtime, std::string name, OnnxPart part, const Options& options)
+    : name_(std::move(name)) {
+  const auto owner = std::make_shared<const OnnxPart>(std::move(part));
+  const lb_external_data external{kWeightsLocation, owner->weights.data(), owner->weights.size()};
+  auto memory = memory_of(owner, owner->model, LB_FORMAT_ONNX);
+  if (!owner->weights.empty()) {
+    memory.external = &external;
+    memory.external_count = 1;
+  }
+  begin(runtime, options, memory);
+  name_ports(owner->inputs, owner->outputs);
+  for (const TensorInfo& input : inputs_) {
+    if (std::ranges::find(owner->inputs, input.name) != owner->inputs.end()) continue;
+    throw Failure(abi::kInvalidGraph, "Latebind: " + name_ + ": the device takes '" + input.name + "' as an input");
+  }
+  if (outputs_.size() != owner->outputs.size()) {
+    throw Failure(abi::kInvalidGraph, "Latebind: " + name_ + ": the device gives other outputs than the model");
+  }
+}
+
+LoadedPart::LoadedPart(const Runtime& runtime, std::string name, std::string bundle, const Options& options)
+    : name_(std::move(name)) {
+  const auto owner = std::make_shared<const std::string>(std::move(bundle));
+  begin(runtime, options, memory_of(owner, *owner, LB_FORMAT_BUNDLE));
+}
+
+LoadedPart::LoadedPart(const Runtime& runtime, std::string name, const std::string& file, const Options& options,
+                       std::nullptr_t /*is_a_file*/)
+    : name_(std::move(name)) {
+  lb_model* model = nullptr;
+  const lb_code code = lb_model_load_file(runtime.get(), file.c_str(), options.get(), nullptr, &model);
+  if (code != LB_OK) throw failure_of("Latebind: " + name_, Status::of(code));
+  begin(model);
+}
+
+void LoadedPart::begin(const Runtime& runtime, const Options& options, lb_model_memory memory) {
+  memory.name = name_.c_str();
+  lb_model* model = nullptr;
+  const lb_code code = lb_model_load_memory(runtime.get(), &memory, options.get(), nullptr, &model);
+  if (code != LB_OK) throw failure_of("Latebind: " + name_, Status::of(code));
+  begin(model);
+}
+
+void LoadedPart::begin(lb_model* model) {
+  model_.reset(model);
+  inputs_ = infos(model, lb_model_input_count(model), lb_model_input);
+  outputs_ = infos(model, lb_model_output_count(model), lb_model_output);
+}
+
+LoadedPart::~LoadedPart() {
+  const std::lock_guard lock(living().mutex);
+  living().parts.erase(this);
+}
+
+void LoadedPart::name_ports(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
+  const auto name = [](std::vector<TensorInfo>& ports, const std::vector<std::string>& names) {
+    if (ports.size() != names.size()) return;
+    for (std::size_t i = 0; i < ports.size(); ++i)
+      ports[i].name = names[i];
+  };
+  name(inputs_, inputs);
+  name(outputs_, outputs);
+}
+
+void LoadedPart::bind(const std::vector<ValueView>& inputs, const std::vector<ValueView>& outputs) {
+  input_places_ = places(inputs_, inputs, name_, "input");
+  output_places_ = places(outputs_, outputs, name_, "output");
+  for (const ValueView& output : outputs) {
+    if (output.raw != nullptr && std::ranges::find(outputs_, output.name, &TensorInfo::name) == outputs_.end()) {
+      throw Failure(abi::kInvalidGraph,
+                    "Latebind: " + name_ + ": the model does not make '" + output.name + "', which the node has");
+    }
+  }
+  const std::lock_guard lock(living().mutex);
+  living().parts.insert(this);
+}
+
+std::unique_ptr<LoadedPart::Buffers> LoadedPart::take_buffers() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      auto buffers = std::move(free_.back());
+      free_.pop_back();
+      return buffers;
+    }
+  }
+  auto buffers = std::make_unique<Buffers>();
+  buffers->inputs.resize(inputs_.size());
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    auto output = Output::create();
+    if (!output.ok()) throw failure_of("Latebind: " + name_, output.status());
+    buffers->outputs.push_back(*std::move(output));
+    buffers->handles.push_back(buffers->outputs.back().get());
+  }
+  return buffers;
+}
+
+void LoadedPart::run(const Host& host, abi::KernelContext* context, std::uint64_t timeout_ms) {
+  std::unique_ptr<Buffers> buffers = take_buffers();
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const abi::Value* value = nullptr;
+    host.check(host->KernelContext_GetInput(context, input_places_[i], &value));
+    if (value == nullptr) {
+      throw Failure(abi::kInvalidArgument, "Latebind: " + name_ + ": input '" + inputs_[i].name + "' was not given");
+    }
+    abi::ElementType type{};
+    const std::int64_t* shape = nullptr;
+    std::size_t rank = 0;
+    host.check(host->GetTensorElementTypeAndShapeDataReference(value, &type, &shape, &rank));
+    if (rank > LB_RANK_MAX) {
+      throw Failure(abi::kInvalidArgument,
+                    "Latebind: " + name_ + ": input '" + inputs_[i].name + "' has more than 8 dimensions");
+    }
+    const void* data = nullptr;
+    host.check(host->GetTensorData(value, &data));
+    lb_tensor& input = buffers->inputs[i];
+    input.data = const_cast<void*>(data);
+    input.type = latebind_type(type);
+    input.rank = static_cast<std::int32_t>(rank);
+    std::copy_n(shape, rank, input.shape);
+  }
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const std::vector<std::int64_t>& shape = outputs_[i].shape;
+    void* data = nullptr;
+    std::size_t size = 0;
+    if (std::ranges::none_of(shape, [](std::int64_t dimension) { return dimension < 0; })) {
+      abi::Value* value = nullptr;
+      host.check(host->KernelContext_GetOutput(context, output_places_[i], shape.data(), shape.size(), &value));
+      host.check(host->GetTensorMutableData(value, &data));
+      size = elements_of(shape) * bytes_of(outputs_[i].type);
+    }
+    if (const lb_code code = lb_output_bind(buffers->handles[i], data, size); code != LB_OK) {
+      throw failure_of("Latebind: " + name_, Status::of(code));
+    }
+  }
+  auto call = LB_INIT(lb_call_options);
+  call.timeout_ms = timeout_ms;
+  // Buffers of a run that failed are not used again.
+  if (const lb_code code = lb_model_run(model_.get(), buffers->inputs.data(), buffers->inputs.size(),
+                                        buffers->handles.data(), buffers->handles.size(), &call);
+      code != LB_OK) {
+    throw failure_of("Latebind: " + name_, Status::of(code));
+  }
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    if (std::ranges::none_of(outputs_[i].shape, [](std::int64_t dimension) { return dimension < 0; })) continue;
+    const lb_tensor made = buffers->outputs[i].tensor();
+    const std::span<const std::int64_t> shape(made.shape, static_cast<std::size_t>(made.rank));
+    abi::Value* value = nullptr;
+    host.check(host->KernelContext_GetOutput(context, output_places_[i], shape.data(), shape.size(), &value));
+    const std::size_t size = elements_of(shape) * bytes_of(made.type);
+    if (size == 0) continue;
+    void* data = nullptr;
+    host.check(host->GetTensorMutableData(value, &data));
+    std::memcpy(data, made.data, size);
+  }
+  const std::lock_guard lock(mutex_);
+  free_.push_back(std::move(buffers));
+}
+
+Attestation LoadedPart::attestation() const {
+  lb_attestation* raw = nullptr;
+  const lb_code code = lb_model_attestation(model_.get(), &raw);
+  auto attestation = detail::read_attestation(code, raw);
+  if (!attestation.ok()) throw failure_of("Latebind: " + name_, attestation.status());
+  return *std::move(attestation);
+}
+
+std::string attestations_as_json() {
+  const std::lock_guard lock(living().mutex);
+  std::string json = "[";
+  for (const LoadedPart* part : living().parts) {
+    const Attestation active = part->attestation();
+    if (json.size() > 1) json += ", ";
+    json += "{\"node\": " + json_quoted(part->name()) +
+            ", \"device\": " + json_quoted(active.backend + ":" + active.device) +
+            ", \"full_name\": " + json_quoted(active.device_full_name) +
+            ", \"precision\": " + json_quoted(active.precision) +
+            ", \"runtime_version\": " + json_quoted(active.runtime_version) +
+            ", \"library\": " + json_quoted(active.library_file) + ", \"threads\": " + std::to_string(active.threads) +
+            ", \"fallback\": " + (active.fallback ? "true" : "false") + ", \"reason\": " + json_quoted(active.reason) +
+            ", \"emulated\": " + (active.emulated ? "true" : "false") + ", \"steps\": [";
+    for (std::size_t i = 0; i < active.steps.size(); ++i) {
+      const PlacementStep& step = active.steps[i];
+      json += std::string(i > 0 ? ", " : "") + "{\"device\": " + json_quoted(step.device) +
+              ", \"taken\": " + (step.taken ? "true" : "false") + ", \"reason\": " + json_quoted(step.reason) + "}";
+    }
+    json += "]}";
+  }
+  return json + "]";
+}
+
+}  // namespace latebind::provider

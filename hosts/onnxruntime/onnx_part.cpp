@@ -1,0 +1,210 @@
+#include "hosts/onnxruntime/onnx_part.h"
+
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace latebind::provider {
+namespace {
+
+using graph::ProtobufMessage;
+
+// Fields of onnx.proto.
+enum Model : unsigned { kIrVersion = 1, kProducerName = 2, kGraph = 7, kOpsetImport = 8 };
+enum Opset : unsigned { kOpsetDomain = 1, kOpsetVersion = 2 };
+enum Graph : unsigned { kNode = 1, kGraphName = 2, kInitializer = 5, kInput = 11, kOutput = 12 };
+enum Node : unsigned { kNodeInput = 1, kNodeOutput = 2, kNodeName = 3, kOpType = 4, kAttribute = 5 };
+enum Attribute : unsigned {
+  kName = 1,
+  kF = 2,
+  kI = 3,
+  kS = 4,
+  kT = 5,
+  kFloats = 7,
+  kInts = 8,
+  kStrings = 9,
+  kType = 20
+};
+enum Tensor : unsigned { kDims = 1, kDataType = 2, kTensorName = 8, kRawData = 9, kExternal = 13, kLocation = 14 };
+
+// Small ones, such as axes and shapes, stay in the model in any case: they decide how it is compiled.
+constexpr std::size_t kSmallBytes = 4096;
+constexpr std::size_t kAlignment = 64;
+constexpr std::uint64_t kIsExternal = 1;
+
+ProtobufMessage port(const std::string& name, const TypeView& type) {
+  ProtobufMessage tensor;
+  tensor.add_int(1, type.onnx_type);
+  if (type.has_shape) {
+    ProtobufMessage shape;
+    for (std::size_t i = 0; i < type.shape.size(); ++i) {
+      ProtobufMessage dimension;
+      if (type.shape[i] >= 0) {
+        dimension.add_int(1, type.shape[i]);
+      } else if (!type.symbols[i].empty()) {
+        dimension.add_bytes(2, type.symbols[i]);
+      }
+      shape.add_message(1, dimension);
+    }
+    tensor.add_message(2, shape);
+  }
+  ProtobufMessage whole;
+  whole.add_message(1, tensor);
+  ProtobufMessage value;
+  value.add_bytes(1, name);
+  value.add_message(2, whole);
+  return value;
+}
+
+template <class Number, class Add>
+void each(const std::string& bytes, Add add) {
+  for (std::size_t at = 0; at + sizeof(Number) <= bytes.size(); at += sizeof(Number)) {
+    Number number{};
+    std::memcpy(&number, bytes.data() + at, sizeof number);
+    add(number);
+  }
+}
+
+}  // namespace
+
+std::string attribute_bytes(const Host& host, const abi::OpAttr* attribute, abi::OpAttrType type) {
+  std::size_t size = 0;
+  char none = 0;
+  // The host tells the size, and calls that an error where it is more than nothing.
+  if (abi::Status* too_small = host->ReadOpAttr(attribute, type, &none, 0, &size)) host->ReleaseStatus(too_small);
+  std::string bytes(size, '\0');
+  if (size > 0) host.check(host->ReadOpAttr(attribute, type, bytes.data(), size, &size));
+  return bytes;
+}
+
+ProtobufMessage PartWriter::tensor(const abi::Value* value, bool may_be_external) {
+  abi::ElementType type{};
+  const std::int64_t* shape = nullptr;
+  std::size_t rank = 0;
+  host_.check(host_->GetTensorElementTypeAndShapeDataReference(value, &type, &shape, &rank));
+  std::size_t size = 0;
+  host_.check(host_->GetTensorSizeInBytes(value, &size));
+  const void* data = nullptr;
+  host_.check(host_->GetTensorData(value, &data));
+  ProtobufMessage message;
+  for (std::size_t i = 0; i < rank; ++i)
+    message.add_int(kDims, shape[i]);
+  message.add_int(kDataType, type);
+  const std::string_view bytes(size > 0 ? static_cast<const char*>(data) : "", size);
+  if (inline_weights_ || !may_be_external || size < kSmallBytes) {
+    message.add_bytes(kRawData, bytes);
+    return message;
+  }
+  part_.weights.resize((part_.weights.size() + kAlignment - 1) / kAlignment * kAlignment);
+  const auto entry = [&](std::string_view key, const std::string& text) {
+    ProtobufMessage pair;
+    pair.add_bytes(1, key);
+    pair.add_bytes(2, text);
+    message.add_message(kExternal, pair);
+  };
+  entry("location", kWeightsLocation);
+  entry("offset", std::to_string(part_.weights.size()));
+  entry("length", std::to_string(size));
+  message.add_varint(kLocation, kIsExternal);
+  part_.weights += bytes;
+  return message;
+}
+
+void PartWriter::add_node(const NodeView& node) {
+  ProtobufMessage message;
+  for (const ValueView& input : node.inputs)
+    message.add_bytes(kNodeInput, input.name);
+  for (const ValueView& output : node.outputs)
+    message.add_bytes(kNodeOutput, output.name);
+  message.add_bytes(kNodeName, node.name);
+  message.add_bytes(kOpType, node.op);
+  std::size_t count = 0;
+  host_.check(host_->Node_GetNumAttributes(node.raw, &count));
+  std::vector<const abi::OpAttr*> attributes(count);
+  if (count > 0) host_.check(host_->Node_GetAttributes(node.raw, attributes.data(), count));
+  for (const abi::OpAttr* raw : attributes) {
+    const char* name = nullptr;
+    host_.check(host_->OpAttr_GetName(raw, &name));
+    abi::OpAttrType type{};
+    host_.check(host_->OpAttr_GetType(raw, &type));
+    ProtobufMessage attribute;
+    attribute.add_bytes(kName, name);
+    std::size_t size = 0;
+    // ONNX's own numbers of the types come last in each branch.
+    if (type == abi::kAttrFloat) {
+      float value = 0;
+      host_.check(host_->ReadOpAttr(raw, type, &value, sizeof value, &size));
+      attribute.add_float(kF, value);
+      attribute.add_varint(kType, 1);
+    } else if (type == abi::kAttrInt) {
+      std::int64_t value = 0;
+      host_.check(host_->ReadOpAttr(raw, type, &value, sizeof value, &size));
+      attribute.add_int(kI, value);
+      attribute.add_varint(kType, 2);
+    } else if (type == abi::kAttrString) {
+      attribute.add_bytes(kS, attribute_bytes(host_, raw, type));
+      attribute.add_varint(kType, 3);
+    } else if (type == abi::kAttrTensor) {
+      abi::Value* value = nullptr;
+      host_.check(host_->OpAttr_GetTensorAttributeAsOrtValue(raw, &value));
+      const auto release = [this](abi::Value* owned) { host_->ReleaseValue(owned); };
+      const std::unique_ptr<abi::Value, decltype(release)> owned(value, release);
+      attribute.add_message(kT, tensor(value, false));
+      attribute.add_varint(kType, 4);
+    } else if (type == abi::kAttrFloats) {
+      each<float>(attribute_bytes(host_, raw, type), [&](float value) { attribute.add_float(kFloats, value); });
+      attribute.add_varint(kType, 6);
+    } else if (type == abi::kAttrInts) {
+      each<std::int64_t>(attribute_bytes(host_, raw, type),
+                         [&](std::int64_t value) { attribute.add_int(kInts, value); });
+      attribute.add_varint(kType, 7);
+    } else if (type == abi::kAttrStrings) {
+      const std::string bytes = attribute_bytes(host_, raw, type);
+      for (std::size_t at = 0; at < bytes.size();) {
+        const std::size_t end = std::min(bytes.find('\0', at), bytes.size());
+        attribute.add_bytes(kStrings, std::string_view(bytes).substr(at, end - at));
+        at = end + 1;
+      }
+      attribute.add_varint(kType, 8);
+    } else {
+      throw Failure(abi::kNotImplemented, node.text() + ": its attribute " + name + " is of a kind that is not known");
+    }
+    message.add_message(kAttribute, attribute);
+  }
+  graph_.add_message(kNode, message);
+}
+
+void PartWriter::add_initializer(const std::string& name, const abi::Value* value) {
+  ProtobufMessage message = tensor(value, true);
+  message.add_bytes(kTensorName, name);
+  graph_.add_message(kInitializer, message);
+}
+
+void PartWriter::add_input(const std::string& name, const TypeView& type) {
+  graph_.add_message(kInput, port(name, type));
+  part_.inputs.push_back(name);
+}
+
+void PartWriter::add_output(const std::string& name, const TypeView& type) {
+  graph_.add_message(kOutput, port(name, type));
+  part_.outputs.push_back(name);
+}
+
+OnnxPart PartWriter::finish(std::int64_t ir_version, std::int64_t opset) && {
+  graph_.add_bytes(kGraphName, "part");
+  ProtobufMessage imported;
+  imported.add_bytes(kOpsetDomain, "");
+  imported.add_int(kOpsetVersion, opset);
+  ProtobufMessage model;
+  model.add_int(kIrVersion, ir_version);
+  model.add_bytes(kProducerName, "latebind");
+  model.add_message(kOpsetImport, imported);
+  // The graph's bytes are appended without another copy of the whole.
+  model.add_head(kGraph, graph_.bytes().size());
+  part_.model = model.bytes();
+  part_.model += graph_.bytes();
+  return std::move(part_);
+}
+
+}  // namespace latebind::provider

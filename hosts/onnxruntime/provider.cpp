@@ -1,0 +1,284 @@
+#include "hosts/onnxruntime/provider.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <numeric>
+#include <string_view>
+
+#include "hosts/onnxruntime/context_file.h"
+
+namespace latebind::provider {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kTimeoutKey = "latebind.timeout_ms";
+constexpr std::size_t kLinesMax = 20;
+
+// The run on this thread. A provider cannot see a run's options where its nodes run.
+thread_local std::uint64_t g_timeout_ms = 0;
+
+// One fused node; also its state, which has nothing of its own.
+struct FusedNode final : abi::NodeComputeInfo {
+  FusedNode(const Host& its_host, std::shared_ptr<LoadedPart> its_part)
+      : abi::NodeComputeInfo{}, host(its_host), part(std::move(its_part)) {
+    ort_version_supported = abi::kVersion;
+    CreateState = [](abi::NodeComputeInfo* self, abi::NodeComputeContext*, void** state) -> abi::Status* {
+      *state = self;
+      return nullptr;
+    };
+    Compute = [](abi::NodeComputeInfo* self, void*, abi::KernelContext* context) -> abi::Status* {
+      auto* node = static_cast<FusedNode*>(self);
+      return node->host.guarded([&] { node->run(context); });
+    };
+    ReleaseState = [](abi::NodeComputeInfo*, void*) {};
+  }
+  void run(abi::KernelContext* context) const {
+    if (part == nullptr) {
+      throw Failure(abi::kEpFail,
+                    "Latebind: this session is for compiling only: its device is not in this machine. Load the model "
+                    "that it wrote in a session for a device that is here");
+    }
+    part->run(host, context, g_timeout_ms);
+  }
+  const Host& host;
+  const std::shared_ptr<LoadedPart> part;
+};
+
+Provider& of(abi::Ep* self) {
+  return *static_cast<Provider*>(self);
+}
+
+void fill(abi::Ep& ep) {
+  ep.ort_version_supported = abi::kVersion;
+  ep.GetName = [](const abi::Ep*) -> const char* { return kProviderName; };
+  ep.GetCapability = [](abi::Ep* self, const abi::Graph* graph, abi::GraphSupportInfo* support) -> abi::Status* {
+    return of(self).host().guarded([&] { of(self).get_capability(graph, support); });
+  };
+  ep.ReleaseNodeComputeInfos = [](abi::Ep*, abi::NodeComputeInfo** infos, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+      delete static_cast<FusedNode*>(infos[i]);
+  };
+  ep.Compile = [](abi::Ep* self, const abi::Graph** graphs, const abi::Node** fused, std::size_t count,
+                  abi::NodeComputeInfo** infos, abi::Node** contexts) -> abi::Status* {
+    std::fill_n(infos, count, nullptr);
+    abi::Status* failed = of(self).host().guarded([&] {
+      for (std::size_t i = 0; i < count; ++i)
+        of(self).compile(graphs[i], fused[i], i, &infos[i], contexts != nullptr ? &contexts[i] : nullptr);
+    });
+    if (failed != nullptr) {
+      for (std::size_t i = 0; i < count; ++i) {
+        delete static_cast<FusedNode*>(infos[i]);
+        infos[i] = nullptr;
+      }
+    }
+    return failed;
+  };
+  ep.OnRunStart = [](abi::Ep* self, const abi::RunOptions* options) -> abi::Status* {
+    return of(self).host().guarded([&] { of(self).begin_run(options); });
+  };
+  ep.OnRunEnd = [](abi::Ep*, const abi::RunOptions*, bool) -> abi::Status* {
+    Provider::end_run();
+    return nullptr;
+  };
+  ep.GetCompiledModelCompatibilityInfo = [](abi::Ep* self, const abi::Graph*) -> const char* {
+    return of(self).compatibility();
+  };
+  ep.IsConcurrentRunSupported = [](abi::Ep*, bool* is_supported) -> abi::Status* {
+    *is_supported = true;
+    return nullptr;
+  };
+}
+
+std::vector<std::string> names_of(const std::vector<ValueView>& values) {
+  std::vector<std::string> names;
+  for (const ValueView& value : values)
+    names.push_back(value.name);
+  return names;
+}
+
+bool needs_nested(const SessionSettings& settings, const SessionDevice& device) {
+  const auto is_nested = [](std::string_view name) {
+    return !name.starts_with("openvino") && name != "cpu" && name != "gpu" && !name.empty();
+  };
+  return settings.nested || is_nested(device.virtual_id) || std::ranges::any_of(settings.targets, is_nested);
+}
+
+}  // namespace
+
+Provider::Provider(const Host& host, const abi::Logger* logger, SessionSettings settings, const SessionDevice& device)
+    : abi::Ep{},
+      host_(host),
+      logger_(logger),
+      settings_(std::move(settings)),
+      device_(device),
+      runtime_(make_runtime(settings_.options, needs_nested(settings_, device))) {
+  fill(*this);
+  if (!device_.virtual_id.empty() && !settings_.writes_contexts && !settings_.emulate) {
+    throw Failure(
+        abi::kInvalidArgument,
+        "Latebind: " + device_.virtual_id +
+            " is a virtual device: it is not in this machine, and models can only be compiled for it. Compile "
+            "with ep.context_enable=1 or OrtCompileApi, or choose a device whose metadata has no is_virtual=1");
+  }
+  const std::string placement =
+      device_.virtual_id.empty() ? placement_for(runtime_, settings_, device_.kind) : device_.virtual_id;
+  options_.set("device", placement);
+  if (!options_.status().ok()) throw failure_of("Latebind: device", options_.status());
+  if (const Status status = Status::of(lb_runtime_check_options(runtime_.get(), options_.get())); !status.ok()) {
+    throw failure_of("Latebind: device", status);
+  }
+  if (!settings_.writes_contexts) return;
+  targets_ = settings_.targets;
+  if (targets_.empty()) {
+    targets_ = {placement.substr(0, placement.find(','))};
+  }
+  compatibility_ = compatibility_text(runtime_, targets_);
+}
+
+void Provider::begin_run(const abi::RunOptions* options) const {
+  g_timeout_ms = 0;
+  const char* text = options != nullptr ? host_->GetRunConfigEntry(options, kTimeoutKey) : nullptr;
+  if (text == nullptr) return;
+  const std::string_view digits = text;
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || end != digits.data() + digits.size()) {
+    throw Failure(abi::kInvalidArgument, std::string("Latebind: ") + kTimeoutKey + " must be a number of milliseconds");
+  }
+  g_timeout_ms = value;
+}
+
+void Provider::end_run() {
+  g_timeout_ms = 0;
+}
+
+std::string Provider::try_part(const GraphView& graph, const std::vector<std::size_t>& nodes) {
+  if (!graph.makes_anything(nodes)) return "makes nothing that is used";
+  const std::string key = graph.key(nodes);
+  if (loaded_.contains(key)) return {};
+  try {
+    auto part =
+        std::make_shared<LoadedPart>(runtime_, graph.nodes()[nodes.front()].text(), graph.part(nodes), options_);
+    // A node that is tried alone is not kept: it is not what will run.
+    if (nodes.size() > 1 || graph.nodes().size() == 1) loaded_[key] = std::move(part);
+    return {};
+  } catch (const Failure& failure) {
+    return failure.what();
+  }
+}
+
+void Provider::get_capability(const abi::Graph* graph, abi::GraphSupportInfo* support) {
+  const GraphView view(host_, graph);
+  const abi::NodeFusionOptions fusion{abi::kVersion, true};
+  bool has_contexts = false;
+  for (const NodeView& node : view.nodes()) {
+    if (!is_our_context(host_, node)) continue;
+    has_contexts = true;
+    host_.check(host_->EpGraphSupportInfo_AddNodesToFuse(support, &node.raw, 1, &fusion));
+  }
+  if (has_contexts || view.nodes().empty()) return;
+  if (!view.is_within_a_node()) loaded_.clear();
+  Trial trial;
+  if (!settings_.writes_contexts) {
+    trial = [&](const std::vector<std::size_t>& nodes) { return try_part(view, nodes); };
+  }
+  const Capability capability = capability_of(view, trial);
+  std::size_t taken = 0;
+  for (const TakenPart& part : capability.parts) {
+    std::vector<const abi::Node*> raw;
+    for (const std::size_t i : part.nodes)
+      raw.push_back(view.nodes()[i].raw);
+    host_.check(host_->EpGraphSupportInfo_AddNodesToFuse(support, raw.data(), raw.size(), &fusion));
+    taken += raw.size();
+  }
+  if (view.is_within_a_node()) return;
+  host_.log(abi::kInfo,
+            "Latebind takes " + std::to_string(taken) + " of " + std::to_string(view.nodes().size()) + " nodes in " +
+                std::to_string(capability.parts.size()) + " parts",
+            logger_);
+  for (std::size_t i = 0; i < std::min(capability.left.size(), kLinesMax); ++i)
+    host_.log(abi::kInfo, "Latebind leaves to the host: " + capability.left[i], logger_);
+  if (capability.left.size() > kLinesMax) {
+    host_.log(abi::kInfo, "Latebind leaves " + std::to_string(capability.left.size() - kLinesMax) + " more", logger_);
+  }
+}
+
+std::filesystem::path Provider::model_file(const abi::Graph* graph) const {
+  const abi::PathChar* path = nullptr;
+  host_.check(host_->Graph_GetModelPath(graph, &path));
+  return path != nullptr && *path != 0 ? fs::path(path) : fs::path(settings_.context_file);
+}
+
+std::filesystem::path Provider::written_model(const abi::Graph* graph) const {
+  if (!settings_.context_file.empty()) return settings_.context_file;
+  const fs::path model = model_file(graph);
+  return model.parent_path() / (model.stem().string() + "_ctx.onnx");
+}
+
+std::shared_ptr<LoadedPart> Provider::load_context(const NodeView& node, const abi::Graph* graph) {
+  const std::string payload = text_attribute(host_, node.raw, "ep_cache_context");
+  if (payload.empty()) {
+    throw Failure(abi::kInvalidGraph,
+                  "Latebind: " + node.text() + " has no ep_cache_context; it must be compiled again");
+  }
+  std::shared_ptr<LoadedPart> loaded;
+  if (int_attribute(host_, node.raw, "embed_mode", 1) != 0) {
+    loaded = std::make_shared<LoadedPart>(runtime_, node.name, payload, options_);
+  } else {
+    const std::string file = context_path(model_file(graph).parent_path().string(), payload);
+    loaded = std::make_shared<LoadedPart>(runtime_, node.name, file, options_, nullptr);
+  }
+  loaded->name_ports(names_of(node.inputs), names_of(node.outputs));
+  return loaded;
+}
+
+void Provider::compile(const abi::Graph* graph, const abi::Node* fused, std::size_t part, abi::NodeComputeInfo** info,
+                       abi::Node** context) {
+  const GraphView view(host_, graph);
+  const std::vector<ValueView> inputs = node_inputs(host_, fused);
+  const std::vector<ValueView> outputs = node_outputs(host_, fused);
+  std::vector<std::size_t> all(view.nodes().size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::shared_ptr<LoadedPart> loaded;
+  const bool is_context = all.size() == 1 && is_our_context(host_, view.nodes()[0]);
+  const char* name = nullptr;
+  host_.check(host_->Node_GetName(fused, &name));
+  if (is_context) {
+    loaded = load_context(view.nodes()[0], graph);
+  } else if (const auto found = loaded_.find(view.key(all)); found != loaded_.end()) {
+    loaded = found->second;
+    loaded_.erase(found);
+  } else if (settings_.writes_contexts) {
+    OnnxPart whole = view.part(all);
+    std::string bundle = compile_bundle(runtime_, name, whole, targets_);
+    if (context != nullptr) {
+      std::string payload = bundle;
+      if (!settings_.embeds_contexts) {
+        const fs::path model = written_model(graph);
+        payload = context_file_name(model.string(), part);
+        write_file((model.parent_path() / payload).string(), bundle);
+      }
+      *context = make_context_node(host_, name, whole, payload, settings_.embeds_contexts);
+    }
+    if (device_.virtual_id.empty()) {
+      loaded = std::make_shared<LoadedPart>(runtime_, name, std::move(bundle), options_);
+      loaded->name_ports(whole.inputs, whole.outputs);
+    }
+  } else {
+    loaded = std::make_shared<LoadedPart>(runtime_, name, view.part(all), options_);
+  }
+  if (loaded != nullptr) {
+    loaded->bind(inputs, outputs);
+    const Attestation active = loaded->attestation();
+    host_.log(abi::kInfo,
+              std::string("Latebind: ") + name + " on " + active.backend + ":" + active.device + " in " +
+                  active.precision + ", runtime " + active.runtime_version + (active.fallback ? "; " : "") +
+                  active.reason,
+              logger_);
+  }
+  *info = new FusedNode(host_, std::move(loaded));
+}
+
+}  // namespace latebind::provider

@@ -1,0 +1,60 @@
+// Provider: Latebind in one session of the host.
+//
+// Made and used by the thread that makes the session; its nodes run on any number of threads. The host destroys it
+// after its nodes.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hosts/onnxruntime/capability.h"
+#include "hosts/onnxruntime/loaded_part.h"
+#include "hosts/onnxruntime/session_settings.h"
+
+namespace latebind::provider {
+
+// The hardware of a session.
+struct SessionDevice {
+  std::int32_t kind = LB_DEVICE_CPU;
+  std::string virtual_id;  // "openvino:NPU.4000"; "" for hardware that is here
+};
+
+class Provider final : public abi::Ep {
+ public:
+  Provider(const Host& host, const abi::Logger* logger, SessionSettings settings, const SessionDevice& device);
+  Provider(const Provider&) = delete;
+  Provider& operator=(const Provider&) = delete;
+  ~Provider() = default;
+
+  void get_capability(const abi::Graph* graph, abi::GraphSupportInfo* support);
+  void compile(const abi::Graph* graph, const abi::Node* fused, std::size_t part, abi::NodeComputeInfo** info,
+               abi::Node** context);
+  [[nodiscard]] const char* compatibility() const { return compatibility_.c_str(); }
+  [[nodiscard]] const Host& host() const { return host_; }
+  // The time of the run that is on this thread, in milliseconds; 0: none.
+  void begin_run(const abi::RunOptions* options) const;
+  static void end_run();
+
+ private:
+  [[nodiscard]] std::string try_part(const GraphView& graph, const std::vector<std::size_t>& nodes);
+  [[nodiscard]] std::shared_ptr<LoadedPart> load_context(const NodeView& node, const abi::Graph* graph);
+  // The model's own file, and the one that the host writes with the compiled contexts.
+  [[nodiscard]] std::filesystem::path model_file(const abi::Graph* graph) const;
+  [[nodiscard]] std::filesystem::path written_model(const abi::Graph* graph) const;
+
+  const Host& host_;
+  const abi::Logger* logger_;
+  const SessionSettings settings_;
+  const SessionDevice device_;
+  const Runtime runtime_;
+  Options options_;                   // of loads: the placement; everything else is the runtime's
+  std::vector<std::string> targets_;  // when compiled models are written
+  std::string compatibility_;
+  // What was loaded while capabilities were found, by GraphView::key().
+  std::map<std::string, std::shared_ptr<LoadedPart>> loaded_;
+};
+
+}  // namespace latebind::provider

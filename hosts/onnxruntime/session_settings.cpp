@@ -1,0 +1,135 @@
+#include "hosts/onnxruntime/session_settings.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace latebind::provider {
+namespace {
+
+constexpr std::string_view kPrefix = "ep.latebind.";
+constexpr std::string_view kNestedBackend = "onnxruntime";
+constexpr std::array kKinds{LB_DEVICE_NPU, LB_DEVICE_GPU, LB_DEVICE_CPU};
+
+bool is_true(std::string_view text) {
+  return text == "1" || text == "true" || text == "yes" || text == "on";
+}
+
+bool truth(const std::string& key, std::string_view text) {
+  if (is_true(text)) return true;
+  if (text == "0" || text == "false" || text == "no" || text == "off" || text.empty()) return false;
+  throw Failure(abi::kInvalidArgument,
+                "Latebind: provider option " + key + " must be 0 or 1, not '" + std::string(text.substr(0, 64)) + "'");
+}
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  for (;;) {
+    const auto comma = text.find(',');
+    std::string_view word = text.substr(0, comma);
+    while (word.starts_with(' '))
+      word.remove_prefix(1);
+    while (word.ends_with(' '))
+      word.remove_suffix(1);
+    if (!word.empty()) words.emplace_back(word);
+    if (comma == std::string_view::npos) return words;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+std::string known_devices(const Devices& found) {
+  std::string known;
+  for (const Device& device : found.devices)
+    known += (known.empty() ? "" : ", ") + device.id;
+  return known.empty() ? "none" : known;
+}
+
+void set_option(SessionSettings& settings, const std::string& key, const std::string& value) {
+  if (key == "nested") {
+    settings.nested = truth(key, value);
+  } else if (key == "targets") {
+    settings.targets = words_of(value);
+  } else if (key == "device") {
+    settings.device = value;
+  } else {
+    settings.options.set(key, value);
+    if (key == "emulate") settings.emulate = is_true(value);
+  }
+  if (!settings.options.status().ok()) throw failure_of("Latebind: provider option " + key, settings.options.status());
+}
+
+}  // namespace
+
+SessionSettings read_session_settings(const Host& host, const abi::SessionOptions* options) {
+  abi::KeyValuePairs* raw = nullptr;
+  host.check(host->GetSessionOptionsConfigEntries(options, &raw));
+  const Pairs entries(host, raw);
+  const char* const* keys = nullptr;
+  const char* const* values = nullptr;
+  std::size_t count = 0;
+  host->GetKeyValuePairs(entries.get(), &keys, &values, &count);
+  SessionSettings settings;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string_view key = keys[i];
+    if (key.starts_with(kPrefix)) set_option(settings, std::string(key.substr(kPrefix.size())), values[i]);
+  }
+  settings.writes_contexts = value_of(host, entries.get(), "ep.context_enable") == "1";
+  settings.embeds_contexts = value_of(host, entries.get(), "ep.context_embed_mode") == "1";
+  settings.context_file = value_of(host, entries.get(), "ep.context_file_path");
+  return settings;
+}
+
+Runtime make_runtime(const Options& options, bool nested) {
+  Options whole = options;
+  // A path that is given is the only one that is tried, so that no second ONNX Runtime is opened in this process.
+  if (!nested) whole.set("onnxruntime.library", "/left-out-within-onnxruntime");
+  auto runtime = Runtime::create(whole);
+  if (!runtime.ok()) throw failure_of("Latebind cannot start", runtime.status());
+  return *std::move(runtime);
+}
+
+std::string placement_for(const Runtime& runtime, const SessionSettings& settings, std::int32_t kind) {
+  std::string placement;
+  const auto add = [&](std::string_view device) {
+    if (!placement.empty()) placement += ',';
+    placement += device;
+  };
+  auto found = runtime.devices();
+  if (!found.ok()) throw failure_of("Latebind: devices", found.status());
+  const auto add_kind = [&](std::int32_t wanted) {
+    for (const Device& device : found->devices)
+      if (device.kind == wanted && (settings.nested || device.backend != kNestedBackend)) add(device.id);
+  };
+  const auto add_all = [&](std::int32_t first) {
+    add_kind(first);
+    for (const std::int32_t other : kKinds)
+      if (other != first) add_kind(other);
+  };
+  if (settings.device.empty()) add_all(kind);
+  for (const std::string& word : words_of(settings.device)) {
+    if (word == "auto") {
+      add_all(LB_DEVICE_NPU);
+    } else if (word == "npu" || word == "gpu" || word == "cpu") {
+      add_kind(word == "npu" ? LB_DEVICE_NPU : word == "gpu" ? LB_DEVICE_GPU : LB_DEVICE_CPU);
+    } else if (!settings.nested && word.starts_with(kNestedBackend)) {
+      throw Failure(abi::kInvalidArgument,
+                    "Latebind: device " + word +
+                        " would be ONNX Runtime inside ONNX Runtime; set the provider option nested=1 to allow that");
+    } else {
+      const bool is_exact = word.find(':') != std::string::npos;
+      if (is_exact && !settings.emulate &&
+          std::ranges::find(found->devices, word, &Device::id) == found->devices.end()) {
+        throw Failure(abi::kInvalidArgument,
+                      "Latebind: there is no device " + word + " here; there is " + known_devices(*found));
+      }
+      add(word);
+    }
+  }
+  if (!placement.empty()) return placement;
+  std::string reasons;
+  for (const latebind::Backend& backend : found->backends)
+    if (!backend.available) reasons += "; " + backend.name + ": " + backend.reason;
+  throw Failure(abi::kEpFail, "Latebind: no device for '" + settings.device + "'" + reasons);
+}
+
+}  // namespace latebind::provider

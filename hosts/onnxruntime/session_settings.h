@@ -1,0 +1,40 @@
+// SessionSettings: what a session says to its provider: provider options, which are keys of Latebind's own table
+// (docs/configuration.md) and the provider's own two, and the host's settings of compiled models.
+//
+// A value, constant once read; any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hosts/onnxruntime/host.h"
+
+namespace latebind::provider {
+
+inline constexpr const char* kProviderName = "Latebind";
+
+struct SessionSettings {
+  Options options;                   // without "device"
+  std::string device;                // the option, "" when it is not given
+  bool nested = false;               // ONNX Runtime inside ONNX Runtime may answer
+  std::vector<std::string> targets;  // what compiled models are for; empty: the session's device
+  bool emulate = false;
+
+  // Of the host.
+  bool writes_contexts = false;  // ep.context_enable
+  bool embeds_contexts = false;  // ep.context_embed_mode
+  std::string context_file;      // ep.context_file_path
+};
+
+// Throws Failure for unknown keys and values, naming the nearest.
+[[nodiscard]] SessionSettings read_session_settings(const Host& host, const abi::SessionOptions* options);
+
+// Without `nested` the backend onnxruntime has no library in this process.
+[[nodiscard]] Runtime make_runtime(const Options& options, bool nested);
+
+// The devices to try in a session for hardware of this kind (LB_DEVICE_…), in order, as the setting "device" wants
+// them. Throws Failure when there is none, or when a word means a device that is left out.
+[[nodiscard]] std::string placement_for(const Runtime& runtime, const SessionSettings& settings, std::int32_t kind);
+
+}  // namespace latebind::provider

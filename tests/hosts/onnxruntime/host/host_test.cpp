@@ -1,0 +1,282 @@
+// ONNX Runtime from its wheel, used by its C interface alone, with Latebind's provider registered.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <onnxruntime_c_api.h>
+
+#include <array>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/graph/protobuf.h"
+
+namespace {
+
+using latebind::graph::ProtobufMessage;
+
+const OrtApiBase* base() {
+  static const OrtApiBase* found = [] {
+    void* library = dlopen(LATEBIND_TEST_ONNXRUNTIME, RTLD_NOW | RTLD_LOCAL);
+    const auto get =
+        reinterpret_cast<const OrtApiBase* (*)()>(library != nullptr ? dlsym(library, "OrtGetApiBase") : nullptr);
+    return get != nullptr ? get() : nullptr;
+  }();
+  return found;
+}
+
+const OrtApi& api() {
+  return *base()->GetApi(ORT_API_VERSION);
+}
+
+// The error's text; takes the status.
+std::string text_of(OrtStatus* status) {
+  if (status == nullptr) return {};
+  std::string text = api().GetErrorMessage(status);
+  api().ReleaseStatus(status);
+  return text;
+}
+
+#define ASSERT_FINE(call) ASSERT_EQ(text_of(call), "")
+
+ProtobufMessage port(const std::string& name, std::int64_t columns) {
+  ProtobufMessage rows;
+  rows.add_bytes(2, "n");
+  ProtobufMessage wide;
+  wide.add_int(1, columns);
+  ProtobufMessage shape;
+  shape.add_message(1, rows);
+  shape.add_message(1, wide);
+  ProtobufMessage tensor;
+  tensor.add_int(1, 1);
+  tensor.add_message(2, shape);
+  ProtobufMessage type;
+  type.add_message(1, tensor);
+  ProtobufMessage value;
+  value.add_bytes(1, name);
+  value.add_message(2, type);
+  return value;
+}
+
+ProtobufMessage node(const std::string& op, const std::vector<std::string>& inputs, const std::string& output) {
+  ProtobufMessage message;
+  for (const std::string& input : inputs)
+    message.add_bytes(1, input);
+  message.add_bytes(2, output);
+  message.add_bytes(4, op);
+  return message;
+}
+
+// y = relu(x + x) * x, rows of four.
+std::string model() {
+  ProtobufMessage graph;
+  graph.add_message(1, node("Add", {"x", "x"}, "a"));
+  graph.add_message(1, node("Relu", {"a"}, "b"));
+  graph.add_message(1, node("Mul", {"b", "x"}, "y"));
+  graph.add_bytes(2, "g");
+  graph.add_message(11, port("x", 4));
+  graph.add_message(12, port("y", 4));
+  ProtobufMessage opset;
+  opset.add_bytes(1, "");
+  opset.add_int(2, 17);
+  ProtobufMessage whole;
+  whole.add_int(1, 8);
+  whole.add_message(7, graph);
+  whole.add_message(8, opset);
+  return whole.bytes();
+}
+
+class OnnxruntimeHostTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_NE(base(), nullptr) << LATEBIND_TEST_ONNXRUNTIME;
+    ASSERT_FINE(api().CreateEnv(ORT_LOGGING_LEVEL_ERROR, "test", &env_));
+  }
+  void TearDown() override { api().ReleaseEnv(env_); }
+
+  [[nodiscard]] std::vector<const OrtEpDevice*> devices() const {
+    const OrtEpDevice* const* all = nullptr;
+    std::size_t count = 0;
+    EXPECT_EQ(text_of(api().GetEpDevices(env_, &all, &count)), "");
+    std::vector<const OrtEpDevice*> ours;
+    for (std::size_t i = 0; i < count; ++i)
+      if (std::string(api().EpDevice_EpName(all[i])) == "Latebind") ours.push_back(all[i]);
+    return ours;
+  }
+  void register_as(const char* name) const {
+    ASSERT_FINE(api().RegisterExecutionProviderLibrary(env_, name, LATEBIND_TEST_PROVIDER));
+  }
+  [[nodiscard]] std::string session_error(const std::vector<const OrtEpDevice*>& on, const char* key, const char* value,
+                                          OrtSession** session) const {
+    OrtSessionOptions* options = nullptr;
+    EXPECT_EQ(text_of(api().CreateSessionOptions(&options)), "");
+    EXPECT_EQ(text_of(api().SessionOptionsAppendExecutionProvider_V2(options, env_, on.data(), on.size(), &key, &value,
+                                                                     key != nullptr ? 1 : 0)),
+              "");
+    const std::string bytes = model();
+    std::string error = text_of(api().CreateSessionFromArray(env_, bytes.data(), bytes.size(), options, session));
+    api().ReleaseSessionOptions(options);
+    return error;
+  }
+  static void expect_right(OrtSession* session) {
+    OrtMemoryInfo* memory = nullptr;
+    ASSERT_FINE(api().CreateCpuMemoryInfo(OrtArenaAllocator, OrtMemTypeDefault, &memory));
+    std::array<float, 8> x{1, -2, 3, -4, 5, 6, -7, 8};
+    const std::array<std::int64_t, 2> shape{2, 4};
+    OrtValue* input = nullptr;
+    ASSERT_FINE(api().CreateTensorWithDataAsOrtValue(memory, x.data(), sizeof x, shape.data(), 2,
+                                                     ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, &input));
+    OrtValue* output = nullptr;
+    const char* in = "x";
+    const char* out = "y";
+    ASSERT_FINE(api().Run(session, nullptr, &in, &input, 1, &out, 1, &output));
+    void* data = nullptr;
+    ASSERT_FINE(api().GetTensorMutableData(output, &data));
+    for (std::size_t i = 0; i < x.size(); ++i)
+      EXPECT_EQ(static_cast<const float*>(data)[i], x[i] > 0 ? 2 * x[i] * x[i] : 0) << i;
+    api().ReleaseValue(output);
+    api().ReleaseValue(input);
+    api().ReleaseMemoryInfo(memory);
+  }
+
+  OrtEnv* env_ = nullptr;
+};
+
+std::size_t resident_pages() {
+  std::size_t total = 0;
+  std::size_t resident = 0;
+  std::ifstream("/proc/self/statm") >> total >> resident;
+  return resident;
+}
+
+TEST_F(OnnxruntimeHostTest, RunsAModelOnWhatItOffers) {
+  register_as("latebind");
+  const auto ours = devices();
+  ASSERT_FALSE(ours.empty());
+  EXPECT_STREQ(api().EpDevice_EpVendor(ours[0]), "Latebind");
+  OrtSession* session = nullptr;
+  ASSERT_EQ(session_error(ours, nullptr, nullptr, &session), "");
+  expect_right(session);
+  api().ReleaseSession(session);
+  ASSERT_FINE(api().UnregisterExecutionProviderLibrary(env_, "latebind"));
+  EXPECT_TRUE(devices().empty());
+}
+
+TEST_F(OnnxruntimeHostTest, UnregistersWhileASessionLives) {
+  register_as("latebind");
+  OrtSession* session = nullptr;
+  ASSERT_EQ(session_error(devices(), nullptr, nullptr, &session), "");
+  // Either the host refuses, or the session goes on.
+  (void)text_of(api().UnregisterExecutionProviderLibrary(env_, "latebind"));
+  expect_right(session);
+  api().ReleaseSession(session);
+}
+
+TEST_F(OnnxruntimeHostTest, UnknownOptionsNameTheNearest) {
+  register_as("latebind");
+  OrtSession* session = nullptr;
+  const std::string error = session_error(devices(), "presicion", "f32", &session);
+  EXPECT_NE(error.find("did you mean precision"), std::string::npos) << error;
+  EXPECT_NE(session_error(devices(), "device", "openvino:TPU", &session).find("there is no device openvino:TPU"),
+            std::string::npos);
+  EXPECT_NE(session_error(devices(), "device", "onnxruntime:CPU", &session).find("nested=1"), std::string::npos);
+}
+
+TEST_F(OnnxruntimeHostTest, OptionsOfGarbageAreErrors) {
+  register_as("latebind");
+  for (const char* key : {"", " ", "device\n", "%s%s%n", "property.", "nested", "targets\xff"}) {
+    OrtSession* session = nullptr;
+    EXPECT_NE(session_error(devices(), key, "\x01%n\xff;../..", &session), "") << key;
+    EXPECT_EQ(session, nullptr);
+  }
+}
+
+TEST_F(OnnxruntimeHostTest, RegistersAgainAndAgainWithoutGrowth) {
+  const auto once = [&] {
+    register_as("latebind.virtual");
+    EXPECT_FALSE(devices().empty());
+    ASSERT_FINE(api().UnregisterExecutionProviderLibrary(env_, "latebind.virtual"));
+  };
+  for (int i = 0; i < 20; ++i)
+    once();
+  const std::size_t before = resident_pages();
+  for (int i = 0; i < 100; ++i)
+    once();
+  EXPECT_LT(resident_pages(), before + 512) << "pages of 4 KiB";
+}
+
+TEST_F(OnnxruntimeHostTest, SixteenThreadsRegister) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 16; ++i) {
+    threads.emplace_back([&, name = "latebind." + std::to_string(i)] {
+      const std::string error =
+          text_of(api().RegisterExecutionProviderLibrary(env_, name.c_str(), LATEBIND_TEST_PROVIDER));
+      // The host knows one provider of a name, and says so.
+      if (error.empty()) {
+        EXPECT_EQ(text_of(api().UnregisterExecutionProviderLibrary(env_, name.c_str())), "");
+      }
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+  register_as("latebind");
+  EXPECT_FALSE(devices().empty());
+}
+
+TEST_F(OnnxruntimeHostTest, VirtualDevicesAreThereOnlyWhenAllowed) {
+  const auto is_virtual = [](const OrtEpDevice* device) {
+    const char* value = api().GetKeyValue(api().HardwareDevice_Metadata(api().EpDevice_Device(device)), "is_virtual");
+    return value != nullptr && std::string(value) == "1";
+  };
+  register_as("latebind");
+  for (const OrtEpDevice* device : devices())
+    EXPECT_FALSE(is_virtual(device));
+  ASSERT_FINE(api().UnregisterExecutionProviderLibrary(env_, "latebind"));
+  register_as("latebind.virtual");
+  for (const OrtEpDevice* device : devices()) {
+    if (!is_virtual(device)) continue;
+    const OrtKeyValuePairs* metadata = api().HardwareDevice_Metadata(api().EpDevice_Device(device));
+    EXPECT_STREQ(api().GetKeyValue(metadata, "DiscoveredBy"), "latebind");
+    OrtSession* session = nullptr;
+    const std::string error = session_error({device}, nullptr, nullptr, &session);
+    EXPECT_NE(error.find("is a virtual device"), std::string::npos) << error;
+  }
+}
+
+TEST_F(OnnxruntimeHostTest, CompatibilityIsToldApart) {
+  register_as("latebind");
+  const auto ours = devices();
+  ASSERT_FALSE(ours.empty());
+  const auto of = [&](const std::string& text) {
+    OrtCompiledModelCompatibility compatibility{};
+    EXPECT_EQ(text_of(api().GetModelCompatibilityForEpDevices(ours.data(), ours.size(), text.c_str(), &compatibility)),
+              "");
+    return compatibility;
+  };
+  const OrtKeyValuePairs* metadata = api().EpDevice_EpMetadata(ours[0]);
+  const std::string here = std::string(api().GetKeyValue(metadata, "latebind.device")) + "@" +
+                           api().GetKeyValue(metadata, "latebind.runtime_version");
+  EXPECT_EQ(of("latebind 1; devices=" + here + "; portable=1"), OrtCompiledModelCompatibility_EP_SUPPORTED_OPTIMAL);
+  EXPECT_EQ(of("latebind 1; devices=openvino:CPU@1999.1; portable=1"),
+            OrtCompiledModelCompatibility_EP_SUPPORTED_PREFER_RECOMPILATION);
+  EXPECT_EQ(of("latebind 1; devices=openvino:NPU.4000@1; portable=0"), OrtCompiledModelCompatibility_EP_UNSUPPORTED);
+  EXPECT_EQ(of("v2:6:2.51.0:5.51.0:73:60:0:0"), OrtCompiledModelCompatibility_EP_NOT_APPLICABLE);
+}
+
+// A host that has no table of the version that is needed.
+TEST(OnnxruntimeOldHostTest, IsRefusedWithASentence) {
+  ASSERT_NE(base(), nullptr);
+  void* library = dlopen(LATEBIND_TEST_PROVIDER, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  const auto create = reinterpret_cast<CreateEpApiFactoriesFn>(dlsym(library, "CreateEpFactories"));
+  ASSERT_NE(create, nullptr);
+  const OrtApiBase old{[](std::uint32_t version) noexcept { return version > 23 ? nullptr : base()->GetApi(version); },
+                       []() noexcept { return "1.23.2"; }};
+  OrtEpFactory* factory = nullptr;
+  std::size_t made = 1;
+  const std::string error = text_of(create("latebind", &old, nullptr, &factory, 1, &made));
+  EXPECT_EQ(error, "Latebind needs ONNX Runtime 1.24 or newer; this is 1.23.2");
+  EXPECT_EQ(made, 0U);
+}
+
+}  // namespace

@@ -1,0 +1,295 @@
+"""Latebind's provider in Python's onnxruntime: sessions, parts, compiled models, and what is refused."""
+
+import ctypes
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+LIBRARY = os.environ["LATEBIND_TEST_PROVIDER"]
+ort.set_default_logger_severity(4)
+
+
+def attestations():
+    function = ctypes.CDLL(LIBRARY).LatebindAttestations
+    function.restype = ctypes.c_size_t
+    text = ctypes.create_string_buffer(function(None, ctypes.c_size_t(0)) + 4096)
+    function(text, ctypes.c_size_t(len(text)))
+    return json.loads(text.value)
+
+
+@pytest.fixture(scope="module")
+def devices():
+    ort.register_execution_provider_library("latebind", LIBRARY)
+    yield [device for device in ort.get_ep_devices() if device.ep_name == "Latebind"]
+    ort.unregister_execution_provider_library("latebind")
+
+
+def session_options(devices, options=None):
+    made = ort.SessionOptions()
+    made.add_provider_for_devices(devices, options or {})
+    return made
+
+
+def load(model, devices, options=None):
+    source = model if isinstance(model, str) else model.SerializeToString()
+    return ort.InferenceSession(source, session_options(devices, options), enable_fallback=False)
+
+
+def model_of(nodes, inputs, outputs, initializers=()):
+    graph = helper.make_graph(nodes, "g", inputs, outputs, [numpy_helper.from_array(v, n) for n, v in initializers])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def floats(name, *shape):
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+
+
+def layers(width=16):
+    weights = np.random.default_rng(1).standard_normal((width, 4)).astype(np.float32)
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["a"]),
+        helper.make_node("Relu", ["a"], ["b"]),
+        helper.make_node("Add", ["b", "c"], ["y"]),
+    ]
+    one = np.ones(4, np.float32)
+    return model_of(nodes, [floats("x", "n", width)], [floats("y", "n", 4)], [("w", weights), ("c", one)])
+
+
+def on_the_cpu(model, feeds):
+    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    return session.run(None, feeds)
+
+
+def rows(count, width=16):
+    return {"x": np.random.default_rng(count).standard_normal((count, width)).astype(np.float32)}
+
+
+def test_a_device_for_each_piece_of_hardware(devices):
+    assert len(devices) == 1
+    assert devices[0].device.type == ort.OrtHardwareDeviceType.CPU
+    assert devices[0].ep_metadata["latebind.device"] == "openvino:CPU"
+
+
+def test_a_whole_model_runs_as_on_the_cpu(devices):
+    session = load(layers(), devices)
+    (answer,) = attestations()
+    assert (answer["device"], answer["precision"], answer["fallback"]) == ("openvino:CPU", "f32", False)
+    for count in (1, 7, 3):
+        got = session.run(None, rows(count))
+        np.testing.assert_allclose(got[0], on_the_cpu(layers(), rows(count))[0], rtol=1e-5, atol=1e-5)
+    del session
+    assert attestations() == []
+
+
+def test_control_flow_and_what_is_around_it_are_divided(devices):
+    branch = lambda op: helper.make_graph([helper.make_node(op, ["b"], [op])], op, [], [floats(op, None, None)])
+    nodes = [
+        helper.make_node("Abs", ["x"], ["a0"]),
+        helper.make_node("Sqrt", ["a0"], ["a"]),
+        helper.make_node("Relu", ["a"], ["b"]),
+        helper.make_node("If", ["which"], ["i"], then_branch=branch("Neg"), else_branch=branch("Exp")),
+        helper.make_node("Abs", ["i"], ["j"]),
+        helper.make_node("Sqrt", ["j"], ["k"]),
+        helper.make_node("Add", ["k", "a"], ["y"]),
+    ]
+    which = helper.make_tensor_value_info("which", TensorProto.BOOL, [])
+    model = model_of(nodes, [floats("x", "n", 16), which], [floats("y", None, None)])
+    session = load(model, devices)
+    assert len(attestations()) == 2
+    for value in (True, False):
+        feeds = rows(3) | {"which": np.array(value)}
+        np.testing.assert_allclose(session.run(None, feeds)[0], on_the_cpu(model, feeds)[0], rtol=1e-5, atol=1e-5)
+
+
+def test_strings_and_double_precision_are_left_to_the_host(devices):
+    for kind, numpy_type in ((TensorProto.STRING, object), (TensorProto.DOUBLE, np.float64)):
+        value = helper.make_tensor_value_info
+        model = model_of([helper.make_node("Identity", ["x"], ["y"])], [value("x", kind, [2])], [value("y", kind, [2])])
+        session = load(model, devices)
+        assert attestations() == []
+        feeds = {"x": np.array(["a", "b"] if numpy_type is object else [1, 2], dtype=numpy_type)}
+        assert list(session.run(None, feeds)[0]) == list(feeds["x"])
+
+
+def test_output_shapes_that_only_a_run_can_tell(devices):
+    nodes = [helper.make_node("NonZero", ["x"], ["y"])]
+    model = model_of(nodes, [floats("x", "n", 16)], [helper.make_tensor_value_info("y", TensorProto.INT64, [2, "k"])])
+    session = load(model, devices)
+    for count in (1, 4):
+        feeds = {"x": np.maximum(rows(count)["x"], 0)}
+        np.testing.assert_array_equal(session.run(None, feeds)[0], on_the_cpu(model, feeds)[0])
+
+
+@pytest.mark.parametrize("embedded", [True, False])
+def test_a_compiled_model_loads_and_runs(devices, tmp_path, embedded):
+    onnx.save(layers(), tmp_path / "model.onnx")
+    compiled = tmp_path / "compiled.onnx"
+    ort.ModelCompiler(
+        session_options(devices), str(tmp_path / "model.onnx"), embed_compiled_data_into_model=embedded
+    ).compile_to_file(str(compiled))
+    (node,) = onnx.load(compiled).graph.node
+    attributes = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
+    assert node.op_type == "EPContext" and attributes["source"] == b"Latebind" and attributes["main_context"] == 1
+    assert attributes["embed_mode"] == int(embedded)
+    assert (tmp_path / "compiled_latebind_0.lbundle").exists() != embedded
+    session = load(str(compiled), devices)
+    np.testing.assert_allclose(session.run(None, rows(3))[0], on_the_cpu(layers(), rows(3))[0], rtol=1e-5, atol=1e-5)
+    # Moved elsewhere with everything beside it.
+    moved = tmp_path / "elsewhere"
+    moved.mkdir()
+    for file in tmp_path.glob("compiled*"):
+        file.rename(moved / file.name)
+    assert load(str(moved / "compiled.onnx"), devices)
+
+
+def damaged(text, seed):
+    random = np.random.default_rng(seed)
+    data = bytearray(text)
+    for at in random.integers(0, len(data), 1 + seed % 8):
+        data[at] ^= int(random.integers(1, 256))
+    return bytes(data[: len(data) - int(random.integers(0, len(data))) * (seed % 2)])
+
+
+def test_damaged_contexts_are_errors_or_right(devices, tmp_path):
+    onnx.save(layers(), tmp_path / "model.onnx")
+    compiled = tmp_path / "compiled.onnx"
+    ort.ModelCompiler(
+        session_options(devices), str(tmp_path / "model.onnx"), embed_compiled_data_into_model=True
+    ).compile_to_file(str(compiled))
+    model = onnx.load(compiled)
+    (payload,) = [a for a in model.graph.node[0].attribute if a.name == "ep_cache_context"]
+    whole = payload.s
+    expected = on_the_cpu(layers(), rows(3))[0]
+    for seed in range(40):
+        payload.s = damaged(whole, seed) if seed < 36 else [b"", b"PK", b"\0" * 99, whole[:-1]][seed - 36]
+        try:
+            session = load(model, devices)
+        except Exception as error:
+            assert "Latebind" in str(error), error
+        else:
+            np.testing.assert_allclose(session.run(None, rows(3))[0], expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["../other/c.lbundle", "/etc/passwd", "missing.lbundle", "link.lbundle", "."])
+def test_a_context_file_must_be_in_the_models_folder(devices, tmp_path, name):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "c.lbundle").write_bytes(b"PK")
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "link.lbundle").symlink_to(tmp_path / "other" / "c.lbundle")
+    context = {"ep_cache_context": name, "embed_mode": 0, "main_context": 1, "source": "Latebind"}
+    node = helper.make_node("EPContext", ["x"], ["y"], domain="com.microsoft", **context)
+    model = model_of([node], [floats("x", "n", 16)], [floats("y", "n", 4)])
+    model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    onnx.save(model, folder / "model.onnx")
+    with pytest.raises(Exception, match="Latebind"):
+        load(str(folder / "model.onnx"), devices)
+
+
+def test_a_run_may_have_a_deadline(devices):
+    session = load(layers(), devices)
+    options = ort.RunOptions()
+    options.add_run_config_entry("latebind.timeout_ms", "60000")
+    assert session.run(None, rows(3), options)
+    options.add_run_config_entry("latebind.timeout_ms", "soon")
+    with pytest.raises(Exception, match="milliseconds"):
+        session.run(None, rows(3), options)
+
+
+def test_onnx_runtime_within_onnx_runtime_only_when_asked(devices):
+    with pytest.raises(Exception, match="nested=1"):
+        load(layers(), devices, {"device": "onnxruntime:CPU"})
+    folder = str(Path(ort.__file__).parent / "capi")
+    nested = {"device": "onnxruntime:CPU", "nested": "1", "onnxruntime.library": folder}
+    session = load(layers(), devices, nested)
+    assert [answer["device"] for answer in attestations()] == ["onnxruntime:CPU"]
+    np.testing.assert_allclose(session.run(None, rows(3))[0], on_the_cpu(layers(), rows(3))[0], rtol=1e-5, atol=1e-5)
+
+
+def test_some_of_onnx_own_node_tests(devices):
+    script = Path(__file__).parent / "node_tests.py"
+    done = subprocess.run(
+        [sys.executable, str(script), LIBRARY, "--every", "12"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr[-2000:]
+
+
+def test_the_default_model_gives_the_golden_vectors(devices, tmp_path):
+    source = Path(os.environ["LATEBIND_TEST_SOURCE_DIR"])
+    folder = source / "build/runtime/model/all-MiniLM-L6-v2"
+    if not folder.exists():
+        pytest.skip("the default model is not there; type scripts/setup runtime")
+    tokenizers = pytest.importorskip("tokenizers")
+    program = Path(os.environ["LATEBIND_TEST_BINARY_DIR"]) / "bin/latebind"
+    exported = tmp_path / "model.onnx"
+    subprocess.run([program, "export", "--model", folder, "-o", exported], check=True, capture_output=True)
+    session = load(str(exported), devices)
+    assert len(attestations()) == 1
+    tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(256)
+    golden = np.load(source / "tests/data/golden/minilm.npy")
+    lines = (source / "tests/data/golden/minilm.jsonl").read_text(encoding="utf-8").splitlines()
+    for line, expected in list(zip(lines, golden, strict=True))[:64]:
+        text = json.loads(line)
+        ids = tokenizer.encode(text if isinstance(text, str) else text["text"]).ids
+        feeds = {"input_ids": np.array([ids]), "attention_mask": np.ones((1, len(ids)), np.int64)}
+        (vector,) = session.run(None, feeds)[0]
+        assert vector @ expected / np.linalg.norm(vector) / np.linalg.norm(expected) >= 0.999999
+
+
+VIRTUAL = """
+import sys
+import numpy as np
+import onnxruntime as ort
+ort.set_default_logger_severity(4)
+library, model, compiled = sys.argv[1:]
+ort.register_execution_provider_library("latebind.virtual", library)
+all_devices = [device for device in ort.get_ep_devices() if device.ep_name == "Latebind"]
+npu = [device for device in all_devices if device.ep_metadata["latebind.device"] == "onnxruntime:QNN.v73"]
+assert len(npu) == 1 and npu[0].device.metadata["is_virtual"] == "1"
+options = ort.SessionOptions()
+options.add_provider_for_devices(npu, {"precision": "f16"})
+try:
+    ort.InferenceSession(model, options, enable_fallback=False)
+    raise SystemExit("a virtual device took a session")
+except Exception as error:
+    assert "is a virtual device" in str(error), error
+ort.ModelCompiler(options, model, embed_compiled_data_into_model=True).compile_to_file(compiled)
+options = ort.SessionOptions()
+options.add_provider_for_devices(npu, {"precision": "f16", "emulate": "true"})
+x = np.random.default_rng(3).standard_normal((1, 16)).astype(np.float32)
+got = ort.InferenceSession(compiled, options, enable_fallback=False).run(None, {"x": x})[0]
+expected = ort.InferenceSession(model, providers=["CPUExecutionProvider"]).run(None, {"x": x})[0]
+cosine = (got * expected).sum() / np.linalg.norm(got) / np.linalg.norm(expected)
+assert cosine >= 0.9995, cosine
+"""
+
+
+def test_a_virtual_npu_is_compiled_for_and_emulated(tmp_path):
+    source = Path(os.environ["LATEBIND_TEST_SOURCE_DIR"])
+    plugins = list(source.glob("build/runtime/providers/onnxruntime-qnn-*/onnxruntime_qnn"))
+    if not plugins:
+        pytest.skip("Qualcomm's provider is not there; type scripts/setup test")
+    model = layers()
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 1
+    model.graph.output[0].type.tensor_type.shape.dim[0].dim_value = 1
+    onnx.save(model, tmp_path / "model.onnx")
+    environment = os.environ | {
+        "LATEBIND_ONNXRUNTIME_PROVIDERS": str(plugins[0]),
+        "LATEBIND_ONNXRUNTIME_LIBRARY": str(Path(ort.__file__).parent / "capi"),
+        "LATEBIND_TRIAL_PROGRAM": str(Path(os.environ["LATEBIND_TEST_BINARY_DIR"]) / "bin/latebind"),
+    }
+    arguments = [LIBRARY, str(tmp_path / "model.onnx"), str(tmp_path / "compiled.onnx")]
+    done = subprocess.run(
+        [sys.executable, "-c", VIRTUAL, *arguments], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
