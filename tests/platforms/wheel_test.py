@@ -22,7 +22,8 @@ NAME = {"windows": r"latebind-[\d.]+-py3-none-win_amd64\.whl",
         "aarch64": r"latebind-[\d.]+-py3-none-manylinux_2_34_aarch64\.whl"}[PRESET]
 LIBRARY, PROGRAM = ("latebind.dll", "latebind.exe") if WINDOWS else ("liblatebind.so", "latebind")
 # What every Windows has, and every Linux.
-OF_WINDOWS = {"KERNEL32.dll", "msvcrt.dll", "bcrypt.dll", "ADVAPI32.dll", "WS2_32.dll", "SHELL32.dll", "ole32.dll"}
+OF_WINDOWS = {"KERNEL32.dll", "msvcrt.dll", "bcrypt.dll", "ADVAPI32.dll", "WS2_32.dll", "MSWSOCK.dll", "SHELL32.dll", "ole32.dll",
+              "SETUPAPI.dll", "CFGMGR32.dll"}
 OF_LINUX = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "ld-linux-aarch64.so.1"}
 GLIBC = (2, 34)
 
