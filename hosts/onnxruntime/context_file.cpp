@@ -107,10 +107,17 @@ std::string context_file_name(const std::string& model_file, std::size_t part) {
 }
 
 void write_file(const std::string& file, const std::string& bytes) {
-  std::ofstream stream(file, std::ios::binary | std::ios::trunc);
+  // Under its own name once it is whole: a full disk leaves no part of it there.
+  const std::string unfinished = file + ".part";
+  std::ofstream stream(unfinished, std::ios::binary | std::ios::trunc);
   stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   stream.close();
-  if (!stream) throw Failure(abi::kFail, "Latebind: " + file + " cannot be written");
+  std::error_code error;
+  if (stream) fs::rename(unfinished, file, error);
+  if (stream && !error) return;
+  std::error_code ignored;
+  fs::remove(unfinished, ignored);
+  throw Failure(abi::kFail, "Latebind: " + file + " cannot be written");
 }
 
 abi::Node* make_context_node(const Host& host, const std::string& name, const OnnxPart& part,

@@ -36,7 +36,7 @@ bool is_wrong(const GraphView& graph, const NodeView& node, std::span<const Type
   if (node.op == "GRU" || node.op == "RNN") return is_set(graph, node, "layout");
   // The eighth input has the peepholes.
   if (node.op == "LSTM") return is_set(graph, node, "layout") || has_input(inputs, 7);
-  if (node.op == "QuantizeLinear") return !graph.is_constant(node.inputs[1]);
+  if (node.op == "QuantizeLinear") return node.inputs.size() < 2 || !graph.is_constant(node.inputs[1]);
   // What is rounded next must not differ in its last bit.
   if (node.op == "Div") return std::ranges::find(graph.nodes(), "Round", &NodeView::op) != graph.nodes().end();
   if (node.op == "MaxPool") return is_set(graph, node, "ceil_mode");
