@@ -169,10 +169,10 @@ std::string compatibility_text(const Runtime& runtime, const std::vector<std::st
   std::string devices;
   const auto found = runtime.devices(true);
   if (found.ok()) {
-    for (const Device& device : found->devices)
-      if (std::ranges::find(targets, device.id) != targets.end()) {
-        devices += (devices.empty() ? "" : ",") + device_text(device);
-      }
+    for (const Device& device : found->devices) {
+      if (std::ranges::find(targets, device.id) == targets.end()) continue;
+      devices += (devices.empty() ? "" : ",") + device_text(device);
+    }
   }
   return std::string(kCompatibilityHead) + " devices=" + devices + "; portable=1";
 }

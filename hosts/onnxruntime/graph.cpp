@@ -189,9 +189,10 @@ std::vector<ValueView> GraphView::outputs_of(std::span<const std::size_t> nodes)
     }
   }
   std::vector<ValueView> outputs;
-  for (const std::size_t i : nodes)
+  for (const std::size_t i : nodes) {
     for (const ValueView& output : nodes_[i].outputs)
       if (output.raw != nullptr && used_elsewhere.contains(output.name)) outputs.push_back(output);
+  }
   return outputs;
 }
 
@@ -201,9 +202,10 @@ std::string GraphView::key(std::span<const std::size_t> nodes) const {
     lines.insert("makes " + output.name + '\n');
   for (const std::size_t i : nodes) {
     std::string line = nodes_[i].op;
-    for (const auto* values : {&nodes_[i].inputs, &nodes_[i].outputs})
+    for (const auto* values : {&nodes_[i].inputs, &nodes_[i].outputs}) {
       for (const ValueView& value : *values)
         line += '\t' + value.name;
+    }
     lines.insert(line + '\n');
   }
   std::string key;
@@ -214,9 +216,10 @@ std::string GraphView::key(std::span<const std::size_t> nodes) const {
 
 OnnxPart GraphView::part(std::span<const std::size_t> nodes) const {
   std::set<std::string> made;
-  for (const std::size_t i : nodes)
+  for (const std::size_t i : nodes) {
     for (const ValueView& output : nodes_[i].outputs)
       made.insert(output.name);
+  }
   std::map<std::string, const abi::Value*> constants;
   std::vector<ValueView> inputs;
   std::set<std::string> seen;

@@ -463,7 +463,7 @@ TEST(SchedulerTest, ManyCallsOfOneTextDoNotHoldBackManyTexts) {
   Rig* at = nullptr;
   const auto on_run = [&](std::size_t number) {
     if (number == 0) hold.stop();
-    computed += std::ranges::count(at->runs->so_far().at(number).marks, 5);
+    computed += static_cast<std::size_t>(std::ranges::count(at->runs->so_far().at(number).marks, 5));
     // Nothing is added any more when all the others are done: then they are looked at.
     if (computed < 8 * kBatches && lone.size() < 3000 && number > 0) lone.emplace_back(*at, texts_of(99, 4, 1));
     return Status();
