@@ -290,7 +290,7 @@ TEST_F(TeiTest, BadBodiesAreRefused) {
   expect_refused(server.post_json("/embed", json::object()), 422, "Validation", "'inputs' is missing");
   for (const json& inputs : {json(1), json(true), json::object(), json({1.5}), json({-1}), json({"a", 1}),
                              json::array({json::array({1}), "a"}), json::array({"a", json::array({1})}),
-                             json({nullptr}), json({4294967296})})
+                             json::array({nullptr}), json::array({4294967296})})
     expect_refused(server.post_json("/embed", {{"inputs", inputs}}), 422, "Validation", "'inputs' ");
   expect_refused(server.post_json("/embed", {{"inputs", {{1}, json::array()}}}), 422, "Validation", "empty array");
   expect_refused(server.post_json("/embed", {{"inputs", {"a", "a", "a"}}}), 422, "Validation", "at most 2");
