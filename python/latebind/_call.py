@@ -231,14 +231,16 @@ def interruptible(body: Callable[[Cancellation | None], Result], given: Cancella
     cancellation = Cancellation()
     work = _Work(lambda: body(cancellation))
     thread = threading.Thread(target=work.run, name="latebind", daemon=True)
+    is_here = False
     try:
         try:
             thread.start()
         except RuntimeError:  # no more threads, or the interpreter is about to end; or a signal handler's
             if thread.ident is not None or not work.claim():
                 raise
-            return body(None)
-        work.wait()
+            is_here = True
+        else:
+            work.wait()
     except BaseException:
         # The call writes into the caller's memory until it returns, which it soon does. Whoever interrupts again does
         # not want to wait for that either.
@@ -246,4 +248,5 @@ def interruptible(body: Callable[[Cancellation | None], Result], given: Cancella
         if not work.claim():
             work.wait()
         raise
-    return work.result()
+    # Not above: what is claimed here has no thread that would end it.
+    return body(None) if is_here else work.result()

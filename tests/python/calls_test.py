@@ -589,3 +589,23 @@ def test_a_task_that_waits_for_a_thread_is_cancelled_at_once(tiny):
             await tiny.aencode("a", deadline=0.1)
 
     asyncio.run(main())
+
+
+def test_a_failing_call_without_threads_fails_and_does_not_hang():
+    code = """
+import sys, threading
+import latebind
+
+embedder = latebind.Embedder(sys.argv[1])
+
+def none_left(self):
+    raise RuntimeError("can't start new thread")
+
+threading.Thread.start = none_left
+try:
+    embedder.encode(["x"] * 10, deadline=1e-4)
+except latebind.TransientError:
+    print("failed")
+print(embedder.encode(["x"] * 10).shape[0])
+"""
+    assert good(code, TINY) == "failed\n10\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 import os
 import sys
@@ -10,7 +11,7 @@ from typing import Any
 
 from .. import __version__
 from ..errors import CallerError, LatebindError
-from . import RowError, embed_files
+from . import EmbedBatches, RowError, embed_files
 from ._files import SHARD_ROWS
 
 _DESCRIPTION = """\
@@ -24,15 +25,31 @@ cannot be right, or OUT belongs to other ones.
 """
 
 
-def _setting(text: str) -> tuple[str, str]:
+# Arguments of embed_files() and EmbedBatches, which are no settings: those have options of their own.
+_TAKEN = {
+    name
+    for function in (embed_files, EmbedBatches.__init__)
+    for name, each in inspect.signature(function).parameters.items()
+    if each.kind is not inspect.Parameter.VAR_KEYWORD
+}
+
+
+def _pair(text: str) -> tuple[str, str]:
     name, is_there, value = text.partition("=")
     if not is_there:
         raise argparse.ArgumentTypeError(f"'{text}' is no NAME=VALUE")
     return name, value
 
 
+def _setting(text: str) -> tuple[str, str]:
+    name, value = _pair(text)
+    if name in _TAKEN:
+        raise argparse.ArgumentTypeError(f"'{name}' is no setting of the model")
+    return name, value
+
+
 def _resource(text: str) -> tuple[str, float]:
-    name, value = _setting(text)
+    name, value = _pair(text)
     try:
         return name, float(value)
     except ValueError:

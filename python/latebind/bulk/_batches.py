@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from dataclasses import dataclass
@@ -109,6 +110,7 @@ class EmbedBatches:
         self.on_error = on_error
         self.encoding: dict[str, Any] = {"prompt_name": prompt_name, "normalize": normalize, "dimensions": dimensions}
         self.settings = settings
+        self._is_checked = False
         settings_of(settings)  # refuses what there is not
 
     @property
@@ -172,11 +174,10 @@ class EmbedBatches:
         done = self._compute(batch)
         table = batch
         if done.reasons:
-            table = batch.take(pa.array(done.good))
+            table = _taken(batch, done.good)
         table = table.append_column(self.vector_column, _lists(done.vectors))
         bad = sorted(done.reasons)
-        # Not every type can be taken from.
-        skipped = batch.take(pa.array(bad, pa.int64())) if bad else batch.slice(0, 0)
+        skipped = _taken(batch, np.array(bad, np.intp)) if bad else batch.slice(0, 0)
         skipped = skipped.append_column("latebind_row", pa.array(bad, pa.int64()))
         skipped = skipped.append_column("latebind_reason", pa.array([done.reasons[row] for row in bad], pa.string()))
         return Embedded(
@@ -219,7 +220,13 @@ class EmbedBatches:
     # -- Inside --------------------------------------------------------------------------------------------------------
 
     def _open(self) -> OpenModel:
-        return open_model(self.model, self.settings)
+        opened = open_model(self.model, self.settings)
+        if not self._is_checked:
+            # Whether there is such a prompt and so many dimensions, before an output is begun with them.
+            with contextlib.suppress(InternalError):
+                opened.embedder.encode("a", **self.encoding)
+            self._is_checked = True
+        return opened
 
     def _labelled(self, table: Any, answers: Answers) -> Any:
         label = {
@@ -277,7 +284,7 @@ class EmbedBatches:
 
     def _encode(self, opened: OpenModel, texts: Any, rows: Any) -> Vectors:
         if len(rows) != len(texts):
-            texts = texts.take(pa.array(rows))
+            texts = _taken(texts, rows)
         return opened.embedder.encode(texts, alone=True, **self.encoding)
 
     def _without_vector(self, opened: OpenModel, texts: Any, rows: Any) -> dict[int, str]:
@@ -299,6 +306,22 @@ def _lists(vectors: Vectors, absent: Any = None) -> pa.FixedSizeListArray:
     """float32[n, d] as FixedSizeList<float32>[d], not copied; `absent` are the rows that are null."""
     mask = None if absent is None else pa.array(absent)
     return pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), vectors.shape[1], mask=mask)
+
+
+def _taken(values: Any, rows: Any) -> Any:
+    """The rows of a Table, RecordBatch or array, of which there may be none: intp[…], ascending."""
+    try:
+        return values.take(pa.array(rows, pa.int64()))
+    except pa.ArrowNotImplementedError:
+        # Not every type can be taken from: string_view cannot.
+        runs = np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1)
+        pieces = [values.slice(int(run[0]), len(run)) for run in runs if len(run)] or [values.slice(0, 0)]
+    if isinstance(values, pa.Table):
+        return pa.concat_tables(pieces)
+    if isinstance(values, pa.RecordBatch):
+        return pa.concat_batches(pieces)
+    flat = [chunk for piece in pieces for chunk in (piece.chunks if isinstance(piece, pa.ChunkedArray) else [piece])]
+    return pa.chunked_array(flat, values.type)
 
 
 def _others(count: int, rows: dict[int, str]) -> Any:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from .._arguments import positive
 from ..errors import CallerError
 from ._batches import EmbedBatches
 from ._engine import Engine
@@ -80,12 +81,13 @@ def embed_files(
         RowError: with on_error="fail", a row has no usable text. CallerError: no such input or column.
         TransientError: another run is at work there; the output cannot be written; another device answers.
     """
-    if isinstance(shard_rows, bool) or not isinstance(shard_rows, int) or shard_rows < 1:
-        raise CallerError(f"shard_rows is {shard_rows!r}; give the rows of a shard, 1 or more")
+    shard_rows = positive(shard_rows, "shard_rows") or SHARD_ROWS
     embed = EmbedBatches(model, text_column, **arguments)
     runs = _engine(engine, engine_options or {})
     store = Store(*locate(output, "the output")) if filesystem is None else Store(filesystem, os.fspath(output))
-    places = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
+    if isinstance(inputs, (str, bytes, os.PathLike)) or not isinstance(inputs, Iterable):
+        inputs = [inputs]
+    places = list(inputs)
     for place in places:
         of, path = locate(place, "the input")
         if of != store.filesystem:

@@ -11,6 +11,7 @@ import csv
 import hashlib
 import json
 import os
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -70,6 +71,9 @@ class InputFile:
 
 # Lines of JSON with more brackets are looked at before pyarrow reads them, which has no limit of its own.
 _DEPTH_MAX = 500
+# As few digits as an integer can have that a double does not hold exactly.
+_LONG_NUMBER = re.compile(rb"[0-9]{16}")
+_EXACT_MAX = 1 << 53
 
 
 def find(places: Sequence[str | os.PathLike[str]]) -> list[tuple[Any, str, str, str]]:
@@ -82,13 +86,20 @@ def find(places: Sequence[str | os.PathLike[str]]) -> list[tuple[Any, str, str, 
     for place in places:
         filesystem, path = locate(place, "the input")
         name = os.fspath(place).rstrip("/") if "://" in os.fspath(place) else path
-        info = filesystem.get_file_info(path)
+        try:
+            info = filesystem.get_file_info(path)
+        except (OSError, UnicodeError) as error:
+            raise MachineError(f"the input {name!r} cannot be looked at: {error}") from error
         if info.type == fs.FileType.NotFound:
             raise CallerError(f"the input {name} is not there")
         if info.type == fs.FileType.Directory:
+            try:
+                every = filesystem.get_file_info(fs.FileSelector(path, recursive=True))
+            except (OSError, UnicodeError) as error:
+                raise MachineError(f"the folder {name!r} cannot be looked through: {error}") from error
             files = [
                 each
-                for each in filesystem.get_file_info(fs.FileSelector(path, recursive=True))
+                for each in every
                 if each.is_file and _suffix(each.path) in FORMATS and not _is_hidden(each.path[len(path) + 1 :])
             ]
             if not files:
@@ -99,11 +110,16 @@ def find(places: Sequence[str | os.PathLike[str]]) -> list[tuple[Any, str, str, 
             found.append((filesystem, path, name, FORMATS[suffix]))
         else:
             raise CallerError(f"the input {name} is of no kind that is read; its name must end in {', '.join(FORMATS)}")
-    names = [name for _, _, name, _ in found]
     if not found:
         raise CallerError("there is no input; give files or folders")
-    if len(set(names)) < len(names):
-        raise CallerError(f"the input {next(name for name in names if names.count(name) > 1)} is given twice")
+    # By links a file has several names, and a folder may lie in itself.
+    seen: dict[str, str] = {}
+    for filesystem, path, name, _ in found:
+        real = os.path.realpath(path) if filesystem.type_name == "local" else name
+        if real in seen:
+            also = "" if seen[real] == name else f", also as {seen[real]}"
+            raise CallerError(f"the input {name} is given twice{also}")
+        seen[real] = name
     return found
 
 
@@ -192,6 +208,11 @@ def _scan_csv(lines: Iterator[bytes], shard_rows: int) -> tuple[pa.Schema, int, 
     def counted() -> Iterator[str]:
         nonlocal position
         for line in lines:
+            if position == 0:
+                position = len(line)
+                # Before a quote it would make the name one without.
+                yield line.removeprefix(codecs.BOM_UTF8).decode("latin-1")
+                continue
             position += len(line)
             # Every byte is a character: quotes, commas and line ends are the same in UTF-8.
             yield line.decode("latin-1")
@@ -199,7 +220,7 @@ def _scan_csv(lines: Iterator[bytes], shard_rows: int) -> tuple[pa.Schema, int, 
     with _fields_of_any_size():
         for record in csv.reader(counted()):
             if not names:
-                names = [name.encode("latin-1").decode("utf-8-sig", "replace") for name in record]
+                names = [name.encode("latin-1").decode("utf-8") for name in record]
             elif record:
                 if rows % shard_rows == 0:
                     starts.append(begin)
@@ -216,10 +237,12 @@ def _scan_jsonl(lines: Iterator[bytes], shard_rows: int, text_column: str) -> tu
     order: list[str] = []
     schema = pa.schema([(text_column, pa.string())])
     pending: list[bytes] = []
+    large: dict[str, int] = {}  # columns with integers that a double does not hold, and a row of each
 
     def unify() -> None:
         nonlocal schema
         found = _read_json(b"".join(pending), pa.schema([(text_column, pa.string())])).schema
+        found = pa.schema([field.with_type(_as_written(field.type)) for field in found])
         schema = pa.unify_schemas([schema, found], promote_options="permissive")
         pending.clear()
 
@@ -235,11 +258,20 @@ def _scan_jsonl(lines: Iterator[bytes], shard_rows: int, text_column: str) -> tu
             if not order or line.count(b"[") + line.count(b"{") > _DEPTH_MAX:
                 names = _names_of(line)
                 order = order or names
+            if _LONG_NUMBER.search(line):
+                for name in _large_integers(line, rows):
+                    large.setdefault(name, rows)
             rows += 1
             pending.append(line)
         position += len(line)
     if pending:
         unify()
+    for name, row in large.items():
+        if name in schema.names and _has_doubles(schema.field(name).type):
+            raise ValueError(
+                f"column '{name}' has an integer in row {row} that a floating-point number does not hold, and such numbers "
+                "in others; write them as strings"
+            )
     fields = sorted(schema, key=lambda field: order.index(field.name) if field.name in order else len(order))
     return pa.schema(fields), rows, [*starts, position]
 
@@ -257,6 +289,50 @@ def _names_of(line: bytes) -> list[str]:
     except RecursionError:
         raise ValueError("a line is nested too deeply") from None
     return list(found) if isinstance(found, dict) else []
+
+
+def _large_integers(line: bytes, row: int) -> set[str]:
+    """The columns with integers that a double does not hold exactly.
+
+    Raises:
+        ValueError: an integer that has more than 64 bits.
+    """
+
+    def is_large(value: Any) -> bool:
+        if isinstance(value, dict):
+            return max(map(is_large, value.values()), default=False)  # all are looked at
+        if isinstance(value, list):
+            return max(map(is_large, value), default=False)
+        if isinstance(value, bool) or not isinstance(value, int):
+            return False
+        if not -(1 << 63) <= value < 1 << 63:
+            raise ValueError(f"row {row} has the number {value}, which has more than 64 bits; write it as a string")
+        return abs(value) > _EXACT_MAX
+
+    try:
+        found = json.loads(line.decode("utf-8-sig", "replace"))
+    except json.JSONDecodeError:
+        return set()  # its reader says what is wrong
+    except RecursionError:
+        raise ValueError("a line is nested too deeply") from None
+    return {name for name, value in found.items() if is_large(value)} if isinstance(found, dict) else set()
+
+
+def _as_written(kind: pa.DataType) -> pa.DataType:
+    """Strings for what the reader takes for times: in the next shard it may be none."""
+    if pa.types.is_temporal(kind):
+        return pa.string()
+    if pa.types.is_struct(kind):
+        return pa.struct([kind.field(at).with_type(_as_written(kind.field(at).type)) for at in range(kind.num_fields)])
+    if pa.types.is_list(kind):
+        return pa.list_(_as_written(kind.value_type))
+    return kind
+
+
+def _has_doubles(kind: pa.DataType) -> bool:
+    if pa.types.is_floating(kind):
+        return True
+    return any(_has_doubles(kind.field(at).type) for at in range(kind.num_fields))
 
 
 def _read_json(content: bytes, schema: pa.Schema) -> pa.Table:

@@ -38,8 +38,12 @@ def manifest_of(
     }
 
 
+def _bytes(manifest: dict[str, Any]) -> bytes:
+    return (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode()
+
+
 def agree(store: Store, wanted: dict[str, Any], any_device: bool) -> bool:
-    """Writes the manifest where there is none.
+    """Writes the manifest where there is none, or another one of which nothing was made.
 
     Args:
         any_device: what answers may differ, as long as the model is the same.
@@ -57,12 +61,12 @@ def agree(store: Store, wanted: dict[str, Any], any_device: bool) -> bool:
             raise DifferentRunError(
                 f"{store.root} has files and no {NAME}: give a folder that is empty, or not there yet"
             )
-        store.write(NAME, (json.dumps(wanted, indent=2, ensure_ascii=False) + "\n").encode())
+        store.write(NAME, _bytes(wanted))
         return False
     try:
         found = json.loads(content)
         there = found["format"]
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         raise DifferentRunError(f"{NAME} in {store.root} is none of Latebind's: give another folder") from None
     if there != FORMAT:
         raise DifferentRunError(f"{NAME} in {store.root} has the format {there}, and this release writes {FORMAT}")
@@ -71,6 +75,10 @@ def agree(store: Store, wanted: dict[str, Any], any_device: bool) -> bool:
         for path, was, now in _differences(found, wanted, "")
         if not (any_device and path.startswith("answers.") and path not in ("answers.model", "answers.dimension"))
     ]
+    if differences and not any(store.names(folder) for folder in (VECTORS, SKIPPED)):
+        # Nothing was made of it: what was wrong the first time can be put right.
+        store.write(NAME, _bytes(wanted))
+        return False
     if differences:
         raise DifferentRunError(
             f"{store.root} is the output of another run: {'; '.join(differences[:8])}"

@@ -22,6 +22,8 @@ class Answers:
         model: "sha256:…" of the model's files.
         device: "openvino:CPU".
         device_full_name: as its vendor calls it.
+        processor: the vector instructions of a CPU, which decide how its vendor's library computes: two of one name may
+            have different ones, as in virtual machines. "" for other devices, and on Windows.
         precision: "f32", "bf16" or "f16".
         runtime_version: of the vendor's library.
         threads: of the device; 0 when the vendor does not report it.
@@ -33,6 +35,7 @@ class Answers:
     model: str
     device: str
     device_full_name: str
+    processor: str
     precision: str
     runtime_version: str
     threads: int
@@ -68,6 +71,17 @@ def _sha256(file: Path) -> str:
     return digest.hexdigest()
 
 
+def _vector_instructions() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    words = next((line.partition(":")[2].split() for line in lines if line.startswith(("flags", "Features"))), [])
+    # Not all that the kernel lists, which a newer one does more of.
+    kinds = ("sse4", "avx", "amx", "fma", "f16c", "asimd", "sve", "bf16", "i8mm")
+    return " ".join(sorted({word for word in words if word.startswith(kinds)}))
+
+
 class OpenModel:
     """An embedder, and what is known of its model. `lock` is held while it embeds: what it did is read as a difference
     of counters, and one call keeps the whole device busy."""
@@ -87,6 +101,7 @@ class OpenModel:
             model=self.digest,
             device=f"{active.backend}:{active.device}",
             device_full_name=active.device_full_name,
+            processor=_vector_instructions() if active.device == "CPU" else "",
             precision=active.precision,
             runtime_version=active.runtime_version,
             threads=active.threads,

@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyarrow import parquet as pq
 
 from ..errors import LatebindError, TransientError
-from ._batches import METADATA_KEY, EmbedBatches, Embedded
+from ._batches import METADATA_KEY, EmbedBatches, Embedded, RowError
 from ._inputs import InputFile, Reader
 from ._manifest import SKIPPED, VECTORS
 from ._model import Answers
@@ -93,7 +93,23 @@ class Job:
         place = self._places[shard]
         if self._reader is None or self._reader[0] is not place.file:
             self._reader = place.file, Reader(place.file, self._columns, self._shard_rows)
-        return self._reader[1].read(place.index)
+        table = self._reader[1].read(place.index)
+        if place.file.format == "csv":
+            self._check_text(table, place)
+        return table
+
+    def _check_text(self, table: pa.Table, place: Place) -> None:
+        """The column of texts is looked at row by row later; all others have to be text too."""
+        for name in table.column_names:
+            if name == self.embed.text_column:
+                continue
+            try:
+                table.column(name).validate(full=True)
+            except pa.ArrowInvalid as error:
+                raise RowError(
+                    f"in {place.file.name}, rows from {place.index * self._shard_rows} on: column '{name}' is not "
+                    f"UTF-8: {error}"
+                ) from None
 
     def compute(self, shard: int, table: pa.Table) -> Embedded:
         """
@@ -174,9 +190,11 @@ class Job:
                 parquet = pq.ParquetFile(file)
                 label = json.loads((parquet.schema_arrow.metadata or {})[METADATA_KEY])
                 result = ShardResult(**label["result"])
+                if not _is_plausible(result):
+                    return None
                 answers = Answers(**label["answers"])
                 rows = parquet.metadata.num_rows
-        except (pa.ArrowException, OSError, ValueError, TypeError, KeyError):
+        except (pa.ArrowException, OSError, ValueError, TypeError, KeyError, RecursionError):
             return None
         place = self._places[shard]
         wanted = (place.file.sha256, self.embed.described(), shard)
@@ -186,10 +204,22 @@ class Job:
         return result if is_ours and is_whole and self._answers in (None, answers) else None
 
 
+def _is_plausible(result: ShardResult) -> bool:
+    counts = (result.shard, result.rows, result.skipped, result.tokens, result.truncated, result.fallback)
+    return isinstance(result.device, str) and all(type(count) is int and count >= 0 for count in counts)
+
+
 def _parquet(table: pa.Table, vector_column: str | None = None) -> pa.Buffer:
     """The bytes of a file. Vectors do not compress."""
     sink = pa.BufferOutputStream()
     # Vectors repeat nothing, which a dictionary would find out only after a megabyte of them.
     repeating = [name for name in table.schema.names if name != vector_column]
-    pq.write_table(table, sink, compression="zstd", use_dictionary=repeating, row_group_size=max(table.num_rows, 1))
+    pq.write_table(
+        table,
+        sink,
+        compression="zstd",
+        use_dictionary=repeating,
+        row_group_size=max(table.num_rows, 1),
+        write_page_checksum=True,
+    )
     return sink.getvalue()

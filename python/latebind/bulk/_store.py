@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import fs
 
-from ..errors import CallerError, MachineError, TransientError
+from ..errors import CallerError, CallerTypeError, MachineError, TransientError
 
 # There an object is seen once it is complete, and a rename is a copy.
 _OBJECT_STORES = ("s3", "gcs", "abfs")
@@ -25,9 +25,15 @@ def locate(place: str | os.PathLike[str], what: str) -> tuple[Any, str]:
     """The filesystem and the path in it, of a path here or a URI such as s3://bucket/folder.
 
     Raises:
-        CallerError: a URI that pyarrow does not know.
+        CallerError: a URI that pyarrow does not know, or a name that is not UTF-8. CallerTypeError: no path.
     """
+    if not isinstance(place, (str, os.PathLike)):
+        raise CallerTypeError(f"{what} is {type(place).__name__}; give a path or a URI")
     text = os.fspath(place)
+    if not isinstance(text, str):
+        raise CallerTypeError(f"{what} is a path in bytes; give a str")
+    if not text.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise CallerError(f"{what} {text!r} is not UTF-8; give it another name")
     if not text:
         raise CallerError(f"{what} is empty; give a path or a URI")
     if "://" not in text:
@@ -50,9 +56,16 @@ class Store:
         return f"{self.root}/{name}"
 
     def names(self, folder: str) -> list[str]:
-        """The files in a folder of it, without those that begin with a dot, sorted."""
+        """The files in a folder of it, without those that begin with a dot, sorted.
+
+        Raises:
+            MachineError: it cannot be looked through, for instance because it is a file.
+        """
         selector = fs.FileSelector(self._path(folder), allow_not_found=True)
-        found = self.filesystem.get_file_info(selector)
+        try:
+            found = self.filesystem.get_file_info(selector)
+        except (OSError, UnicodeError) as error:
+            raise MachineError(f"{self._path(folder)} cannot be looked through: {error}") from error
         return sorted(info.base_name for info in found if info.is_file and not info.base_name.startswith("."))
 
     def has(self, name: str) -> bool:
@@ -94,9 +107,13 @@ class Store:
 
     def clear(self, folder: str) -> None:
         """Removes what writers that were ended have left."""
-        for info in self.filesystem.get_file_info(fs.FileSelector(self._path(folder), allow_not_found=True)):
-            if info.is_file and info.base_name.startswith(_TEMPORARY):
-                self.filesystem.delete_file(info.path)
+        selector = fs.FileSelector(self._path(folder), allow_not_found=True)
+        try:
+            for info in self.filesystem.get_file_info(selector):
+                if info.is_file and info.base_name.startswith(_TEMPORARY):
+                    self.filesystem.delete_file(info.path)
+        except (OSError, UnicodeError) as error:
+            raise MachineError(f"{self._path(folder)} cannot be cleared: {error}") from error
 
     @contextmanager
     def lock(self) -> Iterator[None]:

@@ -1,0 +1,185 @@
+"""What input and earlier output may hold, and what is refused instead of being changed on the way."""
+
+import json
+
+import latebind
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet as pq
+import pytest
+from latebind.bulk import DifferentRunError, EmbedBatches, RowError, embed_files
+from latebind.bulk.__main__ import main
+from latebind.bulk._inputs import find
+from support import TINY
+from tables import contents, table, vectors_of
+
+
+def embed(source, output, **arguments):
+    return embed_files(source, output, TINY, "body", **{"shard_rows": 2, **arguments})
+
+
+def jsonl(file, *rows):
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return file
+
+
+# -- Numbers and times of JSON -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [1 << 63, (1 << 64) - 1, -(1 << 63) - 1])
+@pytest.mark.parametrize("inside", [lambda n: n, lambda n: [n], lambda n: {"x": n}])
+def test_integers_of_more_than_64_bits_are_refused(tmp_path, number, inside):
+    source = jsonl(tmp_path / "in.jsonl", {"id": inside(number), "body": "a"})
+    with pytest.raises(latebind.CallerError, match="more than 64 bits; write it as a string"):
+        embed(source, tmp_path / "out")
+
+
+def test_integers_beside_fractions_are_refused_where_they_would_change(tmp_path):
+    source = jsonl(
+        tmp_path / "in.jsonl", {"id": 2**53 + 1, "body": "a"}, {"id": 1, "body": "b"}, {"id": 1.5, "body": "c"}
+    )
+    with pytest.raises(latebind.CallerError, match="column 'id' has an integer in row 0"):
+        embed(source, tmp_path / "out")
+
+
+def test_large_integers_are_kept(tmp_path):
+    numbers = [2**63 - 1, -(2**63), 2**53 + 1, 7]
+    source = jsonl(tmp_path / "in.jsonl", *({"id": number, "body": "1234567890123456789"} for number in numbers))
+    embed(source, tmp_path / "out", id_column="id")
+    assert vectors_of(tmp_path / "out")["id"].to_pylist() == numbers
+
+
+def test_what_looks_like_a_time_is_kept_as_it_is_written(tmp_path):
+    days = ["2024-01-01", "2024-01-02", "soon", "2024-01-01T10:00:00Z"]
+    rows = [{"body": "a", "day": day, "nested": {"days": [day]}} for day in days]
+    embed(jsonl(tmp_path / "in.jsonl", *rows), tmp_path / "out")
+    found = vectors_of(tmp_path / "out")
+    assert found["day"].to_pylist() == days
+    assert found["nested"].to_pylist() == [{"days": [day]} for day in days]
+
+
+# -- CSV -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("names", ['"id","body"', '"body","id"', '"last, first","body"', "id,body"])
+def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path, names):
+    (tmp_path / "in.csv").write_bytes(f"\ufeff{names}\r\na,b\r\n".encode())
+    embed(tmp_path / "in.csv", tmp_path / "out")
+    found = vectors_of(tmp_path / "out").column_names
+    assert "body" in found and found[:-1] == json.loads(f"[{names}]" if '"' in names else '["id", "body"]')
+
+
+def test_what_is_not_utf8_beside_the_texts_is_named(tmp_path):
+    (tmp_path / "in.csv").write_bytes(b"body,name\na,b\nx,caf\xe9\n")
+    with pytest.raises(RowError, match="column 'name' is not UTF-8"):
+        embed(tmp_path / "in.csv", tmp_path / "out")
+    (tmp_path / "names.csv").write_bytes(b"body,caf\xe9\na,b\n")
+    with pytest.raises(latebind.CallerError, match="cannot be read as csv"):
+        embed(tmp_path / "names.csv", tmp_path / "other")
+
+
+# -- Files and folders ---------------------------------------------------------------------------------------------------
+
+
+def test_a_file_is_embedded_once_whatever_its_names(tmp_path):
+    source = tmp_path / "in"
+    (source / "deep").mkdir(parents=True)
+    pq.write_table(table(3), source / "a.parquet")
+    (source / "deep" / "back").symlink_to(source)
+    with pytest.raises(latebind.CallerError, match="is given twice, also as"):
+        find([source])
+    with pytest.raises(latebind.CallerError, match="is given twice"):
+        find([source / "a.parquet", source / "deep" / ".." / "a.parquet"])
+
+
+@pytest.mark.parametrize("given", [None, 3, b"in.parquet", [3], [None]])
+def test_what_is_no_path_is_refused(tmp_path, given):
+    with pytest.raises(latebind.CallerTypeError):
+        embed(given, tmp_path / "out")
+    pq.write_table(table(1), tmp_path / "in.parquet")
+    with pytest.raises(latebind.CallerTypeError):
+        embed(tmp_path / "in.parquet", given)
+
+
+def test_a_name_that_is_not_utf8_is_refused(tmp_path):
+    with pytest.raises(latebind.CallerError, match="not UTF-8"):
+        embed(str(tmp_path / "in-\udce9.parquet"), tmp_path / "out")
+
+
+@pytest.mark.parametrize("rows", [0, -1, 1 << 70, True, 2.5])
+def test_a_shard_has_a_reasonable_number_of_rows(tmp_path, rows):
+    pq.write_table(table(1), tmp_path / "in.parquet")
+    with pytest.raises(latebind.CallerError, match="shard_rows"):
+        embed(tmp_path / "in.parquet", tmp_path / "out", shard_rows=rows)
+
+
+def test_columns_that_cannot_be_taken_from_lose_their_bad_rows_too(tmp_path):
+    rows = pa.table({"body": pa.array(["a", None, "b", "c", None], pa.string_view()), "id": [1, 2, 3, 4, 5]})
+    with pa.ipc.new_file(tmp_path / "in.arrow", rows.schema) as writer:
+        writer.write_table(rows)
+    report = embed(tmp_path / "in.arrow", tmp_path / "out", on_error="skip", shard_rows=5)
+    assert (report.rows, report.skipped) == (3, 2)
+    assert vectors_of(tmp_path / "out")["id"].to_pylist() == [1, 3, 4]
+    batch = EmbedBatches(TINY, "body", on_error="skip")(rows)
+    assert batch["vector"].null_count == 2
+
+
+# -- An output that was begun --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wrong", [{"dimensions": 999}, {"prompt_name": "quer"}])
+def test_what_the_model_refuses_takes_no_folder(tmp_path, wrong):
+    pq.write_table(table(3), tmp_path / "in.parquet")
+    with pytest.raises(latebind.CallerError):
+        embed(tmp_path / "in.parquet", tmp_path / "out", **wrong)
+    assert embed(tmp_path / "in.parquet", tmp_path / "out", dimensions=16).rows == 3
+
+
+def test_nor_does_a_run_of_which_nothing_was_made(tmp_path):
+    pq.write_table(pa.table({"body": ["a", None]}), tmp_path / "in.parquet")
+    with pytest.raises(RowError):
+        embed(tmp_path / "in.parquet", tmp_path / "out")
+    assert embed(tmp_path / "in.parquet", tmp_path / "out", on_error="skip").skipped == 1
+    with pytest.raises(DifferentRunError):
+        embed(tmp_path / "in.parquet", tmp_path / "out")
+
+
+def test_a_hostile_manifest_is_none_of_ours(tmp_path):
+    pq.write_table(table(3), tmp_path / "in.parquet")
+    embed(tmp_path / "in.parquet", tmp_path / "out")
+    (tmp_path / "out" / "manifest.json").write_text("[" * 100_000)
+    with pytest.raises(DifferentRunError, match=r"none of Latebind's"):
+        embed(tmp_path / "in.parquet", tmp_path / "out")
+
+
+@pytest.mark.parametrize("change", [{"tokens": "x"}, {"device": {}}, {"skipped": None}, {"tokens": -5}, {"rows": True}])
+def test_a_shard_with_a_hostile_label_is_made_again(tmp_path, change):
+    pq.write_table(table(3), tmp_path / "in.parquet")
+    embed(tmp_path / "in.parquet", tmp_path / "out")
+    before = contents(tmp_path / "out")
+    shard = tmp_path / "out" / "vectors" / "part-000001.parquet"
+    rows = pq.read_table(shard)
+    label = json.loads(rows.schema.metadata[b"latebind"])
+    label["result"] |= change
+    pq.write_table(rows.replace_schema_metadata({b"latebind": json.dumps(label)}), shard)
+    assert embed(tmp_path / "in.parquet", tmp_path / "out").damaged == 1
+    assert contents(tmp_path / "out") == before
+
+
+def test_a_folder_that_is_a_file_is_named(tmp_path):
+    pq.write_table(table(3), tmp_path / "in.parquet")
+    embed(tmp_path / "in.parquet", tmp_path / "out")
+    for shard in (tmp_path / "out" / "vectors").iterdir():
+        shard.unlink()
+    (tmp_path / "out" / "vectors").rmdir()
+    (tmp_path / "out" / "vectors").write_text("")
+    with pytest.raises(latebind.LatebindError, match="vectors cannot be"):
+        embed(tmp_path / "in.parquet", tmp_path / "out")
+
+
+@pytest.mark.parametrize("setting", ["on_error=skip", "self=1", "model=x", "filesystem=1", "inputs=1"])
+def test_settings_are_none_of_the_commands_own_arguments(tmp_path, setting, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["in.parquet", "-o", str(tmp_path), "--model", "m", "--text-column", "body", "--set", setting])
+    assert ended.value.code == 2
+    assert "is no setting of the model" in capsys.readouterr().err
