@@ -9,12 +9,14 @@
 #include "app/settings.h"
 #include "app/shape_text.h"
 #include "core/platform/files/folders.h"
+#include "core/text/option_text.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
 
 namespace latebind::app {
 namespace {
 
+using core::list_items;
 using core::parse_integer;
 using core::parse_word;
 using core::Result;
@@ -32,25 +34,8 @@ constexpr std::size_t kItemsMax = 64;
 constexpr std::int64_t kDimensionMax = std::int64_t{1} << 40;
 constexpr std::string_view kProperties = "property.";
 
-// The items between the commas, without the spaces around them. An empty text is one empty item.
-std::vector<std::string_view> list_items(std::string_view text) {
-  std::vector<std::string_view> items;
-  for (;;) {
-    const auto comma = text.find(',');
-    std::string_view item = text.substr(0, comma);
-    while (item.starts_with(' '))
-      item.remove_prefix(1);
-    while (item.ends_with(' '))
-      item.remove_suffix(1);
-    items.push_back(item);
-    if (comma == std::string_view::npos) return items;
-    text.remove_prefix(comma + 1);
-  }
-}
-
 Result<bool> parse_bool(std::string_view text) {
-  if (text == "true" || text == "1" || text == "yes" || text == "on") return true;
-  if (text == "false" || text == "0" || text == "no" || text == "off") return false;
+  if (const auto truth = core::parse_truth(text)) return *truth;
   return Status(StatusCode::kInvalidArgument, fmt::format("must be true or false, not {}", core::quoted(text, 64)));
 }
 

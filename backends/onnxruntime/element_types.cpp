@@ -2,38 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <utility>
+#include "core/graph/onnx_types.h"
 
 namespace latebind::onnxruntime {
-namespace {
 
 using core::ElementType;
 
-constexpr std::array kTypes{
-    std::pair{ElementType::kBool, abi::kBool},     std::pair{ElementType::kI8, abi::kInt8},
-    std::pair{ElementType::kU8, abi::kUint8},      std::pair{ElementType::kI16, abi::kInt16},
-    std::pair{ElementType::kU16, abi::kUint16},    std::pair{ElementType::kI32, abi::kInt32},
-    std::pair{ElementType::kU32, abi::kUint32},    std::pair{ElementType::kI64, abi::kInt64},
-    std::pair{ElementType::kU64, abi::kUint64},    std::pair{ElementType::kF16, abi::kFloat16},
-    std::pair{ElementType::kBF16, abi::kBfloat16}, std::pair{ElementType::kF32, abi::kFloat},
-    std::pair{ElementType::kF64, abi::kDouble},
-};
-
-}  // namespace
-
 abi::TensorElementDataType vendor_type(ElementType type) {
-  for (const auto& [ours, theirs] : kTypes) {
-    if (ours == type) return theirs;
-  }
-  return abi::kUndefined;
+  return static_cast<abi::TensorElementDataType>(graph::onnx_type(type));
 }
 
 std::optional<ElementType> element_type(abi::TensorElementDataType type) {
-  for (const auto& [ours, theirs] : kTypes) {
-    if (theirs == type) return ours;
-  }
-  return std::nullopt;
+  return graph::element_type_of_onnx(type);
 }
 
 std::string vendor_type_name(abi::TensorElementDataType type) {

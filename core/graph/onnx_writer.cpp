@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/graph/lowering.h"
+#include "core/graph/onnx_types.h"
 #include "core/graph/protobuf.h"
 
 namespace latebind::graph {
@@ -22,25 +23,6 @@ using core::StatusCode;
 
 constexpr std::int64_t kIrVersion = 9;
 constexpr std::int64_t kOpset = 20;
-
-int onnx_type(ElementType type) {
-  switch (type) {
-    case ElementType::kF32:
-      return 1;
-    case ElementType::kI32:
-      return 6;
-    case ElementType::kI64:
-      return 7;
-    case ElementType::kBool:
-      return 9;
-    case ElementType::kF16:
-      return 10;
-    case ElementType::kBF16:
-      return 16;
-    default:
-      return 0;
-  }
-}
 
 ProtobufMessage int_attribute(std::string_view name, std::int64_t value) {
   ProtobufMessage attribute;

@@ -74,23 +74,8 @@ enum OpAttrType : int {
   kAttrGraph = 7,
   kAttrTensor = 8,
 };
-// Numbers that ONNX has, too, for those that Latebind knows.
-enum ElementType : int {
-  kFloat = 1,
-  kUint8 = 2,
-  kInt8 = 3,
-  kUint16 = 4,
-  kInt16 = 5,
-  kInt32 = 6,
-  kInt64 = 7,
-  kString = 8,
-  kBool = 9,
-  kFloat16 = 10,
-  kDouble = 11,
-  kUint32 = 12,
-  kUint64 = 13,
-  kBfloat16 = 16,
-};
+// All others that matter are ONNX's own (core/graph/onnx_types.h).
+enum ElementType : int { kString = 8 };
 // Bits of a device's incompatibility.
 inline constexpr std::uint32_t kDeviceIncompatible = 2;
 inline constexpr std::uint32_t kMissingDependency = 4;
@@ -124,7 +109,6 @@ inline constexpr std::uint32_t kMissingDependency = 4;
   X(298, GetKeyValuePairs, 22, void, (const KeyValuePairs*, const char* const**, const char* const**, std::size_t*))   \
   X(300, ReleaseKeyValuePairs, 22, void, (KeyValuePairs*))                                                             \
   X(307, HardwareDevice_Type, 22, HardwareDeviceType, (const HardwareDevice*))                                         \
-  X(311, HardwareDevice_Metadata, 22, const KeyValuePairs*, (const HardwareDevice*))                                   \
   X(317, GetEpApi, 22, const EpApi*, ())                                                                               \
   X(318, GetTensorSizeInBytes, 23, Status*, (const Value*, std::size_t*))                                              \
   X(326, ValueInfo_GetInitializerValue, 23, Status*, (const ValueInfo*, const Value**))                                \
@@ -138,7 +122,6 @@ inline constexpr std::uint32_t kMissingDependency = 4;
   X(344, Graph_GetNumNodes, 23, Status*, (const Graph*, std::size_t*))                                                 \
   X(345, Graph_GetNodes, 23, Status*, (const Graph*, const Node**, std::size_t))                                       \
   X(346, Graph_GetParentNode, 23, Status*, (const Graph*, const Node**))                                               \
-  X(348, Node_GetId, 23, Status*, (const Node*, std::size_t*))                                                         \
   X(349, Node_GetName, 23, Status*, (const Node*, const char**))                                                       \
   X(350, Node_GetOperatorType, 23, Status*, (const Node*, const char**))                                               \
   X(351, Node_GetDomain, 23, Status*, (const Node*, const char**))                                                     \
@@ -156,7 +139,6 @@ inline constexpr std::uint32_t kMissingDependency = 4;
   X(363, OpAttr_GetType, 23, Status*, (const OpAttr*, OpAttrType*))                                                    \
   X(364, OpAttr_GetName, 23, Status*, (const OpAttr*, const char**))                                                   \
   X(365, Node_GetNumSubgraphs, 23, Status*, (const Node*, std::size_t*))                                               \
-  X(368, Node_GetEpName, 23, Status*, (const Node*, const char**))                                                     \
   X(373, GetRunConfigEntry, 23, const char*, (const RunOptions*, const char*))                                         \
   X(378, GetTensorData, 23, Status*, (const Value*, const void**))                                                     \
   X(379, GetSessionOptionsConfigEntries, 23, Status*, (const SessionOptions*, KeyValuePairs**))                        \
@@ -171,10 +153,8 @@ struct Ep;
 #define LB_PROVIDER_EP_API(X)                                                                                \
   X(0, CreateEpDevice, 22, Status*,                                                                          \
     (EpFactory*, const HardwareDevice*, const KeyValuePairs*, const KeyValuePairs*, EpDevice**))             \
-  X(1, ReleaseEpDevice, 0, void, (EpDevice*))                                                                \
   X(2, EpGraphSupportInfo_AddNodesToFuse, 23, Status*,                                                       \
     (GraphSupportInfo*, const Node* const*, std::size_t, const struct NodeFusionOptions*))                   \
-  X(4, NodeComputeContext_NodeName, 23, const char*, (const NodeComputeContext*))                            \
   X(16, CreateHardwareDevice, 24, Status*,                                                                   \
     (HardwareDeviceType, std::uint32_t, std::uint32_t, const char*, const KeyValuePairs*, HardwareDevice**)) \
   X(17, ReleaseHardwareDevice, 0, void, (HardwareDevice*))                                                   \

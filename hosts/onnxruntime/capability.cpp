@@ -110,7 +110,9 @@ Capability capability_of(const GraphView& graph, const Trial& trial) {
     bool failed = false;
     std::map<std::string, std::string> kinds;
     for (const auto& part : parts) {
-      if (is_crumb(part) || trial(part).empty()) continue;
+      if (is_crumb(part)) continue;
+      const std::string why = trial(part);
+      if (why.empty()) continue;
       failed = true;
       bool found = false;
       for (const std::size_t i : part) {
@@ -123,7 +125,7 @@ Capability capability_of(const GraphView& graph, const Trial& trial) {
         refused[i] = kinds[kind];
         found = true;
       }
-      if (!found) drop(part, trial(part));
+      if (!found) drop(part, why);
     }
     return failed;
   };
@@ -137,14 +139,12 @@ Capability capability_of(const GraphView& graph, const Trial& trial) {
   }
   Capability capability;
   for (auto& part : parts) {
-    if (!refused[part.front()].empty()) continue;
+    if (!refused[part.front()].empty()) continue;  // dropped whole
     if (is_crumb(part)) {
       drop(part, "would be alone with " + std::to_string(part.size() - 1) + " others, too few for a part");
       continue;
     }
-    // A part may have lost nodes that failed alone while the rest of it was dropped with them.
-    std::erase_if(part, [&](std::size_t i) { return !refused[i].empty(); });
-    if (!part.empty()) capability.parts.push_back({std::move(part)});
+    capability.parts.push_back(std::move(part));
   }
   for (std::size_t i = 0; i < count; ++i)
     if (!refused[i].empty()) capability.left.push_back(graph.nodes()[i].text() + " " + refused[i]);

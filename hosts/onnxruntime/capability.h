@@ -6,7 +6,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,13 +13,9 @@
 
 namespace latebind::provider {
 
-struct TakenPart {
-  std::vector<std::size_t> nodes;  // places in the graph, ascending
-};
-
 struct Capability {
-  std::vector<TakenPart> parts;
-  std::vector<std::string> left;  // one line for each node that is left to the host: which and why
+  std::vector<std::vector<std::size_t>> parts;  // of each the places of its nodes in the graph, ascending
+  std::vector<std::string> left;                // one line for each node that is left to the host: which and why
 };
 
 // Tries to load a part: "" when a device takes it, else why not.

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <memory>
 #include <random>
@@ -46,9 +45,12 @@ class PrivateFolder {
 };
 
 std::string read_file(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
+  std::ifstream stream(file, std::ios::binary | std::ios::ate);
+  const auto size = static_cast<std::streamoff>(stream.tellg());
+  std::string bytes(size > 0 ? static_cast<std::size_t>(size) : 0, '\0');
+  stream.seekg(0).read(bytes.data(), size);
   if (!stream) throw Failure(abi::kNoSuchFile, "Latebind: " + file + " cannot be read");
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  return bytes;
 }
 
 // "openvino:CPU@2026.4.1" of each device that is compiled for, as far as this machine knows it.
@@ -80,7 +82,7 @@ std::string compile_bundle(const Runtime& runtime, const std::string& name, cons
   return read_file(bundle);
 }
 
-std::string context_path(const std::string& folder, const std::string& name) {
+fs::path context_path(const fs::path& folder, const std::string& name) {
   const fs::path path(name);
   const bool leaves = path.is_absolute() || path.has_root_path() ||
                       std::ranges::any_of(path, [](const fs::path& step) { return step == ".."; });
@@ -88,17 +90,17 @@ std::string context_path(const std::string& folder, const std::string& name) {
     throw Failure(abi::kInvalidGraph, "Latebind: ep_cache_context '" + name.substr(0, 256) +
                                           "' must be the name of a file in the model's own folder");
   }
-  const fs::path file = fs::path(folder) / path;
+  const fs::path file = folder / path;
   // Links are followed, so that they do not lead out of it either.
   std::error_code error;
   const fs::path real = fs::canonical(file, error);
   if (error) throw Failure(abi::kNoSuchFile, "Latebind: there is no " + file.string() + ", which the model names");
-  const fs::path root = fs::canonical(folder.empty() ? "." : folder, error);
+  const fs::path root = fs::canonical(folder.empty() ? fs::path(".") : folder, error);
   const auto [at, rest] = std::mismatch(root.begin(), root.end(), real.begin(), real.end());
   if (error || at != root.end()) {
     throw Failure(abi::kInvalidGraph, "Latebind: ep_cache_context '" + name + "' leads out of the model's own folder");
   }
-  return real.string();
+  return real;
 }
 
 std::string context_file_name(const std::string& model_file, std::size_t part) {

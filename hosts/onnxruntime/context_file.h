@@ -4,6 +4,7 @@
 // in the node, or in a file beside the model. Pure but for files; any thread.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,12 @@ namespace latebind::provider {
                                          const std::vector<std::string>& targets);
 
 // The file that a node's ep_cache_context names, below `folder`. Throws Failure for names that lead elsewhere.
-[[nodiscard]] std::string context_path(const std::string& folder, const std::string& name);
+[[nodiscard]] std::filesystem::path context_path(const std::filesystem::path& folder, const std::string& name);
 
 // Where the file of a part is put: beside the model that is written.
 [[nodiscard]] std::string context_file_name(const std::string& model_file, std::size_t part);
 
+// Whole or not at all. Throws Failure.
 void write_file(const std::string& file, const std::string& bytes);
 
 // A new node for the host, with all attributes; inputs and outputs in the model's order. `payload` is the bundle, or

@@ -3,10 +3,15 @@
 #include <algorithm>
 #include <map>
 
+#include "core/graph/onnx_types.h"
 #include "hosts/onnxruntime/onnx_part.h"
 
 namespace latebind::provider {
 namespace {
+
+// The public numbers are those of core.
+static_assert(LB_BOOL == static_cast<int>(core::ElementType::kBool) &&
+              LB_F64 == static_cast<int>(core::ElementType::kF64));
 
 // Beyond this, weights are not put into the model: protobuf's readers take 2 GiB.
 constexpr std::size_t kInlineBytesMax = std::size_t{1} << 30U;
@@ -33,36 +38,8 @@ std::vector<ValueView> values_of(const Host& host, const abi::Node* node, CountO
 }  // namespace
 
 std::int32_t latebind_type(abi::ElementType type) {
-  switch (type) {
-    case abi::kFloat:
-      return LB_F32;
-    case abi::kUint8:
-      return LB_U8;
-    case abi::kInt8:
-      return LB_I8;
-    case abi::kUint16:
-      return LB_U16;
-    case abi::kInt16:
-      return LB_I16;
-    case abi::kInt32:
-      return LB_I32;
-    case abi::kInt64:
-      return LB_I64;
-    case abi::kBool:
-      return LB_BOOL;
-    case abi::kFloat16:
-      return LB_F16;
-    case abi::kDouble:
-      return LB_F64;
-    case abi::kUint32:
-      return LB_U32;
-    case abi::kUint64:
-      return LB_U64;
-    case abi::kBfloat16:
-      return LB_BF16;
-    default:
-      return 0;
-  }
+  const auto found = graph::element_type_of_onnx(type);
+  return found ? static_cast<std::int32_t>(*found) : 0;
 }
 
 std::vector<ValueView> node_inputs(const Host& host, const abi::Node* node) {

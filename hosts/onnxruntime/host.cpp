@@ -11,8 +11,7 @@ void take(Function& function, const abi::Slot* table, std::size_t slot) {
   function = reinterpret_cast<Function>(table[slot]);
 }
 
-}  // namespace
-
+// The host's code for Latebind's.
 abi::ErrorCode error_of(lb_code code) {
   switch (code) {
     case LB_OK:
@@ -36,16 +35,18 @@ abi::ErrorCode error_of(lb_code code) {
   }
 }
 
+}  // namespace
+
 Failure failure_of(const std::string& what, const latebind::Status& status) {
   return {error_of(status.code()), what + ": " + status.message() + " (" + status.name() + ")"};
 }
 
-Host::Host(const abi::ApiBase& base, const abi::Logger* logger) : logger_(logger), version_(base.GetVersionString()) {
+Host::Host(const abi::ApiBase& base, const abi::Logger* logger) : logger_(logger) {
   const abi::Slot* api = base.GetApi(abi::kVersion);
   if (api == nullptr) {
     // Slots 0 and 1 are where they were in every version; the caller makes the error with them.
-    throw Failure(abi::kNotImplemented,
-                  "Latebind needs ONNX Runtime 1." + std::to_string(abi::kVersion) + " or newer; this is " + version_);
+    throw Failure(abi::kNotImplemented, "Latebind needs ONNX Runtime 1." + std::to_string(abi::kVersion) +
+                                            " or newer; this is " + base.GetVersionString());
   }
 #define LB_TAKE(slot, name, since, result, parameters) take(tables_.name, api, slot);
   LB_PROVIDER_API(LB_TAKE)

@@ -25,8 +25,6 @@ class Failure : public std::exception {
   std::string text_;
 };
 
-// The host's code for Latebind's.
-[[nodiscard]] abi::ErrorCode error_of(lb_code code);
 // "WHAT: MESSAGE (NAME)"
 [[nodiscard]] Failure failure_of(const std::string& what, const latebind::Status& status);
 
@@ -37,7 +35,6 @@ class Host {
   Host(const abi::ApiBase& base, const abi::Logger* logger);
 
   [[nodiscard]] const abi::Tables* operator->() const { return &tables_; }
-  [[nodiscard]] const std::string& version() const { return version_; }
 
   void log(abi::LoggingLevel level, const std::string& text, const abi::Logger* logger = nullptr) const noexcept;
 
@@ -68,7 +65,6 @@ class Host {
  private:
   abi::Tables tables_;
   const abi::Logger* logger_;
-  std::string version_;
 };
 
 // The host's map of texts, owned.

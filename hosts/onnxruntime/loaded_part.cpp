@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "core/graph/onnx_types.h"
 #include "hosts/onnxruntime/json_text.h"
 
 namespace latebind::provider {
@@ -20,26 +21,6 @@ struct Living {
 Living& living() {
   static auto* all = new Living;
   return *all;
-}
-
-std::size_t bytes_of(std::int32_t type) {
-  switch (type) {
-    case LB_BOOL:
-    case LB_I8:
-    case LB_U8:
-      return 1;
-    case LB_I16:
-    case LB_U16:
-    case LB_F16:
-    case LB_BF16:
-      return 2;
-    case LB_I32:
-    case LB_U32:
-    case LB_F32:
-      return 4;
-    default:
-      return 8;
-  }
 }
 
 std::size_t elements_of(std::span<const std::int64_t> shape) {
@@ -114,11 +95,11 @@ LoadedPart::LoadedPart(const Runtime& runtime, std::string name, std::string bun
   begin(runtime, options, memory_of(owner, *owner, LB_FORMAT_BUNDLE));
 }
 
-LoadedPart::LoadedPart(const Runtime& runtime, std::string name, const std::string& file, const Options& options,
-                       std::nullptr_t /*is_a_file*/)
+LoadedPart::LoadedPart(const Runtime& runtime, std::string name, const std::filesystem::path& file,
+                       const Options& options)
     : name_(std::move(name)) {
   lb_model* model = nullptr;
-  const lb_code code = lb_model_load_file(runtime.get(), file.c_str(), options.get(), nullptr, &model);
+  const lb_code code = lb_model_load_file(runtime.get(), file.string().c_str(), options.get(), nullptr, &model);
   if (code != LB_OK) throw failure_of("Latebind: " + name_, Status::of(code));
   begin(model);
 }
@@ -217,7 +198,7 @@ void LoadedPart::run(const Host& host, abi::KernelContext* context, std::uint64_
       abi::Value* value = nullptr;
       host.check(host->KernelContext_GetOutput(context, output_places_[i], shape.data(), shape.size(), &value));
       host.check(host->GetTensorMutableData(value, &data));
-      size = elements_of(shape) * bytes_of(outputs_[i].type);
+      size = elements_of(shape) * core::size_of(static_cast<core::ElementType>(outputs_[i].type));
     }
     if (const lb_code code = lb_output_bind(buffers->handles[i], data, size); code != LB_OK) {
       throw failure_of("Latebind: " + name_, Status::of(code));
@@ -237,7 +218,7 @@ void LoadedPart::run(const Host& host, abi::KernelContext* context, std::uint64_
     const std::span<const std::int64_t> shape(made.shape, static_cast<std::size_t>(made.rank));
     abi::Value* value = nullptr;
     host.check(host->KernelContext_GetOutput(context, output_places_[i], shape.data(), shape.size(), &value));
-    const std::size_t size = elements_of(shape) * bytes_of(made.type);
+    const std::size_t size = elements_of(shape) * core::size_of(static_cast<core::ElementType>(made.type));
     if (size == 0) continue;
     void* data = nullptr;
     host.check(host->GetTensorMutableData(value, &data));

@@ -3,6 +3,7 @@
 // run() may be called from any number of threads at once; everything else is for the thread that makes the session.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -18,8 +19,7 @@ class LoadedPart {
   LoadedPart(const Runtime& runtime, std::string name, OnnxPart part, const Options& options);
   // A compiled model: the bytes of a bundle, or a file with one.
   LoadedPart(const Runtime& runtime, std::string name, std::string bundle, const Options& options);
-  LoadedPart(const Runtime& runtime, std::string name, const std::string& file, const Options& options,
-             std::nullptr_t is_a_file);
+  LoadedPart(const Runtime& runtime, std::string name, const std::filesystem::path& file, const Options& options);
   LoadedPart(const LoadedPart&) = delete;
   LoadedPart& operator=(const LoadedPart&) = delete;
   ~LoadedPart();

@@ -186,9 +186,9 @@ void Provider::get_capability(const abi::Graph* graph, abi::GraphSupportInfo* su
   }
   const Capability capability = capability_of(view, trial);
   std::size_t taken = 0;
-  for (const TakenPart& part : capability.parts) {
+  for (const std::vector<std::size_t>& part : capability.parts) {
     std::vector<const abi::Node*> raw;
-    for (const std::size_t i : part.nodes)
+    for (const std::size_t i : part)
       raw.push_back(view.nodes()[i].raw);
     host_.check(host_->EpGraphSupportInfo_AddNodesToFuse(support, raw.data(), raw.size(), &fusion));
     taken += raw.size();
@@ -227,8 +227,8 @@ std::shared_ptr<LoadedPart> Provider::load_context(const NodeView& node, const a
   if (int_attribute(host_, node.raw, "embed_mode", 1) != 0) {
     loaded = std::make_shared<LoadedPart>(runtime_, node.name, payload, options_);
   } else {
-    const std::string file = context_path(model_file(graph).parent_path().string(), payload);
-    loaded = std::make_shared<LoadedPart>(runtime_, node.name, file, options_, nullptr);
+    const fs::path file = context_path(model_file(graph).parent_path(), payload);
+    loaded = std::make_shared<LoadedPart>(runtime_, node.name, file, options_);
   }
   loaded->name_ports(names_of(node.inputs), names_of(node.outputs));
   return loaded;

@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "core/text/option_text.h"
+
 namespace latebind::provider {
 namespace {
 
@@ -11,30 +13,18 @@ constexpr std::string_view kPrefix = "ep.latebind.";
 constexpr std::string_view kNestedBackend = "onnxruntime";
 constexpr std::array kKinds{LB_DEVICE_NPU, LB_DEVICE_GPU, LB_DEVICE_CPU};
 
-bool is_true(std::string_view text) {
-  return text == "1" || text == "true" || text == "yes" || text == "on";
-}
-
 bool truth(const std::string& key, std::string_view text) {
-  if (is_true(text)) return true;
-  if (text == "0" || text == "false" || text == "no" || text == "off" || text.empty()) return false;
+  if (text.empty()) return false;
+  if (const auto found = core::parse_truth(text)) return *found;
   throw Failure(abi::kInvalidArgument,
                 "Latebind: provider option " + key + " must be 0 or 1, not '" + std::string(text.substr(0, 64)) + "'");
 }
 
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
-  for (;;) {
-    const auto comma = text.find(',');
-    std::string_view word = text.substr(0, comma);
-    while (word.starts_with(' '))
-      word.remove_prefix(1);
-    while (word.ends_with(' '))
-      word.remove_suffix(1);
-    if (!word.empty()) words.emplace_back(word);
-    if (comma == std::string_view::npos) return words;
-    text.remove_prefix(comma + 1);
-  }
+  for (const std::string_view item : core::list_items(text))
+    if (!item.empty()) words.emplace_back(item);
+  return words;
 }
 
 std::string known_devices(const Devices& found) {
@@ -53,7 +43,7 @@ void set_option(SessionSettings& settings, const std::string& key, const std::st
     settings.device = value;
   } else {
     settings.options.set(key, value);
-    if (key == "emulate") settings.emulate = is_true(value);
+    if (key == "emulate") settings.emulate = core::parse_truth(value).value_or(false);
   }
   if (!settings.options.status().ok()) throw failure_of("Latebind: provider option " + key, settings.options.status());
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <type_traits>
 
+#include "core/graph/onnx_types.h"
 #include "hosts/onnxruntime/abi.h"
 
 namespace abi = latebind::provider::abi;
@@ -114,13 +115,26 @@ LB_IS_NUMBER(kAttrString, ORT_OP_ATTR_STRING)
 LB_IS_NUMBER(kAttrStrings, ORT_OP_ATTR_STRINGS)
 LB_IS_NUMBER(kAttrGraph, ORT_OP_ATTR_GRAPH)
 LB_IS_NUMBER(kAttrTensor, ORT_OP_ATTR_TENSOR)
-LB_IS_NUMBER(kFloat, ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT)
 LB_IS_NUMBER(kString, ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING)
-LB_IS_NUMBER(kBool, ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL)
-LB_IS_NUMBER(kInt64, ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64)
-LB_IS_NUMBER(kDouble, ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE)
-LB_IS_NUMBER(kBfloat16, ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16)
 LB_IS_NUMBER(kDeviceIncompatible, OrtDeviceEpIncompatibility_DEVICE_INCOMPATIBLE)
 LB_IS_NUMBER(kMissingDependency, OrtDeviceEpIncompatibility_MISSING_DEPENDENCY)
+
+// Those that ONNX has, too.
+#define LB_IS_TYPE(ours, theirs)                                                 \
+  static_assert(latebind::graph::onnx_type(latebind::core::ElementType::ours) == \
+                ONNX_TENSOR_ELEMENT_DATA_TYPE_##theirs);
+LB_IS_TYPE(kBool, BOOL)
+LB_IS_TYPE(kI8, INT8)
+LB_IS_TYPE(kU8, UINT8)
+LB_IS_TYPE(kI16, INT16)
+LB_IS_TYPE(kU16, UINT16)
+LB_IS_TYPE(kI32, INT32)
+LB_IS_TYPE(kU32, UINT32)
+LB_IS_TYPE(kI64, INT64)
+LB_IS_TYPE(kU64, UINT64)
+LB_IS_TYPE(kF16, FLOAT16)
+LB_IS_TYPE(kBF16, BFLOAT16)
+LB_IS_TYPE(kF32, FLOAT)
+LB_IS_TYPE(kF64, DOUBLE)
 
 }  // namespace
