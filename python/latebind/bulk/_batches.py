@@ -221,11 +221,12 @@ class EmbedBatches:
 
     def _open(self) -> OpenModel:
         opened = open_model(self.model, self.settings)
-        if not self._is_checked:
-            # Whether there is such a prompt and so many dimensions, before an output is begun with them.
-            with contextlib.suppress(InternalError):
-                opened.embedder.encode("a", **self.encoding)
-            self._is_checked = True
+        with opened.lock:
+            if not self._is_checked:
+                # Whether there is such a prompt and so many dimensions, before an output is begun with them.
+                with contextlib.suppress(InternalError):
+                    opened.embedder.encode("a", **self.encoding)
+                self._is_checked = True
         return opened
 
     def _labelled(self, table: Any, answers: Answers) -> Any:

@@ -180,12 +180,14 @@ def scan(filesystem: Any, path: str, name: str, format: str, text_column: str, s
 
 def _lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
     """Lines with their ends."""
-    rest = b""
+    begun: list[bytes] = []  # of a line that may have many blocks
     for block in blocks:
-        *lines, rest = (rest + block).split(b"\n")
+        *lines, last = block.split(b"\n")
         for line in lines:
-            yield line + b"\n"
-    if rest:
+            yield b"".join([*begun, line, b"\n"])
+            begun.clear()
+        begun.append(last)
+    if rest := b"".join(begun):
         yield rest
 
 
@@ -255,11 +257,12 @@ def _scan_jsonl(lines: Iterator[bytes], shard_rows: int, text_column: str) -> tu
             # Its reader ends the process at a null.
             if not line.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{"):
                 raise ValueError(f"row {rows} is no object")
-            if not order or line.count(b"[") + line.count(b"{") > _DEPTH_MAX:
-                names = _names_of(line)
-                order = order or names
-            if _LONG_NUMBER.search(line):
-                for name in _large_integers(line, rows):
+            is_deep = line.count(b"[") + line.count(b"{") > _DEPTH_MAX
+            has_long_number = _LONG_NUMBER.search(line) is not None
+            if not order or is_deep or has_long_number:
+                found = _object_of(line)
+                order = order or list(found)
+                for name in _large_integers(found, rows) if has_long_number else ():
                     large.setdefault(name, rows)
             rows += 1
             pending.append(line)
@@ -276,23 +279,23 @@ def _scan_jsonl(lines: Iterator[bytes], shard_rows: int, text_column: str) -> tu
     return pa.schema(fields), rows, [*starts, position]
 
 
-def _names_of(line: bytes) -> list[str]:
-    """The columns of a line, in its order; none where it has none, which its reader says.
+def _object_of(line: bytes) -> dict[str, Any]:
+    """What a line has; nothing where it is no object, which its reader says.
 
     Raises:
-        ValueError: it is nested so deeply that its reader would end the process.
+        ValueError: it is nested so deeply that its reader would end the process, or has a number of thousands of digits.
     """
     try:
-        found = json.loads(line.decode("utf-8", "replace"))
-    except ValueError:
-        return []
+        found = json.loads(line.decode("utf-8-sig", "replace"))
+    except json.JSONDecodeError:
+        return {}
     except RecursionError:
         raise ValueError("a line is nested too deeply") from None
-    return list(found) if isinstance(found, dict) else []
+    return found if isinstance(found, dict) else {}
 
 
-def _large_integers(line: bytes, row: int) -> set[str]:
-    """The columns with integers that a double does not hold exactly.
+def _large_integers(found: dict[str, Any], row: int) -> set[str]:
+    """The columns of a line with integers that a double does not hold exactly.
 
     Raises:
         ValueError: an integer that has more than 64 bits.
@@ -309,13 +312,7 @@ def _large_integers(line: bytes, row: int) -> set[str]:
             raise ValueError(f"row {row} has the number {value}, which has more than 64 bits; write it as a string")
         return abs(value) > _EXACT_MAX
 
-    try:
-        found = json.loads(line.decode("utf-8-sig", "replace"))
-    except json.JSONDecodeError:
-        return set()  # its reader says what is wrong
-    except RecursionError:
-        raise ValueError("a line is nested too deeply") from None
-    return {name for name, value in found.items() if is_large(value)} if isinstance(found, dict) else set()
+    return {name for name, value in found.items() if is_large(value)}
 
 
 def _as_written(kind: pa.DataType) -> pa.DataType:

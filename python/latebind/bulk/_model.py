@@ -6,7 +6,7 @@ import hashlib
 import os
 import threading
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,7 @@ def _sha256(file: Path) -> str:
     return digest.hexdigest()
 
 
+@cache
 def _vector_instructions() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()

@@ -14,7 +14,8 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import fs
 
-from ..errors import CallerError, CallerTypeError, MachineError, TransientError
+from .._library import c_text
+from ..errors import CallerError, MachineError, TransientError
 
 # There an object is seen once it is complete, and a rename is a copy.
 _OBJECT_STORES = ("s3", "gcs", "abfs")
@@ -27,13 +28,7 @@ def locate(place: str | os.PathLike[str], what: str) -> tuple[Any, str]:
     Raises:
         CallerError: a URI that pyarrow does not know, or a name that is not UTF-8. CallerTypeError: no path.
     """
-    if not isinstance(place, (str, os.PathLike)):
-        raise CallerTypeError(f"{what} is {type(place).__name__}; give a path or a URI")
-    text = os.fspath(place)
-    if not isinstance(text, str):
-        raise CallerTypeError(f"{what} is a path in bytes; give a str")
-    if not text.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise CallerError(f"{what} {text!r} is not UTF-8; give it another name")
+    text = c_text(place, what).decode()
     if not text:
         raise CallerError(f"{what} is empty; give a path or a URI")
     if "://" not in text:

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
-from latebind.bulk import DifferentRunError, EmbedBatches, RowError, embed_files
+from latebind.bulk import DifferentRunError, EmbedBatches, RowError, _model, embed_files
 from latebind.bulk.__main__ import main
 from latebind.bulk._inputs import find
 from support import TINY
@@ -102,7 +102,7 @@ def test_what_is_no_path_is_refused(tmp_path, given):
 
 
 def test_a_name_that_is_not_utf8_is_refused(tmp_path):
-    with pytest.raises(latebind.CallerError, match="not UTF-8"):
+    with pytest.raises(latebind.CallerError, match="lone surrogate"):
         embed(str(tmp_path / "in-\udce9.parquet"), tmp_path / "out")
 
 
@@ -174,6 +174,14 @@ def test_a_folder_that_is_a_file_is_named(tmp_path):
     (tmp_path / "out" / "vectors").rmdir()
     (tmp_path / "out" / "vectors").write_text("")
     with pytest.raises(latebind.LatebindError, match="vectors cannot be"):
+        embed(tmp_path / "in.parquet", tmp_path / "out")
+
+
+def test_a_processor_of_the_same_name_with_other_instructions_is_refused(tmp_path, monkeypatch):
+    pq.write_table(table(3), tmp_path / "in.parquet")
+    embed(tmp_path / "in.parquet", tmp_path / "out")
+    monkeypatch.setattr(_model, "_vector_instructions", lambda: "avx2")
+    with pytest.raises(DifferentRunError, match=r"answers\.processor was .*, now \"avx2\""):
         embed(tmp_path / "in.parquet", tmp_path / "out")
 
 
