@@ -4,6 +4,7 @@
 #include <onnxruntime_c_api.h>
 
 #include <array>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -15,9 +16,15 @@ namespace {
 
 using latebind::graph::ProtobufMessage;
 
+// The newest that is installed, or the one that the environment names (scripts/test --matrix).
+const char* library_file() {
+  const char* named = std::getenv("LATEBIND_TEST_ONNXRUNTIME");
+  return named != nullptr ? named : LATEBIND_TEST_ONNXRUNTIME;
+}
+
 const OrtApiBase* base() {
   static const OrtApiBase* found = [] {
-    void* library = dlopen(LATEBIND_TEST_ONNXRUNTIME, RTLD_NOW | RTLD_LOCAL);
+    void* library = dlopen(library_file(), RTLD_NOW | RTLD_LOCAL);
     const auto get =
         reinterpret_cast<const OrtApiBase* (*)()>(library != nullptr ? dlsym(library, "OrtGetApiBase") : nullptr);
     return get != nullptr ? get() : nullptr;
@@ -89,7 +96,7 @@ std::string model() {
 class OnnxruntimeHostTest : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_NE(base(), nullptr) << LATEBIND_TEST_ONNXRUNTIME;
+    ASSERT_NE(base(), nullptr) << library_file();
     ASSERT_FINE(api().CreateEnv(ORT_LOGGING_LEVEL_ERROR, "test", &env_));
   }
   void TearDown() override { api().ReleaseEnv(env_); }
