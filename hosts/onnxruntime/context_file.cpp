@@ -93,7 +93,7 @@ fs::path context_path(const fs::path& folder, const std::string& name) {
   const fs::path file = folder / path;
   // Links are followed, so that they do not lead out of it either.
   std::error_code error;
-  const fs::path real = fs::canonical(file, error);
+  fs::path real = fs::canonical(file, error);
   if (error) throw Failure(abi::kNoSuchFile, "Latebind: there is no " + file.string() + ", which the model names");
   const fs::path root = fs::canonical(folder.empty() ? fs::path(".") : folder, error);
   const auto [at, rest] = std::mismatch(root.begin(), root.end(), real.begin(), real.end());
