@@ -10,11 +10,9 @@
 #include <thread>
 #include <vector>
 
-#include "core/graph/protobuf.h"
+#include "tests/support/onnx_builder.h"
 
 namespace {
-
-using latebind::graph::ProtobufMessage;
 
 // The newest that is installed, or the one that the environment names (scripts/test --matrix).
 const char* library_file() {
@@ -46,51 +44,16 @@ std::string text_of(OrtStatus* status) {
 
 #define ASSERT_FINE(call) ASSERT_EQ(text_of(call), "")
 
-ProtobufMessage port(const std::string& name, std::int64_t columns) {
-  ProtobufMessage rows;
-  rows.add_bytes(2, "n");
-  ProtobufMessage wide;
-  wide.add_int(1, columns);
-  ProtobufMessage shape;
-  shape.add_message(1, rows);
-  shape.add_message(1, wide);
-  ProtobufMessage tensor;
-  tensor.add_int(1, 1);
-  tensor.add_message(2, shape);
-  ProtobufMessage type;
-  type.add_message(1, tensor);
-  ProtobufMessage value;
-  value.add_bytes(1, name);
-  value.add_message(2, type);
-  return value;
-}
-
-ProtobufMessage node(const std::string& op, const std::vector<std::string>& inputs, const std::string& output) {
-  ProtobufMessage message;
-  for (const std::string& input : inputs)
-    message.add_bytes(1, input);
-  message.add_bytes(2, output);
-  message.add_bytes(4, op);
-  return message;
-}
-
 // y = relu(x + x) * x, rows of four.
 std::string model() {
-  ProtobufMessage graph;
-  graph.add_message(1, node("Add", {"x", "x"}, "a"));
-  graph.add_message(1, node("Relu", {"a"}, "b"));
-  graph.add_message(1, node("Mul", {"b", "x"}, "y"));
-  graph.add_bytes(2, "g");
-  graph.add_message(11, port("x", 4));
-  graph.add_message(12, port("y", 4));
-  ProtobufMessage opset;
-  opset.add_bytes(1, "");
-  opset.add_int(2, 17);
-  ProtobufMessage whole;
-  whole.add_int(1, 8);
-  whole.add_message(7, graph);
-  whole.add_message(8, opset);
-  return whole.bytes();
+  const latebind::test::OnnxDims rows_of_four{"n", std::int64_t{4}};
+  return latebind::test::OnnxBuilder()
+      .input("x", latebind::core::ElementType::kF32, rows_of_four)
+      .output("y", latebind::core::ElementType::kF32, rows_of_four)
+      .node("Add", {"x", "x"}, {"a"})
+      .node("Relu", {"a"}, {"b"})
+      .node("Mul", {"b", "x"}, {"y"})
+      .bytes();
 }
 
 class OnnxruntimeHostTest : public testing::Test {
