@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "backends/native/backend.h"
 #include "backends/onnxruntime/backend.h"
 #include "backends/openvino/backend.h"
 #include "core/log.h"
@@ -16,7 +17,8 @@ struct ListedBackend {
 
 // In order of preference.
 constexpr ListedBackend kBackends[] = {{openvino::kSettings, openvino::configured_backend},
-                                       {onnxruntime::kSettings, onnxruntime::configured_backend}};
+                                       {onnxruntime::kSettings, onnxruntime::configured_backend},
+                                       {native::kSettings, native::configured_backend}};
 
 }  // namespace
 

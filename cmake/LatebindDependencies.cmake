@@ -41,6 +41,7 @@ function(header_library target name file)
   target_include_directories(${target} SYSTEM INTERFACE ${folder})
 endfunction()
 
+header_library(latebind_highway hwy hwy/highway.h)
 if(latebind_dependencies_from_source)
   header_library(fmt::fmt-header-only fmt fmt/format.h)
   target_compile_definitions(fmt::fmt-header-only INTERFACE FMT_HEADER_ONLY=1)

@@ -34,6 +34,8 @@ class SmallWeights {
 
  private:
   void append(core::ElementType type, float value) {
+    // No subnormal numbers, which the conversion does not know.
+    if (std::abs(value) < 0x1p-14F) value = 0x1p-14F;
     const auto bits = std::bit_cast<std::uint32_t>(value);
     // Between 2⁻¹⁴ and 1 a half is those bits of a float with another bias.
     const std::uint32_t half = (bits >> 16U & 0x8000U) | (((bits >> 13U & 0x3ffffU) - (112U << 10U)) & 0x7fffU);

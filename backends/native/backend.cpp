@@ -1,0 +1,139 @@
+#include "backends/native/backend.h"
+
+#include <fmt/format.h>
+
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/native/executable.h"
+#include "backends/native/kernels/kernels.h"
+#include "backends/native/plan/plan.h"
+#include "core/platform/system_info.h"
+#include "core/text/quote.h"
+
+namespace latebind::native {
+namespace {
+
+using core::Blob;
+using core::CompileOptions;
+using core::Executable;
+using core::Model;
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
+constexpr const char* kDeviceName = "CPU";
+
+class NativeBackend final : public core::Backend {
+ public:
+  explicit NativeBackend(std::string isa) : isa_(std::move(isa)) {}
+
+  [[nodiscard]] std::string_view name() const override { return kBackendName; }
+  [[nodiscard]] Status available() override { return kernels().status(); }
+  [[nodiscard]] Result<std::string> runtime_version() override { return std::string(LATEBIND_VERSION); }
+
+  [[nodiscard]] Result<std::vector<core::Device>> devices() override {
+    LB_ASSIGN_OR_RETURN(const Kernels* const kernels, this->kernels());
+    core::Device device;
+    device.backend = kBackendName;
+    device.name = kDeviceName;
+    device.kind = core::DeviceKind::kCpu;
+    device.full_name = processor();
+    device.runtime_version = LATEBIND_VERSION;
+    device.metadata["InstructionSet"] = kernels->name;
+    return std::vector{std::move(device)};
+  }
+
+  [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Model& model, std::string_view device,
+                                                         const CompileOptions& options) override {
+    LB_ASSIGN_OR_RETURN(const Kernels* const kernels, this->kernels());
+    if (device != kDeviceName) {
+      return Status(StatusCode::kDeviceNotFound,
+                    fmt::format("native has no device {}; it has {}", core::quoted(device), kDeviceName));
+    }
+    LB_RETURN_IF_ERROR(check(options));
+    if (model.graph() == nullptr) {
+      return Status(StatusCode::kUnsupported,
+                    fmt::format("native computes what Latebind builds from model.safetensors, and {} is none of that",
+                                core::quoted(model.name())));
+    }
+    LB_RETURN_IF_ERROR(model.check_forms());
+    LB_RETURN_IF_ERROR(model.check_bytes());
+    LB_ASSIGN_OR_RETURN(Plan plan, make_plan(model.graph()->graph, *kernels));
+    core::ActiveConfig active;
+    active.backend = kBackendName;
+    active.device = kDeviceName;
+    active.device_full_name = processor();
+    active.runtime_version = LATEBIND_VERSION;
+    active.precision = options.precision;
+    active.threads = options.threads != 0 ? options.threads : platform::usable_processors();
+    active.requests = options.requests != 0 ? options.requests : active.threads;
+    try {
+      return std::unique_ptr<Executable>(
+          std::make_unique<NativeExecutable>(*kernels, std::move(plan), std::move(active)));
+    } catch (const std::bad_alloc&) {
+      return Status(StatusCode::kOutOfMemory, "there is no memory for the weights as native:CPU computes with them");
+    }
+  }
+
+  [[nodiscard]] Result<Blob> compile(const Model& /*model*/, std::string_view /*device*/,
+                                     const CompileOptions& /*options*/) override {
+    return Status(StatusCode::kUnsupported, "native has nothing to compile: it starts from the weights at once");
+  }
+  [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Blob& /*blob*/, std::string_view /*device*/,
+                                                         const CompileOptions& /*options*/) override {
+    return Status(StatusCode::kIncompatibleBlob, "native makes no blobs, so that none is of it");
+  }
+
+  [[nodiscard]] core::BackendDiagnosis diagnosis(const Result<std::vector<core::Device>>* /*devices*/) override {
+    return {.install_hint = "nothing: native is built in"};
+  }
+
+ private:
+  static std::string processor() {
+    const std::string name = platform::cpu_name();
+    return name.empty() ? "a processor that the system does not name" : name;
+  }
+
+  // What is not honoured is refused: nobody would find out otherwise.
+  static Status check(const CompileOptions& options) {
+    LB_RETURN_IF_ERROR(core::check_counts(options));
+    if (options.precision != core::Precision::kF32) {
+      return {StatusCode::kUnsupported,
+              fmt::format("native:CPU computes in f32; {} was asked for", core::word_of(options.precision))};
+    }
+    if (!options.input_shapes.empty()) {
+      return {StatusCode::kUnsupported, "native:CPU takes texts of any number and length, and no static shapes"};
+    }
+    if (!options.properties.empty()) {
+      return {StatusCode::kUnsupported, fmt::format("native:CPU has no property {}, nor any other",
+                                                    core::quoted(options.properties.begin()->first))};
+    }
+    return {};
+  }
+
+  [[nodiscard]] Result<const Kernels*> kernels() const {
+    std::string known;
+    for (const Kernels* const set : all_kernels()) {
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", set->name);
+      if (!isa_.empty() && set->name != isa_) continue;
+      if (can_run(*set)) return set;
+      if (isa_.empty()) continue;
+      return Status(StatusCode::kUnsupported, fmt::format("native.isa is {}, which this processor does not have", isa_));
+    }
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("native.isa is {}; this build has {}", core::quoted(isa_), known));
+  }
+
+  const std::string isa_;  // empty: the fastest
+};
+
+}  // namespace
+
+std::shared_ptr<core::Backend> configured_backend(const core::BackendSettingTexts& texts) {
+  return std::make_shared<NativeBackend>(core::text_of(texts, "native.isa"));
+}
+
+}  // namespace latebind::native

@@ -1,0 +1,30 @@
+// native: computes text-embedding models on this machine's processors, with nothing but Latebind itself.
+//
+// It has one device, native:CPU, which is always there, and runs models that Latebind builds as graphs. What it does not
+// compute is refused with the operator's name, so that placement goes on. docs/native.md.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string_view>
+
+#include "core/backend.h"
+#include "core/backend_setting.h"
+
+namespace latebind::native {
+
+inline constexpr const char* kBackendName = "native";
+
+inline constexpr std::array kSettings{core::BackendSetting{
+    .key = "native.isa",
+    .environment = "LATEBIND_NATIVE_ISA",
+    .flag = "",
+    .value = "NAME",
+    .help = "The instruction set that native:CPU computes with: avx512, avx2 or portable. Unset: the fastest that the "
+            "processor has.",
+}};
+
+// From the settings. Looks at nothing yet.
+[[nodiscard]] std::shared_ptr<core::Backend> configured_backend(const core::BackendSettingTexts& texts);
+
+}  // namespace latebind::native

@@ -1,0 +1,325 @@
+#include "backends/native/compute.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace latebind::native {
+namespace {
+
+using core::Status;
+using core::StatusCode;
+using graph::Cases;
+
+// Tokens of the texts that one thread computes together: enough for their weights to be read seldom, and few enough for
+// a small memory.
+constexpr std::size_t kGroupTokens = 256;
+// Threads take texts for themselves where there are so many groups for each; otherwise they would wait for the last one.
+constexpr std::size_t kGroupsPerThread = 4;
+// Rows that take one step after the other while they are in the cache.
+constexpr std::size_t kBlockRows = 56;
+
+struct Range {
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+
+// The member's part of so many things.
+Range part_of(std::size_t count, std::size_t member, std::size_t members) {
+  const std::size_t first = count * member / members;
+  return {first, count * (member + 1) / members - first};
+}
+
+// Texts that are computed together.
+struct Group {
+  std::size_t first_text = 0;
+  std::size_t texts = 0;
+  std::size_t first_token = 0;
+  std::size_t tokens = 0;
+};
+
+std::vector<Group> groups_of(const Batch& batch, std::size_t tokens_max) {
+  std::vector<Group> groups;
+  for (std::size_t text = 0; text < batch.texts(); ++text) {
+    const std::size_t tokens = batch.first[text + 1] - batch.first[text];
+    if (groups.empty() || groups.back().tokens + tokens > tokens_max) {
+      groups.push_back({.first_text = text, .first_token = batch.first[text]});
+    }
+    ++groups.back().texts;
+    groups.back().tokens += tokens;
+  }
+  return groups;
+}
+
+// Whether a run has to end before it is done, and why. Any thread.
+class Limits {
+ public:
+  explicit Limits(const core::RunOptions& options)
+      : options_(options), timeout_(core::limit_after(std::chrono::steady_clock::now(), options.run_timeout)) {}
+
+  [[nodiscard]] bool are_reached() {
+    if (is_over_.load(std::memory_order_relaxed)) return true;
+    if (!options_.is_bounded()) return false;
+    Status status = core::check_time(options_);
+    if (status.ok() && timeout_ && *timeout_ <= std::chrono::steady_clock::now()) {
+      status = Status(StatusCode::kDeviceFailed, fmt::format("hung: native:CPU did not finish within {} ms",
+                                                             options_.run_timeout->count()));
+    }
+    if (status.ok()) return false;
+    const std::lock_guard lock(mutex_);
+    if (status_.ok()) status_ = std::move(status);
+    is_over_.store(true, std::memory_order_relaxed);
+    return true;
+  }
+  // Once all threads are back.
+  [[nodiscard]] Status status() const { return status_; }
+
+ private:
+  const core::RunOptions& options_;
+  const std::optional<std::chrono::steady_clock::time_point> timeout_;
+  std::atomic<bool> is_over_{false};
+  std::mutex mutex_;
+  Status status_;  // guarded by mutex_
+};
+
+// Of one group, in one workspace; any number of threads.
+class Computation {
+ public:
+  Computation(const Kernels& kernels, const Plan& plan, const Batch& batch, const Group& group,
+              const Workspace& workspace, float* out)
+      : kernels_(kernels), plan_(plan), batch_(batch), group_(group), slots_(workspace.slots.data()), out_(out) {}
+
+  static std::size_t size_of(const Plan& plan, std::size_t tokens) { return plan.offsets.back() * tokens; }
+
+  // By the calling thread alone.
+  void compute_alone(float* attention, Limits& limits) const;
+  // By one of several, who share the steps.
+  void compute_part(std::size_t member, std::size_t members, Meeting& meeting, float* attention, Limits& limits) const;
+
+ private:
+  [[nodiscard]] MutableRows rows(Slot slot, const Range& range) const {
+    const std::size_t stride = plan_.offsets[slot + 1] - plan_.offsets[slot];
+    return {slots_ + plan_.offsets[slot] * group_.tokens + range.first * stride, range.count, stride};
+  }
+  [[nodiscard]] Rows const_rows(Slot slot, const Range& range) const {
+    const MutableRows found = rows(slot, range);
+    return {found.data, found.count, found.stride};
+  }
+
+  void multiply(const Multiply& step, const Range& range, const Range& panels) const;
+  // A step that treats each row alone, for these rows.
+  void do_rows(const Step& step, const Range& range) const;
+  void attend(const Attend& step, std::size_t text, std::size_t head, float* attention) const;
+  void finish(std::size_t text) const;
+
+  const Kernels& kernels_;
+  const Plan& plan_;
+  const Batch& batch_;
+  const Group& group_;
+  float* const slots_;
+  float* const out_;
+};
+
+void Computation::multiply(const Multiply& step, const Range& range, const Range& panels) const {
+  kernels_.multiply(const_rows(step.x, range), plan_.matrices[step.matrix], panels.first, panels.count,
+                    step.bias.data(), rows(step.y, range));
+}
+
+void Computation::do_rows(const Step& step, const Range& range) const {
+  std::visit(
+      Cases{[&](const LookUp& s) {
+              const MutableRows y = rows(s.y, range);
+              const auto& ids = batch_.ids[s.ids];
+              for (std::size_t r = 0; r < range.count; ++r)
+                s.table.copy_row(ids[group_.first_token + range.first + r], y.data + r * y.stride);
+            },
+            [&](const AddTerms& s) {
+              const MutableRows x = rows(s.x, range);
+              for (std::size_t r = 0; r < range.count; ++r) {
+                for (const Table& table : s.by_position)
+                  table.add_row(batch_.positions[group_.first_token + range.first + r], x.data + r * x.stride);
+              }
+              if (!s.constant.empty()) kernels_.add(x, {s.constant.data(), range.count, 0}, s.constant.size());
+            },
+            [&](const Copy& s) {
+              const Rows x = const_rows(s.x, range);
+              const MutableRows y = rows(s.y, range);
+              for (std::size_t r = 0; r < range.count; ++r)
+                std::copy_n(x.data + r * x.stride, plan_.widths[s.x], y.data + r * y.stride);
+            },
+            [&](const AddRows& s) { kernels_.add(rows(s.x, range), const_rows(s.y, range), plan_.widths[s.x]); },
+            [&](const Multiply& s) {
+              multiply(s, range, {0, panel_count(plan_.matrices[s.matrix].columns, kernels_)});
+            },
+            [&](const Norm& s) {
+              kernels_.layer_norm(const_rows(s.x, range), plan_.widths[s.x], s.weight.data(), s.bias.data(), s.epsilon,
+                                  rows(s.y, range));
+            },
+            [&](const Activate& s) { kernels_.activate(s.function, rows(s.x, range), plan_.widths[s.x]); },
+            [](const Attend&) {}},
+      step.what);
+}
+
+void Computation::attend(const Attend& step, std::size_t text, std::size_t head, float* attention) const {
+  const std::size_t first = batch_.first[text] - group_.first_token;
+  const Range range{first, batch_.first[text + 1] - batch_.first[text]};
+  const Rows query = const_rows(step.query, range);
+  const MutableRows y = rows(step.y, range);
+  const std::size_t width = plan_.widths[step.query] / step.heads;
+  const std::size_t column = head * width;
+  kernels_.attend({.query = query.data + column,
+                   .key = const_rows(step.key, range).data + column,
+                   .value = const_rows(step.value, range).data + column,
+                   .out = y.data + column,
+                   .stride = query.stride,
+                   .out_stride = y.stride,
+                   .tokens = range.count,
+                   .width = width,
+                   .scale = step.scale},
+                  attention);
+}
+
+void Computation::finish(std::size_t text) const {
+  const Range range{batch_.first[text] - group_.first_token, batch_.first[text + 1] - batch_.first[text]};
+  const Rows x = const_rows(plan_.result, range);
+  const std::size_t width = plan_.width;
+  if (!plan_.pooling) {
+    for (std::size_t r = 0; r < range.count; ++r) {
+      const std::size_t place = text * batch_.padded + batch_.positions[batch_.first[text] + r];
+      std::copy_n(x.data + r * x.stride, width, out_ + place * width);
+    }
+    return;
+  }
+  float* const to = out_ + text * width;
+  const std::size_t from = *plan_.pooling == graph::PoolingMode::kLastToken ? range.count - 1 : 0;
+  std::copy_n(x.data + from * x.stride, width, to);
+  for (std::size_t r = 1; r < range.count; ++r) {
+    const float* const row = x.data + r * x.stride;
+    if (*plan_.pooling == graph::PoolingMode::kMean) {
+      std::transform(to, to + width, row, to, std::plus<>());
+    } else if (*plan_.pooling == graph::PoolingMode::kMax) {
+      // A NaN stays.
+      std::transform(to, to + width, row, to, [](float a, float b) { return a >= b || std::isnan(a) ? a : b; });
+    }
+  }
+  const auto multiply_by = [&](float factor) {
+    std::transform(to, to + width, to, [factor](float number) { return number * factor; });
+  };
+  if (*plan_.pooling == graph::PoolingMode::kMean) multiply_by(1.0F / static_cast<float>(range.count));
+  if (!plan_.normalize) return;
+  double squares = 0;
+  for (std::size_t i = 0; i < width; ++i)
+    squares += static_cast<double>(to[i]) * static_cast<double>(to[i]);
+  // As graph::Normalize, where squares may exceed f32's range.
+  multiply_by(static_cast<float>(1 / std::max(std::sqrt(squares), 1e-12)));
+}
+
+void Computation::compute_alone(float* attention, Limits& limits) const {
+  for (std::size_t i = 0; i < plan_.steps.size();) {
+    if (plan_.steps[i].attends()) {
+      const auto& step = std::get<Attend>(plan_.steps[i].what);
+      for (std::size_t text = group_.first_text; text < group_.first_text + group_.texts; ++text) {
+        if (limits.are_reached()) return;
+        for (std::size_t head = 0; head < step.heads; ++head)
+          attend(step, text, head, attention);
+      }
+      ++i;
+      continue;
+    }
+    const auto begin = plan_.steps.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto end = std::find_if(begin, plan_.steps.end(), [](const Step& step) { return step.attends(); });
+    // Blocks of as equal heights as possible.
+    const std::size_t blocks = (group_.tokens + kBlockRows - 1) / kBlockRows;
+    for (std::size_t block = 0; block < blocks; ++block) {
+      if (limits.are_reached()) return;
+      const Range range = part_of(group_.tokens, block, blocks);
+      std::for_each(begin, end, [&](const Step& step) { do_rows(step, range); });
+    }
+    i = static_cast<std::size_t>(end - plan_.steps.begin());
+  }
+  for (std::size_t text = group_.first_text; text < group_.first_text + group_.texts; ++text)
+    finish(text);
+}
+
+void Computation::compute_part(std::size_t member, std::size_t members, Meeting& meeting, float* attention,
+                               Limits& limits) const {
+  // Everybody comes to every meeting, whatever the limits.
+  for (const Step& step : plan_.steps) {
+    if (step.waits) meeting.wait();
+    if (limits.are_reached()) continue;
+    if (const auto* const multiplication = std::get_if<Multiply>(&step.what)) {
+      const std::size_t panels = panel_count(plan_.matrices[multiplication->matrix].columns, kernels_);
+      const Range mine = part_of(panels, member, members);
+      const std::size_t blocks = (group_.tokens + 2 * kBlockRows - 1) / (2 * kBlockRows);
+      for (std::size_t block = 0; mine.count > 0 && block < blocks; ++block)
+        multiply(*multiplication, part_of(group_.tokens, block, blocks), mine);
+    } else if (const auto* const attention_step = std::get_if<Attend>(&step.what)) {
+      for (std::size_t i = member; i < group_.texts * attention_step->heads; i += members)
+        attend(*attention_step, group_.first_text + i / attention_step->heads, i % attention_step->heads, attention);
+    } else {
+      do_rows(step, part_of(group_.tokens, member, members));
+    }
+  }
+  meeting.wait();
+  if (limits.are_reached()) return;
+  for (std::size_t i = member; i < group_.texts; i += members)
+    finish(group_.first_text + i);
+}
+
+}  // namespace
+
+Status compute(const Kernels& kernels, const Plan& plan, Batch& batch, Team::Crew& crew,
+               const core::RunOptions& options, float* out) {
+  if (batch.tokens() == 0) return {};
+  const std::size_t members = crew.size();
+  Limits limits(options);
+  std::vector<Group> groups = groups_of(batch, kGroupTokens);
+  const bool is_shared = members > 1 && groups.size() < kGroupsPerThread * members;
+
+  std::size_t longest = 0;
+  for (std::size_t text = 0; text < batch.texts(); ++text)
+    longest = std::max(longest, batch.first[text + 1] - batch.first[text]);
+  std::size_t attention_size = 0;
+  for (const Step& step : plan.steps) {
+    if (const auto* const attend = std::get_if<Attend>(&step.what)) {
+      attention_size = std::max(attention_size,
+                                kernels.attention_scratch(longest, plan.widths[attend->query] / attend->heads));
+    }
+  }
+  if (batch.attention.size() < members) batch.attention.resize(members);
+  for (std::size_t member = 0; member < members; ++member)
+    batch.attention[member].reserve(attention_size);
+
+  if (is_shared) groups = {{0, batch.texts(), 0, batch.tokens()}};
+  const std::size_t workspaces = is_shared ? 1 : members;
+  if (batch.workspaces.size() < workspaces) batch.workspaces.resize(workspaces);
+  const std::size_t tokens = std::ranges::max(groups, {}, &Group::tokens).tokens;
+  for (std::size_t i = 0; i < workspaces; ++i)
+    batch.workspaces[i].slots.reserve(Computation::size_of(plan, tokens));
+
+  if (is_shared) {
+    const Computation computation(kernels, plan, batch, groups.front(), batch.workspaces.front(), out);
+    Meeting meeting(members);
+    crew.run([&](std::size_t member) {
+      computation.compute_part(member, members, meeting, batch.attention[member].data(), limits);
+    });
+    return limits.status();
+  }
+  std::atomic<std::size_t> next{0};
+  crew.run([&](std::size_t member) {
+    for (std::size_t i = next.fetch_add(1); i < groups.size() && !limits.are_reached(); i = next.fetch_add(1)) {
+      Computation(kernels, plan, batch, groups[i], batch.workspaces[member], out)
+          .compute_alone(batch.attention[member].data(), limits);
+    }
+  });
+  return limits.status();
+}
+
+}  // namespace latebind::native

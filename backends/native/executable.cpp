@@ -1,0 +1,120 @@
+#include "backends/native/executable.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "backends/native/compute.h"
+
+namespace latebind::native {
+
+using core::ElementType;
+using core::Shape;
+using core::Status;
+using core::StatusCode;
+using core::TensorView;
+
+NativeExecutable::NativeExecutable(const Kernels& kernels, Plan plan, core::ActiveConfig active)
+    : kernels_(kernels),
+      plan_(std::move(plan)),
+      active_(std::move(active)),
+      team_(active_.threads),
+      batches_(active_.requests, [] { return core::Result<Batch>(Batch{}); }) {
+  const graph::Graph& graph = *plan_.graph;
+  id_inputs_.resize(plan_.inputs.size());
+  for (const graph::Node& node : graph.nodes()) {
+    const auto* const input = std::get_if<graph::Input>(&node.op);
+    if (input == nullptr) continue;
+    for (std::size_t i = 0; i < plan_.inputs.size(); ++i) {
+      if (plan_.inputs[i].name == input->name) id_inputs_[i] = inputs_.size();
+    }
+    if (plan_.mask && plan_.mask->name == input->name) mask_input_ = inputs_.size();
+    inputs_.push_back({.name = input->name, .type = input->type, .shape = input->shape});
+  }
+  const graph::Node& output = graph.node(graph.output());
+  output_ = {.name = graph.output_name(), .type = output.type, .shape = output.shape};
+
+  Team::Crew crew = team_.take(team_.threads());
+  plan_.matrices.pack(graph, [&](std::size_t panels, const PackedMatrices::Part& part) {
+    std::atomic<std::size_t> next{0};
+    crew.run([&](std::size_t /*member*/) {
+      for (std::size_t panel = next.fetch_add(1); panel < panels; panel = next.fetch_add(1))
+        part(panel);
+    });
+  });
+}
+
+Status NativeExecutable::gather(std::span<const TensorView> inputs, Batch& batch) const {
+  const Shape& shape = inputs[id_inputs_.front()].shape;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].shape == shape) continue;
+    return {StatusCode::kShapeMismatch,
+            fmt::format("input '{}' has shape {} and '{}' has shape {}; they must be the same",
+                        inputs_[id_inputs_.front()].name, shape.to_string(), inputs_[i].name,
+                        inputs[i].shape.to_string())};
+  }
+  const auto texts = static_cast<std::size_t>(shape[0]);
+  const auto width = static_cast<std::size_t>(shape[1]);
+  // Contiguous copies, in the caller's order.
+  std::vector<std::vector<std::int64_t>> copies(inputs.size());
+  std::vector<const std::int64_t*> data(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    data[i] = static_cast<const std::int64_t*>(inputs[i].data);
+    if (inputs[i].is_contiguous()) continue;
+    copies[i].resize(texts * width);
+    LB_RETURN_IF_ERROR(inputs[i].copy_to_contiguous(copies[i].data()));
+    data[i] = copies[i].data();
+  }
+  batch.ids.resize(plan_.inputs.size());
+  for (auto& ids : batch.ids)
+    ids.clear();
+  batch.positions.clear();
+  batch.first.assign(1, 0);
+  batch.padded = width;
+  for (std::size_t text = 0; text < texts; ++text) {
+    for (std::size_t t = 0; t < width; ++t) {
+      const std::size_t at = text * width + t;
+      if (mask_input_ && data[*mask_input_][at] == 0) continue;
+      if (plan_.positions_max != 0 && t >= plan_.positions_max) {
+        return {StatusCode::kShapeMismatch,
+                fmt::format("text {} has {} tokens; the model has {} positions", text, width, plan_.positions_max)};
+      }
+      batch.positions.push_back(static_cast<std::uint32_t>(t));
+      for (std::size_t i = 0; i < batch.ids.size(); ++i) {
+        const std::int64_t id = data[id_inputs_[i]][at];
+        if (id < 0 || static_cast<std::uint64_t>(id) >= plan_.ids_end[i]) {
+          return {StatusCode::kInvalidArgument,
+                  fmt::format("input '{}' has {} for token {} of text {}; there are {}", plan_.inputs[i].name, id, t, text,
+                              plan_.ids_end[i])};
+        }
+        batch.ids[i].push_back(static_cast<std::uint32_t>(id));
+      }
+    }
+    batch.first.push_back(batch.positions.size());
+    if (batch.first[text] == batch.first[text + 1]) {
+      return {StatusCode::kInvalidArgument, fmt::format("text {} has no token: the mask keeps none", text)};
+    }
+  }
+  return {};
+}
+
+Status NativeExecutable::run(std::span<const TensorView> inputs, std::span<core::OutputTensor> outputs,
+                             const core::RunOptions& options) {
+  LB_RETURN_IF_ERROR(core::check_time(options));
+  LB_ASSIGN_OR_RETURN(auto batch, batches_.checkout(options));
+  LB_RETURN_IF_ERROR(gather(inputs, *batch));
+  const Shape& given = inputs[id_inputs_.front()].shape;
+  const auto width = static_cast<std::int64_t>(plan_.width);
+  const Shape shape = plan_.pooling ? Shape{given[0], width} : Shape{given[0], given[1], width};
+  LB_ASSIGN_OR_RETURN(void* const out, outputs[0].prepare(ElementType::kF32, shape));
+  if (!plan_.pooling) {
+    LB_ASSIGN_OR_RETURN(const std::size_t size, shape.element_count());
+    std::fill_n(static_cast<float*>(out), size, 0.0F);
+  }
+  Team::Crew crew = team_.take(team_.threads());
+  return compute(kernels_, plan_, *batch, crew, options, static_cast<float*>(out));
+}
+
+}  // namespace latebind::native

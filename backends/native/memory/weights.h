@@ -1,0 +1,72 @@
+// Weights as `native` computes with them, made once when a model is loaded.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "backends/native/kernels/kernels.h"
+#include "backends/native/memory/buffer.h"
+#include "core/graph/graph.h"
+
+namespace latebind::native {
+
+// A table of rows that stays where it is, in the model's file.
+class Table {
+ public:
+  Table(const graph::Graph& graph, const graph::Weight& weight);
+
+  [[nodiscard]] std::size_t rows() const { return rows_; }
+  [[nodiscard]] std::size_t width() const { return width_; }
+  // Converted to f32; row < rows().
+  void copy_row(std::size_t row, float* to) const;
+  // The same, added to what is there.
+  void add_row(std::size_t row, float* to) const;
+
+ private:
+  std::span<const std::byte> bytes_;
+  core::ElementType type_;
+  std::size_t rows_;
+  std::size_t width_;
+};
+
+// All numbers of a weight, converted to f32.
+[[nodiscard]] std::vector<float> read_weight(const graph::Graph& graph, const graph::Weight& weight);
+
+// The weights of linear operators, transposed and in panels.
+class PackedMatrices {
+ public:
+  explicit PackedMatrices(const Kernels& kernels) : kernels_(kernels) {}
+
+  // Makes room for this matrix, [columns, rows] in the graph, and returns its number.
+  std::size_t add(const graph::Weight& weight);
+  // One thread's part of packing them all.
+  using Part = std::function<void(std::size_t panel)>;
+  // Packs them all; `share` calls a part for each number below the first argument, on any threads. The file's pages are
+  // returned to the system afterwards. Throws std::bad_alloc.
+  void pack(const graph::Graph& graph, const std::function<void(std::size_t panels, const Part& part)>& share);
+
+  [[nodiscard]] Panels operator[](std::size_t matrix) const {
+    const Matrix& one = matrices_[matrix];
+    return {memory_.data() + one.offset, one.rows, one.columns};
+  }
+
+ private:
+  struct Matrix {
+    graph::Weight weight;
+    std::size_t rows = 0;
+    std::size_t columns = 0;
+    std::size_t offset = 0;       // in memory_
+    std::size_t first_panel = 0;  // of all
+  };
+  void pack_panel(const graph::Graph& graph, std::size_t panel) const;
+
+  const Kernels& kernels_;
+  std::vector<Matrix> matrices_;
+  std::size_t size_ = 0;
+  std::size_t panels_ = 0;
+  Buffer memory_;
+};
+
+}  // namespace latebind::native

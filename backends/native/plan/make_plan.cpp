@@ -1,0 +1,321 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "backends/native/plan/plan.h"
+#include "backends/native/plan/waits.h"
+
+namespace latebind::native {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using graph::Cases;
+using graph::Graph;
+using graph::Node;
+using graph::Value;
+using graph::Weight;
+
+Status unsupported(std::string what) {
+  return Status(StatusCode::kUnsupported, "native does not compute " + std::move(what));
+}
+
+std::size_t last_dim(const core::Shape& shape) {
+  return static_cast<std::size_t>(shape[shape.rank() - 1]);
+}
+
+// What a node's value is while the plan is made.
+struct Nothing {};  // an input, or not computed yet
+struct InSlot {
+  Slot slot = 0;
+};
+// Not a row for each token but the same for all texts: what is added to each token's row.
+struct Terms {
+  std::vector<Table> by_position;
+  std::vector<float> constant;
+};
+// A vector for each text; its steps are not in the plan's list.
+struct OfText {};
+using Form = std::variant<Nothing, InSlot, Terms, OfText>;
+
+class Planner {
+ public:
+  Planner(std::shared_ptr<const Graph> graph, const Kernels& kernels)
+      : plan_(kernels), graph_(*graph), forms_(graph->nodes().size()), uses_(graph->nodes().size()) {
+    plan_.graph = std::move(graph);
+  }
+
+  Result<Plan> make();
+
+ private:
+  void count_uses();
+  Result<Slot> slot_of(std::string_view who, Value value) const;
+  Slot take_slot(std::size_t width);
+  // After a node that uses it: the last one leaves the slot to others.
+  void release(Value value);
+  // A slot whose rows may be overwritten with `value` in it: its own if this was its last use, else a copy.
+  Slot own_slot(Value value, Slot slot);
+  Result<std::size_t> input_of(Value value);
+  Status set_mask(Value value);
+  void set_offsets();
+  void add(decltype(Step::what) what) { plan_.steps.push_back({.what = std::move(what)}); }
+
+  Status plan(std::uint32_t node, const graph::Input& op);
+  Status plan(std::uint32_t node, const graph::Lookup& op);
+  Status plan(std::uint32_t node, const graph::PositionLookup& op);
+  Status plan(std::uint32_t node, const graph::RowLookup& op);
+  Status plan(std::uint32_t node, const graph::Add& op);
+  Status plan(std::uint32_t node, const graph::Linear& op);
+  Status plan(std::uint32_t node, const graph::Attention& op);
+  Status plan(std::uint32_t node, const graph::LayerNorm& op);
+  Status plan(std::uint32_t node, const graph::Activation& op);
+  Status plan(std::uint32_t node, const graph::Pool& op);
+  Status plan(std::uint32_t node, const graph::Normalize& op);
+
+  Plan plan_;
+  const Graph& graph_;
+  std::vector<Form> forms_;
+  std::vector<std::size_t> uses_;  // that are still to come
+  std::vector<Slot> free_;
+  std::map<std::uint32_t, std::size_t> inputs_;
+  std::optional<std::uint32_t> mask_;
+};
+
+void Planner::count_uses() {
+  const auto use = [this](std::initializer_list<Value> values) {
+    for (const Value value : values)
+      ++uses_[value.node];
+  };
+  for (const Node& node : graph_.nodes()) {
+    std::visit(Cases{[](const graph::Input&) {}, [](const graph::RowLookup&) {},
+                     [&](const graph::Lookup& op) { use({op.ids}); },
+                     [&](const graph::PositionLookup& op) { use({op.ids}); },
+                     [&](const graph::Add& op) { use({op.a, op.b}); }, [&](const graph::Linear& op) { use({op.x}); },
+                     [&](const graph::Attention& op) { use({op.query, op.key, op.value, op.mask}); },
+                     [&](const graph::LayerNorm& op) { use({op.x}); }, [&](const graph::Activation& op) { use({op.x}); },
+                     [&](const graph::Pool& op) { use({op.x, op.mask}); },
+                     [&](const graph::Normalize& op) { use({op.x}); }},
+               node.op);
+  }
+  ++uses_[graph_.output().node];
+}
+
+Result<Slot> Planner::slot_of(std::string_view who, Value value) const {
+  if (const auto* const in = std::get_if<InSlot>(&forms_[value.node])) return in->slot;
+  return unsupported(fmt::format("{} of {}, which is not a row for each token", who,
+                                 graph_.node(value).shape.to_string()));
+}
+
+Slot Planner::take_slot(std::size_t width) {
+  const auto found = std::ranges::find(free_, width, [this](Slot slot) { return plan_.widths[slot]; });
+  if (found == free_.end()) {
+    plan_.widths.push_back(width);
+    return plan_.widths.size() - 1;
+  }
+  const Slot slot = *found;
+  free_.erase(found);
+  return slot;
+}
+
+void Planner::release(Value value) {
+  const auto* const in = std::get_if<InSlot>(&forms_[value.node]);
+  if (--uses_[value.node] == 0 && in != nullptr) free_.push_back(in->slot);
+}
+
+Slot Planner::own_slot(Value value, Slot slot) {
+  if (--uses_[value.node] == 0) return slot;
+  const Slot copy = take_slot(plan_.widths[slot]);
+  add(Copy{.x = slot, .y = copy});
+  return copy;
+}
+
+Result<std::size_t> Planner::input_of(Value value) {
+  const auto* const input = std::get_if<graph::Input>(&graph_.node(value).op);
+  if (input == nullptr) return unsupported("a lookup by anything but an input");
+  const auto [found, is_new] = inputs_.emplace(value.node, plan_.inputs.size());
+  if (is_new) {
+    plan_.inputs.push_back(*input);
+    plan_.ids_end.push_back(std::numeric_limits<std::uint32_t>::max());
+  }
+  return found->second;
+}
+
+Status Planner::set_mask(Value value) {
+  const auto* const input = std::get_if<graph::Input>(&graph_.node(value).op);
+  if (input == nullptr || (mask_ && *mask_ != value.node)) return unsupported("masks other than one input");
+  mask_ = value.node;
+  plan_.mask = *input;
+  return {};
+}
+
+Status Planner::plan(std::uint32_t /*node*/, const graph::Input& op) {
+  if (op.type == core::ElementType::kI64 && op.shape.rank() == 2) return {};
+  return unsupported(fmt::format("an input {} of {} {}", op.name, core::name_of(op.type), op.shape.to_string()));
+}
+
+Status Planner::plan(std::uint32_t node, const graph::Lookup& op) {
+  LB_ASSIGN_OR_RETURN(const std::size_t ids, input_of(op.ids));
+  const Table table(graph_, op.table);
+  plan_.ids_end[ids] = std::min(plan_.ids_end[ids], table.rows());
+  const Slot y = take_slot(table.width());
+  add(LookUp{.table = table, .ids = ids, .y = y});
+  forms_[node] = InSlot{y};
+  return {};
+}
+
+Status Planner::plan(std::uint32_t node, const graph::PositionLookup& op) {
+  // Which positions there are does not depend on the ids.
+  LB_RETURN_IF_ERROR(input_of(op.ids).status());
+  const Table table(graph_, op.table);
+  plan_.positions_max = plan_.positions_max == 0 ? table.rows() : std::min(plan_.positions_max, table.rows());
+  forms_[node] = Terms{.by_position = {table}, .constant = {}};
+  return {};
+}
+
+Status Planner::plan(std::uint32_t node, const graph::RowLookup& op) {
+  const Table table(graph_, op.table);
+  std::vector<float> row(table.width());
+  table.copy_row(static_cast<std::size_t>(op.row), row.data());
+  forms_[node] = Terms{.by_position = {}, .constant = std::move(row)};
+  return {};
+}
+
+Status Planner::plan(std::uint32_t node, const graph::Add& op) {
+  const auto* const more = std::get_if<Terms>(&forms_[op.b.node]);
+  if (const auto* const terms = std::get_if<Terms>(&forms_[op.a.node])) {
+    if (more == nullptr) return unsupported("adding a row for each token to the same for all");
+    Terms sum = *terms;
+    sum.by_position.insert(sum.by_position.end(), more->by_position.begin(), more->by_position.end());
+    if (sum.constant.empty()) sum.constant.resize(more->constant.size());
+    for (std::size_t i = 0; i < more->constant.size(); ++i)
+      sum.constant[i] += more->constant[i];
+    forms_[node] = std::move(sum);
+    return {};
+  }
+  LB_ASSIGN_OR_RETURN(const Slot a, slot_of("add", op.a));
+  if (more != nullptr) {
+    const Slot x = own_slot(op.a, a);
+    add(AddTerms{.x = x, .by_position = more->by_position, .constant = more->constant});
+    forms_[node] = InSlot{x};
+    return {};
+  }
+  LB_ASSIGN_OR_RETURN(const Slot b, slot_of("add", op.b));
+  // Into the one whose time is over, if there is one. The order does not matter to a sum of two.
+  const bool into_b = uses_[op.a.node] > 1 && uses_[op.b.node] == 1;
+  const Value into = into_b ? op.b : op.a;
+  const Value other = into_b ? op.a : op.b;
+  const Slot x = own_slot(into, into_b ? b : a);
+  add(AddRows{.x = x, .y = into_b ? a : b});
+  release(other);
+  forms_[node] = InSlot{x};
+  return {};
+}
+
+Status Planner::plan(std::uint32_t node, const graph::Linear& op) {
+  LB_ASSIGN_OR_RETURN(const Slot x, slot_of("linear", op.x));
+  const Slot y = take_slot(static_cast<std::size_t>(op.weight.shape[0]));
+  add(Multiply{.x = x, .y = y, .matrix = plan_.matrices.add(op.weight), .bias = read_weight(graph_, op.bias)});
+  release(op.x);
+  forms_[node] = InSlot{y};
+  return {};
+}
+
+Status Planner::plan(std::uint32_t node, const graph::Attention& op) {
+  LB_ASSIGN_OR_RETURN(const Slot query, slot_of("attention", op.query));
+  LB_ASSIGN_OR_RETURN(const Slot key, slot_of("attention", op.key));
+  LB_ASSIGN_OR_RETURN(const Slot value, slot_of("attention", op.value));
+  LB_RETURN_IF_ERROR(set_mask(op.mask));
+  const Slot y = take_slot(plan_.widths[query]);
+  add(Attend{.query = query,
+             .key = key,
+             .value = value,
+             .y = y,
+             .heads = static_cast<std::size_t>(op.heads),
+             .scale = op.scale});
+  for (const Value used : {op.query, op.key, op.value})
+    release(used);
+  forms_[node] = InSlot{y};
+  return {};
+}
+
+Status Planner::plan(std::uint32_t node, const graph::LayerNorm& op) {
+  LB_ASSIGN_OR_RETURN(const Slot x, slot_of("layer norm", op.x));
+  const bool is_last_use = uses_[op.x.node] == 1;
+  const Slot y = is_last_use ? x : take_slot(plan_.widths[x]);
+  add(Norm{.x = x,
+           .y = y,
+           .weight = read_weight(graph_, op.weight),
+           .bias = read_weight(graph_, op.bias),
+           .epsilon = static_cast<float>(op.epsilon)});
+  --uses_[op.x.node];
+  forms_[node] = InSlot{y};
+  return {};
+}
+
+Status Planner::plan(std::uint32_t node, const graph::Activation& op) {
+  LB_ASSIGN_OR_RETURN(const Slot from, slot_of("activation", op.x));
+  const Slot x = own_slot(op.x, from);
+  add(Activate{.x = x, .function = op.function});
+  forms_[node] = InSlot{x};
+  return {};
+}
+
+Status Planner::plan(std::uint32_t node, const graph::Pool& op) {
+  LB_RETURN_IF_ERROR(slot_of("pooling", op.x).status());
+  LB_RETURN_IF_ERROR(set_mask(op.mask));
+  if (plan_.pooling) return unsupported("several poolings");
+  LB_ASSIGN_OR_RETURN(plan_.result, slot_of("pooling", op.x));
+  plan_.pooling = op.mode;
+  forms_[node] = OfText{};
+  return {};
+}
+
+Status Planner::plan(std::uint32_t node, const graph::Normalize& op) {
+  if (!std::holds_alternative<OfText>(forms_[op.x.node])) return unsupported("normalisation of anything but pooled vectors");
+  plan_.normalize = true;
+  forms_[node] = OfText{};
+  return {};
+}
+
+// Rows are whole cache lines, and never a multiple of a page apart, whose lines would share few places in the cache.
+void Planner::set_offsets() {
+  constexpr std::size_t kLine = kAlignment / sizeof(float);
+  plan_.offsets = {0};
+  for (const std::size_t width : plan_.widths)
+    plan_.offsets.push_back(plan_.offsets.back() + (width + kLine - 1) / kLine * kLine + kLine);
+}
+
+Result<Plan> Planner::make() {
+  count_uses();
+  for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
+    const Node& node = graph_.nodes()[i];
+    LB_RETURN_IF_ERROR(std::visit([&](const auto& op) { return plan(i, op); }, node.op));
+    // Nobody wants it, and others might have its slot.
+    if (uses_[i] == 0 && !std::holds_alternative<graph::Input>(node.op)) return unsupported("a value that is not used");
+  }
+  const Value output = graph_.output();
+  if (std::holds_alternative<OfText>(forms_[output.node])) {
+    // Steps after the pooling, which nothing of the output depends on, would overwrite its slot.
+    if (graph_.output().node + 1 != graph_.nodes().size()) return unsupported("operators after the output");
+  } else {
+    if (plan_.pooling) return unsupported("a pooling beside token vectors");
+    LB_ASSIGN_OR_RETURN(plan_.result, slot_of("an output", output));
+  }
+  if (plan_.inputs.empty()) return unsupported("a network without a lookup");
+  plan_.width = last_dim(graph_.node(output).shape);
+  set_offsets();
+  set_waits(plan_);
+  return std::move(plan_);
+}
+
+}  // namespace
+
+Result<Plan> make_plan(std::shared_ptr<const Graph> graph, const Kernels& kernels) {
+  return Planner(std::move(graph), kernels).make();
+}
+
+}  // namespace latebind::native

@@ -1,0 +1,117 @@
+// Plan: a graph as a list of steps over slots, made once when a model is loaded.
+//
+// A slot is a matrix with a row for each token of the texts that are computed together; values whose time is over leave
+// their slots to others. All steps but Attend treat each token alone: they can be done for a few rows after the other
+// while these are in the cache, or, where there are few tokens, be shared out by columns among threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "backends/native/memory/weights.h"
+#include "core/graph/graph.h"
+#include "core/result.h"
+
+namespace latebind::native {
+
+using Slot = std::size_t;
+
+// y = table[ids]
+struct LookUp {
+  Table table;
+  std::size_t ids = 0;  // which of the plan's inputs
+  Slot y = 0;
+};
+
+// x += the rows of the tables at each token's position in its text, and the constant
+struct AddTerms {
+  Slot x = 0;
+  std::vector<Table> by_position;
+  std::vector<float> constant;  // empty, or a number for each column
+};
+
+// y = x
+struct Copy {
+  Slot x = 0;
+  Slot y = 0;
+};
+
+// x += y
+struct AddRows {
+  Slot x = 0;
+  Slot y = 0;
+};
+
+// y = x · weight + bias
+struct Multiply {
+  Slot x = 0;
+  Slot y = 0;
+  std::size_t matrix = 0;  // of Plan::matrices
+  std::vector<float> bias;
+};
+
+// y = layer norm of x, which may be y
+struct Norm {
+  Slot x = 0;
+  Slot y = 0;
+  std::vector<float> weight;
+  std::vector<float> bias;
+  float epsilon = 0;
+};
+
+// x = function(x)
+struct Activate {
+  Slot x = 0;
+  graph::ActivationFunction function{};
+};
+
+struct Attend {
+  Slot query = 0;
+  Slot key = 0;
+  Slot value = 0;
+  Slot y = 0;
+  std::size_t heads = 1;
+  float scale = 1;
+};
+
+struct Step {
+  std::variant<LookUp, AddTerms, Copy, AddRows, Multiply, Norm, Activate, Attend> what;
+  // Where threads share steps: all of them must have done what comes before.
+  bool waits = false;
+
+  [[nodiscard]] bool attends() const { return std::holds_alternative<Attend>(what); }
+};
+
+struct Plan {
+  // Keeps the tables' file open.
+  std::shared_ptr<const graph::Graph> graph;
+  // Ids, by LookUp::ids, and how many different ones each input may have: all below this.
+  std::vector<graph::Input> inputs;
+  std::vector<std::size_t> ids_end;
+  std::optional<graph::Input> mask;  // none where nothing needs one
+
+  std::vector<Step> steps;
+  std::vector<std::size_t> widths;  // of the slots
+  // Where each slot begins when there is one token; the difference to the next is the distance between its rows.
+  std::vector<std::size_t> offsets;
+  PackedMatrices matrices;
+  std::size_t positions_max = 0;  // tokens of a text; 0: any number
+
+  // What comes of a text: the tokens' vectors in this slot, or what they are pooled to.
+  Slot result = 0;
+  std::optional<graph::PoolingMode> pooling;
+  bool normalize = false;
+  std::size_t width = 0;  // of a result
+
+  explicit Plan(const Kernels& kernels) : matrices(kernels) {}
+};
+
+// kUnsupported names the operator that `native` does not compute where it stands. Weights are not packed yet.
+[[nodiscard]] core::Result<Plan> make_plan(std::shared_ptr<const graph::Graph> graph, const Kernels& kernels);
+
+}  // namespace latebind::native
