@@ -81,6 +81,8 @@ struct ActiveConfig {
   // Lengths that the model was compiled for, ascending, and rows of each; empty and 0 when it takes any.
   std::vector<std::size_t> static_lengths{};
   std::size_t static_rows = 0;
+  // Padding costs nothing: the tokens that a mask leaves out are not computed.
+  bool leaves_padding_out = false;
   // Loaded from a blob, such as one from the compile cache, instead of being compiled now.
   bool from_cache = false;
   // The device is not in this machine: its vendor's emulator answers.

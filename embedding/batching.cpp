@@ -42,7 +42,38 @@ bool BatchShape::allows(std::size_t rows, std::size_t width) const {
   return static_rows > 0 || rows <= kAnyRowsMost || std::has_single_bit(rows) || rows == rows_max(width);
 }
 
+namespace {
+
+// The tensors are padded all the same, and another device may have to compute them when this one fails: so they are not
+// made larger than this many budgets.
+constexpr std::size_t kPaddedMost = 4;
+
+std::vector<Batch> divide_without_padding(std::span<const std::uint32_t> lengths, const BatchShape& shape,
+                                          const Taper& taper) {
+  std::uint64_t remaining = taper.later_tokens;
+  for (const std::uint32_t length : lengths)
+    remaining += length;
+  std::vector<Batch> batches;
+  for (std::size_t first = 0; first < lengths.size();) {
+    const std::size_t width = lengths[first];
+    const std::size_t budget = tapered(shape.tokens, remaining, taper);
+    std::size_t tokens = width;
+    std::size_t end = first + 1;
+    while (end < lengths.size() && tokens + lengths[end] <= budget &&
+           (end + 1 - first) * width <= kPaddedMost * shape.tokens) {
+      tokens += lengths[end++];
+    }
+    batches.push_back({first, end - first, width});
+    remaining -= tokens;
+    first = end;
+  }
+  return batches;
+}
+
+}  // namespace
+
 std::vector<Batch> divide(std::span<const std::uint32_t> lengths, const BatchShape& shape, const Taper& taper) {
+  if (shape.without_padding) return divide_without_padding(lengths, shape, taper);
   // From the end: what the texts from each position on cost at least, and with how many rows their first batch has
   // then.
   const std::size_t count = lengths.size();
@@ -97,10 +128,12 @@ BatchPlan plan_batches(std::span<const std::uint32_t> lengths, const BatchLimits
   }
 
   if (limits.static_lengths.empty()) {
-    const BatchShape shape{.tokens = limits.tokens, .longest = limits.longest};
+    const BatchShape shape{
+        .tokens = limits.tokens, .longest = limits.longest, .without_padding = limits.without_padding};
     plan.batches = divide(sorted, shape, {.workers = limits.more_follows ? 1 : limits.workers});
     for (const Batch& batch : plan.batches)
       plan.padded_tokens += batch.count * batch.width;
+    if (limits.without_padding) plan.padded_tokens = plan.tokens;
     return plan;
   }
   const std::size_t rows = std::max<std::size_t>(1, limits.static_rows);

@@ -4,7 +4,8 @@
 // They are divided so that padding and the cost of runs together are least (divide()). A batch that does not fill the
 // budget has up to 8 rows or a power of two, and the widths of batches with several rows go in steps (each length up to
 // 16 tokens, then 8 steps per octave): vendors keep state for every shape that they encounter, so few shapes mean
-// little memory in a long run. Pure functions of their arguments: the same lengths give the same plan on every machine.
+// little memory in a long run. For a device that leaves padding out, batches are formed of whole texts, by their tokens
+// alone. Pure functions of their arguments: the same lengths give the same plan on every machine.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +28,7 @@ struct BatchPlan {
   // Cover `order` without gaps, in the order in which they should start.
   std::vector<Batch> batches;
   std::uint64_t tokens = 0;         // sum of the lengths
-  std::uint64_t padded_tokens = 0;  // what is computed: sum of rows * width
+  std::uint64_t padded_tokens = 0;  // what is computed: sum of rows * width, or of the lengths
 };
 
 struct BatchLimits {
@@ -40,6 +41,8 @@ struct BatchLimits {
   bool more_follows = false;
   // No batch is made wider than this, but for a text that is longer; 0: no limit.
   std::size_t longest = 0;
+  // The device leaves padding out.
+  bool without_padding = false;
   // Where the device takes only static shapes: their lengths, ascending, and rows of each. A batch then has one shape,
   // and every text goes to the shortest that it fits into; `tokens` and tapering do not matter. Texts longer than all
   // keep their length.
@@ -52,6 +55,7 @@ struct BatchShape {
   std::size_t tokens = 0;
   std::size_t longest = 0;
   std::size_t static_rows = 0;  // 0: any shape
+  bool without_padding = false;
 
   // The number of tokens to which several texts are padded, of which the longest has `length`.
   [[nodiscard]] std::size_t width(std::size_t length) const;
@@ -71,7 +75,8 @@ struct Taper {
 };
 
 // Divides texts, by descending length and none without a token, into batches of neighbours: of all ways that the shape
-// allows, the one that costs least (dynamic programming; linear in the number of texts). Not for static shapes.
+// allows, the one that costs least (dynamic programming; linear in the number of texts). Without padding each batch is as
+// large as it may be. Not for static shapes.
 [[nodiscard]] std::vector<Batch> divide(std::span<const std::uint32_t> lengths, const BatchShape& shape,
                                         const Taper& taper);
 

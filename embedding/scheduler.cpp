@@ -49,6 +49,7 @@ struct Scheduler::Work {
   BatchPlan plan;                           // its batches are for those that share none
   std::size_t static_rows = 0;              // 0: the device takes any shape
   std::vector<std::size_t> static_lengths;  // of such a device
+  bool without_padding = false;             // the device leaves it out
   std::vector<float> memory;
   float* out = nullptr;
   bool keeps_tokens = false;  // a vector for each token
@@ -177,8 +178,10 @@ std::shared_ptr<Scheduler::Work> Scheduler::make_work(Texts& texts) const {
                                       .workers = requests_,
                                       .more_follows = texts.more_follows,
                                       .longest = longest_,
+                                      .without_padding = attested->active.leaves_padding_out,
                                       .static_lengths = attested->active.static_lengths,
                                       .static_rows = attested->active.static_rows});
+  work->without_padding = attested->active.leaves_padding_out;
   if (!attested->active.static_lengths.empty()) {
     work->static_rows = std::max<std::size_t>(1, attested->active.static_rows);
     work->static_lengths = attested->active.static_lengths;
@@ -311,14 +314,23 @@ void Scheduler::begin_turn(Owner& owner) const noexcept {
   owner.turn_ends_ += owner.turn_tokens_ * kPartsOfToken;
 }
 
+std::uint64_t Scheduler::tokens_of(const Piece& piece) noexcept {
+  std::uint64_t tokens = 0;
+  for (const std::uint32_t row : piece.rows)
+    tokens += piece.work->length_of(row);
+  return tokens;
+}
+
+bool Scheduler::leaves_padding_out(const Run& run) noexcept {
+  return run.answered_by != nullptr && run.answered_by->active.leaves_padding_out;
+}
+
 // The texts of a piece have begun.
 void Scheduler::take(const Piece& piece) noexcept {
   Work& work = *piece.work;
   if (work.running == 0 && work.begun == work.submitted) work.begun = std::chrono::steady_clock::now();
   waiting_texts_ -= piece.rows.size();
-  std::uint64_t tokens = 0;
-  for (const std::uint32_t row : piece.rows)
-    tokens += work.length_of(row);
+  const std::uint64_t tokens = tokens_of(piece);
   waiting_tokens_ -= tokens;
   Owner& owner = *work.owner;
   owner.waiting_tokens_ -= tokens;
@@ -431,7 +443,8 @@ void Scheduler::choose(const std::shared_ptr<Work>& seed, Run& run) const {
     std::uint64_t tokens = 0;
     for (const std::uint32_t length : lengths)
       tokens += length;
-    const BatchShape shape{.tokens = batch_tokens_, .longest = longest_};
+    const BatchShape shape{
+        .tokens = batch_tokens_, .longest = longest_, .without_padding = seed->without_padding};
     for (const embedding::Batch& batch :
          divide(lengths, shape,
                 {.workers = seed->more_follows ? 1 : requests_, .later_tokens = waiting_tokens_ - tokens})) {
@@ -526,7 +539,7 @@ void Scheduler::finish(const Run& run, const Status& status) noexcept {
       if (work.error.ok()) work.error = std::move(error);
       stop_waiting(work);
     } else {
-      work.padded_tokens += piece.rows.size() * run.width;
+      work.padded_tokens += leaves_padding_out(run) ? tokens_of(piece) : piece.rows.size() * run.width;
       // A static shape is computed whole, however few rows of it are used.
       if (static_rows > run.rows && &piece == &run.pieces.front()) {
         work.padded_tokens += (static_rows - run.rows) * run.width;
@@ -586,12 +599,12 @@ BatchRecord Scheduler::record_of(const Run& run, std::chrono::steady_clock::dura
                      .rows = std::max(run.rows, run.pieces.front().work->static_rows),
                      .width = run.width,
                      .tokens = 0,
+                     .computed_tokens = 0,
                      .owners = run.pieces.size(),
                      .time = time};
-  for (const Piece& piece : run.pieces) {
-    for (const std::uint32_t row : piece.rows)
-      record.tokens += piece.work->length_of(row);
-  }
+  for (const Piece& piece : run.pieces)
+    record.tokens += tokens_of(piece);
+  record.computed_tokens = leaves_padding_out(run) ? record.tokens : std::uint64_t{record.rows} * record.width;
   return record;
 }
 

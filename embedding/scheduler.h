@@ -38,9 +38,10 @@ namespace latebind::embedding {
 // A run of the model that ended well, for who counts them.
 struct BatchRecord {
   std::size_t texts = 0;
-  std::size_t rows = 0;   // computed: more than `texts` where the shape is static
+  std::size_t rows = 0;   // of the tensors: more than `texts` where the shape is static
   std::size_t width = 0;  // tokens of each row, padding included
-  std::size_t tokens = 0;
+  std::uint64_t tokens = 0;
+  std::uint64_t computed_tokens = 0;  // with the padding, where that was computed
   std::size_t owners = 0;  // whose texts they are
   std::chrono::steady_clock::duration time{};
 };
@@ -207,6 +208,9 @@ class Scheduler {
   void note_if_over(const std::shared_ptr<Work>& work) noexcept;
 
   static core::Status in_batch(core::Status error, std::uint64_t position, const Run& run);
+  [[nodiscard]] static std::uint64_t tokens_of(const Piece& piece) noexcept;
+  // Whether the device that answered did, whatever device the batch was formed for.
+  [[nodiscard]] static bool leaves_padding_out(const Run& run) noexcept;
   [[nodiscard]] static BatchRecord record_of(const Run& run, std::chrono::steady_clock::duration time);
   [[nodiscard]] core::Status execute(Run& run);
   [[nodiscard]] core::Status compute(Run& run) noexcept;

@@ -69,6 +69,7 @@ class NativeBackend final : public core::Backend {
     active.runtime_version = LATEBIND_VERSION;
     active.precision = options.precision;
     active.threads = options.threads != 0 ? options.threads : platform::usable_processors();
+    active.leaves_padding_out = true;
     active.requests = options.requests != 0 ? options.requests : active.threads;
     try {
       return std::unique_ptr<Executable>(

@@ -64,13 +64,14 @@ class Limits {
   explicit Limits(const core::RunOptions& options)
       : options_(options), timeout_(core::limit_after(std::chrono::steady_clock::now(), options.run_timeout)) {}
 
-  [[nodiscard]] bool are_reached() {
+  [[nodiscard]] bool are_reached() noexcept {
     if (is_over_.load(std::memory_order_relaxed)) return true;
     if (!options_.is_bounded()) return false;
-    Status status = core::check_time(options_);
-    if (status.ok() && timeout_ && *timeout_ <= std::chrono::steady_clock::now()) {
-      status = Status(StatusCode::kDeviceFailed, fmt::format("hung: native:CPU did not finish within {} ms",
-                                                             options_.run_timeout->count()));
+    Status status;
+    try {
+      status = check();
+    } catch (...) {
+      status = Status::of_exception();
     }
     if (status.ok()) return false;
     const std::lock_guard lock(mutex_);
@@ -82,6 +83,13 @@ class Limits {
   [[nodiscard]] Status status() const { return status_; }
 
  private:
+  [[nodiscard]] Status check() const {
+    LB_RETURN_IF_ERROR(core::check_time(options_));
+    if (!timeout_ || *timeout_ > std::chrono::steady_clock::now()) return {};
+    return {StatusCode::kDeviceFailed,
+            fmt::format("hung: native:CPU did not finish within {} ms", options_.run_timeout->count())};
+  }
+
   const core::RunOptions& options_;
   const std::optional<std::chrono::steady_clock::time_point> timeout_;
   std::atomic<bool> is_over_{false};

@@ -75,7 +75,7 @@ void Counts::add(const RequestRecord& record) {
 }
 
 void Counts::add(std::string_view model, const BatchRecord& batch) {
-  const std::uint64_t computed = computed_tokens(batch);
+  const std::uint64_t computed = batch.computed_tokens;
   const std::uint64_t padded = padded_tokens(batch);
   ++totals.batches;
   totals.batch_tokens += computed;

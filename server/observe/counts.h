@@ -108,12 +108,9 @@ struct Counts {
   return record.status >= 200 && record.status < 300 && !record.client_gone;
 }
 
-// Tokens of the batch as it was computed, and those that were padding.
-[[nodiscard]] inline std::uint64_t computed_tokens(const BatchRecord& batch) {
-  return std::uint64_t{batch.rows} * batch.width;
-}
+// Those tokens of the batch that were padding.
 [[nodiscard]] inline std::uint64_t padded_tokens(const BatchRecord& batch) {
-  return computed_tokens(batch) - std::min<std::uint64_t>(computed_tokens(batch), batch.tokens);
+  return batch.computed_tokens - std::min(batch.computed_tokens, batch.tokens);
 }
 
 // As text for Prometheus.

@@ -224,7 +224,7 @@ void batches(Markup& out, const Json& model) {
   double padded = 0;
   for (const Json* batch : all) {
     const double real = number_or_zero(member(*batch, "tokens"));
-    const double computed = number_or_zero(member(*batch, "rows")) * number_or_zero(member(*batch, "width"));
+    const double computed = number_or_zero(member(*batch, "computed_tokens"));
     bars.push_back({batch, real, std::max(real, computed)});
     tokens += real;
     padded += bars.back().padded;

@@ -1,10 +1,12 @@
 #include "embedding/batching.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <numeric>
 #include <random>
 #include <set>
 #include <span>
@@ -12,6 +14,8 @@
 
 namespace latebind::embedding {
 namespace {
+
+using ::testing::ElementsAre;
 
 std::vector<std::uint32_t> random_lengths(std::mt19937& random, std::size_t count) {
   std::uniform_int_distribution<std::uint32_t> length(0, 600);
@@ -152,6 +156,38 @@ std::uint64_t least_cost(std::span<const std::uint32_t> lengths, const BatchShap
     least = std::min(least, rows * width + kRunTokens + least_cost(lengths.subspan(rows), shape));
   }
   return least;
+}
+
+TEST(DivideTest, WithoutPaddingBatchesAreAsLargeAsTheirTokensAllow) {
+  const std::vector<std::uint32_t> lengths{90, 60, 30, 20, 20, 20, 10, 5, 5, 5};
+  const BatchShape shape{.tokens = 100, .without_padding = true};
+  const auto batches = divide(lengths, shape, {});
+  std::vector<std::uint64_t> tokens;
+  std::size_t next = 0;
+  for (const Batch& batch : batches) {
+    EXPECT_EQ(batch.first, next);
+    EXPECT_EQ(batch.width, lengths[batch.first]);
+    next += batch.count;
+    tokens.push_back(std::accumulate(&lengths[batch.first], &lengths[batch.first] + batch.count, std::uint64_t{0}));
+  }
+  EXPECT_EQ(next, lengths.size());
+  EXPECT_THAT(tokens, ElementsAre(90, 90, 85));
+}
+
+// Should another device have to compute them after all.
+TEST(DivideTest, WithoutPaddingTensorsAreNotMuchLargerThanTheirTokens) {
+  std::vector<std::uint32_t> lengths(3000, 1);
+  lengths[0] = 1000;
+  for (const Batch& batch : divide(lengths, {.tokens = 2048, .without_padding = true}, {}))
+    EXPECT_LE(batch.count * batch.width, 4 * 2048U);
+}
+
+TEST(BatchingTest, WithoutPaddingNoneIsCounted) {
+  const std::vector<std::uint32_t> lengths{3, 9, 27};
+  const BatchPlan plan = plan_batches(lengths, {.tokens = 100, .without_padding = true});
+  EXPECT_EQ(plan.batches.size(), 1U);
+  EXPECT_EQ(plan.tokens, 39U);
+  EXPECT_EQ(plan.padded_tokens, 39U);
 }
 
 TEST(DivideTest, NoOtherDivisionCostsLess) {

@@ -7,11 +7,13 @@
 // What these include must not be compiled twice either, so nothing here may come from a header with inline functions
 // of its own, but for Highway, which names its functions by instruction set.
 #define HWY_COMPILE_ONLY_STATIC 1
-#include <hwy/highway.h>
 #include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
 
 #include "backends/native/kernels/kernels.h"
 
+// What Highway's own functions are compiled with, which are to be inlined here.
+HWY_BEFORE_NAMESPACE();
 namespace latebind::native {
 namespace {
 
@@ -35,6 +37,7 @@ constexpr std::size_t kPanelColumns = kVectors * kLanes;
 #define LATEBIND_INLINE inline __attribute__((always_inline))
 #define LATEBIND_UNROLL _Pragma("GCC unroll 16")
 
+// Not std::min: it might be compiled out of line, with these instructions, for the files of others.
 constexpr std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
 
 // Sums of a tile, and where they go: kRows rows, `columns` of a panel's.
@@ -352,3 +355,4 @@ constexpr Kernels make_kernels(std::string_view name) {
 
 }  // namespace
 }  // namespace latebind::native
+HWY_AFTER_NAMESPACE();

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "backends/native/backend.h"
 #include "backends/onnxruntime/backend.h"
 #include "backends/openvino/backend.h"
 #include "core/engine.h"
@@ -101,6 +102,7 @@ class EmbedderRealTest : public ::testing::TestWithParam<Case> {
     EXPECT_TRUE(backends.add(openvino::make_backend({openvino})).ok());
     const auto onnxruntime = library("LATEBIND_ONNXRUNTIME_LIBRARY", "onnxruntime/capi", "libonnxruntime.so");
     EXPECT_TRUE(backends.add(onnxruntime::make_backend({onnxruntime})).ok());
+    EXPECT_TRUE(backends.add(native::configured_backend({})).ok());
     return backends;
   }
 
@@ -161,6 +163,15 @@ TEST_P(EmbedderRealTest, GivesTheVectorsOfTheReference) {
 }
 
 TEST_P(EmbedderRealTest, StaticShapesGiveTheSameVectors) {
+  if (std::string_view(GetParam().placement) == "native:CPU") {
+    EmbedderOptions options;
+    options.load.shapes = core::ShapeMode::kStaticShapes;
+    options.load.static_lengths.lengths = {32};
+    const auto placement = core::Placement::parse("native:CPU", registry);
+    EXPECT_THAT(Embedder::open(core::Engine(registry), kModel, *placement, options).status().to_string(),
+                HasSubstr("no static shapes"));
+    return;
+  }
   const auto dynamic = open(throughput());
   EmbedderOptions options = throughput();
   options.load.shapes = core::ShapeMode::kStaticShapes;
@@ -286,7 +297,8 @@ TEST_P(EmbedderRealTest, ABadTextIsNamedAndTheEmbedderStaysUsable) {
 INSTANTIATE_TEST_SUITE_P(Real, EmbedderRealTest,
                          ::testing::Values(Case{"openvino:CPU", core::Precision::kF32, 0.99999},
                                            Case{"openvino:CPU", core::Precision::kBF16, 0.9995},
-                                           Case{"onnxruntime:CPU", core::Precision::kF32, 0.99999}),
+                                           Case{"onnxruntime:CPU", core::Precision::kF32, 0.99999},
+                                           Case{"native:CPU", core::Precision::kF32, 0.9999999}),
                          [](const auto& given) {
                            const std::string backend = given.param.placement;
                            return backend.substr(0, backend.find(':')) + "_" +

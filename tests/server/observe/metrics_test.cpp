@@ -31,7 +31,13 @@ PrometheusPage page_of(const Metrics& metrics, const ServerGauges& gauges = {}) 
 }
 
 BatchRecord batch_of(std::size_t texts, std::size_t rows, std::size_t width, std::size_t tokens) {
-  return {.texts = texts, .rows = rows, .width = width, .tokens = tokens, .owners = 1, .time = milliseconds(4)};
+  return {.texts = texts,
+          .rows = rows,
+          .width = width,
+          .tokens = tokens,
+          .computed_tokens = rows * width,
+          .owners = 1,
+          .time = milliseconds(4)};
 }
 
 TEST(MetricsTest, IsAWholePageBeforeTheFirstRequest) {

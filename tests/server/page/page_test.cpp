@@ -40,7 +40,7 @@ constexpr std::string_view kFallback = R"({"version":"1.2.3","ready":true,"uptim
              {"device":"onnxruntime:CPU","taken":true,"brief":"","reason":""}],
     "queue":{"texts":12,"tokens":3400,"running_batches":1},
     "totals":{"texts":1234567,"tokens":800,"batches":3,"batch_tokens":1000,"padded_tokens":200,"fallback_texts":12},
-    "batches":[{"number":7,"texts":8,"rows":8,"width":32,"tokens":192,"owners":3,"ms":12.1}]}],
+    "batches":[{"number":7,"texts":8,"rows":8,"width":32,"tokens":192,"computed_tokens":256,"owners":3,"ms":12.1}]}],
   "requests":{"in_flight":1,"total":9,"refused":2,"failed":0,"texts_per_s":8.42,"p95_ms":12345},
   "limits":{"queue_tokens":131072}})";
 
@@ -126,7 +126,7 @@ TEST(PageTest, MissingMembersAreLeftOut) {
   for (const std::string_view text :
        {"{}", "null", "[]", R"({"models":null,"requests":[],"limits":"?"})", R"({"models":[null,{}]})",
         R"({"models":[{"steps":[1,{}],"batches":[{},null],"queue":3,"totals":null,"name":7}]})",
-        R"({"models":[{"batches":[{"rows":-1,"width":1e300,"tokens":1e300,"ms":null}]}],"uptime_s":1e300})"}) {
+        R"({"models":[{"batches":[{"rows":-1,"width":1e300,"tokens":1e300,"computed_tokens":1e300,"ms":null}]}],"uptime_s":1e300})"}) {
     const std::string page = render_page(status_of(text));
     EXPECT_THAT(page, HasSubstr("</html>")) << text;
     EXPECT_THAT(page, Not(HasSubstr("{{"))) << text;
@@ -152,7 +152,7 @@ TEST(PageTest, AModelOfTensorsHasNoQueue) {
 TEST(PageTest, OnlyTheLatestBatchesAreShown) {
   Json status = status_of(R"({"models":[{"batches":[]}]})");
   for (int i = 0; i < 500; ++i) {
-    status["models"][0]["batches"].push_back({{"number", i}, {"rows", 1}, {"width", 16}, {"tokens", 8}});
+    status["models"][0]["batches"].push_back({{"number", i}, {"rows", 1}, {"width", 16}, {"tokens", 8}, {"computed_tokens", 16}});
   }
   const std::string page = visible(status);
   EXPECT_THAT(page, HasSubstr("Batch 499:"));

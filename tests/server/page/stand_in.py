@@ -114,7 +114,8 @@ def busy(second):
         owners = 1 + chance[3] % min(rows, 12)
         time = round(rows * width * 0.021 + 1.5, 1)
         batches.append(
-            {"number": number, "texts": rows, "rows": rows, "width": width, "tokens": tokens, "owners": owners, "ms": time}
+            {"number": number, "texts": rows, "rows": rows, "width": width, "tokens": tokens,
+             "computed_tokens": rows * width, "owners": owners, "ms": time}
         )
     total = 380_000 + int(second * 1100)
     status["uptime_s"] += second
