@@ -75,8 +75,8 @@ struct Taper {
 };
 
 // Divides texts, by descending length and none without a token, into batches of neighbours: of all ways that the shape
-// allows, the one that costs least (dynamic programming; linear in the number of texts). Without padding each batch is as
-// large as it may be. Not for static shapes.
+// allows, the one that costs least (dynamic programming; linear in the number of texts). Without padding each batch is
+// as large as it may be. Not for static shapes.
 [[nodiscard]] std::vector<Batch> divide(std::span<const std::uint32_t> lengths, const BatchShape& shape,
                                         const Taper& taper);
 

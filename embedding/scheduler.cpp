@@ -443,8 +443,7 @@ void Scheduler::choose(const std::shared_ptr<Work>& seed, Run& run) const {
     std::uint64_t tokens = 0;
     for (const std::uint32_t length : lengths)
       tokens += length;
-    const BatchShape shape{
-        .tokens = batch_tokens_, .longest = longest_, .without_padding = seed->without_padding};
+    const BatchShape shape{.tokens = batch_tokens_, .longest = longest_, .without_padding = seed->without_padding};
     for (const embedding::Batch& batch :
          divide(lengths, shape,
                 {.workers = seed->more_follows ? 1 : requests_, .later_tokens = waiting_tokens_ - tokens})) {

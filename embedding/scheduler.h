@@ -42,7 +42,7 @@ struct BatchRecord {
   std::size_t width = 0;  // tokens of each row, padding included
   std::uint64_t tokens = 0;
   std::uint64_t computed_tokens = 0;  // with the padding, where that was computed
-  std::size_t owners = 0;  // whose texts they are
+  std::size_t owners = 0;             // whose texts they are
   std::chrono::steady_clock::duration time{};
 };
 

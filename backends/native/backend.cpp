@@ -122,7 +122,8 @@ class NativeBackend final : public core::Backend {
       if (!isa_.empty() && set->name != isa_) continue;
       if (can_run(*set)) return set;
       if (isa_.empty()) continue;
-      return Status(StatusCode::kUnsupported, fmt::format("native.isa is {}, which this processor does not have", isa_));
+      return Status(StatusCode::kUnsupported,
+                    fmt::format("native.isa is {}, which this processor does not have", isa_));
     }
     return Status(StatusCode::kInvalidArgument,
                   fmt::format("native.isa is {}; this build has {}", core::quoted(isa_), known));

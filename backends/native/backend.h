@@ -1,7 +1,7 @@
 // native: computes text-embedding models on this machine's processors, with nothing but Latebind itself.
 //
-// It has one device, native:CPU, which is always there, and runs models that Latebind builds as graphs. What it does not
-// compute is refused with the operator's name, so that placement goes on. docs/native.md.
+// It has one device, native:CPU, which is always there, and runs models that Latebind builds as graphs. What it does
+// not compute is refused with the operator's name, so that placement goes on. docs/native.md.
 #pragma once
 
 #include <array>

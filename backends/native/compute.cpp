@@ -21,7 +21,8 @@ using graph::Cases;
 // Tokens of the texts that one thread computes together: enough for their weights to be read seldom, and few enough for
 // a small memory.
 constexpr std::size_t kGroupTokens = 256;
-// Threads take texts for themselves where there are so many groups for each; otherwise they would wait for the last one.
+// Threads take texts for themselves where there are so many groups for each; otherwise they would wait for the last
+// one.
 constexpr std::size_t kGroupsPerThread = 4;
 // Rows that take one step after the other while they are in the cache.
 constexpr std::size_t kBlockRows = 56;
@@ -141,38 +142,37 @@ void Computation::multiply(const Multiply& step, const Range& range, const Range
 }
 
 void Computation::do_rows(const Step& step, const Range& range) const {
-  std::visit(
-      Cases{[&](const LookUp& s) {
-              const MutableRows y = rows(s.y, range);
-              const auto& ids = batch_.ids[s.ids];
-              for (std::size_t r = 0; r < range.count; ++r)
-                s.table.copy_row(ids[group_.first_token + range.first + r], y.data + r * y.stride);
-            },
-            [&](const AddTerms& s) {
-              const MutableRows x = rows(s.x, range);
-              for (std::size_t r = 0; r < range.count; ++r) {
-                for (const Table& table : s.by_position)
-                  table.add_row(batch_.positions[group_.first_token + range.first + r], x.data + r * x.stride);
-              }
-              if (!s.constant.empty()) kernels_.add(x, {s.constant.data(), range.count, 0}, s.constant.size());
-            },
-            [&](const Copy& s) {
-              const Rows x = const_rows(s.x, range);
-              const MutableRows y = rows(s.y, range);
-              for (std::size_t r = 0; r < range.count; ++r)
-                std::copy_n(x.data + r * x.stride, plan_.widths[s.x], y.data + r * y.stride);
-            },
-            [&](const AddRows& s) { kernels_.add(rows(s.x, range), const_rows(s.y, range), plan_.widths[s.x]); },
-            [&](const Multiply& s) {
-              multiply(s, range, {0, panel_count(plan_.matrices[s.matrix].columns, kernels_)});
-            },
-            [&](const Norm& s) {
-              kernels_.layer_norm(const_rows(s.x, range), plan_.widths[s.x], s.weight.data(), s.bias.data(), s.epsilon,
-                                  rows(s.y, range));
-            },
-            [&](const Activate& s) { kernels_.activate(s.function, rows(s.x, range), plan_.widths[s.x]); },
-            [](const Attend&) {}},
-      step.what);
+  std::visit(Cases{[&](const LookUp& s) {
+                     const MutableRows y = rows(s.y, range);
+                     const auto& ids = batch_.ids[s.ids];
+                     for (std::size_t r = 0; r < range.count; ++r)
+                       s.table.copy_row(ids[group_.first_token + range.first + r], y.data + r * y.stride);
+                   },
+                   [&](const AddTerms& s) {
+                     const MutableRows x = rows(s.x, range);
+                     for (std::size_t r = 0; r < range.count; ++r) {
+                       for (const Table& table : s.by_position)
+                         table.add_row(batch_.positions[group_.first_token + range.first + r], x.data + r * x.stride);
+                     }
+                     if (!s.constant.empty()) kernels_.add(x, {s.constant.data(), range.count, 0}, s.constant.size());
+                   },
+                   [&](const Copy& s) {
+                     const Rows x = const_rows(s.x, range);
+                     const MutableRows y = rows(s.y, range);
+                     for (std::size_t r = 0; r < range.count; ++r)
+                       std::copy_n(x.data + r * x.stride, plan_.widths[s.x], y.data + r * y.stride);
+                   },
+                   [&](const AddRows& s) { kernels_.add(rows(s.x, range), const_rows(s.y, range), plan_.widths[s.x]); },
+                   [&](const Multiply& s) {
+                     multiply(s, range, {0, panel_count(plan_.matrices[s.matrix].columns, kernels_)});
+                   },
+                   [&](const Norm& s) {
+                     kernels_.layer_norm(const_rows(s.x, range), plan_.widths[s.x], s.weight.data(), s.bias.data(),
+                                         s.epsilon, rows(s.y, range));
+                   },
+                   [&](const Activate& s) { kernels_.activate(s.function, rows(s.x, range), plan_.widths[s.x]); },
+                   [](const Attend&) {}},
+             step.what);
 }
 
 void Computation::attend(const Attend& step, std::size_t text, std::size_t head, float* attention) const {
@@ -297,8 +297,8 @@ Status compute(const Kernels& kernels, const Plan& plan, Batch& batch, Team::Cre
   std::size_t attention_size = 0;
   for (const Step& step : plan.steps) {
     if (const auto* const attend = std::get_if<Attend>(&step.what)) {
-      attention_size = std::max(attention_size,
-                                kernels.attention_scratch(longest, plan.widths[attend->query] / attend->heads));
+      attention_size =
+          std::max(attention_size, kernels.attention_scratch(longest, plan.widths[attend->query] / attend->heads));
     }
   }
   if (batch.attention.size() < members) batch.attention.resize(members);

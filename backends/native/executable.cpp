@@ -50,10 +50,10 @@ Status NativeExecutable::gather(std::span<const TensorView> inputs, Batch& batch
   const Shape& shape = inputs[id_inputs_.front()].shape;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].shape == shape) continue;
-    return {StatusCode::kShapeMismatch,
-            fmt::format("input '{}' has shape {} and '{}' has shape {}; they must be the same",
-                        inputs_[id_inputs_.front()].name, shape.to_string(), inputs_[i].name,
-                        inputs[i].shape.to_string())};
+    return {
+        StatusCode::kShapeMismatch,
+        fmt::format("input '{}' has shape {} and '{}' has shape {}; they must be the same",
+                    inputs_[id_inputs_.front()].name, shape.to_string(), inputs_[i].name, inputs[i].shape.to_string())};
   }
   const auto texts = static_cast<std::size_t>(shape[0]);
   const auto width = static_cast<std::size_t>(shape[1]);
@@ -85,9 +85,8 @@ Status NativeExecutable::gather(std::span<const TensorView> inputs, Batch& batch
       for (std::size_t i = 0; i < batch.ids.size(); ++i) {
         const std::int64_t id = data[id_inputs_[i]][at];
         if (id < 0 || static_cast<std::uint64_t>(id) >= plan_.ids_end[i]) {
-          return {StatusCode::kInvalidArgument,
-                  fmt::format("input '{}' has {} for token {} of text {}; there are {}", plan_.inputs[i].name, id, t, text,
-                              plan_.ids_end[i])};
+          return {StatusCode::kInvalidArgument, fmt::format("input '{}' has {} for token {} of text {}; there are {}",
+                                                            plan_.inputs[i].name, id, t, text, plan_.ids_end[i])};
         }
         batch.ids[i].push_back(static_cast<std::uint32_t>(id));
       }

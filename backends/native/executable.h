@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "backends/native/batch.h"
 #include "backends/native/kernels/kernels.h"
 #include "backends/native/plan/plan.h"
-#include "backends/native/batch.h"
 #include "backends/native/team.h"
 #include "core/executable.h"
 #include "core/request_pool.h"
@@ -36,7 +36,7 @@ class NativeExecutable final : public core::Executable {
   Plan plan_;
   const core::ActiveConfig active_;
   std::vector<core::TensorInfo> inputs_;
-  std::vector<std::size_t> id_inputs_;    // by Plan::inputs: the position among inputs_
+  std::vector<std::size_t> id_inputs_;  // by Plan::inputs: the position among inputs_
   std::optional<std::size_t> mask_input_;
   core::TensorInfo output_;
   Team team_;

@@ -83,8 +83,8 @@ TEST(NativeBackendTest, ALowerInstructionSetCanBeForced) {
 TEST(NativeBackendTest, EndsWithinItsLimits) {
   // Large enough to take longer than the limits, on any machine.
   const EncoderShape shape{.hidden = 256, .heads = 4, .intermediate = 1024, .positions = 512, .layers = 2};
-  const auto executable = testing::backend("portable")->load(testing::model_of(*testing::encoder(shape)), "CPU",
-                                                             {.threads = 2});
+  const auto executable =
+      testing::backend("portable")->load(testing::model_of(*testing::encoder(shape)), "CPU", {.threads = 2});
   ASSERT_TRUE(executable.ok()) << executable.status().to_string();
   std::mt19937 chance(3);
   const auto inputs = testing::draw_batch(chance, std::vector<std::int64_t>(64, 512), shape.vocabulary);

@@ -102,8 +102,8 @@ TEST_P(GraphsTest, AVectorDoesNotDependOnItsCompany) {
 TEST_P(GraphsTest, TokensLeftOutInTheMiddleCountAsNone) {
   const auto graph = testing::encoder({.hidden = 16, .pooling = graph::PoolingMode::kMean});
   const Inputs inputs{{"ids", {{2, 4}, {5, 9, 2, 7, 1, 3, 8, 6}}}, {"mask", {{2, 4}, {1, 0, 1, 1, 0, 1, 0, 0}}}};
-  expect_near(testing::run(*load(testing::encoder({.hidden = 16}), 1), inputs), graph::testing::evaluate(*graph, inputs),
-              inputs, 2e-5);
+  expect_near(testing::run(*load(testing::encoder({.hidden = 16}), 1), inputs),
+              graph::testing::evaluate(*graph, inputs), inputs, 2e-5);
 }
 
 TEST_P(GraphsTest, EveryOperatorOfTheSmallGraph) {

@@ -99,8 +99,14 @@ inline core::Result<graph::Graph> encoder(const EncoderShape& shape) {
   const Linear first_norm{weight({h}), weight({h})};
   std::vector<Layer> layers;
   for (int i = 0; i < shape.layers; ++i) {
-    layers.push_back({linear(h, h), linear(h, h), linear(h, h), linear(h, h), linear(h, shape.intermediate),
-                      linear(shape.intermediate, h), {weight({h}), weight({h})}, {weight({h}), weight({h})}});
+    layers.push_back({linear(h, h),
+                      linear(h, h),
+                      linear(h, h),
+                      linear(h, h),
+                      linear(h, shape.intermediate),
+                      linear(shape.intermediate, h),
+                      {weight({h}), weight({h})},
+                      {weight({h}), weight({h})}});
   }
   graph::GraphBuilder graph(weights.part());
   const Shape tokens{core::kDynamic, core::kDynamic};
@@ -112,17 +118,17 @@ inline core::Result<graph::Graph> encoder(const EncoderShape& shape) {
   const auto norm = [&](Value x, const Linear& l) {
     return graph.add(graph::LayerNorm{.x = x, .weight = l.weight, .bias = l.bias, .epsilon = 1e-5});
   };
-  const Value place = graph.add(graph::Add{graph.add(graph::PositionLookup{positions, ids}),
-                                           graph.add(graph::RowLookup{types, 1})});
+  const Value place =
+      graph.add(graph::Add{graph.add(graph::PositionLookup{positions, ids}), graph.add(graph::RowLookup{types, 1})});
   Value x = norm(graph.add(graph::Add{graph.add(graph::Lookup{words, ids}), place}), first_norm);
   for (const Layer& layer : layers) {
-    const Value context = graph.add(
-        graph::Attention{.query = apply(x, layer.query),
-                         .key = apply(x, layer.key),
-                         .value = apply(x, layer.value),
-                         .mask = mask,
-                         .heads = shape.heads,
-                         .scale = 1.0F / std::sqrt(static_cast<float>(h) / static_cast<float>(shape.heads))});
+    const Value context =
+        graph.add(graph::Attention{.query = apply(x, layer.query),
+                                   .key = apply(x, layer.key),
+                                   .value = apply(x, layer.value),
+                                   .mask = mask,
+                                   .heads = shape.heads,
+                                   .scale = 1.0F / std::sqrt(static_cast<float>(h) / static_cast<float>(shape.heads))});
     const Value middle = norm(graph.add(graph::Add{apply(context, layer.output), x}), layer.norm);
     const Value active = graph.add(graph::Activation{apply(middle, layer.wide), shape.activation});
     x = norm(graph.add(graph::Add{apply(active, layer.narrow), middle}), layer.last_norm);

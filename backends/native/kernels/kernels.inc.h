@@ -38,7 +38,9 @@ constexpr std::size_t kPanelColumns = kVectors * kLanes;
 #define LATEBIND_UNROLL _Pragma("GCC unroll 16")
 
 // Not std::min: it might be compiled out of line, with these instructions, for the files of others.
-constexpr std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
+constexpr std::size_t smaller(std::size_t a, std::size_t b) {
+  return a < b ? a : b;
+}
 
 // Sums of a tile, and where they go: kRows rows, `columns` of a panel's.
 template <std::size_t kRows>
@@ -159,9 +161,8 @@ LATEBIND_INLINE Vector load_part(const float* from, std::size_t position, std::s
 void add(const MutableRows& x, const Rows& y, std::size_t width) {
   for (std::size_t r = 0; r < x.count; ++r) {
     const float* const from = y.data + r * y.stride;
-    for_each_vector(x.data + r * x.stride, width, 0.0F, [&](std::size_t i, Vector value) {
-      return hn::Add(value, load_part(from, i, width));
-    });
+    for_each_vector(x.data + r * x.stride, width, 0.0F,
+                    [&](std::size_t i, Vector value) { return hn::Add(value, load_part(from, i, width)); });
   }
 }
 
@@ -325,8 +326,8 @@ void attend(const AttentionHead& head, float* scratch) {
   const Panels value_panels{values, tokens, width};
   for (std::size_t first = 0; first < tokens; first += kScoreRows) {
     const std::size_t rows = smaller(kScoreRows, tokens - first);
-    multiply({head.query + first * head.stride, rows, head.stride}, key_panels, 0, padded_tokens / kPanelColumns, nullptr,
-             {scores, rows, padded_tokens});
+    multiply({head.query + first * head.stride, rows, head.stride}, key_panels, 0, padded_tokens / kPanelColumns,
+             nullptr, {scores, rows, padded_tokens});
     float inverse[kScoreRows];
     for (std::size_t r = 0; r < rows; ++r)
       inverse[r] = soften(scores + r * padded_tokens, tokens, head.scale);

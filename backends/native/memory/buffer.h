@@ -20,7 +20,7 @@ class Buffer {
     if (size <= size_) return;
     data_.reset();
     size_ = 0;
-    data_.reset(static_cast<float*>(::operator new(size * sizeof(float), std::align_val_t{kAlignment})));
+    data_.reset(static_cast<float*>(::operator new (size * sizeof(float), std::align_val_t{kAlignment})));
     size_ = size;
   }
 
@@ -29,7 +29,7 @@ class Buffer {
 
  private:
   struct Free {
-    void operator()(float* data) const { ::operator delete(data, std::align_val_t{kAlignment}); }
+    void operator()(float* data) const { ::operator delete (data, std::align_val_t{kAlignment}); }
   };
   std::unique_ptr<float, Free> data_;
   std::size_t size_ = 0;

@@ -91,23 +91,30 @@ void Planner::count_uses() {
       ++uses_[value.node];
   };
   for (const Node& node : graph_.nodes()) {
-    std::visit(Cases{[](const graph::Input&) {}, [](const graph::RowLookup&) {},
-                     [&](const graph::Lookup& op) { use({op.ids}); },
-                     [&](const graph::PositionLookup& op) { use({op.ids}); },
-                     [&](const graph::Add& op) { use({op.a, op.b}); }, [&](const graph::Linear& op) { use({op.x}); },
-                     [&](const graph::Attention& op) { use({op.query, op.key, op.value, op.mask}); },
-                     [&](const graph::LayerNorm& op) { use({op.x}); }, [&](const graph::Activation& op) { use({op.x}); },
-                     [&](const graph::Pool& op) { use({op.x, op.mask}); },
-                     [&](const graph::Normalize& op) { use({op.x}); }},
-               node.op);
+    std::visit(
+        Cases{[](const graph::Input&) {}, [](const graph::RowLookup&) {},
+              [&](const graph::Lookup& op) { use({op.ids}); }, [&](const graph::PositionLookup& op) { use({op.ids}); },
+              [&](const graph::Add& op) {
+                use({op.a, op.b});
+              },
+              [&](const graph::Linear& op) { use({op.x}); },
+              [&](const graph::Attention& op) {
+                use({op.query, op.key, op.value, op.mask});
+              },
+              [&](const graph::LayerNorm& op) { use({op.x}); }, [&](const graph::Activation& op) { use({op.x}); },
+              [&](const graph::Pool& op) {
+                use({op.x, op.mask});
+              },
+              [&](const graph::Normalize& op) { use({op.x}); }},
+        node.op);
   }
   ++uses_[graph_.output().node];
 }
 
 Result<Slot> Planner::slot_of(std::string_view who, Value value) const {
   if (const auto* const in = std::get_if<InSlot>(&forms_[value.node])) return in->slot;
-  return unsupported(fmt::format("{} of {}, which is not a row for each token", who,
-                                 graph_.node(value).shape.to_string()));
+  return unsupported(
+      fmt::format("{} of {}, which is not a row for each token", who, graph_.node(value).shape.to_string()));
 }
 
 Slot Planner::take_slot(std::size_t width) {
@@ -275,7 +282,8 @@ Status Planner::plan(std::uint32_t node, const graph::Pool& op) {
 }
 
 Status Planner::plan(std::uint32_t node, const graph::Normalize& op) {
-  if (!std::holds_alternative<OfText>(forms_[op.x.node])) return unsupported("normalisation of anything but pooled vectors");
+  if (!std::holds_alternative<OfText>(forms_[op.x.node]))
+    return unsupported("normalisation of anything but pooled vectors");
   plan_.normalize = true;
   forms_[node] = OfText{};
   return {};

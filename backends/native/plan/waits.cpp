@@ -15,18 +15,19 @@ struct Access {
 };
 
 Access access_of(const Step& step) {
-  return std::visit(
-      Cases{[](const LookUp& s) { return Access{.reads = {}, .writes = {s.y}}; },
-            [](const AddTerms& s) { return Access{.reads = {s.x}, .writes = {s.x}}; },
-            [](const Copy& s) { return Access{.reads = {s.x}, .writes = {s.y}}; },
-            [](const AddRows& s) { return Access{.reads = {s.x, s.y}, .writes = {s.x}}; },
-            [](const Multiply& s) { return Access{.by_rows = false, .reads = {s.x}, .writes = {s.y}}; },
-            [](const Norm& s) { return Access{.reads = {s.x}, .writes = {s.y}}; },
-            [](const Activate& s) { return Access{.reads = {s.x}, .writes = {s.x}}; },
-            [](const Attend& s) {
-              return Access{.by_rows = false, .reads = {s.query, s.key, s.value}, .writes = {s.y}};
-            }},
-      step.what);
+  return std::visit(Cases{[](const LookUp& s) { return Access{.reads = {}, .writes = {s.y}}; },
+                          [](const AddTerms& s) { return Access{.reads = {s.x}, .writes = {s.x}}; },
+                          [](const Copy& s) { return Access{.reads = {s.x}, .writes = {s.y}}; },
+                          [](const AddRows& s) {
+                            return Access{.reads = {s.x, s.y}, .writes = {s.x}};
+                          },
+                          [](const Multiply& s) { return Access{.by_rows = false, .reads = {s.x}, .writes = {s.y}}; },
+                          [](const Norm& s) { return Access{.reads = {s.x}, .writes = {s.y}}; },
+                          [](const Activate& s) { return Access{.reads = {s.x}, .writes = {s.x}}; },
+                          [](const Attend& s) {
+                            return Access{.by_rows = false, .reads = {s.query, s.key, s.value}, .writes = {s.y}};
+                          }},
+                    step.what);
 }
 
 }  // namespace

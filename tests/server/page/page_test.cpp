@@ -123,10 +123,11 @@ TEST(PageTest, EscapesEveryTextOfTheStatus) {
 }
 
 TEST(PageTest, MissingMembersAreLeftOut) {
-  for (const std::string_view text :
-       {"{}", "null", "[]", R"({"models":null,"requests":[],"limits":"?"})", R"({"models":[null,{}]})",
-        R"({"models":[{"steps":[1,{}],"batches":[{},null],"queue":3,"totals":null,"name":7}]})",
-        R"({"models":[{"batches":[{"rows":-1,"width":1e300,"tokens":1e300,"computed_tokens":1e300,"ms":null}]}],"uptime_s":1e300})"}) {
+  for (
+      const std::string_view text :
+      {"{}", "null", "[]", R"({"models":null,"requests":[],"limits":"?"})", R"({"models":[null,{}]})",
+       R"({"models":[{"steps":[1,{}],"batches":[{},null],"queue":3,"totals":null,"name":7}]})",
+       R"({"models":[{"batches":[{"rows":-1,"width":1e300,"tokens":1e300,"computed_tokens":1e300,"ms":null}]}],"uptime_s":1e300})"}) {
     const std::string page = render_page(status_of(text));
     EXPECT_THAT(page, HasSubstr("</html>")) << text;
     EXPECT_THAT(page, Not(HasSubstr("{{"))) << text;
@@ -152,7 +153,8 @@ TEST(PageTest, AModelOfTensorsHasNoQueue) {
 TEST(PageTest, OnlyTheLatestBatchesAreShown) {
   Json status = status_of(R"({"models":[{"batches":[]}]})");
   for (int i = 0; i < 500; ++i) {
-    status["models"][0]["batches"].push_back({{"number", i}, {"rows", 1}, {"width", 16}, {"tokens", 8}, {"computed_tokens", 16}});
+    status["models"][0]["batches"].push_back(
+        {{"number", i}, {"rows", 1}, {"width", 16}, {"tokens", 8}, {"computed_tokens", 16}});
   }
   const std::string page = visible(status);
   EXPECT_THAT(page, HasSubstr("Batch 499:"));
