@@ -65,10 +65,14 @@ lb_code lb_runtime_check(const lb_runtime* runtime) {
         const auto devices = backend->devices();
         core::mark_what_exit_destroys();
         status = devices.status();
-        if (devices.ok() && !devices->empty()) return {};
+        if (devices.ok() && std::ranges::any_of(*devices, [](const auto& one) { return !one.graphs_only; })) return {};
       }
       if (remedy.empty()) remedy = backend->diagnosis(nullptr).install_hint;
-      reasons += fmt::format("; {}: {}", backend->name(), status.ok() ? "it has no device here" : status.brief());
+      const bool is_for_graphs = status.ok() && !backend->devices()->empty();
+      reasons += fmt::format("; {}: {}", backend->name(),
+                             !status.ok()    ? status.brief()
+                             : is_for_graphs ? "it runs embedding models alone"
+                                             : "it has no device here");
     }
     return core::Status(core::StatusCode::kNoDevice,
                         fmt::format("nothing here can run a model; to install a runtime: {}{}", remedy, reasons));

@@ -70,6 +70,14 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
   // Which devices there are is still open.
   of_a_question.run_timeout = load_timeout_of(options.failover, DeviceKind::kOther);
   LB_ASSIGN_OR_RETURN(auto candidates, placement.resolve(registry_, options.compile.emulate, of_a_question));
+  for (auto& candidate : candidates) {
+    if (!candidate.device || !candidate.device->graphs_only || model.graph() != nullptr) continue;
+    // As if it was not there: it says nothing about the model.
+    candidate.refusal = PlacementStep::refused(
+        candidate.device->id(),
+        Status(StatusCode::kUnsupported, "it runs what Latebind builds from weights, and no model from a file"));
+    candidate.device.reset();
+  }
   // The model and the backends are kept for candidates that are loaded later.
   auto load = [backends = registry_.all(), model,
                options](const Device& device) -> Result<std::unique_ptr<Executable>> {

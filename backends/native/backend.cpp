@@ -42,6 +42,7 @@ class NativeBackend final : public core::Backend {
     device.kind = core::DeviceKind::kCpu;
     device.full_name = processor();
     device.runtime_version = LATEBIND_VERSION;
+    device.graphs_only = true;
     device.metadata["InstructionSet"] = kernels->name;
     return std::vector{std::move(device)};
   }

@@ -234,9 +234,10 @@ typedef struct lb_runtime lb_runtime;
 LB_API lb_code lb_runtime_create(const lb_options* options, lb_runtime** runtime);
 LB_API void lb_runtime_destroy(lb_runtime* runtime);
 
-/* LB_OK when some device of this machine can run models. Asks the backends in order and stops at the first that can;
- * opens its vendor library if it is not open yet, and is cheap afterwards. Else LB_NO_DEVICE: the message begins with
- * what to type, and then says why each backend is not available. */
+/* LB_OK when some device of this machine can run models from files ("native" runs embedding models alone). Asks the
+ * backends in order and stops at the first that can; opens its vendor library if it is not open yet, and is cheap
+ * afterwards. Else LB_NO_DEVICE: the message begins with what to type, and then says why each backend is not
+ * available. */
 LB_API lb_code lb_runtime_check(const lb_runtime* runtime);
 
 /* LB_OK when a model could be loaded with these options: the device names are known, and nothing is set that belongs to
