@@ -342,11 +342,11 @@ std::string static_lengths_text(const Settings& settings, std::string_view /*key
 }
 
 constexpr SettingSpec kFirst[] = {
-    SettingSpec{
-        "device", "LATEBIND_DEVICE", "--device", "PLACEMENT",
-        "Devices to try, in order, with commas: auto, npu, gpu, cpu, a backend (openvino, onnxruntime, native) or a device "
-        "as `latebind devices` lists it (openvino:CPU). auto is npu, then gpu, then cpu.",
-        false, assign_device, text_text<&Settings::device>, true},
+    SettingSpec{"device", "LATEBIND_DEVICE", "--device", "PLACEMENT",
+                "Devices to try, in order, with commas: auto, npu, gpu, cpu, a backend (openvino, onnxruntime, native) "
+                "or a device "
+                "as `latebind devices` lists it (openvino:CPU). auto is npu, then gpu, then cpu.",
+                false, assign_device, text_text<&Settings::device>, true},
     SettingSpec{"strict", "LATEBIND_STRICT", "--strict", kTruth,
                 "Fails instead of falling back to a device further down the list, when loading and later.", false,
                 assign_bool<&Settings::strict>, bool_text<&Settings::strict>, true},

@@ -26,9 +26,10 @@ struct Device {
   DeviceKind kind = DeviceKind::kOther;
   std::string full_name;        // the vendor's name for people: "AMD EPYC …"
   std::string runtime_version;  // of the vendor library that would drive it
-  bool graphs_only = false;     // runs what Latebind builds as a Graph, and no model from a file
   // Other known facts: architecture, driver, DiscoveredBy, IsVirtual … Keys are CamelCase words.
   std::map<std::string, std::string> metadata;
+  // It runs what Latebind builds as a Graph, and no model from a file.
+  bool graphs_only = false;
 
   // "openvino:CPU"
   [[nodiscard]] std::string id() const { return backend + ":" + name; }

@@ -37,7 +37,7 @@ core::Result<Diagnosis> examine(const core::Registry& registry, const Settings& 
       LB_RETURN_IF_ERROR(client.check_cancelled());
       client.advance("trying " + device.id(), 0, 0);
       const auto start = std::chrono::steady_clock::now();
-      auto status = check_device(*backend, device.name);
+      auto status = check_device(*backend, device);
       const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
       diagnosis.works = diagnosis.works || status.ok();
       finding.devices.push_back({device, std::move(status), time.count()});

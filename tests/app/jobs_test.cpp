@@ -63,7 +63,7 @@ TEST(WarmJobTest, WantsACacheAndADevice) {
   settings.cache = false;
   EXPECT_EQ(check_warm(settings).code(), StatusCode::kInvalidArgument);
   const auto folder = *platform::TemporaryFolder::create("jobs-test");
-  const Runtime nobody = runtime({{"cache.folder", folder.path().string()}});
+  const Runtime nobody = runtime({{"cache.folder", folder.path().string()}, {"device", "openvino"}});
   const auto report = warm(folder.path().string(), nobody, {});
   EXPECT_EQ(report.status().code(), StatusCode::kNoDevice);
 }

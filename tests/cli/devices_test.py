@@ -91,12 +91,21 @@ def test_doctor_goes_on_with_one_backend_and_says_what_to_type_for_the_other():
     assert "latebind/runtime onnxruntime" in done.stdout
 
 
+def test_without_a_vendor_doctor_says_what_to_install_and_what_works():
+    done = good("doctor", env=BOTH_GONE)
+    assert "native:CPU: works" in done.stdout
+    assert "Ready" in done.stdout
+    assert "pip install" in done.stdout
+    assert json.loads(good("doctor", "--json", env=BOTH_GONE).stdout)["works"] is True
+
+
 def test_doctor_fails_when_nothing_works():
-    done = run("doctor", env=BOTH_GONE)
+    nothing = BOTH_GONE | {"LATEBIND_NATIVE_ISA": "none"}
+    done = run("doctor", env=nothing)
     assert done.returncode == 1
     assert "Not ready" in done.stdout
-    assert "pip install" in done.stdout
-    assert json.loads(run("doctor", "--json", env=BOTH_GONE).stdout)["works"] is False
+    assert "portable" in done.stdout
+    assert json.loads(run("doctor", "--json", env=nothing).stdout)["works"] is False
 
 
 def test_doctor_lists_every_place_of_an_empty_search(tmp_path):

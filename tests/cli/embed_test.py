@@ -27,7 +27,7 @@ def write(folder, name, text):
     return file
 
 
-@pytest.mark.parametrize("backend", ["openvino", "onnxruntime"])
+@pytest.mark.parametrize("backend", ["openvino", "onnxruntime", "native"])
 def test_agrees_with_the_golden_vectors(backend):
     golden = numpy.load(GOLDEN / "minilm.npy")
     done = good("embed", "--model", MODEL, "--device", backend, "--input-format", "jsonl", GOLDEN / "minilm.jsonl")
@@ -193,11 +193,33 @@ def test_a_device_that_is_not_there_is_passed_over_with_its_reason():
     assert "openvino:NPU.9999" in said
 
 
+def test_with_both_gone_latebind_computes_by_itself(tmp_path, reference):
+    done = good("embed", "--model", MODEL, input=LINES, env=BOTH_GONE)
+    assert cosines(vectors(done.stdout), reference).min() > 0.99999
+    assert "native:CPU" in done.stderr and "0.0 % padding" in done.stderr
+    program, env = empty_prefix(tmp_path)
+    done = good("embed", "--model", MODEL, input=LINES, program=program, env=env)
+    assert "native:CPU" in done.stderr
+    # By name it is no fallback; in `auto` it is one.
+    assert good("embed", "--model", MODEL, "--device", "native", "--strict", "--quiet", input=LINES).stderr == ""
+    assert "strict" in bad(1, "embed", "--model", MODEL, "--strict", input=LINES, env=BOTH_GONE)
+
+
+@pytest.mark.parametrize("isa", ["portable", "avx2", "avx512"])
+def test_every_instruction_set_gives_the_same_vectors(isa, reference):
+    done = run("embed", "--model", MODEL, "--device", "native", input=LINES, env={"LATEBIND_NATIVE_ISA": isa})
+    if done.returncode != 0:  # refused by name where the processor does not have it
+        assert "native.isa is " + isa in done.stderr, done.stderr
+        return
+    assert cosines(vectors(done.stdout), reference).min() > 0.999999
+
+
 def test_both_gone_is_an_error_that_says_what_to_type(tmp_path):
-    said = bad(1, "embed", "--model", MODEL, input=LINES, env=BOTH_GONE)
+    line = ["embed", "--model", MODEL, "--device", "openvino,onnxruntime"]
+    said = bad(1, *line, input=LINES, env=BOTH_GONE)
     assert "pip install" in said
     program, env = empty_prefix(tmp_path)
-    said = bad(1, "embed", "--model", MODEL, input=LINES, program=program, env=env)
+    said = bad(1, *line, input=LINES, program=program, env=env)
     assert "latebind/runtime openvino" in said and "latebind/runtime onnxruntime" in said
 
 

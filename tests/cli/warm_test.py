@@ -54,5 +54,5 @@ def test_why_something_was_not_kept_is_said(tmp_path):
 
 def test_without_a_cache_or_a_device_it_says_so(tmp_path):
     assert "the cache is off" in bad(2, "warm", "--model", TINY, "--no-cache")
-    assert "install" in bad(1, "warm", "--model", TINY, "--cache-folder", tmp_path, env=BOTH_GONE)
+    assert "install" in bad(1, "warm", "--model", TINY, "--device", "openvino", "--cache-folder", tmp_path, env=BOTH_GONE)
     assert not os.listdir(tmp_path)
