@@ -20,7 +20,7 @@ inline constexpr std::array kSettings{core::BackendSetting{
     .environment = "LATEBIND_NATIVE_ISA",
     .flag = "",
     .value = "NAME",
-    .help = "The instruction set that native:CPU computes with: avx512, avx2 or portable. Unset: the fastest that the "
+    .help = "The instruction set that native:CPU computes with: avx512, avx2 or portable. Empty: the fastest that the "
             "processor has.",
 }};
 
