@@ -10,6 +10,7 @@
 #include "backends/native/executable.h"
 #include "backends/native/kernels/kernels.h"
 #include "backends/native/plan/plan.h"
+#include "core/platform/environment.h"
 #include "core/platform/system_info.h"
 #include "core/text/quote.h"
 
@@ -116,21 +117,26 @@ class NativeBackend final : public core::Backend {
     return {};
   }
 
+  // That of the settings; else, as with a vendor's library, what the environment says now.
+  [[nodiscard]] std::string isa() const {
+    return !isa_.empty() ? isa_ : platform::trusted_environment(kSettings[0].environment.data()).value_or("");
+  }
+
   [[nodiscard]] Result<const Kernels*> kernels() const {
+    const std::string isa = this->isa();
     std::string known;
     for (const Kernels* const set : all_kernels()) {
       known += fmt::format("{}{}", known.empty() ? "" : ", ", set->name);
-      if (!isa_.empty() && set->name != isa_) continue;
+      if (!isa.empty() && set->name != isa) continue;
       if (can_run(*set)) return set;
-      if (isa_.empty()) continue;
-      return Status(StatusCode::kUnsupported,
-                    fmt::format("native.isa is {}, which this processor does not have", isa_));
+      if (isa.empty()) continue;
+      return Status(StatusCode::kUnsupported, fmt::format("native.isa is {}, which this processor does not have", isa));
     }
     return Status(StatusCode::kInvalidArgument,
-                  fmt::format("native.isa is {}; this build has {}", core::quoted(isa_), known));
+                  fmt::format("native.isa is {}; this build has {}", core::quoted(isa), known));
   }
 
-  const std::string isa_;  // empty: the fastest
+  const std::string isa_;  // of the settings; may be empty
 };
 
 }  // namespace

@@ -54,12 +54,13 @@ std::string for_people(const app::Diagnosis& diagnosis) {
     text += fmt::format("\n{}: {}\n", report.name,
                         report.status.ok() ? "available, runtime " + core::one_line(report.runtime_version)
                                            : "not available: " + core::one_line(report.status.to_string()));
-    text += "  looked for its library in:\n";
+    const bool is_built_in = report.status.ok() && report.diagnosis.search.empty();
+    if (!is_built_in) text += "  looked for its library in:\n";
     for (const core::SearchStep& step : backend.report.diagnosis.search) {
       text += fmt::format("    {} {}  ({}){}\n", step.opened ? "+" : "-", core::one_line(step.place),
                           core::one_line(step.source), step.opened ? "" : ": " + core::one_line(step.outcome));
     }
-    if (backend.report.diagnosis.search.empty()) text += "    no place at all\n";
+    if (!is_built_in && report.diagnosis.search.empty()) text += "    no place at all\n";
     for (const app::Diagnosis::OfDevice& device : backend.devices) {
       text += fmt::format("  {}: {}  {}\n", device.device.id(),
                           device.status.ok() ? fmt::format("works ({:.0f} ms)", device.ms)

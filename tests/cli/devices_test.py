@@ -77,7 +77,7 @@ def test_doctor_json_has_what_its_help_says():
         assert set(backend) == {
             "name", "available", "runtime_version", "code", "reason", "install", "unavailable", "hardware",
             "search", "devices"}
-        assert any(step["opened"] for step in backend["search"])
+        assert any(step["opened"] for step in backend["search"]) == (backend["name"] != "native")
         assert all(device["works"] for device in backend["devices"])
         for note in backend["hardware"]:
             assert set(note) == {"name", "kind", "node", "ready", "status", "remedy", "metadata"}
@@ -111,8 +111,11 @@ def test_doctor_fails_when_nothing_works():
 def test_doctor_lists_every_place_of_an_empty_search(tmp_path):
     program, env = empty_prefix(tmp_path)
     done = run("doctor", "--json", program=program, env=env)
-    assert done.returncode == 1
+    assert done.returncode == 0, "native:CPU works"
     for backend in json.loads(done.stdout)["backends"]:
+        if backend["name"] == "native":
+            assert backend["search"] == []
+            continue
         assert len(backend["search"]) >= 3, backend
         assert not any(step["opened"] for step in backend["search"])
         assert all(step["place"] and step["source"] and step["outcome"] for step in backend["search"])
@@ -128,12 +131,13 @@ def test_doctor_names_a_library_that_is_none(tmp_path):
 
 def test_explain_says_the_order_and_the_rules():
     text = good("devices", "--explain").stdout
-    assert "1. openvino:CPU (cpu)" in text and "2. onnxruntime:CPU (cpu)" in text and "auto is npu, gpu, cpu" in text
+    assert "1. openvino:CPU (cpu)" in text and "2. onnxruntime:CPU (cpu)" in text and "3. native:CPU (cpu)" in text
+    assert "auto is npu, gpu, cpu" in text
     text = good("devices", "--explain", "--device", "npu,onnxruntime").stdout
     assert "1. onnxruntime:CPU" in text and "openvino:CPU (" not in text.split("tried in this order")[1]
     assert "npu: no available backend has a device of this kind" in text
     placement = json.loads(good("devices", "--json", "--explain", env=OPENVINO_GONE).stdout)["placement"]
-    assert placement["text"] == "auto" and placement["devices"] == ["onnxruntime:CPU"]
+    assert placement["text"] == "auto" and placement["devices"] == ["onnxruntime:CPU", "native:CPU"]
     assert placement["refused"][0]["device"] == "openvino"
 
 
