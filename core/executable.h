@@ -83,6 +83,8 @@ struct ActiveConfig {
   std::size_t static_rows = 0;
   // Padding costs nothing: the tokens that a mask leaves out are not computed.
   bool leaves_padding_out = false;
+  // There is nothing to keep in a cache.
+  bool compiles_nothing = false;
   // Loaded from a blob, such as one from the compile cache, instead of being compiled now.
   bool from_cache = false;
   // The device is not in this machine: its vendor's emulator answers.

@@ -30,6 +30,8 @@ Result<core::ActiveConfig> prepare(const std::filesystem::path& folder, const Ru
   {
     LB_ASSIGN_OR_RETURN(const auto compiled, open_embedder(folder, runtime));
     LB_RETURN_IF_ERROR(compiled->prepare());
+    core::ActiveConfig active = compiled->attestation()->active;
+    if (active.compiles_nothing) return active;
   }
   runtime.load.cache->settle();
   const Status kept = runtime.load.cache->take_failure();

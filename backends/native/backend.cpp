@@ -72,6 +72,7 @@ class NativeBackend final : public core::Backend {
     active.precision = options.precision;
     active.threads = options.threads != 0 ? options.threads : platform::usable_processors();
     active.leaves_padding_out = true;
+    active.compiles_nothing = true;
     active.requests = options.requests != 0 ? options.requests : active.threads;
     try {
       return std::unique_ptr<Executable>(

@@ -24,7 +24,7 @@ def test_the_next_start_finds_what_was_warmed(tmp_path, device):
 def test_every_device_of_the_placement_is_warmed(tmp_path):
     report = json.loads(good("warm", "--model", TINY, "--json", "--cache-folder", tmp_path).stdout)
     assert [(one["device"], one["ready"]) for one in report["devices"]] == [
-        ("openvino:CPU", True), ("onnxruntime:CPU", True)]
+        ("openvino:CPU", True), ("onnxruntime:CPU", True), ("native:CPU", True)]
 
 
 def test_every_static_length_is_warmed(tmp_path):
