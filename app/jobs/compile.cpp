@@ -141,11 +141,6 @@ Status compile_and_write(const CompileOptions& options, const Runtime& runtime, 
     return in_options(report, misuse(fmt::format("{} blob takes one target and one shape, these are {}",
                                                  client.name("format"), report.jobs.size())));
   }
-  std::optional<PteSignature> signature;
-  if (options.format == CompileFormat::kPte && options.pte.model.empty()) {
-    LB_ASSIGN_OR_RETURN(signature, plan_pte(options.pte, input, runtime, report.jobs, client));
-  }
-
   core::CompileRun run;
   run.side_by_side = side_by_side(options, input);
   run.strict = options.strict || runtime.load.strict;
@@ -158,6 +153,11 @@ Status compile_and_write(const CompileOptions& options, const Runtime& runtime, 
   };
   report.outcomes = core::compile_all(input.model, report.jobs, run);
   LB_RETURN_IF_ERROR(client.check_cancelled());
+  // Not before: what a vendor compiles depends on what it has loaded in this process.
+  std::optional<PteSignature> signature;
+  if (options.format == CompileFormat::kPte && options.pte.model.empty()) {
+    LB_ASSIGN_OR_RETURN(signature, plan_pte(options.pte, input, runtime, report.jobs, client));
+  }
 
   Status failure;
   for (const CompileOutcome& outcome : report.outcomes) {

@@ -28,8 +28,8 @@ namespace latebind::app {
 // memory, and there OpenVINO takes no model with separate weights.
 [[nodiscard]] core::Status add_whole_portable(const CompileInput& input, core::PackageWriter& bundle);
 
-// What the program's inputs and outputs are, and whether `jobs` are of use to it: to be asked before they are compiled.
-// The errors of pte_signature() and check_variants().
+// What the program's inputs and outputs are, and whether `jobs` are of use to it. The errors of pte_signature() and
+// check_variants().
 [[nodiscard]] core::Result<PteSignature> plan_pte(const PteOptions& options, const CompileInput& input,
                                                   const Runtime& runtime, std::span<const core::CompileJob> jobs,
                                                   const Client& client);
