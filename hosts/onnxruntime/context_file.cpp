@@ -28,12 +28,12 @@ void write_file(const fs::path& file, std::span<const std::byte> bytes) {
     LB_RETURN_IF_ERROR(output.write(bytes));
     return output.commit_unsynced();
   }();
-  if (!written.ok()) throw Failure(abi::kFail, "Latebind: " + written.message());
+  if (!written.ok()) throw Failure(abi::kFail, "Latebind: " + std::string(written.message()));
 }
 
 platform::TemporaryFolder temporary_folder() {
   auto folder = platform::TemporaryFolder::create("context");
-  if (!folder.ok()) throw Failure(abi::kFail, "Latebind: " + folder.status().message());
+  if (!folder.ok()) throw Failure(abi::kFail, "Latebind: " + std::string(folder.status().message()));
   return *std::move(folder);
 }
 
@@ -78,7 +78,7 @@ std::string compile_bundle(const Runtime& runtime, const std::string& name, cons
   const fs::path bundle = folder.path() / "model.lbundle";
   compile_bundle(runtime, name, part, targets, bundle);
   const auto mapped = platform::MappedFile::open(bundle);
-  if (!mapped.ok()) throw Failure(abi::kFail, "Latebind: " + mapped.status().message());
+  if (!mapped.ok()) throw Failure(abi::kFail, "Latebind: " + std::string(mapped.status().message()));
   const auto bytes = mapped->bytes();
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
