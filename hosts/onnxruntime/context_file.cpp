@@ -84,7 +84,7 @@ std::string compile_bundle(const Runtime& runtime, const std::string& name, cons
 }
 
 fs::path context_path(const fs::path& folder, const std::string& name) {
-  const fs::path path(name);
+  const fs::path path = platform::path_from_utf8(name);
   const bool leaves = path.is_absolute() || path.has_root_path() ||
                       std::ranges::any_of(path, [](const fs::path& step) { return step == ".."; });
   if (name.empty() || leaves || name.find('\0') != std::string::npos) {
@@ -95,7 +95,7 @@ fs::path context_path(const fs::path& folder, const std::string& name) {
   // Links are followed, so that they do not lead out of it either.
   std::error_code error;
   fs::path real = fs::canonical(file, error);
-  if (error) throw Failure(abi::kNoSuchFile, "Latebind: there is no " + file.string() + ", which the model names");
+  if (error) throw Failure(abi::kNoSuchFile, "Latebind: there is no " + platform::path_to_utf8(file) + ", which the model names");
   const fs::path root = fs::canonical(folder.empty() ? fs::path(".") : folder, error);
   const auto [at, rest] = std::mismatch(root.begin(), root.end(), real.begin(), real.end());
   if (error || at != root.end()) {
@@ -104,9 +104,8 @@ fs::path context_path(const fs::path& folder, const std::string& name) {
   return real;
 }
 
-std::string context_file_name(const std::string& model_file, std::size_t part) {
-  fs::path path(model_file.empty() ? "model.onnx" : model_file);
-  return path.stem().string() + "_latebind_" + std::to_string(part) + ".lbundle";
+std::string context_file_name(const fs::path& model_file, std::size_t part) {
+  return platform::path_to_utf8(model_file.stem()) + "_latebind_" + std::to_string(part) + ".lbundle";
 }
 
 abi::Node* make_context_node(const Host& host, const std::string& name, const OnnxPart& part,

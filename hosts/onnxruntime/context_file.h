@@ -24,7 +24,7 @@ void compile_bundle(const Runtime& runtime, const std::string& name, const OnnxP
 [[nodiscard]] std::filesystem::path context_path(const std::filesystem::path& folder, const std::string& name);
 
 // Where the file of a part is put: beside the model that is written.
-[[nodiscard]] std::string context_file_name(const std::string& model_file, std::size_t part);
+[[nodiscard]] std::string context_file_name(const std::filesystem::path& model_file, std::size_t part);
 
 // A new node for the host, with all attributes; inputs and outputs in the model's order. `payload` is the bundle, or
 // the file's name where it is not embedded.

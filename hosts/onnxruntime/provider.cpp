@@ -6,6 +6,7 @@
 #include <numeric>
 #include <string_view>
 
+#include "core/platform/files/folders.h"
 #include "hosts/onnxruntime/context_file.h"
 
 namespace latebind::provider {
@@ -225,13 +226,14 @@ void Provider::get_capability(const abi::Graph* graph, abi::GraphSupportInfo* su
 std::filesystem::path Provider::model_file(const abi::Graph* graph) const {
   const abi::PathChar* path = nullptr;
   host_.check(host_->Graph_GetModelPath(graph, &path));
-  return path != nullptr && *path != 0 ? fs::path(path) : fs::path(settings_.context_file);
+  return path != nullptr && *path != 0 ? fs::path(path) : platform::path_from_utf8(settings_.context_file);
 }
 
 std::filesystem::path Provider::written_model(const abi::Graph* graph) const {
-  if (!settings_.context_file.empty()) return settings_.context_file;
+  if (!settings_.context_file.empty()) return platform::path_from_utf8(settings_.context_file);
   const fs::path model = model_file(graph);
-  return model.parent_path() / (model.stem().string() + "_ctx.onnx");
+  fs::path name = model.empty() ? fs::path("model") : model.stem();
+  return model.parent_path() / (name += "_ctx.onnx");
 }
 
 std::shared_ptr<LoadedPart> Provider::load_context(const NodeView& node, const abi::Graph* graph) {
@@ -240,12 +242,15 @@ std::shared_ptr<LoadedPart> Provider::load_context(const NodeView& node, const a
     throw Failure(abi::kInvalidGraph,
                   "Latebind: " + node.text() + " has no ep_cache_context; it must be compiled again");
   }
+  // It computes as it was compiled, unless the application says otherwise.
+  Options options = options_;
+  if (!is_set(settings_.options, "precision")) options.set("precision", "f32,f16");
   std::shared_ptr<LoadedPart> loaded;
   if (int_attribute(host_, node.raw, "embed_mode", 1) != 0) {
-    loaded = std::make_shared<LoadedPart>(runtime_, node.name, payload, options_);
+    loaded = std::make_shared<LoadedPart>(runtime_, node.name, payload, options);
   } else {
     const fs::path file = context_path(model_file(graph).parent_path(), payload);
-    loaded = std::make_shared<LoadedPart>(runtime_, node.name, file, options_);
+    loaded = std::make_shared<LoadedPart>(runtime_, node.name, file, options);
   }
   loaded->name_ports(names_of(node.inputs), names_of(node.outputs));
   return loaded;
@@ -260,8 +265,8 @@ std::shared_ptr<LoadedPart> Provider::write_context(const abi::Graph* graph, con
     if (device_.is_here) loaded = std::make_shared<LoadedPart>(runtime_, name, std::move(bundle), options_);
   } else {
     const fs::path model = written_model(graph);
-    const std::string payload = context_file_name(model.string(), number);
-    const fs::path file = model.parent_path() / payload;
+    const std::string payload = context_file_name(model, number);
+    const fs::path file = model.parent_path() / platform::path_from_utf8(payload);
     compile_bundle(runtime_, name, whole, targets_, file);
     *context = make_context_node(host_, name, whole, payload, false);
     if (device_.is_here) loaded = std::make_shared<LoadedPart>(runtime_, name, file, options_);

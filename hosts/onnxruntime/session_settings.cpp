@@ -34,11 +34,6 @@ std::string known_devices(const Devices& found) {
   return known.empty() ? "none" : known;
 }
 
-bool is_set(const Options& options, const char* key) {
-  auto value = LB_INIT(lb_option_value);
-  return lb_options_get(options.get(), key, &value) == LB_OK && value.is_set != 0;
-}
-
 void set_option(SessionSettings& settings, const std::string& key, const std::string& value) {
   if (key == "nested") {
     settings.nested = truth(key, value);
@@ -78,6 +73,11 @@ SessionSettings read_session_settings(const Host& host, const abi::SessionOption
                                             "does not do: each compiled model has a bundle of its own. Leave it out");
   }
   return settings;
+}
+
+bool is_set(const Options& options, const char* key) {
+  auto value = LB_INIT(lb_option_value);
+  return lb_options_get(options.get(), key, &value) == LB_OK && value.is_set != 0;
 }
 
 Runtime make_runtime(const Host& host, const Options& options, NestedLibrary nested) {

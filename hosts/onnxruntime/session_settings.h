@@ -32,6 +32,8 @@ struct SessionSettings {
 // have.
 [[nodiscard]] SessionSettings read_session_settings(const Host& host, const abi::SessionOptions* options);
 
+[[nodiscard]] bool is_set(const Options& options, const char* key);
+
 // Which ONNX Runtime the backend onnxruntime has in this process.
 enum class NestedLibrary : std::uint8_t {
   kNone,

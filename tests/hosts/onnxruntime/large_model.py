@@ -36,7 +36,7 @@ def watch():
                 most[key] = max(most[key], int(value.split()[0]) // 1024)
         time.sleep(0.005)
 
-thread = threading.Thread(target=watch)
+thread = threading.Thread(target=watch, daemon=True)
 thread.start()
 begin = time.monotonic()
 device = ""
@@ -113,7 +113,7 @@ def main():
         print(f"{arguments.mib} MiB of weights, {'within the model' if arguments.inline else 'in a file beside it'}")
         for kind in ("cpu", "openvino", "provider", "compile", "compiled"):
             command = [sys.executable, "-c", RUN, kind, arguments.library, folder / "model.onnx", folder / "c.onnx"]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=500)
             if done.returncode != 0 and kind == "openvino" and "No module named 'openvino'" in done.stderr:
                 print("openvino: its Python package is not there")
                 continue

@@ -24,10 +24,9 @@ TEST_F(OnnxruntimeEnvironmentTest, AllVirtualDevicesAreListedWhenAskedWithWhatIs
   begin_with({{"allow_virtual_devices", "1"}, {"ep_factory.Latebind.virtual_devices", "all"}});
   const Texts all = virtual_devices("latebind");
   EXPECT_TRUE(all.contains("openvino:NPU.4000"));
-  EXPECT_TRUE(all.contains("onnxruntime:QNN.v73"));
-  // Without the vendors' packages for other systems, no compiler for Intel's is here.
-  EXPECT_NE(all.at("openvino:NPU.4000").find("openvino_intel_npu_compiler"), std::string::npos)
-      << all.at("openvino:NPU.4000");
+  ASSERT_TRUE(all.contains("onnxruntime:QNN.v73"));
+  // Its package is in none of the places that are searched.
+  EXPECT_NE(all.at("onnxruntime:QNN.v73").find("onnxruntime-qnn"), std::string::npos) << all.at("onnxruntime:QNN.v73");
   for (const OrtEpDevice* device : devices()) {
     const bool is_missing = !of_device(device, "latebind.missing").empty();
     if (is_virtual(device)) {
@@ -55,7 +54,8 @@ TEST_F(OnnxruntimeEnvironmentTest, EntriesThatMeanNothingAreErrors) {
   for (const Texts& entries :
        {Texts{{"ep_factory.Latebind.virtual_devices", "some"}}, Texts{{"ep_factory.Latebind.virtual", "all"}}}) {
     begin_with(entries);
-    const std::string error = text_of(api().RegisterExecutionProviderLibrary(env_, "latebind", LATEBIND_TEST_PROVIDER));
+    const std::string error =
+        text_of(api().RegisterExecutionProviderLibrary(env_, "latebind", provider_file().c_str()));
     EXPECT_NE(error.find("there is only ep_factory.Latebind.virtual_devices"), std::string::npos) << error;
     EXPECT_TRUE(devices().empty());
   }
@@ -65,12 +65,12 @@ TEST_F(OnnxruntimeEnvironmentTest, CompilingWithoutTheCompilerNamesIt) {
   register_as("latebind.all.virtual");
   const auto all = devices();
   const auto npu = std::ranges::find_if(
-      all, [](const OrtEpDevice* device) { return of_device(device, "latebind.device") == "openvino:NPU.4000"; });
+      all, [](const OrtEpDevice* device) { return of_device(device, "latebind.device") == "onnxruntime:QNN.v73"; });
   ASSERT_NE(npu, all.end());
   OrtSession* session = nullptr;
   const std::string error = session_error(
       model(), {*npu}, {}, {{"ep.context_enable", "1"}, {"ep.context_file_path", "never_written.onnx"}}, &session);
-  EXPECT_NE(error.find("openvino_intel_npu_compiler"), std::string::npos) << error;
+  EXPECT_NE(error.find("onnxruntime-qnn"), std::string::npos) << error;
   EXPECT_EQ(session, nullptr);
 }
 

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -30,6 +31,10 @@ inline void* symbol(const char* file, const char* name) {
   if (!library.ok()) return nullptr;
   library->leak();
   return library->symbol(name);
+}
+
+inline std::filesystem::path provider_file() {
+  return platform::path_from_utf8(LATEBIND_TEST_PROVIDER);
 }
 
 inline const OrtApiBase* base() {
@@ -120,7 +125,7 @@ class OnnxruntimeHostTest : public testing::Test {
   }
   [[nodiscard]] static bool is_virtual(const OrtEpDevice* device) { return of_hardware(device, "is_virtual") == "1"; }
   void register_as(const char* name) const {
-    ASSERT_FINE(api().RegisterExecutionProviderLibrary(env_, name, LATEBIND_TEST_PROVIDER));
+    ASSERT_FINE(api().RegisterExecutionProviderLibrary(env_, name, provider_file().c_str()));
   }
   // A session's options for these devices; for ReleaseSessionOptions.
   [[nodiscard]] OrtSessionOptions* options_for(const std::vector<const OrtEpDevice*>& on, const Texts& provider = {},
