@@ -75,7 +75,7 @@ print(json.dumps({"load_s": round(loaded - begin, 2), "device": device, "y": y.r
 def make(folder, mib, inline):
     count = max(1, mib * (1 << 20) // (WIDTH * WIDTH * 4))
     random = np.random.default_rng(1)
-    base = random.standard_normal((WIDTH, WIDTH)).astype(np.float32) / np.sqrt(WIDTH)
+    base = (random.standard_normal((WIDTH, WIDTH)) / np.sqrt(WIDTH)).astype(np.float32)
     names, nodes, tensors = ["x"], [], []
     with (folder / "weights.data").open("wb") as data:
         for i in range(count):
@@ -112,7 +112,7 @@ def main():
         expected = None
         print(f"{arguments.mib} MiB of weights, {'within the model' if arguments.inline else 'in a file beside it'}")
         for kind in ("cpu", "openvino", "provider", "compile", "compiled"):
-            command = [sys.executable, "-c", RUN, kind, arguments.library, folder / "model.onnx", folder / "c.onnx"]
+            command = [sys.executable, "-c", RUN, kind, Path(arguments.library).resolve(), folder / "model.onnx", folder / "c.onnx"]
             done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=500)
             if done.returncode != 0 and kind == "openvino" and "No module named 'openvino'" in done.stderr:
                 print("openvino: its Python package is not there")
