@@ -120,17 +120,30 @@ Status hides_data() {
                             graph::kExternalLocationsMax));
 }
 
+// Vendors take a file of this name, after what they strip of its path, for an address in their own memory, which is
+// given as the offset: a model with it would have them read whatever is there.
+constexpr std::string_view kMemoryLocation = "_ORT_MEM_ADDR_";
+
+Status check_locations(const graph::ExternalLocations& named) {
+  if (!named.complete) return hides_data();
+  const bool is_address = std::ranges::any_of(
+      named.names, [](const std::string& name) { return name.find(kMemoryLocation) != std::string::npos; });
+  if (!is_address) return {};
+  return {StatusCode::kInvalidModel, "the ONNX model names an address in memory as the place of its data"};
+}
+
 // A graph in memory has all of its data in memory: a vendor would look for the rest in the working folder.
 Status check_external(const ModelForm& form) {
   if (form.format != ModelFormat::kOnnx || !form.file.empty()) return {};
   const graph::ExternalLocations named = graph::external_data_locations(form.graph.bytes);
+  LB_RETURN_IF_ERROR(check_locations(named));
   for (const std::string& location : named.names) {
     if (std::ranges::find(form.external, location, &ExternalData::location) == form.external.end()) {
       return Status(StatusCode::kInvalidModel,
                     fmt::format("the ONNX model has data in '{}', which does not come with it", printable(location)));
     }
   }
-  return named.complete ? Status() : hides_data();
+  return {};
 }
 
 Status check(const std::vector<SourceFile>& sources, const std::string& model, bool names_count) {
@@ -184,8 +197,8 @@ Result<Model> Model::from_file(const std::filesystem::path& file) {
   }
   if (format == ModelFormat::kOnnx) {
     LB_RETURN_IF_ERROR(graph::check_onnx_structure(mapped.bytes()).with_context(platform::path_to_utf8(file)));
-    if (!graph::external_data_locations(mapped.bytes()).complete)
-      return hides_data().with_context(platform::path_to_utf8(file));
+    LB_RETURN_IF_ERROR(
+        check_locations(graph::external_data_locations(mapped.bytes())).with_context(platform::path_to_utf8(file)));
     return from_forms(name, {{.format = ModelFormat::kOnnx, .file = platform::anchored(file)}});
   }
   return Status(StatusCode::kInvalidModel,

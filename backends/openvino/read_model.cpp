@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <memory>
@@ -12,6 +13,10 @@
 #include "core/graph/onnx_structure.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/mapped_file.h"
+#include "core/platform/files/output_file.h"
+#include "core/platform/files/page_release.h"
+#include "core/platform/files/temporary_folder.h"
+#include "core/text/quote.h"
 
 namespace latebind::openvino {
 namespace {
@@ -49,19 +54,56 @@ Result<ModelHandle> read_file(const VendorCore& core, const ModelForm& form) {
   return ModelHandle(library.api, network);
 }
 
+Status write_file(const std::filesystem::path& file, std::span<const std::byte> bytes) {
+  LB_ASSIGN_OR_RETURN(auto output, platform::OutputFile::create(file));
+  LB_RETURN_IF_ERROR(output.write(bytes));
+  return output.commit_unsynced();
+}
+
+// Under the name that the model has for it. Where it is a whole file, that gets one more name, if the system allows it.
+Status place(const core::ExternalData& external, const std::filesystem::path& folder) {
+  const auto name = platform::path_from_utf8(external.location);
+  if (name.empty() || name.has_root_path() || std::ranges::find(name, "..") != name.end()) {
+    return {StatusCode::kInvalidModel,
+            fmt::format("the data '{}' is outside of the model's folder", core::printable(external.location))};
+  }
+  const auto file = folder / name;
+  std::error_code refused;
+  std::filesystem::create_directories(file.parent_path(), refused);
+  if (!external.file.empty() && external.is_file_unchanged()) {
+    const auto real = std::filesystem::canonical(external.file, refused);
+    if (!refused) std::filesystem::create_hard_link(real, file, refused);
+    if (!refused) return {};
+  }
+  LB_RETURN_IF_ERROR(write_file(file, external.data.bytes));
+  platform::release_pages(external.data.bytes);
+  return {};
+}
+
+// The vendor takes external data from files only. It maps them, so that they may lose their names afterwards; where a
+// mapped file cannot (Windows), the next such folder removes this one.
+Result<ModelHandle> read_from_folder(const VendorCore& core, const Model& model, const ModelForm& form) {
+  LB_ASSIGN_OR_RETURN(const auto folder, platform::TemporaryFolder::create("model"));
+  ModelForm written;
+  written.format = form.format;
+  written.file = folder.path() / "graph.onnx";
+  for (const core::ExternalData& external : form.external)
+    LB_RETURN_IF_ERROR(place(external, folder.path()).with_context(model.name()));
+  std::error_code gone;
+  for (int i = 0; std::filesystem::exists(written.file, gone); ++i)
+    written.file = folder.path() / fmt::format("graph-{}.onnx", i);
+  LB_RETURN_IF_ERROR(write_file(written.file, form.graph.bytes).with_context(model.name()));
+  return read_file(core, written);
+}
+
 Result<ModelHandle> read_memory(const VendorCore& core, const Model& model, const ModelForm& form) {
   const Library& library = *core.library;
   const abi::Api& api = library.api;
-  if (!form.external.empty()) {
-    return Status(StatusCode::kUnsupported,
-                  fmt::format("OpenVINO cannot read model '{}': an ONNX graph in memory with external data in memory "
-                              "('{}'); give it as a file, or in OpenVINO's own format",
-                              model.name(), form.external.front().location));
-  }
   // Files were looked at when they were opened. Versions 2025.4 and 2026.0 crash on models that are cut off.
   if (form.format == ModelFormat::kOnnx) {
     LB_RETURN_IF_ERROR(graph::check_onnx_structure(form.graph.bytes).with_context(model.name()));
   }
+  if (!form.external.empty()) return read_from_folder(core, model, form);
   TensorHandle weights;
   if (!form.weights.bytes.empty()) {
     auto dim = static_cast<std::int64_t>(form.weights.bytes.size());

@@ -46,6 +46,8 @@ class DynamicLibrary {
 
 // The file that holds this code: the program itself, or the shared library that Latebind is linked into.
 [[nodiscard]] core::Result<std::filesystem::path> own_module_file();
+// The program or library that holds the code at this address. kNotFound when none does, or its file has gone.
+[[nodiscard]] core::Result<std::filesystem::path> module_file_of(const void* code);
 
 // The shared library that holds this code stays in the process from now on, even if it is closed: its threads may
 // outlive their last object. Does nothing on Linux, where the linker has marked Latebind's libraries accordingly.

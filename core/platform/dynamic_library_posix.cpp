@@ -143,9 +143,9 @@ void DynamicLibrary::leak() {
 
 // Asked of the kernel, not of the loader: for the program itself dladdr repeats argv[0], which whoever started the
 // program chose, and for a library the path it was opened by, which may be relative.
-core::Result<std::filesystem::path> own_module_file() {
+core::Result<std::filesystem::path> module_file_of(const void* code) {
   const std::filesystem::path maps = "/proc/self/maps";
-  const auto address = reinterpret_cast<std::uintptr_t>(&own_module_file);
+  const auto address = reinterpret_cast<std::uintptr_t>(code);
   std::ifstream stream(maps);
   if (!stream) return status_of_errno("read", maps, errno != 0 ? errno : EIO);
   for (std::string line; std::getline(stream, line);) {
@@ -159,7 +159,11 @@ core::Result<std::filesystem::path> own_module_file() {
     }
     return std::filesystem::path(path);
   }
-  return Status(StatusCode::kNotFound, fmt::format("{} names no file for Latebind's own code", quoted(maps)));
+  return Status(StatusCode::kNotFound, fmt::format("{} names no file for code of this process", quoted(maps)));
+}
+
+core::Result<std::filesystem::path> own_module_file() {
+  return module_file_of(reinterpret_cast<const void*>(&own_module_file));
 }
 
 void keep_own_module() noexcept {}

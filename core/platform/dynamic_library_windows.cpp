@@ -112,19 +112,19 @@ void DynamicLibrary::leak() {
   leaked_ = true;
 }
 
-core::Result<std::filesystem::path> own_module_file() {
+core::Result<std::filesystem::path> module_file_of(const void* code) {
   constexpr std::size_t kLongestPath = 32768;
   HMODULE module = nullptr;
   if (::GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
-                           reinterpret_cast<LPCWSTR>(&own_module_file), &module) == 0) {
-    return Status(StatusCode::kNotFound, fmt::format("Windows names no module for Latebind's own code: {}",
+                           static_cast<LPCWSTR>(code), &module) == 0) {
+    return Status(StatusCode::kNotFound, fmt::format("Windows names no module for code of this process: {}",
                                                      windows_error_text(::GetLastError())));
   }
   std::wstring name(512, L'\0');
   while (true) {
     const DWORD size = ::GetModuleFileNameW(module, name.data(), static_cast<DWORD>(name.size()));
     if (size == 0 || (size >= name.size() && name.size() >= kLongestPath)) {
-      return Status(StatusCode::kNotFound, fmt::format("Windows names no file for Latebind's own module: {}",
+      return Status(StatusCode::kNotFound, fmt::format("Windows names no file for a module of this process: {}",
                                                        windows_error_text(::GetLastError())));
     }
     if (size < name.size()) {
@@ -133,6 +133,10 @@ core::Result<std::filesystem::path> own_module_file() {
     }
     name.resize(name.size() * 2);
   }
+}
+
+core::Result<std::filesystem::path> own_module_file() {
+  return module_file_of(reinterpret_cast<const void*>(&own_module_file));
 }
 
 void keep_own_module() noexcept {

@@ -33,6 +33,7 @@ struct KernelContext;
 struct GraphSupportInfo;
 struct NodeComputeContext;
 struct IncompatibilityDetails;
+struct ExternalInitializerInfo;
 struct MemoryInfo;
 struct MemoryDevice;
 struct Allocator;
@@ -112,6 +113,7 @@ inline constexpr std::uint32_t kMissingDependency = 4;
   X(317, GetEpApi, 22, const EpApi*, ())                                                                               \
   X(318, GetTensorSizeInBytes, 23, Status*, (const Value*, std::size_t*))                                              \
   X(326, ValueInfo_GetInitializerValue, 23, Status*, (const ValueInfo*, const Value**))                                \
+  X(327, ValueInfo_GetExternalInitializerInfo, 23, Status*, (const ValueInfo*, ExternalInitializerInfo**))             \
   X(331, ValueInfo_IsConstantInitializer, 23, Status*, (const ValueInfo*, bool*))                                      \
   X(334, Graph_GetModelPath, 23, Status*, (const Graph*, const PathChar**))                                            \
   X(335, Graph_GetOnnxIRVersion, 23, Status*, (const Graph*, std::int64_t*))                                           \
@@ -139,6 +141,10 @@ inline constexpr std::uint32_t kMissingDependency = 4;
   X(363, OpAttr_GetType, 23, Status*, (const OpAttr*, OpAttrType*))                                                    \
   X(364, OpAttr_GetName, 23, Status*, (const OpAttr*, const char**))                                                   \
   X(365, Node_GetNumSubgraphs, 23, Status*, (const Node*, std::size_t*))                                               \
+  X(369, ReleaseExternalInitializerInfo, 23, void, (ExternalInitializerInfo*))                                         \
+  X(370, ExternalInitializerInfo_GetFilePath, 23, const PathChar*, (const ExternalInitializerInfo*))                   \
+  X(371, ExternalInitializerInfo_GetFileOffset, 23, std::int64_t, (const ExternalInitializerInfo*))                    \
+  X(372, ExternalInitializerInfo_GetByteSize, 23, std::size_t, (const ExternalInitializerInfo*))                       \
   X(373, GetRunConfigEntry, 23, const char*, (const RunOptions*, const char*))                                         \
   X(378, GetTensorData, 23, Status*, (const Value*, const void**))                                                     \
   X(379, GetSessionOptionsConfigEntries, 23, Status*, (const SessionOptions*, KeyValuePairs**))                        \

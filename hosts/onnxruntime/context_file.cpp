@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <memory>
-#include <random>
+#include <span>
 
+#include "core/platform/files/folders.h"
+#include "core/platform/files/mapped_file.h"
+#include "core/platform/files/output_file.h"
+#include "core/platform/files/temporary_folder.h"
 #include "hosts/onnxruntime/json_text.h"
 
 namespace latebind::provider {
@@ -18,59 +21,47 @@ namespace fs = std::filesystem;
 constexpr std::string_view kCompatibilityHead = "latebind 1;";
 constexpr const char* kSdkVersion = "latebind";
 
-// A folder that nobody else can look into, removed with everything in it.
-class PrivateFolder {
- public:
-  PrivateFolder() {
-    std::random_device random;
-    for (int tries = 0; tries < 16; ++tries) {
-      path_ = fs::temp_directory_path() / ("latebind-" + std::to_string(random()) + std::to_string(random()));
-      std::error_code error;
-      if (!fs::create_directory(path_, error)) continue;
-      fs::permissions(path_, fs::perms::owner_all);
-      return;
-    }
-    throw Failure(abi::kFail, "Latebind: no temporary folder can be made in " + fs::temp_directory_path().string());
-  }
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
-  ~PrivateFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  [[nodiscard]] std::string file(const char* name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
-
-std::string read_file(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary | std::ios::ate);
-  const auto size = static_cast<std::streamoff>(stream.tellg());
-  std::string bytes(size > 0 ? static_cast<std::size_t>(size) : 0, '\0');
-  stream.seekg(0).read(bytes.data(), size);
-  if (!stream) throw Failure(abi::kNoSuchFile, "Latebind: " + file + " cannot be read");
-  return bytes;
+// Whole or not at all. Throws Failure.
+void write_file(const fs::path& file, std::span<const std::byte> bytes) {
+  const core::Status written = [&]() -> core::Status {
+    LB_ASSIGN_OR_RETURN(auto output, platform::OutputFile::create(file));
+    LB_RETURN_IF_ERROR(output.write(bytes));
+    return output.commit_unsynced();
+  }();
+  if (!written.ok()) throw Failure(abi::kFail, "Latebind: " + std::string(written.message()));
 }
 
-// "openvino:CPU@2026.4.1" of each device that is compiled for, as far as this machine knows it.
-std::string device_text(const Device& device) {
-  return device.id + "@" + device.runtime_version;
+platform::TemporaryFolder temporary_folder() {
+  auto folder = platform::TemporaryFolder::create("context");
+  if (!folder.ok()) throw Failure(abi::kFail, "Latebind: " + std::string(folder.status().message()));
+  return *std::move(folder);
+}
+
+// A name that the application's file has as well, where the system allows it: then nothing is copied.
+void place(const fs::path& file, const ExternalWeights& weights) {
+  std::error_code refused;
+  if (weights.file != nullptr) fs::create_hard_link(fs::canonical(weights.file->file(), refused), file, refused);
+  if (weights.file == nullptr || refused) write_file(file, weights.bytes());
 }
 
 }  // namespace
 
-std::string compile_bundle(const Runtime& runtime, const std::string& name, const OnnxPart& part,
-                           const std::vector<std::string>& targets) {
-  const PrivateFolder folder;
-  const std::string model = folder.file("model.onnx");
-  const std::string bundle = folder.file("model.lbundle");
-  write_file(model, part.model);
-  if (!part.weights.empty()) write_file(folder.file(kWeightsLocation), part.weights);
+std::string device_text(const Device& device) {
+  return device.id + "@" + device.runtime_version;
+}
+
+void compile_bundle(const Runtime& runtime, const std::string& name, const OnnxPart& part,
+                    const std::vector<std::string>& targets, const fs::path& bundle) {
+  const platform::TemporaryFolder folder = temporary_folder();
+  const fs::path model = folder.path() / "model.onnx";
+  write_file(model, std::as_bytes(std::span(part.model)));
+  for (const ExternalWeights& weights : part.weights)
+    place(folder.path() / weights.location, weights);
   std::string words;
   for (const std::string& target : targets)
     words += (words.empty() ? "" : ",") + json_quoted(target);
-  const std::string arguments = "{\"model\":" + json_quoted(model) + ",\"output\":" + json_quoted(bundle) +
+  const std::string arguments = "{\"model\":" + json_quoted(platform::path_to_utf8(model)) +
+                                ",\"output\":" + json_quoted(platform::path_to_utf8(bundle)) +
                                 ",\"name\":\"model\",\"strict\":true,\"target\":[" + words + "]}";
   auto job = runtime.start("compile", arguments);
   if (!job.ok()) throw failure_of("Latebind: " + name, job.status());
@@ -79,11 +70,21 @@ std::string compile_bundle(const Runtime& runtime, const std::string& name, cons
     is_over = progress.ok() || progress.status().code() != LB_DEADLINE_EXCEEDED;
   }
   if (const auto result = job->result(); !result.ok()) throw failure_of("Latebind: " + name, result.status());
-  return read_file(bundle);
+}
+
+std::string compile_bundle(const Runtime& runtime, const std::string& name, const OnnxPart& part,
+                           const std::vector<std::string>& targets) {
+  const platform::TemporaryFolder folder = temporary_folder();
+  const fs::path bundle = folder.path() / "model.lbundle";
+  compile_bundle(runtime, name, part, targets, bundle);
+  const auto mapped = platform::MappedFile::open(bundle);
+  if (!mapped.ok()) throw Failure(abi::kFail, "Latebind: " + std::string(mapped.status().message()));
+  const auto bytes = mapped->bytes();
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 fs::path context_path(const fs::path& folder, const std::string& name) {
-  const fs::path path(name);
+  const fs::path path = platform::path_from_utf8(name);
   const bool leaves = path.is_absolute() || path.has_root_path() ||
                       std::ranges::any_of(path, [](const fs::path& step) { return step == ".."; });
   if (name.empty() || leaves || name.find('\0') != std::string::npos) {
@@ -94,7 +95,7 @@ fs::path context_path(const fs::path& folder, const std::string& name) {
   // Links are followed, so that they do not lead out of it either.
   std::error_code error;
   fs::path real = fs::canonical(file, error);
-  if (error) throw Failure(abi::kNoSuchFile, "Latebind: there is no " + file.string() + ", which the model names");
+  if (error) throw Failure(abi::kNoSuchFile, "Latebind: there is no " + platform::path_to_utf8(file) + ", which the model names");
   const fs::path root = fs::canonical(folder.empty() ? fs::path(".") : folder, error);
   const auto [at, rest] = std::mismatch(root.begin(), root.end(), real.begin(), real.end());
   if (error || at != root.end()) {
@@ -103,23 +104,8 @@ fs::path context_path(const fs::path& folder, const std::string& name) {
   return real;
 }
 
-std::string context_file_name(const std::string& model_file, std::size_t part) {
-  fs::path path(model_file.empty() ? "model.onnx" : model_file);
-  return path.stem().string() + "_latebind_" + std::to_string(part) + ".lbundle";
-}
-
-void write_file(const std::string& file, const std::string& bytes) {
-  // Under its own name once it is whole: a full disk leaves no part of it there.
-  const std::string unfinished = file + ".part";
-  std::ofstream stream(unfinished, std::ios::binary | std::ios::trunc);
-  stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  stream.close();
-  std::error_code error;
-  if (stream) fs::rename(unfinished, file, error);
-  if (stream && !error) return;
-  std::error_code ignored;
-  fs::remove(unfinished, ignored);
-  throw Failure(abi::kFail, "Latebind: " + file + " cannot be written");
+std::string context_file_name(const fs::path& model_file, std::size_t part) {
+  return platform::path_to_utf8(model_file.stem()) + "_latebind_" + std::to_string(part) + ".lbundle";
 }
 
 abi::Node* make_context_node(const Host& host, const std::string& name, const OnnxPart& part,
@@ -180,19 +166,23 @@ std::string compatibility_text(const Runtime& runtime, const std::vector<std::st
 }
 
 abi::Compatibility compatibility_of(const Runtime& runtime, const std::string& text,
-                                    const std::vector<std::int32_t>& kinds) {
+                                    const std::vector<std::int32_t>& kinds, const std::vector<std::string>& absent) {
   if (!text.starts_with(kCompatibilityHead)) return abi::kNotApplicable;
   const std::string begin = "devices=";
   const auto at = text.find(begin);
   if (at == std::string::npos) return abi::kNotApplicable;
   const std::string listed = "," + text.substr(at + begin.size(), text.find(';', at) - at - begin.size()) + ",";
+  const auto is_listed = [&](const std::string& device) {
+    return listed.find("," + device + ",") != std::string::npos;
+  };
+  if (std::ranges::any_of(absent, is_listed)) return abi::kOptimal;
   const auto found = runtime.devices();
   if (!found.ok()) return abi::kUnsupported;
-  bool has_device = false;
+  bool has_device = !absent.empty();
   for (const Device& device : found->devices) {
     if (std::ranges::find(kinds, device.kind) == kinds.end()) continue;
     has_device = true;
-    if (listed.find("," + device_text(device) + ",") != std::string::npos) return abi::kOptimal;
+    if (is_listed(device_text(device))) return abi::kOptimal;
   }
   // The portable model would be compiled when it is loaded.
   return has_device && text.find("portable=1") != std::string::npos ? abi::kPreferRecompilation : abi::kUnsupported;

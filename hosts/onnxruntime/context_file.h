@@ -12,7 +12,11 @@
 
 namespace latebind::provider {
 
-// Compiles a part for the targets and gives the bundle's bytes. Throws Failure with what the compilers say.
+// Compiles a part for the targets and writes the bundle, whole or not at all. Throws Failure with what the compilers
+// say.
+void compile_bundle(const Runtime& runtime, const std::string& name, const OnnxPart& part,
+                    const std::vector<std::string>& targets, const std::filesystem::path& bundle);
+// The same as bytes.
 [[nodiscard]] std::string compile_bundle(const Runtime& runtime, const std::string& name, const OnnxPart& part,
                                          const std::vector<std::string>& targets);
 
@@ -20,10 +24,7 @@ namespace latebind::provider {
 [[nodiscard]] std::filesystem::path context_path(const std::filesystem::path& folder, const std::string& name);
 
 // Where the file of a part is put: beside the model that is written.
-[[nodiscard]] std::string context_file_name(const std::string& model_file, std::size_t part);
-
-// Whole or not at all. Throws Failure.
-void write_file(const std::string& file, const std::string& bytes);
+[[nodiscard]] std::string context_file_name(const std::filesystem::path& model_file, std::size_t part);
 
 // A new node for the host, with all attributes; inputs and outputs in the model's order. `payload` is the bundle, or
 // the file's name where it is not embedded.
@@ -32,8 +33,11 @@ void write_file(const std::string& file, const std::string& bytes);
 
 // What a compiled model is for, as the host keeps it: "latebind 1; devices=openvino:CPU@2026.4.1…; portable=1".
 [[nodiscard]] std::string compatibility_text(const Runtime& runtime, const std::vector<std::string>& targets);
-// What that means for devices of these kinds (LB_DEVICE_…) here.
+// "openvino:CPU@2026.4.1" of each device that is compiled for, as far as this machine knows it.
+[[nodiscard]] std::string device_text(const Device& device);
+// What that means for devices of these kinds (LB_DEVICE_…) here, and for virtual ones, which have these texts.
 [[nodiscard]] abi::Compatibility compatibility_of(const Runtime& runtime, const std::string& text,
-                                                  const std::vector<std::int32_t>& kinds);
+                                                  const std::vector<std::int32_t>& kinds,
+                                                  const std::vector<std::string>& absent);
 
 }  // namespace latebind::provider

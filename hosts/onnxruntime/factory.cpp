@@ -9,7 +9,10 @@ namespace latebind::provider {
 namespace {
 
 constexpr const char* kVirtualId = "latebind.virtual_device";
+// Entries of the environment's configuration: the host's own, and one for this library.
 constexpr const char* kAllowVirtual = "allow_virtual_devices";
+constexpr const char* kOurEntries = "ep_factory.Latebind.";
+constexpr const char* kVirtualDevices = "virtual_devices";
 
 Factory& of(abi::EpFactory* self) {
   return *static_cast<Factory*>(self);
@@ -115,25 +118,52 @@ Factory::Factory(const abi::ApiBase& base, const char* registered_name, const ab
     : abi::EpFactory{},
       host_(base, logger),
       registered_name_(registered_name != nullptr ? registered_name : ""),
-      runtime_(make_runtime({}, false)) {
+      runtime_(make_runtime(host_, {}, NestedLibrary::kNone)) {
   fill(*this);
 }
 
 Factory::~Factory() {
-  for (abi::HardwareDevice* hardware : virtual_hardware_)
-    host_->ReleaseHardwareDevice(hardware);
+  for (const VirtualDevice& device : virtual_)
+    if (device.hardware != nullptr) host_->ReleaseHardwareDevice(device.hardware);
 }
 
-bool Factory::allows_virtual_devices() const {
-  if (registered_name_.ends_with(".virtual")) return true;
+const Factory::VirtualDevice* Factory::find_virtual(const abi::HardwareDevice* hardware) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(virtual_, hardware, &VirtualDevice::hardware);
+  return found != virtual_.end() ? &*found : nullptr;
+}
+
+Factory::Virtual Factory::wanted_virtual_devices() const {
   abi::KeyValuePairs* raw = nullptr;
   host_.check(host_->GetEnvConfigEntries(&raw));
   const Pairs entries(host_, raw);
-  return value_of(host_, entries.get(), kAllowVirtual) == "1";
+  const char* const* keys = nullptr;
+  const char* const* values = nullptr;
+  std::size_t count = 0;
+  host_->GetKeyValuePairs(entries.get(), &keys, &values, &count);
+  bool all = registered_name_.ends_with(".all.virtual");
+  for (std::size_t i = 0; i < count; ++i) {
+    std::string_view key = keys[i];
+    if (!key.starts_with(kOurEntries)) continue;
+    key.remove_prefix(std::string_view(kOurEntries).size());
+    const std::string_view value = values[i];
+    if (key != kVirtualDevices || (value != "all" && value != "compiled")) {
+      throw Failure(abi::kInvalidArgument, "Latebind: the environment has " + std::string(keys[i]).substr(0, 128) +
+                                               "=" + std::string(value.substr(0, 64)) + "; there is only " +
+                                               kOurEntries + kVirtualDevices + ", which is compiled or all");
+    }
+    all = value == "all";
+  }
+  if (!registered_name_.ends_with(".virtual") && value_of(host_, entries.get(), kAllowVirtual) != "1") {
+    return Virtual::kNone;
+  }
+  return all ? Virtual::kAll : Virtual::kCompiled;
 }
 
 void Factory::list(const abi::HardwareDevice* const* hardware, std::size_t count, abi::EpDevice** devices,
                    std::size_t most, std::size_t* made) {
+  // What is wrong with the entries is said before anything is made.
+  const Virtual wanted = wanted_virtual_devices();
   const auto found = runtime_.devices();
   if (!found.ok()) throw failure_of("Latebind: devices", found.status());
   for (std::size_t i = 0; i < count && *made < most; ++i) {
@@ -149,34 +179,42 @@ void Factory::list(const abi::HardwareDevice* const* hardware, std::size_t count
     ++*made;
   }
   if (*made == 0) host_.log(abi::kWarning, "Latebind offers no device here: " + reasons(*found));
-  if (allows_virtual_devices()) list_virtual(devices, most, made);
+  if (wanted != Virtual::kNone) list_virtual(wanted == Virtual::kAll, devices, most, made);
 }
 
-void Factory::list_virtual(abi::EpDevice** devices, std::size_t most, std::size_t* made) {
+void Factory::list_virtual(bool all, abi::EpDevice** devices, std::size_t most, std::size_t* made) {
   // Compilers of ONNX Runtime's plugins are asked for, too; they run in processes of their own.
-  const Runtime runtime = make_runtime({}, true);
+  const Runtime runtime = make_runtime(host_, {}, NestedLibrary::kSearched);
   const auto found = runtime.devices(true);
   if (!found.ok()) throw failure_of("Latebind: virtual devices", found.status());
   for (const Device& device : found->devices) {
-    if (!device.is_virtual || *made >= most || at(device.metadata, "CompilerInstalled") != "1") continue;
+    const bool is_compiled = at(device.metadata, "CompilerInstalled") == "1";
+    if (!device.is_virtual || (!is_compiled && !all)) continue;
+    if (*made >= most) {
+      host_.log(abi::kWarning,
+                "Latebind: the host takes no more devices than " + std::to_string(most) + ", without " + device.id);
+      continue;
+    }
     Pairs described(host_);
     described.add("is_virtual", "1");
     described.add("DiscoveredBy", "latebind");
     described.add("Architecture", at(device.metadata, "Architecture"));
     described.add("Description", device.full_name);
+    const std::string missing = is_compiled ? "" : at(device.metadata, "Missing");
     abi::HardwareDevice* hardware = nullptr;
     {
       const std::lock_guard lock(mutex_);
-      virtual_hardware_.reserve(virtual_hardware_.size() + 1);
+      VirtualDevice& kept = virtual_.emplace_back(VirtualDevice{nullptr, device_text(device), missing});
       host_.check(host_->CreateHardwareDevice(hardware_type(device.kind), 0,
-                                              static_cast<std::uint32_t>(virtual_hardware_.size()), "Latebind",
-                                              described.get(), &hardware));
-      virtual_hardware_.push_back(hardware);
+                                              static_cast<std::uint32_t>(virtual_.size() - 1), "Latebind",
+                                              described.get(), &kept.hardware));
+      hardware = kept.hardware;
     }
     Pairs metadata(host_);
     metadata.add(kVirtualId, device.id);
     metadata.add("latebind.device", device.id);
-    metadata.add("latebind.compiler_installed", "1");
+    metadata.add("latebind.compiler_installed", is_compiled ? "1" : "0");
+    if (!is_compiled) metadata.add("latebind.missing", missing);
     metadata.add("latebind.emulated", at(device.metadata, "Emulated"));
     host_.check(host_->CreateEpDevice(this, hardware, metadata.get(), nullptr, &devices[*made]));
     ++*made;
@@ -187,23 +225,38 @@ abi::Ep* Factory::create(const abi::KeyValuePairs* const* metadata, const abi::H
                          std::size_t count, const abi::SessionOptions* options, const abi::Logger* logger) const {
   SessionDevice device;
   for (std::size_t i = 0; i < count; ++i) {
+    if (std::string id = metadata != nullptr ? value_of(host_, metadata[i], kVirtualId) : ""; !id.empty()) {
+      device.virtual_ids.push_back(std::move(id));
+      continue;
+    }
     // Of several the best one is meant; placement goes on to the others.
-    if (i == 0 || kind_of(host_, hardware[i]) == LB_DEVICE_NPU) device.kind = kind_of(host_, hardware[i]);
-    const std::string id = metadata != nullptr ? value_of(host_, metadata[i], kVirtualId) : "";
-    if (!id.empty()) device.virtual_id = id;
+    if (!device.is_here || kind_of(host_, hardware[i]) == LB_DEVICE_NPU) device.kind = kind_of(host_, hardware[i]);
+    device.is_here = true;
   }
-  return new Provider(host_, logger, read_session_settings(host_, options), device);
+  return new Provider(host_, logger, read_session_settings(host_, options), std::move(device));
 }
 
 abi::Compatibility Factory::compatibility(const abi::HardwareDevice* const* hardware, std::size_t count,
                                           const char* text) const {
   std::vector<std::int32_t> kinds;
-  for (std::size_t i = 0; i < count; ++i)
-    kinds.push_back(kind_of(host_, hardware[i]));
-  return compatibility_of(runtime_, text, kinds);
+  std::vector<std::string> absent;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (const VirtualDevice* found = find_virtual(hardware[i])) {
+      absent.push_back(found->text);
+    } else {
+      kinds.push_back(kind_of(host_, hardware[i]));
+    }
+  }
+  return compatibility_of(runtime_, text, kinds, absent);
 }
 
 void Factory::explain(const abi::HardwareDevice* hardware, abi::IncompatibilityDetails* details) const {
+  if (const VirtualDevice* known = find_virtual(hardware)) {
+    if (known->missing.empty()) return;
+    const std::string text = "Latebind: to compile for it there must be " + known->missing;
+    host_.check(host_->DeviceEpIncompatibilityDetails_SetDetails(details, abi::kMissingDependency, 0, text.c_str()));
+    return;
+  }
   const auto found = runtime_.devices();
   if (!found.ok()) throw failure_of("Latebind: devices", found.status());
   const std::int32_t kind = kind_of(host_, hardware);

@@ -7,6 +7,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -37,15 +39,24 @@ class Factory final : public abi::EpFactory {
 
  private:
   ~Factory();
-  [[nodiscard]] bool allows_virtual_devices() const;
-  void list_virtual(abi::EpDevice** devices, std::size_t most, std::size_t* made);
+  // Which virtual devices the application wants to see.
+  enum class Virtual : std::uint8_t { kNone, kCompiled, kAll };
+  [[nodiscard]] Virtual wanted_virtual_devices() const;
+  struct VirtualDevice {
+    abi::HardwareDevice* hardware = nullptr;
+    std::string text;     // as device_text() has it
+    std::string missing;  // what there must be to compile for it; "": nothing
+  };
+  // Null for hardware of this machine.
+  [[nodiscard]] const VirtualDevice* find_virtual(const abi::HardwareDevice* hardware) const;
+  void list_virtual(bool all, abi::EpDevice** devices, std::size_t most, std::size_t* made);
 
   const Host host_;
   const std::string registered_name_;
   const Runtime runtime_;
   std::atomic<std::size_t> users_{1};
-  std::mutex mutex_;
-  std::vector<abi::HardwareDevice*> virtual_hardware_;  // guarded by mutex_
+  mutable std::mutex mutex_;
+  std::deque<VirtualDevice> virtual_;  // only grows; guarded by mutex_
 };
 
 }  // namespace latebind::provider

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/graph/onnx_types.h"
+#include "core/platform/files/folders.h"
 #include "hosts/onnxruntime/onnx_part.h"
 
 namespace latebind::provider {
@@ -12,9 +13,6 @@ namespace {
 // The public numbers are those of core.
 static_assert(LB_BOOL == static_cast<int>(core::ElementType::kBool) &&
               LB_F64 == static_cast<int>(core::ElementType::kF64));
-
-// Beyond this, weights are not put into the model: protobuf's readers take 2 GiB.
-constexpr std::size_t kInlineBytesMax = std::size_t{1} << 30U;
 
 using CountOf = abi::Status* (*)(const abi::Node*, std::size_t*);
 using ValuesOf = abi::Status* (*)(const abi::Node*, const abi::ValueInfo**, std::size_t);
@@ -77,6 +75,9 @@ GraphView::GraphView(const Host& host, const abi::Graph* graph) : host_(host) {
   const abi::Node* parent = nullptr;
   host_.check(host_->Graph_GetParentNode(graph, &parent));
   is_within_a_node_ = parent != nullptr;
+  const abi::PathChar* path = nullptr;
+  host_.check(host_->Graph_GetModelPath(graph, &path));
+  if (path != nullptr && *path != 0) folder_ = platform::anchored(path).parent_path();
   host_.check(host_->Graph_GetOnnxIRVersion(graph, &ir_version_));
   std::size_t count = 0;
   host_.check(host_->Graph_GetNumOperatorSets(graph, &count));
@@ -114,31 +115,31 @@ GraphView::GraphView(const Host& host, const abi::Graph* graph) : host_(host) {
   }
 }
 
-TypeView GraphView::type_of(const ValueView& value) const {
+TypeView type_of(const Host& host, const ValueView& value) {
   TypeView view;
   const abi::TypeInfo* info = nullptr;
-  host_.check(host_->GetValueInfoTypeInfo(value.raw, &info));
+  host.check(host->GetValueInfoTypeInfo(value.raw, &info));
   if (info == nullptr) return view;
   abi::OnnxType kind = abi::kUnknownValue;
-  host_.check(host_->GetOnnxTypeFromTypeInfo(info, &kind));
+  host.check(host->GetOnnxTypeFromTypeInfo(info, &kind));
   if (kind != abi::kTensorValue) return view;
   const abi::TensorTypeAndShapeInfo* tensor = nullptr;
-  host_.check(host_->CastTypeInfoToTensorInfo(info, &tensor));
+  host.check(host->CastTypeInfoToTensorInfo(info, &tensor));
   if (tensor == nullptr) return view;
   view.is_tensor = true;
   abi::ElementType type{};
-  host_.check(host_->GetTensorElementType(tensor, &type));
+  host.check(host->GetTensorElementType(tensor, &type));
   view.onnx_type = type;
   view.type = latebind_type(type);
-  view.has_shape = host_->TensorTypeAndShape_HasShape(tensor);
+  view.has_shape = host->TensorTypeAndShape_HasShape(tensor);
   if (!view.has_shape) return view;
   std::size_t rank = 0;
-  host_.check(host_->GetDimensionsCount(tensor, &rank));
+  host.check(host->GetDimensionsCount(tensor, &rank));
   view.shape.resize(rank);
   std::vector<const char*> symbols(rank);
   if (rank > 0) {
-    host_.check(host_->GetDimensions(tensor, view.shape.data(), rank));
-    host_.check(host_->GetSymbolicDimensions(tensor, symbols.data(), rank));
+    host.check(host->GetDimensions(tensor, view.shape.data(), rank));
+    host.check(host->GetSymbolicDimensions(tensor, symbols.data(), rank));
   }
   for (const char* symbol : symbols)
     view.symbols.emplace_back(symbol != nullptr ? symbol : "");
@@ -197,30 +198,27 @@ OnnxPart GraphView::part(std::span<const std::size_t> nodes) const {
     for (const ValueView& output : nodes_[i].outputs)
       made.insert(output.name);
   }
-  std::map<std::string, const abi::Value*> constants;
+  std::map<std::string, ValueView> constants;
   std::vector<ValueView> inputs;
   std::set<std::string> seen;
-  std::size_t bytes = 0;
   for (const std::size_t i : nodes) {
     for (const ValueView& input : nodes_[i].inputs) {
       if (input.raw == nullptr || made.contains(input.name) || !seen.insert(input.name).second) continue;
-      if (!is_constant(input)) {
+      if (is_constant(input)) {
+        constants[input.name] = input;
+      } else {
         inputs.push_back(input);
-        continue;
       }
-      const abi::Value* value = nullptr;
-      host_.check(host_->ValueInfo_GetInitializerValue(input.raw, &value));
-      std::size_t size = 0;
-      host_.check(host_->GetTensorSizeInBytes(value, &size));
-      constants[input.name] = value;
-      bytes += size;
     }
   }
-  PartWriter writer(host_, bytes <= kInlineBytesMax);
+  std::size_t bytes = 0;
+  for (const auto& [name, value] : constants)
+    bytes += initializer_size(host_, value);
+  PartWriter writer(host_, folder_, bytes);
   for (const std::size_t i : nodes)
     writer.add_node(nodes_[i]);
   for (const auto& [name, value] : constants)
-    writer.add_initializer(name, value);
+    writer.add_initializer(value);
   for (const ValueView& input : inputs)
     writer.add_input(input.name, type_of(input));
   for (const ValueView& output : outputs_of(nodes))

@@ -3,13 +3,16 @@
 // GraphView borrows everything from the host and is valid during the callback that was given the graph. One thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <set>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/platform/files/mapped_file.h"
 #include "hosts/onnxruntime/host.h"
 
 namespace latebind::provider {
@@ -44,15 +47,26 @@ struct TypeView {
   std::vector<std::string> symbols;  // names of dimensions, "" where there is none
 };
 
+// Weights outside of an ONNX model: a file of the application's, mapped, or a copy of what the host has in memory only.
+struct ExternalWeights {
+  std::string location;  // as the model names them
+  std::shared_ptr<const platform::MappedFile> file;
+  std::string copy;
+
+  [[nodiscard]] std::span<const std::byte> bytes() const {
+    return file != nullptr ? file->bytes() : std::as_bytes(std::span(copy));
+  }
+};
+
 // A part of a graph as an ONNX model, with everything that it needs.
 struct OnnxPart {
   std::string model;
-  // Weights outside of the model, for those that do not fit in protobuf's 2 GiB; empty where they are in it.
-  std::string weights;
+  std::vector<ExternalWeights> weights;  // none where they are few, and in the model
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
 };
-inline constexpr const char* kWeightsLocation = "weights.bin";
+
+[[nodiscard]] TypeView type_of(const Host& host, const ValueView& value);
 
 class GraphView {
  public:
@@ -61,11 +75,11 @@ class GraphView {
   [[nodiscard]] const Host& host() const { return host_; }
   [[nodiscard]] const std::vector<NodeView>& nodes() const { return nodes_; }
   [[nodiscard]] bool is_within_a_node() const { return is_within_a_node_; }
-  [[nodiscard]] TypeView type_of(const ValueView& value) const;
+  [[nodiscard]] TypeView type_of(const ValueView& value) const { return provider::type_of(host_, value); }
   [[nodiscard]] bool is_constant(const ValueView& value) const;
 
-  // The nodes at these places, ascending. Constant initializers are copied: the host drops its own when the nodes have
-  // been fused.
+  // The nodes at these places, ascending. Constant initializers are copied, since the host drops its own when the nodes
+  // have been fused; many, and in a file, they are referred to.
   [[nodiscard]] OnnxPart part(std::span<const std::size_t> nodes) const;
   // What identifies a part while a session is made: its nodes by operator, inputs and outputs, in no order of the
   // host's.
@@ -77,6 +91,7 @@ class GraphView {
   [[nodiscard]] std::vector<ValueView> outputs_of(std::span<const std::size_t> nodes) const;
 
   const Host& host_;
+  std::filesystem::path folder_;  // of the model; "" for one in memory
   std::vector<NodeView> nodes_;
   std::set<std::string> graph_outputs_;
   std::int64_t ir_version_ = 0;

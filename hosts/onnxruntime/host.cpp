@@ -2,6 +2,9 @@
 
 #include <new>
 
+#include "core/platform/dynamic_library.h"
+#include "core/platform/files/folders.h"
+
 namespace latebind::provider {
 
 namespace {
@@ -41,7 +44,8 @@ Failure failure_of(const std::string& what, const latebind::Status& status) {
   return {error_of(status.code()), what + ": " + status.message() + " (" + status.name() + ")"};
 }
 
-Host::Host(const abi::ApiBase& base, const abi::Logger* logger) : logger_(logger) {
+Host::Host(const abi::ApiBase& base, const abi::Logger* logger)
+    : logger_(logger), code_(reinterpret_cast<const void*>(base.GetApi)) {
   const abi::Slot* api = base.GetApi(abi::kVersion);
   if (api == nullptr) {
     // Slots 0 and 1 are where they were in every version; the caller makes the error with them.
@@ -62,6 +66,13 @@ Host::Host(const abi::ApiBase& base, const abi::Logger* logger) : logger_(logger
 #define LB_TAKE(slot, name, since, result, parameters) take(tables_.name, editor, slot);
   LB_PROVIDER_EDITOR_API(LB_TAKE)
 #undef LB_TAKE
+}
+
+std::string Host::library_file() const {
+  const auto file = platform::module_file_of(code_);
+  if (!file.ok()) return {};
+  const auto library = platform::DynamicLibrary::open(*file);
+  return library.ok() && library->symbol("OrtGetApiBase") != nullptr ? platform::path_to_utf8(*file) : std::string();
 }
 
 void Host::log(abi::LoggingLevel level, const std::string& text, const abi::Logger* logger) const noexcept {

@@ -36,6 +36,9 @@ class Host {
 
   [[nodiscard]] const abi::Tables* operator->() const { return &tables_; }
 
+  // The host's own library where others can open it, UTF-8; "" where it is part of something else, as in Python.
+  [[nodiscard]] std::string library_file() const;
+
   void log(abi::LoggingLevel level, const std::string& text, const abi::Logger* logger = nullptr) const noexcept;
 
   // Throws the error; takes the status.
@@ -65,6 +68,7 @@ class Host {
  private:
   abi::Tables tables_;
   const abi::Logger* logger_;
+  const void* code_;  // of the host
 };
 
 // The host's map of texts, owned.

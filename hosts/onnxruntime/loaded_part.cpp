@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/graph/onnx_types.h"
+#include "core/platform/files/folders.h"
 #include "hosts/onnxruntime/json_text.h"
 
 namespace latebind::provider {
@@ -72,12 +73,12 @@ lb_model_memory memory_of(const std::shared_ptr<const Owned>& owner, const std::
 LoadedPart::LoadedPart(const Runtime& runtime, std::string name, OnnxPart part, const Options& options)
     : name_(std::move(name)) {
   const auto owner = std::make_shared<const OnnxPart>(std::move(part));
-  const lb_external_data external{kWeightsLocation, owner->weights.data(), owner->weights.size()};
+  std::vector<lb_external_data> external;
+  for (const ExternalWeights& weights : owner->weights)
+    external.push_back({weights.location.c_str(), weights.bytes().data(), weights.bytes().size()});
   auto memory = memory_of(owner, owner->model, LB_FORMAT_ONNX);
-  if (!owner->weights.empty()) {
-    memory.external = &external;
-    memory.external_count = 1;
-  }
+  memory.external = external.data();
+  memory.external_count = external.size();
   begin(runtime, options, memory);
   name_ports(owner->inputs, owner->outputs);
   for (const TensorInfo& input : inputs_) {
@@ -99,7 +100,8 @@ LoadedPart::LoadedPart(const Runtime& runtime, std::string name, const std::file
                        const Options& options)
     : name_(std::move(name)) {
   lb_model* model = nullptr;
-  const lb_code code = lb_model_load_file(runtime.get(), file.string().c_str(), options.get(), nullptr, &model);
+  const lb_code code =
+      lb_model_load_file(runtime.get(), platform::path_to_utf8(file).c_str(), options.get(), nullptr, &model);
   if (code != LB_OK) throw failure_of("Latebind: " + name_, Status::of(code));
   begin(model);
 }

@@ -1,6 +1,8 @@
 #include "hosts/onnxruntime/onnx_part.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -31,7 +33,39 @@ enum Tensor : unsigned { kDims = 1, kDataType = 2, kTensorName = 8, kRawData = 9
 // Small ones, such as axes and shapes, stay in the model in any case: they decide how it is compiled.
 constexpr std::size_t kSmallBytes = 4096;
 constexpr std::size_t kAlignment = 64;
+// Beyond this, weights are not put into the model: a copy of them would cost more than a file on the way to the vendor,
+// and protobuf's readers take 2 GiB.
+constexpr std::size_t kInlineBytesMax = std::size_t{256} << 20U;
 constexpr std::uint64_t kIsExternal = 1;
+constexpr const char* kCopied = "weights.bin";
+
+void add_place(ProtobufMessage& tensor, std::string_view location, std::uint64_t offset, std::uint64_t size) {
+  const auto entry = [&](std::string_view key, std::string_view text) {
+    ProtobufMessage pair;
+    pair.add_bytes(1, key);
+    pair.add_bytes(2, text);
+    tensor.add_message(kExternal, pair);
+  };
+  entry("location", location);
+  entry("offset", std::to_string(offset));
+  entry("length", std::to_string(size));
+  tensor.add_varint(kLocation, kIsExternal);
+}
+
+// Where the host finds an initializer, which belongs to the caller; null when that is memory.
+using ExternalInfo = std::unique_ptr<abi::ExternalInitializerInfo, void (*)(abi::ExternalInitializerInfo*)>;
+ExternalInfo external_info(const Host& host, const ValueView& value) {
+  abi::ExternalInitializerInfo* raw = nullptr;
+  host.check(host->ValueInfo_GetExternalInitializerInfo(value.raw, &raw));
+  return {raw, host->ReleaseExternalInitializerInfo};
+}
+
+const abi::Value* initializer(const Host& host, const ValueView& value) {
+  const abi::Value* found = nullptr;
+  host.check(host->ValueInfo_GetInitializerValue(value.raw, &found));
+  if (found == nullptr) throw Failure(abi::kInvalidGraph, "Latebind: '" + value.name + "' has no value");
+  return found;
+}
 
 ProtobufMessage port(const std::string& name, const TypeView& type) {
   ProtobufMessage tensor;
@@ -68,6 +102,16 @@ void each(const std::string& bytes, Add add) {
 
 }  // namespace
 
+std::size_t initializer_size(const Host& host, const ValueView& value) {
+  // Without a look at the file, which would map it.
+  if (const ExternalInfo info = external_info(host, value)) {
+    if (const std::size_t size = host->ExternalInitializerInfo_GetByteSize(info.get()); size > 0) return size;
+  }
+  std::size_t size = 0;
+  host.check(host->GetTensorSizeInBytes(initializer(host, value), &size));
+  return size;
+}
+
 std::string attribute_bytes(const Host& host, const abi::OpAttr* attribute, abi::OpAttrType type) {
   std::size_t size = 0;
   char none = 0;
@@ -77,6 +121,12 @@ std::string attribute_bytes(const Host& host, const abi::OpAttr* attribute, abi:
   if (size > 0) host.check(host->ReadOpAttr(attribute, type, bytes.data(), size, &size));
   return bytes;
 }
+
+PartWriter::PartWriter(const Host& host, std::filesystem::path folder, std::size_t weights_size)
+    : host_(host),
+      folder_(std::move(folder)),
+      weights_size_(weights_size),
+      inline_weights_(weights_size <= kInlineBytesMax) {}
 
 ProtobufMessage PartWriter::tensor(const abi::Value* value, bool may_be_external) {
   abi::ElementType type{};
@@ -96,18 +146,11 @@ ProtobufMessage PartWriter::tensor(const abi::Value* value, bool may_be_external
     message.add_bytes(kRawData, bytes);
     return message;
   }
-  part_.weights.resize((part_.weights.size() + kAlignment - 1) / kAlignment * kAlignment);
-  const auto entry = [&](std::string_view key, const std::string& text) {
-    ProtobufMessage pair;
-    pair.add_bytes(1, key);
-    pair.add_bytes(2, text);
-    message.add_message(kExternal, pair);
-  };
-  entry("location", kWeightsLocation);
-  entry("offset", std::to_string(part_.weights.size()));
-  entry("length", std::to_string(size));
-  message.add_varint(kLocation, kIsExternal);
-  part_.weights += bytes;
+  // At once, since growing copies what is there.
+  if (copied_.empty()) copied_.reserve(weights_size_);
+  copied_.resize((copied_.size() + kAlignment - 1) / kAlignment * kAlignment);
+  add_place(message, kCopied, copied_.size(), size);
+  copied_ += bytes;
   return message;
 }
 
@@ -175,9 +218,46 @@ void PartWriter::add_node(const NodeView& node) {
   graph_.add_message(kNode, message);
 }
 
-void PartWriter::add_initializer(const std::string& name, const abi::Value* value) {
-  ProtobufMessage message = tensor(value, true);
-  message.add_bytes(kTensorName, name);
+bool PartWriter::add_by_reference(const ValueView& value) {
+  const ExternalInfo info = external_info(host_, value);
+  if (info == nullptr || folder_.empty()) return false;
+  const std::filesystem::path name = host_->ExternalInitializerInfo_GetFilePath(info.get());
+  const std::int64_t offset = host_->ExternalInitializerInfo_GetFileOffset(info.get());
+  const std::size_t size = host_->ExternalInitializerInfo_GetByteSize(info.get());
+  const TypeView type = type_of(host_, value);
+  const bool is_described = type.is_tensor && type.has_shape &&
+                            std::ranges::none_of(type.shape, [](std::int64_t dimension) { return dimension < 0; });
+  // The host has looked at the name, too; what leads elsewhere is left to it.
+  const bool leaves = name.has_root_path() || std::ranges::find(name, std::filesystem::path("..")) != name.end();
+  if (!is_described || leaves || size < kSmallBytes || offset < 0) return false;
+  const std::filesystem::path file = folder_ / name;
+  auto known = std::ranges::find_if(part_.weights, [&](const ExternalWeights& weights) {
+    return weights.file != nullptr && weights.file->file() == file;
+  });
+  if (known == part_.weights.end()) {
+    auto mapped = platform::MappedFile::open(file);
+    if (!mapped.ok()) return false;
+    part_.weights.push_back({"weights-" + std::to_string(part_.weights.size()) + ".bin",
+                             std::make_shared<const platform::MappedFile>(*std::move(mapped)),
+                             {}});
+    known = std::prev(part_.weights.end());
+  }
+  const std::size_t all = known->bytes().size();
+  if (size > all || static_cast<std::size_t>(offset) > all - size) return false;
+  ProtobufMessage message;
+  for (const std::int64_t dimension : type.shape)
+    message.add_int(kDims, dimension);
+  message.add_int(kDataType, type.onnx_type);
+  add_place(message, known->location, static_cast<std::uint64_t>(offset), size);
+  message.add_bytes(kTensorName, value.name);
+  graph_.add_message(kInitializer, message);
+  return true;
+}
+
+void PartWriter::add_initializer(const ValueView& value) {
+  if (!inline_weights_ && add_by_reference(value)) return;
+  ProtobufMessage message = tensor(initializer(host_, value), true);
+  message.add_bytes(kTensorName, value.name);
   graph_.add_message(kInitializer, message);
 }
 
@@ -192,6 +272,7 @@ void PartWriter::add_output(const std::string& name, const TypeView& type) {
 }
 
 OnnxPart PartWriter::finish(std::int64_t ir_version, std::int64_t opset) && {
+  if (!copied_.empty()) part_.weights.push_back({kCopied, nullptr, std::move(copied_)});
   graph_.add_bytes(kGraphName, "part");
   ProtobufMessage imported;
   imported.add_bytes(kOpsetDomain, "");

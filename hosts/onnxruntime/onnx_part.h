@@ -1,8 +1,9 @@
 // PartWriter: some nodes of the host's graph, written as an ONNX model.
 //
-// Source: onnx.proto of ONNX 1.16. One thread; what is read of the host is copied.
+// Source: onnx.proto of ONNX 1.16. One thread; what is read of the host's memory is copied.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "core/graph/protobuf.h"
@@ -12,23 +13,33 @@ namespace latebind::provider {
 
 class PartWriter {
  public:
-  PartWriter(const Host& host, bool inline_weights) : host_(host), inline_weights_(inline_weights) {}
+  // `folder`: where the host's model is, "" when it is nowhere. `weights_size`: of all weights, in bytes; only a few
+  // are put into the model.
+  PartWriter(const Host& host, std::filesystem::path folder, std::size_t weights_size);
 
   // Throws Failure for attributes that have no place in a part: graphs.
   void add_node(const NodeView& node);
-  void add_initializer(const std::string& name, const abi::Value* value);
+  void add_initializer(const ValueView& value);
   void add_input(const std::string& name, const TypeView& type);
   void add_output(const std::string& name, const TypeView& type);
   [[nodiscard]] OnnxPart finish(std::int64_t ir_version, std::int64_t opset) &&;
 
  private:
   [[nodiscard]] graph::ProtobufMessage tensor(const abi::Value* value, bool may_be_external);
+  // False when the host has it in memory, or its file cannot be used.
+  [[nodiscard]] bool add_by_reference(const ValueView& value);
 
   const Host& host_;
+  const std::filesystem::path folder_;
+  const std::size_t weights_size_;
   const bool inline_weights_;
   graph::ProtobufMessage graph_;
+  std::string copied_;  // weights in memory
   OnnxPart part_;
 };
+
+// The bytes of a constant initializer.
+[[nodiscard]] std::size_t initializer_size(const Host& host, const ValueView& value);
 
 // The bytes of an attribute that has a size of its own: a string, or an array of numbers or strings.
 [[nodiscard]] std::string attribute_bytes(const Host& host, const abi::OpAttr* attribute, abi::OpAttrType type);

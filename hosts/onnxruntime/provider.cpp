@@ -6,6 +6,7 @@
 #include <numeric>
 #include <string_view>
 
+#include "core/platform/files/folders.h"
 #include "hosts/onnxruntime/context_file.h"
 
 namespace latebind::provider {
@@ -98,33 +99,42 @@ std::vector<std::string> names_of(const std::vector<ValueView>& values) {
   return names;
 }
 
-bool needs_nested(const SessionSettings& settings, const SessionDevice& device) {
+NestedLibrary nested_library(const SessionSettings& settings, const SessionDevice& device) {
+  if (settings.nested) return NestedLibrary::kHosts;
   const auto is_nested = [](std::string_view name) {
     return !name.starts_with("openvino") && name != "cpu" && name != "gpu" && !name.empty();
   };
-  return settings.nested || is_nested(device.virtual_id) || std::ranges::any_of(settings.targets, is_nested);
+  const bool is_searched =
+      std::ranges::any_of(device.virtual_ids, is_nested) || std::ranges::any_of(settings.targets, is_nested);
+  return is_searched ? NestedLibrary::kSearched : NestedLibrary::kNone;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words)
+    text += (text.empty() ? "" : ",") + word;
+  return text;
 }
 
 }  // namespace
 
-Provider::Provider(const Host& host, const abi::Logger* logger, SessionSettings settings, const SessionDevice& device)
+Provider::Provider(const Host& host, const abi::Logger* logger, SessionSettings settings, SessionDevice device)
     : abi::Ep{},
       host_(host),
       logger_(logger),
       settings_(std::move(settings)),
-      device_(device),
-      runtime_(make_runtime(settings_.options, needs_nested(settings_, device))) {
+      device_(std::move(device)),
+      runtime_(make_runtime(host, settings_.options, nested_library(settings_, device_))) {
   fill(*this);
-  if (!device_.virtual_id.empty() && !settings_.writes_contexts && !settings_.emulate) {
+  if (!device_.virtual_ids.empty() && !settings_.writes_contexts && !settings_.emulate) {
     throw Failure(
         abi::kInvalidArgument,
-        "Latebind: " + device_.virtual_id +
+        "Latebind: " + device_.virtual_ids.front() +
             " is a virtual device: it is not in this machine, and models can only be compiled for it. Compile "
             "with ep.context_enable=1 or OrtCompileApi, or choose a device whose metadata has no is_virtual=1");
   }
-  const std::string placement =
-      device_.virtual_id.empty() ? placement_for(runtime_, settings_, device_.kind) : device_.virtual_id;
-  options_.set("device", placement);
+  const std::string devices = placement();
+  options_.set("device", devices);
   if (!options_.status().ok()) throw failure_of("Latebind: device", options_.status());
   if (const Status status = Status::of(lb_runtime_check_options(runtime_.get(), options_.get())); !status.ok()) {
     throw failure_of("Latebind: device", status);
@@ -132,9 +142,17 @@ Provider::Provider(const Host& host, const abi::Logger* logger, SessionSettings 
   if (!settings_.writes_contexts) return;
   targets_ = settings_.targets;
   if (targets_.empty()) {
-    targets_ = {placement.substr(0, placement.find(','))};
+    targets_ = device_.virtual_ids;
+    if (device_.is_here) targets_.insert(targets_.begin(), devices.substr(0, devices.find(',')));
   }
   compatibility_ = compatibility_text(runtime_, targets_);
+}
+
+std::string Provider::placement() const {
+  if (!device_.is_here) return joined(device_.virtual_ids);
+  std::string devices = placement_for(runtime_, settings_, device_.kind);
+  // In emulation the virtual ones are what was asked for.
+  return settings_.emulate && !device_.virtual_ids.empty() ? joined(device_.virtual_ids) + "," + devices : devices;
 }
 
 void Provider::begin_run(const abi::RunOptions* options) const {
@@ -208,13 +226,14 @@ void Provider::get_capability(const abi::Graph* graph, abi::GraphSupportInfo* su
 std::filesystem::path Provider::model_file(const abi::Graph* graph) const {
   const abi::PathChar* path = nullptr;
   host_.check(host_->Graph_GetModelPath(graph, &path));
-  return path != nullptr && *path != 0 ? fs::path(path) : fs::path(settings_.context_file);
+  return path != nullptr && *path != 0 ? fs::path(path) : platform::path_from_utf8(settings_.context_file);
 }
 
 std::filesystem::path Provider::written_model(const abi::Graph* graph) const {
-  if (!settings_.context_file.empty()) return settings_.context_file;
+  if (!settings_.context_file.empty()) return platform::path_from_utf8(settings_.context_file);
   const fs::path model = model_file(graph);
-  return model.parent_path() / (model.stem().string() + "_ctx.onnx");
+  fs::path name = model.empty() ? fs::path("model") : model.stem();
+  return model.parent_path() / (name += "_ctx.onnx");
 }
 
 std::shared_ptr<LoadedPart> Provider::load_context(const NodeView& node, const abi::Graph* graph) {
@@ -223,14 +242,36 @@ std::shared_ptr<LoadedPart> Provider::load_context(const NodeView& node, const a
     throw Failure(abi::kInvalidGraph,
                   "Latebind: " + node.text() + " has no ep_cache_context; it must be compiled again");
   }
+  // It computes as it was compiled, unless the application says otherwise.
+  Options options = options_;
+  if (!is_set(settings_.options, "precision")) options.set("precision", "f32,f16");
   std::shared_ptr<LoadedPart> loaded;
   if (int_attribute(host_, node.raw, "embed_mode", 1) != 0) {
-    loaded = std::make_shared<LoadedPart>(runtime_, node.name, payload, options_);
+    loaded = std::make_shared<LoadedPart>(runtime_, node.name, payload, options);
   } else {
     const fs::path file = context_path(model_file(graph).parent_path(), payload);
-    loaded = std::make_shared<LoadedPart>(runtime_, node.name, file, options_);
+    loaded = std::make_shared<LoadedPart>(runtime_, node.name, file, options);
   }
   loaded->name_ports(names_of(node.inputs), names_of(node.outputs));
+  return loaded;
+}
+
+std::shared_ptr<LoadedPart> Provider::write_context(const abi::Graph* graph, const char* name, const OnnxPart& whole,
+                                                    std::size_t number, abi::Node** context) {
+  std::shared_ptr<LoadedPart> loaded;
+  if (settings_.embeds_contexts || context == nullptr) {
+    std::string bundle = compile_bundle(runtime_, name, whole, targets_);
+    if (context != nullptr) *context = make_context_node(host_, name, whole, bundle, true);
+    if (device_.is_here) loaded = std::make_shared<LoadedPart>(runtime_, name, std::move(bundle), options_);
+  } else {
+    const fs::path model = written_model(graph);
+    const std::string payload = context_file_name(model, number);
+    const fs::path file = model.parent_path() / platform::path_from_utf8(payload);
+    compile_bundle(runtime_, name, whole, targets_, file);
+    *context = make_context_node(host_, name, whole, payload, false);
+    if (device_.is_here) loaded = std::make_shared<LoadedPart>(runtime_, name, file, options_);
+  }
+  if (loaded != nullptr) loaded->name_ports(whole.inputs, whole.outputs);
   return loaded;
 }
 
@@ -251,21 +292,8 @@ void Provider::compile(const abi::Graph* graph, const abi::Node* fused, std::siz
     loaded = found->second;
     loaded_.erase(found);
   } else if (settings_.writes_contexts) {
-    OnnxPart whole = view.part(all);
-    std::string bundle = compile_bundle(runtime_, name, whole, targets_);
-    if (context != nullptr) {
-      std::string payload = bundle;
-      if (!settings_.embeds_contexts) {
-        const fs::path model = written_model(graph);
-        payload = context_file_name(model.string(), part);
-        write_file((model.parent_path() / payload).string(), bundle);
-      }
-      *context = make_context_node(host_, name, whole, payload, settings_.embeds_contexts);
-    }
-    if (device_.virtual_id.empty()) {
-      loaded = std::make_shared<LoadedPart>(runtime_, name, std::move(bundle), options_);
-      loaded->name_ports(whole.inputs, whole.outputs);
-    }
+    const OnnxPart whole = view.part(all);
+    loaded = write_context(graph, name, whole, part, context);
   } else {
     loaded = std::make_shared<LoadedPart>(runtime_, name, view.part(all), options_);
   }

@@ -18,13 +18,14 @@ namespace latebind::provider {
 
 // The hardware of a session.
 struct SessionDevice {
-  std::int32_t kind = LB_DEVICE_CPU;
-  std::string virtual_id;  // "openvino:NPU.4000"; "" for hardware that is here
+  bool is_here = false;                  // some of it is in this machine
+  std::int32_t kind = LB_DEVICE_CPU;     // of the best that is
+  std::vector<std::string> virtual_ids;  // "openvino:NPU.4000"
 };
 
 class Provider final : public abi::Ep {
  public:
-  Provider(const Host& host, const abi::Logger* logger, SessionSettings settings, const SessionDevice& device);
+  Provider(const Host& host, const abi::Logger* logger, SessionSettings settings, SessionDevice device);
   Provider(const Provider&) = delete;
   Provider& operator=(const Provider&) = delete;
   ~Provider() = default;
@@ -39,8 +40,13 @@ class Provider final : public abi::Ep {
   static void end_run();
 
  private:
+  [[nodiscard]] std::string placement() const;
   [[nodiscard]] std::string try_part(const GraphView& graph, const std::vector<std::size_t>& nodes);
   [[nodiscard]] std::shared_ptr<LoadedPart> load_context(const NodeView& node, const abi::Graph* graph);
+  // What runs here, if anything does.
+  [[nodiscard]] std::shared_ptr<LoadedPart> write_context(const abi::Graph* graph, const char* name,
+                                                          const OnnxPart& whole, std::size_t number,
+                                                          abi::Node** context);
   // The model's own file, and the one that the host writes with the compiled contexts.
   [[nodiscard]] std::filesystem::path model_file(const abi::Graph* graph) const;
   [[nodiscard]] std::filesystem::path written_model(const abi::Graph* graph) const;

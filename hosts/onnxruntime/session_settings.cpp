@@ -66,13 +66,28 @@ SessionSettings read_session_settings(const Host& host, const abi::SessionOption
   settings.writes_contexts = value_of(host, entries.get(), "ep.context_enable") == "1";
   settings.embeds_contexts = value_of(host, entries.get(), "ep.context_embed_mode") == "1";
   settings.context_file = value_of(host, entries.get(), "ep.context_file_path");
+  for (const char* key : {"ep.share_ep_contexts", "ep.stop_share_ep_contexts"}) {
+    if (!settings.writes_contexts || value_of(host, entries.get(), key) != "1") continue;
+    throw Failure(abi::kNotImplemented, std::string("Latebind: ") + key +
+                                            "=1 would put what several sessions compile into one file, which Latebind "
+                                            "does not do: each compiled model has a bundle of its own. Leave it out");
+  }
   return settings;
 }
 
-Runtime make_runtime(const Options& options, bool nested) {
+bool is_set(const Options& options, const char* key) {
+  auto value = LB_INIT(lb_option_value);
+  return lb_options_get(options.get(), key, &value) == LB_OK && value.is_set != 0;
+}
+
+Runtime make_runtime(const Host& host, const Options& options, NestedLibrary nested) {
+  constexpr const char* kKey = "onnxruntime.library";
   Options whole = options;
   // A path that is given is the only one that is tried, so that no second ONNX Runtime is opened in this process.
-  if (!nested) whole.set("onnxruntime.library", "/left-out-within-onnxruntime");
+  if (nested == NestedLibrary::kNone) whole.set(kKey, "/left-out-within-onnxruntime");
+  if (nested == NestedLibrary::kHosts && !is_set(whole, kKey)) {
+    if (const std::string file = host.library_file(); !file.empty()) whole.set(kKey, file);
+  }
   auto runtime = Runtime::create(whole);
   if (!runtime.ok()) throw failure_of("Latebind cannot start", runtime.status());
   return *std::move(runtime);

@@ -4,6 +4,7 @@
 // A value, constant once read; any thread.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,7 +19,7 @@ struct SessionSettings {
   Options options;                   // without "device"
   std::string device;                // the option, "" when it is not given
   bool nested = false;               // ONNX Runtime inside ONNX Runtime may answer
-  std::vector<std::string> targets;  // what compiled models are for; empty: the session's device
+  std::vector<std::string> targets;  // what compiled models are for; empty: the session's devices
   bool emulate = false;
 
   // Of the host.
@@ -27,11 +28,19 @@ struct SessionSettings {
   std::string context_file;      // ep.context_file_path
 };
 
-// Throws Failure for unknown keys and values, naming the nearest.
+// Throws Failure for unknown keys and values, naming the nearest, and for settings of the host that Latebind does not
+// have.
 [[nodiscard]] SessionSettings read_session_settings(const Host& host, const abi::SessionOptions* options);
 
-// Without `nested` the backend onnxruntime has no library in this process.
-[[nodiscard]] Runtime make_runtime(const Options& options, bool nested);
+[[nodiscard]] bool is_set(const Options& options, const char* key);
+
+// Which ONNX Runtime the backend onnxruntime has in this process.
+enum class NestedLibrary : std::uint8_t {
+  kNone,
+  kSearched,  // for compilers, which run in processes of their own
+  kHosts,     // the one that this is loaded in, unless the options name another
+};
+[[nodiscard]] Runtime make_runtime(const Host& host, const Options& options, NestedLibrary nested);
 
 // The devices to try in a session for hardware of this kind (LB_DEVICE_…), in order, as the setting "device" wants
 // them. Throws Failure when there is none, or when a word means a device that is left out.

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <string>
 
+#include "tests/support/onnx_builder.h"
+
 namespace latebind::core {
 namespace {
 
@@ -29,6 +31,22 @@ class ModelTest : public ::testing::Test {
 
   std::filesystem::path folder;
 };
+
+// As a vendor's host does within one process: whoever opens the model would read that memory.
+TEST_F(ModelTest, DataAtAnAddressInMemoryIsRefused) {
+  for (const std::string location : {"*/_ORT_MEM_ADDR_/*", "../*/_ORT_MEM_ADDR_/*"}) {
+    const auto built = test::OnnxBuilder()
+                           .input("x", ElementType::kF32, {std::int64_t{4}})
+                           .output("y", ElementType::kF32, {std::int64_t{4}})
+                           .external_constant("w", ElementType::kF32, {4}, location, 4096, 16)
+                           .node("Add", {"x", "w"}, {"y"});
+    const auto file = Model::from_file(write("a.onnx", built.bytes()));
+    EXPECT_EQ(file.status().code(), StatusCode::kInvalidModel);
+    EXPECT_THAT(std::string(file.status().message()), HasSubstr("an address in memory"));
+    const Model memory = built.model({{.location = location, .data = SharedBytes::from_string(std::string(16, 'a'))}});
+    EXPECT_EQ(memory.check_forms().code(), StatusCode::kInvalidModel);
+  }
+}
 
 TEST_F(ModelTest, TellsOnnxAndIrByTheirFirstBytes) {
   const auto onnx = Model::from_file(write("a.onnx", std::string("\x08\x0a\x3a\x00", 4)));

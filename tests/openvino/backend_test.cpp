@@ -253,13 +253,16 @@ TEST_F(BackendTest, TheIrFormIsTakenWhereThereAreTwo) {
   EXPECT_TRUE(backend_->load(core::Model::from_forms("two", {onnx, ir}), "CPU", {}).ok());
 }
 
-TEST_F(BackendTest, ExternalDataInMemoryIsRefusedByName) {
-  core::ModelForm onnx;
-  onnx.graph = core::SharedBytes::from_string("…");
-  onnx.external.push_back({"model.onnx_data", core::SharedBytes::from_string("weights")});
-  const auto status = backend_->load(core::Model::from_forms("split", {onnx}), "CPU", {}).status();
-  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
-  EXPECT_THAT(status.to_string(), HasSubstr("model.onnx_data"));
+// It goes to the vendor as files of a private folder.
+TEST_F(BackendTest, ExternalDataInMemoryDoesNotLeaveItsFolder) {
+  for (const std::string location : {"../model.onnx_data", "/model.onnx_data", "data/../../model.onnx_data", ""}) {
+    core::ModelForm onnx;
+    onnx.graph = core::SharedBytes::from_string(std::string("\x08\x08\x3a\x00", 4));
+    onnx.external.push_back({location, core::SharedBytes::from_string("weights")});
+    const auto status = backend_->load(core::Model::from_forms("split", {onnx}), "CPU", {}).status();
+    EXPECT_EQ(status.code(), StatusCode::kInvalidModel) << location;
+    EXPECT_THAT(status.to_string(), HasSubstr("'" + location + "' is outside of the model's folder"));
+  }
 }
 
 // --- Blobs ---

@@ -97,6 +97,20 @@ class OnnxBuilder {
     return *this;
   }
 
+  // One that is written by the caller.
+  OnnxBuilder& node(const Message& node) {
+    graph_.add_message(1, node);
+    return *this;
+  }
+  // Operators of this domain, beside ONNX's own.
+  OnnxBuilder& opset(const std::string& domain, std::int64_t version) {
+    Message opset;
+    opset.add_bytes(1, domain);
+    opset.add_int(2, version);
+    opsets_.push_back(std::move(opset));
+    return *this;
+  }
+
   template <class T>
   OnnxBuilder& constant(const std::string& name, core::ElementType type, std::initializer_list<std::int64_t> dims,
                         std::span<const T> values) {
@@ -135,6 +149,8 @@ class OnnxBuilder {
     model.add_bytes(2, "latebind tests");
     model.add_message(7, graph);
     model.add_message(8, opset);
+    for (const Message& other : opsets_)
+      model.add_message(8, other);
     return model.bytes();
   }
 
@@ -180,6 +196,7 @@ class OnnxBuilder {
   }
 
   Message graph_;
+  std::vector<Message> opsets_;
   unsigned nodes_ = 0;
 };
 

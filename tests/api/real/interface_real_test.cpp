@@ -66,28 +66,30 @@ TEST(InterfaceRealTest, AnOnnxModelInMemoryHasItsDataInNamedPiecesOfMemory) {
   const lb_external_data external{"data/weights.bin", weights.data(), sizeof weights};
   lb_runtime* runtime = nullptr;
   ASSERT_EQ(lb_runtime_create(nullptr, &runtime), LB_OK);
-  int released = 0;
-  auto memory = LB_INIT(lb_model_memory);
-  memory.format = LB_FORMAT_ONNX;
-  memory.graph = onnx.data();
-  memory.graph_size = onnx.size();
-  memory.external = &external;
-  memory.external_count = 1;
-  memory.context = &released;
-  memory.release = [](void* context) { ++*static_cast<int*>(context); };
-  lb_model* model = nullptr;
-  const latebind::Options options{{"device", "onnxruntime:CPU"}};
-  ASSERT_EQ(lb_model_load_memory(runtime, &memory, options.get(), nullptr, &model), LB_OK);
-  const std::array<float, 3> x{1, 2, 3};
-  const lb_tensor input = latebind::tensor_of(x.data(), {1, 3});
-  const auto output = latebind::Output::create();
-  lb_output* raw = output->get();
-  ASSERT_EQ(lb_model_run(model, &input, 1, &raw, 1, nullptr), LB_OK);
-  const auto* y = static_cast<const float*>(output->tensor().data);
-  EXPECT_THAT(std::vector<float>(y, y + 3), ElementsAre(11, 22, 33));
-  lb_model_destroy(model);
+  for (const char* device : {"onnxruntime:CPU", "openvino:CPU"}) {
+    int released = 0;
+    auto memory = LB_INIT(lb_model_memory);
+    memory.format = LB_FORMAT_ONNX;
+    memory.graph = onnx.data();
+    memory.graph_size = onnx.size();
+    memory.external = &external;
+    memory.external_count = 1;
+    memory.context = &released;
+    memory.release = [](void* context) { ++*static_cast<int*>(context); };
+    lb_model* model = nullptr;
+    const latebind::Options options{{"device", device}};
+    ASSERT_EQ(lb_model_load_memory(runtime, &memory, options.get(), nullptr, &model), LB_OK) << device;
+    const std::array<float, 3> x{1, 2, 3};
+    const lb_tensor input = latebind::tensor_of(x.data(), {1, 3});
+    const auto output = latebind::Output::create();
+    lb_output* raw = output->get();
+    ASSERT_EQ(lb_model_run(model, &input, 1, &raw, 1, nullptr), LB_OK);
+    const auto* y = static_cast<const float*>(output->tensor().data);
+    EXPECT_THAT(std::vector<float>(y, y + 3), ElementsAre(11, 22, 33));
+    lb_model_destroy(model);
+    EXPECT_EQ(released, 1) << device;
+  }
   lb_runtime_destroy(runtime);
-  EXPECT_EQ(released, 1);
 }
 
 #ifdef LATEBIND_PROGRAM

@@ -259,6 +259,13 @@ def test_some_of_onnx_own_node_tests(devices):
     assert done.returncode == 0, done.stdout + done.stderr[-2000:]
 
 
+@pytest.mark.parametrize("where", [[], ["--inline"]])
+def test_many_weights_are_used_where_they_are(devices, where):
+    script = Path(__file__).parent / "large_model.py"
+    done = subprocess.run([sys.executable, script, LIBRARY, *where], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr[-2000:]
+
+
 def test_the_default_model_gives_the_golden_vectors(devices, tmp_path):
     source = Path(os.environ["LATEBIND_TEST_SOURCE_DIR"])
     folder = source / "build/runtime/model/all-MiniLM-L6-v2"

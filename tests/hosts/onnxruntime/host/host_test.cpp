@@ -1,116 +1,15 @@
 // ONNX Runtime from its wheel, used by its C interface alone, with Latebind's provider registered.
-#include <dlfcn.h>
-#include <gtest/gtest.h>
-#include <onnxruntime_c_api.h>
-
-#include <array>
-#include <cstdlib>
+#include <algorithm>
+#include <cstdint>
 #include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "tests/support/onnx_builder.h"
+#include "tests/hosts/onnxruntime/host/fixture.h"
 
+namespace latebind::test {
 namespace {
-
-// The newest that is installed, or the one that the environment names (scripts/test --matrix).
-const char* library_file() {
-  const char* named = std::getenv("LATEBIND_TEST_ONNXRUNTIME");
-  return named != nullptr ? named : LATEBIND_TEST_ONNXRUNTIME;
-}
-
-const OrtApiBase* base() {
-  static const OrtApiBase* found = [] {
-    void* library = dlopen(library_file(), RTLD_NOW | RTLD_LOCAL);
-    const auto get =
-        reinterpret_cast<const OrtApiBase* (*)()>(library != nullptr ? dlsym(library, "OrtGetApiBase") : nullptr);
-    return get != nullptr ? get() : nullptr;
-  }();
-  return found;
-}
-
-const OrtApi& api() {
-  return *base()->GetApi(ORT_API_VERSION);
-}
-
-// The error's text; takes the status.
-std::string text_of(OrtStatus* status) {
-  if (status == nullptr) return {};
-  std::string text = api().GetErrorMessage(status);
-  api().ReleaseStatus(status);
-  return text;
-}
-
-#define ASSERT_FINE(call) ASSERT_EQ(text_of(call), "")
-
-// y = relu(x + x) * x, rows of four.
-std::string model() {
-  const latebind::test::OnnxDims rows_of_four{"n", std::int64_t{4}};
-  return latebind::test::OnnxBuilder()
-      .input("x", latebind::core::ElementType::kF32, rows_of_four)
-      .output("y", latebind::core::ElementType::kF32, rows_of_four)
-      .node("Add", {"x", "x"}, {"a"})
-      .node("Relu", {"a"}, {"b"})
-      .node("Mul", {"b", "x"}, {"y"})
-      .bytes();
-}
-
-class OnnxruntimeHostTest : public testing::Test {
- protected:
-  void SetUp() override {
-    ASSERT_NE(base(), nullptr) << library_file();
-    ASSERT_FINE(api().CreateEnv(ORT_LOGGING_LEVEL_ERROR, "test", &env_));
-  }
-  void TearDown() override { api().ReleaseEnv(env_); }
-
-  [[nodiscard]] std::vector<const OrtEpDevice*> devices() const {
-    const OrtEpDevice* const* all = nullptr;
-    std::size_t count = 0;
-    EXPECT_EQ(text_of(api().GetEpDevices(env_, &all, &count)), "");
-    std::vector<const OrtEpDevice*> ours;
-    for (std::size_t i = 0; i < count; ++i)
-      if (std::string(api().EpDevice_EpName(all[i])) == "Latebind") ours.push_back(all[i]);
-    return ours;
-  }
-  void register_as(const char* name) const {
-    ASSERT_FINE(api().RegisterExecutionProviderLibrary(env_, name, LATEBIND_TEST_PROVIDER));
-  }
-  [[nodiscard]] std::string session_error(const std::vector<const OrtEpDevice*>& on, const char* key, const char* value,
-                                          OrtSession** session) const {
-    OrtSessionOptions* options = nullptr;
-    EXPECT_EQ(text_of(api().CreateSessionOptions(&options)), "");
-    EXPECT_EQ(text_of(api().SessionOptionsAppendExecutionProvider_V2(options, env_, on.data(), on.size(), &key, &value,
-                                                                     key != nullptr ? 1 : 0)),
-              "");
-    const std::string bytes = model();
-    std::string error = text_of(api().CreateSessionFromArray(env_, bytes.data(), bytes.size(), options, session));
-    api().ReleaseSessionOptions(options);
-    return error;
-  }
-  static void expect_right(OrtSession* session) {
-    OrtMemoryInfo* memory = nullptr;
-    ASSERT_FINE(api().CreateCpuMemoryInfo(OrtArenaAllocator, OrtMemTypeDefault, &memory));
-    std::array<float, 8> x{1, -2, 3, -4, 5, 6, -7, 8};
-    const std::array<std::int64_t, 2> shape{2, 4};
-    OrtValue* input = nullptr;
-    ASSERT_FINE(api().CreateTensorWithDataAsOrtValue(memory, x.data(), sizeof x, shape.data(), 2,
-                                                     ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, &input));
-    OrtValue* output = nullptr;
-    const char* in = "x";
-    const char* out = "y";
-    ASSERT_FINE(api().Run(session, nullptr, &in, &input, 1, &out, 1, &output));
-    void* data = nullptr;
-    ASSERT_FINE(api().GetTensorMutableData(output, &data));
-    for (std::size_t i = 0; i < x.size(); ++i)
-      EXPECT_EQ(static_cast<const float*>(data)[i], x[i] > 0 ? 2 * x[i] * x[i] : 0) << i;
-    api().ReleaseValue(output);
-    api().ReleaseValue(input);
-    api().ReleaseMemoryInfo(memory);
-  }
-
-  OrtEnv* env_ = nullptr;
-};
 
 std::size_t resident_pages() {
   std::size_t total = 0;
@@ -194,10 +93,6 @@ TEST_F(OnnxruntimeHostTest, SixteenThreadsRegister) {
 }
 
 TEST_F(OnnxruntimeHostTest, VirtualDevicesAreThereOnlyWhenAllowed) {
-  const auto is_virtual = [](const OrtEpDevice* device) {
-    const char* value = api().GetKeyValue(api().HardwareDevice_Metadata(api().EpDevice_Device(device)), "is_virtual");
-    return value != nullptr && std::string(value) == "1";
-  };
   register_as("latebind");
   for (const OrtEpDevice* device : devices())
     EXPECT_FALSE(is_virtual(device));
@@ -205,8 +100,7 @@ TEST_F(OnnxruntimeHostTest, VirtualDevicesAreThereOnlyWhenAllowed) {
   register_as("latebind.virtual");
   for (const OrtEpDevice* device : devices()) {
     if (!is_virtual(device)) continue;
-    const OrtKeyValuePairs* metadata = api().HardwareDevice_Metadata(api().EpDevice_Device(device));
-    EXPECT_STREQ(api().GetKeyValue(metadata, "DiscoveredBy"), "latebind");
+    EXPECT_EQ(of_hardware(device, "DiscoveredBy"), "latebind");
     OrtSession* session = nullptr;
     const std::string error = session_error({device}, nullptr, nullptr, &session);
     EXPECT_NE(error.find("is a virtual device"), std::string::npos) << error;
@@ -236,9 +130,7 @@ TEST_F(OnnxruntimeHostTest, CompatibilityIsToldApart) {
 // A host that has no table of the version that is needed.
 TEST(OnnxruntimeOldHostTest, IsRefusedWithASentence) {
   ASSERT_NE(base(), nullptr);
-  void* library = dlopen(LATEBIND_TEST_PROVIDER, RTLD_NOW | RTLD_LOCAL);
-  ASSERT_NE(library, nullptr) << dlerror();
-  const auto create = reinterpret_cast<CreateEpApiFactoriesFn>(dlsym(library, "CreateEpFactories"));
+  const auto create = reinterpret_cast<CreateEpApiFactoriesFn>(symbol(LATEBIND_TEST_PROVIDER, "CreateEpFactories"));
   ASSERT_NE(create, nullptr);
   const OrtApiBase old{[](std::uint32_t version) noexcept { return version > 23 ? nullptr : base()->GetApi(version); },
                        []() noexcept { return "1.23.2"; }};
@@ -250,3 +142,4 @@ TEST(OnnxruntimeOldHostTest, IsRefusedWithASentence) {
 }
 
 }  // namespace
+}  // namespace latebind::test
