@@ -139,7 +139,7 @@ std::size_t PartWriter::add_temporary(std::string_view bytes) {
     if (!temporary_) {
       LB_ASSIGN_OR_RETURN(auto folder, platform::TemporaryFolder::create("weights"));
       LB_ASSIGN_OR_RETURN(auto file, platform::OutputFile::create(folder.path() / kTemporary));
-      temporary_.emplace(std::move(folder), std::move(file));
+      temporary_.emplace(TemporaryWeights{std::move(folder), std::move(file)});
     }
     platform::OutputFile& file = temporary_->file;
     LB_RETURN_IF_ERROR(file.write(std::string((kAlignment - file.size() % kAlignment) % kAlignment, '\0')));
