@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
-#include <span>
+#include <string_view>
 
 #include "core/platform/files/folders.h"
 #include "core/platform/files/mapped_file.h"
@@ -22,7 +22,7 @@ constexpr std::string_view kCompatibilityHead = "latebind 1;";
 constexpr const char* kSdkVersion = "latebind";
 
 // Whole or not at all. Throws Failure.
-void write_file(const fs::path& file, std::span<const std::byte> bytes) {
+void write_file(const fs::path& file, std::string_view bytes) {
   const core::Status written = [&]() -> core::Status {
     LB_ASSIGN_OR_RETURN(auto output, platform::OutputFile::create(file));
     LB_RETURN_IF_ERROR(output.write(bytes));
@@ -37,13 +37,6 @@ platform::TemporaryFolder temporary_folder() {
   return *std::move(folder);
 }
 
-// A name that the application's file has as well, where the system allows it: then nothing is copied.
-void place(const fs::path& file, const ExternalWeights& weights) {
-  std::error_code refused;
-  if (weights.file != nullptr) fs::create_hard_link(fs::canonical(weights.file->file(), refused), file, refused);
-  if (weights.file == nullptr || refused) write_file(file, weights.bytes());
-}
-
 }  // namespace
 
 std::string device_text(const Device& device) {
@@ -54,9 +47,7 @@ void compile_bundle(const Runtime& runtime, const std::string& name, const OnnxP
                     const std::vector<std::string>& targets, const fs::path& bundle) {
   const platform::TemporaryFolder folder = temporary_folder();
   const fs::path model = folder.path() / "model.onnx";
-  write_file(model, std::as_bytes(std::span(part.model)));
-  for (const ExternalWeights& weights : part.weights)
-    place(folder.path() / weights.location, weights);
+  write_file(model, part.model);
   std::string words;
   for (const std::string& target : targets)
     words += (words.empty() ? "" : ",") + json_quoted(target);
@@ -95,7 +86,9 @@ fs::path context_path(const fs::path& folder, const std::string& name) {
   // Links are followed, so that they do not lead out of it either.
   std::error_code error;
   fs::path real = fs::canonical(file, error);
-  if (error) throw Failure(abi::kNoSuchFile, "Latebind: there is no " + platform::path_to_utf8(file) + ", which the model names");
+  if (error)
+    throw Failure(abi::kNoSuchFile,
+                  "Latebind: there is no " + platform::path_to_utf8(file) + ", which the model names");
   const fs::path root = fs::canonical(folder.empty() ? fs::path(".") : folder, error);
   const auto [at, rest] = std::mismatch(root.begin(), root.end(), real.begin(), real.end());
   if (error || at != root.end()) {

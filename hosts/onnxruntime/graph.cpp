@@ -192,7 +192,7 @@ std::string GraphView::key(std::span<const std::size_t> nodes) const {
   return key;
 }
 
-OnnxPart GraphView::part(std::span<const std::size_t> nodes) const {
+OnnxPart GraphView::part(std::span<const std::size_t> nodes, WeightsPlace place) const {
   std::set<std::string> made;
   for (const std::size_t i : nodes) {
     for (const ValueView& output : nodes_[i].outputs)
@@ -214,7 +214,7 @@ OnnxPart GraphView::part(std::span<const std::size_t> nodes) const {
   std::size_t bytes = 0;
   for (const auto& [name, value] : constants)
     bytes += initializer_size(host_, value);
-  PartWriter writer(host_, folder_, bytes);
+  PartWriter writer(host_, folder_, bytes, place);
   for (const std::size_t i : nodes)
     writer.add_node(nodes_[i]);
   for (const auto& [name, value] : constants)

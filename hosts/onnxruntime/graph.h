@@ -47,15 +47,16 @@ struct TypeView {
   std::vector<std::string> symbols;  // names of dimensions, "" where there is none
 };
 
-// Weights outside of an ONNX model: a file of the application's, mapped, or a copy of what the host has in memory only.
+// Weights outside of an ONNX model: a file of the application's, or a temporary one of what the host has in memory
+// only.
 struct ExternalWeights {
   std::string location;  // as the model names them
   std::shared_ptr<const platform::MappedFile> file;
-  std::string copy;
+};
 
-  [[nodiscard]] std::span<const std::byte> bytes() const {
-    return file != nullptr ? file->bytes() : std::as_bytes(std::span(copy));
-  }
+enum class WeightsPlace : std::uint8_t {
+  kInModel,         // for compilers: one file has all
+  kBesideWhenMany,  // for what is run here
 };
 
 // A part of a graph as an ONNX model, with everything that it needs.
@@ -79,8 +80,8 @@ class GraphView {
   [[nodiscard]] bool is_constant(const ValueView& value) const;
 
   // The nodes at these places, ascending. Constant initializers are copied, since the host drops its own when the nodes
-  // have been fused; many, and in a file, they are referred to.
-  [[nodiscard]] OnnxPart part(std::span<const std::size_t> nodes) const;
+  // have been fused; many, and in a file, they are referred to. Throws Failure for more than a model can have in it.
+  [[nodiscard]] OnnxPart part(std::span<const std::size_t> nodes, WeightsPlace place) const;
   // What identifies a part while a session is made: its nodes by operator, inputs and outputs, in no order of the
   // host's.
   [[nodiscard]] std::string key(std::span<const std::size_t> nodes) const;

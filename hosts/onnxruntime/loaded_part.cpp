@@ -75,7 +75,7 @@ LoadedPart::LoadedPart(const Runtime& runtime, std::string name, OnnxPart part, 
   const auto owner = std::make_shared<const OnnxPart>(std::move(part));
   std::vector<lb_external_data> external;
   for (const ExternalWeights& weights : owner->weights)
-    external.push_back({weights.location.c_str(), weights.bytes().data(), weights.bytes().size()});
+    external.push_back({weights.location.c_str(), weights.file->bytes().data(), weights.file->bytes().size()});
   auto memory = memory_of(owner, owner->model, LB_FORMAT_ONNX);
   memory.external = external.data();
   memory.external_count = external.size();

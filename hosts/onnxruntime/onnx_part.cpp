@@ -33,11 +33,12 @@ enum Tensor : unsigned { kDims = 1, kDataType = 2, kTensorName = 8, kRawData = 9
 // Small ones, such as axes and shapes, stay in the model in any case: they decide how it is compiled.
 constexpr std::size_t kSmallBytes = 4096;
 constexpr std::size_t kAlignment = 64;
-// Beyond this, weights are not put into the model: a copy of them would cost more than a file on the way to the vendor,
-// and protobuf's readers take 2 GiB.
+// Beyond this, weights are not put into the model: a copy of them would cost more than a file on the way to the vendor.
 constexpr std::size_t kInlineBytesMax = std::size_t{256} << 20U;
+// Protobuf's readers take 2 GiB, the nodes included.
+constexpr std::size_t kModelBytesMax = std::size_t{1984} << 20U;
 constexpr std::uint64_t kIsExternal = 1;
-constexpr const char* kCopied = "weights.bin";
+constexpr const char* kTemporary = "weights.bin";
 
 void add_place(ProtobufMessage& tensor, std::string_view location, std::uint64_t offset, std::uint64_t size) {
   const auto entry = [&](std::string_view key, std::string_view text) {
@@ -122,11 +123,32 @@ std::string attribute_bytes(const Host& host, const abi::OpAttr* attribute, abi:
   return bytes;
 }
 
-PartWriter::PartWriter(const Host& host, std::filesystem::path folder, std::size_t weights_size)
+PartWriter::PartWriter(const Host& host, std::filesystem::path folder, std::size_t weights_size, WeightsPlace place)
     : host_(host),
       folder_(std::move(folder)),
-      weights_size_(weights_size),
-      inline_weights_(weights_size <= kInlineBytesMax) {}
+      inline_weights_(place == WeightsPlace::kInModel || weights_size <= kInlineBytesMax) {
+  if (place != WeightsPlace::kInModel || weights_size <= kModelBytesMax) return;
+  throw Failure(abi::kNotImplemented, "Latebind: " + std::to_string(weights_size >> 20U) +
+                                          " MiB of weights are too many for a compiled model, which has up to " +
+                                          std::to_string(kModelBytesMax >> 20U));
+}
+
+std::size_t PartWriter::add_temporary(std::string_view bytes) {
+  std::size_t place = 0;
+  const core::Status written = [&]() -> core::Status {
+    if (!temporary_) {
+      LB_ASSIGN_OR_RETURN(auto folder, platform::TemporaryFolder::create("weights"));
+      LB_ASSIGN_OR_RETURN(auto file, platform::OutputFile::create(folder.path() / kTemporary));
+      temporary_.emplace(TemporaryWeights{std::move(folder), std::move(file)});
+    }
+    platform::OutputFile& file = temporary_->file;
+    LB_RETURN_IF_ERROR(file.write(std::string((kAlignment - file.size() % kAlignment) % kAlignment, '\0')));
+    place = file.size();
+    return file.write(bytes);
+  }();
+  if (!written.ok()) throw Failure(abi::kFail, "Latebind: " + std::string(written.message()));
+  return place;
+}
 
 ProtobufMessage PartWriter::tensor(const abi::Value* value, bool may_be_external) {
   abi::ElementType type{};
@@ -146,11 +168,7 @@ ProtobufMessage PartWriter::tensor(const abi::Value* value, bool may_be_external
     message.add_bytes(kRawData, bytes);
     return message;
   }
-  // At once, since growing copies what is there.
-  if (copied_.empty()) copied_.reserve(weights_size_);
-  copied_.resize((copied_.size() + kAlignment - 1) / kAlignment * kAlignment);
-  add_place(message, kCopied, copied_.size(), size);
-  copied_ += bytes;
+  add_place(message, kTemporary, add_temporary(bytes), size);
   return message;
 }
 
@@ -231,18 +249,16 @@ bool PartWriter::add_by_reference(const ValueView& value) {
   const bool leaves = name.has_root_path() || std::ranges::find(name, std::filesystem::path("..")) != name.end();
   if (!is_described || leaves || size < kSmallBytes || offset < 0) return false;
   const std::filesystem::path file = folder_ / name;
-  auto known = std::ranges::find_if(part_.weights, [&](const ExternalWeights& weights) {
-    return weights.file != nullptr && weights.file->file() == file;
-  });
+  auto known =
+      std::ranges::find_if(part_.weights, [&](const ExternalWeights& weights) { return weights.file->file() == file; });
   if (known == part_.weights.end()) {
     auto mapped = platform::MappedFile::open(file);
     if (!mapped.ok()) return false;
     part_.weights.push_back({"weights-" + std::to_string(part_.weights.size()) + ".bin",
-                             std::make_shared<const platform::MappedFile>(*std::move(mapped)),
-                             {}});
+                             std::make_shared<const platform::MappedFile>(*std::move(mapped))});
     known = std::prev(part_.weights.end());
   }
-  const std::size_t all = known->bytes().size();
+  const std::size_t all = known->file->bytes().size();
   if (size > all || static_cast<std::size_t>(offset) > all - size) return false;
   ProtobufMessage message;
   for (const std::int64_t dimension : type.shape)
@@ -272,7 +288,21 @@ void PartWriter::add_output(const std::string& name, const TypeView& type) {
 }
 
 OnnxPart PartWriter::finish(std::int64_t ir_version, std::int64_t opset) && {
-  if (!copied_.empty()) part_.weights.push_back({kCopied, nullptr, std::move(copied_)});
+  if (temporary_) {
+    // The folder goes after the mapping.
+    struct Owned {
+      platform::TemporaryFolder folder;
+      std::optional<platform::MappedFile> file;
+    };
+    const auto owned = std::make_shared<Owned>(Owned{std::move(temporary_->folder), std::nullopt});
+    const core::Status mapped = [&]() -> core::Status {
+      LB_RETURN_IF_ERROR(temporary_->file.commit_unsynced());
+      LB_ASSIGN_OR_RETURN(owned->file, platform::MappedFile::open(owned->folder.path() / kTemporary));
+      return {};
+    }();
+    if (!mapped.ok()) throw Failure(abi::kFail, "Latebind: " + std::string(mapped.message()));
+    part_.weights.push_back({kTemporary, {owned, &*owned->file}});
+  }
   graph_.add_bytes(kGraphName, "part");
   ProtobufMessage imported;
   imported.add_bytes(kOpsetDomain, "");

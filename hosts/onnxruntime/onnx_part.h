@@ -4,18 +4,28 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/graph/protobuf.h"
+#include "core/platform/files/output_file.h"
+#include "core/platform/files/temporary_folder.h"
 #include "hosts/onnxruntime/graph.h"
 
 namespace latebind::provider {
 
 class PartWriter {
+  // A file that is being written, in a folder that goes with it.
+  struct TemporaryWeights {
+    platform::TemporaryFolder folder;
+    platform::OutputFile file;
+  };
+
  public:
   // `folder`: where the host's model is, "" when it is nowhere. `weights_size`: of all weights, in bytes; only a few
   // are put into the model.
-  PartWriter(const Host& host, std::filesystem::path folder, std::size_t weights_size);
+  PartWriter(const Host& host, std::filesystem::path folder, std::size_t weights_size, WeightsPlace place);
 
   // Throws Failure for attributes that have no place in a part: graphs.
   void add_node(const NodeView& node);
@@ -26,15 +36,16 @@ class PartWriter {
 
  private:
   [[nodiscard]] graph::ProtobufMessage tensor(const abi::Value* value, bool may_be_external);
+  // Appends to the temporary file, and gives the place there.
+  [[nodiscard]] std::size_t add_temporary(std::string_view bytes);
   // False when the host has it in memory, or its file cannot be used.
   [[nodiscard]] bool add_by_reference(const ValueView& value);
 
   const Host& host_;
   const std::filesystem::path folder_;
-  const std::size_t weights_size_;
   const bool inline_weights_;
   graph::ProtobufMessage graph_;
-  std::string copied_;  // weights in memory
+  std::optional<TemporaryWeights> temporary_;  // of what is in memory
   OnnxPart part_;
 };
 

@@ -177,8 +177,8 @@ std::string Provider::try_part(const GraphView& graph, const std::vector<std::si
   const std::string key = graph.key(nodes);
   if (loaded_.contains(key)) return {};
   try {
-    auto part =
-        std::make_shared<LoadedPart>(runtime_, graph.nodes()[nodes.front()].text(), graph.part(nodes), options_);
+    auto part = std::make_shared<LoadedPart>(runtime_, graph.nodes()[nodes.front()].text(),
+                                             graph.part(nodes, WeightsPlace::kBesideWhenMany), options_);
     // A node that is tried alone is not kept: it is not what will run.
     if (nodes.size() > 1 || graph.nodes().size() == 1) loaded_[key] = std::move(part);
     return {};
@@ -292,10 +292,10 @@ void Provider::compile(const abi::Graph* graph, const abi::Node* fused, std::siz
     loaded = found->second;
     loaded_.erase(found);
   } else if (settings_.writes_contexts) {
-    const OnnxPart whole = view.part(all);
+    const OnnxPart whole = view.part(all, WeightsPlace::kInModel);
     loaded = write_context(graph, name, whole, part, context);
   } else {
-    loaded = std::make_shared<LoadedPart>(runtime_, name, view.part(all), options_);
+    loaded = std::make_shared<LoadedPart>(runtime_, name, view.part(all, WeightsPlace::kBesideWhenMany), options_);
   }
   if (loaded != nullptr) {
     loaded->bind(inputs, outputs);
