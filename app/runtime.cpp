@@ -70,6 +70,7 @@ core::Result<Runtime> Runtime::make(const EffectiveSettings& settings, core::Reg
                                     const JobDefaults& defaults) {
   Runtime runtime;
   runtime.settings = settings.values();
+  runtime.effective = settings;
   runtime.registry = std::move(registry);
   LB_ASSIGN_OR_RETURN(static_cast<LoadRequest&>(runtime), load_request(settings, runtime.registry, defaults));
   return runtime;

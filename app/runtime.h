@@ -42,6 +42,7 @@ struct LoadRequest {
 // Backends, and how models are loaded unless a job says otherwise. Must outlive what it loads.
 struct Runtime : LoadRequest {
   Settings settings;
+  EffectiveSettings effective;  // what they come from
   core::Registry registry;
 
   [[nodiscard]] core::Engine engine() const { return core::Engine(registry); }

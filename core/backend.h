@@ -94,6 +94,14 @@ class Backend {
   [[nodiscard]] virtual Result<Blob> compile(const Model& model, std::string_view device,
                                              const CompileOptions& options) = 0;
 
+  // Like compile(); `left` becomes the nodes that the compiler did not take, where it says which: whether there is a
+  // blob of the others or none. By default it compiles, and none are named.
+  [[nodiscard]] virtual Result<Blob> compile_naming(const Model& model, std::string_view device,
+                                                    const CompileOptions& options, LeftNodes& left) {
+    left = {};
+    return compile(model, device, options);
+  }
+
   // Loads on a device that is present. kDeviceNotFound, kUnsupported, kInvalidModel, kDeviceFailed …
   [[nodiscard]] virtual Result<std::unique_ptr<Executable>> load(const Model& model, std::string_view device,
                                                                  const CompileOptions& options) = 0;

@@ -1,5 +1,5 @@
-// MadeUpRequest: made-up inputs, zeros in shapes that a device has computed before. It is run to find out whether a
-// device works, so that a caller's data is never kept or run again. Immutable; any thread.
+// MadeUpRequest: made-up inputs, zeros, in shapes that a device has computed before where there are any. It is run to
+// find out whether a device works, so that a caller's data is never kept or run again. Immutable; any thread.
 #pragma once
 
 #include <cstddef>

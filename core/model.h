@@ -161,6 +161,23 @@ class Model {
   std::vector<SourceFile> sources_;
 };
 
+// A node of a model that a compiler did not take, in the model's own words.
+struct LeftNode {
+  std::string op{};     // "NonZero"
+  std::string name{};   // empty: it has none
+  std::string shape{};  // of its first output: "i64 [2,?]"; empty: not known
+
+  friend bool operator==(const LeftNode&, const LeftNode&) = default;
+};
+struct LeftNodes {
+  static constexpr std::size_t kFirstMax = 64;
+
+  std::size_t count = 0;
+  std::vector<LeftNode> first{};  // of `count`, at most kFirstMax
+
+  friend bool operator==(const LeftNodes&, const LeftNodes&) = default;
+};
+
 // A model compiled by one backend for one device and one version of its runtime.
 struct Blob {
   std::string backend;          // "openvino"

@@ -18,6 +18,18 @@ constexpr std::chrono::milliseconds kCpuAnswerTimeout{60'000};
 // A suspect is checked no more often than this.
 constexpr std::chrono::milliseconds kBetweenSuspicions{1'000};
 
+std::shared_ptr<const std::vector<Shape>> smallest_shapes(std::span<const TensorInfo> inputs) {
+  auto shapes = std::make_shared<std::vector<Shape>>();
+  for (const TensorInfo& input : inputs) {
+    Shape shape = input.shape;
+    for (std::size_t i = 0; i < shape.rank(); ++i) {
+      if (shape[i] == kDynamic) shape[i] = 1;
+    }
+    shapes->push_back(shape);
+  }
+  return shapes;
+}
+
 }  // namespace
 
 bool is_of_the_model(StatusCode code) {
@@ -58,23 +70,20 @@ void PlacedModel::State::remember_shapes(Slot& slot, std::span<const TensorView>
   slot.known_shapes = std::move(shapes);
 }
 
-// Does the device work? `caller` has the limits of the waiting caller; `said` receives why it does not.
+// Does the device work? `caller` has the limits of the waiting caller; `said` receives why it does not. `may_guess`:
+// where no shapes are known, others are tried.
 PlacedModel::State::Answer PlacedModel::State::ask(const Slot& slot, Executable& executable, const RunOptions& caller,
-                                                   Status* said) {
+                                                   Status* said, bool may_guess) {
   std::shared_ptr<const std::vector<Shape>> shapes;
   {
     const std::lock_guard lock(mutex_);
     shapes = slot.known_shapes;
   }
-  if (!shapes) {
-    // A model of static shapes has computed no others.
-    auto declared = std::make_shared<std::vector<Shape>>();
-    for (const TensorInfo& input : executable.inputs()) {
-      if (!input.shape.is_static()) return Answer::kNotAskable;
-      declared->push_back(input.shape);
-    }
-    shapes = std::move(declared);
-  }
+  // A model of static shapes computes no others. Where dimensions are open, ones go together with most operators: that
+  // the device computes them tells that it works, that it does not tells nothing.
+  const bool is_guess = !shapes && !std::ranges::all_of(executable.inputs(), &Shape::is_static, &TensorInfo::shape);
+  if (is_guess && !may_guess) return Answer::kNotAskable;
+  if (!shapes) shapes = smallest_shapes(executable.inputs());
   const auto request = MadeUpRequest::make(executable.inputs(), *shapes);
   if (!request.ok()) return Answer::kNotAskable;
   std::vector<OutputTensor> outputs(outputs_.size());
@@ -93,10 +102,10 @@ PlacedModel::State::Answer PlacedModel::State::ask(const Slot& slot, Executable&
     case StatusCode::kCancelled:
       return Answer::kNone;
     case StatusCode::kDeadlineExceeded:
-      return caller_is_first ? Answer::kNone : Answer::kHangs;
+      return caller_is_first ? Answer::kNone : is_guess ? Answer::kNotAskable : Answer::kHangs;
     default:
       // Where zeros are not valid input, the result says nothing.
-      if (!is_device_fault(status)) return Answer::kNotAskable;
+      if (is_guess || !is_device_fault(status)) return Answer::kNotAskable;
       if (was_spoiled_by_another(executable, status)) return Answer::kNone;
       return options.run_timeout && Clock::now() - began >= *options.run_timeout ? Answer::kHangs : Answer::kFails;
   }
@@ -113,7 +122,8 @@ void PlacedModel::State::judge(Miss& miss, std::shared_ptr<Executable> executabl
     }
     executable = *std::move(loaded);
   }
-  miss.answer = ask(*miss.slot, *executable, caller);
+  // Whoever has waited so long does not wait for a guess as well.
+  miss.answer = ask(*miss.slot, *executable, caller, nullptr, !miss.took_too_long);
   if (miss.answer == Answer::kNone) {
     if (miss.took_too_long) {
       miss.answer = Answer::kHangs;  // it holds a run forever, and is too busy for a small one
@@ -150,7 +160,8 @@ void PlacedModel::State::question_suspect(Slot& slot) {
   if (!is_usable(executable)) return;  // the next request loads it again, and tells
   const auto openings = slot.breaker.openings();
   Status said;
-  Answer answer = ask(slot, *executable, {}, &said);
+  Answer answer = ask(slot, *executable, {.cancellation = leaving_}, &said);
+  if (leaving_.is_requested()) return;
   // Too busy for a small run all that time, and nothing else was answered either: what it is busy with does not end.
   if (answer == Answer::kNone && !slot.has_answered.load(std::memory_order_relaxed) && given_up_calls(slot.name) > 0) {
     answer = Answer::kHangs;

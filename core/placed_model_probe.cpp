@@ -8,7 +8,8 @@
 namespace latebind::core {
 namespace {
 
-// How long destruction waits for a probe that is inside a vendor call.
+// How long destruction waits for the background, which leaves calls that can be left at once: it may be inside one that
+// cannot, such as releasing a vendor's object.
 constexpr std::chrono::milliseconds kProberPatience{2'000};
 
 // How long the background thread waits before it goes on after running out of memory.
@@ -111,8 +112,8 @@ void PlacedModel::State::probe_next(std::unique_lock<std::mutex>& lock) {
 
 void PlacedModel::State::load_standby(Slot& slot) {
   const auto openings = slot.breaker.openings();
-  const auto loaded = load(slot, false, {});
-  if (loaded.ok()) return;
+  const auto loaded = load(slot, false, {.cancellation = leaving_});
+  if (loaded.ok() || leaving_.is_requested()) return;
   if (is_device_fault(loaded.status())) {
     failed(slot, openings, loaded.status());
   } else {
@@ -130,15 +131,18 @@ void PlacedModel::State::probe(Slot& slot, std::uint64_t openings) {
   }
   Status said;
   Answer answer = Answer::kNotAskable;
-  if (is_usable(executable)) answer = ask(slot, *executable, {}, &said);
+  const RunOptions until_leaving{.cancellation = leaving_};
+  if (is_usable(executable)) answer = ask(slot, *executable, until_leaving, &said);
   if (answer == Answer::kFails || answer == Answer::kNotAskable) {
-    auto loaded = load(slot, true, {});
+    auto loaded = load(slot, true, until_leaving);
+    if (leaving_.is_requested()) return;
     if (!loaded.ok()) {
       failed(slot, openings, loaded.status());
       return;
     }
-    answer = ask(slot, **loaded, {}, &said);
+    answer = ask(slot, **loaded, until_leaving, &said);
   }
+  if (leaving_.is_requested()) return;
   switch (answer) {
     case Answer::kWorks:
       succeeded(slot, openings);
@@ -156,6 +160,7 @@ void PlacedModel::State::probe(Slot& slot, std::uint64_t openings) {
 }
 
 void PlacedModel::State::stop() {
+  leaving_.request();
   std::thread prober;
   {
     std::unique_lock lock(mutex_);

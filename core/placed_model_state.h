@@ -100,7 +100,7 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
     kFails,
     kHangs,
     kNone,        // it was too busy, or the caller's time was up
-    kNotAskable,  // no shapes are known
+    kNotAskable,  // no shapes are known that it must be able to compute
   };
 
   class LetThrough;
@@ -124,7 +124,8 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   void answered(const Pick& by, std::span<const TensorView> inputs, const std::vector<Miss>& misses);
   [[nodiscard]] Status nobody_answered(const std::vector<Miss>& misses) const;
 
-  Answer ask(const Slot& slot, Executable& executable, const RunOptions& caller, Status* said = nullptr);
+  Answer ask(const Slot& slot, Executable& executable, const RunOptions& caller, Status* said = nullptr,
+             bool may_guess = true);
   void judge(Miss& miss, std::shared_ptr<Executable> executable, const RunOptions& caller);
   void want_request(Slot& slot, std::uint64_t openings);
   void remember_shapes(Slot& slot, std::span<const TensorView> inputs);
@@ -149,6 +150,9 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   void probe(Slot& slot, std::uint64_t openings);
   [[nodiscard]] std::optional<std::chrono::milliseconds> run_timeout_of(const Slot& slot) const;
   [[nodiscard]] std::vector<PlacementStep> refusals() const;
+
+  // Requested by stop(): the background waits for no vendor then.
+  const Cancellation leaving_ = Cancellation::create();
 
   // Constant after place().
   const std::string model_name_;

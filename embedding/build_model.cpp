@@ -73,7 +73,7 @@ Result<GraphModel> from_onnx_file(const ModelFolder& folder, const GraphOptions&
   return GraphModel{.model = std::move(model),
                     .pooled = output.pooled,
                     .dimension = dimension,
-                    .inputs = signature.inputs,
+                    .inputs = signature.inputs.size(),
                     .output = output.position};
 }
 

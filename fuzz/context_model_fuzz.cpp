@@ -9,7 +9,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto model = latebind::onnxruntime::read_context_model(std::as_bytes(std::span(data, size)));
   if (!model.ok()) return 0;
-  if (model->other_names.size() > model->others) std::abort();
+  if (model->others.first.size() > model->others.count) std::abort();
   for (const auto& [key, value] : model->metadata) {
     if (key.size() + value.size() > size) std::abort();
   }

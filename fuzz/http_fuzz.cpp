@@ -42,6 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   };
   shared.held = std::make_shared<HeldBytes>(std::uint64_t{1} << 20);
   shared.screen = [](const HttpRequest&) { return std::nullopt; };
+  shared.is_probe = [](const HttpRequest& head) { return head.path == "/health"; };
   shared.refuse = [](const Refusal& refusal, unsigned status, const HttpRequest*) {
     HttpResponse response;
     response.status = status;
@@ -50,12 +51,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   };
   shared.on_end = [&ended](HttpSession* /*session*/) { ++ended; };
 
-  const std::size_t step = data[0] == 0 ? size : data[0];
+  const bool is_beyond_limit = (data[0] & 0x80U) != 0;
+  const std::size_t step = (data[0] & 0x7fU) == 0 ? size : data[0] & 0x7fU;
   const std::string_view bytes(reinterpret_cast<const char*>(data + 1), size - 1);
   for (std::size_t at = 0; at < bytes.size(); at += step)
     client->pieces.emplace_back(bytes.substr(at, step));
   client->has_ended = true;
-  std::make_shared<HttpSession>(std::make_unique<PieceStream>(io, client), shared)->start();
+  const auto session = std::make_shared<HttpSession>(std::make_unique<PieceStream>(io, client), shared);
+  if (is_beyond_limit) {
+    session->start_beyond_limit();
+  } else {
+    session->start();
+  }
   io.run();
   // Whatever was sent, the session is over, and what it said is HTTP.
   require(ended == 1);

@@ -378,6 +378,10 @@ Result<std::unique_ptr<Server>> Server::open(ServerOptions options) {
   HttpServer::Calls calls;
   calls.handler = [raw](const ExchangePtr& exchange) { raw->handle(exchange); };
   calls.screen = [raw](const HttpRequest& head) { return raw->screen(head); };
+  calls.is_probe = [raw](const HttpRequest& head) {
+    const Router::Match match = raw->router.find(head.method, head.segments);
+    return match.route != nullptr && match.route->is_probe;
+  };
   calls.refuse = [raw](const Refusal& refusal, unsigned status, const HttpRequest* head) {
     return raw->refuse_early(refusal, status, head);
   };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "app/jobs/compile_input.h"
@@ -140,7 +141,6 @@ Status compile_and_write(const CompileOptions& options, const Runtime& runtime, 
     return in_options(report, misuse(fmt::format("{} blob takes one target and one shape, these are {}",
                                                  client.name("format"), report.jobs.size())));
   }
-
   core::CompileRun run;
   run.side_by_side = side_by_side(options, input);
   run.strict = options.strict || runtime.load.strict;
@@ -153,6 +153,11 @@ Status compile_and_write(const CompileOptions& options, const Runtime& runtime, 
   };
   report.outcomes = core::compile_all(input.model, report.jobs, run);
   LB_RETURN_IF_ERROR(client.check_cancelled());
+  // Not before: what a vendor compiles depends on what it has loaded in this process.
+  std::optional<PteSignature> signature;
+  if (options.format == CompileFormat::kPte && options.pte.model.empty()) {
+    LB_ASSIGN_OR_RETURN(signature, plan_pte(options.pte, input, runtime, report.jobs, client));
+  }
 
   Status failure;
   for (const CompileOutcome& outcome : report.outcomes) {
@@ -160,7 +165,10 @@ Status compile_and_write(const CompileOptions& options, const Runtime& runtime, 
   }
   const bool any = std::ranges::any_of(report.outcomes, [](const auto& outcome) { return outcome.blob.has_value(); });
   const bool usable = options.keep_going ? any || options.targets.empty() : failure.ok();
-  if (usable) LB_RETURN_IF_ERROR(write_compiled(options, runtime, input, report.jobs, report.outcomes, client));
+  if (usable) {
+    LB_RETURN_IF_ERROR(write_compiled(options, runtime, input, report.jobs, report.outcomes,
+                                      signature ? &*signature : nullptr, client));
+  }
   report.is_complete = true;
   if (usable) return {};
   return failure.ok() ? Status(StatusCode::kNoDevice, "nothing could be compiled") : failure;
@@ -193,6 +201,7 @@ Json to_json(const CompileReport& report) {
     one["seconds"] = rounded(outcome.seconds, 3);
     one["reason"] = reason_of(outcome.status);
     one["note"] = outcome.note;
+    one["left_to_cpu"] = Json(core::to_json(outcome.left));
     json["variants"].push_back(std::move(one));
   }
   json["refused"] = Json::array();

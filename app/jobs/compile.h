@@ -42,7 +42,8 @@ struct CompileReport {
 [[nodiscard]] CompileReport compile(const CompileOptions& options, const Runtime& runtime, const Client& client,
                                     const CompileWatch& watch);
 
-// {output, variants: [{name, target, device, compiled, bytes, seconds, reason, note}], refused}
+// {output, variants: [{name, target, device, compiled, bytes, seconds, reason, note, left_to_cpu: {count, first:
+// [{operator, name, shape}]}}], refused}
 [[nodiscard]] Json to_json(const CompileReport& report);
 
 }  // namespace latebind::app

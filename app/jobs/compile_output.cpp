@@ -66,8 +66,15 @@ Result<core::PackageWriter> bundle_of(const CompileOptions& options, const Compi
   }
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (!outcomes[i].blob) continue;
-    LB_RETURN_IF_ERROR(writer.add_variant(component, core::variant_of(jobs[i], *outcomes[i].blob)));
+    LB_RETURN_IF_ERROR(writer.add_variant(component, core::variant_of(jobs[i], outcomes[i])));
   }
+  std::vector<core::RefusedTarget> refused;
+  std::set<std::string> again;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    again.insert(core::variant_name(jobs[i]));
+    if (auto one = core::refused_target(input.model, jobs[i], outcomes[i])) refused.push_back(*std::move(one));
+  }
+  LB_RETURN_IF_ERROR(writer.set_refused(component, refused, again));
   return writer;
 }
 
@@ -109,7 +116,7 @@ Status check_portable(const CompileOptions& options, const CompileInput& input) 
 
 Status write_compiled(const CompileOptions& options, const Runtime& runtime, const CompileInput& input,
                       const std::vector<CompileJob>& jobs, const std::vector<CompileOutcome>& outcomes,
-                      const Client& client) {
+                      const PteSignature* signature, const Client& client) {
   const auto place = platform::path_from_utf8(options.output);
   if (options.format == CompileFormat::kBlob) {
     std::error_code ignored;
@@ -120,7 +127,7 @@ Status write_compiled(const CompileOptions& options, const Runtime& runtime, con
     return file.commit();
   }
   LB_ASSIGN_OR_RETURN(const core::PackageWriter writer, bundle_of(options, input, jobs, outcomes));
-  if (options.format == CompileFormat::kPte && !options.pte.model.empty()) {
+  if (options.format == CompileFormat::kPte && signature == nullptr) {
     const PteReplacement replacement{input, runtime, writer};
     return convert_pte(place, platform::path_from_utf8(options.model), &replacement, client);
   }
@@ -129,7 +136,7 @@ Status write_compiled(const CompileOptions& options, const Runtime& runtime, con
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       if (outcomes[i].blob) precisions.insert(outcomes[i].blob->precision);
     }
-    return write_pte(place, options.pte, input, runtime, writer, precisions, client);
+    return write_pte(place, options.pte, *signature, input, runtime, writer, precisions, client);
   }
   return writer.write(place,
                       options.format == CompileFormat::kFolder ? core::PackageForm::kFolder : core::PackageForm::kZip);

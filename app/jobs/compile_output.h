@@ -6,6 +6,7 @@
 #include "app/client.h"
 #include "app/jobs/compile_input.h"
 #include "app/jobs/compile_options.h"
+#include "app/jobs/pte_signature.h"
 #include "app/runtime.h"
 #include "core/bundle/compile.h"
 #include "core/result.h"
@@ -20,10 +21,11 @@ namespace latebind::app {
 // with data in other files. Cheap, too.
 [[nodiscard]] core::Status check_portable(const CompileOptions& options, const CompileInput& input);
 
-// In the format of the options; `outcomes`: of `jobs`, in their order. The file appears only when it is complete. The
-// errors of writing, and of what the format cannot express.
+// In the format of the options; `outcomes`: of `jobs`, in their order; `signature`: of a program that is made, else
+// null. The file appears only when it is complete. The errors of writing, and of what the format cannot express.
 [[nodiscard]] core::Status write_compiled(const CompileOptions& options, const Runtime& runtime,
                                           const CompileInput& input, const std::vector<core::CompileJob>& jobs,
-                                          const std::vector<core::CompileOutcome>& outcomes, const Client& client);
+                                          const std::vector<core::CompileOutcome>& outcomes,
+                                          const PteSignature* signature, const Client& client);
 
 }  // namespace latebind::app

@@ -59,11 +59,17 @@ Result<std::vector<pte::CompileSpec>> specs_of(const PteOptions& options, const 
   return specs;
 }
 
-// What can be said of the values without the machine that the program will run on.
-Status check_values(const std::vector<pte::CompileSpec>& specs, const Runtime& runtime, const Client& client) {
+// As a delegate reads them that is told nothing else.
+Result<EffectiveSettings> settings_of(const std::vector<pte::CompileSpec>& specs, const Client& client) {
   EffectiveSettings settings;
   for (const pte::CompileSpec& spec : specs)
     LB_RETURN_IF_ERROR(settings.set(spec.key, spec.value, client.name("compile_spec")));
+  return settings;
+}
+
+// What can be said of the values without the machine that the program will run on.
+Status check_values(const std::vector<pte::CompileSpec>& specs, const Runtime& runtime, const Client& client) {
+  LB_ASSIGN_OR_RETURN(const EffectiveSettings settings, settings_of(specs, client));
   return core::Placement::parse(settings.values().device, runtime.registry)
       .status()
       .with_context(client.name("compile_spec") + " device");
@@ -162,10 +168,19 @@ Status add_whole_portable(const CompileInput& input, core::PackageWriter& bundle
   return embedding::add_portable(*input.folder, whole, bundle);
 }
 
-Status write_pte(const std::filesystem::path& place, const PteOptions& options, const CompileInput& input,
-                 const Runtime& runtime, const core::PackageWriter& bundle, const std::set<core::Precision>& precisions,
-                 const Client& client) {
-  LB_ASSIGN_OR_RETURN(const PteSignature signature, pte_signature(input, runtime, options.max_shapes, client));
+Result<PteSignature> plan_pte(const PteOptions& options, const CompileInput& input, const Runtime& runtime,
+                              std::span<const core::CompileJob> jobs, const Client& client) {
+  LB_ASSIGN_OR_RETURN(const auto specs, specs_of(options, client));
+  LB_ASSIGN_OR_RETURN(const EffectiveSettings settings, settings_of(specs, client));
+  LB_ASSIGN_OR_RETURN(PteSignature signature,
+                      pte_signature(input, runtime, options.max_shapes, settings.values().input_shapes, client));
+  LB_RETURN_IF_ERROR(check_variants(input, jobs, signature, client));
+  return signature;
+}
+
+Status write_pte(const std::filesystem::path& place, const PteOptions& options, const PteSignature& signature,
+                 const CompileInput& input, const Runtime& runtime, const core::PackageWriter& bundle,
+                 const std::set<core::Precision>& precisions, const Client& client) {
   pte::ProgramSpec spec;
   spec.inputs = signature.inputs;
   spec.outputs = signature.outputs;

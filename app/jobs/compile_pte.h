@@ -4,11 +4,14 @@
 
 #include <filesystem>
 #include <set>
+#include <span>
 
 #include "app/client.h"
 #include "app/jobs/compile_input.h"
 #include "app/jobs/compile_options.h"
+#include "app/jobs/pte_signature.h"
 #include "app/runtime.h"
+#include "core/bundle/compile.h"
 #include "core/bundle/package_writer.h"
 #include "core/config.h"
 #include "core/result.h"
@@ -25,10 +28,16 @@ namespace latebind::app {
 // memory, and there OpenVINO takes no model with separate weights.
 [[nodiscard]] core::Status add_whole_portable(const CompileInput& input, core::PackageWriter& bundle);
 
+// What the program's inputs and outputs are, and whether `jobs` are of use to it. The errors of pte_signature() and
+// check_variants().
+[[nodiscard]] core::Result<PteSignature> plan_pte(const PteOptions& options, const CompileInput& input,
+                                                  const Runtime& runtime, std::span<const core::CompileJob> jobs,
+                                                  const Client& client);
+
 // Writes a program with one method, which passes everything to the bundle. All or nothing. `precisions`: those of the
 // variants that were compiled now; by default, the delegate is told f32, and then those.
 [[nodiscard]] core::Status write_pte(const std::filesystem::path& place, const PteOptions& options,
-                                     const CompileInput& input, const Runtime& runtime,
+                                     const PteSignature& signature, const CompileInput& input, const Runtime& runtime,
                                      const core::PackageWriter& bundle, const std::set<core::Precision>& precisions,
                                      const Client& client);
 

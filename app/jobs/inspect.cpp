@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "core/bundle/choose.h"
 #include "core/bundle/compile.h"
 #include "core/bundle/path_rules.h"
 #include "core/platform/files/folders.h"
+#include "core/text/one_line.h"
+#include "formats/pte/device_words.h"
 
 namespace latebind::app {
 
@@ -20,6 +24,74 @@ using Files = std::vector<core::PackageFiles::File>;
 
 namespace {
 
+constexpr std::string_view kPrecisionSpec = "precision";
+
+// What runs a program as its delegate is told to, where `runtime` leaves that open; `followed` are the specs that
+// count.
+Result<Runtime> as_told(const pte::Delegate& delegate, const Runtime& runtime,
+                        std::map<std::string, std::string>& followed) {
+  EffectiveSettings settings = runtime.effective;
+  for (const pte::DelegateSpec& spec : delegate.compile_specs) {
+    const std::string key(spec.key);
+    const std::string origin = fmt::format("the program's compile spec {}", core::one_line(key));
+    const SettingSpec* setting = find_setting(key);
+    if (setting == nullptr || !setting->of_model) {
+      return core::Status(core::StatusCode::kInvalidArgument,
+                          fmt::format("{}: the delegate does not take that from a program", origin));
+    }
+    if (settings.is_set(key)) continue;
+    std::string text(reinterpret_cast<const char*>(spec.value.data()), spec.value.size());
+    text.erase(text.find_last_not_of('\0') + 1);
+    if (text.empty()) continue;
+    if (key == "device") text = pte::device_words(text);
+    LB_RETURN_IF_ERROR(settings.set(key, text, origin));
+    followed[key] = std::move(text);
+  }
+  // The delegate's own default.
+  if (!settings.is_set(kPrecisionSpec)) {
+    LB_RETURN_IF_ERROR(settings.set(kPrecisionSpec, core::word_of(core::Precision::kF32), "default"));
+  }
+  return Runtime::make(settings, runtime.registry, {.hint = runtime.load.compile.hint});
+}
+
+// In which precisions a device is asked for, one after the other.
+std::vector<core::Precision> precisions_for(const Runtime& runtime, const core::Device& device) {
+  if (!runtime.precision_given) return {core::default_precision(device)};
+  std::vector<core::Precision> precisions{runtime.load.compile.precision};
+  precisions.insert(precisions.end(), runtime.load.other_precisions.begin(), runtime.load.other_precisions.end());
+  return precisions;
+}
+
+// In the variant's own precision where that is one of those that are asked for.
+core::Status decide(const Package& package, const Variant& variant, const Runtime& runtime, core::Backend& backend,
+                    const core::Device& device) {
+  const auto precisions = precisions_for(runtime, device);
+  core::CompileOptions options = runtime.load.compile;
+  options.precision = precisions.front();
+  for (const core::Precision precision : precisions) {
+    if (variant.latebind && variant.latebind->precision == core::word_of(precision)) options.precision = precision;
+  }
+  // Shapes that were asked for are the only ones; else blobs of any shape count.
+  if (!options.input_shapes.empty()) LB_RETURN_IF_ERROR(core::judge(variant, device, options));
+  return core::try_variant(package, variant, backend, device, options);
+}
+
+// What there is no variant of for this device, because its compiler refused the model.
+void add_refused(const Component& component, const Runtime& runtime, const core::Device& device,
+                 std::vector<VariantDecision>& all) {
+  const Variant* portable = core::portable_variant(component);
+  if (portable == nullptr || !portable->latebind) return;
+  const auto precisions = precisions_for(runtime, device);
+  for (const core::RefusedTarget& one : portable->latebind->refused) {
+    const bool is_asked_for = std::ranges::any_of(
+        precisions, [&](core::Precision precision) { return one.precision == core::word_of(precision); });
+    if (one.backend != device.backend || one.target != device.target() || !is_asked_for) continue;
+    all.push_back({device.id(), one.variant,
+                   core::Status(core::StatusCode::kUnsupported,
+                                fmt::format("not in the bundle: {}", core::one_line(one.reason)))});
+  }
+}
+
 // Every variant on every device of the placement, in the order in which they are tried.
 Result<std::vector<VariantDecision>> decisions(const Package& package, const Runtime& runtime) {
   LB_ASSIGN_OR_RETURN(const Component* component, core::model_component(package));
@@ -31,11 +103,10 @@ Result<std::vector<VariantDecision>> decisions(const Package& package, const Run
     }
     const auto backend = runtime.registry.find(candidate.device->backend);
     for (const Variant& variant : component->variants) {
-      core::CompileOptions options = runtime.load.compile;
-      if (!runtime.precision_given) options.precision = core::default_precision(*candidate.device);
-      all.push_back({candidate.device->id(), variant.name,
-                     core::try_variant(package, variant, *backend, *candidate.device, options)});
+      all.push_back(
+          {candidate.device->id(), variant.name, decide(package, variant, runtime, *backend, *candidate.device)});
     }
+    add_refused(*component, runtime, *candidate.device, all);
   }
   return all;
 }
@@ -155,7 +226,11 @@ Result<InspectReport> inspect(const InspectOptions& options, const Runtime* expl
     LB_ASSIGN_OR_RETURN(report.verification, report.package->verify());
   }
   if (explained_by != nullptr) {
-    LB_ASSIGN_OR_RETURN(report.decisions, decisions(*report.package, *explained_by));
+    std::optional<Runtime> told;
+    if (report.program) {
+      LB_ASSIGN_OR_RETURN(told, as_told(*report.program->with_bundle(), *explained_by, report.followed));
+    }
+    LB_ASSIGN_OR_RETURN(report.decisions, decisions(*report.package, told ? *told : *explained_by));
   }
   return report;
 }
@@ -170,6 +245,7 @@ Json to_json(const InspectReport& report) {
   }
   json["verification"] = report.verification ? to_json(*report.verification) : Json();
   json["decisions"] = report.decisions ? to_json(*report.decisions) : Json();
+  if (report.program) json["followed"] = report.followed;
   return json;
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,11 +37,14 @@ struct InspectReport {
   std::vector<core::PackageFiles::File> files;  // of the package
   std::optional<core::PackageReport> verification;
   std::optional<std::vector<VariantDecision>> decisions;
+  // What they follow of the program's own compile specs, by key.
+  std::map<std::string, std::string> followed;
 };
 
 // `explained_by`: whose placement says which devices every variant is tried on, in that order; null: nothing is loaded.
-// kInvalidArgument when something is to be verified or explained in a program without a bundle; else the errors of
-// opening.
+// What it leaves open, a program's own compile specs say, as they tell the delegate. kInvalidArgument when something is
+// to be verified or explained in a program without a bundle, and for compile specs that the delegate would refuse; else
+// the errors of opening.
 [[nodiscard]] core::Result<InspectReport> inspect(const InspectOptions& options, const Runtime* explained_by,
                                                   const Client& client);
 

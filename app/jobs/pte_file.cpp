@@ -119,17 +119,22 @@ Result<PteFile> open_pte(const std::filesystem::path& place) {
   return PteFile{std::move(file), *std::move(program)};
 }
 
-Result<std::optional<core::PackageFiles>> PteFile::bundle() const {
+const Delegate* PteFile::with_bundle() const {
   for (const Method& method : program.methods) {
     for (const Delegate& delegate : method.delegates) {
-      if (payload_kind(delegate.payload) != "bundle") continue;
-      LB_ASSIGN_OR_RETURN(auto files, core::PackageFiles::from_zip(
-                                          {file, delegate.payload},
-                                          fmt::format("the bundle in {}", platform::path_to_utf8(file->file()))));
-      return std::optional(std::move(files));
+      if (payload_kind(delegate.payload) == "bundle") return &delegate;
     }
   }
-  return std::optional<core::PackageFiles>();
+  return nullptr;
+}
+
+Result<std::optional<core::PackageFiles>> PteFile::bundle() const {
+  const Delegate* delegate = with_bundle();
+  if (delegate == nullptr) return std::optional<core::PackageFiles>();
+  LB_ASSIGN_OR_RETURN(
+      auto files, core::PackageFiles::from_zip({file, delegate->payload},
+                                               fmt::format("the bundle in {}", platform::path_to_utf8(file->file()))));
+  return std::optional(std::move(files));
 }
 
 Json to_json(const PteFile& opened) {

@@ -21,7 +21,9 @@ struct PteFile {
   std::shared_ptr<const platform::MappedFile> file;
   pte::Program program;
 
-  // The files of the first bundle in it. Nothing when no delegate has one; kInvalidModel for one that is damaged.
+  // The first that was given a bundle; null when none was.
+  [[nodiscard]] const pte::Delegate* with_bundle() const;
+  // The files of that bundle. Nothing when no delegate has one; kInvalidModel for one that is damaged.
   [[nodiscard]] core::Result<std::optional<core::PackageFiles>> bundle() const;
 };
 

@@ -88,6 +88,27 @@ Status check_all_used(const core::Model& model, const Runtime& runtime, const De
   return {};
 }
 
+// Larger than the model says that a dimension may be.
+bool is_above(const Shape& shape, std::span<const std::int64_t> upper) {
+  for (std::size_t i = 0; i < std::min(shape.rank(), upper.size()); ++i) {
+    if (upper[i] >= 0 && shape[i] > upper[i]) return true;
+  }
+  return false;
+}
+
+// "[?,3]"; "[up to 8,3]" where the model bounds it.
+std::string text_of(const TensorInfo& info) {
+  std::vector<std::string> dims;
+  for (std::size_t i = 0; i < info.shape.rank(); ++i) {
+    const std::int64_t dim = info.shape[i];
+    const bool is_bounded = dim == core::kDynamic && i < info.upper.size() && info.upper[i] >= 0;
+    dims.push_back(dim != core::kDynamic ? std::to_string(dim)
+                   : is_bounded          ? fmt::format("up to {}", info.upper[i])
+                                         : std::string("?"));
+  }
+  return fmt::format("[{}]", fmt::join(dims, ","));
+}
+
 Result<Declared> declared_by(const CompileInput& input, const Runtime& runtime) {
   if (is_built_here(input)) return built_here(*input.model.graph()->graph);
   LB_ASSIGN_OR_RETURN(Declared declared, ask(input.model, runtime, {}));
@@ -130,9 +151,39 @@ Status no_max_shape(std::string_view text, std::string_view why, const Client& c
                       client.name("max_shape"), text, kBoundMax, why)};
 }
 
+std::string only_option(const Client& client) {
+  return fmt::format("{} input_shapes", client.name("compile_spec"));
+}
+
+// For a program whose delegate is told to compile for certain shapes: what the model declares then.
+Result<Declared> declared_only(const CompileInput& input, const Runtime& runtime, Declared declared,
+                               const std::vector<Shape>& only, const Client& client) {
+  const std::string option = only_option(client);
+  if (only.size() != declared.inputs.size()) {
+    return Status(StatusCode::kInvalidArgument, fmt::format("{} has {} shapes, and the model {} inputs", option,
+                                                            only.size(), declared.inputs.size()));
+  }
+  for (std::size_t i = 0; i < only.size(); ++i) {
+    TensorInfo& info = declared.inputs[i];
+    if (!info.shape.accepts(only[i]) || is_above(only[i], info.upper)) {
+      return Status(StatusCode::kInvalidArgument, fmt::format("{}: '{}' has the shape {}, which {} does not fit",
+                                                              option, info.name, text_of(info), only[i].to_string()));
+    }
+    info.shape = only[i];
+  }
+  if (is_built_here(input)) {
+    declared.outputs.front().shape[0] = only.front()[0];
+    return declared;
+  }
+  auto fixed = ask(input.model, runtime, only);
+  if (!fixed.ok()) return fixed.status().with_context(option);
+  return fixed;
+}
+
 using Bounds = std::map<std::size_t, Shape>;  // by position: inputs, then outputs
 
-Result<Bounds> wished(const Declared& declared, const std::vector<std::string>& max_shapes, bool alike,
+// `only`: what is declared are the shapes that the delegate is told.
+Result<Bounds> wished(const Declared& declared, const std::vector<std::string>& max_shapes, bool alike, bool only,
                       const Client& client) {
   std::vector<TensorInfo> all = declared.inputs;
   all.insert(all.end(), declared.outputs.begin(), declared.outputs.end());
@@ -140,10 +191,13 @@ Result<Bounds> wished(const Declared& declared, const std::vector<std::string>& 
   Bounds bounds;
   for (const auto& [position, text] : given) {
     LB_ASSIGN_OR_RETURN(const Shape shape, parse_bound(text, client));
-    if (!all[position].shape.accepts(shape)) {
+    const TensorInfo& info = all[position];
+    if (!info.shape.accepts(shape) || is_above(shape, info.upper)) {
+      const bool contradicts = only && position < declared.inputs.size();
       return Status(StatusCode::kInvalidArgument,
-                    fmt::format("{}: '{}' has the shape {}, which {} does not fit", client.name("max_shape"),
-                                all[position].name, all[position].shape.to_string(), shape.to_string()));
+                    fmt::format("{}: '{}' has the shape {}{}, which {} does not fit{}", client.name("max_shape"),
+                                info.name, text_of(info), contradicts ? " by " + only_option(client) : "",
+                                shape.to_string(), contradicts ? ": leave one of them out" : ""));
     }
     bounds.emplace(position, shape);
   }
@@ -153,6 +207,13 @@ Result<Bounds> wished(const Declared& declared, const std::vector<std::string>& 
       bounds.emplace(i, first);
   }
   return bounds;
+}
+
+// ExecuTorch bounds the elements of a tensor, not each dimension.
+bool has_room(const Shape& room, const Shape& shape) {
+  const auto needed = shape.element_count();
+  const auto there = room.element_count();
+  return needed.ok() && there.ok() && *needed <= *there;
 }
 
 // The largest shape of a tensor, or nothing when a dimension of it has no bound.
@@ -222,14 +283,29 @@ Result<std::vector<Shape>> largest_outputs(const CompileInput& input, const Runt
   if (is_built_here(input)) {
     outputs.front().shape[0] = inputs.front()[0];
   } else if (!std::ranges::all_of(declared.inputs, [](const auto& info) { return info.shape.is_static(); })) {
-    LB_ASSIGN_OR_RETURN(const Declared fixed, ask(input.model, runtime, inputs));
-    outputs = fixed.outputs;
+    const auto fixed = ask(input.model, runtime, inputs);
+    if (!fixed.ok()) {
+      std::vector<std::string> texts;
+      for (std::size_t i = 0; i < inputs.size(); ++i)
+        texts.push_back(fmt::format("{}={}", declared.inputs[i].name, shape_text(inputs[i])));
+      return fixed.status().with_context(fmt::format("with the largest inputs, {}", fmt::join(texts, " ")));
+    }
+    outputs = fixed->outputs;
   }
   std::vector<Shape> shapes;
   for (std::size_t i = 0; i < declared.outputs.size(); ++i) {
+    const auto shape = i < outputs.size() ? bounded(outputs[i]) : std::nullopt;
     if (const auto found = bounds.find(declared.inputs.size() + i); found != bounds.end()) {
+      if (shape && !has_room(found->second, *shape)) {
+        return Status(
+            StatusCode::kInvalidArgument,
+            fmt::format("{}: '{}' comes out as {} when the inputs are at their largest, and {} has no room for "
+                        "that",
+                        client.name("max_shape"), declared.outputs[i].name, shape->to_string(),
+                        found->second.to_string()));
+      }
       shapes.push_back(found->second);
-    } else if (const auto shape = i < outputs.size() ? bounded(outputs[i]) : std::nullopt) {
+    } else if (shape) {
       shapes.push_back(*shape);
     } else {
       return no_bound("output", declared.outputs[i], client);
@@ -276,21 +352,25 @@ Status check_call(const CompileInput& input, const Runtime& runtime, const std::
 }
 
 Result<PteSignature> pte_signature(const CompileInput& input, const Runtime& runtime,
-                                   const std::vector<std::string>& max_shapes, const Client& client) {
-  LB_ASSIGN_OR_RETURN(const Declared declared, declared_by(input, runtime));
-  LB_ASSIGN_OR_RETURN(const Bounds bounds, wished(declared, max_shapes, input.folder.has_value(), client));
+                                   const std::vector<std::string>& max_shapes, const std::vector<Shape>& only,
+                                   const Client& client) {
+  LB_ASSIGN_OR_RETURN(Declared declared, declared_by(input, runtime));
+  if (!only.empty()) {
+    LB_ASSIGN_OR_RETURN(declared, declared_only(input, runtime, std::move(declared), only, client));
+  }
+  LB_ASSIGN_OR_RETURN(const Bounds bounds,
+                      wished(declared, max_shapes, input.folder.has_value(), !only.empty(), client));
   LB_ASSIGN_OR_RETURN(const auto inputs, largest_inputs(input, declared, bounds, client));
   if (is_built_here(input)) {
+    const std::string option = only.empty() ? client.name("max_shape") : only_option(client);
     for (const Shape& shape : inputs) {
       if (!(shape == inputs.front())) {
-        return Status(StatusCode::kInvalidArgument,
-                      fmt::format("{}: ids and mask need one shape, these are {} and {}", client.name("max_shape"),
-                                  inputs.front().to_string(), shape.to_string()));
+        return Status(StatusCode::kInvalidArgument, fmt::format("{}: ids and mask need one shape, these are {} and {}",
+                                                                option, inputs.front().to_string(), shape.to_string()));
       }
       if (shape[1] > static_cast<std::int64_t>(input.longest)) {
-        return Status(StatusCode::kInvalidArgument,
-                      fmt::format("{}: the model takes {} tokens, this is {}", client.name("max_shape"), input.longest,
-                                  shape.to_string()));
+        return Status(StatusCode::kInvalidArgument, fmt::format("{}: the model takes {} tokens, this is {}", option,
+                                                                input.longest, shape.to_string()));
       }
     }
   }
@@ -305,6 +385,26 @@ Result<PteSignature> pte_signature(const CompileInput& input, const Runtime& run
     signature.outputs.push_back(std::move(spec));
   }
   return signature;
+}
+
+Status check_variants(const CompileInput& input, std::span<const core::CompileJob> jobs, const PteSignature& signature,
+                      const Client& client) {
+  if (input.folder) return {};
+  for (const core::CompileJob& job : jobs) {
+    const std::size_t count = std::min(job.options.input_shapes.size(), signature.inputs.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      const pte::TensorSpec& spec = signature.inputs[i];
+      LB_ASSIGN_OR_RETURN(const Shape room,
+                          Shape::make(std::vector<std::int64_t>(spec.sizes.begin(), spec.sizes.end())));
+      const Shape& shape = job.options.input_shapes[i];
+      if (spec.is_dynamic ? has_room(room, shape) : shape == room) continue;
+      return {StatusCode::kInvalidArgument,
+              fmt::format("{} {}: the program never calls {} with it: its input '{}' {} {}", client.name("shapes"),
+                          shape_text(shape), core::variant_name(job), core::printable(spec.name),
+                          spec.is_dynamic ? "has room for" : "is", room.to_string())};
+    }
+  }
+  return {};
 }
 
 }  // namespace latebind::app

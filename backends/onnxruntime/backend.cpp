@@ -163,6 +163,13 @@ class OnnxruntimeBackend final : public core::Backend {
 
   [[nodiscard]] Result<Blob> compile(const Model& model, std::string_view device,
                                      const CompileOptions& options) override {
+    core::LeftNodes left;
+    return compile_naming(model, device, options, left);
+  }
+
+  [[nodiscard]] Result<Blob> compile_naming(const Model& model, std::string_view device, const CompileOptions& options,
+                                            core::LeftNodes& left) override {
+    left = {};
     LB_ASSIGN_OR_RETURN(const auto vendor, vendor_now());
     if (device == kCpu) {
       LB_RETURN_IF_ERROR(check_precision(device, Precision::kF32, options));
@@ -172,7 +179,7 @@ class OnnxruntimeBackend final : public core::Backend {
     LB_RETURN_IF_ERROR(check_precision(device, place.computes_in, options));
     Blob blob;
     LB_ASSIGN_OR_RETURN(blob.bytes, compile_in_child(trial_options(), vendor.environment->library().file, place.library,
-                                                     std::string(device), model, options));
+                                                     std::string(device), model, options, left));
     LB_ASSIGN_OR_RETURN(const auto made, read_context_model(blob.bytes.bytes));
     blob.backend = kBackendName;
     blob.device = device;

@@ -8,17 +8,16 @@
 #include <map>
 #include <span>
 #include <string>
-#include <vector>
 
+#include "core/model.h"
 #include "core/result.h"
 
 namespace latebind::onnxruntime {
 
 struct ContextModel {
-  std::size_t contexts = 0;              // nodes that are compiled
-  std::size_t others = 0;                // nodes that are not
-  std::vector<std::string> other_names;  // of the first ones: "Shape (v12_count)"
-  bool embedded = true;                  // no context is in another file
+  std::size_t contexts = 0;  // nodes that are compiled
+  core::LeftNodes others;    // nodes that are not
+  bool embedded = true;      // no context is in another file
   std::map<std::string, std::string> metadata;
 
   // The provider's own compatibility string; empty when it gives none.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/onnxruntime/backend.h"
+#include "backends/onnxruntime/context_model.h"
 #include "backends/onnxruntime/session.h"
 #include "backends/onnxruntime/targets.h"
 #include "core/json.h"
@@ -217,7 +218,9 @@ Result<PluginUse> plugin_use(const std::string& device, const std::vector<Plugin
 
 Result<core::SharedBytes> compile_in_child(const TrialOptions& options, const std::string& runtime_file,
                                            const std::string& provider_file, const std::string& device,
-                                           const core::Model& model, const CompileOptions& compile) {
+                                           const core::Model& model, const CompileOptions& compile,
+                                           core::LeftNodes& left) {
+  left = {};
   LB_ASSIGN_OR_RETURN(const auto program, trial_program(options));
   LB_ASSIGN_OR_RETURN(auto folder, platform::TemporaryFolder::create("compile"));
   const auto output = folder.path() / "model.onnx";
@@ -239,12 +242,20 @@ Result<core::SharedBytes> compile_in_child(const TrialOptions& options, const st
     return Status(StatusCode::kDeviceFailed, fmt::format("the compiler for onnxruntime:{} {} on the model {}", device,
                                                          platform::describe(outcome), model.name()));
   }
-  LB_RETURN_IF_ERROR(status_from_child(outcome.output));
+  if (Status refused = status_from_child(outcome.output); !refused.ok()) {
+    // What it has written says more, where it has come so far.
+    const auto written = platform::MappedFile::open(output);
+    if (!written.ok()) return refused;
+    if (auto made = read_context_model(written->bytes()); made.ok()) left = std::move(made->others);
+    return refused;
+  }
   // The child has opened the model's files by their names.
   LB_RETURN_IF_ERROR(model.check_files());
   LB_ASSIGN_OR_RETURN(auto file, platform::MappedFile::open(output));
   const auto compiled =
       std::make_shared<const CompiledFile>(CompiledFile{.folder = std::move(folder), .file = std::move(file)});
+  LB_ASSIGN_OR_RETURN(auto made, read_context_model(compiled->file.bytes()));
+  left = std::move(made.others);
   return core::SharedBytes{compiled, compiled->file.bytes()};
 }
 

@@ -22,12 +22,11 @@ namespace latebind::onnxruntime {
 inline constexpr std::chrono::minutes kCompileTimeMax{60};
 
 // For the device of this name: a target, such as "QNN.v73", or one that the provider offers. `library`: the provider's.
-// The errors of compile_context(); kDeviceFailed when the child crashes or takes longer than kCompileTimeMax.
-[[nodiscard]] core::Result<core::SharedBytes> compile_in_child(const TrialOptions& options,
-                                                               const std::string& runtime_file,
-                                                               const std::string& provider_file,
-                                                               const std::string& device, const core::Model& model,
-                                                               const core::CompileOptions& compile);
+// `left` becomes the nodes that are left to the CPU, also where that is an error. The errors of compile_context();
+// kDeviceFailed when the child crashes or takes longer than kCompileTimeMax.
+[[nodiscard]] core::Result<core::SharedBytes> compile_in_child(
+    const TrialOptions& options, const std::string& runtime_file, const std::string& provider_file,
+    const std::string& device, const core::Model& model, const core::CompileOptions& compile, core::LeftNodes& left);
 
 // The provider's options that make it work as the device of this name. `devices`: what its library offers.
 [[nodiscard]] core::Result<PluginUse> plugin_use(const std::string& device, const std::vector<PluginDevice>& devices);

@@ -7,10 +7,14 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "backends/onnxruntime/context_model.h"
+#include "core/graph/onnx_reader.h"
 #include "core/onnx_form.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/mapped_file.h"
@@ -47,6 +51,8 @@ std::filesystem::path folder_of_external(const ModelForm& form) {
 }
 
 // The first version whose optimizer, too, looks into the folder that it is given.
+// Of the nodes that are left to the CPU, so many are named in an error.
+constexpr std::size_t kNamedMax = 8;
 constexpr std::uint32_t kReadsFromFolder = 21;
 
 enum class Paths { kFull, kFromHere };
@@ -284,6 +290,25 @@ Result<Session> load_context(std::shared_ptr<const Environment> environment, con
   return open_blob(std::move(environment), blob, session_options.get(), plugin.id);
 }
 
+namespace {
+
+// A size of an input is for the caller to choose.
+bool has_open_inputs(const ModelForm& form) {
+  std::optional<platform::MappedFile> mapped;
+  if (!form.file.empty()) {
+    auto opened = platform::MappedFile::open(form.file);
+    if (!opened.ok()) return false;
+    mapped = *std::move(opened);
+  }
+  const auto signature = graph::read_onnx_signature(mapped ? mapped->bytes() : form.graph.bytes, "the model");
+  const auto is_open = [](const graph::OnnxTensor& input) {
+    return !input.has_shape || std::ranges::find(input.shape, -1) != input.shape.end();
+  };
+  return signature.ok() && std::ranges::any_of(signature->inputs, is_open);
+}
+
+}  // namespace
+
 Status compile_context(const Environment& environment, const core::Model& model, const CompileOptions& options,
                        const PluginUse& plugin, const std::filesystem::path& file) {
   const Library& library = environment.library();
@@ -328,13 +353,17 @@ Status compile_context(const Environment& environment, const core::Model& model,
 
   LB_ASSIGN_OR_RETURN(const auto mapped, platform::MappedFile::open(file));
   LB_ASSIGN_OR_RETURN(const auto made, read_context_model(mapped.bytes()));
-  const bool whole = made.contexts > 0 && made.others == 0;
+  const bool whole = made.contexts > 0 && made.others.count == 0;
   if (made.contexts == 0 || (options.whole_graph && !whole)) {
-    return Status(StatusCode::kUnsupported,
-                  fmt::format("{} leaves {} of the {} nodes of {} to the CPU: {}{}{}", plugin.id, made.others,
-                              made.others + made.contexts, model.name(), fmt::join(made.other_names, ", "),
-                              made.others > made.other_names.size() ? ", …" : "",
-                              options.input_shapes.empty() ? "; static input shapes may help" : ""));
+    std::vector<std::string> names;
+    for (const core::LeftNode& node : std::span(made.others.first).first(std::min(made.others.first.size(), kNamedMax)))
+      names.push_back(fmt::format("{} ({})", node.op, node.name));
+    return Status(
+        StatusCode::kUnsupported,
+        fmt::format("{} leaves {} of the {} nodes of {} to the CPU: {}{}{}", plugin.id, made.others.count,
+                    made.others.count + made.contexts, model.name(), fmt::join(names, ", "),
+                    made.others.count > names.size() ? ", …" : "",
+                    options.input_shapes.empty() && has_open_inputs(form) ? "; static input shapes may help" : ""));
   }
   return {};
 }

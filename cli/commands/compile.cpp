@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "cli/data/node_text.h"
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/client.h"
 #include "cli/terminal/messages.h"
@@ -40,11 +41,22 @@ std::string summary_of(const core::CompileJob& job, const core::CompileOutcome& 
                      outcome.note.empty() ? "" : "; " + outcome.note);
 }
 
+// What would have to change in the model for this target, a line for each node.
+void note_left(const core::CompileJob& job, const core::CompileOutcome& outcome) {
+  const core::LeftNodes& left = outcome.left;
+  if (left.count == 0) return;
+  note(fmt::format("{}: what the model has that {} does not take:", core::variant_name(job), job.target.device.id()));
+  for (const core::LeftNode& node : left.first)
+    note("  " + node_text(node));
+  if (left.count > left.first.size()) note(fmt::format("  and {} more", left.count - left.first.size()));
+}
+
 void show(const app::CompileStep& step, bool quiet) {
   if (step.outcome == nullptr) {
     if (!quiet) note(fmt::format("compiling {}", core::variant_name(step.job)));
   } else if (!quiet || !step.outcome->status.ok() || !step.outcome->note.empty()) {
     note(fmt::format("[{}/{}] {}", step.done, step.count, summary_of(step.job, *step.outcome)));
+    note_left(step.job, *step.outcome);
   }
 }
 
@@ -109,9 +121,9 @@ void add_compile(CLI::App& program, Action& chosen) {
       ->delimiter(',');
   add_texts(
       app, "--shapes", options->compile.shapes, "SHAPES",
-      "Input shapes, such as 1x32,1x128; static: those of embedding.static_lengths; dynamic: as the model declares "
-      "them; auto: static when the model embeds text, else dynamic. A model that embeds text gets them on NPUs "
-      "alone: other devices take any length.")
+      "Input shapes, such as 1x32,1x128, each of them for all inputs, or 2x3+3x4 for one after the other; static: "
+      "those of embedding.static_lengths; dynamic: as the model declares them; auto: static when the model embeds "
+      "text, else dynamic. A model that embeds text gets them on NPUs alone: other devices take any length.")
       ->delimiter(',');
   add_word(app, "--format", options->compile.format,
            "bundle: one file, a ZIP; folder: the same unpacked; blob: what the vendor's compiler made, alone; pte: a "
@@ -138,7 +150,8 @@ void add_compile(CLI::App& program, Action& chosen) {
   add_text(app, "--license", options->compile.licence, "TEXT", "Its licence; what its README says, if not given.");
   app.add_flag("-q,--quiet", options->quiet, "Says nothing but errors.");
   app.add_flag("--json", options->json,
-               "Prints {output, variants: [{name, target, device, compiled, bytes, seconds, reason, note}], refused}.");
+               "Prints {output, variants: [{name, target, device, compiled, bytes, seconds, reason, note, left_to_cpu: "
+               "{count, first: [{operator, name, shape}]}}], refused}.");
   static constexpr SettingGroup kGroups[] = {SettingGroup::kDevice, SettingGroup::kBackends};
   options->flags.add_to(app, kGroups);
   app.footer(

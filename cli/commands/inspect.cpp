@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/data/node_text.h"
 #include "cli/data/units.h"
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/client.h"
@@ -99,6 +101,28 @@ std::string table_of(const Component& component, const Files& files) {
   return table(rows);
 }
 
+// What it could not be compiled for, and what its compiler did not take of a variant that is not whole.
+std::string refused_of(const Component& component) {
+  std::string text;
+  const auto nodes = [&text](const core::LeftNodes& left) {
+    for (const core::LeftNode& node : left.first)
+      text += fmt::format("    {}\n", node_text(node));
+    if (left.count > left.first.size()) text += fmt::format("    and {} more\n", left.count - left.first.size());
+  };
+  for (const Variant& variant : component.variants) {
+    if (!variant.latebind) continue;
+    for (const core::RefusedTarget& one : variant.latebind->refused) {
+      text += fmt::format("  {} by {}:{} {}: {}\n", core::one_line(one.variant), core::one_line(one.backend),
+                          core::one_line(one.device), core::one_line(one.runtime_version), core::one_line(one.reason));
+      nodes(one.nodes);
+    }
+    if (variant.latebind->left_to_cpu.count == 0) continue;
+    text += fmt::format("  {}: nodes that are left to the CPU\n", core::one_line(variant.name));
+    nodes(variant.latebind->left_to_cpu);
+  }
+  return text.empty() ? text : "\nnot compiled\n" + text;
+}
+
 std::string text_of(const Package& package, const Files& files) {
   const core::Manifest& manifest = package.manifest();
   const app::Amount all = app::amount_below(files, "");
@@ -109,7 +133,8 @@ std::string text_of(const Package& package, const Files& files) {
                                  core::Manifest::kMajor, manifest.schema_minor, core::word_of(manifest.layout));
   if (!manifest.description.empty()) text += core::one_line(manifest.description) + "\n";
   for (const Component& component : manifest.components)
-    text += fmt::format("\ncomponent {}\n{}", core::one_line(component.name), table_of(component, files));
+    text += fmt::format("\ncomponent {}\n{}{}", core::one_line(component.name), table_of(component, files),
+                        refused_of(component));
   if (!package.assets().empty()) text += "\nshared assets\n";
   for (const auto& [uri, folder] : package.assets()) {
     const app::Amount amount = app::amount_below(files, folder);
@@ -137,8 +162,11 @@ std::string text_of(const PackageReport& report, bool in_program) {
   return text;
 }
 
-std::string text_of(const std::vector<app::VariantDecision>& decisions) {
+std::string text_of(const std::vector<app::VariantDecision>& decisions,
+                    const std::map<std::string, std::string>& followed) {
   std::string text = "\ndecisions, in the order in which devices are tried\n";
+  for (const auto& [key, value] : followed)
+    text += fmt::format("  as the program says: {} = {}\n", core::one_line(key), core::one_line(value));
   for (const app::VariantDecision& decision : decisions) {
     text += fmt::format("  {}{}{}: {}\n", core::one_line(decision.device), decision.variant.empty() ? "" : ", ",
                         core::one_line(decision.variant),
@@ -213,7 +241,7 @@ std::string for_people(const app::InspectReport& report) {
   if (!report.package) return text_of(*report.program);
   std::string text = report.program ? text_of(*report.program) + "\n" : "";
   text += text_of(*report.package, report.files);
-  if (report.decisions) text += text_of(*report.decisions);
+  if (report.decisions) text += text_of(*report.decisions, report.followed);
   if (report.verification) text += text_of(*report.verification, report.program.has_value());
   return text;
 }
@@ -224,6 +252,8 @@ Exit inspect(const InspectArguments& options) {
     auto made = make_runtime(options.flags, core::PerformanceHint::kThroughput);
     if (!made.ok()) return misuse("inspect", made.status().message());
     runtime = *std::move(made);
+    // A program may ask for emulation.
+    if (app::is_pte(platform::path_from_utf8(options.place))) keep_results_apart();
   }
   const app::InspectOptions what{platform::path_from_utf8(options.place), options.verify, options.installed};
   const TerminalClient terminal;
@@ -251,14 +281,15 @@ void add_inspect(CLI::App& program, Action& chosen) {
                "loads, reason}]}. Of a .pte: {form, bytes, version, constants, named_data, segments, methods: [{name, "
                "inputs: [{name, kind, type, sizes, dynamism, dim_order, planned}], outputs, planned_bytes, "
                "delegate_calls, kernel_calls, other_instructions, delegates: [{id, payload, bytes, offset, inline, "
-               "compile_specs}]}], bundle, verification, decisions}, where bundle is as above.");
+               "compile_specs}]}], bundle, verification, decisions, followed}, where bundle is as above.");
   app.add_flag(
       "--verify", options->verify,
       "Reads every file and compares it with what was recorded of it; exit status 1 when one was changed. Of a "
       ".pte the bundle alone: of the program around it nothing is recorded.");
   app.add_flag(
       "--explain", options->explain,
-      "Reports for every device of --device which variants it loads, and why not the others (loads them to find out).");
+      "Reports for every device of --device which variants it loads, and why not the others (loads them to find out). "
+      "What is not set here, a program's own compile specs say: they are listed, in --json as followed: {KEY: VALUE}.");
   app.add_flag("--installed", options->installed,
                "Takes a package with the installed layout too, which may refer to any file of this machine.");
   static constexpr SettingGroup kGroups[] = {SettingGroup::kPlacement, SettingGroup::kDevice, SettingGroup::kBackends};

@@ -15,6 +15,8 @@
 #include "core/graph/onnx_structure.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/mapped_file.h"
+#include "core/text/one_line.h"
+#include "core/text/quote.h"
 
 namespace latebind::core {
 namespace {
@@ -36,15 +38,17 @@ std::string shapes_text(const std::vector<Shape>& shapes) {
 CompileOutcome compile_one(const Model& model, const CompileJob& job, bool strict) {
   const auto start = std::chrono::steady_clock::now();
   CompileOutcome outcome;
-  const auto compile = [&](bool whole) {
+  const auto compile = [&](bool whole, LeftNodes& left) {
     CompileOptions options = job.options;
     options.whole_graph = whole;
-    return job.target.backend->compile(model, job.target.device.name, options);
+    return job.target.backend->compile_naming(model, job.target.device.name, options, left);
   };
-  auto blob = compile(true);
+  auto blob = compile(true, outcome.left);
   if (!blob.ok() && !strict && blob.status().code() == StatusCode::kUnsupported) {
-    if (auto parts = compile(false); parts.ok()) {
+    LeftNodes left;
+    if (auto parts = compile(false, left); parts.ok()) {
       outcome.note = blob.status().to_string();
+      outcome.left = std::move(left);
       blob = std::move(parts);
     }
   }
@@ -210,7 +214,33 @@ Status add_portable(const Model& model, PackageWriter& writer) {
   return writer.add_variant(kModelComponent, std::move(variant));
 }
 
-VariantInput variant_of(const CompileJob& job, const Blob& blob) {
+std::optional<RefusedTarget> refused_target(const Model& model, const CompileJob& job, const CompileOutcome& outcome) {
+  const Status& status = outcome.status;
+  if (status.ok() || (band_of(status.code()) != StatusBand::kCaller && status.code() != StatusCode::kDeviceFailed)) {
+    return std::nullopt;
+  }
+  // Where the model lay is nobody's business, and would make two bundles of one model differ.
+  std::string reason = status.to_string();
+  for (const auto& file : model.files()) {
+    const std::string place = platform::path_to_utf8(file);
+    const std::string name = platform::path_to_utf8(file.filename());
+    for (auto at = reason.find(place); at != std::string::npos; at = reason.find(place, at + name.size()))
+      reason.replace(at, place.size(), name);
+  }
+  const Device& device = job.target.device;
+  return RefusedTarget{.variant = variant_name(job),
+                       .target = device.target(),
+                       .backend = device.backend,
+                       .device = device.name,
+                       .runtime_version = device.runtime_version,
+                       .precision = std::string(word_of(job.options.precision)),
+                       .shapes = dims_of(job.options.input_shapes),
+                       .reason = printable(one_line(reason), kRefusedReasonMax),
+                       .nodes = outcome.left};
+}
+
+VariantInput variant_of(const CompileJob& job, const CompileOutcome& outcome) {
+  const Blob& blob = *outcome.blob;
   const Device& device = job.target.device;
   VariantInput variant;
   variant.name = variant_name(job);
@@ -232,6 +262,7 @@ VariantInput variant_of(const CompileJob& job, const Blob& blob) {
   info.format = "blob";
   info.model = file;
   info.shapes = dims_of(job.options.input_shapes);
+  info.left_to_cpu = outcome.left;
   variant.latebind = std::move(info);
   variant.files.push_back({file, blob.bytes});
   return variant;

@@ -14,6 +14,7 @@
 
 #include "core/backend.h"
 #include "core/bundle/package_writer.h"
+#include "core/bundle/refused_target.h"
 #include "core/registry.h"
 #include "core/result.h"
 
@@ -53,9 +54,10 @@ struct CompileJob {
 [[nodiscard]] std::string variant_name(const CompileJob& job);
 
 struct CompileOutcome {
-  std::optional<Blob> blob;
-  Status status;     // why there is none
-  std::string note;  // nodes that were left to the CPU
+  std::optional<Blob> blob{};
+  Status status{};     // why there is none
+  std::string note{};  // nodes that were left to the CPU
+  LeftNodes left{};    // the same, of a blob or where there is none, as far as the compiler says which
   double seconds = 0;
 };
 
@@ -88,7 +90,13 @@ struct CompileRun {
 // with data in other files.
 [[nodiscard]] Status add_portable(const Model& model, PackageWriter& writer);
 
-// The variant that carries this blob: for plugin providers an ONNX model that stock ONNX Runtime loads with them.
-[[nodiscard]] VariantInput variant_of(const CompileJob& job, const Blob& blob);
+// The variant that carries the outcome's blob: for plugin providers an ONNX model that stock ONNX Runtime loads with
+// them.
+[[nodiscard]] VariantInput variant_of(const CompileJob& job, const CompileOutcome& outcome);
+
+// What a bundle keeps of an outcome without a blob, where that is because of the model: nothing where memory or a file
+// was missing, which says nothing about the next time. The reason names the model's files without their folders.
+[[nodiscard]] std::optional<RefusedTarget> refused_target(const Model& model, const CompileJob& job,
+                                                          const CompileOutcome& outcome);
 
 }  // namespace latebind::core

@@ -26,43 +26,14 @@ constexpr std::size_t kAssetRolesMax = 256;
 constexpr std::size_t kFilesMax = 20'000;
 constexpr const char* kAnyShapes = "dynamic";
 
-constexpr std::array<std::string_view, 11> kKnownKeys{"version",         "target",    "backend", "device",
-                                                      "runtime_version", "precision", "format",  "model",
-                                                      "shapes",          "assets",    "files"};
+constexpr std::array<std::string_view, 13> kKnownKeys{
+    "version", "target", "backend", "device", "runtime_version", "precision", "format",
+    "model",   "shapes", "assets",  "files",  "left_to_cpu",     "refused"};
 
 // The value of a key, or null when it is absent.
 const json* find(const json& object, const char* key) {
   const auto found = object.find(key);
   return found == object.end() ? nullptr : &*found;
-}
-
-Result<std::vector<std::vector<std::int64_t>>> parse_shapes(const json& value, std::string_view where) {
-  std::vector<std::vector<std::int64_t>> shapes;
-  if (value.is_string() && value.get_ref<const std::string&>() == kAnyShapes) return shapes;
-  if (!value.is_array() || value.size() > kShapesMax) {
-    return invalid_bundle(where,
-                          fmt::format("'shapes' must be \"dynamic\" or a list of at most {} shapes", kShapesMax));
-  }
-  for (const json& item : value) {
-    if (!item.is_array() || item.size() > kDimensionsMax) {
-      return invalid_bundle(where, fmt::format("a shape must be a list of at most {} dimensions", kDimensionsMax));
-    }
-    std::vector<std::int64_t> shape;
-    for (const json& dimension : item) {
-      // Not above 2^40, and so neither is it beyond what the signed type holds.
-      const bool is_size = dimension.is_number_integer() &&
-                           (dimension.is_number_unsigned() || dimension.get<std::int64_t>() >= -1) &&
-                           (dimension.get<std::uint64_t>() <= std::uint64_t{1} << 40U || dimension == -1);
-      if (!is_size) {
-        return invalid_bundle(where,
-                              fmt::format("the dimension {} of a shape is neither a size nor -1",
-                                          printable(dimension.dump(-1, ' ', false, json::error_handler_t::replace))));
-      }
-      shape.push_back(dimension.get<std::int64_t>());
-    }
-    shapes.push_back(std::move(shape));
-  }
-  return shapes;
 }
 
 Result<std::map<std::string, std::string>> parse_assets(const json& value, std::string_view where) {
@@ -106,6 +77,39 @@ Result<std::vector<RecordedFile>> parse_files(const json& value, std::string_vie
 
 }  // namespace
 
+Result<std::vector<std::vector<std::int64_t>>> shapes_from_json(const json& value, std::string_view where) {
+  std::vector<std::vector<std::int64_t>> shapes;
+  if (value.is_string() && value.get_ref<const std::string&>() == kAnyShapes) return shapes;
+  if (!value.is_array() || value.size() > kShapesMax) {
+    return invalid_bundle(where,
+                          fmt::format("'shapes' must be \"dynamic\" or a list of at most {} shapes", kShapesMax));
+  }
+  for (const json& item : value) {
+    if (!item.is_array() || item.size() > kDimensionsMax) {
+      return invalid_bundle(where, fmt::format("a shape must be a list of at most {} dimensions", kDimensionsMax));
+    }
+    std::vector<std::int64_t> shape;
+    for (const json& dimension : item) {
+      // Not above 2^40, and so neither is it beyond what the signed type holds.
+      const bool is_size = dimension.is_number_integer() &&
+                           (dimension.is_number_unsigned() || dimension.get<std::int64_t>() >= -1) &&
+                           (dimension.get<std::uint64_t>() <= std::uint64_t{1} << 40U || dimension == -1);
+      if (!is_size) {
+        return invalid_bundle(where,
+                              fmt::format("the dimension {} of a shape is neither a size nor -1",
+                                          printable(dimension.dump(-1, ' ', false, json::error_handler_t::replace))));
+      }
+      shape.push_back(dimension.get<std::int64_t>());
+    }
+    shapes.push_back(std::move(shape));
+  }
+  return shapes;
+}
+
+json shapes_to_json(const std::vector<std::vector<std::int64_t>>& shapes) {
+  return shapes.empty() ? json(kAnyShapes) : json(shapes);
+}
+
 Result<LatebindInfo> parse_latebind_info(const json& slot, std::string_view where) {
   if (!slot.is_object()) return invalid_bundle(where, "must be an object");
   LatebindInfo info;
@@ -130,13 +134,19 @@ Result<LatebindInfo> parse_latebind_info(const json& slot, std::string_view wher
     LB_RETURN_IF_ERROR(check_package_path(info.model, where));
   }
   if (const json* shapes = find(slot, "shapes")) {
-    LB_ASSIGN_OR_RETURN(info.shapes, parse_shapes(*shapes, where));
+    LB_ASSIGN_OR_RETURN(info.shapes, shapes_from_json(*shapes, where));
   }
   if (const json* assets = find(slot, "assets")) {
     LB_ASSIGN_OR_RETURN(info.assets, parse_assets(*assets, where));
   }
   if (const json* files = find(slot, "files")) {
     LB_ASSIGN_OR_RETURN(info.files, parse_files(*files, where));
+  }
+  if (const json* left = find(slot, "left_to_cpu")) {
+    LB_ASSIGN_OR_RETURN(info.left_to_cpu, parse_left_nodes(*left, where));
+  }
+  if (const json* refused = find(slot, "refused")) {
+    LB_ASSIGN_OR_RETURN(info.refused, parse_refused_targets(*refused, where));
   }
   for (const auto& [key, value] : slot.items()) {
     if (std::ranges::find(kKnownKeys, key) == kKnownKeys.end()) info.more[key] = value;
@@ -157,8 +167,10 @@ json to_json(const LatebindInfo& info) {
   set("precision", info.precision);
   set("format", info.format);
   set("model", info.model);
-  out["shapes"] = info.shapes.empty() ? json(kAnyShapes) : json(info.shapes);
+  out["shapes"] = shapes_to_json(info.shapes);
   if (!info.assets.empty()) out["assets"] = info.assets;
+  if (info.left_to_cpu.count > 0) out["left_to_cpu"] = to_json(info.left_to_cpu);
+  if (!info.refused.empty()) out["refused"] = to_json(info.refused);
   out["files"] = json::array();
   for (const RecordedFile& file : info.files)
     out["files"].push_back({{"path", file.path}, {"bytes", file.bytes}, {"sha256", file.sha256}});

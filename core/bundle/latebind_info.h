@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/bundle/refused_target.h"
 #include "core/json.h"
 #include "core/result.h"
 
@@ -29,6 +30,11 @@ struct RecordedFile {
   friend bool operator==(const RecordedFile&, const RecordedFile&) = default;
 };
 
+// "dynamic" for none, else a list of lists.
+[[nodiscard]] nlohmann::json shapes_to_json(const std::vector<std::vector<std::int64_t>>& shapes);
+[[nodiscard]] Result<std::vector<std::vector<std::int64_t>>> shapes_from_json(const nlohmann::json& value,
+                                                                              std::string_view where);
+
 struct LatebindInfo {
   static constexpr std::size_t kVersion = 1;
 
@@ -44,6 +50,9 @@ struct LatebindInfo {
   // What else it needs, by role ("weights", "model_folder"): "sha256:<hex>" or "sha256:<hex>/file".
   std::map<std::string, std::string> assets;
   std::vector<RecordedFile> files;  // every file of the variant's folder
+  LeftNodes left_to_cpu;            // of a blob that is not the whole model
+  // Of the portable model: what it could not be compiled for.
+  std::vector<RefusedTarget> refused;
   // Keys that this version does not know, as they were found.
   nlohmann::json more = nlohmann::json::object();
 

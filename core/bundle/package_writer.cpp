@@ -150,6 +150,24 @@ Status PackageWriter::add_package(const Package& package, std::string_view compo
   return {};
 }
 
+Status PackageWriter::set_refused(const std::string& component, const std::vector<RefusedTarget>& refused,
+                                  const std::set<std::string>& again) {
+  const auto found = components_.find(component);
+  if (found == components_.end()) return {};
+  for (auto& [name, variant] : found->second) {
+    if (!variant.latebind || !variant.latebind->is_portable()) continue;
+    LatebindInfo info = *variant.latebind;
+    std::erase_if(info.refused, [&](const RefusedTarget& one) { return again.contains(one.variant); });
+    info.refused.insert(info.refused.end(), refused.begin(), refused.end());
+    std::ranges::sort(info.refused, {}, &RefusedTarget::variant);
+    const auto read = parse_latebind_info(to_json(info), fmt::format("variant '{}'", name));
+    if (!read.ok()) return as_argument(read.status());
+    variant.latebind = std::move(info);
+    return {};
+  }
+  return {};
+}
+
 Manifest PackageWriter::make_manifest() const {
   Manifest manifest;
   manifest.package_name = head_.name;

@@ -79,6 +79,12 @@ class PackageWriter {
   // package that refers to files outside of it, and the errors of add_variant().
   Status add_package(const Package& package, std::string_view component, const std::set<std::string>& without);
 
+  // What the portable model of this component could not be compiled for; nothing happens where it has no slot of
+  // Latebind's. Takes the place of what is recorded of the variants in `again`. kInvalidArgument for what could not be
+  // read back.
+  Status set_refused(const std::string& component, const std::vector<RefusedTarget>& refused,
+                     const std::set<std::string>& again);
+
   // ZIP: by temporary file and rename; a process killed at any moment leaves the old file or the new one. Folder: as
   // OutputFolder says; one with content is replaced only if all of it is a package that Latebind wrote
   // (kInvalidArgument, see own_folder.h). Nothing is left behind after an error (kDiskFull, kPermissionDenied …), and

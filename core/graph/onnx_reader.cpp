@@ -17,6 +17,7 @@ using core::StatusCode;
 using Bytes = std::span<const std::byte>;
 
 constexpr std::size_t kOutputsMax = 64;
+constexpr std::size_t kInputsMax = 4096;
 constexpr std::size_t kNameBytesMax = 256;
 constexpr std::int64_t kDimensionMax = 1 << 20;
 
@@ -35,27 +36,27 @@ std::string_view text_in(Bytes message, unsigned number) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-OnnxOutput read_output(Bytes value_info) {
-  OnnxOutput output;
+OnnxTensor read_tensor(Bytes value_info) {
+  OnnxTensor info;
   const Bytes name = sub_message(value_info, 1);
-  output.name.assign(reinterpret_cast<const char*>(name.data()), std::min(name.size(), kNameBytesMax));
+  info.name.assign(reinterpret_cast<const char*>(name.data()), std::min(name.size(), kNameBytesMax));
   // ValueInfoProto.type, TypeProto.tensor_type, Tensor.shape
   ProtobufFields tensor(sub_message(sub_message(value_info, 2), 1));
   while (const auto field = tensor.next()) {
     if (field->number != 2) continue;
-    output.has_shape = true;
+    info.has_shape = true;
     ProtobufFields dims(field->bytes);
     while (const auto dim = dims.next()) {
-      if (dim->number != 1 || output.shape.size() > 8) continue;
+      if (dim->number != 1 || info.shape.size() > 8) continue;
       std::int64_t size = -1;
       ProtobufFields parts(dim->bytes);
       while (const auto part = parts.next()) {
         if (part->number == 1 && part->bytes.empty()) size = static_cast<std::int64_t>(part->value);
       }
-      output.shape.push_back(size >= 0 && size <= kDimensionMax ? size : -1);
+      info.shape.push_back(size >= 0 && size <= kDimensionMax ? size : -1);
     }
   }
-  return output;
+  return info;
 }
 
 }  // namespace
@@ -73,18 +74,21 @@ Result<OnnxSignature> read_onnx_signature(Bytes bytes, std::string_view name) {
   OnnxSignature signature;
   ProtobufFields fields(graph);
   // GraphProto.initializer (TensorProto.name), GraphProto.input and GraphProto.output (ValueInfoProto).
-  std::vector<std::string_view> inputs;
+  std::vector<Bytes> inputs;
   std::set<std::string_view> weights;
   while (const auto field = fields.next()) {
     if (field->number == 5) weights.insert(text_in(field->bytes, 8));
-    if (field->number == 11) inputs.push_back(text_in(field->bytes, 1));
+    if (field->number == 11) inputs.push_back(field->bytes);
     if (field->number != 12) continue;
     if (signature.outputs.size() == kOutputsMax) return damaged();
-    signature.outputs.push_back(read_output(field->bytes));
+    signature.outputs.push_back(read_tensor(field->bytes));
   }
   if (fields.damaged() || signature.outputs.empty()) return damaged();
-  signature.inputs = static_cast<std::size_t>(
-      std::ranges::count_if(inputs, [&](std::string_view input) { return !weights.contains(input); }));
+  for (const Bytes input : inputs) {
+    if (weights.contains(text_in(input, 1))) continue;
+    if (signature.inputs.size() == kInputsMax) return damaged();
+    signature.inputs.push_back(read_tensor(input));
+  }
   return signature;
 }
 

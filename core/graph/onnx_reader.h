@@ -16,16 +16,16 @@
 
 namespace latebind::graph {
 
-struct OnnxOutput {
+struct OnnxTensor {
   std::string name;
   bool has_shape = false;
   std::vector<std::int64_t> shape{};  // -1 where dynamic
 };
 
 struct OnnxSignature {
-  std::vector<OnnxOutput> outputs;
-  // Inputs that a caller gives: old files list the weights among the inputs, too.
-  std::size_t inputs = 0;
+  std::vector<OnnxTensor> outputs;
+  // Those that a caller gives: old files list the weights among the inputs, too.
+  std::vector<OnnxTensor> inputs;
 };
 
 // kInvalidModel when the bytes are not an ONNX model. `name` stands for the file.

@@ -20,7 +20,7 @@ using ::executorch::aten::SizesType;
 using ::executorch::aten::Tensor;
 
 constexpr std::size_t kPortsMax = 4096;
-// A driver that hangs keeps a payload forever.
+// For what is done in the background; what hangs is not waited for.
 constexpr std::chrono::milliseconds kReleaseTime{2'000};
 
 std::string ordinal(std::size_t index, const std::string& name) {
@@ -50,9 +50,10 @@ LoadedMethod::LoadedMethod(std::string name, std::shared_ptr<Payload> payload)
     : name_(std::move(name)), payload_(std::move(payload)) {}
 
 LoadedMethod::~LoadedMethod() {
-  const bool was_loaded = model_ != nullptr;
+  if (model_ == nullptr) return;
+  const bool hangs = hung_runs() > 0;
   model_.reset();
-  if (was_loaded && !payload_->wait_until_released(kReleaseTime)) {
+  if (!payload_->wait_until_released(hangs ? std::chrono::milliseconds(0) : kReleaseTime)) {
     say(Level::kError, name_ +
                            ": a device still holds on to the payload; the program's memory must stay until it "
                            "comes back, if it is the host's own");
@@ -299,6 +300,14 @@ std::string LoadedMethod::active_device() const {
   if (lb_model_attestation(model_.get(), &raw) != LB_OK) return {};
   const AttestationHandle handle(raw);
   return device_of(raw);
+}
+
+std::size_t LoadedMethod::hung_runs() const {
+  lb_attestation* raw = nullptr;
+  auto active = LB_INIT(lb_active);
+  if (lb_model_attestation(model_.get(), &raw) != LB_OK) return 0;
+  const AttestationHandle handle(raw);
+  return lb_attestation_get(raw, &active) == LB_OK ? active.hung_runs : 0;
 }
 
 std::string LoadedMethod::active_text() const {

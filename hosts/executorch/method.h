@@ -32,6 +32,7 @@ class LoadedMethod {
                                            std::unique_ptr<LoadedMethod>& loaded);
   LoadedMethod(const LoadedMethod&) = delete;
   LoadedMethod& operator=(const LoadedMethod&) = delete;
+  // Does not wait for a device that hangs: what its calls use stays until they return.
   ~LoadedMethod();
 
   // `args`: the model's inputs, then its outputs. Outputs of dynamic shape are resized. In the steady state (the same
@@ -66,6 +67,7 @@ class LoadedMethod {
   ::executorch::runtime::Error read_input(std::size_t index, const ::executorch::runtime::EValue& value);
   ::executorch::runtime::Error prepare_output(std::size_t index, const ::executorch::runtime::EValue& value);
   ::executorch::runtime::Error take_output(std::size_t index, const ::executorch::runtime::EValue& value);
+  [[nodiscard]] std::size_t hung_runs() const;
   lb_code run(::executorch::runtime::BackendExecutionContext& context);
 
   const std::string name_;

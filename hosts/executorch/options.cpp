@@ -4,39 +4,12 @@
 #include <array>
 #include <variant>
 
+#include "formats/pte/device_words.h"
+
 namespace latebind::delegate {
 namespace {
 
 namespace et = ::executorch::runtime;
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-// Programs made for the stock backend name devices as OpenVINO does: "CPU", "GPU.1".
-std::string device_word(std::string_view word) {
-  const auto dot = word.find('.');
-  const std::string_view base = word.substr(0, dot);
-  for (const std::string_view kind : {"CPU", "GPU", "NPU", "AUTO"}) {
-    if (base != kind) continue;
-    if (dot != std::string_view::npos) return "openvino:" + std::string(word);
-    std::string plain(word);
-    std::ranges::transform(plain, plain.begin(), lower);
-    return plain;
-  }
-  return std::string(word);
-}
-
-std::string device_text(std::string_view text) {
-  std::string words;
-  for (;;) {
-    const auto comma = text.find(',');
-    words += device_word(text.substr(0, comma));
-    if (comma == std::string_view::npos) return words;
-    words += ',';
-    text.remove_prefix(comma + 1);
-  }
-}
 
 std::string last_message() {
   auto error = LB_INIT(lb_error);
@@ -68,7 +41,7 @@ OptionError LoadOptions::set_text(std::string_view key, std::string_view value) 
   if (value.empty()) {
     changed.unset(key);
   } else {
-    changed.set(key, key == "device" ? device_text(value) : std::string(value));
+    changed.set(key, key == "device" ? pte::device_words(value) : std::string(value));
   }
   if (!changed.status().ok()) return changed.status().message();
   options_ = std::move(changed);

@@ -214,6 +214,8 @@ class Variant:
         seconds: how long that took.
         reason: why it was not compiled; "" when it was.
         note: what else is to be known; may be "".
+        left_to_cpu: the nodes that its compiler did not take, as far as it says which: {"count", "first":
+            [{"operator", "name", "shape"}]}.
     """
 
     name: str
@@ -224,6 +226,7 @@ class Variant:
     seconds: float
     reason: str
     note: str
+    left_to_cpu: dict[str, Any]
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 

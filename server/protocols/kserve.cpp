@@ -309,13 +309,14 @@ Json bytes_schema() {
 }
 
 Route get(std::string_view path, decltype(Route::handle) handle, std::string_view summary, Json (*schema)(),
-          bool is_open = false) {
+          bool is_probe = false) {
   return {.method = "GET",
           .path = path,
           .handle = handle,
           .summary = summary,
           .answers = {{.status = 200, .description = "The answer.", .schema = schema}},
-          .is_open = is_open};
+          .is_open = is_probe,
+          .is_probe = is_probe};
 }
 
 Route post_infer(std::string_view path) {

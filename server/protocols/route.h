@@ -39,6 +39,9 @@ struct Route {
   std::vector<AnswerDoc> answers{};
   // Answered before models are loaded, and without a key.
   bool is_open = false;
+  // How somebody finds out whether the server lives or is ready: answered above the limit of connections, too. Open,
+  // and answered at once.
+  bool is_probe = false;
 };
 
 struct Protocol {

@@ -211,13 +211,15 @@ std::span<const Route> routes() {
                     .summary = "Whether requests are answered.",
                     .answers = {{.status = 200, .description = "They are.", .content_type = ""},
                                 {.status = 503, .description = "Not yet, or no more.", .schema = refusal_schema}},
-                    .is_open = true});
+                    .is_open = true,
+                    .is_probe = true});
     made.push_back({.method = "GET",
                     .path = "/ping",
                     .handle = ping,
                     .summary = "Whether the server lives.",
                     .answers = {{.status = 200, .description = "It does.", .content_type = ""}},
-                    .is_open = true});
+                    .is_open = true,
+                    .is_probe = true});
     return made;
   }());
   return all;

@@ -102,8 +102,9 @@ struct HttpServer::State {
   // Guarded by mutex.
   std::shared_ptr<const TlsContext> tls;  // null: none
   std::unordered_map<HttpSession*, std::weak_ptr<HttpSession>> sessions;
-  std::size_t accepting = 0;  // listeners
-  bool is_over = false;       // no thread runs what is posted
+  std::vector<HttpSession*> beyond;  // those above the limit, in the order in which they came
+  std::size_t accepting = 0;         // listeners
+  bool is_over = false;              // no thread runs what is posted
 
   asio::io_context io;
   std::vector<std::unique_ptr<Listener>> listeners;
@@ -205,22 +206,28 @@ void HttpServer::State::take(Stream::Socket socket, bool is_tcp) try {
   error_code ignored;
   if (is_tcp) socket.set_option(asio::ip::tcp::no_delay(true), ignored);
   std::shared_ptr<const TlsContext> context;
-  std::size_t others = 0;
   {
     const std::lock_guard lock(mutex);
     if (is_tcp) context = tls;
-    others = sessions.size();
   }
   auto stream = context != nullptr ? context->stream(std::move(socket)) : plain_stream(std::move(socket));
   const auto session = std::make_shared<HttpSession>(std::move(stream), shared);
+  const std::size_t places = shared.options.connections_beyond;
+  bool is_beyond = false;
+  std::shared_ptr<HttpSession> in_the_way;
   {
     const std::lock_guard lock(mutex);
+    is_beyond = sessions.size() - beyond.size() >= shared.options.connections_max;
+    if (is_beyond) beyond.push_back(session.get());
     sessions.emplace(session.get(), session);
+    // Whoever has held such a place for longest makes way for the next one, so that a probe always finds one.
+    if (beyond.size() > places) in_the_way = sessions[beyond[beyond.size() - places - 1]].lock();
+    // They come faster than they are closed.
+    if (beyond.size() > 2 * places) in_the_way = session;
   }
-  // A few above the limit are told so; more are not even that.
-  if (others >= shared.options.connections_max + 64) return session->abort();
-  if (others >= shared.options.connections_max) return session->turn_away();
-  session->start();
+  if (!is_beyond) return session->start();
+  if (in_the_way != nullptr) in_the_way->abort();
+  if (in_the_way != session) session->start_beyond_limit();
 } catch (const std::exception& failure) {
   core::log(core::LogLevel::kWarning, fmt::format("a connection was dropped: {}", failure.what()));
 }
@@ -268,11 +275,13 @@ core::Result<std::unique_ptr<HttpServer>> HttpServer::open(const TransportOption
   state->shared.options = options;
   state->shared.handler = std::move(calls.handler);
   state->shared.screen = std::move(calls.screen);
+  state->shared.is_probe = std::move(calls.is_probe);
   state->shared.refuse = std::move(calls.refuse);
   state->shared.held = std::make_shared<HeldBytes>(options.held_bytes_max);
   state->shared.on_end = [raw = state.get()](HttpSession* session) {
     const std::lock_guard lock(raw->mutex);
     raw->sessions.erase(session);
+    std::erase(raw->beyond, session);
     if (raw->sessions.empty()) raw->idle.notify_all();
   };
   if (!options.tls_certificate.empty()) {

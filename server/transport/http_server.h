@@ -42,6 +42,7 @@ struct TransportOptions {
   std::string tls_key{};
   unsigned threads = 2;
   std::size_t connections_max = 1024;
+  std::size_t connections_beyond = 64;  // above that, for probes alone
   std::size_t head_bytes_max = std::size_t{16} << 10;
   std::size_t body_bytes_max = std::size_t{32} << 20;
   std::uint64_t held_bytes_max = std::uint64_t{512} << 20;  // of bodies and answers, of all connections together
@@ -50,6 +51,7 @@ struct TransportOptions {
   std::chrono::milliseconds head_time{10'000};              // from a request's first byte to the end of its head
   std::chrono::milliseconds body_time{60'000};              // from there to the end of its body
   std::chrono::milliseconds write_time{30'000};             // of each MiB of an answer
+  std::chrono::milliseconds probe_time{2'000};              // above the limit: from accepting to the end of the head
 };
 
 class HttpServer {
@@ -58,11 +60,14 @@ class HttpServer {
   using Handler = std::function<void(ExchangePtr)>;
   // The answer to a request whose large body is not wanted; nothing: it is. Asked when the head is there.
   using Screen = std::function<std::optional<HttpResponse>(const HttpRequest& head)>;
+  // Whether a request is answered on a connection above the limit, too. Asked when the head is there.
+  using IsProbe = std::function<bool(const HttpRequest& head)>;
   // The answer to what cannot be handled as a request: HTTP's own errors. `head` is null where there is none.
   using Refuse = std::function<HttpResponse(const Refusal& refusal, unsigned status, const HttpRequest* head)>;
   struct Calls {
     Handler handler{};
     Screen screen{};
+    IsProbe is_probe{};
     Refuse refuse{};
   };
 

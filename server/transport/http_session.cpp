@@ -130,24 +130,24 @@ void HttpSession::enter(Phase phase, milliseconds time) {
 void HttpSession::start() {
   asio::dispatch(stream_->executor(), [self = shared_from_this()] {
     self->enter(Phase::kOpening, kOpeningTime);
-    self->stream_->open([self](const error_code& error) {
-      if (error || self->phase_ == Phase::kClosed) return self->close();
-      self->buffer_.resize(kReadBytes);
-      self->wait_for_request();
-      self->read();
-    });
+    self->open();
   });
 }
 
-void HttpSession::turn_away() {
+void HttpSession::start_beyond_limit() {
   asio::dispatch(stream_->executor(), [self = shared_from_this()] {
-    self->enter(Phase::kOpening, kOpeningTime);
-    self->stream_->open([self](const error_code& error) {
-      if (error || self->phase_ == Phase::kClosed) return self->close();
-      self->buffer_.resize(kReadBytes);
-      self->refuse(
-          {.kind = RefusalKind::kOverloaded, .message = "too many connections", .param = {}, .retry_after_s = 1}, 503);
-    });
+    self->is_beyond_limit_ = true;
+    self->enter(Phase::kOpening, self->shared_.options.probe_time);
+    self->open();
+  });
+}
+
+void HttpSession::open() {
+  stream_->open([self = shared_from_this()](const error_code& error) {
+    if (error || self->phase_ == Phase::kClosed) return self->close();
+    self->buffer_.resize(kReadBytes);
+    self->wait_for_request();
+    self->read();
   });
 }
 
@@ -167,7 +167,10 @@ void HttpSession::check_time(steady_clock::time_point now) {
   asio::dispatch(stream_->executor(), [self = shared_from_this(), deadline] {
     if (self->deadline_.load(std::memory_order_relaxed) != deadline) return;
     // Who sends a request too slowly is told; who sends none, or reads none, is not.
-    if ((self->phase_ == Phase::kHead || self->phase_ == Phase::kBody) && !self->is_continuing_) {
+    const bool has_begun = self->phase_ == Phase::kHead || self->phase_ == Phase::kBody;
+    if (self->is_beyond_limit_ && (has_begun || self->phase_ == Phase::kIdle)) {
+      self->turn_away();
+    } else if (has_begun && !self->is_continuing_) {
       self->refuse({.kind = RefusalKind::kTimeout, .message = "the request took too long to arrive", .param = {}}, 408);
     } else {
       self->close();
@@ -176,6 +179,10 @@ void HttpSession::check_time(steady_clock::time_point now) {
 }
 
 void HttpSession::wait_for_request() {
+  if (is_beyond_limit_) {
+    phase_ = Phase::kIdle;  // in the time that it was given
+    return;
+  }
   enter(Phase::kIdle, shared_.is_ending.load(std::memory_order_relaxed) ? kLastChance
                       : has_asked_                                      ? shared_.options.idle_time
                                                                         : shared_.options.first_time);
@@ -249,7 +256,11 @@ void HttpSession::parse() {
       return close();
     }
     has_asked_ = true;
-    enter(Phase::kHead, shared_.options.head_time);
+    if (is_beyond_limit_) {
+      phase_ = Phase::kHead;
+    } else {
+      enter(Phase::kHead, shared_.options.head_time);
+    }
   }
   auto& parser = parser_->parser;
   // Once for the head and once more for the body: the parser stops between them.
@@ -327,6 +338,7 @@ void HttpSession::refuse_bytes(std::string_view bytes, const error_code& error) 
 // The head is complete: everything that is wrong with it, before a body is waited for.
 void HttpSession::on_head() {
   if (!read_head()) return;
+  if (is_beyond_limit_ && (!parser_->parser.is_done() || !shared_.is_probe(parser_->request))) return turn_away();
   if (parser_->parser.content_length().value_or(0) > kReadBytes && !may_be_large()) return;
   enter(Phase::kBody, shared_.options.body_time);
   auto& parser = parser_->parser;
@@ -430,7 +442,7 @@ void HttpSession::dispatch() {
     HttpRequest request = std::move(parser_->request);
     HeldBytes::Share held = std::move(parser_->held);
     request.body = std::move(parser_->parser.get().body());
-    closes_ = !parser_->keeps_alive;
+    closes_ = !parser_->keeps_alive || is_beyond_limit_;
     says_keep_alive_ = parser_->keeps_alive && parser_->parser.get().version() == 10;
     parser_.reset();
     is_head_request_ = request.method == "HEAD";
@@ -540,6 +552,10 @@ void HttpSession::on_written() {
   if (begin_ < end_) return parse();
   if (has_ended_) return close();
   read();
+}
+
+void HttpSession::turn_away() {
+  refuse({.kind = RefusalKind::kOverloaded, .message = "too many connections", .param = {}, .retry_after_s = 1}, 503);
 }
 
 // To what cannot be handled as a request: the answer, and the end.

@@ -25,6 +25,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     TransportOptions options{};
     HttpServer::Handler handler{};
     HttpServer::Screen screen{};
+    HttpServer::IsProbe is_probe{};
     HttpServer::Refuse refuse{};
     std::atomic<bool> is_ending{false};  // answers close their connection
     std::shared_ptr<HeldBytes> held{};   // of bodies and answers
@@ -39,8 +40,9 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
 
   // Begins to read. Any thread.
   void start();
-  // There are too many connections: says so, and ends. Any thread; instead of start().
-  void turn_away();
+  // There are too many connections: one request is read, and soon; a probe is answered, to anything else it says so.
+  // Any thread; instead of start().
+  void start_beyond_limit();
   // Ends soon where no request is in progress, else after it. Any thread.
   void end_when_idle();
   // Ends now. Any thread.
@@ -52,6 +54,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   enum class Phase { kOpening, kIdle, kHead, kBody, kAnswering, kWriting, kLingering, kClosed };
   class Parser;
 
+  void open();
   void enter(Phase phase, std::chrono::milliseconds time);
   void wait_for_request();
   void read();
@@ -74,6 +77,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   [[nodiscard]] bool may_be_large();
   // What has come of the body. False: it was refused.
   [[nodiscard]] bool hold_body();
+  void turn_away();
   void refuse(const Refusal& refusal, unsigned status);
   void end_with(HttpResponse response);
   void linger();
@@ -104,6 +108,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   std::size_t written_ = 0;  // of body_
   HeldBytes::Share held_;    // of body_
   bool has_asked_ = false;   // a request has begun
+  bool is_beyond_limit_ = false;
   // Any thread: of the steady clock, in its ticks; 0: none.
   std::atomic<std::chrono::steady_clock::rep> deadline_{0};
 };

@@ -211,6 +211,28 @@ TEST_F(PayloadTest, ARunSaysWhoAnsweredIt) {
   lb_attestation_destroy(answered_by);
 }
 
+// The first request of all: nothing is known yet of what the devices compute.
+TEST_F(PayloadTest, ShapesThatTheOperatorsRefuseAreTheCallersMistake) {
+  fake.script("device GPU\ndevice CPU\nfail-shape 5,2 -1 the shapes do not go together\n");
+  ASSERT_EQ(load("<net/>\nfake-model\ninput x f32 ?,2\noutput y plus-one 0\n"), LB_OK) << last_message();
+  const latebind::Result<latebind::Output> output = latebind::Output::create();
+  const std::array<float, 10> values{};
+  const lb_tensor input = latebind::tensor_of(values.data(), {5, 2});
+  lb_output* raw = output->get();
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(lb_model_run(model, &input, 1, &raw, 1, nullptr), LB_INVALID_ARGUMENT);
+    EXPECT_THAT(last_message(), HasSubstr("openvino:GPU works, and could not compute this request"));
+  }
+  run({1, 2});
+  lb_attestation* attestation = nullptr;
+  ASSERT_EQ(lb_model_attestation(model, &attestation), LB_OK);
+  auto active = LB_INIT(lb_active);
+  ASSERT_EQ(lb_attestation_get(attestation, &active), LB_OK);
+  EXPECT_STREQ(active.device, "GPU");
+  EXPECT_EQ(active.fallback, 0) << active.reason;
+  lb_attestation_destroy(attestation);
+}
+
 TEST_F(PayloadTest, ARuntimeWithoutDevicesSaysFirstWhatToType) {
   EXPECT_EQ(lb_runtime_check(runtime), LB_OK);
   EXPECT_EQ(fake.calls("ov_core_create"), 1);
@@ -224,7 +246,7 @@ TEST_F(PayloadTest, ARuntimeWithoutDevicesSaysFirstWhatToType) {
 
 // A callback that is told of a failover may run a model itself, on the same thread and in the middle of the run.
 TEST_F(PayloadTest, ALogThatRunsAModelDisturbsNoRun) {
-  fake.script("device GPU\ndevice CPU\non GPU fail run 1 -1 the driver died\n");
+  fake.script("device GPU\ndevice CPU\non GPU fail run * -1 the driver died\n");
   load_options.set("device", "cpu");
   ASSERT_EQ(load(kPayloadModel), LB_OK) << last_message();
   lb_model* other = std::exchange(model, nullptr);

@@ -1,6 +1,7 @@
 // From targets to a bundle and back: which blob is taken on which device, on backends that do what they are told.
 #include "core/bundle/compile.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -68,7 +69,7 @@ class CompileTest : public ::testing::Test {
     const auto outcomes = compile_all(model, jobs, {});
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       EXPECT_TRUE(outcomes[i].status.ok()) << outcomes[i].status.to_string();
-      VariantInput variant = variant_of(jobs[i], *outcomes[i].blob);
+      VariantInput variant = variant_of(jobs[i], outcomes[i]);
       variant.latebind->runtime_version = runtime_version;
       EXPECT_TRUE(writer.add_variant(kModelComponent, std::move(variant)).ok());
     }
@@ -135,6 +136,84 @@ TEST_F(CompileTest, NamesVariantsByWhatTheyAreFor) {
   EXPECT_EQ(variant_name(job("cpu")), "cpu-first-f32");
   EXPECT_EQ(variant_name(job("npu:v1", {Shape{1, 32}, Shape{1, 32}})), "npu-v1-f16-1x32");
   EXPECT_EQ(variant_name(job("npu:v1", {Shape{1, 32}, Shape{8}})), "npu-v1-f16-1x32+8");
+}
+
+TEST_F(CompileTest, WhatACompilerDidNotTakeIsKeptWithItsOutcome) {
+  const LeftNodes left{.count = 2, .first = {{"NonZero", "find", "i64 [2,?]"}, {"Cast", "", ""}}};
+  second->left_nodes["NPU.v1"] = second->left_nodes["NPU.v2"] = left;
+  second->compile_failures["NPU.v1"] = Status(StatusCode::kDeviceFailed, "no tiling\nfor this");
+  second->compile_failures["NPU.v2"] = Status(StatusCode::kUnsupported, "leaves 2 nodes");
+  const std::vector<CompileJob> jobs{job("npu:v1", {Shape{1, 8}}), job("npu:v2"), job("second:CPU")};
+  const auto outcomes = compile_all(model, jobs, {.keep_going = true});
+  EXPECT_EQ(outcomes[0].left, left);
+  EXPECT_EQ(outcomes[2].left, LeftNodes{});
+  const auto refused = refused_target(model, jobs[0], outcomes[0]);
+  ASSERT_TRUE(refused.has_value());
+  EXPECT_EQ(*refused, (RefusedTarget{.variant = "npu-v1-f16-1x8",
+                                     .target = "npu:v1",
+                                     .backend = "second",
+                                     .device = "NPU.v1",
+                                     .runtime_version = "1.0",
+                                     .precision = "f16",
+                                     .shapes = {{1, 8}},
+                                     .reason = "no tiling for this",
+                                     .nodes = left}));
+  // Compiled in part: the variant says what of it is left.
+  ASSERT_TRUE(outcomes[1].blob.has_value());
+  EXPECT_FALSE(refused_target(model, jobs[1], outcomes[1]).has_value());
+  EXPECT_EQ(variant_of(jobs[1], outcomes[1]).latebind->left_to_cpu, left);
+  EXPECT_FALSE(refused_target(model, jobs[2], outcomes[2]).has_value());
+}
+
+TEST_F(CompileTest, WhatFailedForWantOfMemoryIsNotHeldAgainstTheModel) {
+  for (const StatusCode code :
+       {StatusCode::kOutOfMemory, StatusCode::kDiskFull, StatusCode::kCancelled, StatusCode::kLibraryNotFound}) {
+    EXPECT_FALSE(refused_target(model, job("npu:v1"), {.status = Status(code, "not now")}).has_value());
+  }
+}
+
+TEST_F(CompileTest, WhereTheModelLayIsNotKept) {
+  testing::write_file(folder / "m.onnx", "model");
+  ModelForm form;
+  form.format = ModelFormat::kOnnx;
+  form.file = folder / "m.onnx";
+  const Model in_file = Model::from_forms("m", {std::move(form)});
+  const std::string place = (folder / "m.onnx").string();
+  const auto refused =
+      refused_target(in_file, job("npu:v1"),
+                     {.status = Status(StatusCode::kInvalidModel, fmt::format("cannot read '{}': {}", place, place))});
+  ASSERT_TRUE(refused.has_value());
+  EXPECT_EQ(refused->reason, "cannot read 'm.onnx': m.onnx");
+}
+
+TEST_F(CompileTest, ABundleKeepsWhatItCouldNotBeCompiledForUntilItIs) {
+  const auto writer_of = [&] {
+    PackageWriter writer({.name = "a model"});
+    VariantInput portable = portable_input(ModelFormat::kOnnx);
+    portable.files.push_back({portable.latebind->model, testing::bytes_of("model")});
+    EXPECT_TRUE(writer.add_variant(kModelComponent, std::move(portable)).ok());
+    return writer;
+  };
+  const auto refused = [&](std::string_view target, std::string reason) {
+    return *refused_target(model, job(target), {.status = Status(StatusCode::kDeviceFailed, std::move(reason))});
+  };
+  PackageWriter first_one = writer_of();
+  ASSERT_TRUE(first_one.set_refused(kModelComponent, {refused("npu:v2", "two"), refused("npu:v1", "one")}, {}).ok());
+  ASSERT_TRUE(first_one.write(folder / "b", PackageForm::kZip).ok());
+  const auto package = Package::open(folder / "b");
+  ASSERT_TRUE(package.ok()) << package.status().to_string();
+  const auto kept = portable_variant(package->manifest().components.front())->latebind->refused;
+  ASSERT_EQ(kept.size(), 2U);
+  EXPECT_EQ(kept[0], refused("npu:v1", "one"));
+
+  PackageWriter second_one({.name = "a model"});
+  ASSERT_TRUE(second_one.add_package(*package, kModelComponent, {}).ok());
+  ASSERT_TRUE(second_one.set_refused(kModelComponent, {refused("npu:v2", "again")}, {"npu-v1-f16", "npu-v2-f16"}).ok());
+  ASSERT_TRUE(second_one.write(folder / "c", PackageForm::kZip).ok());
+  const auto later = Package::open(folder / "c");
+  ASSERT_TRUE(later.ok()) << later.status().to_string();
+  EXPECT_THAT(portable_variant(later->manifest().components.front())->latebind->refused,
+              ElementsAre(refused("npu:v2", "again")));
 }
 
 TEST_F(CompileTest, OutcomesStandInTheOrderOfTheJobs) {
@@ -233,7 +312,7 @@ TEST_F(CompileTest, InputsOfAModelThatEmbedsTextMayBePadded) {
   blob.bytes = testing::bytes_of("blob");
   for (const std::int64_t length : {16, 8}) {
     const Shape shape{1, length};
-    ASSERT_TRUE(writer.add_variant(kModelComponent, variant_of(job("npu:v1", {shape, shape}), blob)).ok());
+    ASSERT_TRUE(writer.add_variant(kModelComponent, variant_of(job("npu:v1", {shape, shape}), {.blob = blob})).ok());
   }
   const auto files = writer.write(folder / "b", PackageForm::kZip);
   ASSERT_TRUE(files.ok()) << files.to_string();

@@ -267,12 +267,51 @@ TEST(LatebindInfoTest, WhatIsWrittenIsRead) {
   info.shapes = {{1, 32}, {1, -1}};
   info.assets = {{"weights", std::string("sha256:") + kSum + "/model.safetensors"}};
   info.files = {{"model.blob", 12, kSum}};
+  info.left_to_cpu = {.count = 2, .first = {{"NonZero", "find", "i64 [2,?]"}}};
+  info.refused = {{.variant = "npu-v81-f16",
+                   .target = "npu:v81",
+                   .backend = "toy",
+                   .device = "NPU.v81",
+                   .runtime_version = "2.51",
+                   .precision = "f16",
+                   .shapes = {{1, 32}},
+                   .reason = "no tiling",
+                   .nodes = {.count = 1, .first = {{"Det", "", ""}}}},
+                  {.variant = "npu-v85-f16", .target = "npu:v85", .reason = "why not"}};
   info.more["from_the_future"] = true;
   const auto again = parse_latebind_info(to_json(info), "here");
   ASSERT_TRUE(again.ok()) << again.status().to_string();
   EXPECT_EQ(*again, info);
   info.shapes.clear();
   EXPECT_EQ(to_json(info).at("shapes"), "dynamic");
+}
+
+TEST(LatebindInfoTest, WhatWasRefusedIsReadWithinBounds) {
+  LatebindInfo info;
+  info.target = kPortableTarget;
+  info.refused.resize(kRefusedTargetsMax);
+  EXPECT_TRUE(parse_latebind_info(to_json(info), "here").ok());
+  info.refused.resize(kRefusedTargetsMax + 1);
+  EXPECT_FALSE(parse_latebind_info(to_json(info), "here").ok());
+  info.refused.resize(1);
+  info.refused[0].nodes.count = 100;
+  info.refused[0].nodes.first.resize(LeftNodes::kFirstMax);
+  nlohmann::json good = to_json(info);
+  EXPECT_TRUE(parse_latebind_info(good, "here").ok());
+  const auto refuse = [&](const char* pointer, const nlohmann::json& value) {
+    nlohmann::json changed = good;
+    changed[nlohmann::json::json_pointer(pointer)] = value;
+    EXPECT_EQ(parse_latebind_info(changed, "here").status().code(), StatusCode::kInvalidModel) << pointer;
+  };
+  refuse("/refused", "all");
+  refuse("/refused/0", 7);
+  refuse("/refused/0/reason", nlohmann::json::array());
+  refuse("/refused/0/shapes", nlohmann::json::array({nlohmann::json::array({"x"})}));
+  refuse("/refused/0/nodes", nlohmann::json::array());
+  refuse("/refused/0/nodes/count", -1);
+  refuse("/refused/0/nodes/first/64", nlohmann::json::object());  // one more
+  refuse("/refused/0/nodes/first/0", "Det");
+  refuse("/left_to_cpu", 3);
 }
 
 TEST(AssetTest, IsNamedByTheLinesOfItsFiles) {

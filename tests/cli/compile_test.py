@@ -10,9 +10,12 @@ import sys
 from pathlib import Path
 
 import numpy
+import onnx
 import pytest
+from onnx import TensorProto, helper
 from support import GOLDEN, MODEL, ONNXRUNTIME_GONE, OPENVINO_GONE, PROGRAM, SOURCE, TINY, bad, good, provider, run, vectors, with_small_files
 
+FAKE_OPENVINO = PROGRAM.parent.parent / "lib" / "liblb_fake_openvino.so"
 QNN = {"LATEBIND_ONNXRUNTIME_PROVIDERS": provider("onnxruntime-qnn")}
 NO_PROVIDERS = {"LATEBIND_ONNXRUNTIME_PROVIDERS": "none"}
 TEXTS = "The cat slept on the windowsill.\nRain is expected in the north.\n\nWhy?\n"
@@ -351,6 +354,84 @@ def test_a_failed_target_fails_the_command_unless_told_to_go_on(tmp_path):
     assert [v["name"] for v in report["variants"] if v["compiled"]] == ["cpu-openvino-f32"]
     assert len(report["refused"]) == 1 and "npu:v73" in report["refused"][0]
     assert set(variants_of(tmp_path / "b")) == {"portable", "cpu-openvino-f32"}
+
+
+# --- What a compiler did not take ---
+
+
+@pytest.fixture
+def finding(tmp_path):
+    """y = s * count(s), with an operator that no NPU of Qualcomm's takes: the places of what is not 0."""
+    return onnx_model(
+        tmp_path / "finding.onnx",
+        [helper.make_node("Add", ["x", "x"], ["s"], name="double"), helper.make_node("NonZero", ["s"], ["z"], name="find"),
+         helper.make_node("Cast", ["z"], ["c"], name="cast", to=TensorProto.FLOAT),
+         helper.make_node("ReduceSum", ["c"], ["r"], name="sum", keepdims=0), helper.make_node("Mul", ["s", "r"], ["y"], name="scale")],
+        [("x", [2, 3])], [("y", [2, 3])])
+
+
+def onnx_model(file, nodes, inputs, outputs):
+    infos = [[helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in some] for some in (inputs, outputs)]
+    model = helper.make_model(helper.make_graph(nodes, "g", *infos), opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    onnx.save(model, file)
+    return file
+
+
+def test_what_would_have_to_change_in_the_model_is_said_and_kept(tmp_path, finding):
+    place = tmp_path / "b"
+    done = good("compile", finding, "--target", "cpu,npu:v73", "--strict", "--keep-going", "--json", "-o", place, env=QNN)
+    report = json.loads(done.stdout)
+    (npu,) = [one for one in report["variants"] if one["target"] == "npu:v73"]
+    assert not npu["compiled"] and "leaves" in npu["reason"]
+    nodes = {(node["operator"], node["name"]): node["shape"] for node in npu["left_to_cpu"]["first"]}
+    assert nodes["NonZero", "find"].startswith("i64 [2,") and npu["left_to_cpu"]["count"] == len(nodes)
+    assert "what the model has that onnxruntime:QNN.v73 does not take" in done.stderr and "NonZero 'find'" in done.stderr
+
+    (refused,) = variants_of(place)["portable"]["latebind"]["refused"]
+    assert refused["variant"] == npu["name"] and refused["target"] == "npu:v73" and refused["precision"] == "f16"
+    assert refused["device"] == "QNN.v73" and refused["nodes"] == npu["left_to_cpu"] and refused["reason"] == npu["reason"]
+    text = good("inspect", place).stdout
+    assert f"{npu['name']} by onnxruntime:QNN.v73" in text and "NonZero 'find', i64 [2," in text
+    # The same bytes each time, and a variant that is compiled after all takes the reason's place.
+    again = compiled(tmp_path / "again", "--target", "cpu,npu:v73", "--strict", "--keep-going", model=finding, env=QNN)
+    assert again.read_bytes() == place.read_bytes()
+    compiled(place, "--add", "--target", "npu:v73", model=place, env=QNN)
+    variants = variants_of(place)
+    assert "refused" not in variants["portable"]["latebind"] and "NonZero" in str(variants[npu["name"]]["latebind"]["left_to_cpu"])
+    assert "nodes that are left to the CPU" in good("inspect", place).stdout
+
+
+def test_a_target_that_fails_leaves_its_reason_with_the_vendors_words(tmp_path):
+    vendor = tmp_path / "vendor"
+    vendor.mkdir()
+    shutil.copy2(FAKE_OPENVINO, vendor / "libopenvino_c.so")
+    (vendor / "libopenvino_intel_npu_compiler.so").touch()
+    (vendor / "script").write_text("device CPU\nregistered NPU\nencoder 32\non NPU fail ov_core_compile_model * -1 no tiling for this\n")
+    environment = NO_PROVIDERS | {"LATEBIND_OPENVINO_LIBRARY": str(vendor / "libopenvino_c.so"),
+                                  "LATEBIND_FAKE_SCRIPT": str(vendor / "script")}
+    good("compile", TINY, "--target", "cpu,npu:4000", "--keep-going", "--shapes", "1x16", "-o", tmp_path / "b", env=environment)
+    (refused,) = variants_of(tmp_path / "b")["portable"]["latebind"]["refused"]
+    assert refused["target"] == "npu:4000" and refused["shapes"] == [[1, 16], [1, 16]] and "no tiling for this" in refused["reason"]
+
+
+# --- Shapes of several inputs ---
+
+
+def test_shapes_of_several_inputs(tmp_path):
+    model = onnx_model(tmp_path / "m.onnx", [helper.make_node("MatMul", ["a", "b"], ["y"])],
+                       [("a", ["n", 3]), ("b", ["i", "m"])], [("y", ["n", "m"])])
+    place = compiled(tmp_path / "b", "--target", "cpu", "--shapes", "2x3+3x4,3x3", model=model)
+    variants = variants_of(place)
+    assert variants["cpu-openvino-f32-2x3+3x4"]["latebind"]["shapes"] == [[2, 3], [3, 4]]
+    assert variants["cpu-openvino-f32-3x3"]["latebind"]["shapes"] == [[3, 3], [3, 3]], "one shape is for all inputs"
+    for shapes, words in (("2x3+3x4+1", "the model has 2 inputs"), ("2x4", "'a' has the shape [?,3], which [2,4] does not fit"),
+                          ("2x3+4", "'b' has the shape [?,?], which [4] does not fit"), ("2x3+", "--shapes"), ("+", "--shapes")):
+        line = bad(2, "compile", model, "--target", "cpu", "--shapes", shapes, "-o", tmp_path / "c", env=NO_PROVIDERS)
+        assert words in line, line
+    for shapes, words in (("1x8+1x16", "have one shape"), ("8", "texts x tokens"), ("1x4096", "tokens"), ("1x8+1x8+1x8+1x8", "have one shape")):
+        line = bad(2, "compile", TINY, "--target", "cpu", "--shapes", shapes, "-o", tmp_path / "c", env=NO_PROVIDERS)
+        assert words in line, line
+    assert not (tmp_path / "c").exists()
 
 
 def test_wrong_command_lines(tmp_path):

@@ -50,6 +50,13 @@ def doubling(tmp_path):
 
 
 @pytest.fixture
+def product(tmp_path):
+    return onnx_model(
+        tmp_path / "product.onnx", [helper.make_node("MatMul", ["a", "b"], ["y"])],
+        [("a", TensorProto.FLOAT, ["n", "i"]), ("b", TensorProto.FLOAT, ["j", "m"])], [("y", TensorProto.FLOAT, ["n", "m"])])
+
+
+@pytest.fixture
 def fixed(tmp_path):
     return onnx_model(tmp_path / "fixed.onnx", [helper.make_node("Add", ["x", "x"], ["y"])],
                       [("x", TensorProto.FLOAT, [2, 3])], [("y", TensorProto.FLOAT, [2, 3])])
@@ -196,6 +203,61 @@ def test_npus_are_asked_for_what_they_compute_in(tmp_path):
 
 
 # --- What is refused ---
+
+
+def test_largest_shapes_that_contradict_something_are_refused(tmp_path, doubling, product):
+    def refused(model, *arguments, code=1):
+        line = bad(code, "compile", model, "--format", "pte", "-o", tmp_path / "p", "--quiet", *arguments, env=NO_PROVIDERS)
+        assert not (tmp_path / "p").exists()
+        return line
+
+    largest = ["--max-shape", "a=4x5", "--max-shape", "b=5x7"]
+    assert "a=4x5 b=6x7" in refused(product, *largest[:2], "--max-shape", "b=6x7")
+    assert "'y' comes out as [4,7]" in refused(product, *largest, "--max-shape", "y=4x6")
+    assert compiled(tmp_path / "roomy", product, *largest, "--max-shape", "y=9x9").method.outputs
+    # What is compiled for shapes that the program can never have.
+    one = ["--max-shape", "x=4x3"]
+    line = refused(doubling, *one, "--target", "openvino:CPU", "--shapes", "4x3,8x3")
+    assert "--shapes 8x3" in line and "'x' has room for [4,3]" in line, line
+    compiled(tmp_path / "fits", doubling, *one, "--target", "openvino:CPU", "--shapes", "4x3,2x3")
+
+
+def test_shapes_that_the_delegate_is_told_are_those_of_the_program(tmp_path, doubling, product):
+    def refused(model, *arguments):
+        return bad(1, "compile", model, "--format", "pte", "-o", tmp_path / "p", "--quiet", *arguments, env=NO_PROVIDERS)
+
+    told = ["--compile-spec", "input_shapes=4x3"]
+    program = compiled(tmp_path / "told", doubling, *told)
+    assert program.tensors("inputs") == [(FLOAT, [4, 3], STATIC, False)]
+    assert [one[1:3] for one in program.tensors("outputs")] == [([4, 3], STATIC), ([3, 4], STATIC)]
+    compiled(tmp_path / "same", doubling, *told, "--max-shape", "x=4x3")
+    line = refused(doubling, *told, "--max-shape", "x=8x3")
+    assert "'x' has the shape [4,3] by --compile-spec input_shapes" in line and "leave one of them out" in line, line
+    assert "which [4,5] does not fit" in refused(doubling, "--compile-spec", "input_shapes=4x5")
+    assert "has 2 shapes, and the model 1 inputs" in refused(doubling, "--compile-spec", "input_shapes=4x3,4x3")
+    assert "--compile-spec input_shapes" in refused(product, "--compile-spec", "input_shapes=4x5,6x7")
+    assert "--shapes 8x3" in refused(doubling, *told, "--target", "openvino:CPU", "--shapes", "8x3")
+    assert "need one shape" in refused(TINY, "--compile-spec", "input_shapes=1x8,1x16")
+    assert "tokens" in refused(TINY, "--compile-spec", "input_shapes=1x4096,1x4096")
+    assert not (tmp_path / "p").exists()
+
+
+def test_explain_follows_what_the_program_tells_its_delegate(tmp_path, doubling):
+    program = tmp_path / "p.pte"
+    compiled(program, doubling, "--target", "openvino:CPU,onnxruntime:CPU", "--shapes", "4x3,2x3", "--max-shape", "x=4x3",
+             "--compile-spec", "device=onnxruntime:CPU")
+    report = json.loads(good("inspect", program, "--explain", "--json", env=NO_PROVIDERS).stdout)
+    assert report["followed"]["device"] == "onnxruntime:CPU"
+    assert {one["device"] for one in report["decisions"]} == {"onnxruntime:CPU"}
+    assert "as the program says: device = onnxruntime:CPU" in good("inspect", program, "--explain", env=NO_PROVIDERS).stdout
+    report = json.loads(good("inspect", program, "--explain", "--json", "--device", "openvino:CPU", env=NO_PROVIDERS).stdout)
+    assert "device" not in report["followed"] and {one["device"] for one in report["decisions"]} == {"openvino:CPU"}
+
+    shapes = tmp_path / "s.pte"
+    compiled(shapes, doubling, "--target", "openvino:CPU", "--shapes", "4x3", "--compile-spec", "input_shapes=4x3",
+             "--compile-spec", "device=openvino:CPU", "--compile-spec", "precision=bf16,f32")
+    report = json.loads(good("inspect", shapes, "--explain", "--json", env=NO_PROVIDERS).stdout)
+    assert {one["variant"]: one["loads"] for one in report["decisions"]} == {"cpu-openvino-f32-4x3": True, "portable": False}
 
 
 def test_wrong_command_lines(tmp_path, doubling):

@@ -84,6 +84,8 @@ TEST_P(ConformanceTest, ARequestThatNoDeviceCanComputeIsTheCallersMistakeAndLeav
   ASSERT_NE(placed.model(), nullptr);
   Tensor<float> right{Shape{1, 5}, {1, 1, 1, 1, 1}};
   Tensor<float> wrong{Shape{1, 3}, {1, 1, 1}};
+  // Also where it has computed nothing yet.
+  EXPECT_EQ(placed.ask(wrong, {}).code(), StatusCode::kInvalidArgument);
   EXPECT_OK(placed.ask(right, {}));
   for (int i = 0; i < 3; ++i) {
     const auto status = placed.ask(wrong, {});

@@ -10,14 +10,14 @@ namespace latebind::embedding {
 namespace {
 
 using core::StatusCode;
-using graph::OnnxOutput;
+using graph::OnnxTensor;
 
-OnnxOutput output(std::string name, std::vector<std::int64_t> shape) {
+OnnxTensor output(std::string name, std::vector<std::int64_t> shape) {
   return {.name = std::move(name), .has_shape = true, .shape = std::move(shape)};
 }
 
-core::Result<OnnxEmbeddingOutput> choose(std::vector<OnnxOutput> outputs) {
-  return choose_embedding_output({.outputs = std::move(outputs), .inputs = 2}, "x.onnx");
+core::Result<OnnxEmbeddingOutput> choose(std::vector<OnnxTensor> outputs) {
+  return choose_embedding_output({.outputs = std::move(outputs), .inputs = std::vector<OnnxTensor>(2)}, "x.onnx");
 }
 
 TEST(OnnxOutputTest, PrefersTokenVectorsByName) {

@@ -28,7 +28,12 @@ std::string context_node(unsigned embed_mode) {
                       field(5, field(1, "embed_mode") + number_field(3, embed_mode)));
 }
 std::string other_node() {
-  return field(1, field(3, "v12_count") + field(4, "Shape"));
+  return field(1, field(2, "count") + field(3, "v12_count") + field(4, "Shape"));
+}
+// ValueInfoProto: i64 [2,n].
+std::string value_of(const std::string& name) {
+  const std::string shape = field(1, number_field(1, 2)) + field(1, field(2, "n"));
+  return field(1, name) + field(2, field(1, number_field(1, 7) + field(2, shape)));
 }
 std::string entry(const std::string& key, const std::string& value) {
   return field(14, field(1, key) + field(2, value));
@@ -42,11 +47,19 @@ TEST(OnnxruntimeContextModelTest, CountsWhatIsCompiledAndNamesWhatIsNot) {
                           entry("ep_compatibility_info.QNNExecutionProvider", "v2:73:60"));
   ASSERT_TRUE(model.ok());
   EXPECT_EQ(model->contexts, 1U);
-  EXPECT_EQ(model->others, 1U);
-  EXPECT_THAT(model->other_names, ElementsAre("Shape (v12_count)"));
+  EXPECT_EQ(model->others.count, 1U);
+  EXPECT_THAT(model->others.first, ElementsAre(core::LeftNode{"Shape", "v12_count", ""}));
   EXPECT_TRUE(model->embedded);
   EXPECT_EQ(model->compatibility("QNNExecutionProvider"), "v2:73:60");
   EXPECT_EQ(model->compatibility("Other"), "");
+}
+
+TEST(OnnxruntimeContextModelTest, TellsTheShapesOfWhatIsNotCompiledWhereTheModelDoes) {
+  for (const unsigned place : {12U, 13U}) {  // an output of the model, or a value within it
+    const auto model = read(field(7, other_node() + field(place, value_of("other")) + field(place, value_of("count"))));
+    ASSERT_TRUE(model.ok());
+    EXPECT_THAT(model->others.first, ElementsAre(core::LeftNode{"Shape", "v12_count", "i64 [2,?]"}));
+  }
 }
 
 TEST(OnnxruntimeContextModelTest, SeesAContextInAnotherFile) {
@@ -58,12 +71,12 @@ TEST(OnnxruntimeContextModelTest, SeesAContextInAnotherFile) {
 
 TEST(OnnxruntimeContextModelTest, NamesOnlyTheFirstOfMany) {
   std::string nodes;
-  for (int i = 0; i < 50; ++i)
+  for (int i = 0; i < 500; ++i)
     nodes += other_node();
   const auto model = read(field(7, nodes));
   ASSERT_TRUE(model.ok());
-  EXPECT_EQ(model->others, 50U);
-  EXPECT_EQ(model->other_names.size(), 8U);
+  EXPECT_EQ(model->others.count, 500U);
+  EXPECT_EQ(model->others.first.size(), core::LeftNodes::kFirstMax);
 }
 
 TEST(OnnxruntimeContextModelTest, RefusesWhatIsCutOffAnywhere) {

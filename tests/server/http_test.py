@@ -394,9 +394,50 @@ def test_connections_above_the_limit_are_told_so(tmp_path):
             for one in (first, second):
                 one.sendall(get("/v1/models"))
                 read_answers(one, 1)
-            answer = daemon.exchange(b"")
+            answer = daemon.exchange(get("/v1/models"))
             assert answer.startswith(b"HTTP/1.1 503 ") and b"\r\nRetry-After: 1\r\n" in answer
+            assert daemon.exchange(b"").startswith(b"HTTP/1.1 503 ")  # soon, whoever says nothing
         wait_for(lambda: daemon.exchange(get("/v1/models", headers=b"Connection: close\r\n")).startswith(b"HTTP/1.1 200"))
+
+
+@pytest.mark.parametrize("transport", ["tcp", "tls", "unix"])
+def test_probes_are_answered_above_the_limit(tmp_path, transport):
+    arguments = ["--max-connections", "1"]
+    if transport == "tls":
+        certificate(tmp_path, "first")
+        arguments += ["--tls-cert", tmp_path / "cert.pem", "--tls-key", tmp_path / "key.pem"]
+    listen = f"unix:{tmp_path / 'x.sock'}" if transport == "unix" else "127.0.0.1:0"
+
+    def connect(daemon):
+        if transport == "unix":
+            connection = socket.socket(socket.AF_UNIX)
+            connection.settimeout(LIMIT)
+            connection.connect(str(tmp_path / "x.sock"))
+            return connection
+        return tls_connect(daemon) if transport == "tls" else daemon.connect()
+
+    def status(daemon, data):
+        with connect(daemon) as connection:
+            connection.sendall(data)
+            answer = read_to_end(connection)
+            assert b"\r\nConnection: close\r\n" in answer
+            return int(answer.split()[1])
+
+    with Daemon(*arguments, listen=listen) as daemon, connect(daemon) as only:
+        only.sendall(get("/v1/models"))
+        read_answers(only, 1)
+        for path in ("/v2/health/live", "/v2/health/ready", "/ping", "/health"):
+            assert status(daemon, get(path)) == 200, path
+        assert status(daemon, get("/ping").replace(b"GET", b"HEAD")) == 200
+        for other in (get("/v1/models"), get("/"), get("/metrics"), get("/ping/"), get("/none"), post(texts("a")),
+                      post(b"{}", path="/ping"), get("/ping", headers=b"Content-Length: 1\r\n") + b"x"):
+            assert status(daemon, other) == 503, other
+        silent = [connect(daemon) for _ in range(80)] if transport != "tls" else []  # more than there are places
+        assert status(daemon, get("/v2/health/live")) == 200
+        for one in silent:
+            one.close()
+        only.sendall(get("/v1/models"))
+        assert read_answers(only, 1)[0].status == 200
 
 
 # Keys, TLS, sockets.

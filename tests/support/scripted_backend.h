@@ -76,8 +76,9 @@ class ScriptedBackend : public core::Backend {
   std::map<std::string, ScriptedExecutable::Script, std::less<>> run_scripts;  // by device name
   std::map<std::string, ScriptedExecutable::InputScript, std::less<>> input_scripts;  // by device name
   std::map<std::string, core::Precision> only_precision;                              // by device name; else any
-  bool blobs = false;                              // compiles, and loads what it has compiled
-  std::map<std::string, Status> compile_failures;  // by device name; kUnsupported: of whole graphs alone
+  bool blobs = false;                                 // compiles, and loads what it has compiled
+  std::map<std::string, Status> compile_failures;     // by device name; kUnsupported: of whole graphs alone
+  std::map<std::string, core::LeftNodes> left_nodes;  // by device name: what its compiler does not take
   std::atomic<int> loads{0};
   std::function<void()> device_script;  // called whenever it is asked for its devices
   std::atomic<int> questions{0};        // calls of available() or devices()
@@ -109,6 +110,12 @@ class ScriptedBackend : public core::Backend {
     Blob blob{name_, std::string(device), "1.0", options.precision, {}};
     blob.bytes = core::SharedBytes::from_string("blob of " + name_ + ":" + std::string(device));
     return blob;
+  }
+  Result<Blob> compile_naming(const Model& model, std::string_view device, const CompileOptions& options,
+                              core::LeftNodes& left) override {
+    const auto found = left_nodes.find(std::string(device));
+    left = found != left_nodes.end() ? found->second : core::LeftNodes{};
+    return compile(model, device, options);
   }
   Result<std::unique_ptr<Executable>> load(const Model&, std::string_view device,
                                            const CompileOptions& options) override {

@@ -65,7 +65,11 @@ TEST(OnnxReaderTest, CountsInputsButNotTheWeightsAmongThem) {
   graph.add_message(12, output("y", {-1, 8}));
   ProtobufMessage message;
   message.add_message(7, graph);
-  EXPECT_EQ(read_signature(message.bytes())->inputs, 2U);
+  const auto signature = read_signature(message.bytes());
+  ASSERT_EQ(signature->inputs.size(), 2U);
+  EXPECT_EQ(signature->inputs[0].name, "input_ids");
+  EXPECT_EQ(signature->inputs[1].name, "attention_mask");
+  EXPECT_EQ(signature->inputs[1].shape, (std::vector<std::int64_t>{-1, -1}));
 }
 
 TEST(OnnxReaderTest, RefusesWhatIsNoModel) {

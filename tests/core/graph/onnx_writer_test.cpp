@@ -20,7 +20,7 @@ TEST(OnnxWriterTest, DeclaresItsInputsAndItsOutput) {
     EXPECT_TRUE(check_onnx_structure(bytes_of(model)).ok());
     const auto signature = read_onnx_signature(bytes_of(model), "x.onnx");
     ASSERT_TRUE(signature.ok());
-    EXPECT_EQ(signature->inputs, 2U);
+    EXPECT_EQ(signature->inputs.size(), 2U);
     ASSERT_EQ(signature->outputs.size(), 1U);
     EXPECT_EQ(signature->outputs[0].name, pooled ? "vector" : "tokens");
     EXPECT_EQ(signature->outputs[0].shape,

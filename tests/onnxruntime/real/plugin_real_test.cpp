@@ -368,7 +368,7 @@ TEST_P(QualcommTargetTest, TheModelBecomesOneContextAndTheSameBytesTwice) {
   const auto made = read_context_model(blob->bytes.bytes);
   ASSERT_TRUE(made.ok());
   EXPECT_EQ(made->contexts, 1U);
-  EXPECT_EQ(made->others, 0U);
+  EXPECT_EQ(made->others.count, 0U);
   EXPECT_EQ(blob->device, "QNN." + GetParam());
   EXPECT_EQ(blob->precision, Precision::kF16);
   EXPECT_THAT(blob->compatibility, HasSubstr(":" + GetParam().substr(1) + ":"));
@@ -457,14 +457,16 @@ TEST_F(QualcommTest, NodesThatAreLeftToTheCpuAreNamed) {
                          .model();
   CompileOptions plain;
   plain.precision = Precision::kF16;
-  const auto blob = backend->compile(split, "QNN.v73", plain);
+  core::LeftNodes left;
+  const auto blob = backend->compile_naming(split, "QNN.v73", plain, left);
+  EXPECT_EQ(left, (core::LeftNodes{1, {{"NonZero", "NonZero_1", "i64 [2,?]"}}}));
   ASSERT_FALSE(blob.ok());
   EXPECT_EQ(blob.status().code(), StatusCode::kUnsupported);
   EXPECT_THAT(blob.status().to_string(), HasSubstr("NonZero (NonZero_1)"));
   plain.whole_graph = false;
   const auto allowed = backend->compile(split, "QNN.v73", plain);
   ASSERT_TRUE(allowed.ok()) << allowed.status().to_string();
-  EXPECT_EQ(read_context_model(allowed->bytes.bytes)->others, 1U);
+  EXPECT_EQ(read_context_model(allowed->bytes.bytes)->others.count, 1U);
   // Of a model with open shapes nothing can be compiled.
   CompileOptions open = options;
   open.input_shapes.clear();

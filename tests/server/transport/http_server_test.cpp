@@ -63,7 +63,9 @@ core::Result<std::unique_ptr<HttpServer>> open(const std::vector<std::string>& a
     response.body = "nothing large";
     return response;
   };
-  return HttpServer::open(options, {.handler = std::move(handler), .screen = screen, .refuse = refused});
+  const auto is_probe = [](const HttpRequest& head) { return head.path == "/live"; };
+  return HttpServer::open(options,
+                          {.handler = std::move(handler), .screen = screen, .is_probe = is_probe, .refuse = refused});
 }
 
 // Of which all bodies and answers together may be held.
@@ -134,6 +136,7 @@ TEST(HttpServerTest, OneConnectionTooManyIsToldSoAndLaterLetIn) {
     first.send(kAsk);
     first.answer();
     Client second(**server);
+    second.send(kAsk);
     EXPECT_THAT(second.rest(), StartsWith("HTTP/1.1 503 "));
     first.send(kAskLast);
     first.rest();
@@ -142,6 +145,39 @@ TEST(HttpServerTest, OneConnectionTooManyIsToldSoAndLaterLetIn) {
   Client third(**server);
   third.send(kAskLast);
   EXPECT_THAT(third.rest(), StartsWith("HTTP/1.1 200 "));
+}
+
+// However many connections say nothing: the one that has said nothing for longest makes way.
+TEST(HttpServerTest, ProbesAreAnsweredAboveTheLimitAndItsReserve) {
+  TransportOptions options;
+  options.connections_max = 1;
+  options.connections_beyond = 4;
+  options.probe_time = std::chrono::hours(1);
+  const auto server = open({"127.0.0.1:0"}, hello, options);
+  ASSERT_TRUE((*server)->start().ok());
+  Client only(**server);
+  only.send(kAsk);
+  only.answer();
+  std::deque<Client> silent;
+  for (int i = 0; i < 20; ++i) {
+    silent.emplace_back(**server);
+    Client probe(**server);
+    probe.send("GET /live HTTP/1.1\r\nHost: x\r\n\r\n");
+    EXPECT_THAT(probe.rest(), StartsWith("HTTP/1.1 200 "));
+  }
+  EXPECT_EQ(silent.front().rest(), "");
+  EXPECT_LE((*server)->connections(), 9U);
+  // Those in the reserve take no place of the others.
+  only.send(kAskLast);
+  only.rest();
+  const auto end = steady_clock::now() + seconds(60);
+  std::string answer;
+  while (!answer.starts_with("HTTP/1.1 200 ") && steady_clock::now() < end) {
+    Client next(**server);
+    next.send(kAskLast);
+    answer = next.rest();
+  }
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 "));
 }
 
 TEST(HttpServerTest, ASlowRequestIsToldSoInTime) {

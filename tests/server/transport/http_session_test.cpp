@@ -14,6 +14,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 using std::string_literals::operator""s;
+using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
@@ -34,6 +35,7 @@ class HttpSessionTest : public testing::Test {
     };
     shared_.held = std::make_shared<HeldBytes>(std::uint64_t{1} << 30);
     shared_.screen = [](const HttpRequest&) { return std::nullopt; };
+    shared_.is_probe = [](const HttpRequest& head) { return head.path == "/live"; };
     shared_.refuse = [](const Refusal& refusal, unsigned status, const HttpRequest*) {
       HttpResponse response;
       response.status = status;
@@ -61,12 +63,13 @@ class HttpSessionTest : public testing::Test {
     io_.restart();
     io_.run();
   }
-  void open() {
+  void open(void (HttpSession::*start)() = &HttpSession::start) {
     client_ = std::make_shared<PieceClient>();
     const auto session = std::make_shared<HttpSession>(std::make_unique<PieceStream>(io_, client_), shared_);
     session_ = session;
-    session->start();
+    (session.get()->*start)();
   }
+  void open_beyond_limit() { open(&HttpSession::start_beyond_limit); }
   // Until the server waits for something. The answers so far.
   std::string send(std::vector<std::string> pieces) {
     if (client_ == nullptr) open();
@@ -440,14 +443,48 @@ TEST_F(HttpSessionTest, ARequestInProgressEndsBeforeTheServer) {
   EXPECT_TRUE(client_->server_has_ended);
 }
 
-TEST_F(HttpSessionTest, OneTooManyIsToldSo) {
-  client_ = std::make_shared<PieceClient>();
-  std::make_shared<HttpSession>(std::make_unique<PieceStream>(io_, client_), shared_)->turn_away();
-  run();
-  EXPECT_THAT(client_->received, StartsWith("HTTP/1.1 503 "));
-  end();
-  EXPECT_TRUE(client_->is_closed);
-  EXPECT_EQ(ended_, 1U);
+TEST_F(HttpSessionTest, OneTooManyIsToldSoWhateverItAsks) {
+  unsigned count = 0;
+  for (const std::string& asked : {kGet, post("Content-Length: 2\r\n", "he"), post("Content-Length: 50000\r\n", "he"),
+                                   "GET /live HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhe"s}) {
+    open_beyond_limit();
+    EXPECT_THAT(send(asked), StartsWith("HTTP/1.1 503 ")) << asked;
+    EXPECT_THAT(client_->received, AllOf(HasSubstr("too many connections"), HasSubstr("\r\nConnection: close\r\n")));
+    end();
+    EXPECT_TRUE(client_->is_closed);
+    EXPECT_EQ(ended_, ++count);
+  }
+  EXPECT_EQ(handled_, 0U);
+}
+
+TEST_F(HttpSessionTest, OneTooManyMayProbeOnce) {
+  open_beyond_limit();
+  const std::string probe = "GET /live HTTP/1.1\r\nHost: x\r\n\r\n";
+  EXPECT_THAT(send({probe.substr(0, 9), probe.substr(9) + probe}), StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(client_->received, HasSubstr("\r\nConnection: close\r\n"));
+  EXPECT_TRUE(client_->server_has_ended);
+  EXPECT_EQ(handled_, 1U);
+}
+
+// One time for all: whoever sends a byte now and then has no more of it.
+TEST_F(HttpSessionTest, OneTooManyHasLittleTime) {
+  for (const std::string& sent : {""s, "GET /live HTTP"s}) {
+    open_beyond_limit();
+    if (!sent.empty()) send(sent);
+    pass(milliseconds(1000));
+    EXPECT_EQ(client_->received, "");
+    if (!sent.empty()) send("/1.1\r\n");
+    pass(milliseconds(2100));
+    EXPECT_THAT(client_->received, StartsWith("HTTP/1.1 503 ")) << sent;
+    EXPECT_TRUE(client_->server_has_ended);
+  }
+  EXPECT_EQ(handled_, 0U);
+}
+
+TEST_F(HttpSessionTest, DamagedHeadsOfOneTooManyAreRefusedAsSuch) {
+  open_beyond_limit();
+  EXPECT_THAT(send("GET /live\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
+  EXPECT_EQ(handled_, 0U);
 }
 
 TEST_F(HttpSessionTest, NoMemoryForTheHandlerIsAnAnswer) {

@@ -2,7 +2,9 @@
 #include <executorch/extension/data_loader/buffer_data_loader.h>
 
 #include <atomic>
+#include <chrono>
 #include <random>
+#include <thread>
 
 #include "tests/hosts/executorch/delegate/bundle.h"
 #include "tests/hosts/executorch/delegate/fixture.h"
@@ -67,6 +69,34 @@ TEST_F(PayloadTest, IsFreedWithTheMethodAndNotBefore) {
   // Whatever was made of it is gone as well, but for the library's own core.
   EXPECT_EQ(fake.alive("compiled model") + fake.alive("model") + fake.alive("request"), 0);
   EXPECT_EQ(fake.defects(), "");
+}
+
+TEST_F(PayloadTest, StaysWhileADeviceHangsAndNobodyWaitsForThat) {
+  constexpr const char* kMachine = "device NPU\ndevice CPU\n";
+  fake.script(std::string(kMachine) + "on NPU hang\n");
+  ASSERT_EQ(set("failover.run_timeout_ms", "50"), et::Error::Ok) << said();
+  auto spec = program_of({"x f32 2"}, {"y f32 2"});
+  spec.compile_specs = {{"precision", "f16,f32"}};
+  const std::string program = read(folder.write(spec, fake_ir(kModel)));
+  Module module(std::make_unique<CountingLoader>(program));
+  ASSERT_EQ(module.load_method("forward"), et::Error::Ok) << said();
+  EXPECT_EQ(get("active_device"), "openvino:NPU");
+  HostTensor x(ScalarType::Float, {2});
+  EXPECT_TRUE(module.forward({x.value()}).ok()) << said();
+  EXPECT_EQ(get("active_device"), "openvino:CPU");
+  clear_log();
+  const auto began = std::chrono::steady_clock::now();
+  module.unload_method("forward");
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(2));
+  EXPECT_EQ(CountingLoader::payloads, 1) << "the call that hangs uses it";
+  EXPECT_THAT(said(), HasSubstr("a device still holds on to the payload"));
+  fake.script(kMachine);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (CountingLoader::payloads != 0 && std::chrono::steady_clock::now() < end)
+    std::this_thread::yield();
+  EXPECT_EQ(CountingLoader::payloads, 0);
+  EXPECT_EQ(fake.defects(), "");
+  EXPECT_EQ(set("failover.run_timeout_ms", ""), et::Error::Ok);
 }
 
 TEST_F(PayloadTest, IsFreedWhenItCannotBeLoaded) {

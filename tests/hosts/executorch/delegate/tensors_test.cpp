@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 struct Kind {
   ScalarType type;
@@ -71,6 +72,21 @@ TEST_F(DelegateTest, RankZeroIsATensorLikeAnyOther) {
   ASSERT_TRUE(outputs.ok()) << said();
   EXPECT_EQ((*outputs)[0].toTensor().dim(), 0);
   EXPECT_THAT(floats((*outputs)[0]), ElementsAre(42));
+}
+
+// As two batches of different sizes are: the first request of all, when nothing is known yet of what the devices
+// compute.
+TEST_F(DelegateTest, ShapesThatTheOperatorsRefuseAreTheCallersMistakeAndRestNoDevice) {
+  fake.script("device GPU\ndevice CPU\nfail-shape 5,2 -1 the shapes do not go together\n");
+  const auto module = module_of("input x f32 ?,2\noutput y plus-one 0\n", program_of({"x f32 ?8,2"}, {"y f32 ?8,2"}));
+  HostTensor refused(ScalarType::Float, {5, 2});
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(module->forward({refused.value()}).error(), et::Error::InvalidArgument);
+  EXPECT_THAT(said(), HasSubstr("openvino:GPU works, and could not compute this request"));
+  EXPECT_THAT(said(), Not(HasSubstr("rests")));
+  HostTensor taken(ScalarType::Float, {3, 2});
+  EXPECT_TRUE(module->forward({taken.value()}).ok()) << said();
+  EXPECT_EQ(get("active_device"), "openvino:GPU");
 }
 
 // Stock: reports the upper bound, with rows of an earlier run behind the true ones.
