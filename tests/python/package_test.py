@@ -140,7 +140,7 @@ def test_without_a_vendors_library_latebind_computes_by_itself():
     code = f"""
 import latebind
 embedder = latebind.Embedder({str(TINY)!r})
-print(embedder.encode(["a text"]).shape, embedder.attestation().device)
+print(embedder.encode(["a text"]).shape, embedder.attestation.device)
 """
     assert "native:CPU" in good(code, env=NOWHERE)
 
