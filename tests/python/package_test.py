@@ -127,13 +127,22 @@ def test_without_a_vendors_library_the_error_says_what_to_type():
     code = f"""
 import latebind
 try:
-    latebind.Embedder({str(TINY)!r})
+    latebind.Embedder({str(TINY)!r}, device="openvino,onnxruntime")
 except latebind.MachineError as error:
     print(error.name, error.retryable, error.vendor_code, error)
 """
     printed = good(code, env=NOWHERE)
     assert printed.startswith(("NO_DEVICE False None ", "LIBRARY_NOT_FOUND False None ")), printed
     assert "openvino" in printed
+
+
+def test_without_a_vendors_library_latebind_computes_by_itself():
+    code = f"""
+import latebind
+embedder = latebind.Embedder({str(TINY)!r})
+print(embedder.encode(["a text"]).shape, embedder.attestation.device)
+"""
+    assert "native:CPU" in good(code, env=NOWHERE)
 
 
 # -- Errors ------------------------------------------------------------------------------------------------------------
