@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kCompatibilityHead = "latebind 1;";
 constexpr const char* kSdkVersion = "latebind";
+constexpr std::size_t kContextAttributes = 6;
 
 // A folder that nobody else can look into, removed with everything in it.
 class PrivateFolder {
@@ -53,9 +54,21 @@ std::string read_file(const std::string& file) {
   return bytes;
 }
 
-// "openvino:CPU@2026.4.1" of each device that is compiled for, as far as this machine knows it.
+// "openvino:NPU.4000@2026.4.1": alike for a device that is compiled for and for the same one in a machine, which the
+// vendor calls otherwise. A CPU's blob is the machine's.
 std::string device_text(const Device& device) {
-  return device.id + "@" + device.runtime_version;
+  const bool is_npu = device.kind == LB_DEVICE_NPU;
+  std::string text = device.backend + ":" + (is_npu ? "NPU" : device.kind == LB_DEVICE_GPU ? "GPU" : "CPU");
+  if (const auto found = device.metadata.find("Architecture");
+      device.kind != LB_DEVICE_CPU && found != device.metadata.end() && found->second.find(' ') == std::string::npos) {
+    text += "." + found->second;
+  }
+  return text + "@" + device.runtime_version;
+}
+
+// Whether a word of the option "targets" means the device.
+bool is_meant(const Device& device, const std::string& target) {
+  return target == device.id || target == device.name || (target == "cpu" && device.kind == LB_DEVICE_CPU);
 }
 
 }  // namespace
@@ -131,9 +144,11 @@ abi::Node* make_context_node(const Host& host, const std::string& name, const On
   }
   const auto release = [&host](abi::OpAttr* attribute) { host->ReleaseOpAttr(attribute); };
   std::vector<std::unique_ptr<abi::OpAttr, decltype(release)>> owned;
+  owned.reserve(kContextAttributes);
   const auto add = [&](const char* key, const void* data, std::size_t size, abi::OpAttrType type) {
     abi::OpAttr* attribute = nullptr;
     host.check(host->CreateOpAttr(key, data, static_cast<int>(size), type, &attribute));
+    Host::need(attribute, "attribute");
     owned.emplace_back(attribute, release);
   };
   const auto add_text = [&](const char* key, const std::string& text) {
@@ -154,6 +169,7 @@ abi::Node* make_context_node(const Host& host, const std::string& name, const On
   for (const std::string& output : part.outputs)
     output_names.push_back(output.c_str());
   std::vector<abi::OpAttr*> attributes;
+  attributes.reserve(owned.size());
   // Those that the node takes over, it replaces by null.
   for (auto& attribute : owned)
     attributes.push_back(attribute.release());
@@ -164,7 +180,7 @@ abi::Node* make_context_node(const Host& host, const std::string& name, const On
   for (abi::OpAttr* attribute : attributes)
     if (attribute != nullptr) host->ReleaseOpAttr(attribute);
   host.check(failed);
-  return node;
+  return Host::need(node, "node");
 }
 
 std::string compatibility_text(const Runtime& runtime, const std::vector<std::string>& targets) {
@@ -172,7 +188,7 @@ std::string compatibility_text(const Runtime& runtime, const std::vector<std::st
   const auto found = runtime.devices(true);
   if (found.ok()) {
     for (const Device& device : found->devices) {
-      if (std::ranges::find(targets, device.id) == targets.end()) continue;
+      if (std::ranges::none_of(targets, [&](const std::string& target) { return is_meant(device, target); })) continue;
       devices += (devices.empty() ? "" : ",") + device_text(device);
     }
   }

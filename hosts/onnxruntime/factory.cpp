@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "hosts/onnxruntime/context_file.h"
 
@@ -24,7 +25,11 @@ void fill(abi::EpFactory& factory) {
   factory.GetSupportedDevices = [](abi::EpFactory* self, const abi::HardwareDevice* const* hardware, std::size_t count,
                                    abi::EpDevice** devices, std::size_t most, std::size_t* made) -> abi::Status* {
     *made = 0;
-    return of(self).host().guarded([&] { of(self).list(hardware, count, devices, most, made); });
+    abi::Status* failed = of(self).host().guarded([&] { of(self).list(hardware, count, devices, most, made); });
+    // The host takes none of a list that failed.
+    for (; failed != nullptr && *made > 0; --*made)
+      of(self).host()->ReleaseEpDevice(std::exchange(devices[*made - 1], nullptr));
+    return failed;
   };
   factory.CreateEp = [](abi::EpFactory* self, const abi::HardwareDevice* const* hardware,
                         const abi::KeyValuePairs* const* metadata, std::size_t count,
@@ -171,6 +176,7 @@ void Factory::list_virtual(abi::EpDevice** devices, std::size_t most, std::size_
       host_.check(host_->CreateHardwareDevice(hardware_type(device.kind), 0,
                                               static_cast<std::uint32_t>(virtual_hardware_.size()), "Latebind",
                                               described.get(), &hardware));
+      Host::need(hardware, "virtual hardware");
       virtual_hardware_.push_back(hardware);
     }
     Pairs metadata(host_);

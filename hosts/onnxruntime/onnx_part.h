@@ -3,7 +3,9 @@
 // Source: onnx.proto of ONNX 1.16. One thread; what is read of the host is copied.
 #pragma once
 
+#include <cstring>
 #include <string>
+#include <vector>
 
 #include "core/graph/protobuf.h"
 #include "hosts/onnxruntime/graph.h"
@@ -32,5 +34,13 @@ class PartWriter {
 
 // The bytes of an attribute that has a size of its own: a string, or an array of numbers or strings.
 [[nodiscard]] std::string attribute_bytes(const Host& host, const abi::OpAttr* attribute, abi::OpAttrType type);
+
+// The numbers of such an array.
+template <class Number>
+std::vector<Number> numbers_of(const std::string& bytes) {
+  std::vector<Number> values(bytes.size() / sizeof(Number));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(Number));
+  return values;
+}
 
 }  // namespace latebind::provider

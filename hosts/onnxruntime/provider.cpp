@@ -98,6 +98,16 @@ std::vector<std::string> names_of(const std::vector<ValueView>& values) {
   return names;
 }
 
+// "openvino 2026.4.1-…" of each backend that is here.
+std::vector<std::string> versions_of(const Runtime& runtime) {
+  const auto found = runtime.devices();
+  if (!found.ok()) throw failure_of("Latebind: devices", found.status());
+  std::vector<std::string> versions;
+  for (const Device& device : found->devices)
+    versions.push_back(device.backend + " " + device.runtime_version);
+  return versions;
+}
+
 bool needs_nested(const SessionSettings& settings, const SessionDevice& device) {
   const auto is_nested = [](std::string_view name) {
     return !name.starts_with("openvino") && name != "cpu" && name != "gpu" && !name.empty();
@@ -113,7 +123,8 @@ Provider::Provider(const Host& host, const abi::Logger* logger, SessionSettings 
       logger_(logger),
       settings_(std::move(settings)),
       device_(device),
-      runtime_(make_runtime(settings_.options, needs_nested(settings_, device))) {
+      runtime_(make_runtime(settings_.options, needs_nested(settings_, device))),
+      errors_(settings_.known_errors, versions_of(runtime_)) {
   fill(*this);
   if (!device_.virtual_id.empty() && !settings_.writes_contexts && !settings_.emulate) {
     throw Failure(
@@ -184,7 +195,7 @@ void Provider::get_capability(const abi::Graph* graph, abi::GraphSupportInfo* su
   if (!settings_.writes_contexts) {
     trial = [&](const std::vector<std::size_t>& nodes) { return try_part(view, nodes); };
   }
-  const Capability capability = capability_of(view, trial);
+  const Capability capability = capability_of(view, errors_, trial);
   std::size_t taken = 0;
   for (const std::vector<std::size_t>& part : capability.parts) {
     std::vector<const abi::Node*> raw;
@@ -245,6 +256,7 @@ void Provider::compile(const abi::Graph* graph, const abi::Node* fused, std::siz
   const bool is_context = all.size() == 1 && is_our_context(host_, view.nodes()[0]);
   const char* name = nullptr;
   host_.check(host_->Node_GetName(fused, &name));
+  Host::need(name, "name of a node");
   if (is_context) {
     loaded = load_context(view.nodes()[0], graph);
   } else if (const auto found = loaded_.find(view.key(all)); found != loaded_.end()) {

@@ -21,7 +21,7 @@
 
 #include "latebind/latebind.h"
 #include "latebind/latebind.hpp"
-#include "tests/api/memory/failing_new.h"
+#include "tests/support/failing_new.h"
 #include "tests/fakes/fake_openvino_library.h"
 
 namespace latebind::test {
