@@ -196,22 +196,30 @@ std::string compatibility_text(const Runtime& runtime, const std::vector<std::st
 }
 
 abi::Compatibility compatibility_of(const Runtime& runtime, const std::string& text,
-                                    const std::vector<std::int32_t>& kinds) {
+                                    const std::vector<std::int32_t>& kinds,
+                                    const std::vector<Device>& virtual_devices) {
   if (!text.starts_with(kCompatibilityHead)) return abi::kNotApplicable;
   const std::string begin = "devices=";
   const auto at = text.find(begin);
   if (at == std::string::npos) return abi::kNotApplicable;
   const std::string listed = "," + text.substr(at + begin.size(), text.find(';', at) - at - begin.size()) + ",";
-  const auto found = runtime.devices();
-  if (!found.ok()) return abi::kUnsupported;
-  bool has_device = false;
-  for (const Device& device : found->devices) {
-    if (std::ranges::find(kinds, device.kind) == kinds.end()) continue;
-    has_device = true;
-    if (listed.find("," + device_text(device) + ",") != std::string::npos) return abi::kOptimal;
+  std::vector<Device> usable;
+  for (const Device& device : virtual_devices) {
+    const auto emulated = device.metadata.find("Emulated");
+    if (emulated != device.metadata.end() && emulated->second == "1") usable.push_back(device);
   }
+  if (!kinds.empty()) {
+    const auto found = runtime.devices();
+    if (!found.ok()) return abi::kUnsupported;
+    for (const Device& device : found->devices)
+      if (std::ranges::find(kinds, device.kind) != kinds.end()) usable.push_back(device);
+  }
+  const bool is_listed = std::ranges::any_of(
+      usable, [&](const Device& device) { return listed.find("," + device_text(device) + ",") != std::string::npos; });
+  if (is_listed) return abi::kOptimal;
   // The portable model would be compiled when it is loaded.
-  return has_device && text.find("portable=1") != std::string::npos ? abi::kPreferRecompilation : abi::kUnsupported;
+  return !usable.empty() && text.find("portable=1") != std::string::npos ? abi::kPreferRecompilation
+                                                                         : abi::kUnsupported;
 }
 
 }  // namespace latebind::provider

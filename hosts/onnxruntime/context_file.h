@@ -32,8 +32,10 @@ void write_file(const std::string& file, const std::string& bytes);
 
 // What a compiled model is for, as the host keeps it: "latebind 1; devices=openvino:CPU@2026.4.1…; portable=1".
 [[nodiscard]] std::string compatibility_text(const Runtime& runtime, const std::vector<std::string>& targets);
-// What that means for devices of these kinds (LB_DEVICE_…) here.
+// What that means for devices of these kinds (LB_DEVICE_…) here, and for virtual ones, which run only where their
+// vendor emulates them.
 [[nodiscard]] abi::Compatibility compatibility_of(const Runtime& runtime, const std::string& text,
-                                                  const std::vector<std::int32_t>& kinds);
+                                                  const std::vector<std::int32_t>& kinds,
+                                                  const std::vector<Device>& virtual_devices);
 
 }  // namespace latebind::provider

@@ -125,8 +125,8 @@ Factory::Factory(const abi::ApiBase& base, const char* registered_name, const ab
 }
 
 Factory::~Factory() {
-  for (abi::HardwareDevice* hardware : virtual_hardware_)
-    host_->ReleaseHardwareDevice(hardware);
+  for (const VirtualHardware& hardware : virtual_hardware_)
+    host_->ReleaseHardwareDevice(hardware.raw);
 }
 
 bool Factory::allows_virtual_devices() const {
@@ -173,11 +173,12 @@ void Factory::list_virtual(abi::EpDevice** devices, std::size_t most, std::size_
     {
       const std::lock_guard lock(mutex_);
       virtual_hardware_.reserve(virtual_hardware_.size() + 1);
+      Device known = device;
       host_.check(host_->CreateHardwareDevice(hardware_type(device.kind), 0,
                                               static_cast<std::uint32_t>(virtual_hardware_.size()), "Latebind",
                                               described.get(), &hardware));
       Host::need(hardware, "virtual hardware");
-      virtual_hardware_.push_back(hardware);
+      virtual_hardware_.push_back({hardware, std::move(known)});
     }
     Pairs metadata(host_);
     metadata.add(kVirtualId, device.id);
@@ -204,9 +205,17 @@ abi::Ep* Factory::create(const abi::KeyValuePairs* const* metadata, const abi::H
 abi::Compatibility Factory::compatibility(const abi::HardwareDevice* const* hardware, std::size_t count,
                                           const char* text) const {
   std::vector<std::int32_t> kinds;
-  for (std::size_t i = 0; i < count; ++i)
-    kinds.push_back(kind_of(host_, hardware[i]));
-  return compatibility_of(runtime_, text, kinds);
+  std::vector<Device> virtual_devices;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find(virtual_hardware_, hardware[i], &VirtualHardware::raw);
+    if (found != virtual_hardware_.end()) {
+      virtual_devices.push_back(found->device);
+    } else {
+      kinds.push_back(kind_of(host_, hardware[i]));
+    }
+  }
+  return compatibility_of(runtime_, text, kinds, virtual_devices);
 }
 
 void Factory::explain(const abi::HardwareDevice* hardware, abi::IncompatibilityDetails* details) const {

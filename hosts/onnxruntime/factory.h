@@ -44,8 +44,12 @@ class Factory final : public abi::EpFactory {
   const std::string registered_name_;
   const Runtime runtime_;
   std::atomic<std::size_t> users_{1};
-  std::mutex mutex_;
-  std::vector<abi::HardwareDevice*> virtual_hardware_;  // guarded by mutex_
+  mutable std::mutex mutex_;
+  struct VirtualHardware {
+    abi::HardwareDevice* raw;
+    Device device;
+  };
+  std::vector<VirtualHardware> virtual_hardware_;  // guarded by mutex_
 };
 
 }  // namespace latebind::provider

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/tensor.h"
+#include "core/graph/onnx_types.h"
 
 namespace latebind::provider {
 namespace {

@@ -8,9 +8,9 @@
 #include <iterator>
 #include <optional>
 
-#include "core/tensor.h"
+#include "core/graph/onnx_types.h"
 #include "hosts/onnxruntime/onnx_part.h"
-#include "vendor_errors_table.h"
+#include "hosts/onnxruntime/vendor_errors_table.h"
 
 namespace latebind::provider {
 namespace {

@@ -118,6 +118,32 @@ TEST_F(CompatibilityTest, IsWhatHappensForEveryPair) {
   EXPECT_GE(seen["prefer recompilation"], 10);
 }
 
+TEST_F(CompatibilityTest, ForAVirtualDeviceIsUnsupportedUnlessItIsEmulated) {
+  std::ofstream(fake.folder() / kCompiler) << "";
+  fake.script("device CPU\nregistered NPU\n");
+  abi::EpFactory* factory = nullptr;
+  std::size_t made = 0;
+  ASSERT_EQ(take_status(CreateEpFactories("any.virtual", &host_base(), host_logger(), &factory, 1, &made)), "");
+  std::string error;
+  std::size_t virtual_devices = 0;
+  for (const OfferedDevice& device : offered(*factory, {host_hardware(abi::kHardwareCpu)}, error)) {
+    if (!device.hardware_metadata.contains("is_virtual")) continue;
+    ++virtual_devices;
+    abi::Compatibility compatibility{};
+    const std::string architecture = device.hardware_metadata.at("Architecture");
+    const std::string text = "latebind 1; devices=openvino:NPU." + architecture + "@2026.4.1-fake; portable=1";
+    EXPECT_EQ(take_status(factory->ValidateCompiledModelCompatibilityInfo(factory, &device.hardware, 1, text.c_str(),
+                                                                          &compatibility)),
+              "");
+    EXPECT_STREQ(word_of(compatibility), "unsupported") << text;
+    const HostedOptions options({});
+    EXPECT_EQ(create_ep(*factory, device, options, error), nullptr);
+    EXPECT_NE(error.find("is a virtual device"), std::string::npos) << error;
+  }
+  EXPECT_GT(virtual_devices, 0U);
+  EXPECT_EQ(take_status(ReleaseEpFactory(factory)), "");
+}
+
 TEST_F(CompatibilityTest, OfAnotherProviderIsNotApplicable) {
   Blob blob;
   for (const char* text : {"", "v2:6:2.51.0:5.51.0:73:60:0:0", "latebind 2; devices=openvino:CPU@1", "latebind 1;"}) {
