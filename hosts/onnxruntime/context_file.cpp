@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <memory>
+#include <new>
 #include <random>
 
 #include "hosts/onnxruntime/json_text.h"
@@ -29,6 +32,7 @@ class PrivateFolder {
       std::error_code error;
       if (!fs::create_directory(path_, error)) continue;
       fs::permissions(path_, fs::perms::owner_all);
+      name_ = path_.string();
       return;
     }
     throw Failure(abi::kFail, "Latebind: no temporary folder can be made in " + fs::temp_directory_path().string());
@@ -36,13 +40,22 @@ class PrivateFolder {
   PrivateFolder(const PrivateFolder&) = delete;
   PrivateFolder& operator=(const PrivateFolder&) = delete;
   ~PrivateFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
+    try {
+      std::error_code ignored;
+      fs::remove_all(path_, ignored);
+    } catch (const std::bad_alloc&) {
+      // These need no memory.
+      for (const std::string& file : files_)
+        (void)std::remove(file.c_str());
+      (void)std::remove(name_.c_str());
+    }
   }
-  [[nodiscard]] std::string file(const char* name) const { return (path_ / name).string(); }
+  [[nodiscard]] const std::string& file(const char* name) { return files_.emplace_back((path_ / name).string()); }
 
  private:
   fs::path path_;
+  std::string name_;
+  std::deque<std::string> files_;
 };
 
 std::string read_file(const std::string& file) {
@@ -75,9 +88,9 @@ bool is_meant(const Device& device, const std::string& target) {
 
 std::string compile_bundle(const Runtime& runtime, const std::string& name, const OnnxPart& part,
                            const std::vector<std::string>& targets) {
-  const PrivateFolder folder;
-  const std::string model = folder.file("model.onnx");
-  const std::string bundle = folder.file("model.lbundle");
+  PrivateFolder folder;
+  const std::string& model = folder.file("model.onnx");
+  const std::string& bundle = folder.file("model.lbundle");
   write_file(model, part.model);
   if (!part.weights.empty()) write_file(folder.file(kWeightsLocation), part.weights);
   std::string words;
@@ -124,15 +137,18 @@ std::string context_file_name(const std::string& model_file, std::size_t part) {
 void write_file(const std::string& file, const std::string& bytes) {
   // Under its own name once it is whole: a full disk leaves no part of it there.
   const std::string unfinished = file + ".part";
-  std::ofstream stream(unfinished, std::ios::binary | std::ios::trunc);
-  stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  stream.close();
-  std::error_code error;
-  if (stream) fs::rename(unfinished, file, error);
-  if (stream && !error) return;
-  std::error_code ignored;
-  fs::remove(unfinished, ignored);
-  throw Failure(abi::kFail, "Latebind: " + file + " cannot be written");
+  try {
+    std::ofstream stream(unfinished, std::ios::binary | std::ios::trunc);
+    stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    stream.close();
+    std::error_code error;
+    if (stream) fs::rename(unfinished, file, error);
+    if (stream && !error) return;
+    throw Failure(abi::kFail, "Latebind: " + file + " cannot be written");
+  } catch (...) {
+    (void)std::remove(unfinished.c_str());
+    throw;
+  }
 }
 
 abi::Node* make_context_node(const Host& host, const std::string& name, const OnnxPart& part,

@@ -397,7 +397,7 @@ info = {entry.key: entry.value for entry in onnx.load(compiled, load_external_da
 others = [device for device in all_devices if device.ep_metadata["latebind.device"].startswith("onnxruntime:QNN.") and device not in npu]
 here = [device for device in all_devices if device.ep_metadata["latebind.device"] == "openvino:CPU"]
 for devices, expected in ((npu, "OPTIMAL"), (others[:1], "RECOMPILATION"), (here, "RECOMPILATION")):
-    verdict = ort.get_model_compatibility_for_ep_devices(devices, text)
+    verdict = ort.capi._pybind_state.get_model_compatibility_for_ep_devices(devices, text)
     assert expected in str(verdict), (devices, verdict, text)
 options = ort.SessionOptions()
 options.add_provider_for_devices(npu, {"precision": "f16", "emulate": "true"})

@@ -1,8 +1,7 @@
 // A host whose functions fail, give nothing or give garbage, one call after the other; and memory that gives out.
-#include <algorithm>
-#include <array>
+#include <cstdlib>
 #include <filesystem>
-#include <string_view>
+#include <memory>
 
 #include "core/platform/files/temporary_folder.h"
 #include "tests/hosts/onnxruntime/faults/visit.h"
@@ -79,6 +78,19 @@ INSTANTIATE_TEST_SUITE_P(Faults, HostFaultTest,
 
 class NoMemoryTest : public ProviderFaultTest {
  protected:
+  void SetUp() override {
+    ProviderFaultTest::SetUp();
+    auto made = platform::TemporaryFolder::create("latebind-no-memory");
+    ASSERT_TRUE(made.ok());
+    folder_ = std::make_unique<platform::TemporaryFolder>(*std::move(made));
+    std::filesystem::create_directory(temporary());
+    setenv("TMPDIR", temporary().c_str(), 1);
+  }
+  void TearDown() override {
+    unsetenv("TMPDIR");
+    ProviderFaultTest::TearDown();
+  }
+  [[nodiscard]] std::filesystem::path temporary() const { return folder_->path() / "files"; }
   void each_allocation(const Scene& scene) {
     // Twice: what stays for the process is there then.
     ASSERT_EQ(visit(scene).error, "");
@@ -98,11 +110,14 @@ class NoMemoryTest : public ProviderFaultTest {
       if (!outcome.error.empty()) ++errors;
       expect_error_or_right(outcome, what);
       expect_balance(what);
+      EXPECT_TRUE(std::filesystem::is_empty(temporary())) << what;
       if (HasFailure()) return;
     }
     EXPECT_GT(errors, 20U);
     EXPECT_EQ(visit(scene).error, "");
   }
+
+  std::unique_ptr<platform::TemporaryFolder> folder_;
 };
 
 TEST_F(NoMemoryTest, ForARunIsAnError) {
