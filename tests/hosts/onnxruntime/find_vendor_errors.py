@@ -3,8 +3,10 @@
 usage: find_vendor_errors.py LIBRARY [--write FILE] [--tests FILE]
 
 Runs every test (node_tests.py) with an empty table, in a process that is started again where one ends it. For each wrong
-test of one node it then looks for the fewest conditions that hold of it and of no test that came out right; where there are
-none, because numbers alone tell them apart, the whole operator is wrong. A wrong test of several nodes is told by trying:
+test of one node it then looks for the fewest conditions that hold of it and of no test that came out right. Sizes, axes and
+ranks do not count, since they are the test's own and say nothing of other models. Where there are no such conditions, because
+numbers alone tell the tests apart, it takes those attributes and kinds of inputs that hold of the fewest right tests, and the
+whole operator where they hold of all. A wrong test of several nodes is told by trying:
 the operator, or the operator before another, whose refusal makes it right and costs the fewest other tests. --tests keeps
 the outcomes, and uses them again if the file is there. Exits with 1 when a test is still wrong with the table that was made.
 """
@@ -32,8 +34,10 @@ TYPES = {
     TensorProto.INT32: "i32", TensorProto.UINT32: "u32", TensorProto.INT64: "i64", TensorProto.UINT64: "u64",
     TensorProto.BOOL: "bool",
 }  # fmt: skip
-# The kinds of conditions, the most general first.
-ORDER = ("attr!", "in", "no-in", "run", "const", "attr=", "out", "type", "rank")
+# The kinds of conditions that may tell wrong from right, the most general first.
+ORDER = ("attr!", "in", "no-in", "run", "const", "word", "out", "type")
+# Those that may be all that is said of tests which only numbers tell apart.
+GENERAL = ("attr!", "run", "const", "word")
 
 
 def text_of(value):
@@ -70,8 +74,8 @@ def conditions_of(model, node):
             found[f"attr:{name}!={default}"] = "attr!"
         if default is None:
             found[f"attr:{name}"] = "attr!"
-        if text != "" and " " not in text:
-            found[f"attr:{name}={text}"] = "attr="
+        if text != "" and " " not in text and attribute.type == onnx_defs.OpSchema.AttrType.STRING:
+            found[f"attr:{name}={text}"] = "word"
     for i in range(schema.max_input if schema.max_input < 16 else len(node.input)):
         name = node.input[i] if i < len(node.input) else ""
         if not name:
@@ -80,14 +84,13 @@ def conditions_of(model, node):
         found[f"in:{i}"] = "in"
         found[f"const:{i}" if name in initializers else f"run:{i}"] = "const" if name in initializers else "run"
         if name in initializers:
-            kind, rank = initializers[name].data_type, len(initializers[name].dims)
+            kind = initializers[name].data_type
         elif name in values:
-            kind, rank = values[name].elem_type, len(values[name].shape.dim)
+            kind = values[name].elem_type
         else:
             continue
         if kind in TYPES:
             found[f"type:{i}={TYPES[kind]}"] = "type"
-        found[f"rank:{i}={rank}"] = "rank"
     for i, name in enumerate(node.output):
         if i > 0 and name:
             found[f"out:{i}"] = "out"
@@ -117,14 +120,33 @@ def run_tests(library, known_errors, pattern=""):
     return outcomes
 
 
+def holds(rule, conditions):
+    return all(condition in conditions for condition in rule)
+
+
 def rule_of(wrong, right):
-    """The fewest, most general conditions that hold of a wrong node and of no right one; none when there are no such."""
-    candidates = sorted(wrong, key=lambda condition: (ORDER.index(wrong[condition]), condition))
+    """Conditions that hold of a wrong node, of as few right ones as can be, and are as few as can be."""
+    # Of optional inputs the last: a test gives those before it, too, which other models do without.
+    last_first = {condition: -int(condition[3:]) for condition, kind in wrong.items() if kind == "in"}
+    candidates = sorted(wrong, key=lambda one: (ORDER.index(wrong[one]), last_first.get(one, 0), one))
     for count in (0, 1, 2, 3):
         for chosen in itertools.combinations(candidates, count):
-            if not any(all(condition in other for condition in chosen) for other in right):
+            if not any(holds(chosen, other) for other in right):
                 return chosen
-    return None
+    general = [condition for condition in candidates if wrong[condition] in GENERAL]
+    choices = [chosen for count in (0, 1, 2) for chosen in itertools.combinations(general, count)]
+    return min(choices, key=lambda chosen: sum(holds(chosen, other) for other in right))
+
+
+def merged(rules):
+    """Without a condition that an input is constant, where another rule says the same of one that is not."""
+    for rule in rules:
+        for condition in rule:
+            twin = tuple(f"run:{condition[6:]}" if one == condition else one for one in rule)
+            if condition.startswith("const:") and twin in rules:
+                both = tuple(one for one in rule if one != condition)
+                return merged([one for one in rules if one not in (rule, twin)] + [both])
+    return rules
 
 
 def of_single_nodes(models, outcomes):
@@ -141,12 +163,11 @@ def of_single_nodes(models, outcomes):
         found = []
         while left:
             rule = rule_of(left[0], right)
-            if rule is None:
-                found = [()]
-                break
             found.append(rule)
-            left = [conditions for conditions in left if not all(condition in conditions for condition in rule)]
-        rules += [(op, rule) for rule in sorted(found)]
+            left = [conditions for conditions in left if not holds(rule, conditions)]
+        found = merged(found)
+        # What a wider rule says need not be said again.
+        rules += [(op, rule) for rule in sorted(found) if not any(set(other) < set(rule) for other in found)]
     return rules
 
 
