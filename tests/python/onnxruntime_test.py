@@ -40,6 +40,8 @@ def test_without_a_host_that_is_new_enough_the_error_says_what_to_type(host, tmp
 def test_without_the_file_the_error_names_it(tmp_path):
     library = tmp_path / "liblatebind.so"
     library.touch()
-    done = python("from latebind import onnxruntime\nonnxruntime.library_path()", env={"LATEBIND_LIBRARY": str(library)})
+    done = python(
+        "from latebind import onnxruntime\nonnxruntime.library_path()", env={"LATEBIND_LIBRARY": str(library)}
+    )
     assert done.returncode == 1
     assert "libonnxruntime_providers_latebind.so" in done.stderr and "latebind.errors.LibraryError" in done.stderr
