@@ -56,7 +56,7 @@ def register(name: str = "latebind") -> list[Any]:
         return devices()
     try:
         host.register_execution_provider_library(name, str(file))
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - whatever the host raises, it says why
         raise LibraryError(f"Latebind's provider could not be registered as {name!r}: {error}") from None
     _names.add(name)
     return devices()
