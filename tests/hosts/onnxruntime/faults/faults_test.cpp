@@ -110,7 +110,8 @@ class NoMemoryTest : public ProviderFaultTest {
       if (!outcome.error.empty()) ++errors;
       expect_error_or_right(outcome, what);
       expect_balance(what);
-      EXPECT_TRUE(std::filesystem::is_empty(temporary())) << what;
+      for (const auto& left : std::filesystem::recursive_directory_iterator(temporary()))
+        ADD_FAILURE() << what << " leaves " << left.path();
       if (HasFailure()) return;
     }
     EXPECT_GT(errors, 20U);
