@@ -110,7 +110,8 @@ def child(options):
 
 
 def commands(options, folder, only):
-    library = options.build / "lib/libonnxruntime_providers_latebind.so"
+    # To the host a path that is not absolute is beside its own library.
+    library = options.build.resolve() / "lib/libonnxruntime_providers_latebind.so"
     (openvino,) = glob.glob(str(ROOT / "build/runtime/venv/lib/python3*/site-packages/openvino/libs/libopenvino_c.so*"))
     (host,) = glob.glob(str(ROOT / "build/runtime/venv/lib/python3*/site-packages/onnxruntime/capi/libonnxruntime.so.1.*"))
     onnx, corpus, blob = f"{folder}/model.onnx", f"{folder}/corpus.txt", f"{folder}/model.blob"

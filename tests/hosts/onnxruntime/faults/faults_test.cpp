@@ -110,8 +110,9 @@ class NoMemoryTest : public ProviderFaultTest {
       if (!outcome.error.empty()) ++errors;
       expect_error_or_right(outcome, what);
       expect_balance(what);
-      for (const auto& left : std::filesystem::recursive_directory_iterator(temporary()))
-        ADD_FAILURE() << what << " leaves " << left.path();
+      // A folder of Latebind's own for blobs may stay without anything in it; the next one removes it.
+      for (const auto& left : std::filesystem::directory_iterator(temporary()))
+        if (!std::filesystem::is_empty(left)) ADD_FAILURE() << what << " leaves " << left.path();
       if (HasFailure()) return;
     }
     EXPECT_GT(errors, 20U);
