@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <deque>
 #include <filesystem>
@@ -9,7 +10,6 @@
 #include <limits>
 #include <memory>
 #include <new>
-#include <random>
 
 #include "hosts/onnxruntime/json_text.h"
 
@@ -26,9 +26,12 @@ constexpr std::size_t kContextAttributes = 6;
 class PrivateFolder {
  public:
   PrivateFolder() {
-    std::random_device random;
+    // Of two that choose the same name one makes the folder, and the other another. (std::random_device asks for a
+    // newer C library than the wheel does.)
     for (int tries = 0; tries < 16; ++tries) {
-      path_ = fs::temp_directory_path() / ("latebind-" + std::to_string(random()) + std::to_string(random()));
+      const auto ticks = std::chrono::steady_clock::now().time_since_epoch().count();
+      path_ = fs::temp_directory_path() /
+              ("latebind-" + std::to_string(reinterpret_cast<std::uintptr_t>(this)) + "-" + std::to_string(ticks));
       std::error_code error;
       if (!fs::create_directory(path_, error)) continue;
       fs::permissions(path_, fs::perms::owner_all);
