@@ -159,6 +159,7 @@ struct Ep;
 #define LB_PROVIDER_EP_API(X)                                                                                \
   X(0, CreateEpDevice, 22, Status*,                                                                          \
     (EpFactory*, const HardwareDevice*, const KeyValuePairs*, const KeyValuePairs*, EpDevice**))             \
+  X(1, ReleaseEpDevice, 0, void, (EpDevice*))                                                                \
   X(2, EpGraphSupportInfo_AddNodesToFuse, 23, Status*,                                                       \
     (GraphSupportInfo*, const Node* const*, std::size_t, const struct NodeFusionOptions*))                   \
   X(16, CreateHardwareDevice, 24, Status*,                                                                   \

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <string_view>
 
-#include "hosts/onnxruntime/vendor_errors.h"
+#include "hosts/onnxruntime/wide_integers.h"
 
 namespace latebind::provider {
 namespace {
@@ -20,7 +20,8 @@ constexpr std::array<std::string_view, 5> kRandom{"RandomNormal", "RandomNormalL
                                                   "RandomUniformLike", "Multinomial"};
 
 // Why a node is not for us, "" when it may be.
-std::string refusal(const GraphView& graph, const NodeView& node) {
+std::string refusal(const GraphView& graph, const NodeView& node, const VendorErrors& errors,
+                    const WideIntegers& wide_integers) {
   if (node.subgraphs > 0) return "is control flow, which is left to the host";
   if (!node.domain.empty()) return "is of the domain " + node.domain;
   if (std::ranges::find(kRandom, node.op) != kRandom.end() || node.op == "Bernoulli") {
@@ -45,7 +46,8 @@ std::string refusal(const GraphView& graph, const NodeView& node) {
       }
     }
   }
-  return vendor_error(graph, node, inputs);
+  const std::string error = errors.of(graph, node, inputs);
+  return error.empty() ? wide_integers.refusal(graph, node) : error;
 }
 
 // What decides whether a device takes a node, as far as a trial can tell.
@@ -92,11 +94,14 @@ bool is_our_context(const Host& host, const NodeView& node) {
   return node.op == "EPContext" && text_attribute(host, node.raw, "source") == "Latebind";
 }
 
-Capability capability_of(const GraphView& graph, const Trial& trial) {
+Capability capability_of(const GraphView& graph, const VendorErrors& errors, const Trial& trial) {
   const std::size_t count = graph.nodes().size();
-  std::vector<std::string> refused(count);
-  for (std::size_t i = 0; i < count; ++i)
-    refused[i] = graph.is_within_a_node() ? "is within control flow" : refusal(graph, graph.nodes()[i]);
+  std::vector<std::string> refused(count, "is within control flow");
+  if (!graph.is_within_a_node()) {
+    const WideIntegers wide_integers(graph);
+    for (std::size_t i = 0; i < count; ++i)
+      refused[i] = refusal(graph, graph.nodes()[i], errors, wide_integers);
+  }
   std::vector<std::vector<std::size_t>> parts = levels(graph, refused);
   const auto is_crumb = [&](const std::vector<std::size_t>& part) {
     return part.size() < kPartNodesMin && part.size() < count;

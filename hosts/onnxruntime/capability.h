@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hosts/onnxruntime/graph.h"
+#include "hosts/onnxruntime/vendor_errors.h"
 
 namespace latebind::provider {
 
@@ -22,7 +23,7 @@ struct Capability {
 using Trial = std::function<std::string(const std::vector<std::size_t>& nodes)>;
 
 // `trial` may be empty: for compiling, where the compiler says later what it does not take.
-[[nodiscard]] Capability capability_of(const GraphView& graph, const Trial& trial);
+[[nodiscard]] Capability capability_of(const GraphView& graph, const VendorErrors& errors, const Trial& trial);
 
 // True for a compiled model of ours.
 [[nodiscard]] bool is_our_context(const Host& host, const NodeView& node);

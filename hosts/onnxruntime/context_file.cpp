@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kCompatibilityHead = "latebind 1;";
 constexpr const char* kSdkVersion = "latebind";
+constexpr std::size_t kContextAttributes = 6;
 
 // Whole or not at all. Throws Failure.
 void write_file(const fs::path& file, std::string_view bytes) {
@@ -37,11 +38,24 @@ platform::TemporaryFolder temporary_folder() {
   return *std::move(folder);
 }
 
-}  // namespace
-
+// "openvino:NPU.4000@2026.4.1": alike for a device that is compiled for and for the same one in a machine, which the
+// vendor calls otherwise. A CPU's blob is the machine's.
 std::string device_text(const Device& device) {
-  return device.id + "@" + device.runtime_version;
+  const bool is_npu = device.kind == LB_DEVICE_NPU;
+  std::string text = device.backend + ":" + (is_npu ? "NPU" : device.kind == LB_DEVICE_GPU ? "GPU" : "CPU");
+  if (const auto found = device.metadata.find("Architecture");
+      device.kind != LB_DEVICE_CPU && found != device.metadata.end() && found->second.find(' ') == std::string::npos) {
+    text += "." + found->second;
+  }
+  return text + "@" + device.runtime_version;
 }
+
+// Whether a word of the option "targets" means the device.
+bool is_meant(const Device& device, const std::string& target) {
+  return target == device.id || target == device.name || (target == "cpu" && device.kind == LB_DEVICE_CPU);
+}
+
+}  // namespace
 
 void compile_bundle(const Runtime& runtime, const std::string& name, const OnnxPart& part,
                     const std::vector<std::string>& targets, const fs::path& bundle) {
@@ -110,9 +124,11 @@ abi::Node* make_context_node(const Host& host, const std::string& name, const On
   }
   const auto release = [&host](abi::OpAttr* attribute) { host->ReleaseOpAttr(attribute); };
   std::vector<std::unique_ptr<abi::OpAttr, decltype(release)>> owned;
+  owned.reserve(kContextAttributes);
   const auto add = [&](const char* key, const void* data, std::size_t size, abi::OpAttrType type) {
     abi::OpAttr* attribute = nullptr;
     host.check(host->CreateOpAttr(key, data, static_cast<int>(size), type, &attribute));
+    Host::need(attribute, "attribute");
     owned.emplace_back(attribute, release);
   };
   const auto add_text = [&](const char* key, const std::string& text) {
@@ -133,6 +149,7 @@ abi::Node* make_context_node(const Host& host, const std::string& name, const On
   for (const std::string& output : part.outputs)
     output_names.push_back(output.c_str());
   std::vector<abi::OpAttr*> attributes;
+  attributes.reserve(owned.size());
   // Those that the node takes over, it replaces by null.
   for (auto& attribute : owned)
     attributes.push_back(attribute.release());
@@ -143,7 +160,7 @@ abi::Node* make_context_node(const Host& host, const std::string& name, const On
   for (abi::OpAttr* attribute : attributes)
     if (attribute != nullptr) host->ReleaseOpAttr(attribute);
   host.check(failed);
-  return node;
+  return Host::need(node, "node");
 }
 
 std::string compatibility_text(const Runtime& runtime, const std::vector<std::string>& targets) {
@@ -151,7 +168,7 @@ std::string compatibility_text(const Runtime& runtime, const std::vector<std::st
   const auto found = runtime.devices(true);
   if (found.ok()) {
     for (const Device& device : found->devices) {
-      if (std::ranges::find(targets, device.id) == targets.end()) continue;
+      if (std::ranges::none_of(targets, [&](const std::string& target) { return is_meant(device, target); })) continue;
       devices += (devices.empty() ? "" : ",") + device_text(device);
     }
   }
@@ -159,26 +176,30 @@ std::string compatibility_text(const Runtime& runtime, const std::vector<std::st
 }
 
 abi::Compatibility compatibility_of(const Runtime& runtime, const std::string& text,
-                                    const std::vector<std::int32_t>& kinds, const std::vector<std::string>& absent) {
+                                    const std::vector<std::int32_t>& kinds,
+                                    const std::vector<Device>& virtual_devices) {
   if (!text.starts_with(kCompatibilityHead)) return abi::kNotApplicable;
   const std::string begin = "devices=";
   const auto at = text.find(begin);
   if (at == std::string::npos) return abi::kNotApplicable;
   const std::string listed = "," + text.substr(at + begin.size(), text.find(';', at) - at - begin.size()) + ",";
-  const auto is_listed = [&](const std::string& device) {
-    return listed.find("," + device + ",") != std::string::npos;
-  };
-  if (std::ranges::any_of(absent, is_listed)) return abi::kOptimal;
-  const auto found = runtime.devices();
-  if (!found.ok()) return abi::kUnsupported;
-  bool has_device = !absent.empty();
-  for (const Device& device : found->devices) {
-    if (std::ranges::find(kinds, device.kind) == kinds.end()) continue;
-    has_device = true;
-    if (is_listed(device_text(device))) return abi::kOptimal;
+  std::vector<Device> usable;
+  for (const Device& device : virtual_devices) {
+    const auto emulated = device.metadata.find("Emulated");
+    if (emulated != device.metadata.end() && emulated->second == "1") usable.push_back(device);
   }
+  if (!kinds.empty()) {
+    const auto found = runtime.devices();
+    if (!found.ok()) return abi::kUnsupported;
+    for (const Device& device : found->devices)
+      if (std::ranges::find(kinds, device.kind) != kinds.end()) usable.push_back(device);
+  }
+  const bool is_listed = std::ranges::any_of(
+      usable, [&](const Device& device) { return listed.find("," + device_text(device) + ",") != std::string::npos; });
+  if (is_listed) return abi::kOptimal;
   // The portable model would be compiled when it is loaded.
-  return has_device && text.find("portable=1") != std::string::npos ? abi::kPreferRecompilation : abi::kUnsupported;
+  return !usable.empty() && text.find("portable=1") != std::string::npos ? abi::kPreferRecompilation
+                                                                         : abi::kUnsupported;
 }
 
 }  // namespace latebind::provider

@@ -33,11 +33,10 @@ void compile_bundle(const Runtime& runtime, const std::string& name, const OnnxP
 
 // What a compiled model is for, as the host keeps it: "latebind 1; devices=openvino:CPU@2026.4.1…; portable=1".
 [[nodiscard]] std::string compatibility_text(const Runtime& runtime, const std::vector<std::string>& targets);
-// "openvino:CPU@2026.4.1" of each device that is compiled for, as far as this machine knows it.
-[[nodiscard]] std::string device_text(const Device& device);
-// What that means for devices of these kinds (LB_DEVICE_…) here, and for virtual ones, which have these texts.
+// What that means for devices of these kinds (LB_DEVICE_…) here, and for virtual ones, which run only where their
+// vendor emulates them.
 [[nodiscard]] abi::Compatibility compatibility_of(const Runtime& runtime, const std::string& text,
                                                   const std::vector<std::int32_t>& kinds,
-                                                  const std::vector<std::string>& absent);
+                                                  const std::vector<Device>& virtual_devices);
 
 }  // namespace latebind::provider

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "hosts/onnxruntime/context_file.h"
 
@@ -27,7 +28,11 @@ void fill(abi::EpFactory& factory) {
   factory.GetSupportedDevices = [](abi::EpFactory* self, const abi::HardwareDevice* const* hardware, std::size_t count,
                                    abi::EpDevice** devices, std::size_t most, std::size_t* made) -> abi::Status* {
     *made = 0;
-    return of(self).host().guarded([&] { of(self).list(hardware, count, devices, most, made); });
+    abi::Status* failed = of(self).host().guarded([&] { of(self).list(hardware, count, devices, most, made); });
+    // The host takes none of a list that failed.
+    for (; failed != nullptr && *made > 0; --*made)
+      of(self).host()->ReleaseEpDevice(std::exchange(devices[*made - 1], nullptr));
+    return failed;
   };
   factory.CreateEp = [](abi::EpFactory* self, const abi::HardwareDevice* const* hardware,
                         const abi::KeyValuePairs* const* metadata, std::size_t count,
@@ -204,11 +209,11 @@ void Factory::list_virtual(bool all, abi::EpDevice** devices, std::size_t most, 
     abi::HardwareDevice* hardware = nullptr;
     {
       const std::lock_guard lock(mutex_);
-      VirtualDevice& kept = virtual_.emplace_back(VirtualDevice{nullptr, device_text(device), missing});
+      VirtualDevice& kept = virtual_.emplace_back(VirtualDevice{nullptr, device, missing});
       host_.check(host_->CreateHardwareDevice(hardware_type(device.kind), 0,
                                               static_cast<std::uint32_t>(virtual_.size() - 1), "Latebind",
                                               described.get(), &kept.hardware));
-      hardware = kept.hardware;
+      hardware = Host::need(kept.hardware, "virtual hardware");
     }
     Pairs metadata(host_);
     metadata.add(kVirtualId, device.id);
@@ -239,15 +244,15 @@ abi::Ep* Factory::create(const abi::KeyValuePairs* const* metadata, const abi::H
 abi::Compatibility Factory::compatibility(const abi::HardwareDevice* const* hardware, std::size_t count,
                                           const char* text) const {
   std::vector<std::int32_t> kinds;
-  std::vector<std::string> absent;
+  std::vector<Device> virtual_devices;
   for (std::size_t i = 0; i < count; ++i) {
     if (const VirtualDevice* found = find_virtual(hardware[i])) {
-      absent.push_back(found->text);
+      virtual_devices.push_back(found->device);
     } else {
       kinds.push_back(kind_of(host_, hardware[i]));
     }
   }
-  return compatibility_of(runtime_, text, kinds, absent);
+  return compatibility_of(runtime_, text, kinds, virtual_devices);
 }
 
 void Factory::explain(const abi::HardwareDevice* hardware, abi::IncompatibilityDetails* details) const {

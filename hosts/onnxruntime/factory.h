@@ -44,7 +44,7 @@ class Factory final : public abi::EpFactory {
   [[nodiscard]] Virtual wanted_virtual_devices() const;
   struct VirtualDevice {
     abi::HardwareDevice* hardware = nullptr;
-    std::string text;     // as device_text() has it
+    Device device;
     std::string missing;  // what there must be to compile for it; "": nothing
   };
   // Null for hardware of this machine.

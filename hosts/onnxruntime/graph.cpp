@@ -20,7 +20,7 @@ using ValuesOf = abi::Status* (*)(const abi::Node*, const abi::ValueInfo**, std:
 std::vector<ValueView> values_of(const Host& host, const abi::Node* node, CountOf count_of, ValuesOf of) {
   std::size_t count = 0;
   host.check(count_of(node, &count));
-  std::vector<const abi::ValueInfo*> raw(count);
+  std::vector<const abi::ValueInfo*> raw(Host::need_count(count, "number of values"));
   if (count > 0) host.check(of(node, raw.data(), count));
   std::vector<ValueView> values(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -81,32 +81,34 @@ GraphView::GraphView(const Host& host, const abi::Graph* graph) : host_(host) {
   host_.check(host_->Graph_GetOnnxIRVersion(graph, &ir_version_));
   std::size_t count = 0;
   host_.check(host_->Graph_GetNumOperatorSets(graph, &count));
-  std::vector<const char*> domains(count);
+  std::vector<const char*> domains(Host::need_count(count, "number of operator sets"));
   std::vector<std::int64_t> versions(count);
   host_.check(host_->Graph_GetOperatorSets(graph, domains.data(), versions.data(), count));
   for (std::size_t i = 0; i < count; ++i)
-    if (std::string(domains[i]).empty() || std::string(domains[i]) == "ai.onnx") opset_ = versions[i];
+    if (const std::string domain = Host::need(domains[i], "domain"); domain.empty() || domain == "ai.onnx") {
+      opset_ = versions[i];
+    }
   host_.check(host_->Graph_GetNumOutputs(graph, &count));
-  std::vector<const abi::ValueInfo*> outputs(count);
+  std::vector<const abi::ValueInfo*> outputs(Host::need_count(count, "number of outputs"));
   if (count > 0) host_.check(host_->Graph_GetOutputs(graph, outputs.data(), count));
   for (const abi::ValueInfo* output : outputs) {
     const char* name = nullptr;
-    host_.check(host_->GetValueInfoName(output, &name));
-    graph_outputs_.insert(name);
+    host_.check(host_->GetValueInfoName(Host::need(output, "output of a graph"), &name));
+    graph_outputs_.insert(Host::need(name, "name of an output"));
   }
   host_.check(host_->Graph_GetNumNodes(graph, &count));
-  std::vector<const abi::Node*> raw(count);
+  std::vector<const abi::Node*> raw(Host::need_count(count, "number of nodes"));
   if (count > 0) host_.check(host_->Graph_GetNodes(graph, raw.data(), count));
   for (const abi::Node* node : raw) {
     NodeView view;
-    view.raw = node;
+    view.raw = Host::need(node, "node");
     const char* text = nullptr;
     host_.check(host_->Node_GetName(node, &text));
-    view.name = text;
+    view.name = Host::need(text, "name of a node");
     host_.check(host_->Node_GetOperatorType(node, &text));
-    view.op = text;
+    view.op = Host::need(text, "operator");
     host_.check(host_->Node_GetDomain(node, &text));
-    view.domain = text == std::string("ai.onnx") ? "" : text;
+    view.domain = Host::need(text, "domain") == std::string("ai.onnx") ? "" : text;
     host_.check(host_->Node_GetSinceVersion(node, &view.since));
     host_.check(host_->Node_GetNumSubgraphs(node, &view.subgraphs));
     view.inputs = node_inputs(host_, node);
@@ -135,7 +137,7 @@ TypeView type_of(const Host& host, const ValueView& value) {
   if (!view.has_shape) return view;
   std::size_t rank = 0;
   host.check(host->GetDimensionsCount(tensor, &rank));
-  view.shape.resize(rank);
+  view.shape.resize(Host::need_count(rank, "rank"));
   std::vector<const char*> symbols(rank);
   if (rank > 0) {
     host.check(host->GetDimensions(tensor, view.shape.data(), rank));

@@ -1,5 +1,6 @@
 #include "hosts/onnxruntime/host.h"
 
+#include <memory>
 #include <new>
 
 #include "core/platform/dynamic_library.h"
@@ -61,11 +62,16 @@ Host::Host(const abi::ApiBase& base, const abi::Logger* logger)
 #define LB_TAKE(slot, name, since, result, parameters) take(tables_.name, ep, slot);
   LB_PROVIDER_EP_API(LB_TAKE)
 #undef LB_TAKE
+  last_status_ = tables_.CreateStatus(abi::kFail, "Latebind: the host has no memory for an error's text");
   // Null in minimal builds: then no compiled models are written.
   if (editor == nullptr) return;
 #define LB_TAKE(slot, name, since, result, parameters) take(tables_.name, editor, slot);
   LB_PROVIDER_EDITOR_API(LB_TAKE)
 #undef LB_TAKE
+}
+
+Host::~Host() {
+  if (abi::Status* unused = last_status_.load()) tables_.ReleaseStatus(unused);
 }
 
 std::string Host::library_file() const {
@@ -89,13 +95,20 @@ void Host::log(abi::LoggingLevel level, const std::string& text, const abi::Logg
 }
 
 void Host::fail(abi::Status* status) const {
-  const std::string text = tables_.GetErrorMessage(status);
-  tables_.ReleaseStatus(status);
-  throw Failure(abi::kFail, text);
+  const auto release = [this](abi::Status* owned) { tables_.ReleaseStatus(owned); };
+  const std::unique_ptr<abi::Status, decltype(release)> owned(status, release);
+  const char* text = tables_.GetErrorMessage(status);
+  throw Failure(abi::kFail,
+                text != nullptr && *text != '\0' ? text : "Latebind: the host gives an error without a text");
+}
+
+void Host::lacks(const char* what) {
+  throw Failure(abi::kFail, std::string("Latebind: the host gives no sensible ") + what);
 }
 
 abi::Status* Host::status(abi::ErrorCode code, const char* text) const noexcept {
-  return tables_.CreateStatus(code, text);
+  abi::Status* made = tables_.CreateStatus(code, text);
+  return made != nullptr ? made : last_status_.exchange(nullptr);
 }
 
 std::string value_of(const Host& host, const abi::KeyValuePairs* pairs, const char* key) {

@@ -3,6 +3,8 @@
 // One for each registration, constant after construction; any thread.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <exception>
 #include <memory>
 #include <string>
@@ -33,6 +35,9 @@ class Host {
   // A host that is too old has no table of our version: then `tables` of `base` is null, and Failure says so. `logger`
   // lives as long as the registration.
   Host(const abi::ApiBase& base, const abi::Logger* logger);
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+  ~Host();
 
   [[nodiscard]] const abi::Tables* operator->() const { return &tables_; }
 
@@ -47,6 +52,18 @@ class Host {
   }
   [[noreturn]] void fail(abi::Status* status) const;
   [[nodiscard]] abi::Status* status(abi::ErrorCode code, const char* text) const noexcept;
+
+  // What the host must give, though it reports success: throws Failure for null, and for more than a graph can have of
+  // anything.
+  template <class T>
+  static T* need(T* given, const char* what) {
+    if (given == nullptr) lacks(what);
+    return given;
+  }
+  static std::size_t need_count(std::size_t count, const char* what) {
+    if (count > kCountMax) lacks(what);
+    return count;
+  }
 
   // No exception passes the border: each becomes a status.
   template <class Body>
@@ -66,7 +83,12 @@ class Host {
   }
 
  private:
+  static constexpr std::size_t kCountMax = std::size_t{1} << 24U;
+  [[noreturn]] static void lacks(const char* what);
+
   abi::Tables tables_;
+  // For when the host has no memory for another one: null would be success.
+  mutable std::atomic<abi::Status*> last_status_{nullptr};
   const abi::Logger* logger_;
   const void* code_;  // of the host
 };
@@ -74,7 +96,10 @@ class Host {
 // The host's map of texts, owned.
 class Pairs {
  public:
-  explicit Pairs(const Host& host) : host_(host) { host_->CreateKeyValuePairs(&raw_); }
+  explicit Pairs(const Host& host) : host_(host) {
+    host_->CreateKeyValuePairs(&raw_);
+    Host::need(raw_, "map");
+  }
   Pairs(const Host& host, abi::KeyValuePairs* raw) : host_(host), raw_(raw) {}
   Pairs(const Pairs&) = delete;
   Pairs& operator=(const Pairs&) = delete;

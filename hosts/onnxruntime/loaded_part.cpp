@@ -184,8 +184,10 @@ void LoadedPart::run(const Host& host, abi::KernelContext* context, std::uint64_
       throw Failure(abi::kInvalidArgument,
                     "Latebind: " + name_ + ": input '" + inputs_[i].name + "' has more than 8 dimensions");
     }
+    if (rank > 0) Host::need(shape, "shape of an input");
     const void* data = nullptr;
     host.check(host->GetTensorData(value, &data));
+    if (elements_of({shape, rank}) > 0) Host::need(data, "data of an input");
     lb_tensor& input = buffers->inputs[i];
     input.data = const_cast<void*>(data);
     input.type = latebind_type(type);
@@ -199,8 +201,10 @@ void LoadedPart::run(const Host& host, abi::KernelContext* context, std::uint64_
     if (std::ranges::none_of(shape, [](std::int64_t dimension) { return dimension < 0; })) {
       abi::Value* value = nullptr;
       host.check(host->KernelContext_GetOutput(context, output_places_[i], shape.data(), shape.size(), &value));
-      host.check(host->GetTensorMutableData(value, &data));
+      host.check(host->GetTensorMutableData(Host::need(value, "output"), &data));
       size = elements_of(shape) * core::size_of(static_cast<core::ElementType>(outputs_[i].type));
+      // Null would be memory of Latebind's own, which the host does not see.
+      if (size > 0) Host::need(data, "data of an output");
     }
     if (const lb_code code = lb_output_bind(buffers->handles[i], data, size); code != LB_OK) {
       throw failure_of("Latebind: " + name_, Status::of(code));
@@ -223,8 +227,8 @@ void LoadedPart::run(const Host& host, abi::KernelContext* context, std::uint64_
     const std::size_t size = elements_of(shape) * core::size_of(static_cast<core::ElementType>(made.type));
     if (size == 0) continue;
     void* data = nullptr;
-    host.check(host->GetTensorMutableData(value, &data));
-    std::memcpy(data, made.data, size);
+    host.check(host->GetTensorMutableData(Host::need(value, "output"), &data));
+    std::memcpy(Host::need(data, "data of an output"), made.data, size);
   }
   const std::lock_guard lock(mutex_);
   free_.push_back(std::move(buffers));

@@ -4,8 +4,11 @@
 #include <cstring>
 #include <iterator>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
+
+#include "core/graph/onnx_types.h"
 
 namespace latebind::provider {
 namespace {
@@ -37,6 +40,7 @@ constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kInlineBytesMax = std::size_t{256} << 20U;
 // Protobuf's readers take 2 GiB, the nodes included.
 constexpr std::size_t kModelBytesMax = std::size_t{1984} << 20U;
+constexpr std::size_t kAttributeBytesMax = std::size_t{1} << 31U;
 constexpr std::uint64_t kIsExternal = 1;
 constexpr const char* kTemporary = "weights.bin";
 
@@ -92,13 +96,14 @@ ProtobufMessage port(const std::string& name, const TypeView& type) {
   return value;
 }
 
-template <class Number, class Add>
-void each(const std::string& bytes, Add add) {
-  for (std::size_t at = 0; at + sizeof(Number) <= bytes.size(); at += sizeof(Number)) {
-    Number number{};
-    std::memcpy(&number, bytes.data() + at, sizeof number);
-    add(number);
-  }
+// What is read of the host's memory is what the tensor has by its shape.
+void check_size(std::span<const std::int64_t> shape, abi::ElementType type, std::size_t size) {
+  const std::int32_t ours = latebind_type(type);
+  if (ours == 0) return;
+  std::size_t bytes = core::size_of(static_cast<core::ElementType>(ours));
+  for (const std::int64_t dimension : shape)
+    bytes *= static_cast<std::size_t>(dimension);
+  if (bytes != size) throw Failure(abi::kFail, "Latebind: the host gives another size of a tensor than its shape's");
 }
 
 }  // namespace
@@ -118,6 +123,7 @@ std::string attribute_bytes(const Host& host, const abi::OpAttr* attribute, abi:
   char none = 0;
   // The host tells the size, and calls that an error where it is more than nothing.
   if (abi::Status* too_small = host->ReadOpAttr(attribute, type, &none, 0, &size)) host->ReleaseStatus(too_small);
+  if (size > kAttributeBytesMax) throw Failure(abi::kInvalidGraph, "Latebind: an attribute has more than 2 GiB");
   std::string bytes(size, '\0');
   if (size > 0) host.check(host->ReadOpAttr(attribute, type, bytes.data(), size, &size));
   return bytes;
@@ -159,6 +165,9 @@ ProtobufMessage PartWriter::tensor(const abi::Value* value, bool may_be_external
   host_.check(host_->GetTensorSizeInBytes(value, &size));
   const void* data = nullptr;
   host_.check(host_->GetTensorData(value, &data));
+  if (size > 0) Host::need(data, "data of a tensor");
+  if (Host::need_count(rank, "rank") > 0) Host::need(shape, "shape of a tensor");
+  check_size({shape, rank}, type, size);
   ProtobufMessage message;
   for (std::size_t i = 0; i < rank; ++i)
     message.add_int(kDims, shape[i]);
@@ -182,11 +191,12 @@ void PartWriter::add_node(const NodeView& node) {
   message.add_bytes(kOpType, node.op);
   std::size_t count = 0;
   host_.check(host_->Node_GetNumAttributes(node.raw, &count));
-  std::vector<const abi::OpAttr*> attributes(count);
+  std::vector<const abi::OpAttr*> attributes(Host::need_count(count, "number of attributes"));
   if (count > 0) host_.check(host_->Node_GetAttributes(node.raw, attributes.data(), count));
   for (const abi::OpAttr* raw : attributes) {
     const char* name = nullptr;
-    host_.check(host_->OpAttr_GetName(raw, &name));
+    host_.check(host_->OpAttr_GetName(Host::need(raw, "attribute"), &name));
+    Host::need(name, "name of an attribute");
     abi::OpAttrType type{};
     host_.check(host_->OpAttr_GetType(raw, &type));
     ProtobufMessage attribute;
@@ -209,16 +219,18 @@ void PartWriter::add_node(const NodeView& node) {
     } else if (type == abi::kAttrTensor) {
       abi::Value* value = nullptr;
       host_.check(host_->OpAttr_GetTensorAttributeAsOrtValue(raw, &value));
+      Host::need(value, "tensor of an attribute");
       const auto release = [this](abi::Value* owned) { host_->ReleaseValue(owned); };
       const std::unique_ptr<abi::Value, decltype(release)> owned(value, release);
       attribute.add_message(kT, tensor(value, false));
       attribute.add_varint(kType, 4);
     } else if (type == abi::kAttrFloats) {
-      each<float>(attribute_bytes(host_, raw, type), [&](float value) { attribute.add_float(kFloats, value); });
+      for (const float value : numbers_of<float>(attribute_bytes(host_, raw, type)))
+        attribute.add_float(kFloats, value);
       attribute.add_varint(kType, 6);
     } else if (type == abi::kAttrInts) {
-      each<std::int64_t>(attribute_bytes(host_, raw, type),
-                         [&](std::int64_t value) { attribute.add_int(kInts, value); });
+      for (const std::int64_t value : numbers_of<std::int64_t>(attribute_bytes(host_, raw, type)))
+        attribute.add_int(kInts, value);
       attribute.add_varint(kType, 7);
     } else if (type == abi::kAttrStrings) {
       const std::string bytes = attribute_bytes(host_, raw, type);

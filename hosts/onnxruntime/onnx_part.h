@@ -3,10 +3,12 @@
 // Source: onnx.proto of ONNX 1.16. One thread; what is read of the host's memory is copied.
 #pragma once
 
+#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/graph/protobuf.h"
 #include "core/platform/files/output_file.h"
@@ -54,5 +56,13 @@ class PartWriter {
 
 // The bytes of an attribute that has a size of its own: a string, or an array of numbers or strings.
 [[nodiscard]] std::string attribute_bytes(const Host& host, const abi::OpAttr* attribute, abi::OpAttrType type);
+
+// The numbers of such an array.
+template <class Number>
+std::vector<Number> numbers_of(const std::string& bytes) {
+  std::vector<Number> values(bytes.size() / sizeof(Number));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(Number));
+  return values;
+}
 
 }  // namespace latebind::provider

@@ -99,6 +99,16 @@ std::vector<std::string> names_of(const std::vector<ValueView>& values) {
   return names;
 }
 
+// "openvino 2026.4.1-…" of each backend that is here.
+std::vector<std::string> versions_of(const Runtime& runtime) {
+  const auto found = runtime.devices();
+  if (!found.ok()) throw failure_of("Latebind: devices", found.status());
+  std::vector<std::string> versions;
+  for (const Device& device : found->devices)
+    versions.push_back(device.backend + " " + device.runtime_version);
+  return versions;
+}
+
 NestedLibrary nested_library(const SessionSettings& settings, const SessionDevice& device) {
   if (settings.nested) return NestedLibrary::kHosts;
   const auto is_nested = [](std::string_view name) {
@@ -124,7 +134,8 @@ Provider::Provider(const Host& host, const abi::Logger* logger, SessionSettings 
       logger_(logger),
       settings_(std::move(settings)),
       device_(std::move(device)),
-      runtime_(make_runtime(host, settings_.options, nested_library(settings_, device_))) {
+      runtime_(make_runtime(host, settings_.options, nested_library(settings_, device_))),
+      errors_(settings_.known_errors, versions_of(runtime_)) {
   fill(*this);
   if (!device_.virtual_ids.empty() && !settings_.writes_contexts && !settings_.emulate) {
     throw Failure(
@@ -202,7 +213,7 @@ void Provider::get_capability(const abi::Graph* graph, abi::GraphSupportInfo* su
   if (!settings_.writes_contexts) {
     trial = [&](const std::vector<std::size_t>& nodes) { return try_part(view, nodes); };
   }
-  const Capability capability = capability_of(view, trial);
+  const Capability capability = capability_of(view, errors_, trial);
   std::size_t taken = 0;
   for (const std::vector<std::size_t>& part : capability.parts) {
     std::vector<const abi::Node*> raw;
@@ -286,6 +297,7 @@ void Provider::compile(const abi::Graph* graph, const abi::Node* fused, std::siz
   const bool is_context = all.size() == 1 && is_our_context(host_, view.nodes()[0]);
   const char* name = nullptr;
   host_.check(host_->Node_GetName(fused, &name));
+  Host::need(name, "name of a node");
   if (is_context) {
     loaded = load_context(view.nodes()[0], graph);
   } else if (const auto found = loaded_.find(view.key(all)); found != loaded_.end()) {

@@ -56,6 +56,7 @@ class Provider final : public abi::Ep {
   const SessionSettings settings_;
   const SessionDevice device_;
   const Runtime runtime_;
+  const VendorErrors errors_;
   Options options_;                   // of loads: the placement; everything else is the runtime's
   std::vector<std::string> targets_;  // when compiled models are written
   std::string compatibility_;

@@ -39,6 +39,8 @@ void set_option(SessionSettings& settings, const std::string& key, const std::st
     settings.nested = truth(key, value);
   } else if (key == "targets") {
     settings.targets = words_of(value);
+  } else if (key == "known_errors") {
+    settings.known_errors = value;
   } else if (key == "device") {
     settings.device = value;
   } else {
@@ -53,6 +55,7 @@ void set_option(SessionSettings& settings, const std::string& key, const std::st
 SessionSettings read_session_settings(const Host& host, const abi::SessionOptions* options) {
   abi::KeyValuePairs* raw = nullptr;
   host.check(host->GetSessionOptionsConfigEntries(options, &raw));
+  Host::need(raw, "settings of a session");
   const Pairs entries(host, raw);
   const char* const* keys = nullptr;
   const char* const* values = nullptr;
@@ -60,8 +63,9 @@ SessionSettings read_session_settings(const Host& host, const abi::SessionOption
   host->GetKeyValuePairs(entries.get(), &keys, &values, &count);
   SessionSettings settings;
   for (std::size_t i = 0; i < count; ++i) {
-    const std::string_view key = keys[i];
-    if (key.starts_with(kPrefix)) set_option(settings, std::string(key.substr(kPrefix.size())), values[i]);
+    const std::string_view key = Host::need(keys[i], "name of a setting");
+    if (!key.starts_with(kPrefix)) continue;
+    set_option(settings, std::string(key.substr(kPrefix.size())), Host::need(values[i], "value of a setting"));
   }
   settings.writes_contexts = value_of(host, entries.get(), "ep.context_enable") == "1";
   settings.embeds_contexts = value_of(host, entries.get(), "ep.context_embed_mode") == "1";

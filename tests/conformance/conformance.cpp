@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <numeric>
 #include <thread>
 
@@ -80,6 +81,22 @@ void ConformanceTest::SetUp() {
 void ConformanceTest::TearDown() {
   while (core::given_up_calls() != 0)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+core::Result<std::unique_ptr<core::Executable>> ConformanceTest::try_load(const core::Model& model,
+                                                                          const core::CompileOptions& options) const {
+  auto loaded = backend_->load(model, GetParam().device, options);
+  const core::ModelForm* form = model.find(core::ModelFormat::kOnnx);
+  if (const auto folder = platform::environment("LATEBIND_CONFORMANCE_KEEP");
+      folder && loaded.ok() && form != nullptr && !form->graph.bytes.empty() && form->external.empty()) {
+    static int number = 0;
+    const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
+    const std::string name = test.substr(0, test.find('/')) + "-" + std::to_string(++number) + ".onnx";
+    std::ofstream(std::filesystem::path(*folder) / name, std::ios::binary)
+        .write(reinterpret_cast<const char*>(form->graph.bytes.data()),
+               static_cast<std::streamsize>(form->graph.bytes.size()));
+  }
+  return loaded;
 }
 
 std::unique_ptr<core::Executable> ConformanceTest::load(const core::Model& model,

@@ -4,6 +4,8 @@
 // LATEBIND_ONNXRUNTIME_LIBRARY name, so that one program serves a whole matrix of versions. A backend whose library is
 // not there fails its tests with the backend's own words. LATEBIND_CONFORMANCE_BACKENDS (names with commas) limits the
 // suite to some backends; LATEBIND_CONFORMANCE_EDGE is how long the edge of the matrix is that takes too long (512).
+// LATEBIND_CONFORMANCE_KEEP is a folder for the models that devices take, as TEST-N.onnx: for tests of other ways to
+// them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -51,9 +53,7 @@ class ConformanceTest : public testing::TestWithParam<Target> {
   void TearDown() override;
 
   [[nodiscard]] core::Result<std::unique_ptr<core::Executable>> try_load(
-      const core::Model& model, const core::CompileOptions& options = {}) const {
-    return backend_->load(model, GetParam().device, options);
-  }
+      const core::Model& model, const core::CompileOptions& options = {}) const;
   // Fails the test and gives null when the model cannot be loaded.
   [[nodiscard]] std::unique_ptr<core::Executable> load(const core::Model& model,
                                                        const core::CompileOptions& options = {}) const;

@@ -132,7 +132,12 @@ std::string type_of(abi::ElementCode code, bool old_numbering) {
   return code < shift || code - shift >= kTypes.size() ? "undefined" : kTypes[code - shift].first;
 }
 
-std::optional<Network> Network::parse(const std::string& text) {
+std::optional<Network> Network::parse(const std::string& whole) {
+  // One that is within something else, such as an attribute of an ONNX node, has an end of its own.
+  const auto begin = whole.find("fake-model\n");
+  const auto end = whole.find("\nend\n", begin);
+  const bool is_within = begin != std::string::npos && end != std::string::npos;
+  const std::string text = is_within ? whole.substr(begin, end + 1 - begin) : whole;
   Network network;
   network.text = text;
   std::istringstream lines(text);

@@ -26,9 +26,9 @@
 
 #include "latebind/latebind.h"
 #include "tests/api/last_error.h"
-#include "tests/api/memory/failing_new.h"
 #include "tests/api/options.h"
 #include "tests/fakes/fake_openvino_library.h"
+#include "tests/support/failing_new.h"
 
 namespace {
 

@@ -21,6 +21,7 @@ WINDOWS = PRESET == "windows"
 NAME = {"windows": r"latebind-[\d.]+-py3-none-win_amd64\.whl",
         "aarch64": r"latebind-[\d.]+-py3-none-manylinux_2_34_aarch64\.whl"}[PRESET]
 LIBRARY, PROGRAM = ("latebind.dll", "latebind.exe") if WINDOWS else ("liblatebind.so", "latebind")
+BINARIES = [f"lib/{LIBRARY}", f"bin/{PROGRAM}"] + ([] if WINDOWS else ["lib/libonnxruntime_providers_latebind.so"])
 # What every Windows has, and every Linux.
 OF_WINDOWS = {"KERNEL32.dll", "msvcrt.dll", "bcrypt.dll", "ADVAPI32.dll", "WS2_32.dll", "MSWSOCK.dll", "SHELL32.dll", "ole32.dll",
               "SETUPAPI.dll", "CFGMGR32.dll"}
@@ -66,10 +67,10 @@ def test_it_has_the_whole_package_and_no_other_platforms_files(content):
     assert {f"lib/{LIBRARY}", f"bin/{PROGRAM}", "LICENSE", "NOTICES", "py.typed"} <= names
     sources = {str(file.relative_to(SOURCE / "python/latebind")) for file in (SOURCE / "python/latebind").rglob("*.py")}
     assert sources <= names
-    assert {name for name in names if name.startswith(("lib/", "bin/"))} == {f"lib/{LIBRARY}", f"bin/{PROGRAM}"}
+    assert {name for name in names if name.startswith(("lib/", "bin/"))} == set(BINARIES)
 
 
-@pytest.mark.parametrize("name", [f"lib/{LIBRARY}", f"bin/{PROGRAM}"])
+@pytest.mark.parametrize("name", BINARIES)
 def test_it_needs_what_every_system_has(content, name):
     needed, glibc = needed_by(content / name)
     assert needed and needed <= (OF_WINDOWS if WINDOWS else OF_LINUX), needed

@@ -11,8 +11,10 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from elftools.elf.elffile import ELFFile
+from onnx import TensorProto, helper
 from support import GOLDEN, MODEL, SOURCE, cosines
 
 VENDORS = Path(os.environ["LATEBIND_TEST_VENDORS"])
@@ -72,6 +74,7 @@ def test_it_has_the_package_the_library_the_program_and_the_licences(content):
         "latebind/__init__.py",
         "latebind/py.typed",
         "latebind/lib/liblatebind.so",
+        "latebind/lib/libonnxruntime_providers_latebind.so",
         "latebind/bin/latebind",
         "latebind/LICENSE",
         "latebind/NOTICES",
@@ -117,6 +120,8 @@ def test_its_libraries_show_only_what_is_theirs(content):
             assert symbols and all(name.startswith("lb_") for name in symbols)
         elif file.name == "liblatebind_executorch.so":
             assert symbols == []
+        elif file.name == "libonnxruntime_providers_latebind.so":
+            assert set(symbols) == {"CreateEpFactories", "ReleaseEpFactory", "LatebindAttestations"}
 
 
 def site_of(environment):
@@ -154,6 +159,27 @@ print(embedder.attestation.backend, latebind.__file__)
     printed = run(environment / "bin" / "python", "-c", code, MODEL, texts, out, env=clean(tmp_path), cwd=tmp_path)
     assert printed.startswith("openvino ") and str(environment) in printed
     assert cosines(np.load(out), np.load(GOLDEN / "minilm.npy")).min() >= 0.99999
+
+
+def test_its_provider_runs_a_model_in_onnx_runtime(environment, tmp_path):
+    code = """
+import sys, numpy, onnxruntime
+from latebind import onnxruntime as provider
+devices = provider.register()
+assert [device.ep_metadata["latebind.device"] for device in devices] == ["openvino:CPU"], devices
+options = onnxruntime.SessionOptions()
+options.add_provider_for_devices(devices, {"precision": "f32"})
+session = onnxruntime.InferenceSession(sys.argv[1], options, enable_fallback=False)
+print(session.get_providers()[0], session.run(None, {"x": numpy.full((2, 4), 3, numpy.float32)})[0].sum())
+"""
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 4]) for name in "xy")
+    nodes = [helper.make_node("Relu", ["x"], ["a"]), helper.make_node("Mul", ["a", "a"], ["y"])]
+    graph = helper.make_graph(nodes, "graph", [x], [y])
+    model = tmp_path / "model.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), model)
+    (site_of(environment) / "onnxruntime").symlink_to(site_of(VENDORS) / "onnxruntime")
+    printed = run(environment / "bin" / "python", "-c", code, model, env=clean(tmp_path), cwd=tmp_path)
+    assert printed.split() == ["Latebind", "72.0"]
 
 
 def test_the_command_is_the_program(environment, tmp_path):

@@ -21,8 +21,8 @@
 
 #include "latebind/latebind.h"
 #include "latebind/latebind.hpp"
-#include "tests/api/memory/failing_new.h"
 #include "tests/fakes/fake_openvino_library.h"
+#include "tests/support/failing_new.h"
 
 namespace latebind::test {
 namespace {

@@ -13,7 +13,7 @@
 #include <optional>
 
 #include "core/platform/files/temporary_folder.h"
-#include "tests/api/memory/failing_new.h"
+#include "tests/support/failing_new.h"
 
 namespace latebind::test {
 namespace {

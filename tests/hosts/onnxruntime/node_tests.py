@@ -1,9 +1,13 @@
 """ONNX's own node tests (onnx.backend.test) through the provider: which are taken, and which come out as on the CPU.
 
-usage: node_tests.py LIBRARY [--table FILE] [--every N] [PATTERN]
+usage: node_tests.py LIBRARY [--table FILE] [--every N] [--skip N] [--known-errors FILE] [PATTERN]
+
+Each test is run in two forms: as it is, where a caller gives every input, and with all inputs but the first as
+initializers, which is how models have weights, axes and sizes.
 
 Prints a summary, and each wrong test with its numbers; exits with 1 if there is a wrong one. --table writes one line for
-each test: name, operator, what came of it. --every N takes each Nth test only.
+each test and form: name, form, what came of it, and why. --every N takes each Nth test only, --skip N leaves out the first
+ones. --known-errors is a table of vendors' errors in place of the provider's own.
 """
 
 import argparse
@@ -48,19 +52,49 @@ def equal(got, expected):
     return "" if difference <= BOUNDS[got.dtype.name] * scale else f"difference {difference:.3g} at scale {scale:.3g}"
 
 
-def session(model, devices):
+FORMS = ("as it is", "with initializers")
+
+
+def cases(pattern=""):
+    return [case for case in loader.load_model_tests(kind="node") if re.search(pattern, case.name)]
+
+
+def model_of(case):
+    return case.model if case.model is not None else onnx.load(case.model_dir + "/model.onnx")
+
+
+def with_initializers(case):
+    """(model, data sets) of the second form; None where the first input is the only one, or there are others than tensors."""
+    model, data_sets = model_of(case), case.data_sets or []
+    names = [value.name for value in model.graph.input]
+    if len(names) < 2 or len(data_sets) != 1 or len(data_sets[0][0]) != len(names):
+        return None
+    inputs, expected = data_sets[0]
+    tensors = [numpy_helper.from_array(v, n) if isinstance(v, np.ndarray) else v for v, n in zip(inputs, names)]
+    if not all(isinstance(tensor, onnx.TensorProto) for tensor in tensors):
+        return None
+    changed = onnx.ModelProto()
+    changed.CopyFrom(model)
+    for tensor, name in zip(tensors[1:], names[1:]):
+        changed.graph.initializer.add().CopyFrom(tensor)
+        changed.graph.initializer[-1].name = name
+    del changed.graph.input[1:]
+    return changed, [(inputs[:1], expected)]
+
+
+def session(model, devices, known_errors=""):
     options = ort.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
     if devices:
-        options.add_provider_for_devices(devices, {"threads": "1"})
-        return ort.InferenceSession(model, options)
+        settings = {"threads": "1"} | ({"known_errors": known_errors} if known_errors else {})
+        options.add_provider_for_devices(devices, settings)
+        return ort.InferenceSession(model, options, enable_fallback=False)
     return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
-def run_case(case, devices, library):
+def run_model(model, data_sets, devices, library, known_errors=""):
     """(what came of it, detail)"""
-    model = case.model if case.model is not None else onnx.load(case.model_dir + "/model.onnx")
     bytes_ = model.SerializeToString()
     names = [value.name for value in model.graph.input]
     try:
@@ -68,13 +102,12 @@ def run_case(case, devices, library):
     except Exception:
         host = None
     try:
-        ours = session(bytes_, devices)
+        ours = session(bytes_, devices, known_errors)
     except Exception as error:
-        return ("unsupported by the host", "") if host is None else ("wrong", f"no session: {error}")
-    taken = attestations(library) != b"[]"
-    if not taken:
+        return ("unsupported by the host", "") if host is None else ("wrong", f"no session: {str(error)[:200]}")
+    if attestations(library) == b"[]":
         return "left to the CPU", ""
-    for inputs, expected in case.data_sets or []:
+    for inputs, expected in data_sets:
         feeds = {
             name: numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else value
             for name, value in zip(names, inputs)
@@ -97,36 +130,46 @@ def run_case(case, devices, library):
     return "right", ""
 
 
+def register(path):
+    """(the library, the devices that it offers)"""
+    library = ctypes.CDLL(path)
+    ort.set_default_logger_severity(4)
+    ort.register_execution_provider_library("latebind", path)
+    return library, [device for device in ort.get_ep_devices() if device.ep_name == "Latebind"]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("library")
     parser.add_argument("pattern", nargs="?", default="")
     parser.add_argument("--table")
     parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--skip", type=int, default=0)
+    parser.add_argument("--known-errors", default="")
     arguments = parser.parse_args()
-    arguments.library = os.path.abspath(arguments.library)
-    library = ctypes.CDLL(arguments.library)
-    ort.set_default_logger_severity(4)
-    ort.register_execution_provider_library("latebind", arguments.library)
-    devices = [device for device in ort.get_ep_devices() if device.ep_name == "Latebind"]
+    library, devices = register(os.path.abspath(arguments.library))
     if not devices:
         print("Latebind offers no device")
         return 1
-    cases = [case for case in loader.load_model_tests(kind="node") if re.search(arguments.pattern, case.name)]
-    counts = {}
-    table = open(arguments.table, "w") if arguments.table else None
-    for case in cases[:: arguments.every]:
-        if table:
-            table.write(f"{case.name}\t")
-            table.flush()
-        outcome, detail = run_case(case, devices, library)
-        counts[outcome] = counts.get(outcome, 0) + 1
-        if table:
-            table.write(f"{outcome}\t{detail}\n")
-        if outcome == "wrong":
-            print(f"{case.name}: {detail}", flush=True)
-    print(", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())))
-    return 1 if counts.get("wrong") else 0
+    counts = {form: {} for form in FORMS}
+    table = open(arguments.table, "a") if arguments.table else None
+    for case in cases(arguments.pattern)[arguments.skip :: arguments.every]:
+        for form in FORMS:
+            made = (model_of(case), case.data_sets or []) if form == FORMS[0] else with_initializers(case)
+            if made is None:
+                continue
+            if table:  # before it runs: so it is known what a process died of
+                table.write(f"{case.name}\t{form}\t")
+                table.flush()
+            outcome, detail = run_model(*made, devices, library, arguments.known_errors)
+            counts[form][outcome] = counts[form].get(outcome, 0) + 1
+            if table:
+                table.write(f"{outcome}\t{' '.join(detail.split())}\n")
+            if outcome == "wrong":
+                print(f"{case.name}, {form}: {detail}", flush=True)
+    for form, of_form in counts.items():
+        print(f"{form}: " + ", ".join(f"{count} {outcome}" for outcome, count in sorted(of_form.items())))
+    return 1 if any(of_form.get("wrong") for of_form in counts.values()) else 0
 
 
 if __name__ == "__main__":

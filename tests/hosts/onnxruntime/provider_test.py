@@ -120,6 +120,92 @@ def test_strings_and_double_precision_are_left_to_the_host(devices):
         assert list(session.run(None, feeds)[0]) == list(feeds["x"])
 
 
+def integers(name, *shape):
+    return helper.make_tensor_value_info(name, TensorProto.INT64, shape)
+
+
+def test_arithmetic_with_a_callers_wide_integers_is_left_to_the_host(devices):
+    nodes = [
+        helper.make_node("Add", ["x", "x"], ["a"]),
+        helper.make_node("Mul", ["a", "x"], ["b"]),
+        helper.make_node("Sub", ["b", "x"], ["y"]),
+    ]
+    model = model_of(nodes, [integers("x", "n")], [integers("y", "n")])
+    session = load(model, devices)
+    assert attestations() == []
+    feeds = {"x": np.array([2**31, 2**30, -(2**29)])}
+    np.testing.assert_array_equal(session.run(None, feeds)[0], on_the_cpu(model, feeds)[0])
+
+
+def test_constants_beyond_32_bits_are_left_to_the_host_and_limits_are_not(devices):
+    def of(op, constants, shape):
+        names = [name for name, _ in constants]
+        nodes = [helper.make_node("Shape", ["x"], ["s"]), helper.make_node(op, ["s", *names], ["y"])]
+        return model_of(nodes, [floats("x", "n", 16)], [integers("y", shape)], constants)
+
+    wide = of("Max", [("w", np.array([2**40]))], 2)
+    session = load(wide, devices)
+    assert attestations() == []
+    np.testing.assert_array_equal(session.run(None, rows(3))[0], [2**40, 2**40])
+    limits = of("Slice", [("b", np.array([1])), ("e", np.array([2**63 - 1]))], 1)
+    session = load(limits, devices)
+    assert len(attestations()) == 1
+    np.testing.assert_array_equal(session.run(None, rows(3))[0], [16])
+
+
+def test_arithmetic_with_shapes_is_taken(devices):
+    constants = [("first", np.array([0])), ("two", np.array([2])), ("eight", np.array([8]))]
+    nodes = [
+        helper.make_node("Shape", ["x"], ["s"]),
+        helper.make_node("Gather", ["s", "first"], ["n"]),
+        helper.make_node("Mul", ["n", "two"], ["m"]),
+        helper.make_node("Concat", ["m", "eight"], ["t"], axis=0),
+        helper.make_node("Reshape", ["x", "t"], ["y"]),
+    ]
+    session = load(model_of(nodes, [floats("x", "n", 16)], [floats("y", "m", 8)], constants), devices)
+    # Without the product two crumbs would be left.
+    assert len(attestations()) == 1
+    for count in (1, 4):
+        np.testing.assert_array_equal(session.run(None, rows(count))[0], rows(count)["x"].reshape(-1, 8))
+
+
+def test_what_a_vendor_computes_wrongly_is_left_to_the_host(devices, tmp_path):
+    def tile(constants, inputs):
+        nodes = [helper.make_node("Tile", ["x", "r"], ["y"])]
+        return model_of(nodes, [floats("x", 2, 16), *inputs], [floats("y", None, None)], constants)
+
+    repeats = np.array([2, 1])
+    session = load(tile([("r", repeats)], []), devices)
+    assert len(attestations()) == 1
+    del session
+    model = tile([], [integers("r", 2)])
+    session = load(model, devices)
+    assert attestations() == []
+    feeds = rows(2) | {"r": repeats}
+    np.testing.assert_array_equal(session.run(None, feeds)[0], on_the_cpu(model, feeds)[0])
+
+
+def test_a_table_of_ones_own(devices, tmp_path):
+    version = devices[0].ep_metadata["latebind.runtime_version"].split("-")[0]
+    table = tmp_path / "errors.tsv"
+    table.write_text(f"# mine\nMatMul\trank:0=2 const:1\topenvino {version}\n")
+    session = load(layers(), devices, {"known_errors": str(table)})
+    assert attestations() == []  # two of three nodes are too few
+    del session
+    # Another version's lines hold for versions that no line names, and not for others.
+    for text, count in (("openvino 1.0", 0), (f"openvino 1.0\nSin\t\topenvino {version}", 1), ("onnxruntime 1.0", 1)):
+        table.write_text(f"MatMul\t\t{text}\n")
+        session = load(layers(), devices, {"known_errors": str(table)})
+        assert len(attestations()) == count, text
+        del session
+    for text in ("MatMul", "MatMul\tsize:1=2\topenvino 1", "MatMul\trank:x=2\topenvino 1", "\t\topenvino 1"):
+        table.write_text("# mine\n" + text + "\n")
+        with pytest.raises(Exception, match="errors.tsv, line 2"):
+            load(layers(), devices, {"known_errors": str(table)})
+    with pytest.raises(Exception, match="missing.tsv, which known_errors names, cannot be read"):
+        load(layers(), devices, {"known_errors": str(tmp_path / "missing.tsv")})
+
+
 def test_output_shapes_that_only_a_run_can_tell(devices):
     nodes = [helper.make_node("NonZero", ["x"], ["y"])]
     model = model_of(nodes, [floats("x", "n", 16)], [helper.make_tensor_value_info("y", TensorProto.INT64, [2, "k"])])
@@ -290,6 +376,7 @@ def test_the_default_model_gives_the_golden_vectors(devices, tmp_path):
 VIRTUAL = """
 import sys
 import numpy as np
+import onnx
 import onnxruntime as ort
 ort.set_default_logger_severity(4)
 library, model, compiled = sys.argv[1:]
@@ -312,6 +399,13 @@ try:
 except Exception as error:
     assert "is a virtual device" in str(error), error
 ort.ModelCompiler(options, model, embed_compiled_data_into_model=True).compile_to_file(compiled)
+info = {entry.key: entry.value for entry in onnx.load(compiled, load_external_data=False).metadata_props}
+(text,) = [value for key, value in info.items() if key.startswith("ep_compatibility_info")]
+others = [device for device in all_devices if device.ep_metadata["latebind.device"].startswith("onnxruntime:QNN.") and device not in npu]
+here = [device for device in all_devices if device.ep_metadata["latebind.device"] == "openvino:CPU"]
+for devices, expected in ((npu, "OPTIMAL"), (others[:1], "RECOMPILATION"), (here, "RECOMPILATION")):
+    verdict = ort.capi._pybind_state.get_model_compatibility_for_ep_devices(devices, text)
+    assert expected in str(verdict), (devices, verdict, text)
 options = ort.SessionOptions()
 options.add_provider_for_devices(npu, {"precision": "f16", "emulate": "true"})
 x = np.random.default_rng(3).standard_normal((1, 16)).astype(np.float32)

@@ -1,4 +1,4 @@
-#include "tests/api/memory/failing_new.h"
+#include "tests/support/failing_new.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -14,6 +14,7 @@
 namespace {
 
 std::atomic<bool> g_armed{false};
+std::atomic<std::uint64_t> g_first{0};
 std::atomic<std::uint64_t> g_left{0};
 std::atomic<bool> g_from_then_on{false};
 std::atomic<bool> g_refused{false};
@@ -60,10 +61,15 @@ namespace latebind::test {
 void refuse_allocation(std::uint64_t n, Refusal refusal) {
   std::array<void*, 1> first{};
   (void)::backtrace(first.data(), 1);  // loads what it needs
+  g_first = n;
   g_left = n;
   g_refused = false;
   g_from_then_on = refusal == Refusal::kFromThenOn;
   g_armed = true;
+}
+
+std::uint64_t allocations_counted() {
+  return g_first - g_left;
 }
 
 Spared::Spared() {

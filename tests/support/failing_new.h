@@ -14,6 +14,9 @@ enum class Refusal {
 // Counts from now on, on all threads, and refuses the n-th, from 1.
 void refuse_allocation(std::uint64_t n, Refusal refusal);
 
+// How many were counted since then.
+std::uint64_t allocations_counted();
+
 // While one lives, its thread is neither counted nor refused: for what tests do themselves.
 class Spared {
  public:
