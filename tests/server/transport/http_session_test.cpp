@@ -46,7 +46,10 @@ class HttpSessionTest : public testing::Test {
   }
   ~HttpSessionTest() override {
     held_.clear();
-    if (const auto session = session_.lock()) session->abort();
+    // Each is held by what waits for its client's next bytes.
+    for (const auto& opened : opened_) {
+      if (const auto session = opened.lock()) session->abort();
+    }
     run();
   }
 
@@ -67,6 +70,7 @@ class HttpSessionTest : public testing::Test {
     client_ = std::make_shared<PieceClient>();
     const auto session = std::make_shared<HttpSession>(std::make_unique<PieceStream>(io_, client_), shared_);
     session_ = session;
+    opened_.push_back(session_);
     (session.get()->*start)();
   }
   void open_beyond_limit() { open(&HttpSession::start_beyond_limit); }
@@ -109,7 +113,8 @@ class HttpSessionTest : public testing::Test {
   boost::asio::io_context io_;
   HttpSession::Shared shared_;
   std::shared_ptr<PieceClient> client_;
-  std::weak_ptr<HttpSession> session_;
+  std::weak_ptr<HttpSession> session_;              // the last
+  std::vector<std::weak_ptr<HttpSession>> opened_;  // all
   bool holds_ = false;
   bool has_closed_ = false;
   std::vector<ExchangePtr> held_;
