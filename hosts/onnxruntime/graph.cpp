@@ -84,10 +84,10 @@ GraphView::GraphView(const Host& host, const abi::Graph* graph) : host_(host) {
   std::vector<const char*> domains(Host::need_count(count, "number of operator sets"));
   std::vector<std::int64_t> versions(count);
   host_.check(host_->Graph_GetOperatorSets(graph, domains.data(), versions.data(), count));
-  for (std::size_t i = 0; i < count; ++i)
-    if (const std::string domain = Host::need(domains[i], "domain"); domain.empty() || domain == "ai.onnx") {
-      opset_ = versions[i];
-    }
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string domain = Host::need(domains[i], "domain");
+    if (domain.empty() || domain == "ai.onnx") opset_ = versions[i];
+  }
   host_.check(host_->Graph_GetNumOutputs(graph, &count));
   std::vector<const abi::ValueInfo*> outputs(Host::need_count(count, "number of outputs"));
   if (count > 0) host_.check(host_->Graph_GetOutputs(graph, outputs.data(), count));

@@ -58,7 +58,7 @@ bool any_beyond(const void* data, std::size_t size) {
   return false;
 }
 
-bool is_beyond(const Host& host, const ValueView& constant, std::int32_t type) {
+bool is_beyond(const Host& host, const ValueView& constant, const TypeView& info) {
   const abi::Value* value = nullptr;
   host.check(host->ValueInfo_GetInitializerValue(constant.raw, &value));
   Host::need(value, "initializer");
@@ -66,6 +66,12 @@ bool is_beyond(const Host& host, const ValueView& constant, std::int32_t type) {
   host.check(host->GetTensorSizeInBytes(value, &size));
   const void* data = nullptr;
   host.check(host->GetTensorData(value, &data));
+  const std::int32_t type = info.type;
+  std::size_t expected = type == LB_U32 ? sizeof(std::uint32_t) : sizeof(std::int64_t);
+  for (const std::int64_t dimension : info.shape)
+    expected *= static_cast<std::size_t>(dimension);
+  // What has another size than its shape says is not read.
+  if (size != expected) return true;
   if (size == 0) return false;
   Host::need(data, "data of a tensor");
   if (type == LB_I64) return any_beyond<std::int64_t>(data, size);
@@ -73,12 +79,12 @@ bool is_beyond(const Host& host, const ValueView& constant, std::int32_t type) {
   return any_beyond<std::uint32_t>(data, size);
 }
 
-}  // namespace
-
-bool WideIntegers::is_wide_type(const GraphView& graph, const ValueView& value) const {
+bool is_wide_type(const GraphView& graph, const ValueView& value) {
   const std::int32_t type = graph.type_of(value).type;
   return type == LB_I64 || type == LB_U64 || type == LB_U32;
 }
+
+}  // namespace
 
 WideIntegers::WideIntegers(const GraphView& graph) {
   std::set<std::string> made;
@@ -88,8 +94,7 @@ WideIntegers::WideIntegers(const GraphView& graph) {
       const ValueView& input = node.inputs[i];
       if (input.raw == nullptr) continue;
       if (graph.is_constant(input)) {
-        if (const std::int32_t type = graph.type_of(input).type;
-            (type == LB_I64 || type == LB_U64 || type == LB_U32) && is_beyond(graph.host(), input, type)) {
+        if (is_wide_type(graph, input) && is_beyond(graph.host(), input, graph.type_of(input))) {
           wide_.insert(input.name);
         }
         continue;

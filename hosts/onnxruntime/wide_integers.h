@@ -24,8 +24,6 @@ class WideIntegers {
   [[nodiscard]] std::string refusal(const GraphView& graph, const NodeView& node) const;
 
  private:
-  [[nodiscard]] bool is_wide_type(const GraphView& graph, const ValueView& value) const;
-
   std::set<std::string> from_data_;  // values that depend on what a caller passes, not on its shape alone
   std::set<std::string> wide_;       // constants beyond 32 bits
 };

@@ -106,12 +106,14 @@ HostGraph in_parts() {
         {"tensor", abi::kAttrTensor, numbers}},
        "",
        0},
-      {"Pass", {"b", ""}, {"c"}, {}, "", 0},
+      {"Pass", {"b", "", "i"}, {"c"}, {}, "", 0},
       {"Pass", {"c"}, {"y"}, {}, "", 0},
   };
   graph.inputs = {"x"};
   graph.outputs = {"y"};
   graph.initializers["w"] = {1, {2}, numbers};
+  constexpr std::int32_t kOnnxI64 = 7;
+  graph.initializers["i"] = {kOnnxI64, {1}, integer_bytes};
   return graph;
 }
 
