@@ -377,6 +377,23 @@ abi::Status* ValueInfo_GetInitializerValue(const abi::ValueInfo* value, const ab
   call.give(initializer, value->initializer);
   return nullptr;
 }
+// All are in memory: none is in a file of its own.
+abi::Status* ValueInfo_GetExternalInitializerInfo(const abi::ValueInfo* /*value*/,
+                                                  abi::ExternalInitializerInfo** info) {
+  LB_FALLIBLE;
+  call.give(info, static_cast<abi::ExternalInitializerInfo*>(nullptr));
+  return nullptr;
+}
+void ReleaseExternalInitializerInfo(abi::ExternalInitializerInfo* /*info*/) {}
+const abi::PathChar* ExternalInitializerInfo_GetFilePath(const abi::ExternalInitializerInfo* /*info*/) {
+  return nullptr;
+}
+std::int64_t ExternalInitializerInfo_GetFileOffset(const abi::ExternalInitializerInfo* /*info*/) {
+  return 0;
+}
+std::size_t ExternalInitializerInfo_GetByteSize(const abi::ExternalInitializerInfo* /*info*/) {
+  return 0;
+}
 abi::Status* ValueInfo_IsConstantInitializer(const abi::ValueInfo* value, bool* is_constant) {
   LB_FALLIBLE;
   call.give(is_constant, value->initializer != nullptr);
