@@ -175,7 +175,7 @@ def test_plugin_providers_are_devices_and_those_without_any_say_why(tmp_path):
     warmed = json.loads(good("warm", "--model", TINY, "--json", env=env).stdout)["devices"]
     # On an Intel CPU its provider has devices of its own.
     warmed = [one["device"] for one in warmed if not one["device"].startswith("onnxruntime:OpenVINO")]
-    assert warmed == ["openvino:CPU", "onnxruntime:CPU"]
+    assert warmed == ["openvino:CPU", "onnxruntime:CPU", "native:CPU"]
     assert (tmp_path / "latebind" / "providers.json").exists()
     # In the doctor's trace, too; a flag wins.
     done = good("doctor", "--onnxruntime-providers", "/nonexistent/provider.so", env=env)
