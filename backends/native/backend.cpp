@@ -44,6 +44,7 @@ class NativeBackend final : public core::Backend {
     device.full_name = processor();
     device.runtime_version = LATEBIND_VERSION;
     device.graphs_only = true;
+    device.metadata["GraphsOnly"] = "1";  // for doors that give it models of others
     device.metadata["InstructionSet"] = kernels->name;
     return std::vector{std::move(device)};
   }

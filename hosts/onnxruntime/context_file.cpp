@@ -12,6 +12,7 @@
 #include "core/platform/files/output_file.h"
 #include "core/platform/files/temporary_folder.h"
 #include "hosts/onnxruntime/json_text.h"
+#include "hosts/onnxruntime/session_settings.h"
 
 namespace latebind::provider {
 namespace {
@@ -165,7 +166,7 @@ abi::Node* make_context_node(const Host& host, const std::string& name, const On
 
 std::string compatibility_text(const Runtime& runtime, const std::vector<std::string>& targets) {
   std::string devices;
-  const auto found = runtime.devices(true);
+  const auto found = devices_of(runtime, true);
   if (found.ok()) {
     for (const Device& device : found->devices) {
       if (std::ranges::none_of(targets, [&](const std::string& target) { return is_meant(device, target); })) continue;
@@ -189,7 +190,7 @@ abi::Compatibility compatibility_of(const Runtime& runtime, const std::string& t
     if (emulated != device.metadata.end() && emulated->second == "1") usable.push_back(device);
   }
   if (!kinds.empty()) {
-    const auto found = runtime.devices();
+    const auto found = devices_of(runtime);
     if (!found.ok()) return abi::kUnsupported;
     for (const Device& device : found->devices)
       if (std::ranges::find(kinds, device.kind) != kinds.end()) usable.push_back(device);

@@ -141,17 +141,17 @@ const Factory::VirtualDevice* Factory::find_virtual(const abi::HardwareDevice* h
 Factory::Virtual Factory::wanted_virtual_devices() const {
   abi::KeyValuePairs* raw = nullptr;
   host_.check(host_->GetEnvConfigEntries(&raw));
-  const Pairs entries(host_, raw);
+  const Pairs entries(host_, Host::need(raw, "environment's entries"));
   const char* const* keys = nullptr;
   const char* const* values = nullptr;
   std::size_t count = 0;
   host_->GetKeyValuePairs(entries.get(), &keys, &values, &count);
   bool all = registered_name_.ends_with(".all.virtual");
-  for (std::size_t i = 0; i < count; ++i) {
-    std::string_view key = keys[i];
+  for (std::size_t i = 0; i < Host::need_count(count, "entry"); ++i) {
+    std::string_view key = Host::need(Host::need(keys, "names of entries")[i], "name of an entry");
     if (!key.starts_with(kOurEntries)) continue;
     key.remove_prefix(std::string_view(kOurEntries).size());
-    const std::string_view value = values[i];
+    const std::string_view value = Host::need(Host::need(values, "values of entries")[i], "value of an entry");
     if (key != kVirtualDevices || (value != "all" && value != "compiled")) {
       throw Failure(abi::kInvalidArgument, "Latebind: the environment has " + std::string(keys[i]).substr(0, 128) +
                                                "=" + std::string(value.substr(0, 64)) + "; there is only " +
@@ -169,7 +169,7 @@ void Factory::list(const abi::HardwareDevice* const* hardware, std::size_t count
                    std::size_t most, std::size_t* made) {
   // What is wrong with the entries is said before anything is made.
   const Virtual wanted = wanted_virtual_devices();
-  const auto found = runtime_.devices();
+  const auto found = devices_of(runtime_);
   if (!found.ok()) throw failure_of("Latebind: devices", found.status());
   for (std::size_t i = 0; i < count && *made < most; ++i) {
     const std::int32_t kind = kind_of(host_, hardware[i]);
@@ -190,7 +190,7 @@ void Factory::list(const abi::HardwareDevice* const* hardware, std::size_t count
 void Factory::list_virtual(bool all, abi::EpDevice** devices, std::size_t most, std::size_t* made) {
   // Compilers of ONNX Runtime's plugins are asked for, too; they run in processes of their own.
   const Runtime runtime = make_runtime(host_, {}, NestedLibrary::kSearched);
-  const auto found = runtime.devices(true);
+  const auto found = devices_of(runtime, true);
   if (!found.ok()) throw failure_of("Latebind: virtual devices", found.status());
   for (const Device& device : found->devices) {
     const bool is_compiled = at(device.metadata, "CompilerInstalled") == "1";
@@ -262,7 +262,7 @@ void Factory::explain(const abi::HardwareDevice* hardware, abi::IncompatibilityD
     host_.check(host_->DeviceEpIncompatibilityDetails_SetDetails(details, abi::kMissingDependency, 0, text.c_str()));
     return;
   }
-  const auto found = runtime_.devices();
+  const auto found = devices_of(runtime_);
   if (!found.ok()) throw failure_of("Latebind: devices", found.status());
   const std::int32_t kind = kind_of(host_, hardware);
   if (std::ranges::any_of(found->devices, [&](const Device& device) { return device.kind == kind; })) return;

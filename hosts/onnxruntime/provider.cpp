@@ -101,7 +101,7 @@ std::vector<std::string> names_of(const std::vector<ValueView>& values) {
 
 // "openvino 2026.4.1-…" of each backend that is here.
 std::vector<std::string> versions_of(const Runtime& runtime) {
-  const auto found = runtime.devices();
+  const auto found = devices_of(runtime);
   if (!found.ok()) throw failure_of("Latebind: devices", found.status());
   std::vector<std::string> versions;
   for (const Device& device : found->devices)

@@ -97,13 +97,20 @@ Runtime make_runtime(const Host& host, const Options& options, NestedLibrary nes
   return *std::move(runtime);
 }
 
+Result<Devices> devices_of(const Runtime& runtime, bool absent) {
+  auto found = runtime.devices(absent);
+  if (!found.ok()) return found;
+  std::erase_if(found->devices, [](const Device& device) { return device.metadata.contains("GraphsOnly"); });
+  return found;
+}
+
 std::string placement_for(const Runtime& runtime, const SessionSettings& settings, std::int32_t kind) {
   std::string placement;
   const auto add = [&](std::string_view device) {
     if (!placement.empty()) placement += ',';
     placement += device;
   };
-  auto found = runtime.devices();
+  auto found = devices_of(runtime);
   if (!found.ok()) throw failure_of("Latebind: devices", found.status());
   const auto add_kind = [&](std::int32_t wanted) {
     for (const Device& device : found->devices)

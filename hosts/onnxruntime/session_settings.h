@@ -43,6 +43,10 @@ enum class NestedLibrary : std::uint8_t {
 };
 [[nodiscard]] Runtime make_runtime(const Host& host, const Options& options, NestedLibrary nested);
 
+// The devices that may run a part of the host's graph: not those that run Latebind's own graphs alone. `absent`:
+// virtual ones, too.
+[[nodiscard]] Result<Devices> devices_of(const Runtime& runtime, bool absent = false);
+
 // The devices to try in a session for hardware of this kind (LB_DEVICE_…), in order, as the setting "device" wants
 // them. Throws Failure when there is none, or when a word means a device that is left out.
 [[nodiscard]] std::string placement_for(const Runtime& runtime, const SessionSettings& settings, std::int32_t kind);
