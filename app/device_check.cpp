@@ -71,8 +71,8 @@ core::Result<core::Model> tiny_model(bool graph) {
   return core::Model::from_forms("the doctor's model", {std::move(form)});
 }
 
-core::TensorView view(void* data, core::ElementType type, core::Shape shape) {
-  return {.data = data, .type = type, .shape = std::move(shape), .strides = std::nullopt};
+core::TensorView view(void* data, core::ElementType type, const core::Shape& shape) {
+  return {.data = data, .type = type, .shape = shape, .strides = std::nullopt};
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ class Team {
  private:
   struct Helper;
 
-  [[nodiscard]] bool start(Helper& helper) noexcept;
+  [[nodiscard]] static bool start(Helper& helper) noexcept;
   static void work(Helper& helper);
 
   const std::size_t threads_;

@@ -5,13 +5,12 @@
 namespace latebind::native {
 namespace {
 
-// What the compiler was told for each set (CMakeLists.txt). Asks the processor, and the system for the registers.
+// Of what the compiler was told for each set (CMakeLists.txt), that of which the kernels make use: there is no
+// cryptography in them, and nothing in half precision. Asks the processor, and the system for the registers.
 #if defined(__x86_64__)
 bool has_avx2() {
   return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
-         __builtin_cpu_supports("bmi") != 0 && __builtin_cpu_supports("bmi2") != 0 &&
-         __builtin_cpu_supports("f16c") != 0 && __builtin_cpu_supports("aes") != 0 &&
-         __builtin_cpu_supports("pclmul") != 0;
+         __builtin_cpu_supports("bmi") != 0 && __builtin_cpu_supports("bmi2") != 0;
 }
 bool has_avx512() {
   return has_avx2() && __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&

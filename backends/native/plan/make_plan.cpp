@@ -64,7 +64,7 @@ class Planner {
   void set_offsets();
   void add(decltype(Step::what) what) { plan_.steps.push_back({.what = std::move(what)}); }
 
-  Status plan(std::uint32_t node, const graph::Input& op);
+  static Status plan(std::uint32_t node, const graph::Input& op);
   Status plan(std::uint32_t node, const graph::Lookup& op);
   Status plan(std::uint32_t node, const graph::PositionLookup& op);
   Status plan(std::uint32_t node, const graph::RowLookup& op);
