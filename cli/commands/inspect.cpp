@@ -132,9 +132,10 @@ std::string text_of(const Package& package, const Files& files) {
                                  package.files().is_zip() ? "one ZIP" : "a folder", all.files, mebibytes(all.bytes),
                                  core::Manifest::kMajor, manifest.schema_minor, core::word_of(manifest.layout));
   if (!manifest.description.empty()) text += core::one_line(manifest.description) + "\n";
-  for (const Component& component : manifest.components)
+  for (const Component& component : manifest.components) {
     text += fmt::format("\ncomponent {}\n{}{}", core::one_line(component.name), table_of(component, files),
                         refused_of(component));
+  }
   if (!package.assets().empty()) text += "\nshared assets\n";
   for (const auto& [uri, folder] : package.assets()) {
     const app::Amount amount = app::amount_below(files, folder);

@@ -101,9 +101,10 @@ fs::path context_path(const fs::path& folder, const std::string& name) {
   // Links are followed, so that they do not lead out of it either.
   std::error_code error;
   fs::path real = fs::canonical(file, error);
-  if (error)
+  if (error) {
     throw Failure(abi::kNoSuchFile,
                   "Latebind: there is no " + platform::path_to_utf8(file) + ", which the model names");
+  }
   const fs::path root = fs::canonical(folder.empty() ? fs::path(".") : folder, error);
   const auto [at, rest] = std::mismatch(root.begin(), root.end(), real.begin(), real.end());
   if (error || at != root.end()) {
