@@ -145,8 +145,8 @@ def test_doctor_finds_both_runtimes():
 
 
 def test_doctor_says_what_to_install():
-    done = run("doctor", env=NOWHERE)
-    assert done.returncode == 1
+    done = good("doctor", env=NOWHERE)
+    assert "native:CPU: works" in done.stdout, done.stdout
     assert r"%LOCALAPPDATA%\latebind\runtime" in done.stdout, done.stdout
 
 
