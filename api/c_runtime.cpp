@@ -61,18 +61,17 @@ lb_code lb_runtime_check(const lb_runtime* runtime) {
     std::string reasons;
     for (const auto& backend : runtime->shared->registry.all()) {
       core::Status status = backend->available();
+      std::string why = "it has no device here";
       if (status.ok()) {
         const auto devices = backend->devices();
         core::mark_what_exit_destroys();
         status = devices.status();
         if (devices.ok() && std::ranges::any_of(*devices, [](const auto& one) { return !one.graphs_only; })) return {};
+        if (devices.ok() && !devices->empty()) why = "it runs embedding models alone";
       }
       if (remedy.empty()) remedy = backend->diagnosis(nullptr).install_hint;
-      const bool is_for_graphs = status.ok() && !backend->devices()->empty();
-      reasons += fmt::format("; {}: {}", backend->name(),
-                             !status.ok()    ? status.brief()
-                             : is_for_graphs ? "it runs embedding models alone"
-                                             : "it has no device here");
+      if (!status.ok()) why = status.brief();
+      reasons += fmt::format("; {}: {}", backend->name(), why);
     }
     return core::Status(core::StatusCode::kNoDevice,
                         fmt::format("nothing here can run a model; to install a runtime: {}{}", remedy, reasons));

@@ -76,7 +76,7 @@ struct Kernels {
   std::size_t (*attention_scratch)(std::size_t tokens, std::size_t width) = nullptr;
 };
 
-// Bytes of b's panels: rows × columns, the latter rounded up to whole panels. Overflow is for the caller to exclude.
+// Panels of a matrix with so many columns.
 [[nodiscard]] constexpr std::size_t panel_count(std::size_t columns, const Kernels& kernels) {
   return (columns + kernels.panel_columns - 1) / kernels.panel_columns;
 }
