@@ -61,7 +61,7 @@ class KernelsTest(unittest.TestCase):
                 inner = [
                     loop
                     for name, instructions in functions(file).items()
-                    if "multiply_tile_of" in name
+                    if "multiply_tile<" in name
                     for loop in loops(instructions)
                     if sum("vfmadd" in text for text in loop) == multiplications
                 ]

@@ -56,8 +56,6 @@ struct Kernels {
   // "avx2"
   std::string_view name;
   std::size_t panel_columns = 0;
-  // Rows of `multiply` that are computed at once.
-  std::size_t tile_rows = 0;
 
   // Columns of a panel-wide part [first_panel, first_panel + panel_count) of y = a · b + bias, where bias has b.columns
   // numbers, or is null. Each number of y is summed up in the same order, however many rows there are.

@@ -10,6 +10,8 @@
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
+#include <utility>
+
 #include "backends/native/kernels/kernels.h"
 
 // What Highway's own functions are compiled with, which are to be inlined here.
@@ -44,8 +46,8 @@ constexpr std::size_t smaller(std::size_t a, std::size_t b) {
 
 // Sums of a tile, and where they go: kRows rows, `columns` of a panel's.
 template <std::size_t kRows>
-LATEBIND_INLINE void multiply_tile(const float* a, std::size_t a_stride, const float* panel, std::size_t k_count,
-                                   const float* bias, float* y, std::size_t y_stride, std::size_t columns) {
+void multiply_tile(const float* a, std::size_t a_stride, const float* panel, std::size_t k_count, const float* bias,
+                   float* y, std::size_t y_stride, std::size_t columns) {
   Vector sums[kRows][kVectors];
   LATEBIND_UNROLL
   for (std::size_t r = 0; r < kRows; ++r) {
@@ -88,33 +90,15 @@ LATEBIND_INLINE void multiply_tile(const float* a, std::size_t a_stride, const f
   }
 }
 
-using MultiplyTile = void (*)(const float* a, std::size_t a_stride, const float* panel, std::size_t k_count,
-                              const float* bias, float* y, std::size_t y_stride, std::size_t columns);
-
-template <std::size_t kRows>
-void multiply_tile_of(const float* a, std::size_t a_stride, const float* panel, std::size_t k_count, const float* bias,
-                      float* y, std::size_t y_stride, std::size_t columns) {
-  multiply_tile<kRows>(a, a_stride, panel, k_count, bias, y, y_stride, columns);
-}
-
-template <std::size_t... kIndex>
-struct Counts {};
-template <std::size_t kCount, std::size_t... kIndex>
-struct CountsTo : CountsTo<kCount - 1, kCount, kIndex...> {};
-template <std::size_t... kIndex>
-struct CountsTo<0, kIndex...> {
-  using Type = Counts<kIndex...>;
-};
-
 struct TileTable {
-  MultiplyTile of[kTileRows + 1];
+  decltype(&multiply_tile<1>) of[kTileRows + 1];
 };
-template <std::size_t... kRows>
-constexpr TileTable make_tile_table(Counts<kRows...> /*counts*/) {
-  return {{nullptr, multiply_tile_of<kRows>...}};
+template <std::size_t... kLess>
+constexpr TileTable make_tile_table(std::index_sequence<kLess...> /*rows, less one*/) {
+  return {{nullptr, multiply_tile<kLess + 1>...}};
 }
 // By the number of rows, from 1 on.
-constexpr TileTable kTiles = make_tile_table(CountsTo<kTileRows>::Type());
+constexpr TileTable kTiles = make_tile_table(std::make_index_sequence<kTileRows>());
 
 void multiply(const Rows& a, const Panels& b, std::size_t first_panel, std::size_t panels, const float* bias,
               const MutableRows& y) {
@@ -345,7 +329,6 @@ void attend(const AttentionHead& head, float* scratch) {
 constexpr Kernels make_kernels(std::string_view name) {
   return {.name = name,
           .panel_columns = kPanelColumns,
-          .tile_rows = kTileRows,
           .multiply = multiply,
           .add = add,
           .activate = activate,
