@@ -39,12 +39,6 @@ struct CompiledFile {
   platform::MappedFile file;
 };
 
-Status write_file(const std::filesystem::path& file, std::span<const std::byte> bytes) {
-  LB_ASSIGN_OR_RETURN(auto output, platform::OutputFile::create(file));
-  LB_RETURN_IF_ERROR(output.write(bytes));
-  return output.commit_unsynced();
-}
-
 // The model, as a child can read it: what is in memory only becomes files of `folder`.
 Result<json> model_for_child(const core::Model& model, const std::filesystem::path& folder) {
   LB_ASSIGN_OR_RETURN(const ModelForm form, core::onnx_form(model));
@@ -55,7 +49,7 @@ Result<json> model_for_child(const core::Model& model, const std::filesystem::pa
     return result;
   }
   const auto graph = folder / "graph.onnx";
-  LB_RETURN_IF_ERROR(write_file(graph, form.graph.bytes));
+  LB_RETURN_IF_ERROR(platform::write_file_unsynced(graph, form.graph.bytes));
   result["graph"] = platform::path_to_utf8(graph);
   std::size_t number = 0;
   for (const core::ExternalData& external : form.external) {
@@ -69,7 +63,7 @@ Result<json> model_for_child(const core::Model& model, const std::filesystem::pa
       const bool plain =
           name == name.filename() && name != graph.filename() && !name.empty() && name != "." && name != "..";
       file = folder / (plain ? name : std::filesystem::path(fmt::format("data-{}", number++)));
-      LB_RETURN_IF_ERROR(write_file(file, external.data.bytes));
+      LB_RETURN_IF_ERROR(platform::write_file_unsynced(file, external.data.bytes));
     }
     result["external"].push_back({{"location", external.location}, {"file", platform::path_to_utf8(file)}});
   }
@@ -232,7 +226,7 @@ Result<core::SharedBytes> compile_in_child(const TrialOptions& options, const st
   LB_ASSIGN_OR_RETURN(job["model"], model_for_child(model, folder.path()));
   const auto job_file = folder.path() / "job.json";
   const std::string text = job.dump(-1, ' ', true, json::error_handler_t::replace);
-  LB_RETURN_IF_ERROR(write_file(job_file, std::as_bytes(std::span(text))));
+  LB_RETURN_IF_ERROR(platform::write_file_unsynced(job_file, std::as_bytes(std::span(text))));
 
   LB_ASSIGN_OR_RETURN(const auto outcome,
                       platform::run_child(program, {"compile-for-provider", platform::path_to_utf8(job_file)},

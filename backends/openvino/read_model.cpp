@@ -54,12 +54,6 @@ Result<ModelHandle> read_file(const VendorCore& core, const ModelForm& form) {
   return ModelHandle(library.api, network);
 }
 
-Status write_file(const std::filesystem::path& file, std::span<const std::byte> bytes) {
-  LB_ASSIGN_OR_RETURN(auto output, platform::OutputFile::create(file));
-  LB_RETURN_IF_ERROR(output.write(bytes));
-  return output.commit_unsynced();
-}
-
 // Under the name that the model has for it. Where it is a whole file, that gets one more name, if the system allows it.
 Status place(const core::ExternalData& external, const std::filesystem::path& folder) {
   const auto name = platform::path_from_utf8(external.location);
@@ -75,7 +69,7 @@ Status place(const core::ExternalData& external, const std::filesystem::path& fo
     if (!refused) std::filesystem::create_hard_link(real, file, refused);
     if (!refused) return {};
   }
-  LB_RETURN_IF_ERROR(write_file(file, external.data.bytes));
+  LB_RETURN_IF_ERROR(platform::write_file_unsynced(file, external.data.bytes));
   platform::release_pages(external.data.bytes);
   return {};
 }
@@ -92,7 +86,7 @@ Result<ModelHandle> read_from_folder(const VendorCore& core, const Model& model,
   std::error_code gone;
   for (int i = 0; std::filesystem::exists(written.file, gone); ++i)
     written.file = folder.path() / fmt::format("graph-{}.onnx", i);
-  LB_RETURN_IF_ERROR(write_file(written.file, form.graph.bytes).with_context(model.name()));
+  LB_RETURN_IF_ERROR(platform::write_file_unsynced(written.file, form.graph.bytes).with_context(model.name()));
   return read_file(core, written);
 }
 

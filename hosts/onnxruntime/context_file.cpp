@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include "core/platform/files/folders.h"
@@ -23,19 +24,9 @@ constexpr std::string_view kCompatibilityHead = "latebind 1;";
 constexpr const char* kSdkVersion = "latebind";
 constexpr std::size_t kContextAttributes = 6;
 
-// Whole or not at all. Throws Failure.
-void write_file(const fs::path& file, std::string_view bytes) {
-  const core::Status written = [&]() -> core::Status {
-    LB_ASSIGN_OR_RETURN(auto output, platform::OutputFile::create(file));
-    LB_RETURN_IF_ERROR(output.write(bytes));
-    return output.commit_unsynced();
-  }();
-  if (!written.ok()) throw Failure(abi::kFail, "Latebind: " + std::string(written.message()));
-}
-
 platform::TemporaryFolder temporary_folder() {
   auto folder = platform::TemporaryFolder::create("context");
-  if (!folder.ok()) throw Failure(abi::kFail, "Latebind: " + std::string(folder.status().message()));
+  require(folder.status());
   return *std::move(folder);
 }
 
@@ -62,7 +53,7 @@ void compile_bundle(const Runtime& runtime, const std::string& name, const OnnxP
                     const std::vector<std::string>& targets, const fs::path& bundle) {
   const platform::TemporaryFolder folder = temporary_folder();
   const fs::path model = folder.path() / "model.onnx";
-  write_file(model, part.model);
+  require(platform::write_file_unsynced(model, std::as_bytes(std::span(part.model))));
   std::string words;
   for (const std::string& target : targets)
     words += (words.empty() ? "" : ",") + json_quoted(target);
@@ -84,7 +75,7 @@ std::string compile_bundle(const Runtime& runtime, const std::string& name, cons
   const fs::path bundle = folder.path() / "model.lbundle";
   compile_bundle(runtime, name, part, targets, bundle);
   const auto mapped = platform::MappedFile::open(bundle);
-  if (!mapped.ok()) throw Failure(abi::kFail, "Latebind: " + std::string(mapped.status().message()));
+  require(mapped.status());
   const auto bytes = mapped->bytes();
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }

@@ -142,20 +142,14 @@ Factory::Virtual Factory::wanted_virtual_devices() const {
   abi::KeyValuePairs* raw = nullptr;
   host_.check(host_->GetEnvConfigEntries(&raw));
   const Pairs entries(host_, Host::need(raw, "environment's entries"));
-  const char* const* keys = nullptr;
-  const char* const* values = nullptr;
-  std::size_t count = 0;
-  host_->GetKeyValuePairs(entries.get(), &keys, &values, &count);
   bool all = registered_name_.ends_with(".all.virtual");
-  for (std::size_t i = 0; i < Host::need_count(count, "entry"); ++i) {
-    std::string_view key = Host::need(Host::need(keys, "names of entries")[i], "name of an entry");
+  for (const auto& [key, value] : entries.entries()) {
     if (!key.starts_with(kOurEntries)) continue;
-    key.remove_prefix(std::string_view(kOurEntries).size());
-    const std::string_view value = Host::need(Host::need(values, "values of entries")[i], "value of an entry");
-    if (key != kVirtualDevices || (value != "all" && value != "compiled")) {
-      throw Failure(abi::kInvalidArgument, "Latebind: the environment has " + std::string(keys[i]).substr(0, 128) +
-                                               "=" + std::string(value.substr(0, 64)) + "; there is only " +
-                                               kOurEntries + kVirtualDevices + ", which is compiled or all");
+    if (key.substr(std::string_view(kOurEntries).size()) != kVirtualDevices ||
+        (value != "all" && value != "compiled")) {
+      throw Failure(abi::kInvalidArgument, "Latebind: the environment has " + std::string(key.substr(0, 128)) + "=" +
+                                               std::string(value.substr(0, 64)) + "; there is only " + kOurEntries +
+                                               kVirtualDevices + ", which is compiled or all");
     }
     all = value == "all";
   }

@@ -45,6 +45,10 @@ Failure failure_of(const std::string& what, const latebind::Status& status) {
   return {error_of(status.code()), what + ": " + status.message() + " (" + status.name() + ")"};
 }
 
+void require(const core::Status& status) {
+  if (!status.ok()) throw Failure(abi::kFail, "Latebind: " + std::string(status.message()));
+}
+
 Host::Host(const abi::ApiBase& base, const abi::Logger* logger)
     : logger_(logger), code_(reinterpret_cast<const void*>(base.GetApi)) {
   const abi::Slot* api = base.GetApi(abi::kVersion);
@@ -109,6 +113,19 @@ void Host::lacks(const char* what) {
 abi::Status* Host::status(abi::ErrorCode code, const char* text) const noexcept {
   abi::Status* made = tables_.CreateStatus(code, text);
   return made != nullptr ? made : last_status_.exchange(nullptr);
+}
+
+std::vector<std::pair<std::string_view, std::string_view>> Pairs::entries() const {
+  const char* const* keys = nullptr;
+  const char* const* values = nullptr;
+  std::size_t count = 0;
+  host_->GetKeyValuePairs(raw_, &keys, &values, &count);
+  std::vector<std::pair<std::string_view, std::string_view>> entries;
+  for (std::size_t i = 0; i < Host::need_count(count, "number of entries"); ++i) {
+    entries.emplace_back(Host::need(Host::need(keys, "keys")[i], "key"),
+                         Host::need(Host::need(values, "values")[i], "value"));
+  }
+  return entries;
 }
 
 std::string value_of(const Host& host, const abi::KeyValuePairs* pairs, const char* key) {

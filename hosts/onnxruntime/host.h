@@ -8,8 +8,11 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "core/status.h"
 #include "hosts/onnxruntime/abi.h"
 #include "latebind/latebind.hpp"
 
@@ -29,6 +32,8 @@ class Failure : public std::exception {
 
 // "WHAT: MESSAGE (NAME)"
 [[nodiscard]] Failure failure_of(const std::string& what, const latebind::Status& status);
+// Throws Failure with what it says, unless it is ok.
+void require(const core::Status& status);
 
 class Host {
  public:
@@ -110,6 +115,8 @@ class Pairs {
     host_->AddKeyValuePair(raw_, key.c_str(), value.c_str());
   }
   [[nodiscard]] const abi::KeyValuePairs* get() const { return raw_; }
+  // Keys and values, which live as long as this. Throws Failure for what is no text.
+  [[nodiscard]] std::vector<std::pair<std::string_view, std::string_view>> entries() const;
 
  private:
   const Host& host_;

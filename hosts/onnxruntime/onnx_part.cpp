@@ -141,7 +141,7 @@ PartWriter::PartWriter(const Host& host, std::filesystem::path folder, std::size
 
 std::size_t PartWriter::add_temporary(std::string_view bytes) {
   std::size_t place = 0;
-  const core::Status written = [&]() -> core::Status {
+  require([&]() -> core::Status {
     if (!temporary_) {
       LB_ASSIGN_OR_RETURN(auto folder, platform::TemporaryFolder::create("weights"));
       LB_ASSIGN_OR_RETURN(auto file, platform::OutputFile::create(folder.path() / kTemporary));
@@ -151,8 +151,7 @@ std::size_t PartWriter::add_temporary(std::string_view bytes) {
     LB_RETURN_IF_ERROR(file.write(std::string((kAlignment - file.size() % kAlignment) % kAlignment, '\0')));
     place = file.size();
     return file.write(bytes);
-  }();
-  if (!written.ok()) throw Failure(abi::kFail, "Latebind: " + std::string(written.message()));
+  }());
   return place;
 }
 
@@ -251,7 +250,8 @@ void PartWriter::add_node(const NodeView& node) {
 bool PartWriter::add_by_reference(const ValueView& value) {
   const ExternalInfo info = external_info(host_, value);
   if (info == nullptr || folder_.empty()) return false;
-  const std::filesystem::path name = host_->ExternalInitializerInfo_GetFilePath(info.get());
+  const std::filesystem::path name =
+      Host::need(host_->ExternalInitializerInfo_GetFilePath(info.get()), "file of an initializer");
   const std::int64_t offset = host_->ExternalInitializerInfo_GetFileOffset(info.get());
   const std::size_t size = host_->ExternalInitializerInfo_GetByteSize(info.get());
   const TypeView type = type_of(host_, value);
@@ -307,12 +307,11 @@ OnnxPart PartWriter::finish(std::int64_t ir_version, std::int64_t opset) && {
       std::optional<platform::MappedFile> file;
     };
     const auto owned = std::make_shared<Owned>(Owned{std::move(temporary_->folder), std::nullopt});
-    const core::Status mapped = [&]() -> core::Status {
+    require([&]() -> core::Status {
       LB_RETURN_IF_ERROR(temporary_->file.commit_unsynced());
       LB_ASSIGN_OR_RETURN(owned->file, platform::MappedFile::open(owned->folder.path() / kTemporary));
       return {};
-    }();
-    if (!mapped.ok()) throw Failure(abi::kFail, "Latebind: " + std::string(mapped.message()));
+    }());
     part_.weights.push_back({kTemporary, {owned, &*owned->file}});
   }
   graph_.add_bytes(kGraphName, "part");

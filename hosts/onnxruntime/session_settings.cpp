@@ -57,15 +57,9 @@ SessionSettings read_session_settings(const Host& host, const abi::SessionOption
   host.check(host->GetSessionOptionsConfigEntries(options, &raw));
   Host::need(raw, "settings of a session");
   const Pairs entries(host, raw);
-  const char* const* keys = nullptr;
-  const char* const* values = nullptr;
-  std::size_t count = 0;
-  host->GetKeyValuePairs(entries.get(), &keys, &values, &count);
   SessionSettings settings;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::string_view key = Host::need(keys[i], "name of a setting");
-    if (!key.starts_with(kPrefix)) continue;
-    set_option(settings, std::string(key.substr(kPrefix.size())), Host::need(values[i], "value of a setting"));
+  for (const auto& [key, value] : entries.entries()) {
+    if (key.starts_with(kPrefix)) set_option(settings, std::string(key.substr(kPrefix.size())), std::string(value));
   }
   settings.writes_contexts = value_of(host, entries.get(), "ep.context_enable") == "1";
   settings.embeds_contexts = value_of(host, entries.get(), "ep.context_embed_mode") == "1";

@@ -172,4 +172,10 @@ std::uint64_t remove_abandoned_outputs(const std::filesystem::path& folder) noex
   return freed;
 }
 
+Status write_file_unsynced(const std::filesystem::path& file, std::span<const std::byte> bytes) {
+  LB_ASSIGN_OR_RETURN(auto output, OutputFile::create(file));
+  LB_RETURN_IF_ERROR(output.write(bytes));
+  return output.commit_unsynced();
+}
+
 }  // namespace latebind::platform

@@ -71,4 +71,7 @@ class OutputFile {
 // this freed. Ignores whatever cannot be removed.
 std::uint64_t remove_abandoned_outputs(const std::filesystem::path& folder) noexcept;
 
+// A file of these bytes, with commit_unsynced(). The errors of OutputFile.
+[[nodiscard]] core::Status write_file_unsynced(const std::filesystem::path& file, std::span<const std::byte> bytes);
+
 }  // namespace latebind::platform
