@@ -66,7 +66,8 @@ lb_code lb_runtime_check(const lb_runtime* runtime) {
         const auto devices = backend->devices();
         core::mark_what_exit_destroys();
         status = devices.status();
-        if (devices.ok() && std::ranges::any_of(*devices, [](const auto& one) { return !one.graphs_only; })) return {};
+        if (devices.ok() && std::ranges::any_of(*devices, [](const auto& one) { return !one.runs_graphs_only(); }))
+          return {};
         if (devices.ok() && !devices->empty()) why = "it runs embedding models alone";
       }
       if (remedy.empty()) remedy = backend->diagnosis(nullptr).install_hint;

@@ -90,9 +90,12 @@ class Backend {
   // The vendor's own version string. Fails when not available.
   [[nodiscard]] virtual Result<std::string> runtime_version() = 0;
 
-  // Compiles for `device` (a Device::name), which need not be in this machine where the vendor's compiler allows it.
-  [[nodiscard]] virtual Result<Blob> compile(const Model& model, std::string_view device,
-                                             const CompileOptions& options) = 0;
+  // Compiles for `device` (a Device::name), which need not be in this machine where the vendor's compiler allows it. By
+  // default there is nothing to compile: kUnsupported.
+  [[nodiscard]] virtual Result<Blob> compile(const Model& /*model*/, std::string_view /*device*/,
+                                             const CompileOptions& /*options*/) {
+    return Status(StatusCode::kUnsupported, std::string(name()) + " has nothing to compile");
+  }
 
   // Like compile(); `left` becomes the nodes that the compiler did not take, where it says which: whether there is a
   // blob of the others or none. By default it compiles, and none are named.
@@ -116,9 +119,11 @@ class Backend {
   }
 
   // Loads from a blob. kIncompatibleBlob when it was made for another version or device. Keeps the blob's bytes alive
-  // as long as it needs them.
-  [[nodiscard]] virtual Result<std::unique_ptr<Executable>> load(const Blob& blob, std::string_view device,
-                                                                 const CompileOptions& options) = 0;
+  // as long as it needs them. By default none is the backend's own.
+  [[nodiscard]] virtual Result<std::unique_ptr<Executable>> load(const Blob& /*blob*/, std::string_view /*device*/,
+                                                                 const CompileOptions& /*options*/) {
+    return Status(StatusCode::kIncompatibleBlob, std::string(name()) + " makes no blobs, so that none is of it");
+  }
 
   // Queried at each call; looks for the library only if nothing did yet. `devices`: what devices() has just
   // returned, to compare the system's hardware with; null: nothing is said of hardware, which takes time to look at.

@@ -24,6 +24,10 @@ bool Device::is_virtual() const {
   return metadata_at("IsVirtual") == "1";
 }
 
+bool Device::runs_graphs_only() const {
+  return metadata_at("GraphsOnly") == "1";
+}
+
 std::string Device::target() const {
   std::string target(word_of(kind));
   // A CPU's is the machine's. What a vendor says in a sentence is for people.

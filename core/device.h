@@ -28,14 +28,14 @@ struct Device {
   std::string runtime_version;  // of the vendor library that would drive it
   // Other known facts: architecture, driver, DiscoveredBy, IsVirtual … Keys are CamelCase words.
   std::map<std::string, std::string> metadata;
-  // It runs what Latebind builds as a Graph, and no model from a file.
-  bool graphs_only = false;
 
   // "openvino:CPU"
   [[nodiscard]] std::string id() const { return backend + ":" + name; }
   // The metadata of this key; empty when there is none.
   [[nodiscard]] std::string metadata_at(const std::string& key) const;
   [[nodiscard]] bool is_virtual() const;
+  // It runs what Latebind builds as a Graph, and no model from a file: GraphsOnly is 1 in its metadata.
+  [[nodiscard]] bool runs_graphs_only() const;
   // The compile target: "cpu", "gpu:v12.55.8", "npu:v73": its kind and, for a GPU or an NPU, the Architecture in its
   // metadata, if that is one word.
   [[nodiscard]] std::string target() const;

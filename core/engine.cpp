@@ -71,7 +71,7 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
   of_a_question.run_timeout = load_timeout_of(options.failover, DeviceKind::kOther);
   LB_ASSIGN_OR_RETURN(auto candidates, placement.resolve(registry_, options.compile.emulate, of_a_question));
   for (auto& candidate : candidates) {
-    if (!candidate.device || !candidate.device->graphs_only || model.graph() != nullptr) continue;
+    if (!candidate.device || !candidate.device->runs_graphs_only() || model.graph() != nullptr) continue;
     // As if it was not there: it says nothing about the model.
     candidate.refusal = PlacementStep::refused(
         candidate.device->id(),

@@ -17,7 +17,6 @@
 namespace latebind::native {
 namespace {
 
-using core::Blob;
 using core::CompileOptions;
 using core::Executable;
 using core::Model;
@@ -43,12 +42,12 @@ class NativeBackend final : public core::Backend {
     device.kind = core::DeviceKind::kCpu;
     device.full_name = processor();
     device.runtime_version = LATEBIND_VERSION;
-    device.graphs_only = true;
-    device.metadata["GraphsOnly"] = "1";  // for doors that give it models of others
+    device.metadata["GraphsOnly"] = "1";
     device.metadata["InstructionSet"] = kernels->name;
     return std::vector{std::move(device)};
   }
 
+  using core::Backend::load;  // of blobs: refused
   [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Model& model, std::string_view device,
                                                          const CompileOptions& options) override {
     LB_ASSIGN_OR_RETURN(const Kernels* const kernels, this->kernels());
@@ -81,15 +80,6 @@ class NativeBackend final : public core::Backend {
     } catch (const std::bad_alloc&) {
       return Status(StatusCode::kOutOfMemory, "there is no memory for the weights as native:CPU computes with them");
     }
-  }
-
-  [[nodiscard]] Result<Blob> compile(const Model& /*model*/, std::string_view /*device*/,
-                                     const CompileOptions& /*options*/) override {
-    return Status(StatusCode::kUnsupported, "native has nothing to compile: it starts from the weights at once");
-  }
-  [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Blob& /*blob*/, std::string_view /*device*/,
-                                                         const CompileOptions& /*options*/) override {
-    return Status(StatusCode::kIncompatibleBlob, "native makes no blobs, so that none is of it");
   }
 
   [[nodiscard]] core::BackendDiagnosis diagnosis(const Result<std::vector<core::Device>>* /*devices*/) override {

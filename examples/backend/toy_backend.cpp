@@ -13,7 +13,6 @@
 namespace latebind::toy {
 namespace {
 
-using core::Blob;
 using core::CompileOptions;
 using core::Executable;
 using core::Model;
@@ -84,6 +83,7 @@ class ToyBackend final : public core::Backend {
     return std::vector{std::move(device)};
   }
 
+  using core::Backend::load;  // of blobs: refused
   [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Model& model, std::string_view device,
                                                          const CompileOptions& options) override {
     if (device != "CPU") {
@@ -104,15 +104,6 @@ class ToyBackend final : public core::Backend {
       return Status(StatusCode::kUnsupported, fmt::format("toy reads graphs alone, and '{}' has none", model.name()));
     }
     return load_graph(*model.graph()->graph);
-  }
-
-  [[nodiscard]] Result<Blob> compile(const Model& /*model*/, std::string_view /*device*/,
-                                     const CompileOptions& /*options*/) override {
-    return Status(StatusCode::kUnsupported, "toy has nothing to compile");
-  }
-  [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Blob& /*blob*/, std::string_view /*device*/,
-                                                         const CompileOptions& /*options*/) override {
-    return Status(StatusCode::kIncompatibleBlob, "toy makes no blobs, so that none is of it");
   }
 
   [[nodiscard]] core::BackendDiagnosis diagnosis(const Result<std::vector<core::Device>>* /*devices*/) override {
