@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -73,10 +74,17 @@ std::string for_people(const app::Diagnosis& diagnosis) {
     }
     if (!report.status.ok()) text += fmt::format("  to install it: {}\n", backend.report.diagnosis.install_hint);
   }
-  text += diagnosis.works ? "\nReady: a model can run here.\n"
-                          : "\nNot ready: no device can run a model. To mend it, install one of:\n";
-  if (!diagnosis.works) {
+  const bool runs_files = std::ranges::any_of(diagnosis.backends, [](const app::Diagnosis::OfBackend& backend) {
+    return std::ranges::any_of(backend.devices, [](const app::Diagnosis::OfDevice& one) {
+      return one.status.ok() && !one.device.runs_graphs_only();
+    });
+  });
+  text += runs_files        ? "\nReady: a model can run here.\n"
+          : diagnosis.works ? "\nReady for embedding models. For models from files, too, install one of:\n"
+                            : "\nNot ready: no device can run a model. To mend it, install one of:\n";
+  if (!runs_files) {
     for (const app::Diagnosis::OfBackend& backend : diagnosis.backends) {
+      if (diagnosis.works && backend.report.status.ok()) continue;
       text += fmt::format("  {:<12} {}\n", backend.report.name, backend.report.diagnosis.install_hint);
     }
   }

@@ -87,6 +87,8 @@ Result<CompileTarget> CompileTargets::find(std::string_view text) const {
   std::string missing;
   for (const CompileTarget& target : all_) {
     if (!is_meant(text, target.device)) continue;
+    // There is nothing to compile for it, which its backend says where it is named.
+    if (target.device.runs_graphs_only() && text != target.device.id()) continue;
     if (target.device.metadata_at("CompilerInstalled") == "0") {
       if (missing.empty()) missing = target.device.metadata_at("Missing");
       continue;
@@ -101,6 +103,7 @@ Result<CompileTarget> CompileTargets::find(std::string_view text) const {
   }
   std::vector<std::string> names;
   for (const CompileTarget& target : all_) {
+    if (target.device.runs_graphs_only()) continue;
     names.push_back(target.device.target());
     if (!target.device.is_virtual()) names.push_back(target.device.id());
   }

@@ -13,7 +13,7 @@ import numpy
 import onnx
 import pytest
 from onnx import TensorProto, helper
-from support import GOLDEN, MODEL, ONNXRUNTIME_GONE, OPENVINO_GONE, PROGRAM, SOURCE, TINY, bad, good, provider, run, vectors, with_small_files
+from support import BOTH_GONE, GOLDEN, MODEL, ONNXRUNTIME_GONE, OPENVINO_GONE, PROGRAM, SOURCE, TINY, bad, good, provider, run, vectors, with_small_files
 
 FAKE_OPENVINO = PROGRAM.parent.parent / "lib" / "liblb_fake_openvino.so"
 QNN = {"LATEBIND_ONNXRUNTIME_PROVIDERS": provider("onnxruntime-qnn")}
@@ -596,3 +596,12 @@ def test_a_flipped_bit_is_never_a_wrong_answer(cpu_bundle, tmp_path):
             refused += 1
             assert len(done.stderr.splitlines()) == 1, done.stderr
     assert refused > 0
+
+
+def test_without_a_compiler_it_says_what_to_install(tmp_path):
+    gone = BOTH_GONE | NO_PROVIDERS
+    said = bad(1, "compile", TINY, "--target", "cpu", "-o", tmp_path / "none.lbundle", env=gone)
+    assert "unknown target 'cpu'" in said and "pip install" in said and "native" not in said
+    done = run("compile", TINY, "--target", "native:CPU", "-o", tmp_path / "none.lbundle", env=gone)
+    assert done.returncode == 1 and "native has nothing to compile" in done.stderr
+    assert not (tmp_path / "none.lbundle").exists()

@@ -94,7 +94,7 @@ def test_doctor_goes_on_with_one_backend_and_says_what_to_type_for_the_other():
 def test_without_a_vendor_doctor_says_what_to_install_and_what_works():
     done = good("doctor", env=BOTH_GONE)
     assert "native:CPU: works" in done.stdout
-    assert "Ready" in done.stdout
+    assert "Ready for embedding models." in done.stdout and "nothing: native" not in done.stdout
     assert "pip install" in done.stdout
     assert json.loads(good("doctor", "--json", env=BOTH_GONE).stdout)["works"] is True
 
