@@ -7,7 +7,8 @@ all of them; the ratios are taken round by round, and their least, median and la
 Contenders:
   latebind-f32, latebind-bf16       `latebind bench embed --json` on OpenVINO
   latebind-ort-f32                  the same on ONNX Runtime
-  native-f32                        the same on native:CPU, without a vendor's runtime
+  native-f32, native-bf16, native-int8
+                                    the same on native:CPU, without a vendor's runtime
   raw-f32, raw-bf16                 raw_openvino (bench/raw_openvino.cpp): OpenVINO's C interface alone, the same graph
   single-f32, single-bf16           single_text (bench/single_text.cpp): one text at a time, Latebind and OpenVINO's C
                                     interface in turn in one process, since a text takes less than a round's noise
@@ -52,6 +53,8 @@ RATIOS = [
     ("latebind-ort-f32", "python-onnxruntime", 0.98),
     ("native-f32", "raw-f32", 1.0),
     ("native-f32", "latebind-f32", 1.0),
+    ("native-bf16", "raw-bf16", 1.05),
+    ("native-int8", "native-f32", 2.0),
 ]
 
 
@@ -198,7 +201,10 @@ def commands(options, onnx, corpus):
         "single-f32": [*single, "f32"],
         "single-bf16": [*single, "bf16"],
         "latebind-ort-f32": [*latebind, "--device", "onnxruntime:CPU", "--precision", "f32", corpus],
-        "native-f32": [*latebind, "--device", "native:CPU", "--precision", "f32", corpus],
+        **{
+            f"native-{precision}": [*latebind, "--device", "native:CPU", "--precision", precision, corpus]
+            for precision in ("f32", "bf16", "int8")
+        },
     }
     for name in PYTHON:
         found[name] = [options.python, __file__, "--child", name, "--onnx", onnx, "--corpus", corpus, "--repeat",

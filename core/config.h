@@ -48,12 +48,14 @@ template <class E>
 }
 
 // The precision in which a device computes. Never left to the vendor to choose.
-enum class Precision : std::int32_t { kF32 = 0, kBF16 = 1, kF16 = 2 };
+// kFast is only ever asked for: the fastest that changes vectors by little, which the device names once it is loaded.
+enum class Precision : std::int32_t { kF32 = 0, kBF16 = 1, kF16 = 2, kInt8 = 3, kFast = 4 };
 template <>
 struct Words<Precision> {
   static constexpr std::string_view kWhat = "precision";
   static constexpr std::array kWords{Word<Precision>{"f32", Precision::kF32}, Word<Precision>{"bf16", Precision::kBF16},
-                                     Word<Precision>{"f16", Precision::kF16}};
+                                     Word<Precision>{"f16", Precision::kF16}, Word<Precision>{"int8", Precision::kInt8},
+                                     Word<Precision>{"fast", Precision::kFast}};
 };
 
 // What the vendor should optimise for. kLatency: one run at a time uses all threads. kThroughput: several runs side by

@@ -137,8 +137,8 @@ class Computation {
 };
 
 void Computation::multiply(const Multiply& step, const Range& range, const Range& panels) const {
-  kernels_.multiply(const_rows(step.x, range), plan_.matrices[step.matrix], panels.first, panels.count,
-                    step.bias.data(), rows(step.y, range));
+  plan_.product.multiply(const_rows(step.x, range), plan_.matrices[step.matrix], panels.first, panels.count,
+                         step.bias.data(), rows(step.y, range));
 }
 
 void Computation::do_rows(const Step& step, const Range& range) const {
@@ -163,6 +163,9 @@ void Computation::do_rows(const Step& step, const Range& range) const {
                        std::copy_n(x.data + r * x.stride, plan_.widths[s.x], y.data + r * y.stride);
                    },
                    [&](const AddRows& s) { kernels_.add(rows(s.x, range), const_rows(s.y, range), plan_.widths[s.x]); },
+                   [&](const Convert& s) {
+                     plan_.product.convert(const_rows(s.x, range), plan_.widths[s.x], rows(s.y, range));
+                   },
                    [&](const Multiply& s) {
                      multiply(s, range, {0, panel_count(plan_.matrices[s.matrix].columns, kernels_)});
                    },
@@ -182,16 +185,16 @@ void Computation::attend(const Attend& step, std::size_t text, std::size_t head,
   const MutableRows y = rows(step.y, range);
   const std::size_t width = plan_.widths[step.query] / step.heads;
   const std::size_t column = head * width;
-  kernels_.attend({.query = query.data + column,
-                   .key = const_rows(step.key, range).data + column,
-                   .value = const_rows(step.value, range).data + column,
-                   .out = y.data + column,
-                   .stride = query.stride,
-                   .out_stride = y.stride,
-                   .tokens = range.count,
-                   .width = width,
-                   .scale = step.scale},
-                  attention);
+  plan_.product.attend({.query = query.data + column,
+                        .key = const_rows(step.key, range).data + column,
+                        .value = const_rows(step.value, range).data + column,
+                        .out = y.data + column,
+                        .stride = query.stride,
+                        .out_stride = y.stride,
+                        .tokens = range.count,
+                        .width = width,
+                        .scale = step.scale},
+                       attention);
 }
 
 void Computation::finish(std::size_t text) const {
@@ -298,7 +301,7 @@ Status compute(const Kernels& kernels, const Plan& plan, Batch& batch, Team::Cre
   for (const Step& step : plan.steps) {
     if (const auto* const attend = std::get_if<Attend>(&step.what)) {
       attention_size =
-          std::max(attention_size, kernels.attention_scratch(longest, plan.widths[attend->query] / attend->heads));
+          std::max(attention_size, plan.product.attention_scratch(longest, plan.widths[attend->query] / attend->heads));
     }
   }
   if (batch.attention.size() < members) batch.attention.resize(members);

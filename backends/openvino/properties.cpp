@@ -94,8 +94,11 @@ std::string_view vendor_word(Precision precision) {
       return "bf16";
     case Precision::kF16:
       return "f16";
+    case Precision::kInt8:
+    case Precision::kFast:
+      break;
   }
-  return "f32";
+  return core::word_of(precision);
 }
 
 // What a stream keeps of the shapes that it ran, some 4 entries a shape and a quarter of a megabyte each. The vendor's
@@ -112,6 +115,12 @@ unsigned default_streams(unsigned threads) {
 
 Result<Properties> properties_for(std::string_view device, const core::CompileOptions& options, unsigned processors) {
   LB_RETURN_IF_ERROR(core::check_counts(options));
+  // The vendor would take a word that it does not know for a property's bad value, and say no more.
+  if (!precision_of(vendor_word(options.precision))) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("openvino:{} computes in f32, bf16 or f16, and {} was asked for", device,
+                              core::word_of(options.precision)));
+  }
   Properties properties;
   const bool throughput = options.hint == core::PerformanceHint::kThroughput;
   set(properties, "PERFORMANCE_HINT", throughput ? "THROUGHPUT" : "LATENCY");

@@ -340,7 +340,7 @@ typedef struct lb_active {
   const char* device_full_name;
   const char* runtime_version;
   const char* library_file;     /* the vendor library that is in use */
-  const char* precision;        /* "f32", "bf16", "f16": read back from the vendor */
+  const char* precision;        /* "f32", "bf16", "f16", "int8": what the device computes in, not what was asked for */
   uint32_t threads;             /* 0 when the vendor does not report it */
   uint32_t requests;            /* runs that can go side by side */
   int32_t fallback;             /* 1 when a preferred device could not be used */

@@ -24,7 +24,7 @@ TEST(WordsTest, UnknownWordListsTheKnownAndSuggestsTheNearest) {
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.status().code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(refused.status().to_string(), HasSubstr("unknown precision 'fp16'"));
-  EXPECT_THAT(refused.status().to_string(), HasSubstr("f32, bf16, f16"));
+  EXPECT_THAT(refused.status().to_string(), HasSubstr("f32, bf16, f16, int8, fast"));
   EXPECT_THAT(refused.status().to_string(), HasSubstr("did you mean"));
 }
 

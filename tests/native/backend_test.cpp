@@ -51,7 +51,7 @@ TEST(NativeBackendTest, ReportsWhatItIsLoadedWith) {
 }
 
 TEST(NativeBackendTest, RefusesByNameWhatItCannotHonour) {
-  EXPECT_THAT(refusal({.precision = core::Precision::kBF16}).to_string(), HasSubstr("bf16"));
+  EXPECT_THAT(refusal({.precision = core::Precision::kF16}).to_string(), HasSubstr("f16 was asked for"));
   EXPECT_THAT(refusal({.input_shapes = {{1, 8}, {1, 8}}}).to_string(), HasSubstr("static shapes"));
   EXPECT_THAT(refusal({.properties = {{"NUM_STREAMS", "2"}}}).to_string(), HasSubstr("NUM_STREAMS"));
   EXPECT_EQ(refusal({.threads = 100'000}).code(), StatusCode::kInvalidArgument);
@@ -78,6 +78,30 @@ TEST(NativeBackendTest, ALowerInstructionSetCanBeForced) {
   const auto unknown = testing::backend("avx3")->available();
   EXPECT_EQ(unknown.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(unknown.to_string(), HasSubstr("portable"));
+}
+
+TEST(NativeBackendTest, ComputesInThePrecisionsOfItsInstructionSet) {
+  for (const std::string& isa : testing::runnable_sets()) {
+    SCOPED_TRACE(isa);
+    const auto backend = testing::backend(isa);
+    const std::string says = backend->devices()->front().metadata_at("Precisions");
+    for (const auto& [word, precision] : core::Words<core::Precision>::kWords) {
+      SCOPED_TRACE(word);
+      const auto loaded = backend->load(small_model(), "CPU", {.precision = precision});
+      if (precision == core::Precision::kFast) {
+        ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+        EXPECT_THAT(says, HasSubstr(std::string(core::word_of((*loaded)->active().precision))));
+        continue;
+      }
+      const bool is_named = ("," + says + ",").find("," + std::string(word) + ",") != std::string::npos;
+      ASSERT_EQ(loaded.ok(), is_named) << loaded.status().to_string();
+      if (loaded.ok()) {
+        EXPECT_EQ((*loaded)->active().precision, precision);
+      } else {
+        EXPECT_EQ(loaded.status().code(), StatusCode::kUnsupported);
+      }
+    }
+  }
 }
 
 TEST(NativeBackendTest, EndsWithinItsLimits) {

@@ -45,6 +45,24 @@ inline std::vector<std::string> runnable_sets() {
   return names;
 }
 
+// What a set of kernels multiplies in.
+struct Arithmetic {
+  std::string isa;
+  core::Precision precision = core::Precision::kF32;
+  // Of what a network computes from what its operators mean.
+  double distance = 2e-5;
+};
+inline std::vector<Arithmetic> runnable_arithmetics() {
+  std::vector<Arithmetic> all;
+  for (const Kernels* const set : all_kernels()) {
+    if (!can_run(*set)) continue;
+    all.push_back({.isa = std::string(set->name)});
+    if (set->bf16.group != 0) all.push_back({std::string(set->name), core::Precision::kBF16, 0.05});
+    if (set->int8.group != 0) all.push_back({std::string(set->name), core::Precision::kInt8, 0.12});
+  }
+  return all;
+}
+
 // An encoder of any size: what it is made of is drawn by chance.
 struct EncoderShape {
   std::int64_t hidden = 8;

@@ -3,8 +3,9 @@
 // Each set is made from kernels.inc.h in a file of its own, which is compiled for that instruction set and defines
 // nothing but its table: code that other files share would otherwise carry newer instructions to older processors.
 //
-// Everything is f32 and row-major; `stride` is the distance between rows in elements. Pointers need no alignment
-// but for panels, which are aligned to kAlignment. No kernel allocates, throws or keeps state: any thread.
+// Numbers are f32 and row-major; `stride` is the distance between rows in elements. What a product multiplies may be
+// kept in fewer bits: a row is then one of words of 32 bits, each of which holds several numbers. Pointers need no
+// alignment but for panels, which are aligned to kAlignment. No kernel allocates, throws or keeps state: any thread.
 #pragma once
 
 #include <cstddef>
@@ -19,13 +20,20 @@ namespace latebind::native {
 // Of panels and scratch, in bytes: a cache line, and the largest vector.
 inline constexpr std::size_t kAlignment = 64;
 
-// A matrix of K rows and any number of columns, in panels of Kernels::panel_columns columns, one after the other:
-// panel[k][column]. What is beyond the last column is zero.
+// A matrix of K rows and any number of columns, in panels of Kernels::panel_columns columns, one after the other, each
+// of Kernels::panel_words(…, K) words: panel[word][column], where a word has Product::group numbers that follow each
+// other in the column. What is beyond the last column or the last number is zero.
 struct Panels {
   const float* data = nullptr;
   std::size_t rows = 0;     // K
   std::size_t columns = 0;  // without the padding
 };
+
+// Numbers of a row or column that have a scale of their own in int8.
+inline constexpr std::size_t kInt8Block = 128;
+constexpr std::size_t int8_blocks(std::size_t width) {
+  return (width + kInt8Block - 1) / kInt8Block;
+}
 
 // Rows of a matrix.
 struct Rows {
@@ -52,15 +60,39 @@ struct AttentionHead {
   float scale = 1;
 };
 
+// Matrix products in one precision.
+//
+// int8, by blocks of kInt8Block numbers of a row or column: a row's are bytes q from 0 to 255, x = scale · q + least,
+// and after its words come the pairs of scale and least value. A column's are from -127 to 127, times a scale; after a
+// panel's words come, for each block, the columns' scales and the sums of their bytes, as f32.
+struct Product {
+  // Numbers in a word: 1 in f32, 2 in bf16, 4 in int8. 0: this set has no such product.
+  std::size_t group = 0;
+
+  // Rows of `width` numbers as what multiply takes, of operand_words(width) words each. Null in f32: as they are.
+  void (*convert)(const Rows& x, std::size_t width, const MutableRows& y) = nullptr;
+  // Columns of a panel-wide part [first_panel, first_panel + panel_count) of y = a · b + bias, where bias has b.columns
+  // numbers, or is null. Each number of y is summed up in the same order, however many rows there are.
+  void (*multiply)(const Rows& a, const Panels& b, std::size_t first_panel, std::size_t panel_count, const float* bias,
+                   const MutableRows& y) = nullptr;
+  // As graph::Attention, on numbers in f32. `scratch` has attention_scratch(tokens, width) numbers, aligned.
+  void (*attend)(const AttentionHead& head, float* scratch) = nullptr;
+  std::size_t (*attention_scratch)(std::size_t tokens, std::size_t width) = nullptr;
+
+  [[nodiscard]] constexpr std::size_t words(std::size_t width) const { return (width + group - 1) / group; }
+  [[nodiscard]] constexpr std::size_t operand_words(std::size_t width) const {
+    return words(width) + (group == 4 ? 2 * int8_blocks(width) : 0);
+  }
+};
+
 struct Kernels {
   // "avx2"
   std::string_view name;
   std::size_t panel_columns = 0;
 
-  // Columns of a panel-wide part [first_panel, first_panel + panel_count) of y = a · b + bias, where bias has b.columns
-  // numbers, or is null. Each number of y is summed up in the same order, however many rows there are.
-  void (*multiply)(const Rows& a, const Panels& b, std::size_t first_panel, std::size_t panel_count, const float* bias,
-                   const MutableRows& y) = nullptr;
+  Product f32;
+  Product bf16;
+  Product int8;
 
   // Row r of x, `width` numbers: x += y.
   void (*add)(const MutableRows& x, const Rows& y, std::size_t width) = nullptr;
@@ -69,9 +101,11 @@ struct Kernels {
   // y = as graph::LayerNorm of x, which may be y.
   void (*layer_norm)(const Rows& x, std::size_t width, const float* weight, const float* bias, float epsilon,
                      const MutableRows& y) = nullptr;
-  // As graph::Attention. `scratch` has attention_scratch(tokens, width) numbers, aligned.
-  void (*attend)(const AttentionHead& head, float* scratch) = nullptr;
-  std::size_t (*attention_scratch)(std::size_t tokens, std::size_t width) = nullptr;
+
+  // Words of a panel with so many rows.
+  [[nodiscard]] constexpr std::size_t panel_words(const Product& product, std::size_t rows) const {
+    return panel_columns * (product.words(rows) + (product.group == 4 ? 2 * int8_blocks(rows) : 0));
+  }
 };
 
 // Panels of a matrix with so many columns.

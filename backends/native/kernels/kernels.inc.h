@@ -1,8 +1,8 @@
 // The kernels, written once for every instruction set with Highway's static dispatch: whoever includes this is compiled
 // for one. Defines make_kernels(name), in an unnamed namespace like all the rest.
 //
-// Matrix products hold a tile of y in registers: kTileRows rows of kVectors vectors. For each k, the vectors of the
-// panel's row are loaded once and multiplied by one number of each row of a. See docs/native.md.
+// Matrix products hold a tile of y in registers: kTileRows rows of kVectors vectors. For each word of a row, the
+// vectors of the panel's row are loaded once and multiplied by one word of each row of a. See docs/native.md.
 
 // What these include must not be compiled twice either, so nothing here may come from a header with inline functions
 // of its own, but for Highway, which names its functions by instruction set.
@@ -37,6 +37,7 @@ constexpr std::size_t kTileRows = 6;
 constexpr std::size_t kPanelColumns = kVectors * kLanes;
 
 #define LATEBIND_INLINE inline __attribute__((always_inline))
+#define LATEBIND_INLINE_LAMBDA __attribute__((always_inline))
 #define LATEBIND_UNROLL _Pragma("GCC unroll 16")
 
 // Not std::min: it might be compiled out of line, with these instructions, for the files of others.
@@ -44,74 +45,186 @@ constexpr std::size_t smaller(std::size_t a, std::size_t b) {
   return a < b ? a : b;
 }
 
-// Sums of a tile, and where they go: kRows rows, `columns` of a panel's.
-template <std::size_t kRows>
-void multiply_tile(const float* a, std::size_t a_stride, const float* panel, std::size_t k_count, const float* bias,
-                   float* y, std::size_t y_stride, std::size_t columns) {
-  Vector sums[kRows][kVectors];
+using IntTag = hn::RebindToSigned<Tag>;
+using IntVector = hn::Vec<IntTag>;
+constexpr IntTag kIntTag;
+
+// The arithmetic of a product: what one word of a row and one of each column add to the sums.
+struct F32 {
+  using Sum = Vector;
+  static constexpr std::size_t kGroup = 1;
+  static LATEBIND_INLINE Sum zero() { return hn::Zero(kTag); }
+  static LATEBIND_INLINE void step(Sum& sum, Vector a, Vector b) { sum = hn::MulAdd(a, b, sum); }
+};
+
+#if defined(__AVX512BF16__)
+#define LATEBIND_HAS_BF16 1
+struct BF16 {
+  using Sum = Vector;
+  static constexpr std::size_t kGroup = 2;
+  static LATEBIND_INLINE Sum zero() { return hn::Zero(kTag); }
+  static LATEBIND_INLINE void step(Sum& sum, Vector a, Vector b) {
+    sum.raw = _mm512_dpbf16_ps(sum.raw, reinterpret_cast<__m512bh>(a.raw), reinterpret_cast<__m512bh>(b.raw));
+  }
+  // Two vectors of numbers that follow each other.
+  static LATEBIND_INLINE Vector join(Vector first, Vector second) {
+    return Vector{reinterpret_cast<__m512>(_mm512_cvtne2ps_pbh(second.raw, first.raw))};
+  }
+  // Words of a number of each.
+  static LATEBIND_INLINE Vector interleave(Vector low, Vector high) {
+    const auto bits = [](Vector x) {
+      return _mm512_cvtepu16_epi32(reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x.raw)));
+    };
+    return Vector{_mm512_castsi512_ps(_mm512_or_si512(bits(low), _mm512_slli_epi32(bits(high), 16)))};
+  }
+};
+#endif
+
+#if defined(__AVX512VNNI__)
+#define LATEBIND_HAS_INT8 1
+struct Int8 {
+  using Sum = IntVector;
+  static constexpr std::size_t kGroup = 4;
+  static LATEBIND_INLINE Sum zero() { return hn::Zero(kIntTag); }
+  static LATEBIND_INLINE void step(Sum& sum, Vector a, Vector b) {
+    // GCC 12 keeps the sums of the intrinsic in memory.
+    asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(a.raw), "v"(b.raw));
+  }
+  static LATEBIND_INLINE void store(IntVector numbers, std::uint8_t* to) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtusepi32_epi8(numbers.raw));
+  }
+};
+#endif
+
+// Sums of a tile: so many words of each of kRows rows times a panel.
+template <class Arithmetic, std::size_t kRows>
+LATEBIND_INLINE void sum_up(const float* a, std::size_t a_stride, const float* panel, std::size_t words,
+                            typename Arithmetic::Sum (&sums)[kRows][kVectors]) {
   LATEBIND_UNROLL
   for (std::size_t r = 0; r < kRows; ++r) {
     LATEBIND_UNROLL
     for (std::size_t v = 0; v < kVectors; ++v)
-      sums[r][v] = hn::Zero(kTag);
+      sums[r][v] = Arithmetic::zero();
   }
-  for (std::size_t k = 0; k < k_count; ++k, ++a, panel += kPanelColumns) {
+  for (std::size_t word = 0; word < words; ++word, ++a, panel += kPanelColumns) {
     Vector b[kVectors];
     LATEBIND_UNROLL
     for (std::size_t v = 0; v < kVectors; ++v)
       b[v] = hn::Load(kTag, panel + v * kLanes);
     LATEBIND_UNROLL
     for (std::size_t r = 0; r < kRows; ++r) {
-      const Vector x = hn::Set(kTag, a[r * a_stride]);
+      // A copy: a word is a float for those that compute in f32 alone.
+      float bits;
+      __builtin_memcpy(&bits, a + r * a_stride, sizeof bits);
+      const Vector x = hn::Set(kTag, bits);
       LATEBIND_UNROLL
       for (std::size_t v = 0; v < kVectors; ++v)
-        sums[r][v] = hn::MulAdd(x, b[v], sums[r][v]);
+        Arithmetic::step(sums[r][v], x, b[v]);
     }
   }
+}
+
+// Where a tile goes: `columns` of a panel's.
+struct Place {
+  const float* bias = nullptr;  // may be null
+  float* y = nullptr;
+  std::size_t stride = 0;
+  std::size_t columns = 0;
+};
+
+// y = sum(row, vector, base) for kRows rows, where base is the bias, or what is in y.
+template <std::size_t kRows, class Function>
+LATEBIND_INLINE void put(const Place& place, bool adds, const Function& sum) {
   LATEBIND_UNROLL
   for (std::size_t v = 0; v < kVectors; ++v) {
     const std::size_t first = v * kLanes;
-    if (first >= columns) break;
-    const std::size_t count = smaller(columns - first, kLanes);
+    if (first >= place.columns) break;
+    const std::size_t count = smaller(place.columns - first, kLanes);
+    const float* const bias = place.bias != nullptr ? place.bias + first : nullptr;
     if (count == kLanes) {
-      const Vector add = bias != nullptr ? hn::LoadU(kTag, bias + first) : hn::Zero(kTag);
+      const Vector start = bias != nullptr ? hn::LoadU(kTag, bias) : hn::Zero(kTag);
       LATEBIND_UNROLL
-      for (std::size_t r = 0; r < kRows; ++r)
-        hn::StoreU(hn::Add(sums[r][v], add), kTag, y + r * y_stride + first);
+      for (std::size_t r = 0; r < kRows; ++r) {
+        float* const y = place.y + r * place.stride + first;
+        hn::StoreU(sum(r, v, adds ? hn::LoadU(kTag, y) : start), kTag, y);
+      }
     } else {
       alignas(kAlignment) float lanes[kLanes];
       LATEBIND_UNROLL
       for (std::size_t r = 0; r < kRows; ++r) {
-        hn::Store(sums[r][v], kTag, lanes);
+        float* const y = place.y + r * place.stride + first;
+        for (std::size_t i = 0; i < kLanes; ++i)
+          lanes[i] = i >= count ? 0.0F : adds ? y[i] : bias != nullptr ? bias[i] : 0.0F;
+        hn::Store(sum(r, v, hn::Load(kTag, lanes)), kTag, lanes);
         for (std::size_t i = 0; i < count; ++i)
-          y[r * y_stride + first + i] = lanes[i] + (bias != nullptr ? bias[first + i] : 0.0F);
+          y[i] = lanes[i];
       }
     }
   }
 }
 
+// So many rows of a panel-wide part of y = a · b + bias, where b has `rows` rows.
+template <class Arithmetic, std::size_t kRows>
+void multiply_tile(const float* a, std::size_t a_stride, const float* panel, std::size_t rows, const Place& place) {
+  constexpr std::size_t kGroup = Arithmetic::kGroup;
+  const std::size_t words = (rows + kGroup - 1) / kGroup;
+  typename Arithmetic::Sum sums[kRows][kVectors];
+  if constexpr (kGroup < 4) {
+    sum_up<Arithmetic, kRows>(a, a_stride, panel, words, sums);
+    put<kRows>(place, false, [&](std::size_t r, std::size_t v, Vector base) LATEBIND_INLINE_LAMBDA {
+      return hn::Add(sums[r][v], base);
+    });
+  } else {
+    constexpr std::size_t kBlockWords = kInt8Block / kGroup;
+    const float* scales = panel + words * kPanelColumns;
+    const float* block = a + words;
+    for (std::size_t first = 0; first < words; first += kBlockWords, scales += 2 * kPanelColumns, block += 2) {
+      sum_up<Arithmetic, kRows>(a + first, a_stride, panel + first * kPanelColumns, smaller(words - first, kBlockWords),
+                                sums);
+      put<kRows>(place, first > 0, [&](std::size_t r, std::size_t v, Vector base) LATEBIND_INLINE_LAMBDA {
+        const Vector products = hn::Mul(hn::ConvertTo(kTag, sums[r][v]), hn::Set(kTag, block[r * a_stride]));
+        const Vector least = hn::Set(kTag, block[r * a_stride + 1]);
+        const Vector sum = hn::MulAdd(least, hn::Load(kTag, scales + kPanelColumns + v * kLanes), products);
+        return hn::MulAdd(sum, hn::Load(kTag, scales + v * kLanes), base);
+      });
+    }
+  }
+}
+
+template <class Arithmetic>
 struct TileTable {
-  decltype(&multiply_tile<1>) of[kTileRows + 1];
+  decltype(&multiply_tile<Arithmetic, 1>) of[kTileRows + 1];
 };
-template <std::size_t... kLess>
-constexpr TileTable make_tile_table(std::index_sequence<kLess...> /*rows, less one*/) {
-  return {{nullptr, multiply_tile<kLess + 1>...}};
+template <class Arithmetic, std::size_t... kLess>
+constexpr TileTable<Arithmetic> make_tile_table(std::index_sequence<kLess...> /*rows, less one*/) {
+  return {{nullptr, multiply_tile<Arithmetic, kLess + 1>...}};
 }
 // By the number of rows, from 1 on.
-constexpr TileTable kTiles = make_tile_table(std::make_index_sequence<kTileRows>());
+template <class Arithmetic>
+constexpr TileTable<Arithmetic> kTiles = make_tile_table<Arithmetic>(std::make_index_sequence<kTileRows>());
 
+template <class Arithmetic>
+constexpr std::size_t panel_words(std::size_t rows) {
+  constexpr std::size_t kGroup = Arithmetic::kGroup;
+  return kPanelColumns * ((rows + kGroup - 1) / kGroup + (kGroup == 4 ? 2 * int8_blocks(rows) : 0));
+}
+
+template <class Arithmetic>
 void multiply(const Rows& a, const Panels& b, std::size_t first_panel, std::size_t panels, const float* bias,
               const MutableRows& y) {
   // Tiles of as equal heights as possible.
   const std::size_t tiles = (a.count + kTileRows - 1) / kTileRows;
   for (std::size_t p = first_panel; p < first_panel + panels; ++p) {
     const std::size_t column = p * kPanelColumns;
-    const float* const panel = b.data + p * kPanelColumns * b.rows;
+    const float* const panel = b.data + p * panel_words<Arithmetic>(b.rows);
     std::size_t row = 0;
     for (std::size_t tile = 0; tile < tiles; ++tile) {
       const std::size_t rows = (a.count - row) / (tiles - tile);
-      kTiles.of[rows](a.data + row * a.stride, a.stride, panel, b.rows, bias != nullptr ? bias + column : nullptr,
-                      y.data + row * y.stride + column, y.stride, smaller(b.columns - column, kPanelColumns));
+      kTiles<Arithmetic>.of[rows](a.data + row * a.stride, a.stride, panel, b.rows,
+                                  {.bias = bias != nullptr ? bias + column : nullptr,
+                                   .y = y.data + row * y.stride + column,
+                                   .stride = y.stride,
+                                   .columns = smaller(b.columns - column, kPanelColumns)});
       row += rows;
     }
   }
@@ -133,13 +246,15 @@ LATEBIND_INLINE void for_each_vector(float* x, std::size_t width, float fill, co
     x[i + lane] = lanes[lane];
 }
 
-// `width` numbers from `from` on, at the position of a vector; zero beyond the end.
-LATEBIND_INLINE Vector load_part(const float* from, std::size_t position, std::size_t width) {
-  if (position + kLanes <= width) return hn::LoadU(kTag, from + position);
+// A vector of the `width` numbers at `from`, at this position; `fill` beyond the end.
+LATEBIND_INLINE Vector load_filled(const float* from, std::size_t position, std::size_t width, float fill) {
   alignas(kAlignment) float lanes[kLanes];
   for (std::size_t lane = 0; lane < kLanes; ++lane)
-    lanes[lane] = position + lane < width ? from[position + lane] : 0.0F;
+    lanes[lane] = position + lane < width ? from[position + lane] : fill;
   return hn::Load(kTag, lanes);
+}
+LATEBIND_INLINE Vector load_part(const float* from, std::size_t position, std::size_t width) {
+  return position + kLanes <= width ? hn::LoadU(kTag, from + position) : load_filled(from, position, width, 0.0F);
 }
 
 void add(const MutableRows& x, const Rows& y, std::size_t width) {
@@ -235,11 +350,6 @@ constexpr std::size_t up_to_panel(std::size_t columns) {
 // Scores of this many queries are kept at a time: a multiple of a tile's rows.
 constexpr std::size_t kScoreRows = 4 * kTileRows;
 
-// Of the keys as panels, the values as panels, and the scores.
-std::size_t attention_scratch(std::size_t tokens, std::size_t width) {
-  return up_to_panel(tokens) * width + up_to_panel(width) * tokens + kScoreRows * up_to_panel(tokens);
-}
-
 // exp(scale · (x - max x)) of each row's `count` numbers, and 1 / their sum.
 LATEBIND_INLINE float soften(float* row, std::size_t count, float scale) {
   constexpr float kLeast = -3.0e38F;
@@ -274,50 +384,177 @@ LATEBIND_INLINE float soften(float* row, std::size_t count, float scale) {
   return 1.0F / total;
 }
 
+#if defined(LATEBIND_HAS_BF16)
+// Words of a vector at this position of `count`.
+LATEBIND_INLINE void store_part(Vector words, float* to, std::size_t position, std::size_t count) {
+  if (position + kLanes <= count) {
+    hn::StoreU(words, kTag, to + position);
+    return;
+  }
+  alignas(kAlignment) float lanes[kLanes];
+  hn::Store(words, kTag, lanes);
+  __builtin_memcpy(to + position, lanes, (count - position) * sizeof(float));
+}
+
+// `width` numbers as words of two; `to` may be `from`.
+LATEBIND_INLINE void convert_row(const float* from, std::size_t width, float* to) {
+  const std::size_t words = (width + 1) / 2;
+  for (std::size_t i = 0; i < words; i += kLanes) {
+    const Vector pairs = BF16::join(load_part(from, 2 * i, width), load_part(from, 2 * i + kLanes, width));
+    store_part(pairs, to, i, words);
+  }
+}
+
+void convert_to_bf16(const Rows& x, std::size_t width, const MutableRows& y) {
+  for (std::size_t r = 0; r < x.count; ++r)
+    convert_row(x.data + r * x.stride, width, y.data + r * y.stride);
+}
+#endif
+
+#if defined(LATEBIND_HAS_INT8)
+// Between the least and the largest of a block: of what is less, the differences are not numbers' own.
+constexpr float kLeastSpan = 1e-30F;
+
+void convert_to_int8(const Rows& x, std::size_t width, const MutableRows& y) {
+  const std::size_t words = (width + Int8::kGroup - 1) / Int8::kGroup;
+  for (std::size_t r = 0; r < x.count; ++r) {
+    float* const row = y.data + r * y.stride;
+    auto* const bytes = reinterpret_cast<unsigned char*>(row);
+    float* blocks = row + words;
+    for (std::size_t first = 0; first < width; first += kInt8Block, blocks += 2) {
+      const float* const from = x.data + r * x.stride + first;
+      const std::size_t count = smaller(width - first, kInt8Block);
+      Vector low = hn::Set(kTag, from[0]);
+      Vector high = low;
+      // NaN where a number is not finite: comparisons would lose it.
+      Vector nothing = hn::Zero(kTag);
+      std::size_t i = 0;
+      for (; i < count; i += kLanes) {
+        const Vector value = i + kLanes <= count ? hn::LoadU(kTag, from + i) : load_filled(from, i, count, from[0]);
+        low = hn::Min(low, value);
+        high = hn::Max(high, value);
+        nothing = hn::MulAdd(value, hn::Zero(kTag), nothing);
+      }
+      const float least = hn::GetLane(hn::MinOfLanes(kTag, low));
+      const float span = hn::GetLane(hn::MaxOfLanes(kTag, high)) - least;
+      const float scale = (span > kLeastSpan ? span : kLeastSpan) * (1.0F / 255.0F);
+      const Vector factor = hn::Set(kTag, 1.0F / scale);
+      const Vector shift = hn::Set(kTag, least);
+      for (i = 0; i < count; i += kLanes) {
+        const Vector steps = hn::Mul(hn::Sub(load_part(from, i, count), shift), factor);
+        alignas(16) unsigned char part[kLanes];
+        Int8::store(hn::NearestInt(steps), part);
+        const std::size_t here = smaller(words * Int8::kGroup - first - i, kLanes);
+        __builtin_memcpy(bytes + first + i, part, here);
+      }
+      blocks[0] = scale + hn::GetLane(hn::SumOfLanes(kTag, nothing));
+      blocks[1] = least;
+    }
+  }
+}
+#endif
+
+// What attention computes with, in f32: rows as they are, panels of keys and values.
+struct F32Attention {
+  using Arithmetic = F32;
+  static constexpr std::size_t kGroup = 1;
+  // Rows of `width` numbers as a product takes them, made in `scratch` if they have to be.
+  static LATEBIND_INLINE Rows rows_of(const Rows& x, std::size_t /*width*/, float* /*scratch*/) { return x; }
+  static LATEBIND_INLINE void column(const float* from, std::size_t width, float* to) {
+    for (std::size_t d = 0; d < width; ++d)
+      to[d * kPanelColumns] = from[d];
+  }
+  // A vector of each of kGroup rows that follow each other.
+  static LATEBIND_INLINE Vector words(const Vector (&rows)[kGroup]) { return rows[0]; }
+};
+
+#if defined(LATEBIND_HAS_BF16)
+struct BF16Attention {
+  using Arithmetic = BF16;
+  static constexpr std::size_t kGroup = 2;
+  static LATEBIND_INLINE Rows rows_of(const Rows& x, std::size_t width, float* scratch) {
+    const std::size_t stride = (width + 1) / 2;
+    for (std::size_t r = 0; r < x.count; ++r)
+      convert_row(x.data + r * x.stride, width, scratch + r * stride);
+    return {scratch, x.count, stride};
+  }
+  static LATEBIND_INLINE void column(const float* from, std::size_t width, float* to) {
+    const std::size_t words = (width + 1) / 2;
+    for (std::size_t i = 0; i < words; i += kLanes) {
+      alignas(kAlignment) float lanes[kLanes];
+      hn::Store(BF16::join(load_part(from, 2 * i, width), load_part(from, 2 * i + kLanes, width)), kTag, lanes);
+      for (std::size_t lane = 0; lane < smaller(words - i, kLanes); ++lane)
+        __builtin_memcpy(to + (i + lane) * kPanelColumns, lanes + lane, sizeof(float));
+    }
+  }
+  static LATEBIND_INLINE Vector words(const Vector (&rows)[kGroup]) { return BF16::interleave(rows[0], rows[1]); }
+};
+#endif
+
+template <std::size_t kGroup>
+constexpr std::size_t words_of(std::size_t width) {
+  return (width + kGroup - 1) / kGroup;
+}
+
+// Of the keys as panels, the values as panels, the queries and the scores.
+template <class Attention>
+std::size_t attention_scratch(std::size_t tokens, std::size_t width) {
+  constexpr std::size_t kGroup = Attention::kGroup;
+  return up_to_panel(tokens) * words_of<kGroup>(width) + up_to_panel(width) * words_of<kGroup>(tokens) +
+         (kGroup > 1 ? up_to_panel(kScoreRows * words_of<kGroup>(width)) : 0) + kScoreRows * up_to_panel(tokens);
+}
+
+template <class Attention>
 void attend(const AttentionHead& head, float* scratch) {
+  using Arithmetic = typename Attention::Arithmetic;
+  constexpr std::size_t kGroup = Attention::kGroup;
   const std::size_t tokens = head.tokens;
   const std::size_t width = head.width;
   // Keys, transposed: panel[dimension][token].
   float* const keys = scratch;
+  const std::size_t key_words = words_of<kGroup>(width);
   const std::size_t padded_tokens = up_to_panel(tokens);
   for (std::size_t first = 0; first < padded_tokens; first += kPanelColumns) {
-    float* const panel = keys + first * width;
+    float* const panel = keys + first * key_words;
     const std::size_t here = smaller(tokens - first, kPanelColumns);
-    for (std::size_t t = 0; t < here; ++t) {
-      const float* const key = head.key + (first + t) * head.stride;
-      for (std::size_t d = 0; d < width; ++d)
-        panel[d * kPanelColumns + t] = key[d];
-    }
-    for (std::size_t d = 0; here < kPanelColumns && d < width; ++d) {
+    for (std::size_t t = 0; t < here; ++t)
+      Attention::column(head.key + (first + t) * head.stride, width, panel + t);
+    for (std::size_t d = 0; here < kPanelColumns && d < key_words; ++d) {
       for (std::size_t t = here; t < kPanelColumns; ++t)
         panel[d * kPanelColumns + t] = 0.0F;
     }
   }
   // Values: panel[token][dimension].
-  float* const values = keys + padded_tokens * width;
+  float* const values = keys + padded_tokens * key_words;
+  const std::size_t value_words = words_of<kGroup>(tokens);
   const std::size_t padded_width = up_to_panel(width);
-  for (std::size_t first = 0; first < padded_width; first += kPanelColumns) {
-    float* const panel = values + first * tokens;
-    const std::size_t here = smaller(width - first, kPanelColumns);
-    for (std::size_t t = 0; t < tokens; ++t) {
-      const float* const value = head.value + t * head.stride + first;
-      for (std::size_t d = 0; d < kPanelColumns; ++d)
-        panel[t * kPanelColumns + d] = d < here ? value[d] : 0.0F;
+  for (std::size_t first = 0; first < padded_width; first += kLanes) {
+    float* const panel = values + first / kPanelColumns * kPanelColumns * value_words + first % kPanelColumns;
+    for (std::size_t word = 0; word < value_words; ++word) {
+      Vector rows[kGroup];
+      LATEBIND_UNROLL
+      for (std::size_t i = 0; i < kGroup; ++i) {
+        const std::size_t t = word * kGroup + i;
+        rows[i] = t < tokens && first < width ? load_part(head.value + t * head.stride, first, width) : hn::Zero(kTag);
+      }
+      hn::Store(Attention::words(rows), kTag, panel + word * kPanelColumns);
     }
   }
-  float* const scores = values + padded_width * tokens;
+  float* const queries = values + padded_width * value_words;
+  float* const scores = queries + (kGroup > 1 ? up_to_panel(kScoreRows * key_words) : 0);
   const Panels key_panels{keys, width, tokens};
   const Panels value_panels{values, tokens, width};
   for (std::size_t first = 0; first < tokens; first += kScoreRows) {
     const std::size_t rows = smaller(kScoreRows, tokens - first);
-    multiply({head.query + first * head.stride, rows, head.stride}, key_panels, 0, padded_tokens / kPanelColumns,
-             nullptr, {scores, rows, padded_tokens});
+    const Rows query = Attention::rows_of({head.query + first * head.stride, rows, head.stride}, width, queries);
+    multiply<Arithmetic>(query, key_panels, 0, padded_tokens / kPanelColumns, nullptr, {scores, rows, padded_tokens});
     float inverse[kScoreRows];
     for (std::size_t r = 0; r < rows; ++r)
       inverse[r] = soften(scores + r * padded_tokens, tokens, head.scale);
+    // In their own place: words are fewer than numbers.
+    const Rows weights = Attention::rows_of({scores, rows, padded_tokens}, tokens, scores);
     float* const out = head.out + first * head.out_stride;
-    multiply({scores, rows, padded_tokens}, value_panels, 0, padded_width / kPanelColumns, nullptr,
-             {out, rows, head.out_stride});
+    multiply<Arithmetic>(weights, value_panels, 0, padded_width / kPanelColumns, nullptr, {out, rows, head.out_stride});
     for (std::size_t r = 0; r < rows; ++r) {
       const Vector factor = hn::Set(kTag, inverse[r]);
       for_each_vector(out + r * head.out_stride, width, 0.0F,
@@ -326,15 +563,41 @@ void attend(const AttentionHead& head, float* scratch) {
   }
 }
 
+constexpr Product kF32Product{.group = F32::kGroup,
+                              .convert = nullptr,
+                              .multiply = multiply<F32>,
+                              .attend = attend<F32Attention>,
+                              .attention_scratch = attention_scratch<F32Attention>};
+#if defined(LATEBIND_HAS_BF16)
+constexpr Product kBF16Product{.group = BF16::kGroup,
+                               .convert = convert_to_bf16,
+                               .multiply = multiply<BF16>,
+                               .attend = attend<BF16Attention>,
+                               .attention_scratch = attention_scratch<BF16Attention>};
+using ShortAttention = BF16Attention;
+#else
+constexpr Product kBF16Product{};
+using ShortAttention = F32Attention;
+#endif
+#if defined(LATEBIND_HAS_INT8)
+constexpr Product kInt8Product{.group = Int8::kGroup,
+                               .convert = convert_to_int8,
+                               .multiply = multiply<Int8>,
+                               .attend = attend<ShortAttention>,
+                               .attention_scratch = attention_scratch<ShortAttention>};
+#else
+constexpr Product kInt8Product{};
+#endif
+
 constexpr Kernels make_kernels(std::string_view name) {
   return {.name = name,
           .panel_columns = kPanelColumns,
-          .multiply = multiply,
+          .f32 = kF32Product,
+          .bf16 = kBF16Product,
+          .int8 = kInt8Product,
           .add = add,
           .activate = activate,
-          .layer_norm = layer_norm,
-          .attend = attend,
-          .attention_scratch = attention_scratch};
+          .layer_norm = layer_norm};
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "core/platform/files/page_release.h"
 
@@ -51,6 +53,26 @@ std::size_t size_at(const core::Shape& shape, std::size_t i) {
   return static_cast<std::size_t>(shape[i]);
 }
 
+std::uint16_t to_bf16(float number) {
+  const auto bits = std::bit_cast<std::uint32_t>(number);
+  // A NaN stays one.
+  if (number != number) return static_cast<std::uint16_t>((bits >> 16) | 0x40U);
+  // To the nearest, of two as near to the even one.
+  return static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16);
+}
+
+// Element `row` of a column of a panel, where a word has as many elements as are in 32 bits.
+template <class Element>
+void put(float* panel, std::size_t panel_columns, std::size_t column, std::size_t row, Element element) {
+  constexpr std::size_t kGroup = sizeof(float) / sizeof(Element);
+  std::memcpy(
+      reinterpret_cast<std::byte*>(panel + row / kGroup * panel_columns + column) + row % kGroup * sizeof(Element),
+      &element, sizeof element);
+}
+
+// Of the bytes of a matrix, which are from -kLargest on.
+constexpr float kLargest = 127;
+
 }  // namespace
 
 Table::Table(const graph::Graph& graph, const graph::Weight& weight)
@@ -79,7 +101,7 @@ std::size_t PackedMatrices::add(const graph::Weight& weight) {
   const std::size_t panels = panel_count(matrix.columns, kernels_);
   matrix.offset = size_;
   matrix.first_panel = panels_;
-  size_ += panels * kernels_.panel_columns * matrix.rows;
+  size_ += panels * kernels_.panel_words(product_, matrix.rows);
   // Each begins at a cache line.
   constexpr std::size_t kLine = kAlignment / sizeof(float);
   size_ = (size_ + kLine - 1) / kLine * kLine;
@@ -100,20 +122,53 @@ void PackedMatrices::pack_panel(const graph::Graph& graph, std::size_t panel) co
   const auto after = std::ranges::upper_bound(matrices_, panel, {}, &Matrix::first_panel);
   const Matrix& matrix = *std::prev(after);
   const auto bytes = graph.bytes_of(matrix.weight);
-  const std::size_t first = (panel - matrix.first_panel) * kernels_.panel_columns;
-  const std::size_t columns = std::min(kernels_.panel_columns, matrix.columns - first);
-  float* const to = memory_.data() + matrix.offset + first * matrix.rows;
+  const std::size_t width = kernels_.panel_columns;
+  const std::size_t first = (panel - matrix.first_panel) * width;
+  const std::size_t columns = std::min(width, matrix.columns - first);
+  const std::size_t size = kernels_.panel_words(product_, matrix.rows);
+  float* const to = memory_.data() + matrix.offset + (panel - matrix.first_panel) * size;
+  std::fill_n(to, size, 0.0F);
+  // Calls set(row, number) for some rows of a column.
+  const auto read_column = [&](std::size_t column, std::size_t begin, std::size_t count, const auto& set) {
+    read(bytes, matrix.weight.type, (first + column) * matrix.rows + begin, count,
+         [&](std::size_t i, float number) { set(begin + i, number); });
+  };
+  // int8: for each block the scales of its columns, and the sums of their bytes.
+  float* const scales = to + product_.words(matrix.rows) * width;
+  const std::size_t blocks = product_.group == 4 ? int8_blocks(matrix.rows) : 0;
+  std::vector<float> factors(blocks * columns);
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    const std::size_t block = i / columns;
+    const std::size_t column = i % columns;
+    float largest = 0;
+    bool is_finite = true;
+    const std::size_t begin = block * kInt8Block;
+    read_column(column, begin, std::min(kInt8Block, matrix.rows - begin), [&](std::size_t, float number) {
+      largest = std::max(largest, std::abs(number));
+      is_finite = is_finite && std::isfinite(number);
+    });
+    factors[i] = is_finite && largest > 0 ? kLargest / largest : 0;
+    // What is computed with a number that is none must not look like one.
+    scales[2 * block * width + column] = is_finite ? largest / kLargest : std::numeric_limits<float>::quiet_NaN();
+  }
   // A few rows at a time, whose cache lines are filled before they are left.
   constexpr std::size_t kRows = 64;
   for (std::size_t begin = 0; begin < matrix.rows; begin += kRows) {
     const std::size_t rows = std::min(kRows, matrix.rows - begin);
-    float* const part = to + begin * kernels_.panel_columns;
     for (std::size_t column = 0; column < columns; ++column) {
-      read(bytes, matrix.weight.type, (first + column) * matrix.rows + begin, rows,
-           [&](std::size_t k, float number) { part[k * kernels_.panel_columns + column] = number; });
-    }
-    for (std::size_t k = 0; columns < kernels_.panel_columns && k < rows; ++k) {
-      std::fill(part + k * kernels_.panel_columns + columns, part + (k + 1) * kernels_.panel_columns, 0.0F);
+      read_column(column, begin, rows, [&](std::size_t row, float number) {
+        if (product_.group == 1) {
+          to[row * width + column] = number;
+        } else if (product_.group == 2) {
+          put(to, width, column, row, to_bf16(number));
+        } else {
+          const std::size_t block = row / kInt8Block;
+          const float steps = std::nearbyint(number * factors[block * columns + column]);
+          const auto byte = static_cast<std::int8_t>(std::isfinite(steps) ? steps : 0);
+          put(to, width, column, row, byte);
+          scales[(2 * block + 1) * width + column] += byte;
+        }
+      });
     }
   }
 }

@@ -34,10 +34,10 @@ class Table {
 // All numbers of a weight, converted to f32.
 [[nodiscard]] std::vector<float> read_weight(const graph::Graph& graph, const graph::Weight& weight);
 
-// The weights of linear operators, transposed and in panels.
+// The weights of linear operators, transposed and in panels, as a product takes them.
 class PackedMatrices {
  public:
-  explicit PackedMatrices(const Kernels& kernels) : kernels_(kernels) {}
+  PackedMatrices(const Kernels& kernels, const Product& product) : kernels_(kernels), product_(product) {}
 
   // Makes room for this matrix, [columns, rows] in the graph, and returns its number.
   std::size_t add(const graph::Weight& weight);
@@ -63,6 +63,7 @@ class PackedMatrices {
   void pack_panel(const graph::Graph& graph, std::size_t panel) const;
 
   const Kernels& kernels_;
+  const Product& product_;
   std::vector<Matrix> matrices_;
   std::size_t size_ = 0;
   std::size_t panels_ = 0;

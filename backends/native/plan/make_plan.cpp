@@ -44,8 +44,12 @@ using Form = std::variant<Nothing, InSlot, Terms, OfText>;
 
 class Planner {
  public:
-  Planner(std::shared_ptr<const Graph> graph, const Kernels& kernels)
-      : plan_(kernels), graph_(*graph), forms_(graph->nodes().size()), uses_(graph->nodes().size()) {
+  Planner(std::shared_ptr<const Graph> graph, const Kernels& kernels, const Product& product)
+      : plan_(kernels, product),
+        graph_(*graph),
+        forms_(graph->nodes().size()),
+        converted_(graph->nodes().size()),
+        uses_(graph->nodes().size()) {
     plan_.graph = std::move(graph);
   }
 
@@ -55,6 +59,10 @@ class Planner {
   void count_uses();
   Result<Slot> slot_of(std::string_view who, Value value) const;
   Slot take_slot(std::size_t width);
+  // The value as a product takes it; made where it is needed first.
+  Slot converted(Value value, Slot slot);
+  // One use less. Whether that was the last one.
+  bool was_last_use(Value value);
   // After a node that uses it: the last one leaves the slot to others.
   void release(Value value);
   // A slot whose rows may be overwritten with `value` in it: its own if this was its last use, else a copy.
@@ -79,7 +87,8 @@ class Planner {
   Plan plan_;
   const Graph& graph_;
   std::vector<Form> forms_;
-  std::vector<std::size_t> uses_;  // that are still to come
+  std::vector<std::optional<Slot>> converted_;  // until the value's last use
+  std::vector<std::size_t> uses_;               // that are still to come
   std::vector<Slot> free_;
   std::map<std::uint32_t, std::size_t> inputs_;
   std::optional<std::uint32_t> mask_;
@@ -128,13 +137,29 @@ Slot Planner::take_slot(std::size_t width) {
   return slot;
 }
 
+Slot Planner::converted(Value value, Slot slot) {
+  if (plan_.product.convert == nullptr) return slot;
+  std::optional<Slot>& made = converted_[value.node];
+  if (!made) {
+    made = take_slot(plan_.product.operand_words(plan_.widths[slot]));
+    add(Convert{.x = slot, .y = *made});
+  }
+  return *made;
+}
+
+bool Planner::was_last_use(Value value) {
+  if (--uses_[value.node] != 0) return false;
+  if (converted_[value.node]) free_.push_back(*converted_[value.node]);
+  return true;
+}
+
 void Planner::release(Value value) {
   const auto* const in = std::get_if<InSlot>(&forms_[value.node]);
-  if (--uses_[value.node] == 0 && in != nullptr) free_.push_back(in->slot);
+  if (was_last_use(value) && in != nullptr) free_.push_back(in->slot);
 }
 
 Slot Planner::own_slot(Value value, Slot slot) {
-  if (--uses_[value.node] == 0) return slot;
+  if (was_last_use(value)) return slot;
   const Slot copy = take_slot(plan_.widths[slot]);
   add(Copy{.x = slot, .y = copy});
   return copy;
@@ -223,7 +248,8 @@ Status Planner::plan(std::uint32_t node, const graph::Add& op) {
 }
 
 Status Planner::plan(std::uint32_t node, const graph::Linear& op) {
-  LB_ASSIGN_OR_RETURN(const Slot x, slot_of("linear", op.x));
+  LB_ASSIGN_OR_RETURN(const Slot from, slot_of("linear", op.x));
+  const Slot x = converted(op.x, from);
   const Slot y = take_slot(static_cast<std::size_t>(op.weight.shape[0]));
   add(Multiply{.x = x, .y = y, .matrix = plan_.matrices.add(op.weight), .bias = read_weight(graph_, op.bias)});
   release(op.x);
@@ -258,7 +284,7 @@ Status Planner::plan(std::uint32_t node, const graph::LayerNorm& op) {
            .weight = read_weight(graph_, op.weight),
            .bias = read_weight(graph_, op.bias),
            .epsilon = static_cast<float>(op.epsilon)});
-  --uses_[op.x.node];
+  was_last_use(op.x);
   forms_[node] = InSlot{y};
   return {};
 }
@@ -322,8 +348,8 @@ Result<Plan> Planner::make() {
 
 }  // namespace
 
-Result<Plan> make_plan(std::shared_ptr<const Graph> graph, const Kernels& kernels) {
-  return Planner(std::move(graph), kernels).make();
+Result<Plan> make_plan(std::shared_ptr<const Graph> graph, const Kernels& kernels, const Product& product) {
+  return Planner(std::move(graph), kernels, product).make();
 }
 
 }  // namespace latebind::native

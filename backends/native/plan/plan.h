@@ -47,9 +47,15 @@ struct AddRows {
   Slot y = 0;
 };
 
+// y = x as a product takes it
+struct Convert {
+  Slot x = 0;
+  Slot y = 0;
+};
+
 // y = x · weight + bias
 struct Multiply {
-  Slot x = 0;
+  Slot x = 0;  // converted, where the product needs that
   Slot y = 0;
   std::size_t matrix = 0;  // of Plan::matrices
   std::vector<float> bias;
@@ -80,7 +86,7 @@ struct Attend {
 };
 
 struct Step {
-  std::variant<LookUp, AddTerms, Copy, AddRows, Multiply, Norm, Activate, Attend> what;
+  std::variant<LookUp, AddTerms, Copy, AddRows, Convert, Multiply, Norm, Activate, Attend> what;
   // Where threads share steps: all of them must have done what comes before.
   bool waits = false;
 
@@ -88,6 +94,8 @@ struct Step {
 };
 
 struct Plan {
+  // That of all Multiply and Attend.
+  const Product& product;
   // Keeps the tables' file open.
   std::shared_ptr<const graph::Graph> graph;
   // Ids, by LookUp::ids, and how many different ones each input may have: all below this.
@@ -108,10 +116,12 @@ struct Plan {
   bool normalize = false;
   std::size_t width = 0;  // of a result
 
-  explicit Plan(const Kernels& kernels) : matrices(kernels) {}
+  Plan(const Kernels& kernels, const Product& product_) : product(product_), matrices(kernels, product_) {}
 };
 
 // kUnsupported names the operator that `native` does not compute where it stands. Weights are not packed yet.
-[[nodiscard]] core::Result<Plan> make_plan(std::shared_ptr<const graph::Graph> graph, const Kernels& kernels);
+// `product` is one that the kernels have.
+[[nodiscard]] core::Result<Plan> make_plan(std::shared_ptr<const graph::Graph> graph, const Kernels& kernels,
+                                           const Product& product);
 
 }  // namespace latebind::native

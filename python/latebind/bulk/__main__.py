@@ -90,7 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--normalize", action="store_true", help="vectors of length 1, also if the model does not normalise")
     add("--dimensions", metavar="N", type=int, help="only the first numbers of a vector")
     add("--device", help="devices to try, in order, as 'npu,cpu'")
-    add("--precision", help="f32, bf16 or f16")
+    add("--precision", help="f32, bf16, f16, int8 or fast")
     add(
         "--set",
         metavar="NAME=VALUE",

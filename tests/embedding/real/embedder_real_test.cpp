@@ -134,8 +134,11 @@ class EmbedderRealTest : public ::testing::TestWithParam<Case> {
 
   void SetUp() override {
     const auto features = platform::cpu_features();
-    const bool has_bf16 = std::ranges::any_of(features, [](const std::string& f) { return f.find("bf16") != f.npos; });
-    if (GetParam().precision == core::Precision::kBF16 && !has_bf16) GTEST_SKIP() << "this CPU has no bf16";
+    const auto has = [&](std::string_view word) {
+      return std::ranges::any_of(features, [&](const std::string& f) { return f.find(word) != f.npos; });
+    };
+    if (GetParam().precision == core::Precision::kBF16 && !has("bf16")) GTEST_SKIP() << "this CPU has no bf16";
+    if (GetParam().precision == core::Precision::kInt8 && !has("avx512_vnni")) GTEST_SKIP() << "no int8 on this CPU";
   }
 
   core::Registry registry = make_registry();
@@ -298,7 +301,9 @@ INSTANTIATE_TEST_SUITE_P(Real, EmbedderRealTest,
                          ::testing::Values(Case{"openvino:CPU", core::Precision::kF32, 0.99999},
                                            Case{"openvino:CPU", core::Precision::kBF16, 0.9995},
                                            Case{"onnxruntime:CPU", core::Precision::kF32, 0.99999},
-                                           Case{"native:CPU", core::Precision::kF32, 0.9999999}),
+                                           Case{"native:CPU", core::Precision::kF32, 0.9999999},
+                                           Case{"native:CPU", core::Precision::kBF16, 0.9999},
+                                           Case{"native:CPU", core::Precision::kInt8, 0.995}),
                          [](const auto& given) {
                            const std::string backend = given.param.placement;
                            return backend.substr(0, backend.find(':')) + "_" +
