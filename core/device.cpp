@@ -1,5 +1,7 @@
 #include "core/device.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/text/name_character.h"
@@ -11,6 +13,11 @@ namespace {
 bool is_word(std::string_view text) {
   constexpr std::size_t kLengthMax = 32;
   return !text.empty() && text.size() <= kLengthMax && std::ranges::all_of(text, is_name_character);
+}
+
+// In a list with commas.
+bool has_word(std::string_view list, std::string_view word) {
+  return fmt::format(",{},", list).find(fmt::format(",{},", word)) != std::string::npos;
 }
 
 }  // namespace
@@ -26,6 +33,14 @@ bool Device::is_virtual() const {
 
 bool Device::runs_graphs_only() const {
   return metadata_at("GraphsOnly") == "1";
+}
+
+bool Device::is_preferred_in(Precision precision) const {
+  return has_word(metadata_at("PreferredIn"), word_of(precision));
+}
+
+bool Device::computes_in(Precision precision) const {
+  return has_word(metadata_at("Precisions"), word_of(precision));
 }
 
 std::string Device::target() const {

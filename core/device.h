@@ -36,6 +36,10 @@ struct Device {
   [[nodiscard]] bool is_virtual() const;
   // It runs what Latebind builds as a Graph, and no model from a file: GraphsOnly is 1 in its metadata.
   [[nodiscard]] bool runs_graphs_only() const;
+  // Before others of its kind for models that it knows, in this precision: it is among PreferredIn in its metadata.
+  [[nodiscard]] bool is_preferred_in(Precision precision) const;
+  // It is among Precisions in its metadata.
+  [[nodiscard]] bool computes_in(Precision precision) const;
   // The compile target: "cpu", "gpu:v12.55.8", "npu:v73": its kind and, for a GPU or an NPU, the Architecture in its
   // metadata, if that is one word.
   [[nodiscard]] std::string target() const;

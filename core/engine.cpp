@@ -55,6 +55,16 @@ Result<std::unique_ptr<Executable>> load_in_any(
   return first.status();
 }
 
+// Whether it makes sense to ask this device, which runs graphs alone, before others: what it would refuse must not look
+// like a fallback, and blobs were made for others.
+bool can_compute(const Device& device, const Model& model, const LoadOptions& options) {
+  const CompileOptions& compile = options.compile;
+  if (!device.runs_graphs_only()) return true;
+  if (model.graph() == nullptr || model.blobs() != nullptr) return false;
+  if (!compile.input_shapes.empty() || !compile.properties.empty()) return false;
+  return compile.precision == Precision::kFast || device.computes_in(compile.precision);
+}
+
 }  // namespace
 
 Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Placement& placement,
@@ -69,7 +79,10 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
   RunOptions of_a_question = limits;
   // Which devices there are is still open.
   of_a_question.run_timeout = load_timeout_of(options.failover, DeviceKind::kOther);
-  LB_ASSIGN_OR_RETURN(auto candidates, placement.resolve(registry_, options.compile.emulate, of_a_question));
+  const auto prefers = [&](const Device& device) {
+    return device.is_preferred_in(options.compile.precision) && can_compute(device, model, options);
+  };
+  LB_ASSIGN_OR_RETURN(auto candidates, placement.resolve(registry_, options.compile.emulate, of_a_question, prefers));
   for (auto& candidate : candidates) {
     if (!candidate.device || !candidate.device->runs_graphs_only() || model.graph() != nullptr) continue;
     // As if it was not there: it says nothing about the model.

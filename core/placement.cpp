@@ -52,12 +52,17 @@ std::optional<Placement::Candidate> virtual_candidate(const std::vector<Device>&
 struct Offer {
   Status status;
   std::vector<Device> devices;
+  // There is no library, and nobody said that there was one.
+  bool is_absent = false;
 };
 
 Result<Offer> offer_of(Backend& backend) {
   Offer offer;
   offer.status = backend.available();
-  if (!offer.status.ok()) return offer;
+  if (!offer.status.ok()) {
+    offer.is_absent = offer.status.code() == StatusCode::kLibraryNotFound && !backend.library_is_named();
+    return offer;
+  }
   auto devices = backend.devices();
   if (devices.ok()) {
     offer.devices = *std::move(devices);
@@ -157,12 +162,14 @@ Result<Placement> Placement::parse(std::string_view text, const Registry& regist
   return placement;
 }
 
-std::vector<Placement::Candidate> Placement::resolve(const Registry& registry, bool emulate) const {
-  return *resolve(registry, emulate, {});
+std::vector<Placement::Candidate> Placement::resolve(const Registry& registry, bool emulate,
+                                                     const Preference& prefers) const {
+  return *resolve(registry, emulate, {}, prefers);
 }
 
 Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& registry, bool emulate,
-                                                             const RunOptions& limits) const {
+                                                             const RunOptions& limits,
+                                                             const Preference& prefers) const {
   // Each backend is asked once, and only if some term concerns it.
   std::map<std::string, Offer, std::less<>> offers;
   for (const auto& backend : registry.all()) {
@@ -170,7 +177,7 @@ Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& reg
     if (std::ranges::none_of(terms_, concerns)) continue;
     auto asked = ask(backend, offer_of, limits);
     if (limits.is_bounded() && is_of_the_call(asked.status())) return asked.status();
-    offers.emplace(std::string(backend->name()), asked.ok() ? *std::move(asked) : Offer{asked.status(), {}});
+    offers.emplace(std::string(backend->name()), asked.ok() ? *std::move(asked) : Offer{asked.status(), {}, false});
   }
 
   std::vector<Candidate> candidates;
@@ -185,7 +192,9 @@ Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& reg
   for (const Term& term : terms_) {
     struct Found {
       std::size_t kind_rank;
+      bool is_second;            // after those that are preferred
       std::size_t backend_rank;  // place in the registry
+      bool is_absent;            // a refusal that is no news
       Candidate candidate;
     };
     std::vector<Found> devices;
@@ -196,8 +205,11 @@ Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& reg
       if (!term.backend.empty() && term.backend != backend->name()) continue;
       const Offer& offer = offers.find(backend->name())->second;
       if (!offer.status.ok()) {
-        refusals.push_back(
-            {0, backend_rank, {std::nullopt, PlacementStep::refused(std::string(backend->name()), offer.status)}});
+        refusals.push_back({0,
+                            false,
+                            backend_rank,
+                            offer.is_absent,
+                            {std::nullopt, PlacementStep::refused(std::string(backend->name()), offer.status)}});
         continue;
       }
       for (const Device& device : offer.devices) {
@@ -207,15 +219,17 @@ Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& reg
         const std::size_t kind_rank = rank_of(device.kind);
         // `auto` takes the kinds that it can rank; anything else must be named.
         if (term.backend.empty() && kind_rank == kKindOrder.size()) continue;
-        devices.push_back({kind_rank, backend_rank, {device, {}}});
+        devices.push_back({kind_rank, !prefers(device), backend_rank, false, {device, {}}});
       }
     }
     const bool any_device = !devices.empty();
-    std::ranges::stable_sort(devices, {}, &Found::kind_rank);
+    std::ranges::stable_sort(devices, {}, [](const Found& one) { return std::pair(one.kind_rank, one.is_second); });
     // A refusal goes before the first device of a later backend: that device is a second choice.
     for (Found& refusal : refusals) {
-      const auto later = std::ranges::find_if(
-          devices, [&](const Found& device) { return device.backend_rank > refusal.backend_rank; });
+      const auto later = std::ranges::find_if(devices, [&](const Found& one) {
+        const bool needs_none = one.candidate.device && one.candidate.device->runs_graphs_only();
+        return one.backend_rank > refusal.backend_rank && !(refusal.is_absent && needs_none);
+      });
       devices.insert(later, std::move(refusal));
     }
     for (Found& one : devices)

@@ -1,12 +1,15 @@
 // Placement: the ordered list of devices to try, and why each one was taken or rejected.
 //
 // Written as words with commas: `auto`, `npu`, `npu,cpu`, `openvino`, `openvino:NPU.4000,onnxruntime:CPU`.
-//   auto             NPU, then GPU, then CPU, of every backend, backends in the registry's order
+//   auto             NPU, then GPU, then CPU, of every backend; of one kind preferred ones first, then in the
+//   registry's
+//                    order
 //   npu, gpu, cpu    devices of that kind, of every backend
 //   BACKEND          all devices of that backend, best kind first
 //   BACKEND:DEVICE   exactly that one
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,15 +47,23 @@ class Placement {
     std::optional<Device> device;
     PlacementStep refusal;  // when there is no device
   };
+  // Whether a device comes before others of its kind.
+  using Preference = std::function<bool(const Device&)>;
+  // What a model that every device knows would prefer.
+  [[nodiscard]] static Preference in(Precision precision) {
+    return [precision](const Device& device) { return device.is_preferred_in(precision); };
+  }
   // Asks the backends concerned for their present devices. Best first; each device and each refusal once. Virtual
   // devices are left out, unless one is named exactly, can be emulated and `emulate` is set. A backend that is not
-  // available comes before the devices of the backends registered after it: taking one of those is a fallback.
-  [[nodiscard]] std::vector<Candidate> resolve(const Registry& registry, bool emulate = false) const;
+  // available comes before the devices of the backends registered after it: taking one of those is a fallback. But one
+  // whose library is not there, and that nobody has named, comes after devices that need none.
+  [[nodiscard]] std::vector<Candidate> resolve(const Registry& registry, bool emulate = false,
+                                               const Preference& prefers = in(Precision::kF32)) const;
   // The same for callers with a time limit, since a backend may open its vendor's library, start it and ask drivers.
   // One that takes longer than limits.run_timeout to answer is skipped, with that as the reason. kCancelled,
   // kDeadlineExceeded or kBusy when the caller's own time is up.
-  [[nodiscard]] Result<std::vector<Candidate>> resolve(const Registry& registry, bool emulate,
-                                                       const RunOptions& limits) const;
+  [[nodiscard]] Result<std::vector<Candidate>> resolve(const Registry& registry, bool emulate, const RunOptions& limits,
+                                                       const Preference& prefers) const;
 
  private:
   struct Term {

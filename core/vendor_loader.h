@@ -59,6 +59,9 @@ class VendorLoader {
 
   [[nodiscard]] const VendorLibrary& wanted() const { return wanted_; }
 
+  // Whether the user has named the file, so that it is not there by mistake.
+  [[nodiscard]] bool is_named() const { return !search_list(wanted_, facts_(), files_).chosen_by.empty(); }
+
  private:
   Status attempt() {
     const SearchFacts facts = facts_();

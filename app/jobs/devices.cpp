@@ -20,8 +20,9 @@ DeviceListing list_devices(const core::Registry& registry, bool virtual_too) {
   return listing;
 }
 
-PlacementListing list_placement(const core::Placement& placement, const core::Registry& registry, bool emulate) {
-  return {std::string(placement.text()), placement.resolve(registry, emulate)};
+PlacementListing list_placement(const core::Placement& placement, const core::Registry& registry, bool emulate,
+                                core::Precision precision) {
+  return {std::string(placement.text()), placement.resolve(registry, emulate, core::Placement::in(precision))};
 }
 
 Json to_json(const DeviceListing& listing) {

@@ -24,7 +24,7 @@ struct PlacementListing {
   std::vector<core::Placement::Candidate> candidates;
 };
 [[nodiscard]] PlacementListing list_placement(const core::Placement& placement, const core::Registry& registry,
-                                              bool emulate);
+                                              bool emulate, core::Precision precision);
 
 // {version, devices, backends}, as `latebind devices --help` says.
 [[nodiscard]] Json to_json(const DeviceListing& listing);

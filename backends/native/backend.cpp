@@ -9,6 +9,7 @@
 
 #include "backends/native/executable.h"
 #include "backends/native/kernels/kernels.h"
+#include "backends/native/order.h"
 #include "backends/native/plan/plan.h"
 #include "core/platform/environment.h"
 #include "core/platform/system_info.h"
@@ -71,6 +72,9 @@ class NativeBackend final : public core::Backend {
     device.metadata["GraphsOnly"] = "1";
     device.metadata["InstructionSet"] = kernels->name;
     device.metadata["Precisions"] = precisions(*kernels);
+    const OrderRule& rule = order_rule({platform::cpu_name(), platform::cpu_features(), kernels->name});
+    device.metadata["PreferredIn"] = rule.is_first ? "f32,int8,fast" : "int8,fast";
+    device.metadata["PreferredBecause"] = rule.because;
     return std::vector{std::move(device)};
   }
 

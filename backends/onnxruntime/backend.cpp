@@ -236,6 +236,8 @@ class OnnxruntimeBackend final : public core::Backend {
     return make_executable(std::move(session), options);
   }
 
+  [[nodiscard]] bool library_is_named() override { return loader_.is_named(); }
+
   [[nodiscard]] core::BackendDiagnosis diagnosis(const Result<std::vector<core::Device>>* /*devices*/) override {
     core::BackendDiagnosis diagnosis;
     diagnosis.install_hint = loader_.wanted().install_command;

@@ -165,6 +165,8 @@ class OpenvinoBackend final : public core::Backend {
     return OpenvinoExecutable::create(compiled, options);
   }
 
+  [[nodiscard]] bool library_is_named() override { return loader_->is_named(); }
+
   [[nodiscard]] core::BackendDiagnosis diagnosis(const Result<std::vector<core::Device>>* devices) override {
     core::BackendDiagnosis diagnosis;
     diagnosis.install_hint = loader_->wanted().install_command;

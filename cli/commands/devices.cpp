@@ -31,7 +31,12 @@ std::string explanation(const app::PlacementListing& placement, const core::Regi
   std::string refused;
   for (const auto& candidate : placement.candidates) {
     if (candidate.device) {
-      text += fmt::format("  {}. {} ({})\n", ++number, candidate.device->id(), core::word_of(candidate.device->kind));
+      const core::Device& device = *candidate.device;
+      text += fmt::format("  {}. {} ({})\n", ++number, device.id(), core::word_of(device.kind));
+      if (const std::string in = device.metadata_at("PreferredIn"); !in.empty()) {
+        text += fmt::format("     first of its kind in {}, for models from safetensors: {}\n", in,
+                            device.metadata_at("PreferredBecause"));
+      }
     } else {
       refused += fmt::format("  {}: {}\n", candidate.refusal.device, core::one_line(candidate.refusal.brief));
     }
@@ -42,8 +47,8 @@ std::string explanation(const app::PlacementListing& placement, const core::Regi
   for (const auto& backend : registry.all())
     backends += fmt::format("{}{}", backends.empty() ? "" : ", ", backend->name());
   text += fmt::format(
-      "The rules: words of the placement in their order; auto is npu, gpu, cpu; of one kind, the backends in the "
-      "order\n"
+      "The rules: words of the placement in their order; auto is npu, gpu, cpu; of one kind, first what was measured\n"
+      "to be ahead, where it knows the model and the precision, then the backends in the order\n"
       "{}, and a backend's devices as it lists them. Each device counts once. A virtual device runs nothing and "
       "is\n"
       "left out, unless it is named exactly and --emulate is given. The first one that can load the model answers; "
@@ -88,7 +93,10 @@ Exit devices(const DevicesArguments& options) {
   }
   const auto listing = app::list_devices(registry, options.virtual_too);
   std::optional<app::PlacementListing> explained;
-  if (options.explain) explained = app::list_placement(*placement, registry, settings->values().emulate);
+  if (options.explain) {
+    explained =
+        app::list_placement(*placement, registry, settings->values().emulate, settings->values().precisions.front());
+  }
   std::string text;
   if (options.json) {
     app::Json json = app::to_json(listing);

@@ -13,7 +13,7 @@ import numpy
 import onnx
 import pytest
 from onnx import TensorProto, helper
-from support import BOTH_GONE, GOLDEN, MODEL, ONNXRUNTIME_GONE, OPENVINO_GONE, PROGRAM, SOURCE, TINY, bad, good, provider, run, vectors, with_small_files
+from support import BOTH_GONE, GOLDEN, MODEL, ONNXRUNTIME_GONE, OPENVINO_GONE, PROGRAM, SOURCE, TINY, VENDORS_FIRST, bad, good, provider, run, vectors, with_small_files
 
 FAKE_OPENVINO = PROGRAM.parent.parent / "lib" / "liblb_fake_openvino.so"
 QNN = {"LATEBIND_ONNXRUNTIME_PROVIDERS": provider("onnxruntime-qnn")}
@@ -106,7 +106,7 @@ def test_a_model_and_a_bundle_by_a_relative_path(tmp_path):
     modules = json.loads((apart / "modules.json").read_text())
     modules[0]["path"] = "0_T"
     (apart / "modules.json").write_text(json.dumps(modules))
-    reference = embedded(TINY)
+    reference = embedded(TINY, *VENDORS_FIRST)
     for name in "model", "./apart", "model/../apart/":
         good("compile", name, "-o", "one.lbundle", "--quiet", "--target", "cpu", env=NO_PROVIDERS, cwd=tmp_path)
         done = good("embed", "--model", "one.lbundle", "--quiet", "-", input=TEXTS, cwd=tmp_path)
@@ -150,7 +150,8 @@ def test_a_name_that_is_not_utf8_is_refused_before_anything_is_compiled(tmp_path
 
 
 def test_a_bundle_embeds_as_its_folder_does(cpu_bundle):
-    for arguments in [], ["--device", "onnxruntime:CPU"], ["--shapes", "static"], ["--no-cache"]:
+    for more in ["--device", "onnxruntime:CPU"], ["--shapes", "static"], ["--no-cache"]:
+        arguments = more if "--device" in more else [*VENDORS_FIRST, *more]
         assert numpy.array_equal(embedded(cpu_bundle, *arguments), embedded(TINY, *arguments)), arguments
 
 
@@ -177,7 +178,7 @@ def test_a_blob_of_another_version_is_passed_over(cpu_bundle, tmp_path):
     (folder / "manifest.json").write_text(json.dumps(manifest))
     done = good("-v", "embed", "--model", folder, "-", input=TEXTS)
     assert "does not do" in done.stderr and "2019.1.0" in done.stderr
-    assert numpy.array_equal(vectors(done.stdout), embedded(TINY))
+    assert numpy.array_equal(vectors(done.stdout), embedded(TINY, *VENDORS_FIRST))
 
 
 def test_search_run_and_export_take_a_bundle(cpu_bundle, tmp_path):
@@ -578,7 +579,7 @@ def test_what_could_not_be_written_has_no_report():
 
 def test_a_flipped_bit_is_never_a_wrong_answer(cpu_bundle, tmp_path):
     """Of whatever file of the bundle: it is refused, or the vectors are right."""
-    right = embedded(TINY)
+    right = embedded(TINY, *VENDORS_FIRST)
     content = bytearray(cpu_bundle.read_bytes())
     rng = random.Random(20261121)
     place = tmp_path / "damaged.lbundle"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy
 import pytest
-from support import (BOTH_GONE, GOLDEN, MODEL, ONNXRUNTIME_GONE, OPENVINO_GONE, TINY, bad, cosines, empty_prefix,
-                     good, run, vectors)
+from support import (BOTH_GONE, GOLDEN, MODEL, ONNXRUNTIME_GONE, OPENVINO_GONE, TINY, VENDORS_FIRST, bad, cosines,
+                     empty_prefix, good, run, vectors)
 
 FAKE_OPENVINO = Path(os.environ["LATEBIND_TEST_BINARY_DIR"]) / "lib" / "liblb_fake_openvino.so"
 
@@ -47,7 +47,7 @@ def test_bf16_agrees_less_closely_and_says_so():
 
 
 def test_the_summary_has_device_precision_speed_and_padding():
-    done = good("embed", "--model", MODEL, input=LINES)
+    done = good("embed", "--model", MODEL, *VENDORS_FIRST, input=LINES)
     lines = done.stderr.splitlines()
     assert len(lines) == 1, lines
     assert lines[0].startswith("latebind: 4 texts in ")
@@ -136,7 +136,7 @@ def test_an_output_file_is_replaced_only_when_the_new_one_is_complete(tmp_path):
 
 
 def test_openvino_gone_onnxruntime_does_it_and_the_reason_is_told_once(reference):
-    done = good("embed", "--model", MODEL, input=LINES, env=OPENVINO_GONE)
+    done = good("embed", "--model", MODEL, *VENDORS_FIRST, input=LINES, env=OPENVINO_GONE)
     assert cosines(vectors(done.stdout), reference).min() > 0.99999
     lines = done.stderr.splitlines()
     assert len(lines) == 2, lines
@@ -144,7 +144,7 @@ def test_openvino_gone_onnxruntime_does_it_and_the_reason_is_told_once(reference
     assert "onnxruntime:CPU" in lines[0] and "openvino" in lines[0] and "/nonexistent/libopenvino_c.so" in lines[0]
     assert "onnxruntime:CPU" in lines[1]
     # --quiet silences the summary, never the reason.
-    assert good("embed", "-q", "--model", MODEL, input=LINES, env=OPENVINO_GONE).stderr.splitlines() == lines[:1]
+    assert good("embed", "-q", "--model", MODEL, *VENDORS_FIRST, input=LINES, env=OPENVINO_GONE).stderr.splitlines() == lines[:1]
 
 
 def test_a_device_that_fails_while_it_works_is_told_once(tmp_path):
@@ -180,8 +180,8 @@ def test_strict_makes_the_fallback_an_error():
     assert "strict" in said and "openvino" in said
 
 
-def test_onnxruntime_gone_is_no_fallback_for_auto():
-    done = good("embed", "--model", MODEL, input=LINES, env=ONNXRUNTIME_GONE)
+def test_onnxruntime_gone_is_no_fallback_where_another_stands_before_it():
+    done = good("embed", "--model", MODEL, *VENDORS_FIRST, input=LINES, env=ONNXRUNTIME_GONE)
     assert "fallback" not in done.stderr
     assert "openvino:CPU" in done.stderr
 

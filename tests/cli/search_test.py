@@ -2,7 +2,7 @@
 
 import json
 
-from support import MODEL, OPENVINO_GONE, good
+from support import MODEL, OPENVINO_GONE, VENDORS_FIRST, good
 
 TEXTS = """The cat sits on the mat
 
@@ -23,7 +23,7 @@ def test_finds_the_nearest_lines_with_rank_score_and_line():
 def test_json_has_what_its_help_says(tmp_path):
     file = tmp_path / "texts"
     file.write_text(TEXTS)
-    done = good("search", "--json", "--model", MODEL, "--query", "young cats", file)
+    done = good("search", "--json", "--model", MODEL, *VENDORS_FIRST, "--query", "young cats", file)
     report = json.loads(done.stdout)
     assert set(report) == {"query", "device", "precision", "fallback", "reason", "results"}
     assert report["query"] == "young cats" and report["device"] == "openvino:CPU" and report["precision"] == "f32"
@@ -42,7 +42,7 @@ def test_the_query_itself_scores_one():
 
 
 def test_a_fallback_is_told_in_both_places():
-    done = good("search", "--json", "--model", MODEL, "--query", "x", "-", input=TEXTS, env=OPENVINO_GONE)
+    done = good("search", "--json", "--model", MODEL, *VENDORS_FIRST, "--query", "x", "-", input=TEXTS, env=OPENVINO_GONE)
     report = json.loads(done.stdout)
     assert report["fallback"] is True and "openvino" in report["reason"]
     assert report["device"] == "onnxruntime:CPU"

@@ -23,6 +23,9 @@ OPENVINO_GONE = {"LATEBIND_OPENVINO_LIBRARY": "/nonexistent/libopenvino_c.so"}
 ONNXRUNTIME_GONE = {"LATEBIND_ONNXRUNTIME_LIBRARY": "/nonexistent/libonnxruntime.so"}
 BOTH_GONE = OPENVINO_GONE | ONNXRUNTIME_GONE
 
+# Which CPU `auto` takes first depends on the processor; this does not.
+VENDORS_FIRST = ("--device", "openvino,onnxruntime,cpu")
+
 
 def provider(package):
     """The library of a plugin provider that scripts/setup puts below build/runtime."""

@@ -4,7 +4,7 @@ import json
 import os
 
 import pytest
-from support import BOTH_GONE, TINY, bad, good, run, with_small_files
+from support import BOTH_GONE, TINY, VENDORS_FIRST, bad, good, run, with_small_files
 
 
 def comes_from_the_cache(folder, *arguments):
@@ -22,7 +22,7 @@ def test_the_next_start_finds_what_was_warmed(tmp_path, device):
 
 
 def test_every_device_of_the_placement_is_warmed(tmp_path):
-    report = json.loads(good("warm", "--model", TINY, "--json", "--cache-folder", tmp_path).stdout)
+    report = json.loads(good("warm", "--model", TINY, *VENDORS_FIRST, "--json", "--cache-folder", tmp_path).stdout)
     assert [(one["device"], one["ready"]) for one in report["devices"]] == [
         ("openvino:CPU", True), ("onnxruntime:CPU", True), ("native:CPU", True)]
 

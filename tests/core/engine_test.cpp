@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "tests/core/graph/small_graph.h"
 #include "tests/support/latch.h"
 #include "tests/support/scripted_backend.h"
 
@@ -82,6 +83,33 @@ TEST_F(EngineTest, EachDeviceIsAskedForEveryPrecisionOfTheListInTurn) {
   options.compile.precision = Precision::kF32;
   options.other_precisions.clear();
   EXPECT_EQ(by("first:NPU,first:CPU").device, "CPU");
+}
+
+TEST_F(EngineTest, APreferredDeviceComesFirstForWhatItCanComputeAlone) {
+  second->present.front().metadata = {
+      {"GraphsOnly", "1"}, {"Precisions", "f32,bf16"}, {"PreferredIn", "f32,int8,fast"}};
+  const auto by = [&](const LoadOptions& options) {
+    const auto placed = load("auto", options);
+    if (!placed.ok()) return placed.status().to_string();
+    const auto attestation = (*placed)->attestation();
+    return attestation->active.backend + (attestation->fallback ? ", a fallback" : "");
+  };
+  // From a file: it says nothing about the model, and the other one is no fallback.
+  EXPECT_EQ(by({}), "first");
+  model = Model::from_graph("a graph", {.graph = std::make_shared<const graph::Graph>(*graph::testing::small_graph())});
+  EXPECT_EQ(by({}), "second");
+  EXPECT_EQ(by({.compile = {.precision = Precision::kBF16}}), "first");
+  EXPECT_EQ(by({.compile = {.precision = Precision::kFast}}), "second");
+  EXPECT_EQ(by({.compile = {.precision = Precision::kF16}}), "first");
+  EXPECT_EQ(by({.compile = {.input_shapes = {{1, 8}, {1, 8}}}}), "first");
+  EXPECT_EQ(by({.compile = {.properties = {{"KEY", "1"}}}}), "first");
+  // Nobody misses a library that was never there.
+  second->present.front().metadata.erase("PreferredIn");
+  EXPECT_EQ(by({}), "first");
+  first->availability = Status(StatusCode::kLibraryNotFound, "pip install first");
+  EXPECT_EQ(by({.strict = true}), "second");
+  first->is_named = true;
+  EXPECT_EQ(by({}), "second, a fallback");
 }
 
 TEST_F(EngineTest, AMissingBackendIsAFallbackToo) {

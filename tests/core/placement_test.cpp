@@ -103,6 +103,25 @@ TEST_F(PlacementTest, AnUnavailableBackendStandsBeforeTheDevicesOfLaterBackends)
   EXPECT_THAT(resolved("auto"), ElementsAre("first:NPU", "first:GPU", "first:CPU", "!second"));
 }
 
+TEST_F(PlacementTest, APreferredDeviceComesBeforeTheOthersOfItsKind) {
+  second->present.front().metadata["PreferredIn"] = "bf16,f32";
+  EXPECT_THAT(resolved("auto"), ElementsAre("first:NPU", "second:NPU", "first:GPU", "second:CPU", "first:CPU"));
+  EXPECT_THAT(resolved("first,auto"), ElementsAre("first:NPU", "first:GPU", "first:CPU", "second:NPU", "second:CPU"));
+  const auto any = Placement::parse("cpu", registry)->resolve(registry, false, [](const Device&) { return false; });
+  EXPECT_EQ(any.front().device->id(), "first:CPU");
+}
+
+TEST_F(PlacementTest, AnAbsentLibraryThatNobodyNamedIsNoNewsBesideADeviceThatNeedsNone) {
+  second->present.front().metadata["GraphsOnly"] = "1";
+  first->availability = Status(StatusCode::kLibraryNotFound, "not installed");
+  EXPECT_THAT(resolved("cpu"), ElementsAre("second:CPU", "!first"));
+  first->is_named = true;
+  EXPECT_THAT(resolved("cpu"), ElementsAre("!first", "second:CPU"));
+  first->is_named = false;
+  first->availability = Status(StatusCode::kLibraryUnusable, "damaged");
+  EXPECT_THAT(resolved("cpu"), ElementsAre("!first", "second:CPU"));
+}
+
 TEST_F(PlacementTest, VirtualDevicesAreNeverCandidates) {
   first->present.clear();
   first->with("NPU.v9", DeviceKind::kNpu, true);

@@ -118,7 +118,7 @@ def test_the_library_exports_the_interface_and_nothing_else():
 
 def test_the_examples_run():
     done = good(z(MODEL), "A man is eating food.", "A man is eating a piece of bread.", program=BINARIES / "embed_c.exe")
-    assert re.match(r"0\.[78]\d+ by (openvino|onnxruntime):CPU in f32", done.stdout), done.stdout
+    assert re.match(r"0\.[78]\d+ by (openvino|onnxruntime|native):CPU in f32", done.stdout), done.stdout
 
 
 # --- Commands ---

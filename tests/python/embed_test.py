@@ -492,11 +492,14 @@ def test_statistics_add_up(tiny):
     assert after.seconds > before.seconds
 
 
-def test_the_attestation_says_what_answers(embedder):
-    found = embedder.attestation
-    assert (found.backend, found.device, found.precision) == ("openvino", "CPU", "f32")
-    assert found.runtime_version and found.library_file and not found.fallback and not found.emulated
-    assert found.steps[-1].taken and found.steps[-1].device == "openvino:CPU"
+@pytest.mark.parametrize("backend", ["openvino", "native"])
+def test_the_attestation_says_what_answers(embedder, backend):
+    with latebind.Embedder(TINY, device=f"{backend}:CPU") as one:
+        found = one.attestation
+    assert (found.backend, found.device, found.precision) == (backend, "CPU", "f32")
+    assert found.runtime_version and not found.fallback and not found.emulated
+    assert bool(found.library_file) == (backend == "openvino")
+    assert found.steps[-1].taken and found.steps[-1].device == f"{backend}:CPU"
     assert (embedder.dimension, embedder.max_tokens) == (384, 256)
 
 
@@ -512,7 +515,7 @@ def test_settings_reach_the_engine():
 
 
 def test_representations_are_one_line(tiny):
-    assert repr(tiny).startswith(f"<Embedder '{TINY}', ") and "openvino:CPU, f32" in repr(tiny)
+    assert repr(tiny).startswith(f"<Embedder '{TINY}', ") and f"{tiny.attestation.backend}:CPU, f32" in repr(tiny)
     with latebind.Embedder(TINY) as embedder:
         pass
     assert repr(embedder) == f"<Embedder '{TINY}', closed>"

@@ -30,7 +30,7 @@ struct Panels {
 };
 
 // Numbers of a row or column that have a scale of their own in int8.
-inline constexpr std::size_t kInt8Block = 128;
+inline constexpr std::size_t kInt8Block = 96;
 constexpr std::size_t int8_blocks(std::size_t width) {
   return (width + kInt8Block - 1) / kInt8Block;
 }

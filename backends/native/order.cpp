@@ -1,0 +1,27 @@
+#include "backends/native/order.h"
+
+#include <algorithm>
+
+namespace latebind::native {
+namespace {
+
+bool has(const Processor& processor, std::string_view feature) {
+  return std::ranges::find(processor.features, feature) != processor.features.end();
+}
+
+// docs/native.md has the figures. What was not measured is left to the vendors.
+constexpr OrderRule kRules[] = {
+    {[](const Processor& p) { return has(p, "amx_tile"); }, false, "int8 and fast are its own; vendors use AMX"},
+    {[](const Processor& p) { return p.name.starts_with("AMD") && p.kernels.starts_with("avx512"); }, true,
+     "on AMD with AVX-512 it is faster in f32; int8 and fast are its own"},
+    {[](const Processor&) { return true; }, false,
+     "int8 and fast are its own; f32 was not compared on such a processor"},
+};
+
+}  // namespace
+
+const OrderRule& order_rule(const Processor& processor) {
+  return *std::ranges::find_if(kRules, [&](const OrderRule& rule) { return rule.holds(processor); });
+}
+
+}  // namespace latebind::native

@@ -1,0 +1,25 @@
+// Whether native:CPU comes before the vendors' CPUs in `auto`, by what the processor has.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace latebind::native {
+
+struct Processor {
+  std::string name;                   // platform::cpu_name()
+  std::vector<std::string> features;  // platform::cpu_features()
+  std::string_view kernels;           // those that are used
+};
+
+struct OrderRule {
+  bool (*holds)(const Processor& processor);
+  bool is_first;
+  std::string_view because;  // for people, with the processor that it is about
+};
+
+// The first of the table that holds: there is always one.
+[[nodiscard]] const OrderRule& order_rule(const Processor& processor);
+
+}  // namespace latebind::native
