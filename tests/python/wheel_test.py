@@ -148,17 +148,19 @@ def clean(tmp_path):
 def test_in_an_empty_environment_it_embeds_as_the_reference_does(environment, tmp_path):
     code = """
 import json, sys, numpy, latebind
-model, texts, out = sys.argv[1:]
+model, texts, out, device = sys.argv[1:]
 assert not any(name in open("/proc/self/maps").read() for name in ("openvino", "onnxruntime", "liblatebind"))
-embedder = latebind.Embedder(model, precision="f32", device="cpu")
+embedder = latebind.Embedder(model, precision="f32", device=device)
 numpy.save(out, embedder.encode([json.loads(line)["text"] for line in open(texts, encoding="utf-8")]))
 print(embedder.attestation.backend, latebind.__file__)
 """
     out = tmp_path / "out.npy"
     texts = GOLDEN / "minilm.jsonl"
-    printed = run(environment / "bin" / "python", "-c", code, MODEL, texts, out, env=clean(tmp_path), cwd=tmp_path)
-    assert printed.startswith("openvino ") and str(environment) in printed
-    assert cosines(np.load(out), np.load(GOLDEN / "minilm.npy")).min() >= 0.99999
+    for backend in ("openvino", "native"):
+        line = (code, MODEL, texts, out, f"{backend}:CPU")
+        printed = run(environment / "bin" / "python", "-c", *line, env=clean(tmp_path), cwd=tmp_path)
+        assert printed.startswith(f"{backend} ") and str(environment) in printed
+        assert cosines(np.load(out), np.load(GOLDEN / "minilm.npy")).min() >= 0.99999
 
 
 def test_its_provider_runs_a_model_in_onnx_runtime(environment, tmp_path):

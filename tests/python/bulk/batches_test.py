@@ -70,14 +70,14 @@ def test_no_rows(embed, lenient):
 
 def test_the_schema_says_what_computed_it(embed):
     rows = table(3).replace_schema_metadata({"mine": "kept"})
-    metadata = EmbedBatches(TINY, "body", normalize=True, threads=1)(rows).schema.metadata
+    metadata = EmbedBatches(TINY, "body", normalize=True, device="openvino:CPU", threads=1)(rows).schema.metadata
     assert metadata[b"mine"] == b"kept"
     label = json.loads(metadata[b"latebind"])
     assert label["model"] == embed.answers().model
     assert label["model"].startswith("sha256:")
     assert (label["device"], label["precision"], label["version"]) == ("openvino:CPU", "f32", latebind.__version__)
     assert label["settings"]["normalize"] is True
-    assert label["settings"]["embedder"] == {"threads": 1}
+    assert label["settings"]["embedder"] == {"device": "openvino:CPU", "threads": 1}
 
 
 def test_the_digest_is_that_of_the_bytes(tmp_path, embed):
