@@ -1,4 +1,6 @@
 // latebind bench embed: how fast texts become vectors here.
+#include "cli/commands/bench.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,22 +27,6 @@ using Clock = std::chrono::steady_clock;
 // All texts are held at once, so that there is a limit to them.
 constexpr std::size_t kTextBytesMax = std::size_t{256} << 20;
 
-struct BenchArguments {
-  EmbedderOptions embedder{};
-  TextSource source{};
-  std::size_t repeat = 2;
-  std::size_t texts_max = 10000;
-  std::size_t singles = 200;
-  bool json = false;
-};
-
-// For the parts that the compile cache has no share in.
-Result<app::Runtime> runtime_without_cache(const BenchArguments& options, core::PerformanceHint hint) {
-  LB_ASSIGN_OR_RETURN(app::Runtime runtime, make_runtime(options.embedder.flags, hint));
-  runtime.load.cache = nullptr;
-  return runtime;
-}
-
 struct Figures {
   core::ActiveConfig active;
   bool fallback = false;
@@ -52,10 +38,6 @@ struct Figures {
   double rss_mb = 0;
   std::vector<double> single_ms;
 };
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 Result<std::vector<std::string>> read_texts(const BenchArguments& options) {
   LB_ASSIGN_OR_RETURN(auto reader, TextReader::open(options.source));
@@ -103,19 +85,16 @@ Status measure_throughput(const BenchArguments& options, std::span<const std::st
   return {};
 }
 
-// Single texts, one after the other, from all over the file. Each is run once before it is timed.
+// Single texts, one after the other.
 Status measure_latency(const BenchArguments& options, std::span<const std::string_view> texts, Figures& figures) {
-  const std::size_t count = std::min(options.singles, texts.size());
-  if (count == 0) return {};
+  const auto singles = single_texts(texts, options.singles);
+  if (singles.empty()) return {};
   LB_ASSIGN_OR_RETURN(const app::Runtime runtime, runtime_without_cache(options, core::PerformanceHint::kLatency));
   LB_ASSIGN_OR_RETURN(const auto embedder, open_embedder(options.embedder, runtime, Telling::kNothing));
   std::vector<float> vector(embedder->dimension());
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto text = texts.subspan(i * texts.size() / count, 1);
-    LB_RETURN_IF_ERROR(embedder->embed(text, vector).status());
-    const auto start = Clock::now();
-    LB_RETURN_IF_ERROR(embedder->embed(text, vector).status());
-    figures.single_ms.push_back(seconds_since(start) * 1000);
+  for (const std::string_view text : singles) {
+    LB_ASSIGN_OR_RETURN(const double seconds, time_single(*embedder, text, vector));
+    figures.single_ms.push_back(seconds * 1000);
   }
   return {};
 }
@@ -199,6 +178,7 @@ Exit bench_embed(BenchArguments options) {
   // Not while the loading is timed.
   if (const auto found = options.embedder.find_model(); !found.ok()) return fail(found);
   const std::vector<std::string_view> views(texts->begin(), texts->end());
+  if (options.compare) return bench_compare(options, views);
   Figures figures;
   if (const auto status = measure_throughput(options, views, figures); !status.ok()) {
     return fail(status);
@@ -226,11 +206,16 @@ void add_bench_embed(CLI::App& bench, Action& chosen) {
   add_integer(app, "--singles", options->singles, 0, 100000,
               "Number of single texts that are timed, taken evenly from the file; each is run once "
               "before (default 200; 0: none, and the figures are 0).");
+  app.add_flag(
+      "--compare", options->compare,
+      "Measures every device of --device in turn, --repeat rounds of all texts, at least 5, and the single texts "
+      "one by one, and says which one to choose. Without --device those of auto.");
   app.add_flag("--json", options->json,
                "Prints {texts_per_s, tokens_per_s, p50_ms, p95_ms, p99_ms, padding_ratio, load_ms, "
                "start_uncached_ms, start_cached_ms, rss_mb, device, precision, backend, device_full_name, "
                "runtime_version, fallback, "
-               "threads, texts, tokens, single_texts}.");
+               "threads, texts, tokens, single_texts}; with --compare {devices: [{device, precision, texts_per_s: "
+               "{least, median, most}, p50_ms, load_ms}], left_out: [{device, reason}], for_many, for_single}.");
   app.add_option("FILE", options->source.files, "File of texts; - is stdin.")->required()->expected(1);
   app.footer(
       "Two parts. Throughput: the model is loaded with the vendor's throughput hint and all texts\n"
@@ -245,6 +230,27 @@ void add_bench_embed(CLI::App& bench, Action& chosen) {
 }
 
 }  // namespace
+
+Result<app::Runtime> runtime_without_cache(const BenchArguments& options, core::PerformanceHint hint) {
+  LB_ASSIGN_OR_RETURN(app::Runtime runtime, make_runtime(options.embedder.flags, hint));
+  runtime.load.cache = nullptr;
+  return runtime;
+}
+
+std::vector<std::string_view> single_texts(std::span<const std::string_view> texts, std::size_t count) {
+  count = std::min(count, texts.size());
+  std::vector<std::string_view> singles;
+  for (std::size_t i = 0; i < count; ++i)
+    singles.push_back(texts[i * texts.size() / count]);
+  return singles;
+}
+
+Result<double> time_single(const embedding::Embedder& embedder, std::string_view text, std::span<float> vector) {
+  LB_RETURN_IF_ERROR(embedder.embed({&text, 1}, vector).status());
+  const auto start = Clock::now();
+  LB_RETURN_IF_ERROR(embedder.embed({&text, 1}, vector).status());
+  return seconds_since(start);
+}
 
 void add_bench(CLI::App& program, Action& chosen) {
   CLI::App& app = *program.add_subcommand("bench", "Measures speed and memory.");

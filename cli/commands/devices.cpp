@@ -69,7 +69,8 @@ std::string for_people(const app::DeviceListing& listing) {
       }
     }
     if (!report.status.ok()) {
-      text += fmt::format("{:<18} not available: {}\n", report.name, core::one_line(report.status.to_string()));
+      // Where it was looked for is what `latebind doctor` is for.
+      text += fmt::format("{:<18} not available: {}\n", report.name, core::one_line(report.status.brief()));
       text += fmt::format("    to install: {}\n", report.diagnosis.install_hint);
     } else if (report.devices.empty()) {
       text += fmt::format("{:<18} available (runtime {}), but offers no device here\n", report.name,

@@ -34,3 +34,18 @@ def test_a_fallback_is_told_once_though_the_model_is_loaded_twice():
 
 def test_no_text_is_an_error():
     assert "no text" in bad(1, "bench", "embed", "--model", MODEL, "-", input="\n\n")
+
+
+def test_devices_beside_each_other():
+    devices = ["native:CPU", "openvino:CPU", "onnxruntime:CPU"]
+    command = ("bench", "embed", "--compare", "--model", MODEL, "--device", ",".join(["npu", *devices]), "--singles", "5")
+    report = json.loads(good(*command, "--json", "-", input=TEXTS).stdout)
+    assert [one["device"] for one in report["devices"]] == devices
+    for one in report["devices"]:
+        assert 0 < one["texts_per_s"]["least"] <= one["texts_per_s"]["median"] <= one["texts_per_s"]["most"]
+        assert one["precision"] == "f32" and one["p50_ms"] > 0 and one["load_ms"] > 0
+    assert report["for_many"] in devices and report["for_single"] in devices
+    assert [one["device"] for one in report["left_out"]] == ["npu"]
+    text = good(*command[:-2], "--singles", "0", "-", input=TEXTS).stdout
+    assert all(device in text for device in devices) and "left out: npu: " in text and "single ones" not in text
+    assert "nothing to compare" in bad(1, *command[:5], "--device", "npu", "-", input=TEXTS)

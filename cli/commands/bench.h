@@ -1,0 +1,46 @@
+// What the parts of `latebind bench embed` share.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "app/runtime.h"
+#include "cli/data/text_reader.h"
+#include "cli/terminal/embedder_options.h"
+#include "cli/terminal/messages.h"
+#include "core/result.h"
+#include "embedding/embedder.h"
+
+namespace latebind::cli {
+
+struct BenchArguments {
+  EmbedderOptions embedder{};
+  TextSource source{};
+  std::size_t repeat = 2;
+  std::size_t texts_max = 10000;
+  std::size_t singles = 200;
+  bool compare = false;
+  bool json = false;
+};
+
+// For the parts that the compile cache has no share in.
+[[nodiscard]] core::Result<app::Runtime> runtime_without_cache(const BenchArguments& options,
+                                                               core::PerformanceHint hint);
+
+[[nodiscard]] inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// The texts that are timed one by one: so many, from all over the file.
+[[nodiscard]] std::vector<std::string_view> single_texts(std::span<const std::string_view> texts, std::size_t count);
+// The seconds that one text takes; it is run once before.
+[[nodiscard]] core::Result<double> time_single(const embedding::Embedder& embedder, std::string_view text,
+                                               std::span<float> vector);
+
+// Every device of the placement in turn, and which one to choose.
+[[nodiscard]] Exit bench_compare(const BenchArguments& options, std::span<const std::string_view> texts);
+
+}  // namespace latebind::cli
