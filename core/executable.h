@@ -55,6 +55,9 @@ struct RunOptions {
   // The longest that the vendor's call itself may take before the device counts as hung, which is kDeviceFailed with
   // "hung: ..." in its text. Neither waiting for a request nor compiling counts.
   std::optional<std::chrono::milliseconds> run_timeout{};
+  // Runs that the caller makes at the same time, with this one: a device that divides a run among threads takes its
+  // share of them. At least 1.
+  std::size_t side_by_side = 1;
 
   // The call may have to return before the vendor does.
   [[nodiscard]] bool is_bounded() const { return deadline || run_timeout || cancellation.can_be_requested(); }

@@ -25,6 +25,8 @@ constexpr std::size_t kShareMin = 64;
 // With so many no more owners are looked at: more would save a little padding, and let those who came last pass those
 // who came first.
 constexpr std::size_t kPoolEnough = 192;
+// Tokens of a batch for a device that leaves padding out: more make it no faster, and whoever comes next waits for it.
+constexpr std::size_t kTokensWithoutPadding = 512;
 // A token is shared by all who wait. 2^64 parts are 12,000 years of 10^9 tokens a day.
 constexpr std::uint64_t kPartsOfToken = 4096;
 
@@ -383,6 +385,9 @@ std::shared_ptr<Scheduler::Run> Scheduler::form(const std::shared_ptr<Work>& see
       run->limits.deadline = std::max(run->limits.deadline, piece.work->limits.deadline);
     }
   }
+  // As far as is known now.
+  const std::size_t more = (waiting_tokens_ + kTokensWithoutPadding - 1) / kTokensWithoutPadding;
+  run->limits.side_by_side = std::min(requests_, running_.size() + 1 + more);
   tokens -= waiting_tokens_;
   now_ += tokens * kPartsOfToken / sharing;
   return run;
@@ -443,7 +448,10 @@ void Scheduler::choose(const std::shared_ptr<Work>& seed, Run& run) const {
     std::uint64_t tokens = 0;
     for (const std::uint32_t length : lengths)
       tokens += length;
-    const BatchShape shape{.tokens = batch_tokens_, .longest = longest_, .without_padding = seed->without_padding};
+    const BatchShape shape{
+        .tokens = seed->without_padding ? std::min(batch_tokens_, kTokensWithoutPadding) : batch_tokens_,
+        .longest = longest_,
+        .without_padding = seed->without_padding};
     for (const embedding::Batch& batch :
          divide(lengths, shape,
                 {.workers = seed->more_follows ? 1 : requests_, .later_tokens = waiting_tokens_ - tokens})) {

@@ -112,7 +112,8 @@ Status NativeExecutable::run(std::span<const TensorView> inputs, std::span<core:
     LB_ASSIGN_OR_RETURN(const std::size_t size, shape.element_count());
     std::fill_n(static_cast<float*>(out), size, 0.0F);
   }
-  Team::Crew crew = team_.take(team_.threads());
+  Team::Crew crew =
+      team_.take(std::max<std::size_t>(1, team_.threads() / std::max<std::size_t>(1, options.side_by_side)));
   return compute(kernels_, plan_, *batch, crew, options, static_cast<float*>(out));
 }
 

@@ -53,6 +53,7 @@ struct ToyScript {
   // Shapes that it says to be compiled for; it takes any.
   std::vector<std::size_t> static_lengths{};
   std::size_t static_rows = 0;
+  bool leaves_padding_out = false;
   // Sees what each run may take, on the thread that asks for it.
   std::function<void(const core::RunOptions& options)> on_ask{};
   // Called at the start of every run, from the thread that runs (which is another one within limits); an error is the
@@ -82,6 +83,7 @@ class ToyEncoder : public core::Executable {
     active_.requests = script.requests;
     active_.static_lengths = script.static_lengths;
     active_.static_rows = script.static_rows;
+    active_.leaves_padding_out = script.leaves_padding_out;
   }
 
   std::span<const core::TensorInfo> inputs() const override { return inputs_; }
