@@ -45,6 +45,16 @@ def test_embed_refuses_them_in_every_format(model, tmp_path, backend, form):
     assert out.exists()
 
 
+def test_native_refuses_them_in_every_precision(model):
+    devices = json.loads(good("devices", "--json").stdout)["devices"]
+    (precisions,) = [one["metadata"]["Precisions"] for one in devices if one["id"] == "native:CPU"]
+    for precision in precisions.split(","):
+        arguments = ("embed", "--model", model, "--device", "native", "--precision", precision)
+        assert f"texts[1]: native:CPU gave a vector with numbers that are not finite, in {precision}" in bad(
+            1, *arguments, input=LINES)
+        good(*arguments, input="a man\n")
+
+
 def test_search_shows_no_scores_that_are_none(model):
     line = bad(1, "search", "--model", model, *VENDORS_FIRST, "--query", "a man", "-", input=LINES)
     assert "texts[1]: openvino:CPU gave a vector" in line
