@@ -92,7 +92,8 @@ TEST_P(GraphsTest, ProductsOfEverySize) {
         graph::GraphBuilder graph(weights.part());
         const Value ids = graph.add(graph::Input{"ids", ElementType::kI64, {core::kDynamic, core::kDynamic}});
         const Value x = graph.add(graph::Lookup{table, ids});
-        return std::move(graph).finish(graph.add(graph::Linear{.x = x, .weight = weight, .bias = bias}), "tokens");
+        const Value y = graph.add(graph::Linear{.x = x, .weight = weight, .bias = bias});
+        return std::move(graph).finish(y, "tokens");
       };
       const std::int64_t tokens = std::uniform_int_distribution<std::int64_t>(1, 60)(chance);
       Inputs inputs = testing::draw_batch(chance, {tokens}, 60);

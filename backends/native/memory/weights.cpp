@@ -166,7 +166,7 @@ void PackedMatrices::pack_panel(const graph::Graph& graph, std::size_t panel) co
           const float steps = std::nearbyint(number * factors[block * columns + column]);
           const auto byte = static_cast<std::int8_t>(std::isfinite(steps) ? steps : 0);
           put(to, width, column, row, byte);
-          scales[(2 * block + 1) * width + column] += byte;
+          scales[(2 * block + 1) * width + column] += static_cast<float>(byte);
         }
       });
     }
