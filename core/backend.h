@@ -79,8 +79,9 @@ class Backend {
   // was tried, what was found and what to type.
   [[nodiscard]] virtual Status available() = 0;
 
-  // Whether a setting or a variable names the vendor's library, so that it is news when it is not there.
-  [[nodiscard]] virtual bool library_is_named() { return false; }
+  // Whether it is news that the vendor's library is not there: a setting or a variable names it, or one that was found
+  // is left out.
+  [[nodiscard]] virtual bool library_is_expected() { return false; }
 
   // Every device present now, queried at each call. An available backend without devices returns an empty list.
   [[nodiscard]] virtual Result<std::vector<Device>> devices() = 0;

@@ -52,7 +52,7 @@ std::optional<Placement::Candidate> virtual_candidate(const std::vector<Device>&
 struct Offer {
   Status status;
   std::vector<Device> devices;
-  // There is no library, and nobody said that there was one.
+  // There is no library, and nobody expects one.
   bool is_absent = false;
 };
 
@@ -60,7 +60,7 @@ Result<Offer> offer_of(Backend& backend) {
   Offer offer;
   offer.status = backend.available();
   if (!offer.status.ok()) {
-    offer.is_absent = offer.status.code() == StatusCode::kLibraryNotFound && !backend.library_is_named();
+    offer.is_absent = offer.status.code() == StatusCode::kLibraryNotFound && !backend.library_is_expected();
     return offer;
   }
   auto devices = backend.devices();

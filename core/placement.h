@@ -56,7 +56,7 @@ class Placement {
   // Asks the backends concerned for their present devices. Best first; each device and each refusal once. Virtual
   // devices are left out, unless one is named exactly, can be emulated and `emulate` is set. A backend that is not
   // available comes before the devices of the backends registered after it: taking one of those is a fallback. But one
-  // whose library is not there, and that nobody has named, comes after devices that need none.
+  // whose library is not there, and that nobody expects, comes after devices that need none.
   [[nodiscard]] std::vector<Candidate> resolve(const Registry& registry, bool emulate = false,
                                                const Preference& prefers = in(Precision::kF32)) const;
   // The same for callers with a time limit, since a backend may open its vendor's library, start it and ask drivers.

@@ -6,6 +6,7 @@
 // answer.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -59,8 +60,14 @@ class VendorLoader {
 
   [[nodiscard]] const VendorLibrary& wanted() const { return wanted_; }
 
-  // Whether the user has named the file, so that it is not there by mistake.
-  [[nodiscard]] bool is_named() const { return !search_list(wanted_, facts_(), files_).chosen_by.empty(); }
+  // Whether it is news that there is none: the user has named the file, or one that is there was left out. Looks only
+  // if nothing did yet.
+  [[nodiscard]] bool is_expected() {
+    const LogHold hold;
+    const std::lock_guard lock(mutex_);
+    if (trace_.empty()) (void)attempt();
+    return is_expected_;
+  }
 
  private:
   Status attempt() {
@@ -70,7 +77,9 @@ class VendorLoader {
       mark_what_exit_destroys();
       return library_->version;
     };
-    return open_first(wanted_, facts.system, search_list(wanted_, facts, files_), open, trace_);
+    const SearchList list = search_list(wanted_, facts, files_);
+    is_expected_ = !list.chosen_by.empty() || std::ranges::any_of(list.candidates, &SearchCandidate::left_out);
+    return open_first(wanted_, facts.system, list, open, trace_);
   }
 
   const VendorLibrary wanted_;
@@ -81,6 +90,7 @@ class VendorLoader {
   // Guarded by mutex_.
   Pointer library_;
   std::vector<SearchStep> trace_;
+  bool is_expected_ = false;
 };
 
 }  // namespace latebind::core

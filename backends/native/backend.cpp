@@ -38,12 +38,17 @@ const Product* product_of(const Kernels& kernels, Precision precision) {
 }
 
 // "f32,bf16,int8"
-std::string precisions(const Kernels& kernels) {
+template <class Which>
+std::string words_of_those(const Which& which) {
   std::string words;
   for (const auto& [word, precision] : core::Words<Precision>::kWords) {
-    if (product_of(kernels, precision) != nullptr) words += fmt::format("{}{}", words.empty() ? "" : ",", word);
+    if (which(precision)) words += fmt::format("{}{}", words.empty() ? "" : ",", word);
   }
   return words;
+}
+
+std::string precisions(const Kernels& kernels) {
+  return words_of_those([&](Precision precision) { return product_of(kernels, precision) != nullptr; });
 }
 
 // Of those that keep the least cosine to f32 at 0.999. docs/native.md has the figures.
@@ -73,7 +78,13 @@ class NativeBackend final : public core::Backend {
     device.metadata["InstructionSet"] = kernels->name;
     device.metadata["Precisions"] = precisions(*kernels);
     const OrderRule& rule = order_rule({platform::cpu_name(), platform::cpu_features(), kernels->name});
-    device.metadata["PreferredIn"] = rule.is_first ? "f32,int8,fast" : "int8,fast";
+    const auto is_preferred = [&](Precision precision) {
+      // fast, and what nobody else has.
+      return precision == Precision::kFast ||
+             (product_of(*kernels, precision) != nullptr &&
+              (precision == Precision::kInt8 || (precision == Precision::kF32 && rule.is_first)));
+    };
+    device.metadata["PreferredIn"] = words_of_those(is_preferred);
     device.metadata["PreferredBecause"] = rule.because;
     return std::vector{std::move(device)};
   }

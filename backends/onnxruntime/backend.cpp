@@ -236,7 +236,7 @@ class OnnxruntimeBackend final : public core::Backend {
     return make_executable(std::move(session), options);
   }
 
-  [[nodiscard]] bool library_is_named() override { return loader_.is_named(); }
+  [[nodiscard]] bool library_is_expected() override { return loader_.is_expected(); }
 
   [[nodiscard]] core::BackendDiagnosis diagnosis(const Result<std::vector<core::Device>>* /*devices*/) override {
     core::BackendDiagnosis diagnosis;

@@ -48,8 +48,8 @@ Status check_label(const Blob& blob, const std::string& device, const std::strin
     return refuse(fmt::format("the blob was made by OpenVINO {}, here is {}", blob.runtime_version, version));
   }
   if (blob.precision != options.precision) {
-    return refuse(fmt::format("the blob computes in {}, asked for is {}", vendor_word(blob.precision),
-                              vendor_word(options.precision)));
+    return refuse(fmt::format("the blob computes in {}, asked for is {}", core::word_of(blob.precision),
+                              core::word_of(options.precision)));
   }
   if (!options.input_shapes.empty()) return refuse("a blob's input shapes cannot be changed");
   if (blob.bytes.bytes.empty()) return refuse("the blob is empty");
@@ -69,7 +69,7 @@ Result<CompileOptions> options_for(const NpuTarget& target, const CompileOptions
   const std::string id = fmt::format("{}:{}", kBackendName, device_name(target));
   if (options.precision != core::Precision::kF16) {
     return Status(StatusCode::kUnsupported,
-                  fmt::format("{} computes in f16 only; asked for is {}", id, vendor_word(options.precision)));
+                  fmt::format("{} computes in f16 only; asked for is {}", id, core::word_of(options.precision)));
   }
   CompileOptions for_target = options;
   for (const char* key : {kPlatformKey, kCompilerKey}) {
@@ -165,7 +165,7 @@ class OpenvinoBackend final : public core::Backend {
     return OpenvinoExecutable::create(compiled, options);
   }
 
-  [[nodiscard]] bool library_is_named() override { return loader_->is_named(); }
+  [[nodiscard]] bool library_is_expected() override { return loader_->is_expected(); }
 
   [[nodiscard]] core::BackendDiagnosis diagnosis(const Result<std::vector<core::Device>>* devices) override {
     core::BackendDiagnosis diagnosis;

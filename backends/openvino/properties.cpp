@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 
@@ -58,11 +59,12 @@ Status add_user_properties(Properties& properties, const core::CompileOptions& o
   return {};
 }
 
+// Those that the vendor has, by the words that we have.
+constexpr std::array kPrecisions{Precision::kF32, Precision::kBF16, Precision::kF16};
+
 std::optional<Precision> precision_of(std::string_view word) {
-  for (const auto precision : {Precision::kF32, Precision::kBF16, Precision::kF16}) {
-    if (vendor_word(precision) == word) return precision;
-  }
-  return std::nullopt;
+  const auto* const found = std::ranges::find(kPrecisions, word, core::word_of<Precision>);
+  return found != kPrecisions.end() ? std::optional(*found) : std::nullopt;
 }
 
 unsigned number_or_zero(const Result<std::string>& text) {
@@ -86,21 +88,6 @@ Result<std::string> checked_device(std::string_view device) {
   return std::string(name);
 }
 
-std::string_view vendor_word(Precision precision) {
-  switch (precision) {
-    case Precision::kF32:
-      return "f32";
-    case Precision::kBF16:
-      return "bf16";
-    case Precision::kF16:
-      return "f16";
-    case Precision::kInt8:
-    case Precision::kFast:
-      break;
-  }
-  return core::word_of(precision);
-}
-
 // What a stream keeps of the shapes that it ran, some 4 entries a shape and a quarter of a megabyte each. The vendor's
 // default of 5,000 makes memory grow for hours where lengths are mixed. With the four shapes run last batches are not
 // slower, because what is expensive to make stays in a second cache of the vendor's; single runs may be, and have more.
@@ -116,7 +103,7 @@ unsigned default_streams(unsigned threads) {
 Result<Properties> properties_for(std::string_view device, const core::CompileOptions& options, unsigned processors) {
   LB_RETURN_IF_ERROR(core::check_counts(options));
   // The vendor would take a word that it does not know for a property's bad value, and say no more.
-  if (!precision_of(vendor_word(options.precision))) {
+  if (std::ranges::find(kPrecisions, options.precision) == kPrecisions.end()) {
     return Status(StatusCode::kUnsupported,
                   fmt::format("openvino:{} computes in f32, bf16 or f16, and {} was asked for", device,
                               core::word_of(options.precision)));
@@ -124,7 +111,7 @@ Result<Properties> properties_for(std::string_view device, const core::CompileOp
   Properties properties;
   const bool throughput = options.hint == core::PerformanceHint::kThroughput;
   set(properties, "PERFORMANCE_HINT", throughput ? "THROUGHPUT" : "LATENCY");
-  set(properties, "INFERENCE_PRECISION_HINT", std::string(vendor_word(options.precision)));
+  set(properties, "INFERENCE_PRECISION_HINT", std::string(core::word_of(options.precision)));
   if (device_base(device) == "CPU") {
     const unsigned threads = options.threads != 0 ? options.threads : std::max(processors, 1U);
     unsigned streams = 1;
@@ -159,7 +146,7 @@ Result<Active> read_back(const Library& library, const abi::CompiledModel* compi
         StatusCode::kUnsupported,
         fmt::format("openvino:{} was asked to compute in {} and chose {} instead: ask for a precision that it "
                     "has",
-                    device, vendor_word(wanted), word.empty() ? "one that it does not name" : word));
+                    device, core::word_of(wanted), word.empty() ? "one that it does not name" : word));
   }
   active.precision = wanted;
   active.threads = number_or_zero(compiled_property(library, compiled, "INFERENCE_NUM_THREADS"));

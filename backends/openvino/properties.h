@@ -39,8 +39,6 @@ inline constexpr std::size_t kPropertiesMax = 32;
 // stream costs memory for its activations.
 [[nodiscard]] unsigned default_streams(unsigned threads);
 
-[[nodiscard]] std::string_view vendor_word(core::Precision precision);
-
 // One property of a compiled model, stripped; the vendor's error when it does not exist.
 [[nodiscard]] core::Result<std::string> compiled_property(const Library& library, const abi::CompiledModel* compiled,
                                                           const char* key);

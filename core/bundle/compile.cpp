@@ -119,7 +119,7 @@ Result<CompileTarget> CompileTargets::find(std::string_view text) const {
 Precision default_precision(const Device& device) {
   const std::string says = device.metadata_at("Precisions");
   const std::string_view first = std::string_view(says).substr(0, says.find(','));
-  if (says.empty() || says.find(word_of(Precision::kF32)) != std::string::npos) {
+  if (says.empty() || device.computes_in(Precision::kF32)) {
     return says.empty() && device.kind == DeviceKind::kNpu ? Precision::kF16 : Precision::kF32;
   }
   const auto known = parse_word<Precision>(first);

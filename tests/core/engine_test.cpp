@@ -108,7 +108,7 @@ TEST_F(EngineTest, APreferredDeviceComesFirstForWhatItCanComputeAlone) {
   EXPECT_EQ(by({}), "first");
   first->availability = Status(StatusCode::kLibraryNotFound, "pip install first");
   EXPECT_EQ(by({.strict = true}), "second");
-  first->is_named = true;
+  first->is_expected = true;
   EXPECT_EQ(by({}), "second, a fallback");
 }
 

@@ -111,13 +111,13 @@ TEST_F(PlacementTest, APreferredDeviceComesBeforeTheOthersOfItsKind) {
   EXPECT_EQ(any.front().device->id(), "first:CPU");
 }
 
-TEST_F(PlacementTest, AnAbsentLibraryThatNobodyNamedIsNoNewsBesideADeviceThatNeedsNone) {
+TEST_F(PlacementTest, AnAbsentLibraryThatNobodyExpectsIsNoNewsBesideADeviceThatNeedsNone) {
   second->present.front().metadata["GraphsOnly"] = "1";
   first->availability = Status(StatusCode::kLibraryNotFound, "not installed");
   EXPECT_THAT(resolved("cpu"), ElementsAre("second:CPU", "!first"));
-  first->is_named = true;
+  first->is_expected = true;
   EXPECT_THAT(resolved("cpu"), ElementsAre("!first", "second:CPU"));
-  first->is_named = false;
+  first->is_expected = false;
   first->availability = Status(StatusCode::kLibraryUnusable, "damaged");
   EXPECT_THAT(resolved("cpu"), ElementsAre("!first", "second:CPU"));
 }

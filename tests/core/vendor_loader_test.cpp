@@ -60,6 +60,16 @@ TEST_F(VendorLoaderTest, WhatIsLeftOutIsNotOpenedAndTheErrorSaysWhy) {
   EXPECT_EQ(opened_, 0);
 }
 
+TEST_F(VendorLoaderTest, AMissingLibraryIsExpectedWhereItIsNamedOrLeftOut) {
+  const test::FakeFileSystem none;
+  EXPECT_FALSE(make(none).is_expected());
+  test::FakeFileSystem left_out({"/usr/lib/libacme.so"});
+  left_out.others = {"/usr/lib"};
+  EXPECT_TRUE(make(left_out).is_expected());
+  facts_.variables["OWN_ACME"] = "/nonexistent/libacme.so";
+  EXPECT_TRUE(make(none).is_expected());
+}
+
 TEST_F(VendorLoaderTest, TakesTheFirstThatOpensAndKeepsIt) {
   const test::FakeFileSystem files({"/usr/local/lib/libacme.so", "/usr/lib64/libacme.so", "/usr/lib/libacme.so"});
   good_ = {"/usr/lib64/libacme.so", "/usr/lib/libacme.so"};

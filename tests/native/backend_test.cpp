@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "backends/native/order.h"
+#include "core/device.h"
 #include "support.h"
 
 namespace latebind::native {
@@ -102,6 +104,31 @@ TEST(NativeBackendTest, ComputesInThePrecisionsOfItsInstructionSet) {
       }
     }
   }
+}
+
+TEST(NativeBackendTest, IsPreferredInWhatItComputesAlone) {
+  for (const std::string& isa : testing::runnable_sets()) {
+    SCOPED_TRACE(isa);
+    const core::Device device = testing::backend(isa)->devices()->front();
+    for (const auto& [word, precision] : core::Words<core::Precision>::kWords) {
+      SCOPED_TRACE(word);
+      const bool is_preferred = device.is_preferred_in(precision);
+      // bf16 is never among them, and f32 by the table of processors.
+      if (precision == core::Precision::kF32) continue;
+      const bool is_its_own = precision == core::Precision::kInt8 && device.computes_in(precision);
+      EXPECT_EQ(is_preferred, precision == core::Precision::kFast || is_its_own);
+    }
+    EXPECT_NE(device.metadata_at("PreferredBecause"), "");
+  }
+}
+
+TEST(NativeOrderTest, IsFirstInF32WhereThatWasMeasured) {
+  EXPECT_TRUE(order_rule({"AMD EPYC", {"avx2", "avx512f"}, "avx512_bf16"}).is_first);
+  EXPECT_TRUE(order_rule({"AMD EPYC", {"avx2", "avx512f"}, "avx512"}).is_first);
+  EXPECT_FALSE(order_rule({"AMD EPYC", {"avx2", "avx512f"}, "avx2"}).is_first);  // native.isa
+  EXPECT_FALSE(order_rule({"AMD EPYC", {"avx512f", "amx_tile"}, "avx512"}).is_first);
+  EXPECT_FALSE(order_rule({"Intel(R) Xeon(R)", {"avx2", "avx512f"}, "avx512"}).is_first);
+  EXPECT_FALSE(order_rule({"", {}, "portable"}).is_first);
 }
 
 TEST(NativeBackendTest, EndsWithinItsLimits) {

@@ -33,6 +33,15 @@ TEST(PropertiesTest, AlwaysNameThePrecision) {
   }
 }
 
+TEST(PropertiesTest, APrecisionThatTheVendorHasNotIsRefusedByName) {
+  for (const auto& [precision, word] :
+       std::map<Precision, std::string>{{Precision::kInt8, "int8"}, {Precision::kFast, "fast"}}) {
+    const auto status = properties_for("CPU", {.precision = precision}, 4).status();
+    EXPECT_EQ(status.code(), core::StatusCode::kUnsupported);
+    EXPECT_THAT(status.to_string(), ::testing::HasSubstr(word + " was asked for"));
+  }
+}
+
 TEST(PropertiesTest, OneStreamForLatencyHoweverManyRequests) {
   const auto properties = made("CPU", {.requests = 3});
   EXPECT_THAT(properties, Contains(Pair("NUM_STREAMS", "1")));

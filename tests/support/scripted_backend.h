@@ -69,7 +69,7 @@ class ScriptedBackend : public core::Backend {
 
   // What the script says; set before use or from the test's own thread.
   Status availability;
-  bool is_named = false;  // its library
+  bool is_expected = false;  // that its library is there
   std::vector<Device> present;
   std::vector<Device> absent;                   // the virtual ones that it gives when asked for them
   std::map<std::string, Status> load_failures;  // by device name
@@ -96,7 +96,7 @@ class ScriptedBackend : public core::Backend {
     ++questions;
     return availability;
   }
-  bool library_is_named() override { return is_named; }
+  bool library_is_expected() override { return is_expected; }
   Result<std::vector<Device>> devices() override {
     ++questions;
     if (device_script) device_script();

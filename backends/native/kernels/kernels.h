@@ -21,8 +21,8 @@ namespace latebind::native {
 inline constexpr std::size_t kAlignment = 64;
 
 // A matrix of K rows and any number of columns, in panels of Kernels::panel_columns columns, one after the other, each
-// of Kernels::panel_words(…, K) words: panel[word][column], where a word has Product::group numbers that follow each
-// other in the column. What is beyond the last column or the last number is zero.
+// of Product::operand_words(K) words a column: panel[word][column], where a word has Product::group numbers that follow
+// each other in the column. What is beyond the last column or the last number is zero.
 struct Panels {
   const float* data = nullptr;
   std::size_t rows = 0;     // K
@@ -31,8 +31,16 @@ struct Panels {
 
 // Numbers of a row or column that have a scale of their own in int8.
 inline constexpr std::size_t kInt8Block = 96;
-constexpr std::size_t int8_blocks(std::size_t width) {
-  return (width + kInt8Block - 1) / kInt8Block;
+// Numbers in a word, as Product::group.
+inline constexpr std::size_t kInt8Group = 4;
+
+// Words that `width` numbers take.
+constexpr std::size_t words_of(std::size_t width, std::size_t group) {
+  return (width + group - 1) / group;
+}
+// And those after them: in int8 two for each block, in other precisions none.
+constexpr std::size_t words_after(std::size_t width, std::size_t group) {
+  return group == kInt8Group ? 2 * ((width + kInt8Block - 1) / kInt8Block) : 0;
 }
 
 // Rows of a matrix.
@@ -66,7 +74,7 @@ struct AttentionHead {
 // and after its words come the pairs of scale and least value. A column's are from -127 to 127, times a scale; after a
 // panel's words come, for each block, the columns' scales and the sums of their bytes, as f32.
 struct Product {
-  // Numbers in a word: 1 in f32, 2 in bf16, 4 in int8. 0: this set has no such product.
+  // Numbers in a word: 1 in f32, 2 in bf16, kInt8Group in int8. 0: this set has no such product.
   std::size_t group = 0;
 
   // Rows of `width` numbers as what multiply takes, of operand_words(width) words each. Null in f32: as they are.
@@ -79,9 +87,9 @@ struct Product {
   void (*attend)(const AttentionHead& head, float* scratch) = nullptr;
   std::size_t (*attention_scratch)(std::size_t tokens, std::size_t width) = nullptr;
 
-  [[nodiscard]] constexpr std::size_t words(std::size_t width) const { return (width + group - 1) / group; }
+  // Of a row, and of each column of a panel.
   [[nodiscard]] constexpr std::size_t operand_words(std::size_t width) const {
-    return words(width) + (group == 4 ? 2 * int8_blocks(width) : 0);
+    return words_of(width, group) + words_after(width, group);
   }
 };
 
@@ -101,11 +109,6 @@ struct Kernels {
   // y = as graph::LayerNorm of x, which may be y.
   void (*layer_norm)(const Rows& x, std::size_t width, const float* weight, const float* bias, float epsilon,
                      const MutableRows& y) = nullptr;
-
-  // Words of a panel with so many rows.
-  [[nodiscard]] constexpr std::size_t panel_words(const Product& product, std::size_t rows) const {
-    return panel_columns * (product.words(rows) + (product.group == 4 ? 2 * int8_blocks(rows) : 0));
-  }
 };
 
 // Panels of a matrix with so many columns.

@@ -36,8 +36,8 @@ constexpr std::size_t kTileRows = 6;
 #endif
 constexpr std::size_t kPanelColumns = kVectors * kLanes;
 
-#define LATEBIND_INLINE inline __attribute__((always_inline))
 #define LATEBIND_INLINE_LAMBDA __attribute__((always_inline))
+#define LATEBIND_INLINE inline LATEBIND_INLINE_LAMBDA
 #define LATEBIND_UNROLL _Pragma("GCC unroll 16")
 
 // Not std::min: it might be compiled out of line, with these instructions, for the files of others.
@@ -47,13 +47,11 @@ constexpr std::size_t smaller(std::size_t a, std::size_t b) {
 
 using IntTag = hn::RebindToSigned<Tag>;
 using IntVector = hn::Vec<IntTag>;
-constexpr IntTag kIntTag;
 
 // The arithmetic of a product: what one word of a row and one of each column add to the sums.
 struct F32 {
   using Sum = Vector;
   static constexpr std::size_t kGroup = 1;
-  static LATEBIND_INLINE Sum zero() { return hn::Zero(kTag); }
   static LATEBIND_INLINE void step(Sum& sum, Vector a, Vector b) { sum = hn::MulAdd(a, b, sum); }
 };
 
@@ -62,7 +60,6 @@ struct F32 {
 struct BF16 {
   using Sum = Vector;
   static constexpr std::size_t kGroup = 2;
-  static LATEBIND_INLINE Sum zero() { return hn::Zero(kTag); }
   static LATEBIND_INLINE void step(Sum& sum, Vector a, Vector b) {
     sum.raw = _mm512_dpbf16_ps(sum.raw, reinterpret_cast<__m512bh>(a.raw), reinterpret_cast<__m512bh>(b.raw));
   }
@@ -84,8 +81,7 @@ struct BF16 {
 #define LATEBIND_HAS_INT8 1
 struct Int8 {
   using Sum = IntVector;
-  static constexpr std::size_t kGroup = 4;
-  static LATEBIND_INLINE Sum zero() { return hn::Zero(kIntTag); }
+  static constexpr std::size_t kGroup = kInt8Group;
   static LATEBIND_INLINE void step(Sum& sum, Vector a, Vector b) {
     // GCC 12 keeps the sums of the intrinsic in memory.
     asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(a.raw), "v"(b.raw));
@@ -104,7 +100,7 @@ LATEBIND_INLINE void sum_up(const float* a, std::size_t a_stride, const float* p
   for (std::size_t r = 0; r < kRows; ++r) {
     LATEBIND_UNROLL
     for (std::size_t v = 0; v < kVectors; ++v)
-      sums[r][v] = Arithmetic::zero();
+      sums[r][v] = hn::Zero(hn::DFromV<typename Arithmetic::Sum>());
   }
   for (std::size_t word = 0; word < words; ++word, ++a, panel += kPanelColumns) {
     Vector b[kVectors];
@@ -167,9 +163,9 @@ LATEBIND_INLINE void put(const Place& place, bool adds, const Function& sum) {
 template <class Arithmetic, std::size_t kRows>
 void multiply_tile(const float* a, std::size_t a_stride, const float* panel, std::size_t rows, const Place& place) {
   constexpr std::size_t kGroup = Arithmetic::kGroup;
-  const std::size_t words = (rows + kGroup - 1) / kGroup;
+  const std::size_t words = words_of(rows, kGroup);
   typename Arithmetic::Sum sums[kRows][kVectors];
-  if constexpr (kGroup < 4) {
+  if constexpr (kGroup != kInt8Group) {
     sum_up<Arithmetic, kRows>(a, a_stride, panel, words, sums);
     put<kRows>(place, false, [&](std::size_t r, std::size_t v, Vector base) LATEBIND_INLINE_LAMBDA {
       return hn::Add(sums[r][v], base);
@@ -204,19 +200,14 @@ template <class Arithmetic>
 constexpr TileTable<Arithmetic> kTiles = make_tile_table<Arithmetic>(std::make_index_sequence<kTileRows>());
 
 template <class Arithmetic>
-constexpr std::size_t panel_words(std::size_t rows) {
-  constexpr std::size_t kGroup = Arithmetic::kGroup;
-  return kPanelColumns * ((rows + kGroup - 1) / kGroup + (kGroup == 4 ? 2 * int8_blocks(rows) : 0));
-}
-
-template <class Arithmetic>
 void multiply(const Rows& a, const Panels& b, std::size_t first_panel, std::size_t panels, const float* bias,
               const MutableRows& y) {
   // Tiles of as equal heights as possible.
   const std::size_t tiles = (a.count + kTileRows - 1) / kTileRows;
+  const std::size_t panel_rows = words_of(b.rows, Arithmetic::kGroup) + words_after(b.rows, Arithmetic::kGroup);
   for (std::size_t p = first_panel; p < first_panel + panels; ++p) {
     const std::size_t column = p * kPanelColumns;
-    const float* const panel = b.data + p * panel_words<Arithmetic>(b.rows);
+    const float* const panel = b.data + p * kPanelColumns * panel_rows;
     std::size_t row = 0;
     for (std::size_t tile = 0; tile < tiles; ++tile) {
       const std::size_t rows = (a.count - row) / (tiles - tile);
@@ -247,14 +238,12 @@ LATEBIND_INLINE void for_each_vector(float* x, std::size_t width, float fill, co
 }
 
 // A vector of the `width` numbers at `from`, at this position; `fill` beyond the end.
-LATEBIND_INLINE Vector load_filled(const float* from, std::size_t position, std::size_t width, float fill) {
+LATEBIND_INLINE Vector load_part(const float* from, std::size_t position, std::size_t width, float fill = 0.0F) {
+  if (position + kLanes <= width) return hn::LoadU(kTag, from + position);
   alignas(kAlignment) float lanes[kLanes];
   for (std::size_t lane = 0; lane < kLanes; ++lane)
     lanes[lane] = position + lane < width ? from[position + lane] : fill;
   return hn::Load(kTag, lanes);
-}
-LATEBIND_INLINE Vector load_part(const float* from, std::size_t position, std::size_t width) {
-  return position + kLanes <= width ? hn::LoadU(kTag, from + position) : load_filled(from, position, width, 0.0F);
 }
 
 void add(const MutableRows& x, const Rows& y, std::size_t width) {
@@ -373,9 +362,8 @@ LATEBIND_INLINE float soften(float* row, std::size_t count, float scale) {
   float total = hn::GetLane(hn::SumOfLanes(kTag, sum));
   if (i < count) {
     alignas(kAlignment) float lanes[kLanes];
-    for (std::size_t lane = 0; lane < kLanes; ++lane)
-      lanes[lane] = i + lane < count ? row[i + lane] : largest;
-    hn::Store(hn::Exp(kTag, hn::Max(hn::MulAdd(hn::Load(kTag, lanes), factor, shift), lowest)), kTag, lanes);
+    const Vector last = load_part(row, i, count, largest);
+    hn::Store(hn::Exp(kTag, hn::Max(hn::MulAdd(last, factor, shift), lowest)), kTag, lanes);
     for (std::size_t lane = 0; i + lane < count; ++lane) {
       row[i + lane] = lanes[lane];
       total += lanes[lane];
@@ -396,13 +384,16 @@ LATEBIND_INLINE void store_part(Vector words, float* to, std::size_t position, s
   __builtin_memcpy(to + position, lanes, (count - position) * sizeof(float));
 }
 
+// The words of two of `width` numbers, from the position of a word on.
+LATEBIND_INLINE Vector load_pairs(const float* from, std::size_t position, std::size_t width) {
+  return BF16::join(load_part(from, 2 * position, width), load_part(from, 2 * position + kLanes, width));
+}
+
 // `width` numbers as words of two; `to` may be `from`.
 LATEBIND_INLINE void convert_row(const float* from, std::size_t width, float* to) {
-  const std::size_t words = (width + 1) / 2;
-  for (std::size_t i = 0; i < words; i += kLanes) {
-    const Vector pairs = BF16::join(load_part(from, 2 * i, width), load_part(from, 2 * i + kLanes, width));
-    store_part(pairs, to, i, words);
-  }
+  const std::size_t words = words_of(width, BF16::kGroup);
+  for (std::size_t i = 0; i < words; i += kLanes)
+    store_part(load_pairs(from, i, width), to, i, words);
 }
 
 void convert_to_bf16(const Rows& x, std::size_t width, const MutableRows& y) {
@@ -412,11 +403,11 @@ void convert_to_bf16(const Rows& x, std::size_t width, const MutableRows& y) {
 #endif
 
 #if defined(LATEBIND_HAS_INT8)
-// Between the least and the largest of a block: of what is less, the differences are not numbers' own.
+// A block whose numbers differ by less than this is as good as constant; its scale must not be 0.
 constexpr float kLeastSpan = 1e-30F;
 
 void convert_to_int8(const Rows& x, std::size_t width, const MutableRows& y) {
-  const std::size_t words = (width + Int8::kGroup - 1) / Int8::kGroup;
+  const std::size_t words = words_of(width, Int8::kGroup);
   for (std::size_t r = 0; r < x.count; ++r) {
     float* const row = y.data + r * y.stride;
     auto* const bytes = reinterpret_cast<unsigned char*>(row);
@@ -428,9 +419,8 @@ void convert_to_int8(const Rows& x, std::size_t width, const MutableRows& y) {
       Vector high = low;
       // NaN where a number is not finite: comparisons would lose it.
       Vector nothing = hn::Zero(kTag);
-      std::size_t i = 0;
-      for (; i < count; i += kLanes) {
-        const Vector value = i + kLanes <= count ? hn::LoadU(kTag, from + i) : load_filled(from, i, count, from[0]);
+      for (std::size_t i = 0; i < count; i += kLanes) {
+        const Vector value = load_part(from, i, count, from[0]);
         low = hn::Min(low, value);
         high = hn::Max(high, value);
         nothing = hn::MulAdd(value, hn::Zero(kTag), nothing);
@@ -440,7 +430,7 @@ void convert_to_int8(const Rows& x, std::size_t width, const MutableRows& y) {
       const float scale = (span > kLeastSpan ? span : kLeastSpan) * (1.0F / 255.0F);
       const Vector factor = hn::Set(kTag, 1.0F / scale);
       const Vector shift = hn::Set(kTag, least);
-      for (i = 0; i < count; i += kLanes) {
+      for (std::size_t i = 0; i < count; i += kLanes) {
         const Vector steps = hn::Mul(hn::Sub(load_part(from, i, count), shift), factor);
         alignas(16) unsigned char part[kLanes];
         Int8::store(hn::NearestInt(steps), part);
@@ -457,7 +447,7 @@ void convert_to_int8(const Rows& x, std::size_t width, const MutableRows& y) {
 // What attention computes with, in f32: rows as they are, panels of keys and values.
 struct F32Attention {
   using Arithmetic = F32;
-  static constexpr std::size_t kGroup = 1;
+  static constexpr std::size_t kGroup = Arithmetic::kGroup;
   // Rows of `width` numbers as a product takes them, made in `scratch` if they have to be.
   static LATEBIND_INLINE Rows rows_of(const Rows& x, std::size_t /*width*/, float* /*scratch*/) { return x; }
   static LATEBIND_INLINE void column(const float* from, std::size_t width, float* to) {
@@ -471,18 +461,18 @@ struct F32Attention {
 #if defined(LATEBIND_HAS_BF16)
 struct BF16Attention {
   using Arithmetic = BF16;
-  static constexpr std::size_t kGroup = 2;
+  static constexpr std::size_t kGroup = Arithmetic::kGroup;
   static LATEBIND_INLINE Rows rows_of(const Rows& x, std::size_t width, float* scratch) {
-    const std::size_t stride = (width + 1) / 2;
+    const std::size_t stride = words_of(width, kGroup);
     for (std::size_t r = 0; r < x.count; ++r)
       convert_row(x.data + r * x.stride, width, scratch + r * stride);
     return {scratch, x.count, stride};
   }
   static LATEBIND_INLINE void column(const float* from, std::size_t width, float* to) {
-    const std::size_t words = (width + 1) / 2;
+    const std::size_t words = words_of(width, kGroup);
     for (std::size_t i = 0; i < words; i += kLanes) {
       alignas(kAlignment) float lanes[kLanes];
-      hn::Store(BF16::join(load_part(from, 2 * i, width), load_part(from, 2 * i + kLanes, width)), kTag, lanes);
+      hn::Store(load_pairs(from, i, width), kTag, lanes);
       for (std::size_t lane = 0; lane < smaller(words - i, kLanes); ++lane)
         __builtin_memcpy(to + (i + lane) * kPanelColumns, lanes + lane, sizeof(float));
     }
@@ -491,17 +481,12 @@ struct BF16Attention {
 };
 #endif
 
-template <std::size_t kGroup>
-constexpr std::size_t words_of(std::size_t width) {
-  return (width + kGroup - 1) / kGroup;
-}
-
 // Of the keys as panels, the values as panels, the queries and the scores.
 template <class Attention>
 std::size_t attention_scratch(std::size_t tokens, std::size_t width) {
   constexpr std::size_t kGroup = Attention::kGroup;
-  return up_to_panel(tokens) * words_of<kGroup>(width) + up_to_panel(width) * words_of<kGroup>(tokens) +
-         (kGroup > 1 ? up_to_panel(kScoreRows * words_of<kGroup>(width)) : 0) + kScoreRows * up_to_panel(tokens);
+  return up_to_panel(tokens) * words_of(width, kGroup) + up_to_panel(width) * words_of(tokens, kGroup) +
+         (kGroup > 1 ? up_to_panel(kScoreRows * words_of(width, kGroup)) : 0) + kScoreRows * up_to_panel(tokens);
 }
 
 template <class Attention>
@@ -512,7 +497,7 @@ void attend(const AttentionHead& head, float* scratch) {
   const std::size_t width = head.width;
   // Keys, transposed: panel[dimension][token].
   float* const keys = scratch;
-  const std::size_t key_words = words_of<kGroup>(width);
+  const std::size_t key_words = words_of(width, kGroup);
   const std::size_t padded_tokens = up_to_panel(tokens);
   for (std::size_t first = 0; first < padded_tokens; first += kPanelColumns) {
     float* const panel = keys + first * key_words;
@@ -526,7 +511,7 @@ void attend(const AttentionHead& head, float* scratch) {
   }
   // Values: panel[token][dimension].
   float* const values = keys + padded_tokens * key_words;
-  const std::size_t value_words = words_of<kGroup>(tokens);
+  const std::size_t value_words = words_of(tokens, kGroup);
   const std::size_t padded_width = up_to_panel(width);
   for (std::size_t first = 0; first < padded_width; first += kLanes) {
     float* const panel = values + first / kPanelColumns * kPanelColumns * value_words + first % kPanelColumns;

@@ -70,8 +70,43 @@ void put(float* panel, std::size_t panel_columns, std::size_t column, std::size_
       &element, sizeof element);
 }
 
-// Of the bytes of a matrix, which are from -kLargest on.
-constexpr float kLargest = 127;
+// Numbers of a column of a matrix that follow each other, from `row` on.
+struct Run {
+  std::span<const std::byte> bytes;
+  ElementType type;
+  std::size_t first = 0;  // of the matrix
+  std::size_t count = 0;
+  std::size_t row = 0;
+  std::size_t column = 0;  // of the panel
+
+  // Calls set(row, number) for each.
+  template <class Set>
+  void for_each(const Set& set) const {
+    read(bytes, type, first, count, [&](std::size_t i, float number) { set(row + i, number); });
+  }
+};
+
+// A block of a column, as kernels.h has it. `scales` is the block's.
+void pack_int8(const Run& run, float* panel, std::size_t panel_columns, float* scales) {
+  constexpr float kLargest = 127;  // of the bytes, which are from -kLargest on
+  float largest = 0;
+  bool is_finite = true;
+  run.for_each([&](std::size_t, float number) {
+    largest = std::max(largest, std::abs(number));
+    is_finite = is_finite && std::isfinite(number);
+  });
+  const float factor = is_finite && largest > 0 ? kLargest / largest : 0;
+  float sum = 0;
+  run.for_each([&](std::size_t row, float number) {
+    const float steps = std::nearbyint(number * factor);
+    const auto byte = static_cast<std::int8_t>(std::isfinite(steps) ? steps : 0);
+    put(panel, panel_columns, run.column, row, byte);
+    sum += static_cast<float>(byte);
+  });
+  // What is computed with a number that is none must not look like one.
+  scales[run.column] = is_finite ? largest / kLargest : std::numeric_limits<float>::quiet_NaN();
+  scales[panel_columns + run.column] = sum;
+}
 
 }  // namespace
 
@@ -101,7 +136,7 @@ std::size_t PackedMatrices::add(const graph::Weight& weight) {
   const std::size_t panels = panel_count(matrix.columns, kernels_);
   matrix.offset = size_;
   matrix.first_panel = panels_;
-  size_ += panels * kernels_.panel_words(product_, matrix.rows);
+  size_ += panels * kernels_.panel_columns * product_.operand_words(matrix.rows);
   // Each begins at a cache line.
   constexpr std::size_t kLine = kAlignment / sizeof(float);
   size_ = (size_ + kLine - 1) / kLine * kLine;
@@ -125,50 +160,28 @@ void PackedMatrices::pack_panel(const graph::Graph& graph, std::size_t panel) co
   const std::size_t width = kernels_.panel_columns;
   const std::size_t first = (panel - matrix.first_panel) * width;
   const std::size_t columns = std::min(width, matrix.columns - first);
-  const std::size_t size = kernels_.panel_words(product_, matrix.rows);
+  const std::size_t size = width * product_.operand_words(matrix.rows);
   float* const to = memory_.data() + matrix.offset + (panel - matrix.first_panel) * size;
-  std::fill_n(to, size, 0.0F);
-  // Calls set(row, number) for some rows of a column.
-  const auto read_column = [&](std::size_t column, std::size_t begin, std::size_t count, const auto& set) {
-    read(bytes, matrix.weight.type, (first + column) * matrix.rows + begin, count,
-         [&](std::size_t i, float number) { set(begin + i, number); });
-  };
-  // int8: for each block the scales of its columns, and the sums of their bytes.
-  float* const scales = to + product_.words(matrix.rows) * width;
-  const std::size_t blocks = product_.group == 4 ? int8_blocks(matrix.rows) : 0;
-  std::vector<float> factors(blocks * columns);
-  for (std::size_t i = 0; i < factors.size(); ++i) {
-    const std::size_t block = i / columns;
-    const std::size_t column = i % columns;
-    float largest = 0;
-    bool is_finite = true;
-    const std::size_t begin = block * kInt8Block;
-    read_column(column, begin, std::min(kInt8Block, matrix.rows - begin), [&](std::size_t, float number) {
-      largest = std::max(largest, std::abs(number));
-      is_finite = is_finite && std::isfinite(number);
-    });
-    factors[i] = is_finite && largest > 0 ? kLargest / largest : 0;
-    // What is computed with a number that is none must not look like one.
-    scales[2 * block * width + column] = is_finite ? largest / kLargest : std::numeric_limits<float>::quiet_NaN();
-  }
+  // What is beyond the last column or number.
+  if (columns < width || product_.group > 1) std::fill_n(to, size, 0.0F);
   // A few rows at a time, whose cache lines are filled before they are left.
-  constexpr std::size_t kRows = 64;
-  for (std::size_t begin = 0; begin < matrix.rows; begin += kRows) {
-    const std::size_t rows = std::min(kRows, matrix.rows - begin);
+  const std::size_t run_rows = product_.group == kInt8Group ? kInt8Block : 64;
+  for (std::size_t row = 0; row < matrix.rows; row += run_rows) {
     for (std::size_t column = 0; column < columns; ++column) {
-      read_column(column, begin, rows, [&](std::size_t row, float number) {
-        if (product_.group == 1) {
-          to[row * width + column] = number;
-        } else if (product_.group == 2) {
-          put(to, width, column, row, to_bf16(number));
-        } else {
-          const std::size_t block = row / kInt8Block;
-          const float steps = std::nearbyint(number * factors[block * columns + column]);
-          const auto byte = static_cast<std::int8_t>(std::isfinite(steps) ? steps : 0);
-          put(to, width, column, row, byte);
-          scales[(2 * block + 1) * width + column] += static_cast<float>(byte);
-        }
-      });
+      const Run run{.bytes = bytes,
+                    .type = matrix.weight.type,
+                    .first = (first + column) * matrix.rows + row,
+                    .count = std::min(run_rows, matrix.rows - row),
+                    .row = row,
+                    .column = column};
+      if (product_.group == 1) {
+        run.for_each([&](std::size_t k, float number) { to[k * width + column] = number; });
+      } else if (product_.group == kInt8Group) {
+        const std::size_t words_before = words_of(matrix.rows, kInt8Group) + 2 * (row / kInt8Block);
+        pack_int8(run, to, width, to + words_before * width);
+      } else {
+        run.for_each([&](std::size_t k, float number) { put(to, width, column, k, to_bf16(number)); });
+      }
     }
   }
 }

@@ -61,8 +61,8 @@ class Planner {
   Slot take_slot(std::size_t width);
   // The value as a product takes it; made where it is needed first.
   Slot converted(Value value, Slot slot);
-  // One use less. Whether that was the last one.
-  bool was_last_use(Value value);
+  // One use less. Whether that was the last one; then its converted form is over, too.
+  bool end_use(Value value);
   // After a node that uses it: the last one leaves the slot to others.
   void release(Value value);
   // A slot whose rows may be overwritten with `value` in it: its own if this was its last use, else a copy.
@@ -147,7 +147,7 @@ Slot Planner::converted(Value value, Slot slot) {
   return *made;
 }
 
-bool Planner::was_last_use(Value value) {
+bool Planner::end_use(Value value) {
   if (--uses_[value.node] != 0) return false;
   if (converted_[value.node]) free_.push_back(*converted_[value.node]);
   return true;
@@ -155,11 +155,11 @@ bool Planner::was_last_use(Value value) {
 
 void Planner::release(Value value) {
   const auto* const in = std::get_if<InSlot>(&forms_[value.node]);
-  if (was_last_use(value) && in != nullptr) free_.push_back(in->slot);
+  if (end_use(value) && in != nullptr) free_.push_back(in->slot);
 }
 
 Slot Planner::own_slot(Value value, Slot slot) {
-  if (was_last_use(value)) return slot;
+  if (end_use(value)) return slot;
   const Slot copy = take_slot(plan_.widths[slot]);
   add(Copy{.x = slot, .y = copy});
   return copy;
@@ -277,14 +277,12 @@ Status Planner::plan(std::uint32_t node, const graph::Attention& op) {
 
 Status Planner::plan(std::uint32_t node, const graph::LayerNorm& op) {
   LB_ASSIGN_OR_RETURN(const Slot x, slot_of("layer norm", op.x));
-  const bool is_last_use = uses_[op.x.node] == 1;
-  const Slot y = is_last_use ? x : take_slot(plan_.widths[x]);
+  const Slot y = end_use(op.x) ? x : take_slot(plan_.widths[x]);
   add(Norm{.x = x,
            .y = y,
            .weight = read_weight(graph_, op.weight),
            .bias = read_weight(graph_, op.bias),
            .epsilon = static_cast<float>(op.epsilon)});
-  was_last_use(op.x);
   forms_[node] = InSlot{y};
   return {};
 }
