@@ -300,12 +300,12 @@ TEST(SchedulerTest, ADeviceThatLeavesPaddingOutGetsSmallBatchesAndKnowsHowManyTh
   Rig rig({.requests = 2}, nullptr, {.leaves_padding_out = true});
   Client lone(rig, texts_of(6, 9, 1));
   lone.expect_right();
-  Client many(rig, texts_of(5, 20, 100));
+  Client many(rig, texts_of(5, 20, 400));
   many.expect_right();
-  EXPECT_EQ(many.submission.stats().padded_tokens, 2000U);
+  EXPECT_EQ(many.submission.stats().padded_tokens, 8000U);
   for (const Runs::Run& run : rig.runs->so_far())
     EXPECT_LE(run.tokens, 512U);
-  EXPECT_GE(rig.runs->so_far().size(), 5U);
+  EXPECT_GE(rig.runs->so_far().size(), 17U);
   EXPECT_EQ(rig.runs->limits_of(0).side_by_side, 1U);
   EXPECT_EQ(rig.runs->limits_of(1).side_by_side, 2U);
 }
