@@ -179,42 +179,69 @@ def call_options(deadline: Deadline, cancellation: Cancellation | None) -> _abi.
     return call
 
 
-class _Work(Generic[Result]):
-    """One call on a thread of its own."""
+class Work(Generic[Result]):
+    """One call on a thread of its own, which the main thread may be interrupted to wait for.
+
+    Not a future: those of Python are guarded by conditions, and a signal that comes while the main thread enters one
+    leaves it locked for good. Whoever starts it calls end() in the end.
+    """
 
     def __init__(self, body: Callable[[], Result]) -> None:
         self._body = body
         self._is_claimed = threading.Lock()
-        self._is_over = threading.Lock()
-        self._is_over.acquire()
+        self._is_over = False
+        self._until_over = threading.Lock()
+        self._until_over.acquire()
+        self._is_here = False
         self._result: Result | None = None
         self._error: BaseException | None = None
 
-    def claim(self) -> bool:
-        """Whether it has not begun, which it then never does."""
+    def start(self) -> None:
+        """Where there can be no more threads, it is done before this returns."""
+        thread = threading.Thread(target=self._run, name="latebind", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # no more threads, or the interpreter is about to end; or a signal handler's
+            if thread.ident is not None or not self._claim():
+                raise
+            self._is_here = True
+            self._do()
+
+    def result(self) -> Result:
+        """What the call gave, or the error that it raised, once it is over."""
+        self._wait()
+        if self._error is not None:
+            try:
+                raise self._error
+            finally:
+                self._error = None  # its traceback refers to this frame
+        return self._result  # type: ignore[return-value]
+
+    def end(self) -> None:
+        """Waits for a call that has begun. One that has not never does."""
+        if not self._is_here and not self._claim():
+            self._wait()
+
+    def _claim(self) -> bool:
         return self._is_claimed.acquire(blocking=False)
 
-    def run(self) -> None:
-        if not self.claim():
-            return
+    def _run(self) -> None:
+        if self._claim():
+            self._do()
+
+    def _do(self) -> None:
         try:
             self._result = self._body()
         except BaseException as error:  # noqa: BLE001 - raised again by the thread that waits
             self._error = error
         finally:
-            self._is_over.release()
+            self._is_over = True
+            self._until_over.release()
 
-    def wait(self) -> None:
-        while not self._is_over.acquire(timeout=_WAIT_SECONDS):
-            pass
-
-    def result(self) -> Result:
-        if self._error is not None:
-            try:
-                raise self._error
-            finally:
-                del self._error  # its traceback refers to this frame
-        return self._result  # type: ignore[return-value]
+    def _wait(self) -> None:
+        # A signal may come when the lock is taken already, and whoever handles it waits again.
+        while not self._is_over:
+            self._until_over.acquire(timeout=_WAIT_SECONDS)
 
 
 def on_main_thread() -> bool:
@@ -229,24 +256,13 @@ def interruptible(body: Callable[[Cancellation | None], Result], given: Cancella
     if given is not None or not is_long or not on_main_thread() or sys.is_finalizing():
         return body(given)
     cancellation = Cancellation()
-    work = _Work(lambda: body(cancellation))
-    thread = threading.Thread(target=work.run, name="latebind", daemon=True)
-    is_here = False
+    work = Work(lambda: body(cancellation))
     try:
-        try:
-            thread.start()
-        except RuntimeError:  # no more threads, or the interpreter is about to end; or a signal handler's
-            if thread.ident is not None or not work.claim():
-                raise
-            is_here = True
-        else:
-            work.wait()
+        work.start()
+        return work.result()
     except BaseException:
         # The call writes into the caller's memory until it returns, which it soon does. Whoever interrupts again does
         # not want to wait for that either.
         cancellation.request()
-        if not work.claim():
-            work.wait()
+        work.end()
         raise
-    # Not above: what is claimed here has no thread that would end it.
-    return body(None) if is_here else work.result()

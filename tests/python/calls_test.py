@@ -288,6 +288,36 @@ def test_an_exception_of_a_signal_handler_ends_a_call_too(embedder):
         signal.signal(signal.SIGALRM, before)
 
 
+def test_ctrl_c_as_the_call_ends_is_no_deadlock():
+    code = """
+import signal, sys, threading, time
+from latebind._call import Work
+
+# Whoever has the interpreter keeps it until it waits.
+sys.setswitchinterval(1000)
+main = threading.get_ident()
+
+class Late(Work):
+    def _do(self):
+        super()._do()
+        # Now the main thread takes the lock that it has waited for, and needs the interpreter to go on.
+        end = time.monotonic() + 0.1
+        while time.monotonic() < end:
+            pass
+        signal.pthread_kill(main, signal.SIGINT)
+
+work = Late(lambda: time.sleep(0.1))
+work.start()
+try:
+    work.result()
+    print("no signal came")
+except KeyboardInterrupt:
+    work.end()
+    print("ended")
+"""
+    assert good(code, timeout=60) == "ended\n"
+
+
 # -- Processes ---------------------------------------------------------------------------------------------------------
 
 

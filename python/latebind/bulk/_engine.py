@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from .._call import Work
 from ..errors import LatebindError
 from ._batches import EmbedBatches
 from ._model import Answers
@@ -53,16 +54,23 @@ class Engine:
 
     def run(self, job: Job, shards: Sequence[int]) -> Iterator[ShardResult]:
         """Does them, and yields what became of each as it is written, in any order."""
-        with ThreadPoolExecutor(1, "latebind-read") as reading, ThreadPoolExecutor(1, "latebind-write") as writing:
-            ahead: Future[Any] = reading.submit(job.read, shards[0])
-            behind: Future[ShardResult] | None = None
+        ahead = Work(partial(job.read, shards[0]))
+        behind: Work[ShardResult] | None = None
+        try:
+            ahead.start()
             for at, shard in enumerate(shards):
                 table = ahead.result()
                 if at + 1 < len(shards):
-                    ahead = reading.submit(job.read, shards[at + 1])
+                    ahead = Work(partial(job.read, shards[at + 1]))
+                    ahead.start()
                 embedded = job.compute(shard, table)
                 if behind is not None:
                     yield behind.result()
-                behind = writing.submit(job.write, shard, embedded)
+                behind = Work(partial(job.write, shard, embedded))
+                behind.start()
             if behind is not None:
                 yield behind.result()
+        finally:
+            ahead.end()
+            if behind is not None:
+                behind.end()

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from .._arguments import positive
+from .._call import Work
 from ..errors import CallerError
 from ._batches import EmbedBatches
 from ._engine import Engine
@@ -136,9 +137,7 @@ def _files(
 def _run(job: Job, engine: Engine, output: str, show_progress: bool) -> Report:
     there = set(job.store.names(VECTORS))
     present = [shard for shard in range(len(job)) if name_of(shard) in there]
-    # In an object store each of them takes a while, and there may be ten thousands.
-    with ThreadPoolExecutor(_LOOKS, "latebind-look") as pool:
-        looked = [result for result in pool.map(job.finished, present) if result is not None]
+    looked = _looked(job, present)
     finished = {result.shard for result in looked}
     missing = [shard for shard in range(len(job)) if shard not in finished]
     damaged = sum(name_of(shard) in there for shard in missing)
@@ -152,3 +151,21 @@ def _run(job: Job, engine: Engine, output: str, show_progress: bool) -> Report:
                 now.append(result)
                 progress.add(job.rows(result.shard))
     return report_of(output, looked, now, damaged, time.monotonic() - start)
+
+
+def _looked(job: Job, shards: Sequence[int]) -> list[ShardResult]:
+    """What became of those that are finished. In an object store each of them takes a while, and there may be ten
+    thousands."""
+
+    def look(first: int) -> list[ShardResult]:
+        found = (job.finished(shard) for shard in shards[first::_LOOKS])
+        return [result for result in found if result is not None]
+
+    works = [Work(partial(look, first)) for first in range(min(_LOOKS, len(shards)))]
+    try:
+        for work in works:
+            work.start()
+        return [result for work in works for result in work.result()]
+    finally:
+        for work in works:
+            work.end()
