@@ -21,6 +21,7 @@
 namespace {
 
 using latebind::core::ElementType;
+using latebind::core::Precision;
 using latebind::core::Shape;
 
 constexpr std::array<std::int64_t, 8> kIds{1, 2, 3, 0, 2, 0, 0, 0};
@@ -31,9 +32,9 @@ void require(bool holds) {
 }
 
 // Its vectors on that set; none where it is refused.
-std::vector<float> vectors_on(std::string_view isa, const latebind::core::Model& model) {
+std::vector<float> vectors_on(std::string_view isa, Precision precision, const latebind::core::Model& model) {
   const auto backend = latebind::native::configured_backend({{"native.isa", std::string(isa)}});
-  const auto loaded = backend->load(model, "CPU", {.threads = 2});
+  const auto loaded = backend->load(model, "CPU", {.precision = precision, .threads = 2});
   if (!loaded.ok()) return {};
   auto ids = kIds;
   auto mask = kMask;
@@ -69,10 +70,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<float> first;
   for (const auto* const set : latebind::native::all_kernels()) {
     if (!latebind::native::can_run(*set)) continue;
-    const auto vectors = vectors_on(set->name, model);
-    if (first.empty()) first = vectors;
-    // The same texts are taken by all; numbers may differ where weights are absurd.
-    require(first.size() == vectors.size());
+    for (const auto& [precision, product] :
+         {std::pair{Precision::kF32, set->f32}, std::pair{Precision::kBF16, set->bf16},
+          std::pair{Precision::kInt8, set->int8}}) {
+      if (product.group == 0) continue;
+      const auto vectors = vectors_on(set->name, precision, model);
+      if (first.empty()) first = vectors;
+      // The same texts are taken by all; numbers may differ where weights are absurd.
+      require(first.size() == vectors.size());
+    }
   }
   return 0;
 }

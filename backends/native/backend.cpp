@@ -86,6 +86,7 @@ class NativeBackend final : public core::Backend {
     };
     device.metadata["PreferredIn"] = words_of_those(is_preferred);
     device.metadata["PreferredBecause"] = rule.because;
+    device.metadata["PreferredInF32"] = order_table();
     return std::vector{std::move(device)};
   }
 

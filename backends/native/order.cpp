@@ -11,10 +11,11 @@ bool has(const Processor& processor, std::string_view feature) {
 
 // docs/native.md has the figures. What was not measured is left to the vendors.
 constexpr OrderRule kRules[] = {
-    {[](const Processor& p) { return has(p, "amx_tile"); }, false, "int8 and fast are its own; vendors use AMX"},
-    {[](const Processor& p) { return p.name.starts_with("AMD") && p.kernels.starts_with("avx512"); }, true,
-     "on AMD with AVX-512 it is faster in f32; int8 and fast are its own"},
-    {[](const Processor&) { return true; }, false,
+    {[](const Processor& p) { return has(p, "amx_tile"); }, "with AMX", false,
+     "int8 and fast are its own; vendors use AMX"},
+    {[](const Processor& p) { return p.name.starts_with("AMD") && p.kernels.starts_with("avx512"); },
+     "AMD with AVX-512", true, "on AMD with AVX-512 it is faster in f32; int8 and fast are its own"},
+    {[](const Processor&) { return true; }, "any other", false,
      "int8 and fast are its own; f32 was not compared on such a processor"},
 };
 
@@ -22,6 +23,15 @@ constexpr OrderRule kRules[] = {
 
 const OrderRule& order_rule(const Processor& processor) {
   return *std::ranges::find_if(kRules, [&](const OrderRule& rule) { return rule.holds(processor); });
+}
+
+std::string order_table() {
+  std::string table;
+  for (const OrderRule& rule : kRules) {
+    if (!table.empty()) table += "; ";
+    table.append(rule.processors).append(rule.is_first ? ": yes" : ": no");
+  }
+  return table;
 }
 
 }  // namespace latebind::native

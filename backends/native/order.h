@@ -15,11 +15,15 @@ struct Processor {
 
 struct OrderRule {
   bool (*holds)(const Processor& processor);
+  std::string_view processors;  // for people
   bool is_first;
   std::string_view because;  // for people, with the processor that it is about
 };
 
 // The first of the table that holds: there is always one.
 [[nodiscard]] const OrderRule& order_rule(const Processor& processor);
+
+// "with AMX: no; …": the processors of all rules, and whether native:CPU is first there in f32.
+[[nodiscard]] std::string order_table();
 
 }  // namespace latebind::native

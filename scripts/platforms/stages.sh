@@ -69,6 +69,7 @@ stage_aarch64() {
   LATEBIND_CONFORMANCE_BACKENDS=onnxruntime \
     LATEBIND_ONNXRUNTIME_LIBRARY=$runtime/aarch64/onnxruntime-$ONNXRUNTIME_VERSION/onnxruntime/capi \
     conformance aarch64 "ONNX Runtime $ONNXRUNTIME_VERSION" "${emulator[@]}"
+  LATEBIND_CONFORMANCE_BACKENDS=native conformance aarch64 native "${emulator[@]}"
   # What makes the bundle that the other machine opens.
   build release latebind_program
   ctest --preset aarch64 --parallel "$jobs" --output-on-failure --label-regex '^emulated$'

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <thread>
 
+#include "backends/native/backend.h"
 #include "backends/onnxruntime/backend.h"
 #include "backends/openvino/backend.h"
 #include "core/platform/environment.h"
@@ -21,7 +22,7 @@ std::string library_of(const char* variable) {
 }
 
 std::vector<std::string> backends_under_test() {
-  std::string names = platform::environment("LATEBIND_CONFORMANCE_BACKENDS").value_or("openvino,onnxruntime");
+  std::string names = platform::environment("LATEBIND_CONFORMANCE_BACKENDS").value_or("openvino,onnxruntime,native");
   std::vector<std::string> result;
   while (!names.empty()) {
     const auto comma = names.find(',');
@@ -52,6 +53,12 @@ std::vector<Target> targets() {
   return result;
 }
 
+std::vector<Target> targets_that_read_models() {
+  std::vector<Target> result = targets();
+  std::erase_if(result, [](const Target& target) { return target.backend == native::kBackendName; });
+  return result;
+}
+
 std::string name_of(const testing::TestParamInfo<Target>& info) {
   std::string name = info.param.backend + "_" + (info.param.device.empty() ? "absent" : info.param.device);
   std::ranges::replace_if(
@@ -61,7 +68,10 @@ std::string name_of(const testing::TestParamInfo<Target>& info) {
 
 }  // namespace
 
-INSTANTIATE_TEST_SUITE_P(Backends, ConformanceTest, testing::ValuesIn(targets()), name_of);
+INSTANTIATE_TEST_SUITE_P(Backends, ConformanceTest, testing::ValuesIn(targets_that_read_models()), name_of);
+INSTANTIATE_TEST_SUITE_P(Backends, GraphConformanceTest, testing::ValuesIn(targets()), name_of);
+// LATEBIND_CONFORMANCE_BACKENDS may name only `native`.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ConformanceTest);
 
 std::shared_ptr<core::Backend> make_test_backend(const std::string& name) {
   if (name == "openvino") {
@@ -70,6 +80,7 @@ std::shared_ptr<core::Backend> make_test_backend(const std::string& name) {
   if (name == "onnxruntime") {
     return onnxruntime::make_backend({.library_path = library_of("LATEBIND_ONNXRUNTIME_LIBRARY")});
   }
+  if (name == native::kBackendName) return native::configured_backend({});
   return nullptr;
 }
 
@@ -134,6 +145,13 @@ core::RunOptions within(std::chrono::milliseconds time) {
   core::RunOptions options;
   options.deadline = std::chrono::steady_clock::now() + time;
   return options;
+}
+
+void expect_words(const Status& status, StatusCode code, std::initializer_list<std::string> words) {
+  EXPECT_EQ(status.code(), code) << status.to_string();
+  for (const std::string& word : words) {
+    EXPECT_NE(status.to_string().find(word), std::string::npos) << "'" << word << "' is not in: " << status.to_string();
+  }
 }
 
 Tensor<float> counting(const Shape& shape) {

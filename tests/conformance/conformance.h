@@ -1,4 +1,5 @@
-// The conformance suite: what every device of every backend must do alike.
+// The conformance suite: what every device of every backend must do alike. ConformanceTest asks that of those that read
+// ONNX models, GraphConformanceTest of all: it has graphs of ours.
 //
 // The vendors' libraries are those of build/runtime/venv, or the ones that LATEBIND_OPENVINO_LIBRARY and
 // LATEBIND_ONNXRUNTIME_LIBRARY name, so that one program serves a whole matrix of versions. A backend whose library is
@@ -12,6 +13,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -66,6 +68,8 @@ class ConformanceTest : public testing::TestWithParam<Target> {
   std::shared_ptr<core::Backend> backend_;
 };
 
+class GraphConformanceTest : public ConformanceTest {};
+
 // Row-major elements and their shape, owned.
 template <class T>
 struct Tensor {
@@ -110,6 +114,9 @@ OnnxBuilder slow_model();
 Tensor<float> large_input();
 
 core::RunOptions within(std::chrono::milliseconds time);
+
+// The status has this code, and its text these words.
+void expect_words(const Status& status, StatusCode code, std::initializer_list<std::string> words);
 
 #define EXPECT_OK(expression) EXPECT_EQ((expression).to_string(), "ok")
 #define ASSERT_OK(expression) ASSERT_EQ((expression).to_string(), "ok")

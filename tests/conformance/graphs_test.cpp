@@ -1,55 +1,264 @@
-// A graph of ours computes on every backend what its operators mean.
+// A graph of ours computes on every backend what its operators mean, and is called there as any model is.
 #include <gmock/gmock.h>
 
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "core/platform/environment.h"
 #include "tests/conformance/conformance.h"
-#include "tests/core/graph/evaluator.h"
-#include "tests/core/graph/small_graph.h"
+#include "tests/core/graph/random_encoder.h"
 
 namespace latebind::test {
 namespace {
 
 using graph::ActivationFunction;
 using graph::PoolingMode;
+using graph::testing::EncoderShape;
+using graph::testing::Inputs;
+using graph::testing::Outcome;
 using graph::testing::SmallGraphOptions;
+using std::chrono::milliseconds;
 
-core::Model model_of(const SmallGraphOptions& options) {
+core::Model model_of(core::Result<graph::Graph> made) {
   core::ModelGraph network;
-  network.graph = std::make_shared<const graph::Graph>(*graph::testing::small_graph(options));
+  network.graph = std::make_shared<const graph::Graph>(*std::move(made));
   network.weights_name = "weights.bin";
   return core::Model::from_graph("small", std::move(network));
 }
 
-TEST_P(ConformanceTest, ComputesWhatAGraphMeans) {
+core::Model small_model() {
+  return model_of(graph::testing::small_graph());
+}
+
+// What the operators mean, on a model's graph.
+testing::AssertionResult gives_what_it_means(const Outcome& outcome, const core::Model& model, const Inputs& inputs,
+                                             double distance) {
+  if (!outcome.status.ok()) return testing::AssertionFailure() << outcome.status.to_string();
+  const auto wanted = graph::testing::evaluate(*model.graph()->graph, inputs);
+  if (outcome.shape != *Shape::make(wanted.shape)) {
+    return testing::AssertionFailure() << "the shape is " << outcome.shape.to_string();
+  }
+  for (std::size_t i = 0; i < wanted.values.size(); ++i) {
+    if (!(std::abs(static_cast<double>(outcome.values[i]) - wanted.values[i]) <= distance)) {
+      return testing::AssertionFailure() << "number " << i << " is " << outcome.values[i] << " and not "
+                                         << wanted.values[i];
+    }
+  }
+  return testing::AssertionSuccess();
+}
+
+// So much work that it takes a second on the machine itself; fewer texts in emulation, as of large_input().
+EncoderShape slow_shape() {
+  return {.hidden = 256, .heads = 4, .intermediate = 1024, .positions = 512, .layers = 2};
+}
+Inputs slow_batch() {
+  const auto edge = std::stoul(platform::environment("LATEBIND_CONFORMANCE_EDGE").value_or("512"));
+  std::mt19937 chance(1);
+  return graph::testing::draw_batch(chance, std::vector<std::int64_t>(edge * edge / 2048, 512), 50);
+}
+Inputs quick_batch() {
+  std::mt19937 chance(2);
+  return graph::testing::draw_batch(chance, {2, 1}, 50);
+}
+
+TEST_P(GraphConformanceTest, ComputesWhatAGraphMeans) {
   for (const SmallGraphOptions& options :
        {SmallGraphOptions{}, SmallGraphOptions{.weights = ElementType::kF16},
         SmallGraphOptions{.weights = ElementType::kBF16},
         SmallGraphOptions{.activation = ActivationFunction::kGeluTanh},
         SmallGraphOptions{.activation = ActivationFunction::kRelu}, SmallGraphOptions{.pooling = PoolingMode::kCls},
         SmallGraphOptions{.pooling = PoolingMode::kMax}, SmallGraphOptions{.pooling = PoolingMode::kLastToken}}) {
-    const core::Model model = model_of(options);
+    const core::Model model = model_of(graph::testing::small_graph(options));
     const auto executable = load(model);
     ASSERT_NE(executable, nullptr);
     const auto batch = graph::testing::small_batch();
-    std::vector<Tensor<std::int64_t>> tensors;
-    std::vector<TensorView> inputs;
-    for (const auto& info : executable->inputs()) {
-      const auto& given = batch.at(info.name);
-      Tensor<std::int64_t> tensor{*Shape::make(given.shape), {}};
-      for (const double value : given.values)
-        tensor.values.push_back(static_cast<std::int64_t>(value));
-      tensors.push_back(std::move(tensor));
-    }
-    for (auto& tensor : tensors)
-      inputs.push_back(tensor.view(ElementType::kI64));
-    std::vector<OutputTensor> outputs(1);
-    const Status ran = executable->execute(inputs, outputs, {});
-    ASSERT_TRUE(ran.ok()) << ran.to_string();
-    const auto wanted = graph::testing::evaluate(*model.graph()->graph, batch);
-    const TensorView& got = outputs[0].view();
-    ASSERT_EQ(got.shape.to_string(), Shape::make(wanted.shape)->to_string());
-    for (std::size_t i = 0; i < wanted.values.size(); ++i)
-      EXPECT_NEAR(static_cast<const float*>(got.data)[i], wanted.values[i], 2e-6) << i;
+    EXPECT_TRUE(gives_what_it_means(graph::testing::run(*executable, batch), model, batch, 2e-6));
   }
+}
+
+TEST_P(GraphConformanceTest, ComputesEncodersOfAnySize) {
+  std::mt19937 chance(20);
+  for (int i = 0; i < 12; ++i) {
+    EncoderShape shape = graph::testing::draw_shape(chance);
+    shape.pooled = true;  // what a text's padding has is the vendor's affair
+    const core::Model model = model_of(graph::testing::encoder(shape));
+    const auto executable = load(model);
+    ASSERT_NE(executable, nullptr);
+    std::vector<std::int64_t> lengths;
+    for (std::size_t text = 0; text < 1 + chance() % 5; ++text)
+      lengths.push_back(1 + static_cast<std::int64_t>(chance() % 60));
+    const Inputs batch = graph::testing::draw_batch(chance, lengths, shape.vocabulary);
+    EXPECT_TRUE(gives_what_it_means(graph::testing::run(*executable, batch), model, batch, 3e-5))
+        << shape.heads << " heads, " << shape.hidden << " wide";
+  }
+}
+
+TEST_P(GraphConformanceTest, RefusesWhatIsWrongByName) {
+  const auto executable = load(small_model());
+  ASSERT_NE(executable, nullptr);
+  Tensor<std::int64_t> good{Shape{1, 3}, {1, 1, 1}};
+  Tensor<std::int64_t> flat{Shape{3}, {1, 1, 1}};
+  std::array<OutputTensor, 1> outputs;
+  const auto run = [&](std::vector<TensorView> inputs) { return executable->execute(inputs, outputs, {}); };
+  const TensorView right = good.view(ElementType::kI64);
+  TensorView nothing = right;
+  nothing.data = nullptr;
+  expect_words(run({right}), StatusCode::kCountMismatch, {"ids", "mask", "2", "1"});
+  expect_words(run({right, good.view(ElementType::kI32)}), StatusCode::kTypeMismatch, {"'mask'", "i64", "i32"});
+  expect_words(run({right, flat.view(ElementType::kI64)}), StatusCode::kShapeMismatch, {"'mask'", "[?,?]", "[3]"});
+  expect_words(run({right, nothing}), StatusCode::kInvalidArgument, {"'mask'"});
+  std::array<OutputTensor, 2> two;
+  expect_words(executable->execute(std::array{right, right}, two, {}), StatusCode::kCountMismatch, {"1", "2"});
+  EXPECT_OK(run({right, right}));
+  expect_words(backend_->load(small_model(), "TOASTER.7", {}).status(), StatusCode::kDeviceNotFound, {"TOASTER.7"});
+}
+
+TEST_P(GraphConformanceTest, WritesIntoTheCallersMemory) {
+  const core::Model model = small_model();
+  const auto executable = load(model);
+  ASSERT_NE(executable, nullptr);
+  const auto batch = graph::testing::small_batch();
+  const Outcome wanted = graph::testing::run(*executable, batch);
+  std::vector<Tensor<std::int64_t>> tensors;
+  for (const auto& info : executable->inputs()) {
+    const auto& given = batch.at(info.name);
+    tensors.push_back({*Shape::make(given.shape), {given.values.begin(), given.values.end()}});
+  }
+  const std::array inputs{tensors[0].view(ElementType::kI64), tensors[1].view(ElementType::kI64)};
+  std::vector<float> memory(3 * 8 + 1, 7.0F);
+  OutputTensor output = OutputTensor::bound(memory.data(), 3 * 8 * sizeof(float));
+  ASSERT_OK(executable->execute(inputs, {&output, 1}, {}));
+  EXPECT_EQ(std::vector<float>(memory.begin(), memory.end() - 1), wanted.values);
+  EXPECT_EQ(memory.back(), 7.0F);
+  OutputTensor small = OutputTensor::bound(memory.data(), 8);
+  EXPECT_EQ(executable->execute(inputs, {&small, 1}, {}).code(), StatusCode::kBufferTooSmall);
+}
+
+TEST_P(GraphConformanceTest, HonoursAPrecisionOrRefusesItByName) {
+  for (const auto precision : {core::Precision::kF32, core::Precision::kBF16, core::Precision::kF16,
+                               core::Precision::kInt8, core::Precision::kFast}) {
+    core::CompileOptions options;
+    options.precision = precision;
+    const auto loaded = try_load(small_model(), options);
+    if (!loaded.ok()) {
+      EXPECT_NE(precision, core::Precision::kF32);
+      expect_words(loaded.status(), StatusCode::kUnsupported, {std::string(core::word_of(precision))});
+    } else if (precision == core::Precision::kFast) {
+      EXPECT_NE((*loaded)->active().precision, precision) << "what it is, is said";
+    } else {
+      EXPECT_EQ((*loaded)->active().precision, precision);
+    }
+  }
+}
+
+TEST_P(GraphConformanceTest, SaysWhoAnswers) {
+  core::CompileOptions options;
+  options.requests = 3;
+  const auto executable = load(small_model(), options);
+  ASSERT_NE(executable, nullptr);
+  const auto& active = executable->active();
+  EXPECT_EQ(active.backend, GetParam().backend);
+  EXPECT_EQ(active.device, GetParam().device);
+  EXPECT_NE(active.device_full_name, "");
+  EXPECT_EQ(active.runtime_version, *backend_->runtime_version());
+  EXPECT_EQ(active.precision, core::Precision::kF32);
+  EXPECT_EQ(active.requests, 3U);
+}
+
+TEST_P(GraphConformanceTest, ServesEightThreadsAtOnceOnOneExecutable) {
+  const core::Model model = model_of(graph::testing::encoder({.hidden = 24, .heads = 3}));
+  core::CompileOptions options;
+  options.requests = 3;
+  const auto executable = load(model, options);
+  ASSERT_NE(executable, nullptr);
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      std::mt19937 chance(t);
+      for (std::int64_t i = 0; i < 15; ++i) {
+        // Every thread has shapes of its own, so that a mixed-up request shows.
+        const Inputs batch = graph::testing::draw_batch(chance, {t + 1, i + 1}, 50, t % 3);
+        EXPECT_TRUE(gives_what_it_means(graph::testing::run(*executable, batch), model, batch, 3e-5));
+      }
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+}
+
+TEST_P(GraphConformanceTest, ExecutableOutlivesBackendAndModel) {
+  const core::Model model = small_model();
+  const auto batch = graph::testing::small_batch();
+  std::unique_ptr<core::Executable> executable = load(small_model());
+  ASSERT_NE(executable, nullptr);
+  backend_.reset();
+  EXPECT_TRUE(gives_what_it_means(graph::testing::run(*executable, batch), model, batch, 2e-6));
+}
+
+TEST_P(GraphConformanceTest, HoldsADeadlineAndServesOthersMeanwhile) {
+  core::CompileOptions compile;
+  compile.requests = 3;
+  const core::Model model = model_of(graph::testing::encoder(slow_shape()));
+  const auto executable = load(model, compile);
+  ASSERT_NE(executable, nullptr);
+  const Inputs slow = slow_batch();
+  const Inputs quick = quick_batch();
+  for (int i = 0; i < 2; ++i) {
+    const auto limits = within(milliseconds(20));
+    const Outcome ended = graph::testing::run(*executable, slow, limits);
+    const auto now = std::chrono::steady_clock::now();
+    EXPECT_EQ(ended.status.code(), StatusCode::kDeadlineExceeded) << ended.status.to_string();
+    EXPECT_GE(now, *limits.deadline);
+    EXPECT_LT(now, *limits.deadline + std::chrono::seconds(2)) << "at once, whatever the vendor does";
+    EXPECT_TRUE(gives_what_it_means(graph::testing::run(*executable, quick), model, quick, 3e-5));
+  }
+  EXPECT_EQ(graph::testing::run(*executable, quick, within(milliseconds(-1))).status.code(),
+            StatusCode::kDeadlineExceeded);
+  EXPECT_OK(graph::testing::run(*executable, quick, within(std::chrono::minutes(10))).status);
+}
+
+TEST_P(GraphConformanceTest, ReturnsAtOnceWhenItIsCancelled) {
+  core::CompileOptions compile;
+  compile.requests = 2;
+  const auto executable = load(model_of(graph::testing::encoder(slow_shape())), compile);
+  ASSERT_NE(executable, nullptr);
+  const Inputs quick = quick_batch();
+  core::RunOptions options;
+  options.cancellation = core::Cancellation::create();
+  std::thread running([&] {
+    const Outcome ended = graph::testing::run(*executable, slow_batch(), options);
+    EXPECT_EQ(ended.status.code(), StatusCode::kCancelled) << ended.status.to_string();
+  });
+  std::this_thread::sleep_for(milliseconds(50));  // some time into the run, or before it
+  options.cancellation.request();
+  running.join();
+  EXPECT_EQ(graph::testing::run(*executable, quick, options).status.code(), StatusCode::kCancelled);
+  EXPECT_OK(graph::testing::run(*executable, quick).status);
+}
+
+TEST_P(GraphConformanceTest, GivesUpWaitingForARequestAtTheDeadline) {
+  core::CompileOptions compile;
+  compile.requests = 1;
+  const auto executable = load(model_of(graph::testing::encoder(slow_shape())), compile);
+  ASSERT_NE(executable, nullptr);
+  const Inputs quick = quick_batch();
+  std::atomic<bool> done{false};
+  std::thread occupant([&] {
+    EXPECT_OK(graph::testing::run(*executable, slow_batch()).status);
+    done = true;
+  });
+  // Until the occupant has the request, runs succeed, or are too slow themselves on a busy machine.
+  Status status;
+  do {
+    status = graph::testing::run(*executable, quick, within(milliseconds(20))).status;
+  } while (status.code() != StatusCode::kBusy && !done);
+  EXPECT_EQ(status.code(), StatusCode::kBusy) << status.to_string();
+  occupant.join();
+  EXPECT_OK(graph::testing::run(*executable, quick).status);
 }
 
 }  // namespace

@@ -16,13 +16,6 @@ OnnxBuilder two_input_model() {
   return builder;
 }
 
-void expect_words(const Status& status, StatusCode code, std::initializer_list<std::string> words) {
-  EXPECT_EQ(status.code(), code) << status.to_string();
-  for (const std::string& word : words) {
-    EXPECT_NE(status.to_string().find(word), std::string::npos) << "'" << word << "' is not in: " << status.to_string();
-  }
-}
-
 TEST_P(ConformanceTest, RefusesAWrongNumberOfInputsByName) {
   const auto executable = load(two_input_model());
   ASSERT_NE(executable, nullptr);

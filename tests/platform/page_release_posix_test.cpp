@@ -79,6 +79,27 @@ TEST_F(PageReleaseTest, TakesAPartThatBeginsWithinAPage) {
   EXPECT_TRUE(is_all_x(mapped->bytes()));
 }
 
+TEST_F(PageReleaseTest, GivesBackOnlyThePartThatIsNamed) {
+  const auto mapped = MappedFile::open(file());
+  ASSERT_TRUE(mapped.ok()) << mapped.status().to_string();
+  const auto bytes = mapped->bytes();
+  EXPECT_TRUE(is_all_x(bytes));
+  const FilePages pages(bytes.subspan(0, kRegionBytes - 1));
+  EXPECT_EQ(pages.size(), kRegionBytes - 1);
+  const auto full = resident_bytes();
+  const std::size_t half = kRegionBytes / 2;
+  pages.release(bytes.subspan(half + 1));
+  EXPECT_LT(resident_bytes(), full - half + kNoise);
+  EXPECT_GT(resident_bytes() + kNoise, full - half);
+  // Bytes of others, and none.
+  const std::string memory(kRegionBytes, 'x');
+  const auto other = std::as_bytes(std::span(memory));
+  pages.release(other);
+  pages.release({});
+  EXPECT_TRUE(is_all_x(other));
+  EXPECT_TRUE(is_all_x(bytes));
+}
+
 TEST_F(PageReleaseTest, GivesBackWhileSomebodyReads) {
   const auto mapped = MappedFile::open(file());
   ASSERT_TRUE(mapped.ok()) << mapped.status().to_string();

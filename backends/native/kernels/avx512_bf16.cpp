@@ -1,8 +1,8 @@
-#include "backends/native/kernels/kernels.inc.h"
+#include "backends/native/kernels/products.inc.h"
 #include "backends/native/kernels/sets.h"
 
 namespace latebind::native {
 
-constinit const Kernels kAvx512Bf16Kernels = make_kernels("avx512_bf16");
+constinit const Product kAvx512BF16 = kBF16Product;
 
 }  // namespace latebind::native

@@ -1,8 +1,8 @@
-#include "backends/native/kernels/kernels.inc.h"
+#include "backends/native/kernels/products.inc.h"
 #include "backends/native/kernels/sets.h"
 
 namespace latebind::native {
 
-constinit const Kernels kAvx512VnniKernels = make_kernels("avx512_vnni");
+constinit const Product kAvx512VnniInt8 = kInt8Product;
 
 }  // namespace latebind::native

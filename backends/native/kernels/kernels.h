@@ -1,7 +1,8 @@
 // Kernels: the inner loops of `native`, once for each instruction set.
 //
 // Each set is made from kernels.inc.h in a file of its own, which is compiled for that instruction set and defines
-// nothing but its table: code that other files share would otherwise carry newer instructions to older processors.
+// nothing but its table; what newer instructions add to a set is made from products.inc.h, in the same way. Code that
+// other files share would otherwise carry newer instructions to older processors.
 //
 // Numbers are f32 and row-major; `stride` is the distance between rows in elements. What a product multiplies may be
 // kept in fewer bits: a row is then one of words of 32 bits, each of which holds several numbers. Pointers need no

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "backends/native/kernels/kernels.h"
+#include "core/platform/huge_pages.h"
 
 namespace latebind::native {
 
@@ -20,8 +21,12 @@ class Buffer {
     if (size <= size_) return;
     data_.reset();
     size_ = 0;
-    data_.reset(static_cast<float*>(::operator new (size * sizeof(float), std::align_val_t{kAlignment})));
+    const std::size_t bytes = size * sizeof(float);
+    const std::align_val_t alignment{bytes < platform::kHugePage ? kAlignment : platform::kHugePage};
+    void* const memory = ::operator new(bytes, alignment);
+    data_ = std::unique_ptr<float, Free>(static_cast<float*>(memory), Free{alignment});
     size_ = size;
+    platform::prefer_huge_pages({static_cast<std::byte*>(memory), bytes});
   }
 
   [[nodiscard]] float* data() const { return data_.get(); }
@@ -29,9 +34,11 @@ class Buffer {
 
  private:
   struct Free {
-    void operator()(float* data) const { ::operator delete (data, std::align_val_t{kAlignment}); }
+    std::align_val_t alignment;
+
+    void operator()(float* data) const { ::operator delete(data, alignment); }
   };
-  std::unique_ptr<float, Free> data_;
+  std::unique_ptr<float, Free> data_{nullptr, Free{std::align_val_t{kAlignment}}};
   std::size_t size_ = 0;
 };
 

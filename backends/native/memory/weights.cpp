@@ -1,10 +1,12 @@
 #include "backends/native/memory/weights.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <limits>
 
 #include "core/platform/files/page_release.h"
@@ -53,59 +55,76 @@ std::size_t size_at(const core::Shape& shape, std::size_t i) {
   return static_cast<std::size_t>(shape[i]);
 }
 
-std::uint16_t to_bf16(float number) {
+std::uint32_t to_bf16(float number) {
   const auto bits = std::bit_cast<std::uint32_t>(number);
   // A NaN stays one.
-  if (number != number) return static_cast<std::uint16_t>((bits >> 16) | 0x40U);
+  if (number != number) return (bits >> 16) | 0x40U;
   // To the nearest, of two as near to the even one.
-  return static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16);
+  return (bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16;
 }
 
-// Element `row` of a column of a panel, where a word has as many elements as are in 32 bits.
-template <class Element>
-void put(float* panel, std::size_t panel_columns, std::size_t column, std::size_t row, Element element) {
-  constexpr std::size_t kGroup = sizeof(float) / sizeof(Element);
-  std::memcpy(
-      reinterpret_cast<std::byte*>(panel + row / kGroup * panel_columns + column) + row % kGroup * sizeof(Element),
-      &element, sizeof element);
-}
-
-// Numbers of a column of a matrix that follow each other, from `row` on.
+// Numbers of a column of a matrix that follow each other: kInt8Block at most.
 struct Run {
-  std::span<const std::byte> bytes;
-  ElementType type;
-  std::size_t first = 0;  // of the matrix
+  std::array<float, kInt8Block> numbers;
   std::size_t count = 0;
-  std::size_t row = 0;
-  std::size_t column = 0;  // of the panel
-
-  // Calls set(row, number) for each.
-  template <class Set>
-  void for_each(const Set& set) const {
-    read(bytes, type, first, count, [&](std::size_t i, float number) { set(row + i, number); });
-  }
 };
 
-// A block of a column, as kernels.h has it. `scales` is the block's.
-void pack_int8(const Run& run, float* panel, std::size_t panel_columns, float* scales) {
+// Where the words of a run go: those of a column of a panel, from one on. What lies beyond the run in its last word is
+// 0.
+class Words {
+ public:
+  Words(float* first, std::size_t panel_columns) : at_(first), panel_columns_(panel_columns) {}
+
+  void put(std::uint32_t word) {
+    std::memcpy(at_, &word, sizeof word);
+    at_ += panel_columns_;
+  }
+
+ private:
+  float* at_;
+  std::size_t panel_columns_;
+};
+
+void pack_f32(const Run& run, Words words) {
+  for (std::size_t i = 0; i < run.count; ++i)
+    words.put(std::bit_cast<std::uint32_t>(run.numbers[i]));
+}
+
+void pack_bf16(const Run& run, Words words) {
+  for (std::size_t i = 0; i < run.count; i += 2)
+    words.put(to_bf16(run.numbers[i]) | (i + 1 < run.count ? to_bf16(run.numbers[i + 1]) << 16 : 0));
+}
+
+// A block of a column, as kernels.h has it. `scale` and `sum` are the block's.
+void pack_int8(const Run& run, Words words, float& scale, float& sum) {
   constexpr float kLargest = 127;  // of the bytes, which are from -kLargest on
-  float largest = 0;
-  bool is_finite = true;
-  run.for_each([&](std::size_t, float number) {
-    largest = std::max(largest, std::abs(number));
-    is_finite = is_finite && std::isfinite(number);
-  });
-  const float factor = is_finite && largest > 0 ? kLargest / largest : 0;
-  float sum = 0;
-  run.for_each([&](std::size_t row, float number) {
-    const float steps = std::nearbyint(number * factor);
-    const auto byte = static_cast<std::int8_t>(std::isfinite(steps) ? steps : 0);
-    put(panel, panel_columns, run.column, row, byte);
-    sum += static_cast<float>(byte);
-  });
+  constexpr std::uint32_t kInfinity = 0x7F800000;
+  // Numbers without their sign are ordered as their bits, and then come infinity and what is no number.
+  std::uint32_t largest_bits = 0;
+  for (std::size_t i = 0; i < run.count; ++i)
+    largest_bits = std::max(largest_bits, std::bit_cast<std::uint32_t>(run.numbers[i]) & 0x7FFFFFFFU);
+  const bool is_finite = largest_bits < kInfinity;
+  const float largest = std::bit_cast<float>(largest_bits);
+  // So small a number that this has no such factor is as good as 0.
+  const bool is_scaled = is_finite && kLargest / largest < std::numeric_limits<float>::infinity();
+  const float factor = is_scaled ? kLargest / largest : 0;
+  // Added and taken away, it leaves a small number rounded.
+  constexpr float kRounding = 0x1.8p23F;
+  std::array<std::int32_t, kInt8Block> bytes{};
+  std::int32_t total = 0;
+  for (std::size_t i = 0; is_finite && i < run.count; ++i) {
+    bytes[i] = static_cast<std::int32_t>((run.numbers[i] * factor + kRounding) - kRounding);
+    total += bytes[i];
+  }
+  for (std::size_t i = 0; i < run.count; i += kInt8Group) {
+    std::uint32_t word = 0;
+    for (std::size_t j = 0; j < kInt8Group; ++j)
+      word |= (static_cast<std::uint32_t>(bytes[i + j]) & 0xFFU) << (8 * j);
+    words.put(word);
+  }
   // What is computed with a number that is none must not look like one.
-  scales[run.column] = is_finite ? largest / kLargest : std::numeric_limits<float>::quiet_NaN();
-  scales[panel_columns + run.column] = sum;
+  scale = is_finite ? largest / kLargest : std::numeric_limits<float>::quiet_NaN();
+  sum = static_cast<float>(total);
 }
 
 }  // namespace
@@ -148,39 +167,57 @@ std::size_t PackedMatrices::add(const graph::Weight& weight) {
 void PackedMatrices::pack(const graph::Graph& graph,
                           const std::function<void(std::size_t panels, const Part& part)>& share) {
   memory_.reserve(size_);
-  share(panels_, [&](std::size_t panel) { pack_panel(graph, panel); });
-  for (const Matrix& matrix : matrices_)
-    platform::release_pages(graph.bytes_of(matrix.weight));
+  const platform::FilePages pages(bytes_of_all(graph));
+  std::vector<std::atomic<std::size_t>> missing(matrices_.size());  // panels of each
+  for (std::size_t i = 0; i < matrices_.size(); ++i)
+    missing[i] = panel_count(matrices_[i].columns, kernels_);
+  share(panels_, [&](std::size_t panel) {
+    const auto after = std::ranges::upper_bound(matrices_, panel, {}, &Matrix::first_panel);
+    const Matrix& matrix = *std::prev(after);
+    pack_panel(graph, matrix, panel - matrix.first_panel);
+    // At once, so that the file's pages and the panels are never in memory together.
+    if (missing[static_cast<std::size_t>(after - matrices_.begin()) - 1].fetch_sub(1, std::memory_order_relaxed) == 1)
+      pages.release(graph.bytes_of(matrix.weight));
+  });
 }
 
-void PackedMatrices::pack_panel(const graph::Graph& graph, std::size_t panel) const {
-  const auto after = std::ranges::upper_bound(matrices_, panel, {}, &Matrix::first_panel);
-  const Matrix& matrix = *std::prev(after);
+// And of what lies between them.
+std::span<const std::byte> PackedMatrices::bytes_of_all(const graph::Graph& graph) const {
+  const std::byte* begin = nullptr;
+  const std::byte* end = nullptr;
+  for (const Matrix& matrix : matrices_) {
+    const auto bytes = graph.bytes_of(matrix.weight);
+    const std::less<> is_before;
+    if (begin == nullptr || is_before(bytes.data(), begin)) begin = bytes.data();
+    if (end == nullptr || is_before(end, bytes.data() + bytes.size())) end = bytes.data() + bytes.size();
+  }
+  return {begin, end};
+}
+
+void PackedMatrices::pack_panel(const graph::Graph& graph, const Matrix& matrix, std::size_t panel) const {
   const auto bytes = graph.bytes_of(matrix.weight);
   const std::size_t width = kernels_.panel_columns;
-  const std::size_t first = (panel - matrix.first_panel) * width;
+  const std::size_t first = panel * width;
   const std::size_t columns = std::min(width, matrix.columns - first);
   const std::size_t size = width * product_.operand_words(matrix.rows);
-  float* const to = memory_.data() + matrix.offset + (panel - matrix.first_panel) * size;
-  // What is beyond the last column or number.
-  if (columns < width || product_.group > 1) std::fill_n(to, size, 0.0F);
+  float* const to = memory_.data() + matrix.offset + panel * size;
+  // What is beyond the last column.
+  if (columns < width) std::fill_n(to, size, 0.0F);
   // A few rows at a time, whose cache lines are filled before they are left.
-  const std::size_t run_rows = product_.group == kInt8Group ? kInt8Block : 64;
-  for (std::size_t row = 0; row < matrix.rows; row += run_rows) {
+  for (std::size_t row = 0; row < matrix.rows; row += kInt8Block) {
+    Run run;
+    run.count = std::min(kInt8Block, matrix.rows - row);
     for (std::size_t column = 0; column < columns; ++column) {
-      const Run run{.bytes = bytes,
-                    .type = matrix.weight.type,
-                    .first = (first + column) * matrix.rows + row,
-                    .count = std::min(run_rows, matrix.rows - row),
-                    .row = row,
-                    .column = column};
+      read(bytes, matrix.weight.type, (first + column) * matrix.rows + row, run.count,
+           [&](std::size_t i, float number) { run.numbers[i] = number; });
+      const Words words(to + row / product_.group * width + column, width);
       if (product_.group == 1) {
-        run.for_each([&](std::size_t k, float number) { to[k * width + column] = number; });
+        pack_f32(run, words);
       } else if (product_.group == kInt8Group) {
-        const std::size_t words_before = words_of(matrix.rows, kInt8Group) + 2 * (row / kInt8Block);
-        pack_int8(run, to, width, to + words_before * width);
+        float* const block = to + (words_of(matrix.rows, kInt8Group) + 2 * (row / kInt8Block)) * width + column;
+        pack_int8(run, words, block[0], block[width]);
       } else {
-        run.for_each([&](std::size_t k, float number) { put(to, width, column, k, to_bf16(number)); });
+        pack_bf16(run, words);
       }
     }
   }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "backends/native/kernels/kernels.h"
@@ -44,7 +45,7 @@ class PackedMatrices {
   // One thread's part of packing them all.
   using Part = std::function<void(std::size_t panel)>;
   // Packs them all; `share` calls a part for each number below the first argument, on any threads. The file's pages are
-  // returned to the system afterwards. Throws std::bad_alloc.
+  // returned to the system. Throws std::bad_alloc.
   void pack(const graph::Graph& graph, const std::function<void(std::size_t panels, const Part& part)>& share);
 
   [[nodiscard]] Panels operator[](std::size_t matrix) const {
@@ -60,7 +61,9 @@ class PackedMatrices {
     std::size_t offset = 0;       // in memory_
     std::size_t first_panel = 0;  // of all
   };
-  void pack_panel(const graph::Graph& graph, std::size_t panel) const;
+  // The panel is one of the matrix's.
+  void pack_panel(const graph::Graph& graph, const Matrix& matrix, std::size_t panel) const;
+  [[nodiscard]] std::span<const std::byte> bytes_of_all(const graph::Graph& graph) const;
 
   const Kernels& kernels_;
   const Product& product_;

@@ -1,7 +1,11 @@
 #include "core/platform/files/page_release.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <exception>
+#include <functional>
+#include <numeric>
 
 #include "core/platform/files/page_release_os.h"
 
@@ -16,19 +20,39 @@ constexpr std::size_t kLeast = std::size_t{8} << 20;
 
 }  // namespace
 
-std::size_t release_pages(std::span<const std::byte> bytes) {
-  std::size_t released = 0;
-  for (const auto part : unwritten_file_parts(bytes)) {
-    drop_pages(part);
-    released += part.size();
-  }
-  return released;
+FilePages::FilePages(std::span<const std::byte> bytes) : parts_(unwritten_file_parts(bytes)) {}
+
+std::size_t FilePages::size() const {
+  return std::transform_reduce(parts_.begin(), parts_.end(), std::size_t{0}, std::plus<>(),
+                               [](const auto part) { return part.size(); });
 }
 
-PageRelease::PageRelease(std::span<const std::byte> bytes) {
-  if (bytes.size() < kLeast) return;
-  parts_ = unwritten_file_parts(bytes);
-  if (parts_.empty()) return;
+void FilePages::release() const {
+  for (const auto part : parts_)
+    drop_pages(part);
+}
+
+void FilePages::release(std::span<const std::byte> part) const {
+  // Addresses: what the parts are of are different objects.
+  const auto begin = reinterpret_cast<std::uintptr_t>(part.data());
+  const std::uintptr_t end = begin + part.size();
+  for (const auto ours : parts_) {
+    const auto from = reinterpret_cast<std::uintptr_t>(ours.data());
+    const std::uintptr_t first = std::max(begin, from);
+    const std::uintptr_t last = std::min(end, from + ours.size());
+    if (first < last) drop_pages(ours.subspan(first - from, last - first));
+  }
+}
+
+std::size_t release_pages(std::span<const std::byte> bytes) {
+  const FilePages pages(bytes);
+  pages.release();
+  return pages.size();
+}
+
+PageRelease::PageRelease(std::span<const std::byte> bytes)
+    : pages_(bytes.size() < kLeast ? std::span<const std::byte>() : bytes) {
+  if (pages_.size() == 0) return;
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::exception&) {
@@ -45,18 +69,13 @@ PageRelease::~PageRelease() {
     changed_.notify_all();
     thread_.join();
   }
-  drop();
+  pages_.release();
 }
 
 void PageRelease::run() {
   std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, kPeriod, [this] { return stop_; }))
-    drop();
-}
-
-void PageRelease::drop() const {
-  for (const auto part : parts_)
-    drop_pages(part);
+    pages_.release();
 }
 
 }  // namespace latebind::platform

@@ -1,8 +1,7 @@
-// PageRelease: keeps what other code reads of a mapped file from counting as this process's memory.
+// FilePages, PageRelease: keep what was read of a mapped file from counting as this process's memory.
 //
-// While it lives, pages that were read are returned to the system every few milliseconds, and the rest when it ends.
-// Nothing is lost: a page that is read again comes from the system's cache of the file. For a vendor that reads all of
-// a mapped model to compile or import it, and needs little of it again.
+// Nothing is lost when its pages are returned to the system: one that is read again comes from the system's cache of
+// the file.
 #pragma once
 
 #include <condition_variable>
@@ -14,14 +13,32 @@
 
 namespace latebind::platform {
 
-// Returns the pages of `bytes` that lie in a mapping of a file to the system, and returns the number of bytes in such
-// mappings. Memory, and a mapping that may be or was written to, is left alone: its bytes would be lost. Nobody may
-// write to the bytes meanwhile. Does nothing on Windows.
+// The pages of mapped files among some bytes. Memory, and a mapping that may be or was written to, is left alone: its
+// bytes would be lost. Nobody may write to the bytes meanwhile. There are none on Windows.
+class FilePages {
+ public:
+  // The bytes must outlive this; they may span several mappings, and what is between these.
+  explicit FilePages(std::span<const std::byte> bytes);
+
+  // Of the bytes that lie in such mappings.
+  [[nodiscard]] std::size_t size() const;
+  // Returns whole pages to the system. Any thread.
+  void release() const;
+  // The same, of this part of the bytes.
+  void release(std::span<const std::byte> part) const;
+
+ private:
+  std::vector<std::span<const std::byte>> parts_;
+};
+
+// Returns all of them to the system, and returns their size.
 std::size_t release_pages(std::span<const std::byte> bytes);
 
+// Returns them every few milliseconds while it lives, and the rest when it ends. For a vendor that reads all of a
+// mapped model to compile or import it, and needs little of it again.
 class PageRelease {
  public:
-  // As release_pages(), over and over. The bytes must outlive this.
+  // As of FilePages.
   explicit PageRelease(std::span<const std::byte> bytes);
   PageRelease(const PageRelease&) = delete;
   PageRelease& operator=(const PageRelease&) = delete;
@@ -29,9 +46,8 @@ class PageRelease {
 
  private:
   void run();
-  void drop() const;
 
-  std::vector<std::span<const std::byte>> parts_;
+  FilePages pages_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stop_ = false;   // guarded by mutex_

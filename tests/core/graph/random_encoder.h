@@ -1,0 +1,160 @@
+// Encoders of any size, and texts for them.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/executable.h"
+#include "core/graph/graph.h"
+#include "tests/core/graph/evaluator.h"
+#include "tests/core/graph/small_graph.h"
+
+namespace latebind::graph::testing {
+
+using core::ElementType;
+using core::Shape;
+
+// An encoder of any size: what it is made of is drawn by chance.
+struct EncoderShape {
+  std::int64_t hidden = 8;
+  std::int64_t heads = 2;
+  std::int64_t intermediate = 16;
+  std::int64_t vocabulary = 50;
+  std::int64_t positions = 64;
+  int layers = 1;
+  ElementType weights = ElementType::kF32;
+  ActivationFunction activation = ActivationFunction::kGeluErf;
+  PoolingMode pooling = PoolingMode::kMean;
+  bool pooled = true;
+  bool normalize = true;
+};
+
+inline EncoderShape draw_shape(std::mt19937& chance) {
+  const auto up_to = [&](int most) { return std::uniform_int_distribution<int>(1, most)(chance); };
+  EncoderShape shape;
+  shape.heads = up_to(4);
+  shape.hidden = shape.heads * up_to(20);
+  shape.intermediate = up_to(70);
+  shape.layers = up_to(2);
+  constexpr ElementType kTypes[] = {ElementType::kF32, ElementType::kF16, ElementType::kBF16};
+  shape.weights = kTypes[up_to(3) - 1];
+  shape.activation = static_cast<ActivationFunction>(up_to(3) - 1);
+  shape.pooling = static_cast<PoolingMode>(up_to(4) - 1);
+  shape.pooled = up_to(4) > 1;
+  shape.normalize = up_to(2) > 1;
+  return shape;
+}
+
+// `weights` is as SmallWeights: what its weights are.
+template <class Weights = SmallWeights>
+core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = {}) {
+  const std::int64_t h = shape.hidden;
+  int number = 0;
+  const auto weight = [&](const Shape& dims) {
+    return weights.add("w" + std::to_string(number++), shape.weights, dims);
+  };
+  struct Linear {
+    graph::Weight weight;
+    graph::Weight bias;
+  };
+  const auto linear = [&](std::int64_t in, std::int64_t out) { return Linear{weight({out, in}), weight({out})}; };
+  struct Layer {
+    Linear query, key, value, output, wide, narrow;
+    Linear norm, last_norm;
+  };
+  const graph::Weight words = weight({shape.vocabulary, h});
+  const graph::Weight positions = weight({shape.positions, h});
+  const graph::Weight types = weight({2, h});
+  const Linear first_norm{weight({h}), weight({h})};
+  std::vector<Layer> layers;
+  for (int i = 0; i < shape.layers; ++i) {
+    layers.push_back({linear(h, h),
+                      linear(h, h),
+                      linear(h, h),
+                      linear(h, h),
+                      linear(h, shape.intermediate),
+                      linear(shape.intermediate, h),
+                      {weight({h}), weight({h})},
+                      {weight({h}), weight({h})}});
+  }
+  graph::GraphBuilder graph(weights.part());
+  const Shape tokens{core::kDynamic, core::kDynamic};
+  const Value ids = graph.add(graph::Input{"ids", ElementType::kI64, tokens});
+  const Value mask = graph.add(graph::Input{"mask", ElementType::kI64, tokens});
+  const auto apply = [&](Value x, const Linear& l) {
+    return graph.add(graph::Linear{.x = x, .weight = l.weight, .bias = l.bias});
+  };
+  const auto norm = [&](Value x, const Linear& l) {
+    return graph.add(graph::LayerNorm{.x = x, .weight = l.weight, .bias = l.bias, .epsilon = 1e-5});
+  };
+  const Value place =
+      graph.add(graph::Add{graph.add(graph::PositionLookup{positions, ids}), graph.add(graph::RowLookup{types, 1})});
+  Value x = norm(graph.add(graph::Add{graph.add(graph::Lookup{words, ids}), place}), first_norm);
+  for (const Layer& layer : layers) {
+    const Value context =
+        graph.add(graph::Attention{.query = apply(x, layer.query),
+                                   .key = apply(x, layer.key),
+                                   .value = apply(x, layer.value),
+                                   .mask = mask,
+                                   .heads = shape.heads,
+                                   .scale = 1.0F / std::sqrt(static_cast<float>(h) / static_cast<float>(shape.heads))});
+    const Value middle = norm(graph.add(graph::Add{apply(context, layer.output), x}), layer.norm);
+    const Value active = graph.add(graph::Activation{apply(middle, layer.wide), shape.activation});
+    x = norm(graph.add(graph::Add{apply(active, layer.narrow), middle}), layer.last_norm);
+  }
+  if (!shape.pooled) return std::move(graph).finish(x, "tokens");
+  x = graph.add(graph::Pool{x, mask, shape.pooling});
+  if (shape.normalize) x = graph.add(graph::Normalize{x});
+  return std::move(graph).finish(x, "vector");
+}
+
+// Texts of these lengths, padded to the longest one's and by `more`.
+inline Inputs draw_batch(std::mt19937& chance, const std::vector<std::int64_t>& lengths, std::int64_t vocabulary,
+                         std::int64_t more = 0) {
+  const std::int64_t width = *std::max_element(lengths.begin(), lengths.end()) + more;
+  Array ids{{static_cast<std::int64_t>(lengths.size()), width}, {}};
+  Array mask = ids;
+  std::uniform_int_distribution<std::int64_t> id(0, vocabulary - 1);
+  for (const std::int64_t length : lengths) {
+    for (std::int64_t t = 0; t < width; ++t) {
+      ids.values.push_back(static_cast<double>(t < length ? id(chance) : 0));
+      mask.values.push_back(t < length ? 1 : 0);
+    }
+  }
+  return {{"ids", ids}, {"mask", mask}};
+}
+
+struct Outcome {
+  core::Status status;
+  Shape shape;
+  std::vector<float> values;
+};
+
+inline Outcome run(core::Executable& executable, const Inputs& inputs, const core::RunOptions& options = {}) {
+  std::vector<std::vector<std::int64_t>> data;
+  std::vector<core::TensorView> views;
+  for (const core::TensorInfo& info : executable.inputs()) {
+    const Array& array = inputs.at(info.name);
+    data.emplace_back(array.values.begin(), array.values.end());
+    const auto shape = Shape::make(array.shape);
+    views.push_back({nullptr, ElementType::kI64, *shape, std::nullopt});
+  }
+  for (std::size_t i = 0; i < views.size(); ++i)
+    views[i].data = data[i].data();
+  core::OutputTensor output;
+  Outcome outcome;
+  outcome.status = executable.execute(views, {&output, 1}, options);
+  if (!outcome.status.ok()) return outcome;
+  outcome.shape = output.view().shape;
+  const auto* const values = static_cast<const float*>(output.view().data);
+  outcome.values.assign(values, values + *outcome.shape.element_count());
+  return outcome;
+}
+
+}  // namespace latebind::graph::testing
