@@ -315,7 +315,7 @@ except KeyboardInterrupt:
     work.end()
     print("ended")
 """
-    assert good(code, timeout=60) == "ended\n"
+    assert good(code) == "ended\n"
 
 
 # -- Processes ---------------------------------------------------------------------------------------------------------
