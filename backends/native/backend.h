@@ -20,9 +20,9 @@ inline constexpr std::array kSettings{core::BackendSetting{
     .environment = "LATEBIND_NATIVE_ISA",
     .flag = "",
     .value = "NAME",
-    .help =
-        "The instruction set that native:CPU computes with: avx512_bf16, avx512_vnni, avx512, avx2 or portable. Empty: "
-        "the fastest that the processor has.",
+    .help = "The instruction set that native:CPU computes with: avx512_bf16, avx512_vnni, avx512, avx2_vnni, avx2, "
+            "neon_bf16, "
+            "neon_dotprod or portable. Empty: the fastest that the processor has.",
 }};
 
 // From the settings. Looks at nothing yet.

@@ -70,6 +70,8 @@ stage_aarch64() {
     LATEBIND_ONNXRUNTIME_LIBRARY=$runtime/aarch64/onnxruntime-$ONNXRUNTIME_VERSION/onnxruntime/capi \
     conformance aarch64 "ONNX Runtime $ONNXRUNTIME_VERSION" "${emulator[@]}"
   LATEBIND_CONFORMANCE_BACKENDS=native conformance aarch64 native "${emulator[@]}"
+  # On a processor with all the instructions that kernels are written for.
+  suite aarch64 lb_native_tests "native, all sets" qemu-aarch64 -cpu max,pauth-impdef=on -L "$runtime/aarch64/sysroot"
   # What makes the bundle that the other machine opens.
   build release latebind_program
   ctest --preset aarch64 --parallel "$jobs" --output-on-failure --label-regex '^emulated$'

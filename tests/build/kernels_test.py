@@ -12,6 +12,7 @@ MULTIPLICATIONS = {
     "avx512_vnni": {"vpdpbusd": 28},
     "avx512": {"vfmadd": 28},
     "avx2": {"vfmadd": 12},
+    "avx2_vnni": {"vpdpbusd": 12},
 }
 
 

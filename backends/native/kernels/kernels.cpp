@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "backends/native/kernels/sets.h"
+#include "core/platform/system_info.h"
 
 namespace latebind::native {
 namespace {
@@ -20,31 +21,21 @@ bool has_avx512() {
          __builtin_cpu_supports("avx512cd") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
          __builtin_cpu_supports("avx512vl") != 0;
 }
+bool has_avx2_vnni() {
+  return has_avx2() && __builtin_cpu_supports("avxvnni") != 0;
+}
 bool has_avx512_vnni() {
   return has_avx512() && __builtin_cpu_supports("avx512vnni") != 0;
 }
 bool has_avx512_bf16() {
   return has_avx512_vnni() && __builtin_cpu_supports("avx512bf16") != 0;
 }
-// `attention` is what computes it beside the product.
-Product with_attention_of(const Product& attention, Product product) {
-  product.attend = attention.attend;
-  product.attention_scratch = attention.attention_scratch;
-  return product;
+#elif defined(__aarch64__)
+bool has_neon_dotprod() {
+  return std::ranges::count(platform::cpu_features(), "dotprod") != 0;
 }
-
-Kernels make_avx512_vnni() {
-  Kernels set = kAvx512Kernels;
-  set.name = "avx512_vnni";
-  set.int8 = with_attention_of(set.f32, kAvx512VnniInt8);
-  return set;
-}
-Kernels make_avx512_bf16() {
-  Kernels set = kAvx512Kernels;
-  set.name = "avx512_bf16";
-  set.bf16 = kAvx512BF16;
-  set.int8 = with_attention_of(set.bf16, kAvx512VnniInt8);
-  return set;
+bool has_neon_bf16() {
+  return has_neon_dotprod() && std::ranges::count(platform::cpu_features(), "bf16") != 0;
 }
 #endif
 
@@ -57,13 +48,31 @@ struct Set {
   bool (*is_supported)();
 };
 
+// The set and a product in int8, beside which attention is computed as beside `attention`.
+Kernels with_int8(std::string_view name, Kernels set, Product product, const Product& attention) {
+  set.name = name;
+  set.int8 = product;
+  set.int8.attend = attention.attend;
+  set.int8.attention_scratch = attention.attention_scratch;
+  return set;
+}
+// The set and both.
+Kernels with_bf16(std::string_view name, Kernels set, const Product& bf16, const Product& int8) {
+  set.bf16 = bf16;
+  return with_int8(name, set, int8, bf16);
+}
+
 std::span<const Set> sets() {
   static const Set kSets[] = {
 #if defined(__x86_64__)
-    {make_avx512_bf16(), has_avx512_bf16},
-    {make_avx512_vnni(), has_avx512_vnni},
+    {with_bf16("avx512_bf16", kAvx512Kernels, kAvx512BF16, kAvx512VnniInt8), has_avx512_bf16},
+    {with_int8("avx512_vnni", kAvx512Kernels, kAvx512VnniInt8, kAvx512Kernels.f32), has_avx512_vnni},
     {kAvx512Kernels, has_avx512},
+    {with_int8("avx2_vnni", kAvx2Kernels, kAvx2VnniInt8, kAvx2Kernels.f32), has_avx2_vnni},
     {kAvx2Kernels, has_avx2},
+#elif defined(__aarch64__)
+    {with_bf16("neon_bf16", kPortableKernels, kNeonBF16, kNeonDotprodInt8), has_neon_bf16},
+    {with_int8("neon_dotprod", kPortableKernels, kNeonDotprodInt8, kPortableKernels.f32), has_neon_dotprod},
 #endif
     {kPortableKernels, has_portable},
   };

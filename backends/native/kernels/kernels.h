@@ -71,9 +71,10 @@ struct AttentionHead {
 
 // Matrix products in one precision.
 //
-// int8, by blocks of kInt8Block numbers of a row or column: a row's are bytes q from 0 to 255, x = scale · q + least,
-// and after its words come the pairs of scale and least value. A column's are from -127 to 127, times a scale; after a
-// panel's words come, for each block, the columns' scales and the sums of their bytes, as f32.
+// int8, by blocks of kInt8Block numbers of a row or column: a row's are bytes q, x = scale · q + shift, from 0 to 255
+// or, where instructions take signed ones, from -128 to 127; after its words come the pairs of scale and shift. A
+// column's are from -127 to 127, times a scale; after a panel's words come, for each block, the columns' scales and the
+// sums of their bytes, as f32.
 struct Product {
   // Numbers in a word: 1 in f32, 2 in bf16, kInt8Group in int8. 0: this set has no such product.
   std::size_t group = 0;

@@ -57,6 +57,7 @@ struct F32 {
 };
 
 #if defined(__AVX512BF16__)
+#define LATEBIND_HAS_BF16 1
 struct BF16 {
   using Sum = Vector;
   static constexpr std::size_t kGroup = 2;
@@ -75,18 +76,48 @@ struct BF16 {
     return Vector{_mm512_castsi512_ps(_mm512_or_si512(bits(low), _mm512_slli_epi32(bits(high), 16)))};
   }
 };
+#elif defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC)
+#define LATEBIND_HAS_BF16 1
+struct BF16 {
+  using Sum = Vector;
+  static constexpr std::size_t kGroup = 2;
+  static LATEBIND_INLINE void step(Sum& sum, Vector a, Vector b) {
+    sum.raw = vbfdotq_f32(sum.raw, vreinterpretq_bf16_f32(a.raw), vreinterpretq_bf16_f32(b.raw));
+  }
+  static LATEBIND_INLINE Vector join(Vector first, Vector second) {
+    return Vector{vreinterpretq_f32_bf16(vcvtq_high_bf16_f32(vcvtq_low_bf16_f32(first.raw), second.raw))};
+  }
+  static LATEBIND_INLINE Vector interleave(Vector low, Vector high) {
+    const auto bits = [](Vector x) { return vreinterpret_u16_bf16(vcvt_bf16_f32(x.raw)); };
+    return Vector{vreinterpretq_f32_u32(vorrq_u32(vmovl_u16(bits(low)), vshll_n_u16(bits(high), 16)))};
+  }
+};
 #endif
 
-#if defined(__AVX512VNNI__)
+#if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
+#define LATEBIND_HAS_INT8 1
 struct Int8 {
   using Sum = IntVector;
   static constexpr std::size_t kGroup = kInt8Group;
+  // Of a row's bytes, which are unsigned.
+  static constexpr int kLeastByte = 0;
   static LATEBIND_INLINE void step(Sum& sum, Vector a, Vector b) {
     // GCC 12 keeps the sums of the intrinsic in memory.
+#if defined(__AVX512VNNI__)
     asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(a.raw), "v"(b.raw));
+#else
+    asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sum.raw) : "x"(a.raw), "x"(b.raw));
+#endif
   }
-  static LATEBIND_INLINE void store(IntVector numbers, std::uint8_t* to) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtusepi32_epi8(numbers.raw));
+};
+#elif defined(__ARM_FEATURE_DOTPROD)
+#define LATEBIND_HAS_INT8 1
+struct Int8 {
+  using Sum = IntVector;
+  static constexpr std::size_t kGroup = kInt8Group;
+  static constexpr int kLeastByte = -128;
+  static LATEBIND_INLINE void step(Sum& sum, Vector a, Vector b) {
+    sum.raw = vdotq_s32(sum.raw, vreinterpretq_s8_f32(a.raw), vreinterpretq_s8_f32(b.raw));
   }
 };
 #endif
@@ -285,7 +316,7 @@ LATEBIND_INLINE float soften(float* row, std::size_t count, float scale) {
   return 1.0F / total;
 }
 
-#if defined(__AVX512BF16__)
+#if defined(LATEBIND_HAS_BF16)
 // Words of a vector at this position of `count`.
 LATEBIND_INLINE void store_part(Vector words, float* to, std::size_t position, std::size_t count) {
   if (position + kLanes <= count) {
@@ -315,7 +346,7 @@ void convert_to_bf16(const Rows& x, std::size_t width, const MutableRows& y) {
 }
 #endif
 
-#if defined(__AVX512VNNI__)
+#if defined(LATEBIND_HAS_INT8)
 // A block whose numbers differ by less than this is as good as constant; its scale must not be 0.
 constexpr float kLeastSpan = 1e-30F;
 
@@ -343,15 +374,17 @@ void convert_to_int8(const Rows& x, std::size_t width, const MutableRows& y) {
       const float scale = (span > kLeastSpan ? span : kLeastSpan) * (1.0F / 255.0F);
       const Vector factor = hn::Set(kTag, 1.0F / scale);
       const Vector shift = hn::Set(kTag, least);
+      const hn::Rebind<unsigned char, Tag> byte_tag;
+      const auto flipped = hn::Set(byte_tag, static_cast<unsigned char>(-Int8::kLeastByte));
       for (std::size_t i = 0; i < count; i += kLanes) {
         const Vector steps = hn::Mul(hn::Sub(load_part(from, i, count), shift), factor);
         alignas(16) unsigned char part[kLanes];
-        Int8::store(hn::NearestInt(steps), part);
+        hn::StoreU(hn::Xor(hn::DemoteTo(byte_tag, hn::NearestInt(steps)), flipped), byte_tag, part);
         const std::size_t here = smaller(words * Int8::kGroup - first - i, kLanes);
         __builtin_memcpy(bytes + first + i, part, here);
       }
       blocks[0] = scale + hn::GetLane(hn::SumOfLanes(kTag, nothing));
-      blocks[1] = least;
+      blocks[1] = least - static_cast<float>(Int8::kLeastByte) * scale;
     }
   }
 }
@@ -371,7 +404,7 @@ struct F32Attention {
   static LATEBIND_INLINE Vector words(const Vector (&rows)[kGroup]) { return rows[0]; }
 };
 
-#if defined(__AVX512BF16__)
+#if defined(LATEBIND_HAS_BF16)
 struct BF16Attention {
   using Arithmetic = BF16;
   static constexpr std::size_t kGroup = Arithmetic::kGroup;
@@ -466,14 +499,14 @@ constexpr Product kF32Product{.group = F32::kGroup,
                               .multiply = multiply<F32>,
                               .attend = attend<F32Attention>,
                               .attention_scratch = attention_scratch<F32Attention>};
-#if defined(__AVX512BF16__)
+#if defined(LATEBIND_HAS_BF16)
 constexpr Product kBF16Product{.group = BF16::kGroup,
                                .convert = convert_to_bf16,
                                .multiply = multiply<BF16>,
                                .attend = attend<BF16Attention>,
                                .attention_scratch = attention_scratch<BF16Attention>};
 #endif
-#if defined(__AVX512VNNI__)
+#if defined(LATEBIND_HAS_INT8)
 // Its attention is another product's.
 constexpr Product kInt8Product{.group = Int8::kGroup, .convert = convert_to_int8, .multiply = multiply<Int8>};
 #endif

@@ -10,10 +10,17 @@ extern const Kernels kPortableKernels;
 #if defined(__x86_64__)
 extern const Kernels kAvx2Kernels;
 extern const Kernels kAvx512Kernels;
-// What newer instructions add to kAvx512Kernels, whose panels are as wide. The product in int8 has no attention of its
-// own.
+#endif
+
+// What newer instructions add to a set, whose panels are as wide. Products in int8 have no attention of their own.
+#if defined(__x86_64__)
+extern const Product kAvx2VnniInt8;
 extern const Product kAvx512VnniInt8;
 extern const Product kAvx512BF16;
+#elif defined(__aarch64__)
+// To kPortableKernels.
+extern const Product kNeonDotprodInt8;
+extern const Product kNeonBF16;
 #endif
 
 }  // namespace latebind::native

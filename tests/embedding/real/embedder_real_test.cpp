@@ -138,7 +138,9 @@ class EmbedderRealTest : public ::testing::TestWithParam<Case> {
       return std::ranges::any_of(features, [&](const std::string& f) { return f.find(word) != f.npos; });
     };
     if (GetParam().precision == core::Precision::kBF16 && !has("bf16")) GTEST_SKIP() << "this CPU has no bf16";
-    if (GetParam().precision == core::Precision::kInt8 && !has("avx512_vnni")) GTEST_SKIP() << "no int8 on this CPU";
+    if (GetParam().precision == core::Precision::kInt8 && !has("vnni") && !has("dotprod")) {
+      GTEST_SKIP() << "no int8 on this CPU";
+    }
   }
 
   core::Registry registry = make_registry();

@@ -66,9 +66,9 @@ def golden():
     return [texts[i] for i in short], numpy.load(GOLDEN / "minilm.npy")[short]
 
 
-def embed(program, model, texts, *arguments):
-    """(vectors, what was said) of texts in f32."""
-    done = program("-v", "embed", "--model", model, "--precision", "f32", "--input-format", "jsonl", *arguments, "-",
+def embed(program, model, texts, *arguments, precision="f32"):
+    """(vectors, what was said) of texts."""
+    done = program("-v", "embed", "--model", model, "--precision", precision, "--input-format", "jsonl", *arguments, "-",
                    texts=texts)
     records = [json.loads(line) for line in done.stdout.splitlines()]
     assert [record["index"] for record in records] == list(range(len(texts)))
@@ -100,6 +100,20 @@ def test_the_shorter_golden_texts_have_their_vectors(there, golden, backend):
     vectors, said = embed(there, MODEL, texts, "--device", backend)
     assert least_cosine(vectors, expected) > 0.99999
     assert f"{backend}:CPU" in said
+
+
+@pytest.mark.parametrize(("isa", "precision", "least"), [
+    ("portable", "f32", 0.99999), ("neon_dotprod", "int8", 0.995), ("neon_bf16", "int8", 0.995),
+    ("neon_bf16", "bf16", 0.9999)])
+def test_native_computes_the_shorter_golden_texts(environment, golden, isa, precision, least):
+    texts, expected = golden
+    newest = [word if not word.startswith("neoverse") else "max,pauth-impdef=on" for word in EMULATOR]
+    assert newest != EMULATOR
+    program = lambda *arguments, **options: run([*newest, PROGRAM], arguments,
+                                                environment | {"LATEBIND_NATIVE_ISA": isa}, **options)
+    vectors, said = embed(program, MODEL, texts, "--device", "native", precision=precision)
+    assert least_cosine(vectors, expected) > least
+    assert "native:CPU" in said
 
 
 def test_a_bundle_made_on_another_machine_gives_the_same_vectors(here, there, golden, tmp_path):
