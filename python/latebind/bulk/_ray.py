@@ -1,9 +1,10 @@
-"""Ray Data: EmbedBatches in a pool of actors."""
+"""Ray: EmbedBatches in a pool of Ray Data's actors, and shards in a pool of its own."""
 
 from __future__ import annotations
 
 import logging
 import os
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -22,19 +23,15 @@ if TYPE_CHECKING:
 Pool = int | tuple[int, int]
 
 
-def _ray() -> Any:
-    try:
-        import ray.data
-    except ImportError as error:
-        raise LibraryError("Ray Data is not installed; type: pip install latebind[ray]") from error
-    return ray
+# So often a shard, or one actor after the other as it starts, may be lost before that is taken for no accident.
+_LOSSES_MAX = 3
 
 
-def _actors(ray: Any, concurrency: Pool) -> Any:
+def _bounds(concurrency: Pool) -> tuple[int, int]:
     least, most = (concurrency, concurrency) if isinstance(concurrency, int) else concurrency
     if not 1 <= least <= most:
         raise CallerError(f"concurrency is {concurrency}; give a number of actors, or (least, most)")
-    return ray.data.ActorPoolStrategy(min_size=least, max_size=most)
+    return least, most
 
 
 def embed_ray(
@@ -63,12 +60,17 @@ def embed_ray(
         LibraryError: Ray Data is not installed. CallerError, CallerTypeError: as of EmbedBatches.
     """
     embed = EmbedBatches(model, text_column, **arguments)
+    least, most = _bounds(concurrency)
+    try:
+        from ray.data import ActorPoolStrategy
+    except ImportError as error:
+        raise LibraryError("Ray Data is not installed; type: pip install latebind[ray]") from error
     return dataset.map_batches(
         _Batches,
         fn_constructor_args=(embed,),
         batch_size=batch_size,
         batch_format="pyarrow",
-        compute=_actors(_ray(), concurrency),
+        compute=ActorPoolStrategy(min_size=least, max_size=most),
         num_cpus=num_cpus,
         resources=resources,
     )
@@ -94,26 +96,112 @@ class _Shards:
     def __init__(self, job: Job) -> None:
         self._job = job
 
-    def __call__(self, row: dict[str, Any]) -> dict[str, str]:
-        return {"found": pack(lambda: asdict(self._job.run(int(row["id"]))), LatebindError)}
+    def begin(self) -> None:
+        """Is done once there is such an actor."""
+
+    def run(self, shard: int) -> str:
+        return pack(lambda: asdict(self._job.run(shard)), LatebindError)
+
+
+class _Pool:
+    """Actors, each of which has one shard at a time. What is lost with an actor or its node is done by another one.
+
+    Not a dataset of Ray Data, whose executor and actors of its own take several hundredths of a small cluster's time.
+    """
+
+    def __init__(self, ray: Any, job: Job, bounds: tuple[int, int], needs: dict[str, Any]) -> None:
+        self._ray = ray
+        # On different nodes as long as there is room; none starts again by itself: another one takes its place.
+        self._make = ray.remote(**needs, scheduling_strategy="SPREAD")(_Shards).remote
+        self._job = ray.put(job)
+        self._least, self._most = bounds
+        self._starting: dict[Any, Any] = {}  # an actor by its begin()
+        self._busy: dict[Any, tuple[Any, int]] = {}  # an actor and a shard by its run()
+        self._idle: list[Any] = []
+        self._failed_starts = 0  # since one succeeded
+        self._losses: Counter[int] = Counter()  # of shards
+
+    def run(self, shards: Sequence[int]) -> Iterator[ShardResult]:
+        waiting = deque(shards)
+        try:
+            while waiting or self._busy:
+                self._hand_out(waiting)
+                done, _ = self._ray.wait([*self._starting, *self._busy])
+                for call in done:
+                    if call in self._starting:
+                        self._begun(call)
+                    elif (result := self._ran(call, waiting)) is not None:
+                        yield result
+        finally:
+            for actor in [*self._starting.values(), *(actor for actor, _ in self._busy.values()), *self._idle]:
+                self._ray.kill(actor)
+
+    def _hand_out(self, waiting: deque[int]) -> None:
+        while waiting and self._idle:
+            actor, shard = self._idle.pop(), waiting.popleft()
+            self._busy[actor.run.remote(shard)] = actor, shard
+        # Those for which there is no room yet wait for it in Ray, whose autoscaler sees them.
+        while len(self._starting) < len(waiting) and len(self._starting) + len(self._busy) < self._most:
+            actor = self._make(self._job)
+            self._starting[actor.begin.remote()] = actor
+        while not waiting and self._idle and len(self._idle) + len(self._busy) > self._least:
+            self._ray.kill(self._idle.pop())
+
+    def _begun(self, call: Any) -> None:
+        actor = self._starting.pop(call)
+        try:
+            self._ray.get(call)
+        except self._ray.exceptions.RayActorError:
+            self._failed_starts += 1
+            if self._failed_starts > _LOSSES_MAX:
+                raise
+        else:
+            self._failed_starts = 0
+            self._idle.append(actor)
+
+    def _ran(self, call: Any, waiting: deque[int]) -> ShardResult | None:
+        """What became of the shard; None if it is lost, and waits again."""
+        actor, shard = self._busy.pop(call)
+        try:
+            packed = self._ray.get(call)
+        except self._ray.exceptions.RayActorError as error:
+            self._losses[shard] += 1
+            if self._losses[shard] > _LOSSES_MAX:
+                raise TransientError(
+                    f"shard {shard} was lost with its actor {self._losses[shard]} times: {_last_line(error)}",
+                    retryable=True,
+                ) from error
+            waiting.appendleft(shard)
+            return None
+        self._idle.append(actor)
+        return ShardResult(**unpack(packed))
 
 
 class RayEngine(Engine):
-    """Shards as rows of a dataset. What is lost with an actor or a node is done again by another one.
+    """Shards in actors. What is lost with an actor or a node is done again by another one.
 
     Uses the cluster that this process is connected to, else the one that RAY_ADDRESS names or that runs here, else
     starts one here for the time of the run.
 
     Args:
-        concurrency, num_cpus, resources: as of embed_ray().
+        concurrency: actors: a number, or (least, most). It begins with the first for which there is room, and has as
+            many as there is room for; once no shard waits, all but the least end as they have nothing to do.
+        num_cpus, resources: as of embed_ray(); an actor takes one processor if None.
+
+    Raises:
+        LibraryError: Ray is not installed. CallerError: concurrency is no number of actors.
     """
 
     def __init__(
         self, concurrency: Pool = 1, num_cpus: float | None = None, resources: dict[str, float] | None = None
     ) -> None:
-        self._ray = _ray()
-        self._actors = _actors(self._ray, concurrency)
-        self._needs: dict[str, Any] = {"num_cpus": num_cpus, "resources": resources}
+        try:
+            import ray
+        except ImportError as error:
+            raise LibraryError("Ray is not installed; type: pip install latebind[ray]") from error
+        self._ray = ray
+        self._bounds = _bounds(concurrency)
+        self._needs: dict[str, Any] = {"num_cpus": 1 if num_cpus is None else num_cpus, "resources": resources or {}}
         self._is_ours = False
 
     def __enter__(self) -> Self:
@@ -121,7 +209,6 @@ class RayEngine(Engine):
             # What is started here tells nobody.
             os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
             self._ray.init(logging_level=logging.ERROR, log_to_driver=False)
-            logging.getLogger("ray.data").setLevel(logging.ERROR)
             self._is_ours = True
         return self
 
@@ -130,23 +217,18 @@ class RayEngine(Engine):
             self._ray.shutdown()
 
     def answers(self, embed: EmbedBatches) -> Answers:
-        needs = {name: value for name, value in self._needs.items() if value is not None}
         with _errors(self._ray):
             # One call, so that the process ends and leaves its memory to actors.
-            asked = self._ray.remote(max_calls=1, **needs)(_answers)
+            asked = self._ray.remote(max_calls=1, **self._needs)(_answers)
             return Answers(**unpack(self._ray.get(asked.remote(embed))))
 
     def run(self, job: Job, shards: Sequence[int]) -> Iterator[ShardResult]:
-        context = self._ray.data.DataContext.get_current()
-        shows, context.enable_progress_bars = context.enable_progress_bars, False
-        try:
-            rows = self._ray.data.from_items([{"id": shard} for shard in shards], override_num_blocks=len(shards))
-            done = rows.map(_Shards, fn_constructor_args=(job,), compute=self._actors, **self._needs)
-            with _errors(self._ray):
-                for row in done.iter_rows():
-                    yield ShardResult(**unpack(row["found"]))
-        finally:
-            context.enable_progress_bars = shows
+        with _errors(self._ray):
+            yield from _Pool(self._ray, job, self._bounds, self._needs).run(shards)
+
+
+def _last_line(error: BaseException) -> str:
+    return str(error).strip().splitlines()[-1]
 
 
 @contextmanager
@@ -154,4 +236,4 @@ def _errors(ray: Any) -> Iterator[None]:
     try:
         yield
     except ray.exceptions.RayError as error:
-        raise TransientError(f"Ray has given up: {str(error).strip().splitlines()[-1]}", retryable=True) from error
+        raise TransientError(f"Ray has given up: {_last_line(error)}", retryable=True) from error

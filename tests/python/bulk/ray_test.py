@@ -1,5 +1,6 @@
 """Ray Data, on a cluster of two nodes on this machine; workers and a node are killed in the middle."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -57,7 +58,7 @@ def workers(node):
             parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
         except OSError:
             continue
-        if parent == raylet and name.startswith(b"ray::MapWorker"):
+        if parent == raylet and name.startswith(b"ray::_Shards"):
             found.append(int(folder.name))
     return found
 
@@ -194,6 +195,34 @@ def test_a_killed_worker_loses_nothing(cluster, whole, tmp_path):
     count, report = while_at_work(whole, tmp_path / "out", 10, kill, 2)
     assert count == 2
     check(whole, tmp_path / "out", report)
+
+
+def test_losing_every_worker_is_an_error_and_none_is_left(cluster, whole, tmp_path):
+    is_over = threading.Event()
+
+    def kill_all():
+        while not is_over.is_set():
+            for node in cluster.list_all_nodes():
+                for pid in workers(node):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+            time.sleep(0.01)
+
+    thread = threading.Thread(target=kill_all, daemon=True)
+    thread.start()
+    try:
+        with pytest.raises(latebind.TransientError, match="Ray has given up|was lost with its actor 4 times"):
+            embed_files(whole / "in.parquet", tmp_path / "out", TINY, "body", engine="ray", **SETTINGS)
+    finally:
+        is_over.set()
+        thread.join()
+    # Run again, it goes on.
+    assert embed_files(whole / "in.parquet", tmp_path / "out", TINY, "body", engine="ray", **SETTINGS).rows == 8000
+    assert contents(tmp_path / "out") == contents(whole / "out")
+    end = time.monotonic() + 30
+    while any(workers(node) for node in cluster.list_all_nodes()) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not any(workers(node) for node in cluster.list_all_nodes())
 
 
 def test_nor_does_a_node(cluster, whole, tmp_path):
