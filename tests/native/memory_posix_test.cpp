@@ -39,6 +39,9 @@ class FileOfZeros {
 };
 
 TEST(NativeMemoryTest, TheFileAndWhatIsMadeOfItAreNeverInMemoryTogether) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the thread sanitizer has several bytes of its own for each of the program's";
+#endif
   const platform::testing::ScratchFolder folder;
   const testing::EncoderShape shape{.hidden = 512, .heads = 8, .intermediate = 2048, .layers = 6};
   auto graph = testing::encoder(shape, FileOfZeros(folder / "weights"));
