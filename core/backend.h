@@ -55,6 +55,8 @@ struct BackendDiagnosis {
   std::vector<HardwareNote> hardware{};
   // What to type to install the vendor's library, one line.
   std::string install_hint{};
+  // There is no library, so that nothing was looked for and nothing can be installed.
+  bool is_built_in = false;
 };
 
 // A loaded model whose compiled form can be kept.

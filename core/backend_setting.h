@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,8 @@ struct BackendSetting {
   std::string_view flag;         // "--openvino-library"; empty when there is none
   std::string_view value;        // what a value looks like: "PATH"
   std::string_view help;         // one paragraph
+  // What it may be, beside empty; anything where there are none.
+  std::span<const std::string_view> words{};
 };
 
 // Texts by key. A missing key is not set, and then the backend searches.

@@ -57,15 +57,24 @@ Result<std::unique_ptr<Executable>> load_in_any(
 
 // Whether it makes sense to ask this device, which runs graphs alone, before others: what it would refuse must not look
 // like a fallback, and blobs were made for others.
-bool can_compute(const Device& device, const Model& model, const LoadOptions& options) {
+bool can_compute(const Device& device, const ModelKind& model, const LoadOptions& options) {
   const CompileOptions& compile = options.compile;
   if (!device.runs_graphs_only()) return true;
-  if (model.graph() == nullptr || model.blobs() != nullptr) return false;
+  // No blob is in these precisions: vendors refuse them.
+  const bool is_its_own = compile.precision == Precision::kInt8 || compile.precision == Precision::kFast;
+  if (!model.has_graph || (model.has_blobs && !is_its_own)) return false;
+  if (options.shapes == ShapeMode::kStaticShapes) return false;
   if (!compile.input_shapes.empty() || !compile.properties.empty()) return false;
   return compile.precision == Precision::kFast || device.computes_in(compile.precision);
 }
 
 }  // namespace
+
+Placement::Preference preference_for(const ModelKind& model, const LoadOptions& options) {
+  return [model, options](const Device& device) {
+    return device.is_preferred_in(options.compile.precision) && can_compute(device, model, options);
+  };
+}
 
 Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Placement& placement,
                                                   const LoadOptions& given) const {
@@ -79,9 +88,8 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
   RunOptions of_a_question = limits;
   // Which devices there are is still open.
   of_a_question.run_timeout = load_timeout_of(options.failover, DeviceKind::kOther);
-  const auto prefers = [&](const Device& device) {
-    return device.is_preferred_in(options.compile.precision) && can_compute(device, model, options);
-  };
+  const auto prefers =
+      preference_for({.has_graph = model.graph() != nullptr, .has_blobs = model.blobs() != nullptr}, options);
   LB_ASSIGN_OR_RETURN(auto candidates, placement.resolve(registry_, options.compile.emulate, of_a_question, prefers));
   for (auto& candidate : candidates) {
     if (!candidate.device || !candidate.device->runs_graphs_only() || model.graph() != nullptr) continue;

@@ -51,6 +51,14 @@ struct BackendReport {
   BackendDiagnosis diagnosis;
 };
 
+// What a device's place in the order depends on, of a model.
+struct ModelKind {
+  bool has_graph = false;  // Model::graph()
+  bool has_blobs = false;  // Model::blobs()
+};
+// Whether a device comes before others of its kind: it says so of the precision, and would not refuse such a model.
+[[nodiscard]] Placement::Preference preference_for(const ModelKind& model, const LoadOptions& options);
+
 class Engine {
  public:
   explicit Engine(const Registry& registry) : registry_(registry) {}

@@ -224,11 +224,16 @@ Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& reg
     }
     const bool any_device = !devices.empty();
     std::ranges::stable_sort(devices, {}, [](const Found& one) { return std::pair(one.kind_rank, one.is_second); });
-    // A refusal goes before the first device of a later backend: that device is a second choice.
+    // A refusal goes before the first device of a later backend: that device is a second choice. But not where it is
+    // preferred to one of an earlier backend, which alone would have answered before the one that refuses.
     for (Found& refusal : refusals) {
       const auto later = std::ranges::find_if(devices, [&](const Found& one) {
         const bool needs_none = one.candidate.device && one.candidate.device->runs_graphs_only();
-        return one.backend_rank > refusal.backend_rank && !(refusal.is_absent && needs_none);
+        const bool is_preferred = std::ranges::any_of(devices, [&](const Found& other) {
+          return !one.is_second && other.candidate.device && other.kind_rank == one.kind_rank &&
+                 other.backend_rank < refusal.backend_rank;
+        });
+        return one.backend_rank > refusal.backend_rank && !is_preferred && !(refusal.is_absent && needs_none);
       });
       devices.insert(later, std::move(refusal));
     }

@@ -22,7 +22,8 @@ DeviceListing list_devices(const core::Registry& registry, bool virtual_too) {
 
 PlacementListing list_placement(const core::Placement& placement, const core::Registry& registry, bool emulate,
                                 core::Precision precision) {
-  return {std::string(placement.text()), placement.resolve(registry, emulate, core::Placement::in(precision))};
+  return {std::string(placement.text()), precision,
+          placement.resolve(registry, emulate, core::Placement::in(precision))};
 }
 
 Json to_json(const DeviceListing& listing) {
@@ -62,6 +63,7 @@ Json to_json(const DeviceListing& listing) {
 Json to_json(const PlacementListing& listing) {
   Json json;
   json["text"] = listing.text;
+  json["precision"] = core::word_of(listing.precision);
   json["devices"] = Json::array();
   json["refused"] = Json::array();
   for (const auto& candidate : listing.candidates) {

@@ -21,6 +21,7 @@ struct DeviceListing {
 // What a placement means here, in the order in which it is tried.
 struct PlacementListing {
   std::string text;
+  core::Precision precision = core::Precision::kF32;  // that the order is for
   std::vector<core::Placement::Candidate> candidates;
 };
 [[nodiscard]] PlacementListing list_placement(const core::Placement& placement, const core::Registry& registry,

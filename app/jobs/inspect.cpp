@@ -9,6 +9,7 @@
 #include "core/bundle/choose.h"
 #include "core/bundle/compile.h"
 #include "core/bundle/path_rules.h"
+#include "core/engine.h"
 #include "core/platform/files/folders.h"
 #include "core/text/one_line.h"
 #include "formats/pte/device_words.h"
@@ -96,7 +97,8 @@ void add_refused(const Component& component, const Runtime& runtime, const core:
 Result<std::vector<VariantDecision>> decisions(const Package& package, const Runtime& runtime) {
   LB_ASSIGN_OR_RETURN(const Component* component, core::model_component(package));
   std::vector<VariantDecision> all;
-  for (const auto& candidate : runtime.placement.resolve(runtime.registry, runtime.settings.emulate)) {
+  const auto prefers = core::preference_for({.has_graph = true, .has_blobs = true}, runtime.load);
+  for (const auto& candidate : runtime.placement.resolve(runtime.registry, runtime.settings.emulate, prefers)) {
     if (!candidate.device) {
       all.push_back({candidate.refusal.device, "", core::Status(core::StatusCode::kNoDevice, candidate.refusal.brief)});
       continue;

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "app/model_source.h"
+#include "core/bundle/bundle_model.h"
+#include "core/engine.h"
 
 namespace latebind::app {
 namespace {
@@ -73,7 +75,8 @@ Result<WarmReport> warm(const std::string& model, const Runtime& runtime, const 
   LB_ASSIGN_OR_RETURN(const auto folder, find_model(model, client));
   WarmReport report;
   std::vector<core::PlacementStep> refusals;
-  for (const auto& candidate : runtime.placement.resolve(runtime.registry, runtime.settings.emulate)) {
+  const auto prefers = core::preference_for({.has_graph = true, .has_blobs = core::is_bundle(folder)}, runtime.load);
+  for (const auto& candidate : runtime.placement.resolve(runtime.registry, runtime.settings.emulate, prefers)) {
     if (!candidate.device) {
       refusals.push_back(candidate.refusal);
       if (runtime.load.strict) break;

@@ -60,7 +60,7 @@ Precision fastest(const Kernels& kernels) {
 
 class NativeBackend final : public core::Backend {
  public:
-  explicit NativeBackend(std::string isa) : isa_(std::move(isa)) {}
+  explicit NativeBackend(BackendOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] std::string_view name() const override { return kBackendName; }
   [[nodiscard]] Status available() override { return kernels().status(); }
@@ -114,7 +114,9 @@ class NativeBackend final : public core::Backend {
     active.device_full_name = processor();
     active.runtime_version = LATEBIND_VERSION;
     active.precision = precision;
-    active.threads = options.threads != 0 ? options.threads : platform::usable_processors();
+    // More than processors would only wait for each other.
+    const unsigned processors = options_.processors != 0 ? options_.processors : platform::usable_processors();
+    active.threads = options.threads != 0 ? std::min(options.threads, processors) : processors;
     active.leaves_padding_out = true;
     active.compiles_nothing = true;
     active.requests = options.requests != 0 ? options.requests : active.threads;
@@ -127,7 +129,7 @@ class NativeBackend final : public core::Backend {
   }
 
   [[nodiscard]] core::BackendDiagnosis diagnosis(const Result<std::vector<core::Device>>* /*devices*/) override {
-    return {.install_hint = "nothing: native is built in"};
+    return {.install_hint = "nothing: native is built in", .is_built_in = true};
   }
 
  private:
@@ -156,7 +158,8 @@ class NativeBackend final : public core::Backend {
 
   // That of the settings; else, as with a vendor's library, what the environment says now.
   [[nodiscard]] std::string isa() const {
-    return !isa_.empty() ? isa_ : platform::trusted_environment(kSettings[0].environment.data()).value_or("");
+    return !options_.isa.empty() ? options_.isa
+                                 : platform::trusted_environment(kSettings[0].environment.data()).value_or("");
   }
 
   [[nodiscard]] Result<const Kernels*> kernels() const {
@@ -173,13 +176,17 @@ class NativeBackend final : public core::Backend {
                   fmt::format("native.isa is {}; this build has {}", core::quoted(isa), known));
   }
 
-  const std::string isa_;  // of the settings; may be empty
+  const BackendOptions options_;
 };
 
 }  // namespace
 
+std::shared_ptr<core::Backend> make_backend(BackendOptions options) {
+  return std::make_shared<NativeBackend>(std::move(options));
+}
+
 std::shared_ptr<core::Backend> configured_backend(const core::BackendSettingTexts& texts) {
-  return std::make_shared<NativeBackend>(core::text_of(texts, "native.isa"));
+  return make_backend({.isa = core::text_of(texts, "native.isa")});
 }
 
 }  // namespace latebind::native

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "core/backend.h"
@@ -15,6 +16,9 @@ namespace latebind::native {
 
 inline constexpr const char* kBackendName = "native";
 
+inline constexpr std::array<std::string_view, 8> kInstructionSets{
+    "avx512_bf16", "avx512_vnni", "avx512", "avx2_vnni", "avx2", "neon_bf16", "neon_dotprod", "portable"};
+
 inline constexpr std::array kSettings{core::BackendSetting{
     .key = "native.isa",
     .environment = "LATEBIND_NATIVE_ISA",
@@ -23,9 +27,19 @@ inline constexpr std::array kSettings{core::BackendSetting{
     .help = "The instruction set that native:CPU computes with: avx512_bf16, avx512_vnni, avx512, avx2_vnni, avx2, "
             "neon_bf16, "
             "neon_dotprod or portable. Empty: the fastest that the processor has.",
+    .words = kInstructionSets,
 }};
 
-// From the settings. Looks at nothing yet.
+struct BackendOptions {
+  // One of kInstructionSets; empty: what the environment says, else the fastest.
+  std::string isa{};
+  // That threads are for; 0: those that this process may use.
+  unsigned processors = 0;
+};
+// Looks at nothing yet.
+[[nodiscard]] std::shared_ptr<core::Backend> make_backend(BackendOptions options);
+
+// The same, from the settings.
 [[nodiscard]] std::shared_ptr<core::Backend> configured_backend(const core::BackendSettingTexts& texts);
 
 }  // namespace latebind::native

@@ -125,7 +125,7 @@ class Computation {
   void multiply(const Multiply& step, const Range& range, const Range& panels) const;
   // A step that treats each row alone, for these rows.
   void do_rows(const Step& step, const Range& range) const;
-  void attend(const Attend& step, std::size_t text, std::size_t head, float* attention) const;
+  void attend(const Attend& step, std::size_t text, std::size_t head, float* attention, Limits& limits) const;
   void finish(std::size_t text) const;
 
   const Kernels& kernels_;
@@ -178,7 +178,8 @@ void Computation::do_rows(const Step& step, const Range& range) const {
              step.what);
 }
 
-void Computation::attend(const Attend& step, std::size_t text, std::size_t head, float* attention) const {
+void Computation::attend(const Attend& step, std::size_t text, std::size_t head, float* attention,
+                         Limits& limits) const {
   const std::size_t first = batch_.first[text] - group_.first_token;
   const Range range{first, batch_.first[text + 1] - batch_.first[text]};
   const Rows query = const_rows(step.query, range);
@@ -193,7 +194,9 @@ void Computation::attend(const Attend& step, std::size_t text, std::size_t head,
                         .out_stride = y.stride,
                         .tokens = range.count,
                         .width = width,
-                        .scale = step.scale},
+                        .scale = step.scale,
+                        .is_over = [](void* context) { return static_cast<Limits*>(context)->are_reached(); },
+                        .context = &limits},
                        attention);
 }
 
@@ -237,9 +240,10 @@ void Computation::compute_alone(float* attention, Limits& limits) const {
     if (plan_.steps[i].attends()) {
       const auto& step = std::get<Attend>(plan_.steps[i].what);
       for (std::size_t text = group_.first_text; text < group_.first_text + group_.texts; ++text) {
-        if (limits.are_reached()) return;
-        for (std::size_t head = 0; head < step.heads; ++head)
-          attend(step, text, head, attention);
+        for (std::size_t head = 0; head < step.heads; ++head) {
+          if (limits.are_reached()) return;
+          attend(step, text, head, attention, limits);
+        }
       }
       ++i;
       continue;
@@ -269,11 +273,13 @@ void Computation::compute_part(std::size_t member, std::size_t members, Meeting&
       const std::size_t panels = panel_count(plan_.matrices[multiplication->matrix].columns, kernels_);
       const Range mine = part_of(panels, member, members);
       const std::size_t blocks = (group_.tokens + 2 * kBlockRows - 1) / (2 * kBlockRows);
-      for (std::size_t block = 0; mine.count > 0 && block < blocks; ++block)
+      for (std::size_t block = 0; mine.count > 0 && block < blocks && !limits.are_reached(); ++block)
         multiply(*multiplication, part_of(group_.tokens, block, blocks), mine);
     } else if (const auto* const attention_step = std::get_if<Attend>(&step.what)) {
-      for (std::size_t i = member; i < group_.texts * attention_step->heads; i += members)
-        attend(*attention_step, group_.first_text + i / attention_step->heads, i % attention_step->heads, attention);
+      for (std::size_t i = member; i < group_.texts * attention_step->heads && !limits.are_reached(); i += members) {
+        attend(*attention_step, group_.first_text + i / attention_step->heads, i % attention_step->heads, attention,
+               limits);
+      }
     } else {
       do_rows(step, part_of(group_.tokens, member, members));
     }

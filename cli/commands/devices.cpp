@@ -25,8 +25,9 @@ struct DevicesArguments {
 
 // "1. openvino:CPU …": what a placement means here, in the order in which it is tried.
 std::string explanation(const app::PlacementListing& placement, const core::Registry& registry, bool strict) {
-  std::string text = fmt::format("'{}' is tried in this order{}:\n", placement.text,
-                                 strict ? ", and strict takes the first or nothing" : "");
+  std::string text =
+      fmt::format("'{}' is tried in this order, in {}{}:\n", placement.text, core::word_of(placement.precision),
+                  strict ? ", and strict takes the first or nothing" : "");
   std::size_t number = 0;
   std::string refused;
   for (const auto& candidate : placement.candidates) {
@@ -71,7 +72,7 @@ std::string for_people(const app::DeviceListing& listing) {
     if (!report.status.ok()) {
       // Where it was looked for is what `latebind doctor` is for.
       text += fmt::format("{:<18} not available: {}\n", report.name, core::one_line(report.status.brief()));
-      text += fmt::format("    to install: {}\n", report.diagnosis.install_hint);
+      if (!report.diagnosis.is_built_in) text += fmt::format("    to install: {}\n", report.diagnosis.install_hint);
     } else if (report.devices.empty()) {
       text += fmt::format("{:<18} available (runtime {}), but offers no device here\n", report.name,
                           core::one_line(report.runtime_version));
@@ -116,13 +117,15 @@ Exit devices(const DevicesArguments& options) {
 void add_devices(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<DevicesArguments>();
   CLI::App& app = *program.add_subcommand("devices", "Lists the devices that are there.");
-  app.add_flag("--json", options->json,
-               "Prints {version, devices: [{id, backend, name, kind, full_name, runtime_version, "
-               "virtual, metadata}], backends: [{name, available, runtime_version, code, reason, "
-               "install, unavailable: [{name, reason}]}]}; with --explain also placement: {text, devices, refused: "
-               "[{device, reason}]}.");
-  app.add_flag("--explain", options->explain,
-               "Says in which order the devices of --device are tried, and by which rules.");
+  app.add_flag(
+      "--json", options->json,
+      "Prints {version, devices: [{id, backend, name, kind, full_name, runtime_version, "
+      "virtual, metadata}], backends: [{name, available, runtime_version, code, reason, "
+      "install, unavailable: [{name, reason}]}]}; with --explain also placement: {text, precision, devices, refused: "
+      "[{device, reason}]}.");
+  app.add_flag(
+      "--explain", options->explain,
+      "Says in which order the devices of --device are tried in the first of --precision, and by which rules.");
   app.add_flag("--virtual", options->virtual_too,
                "Lists also what is not in this machine but can be compiled for; metadata says whether the compiler is "
                "installed and whether its vendor emulates the device here.");

@@ -55,7 +55,7 @@ std::string for_people(const app::Diagnosis& diagnosis) {
     text += fmt::format("\n{}: {}\n", report.name,
                         report.status.ok() ? "available, runtime " + core::one_line(report.runtime_version)
                                            : "not available: " + core::one_line(report.status.to_string()));
-    const bool is_built_in = report.status.ok() && report.diagnosis.search.empty();
+    const bool is_built_in = report.diagnosis.is_built_in;
     if (!is_built_in) text += "  looked for its library in:\n";
     for (const core::SearchStep& step : backend.report.diagnosis.search) {
       text += fmt::format("    {} {}  ({}){}\n", step.opened ? "+" : "-", core::one_line(step.place),
@@ -72,7 +72,8 @@ std::string for_people(const app::Diagnosis& diagnosis) {
     for (const core::UnavailablePart& part : report.diagnosis.unavailable) {
       text += fmt::format("  {} cannot be used: {}\n", core::one_line(part.name), core::one_line(part.reason));
     }
-    if (!report.status.ok()) text += fmt::format("  to install it: {}\n", backend.report.diagnosis.install_hint);
+    if (!report.status.ok() && !is_built_in)
+      text += fmt::format("  to install it: {}\n", backend.report.diagnosis.install_hint);
   }
   const bool runs_files = std::ranges::any_of(diagnosis.backends, [](const app::Diagnosis::OfBackend& backend) {
     return std::ranges::any_of(backend.devices, [](const app::Diagnosis::OfDevice& one) {

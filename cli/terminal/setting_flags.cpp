@@ -48,7 +48,7 @@ void check(const app::SettingSpec& spec, const std::string& text) {
 
 SettingGroup group_of(std::string_view key) {
   const auto dot = key.find('.');
-  if (key == "device" || key == "strict" || key == "emulate") return SettingGroup::kPlacement;
+  if (key == "device" || key == "strict" || key == "emulate" || key == "precision") return SettingGroup::kPlacement;
   if (dot == std::string_view::npos) return SettingGroup::kDevice;
   const std::string_view table = key.substr(0, dot);
   if (table == "failover") return SettingGroup::kFailover;

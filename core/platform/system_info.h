@@ -15,7 +15,7 @@ namespace latebind::platform {
 // "amx_bf16", "neon", "sve" …
 [[nodiscard]] std::vector<std::string> cpu_features();
 
-// Processors this process may use (its affinity), at least 1.
+// Processors this process may use (its affinity, and the quota of its control groups), at least 1.
 [[nodiscard]] unsigned usable_processors();
 
 // Largest resident memory of this process so far, in bytes; 0 when unknown.

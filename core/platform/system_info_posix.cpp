@@ -4,9 +4,12 @@
 #include <cerrno>
 #include <charconv>
 #include <fstream>
+#include <iterator>
 #include <memory>
+#include <string>
 #include <string_view>
 
+#include "core/platform/cpu_quota.h"
 #include "core/platform/system_info.h"
 
 namespace latebind::platform {
@@ -44,8 +47,10 @@ unsigned usable_processors() {
     if (set == nullptr) break;
     const std::size_t size = CPU_ALLOC_SIZE(count);
     if (::sched_getaffinity(0, size, set.get()) == 0) {
-      const int usable = CPU_COUNT_S(size, set.get());
-      return usable > 0 ? static_cast<unsigned>(usable) : 1;
+      const auto usable = static_cast<unsigned>(std::max(CPU_COUNT_S(size, set.get()), 1));
+      std::ifstream own("/proc/self/cgroup");
+      const std::string groups{std::istreambuf_iterator<char>(own), {}};
+      return std::min(usable, processors_of_quota("/sys/fs/cgroup", groups).value_or(usable));
     }
     if (errno != EINVAL) break;
   }

@@ -103,6 +103,16 @@ TEST_F(EngineTest, APreferredDeviceComesFirstForWhatItCanComputeAlone) {
   EXPECT_EQ(by({.compile = {.precision = Precision::kF16}}), "first");
   EXPECT_EQ(by({.compile = {.input_shapes = {{1, 8}, {1, 8}}}}), "first");
   EXPECT_EQ(by({.compile = {.properties = {{"KEY", "1"}}}}), "first");
+  EXPECT_EQ(by({.strict = true, .shapes = ShapeMode::kStaticShapes}), "first");
+  const auto is_preferred = [&](const ModelKind& kind, Precision precision) {
+    return preference_for(kind, {.compile = {.precision = precision}})(second->present.front());
+  };
+  EXPECT_TRUE(is_preferred({.has_graph = true}, Precision::kF32));
+  EXPECT_FALSE(is_preferred({.has_graph = true}, Precision::kBF16));
+  EXPECT_FALSE(is_preferred({.has_graph = false}, Precision::kF32));
+  // Blobs may be of others, but not in what these refuse.
+  EXPECT_FALSE(is_preferred({.has_graph = true, .has_blobs = true}, Precision::kF32));
+  EXPECT_TRUE(is_preferred({.has_graph = true, .has_blobs = true}, Precision::kFast));
   // Nobody misses a library that was never there.
   second->present.front().metadata.erase("PreferredIn");
   EXPECT_EQ(by({}), "first");

@@ -122,6 +122,20 @@ TEST_F(PlacementTest, AnAbsentLibraryThatNobodyExpectsIsNoNewsBesideADeviceThatN
   EXPECT_THAT(resolved("cpu"), ElementsAre("!first", "second:CPU"));
 }
 
+TEST_F(PlacementTest, APreferredDeviceIsNoSecondChoiceToWhatWouldNotHaveAnsweredFirst) {
+  const auto third = std::make_shared<test::ScriptedBackend>("third");
+  third->with("CPU", DeviceKind::kCpu);
+  third->present.front().metadata["PreferredIn"] = "f32";
+  ASSERT_TRUE(registry.add(third).ok());
+  second->availability = Status(StatusCode::kLibraryUnusable, "damaged");
+  // Without the third one, the first one would have answered, and the second would not have been missed.
+  EXPECT_THAT(resolved("cpu"), ElementsAre("third:CPU", "first:CPU", "!second"));
+  first->availability = Status(StatusCode::kLibraryUnusable, "damaged");
+  EXPECT_THAT(resolved("cpu"), ElementsAre("!first", "!second", "third:CPU"));
+  second->availability = {};
+  EXPECT_THAT(resolved("cpu"), ElementsAre("!first", "third:CPU", "second:CPU"));
+}
+
 TEST_F(PlacementTest, VirtualDevicesAreNeverCandidates) {
   first->present.clear();
   first->with("NPU.v9", DeviceKind::kNpu, true);

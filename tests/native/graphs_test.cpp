@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
 #include <string>
+#include <utility>
 
 #include "support.h"
 
@@ -152,6 +156,55 @@ TEST_P(GraphsTest, TokensLeftOutInTheMiddleCountAsNone) {
   const Inputs inputs{{"ids", {{2, 4}, {5, 9, 2, 7, 1, 3, 8, 6}}}, {"mask", {{2, 4}, {1, 0, 1, 1, 0, 1, 0, 0}}}};
   expect_near(testing::run(*load(testing::encoder({.hidden = 16}), 1), inputs),
               graph::testing::evaluate(*graph, inputs), inputs, GetParam());
+}
+
+// Weights of which one begins with a number that is none, or not finite.
+class SpoiltWeights {
+ public:
+  SpoiltWeights(std::size_t which, float value) : left_(which), value_(value) {}
+
+  graph::Weight add(std::string name, ElementType type, const core::Shape& shape) {
+    graph::Weight weight = weights_.add(std::move(name), type, shape);
+    if (left_-- == 0) at_ = weight.offset;
+    return weight;
+  }
+  [[nodiscard]] core::FilePart part() const {
+    core::FilePart part = weights_.part();
+    std::string bytes(reinterpret_cast<const char*>(part.bytes.bytes.data()), part.bytes.bytes.size());
+    std::memcpy(bytes.data() + at_, &value_, sizeof value_);
+    part.bytes = core::SharedBytes::from_string(std::move(bytes));
+    return part;
+  }
+
+ private:
+  graph::testing::SmallWeights weights_;
+  std::size_t left_;
+  std::size_t at_ = 0;
+  float value_;
+};
+
+TEST_P(GraphsTest, AWeightThatIsNotFiniteShowsInTheVector) {
+  constexpr std::size_t kTables = 3;  // of which only some rows are looked up
+  constexpr std::size_t kWeights = kTables + 2 + 16;
+  std::mt19937 chance(17);
+  const Inputs inputs = testing::draw_batch(chance, {37, 5}, 50);
+  for (const auto activation :
+       {graph::ActivationFunction::kGeluErf, graph::ActivationFunction::kGeluTanh, graph::ActivationFunction::kRelu}) {
+    const EncoderShape shape{.hidden = 40, .heads = 2, .intermediate = 50, .activation = activation};
+    for (const float value : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+                              -std::numeric_limits<float>::infinity()}) {
+      for (std::size_t which = kTables; which < kWeights; ++which) {
+        SCOPED_TRACE(std::to_string(value) + " in weight " + std::to_string(which));
+        const auto make = [&] { return testing::encoder(shape, SpoiltWeights(which, value)); };
+        const Array wanted = graph::testing::evaluate(*make(), inputs);
+        const Outcome found = testing::run(*load(make(), 1), inputs);
+        ASSERT_TRUE(found.status.ok()) << found.status.to_string();
+        for (std::size_t i = 0; i < wanted.values.size(); ++i)
+          ASSERT_TRUE(std::isfinite(wanted.values[i]) || !std::isfinite(found.values[i]))
+              << i << ": " << found.values[i];
+      }
+    }
+  }
 }
 
 TEST_P(GraphsTest, EveryOperatorOfTheSmallGraph) {

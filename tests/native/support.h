@@ -28,9 +28,8 @@ using graph::testing::Outcome;
 using graph::testing::run;
 
 inline std::shared_ptr<core::Backend> backend(const std::string& isa = {}) {
-  core::BackendSettingTexts texts;
-  if (!isa.empty()) texts["native.isa"] = isa;
-  return configured_backend(texts);
+  // As many threads as a test asks for, whatever the machine has.
+  return make_backend({.isa = isa, .processors = 64});
 }
 
 inline core::Model model_of(graph::Graph graph) {

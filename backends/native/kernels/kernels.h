@@ -67,6 +67,10 @@ struct AttentionHead {
   std::size_t tokens = 0;
   std::size_t width = 0;
   float scale = 1;
+  // Asked every few rows of scores, whose number grows with the tokens: once it says so, what is left is not computed.
+  // May be null.
+  bool (*is_over)(void* context) = nullptr;
+  void* context = nullptr;
 };
 
 // Matrix products in one precision.

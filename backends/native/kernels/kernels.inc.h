@@ -39,7 +39,10 @@ void activate(graph::ActivationFunction function, const MutableRows& x, std::siz
     float* const row = x.data + r * x.stride;
     switch (function) {
       case graph::ActivationFunction::kRelu:
-        for_each_vector(row, width, 0.0F, [](std::size_t, Vector value) { return hn::Max(value, hn::Zero(kTag)); });
+        // Not the larger of it and 0, which is 0 where it is no number.
+        for_each_vector(row, width, 0.0F, [](std::size_t, Vector value) {
+          return hn::IfThenZeroElse(hn::Lt(value, hn::Zero(kTag)), value);
+        });
         break;
       case graph::ActivationFunction::kGeluErf:
         for_each_vector(row, width, 0.0F, [](std::size_t, Vector value) {

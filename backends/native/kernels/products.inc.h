@@ -283,16 +283,24 @@ constexpr std::size_t up_to_panel(std::size_t columns) {
 // Scores of this many queries are kept at a time: a multiple of a tile's rows.
 constexpr std::size_t kScoreRows = 4 * kTileRows;
 
-// exp(scale · (x - max x)) of each row's `count` numbers, and 1 / their sum.
+// exp(scale · (x - max x)) of each row's `count` numbers, and 1 / their sum: no number where one of them is none or not
+// finite, which maxima do not tell.
 LATEBIND_INLINE float soften(float* row, std::size_t count, float scale) {
   constexpr float kLeast = -3.0e38F;
   Vector top = hn::Set(kTag, kLeast);
+  Vector nothing = hn::Zero(kTag);
   std::size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes)
-    top = hn::Max(top, hn::LoadU(kTag, row + i));
+  for (; i + kLanes <= count; i += kLanes) {
+    const Vector x = hn::LoadU(kTag, row + i);
+    top = hn::Max(top, x);
+    nothing = hn::MulAdd(x, hn::Zero(kTag), nothing);
+  }
   float largest = hn::GetLane(hn::MaxOfLanes(kTag, top));
-  for (; i < count; ++i)
+  float none = hn::GetLane(hn::SumOfLanes(kTag, nothing));
+  for (; i < count; ++i) {
     largest = row[i] > largest ? row[i] : largest;
+    none += row[i] * 0.0F;
+  }
   const Vector factor = hn::Set(kTag, scale);
   const Vector shift = hn::Set(kTag, -largest * scale);
   // What is below this is as good as 0, and Exp is not made for it.
@@ -313,7 +321,7 @@ LATEBIND_INLINE float soften(float* row, std::size_t count, float scale) {
       total += lanes[lane];
     }
   }
-  return 1.0F / total;
+  return 1.0F / total + none;
 }
 
 #if defined(LATEBIND_HAS_BF16)
@@ -476,6 +484,7 @@ void attend(const AttentionHead& head, float* scratch) {
   const Panels key_panels{keys, width, tokens};
   const Panels value_panels{values, tokens, width};
   for (std::size_t first = 0; first < tokens; first += kScoreRows) {
+    if (head.is_over != nullptr && head.is_over(head.context)) return;
     const std::size_t rows = smaller(kScoreRows, tokens - first);
     const Rows query = Attention::rows_of({head.query + first * head.stride, rows, head.stride}, width, queries);
     multiply<Arithmetic>(query, key_panels, 0, padded_tokens / kPanelColumns, nullptr, {scores, rows, padded_tokens});
