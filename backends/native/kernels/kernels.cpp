@@ -9,6 +9,10 @@
 namespace latebind::native {
 namespace {
 
+[[maybe_unused]] bool has_feature(std::string_view name) {
+  return std::ranges::count(platform::cpu_features(), name) != 0;
+}
+
 // Of what the compiler was told for each set (CMakeLists.txt), that of which the kernels make use: there is no
 // cryptography in them, and nothing in f16. Asks the processor, and the system for the registers.
 #if defined(__x86_64__)
@@ -22,7 +26,8 @@ bool has_avx512() {
          __builtin_cpu_supports("avx512vl") != 0;
 }
 bool has_avx2_vnni() {
-  return has_avx2() && __builtin_cpu_supports("avxvnni") != 0;
+  // Not every compiler's function knows it.
+  return has_avx2() && has_feature("avx_vnni");
 }
 bool has_avx512_vnni() {
   return has_avx512() && __builtin_cpu_supports("avx512vnni") != 0;
@@ -32,10 +37,10 @@ bool has_avx512_bf16() {
 }
 #elif defined(__aarch64__)
 bool has_neon_dotprod() {
-  return std::ranges::count(platform::cpu_features(), "dotprod") != 0;
+  return has_feature("dotprod");
 }
 bool has_neon_bf16() {
-  return has_neon_dotprod() && std::ranges::count(platform::cpu_features(), "bf16") != 0;
+  return has_neon_dotprod() && has_feature("bf16");
 }
 #endif
 
@@ -45,7 +50,7 @@ bool has_portable() {
 
 struct Set {
   Kernels kernels;
-  bool (*is_supported)();
+  bool (*is_supported)() = nullptr;
 };
 
 // The set and a product in int8, beside which attention is computed as beside `attention`.

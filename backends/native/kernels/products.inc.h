@@ -140,7 +140,7 @@ LATEBIND_INLINE void sum_up(const float* a, std::size_t a_stride, const float* p
     LATEBIND_UNROLL
     for (std::size_t r = 0; r < kRows; ++r) {
       // A copy: a word is a float for those that compute in f32 alone.
-      float bits;
+      float bits = 0;
       __builtin_memcpy(&bits, a + r * a_stride, sizeof bits);
       const Vector x = hn::Set(kTag, bits);
       LATEBIND_UNROLL

@@ -65,7 +65,7 @@ std::uint32_t to_bf16(float number) {
 
 // Numbers of a column of a matrix that follow each other: kInt8Block at most.
 struct Run {
-  std::array<float, kInt8Block> numbers;
+  std::array<float, kInt8Block> numbers{};
   std::size_t count = 0;
 };
 
