@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times the start, from the process's begin to the first vector: from the model folder compiled, from the cache of
 compiled models, and from a bundle, beside the least that OpenVINO's C interface needs for the same blob
-(bench/raw_import.cpp).
+(bench/raw_import.cpp), and beside native:CPU in f32, bf16 and int8, which compiles nothing.
 
 Every round runs each contender once, in a process of its own; the median and the range are printed, and the ratios that
 are of interest. Usage:
@@ -59,11 +59,15 @@ def main():
             subprocess.run([latebind, "compile", MODEL, "--target", "cpu", "--format", form, "-o", output, "--quiet",
                             "--threads", "2"], check=True)
         embed = [latebind, "embed", "--quiet", "--device", "openvino:CPU", "--threads", "2", "-", "--model"]
+        native = {f"native, {precision}": ([latebind, "embed", "--quiet", "--device", "native", "--precision", precision,
+                                            "--threads", "2", "-", "--model", MODEL], TEXT)
+                  for precision in ("f32", "bf16", "int8")}
         contenders = {
             "raw OpenVINO, import": ([raw, library, blob],),
             "latebind, bundle": ([*embed, bundle, "--no-cache"], TEXT),
             "latebind, cached": ([*embed, MODEL], TEXT, folder),
             "latebind, compiled": ([*embed, MODEL, "--no-cache"], TEXT),
+            **native,
         }
         # The first start compiles and fills the cache, the second finds the weights' digest remembered.
         for _ in range(2):
@@ -77,11 +81,12 @@ def main():
         ms, mib = [run[0] for run in runs], [run[1] for run in runs]
         result[name] = {"first_vector_ms": statistics.median(ms), "ms_min": min(ms), "ms_max": max(ms),
                         "rss_mib": statistics.median(mib)}
-    raw_run, from_bundle, cached, compiled = result.values()
+    raw_run, from_bundle, cached, compiled = list(result.values())[:4]
     ratios = {
         "speed, cached over compiled": compiled["first_vector_ms"] / cached["first_vector_ms"],
         "speed, bundle over compiled": compiled["first_vector_ms"] / from_bundle["first_vector_ms"],
         "memory, bundle over raw": from_bundle["rss_mib"] / raw_run["rss_mib"],
+        "time, native over cached": result["native, f32"]["first_vector_ms"] / cached["first_vector_ms"],
     }
     if options.json:
         print(json.dumps({"contenders": result, "ratios": ratios}, indent=1))

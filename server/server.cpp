@@ -185,7 +185,7 @@ HttpResponse Server::State::refuse_early(const Refusal& refusal, std::optional<u
   }
   HttpResponse response = (match.protocol != nullptr ? *match.protocol : own_protocol()).refuse(refusal);
   if (status) response.status = *status;
-  if (refusal.retry_after_s > 0) response.set("Retry-After", std::to_string(refusal.retry_after_s));
+  add_headers_of(refusal, response);
   response.set("x-request-id", record.id);
   if (head != nullptr) add_origin(*head, response);
   record.status = response.status;

@@ -92,22 +92,16 @@ class ReadyFile {
   explicit ReadyFile(std::string file) : file_(std::move(file)) {}
   ReadyFile(const ReadyFile&) = delete;
   ReadyFile& operator=(const ReadyFile&) = delete;
-  ~ReadyFile() {
-    if (written_.empty()) return;
-    // Another daemon's by now, perhaps.
-    const auto path = platform::path_from_utf8(file_);
-    const auto text = platform::read_small_file(path, written_.size());
-    std::error_code ignored;
-    if (text.ok() && *text == written_) std::filesystem::remove(path, ignored);
+  ~ReadyFile() { remove(); }
+  // Before anything is loaded: whether it can be written.
+  [[nodiscard]] Status check() const {
+    return file_.empty() ? Status() : platform::OutputFile::create(platform::path_from_utf8(file_)).status();
   }
-  // Before anything is loaded: whether it can be written; what an earlier daemon has left goes.
-  [[nodiscard]] Status prepare() const {
-    if (file_.empty()) return {};
+  // Once the addresses are this daemon's: what an earlier one has left goes. Before, it may be that of one at work.
+  void clear() const {
     const auto path = platform::path_from_utf8(file_);
-    LB_RETURN_IF_ERROR(platform::OutputFile::create(path).status());
     std::error_code ignored;
-    if (std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);
-    return {};
+    if (!file_.empty() && std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);
   }
   Status write(const std::vector<std::string>& addresses) {
     if (file_.empty()) return {};
@@ -119,6 +113,15 @@ class ReadyFile {
     LB_RETURN_IF_ERROR(file.commit_unsynced());
     written_ = std::move(text);
     return {};
+  }
+  void remove() {
+    if (written_.empty()) return;
+    // Another daemon's by now, perhaps.
+    const auto path = platform::path_from_utf8(file_);
+    const auto text = platform::read_small_file(path, written_.size());
+    std::error_code ignored;
+    if (text.ok() && *text == written_) std::filesystem::remove(path, ignored);
+    written_.clear();
   }
 
  private:
@@ -227,7 +230,7 @@ Exit serve(const ServeArguments& options) {
   }
   const BackgroundLines lines;
   ReadyFile ready_file(options.ready_file);
-  if (const auto prepared = ready_file.prepare(); !prepared.ok()) return fail(prepared);
+  if (const auto checked = ready_file.check(); !checked.ok()) return fail(checked);
   // A connection each, and what the models and the vendors open.
   constexpr std::size_t kFilesBesides = 256;
   const std::size_t connections = runtime->settings.connections_max;
@@ -248,6 +251,7 @@ Exit serve(const ServeArguments& options) {
   const auto opened = server::Server::open(std::move(opening));
   if (!opened.ok()) return fail(opened.status());
   server::Server& daemon = **opened;
+  ready_file.clear();
   ShownLevel shown;
   shown.choose(runtime->settings.log_level, daemon);
   for (const std::string& warning : daemon.warnings())
@@ -266,6 +270,7 @@ Exit serve(const ServeArguments& options) {
 
   wait_for_the_end(options, wishes, shown, manager, daemon);
   manager.stopping();
+  ready_file.remove();
   if (!options.quiet) note("ending: requests that were accepted are finished first");
   if (!daemon.drain(runtime->settings.drain_timeout)) note("some requests were not finished when the time was up");
   return Exit::kGood;

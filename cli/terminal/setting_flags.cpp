@@ -48,7 +48,7 @@ void check(const app::SettingSpec& spec, const std::string& text) {
 
 SettingGroup group_of(std::string_view key) {
   const auto dot = key.find('.');
-  if (key == "device" || key == "strict" || key == "emulate" || key == "precision") return SettingGroup::kPlacement;
+  if (key == "device" || key == "strict" || key == "emulate") return SettingGroup::kPlacement;
   if (dot == std::string_view::npos) return SettingGroup::kDevice;
   const std::string_view table = key.substr(0, dot);
   if (table == "failover") return SettingGroup::kFailover;
@@ -59,10 +59,11 @@ SettingGroup group_of(std::string_view key) {
   return SettingGroup::kBackends;
 }
 
-void SettingFlags::add_to(CLI::App& app, std::span<const SettingGroup> groups) {
+void SettingFlags::add_to(CLI::App& app, std::span<const SettingGroup> groups, std::string_view also) {
   for (const app::SettingSpec& spec : app::settings_schema()) {
     const SettingGroup group = group_of(spec.key);
-    if (spec.flag.empty() || std::ranges::find(groups, group) == groups.end()) continue;
+    const bool is_wanted = spec.key == also || std::ranges::find(groups, group) != groups.end();
+    if (spec.flag.empty() || !is_wanted) continue;
     const auto take = [this, &spec](const std::string& text) {
       check(spec, text);
       given_.push_back({std::string(spec.key), text, std::string(spec.flag)});

@@ -8,6 +8,7 @@ that are known to be short are made directly: starting a thread takes some 50 µ
 
 from __future__ import annotations
 
+import gc
 import math
 import os
 import sys
@@ -16,7 +17,7 @@ import time
 from collections.abc import Callable
 from ctypes import byref, c_void_p
 from numbers import Real
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from . import _abi
 from ._library import check, library, sized
@@ -29,84 +30,76 @@ Result = TypeVar("Result")
 LONG_SECONDS = 0.05
 # What a clock can still be added to; no deadline is farther away.
 _SECONDS_MAX = 1e9
+# As PyPy: what nothing refers to any more is found later.
+_COUNTS_NO_REFERENCES = sys.implementation.name != "cpython"
 # Waiting for a lock cannot be interrupted on Windows. It is waited for in slices there.
 _WAIT_SECONDS = 0.05 if sys.platform == "win32" else -1.0
 
 
-class Handle:
-    """An object of the library, which is destroyed once it is closed and no thread uses it any more.
+class Owner:
+    """An object of the library, destroyed with the last reference to this, on whatever thread. Passed to the library as it
+    is. Made empty, and filled through `out`, so that nothing is lost to a signal that comes meanwhile."""
 
-    `with handle as pointer:` surrounds every use. Closing does not wait for those who use it: the last one destroys it.
+    __slots__ = ("_as_parameter_", "_destroy", "_pid")
+
+    def __init__(self, destroy: Callable[..., None]) -> None:
+        self._destroy = destroy
+        self._pid = os.getpid()
+        self._as_parameter_ = c_void_p()
+
+    @property
+    def out(self) -> Any:
+        """Where a function that opens it puts the pointer."""
+        return byref(self._as_parameter_)
+
+    @property
+    def is_of_this_process(self) -> bool:
+        return self._pid == os.getpid()
+
+    def __del__(self) -> None:
+        # What a parent process has opened has none of its threads here.
+        pointer = getattr(self, "_as_parameter_", None)  # none where a signal came while it was made
+        if pointer and self.is_of_this_process:
+            self._destroy(pointer)
+
+
+class Handle:
+    """An object of the library that may be closed while it is used: what use() gave keeps it until then.
+
+    References are counted by the interpreter, since whatever counts here may be interrupted by a signal.
     """
 
-    __slots__ = ("_destroy", "_is_closed", "_lock", "_pid", "_pointer", "_users", "_what")
+    __slots__ = ("_owner", "_what")
 
-    def __init__(self, pointer: c_void_p, destroy: Callable[..., None], what: str) -> None:
-        self._pointer = pointer
-        self._destroy = destroy
+    def __init__(self, owner: Owner, what: str) -> None:
+        self._owner: Owner | None = owner
         self._what = what
-        self._pid = os.getpid()
-        # Not a plain lock: a signal handler may close an object on the thread that is just entering it.
-        self._lock = threading.RLock()
-        self._users = 0
-        self._is_closed = False
 
-    def __enter__(self) -> c_void_p:
-        if self._pid != os.getpid():
+    def use(self) -> Owner:
+        """
+        Raises:
+            ClosedError: it was closed. ForkedError: another process has opened it.
+        """
+        owner = self._owner
+        if owner is None:
+            raise ClosedError(f"this {self._what} was closed")
+        if not owner.is_of_this_process:
             raise ForkedError(
-                f"this {self._what} was opened by process {self._pid}, and a process that fork() makes has none of its "
+                f"this {self._what} was opened by process {owner._pid}, and a process that fork() makes has none of its "
                 f"threads: open it in this one, or start processes by multiprocessing's 'spawn' or 'forkserver'"
             )
-        with self._lock:
-            if self._is_closed:
-                raise ClosedError(f"this {self._what} was closed")
-            self._users += 1
-        return self._pointer
-
-    def held(self) -> _Held:
-        """For a part of a use, on any thread: it goes on also when the object was closed meanwhile."""
-        return _Held(self)
-
-    def add_user(self) -> c_void_p:
-        with self._lock:
-            self._users += 1
-        return self._pointer
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._users -= 1
-            is_last = self._is_closed and self._users == 0
-        if is_last:
-            self._destroy(self._pointer)
+        return owner
 
     @property
     def is_closed(self) -> bool:
-        return self._is_closed
+        return self._owner is None
 
     def close(self) -> None:
-        """Closing again does nothing, as does closing what a parent process has opened."""
-        if self._pid != os.getpid():
-            return
-        with self._lock:
-            is_last = not self._is_closed and self._users == 0
-            self._is_closed = True
-        if is_last:
-            self._destroy(self._pointer)
-
-
-class _Held:
-    """`with handle.held() as pointer:`"""
-
-    __slots__ = ("_handle",)
-
-    def __init__(self, handle: Handle) -> None:
-        self._handle = handle
-
-    def __enter__(self) -> c_void_p:
-        return self._handle.add_user()
-
-    def __exit__(self, *_: object) -> None:
-        self._handle.__exit__()
+        """Does not wait for those who use it: the last one destroys it. Closing again does nothing, as does closing what
+        a parent process has opened."""
+        self._owner = None
+        if _COUNTS_NO_REFERENCES:
+            gc.collect()
 
 
 class Deadline:

@@ -130,12 +130,10 @@ class Embedder(Opened):
         self._prompts = prompts_of(self._folder)
         folder = c_text(self._folder, "model")
 
-        pointer = open_by(functions.lb_embedder_open, of_process, folder, of_model)
-        super().__init__(
-            (name, device, precision, strict, settings), Handle(pointer, functions.lb_embedder_destroy, "Embedder")
-        )
-        self._dimension = int(functions.lb_embedder_dimension(pointer))
-        self._max_tokens = int(functions.lb_embedder_max_tokens(pointer))
+        opened = open_by(functions.lb_embedder_open, functions.lb_embedder_destroy, of_process, folder, of_model)
+        super().__init__((name, device, precision, strict, settings), Handle(opened, "Embedder"))
+        self._dimension = int(functions.lb_embedder_dimension(opened))
+        self._max_tokens = int(functions.lb_embedder_max_tokens(opened))
 
     # -- Embedding -----------------------------------------------------------------------------------------------------
 
@@ -181,21 +179,19 @@ class Embedder(Opened):
             TransientError: the deadline has passed, or the device failed and no other could answer.
             ClosedError, ForkedError: the embedder cannot be used any more, or here.
         """
-        # For all of it: what has begun runs to its end, also when it is closed meanwhile.
-        with self._handle:
-            return self._encode(
-                None,
-                texts,
-                batch_tokens=batch_tokens,
-                show_progress=show_progress,
-                normalize=normalize,
-                dimensions=dimensions,
-                prompt_name=prompt_name,
-                prompt=prompt,
-                out=out,
-                deadline=deadline,
-                alone=alone,
-            )
+        return self._encode(
+            None,
+            texts,
+            batch_tokens=batch_tokens,
+            show_progress=show_progress,
+            normalize=normalize,
+            dimensions=dimensions,
+            prompt_name=prompt_name,
+            prompt=prompt,
+            out=out,
+            deadline=deadline,
+            alone=alone,
+        )
 
     def encode_query(self, texts: str | Iterable[str] | Any, **arguments: Any) -> Vectors:
         """encode() with `query_prompt`, unless another prompt is given."""
@@ -220,8 +216,7 @@ class Embedder(Opened):
         def work() -> Vectors | None:
             if not is_claimed.acquire(blocking=False):
                 return None  # cancelled before there was a thread for it
-            with self._handle:
-                return self._encode(cancellation, texts, **arguments)
+            return self._encode(cancellation, texts, **arguments)
 
         future = asyncio.get_running_loop().run_in_executor(None, work)
         try:
@@ -267,7 +262,7 @@ class Embedder(Opened):
         size = positive(window_texts, "window_texts")
         source = source_of([texts] if isinstance(texts, str) else texts)
         parts = source.parts(before) if isinstance(source, Source) else chunks(source, before)
-        return self._windows(parts, options, size, until, None)
+        return self._windows(parts, options, size, until, self._handle.use(), None)
 
     # -- Tokens --------------------------------------------------------------------------------------------------------
 
@@ -340,8 +335,7 @@ class Embedder(Opened):
     @property
     def attestation(self) -> Attestation:
         """What would answer now."""
-        with self._handle as pointer:
-            return attestation_of(library().lb_embedder_attestation, pointer)
+        return attestation_of(library().lb_embedder_attestation, self._handle.use())
 
     @property
     def stats(self) -> EmbedStats:
@@ -421,27 +415,28 @@ class Embedder(Opened):
         texts: Texts,
         options: _abi.lb_embed_options | None,
         until: Deadline,
-        address: int,
-        capacity: int,
+        embedder: Owner,
+        rows: Rows,
+        first: int,
     ) -> None:
-        """Writes the vectors of `texts` to `address`."""
+        """Writes the vectors of `texts` to `rows` from the `first` on."""
         stats = sized(_abi.lb_embed_stats)
 
+        # Keeps all that is written to: who interrupts twice leaves before the call does.
         def call(cancellation: Cancellation | None) -> None:
             limits = call_options(until, cancellation)
-            with self._handle.held() as pointer:
-                check(
-                    library().lb_embedder_embed(
-                        pointer,
-                        texts.pointer,
-                        texts.count,
-                        options and byref(options),
-                        limits and byref(limits),
-                        address,
-                        capacity,
-                        byref(stats),
-                    )
+            check(
+                library().lb_embedder_embed(
+                    embedder,
+                    texts.pointer,
+                    texts.count,
+                    options and byref(options),
+                    limits and byref(limits),
+                    rows.address(first),
+                    rows.left(first),
+                    byref(stats),
                 )
+            )
 
         interruptible(call, cancellation, self._rate.is_long(texts))
         self._rate.add(texts, stats.seconds)
@@ -462,6 +457,8 @@ class Embedder(Opened):
         deadline: float | Deadline | None = None,
         alone: bool = False,
     ) -> Vectors:
+        # For all of it: what has begun runs to its end, also when it is closed meanwhile.
+        embedder = self._handle.use()
         until = deadline if isinstance(deadline, Deadline) else Deadline(deadline)
         options = self._options(normalize, dimensions, alone)
         before = self._prompt(prompt_name, prompt)
@@ -472,7 +469,7 @@ class Embedder(Opened):
         if isinstance(texts, str):
             rows = Rows(dimension, 1, out)
             one = one_text(texts, before)
-            self._embed(cancellation, one, options, until, rows.address(0), dimension)
+            self._embed(cancellation, one, options, until, embedder, rows, 0)
             row: Vectors = rows.result(1)[0]
             return row
 
@@ -481,7 +478,7 @@ class Embedder(Opened):
             rows = Rows(dimension, None, out)
             count = 0
             with progress_bar(None, shows) as advance:
-                for vectors in self._windows(chunks(source, before), options, 0, until, cancellation):
+                for vectors in self._windows(chunks(source, before), options, 0, until, embedder, cancellation):
                     rows.append(count, vectors)
                     count += len(vectors)
                     advance(len(vectors))
@@ -491,7 +488,7 @@ class Embedder(Opened):
         with progress_bar(source.count, shows) as advance:
             for first, part in source.parts(before, _STEP_TEXTS if shows else PART_TEXTS):
                 try:
-                    self._embed(cancellation, part, options, until, rows.address(first), rows.left(first))
+                    self._embed(cancellation, part, options, until, embedder, rows, first)
                 except LatebindError as error:
                     if first:
                         error.message = f"in the texts from {first} on: {error.message}"
@@ -505,37 +502,34 @@ class Embedder(Opened):
         options: _abi.lb_embed_options | None,
         window_texts: int,
         until: Deadline,
+        embedder: Owner,
         cancellation: Cancellation | None,
     ) -> Iterator[Vectors]:
         """Pushes texts as there is room, and yields windows when there is none."""
         functions = library()
-        stream = c_void_p()
+        # It keeps what it needs, also when the embedder is closed. No frame refers to what it owns, so that whoever closes
+        # it destroys it.
+        handle = Handle(Owner(functions.lb_stream_destroy), "stream")
         windows = sized(_abi.lb_stream_options)
         windows.window_texts = window_texts
-        with self._handle as pointer:
-            check(functions.lb_stream_open(pointer, options and byref(options), byref(windows), byref(stream)))
-        # From here on the stream keeps what it needs, also when the embedder is closed.
-        handle = Handle(stream, functions.lb_stream_destroy, "stream")
+        check(functions.lb_stream_open(embedder, options and byref(options), byref(windows), handle.use().out))
         taken = c_size_t()
         try:
             for _, part in parts:
                 pushed = 0
                 while pushed < part.count:
-                    with handle:
-                        code = functions.lb_stream_push(
-                            stream, part.pointer_to(pushed), part.count - pushed, byref(taken)
-                        )
-                        check(code)
+                    code = functions.lb_stream_push(
+                        handle.use(), part.pointer_to(pushed), part.count - pushed, byref(taken)
+                    )
+                    check(code)
                     pushed += taken.value
                     if pushed < part.count:
                         yield self._pull(handle, until, cancellation)
-            with handle:
-                check(functions.lb_stream_finish(stream))
+            check(functions.lb_stream_finish(handle.use()))
             while len(vectors := self._pull(handle, until, cancellation)):
                 yield vectors
             stats = sized(_abi.lb_embed_stats)
-            with handle:
-                check(functions.lb_stream_stats(stream, byref(stats)))
+            check(functions.lb_stream_stats(handle.use(), byref(stats)))
             self._add(stats)
         except (KeyboardInterrupt, GeneratorExit):
             _close_soon(handle)
@@ -557,16 +551,15 @@ class Embedder(Opened):
             if is_slice:
                 call = call or sized(_abi.lb_call_options)
                 call.timeout_ms = _SLICE_MS
-            with handle as stream:
-                code = functions.lb_stream_pull(stream, call and byref(call), byref(window))
-                if code == _abi.LB_DEADLINE_EXCEEDED and is_slice:
-                    continue
-                check(code)
-                count = window.count * window.dimensions
-                if not count:
-                    return np.empty((0, max(window.dimensions, 1)), np.float32)
-                found: Vectors = memory_at(window.vectors, np.float32, (window.count, window.dimensions)).copy()
-                return found
+            code = functions.lb_stream_pull(handle.use(), call and byref(call), byref(window))
+            if code == _abi.LB_DEADLINE_EXCEEDED and is_slice:
+                continue
+            check(code)
+            count = window.count * window.dimensions
+            if not count:
+                return np.empty((0, max(window.dimensions, 1)), np.float32)
+            found: Vectors = memory_at(window.vectors, np.float32, (window.count, window.dimensions)).copy()
+            return found
 
     def _token_ids(self, texts: Any, max_tokens: int | None) -> Iterator[_abi.lb_token_ids]:
         """The ids of each text; valid until the next one is asked for."""
@@ -575,18 +568,12 @@ class Embedder(Opened):
         # Few at a time: this cannot be cancelled, and Ctrl-C is noticed between two calls.
         parts = source.parts("", 1024) if isinstance(source, Source) else chunks(source, "")
         functions = library()
-        tokenizer, tokens = c_void_p(), c_void_p()
+        tokenizer = Owner(functions.lb_tokenizer_destroy)
         ids = _abi.lb_token_ids()
-        with self._handle as pointer:
-            check(functions.lb_embedder_tokenizer(pointer, byref(tokenizer)))
-            try:
-                for _, part in parts:
-                    check(functions.lb_tokenizer_encode(tokenizer, part.pointer, part.count, most, byref(tokens)))
-                    try:
-                        for index in range(part.count):
-                            check(functions.lb_token_list_get(tokens, index, byref(ids), None))
-                            yield ids
-                    finally:
-                        functions.lb_token_list_destroy(tokens)
-            finally:
-                functions.lb_tokenizer_destroy(tokenizer)
+        check(functions.lb_embedder_tokenizer(self._handle.use(), tokenizer.out))
+        for _, part in parts:
+            tokens = Owner(functions.lb_token_list_destroy)
+            check(functions.lb_tokenizer_encode(tokenizer, part.pointer, part.count, most, tokens.out))
+            for index in range(part.count):
+                check(functions.lb_token_list_get(tokens, index, byref(ids), None))
+                yield ids

@@ -124,13 +124,11 @@ class Model(Opened):
         functions = library()
         of_process = runtime(of_runtime)
 
-        pointer = open_by(functions.lb_model_load_file, of_process, place, of_model)
-        super().__init__(
-            (place.decode(), device, precision, strict, settings), Handle(pointer, functions.lb_model_destroy, "Model")
-        )
-        inputs, outputs = functions.lb_model_input_count(pointer), functions.lb_model_output_count(pointer)
-        self._inputs = tuple(_info(functions.lb_model_input, pointer, index) for index in range(inputs))
-        self._outputs = tuple(_info(functions.lb_model_output, pointer, index) for index in range(outputs))
+        opened = open_by(functions.lb_model_load_file, functions.lb_model_destroy, of_process, place, of_model)
+        super().__init__((place.decode(), device, precision, strict, settings), Handle(opened, "Model"))
+        inputs, outputs = functions.lb_model_input_count(opened), functions.lb_model_output_count(opened)
+        self._inputs = tuple(_info(functions.lb_model_input, opened, index) for index in range(inputs))
+        self._outputs = tuple(_info(functions.lb_model_output, opened, index) for index in range(outputs))
 
     @property
     def inputs(self) -> tuple[TensorInfo, ...]:
@@ -145,8 +143,7 @@ class Model(Opened):
     @property
     def attestation(self) -> Attestation:
         """What would answer now."""
-        with self._handle as pointer:
-            return attestation_of(library().lb_model_attestation, pointer)
+        return attestation_of(library().lb_model_attestation, self._handle.use())
 
     def run(self, inputs: Mapping[str, Any], *, deadline: float | None = None) -> dict[str, npt.NDArray[Any]]:
         """Runs the model once.
@@ -163,6 +160,7 @@ class Model(Opened):
             CallerTypeError: an input of another type, by name. CallerError: a missing or unknown input, or a shape that
                 the model does not take. TransientError: the deadline has passed, or the device failed.
         """
+        model = self._handle.use()
         until = Deadline(deadline)
         arrays = self._arrays(inputs)
         tensors = (_abi.lb_tensor * max(len(arrays), 1))()
@@ -176,12 +174,9 @@ class Model(Opened):
 
         def call(cancellation: Cancellation | None) -> None:
             limits = call_options(until, cancellation)
-            with self._handle as pointer:
-                check(
-                    library().lb_model_run(
-                        pointer, tensors, len(arrays), pointers, len(outputs), limits and byref(limits)
-                    )
-                )
+            check(
+                library().lb_model_run(model, tensors, len(arrays), pointers, len(outputs), limits and byref(limits))
+            )
 
         begin = perf_counter()
         interruptible(call, None, self._last_seconds is None or self._last_seconds > LONG_SECONDS)

@@ -8,7 +8,7 @@ from ctypes import byref, c_void_p
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ._call import Cancellation, Deadline, Handle, call_options, interruptible
+from ._call import Cancellation, Deadline, Handle, Owner, call_options, interruptible
 from ._library import Options, check
 
 if TYPE_CHECKING:
@@ -18,15 +18,21 @@ if TYPE_CHECKING:
 Arguments = tuple[str, Any, Any, bool, dict[str, Any]]
 
 
-def open_by(function: Callable[..., int], runtime: c_void_p, file: bytes, settings: dict[str, str]) -> c_void_p:
+def open_by(
+    function: Callable[..., int],
+    destroy: Callable[..., None],
+    runtime: c_void_p,
+    file: bytes,
+    settings: dict[str, str],
+) -> Owner:
     """What lb_…(runtime, file, options, call, &object) opens. Ctrl-C ends it."""
 
-    def open_it(cancellation: Cancellation | None) -> c_void_p:
-        pointer = c_void_p()
+    def open_it(cancellation: Cancellation | None) -> Owner:
+        opened = Owner(destroy)
         call = call_options(Deadline(None), cancellation)
         with Options(settings) as options:
-            check(function(runtime, file, options, call and byref(call), byref(pointer)))
-        return pointer
+            check(function(runtime, file, options, call and byref(call), opened.out))
+        return opened
 
     return interruptible(open_it, None, True)
 

@@ -15,10 +15,14 @@ void answer_json(Exchange& exchange, const app::Json& json) {
   answer_text(exchange, app::to_line(json));
 }
 
-void refuse(Exchange& exchange, const Protocol& protocol, const Refusal& refusal) {
-  HttpResponse response = protocol.refuse(refusal);
+void add_headers_of(const Refusal& refusal, HttpResponse& response) {
   if (refusal.retry_after_s > 0) response.set("Retry-After", std::to_string(refusal.retry_after_s));
   if (refusal.kind == RefusalKind::kUnauthorized) response.set("WWW-Authenticate", "Bearer");
+}
+
+void refuse(Exchange& exchange, const Protocol& protocol, const Refusal& refusal) {
+  HttpResponse response = protocol.refuse(refusal);
+  add_headers_of(refusal, response);
   exchange.answer(std::move(response), word_of(refusal.kind));
 }
 

@@ -14,6 +14,9 @@ import time
 import latebind
 import numpy
 import pytest
+from latebind._call import Work
+from latebind._library import library
+from latebind._out import Rows
 from support import MODEL, TINY, good
 
 TEXTS = [f"text {number} of some length" for number in range(64)]
@@ -265,6 +268,53 @@ def test_the_caller_s_memory_is_not_written_to_after_ctrl_c(embedder):
     assert (out == 7).all()
 
 
+def test_who_interrupts_twice_leaves_the_memory_to_the_call(embedder, monkeypatch):
+    ended, freed = [], []
+
+    def do(self, before=Work._do):
+        before(self)
+        ended.append(time.monotonic())
+
+    def again(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Work, "_do", do)
+    monkeypatch.setattr(Work, "end", again)
+    monkeypatch.setattr(Rows, "__del__", lambda _: freed.append(time.monotonic()), raising=False)
+    timer = threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        embedder.encode(LONG)
+    timer.join()
+    assert not ended, "the call goes on"
+    end = time.monotonic() + 60
+    while not freed and time.monotonic() < end:
+        gc.collect()
+        time.sleep(0.01)
+    assert ended[0] <= freed[0]
+
+
+def test_what_opens_after_an_interrupt_is_destroyed(monkeypatch):
+    destroyed = []
+    destroy = library().lb_embedder_destroy
+
+    def count(pointer):
+        destroyed.append(pointer)
+        destroy(pointer)
+
+    def interrupt(self):
+        self._wait()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(library(), "lb_embedder_destroy", count)
+    monkeypatch.setattr(Work, "result", interrupt)
+    for number in range(3):
+        with pytest.raises(KeyboardInterrupt):
+            latebind.Embedder(TINY)
+        gc.collect()
+        assert len(destroyed) == number + 1
+
+
 def test_a_short_call_starts_no_thread(tiny, monkeypatch):
     for _ in range(20):
         tiny.encode("a text")
@@ -398,76 +448,6 @@ def test_after_fork_the_parent_s_embedder_is_refused_and_the_parent_goes_on(tiny
     assert tiny.encode("a").shape == (tiny.dimension,)
 
 
-def test_a_lock_held_by_another_thread_does_not_hang_a_child(tiny):
-    handle = tiny._handle
-    held, release = threading.Event(), threading.Event()
-
-    def hold():
-        with handle._lock:
-            held.set()
-            release.wait()
-
-    thread = threading.Thread(target=hold)
-    thread.start()
-    held.wait()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            tiny.encode("a")
-        except latebind.ForkedError:
-            os._exit(7)
-        os._exit(1)
-    release.set()
-    thread.join()
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
-
-
-# -- The end of the interpreter ----------------------------------------------------------------------------------------
-
-ENDS = {
-    "a live embedder": "embedder = latebind.Embedder(MODEL); embedder.encode('a')",
-    "in a cycle": "class C: pass\nc = C(); c.embedder = latebind.Embedder(MODEL); c.self = c",
-    "a stream in the middle": "stream = latebind.Embedder(MODEL).encode_stream(['a'] * 9999, window_texts=10); next(stream)",
-    "an output": "import numpy\nvectors = latebind.Embedder(MODEL).encode(['a'] * 9)",
-    "a call on a daemon thread": (
-        "import threading, time\nembedder = latebind.Embedder(MODEL)\n"
-        "def work():\n    while True: embedder.encode(['a'] * 100)\n"
-        "threading.Thread(target=work, daemon=True).start(); time.sleep(0.2)"
-    ),
-    "streams on daemon threads": (
-        "import threading, time\nembedder = latebind.Embedder(MODEL)\n"
-        "def work():\n    while True:\n"
-        "        for window in embedder.encode_stream(iter(['a b'] * 3000), window_texts=16): pass\n"
-        "for _ in range(4): threading.Thread(target=work, daemon=True).start()\ntime.sleep(0.2)"
-    ),
-    "many streams in the middle": (
-        "embedder = latebind.Embedder(MODEL)\n"
-        "streams = [embedder.encode_stream(iter(['a'] * 9999), window_texts=10) for _ in range(20)]\n"
-        "for stream in streams: next(stream)"
-    ),
-    "a call that is awaited": (
-        "import asyncio\nembedder = latebind.Embedder(MODEL)\n"
-        "async def main():\n    asyncio.ensure_future(embedder.aencode(['a b'] * 100000))\n    await asyncio.sleep(0.1)\n"
-        "asyncio.run(main())"
-    ),
-    "a thread that is no daemon": (
-        "import threading\nembedder = latebind.Embedder(MODEL)\n"
-        "threading.Thread(target=lambda: embedder.encode(['a'] * 5000)).start()"
-    ),
-    # In both, the main thread never calls the library, and what vendors make meanwhile goes first at the end.
-    "a first model on a daemon thread": (
-        "import threading, time\n"
-        "threading.Thread(target=lambda: latebind.Embedder(MODEL).encode('a'), daemon=True).start(); time.sleep(0.3)"
-    ),
-    "a job on a daemon thread": (
-        "import threading, time\nthreading.Thread(target=latebind.doctor, daemon=True).start(); time.sleep(0.1)"
-    ),
-    "used by atexit": "import atexit\nembedder = latebind.Embedder(MODEL)\natexit.register(lambda: embedder.encode('a'))",
-    "sys.exit": "import sys\nembedder = latebind.Embedder(MODEL)\nsys.exit(0)",
-}
-
-
-@pytest.mark.parametrize("what", ENDS)
 def test_the_interpreter_ends_quietly_with(what):
     for _ in range(3):  # how far others are when it ends differs
         good(f"import latebind\nMODEL = {str(TINY)!r}\n{ENDS[what]}")

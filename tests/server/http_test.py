@@ -453,6 +453,9 @@ def test_keys(tmp_path):
         missing = daemon.get("/v1/models")
         assert missing.status == 401 and missing.headers["www-authenticate"] == "Bearer"
         assert missing.json()["error"]["code"] == "invalid_api_key"
+        # Refused before its body is read.
+        large = daemon.ask("POST", "/v1/embeddings", json.dumps({"model": "f32", "input": "a" * 30_000}))
+        assert large.status == 401 and large.headers["www-authenticate"] == "Bearer"
         for value in ("Bearer wrong", "Bearer firs", "Bearer", "first", "Basic first"):
             assert status(Authorization=value) == 401, value
         for value in ("Bearer first", "bearer second", "BEARER first"):
@@ -810,6 +813,13 @@ def test_the_ready_file_is_ones_own(tmp_path):
         daemon.ready_file.write_text("http://127.0.0.1:2\n")  # of another daemon by now
         assert daemon.end() == 0
         assert daemon.ready_file.read_text() == "http://127.0.0.1:2\n"
+    with Daemon() as daemon:
+        # A second one that cannot have the address leaves that of the first one alone.
+        addresses = daemon.ready_file.read_text()
+        code, said = run_serve("--model", TINY, "--listen", addresses.strip().removeprefix("http://"), "--ready-file",
+                               daemon.ready_file)
+        assert code == 1 and "in use" in said
+        assert daemon.ready_file.read_text() == addresses
 
 
 def test_two_models_of_one_name_are_refused_before_they_are_loaded():

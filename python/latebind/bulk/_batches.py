@@ -174,10 +174,11 @@ class EmbedBatches:
         done = self._compute(batch)
         table = batch
         if done.reasons:
-            table = _taken(batch, done.good)
+            table = _without_other_entries(_taken(batch, done.good), self.text_column)
         table = table.append_column(self.vector_column, _lists(done.vectors))
         bad = sorted(done.reasons)
         skipped = _taken(batch, np.array(bad, np.intp)) if bad else batch.slice(0, 0)
+        skipped = _with_plain(skipped, self.text_column)
         skipped = skipped.append_column("latebind_row", pa.array(bad, pa.int64()))
         skipped = skipped.append_column("latebind_reason", pa.array([done.reasons[row] for row in bad], pa.string()))
         return Embedded(
@@ -323,6 +324,33 @@ def _taken(values: Any, rows: Any) -> Any:
         return pa.concat_batches(pieces)
     flat = [chunk for piece in pieces for chunk in (piece.chunks if isinstance(piece, pa.ChunkedArray) else [piece])]
     return pa.chunked_array(flat, values.type)
+
+
+def _values(column: Any) -> Any:
+    """The values of a dictionary column, which may be damaged: what reads them checks."""
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    plain = [chunk.dictionary.take(chunk.indices) for chunk in chunks]
+    if isinstance(column, pa.ChunkedArray):
+        return pa.chunked_array(plain, column.type.value_type)
+    return plain[0]
+
+
+def _with_plain(table: Any, name: str) -> Any:
+    """The table with a column that is no dictionary: the entries of one must be readable, and those of bad rows are
+    not."""
+    at = table.schema.get_field_index(name)
+    if not pa.types.is_dictionary(table.schema.field(at).type):
+        return table
+    return table.set_column(at, name, _values(table.column(at)))
+
+
+def _without_other_entries(table: Any, name: str) -> Any:
+    """The table with a dictionary of what its rows have, and not of what was left out."""
+    at = table.schema.get_field_index(name)
+    field = table.schema.field(at)
+    if not pa.types.is_dictionary(field.type):
+        return table
+    return table.set_column(at, field, _values(table.column(at)).dictionary_encode().cast(field.type))
 
 
 def _others(count: int, rows: dict[int, str]) -> Any:

@@ -16,7 +16,7 @@ from ._engine import Engine
 from ._inputs import InputFile, find, scan
 from ._manifest import SKIPPED, VECTORS, agree, manifest_of
 from ._report import Progress, Report, report_of
-from ._shards import Job, ShardResult, name_of
+from ._shards import Job, ShardResult, check_columns, name_of
 from ._store import Store, locate
 
 # Twenty-five megabytes of vectors of 384 numbers; a few seconds of a processor, which is what an end by force costs.
@@ -106,8 +106,8 @@ def embed_files(
     with store.lock(), runs:
         answers = runs.answers(embed)
         agree(store, manifest_of(files, embed, id_column, shard_rows, answers), allow_other_devices)
-        store.clear(VECTORS)
-        store.clear(SKIPPED)
+        for folder in ("", VECTORS, SKIPPED):
+            store.clear(folder)
         job = Job(files, embed, id_column, shard_rows, store, None if allow_other_devices else answers)
         return _run(job, runs, os.fspath(output), show_progress)
 
@@ -127,6 +127,7 @@ def _files(
             embed.check(file.schema)
             if id_column is not None and file.schema.names.count(id_column) != 1:
                 raise CallerError(f"there is no column '{id_column}', or more than one")
+            check_columns(file.schema, [id_column, embed.text_column] if id_column is not None else None)
         except CallerError as error:
             error.message = f"{file.name}: {error.message}"
             raise

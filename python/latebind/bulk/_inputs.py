@@ -52,6 +52,7 @@ class InputFile:
         groups: rows of each part that can be read by itself (row groups, record batches); empty for text.
         starts: of text, the byte at which each shard begins, and where the last one ends.
         schema: the columns; of text as it is read.
+        changed_ns: when it was last written to, before it was scanned; None where the filesystem does not say.
     """
 
     filesystem: Any = field(repr=False)
@@ -64,6 +65,7 @@ class InputFile:
     groups: tuple[int, ...]
     starts: tuple[int, ...]
     schema: pa.Schema
+    changed_ns: int | None = None
 
     def shards(self, shard_rows: int) -> int:
         return -(-self.rows // shard_rows)
@@ -74,6 +76,8 @@ _DEPTH_MAX = 500
 # As few digits as an integer can have that a double does not hold exactly.
 _LONG_NUMBER = re.compile(rb"[0-9]{16}")
 _EXACT_MAX = 1 << 53
+# In errors of pyarrow's.
+_ROW = re.compile(r"in row ([0-9]+)")
 
 
 def find(places: Sequence[str | os.PathLike[str]]) -> list[tuple[Any, str, str, str]]:
@@ -152,6 +156,7 @@ def scan(filesystem: Any, path: str, name: str, format: str, text_column: str, s
     groups: list[int] = []
     starts: list[int] = []
     try:
+        changed_ns = filesystem.get_file_info(path).mtime_ns
         if format == "csv":
             schema, rows, starts = _scan_csv(_lines(blocks()), shard_rows)
         elif format == "jsonl":
@@ -174,7 +179,7 @@ def scan(filesystem: Any, path: str, name: str, format: str, text_column: str, s
     except OSError as error:
         raise MachineError(f"the input {name} cannot be read: {error}") from error
     return InputFile(
-        filesystem, path, name, format, size, digest.hexdigest(), rows, tuple(groups), tuple(starts), schema
+        filesystem, path, name, format, size, digest.hexdigest(), rows, tuple(groups), tuple(starts), schema, changed_ns
     )
 
 
@@ -243,7 +248,12 @@ def _scan_jsonl(lines: Iterator[bytes], shard_rows: int, text_column: str) -> tu
 
     def unify() -> None:
         nonlocal schema
-        found = _read_json(b"".join(pending), pa.schema([(text_column, pa.string())])).schema
+        first = rows - len(pending)
+        try:
+            found = _read_json(b"".join(pending), pa.schema([(text_column, pa.string())])).schema
+        except pa.ArrowInvalid as error:
+            # Its rows are those of what it was given.
+            raise pa.ArrowInvalid(_ROW.sub(lambda row: f"in row {int(row[1]) + first}", str(error))) from error
         found = pa.schema([field.with_type(_as_written(field.type)) for field in found])
         schema = pa.unify_schemas([schema, found], promote_options="permissive")
         pending.clear()
@@ -357,6 +367,7 @@ class Reader:
     def read(self, shard: int) -> pa.Table:
         """
         Raises:
+            CallerError: its rows are not what the format has.
             MachineError: the file cannot be read, or is not any more what it was when it was scanned.
         """
         first = shard * self._shard_rows
@@ -367,15 +378,24 @@ class Reader:
             else:
                 table = self._rows(first, count)
         except (pa.ArrowException, OSError) as error:
-            raise MachineError(
-                f"rows {first} to {first + count} of {self._file.name} cannot be read: {error}"
-            ) from error
+            self._check_unchanged()
+            kind = MachineError if isinstance(error, OSError) else CallerError
+            raise kind(f"rows {first} to {first + count} of {self._file.name} cannot be read: {error}") from error
+        self._check_unchanged()
         if table.num_rows != count:
             raise MachineError(
                 f"{self._file.name} has {table.num_rows} rows from row {first} on, where {count} were found at first: it "
                 "was changed, or its lines are not what they look like"
             )
         return table
+
+    def _check_unchanged(self) -> None:
+        try:
+            info = self._file.filesystem.get_file_info(self._file.path)
+        except OSError as error:
+            raise MachineError(f"{self._file.name} cannot be looked at: {error}") from error
+        if info.mtime_ns != self._file.changed_ns:
+            raise MachineError(f"{self._file.name} was changed since it was scanned; run again")
 
     def _text(self, shard: int) -> pa.Table:
         begin, end = self._file.starts[shard : shard + 2]

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import parquet as pq
 
-from ..errors import LatebindError, TransientError
+from ..errors import CallerError, LatebindError, TransientError
 from ._batches import METADATA_KEY, EmbedBatches, Embedded, RowError
 from ._inputs import InputFile, Reader
 from ._manifest import SKIPPED, VECTORS
@@ -94,12 +94,11 @@ class Job:
         if self._reader is None or self._reader[0] is not place.file:
             self._reader = place.file, Reader(place.file, self._columns, self._shard_rows)
         table = self._reader[1].read(place.index)
-        if place.file.format == "csv":
-            self._check_text(table, place)
+        self._check(table, place)
         return table
 
-    def _check_text(self, table: pa.Table, place: Place) -> None:
-        """The column of texts is looked at row by row later; all others have to be text too."""
+    def _check(self, table: pa.Table, place: Place) -> None:
+        """The column of texts is looked at row by row later; all others have to be what they say, too."""
         for name in table.column_names:
             if name == self.embed.text_column:
                 continue
@@ -107,8 +106,8 @@ class Job:
                 table.column(name).validate(full=True)
             except pa.ArrowInvalid as error:
                 raise RowError(
-                    f"in {place.file.name}, rows from {place.index * self._shard_rows} on: column '{name}' is not "
-                    f"UTF-8: {error}"
+                    f"in {place.file.name}, rows from {place.index * self._shard_rows} on: column '{name}' is damaged, "
+                    f"or not UTF-8: {error}"
                 ) from None
 
     def compute(self, shard: int, table: pa.Table) -> Embedded:
@@ -120,14 +119,14 @@ class Job:
         place = self._places[shard]
         first = place.index * self._shard_rows
         if self._answers is not None:
-            self._check(self.embed.answers())
+            self._check_answers(self.embed.answers())
         try:
             embedded = self.embed.embed(table)
         except LatebindError as error:
             error.message = f"in {place.file.name}, rows from {first} on: {error.message}"
             raise
         if self._answers is not None:
-            self._check(embedded.answers)
+            self._check_answers(embedded.answers)
             if embedded.is_mixed:
                 raise TransientError(
                     f"another device than {self._answers.device} computed {embedded.fallback} rows of "
@@ -136,7 +135,7 @@ class Job:
                 )
         return embedded
 
-    def _check(self, answers: Answers) -> None:
+    def _check_answers(self, answers: Answers) -> None:
         if self._answers is not None and answers != self._answers:
             raise TransientError(
                 "something else answers here than what this output was begun with: "
@@ -158,7 +157,8 @@ class Job:
             f"{answers.device} {answers.precision}",
         )
         if result.skipped:
-            self.store.write(f"{SKIPPED}/{name_of(shard)}", _parquet(self._located(embedded.skipped, place)))
+            skipped = self._located(embedded.skipped, place)
+            self.store.write(f"{SKIPPED}/{name_of(shard)}", self._bytes_of(skipped, place))
         table = embedded.table
         if self._id_column is not None and self._id_column != self.embed.text_column:
             table = table.drop_columns([self.embed.text_column])
@@ -169,8 +169,17 @@ class Job:
             "result": asdict(result),
         }
         table = table.replace_schema_metadata({**table.schema.metadata, METADATA_KEY: json.dumps(label)})
-        self.store.write(f"{VECTORS}/{name_of(shard)}", _parquet(table, self.embed.vector_column))
+        self.store.write(f"{VECTORS}/{name_of(shard)}", self._bytes_of(table, place, self.embed.vector_column))
         return result
+
+    def _bytes_of(self, table: pa.Table, place: Place, vector_column: str | None = None) -> pa.Buffer:
+        try:
+            return _parquet(table, vector_column)
+        except pa.ArrowException as error:
+            raise CallerError(
+                f"{place.file.name}, rows from {place.index * self._shard_rows} on: its columns cannot be kept in "
+                f"Parquet: {error}"
+            ) from error
 
     def _located(self, skipped: pa.Table, place: Place) -> pa.Table:
         first = place.index * self._shard_rows
@@ -207,6 +216,22 @@ class Job:
 def _is_plausible(result: ShardResult) -> bool:
     counts = (result.shard, result.rows, result.skipped, result.tokens, result.truncated, result.fallback)
     return isinstance(result.device, str) and all(type(count) is int and count >= 0 for count in counts)
+
+
+def check_columns(schema: pa.Schema, names: Sequence[str] | None) -> None:
+    """
+    Raises:
+        CallerError: one of these columns, of all if None, is none that Parquet has, or that can be read again.
+    """
+    for field in schema:
+        if names is not None and field.name not in names:
+            continue
+        try:
+            pq.ParquetFile(pa.BufferReader(_parquet(pa.schema([field]).empty_table()))).schema_arrow  # noqa: B018
+        except (pa.ArrowException, OSError) as error:
+            raise CallerError(
+                f"column '{field.name}', of type {field.type}, cannot be kept in Parquet: {error}"
+            ) from error
 
 
 def _parquet(table: pa.Table, vector_column: str | None = None) -> pa.Buffer:

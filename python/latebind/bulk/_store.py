@@ -6,7 +6,7 @@ import os
 import sys
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -98,10 +98,13 @@ class Store:
             if not is_object:
                 self.filesystem.move(target, f"{folder}/{file}")
         except OSError as error:
+            if not is_object:
+                with suppress(OSError):
+                    self.filesystem.delete_file(target)
             raise TransientError(f"{self._path(name)} could not be written: {error}", retryable=True) from error
 
     def clear(self, folder: str) -> None:
-        """Removes what writers that were ended have left."""
+        """Removes what writers that were ended have left in a folder of it, or in itself ("")."""
         selector = fs.FileSelector(self._path(folder), allow_not_found=True)
         try:
             for info in self.filesystem.get_file_info(selector):

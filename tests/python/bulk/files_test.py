@@ -19,7 +19,7 @@ import pyarrow.csv
 import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
-from latebind.bulk import DifferentRunError, EmbedBatches, RowError, _engine, _store, embed_files
+from latebind.bulk import DifferentRunError, EmbedBatches, RowError, _engine, _shards, _store, embed_files
 from latebind.bulk.__main__ import main
 from latebind.bulk._inputs import Reader, find, scan
 from pyarrow import fs
@@ -311,6 +311,77 @@ def test_a_bad_row_fails_with_its_place(tmp_path, holes):
     done = run(holes, "-o", tmp_path / "other")
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('{"body": "a", "x": ' + "[" * 50 + "1" + "]" * 50 + "}", "column 'x'"),
+        ('{"body": "a", "x": {}}', "column 'x'"),
+        ('{"body": "a", "x": [null, null]}', "cannot be kept in Parquet"),
+    ],
+)
+def test_a_column_that_parquet_does_not_have_is_refused(tmp_path, line, words):
+    (tmp_path / "in.jsonl").write_text(line + "\n")
+    done = run(tmp_path / "in.jsonl", "-o", tmp_path / "out")
+    assert done.returncode == 2
+    assert words in done.stderr and "Traceback" not in done.stderr
+    assert not list(tmp_path.glob("out/vectors/*"))
+    assert run(tmp_path / "in.jsonl", "-o", tmp_path / "out", "--id-column", "body").returncode == 0
+
+
+def test_a_wrong_line_is_told_by_its_row_of_the_file(tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"body": "a"}\n' * 1000 + '{"body": 7}\n' + '{"body": "a"}\n' * 50)
+    with pytest.raises(latebind.CallerError, match="in row 1000"):
+        embed(tmp_path / "in.jsonl", tmp_path / "out")
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet", "arrow"])
+def test_a_column_that_is_not_utf_8_is_refused_in_every_format(tmp_path, ending):
+    file = tmp_path / f"in.{ending}"
+    if ending == "jsonl":
+        file.write_bytes(b'{"body": "a", "x": "\xff"}\n')
+    else:
+        bad = pa.array([b"\xff"]).view(pa.string())
+        write(pa.table({"body": ["a"], "x": bad}), file)
+    done = run(file, "-o", tmp_path / "out")
+    assert done.returncode == 1
+    assert "column 'x' is damaged, or not UTF-8" in done.stderr and "Traceback" not in done.stderr
+    assert not list(tmp_path.glob("out/vectors/part*"))
+
+
+def test_a_dictionary_with_a_text_that_is_skipped_leaves_files_that_can_be_read(tmp_path):
+    entries = pa.array([b"the cat", b"\xff", b"a man"]).view(pa.string())
+    body = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 0], pa.int8()), entries)
+    write(pa.table({"body": body, "id": range(4)}), tmp_path / "in.arrow")
+    report = embed(tmp_path / "in.arrow", tmp_path / "out", on_error="skip", id_column=None)
+    assert (report.rows, report.skipped) == (3, 1)
+    found = pq.read_table(tmp_path / "out" / "vectors").to_pydict()
+    assert (found["body"], found["id"]) == (["the cat", "a man", "the cat"], [0, 2, 3])
+    skipped = pq.read_table(tmp_path / "out" / "skipped")
+    assert skipped["id"].to_pylist() == [1] and "not UTF-8" in skipped["latebind_reason"][0].as_py()
+    assert embed(tmp_path / "in.arrow", tmp_path / "out", on_error="skip", id_column=None).shards_done == 0
+
+
+def test_what_was_written_to_meanwhile_is_an_error(tmp_path, parquet, monkeypatch):
+    compute = _shards.Job.compute
+
+    def changed(self, shard, table):
+        if shard == 1:
+            os.utime(parquet, ns=(1, 1))
+        return compute(self, shard, table)
+
+    monkeypatch.setattr(_shards.Job, "compute", changed)
+    with pytest.raises(latebind.MachineError, match="was changed since it was scanned"):
+        embed(parquet, tmp_path / "out")
+
+
+def test_what_a_full_disk_has_left_is_removed(tmp_path, parquet):
+    embed(parquet, tmp_path / "out")
+    for folder in (tmp_path / "out", tmp_path / "out" / "vectors"):
+        (folder / ".part-0-manifest.json").write_text("half")
+    embed(parquet, tmp_path / "out")
+    assert not list((tmp_path / "out").rglob(".part-*"))
 
 
 def test_or_goes_into_a_file_with_the_reason(tmp_path, holes):
