@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from ctypes import POINTER, byref, c_size_t, c_void_p, cast
+from ctypes import POINTER, byref, c_size_t, cast
 from dataclasses import dataclass
 
 from . import _abi
+from ._call import Owner
 from ._library import check, library, sized, text_of
 
 
@@ -64,7 +65,7 @@ class Attestation:
     steps: tuple[PlacementStep, ...]
 
 
-def _read(pointer: c_void_p) -> Attestation:
+def _read(pointer: Owner) -> Attestation:
     functions = library()
     active = sized(_abi.lb_active)
     check(functions.lb_attestation_get(pointer, byref(active)))
@@ -96,11 +97,8 @@ def _read(pointer: c_void_p) -> Attestation:
     )
 
 
-def attestation_of(ask: Callable[..., int], of: c_void_p) -> Attestation:
+def attestation_of(ask: Callable[..., int], of: Owner) -> Attestation:
     """What `ask`, such as lb_model_attestation, says of an object."""
-    pointer = c_void_p()
-    check(ask(of, byref(pointer)))
-    try:
-        return _read(pointer)
-    finally:
-        library().lb_attestation_destroy(pointer)
+    attestation = Owner(library().lb_attestation_destroy)
+    check(ask(of, attestation.out))
+    return _read(attestation)

@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from ctypes import byref, c_size_t, c_void_p
+from ctypes import byref, c_size_t
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from . import _abi
 from ._arguments import flag, positive
 from ._attestation import Attestation, attestation_of
-from ._call import LONG_SECONDS, Cancellation, Deadline, Handle, call_options, interruptible, on_main_thread
+from ._call import LONG_SECONDS, Cancellation, Deadline, Handle, Owner, call_options, interruptible, on_main_thread
 from ._library import c_text, check, library, runtime, sized
 from ._memory import memory_at
 from ._model_name import folder_of

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from . import _abi
 from ._attestation import Attestation, attestation_of
-from ._call import LONG_SECONDS, Cancellation, Deadline, Handle, call_options, interruptible
+from ._call import LONG_SECONDS, Cancellation, Deadline, Handle, Owner, call_options, interruptible
 from ._library import c_text, check, library, runtime, sized, text_of
 from ._memory import memory_at
 from ._opened import Opened, open_by
@@ -56,7 +56,7 @@ class TensorInfo:
     upper: tuple[int | None, ...]
 
 
-def _info(ask: Callable[..., int], model: c_void_p, index: int) -> TensorInfo:
+def _info(ask: Callable[..., int], model: Owner, index: int) -> TensorInfo:
     info = sized(_abi.lb_tensor_info)
     check(ask(model, index, byref(info)))
 
@@ -174,9 +174,7 @@ class Model(Opened):
 
         def call(cancellation: Cancellation | None) -> None:
             limits = call_options(until, cancellation)
-            check(
-                library().lb_model_run(model, tensors, len(arrays), pointers, len(outputs), limits and byref(limits))
-            )
+            check(library().lb_model_run(model, tensors, len(arrays), pointers, len(outputs), limits and byref(limits)))
 
         begin = perf_counter()
         interruptible(call, None, self._last_seconds is None or self._last_seconds > LONG_SECONDS)

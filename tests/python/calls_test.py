@@ -10,10 +10,12 @@ import pickle
 import signal
 import threading
 import time
+import weakref
 
 import latebind
 import numpy
 import pytest
+from latebind import _embedder
 from latebind._call import Work
 from latebind._library import library
 from latebind._out import Rows
@@ -268,30 +270,28 @@ def test_the_caller_s_memory_is_not_written_to_after_ctrl_c(embedder):
     assert (out == 7).all()
 
 
-def test_who_interrupts_twice_leaves_the_memory_to_the_call(embedder, monkeypatch):
-    ended, freed = [], []
+def test_a_call_keeps_the_memory_that_it_writes_to(tiny, monkeypatch):
+    bodies, memory = [], []
 
-    def do(self, before=Work._do):
-        before(self)
-        ended.append(time.monotonic())
+    class Watched(Rows):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            memory.append(weakref.ref(self))
 
-    def again(_):
+    def left(body, *_):  # as by who interrupts twice
+        bodies.append(body)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Work, "_do", do)
-    monkeypatch.setattr(Work, "end", again)
-    monkeypatch.setattr(Rows, "__del__", lambda _: freed.append(time.monotonic()), raising=False)
-    timer = threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        embedder.encode(LONG)
-    timer.join()
-    assert not ended, "the call goes on"
-    end = time.monotonic() + 60
-    while not freed and time.monotonic() < end:
+    monkeypatch.setattr(_embedder, "Rows", Watched)
+    monkeypatch.setattr(_embedder, "interruptible", left)
+    for texts in ("a", ["a", "b"]):
+        try:
+            tiny.encode(texts)
+        except KeyboardInterrupt:
+            pass
         gc.collect()
-        time.sleep(0.01)
-    assert ended[0] <= freed[0]
+        assert memory.pop()() is not None
+        bodies.clear()
 
 
 def test_what_opens_after_an_interrupt_is_destroyed(monkeypatch):
@@ -341,6 +341,7 @@ def test_an_exception_of_a_signal_handler_ends_a_call_too(embedder):
 def test_ctrl_c_as_the_call_ends_is_no_deadlock():
     code = """
 import signal, sys, threading, time
+from latebind import _embedder
 from latebind._call import Work
 
 # Whoever has the interpreter keeps it until it waits.
@@ -448,6 +449,52 @@ def test_after_fork_the_parent_s_embedder_is_refused_and_the_parent_goes_on(tiny
     assert tiny.encode("a").shape == (tiny.dimension,)
 
 
+# -- The end of the interpreter ----------------------------------------------------------------------------------------
+
+ENDS = {
+    "a live embedder": "embedder = latebind.Embedder(MODEL); embedder.encode('a')",
+    "in a cycle": "class C: pass\nc = C(); c.embedder = latebind.Embedder(MODEL); c.self = c",
+    "a stream in the middle": "stream = latebind.Embedder(MODEL).encode_stream(['a'] * 9999, window_texts=10); next(stream)",
+    "an output": "import numpy\nvectors = latebind.Embedder(MODEL).encode(['a'] * 9)",
+    "a call on a daemon thread": (
+        "import threading, time\nembedder = latebind.Embedder(MODEL)\n"
+        "def work():\n    while True: embedder.encode(['a'] * 100)\n"
+        "threading.Thread(target=work, daemon=True).start(); time.sleep(0.2)"
+    ),
+    "streams on daemon threads": (
+        "import threading, time\nembedder = latebind.Embedder(MODEL)\n"
+        "def work():\n    while True:\n"
+        "        for window in embedder.encode_stream(iter(['a b'] * 3000), window_texts=16): pass\n"
+        "for _ in range(4): threading.Thread(target=work, daemon=True).start()\ntime.sleep(0.2)"
+    ),
+    "many streams in the middle": (
+        "embedder = latebind.Embedder(MODEL)\n"
+        "streams = [embedder.encode_stream(iter(['a'] * 9999), window_texts=10) for _ in range(20)]\n"
+        "for stream in streams: next(stream)"
+    ),
+    "a call that is awaited": (
+        "import asyncio\nembedder = latebind.Embedder(MODEL)\n"
+        "async def main():\n    asyncio.ensure_future(embedder.aencode(['a b'] * 100000))\n    await asyncio.sleep(0.1)\n"
+        "asyncio.run(main())"
+    ),
+    "a thread that is no daemon": (
+        "import threading\nembedder = latebind.Embedder(MODEL)\n"
+        "threading.Thread(target=lambda: embedder.encode(['a'] * 5000)).start()"
+    ),
+    # In both, the main thread never calls the library, and what vendors make meanwhile goes first at the end.
+    "a first model on a daemon thread": (
+        "import threading, time\n"
+        "threading.Thread(target=lambda: latebind.Embedder(MODEL).encode('a'), daemon=True).start(); time.sleep(0.3)"
+    ),
+    "a job on a daemon thread": (
+        "import threading, time\nthreading.Thread(target=latebind.doctor, daemon=True).start(); time.sleep(0.1)"
+    ),
+    "used by atexit": "import atexit\nembedder = latebind.Embedder(MODEL)\natexit.register(lambda: embedder.encode('a'))",
+    "sys.exit": "import sys\nembedder = latebind.Embedder(MODEL)\nsys.exit(0)",
+}
+
+
+@pytest.mark.parametrize("what", ENDS)
 def test_the_interpreter_ends_quietly_with(what):
     for _ in range(3):  # how far others are when it ends differs
         good(f"import latebind\nMODEL = {str(TINY)!r}\n{ENDS[what]}")

@@ -105,9 +105,9 @@ class Job:
             try:
                 table.column(name).validate(full=True)
             except pa.ArrowInvalid as error:
+                what = "not UTF-8" if "UTF8" in str(error) else "damaged"
                 raise RowError(
-                    f"in {place.file.name}, rows from {place.index * self._shard_rows} on: column '{name}' is damaged, "
-                    f"or not UTF-8: {error}"
+                    f"in {place.file.name}, rows from {place.index * self._shard_rows} on: column '{name}' is {what}: {error}"
                 ) from None
 
     def compute(self, shard: int, table: pa.Table) -> Embedded:

@@ -314,18 +314,15 @@ def test_a_bad_row_fails_with_its_place(tmp_path, holes):
 
 
 @pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        ('{"body": "a", "x": ' + "[" * 50 + "1" + "]" * 50 + "}", "column 'x'"),
-        ('{"body": "a", "x": {}}', "column 'x'"),
-        ('{"body": "a", "x": [null, null]}', "cannot be kept in Parquet"),
-    ],
+    ("value", "code"),
+    # Of nulls alone pyarrow makes lists that it cannot read itself.
+    [("[" * 50 + "1" + "]" * 50, 2), ("{}", 2), ("[null, null]", 1)],
 )
-def test_a_column_that_parquet_does_not_have_is_refused(tmp_path, line, words):
-    (tmp_path / "in.jsonl").write_text(line + "\n")
+def test_a_column_that_parquet_does_not_have_is_refused(tmp_path, value, code):
+    (tmp_path / "in.jsonl").write_text(f'{{"body": "a", "x": {value}}}\n')
     done = run(tmp_path / "in.jsonl", "-o", tmp_path / "out")
-    assert done.returncode == 2
-    assert words in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == code
+    assert "column 'x'" in done.stderr and "Traceback" not in done.stderr
     assert not list(tmp_path.glob("out/vectors/*"))
     assert run(tmp_path / "in.jsonl", "-o", tmp_path / "out", "--id-column", "body").returncode == 0
 
@@ -346,7 +343,7 @@ def test_a_column_that_is_not_utf_8_is_refused_in_every_format(tmp_path, ending)
         write(pa.table({"body": ["a"], "x": bad}), file)
     done = run(file, "-o", tmp_path / "out")
     assert done.returncode == 1
-    assert "column 'x' is damaged, or not UTF-8" in done.stderr and "Traceback" not in done.stderr
+    assert "column 'x' is not UTF-8" in done.stderr and "Traceback" not in done.stderr
     assert not list(tmp_path.glob("out/vectors/part*"))
 
 
