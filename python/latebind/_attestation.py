@@ -100,5 +100,8 @@ def _read(pointer: Owner) -> Attestation:
 def attestation_of(ask: Callable[..., int], of: Owner) -> Attestation:
     """What `ask`, such as lb_model_attestation, says of an object."""
     attestation = Owner(library().lb_attestation_destroy)
-    check(ask(of, attestation.out))
-    return _read(attestation)
+    try:
+        check(ask(of, attestation.out))
+        return _read(attestation)
+    finally:
+        attestation.close()

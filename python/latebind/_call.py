@@ -32,13 +32,18 @@ LONG_SECONDS = 0.05
 _SECONDS_MAX = 1e9
 # As PyPy: what nothing refers to any more is found later.
 _COUNTS_NO_REFERENCES = sys.implementation.name != "cpython"
+# References to what only one variable refers to, as sys.getrefcount() counts them.
+_ALONE = 2
 # Waiting for a lock cannot be interrupted on Windows. It is waited for in slices there.
 _WAIT_SECONDS = 0.05 if sys.platform == "win32" else -1.0
 
 
 class Owner:
     """An object of the library, destroyed with the last reference to this, on whatever thread. Passed to the library as it
-    is. Made empty, and filled through `out`, so that nothing is lost to a signal that comes meanwhile."""
+    is. Made empty, and filled through `out`, so that nothing is lost to a signal that comes meanwhile.
+
+    Whoever knows that nobody else refers to it closes it: what a signal's handler raises as an object goes is lost.
+    """
 
     __slots__ = ("_as_parameter_", "_destroy", "_pid")
 
@@ -56,11 +61,16 @@ class Owner:
     def is_of_this_process(self) -> bool:
         return self._pid == os.getpid()
 
-    def __del__(self) -> None:
+    def close(self) -> None:
+        pointer = self._as_parameter_
         # What a parent process has opened has none of its threads here.
-        pointer = getattr(self, "_as_parameter_", None)  # none where a signal came while it was made
         if pointer and self.is_of_this_process:
+            self._as_parameter_ = c_void_p()
             self._destroy(pointer)
+
+    def __del__(self) -> None:
+        if hasattr(self, "_as_parameter_"):  # not where a signal came while it was made
+            self.close()
 
 
 class Handle:
@@ -97,9 +107,14 @@ class Handle:
     def close(self) -> None:
         """Does not wait for those who use it: the last one destroys it. Closing again does nothing, as does closing what
         a parent process has opened."""
-        self._owner = None
+        owner, self._owner = self._owner, None
+        if owner is None:
+            return
         if _COUNTS_NO_REFERENCES:
+            del owner
             gc.collect()
+        elif sys.getrefcount(owner) <= _ALONE:
+            owner.close()
 
 
 class Deadline:

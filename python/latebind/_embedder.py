@@ -570,10 +570,16 @@ class Embedder(Opened):
         functions = library()
         tokenizer = Owner(functions.lb_tokenizer_destroy)
         ids = _abi.lb_token_ids()
-        check(functions.lb_embedder_tokenizer(self._handle.use(), tokenizer.out))
-        for _, part in parts:
-            tokens = Owner(functions.lb_token_list_destroy)
-            check(functions.lb_tokenizer_encode(tokenizer, part.pointer, part.count, most, tokens.out))
-            for index in range(part.count):
-                check(functions.lb_token_list_get(tokens, index, byref(ids), None))
-                yield ids
+        try:
+            check(functions.lb_embedder_tokenizer(self._handle.use(), tokenizer.out))
+            for _, part in parts:
+                tokens = Owner(functions.lb_token_list_destroy)
+                try:
+                    check(functions.lb_tokenizer_encode(tokenizer, part.pointer, part.count, most, tokens.out))
+                    for index in range(part.count):
+                        check(functions.lb_token_list_get(tokens, index, byref(ids), None))
+                        yield ids
+                finally:
+                    tokens.close()
+        finally:
+            tokenizer.close()
