@@ -209,13 +209,7 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
                 .message = fmt::format("{} texts in one request; at most {} are taken", count, limits_.texts_max),
                 .param = "input"});
   }
-  if (call.dimensions > model.embedder->dimension()) {
-    return done(Refusal{.kind = RefusalKind::kUnsupported,
-                        .message = fmt::format("dimensions is {}, and the vectors of {} have {}", call.dimensions,
-                                               model.name, model.embedder->dimension()),
-                        .param = "dimensions"});
-  }
-  if (call.dimensions > 0 && call.dimensions != model.embedder->dimension() &&
+  if (call.dimensions > 0 && call.dimensions < model.embedder->dimension() &&
       model.embedder->matryoshka_dimensions().empty() && !limits_.allow_dimensions) {
     return done(
         Refusal{.kind = RefusalKind::kUnsupported,

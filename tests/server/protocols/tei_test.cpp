@@ -142,6 +142,7 @@ TEST_F(TeiTest, APromptIsPutBeforeTexts) {
 
 TEST_F(TeiTest, FewerDimensionsAreNormalizedAgain) {
   ToyServer server;
+  expect_refused(server.post_json("/embed", {{"inputs", "a"}, {"dimensions", 33}}), 422, "Validation", "gives 32");
   expect_refused(server.post_json("/embed", {{"inputs", "a"}, {"dimensions", 8}}), 400, "Validation",
                  "was not trained for fewer dimensions");
   ToyOptions options;
