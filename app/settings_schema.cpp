@@ -177,11 +177,10 @@ std::string input_shapes_text(const Settings& settings, std::string_view /*key*/
 }
 
 Status assign_of_backend(Settings& settings, std::string_view key, std::string_view text) {
-  for (const core::BackendSetting& one : backend_settings()) {
-    if (one.key != key || one.words.empty() || text.empty()) continue;
-    if (std::ranges::find(one.words, text) == one.words.end())
-      return core::unknown_word_error("value", text, one.words);
-  }
+  const auto all = backend_settings();
+  const std::span<const std::string_view> words = std::ranges::find(all, key, &core::BackendSetting::key)->words;
+  if (!text.empty() && !words.empty() && std::ranges::find(words, text) == words.end())
+    return core::unknown_word_error("value", text, words);
   settings.of_backends.insert_or_assign(std::string(key), std::string(text));
   return {};
 }

@@ -96,13 +96,15 @@ Result<json> parse_json(std::string_view text, std::string_view name, const Json
     document = json::parse(text, watch);
   } catch (const json::exception& error) {
     // "[json.exception.parse_error.101] parse error at line 1, column 7: syntax error while parsing … - what it is"
+    constexpr std::string_view kBefore = "parse error";
     std::string_view what = error.what();
     if (const auto bracket = what.find("] "); bracket != std::string_view::npos) what.remove_prefix(bracket + 2);
     const auto colon = what.find(": ");
     const auto dash = what.find(" - ");
-    if (!what.starts_with("parse error at ") || colon == std::string_view::npos || dash == std::string_view::npos)
+    if (!what.starts_with(kBefore) || colon == std::string_view::npos || dash == std::string_view::npos)
       return invalid(name, fmt::format("not JSON: {}", printable(what)));
-    return invalid(name, fmt::format("not JSON{}: {}", what.substr(11, colon - 11), printable(what.substr(dash + 3))));
+    const std::string_view where = what.substr(kBefore.size(), colon - kBefore.size());
+    return invalid(name, fmt::format("not JSON{}: {}", where, printable(what.substr(dash + 3))));
   }
   if (!duplicate.empty()) return invalid(name, fmt::format("the key '{}' stands there twice", printable(duplicate)));
   if (!document.is_structured()) {

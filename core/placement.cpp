@@ -228,12 +228,13 @@ Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& reg
     // preferred to one of an earlier backend, which alone would have answered before the one that refuses.
     for (Found& refusal : refusals) {
       const auto later = std::ranges::find_if(devices, [&](const Found& one) {
+        if (one.backend_rank <= refusal.backend_rank) return false;
         const bool needs_none = one.candidate.device && one.candidate.device->runs_graphs_only();
-        const bool is_preferred = std::ranges::any_of(devices, [&](const Found& other) {
-          return !one.is_second && other.candidate.device && other.kind_rank == one.kind_rank &&
-                 other.backend_rank < refusal.backend_rank;
-        });
-        return one.backend_rank > refusal.backend_rank && !is_preferred && !(refusal.is_absent && needs_none);
+        if (refusal.is_absent && needs_none) return false;
+        return one.is_second || std::ranges::none_of(devices, [&](const Found& other) {
+                 return other.candidate.device && other.kind_rank == one.kind_rank &&
+                        other.backend_rank < refusal.backend_rank;
+               });
       });
       devices.insert(later, std::move(refusal));
     }

@@ -25,8 +25,7 @@ inline constexpr std::array kSettings{core::BackendSetting{
     .flag = "",
     .value = "NAME",
     .help = "The instruction set that native:CPU computes with: avx512_bf16, avx512_vnni, avx512, avx2_vnni, avx2, "
-            "neon_bf16, "
-            "neon_dotprod or portable. Empty: the fastest that the processor has.",
+            "neon_bf16, neon_dotprod or portable. Empty: the fastest that the processor has.",
     .words = kInstructionSets,
 }};
 

@@ -117,6 +117,15 @@ std::unique_ptr<core::Executable> ConformanceTest::load(const core::Model& model
   return loaded.ok() ? *std::move(loaded) : nullptr;
 }
 
+void ConformanceTest::expect_to_name_the_device(const core::ActiveConfig& active, unsigned requests) const {
+  EXPECT_EQ(active.backend, GetParam().backend);
+  EXPECT_EQ(active.device, GetParam().device);
+  EXPECT_NE(active.device_full_name, "");
+  EXPECT_EQ(active.runtime_version, *backend_->runtime_version());
+  EXPECT_EQ(active.precision, core::Precision::kF32);
+  EXPECT_EQ(active.requests, requests);
+}
+
 OnnxBuilder doubling_model(const OnnxDims& dims) {
   OnnxBuilder builder;
   builder.input("x", ElementType::kF32, dims).output("y", ElementType::kF32, dims).node("Add", {"x", "x"}, {"y"});

@@ -63,12 +63,18 @@ class ConformanceTest : public testing::TestWithParam<Target> {
                                                        const core::CompileOptions& options = {}) const {
     return load(builder.model(), options);
   }
+  // It names the device under test, in f32, with so many requests.
+  void expect_to_name_the_device(const core::ActiveConfig& active, unsigned requests) const;
   [[nodiscard]] bool is(std::string_view backend) const { return GetParam().backend == backend; }
 
   std::shared_ptr<core::Backend> backend_;
 };
 
-class GraphConformanceTest : public ConformanceTest {};
+class GraphConformanceTest : public ConformanceTest {
+ protected:
+  // An encoder that has seconds of work with slow_batch(), and none with a short one.
+  [[nodiscard]] std::unique_ptr<core::Executable> load_slow(unsigned requests) const;
+};
 
 // Row-major elements and their shape, owned.
 template <class T>

@@ -131,13 +131,8 @@ TEST_P(ConformanceTest, SaysWhoAnswers) {
   const auto executable = load(doubling_model({2}), options);
   ASSERT_NE(executable, nullptr);
   const auto& active = executable->active();
-  EXPECT_EQ(active.backend, GetParam().backend);
-  EXPECT_EQ(active.device, GetParam().device);
-  EXPECT_NE(active.device_full_name, "");
-  EXPECT_EQ(active.runtime_version, *backend_->runtime_version());
+  expect_to_name_the_device(active, 3);
   EXPECT_TRUE(std::filesystem::path(active.library_file).is_absolute()) << active.library_file;
-  EXPECT_EQ(active.precision, core::Precision::kF32);
-  EXPECT_EQ(active.requests, 3U);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ Run again, it does what is missing, and nothing twice. Reports to standard outpu
 """
 _EPILOG = """\
 IN and OUT are paths, or URIs of object stores (s3://BUCKET/FOLDER, gs://BUCKET/FOLDER). IN is read by its ending: .parquet, .arrow,
-.feather, .csv (all columns are strings), .jsonl. Exit status: 0 done; 1 failed, run again to go on; 2 the arguments
+.feather, .csv (all columns are strings), .jsonl. Exit status: 0 done; 1 failed, run again to go on; 2 arguments or files
 cannot be right, or OUT belongs to other ones.
 """
 

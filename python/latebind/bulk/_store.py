@@ -48,7 +48,7 @@ class Store:
     root: str
 
     def _path(self, name: str) -> str:
-        return f"{self.root}/{name}"
+        return f"{self.root}/{name}" if name else self.root
 
     def names(self, folder: str) -> list[str]:
         """The files in a folder of it, without those that begin with a dot, sorted.
