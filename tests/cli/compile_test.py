@@ -221,6 +221,9 @@ def test_explain_says_what_becomes_of_each_variant(cpu_bundle):
     assert decisions["openvino:CPU", "cpu-openvino-f32"]["loads"]
     assert "portable" in decisions["openvino:CPU", "portable"]["reason"]
     assert "openvino" in decisions["onnxruntime:CPU", "cpu-openvino-f32"]["reason"]
+    # As a model with blobs is placed.
+    done = good("-v", "embed", "--model", cpu_bundle, "--no-cache", env=NO_PROVIDERS, input="a man\n")
+    assert f" on {report['decisions'][0]['device']} " in done.stderr
     text = good("inspect", cpu_bundle, "--explain", "--device", "openvino:CPU", "--precision", "bf16").stdout
     assert "computes in f32, asked for is bf16" in text
 

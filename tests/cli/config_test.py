@@ -65,6 +65,8 @@ def test_mistakes_are_named_with_their_place_and_the_nearest_word(tmp_path):
     line = bad(2, "embed", "--model", TINY, env={"LATEBIND_DEVICE": "nup"})
     assert "environment LATEBIND_DEVICE: unknown device 'nup' (did you mean npu?)" in line
     assert "did you mean npu?" in bad(2, "embed", "--model", MODEL, "--device", "nup")
+    said = bad(2, "devices", env={"LATEBIND_NATIVE_ISA": "avx513"})
+    assert "environment LATEBIND_NATIVE_ISA: native.isa: unknown value 'avx513' (did you mean avx512?)" in said
     line = bad(2, "config", "--precision", "bf61")
     assert "--precision: unknown precision 'bf61' (did you mean bf16?)" in line
     line = bad(2, "config", "--strict=maybe")

@@ -108,6 +108,10 @@ def test_doctor_fails_when_nothing_works():
     assert done.returncode == 1
     assert "Not ready" in done.stdout
     assert "portable" in done.stdout
+    # Nothing of a library that native does not have.
+    of_native = done.stdout.split("\nnative: ")[1]
+    assert "looked for" not in of_native and "install it" not in of_native
+    assert "nothing: native" not in good("devices", env=nothing).stdout
     assert json.loads(run("doctor", "--json", env=nothing).stdout)["works"] is False
 
 
@@ -140,6 +144,13 @@ def test_explain_says_the_order_and_the_rules():
     in_what = re.search(r"native:CPU \(cpu\)\n +first of its kind in (\S+), for models from safetensors: \S", text)[1]
     assert (order[2] < order[0]) == ("f32" in in_what.split(",")), text
     assert "auto is npu, gpu, cpu" in text
+    assert "PreferredInF32 = with AMX: no" in text
+    for precision in ("f32", "bf16"):
+        found = json.loads(good("devices", "--explain", "--precision", precision, "--json").stdout)
+        assert found["placement"]["precision"] == precision
+        assert f"tried in this order, in {precision}" in good("devices", "--explain", "--precision", precision).stdout
+    # native is first in what it computes alone, and in bf16 never.
+    assert found["placement"]["devices"].index("openvino:CPU") < found["placement"]["devices"].index("native:CPU")
     text = good("devices", "--explain", "--device", "npu,onnxruntime").stdout
     assert "1. onnxruntime:CPU" in text and "openvino:CPU (" not in text.split("tried in this order")[1]
     assert "npu: no available backend has a device of this kind" in text

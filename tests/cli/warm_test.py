@@ -27,6 +27,16 @@ def test_every_device_of_the_placement_is_warmed(tmp_path):
         ("openvino:CPU", True), ("onnxruntime:CPU", True), ("native:CPU", True)]
 
 
+@pytest.mark.parametrize("more", [["--precision", "bf16"], ["--shapes", "static"], []])
+def test_the_first_device_is_the_one_that_embeds(tmp_path, more):
+    """What strict takes, in the precision and with the shapes that are asked for."""
+    report = json.loads(good("warm", "--model", TINY, "--strict", "--json", "--cache-folder", tmp_path, *more).stdout)
+    (warmed,) = [one["device"] for one in report["devices"]]
+    done = good("-v", "embed", "--model", TINY, "--strict", "--cache-folder", tmp_path, *more, input="a man\n")
+    assert f" on {warmed} " in done.stderr
+    assert warmed == "native:CPU" or "taken from the cache" in done.stderr
+
+
 def test_every_static_length_is_warmed(tmp_path):
     shapes = ("--device", "openvino:CPU", "--shapes", "static", "--static-lengths", "4,8")
     good("warm", "--model", TINY, "--cache-folder", tmp_path, *shapes)

@@ -51,5 +51,13 @@ TEST(JsonTextTest, AZeroByteIsNotTheEnd) {
   }
 }
 
+TEST(JsonTextTest, SaysWhereATextIsNoJsonAndWhatItFound) {
+  const auto message = [](std::string_view text) { return std::string(parse_json(text, "file").status().message()); };
+  EXPECT_EQ(message(""),
+            "file: not JSON at line 1, column 1: unexpected end of input; expected '[', '{', or a literal");
+  EXPECT_EQ(message("{\n \"a\": tru}"),
+            "file: not JSON at line 2, column 10: invalid literal; last read: '\"a\": tru}'");
+}
+
 }  // namespace
 }  // namespace latebind::core

@@ -123,6 +123,11 @@ TEST(NativeBackendTest, IsPreferredInWhatItComputesAlone) {
   }
 }
 
+TEST(NativeBackendTest, ASettingNamesEverySetOfKernels) {
+  for (const Kernels* const set : all_kernels())
+    EXPECT_EQ(std::ranges::count(kInstructionSets, set->name), 1) << set->name;
+}
+
 TEST(NativeOrderTest, IsFirstInF32WhereThatWasMeasured) {
   EXPECT_TRUE(order_rule({"AMD EPYC", {"avx2", "avx512f"}, "avx512_bf16"}).is_first);
   EXPECT_TRUE(order_rule({"AMD EPYC", {"avx2", "avx512f"}, "avx512"}).is_first);

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "backends/native/memory/buffer.h"
 #include "support.h"
 
 namespace latebind::native {
@@ -156,6 +157,38 @@ TEST_P(GraphsTest, TokensLeftOutInTheMiddleCountAsNone) {
   const Inputs inputs{{"ids", {{2, 4}, {5, 9, 2, 7, 1, 3, 8, 6}}}, {"mask", {{2, 4}, {1, 0, 1, 1, 0, 1, 0, 0}}}};
   expect_near(testing::run(*load(testing::encoder({.hidden = 16}), 1), inputs),
               graph::testing::evaluate(*graph, inputs), inputs, GetParam());
+}
+
+// Long texts make a step of seconds.
+TEST_P(GraphsTest, AttentionEndsWhereItIsTold) {
+  const auto sets = all_kernels();
+  const Kernels& kernels = **std::ranges::find_if(sets, [](const auto* set) { return set->name == GetParam().isa; });
+  const Product& product = GetParam().precision == core::Precision::kF32    ? kernels.f32
+                           : GetParam().precision == core::Precision::kBF16 ? kernels.bf16
+                                                                            : kernels.int8;
+  constexpr std::size_t kTokens = 600;
+  constexpr std::size_t kWidth = 8;
+  constexpr float kUntouched = 1234;
+  const std::vector<float> rows(kTokens * kWidth, 0.5F);
+  std::vector<float> out(kTokens * kWidth, kUntouched);
+  Buffer scratch(product.attention_scratch(kTokens, kWidth));
+  int asked = 0;
+  product.attend({.query = rows.data(),
+                  .key = rows.data(),
+                  .value = rows.data(),
+                  .out = out.data(),
+                  .stride = kWidth,
+                  .out_stride = kWidth,
+                  .tokens = kTokens,
+                  .width = kWidth,
+                  .is_over = [](void* context) { return ++*static_cast<int*>(context) == 3; },
+                  .context = &asked},
+                 scratch.data());
+  EXPECT_EQ(asked, 3);
+  const auto untouched = std::ranges::find(out, kUntouched);
+  EXPECT_NE(untouched, out.begin());
+  EXPECT_GT(std::ranges::count(out, kUntouched), std::ptrdiff_t{kTokens * kWidth / 2});
+  EXPECT_TRUE(std::all_of(untouched, out.end(), [](float number) { return number == kUntouched; }));
 }
 
 // Weights of which one begins with a number that is none, or not finite.

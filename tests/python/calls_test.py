@@ -315,6 +315,28 @@ def test_what_opens_after_an_interrupt_is_destroyed(monkeypatch):
         assert len(destroyed) == number + 1
 
 
+def test_what_is_closed_after_an_interrupt_is_destroyed(monkeypatch):
+    destroyed = []
+    destroy = library().lb_embedder_destroy
+
+    def count(pointer):
+        destroyed.append(pointer)
+        destroy(pointer)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(library(), "lb_embedder_destroy", count)
+    embedder = latebind.Embedder(TINY)
+    monkeypatch.setattr(_embedder, "interruptible", interrupt)
+    for use in (lambda: embedder.encode("a"), lambda: embedder.encode(["a"])):
+        with pytest.raises(KeyboardInterrupt):
+            use()
+    gc.collect()
+    embedder.close()
+    assert len(destroyed) == 1
+
+
 def test_a_short_call_starts_no_thread(tiny, monkeypatch):
     for _ in range(20):
         tiny.encode("a text")

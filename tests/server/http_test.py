@@ -653,6 +653,7 @@ def test_while_it_ends_nobody_new_is_let_in_and_the_accepted_are_answered(tmp_pa
             return False
 
         wait_for(is_refused)
+        wait_for(lambda: not busy.daemon.ready_file.exists())
         busy.go_on()
         (answer,) = read_answers(busy.first, 1)
         assert answer.status == 200 and answer.headers["connection"] == "close"

@@ -373,6 +373,37 @@ def test_what_was_written_to_meanwhile_is_an_error(tmp_path, parquet, monkeypatc
         embed(parquet, tmp_path / "out")
 
 
+def test_a_file_that_could_not_be_written_leaves_nothing(tmp_path):
+    class Full:
+        """A folder of this machine without room."""
+
+        type_name = "local"
+
+        def __getattr__(self, name):
+            return getattr(fs.LocalFileSystem(), name)
+
+        def open_output_stream(self, target):
+            (tmp_path / target).write_text("half")
+
+            class Stream:
+                def write(self, _):
+                    raise OSError("no space left")
+
+            return Stream()
+
+    store = _store.Store(Full(), str(tmp_path))
+    with pytest.raises(latebind.TransientError, match="no space left"):
+        store.write("vectors/part", b"whole")
+    assert not list((tmp_path / "vectors").iterdir())
+
+
+def test_rows_that_csv_cannot_have_are_the_callers_mistake(tmp_path):
+    (tmp_path / "in.csv").write_text("body,name\na,b\nc\n")
+    done = run(tmp_path / "in.csv", "-o", tmp_path / "out")
+    assert done.returncode == 2
+    assert "in.csv cannot be read" in done.stderr and "Traceback" not in done.stderr
+
+
 def test_what_a_full_disk_has_left_is_removed(tmp_path, parquet):
     embed(parquet, tmp_path / "out")
     for folder in (tmp_path / "out", tmp_path / "out" / "vectors"):
