@@ -42,6 +42,7 @@ Router::Match Router::find(std::string_view method, std::span<const std::string>
           return is_value(pattern) ? !given.empty() : given == pattern;
         });
     if (!fits) continue;
+    match.path = entry.route->path;
     if (!match.allowed.empty()) match.allowed += ", ";
     match.allowed += entry.route->method;
     if (entry.route->method == "GET") match.allowed += ", HEAD";

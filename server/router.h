@@ -18,7 +18,9 @@ class Router {
     const Route* route = nullptr;        // null: none for this method and path
     const Protocol* protocol = nullptr;  // of the route, or of a path that is near: whose words an error has
     PathValues values{};
-    std::string allowed{};  // the methods of this path, "GET, HEAD"; empty: there is no such path
+    std::string_view
+        path{};             // as in the table, also where no route there has this method; empty: there is no such path
+    std::string allowed{};  // the methods of this path, "GET, HEAD"
   };
   // `segments` of the path, decoded; none: "*". HEAD is answered as GET is.
   [[nodiscard]] Match find(std::string_view method, std::span<const std::string> segments) const;

@@ -128,9 +128,8 @@ void Server::State::begin_record(RequestRecord& record, const HttpRequest& reque
   const std::string_view id = request.header("x-request-id");
   record.id = is_request_id(id) ? std::string(id) : new_request_id();
   record.trace = trace_context_of(request.header("traceparent"));
-  if (match.route == nullptr) return;
-  record.protocol = match.protocol->name;
-  record.route = match.route->path;
+  record.route = match.path;
+  if (match.route != nullptr) record.protocol = match.protocol->name;
 }
 
 void Server::State::add_origin(const HttpRequest& request, HttpResponse& response) const {
@@ -241,7 +240,7 @@ void Server::State::handle(const ExchangePtr& exchange) {
   exchange->note([&](RequestRecord& record) { begin_record(record, request, match); });
   if (request.method == "OPTIONS") return preflight(exchange, match);
   if (match.route == nullptr) {
-    const bool is_known = !match.allowed.empty();
+    const bool is_known = !match.path.empty();
     Refusal refusal{.kind = is_known ? RefusalKind::kMethodNotAllowed : RefusalKind::kNotFound,
                     .message = is_known ? "this path has other methods: " + match.allowed
                                         : "there is no such path; /openapi.json lists them",

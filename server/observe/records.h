@@ -26,7 +26,7 @@ struct RequestRecord {
   std::string id{};  // x-request-id: the client's where it is usable, else one of ours
   TraceContext trace{};
   std::string method{};
-  std::string route{};     // as in the table, "/v2/models/{model}/infer"; empty where no route has such a path
+  std::string route{};     // as in the table, "/v2/models/{model}/infer"; empty where there is no such path
   std::string protocol{};  // "openai"; empty without a route
   std::string model{};     // its served name; empty where none is concerned
   unsigned status = 0;     // of HTTP; 499: the client left before it was answered

@@ -29,7 +29,7 @@ std::string_view words_of(simdjson::error_code error) {
     case simdjson::STRING_ERROR:
       return "a string in it is damaged";
     case simdjson::NUMBER_ERROR:
-      return "a number in it is damaged";
+      return "a number in it is damaged, or above 64 bits";
     case simdjson::UNESCAPED_CHARS:
       return "a string in it has a control character";
     case simdjson::UNCLOSED_STRING:

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "core/platform/files/folder_lock.h"
 #include "core/text/quote.h"
 #include "server/transport/unix_socket.h"
 
@@ -38,6 +39,8 @@ Status listen_at_path(const std::string& path, asio::basic_socket_acceptor<asio:
         StatusCode::kInvalidArgument,
         fmt::format("the path of a Unix socket has at most {} bytes; this one has {}", kPathMax, path.size()));
   }
+  // One start at a time: between bind() and listen() a socket looks like one that was left over.
+  const platform::FolderLock lock(fs::path(path).parent_path());
   if (is_left_over(path)) {
     std::error_code ignored;
     fs::remove(path, ignored);
@@ -62,6 +65,7 @@ Status listen_at_path(const std::string& path, asio::basic_socket_acceptor<asio:
 
 void remove_socket_file(const std::string& path) noexcept {
   try {
+    const platform::FolderLock lock(fs::path(path).parent_path());
     if (!is_left_over(path)) return;
     std::error_code ignored;
     fs::remove(path, ignored);

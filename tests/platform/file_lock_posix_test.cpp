@@ -1,4 +1,4 @@
-// FileLock: one holder at a time, threads and processes alike.
+// FileLock and FolderLock: one holder at a time, threads and processes alike.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/platform/files/file_lock.h"
+#include "core/platform/files/folder_lock.h"
 #include "tests/platform/support.h"
 
 namespace latebind::platform {
@@ -110,6 +111,35 @@ TEST(FileLockTest, SaysWhyThereIsNone) {
   const ScratchFolder folder;
   EXPECT_EQ(FileLock::acquire(folder / "none" / "lock", milliseconds(0)).status().code(), StatusCode::kNotFound);
   EXPECT_EQ(FileLock::acquire("", milliseconds(0)).status().code(), StatusCode::kInvalidArgument);
+}
+
+TEST(FolderLockTest, LetsOneThreadInAtATimeAndLeavesNothing) {
+  const ScratchFolder folder;
+  std::atomic<int> inside{0};
+  std::atomic<int> most{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] {
+        const FolderLock lock(folder.path(), kLong);
+        const int now = ++inside;
+        if (now > most) most = now;
+        std::this_thread::sleep_for(milliseconds(2));
+        --inside;
+      });
+    }
+  }
+  EXPECT_EQ(most, 1);
+  EXPECT_TRUE(folder.names().empty());
+}
+
+TEST(FolderLockTest, IsWaitedForNoLongerThanAsked) {
+  const ScratchFolder folder;
+  const FolderLock first(folder.path());
+  const auto begin = std::chrono::steady_clock::now();
+  const FolderLock second(folder.path(), milliseconds(30));
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(30));
+  const FolderLock none(folder / "none", kLong);  // ends at once
 }
 
 }  // namespace

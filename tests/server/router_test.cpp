@@ -22,6 +22,7 @@ TEST(RouterTest, AnotherMethodOfAKnownPathIsToldWhichItHas) {
   const Segments path{"v1", "models"};
   const auto match = router.find("DELETE", path);
   EXPECT_EQ(match.route, nullptr);
+  EXPECT_EQ(match.path, "/v1/models");
   EXPECT_EQ(match.allowed, "GET, HEAD");
   EXPECT_EQ(match.protocol->name, "openai");
   EXPECT_NE(router.find("HEAD", path).route, nullptr);
@@ -31,6 +32,7 @@ TEST(RouterTest, TheErrorOfAnUnknownPathHasTheWordsOfItsNeighbours) {
   const Router router;
   EXPECT_EQ(router.find("GET", Segments{"v1", "nothing"}).protocol->name, "openai");
   EXPECT_EQ(router.find("GET", Segments{"nothing"}).protocol->name, "latebind");
+  EXPECT_EQ(router.find("GET", Segments{"nothing"}).path, "");
   EXPECT_EQ(router.find("GET", Segments{"v1", "models", ""}).route, nullptr);
   EXPECT_EQ(router.find("GET", Segments{"v1", "models", "a", "b"}).route, nullptr);
   EXPECT_EQ(router.find("OPTIONS", Segments{}).route, nullptr);

@@ -455,6 +455,24 @@ TEST_F(UnixSocketTest, OneInUseIsBusyAndStays) {
   EXPECT_TRUE(fs::is_socket(path()));
 }
 
+// None replaces another's between its bind() and its listen(), where that one looks left over.
+TEST_F(UnixSocketTest, OfManyThatStartAtOnceOneHasThePath) {
+  constexpr int kRounds = 20;
+  constexpr int kStarts = 4;
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<decltype(open({}))> servers;
+    for (int i = 0; i < kStarts; ++i)
+      servers.emplace_back(core::Status(core::StatusCode::kInternal, "not begun"));
+    {
+      std::vector<std::jthread> threads;
+      for (auto& server : servers)
+        threads.emplace_back([&] { server = open({"unix:" + path()}); });
+    }
+    EXPECT_EQ(std::ranges::count_if(servers, [](const auto& server) { return server.ok(); }), 1);
+    EXPECT_TRUE(fs::is_socket(path()));
+  }
+}
+
 TEST_F(UnixSocketTest, AFileThatIsNoSocketStays) {
   { std::ofstream(path()) << "mine"; }
   EXPECT_FALSE(open({"unix:" + path()}).ok());
