@@ -90,13 +90,14 @@ def wrk(setup, daemon, clients, texts, seconds, pause_ms=0):
 
 
 def load(setup, daemon, clients, texts, seconds):
-    before = daemon.status()["totals"]
-    begin = time.monotonic()
-    said = subprocess.run(wrk(setup, daemon, clients, texts, seconds), check=True, stdout=subprocess.PIPE,
-                          encoding="utf-8").stdout
-    took = time.monotonic() - begin
-    after = daemon.status()["totals"]
-    if "Non-2xx" in said or "Socket errors" in said:
+    """The rate while all clients are at work: neither their start nor what they leave half done at the end counts."""
+    process = subprocess.Popen(wrk(setup, daemon, clients, texts, seconds + 2), stdout=subprocess.PIPE, encoding="utf-8")
+    time.sleep(1)
+    before, begin = daemon.status()["totals"], time.monotonic()
+    time.sleep(seconds)
+    after, took = daemon.status()["totals"], time.monotonic() - begin
+    said, _ = process.communicate()
+    if process.returncode != 0 or "Non-2xx" in said or "Socket errors" in said:
         sys.exit(said)
     delta = {key: after[key] - before[key] for key in after}
     return {"tokens_per_s": delta["tokens"] / took, "texts_per_s": delta["texts"] / took,

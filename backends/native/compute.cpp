@@ -18,12 +18,13 @@ using core::Status;
 using core::StatusCode;
 using graph::Cases;
 
-// Tokens of the texts that one thread computes together: enough for their weights to be read seldom, and few enough for
-// a small memory.
+// Tokens of the texts that one thread computes together, about: enough for their weights to be read seldom, and few
+// enough for a small memory.
 constexpr std::size_t kGroupTokens = 256;
-// Threads take texts for themselves where there are so many groups for each; otherwise they would wait for the last
-// one.
-constexpr std::size_t kGroupsPerThread = 4;
+// Threads take texts for themselves where there is so much for each, and where the one that has most to do has at most
+// so much more than its share: the others wait for it. Else all share each step, and wait for each other at many.
+constexpr std::size_t kOwnTokens = 128;
+constexpr double kMostOfShare = 1.1;
 // Rows that take one step after the other while they are in the cache.
 constexpr std::size_t kBlockRows = 56;
 
@@ -46,17 +47,38 @@ struct Group {
   std::size_t tokens = 0;
 };
 
-std::vector<Group> groups_of(const Batch& batch, std::size_t tokens_max) {
+// As many groups for each member as it takes for about kGroupTokens, of sizes as equal as whole texts allow.
+std::vector<Group> groups_of(const Batch& batch, std::size_t members) {
+  const std::size_t tokens_of_all = kGroupTokens * members;
+  const std::size_t count = members * ((batch.tokens() + tokens_of_all - 1) / tokens_of_all);
   std::vector<Group> groups;
-  for (std::size_t text = 0; text < batch.texts(); ++text) {
-    const std::size_t tokens = batch.first[text + 1] - batch.first[text];
-    if (groups.empty() || groups.back().tokens + tokens > tokens_max) {
-      groups.push_back({.first_text = text, .first_token = batch.first[text]});
-    }
-    ++groups.back().texts;
-    groups.back().tokens += tokens;
+  for (std::size_t text = 0; text < batch.texts();) {
+    // It ends next to where the first so many of `count` equal parts would.
+    const std::size_t goal = batch.tokens() * std::min(groups.size() + 1, count) / count;
+    Group group{.first_text = text, .first_token = batch.first[text]};
+    do {
+      ++text;
+    } while (text < batch.texts() && batch.first[text] + batch.first[text + 1] <= 2 * goal);
+    group.texts = text - group.first_text;
+    group.tokens = batch.first[text] - group.first_token;
+    groups.push_back(group);
   }
   return groups;
+}
+
+// Tokens of the member that has most to do, where each takes the next group when it is done with one.
+std::size_t most_of_one(const std::vector<Group>& groups, std::size_t members) {
+  std::vector<std::size_t> tokens(members);
+  for (const Group& group : groups)
+    *std::ranges::min_element(tokens) += group.tokens;
+  return std::ranges::max(tokens);
+}
+
+bool is_to_be_shared(const Batch& batch, const std::vector<Group>& groups, std::size_t members) {
+  if (members == 1) return false;
+  if (batch.tokens() < kOwnTokens * members) return true;
+  return static_cast<double>(most_of_one(groups, members) * members) >
+         kMostOfShare * static_cast<double>(batch.tokens());
 }
 
 // Whether a run has to end before it is done, and why. Any thread.
@@ -297,8 +319,8 @@ Status compute(const Kernels& kernels, const Plan& plan, Batch& batch, Team::Cre
   if (batch.tokens() == 0) return {};
   const std::size_t members = crew.size();
   Limits limits(options);
-  std::vector<Group> groups = groups_of(batch, kGroupTokens);
-  const bool is_shared = members > 1 && groups.size() < kGroupsPerThread * members;
+  std::vector<Group> groups = groups_of(batch, members);
+  const bool is_shared = is_to_be_shared(batch, groups, members);
 
   std::size_t longest = 0;
   for (std::size_t text = 0; text < batch.texts(); ++text)

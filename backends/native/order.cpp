@@ -15,6 +15,8 @@ constexpr OrderRule kRules[] = {
      "int8 and fast are its own; vendors use AMX"},
     {[](const Processor& p) { return p.name.starts_with("AMD") && p.kernels.starts_with("avx512"); },
      "AMD with AVX-512", true, "on AMD with AVX-512 it is faster in f32; int8 and fast are its own"},
+    {[](const Processor& p) { return p.name.starts_with("AMD") && p.kernels.starts_with("avx2"); },
+     "AMD with AVX2 alone", false, "fast is its own; with many texts OpenVINO is a little ahead in f32"},
     {[](const Processor&) { return true; }, "any other", false,
      "int8 and fast are its own; f32 was not compared on such a processor"},
 };

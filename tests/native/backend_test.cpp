@@ -119,7 +119,8 @@ TEST(NativeBackendTest, IsPreferredInWhatItComputesAlone) {
       EXPECT_EQ(is_preferred, precision == core::Precision::kFast || is_its_own);
     }
     EXPECT_NE(device.metadata_at("PreferredBecause"), "");
-    EXPECT_EQ(device.metadata_at("PreferredInF32"), "with AMX: no; AMD with AVX-512: yes; any other: no");
+    EXPECT_EQ(device.metadata_at("PreferredInF32"),
+              "with AMX: no; AMD with AVX-512: yes; AMD with AVX2 alone: no; any other: no");
   }
 }
 
