@@ -302,17 +302,20 @@ void Scheduler::Ticket::drop() const {
 
 // What is next, of all or of what is waited for by threads that compute.
 std::shared_ptr<Scheduler::Work> Scheduler::next_work(bool of_those_who_compute) const {
+  // Of turns that begin together the short one.
+  const auto turn_of = [](const Work& work) { return std::pair(work.owner->turn_begins_, work.owner->turn_ends_); };
   std::shared_ptr<Work> next;
   for (const auto& work : waiting_) {
     if (of_those_who_compute && !work->waits_to_compute()) continue;
-    if (next == nullptr || work->owner->turn_ends_ < next->owner->turn_ends_) next = work;
+    if (next == nullptr || turn_of(*work) < turn_of(*next)) next = work;
   }
   return next;
 }
 
-// An owner's turns follow each other; a short one is over soon.
+// An owner's turns follow each other.
 void Scheduler::begin_turn(Owner& owner) const noexcept {
   owner.turn_tokens_ = std::min<std::uint64_t>(owner.waiting_tokens_, batch_tokens_);
+  owner.turn_begins_ = owner.turn_ends_;
   owner.turn_ends_ += owner.turn_tokens_ * kPartsOfToken;
 }
 

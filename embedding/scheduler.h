@@ -1,17 +1,17 @@
 // Scheduler: which texts are computed next, and together with which.
 //
 // Owners (a call of embed(), a stream) submit tokenized texts. Whenever the device has a free request, the next batch
-// is formed: from the owner that would be over first if all had the same share of the device, in turns of a batch's
-// tokens. So many texts of one do not delay the few of another by more than a batch, nor many calls of one text each
-// the many texts of one, and calls of one size are over about in the order in which they came. A single text on an idle
-// device runs at once.
+// is formed: from the owner whose turn, of a batch's tokens, would begin first if all had the same share of the device.
+// So many texts of one do not delay the few of another by more than a batch, nor many calls of one text each the many
+// texts of one, and calls of at most a batch are over in the order in which they came, whatever their sizes: nobody
+// waits much longer than the queue is long. A single text on an idle device runs at once.
 //
 // A batch is formed when the device has a request for it: of the texts of those who came first, the ones that are
 // computed best together with the longest text of that owner (batching.h). Texts that are to share no batch are divided
 // when they are submitted, so that they are computed in the same batches whatever others do.
 //
-// Source of the fair order: Demers, Keshav, Shenker, "Analysis and Simulation of a Fair Queueing Algorithm" (1989),
-// with turns for packets. The clock counts those who really wait: owners of one text come and go.
+// Source of the fair order: Goyal, Vin, Cheng, "Start-time Fair Queuing" (1996), with turns for packets. The clock
+// counts those who really wait: owners of one text come and go.
 //
 // All calls are thread-safe. All submissions must be destroyed before the scheduler.
 #pragma once
@@ -69,7 +69,8 @@ class Scheduler {
     friend class Scheduler;
     // Guarded by the scheduler's mutex_.
     std::uint64_t waiting_tokens_ = 0;
-    FairTime turn_ends_ = 0;         // its last turn, with equal shares
+    FairTime turn_begins_ = 0;  // its last turn, with equal shares
+    FairTime turn_ends_ = 0;
     std::uint64_t turn_tokens_ = 0;  // that are left of it
   };
 

@@ -606,7 +606,7 @@ TEST(SchedulerTest, UnderOverloadNobodyWaitsMuchLongerThanTheQueueIsLong) {
     ASSERT_GT(requests[i].after, 0U) << i;
     worst = std::max(worst, static_cast<double>(requests[i].after - requests[i].before) / kWaitingMax);
   }
-  EXPECT_LT(worst, 2.0);
+  EXPECT_LT(worst, 1.5);
 }
 
 TEST(SchedulerTest, BatchesOfOneOwnerBeginInTheOrderInWhichHeHandedThemOver) {
@@ -860,7 +860,7 @@ TEST(SchedulerTest, AFailedRunIsTheErrorOfAllWhoShareItAndOfNobodyElse) {
   held.clients[2]->expect_right();
 }
 
-TEST(SchedulerTest, ALongTextIsNotPassedByShortOnesForever) {
+TEST(SchedulerTest, ALongTextIsNotPassedByShortOnesThatComeLater) {
   // With each short one that is computed another one comes.
   Rig* at = nullptr;
   std::deque<Client> more;
@@ -879,10 +879,8 @@ TEST(SchedulerTest, ALongTextIsNotPassedByShortOnesForever) {
   std::vector<std::int64_t> marks;
   for (const auto& run : held.runs())
     marks.push_back(run.marks.front());
-  // Of the four that are there all the time each has a quarter: 100 short ones are as much as three have meanwhile.
-  const auto before = std::ranges::find(marks, 20) - marks.begin();
-  EXPECT_GT(before, 50);
-  EXPECT_LT(before, 250);
+  // It came at the same time as the three before it, and its turn begins with theirs.
+  EXPECT_LE(std::ranges::find(marks, 20) - marks.begin(), 4);
   while (held.rig.runs->so_far().size() < 305)
     std::this_thread::yield();
   for (Client& client : more)
