@@ -79,6 +79,9 @@ Placement::Preference preference_for(const ModelKind& model, const LoadOptions& 
 Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Placement& placement,
                                                   const LoadOptions& given) const {
   LoadOptions options = given;
+  // A node on the CPU is a fallback, too.
+  if (options.strict && options.compile.host_nodes == HostNodes::kIntegers)
+    options.compile.host_nodes = HostNodes::kNone;
   if (options.static_lengths.inputs == 0 && options.compile.input_shapes.empty() && model.blobs() != nullptr) {
     auto padded = model.blobs()->padded();
     options.static_lengths.inputs = padded.inputs;

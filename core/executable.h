@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
@@ -17,6 +18,14 @@
 
 namespace latebind::core {
 
+// Which nodes of a model a device that takes it as a whole may leave to its host's CPU. Others are an error that names
+// them.
+enum class HostNodes : std::uint8_t {
+  kNone,
+  kIntegers,  // those that compute with integers and truth values alone: shapes, masks, indices
+  kAny,
+};
+
 // How a model is compiled and loaded. A backend rejects what it cannot honour, naming it (kUnsupported): nothing here
 // is a hint.
 struct CompileOptions {
@@ -29,8 +38,7 @@ struct CompileOptions {
   unsigned requests = 0;
   // New static input shapes, by input position; empty: as the model declares them.
   std::vector<Shape> input_shapes{};
-  // For devices that compile a model as a whole: nodes that would be left to the CPU are an error that names them.
-  bool whole_graph = true;
+  HostNodes host_nodes = HostNodes::kIntegers;
   // Lets a virtual device run in its vendor's emulator: slow, for checking results. Without it, loading on one is an
   // error.
   bool emulate = false;
@@ -92,6 +100,9 @@ struct ActiveConfig {
   bool from_cache = false;
   // The device is not in this machine: its vendor's emulator answers.
   bool emulated = false;
+  // Nodes of the model, and those of them that the device leaves to its host's CPU; 0 where the vendor does not say.
+  std::size_t nodes = 0;
+  std::size_t host_nodes = 0;
 
   // As placements name it: "openvino:CPU".
   [[nodiscard]] std::string id() const { return backend + ":" + device; }

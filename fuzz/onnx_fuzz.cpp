@@ -1,10 +1,12 @@
-// Fuzzes what reads a ready ONNX file: its structure, where it has its data, its signature, and what is chosen of that.
+// Fuzzes what reads a ready ONNX file: its structure, where it has its data, its signature, what is chosen of that, and
+// which of its nodes are about integers.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <span>
 #include <string>
 
+#include "core/graph/onnx_integer_nodes.h"
 #include "core/graph/onnx_reader.h"
 #include "core/graph/onnx_structure.h"
 #include "embedding/onnx_output.h"
@@ -23,6 +25,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto bytes = std::as_bytes(std::span(data, size));
   require_one_line(graph::check_onnx_structure(bytes));
   if (graph::external_data_locations(bytes).names.size() > graph::kExternalLocationsMax) std::abort();
+  const auto integers = graph::read_integer_nodes(bytes, "fuzz");
+  require_one_line(integers.status());
+  if (integers.ok() && integers->contains("")) std::abort();
   const auto signature = graph::read_onnx_signature(bytes, "fuzz");
   require_one_line(signature.status());
   if (!signature.ok()) return 0;

@@ -16,6 +16,8 @@ struct KeyValuePairs;
 struct EpDevice;        // a provider together with the hardware that it drives; the environment's own
 struct HardwareDevice;  // the environment's own
 struct ModelCompilationOptions;
+struct EpAssignedSubgraph;  // what a provider took of a session's model; the session's own, as the next one is
+struct EpAssignedNode;
 struct CompileApi;  // a table of its own, see LB_ONNXRUNTIME_COMPILE
 
 enum HardwareDeviceType : int { kHardwareCpu = 0, kHardwareGpu = 1, kHardwareNpu = 2 };
@@ -47,7 +49,14 @@ inline constexpr std::uint32_t kErrorIfNoNodesCompiled = 1;
   X(314, EpDevice_EpMetadata, 22, const KeyValuePairs*, (const EpDevice*))                                             \
   X(316, EpDevice_Device, 22, const HardwareDevice*, (const EpDevice*))                                                \
   X(388, GetModelCompatibilityForEpDevices, 23, Status*,                                                               \
-    (const EpDevice* const*, std::size_t, const char*, CompiledModelCompatibility*))
+    (const EpDevice* const*, std::size_t, const char*, CompiledModelCompatibility*))                                   \
+  X(407, Session_GetEpGraphAssignmentInfo, 24, Status*,                                                                \
+    (const Session*, const EpAssignedSubgraph* const**, std::size_t*))                                                 \
+  X(408, EpAssignedSubgraph_GetEpName, 24, Status*, (const EpAssignedSubgraph*, const char**))                         \
+  X(409, EpAssignedSubgraph_GetNodes, 24, Status*,                                                                     \
+    (const EpAssignedSubgraph*, const EpAssignedNode* const**, std::size_t*))                                          \
+  X(410, EpAssignedNode_GetName, 24, Status*, (const EpAssignedNode*, const char**))                                   \
+  X(412, EpAssignedNode_GetOperatorType, 24, Status*, (const EpAssignedNode*, const char**))
 
 // The slots of the table that GetCompileApi returns.
 #define LB_ONNXRUNTIME_COMPILE(X)                                                                            \
@@ -77,6 +86,12 @@ struct PluginApi {
            HardwareDevice_VendorId != nullptr && HardwareDevice_Vendor != nullptr &&
            HardwareDevice_DeviceId != nullptr && HardwareDevice_Metadata != nullptr && EpDevice_EpName != nullptr &&
            EpDevice_EpVendor != nullptr && EpDevice_EpMetadata != nullptr && EpDevice_Device != nullptr;
+  }
+  // True when a session says which provider took which node.
+  [[nodiscard]] bool has_assignment() const {
+    return Session_GetEpGraphAssignmentInfo != nullptr && EpAssignedSubgraph_GetEpName != nullptr &&
+           EpAssignedSubgraph_GetNodes != nullptr && EpAssignedNode_GetName != nullptr &&
+           EpAssignedNode_GetOperatorType != nullptr;
   }
   // True when models can be compiled for a provider.
   [[nodiscard]] bool has_compiler() const {

@@ -10,11 +10,13 @@
 
 #include "backends/onnxruntime/context_model.h"
 #include "backends/onnxruntime/executable.h"
+#include "backends/onnxruntime/hardware.h"
 #include "backends/onnxruntime/plugin_providers.h"
 #include "backends/onnxruntime/provider_compile.h"
 #include "backends/onnxruntime/session.h"
 #include "backends/onnxruntime/targets.h"
 #include "core/log.h"
+#include "core/platform/accelerators.h"
 #include "core/platform/environment.h"
 #include "core/platform/system_info.h"
 #include "core/vendor_call.h"
@@ -238,10 +240,13 @@ class OnnxruntimeBackend final : public core::Backend {
 
   [[nodiscard]] bool library_is_expected() override { return loader_.is_expected(); }
 
-  [[nodiscard]] core::BackendDiagnosis diagnosis(const Result<std::vector<core::Device>>* /*devices*/) override {
+  [[nodiscard]] core::BackendDiagnosis diagnosis(const Result<std::vector<core::Device>>* devices) override {
     core::BackendDiagnosis diagnosis;
     diagnosis.install_hint = loader_.wanted().install_command;
     diagnosis.search = loader_.trace();
+    if (devices != nullptr) {
+      diagnosis.hardware = hardware_notes(platform::accelerators(), *devices, diagnosis.install_hint);
+    }
     if (diagnosis.search.empty() || !diagnosis.search.back().opened) return diagnosis;
     if (const auto vendor = vendor_now(); vendor.ok()) {
       auto steps = vendor->plugins->trace();
@@ -301,11 +306,14 @@ class OnnxruntimeBackend final : public core::Backend {
                                           const CompileOptions& options) {
     LB_RETURN_IF_ERROR(check_not_stuck(device));
     LB_ASSIGN_OR_RETURN(const auto place, find_place_to_run(vendor, device, options));
-    auto blob = compile(model, device, options);
-    if (!blob.ok()) {
+    const auto load_itself = [&]() -> Result<core::LoadedModel> {
       LB_ASSIGN_OR_RETURN(auto executable, load(model, device, options));
       return core::LoadedModel{std::move(executable), nullptr};
-    }
+    };
+    const KnownProvider* const known = known_provider(place.provider);
+    if (known != nullptr && !known->compiles) return load_itself();
+    auto blob = compile(model, device, options);
+    if (!blob.ok()) return load_itself();
     LB_ASSIGN_OR_RETURN(auto session, load_context(vendor.environment, *blob, options, place.use));
     session.from_blob = false;
     LB_ASSIGN_OR_RETURN(auto executable, make_executable(std::move(session), options, &place));
@@ -350,6 +358,8 @@ class OnnxruntimeBackend final : public core::Backend {
     active.requests = concurrency.requests;
     active.from_cache = session.from_blob;
     active.emulated = place != nullptr && place->target.target != nullptr;
+    active.nodes = session.assignment.nodes;
+    active.host_nodes = session.assignment.host_nodes;
     return OnnxruntimeExecutable::create(std::move(session), std::move(active));
   }
 

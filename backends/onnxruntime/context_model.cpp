@@ -17,6 +17,7 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 using graph::ProtobufFields;
+using graph::sub_message;
 
 constexpr std::size_t kTextMax = 4096;
 // Of the operator and the name of a node.
@@ -93,16 +94,6 @@ bool read_node(std::span<const std::byte> bytes, ContextModel& model, ByOutput& 
   return !fields.damaged();
 }
 
-// The last field of this number, as protobuf's readers choose it.
-std::span<const std::byte> sub_message(std::span<const std::byte> message, std::uint32_t number) {
-  std::span<const std::byte> found;
-  ProtobufFields fields(message);
-  while (const auto field = fields.next()) {
-    if (field->number == number) found = field->bytes;
-  }
-  return found;
-}
-
 // "f32 [2,?]"; empty for what has no shape.
 std::string read_shape(std::span<const std::byte> value_info) {
   ProtobufFields fields(sub_message(sub_message(value_info, kValueType), kTypeTensor));
@@ -140,8 +131,7 @@ bool read_graph(std::span<const std::byte> bytes, ContextModel& model) {
   ProtobufFields values(bytes);
   while (const auto field = values.next()) {
     if (field->number != kGraphValue && field->number != kGraphOutput) continue;
-    const auto name = sub_message(field->bytes, kValueName);
-    const auto [begin, end] = by_output.equal_range({reinterpret_cast<const char*>(name.data()), name.size()});
+    const auto [begin, end] = by_output.equal_range(graph::text_in(field->bytes, kValueName));
     for (auto node = begin; node != end; ++node)
       model.others.first[node->second].shape = read_shape(field->bytes);
   }

@@ -118,7 +118,7 @@ json options_for_child(const CompileOptions& options) {
     shapes.push_back(std::vector<std::int64_t>(shape.dims().begin(), shape.dims().end()));
   return {{"precision", core::word_of(options.precision)},
           {"threads", options.threads},
-          {"whole_graph", options.whole_graph},
+          {"leave_any", options.host_nodes == core::HostNodes::kAny},
           {"shapes", std::move(shapes)},
           {"properties", options.properties}};
 }
@@ -127,7 +127,7 @@ Result<CompileOptions> options_from_job(const json& job) {
   CompileOptions options;
   LB_ASSIGN_OR_RETURN(options.precision, core::parse_word<core::Precision>(job.at("precision").get<std::string>()));
   options.threads = job.at("threads").get<unsigned>();
-  options.whole_graph = job.at("whole_graph").get<bool>();
+  if (job.at("leave_any").get<bool>()) options.host_nodes = core::HostNodes::kAny;
   for (const json& dims : job.at("shapes")) {
     LB_ASSIGN_OR_RETURN(const auto shape, core::Shape::make(dims.get<std::vector<std::int64_t>>()));
     options.input_shapes.push_back(shape);

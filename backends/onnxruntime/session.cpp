@@ -1,7 +1,6 @@
 #include "backends/onnxruntime/session.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -51,8 +50,6 @@ std::filesystem::path folder_of_external(const ModelForm& form) {
 }
 
 // The first version whose optimizer, too, looks into the folder that it is given.
-// Of the nodes that are left to the CPU, so many are named in an error.
-constexpr std::size_t kNamedMax = 8;
 constexpr std::uint32_t kReadsFromFolder = 21;
 
 enum class Paths { kFull, kFromHere };
@@ -219,6 +216,17 @@ Result<Session> open_blob(std::shared_ptr<const Environment> environment, const 
   return session;
 }
 
+// Of a model that is loaded from this form.
+Result<Assignment> assignment_of(const Environment& environment, const abi::Session* session, const PluginUse& plugin,
+                                 const CompileOptions& options, const ModelForm& form, const std::string& name) {
+  std::optional<platform::MappedFile> mapped;
+  if (!form.file.empty()) {
+    LB_ASSIGN_OR_RETURN(mapped, platform::MappedFile::open(form.file));
+  }
+  return read_assignment(environment.library(), session, plugin, options.host_nodes,
+                         mapped ? mapped->bytes() : form.graph.bytes, name);
+}
+
 }  // namespace
 
 Result<Session> load_model(std::shared_ptr<const Environment> environment, const core::Model& model,
@@ -228,10 +236,14 @@ Result<Session> load_model(std::shared_ptr<const Environment> environment, const
                       make_session_options(*environment, plugin != nullptr ? SessionKind::kContext : SessionKind::kRun,
                                            options, prepared.dimensions));
   if (plugin != nullptr) {
-    LB_RETURN_IF_ERROR(use_plugin(*environment, *plugin, options.whole_graph, session_options.get()));
+    LB_RETURN_IF_ERROR(use_plugin(*environment, *plugin, options.host_nodes, session_options.get()));
   }
   Session session;
   LB_ASSIGN_OR_RETURN(session.handle, create_session(*environment, model.name(), prepared.form, session_options.get()));
+  if (plugin != nullptr) {
+    LB_ASSIGN_OR_RETURN(session.assignment, assignment_of(*environment, session.handle.get(), *plugin, options,
+                                                          prepared.form, model.name()));
+  }
   LB_ASSIGN_OR_RETURN(auto declaration, read_declaration(*environment, session.handle.get()));
   NamedDimensions known;
   LB_RETURN_IF_ERROR(apply_shapes(options.input_shapes, declaration.inputs, known));
@@ -286,8 +298,11 @@ Result<Session> load_context(std::shared_ptr<const Environment> environment, con
   }
 
   LB_ASSIGN_OR_RETURN(auto session_options, make_session_options(*environment, SessionKind::kBlob, options, {}));
-  LB_RETURN_IF_ERROR(use_plugin(*environment, plugin, options.whole_graph, session_options.get()));
-  return open_blob(std::move(environment), blob, session_options.get(), plugin.id);
+  LB_RETURN_IF_ERROR(use_plugin(*environment, plugin, options.host_nodes, session_options.get()));
+  LB_ASSIGN_OR_RETURN(auto session, open_blob(std::move(environment), blob, session_options.get(), plugin.id));
+  LB_ASSIGN_OR_RETURN(session.assignment, read_assignment(library, session.handle.get(), plugin, options.host_nodes,
+                                                          blob.bytes.bytes, "the blob"));
+  return session;
 }
 
 namespace {
@@ -322,8 +337,8 @@ Status compile_context(const Environment& environment, const core::Model& model,
                       make_session_options(environment, SessionKind::kContext, options, prepared.dimensions));
   bool by_name = false;
   LB_RETURN_IF_ERROR(add_external_data(library, prepared.form, session_options.get(), by_name, Paths::kFromHere));
-  // Not strict: the vendor would say that nodes are left, and not which.
-  LB_RETURN_IF_ERROR(use_plugin(environment, plugin, /*strict=*/false, session_options.get()));
+  // The vendor would say that nodes are left, and not which.
+  LB_RETURN_IF_ERROR(use_plugin(environment, plugin, core::HostNodes::kAny, session_options.get()));
 
   abi::ModelCompilationOptions* raw = nullptr;
   LB_ORT_RETURN_IF_ERROR(
@@ -354,15 +369,11 @@ Status compile_context(const Environment& environment, const core::Model& model,
   LB_ASSIGN_OR_RETURN(const auto mapped, platform::MappedFile::open(file));
   LB_ASSIGN_OR_RETURN(const auto made, read_context_model(mapped.bytes()));
   const bool whole = made.contexts > 0 && made.others.count == 0;
-  if (made.contexts == 0 || (options.whole_graph && !whole)) {
-    std::vector<std::string> names;
-    for (const core::LeftNode& node : std::span(made.others.first).first(std::min(made.others.first.size(), kNamedMax)))
-      names.push_back(fmt::format("{} ({})", node.op, node.name));
+  if (made.contexts == 0 || (options.host_nodes != core::HostNodes::kAny && !whole)) {
     return Status(
         StatusCode::kUnsupported,
-        fmt::format("{} leaves {} of the {} nodes of {} to the CPU: {}{}{}", plugin.id, made.others.count,
-                    made.others.count + made.contexts, model.name(), fmt::join(names, ", "),
-                    made.others.count > names.size() ? ", …" : "",
+        fmt::format("{} leaves {} of the {} nodes of {} to the CPU: {}{}", plugin.id, made.others.count,
+                    made.others.count + made.contexts, model.name(), named_nodes(made.others),
                     options.input_shapes.empty() && has_open_inputs(form) ? "; static input shapes may help" : ""));
   }
   return {};

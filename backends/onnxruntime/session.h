@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "backends/onnxruntime/assignment.h"
 #include "backends/onnxruntime/declaration.h"
 #include "backends/onnxruntime/environment.h"
 #include "backends/onnxruntime/session_options.h"
@@ -22,6 +23,7 @@ struct Session {
   // What the vendor reads in place.
   std::vector<core::SharedBytes> kept;
   bool from_blob = false;
+  Assignment assignment{};  // of a provider's device
   Owned<abi::Session> handle{nullptr, nullptr};
 
   std::vector<core::TensorInfo> inputs;

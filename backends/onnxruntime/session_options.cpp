@@ -80,7 +80,8 @@ Result<Owned<abi::SessionOptions>> make_session_options(const Environment& envir
   return result;
 }
 
-Status use_plugin(const Environment& environment, const PluginUse& plugin, bool strict, abi::SessionOptions* options) {
+Status use_plugin(const Environment& environment, const PluginUse& plugin, core::HostNodes host_nodes,
+                  abi::SessionOptions* options) {
   const Library& library = environment.library();
   std::vector<const char*> keys;
   std::vector<const char*> values;
@@ -92,7 +93,11 @@ Status use_plugin(const Environment& environment, const PluginUse& plugin, bool 
                          library.plugin.SessionOptionsAppendExecutionProvider_V2(
                              options, environment.env(), &plugin.device, 1, keys.data(), values.data(), keys.size()),
                          fmt::format("ONNX Runtime does not use the provider of {}", plugin.id));
-  return strict ? add_entry(library, options, "session.disable_cpu_ep_fallback", "1") : Status();
+  if (library.plugin.has_assignment()) {
+    return add_entry(library, options, "session.record_ep_graph_assignment_info", "1");
+  }
+  if (host_nodes == core::HostNodes::kAny) return {};
+  return add_entry(library, options, "session.disable_cpu_ep_fallback", "1");
 }
 
 }  // namespace latebind::onnxruntime

@@ -51,9 +51,10 @@ enum class SessionKind {
                                                                             const core::CompileOptions& options,
                                                                             const NamedDimensions& dimensions);
 
-// Gives the session to the plugin. `strict`: nodes that the provider does not support are an error.
-[[nodiscard]] core::Status use_plugin(const Environment& environment, const PluginUse& plugin, bool strict,
-                                      abi::SessionOptions* options);
+// Gives the session to the plugin. What may be left to the CPU is checked when the session is there, where the vendor
+// then says what was (read_assignment()); else by the vendor, which knows none and any.
+[[nodiscard]] core::Status use_plugin(const Environment& environment, const PluginUse& plugin,
+                                      core::HostNodes host_nodes, abi::SessionOptions* options);
 
 // One entry of the vendor's own configuration.
 [[nodiscard]] core::Status add_entry(const Library& library, abi::SessionOptions* options, const std::string& key,

@@ -29,12 +29,25 @@ constexpr std::array kKnown{
                   "onnxruntime-ep-openvino",
                   "",
                   {}},
+    // Any GPU, through Vulkan or Direct3D 12. Its kernels are compiled when they are first used, in the driver.
+    KnownProvider{"WebGpu",
+                  "WebGpuExecutionProvider",
+                  "onnxruntime_providers_webgpu",
+                  "onnxruntime_ep_webgpu",
+                  "onnxruntime-ep-webgpu",
+                  "",
+                  {},
+                  false},
 };
 
 }  // namespace
 
 std::span<const KnownProvider> known_providers() {
   return kKnown;
+}
+
+const KnownProvider& webgpu_provider() {
+  return kKnown.back();
 }
 
 const KnownProvider* known_provider(std::string_view provider) {

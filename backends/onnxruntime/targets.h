@@ -33,9 +33,12 @@ struct KnownProvider {
   std::string_view package;         // as pip knows it
   std::string_view compiler_stem;   // the vendor's compiler, beside the provider's library; empty: none
   std::span<const Target> targets;  // what that compiler supports
+  bool compiles = true;             // models, into contexts that can be kept
 };
 
 [[nodiscard]] std::span<const KnownProvider> known_providers();
+// The one that is for any GPU.
+[[nodiscard]] const KnownProvider& webgpu_provider();
 // What to type to install it.
 [[nodiscard]] std::string install_command(const KnownProvider& known);
 // Null when it is not in the table.

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <optional>
 #include <string_view>
-#include <system_error>
+#include <utility>
+
+#include "core/hardware_note.h"
 
 namespace latebind::openvino {
 namespace {
@@ -83,47 +83,6 @@ std::string name_of(const Accelerator& one, const Kind& kind) {
   return fmt::format("Intel {} (PCI {:04x}:{:04x})", kind.word, one.vendor_id, one.device_id);
 }
 
-struct Problem {
-  std::string status;
-  std::string remedy;
-};
-
-Problem not_allowed(const Accelerator& one) {
-  const std::string status = fmt::format("its driver {} is loaded, but you may not open {}", one.driver, one.node);
-  const bool group_helps = one.open_to_its_group && !one.group.empty() && one.group != "root";
-  if (group_helps) {
-    return {status,
-            fmt::format("add yourself to the group {0}: sudo usermod -aG {0} $USER, then log in again", one.group)};
-  }
-  return {status, fmt::format("its group ({0}) does not help: sudo chgrp render {1} && sudo chmod g+rw {1}, and be in "
-                              "the group render",
-                              one.group.empty() ? "none" : one.group, one.node)};
-}
-
-std::optional<Problem> problem_of_system(const Accelerator& one, const Kind& kind) {
-  if (one.driver.empty()) {
-    return Problem{fmt::format("no driver is loaded (module {})", kind.kernel_module), std::string(kind.load_module)};
-  }
-  if (kind.system == core::System::kWindows) {
-    if (!one.node.empty()) return std::nullopt;
-    return Problem{fmt::format("its driver {} does not run", one.driver),
-                   "see what the Device Manager says of it, or install the driver again"};
-  }
-  if (one.node.empty()) {
-    return Problem{fmt::format("its driver {} has made no device node", one.driver),
-                   fmt::format("see what the driver says: sudo dmesg | grep {}", one.driver)};
-  }
-  if (one.open_error == 0) return std::nullopt;
-  if (one.open_error == EACCES || one.open_error == EPERM) return not_allowed(one);
-  if (one.open_error == ENOENT) {
-    return Problem{fmt::format("its driver {} is loaded, but {} is not here", one.driver, one.node),
-                   fmt::format("in a container, start it with --device {}", one.node)};
-  }
-  return Problem{fmt::format("its driver {} is loaded, but {} cannot be opened: {}", one.driver, one.node,
-                             std::generic_category().message(one.open_error)),
-                 fmt::format("see what the driver says: sudo dmesg | grep {}", one.driver)};
-}
-
 bool is_listed(const Accelerator& one, const Kind& kind, const std::vector<Device>& devices) {
   const std::string_view architecture = architecture_of(one);
   return std::ranges::any_of(devices, [&](const Device& device) {
@@ -143,8 +102,10 @@ std::vector<HardwareNote> hardware_notes(std::span<const Accelerator> found,
   for (const Accelerator& one : found) {
     const Kind* const kind = kind_of(one, system);
     if (kind == nullptr) continue;
-    std::vector<Problem> problems;
-    if (auto problem = problem_of_system(one, *kind)) problems.push_back(*std::move(problem));
+    std::vector<core::HardwareProblem> problems;
+    if (auto problem = core::problem_of_system(one, kind->kernel_module, kind->load_module, system)) {
+      problems.push_back(*std::move(problem));
+    }
     if (!devices.ok()) {
       const bool absent = devices.status().code() == core::StatusCode::kLibraryNotFound;
       problems.push_back(
@@ -154,26 +115,7 @@ std::vector<HardwareNote> hardware_notes(std::span<const Accelerator> found,
       problems.push_back({fmt::format("its user-space driver is missing: OpenVINO lists no such {}", kind->word),
                           std::string(kind->user_driver)});
     }
-    HardwareNote note;
-    note.name = name_of(one, *kind);
-    note.kind = kind->kind;
-    note.node = one.node;
-    note.ready = problems.empty();
-    if (note.ready) note.status = "ready";
-    for (Problem& problem : problems) {
-      note.status += (note.status.empty() ? "" : "; ") + problem.status;
-      note.remedy += (note.remedy.empty() ? "" : "; then ") + problem.remedy;
-    }
-    const auto add = [&](const char* key, const std::string& value) {
-      if (!value.empty()) note.metadata[key] = value;
-    };
-    add("PciId", fmt::format("{:04x}:{:04x}", one.vendor_id, one.device_id));
-    add("PciAddress", one.pci_address);
-    add("Driver", one.driver);
-    add("DriverVersion", one.driver_version);
-    add("FirmwareVersion", one.firmware_version);
-    add("Group", one.group);
-    notes.push_back(std::move(note));
+    notes.push_back(core::hardware_note(name_of(one, *kind), kind->kind, one, problems));
   }
   return notes;
 }

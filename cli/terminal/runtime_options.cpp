@@ -26,9 +26,13 @@ std::string describe(const core::ActiveConfig& active) {
   if (!active.static_lengths.empty()) {
     shapes = fmt::format(", static shapes of {} x {}", active.static_rows, fmt::join(active.static_lengths, "/"));
   }
-  return fmt::format("{}:{}{}{}{}{}, {}{}", active.backend, active.device, vendor.empty() ? "" : " (", vendor,
+  std::string nodes;
+  if (active.host_nodes > 0) {
+    nodes = fmt::format(", {} of {} nodes, the others on the CPU", active.nodes - active.host_nodes, active.nodes);
+  }
+  return fmt::format("{}:{}{}{}{}{}, {}{}{}", active.backend, active.device, vendor.empty() ? "" : " (", vendor,
                      vendor.empty() ? "" : ")", active.emulated ? ", emulated" : "", core::word_of(active.precision),
-                     shapes);
+                     shapes, nodes);
 }
 
 void note_fallback(const core::Attestation& attestation) {

@@ -38,15 +38,15 @@ std::string shapes_text(const std::vector<Shape>& shapes) {
 CompileOutcome compile_one(const Model& model, const CompileJob& job, bool strict) {
   const auto start = std::chrono::steady_clock::now();
   CompileOutcome outcome;
-  const auto compile = [&](bool whole, LeftNodes& left) {
+  const auto compile = [&](HostNodes host_nodes, LeftNodes& left) {
     CompileOptions options = job.options;
-    options.whole_graph = whole;
+    options.host_nodes = host_nodes;
     return job.target.backend->compile_naming(model, job.target.device.name, options, left);
   };
-  auto blob = compile(true, outcome.left);
+  auto blob = compile(HostNodes::kNone, outcome.left);
   if (!blob.ok() && !strict && blob.status().code() == StatusCode::kUnsupported) {
     LeftNodes left;
-    if (auto parts = compile(false, left); parts.ok()) {
+    if (auto parts = compile(HostNodes::kAny, left); parts.ok()) {
       outcome.note = blob.status().to_string();
       outcome.left = std::move(left);
       blob = std::move(parts);

@@ -21,21 +21,6 @@ constexpr std::size_t kInputsMax = 4096;
 constexpr std::size_t kNameBytesMax = 256;
 constexpr std::int64_t kDimensionMax = 1 << 20;
 
-// The last field of this number that has a length, as protobuf's readers choose it.
-Bytes sub_message(Bytes message, unsigned number) {
-  Bytes found;
-  ProtobufFields fields(message);
-  while (const auto field = fields.next()) {
-    if (field->number == number) found = field->bytes;
-  }
-  return found;
-}
-
-std::string_view text_in(Bytes message, unsigned number) {
-  const Bytes bytes = sub_message(message, number);
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 OnnxTensor read_tensor(Bytes value_info) {
   OnnxTensor info;
   const Bytes name = sub_message(value_info, 1);

@@ -69,4 +69,18 @@ std::nullopt_t ProtobufFields::refuse(std::string what) {
   return std::nullopt;
 }
 
+std::span<const std::byte> sub_message(std::span<const std::byte> message, std::uint32_t number) {
+  std::span<const std::byte> found;
+  ProtobufFields fields(message);
+  while (const auto field = fields.next()) {
+    if (field->number == number && field->kind == ProtobufKind::kBytes) found = field->bytes;
+  }
+  return found;
+}
+
+std::string_view text_in(std::span<const std::byte> message, std::uint32_t number) {
+  const auto bytes = sub_message(message, number);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 }  // namespace latebind::graph

@@ -48,6 +48,10 @@ class ProtobufFields {
   std::string what_is_wrong_;
 };
 
+// The last field of this number that has a length, as protobuf's readers choose it; empty where there is none.
+[[nodiscard]] std::span<const std::byte> sub_message(std::span<const std::byte> message, std::uint32_t number);
+[[nodiscard]] std::string_view text_in(std::span<const std::byte> message, std::uint32_t number);
+
 // A message that is being written: a sequence of fields.
 class ProtobufMessage {
  public:

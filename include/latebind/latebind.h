@@ -348,9 +348,11 @@ typedef struct lb_active {
   const size_t* static_lengths; /* what it was compiled for, ascending; NULL when it takes any length */
   size_t static_length_count;
   size_t static_rows;
-  size_t hung_runs; /* abandoned runs on any of its devices that have not returned yet; 0 for the attestation of one
-                       call */
-  int32_t emulated; /* 1: the device is not in this machine, and its vendor's emulation answers */
+  size_t hung_runs;  /* abandoned runs on any of its devices that have not returned yet; 0 for the attestation of one
+                        call */
+  int32_t emulated;  /* 1: the device is not in this machine, and its vendor's emulation answers */
+  size_t nodes;      /* of the model; 0 where the vendor does not say who computes which */
+  size_t host_nodes; /* of these, those that the device leaves to its host's CPU */
 } lb_active;
 
 typedef struct lb_placement_step {

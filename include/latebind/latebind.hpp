@@ -164,8 +164,10 @@ struct Attestation {
   std::vector<PlacementStep> steps;
   std::vector<std::size_t> static_lengths;  // empty when it takes any length
   std::size_t static_rows = 0;
-  std::size_t hung_runs = 0;  // abandoned and not returned yet; 0 for one call's attestation
-  bool emulated = false;      // by the vendor's emulation of a device that is not in this machine
+  std::size_t hung_runs = 0;   // abandoned and not returned yet; 0 for one call's attestation
+  bool emulated = false;       // by the vendor's emulation of a device that is not in this machine
+  std::size_t nodes = 0;       // of the model; 0 where the vendor does not say who computes which
+  std::size_t host_nodes = 0;  // of these, those that the device leaves to its host's CPU
 };
 
 // Cancels the calls that carry it, from any thread. One serves any number of calls, and may be destroyed before they
@@ -295,7 +297,9 @@ inline Result<Attestation> read_attestation(lb_code code, lb_attestation* raw) {
                           {active.static_lengths, active.static_lengths + active.static_length_count},
                           active.static_rows,
                           active.hung_runs,
-                          active.emulated != 0};
+                          active.emulated != 0,
+                          active.nodes,
+                          active.host_nodes};
   for (std::size_t i = 0; i < lb_attestation_step_count(raw); ++i) {
     auto step = sized<lb_placement_step>();
     if (const lb_code got = lb_attestation_step(raw, i, &step); got != LB_OK) return Status::of(got);

@@ -225,6 +225,8 @@ class lb_active(Structure):
     static_rows: int
     hung_runs: int
     emulated: int
+    nodes: int
+    host_nodes: int
     _fields_ = [
         ("struct_size", c_size_t),
         ("backend", c_char_p),
@@ -242,6 +244,8 @@ class lb_active(Structure):
         ("static_rows", c_size_t),
         ("hung_runs", c_size_t),
         ("emulated", c_int32),
+        ("nodes", c_size_t),
+        ("host_nodes", c_size_t),
     ]
 
 

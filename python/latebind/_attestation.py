@@ -45,6 +45,8 @@ class Attestation:
         static_rows: rows of a static model; 0 without one.
         hung_runs: abandoned runs on its devices that have not returned yet.
         emulated: True when the device is not in this machine, and its vendor's emulation answers.
+        nodes: of the model; 0 where the vendor does not say who computes which.
+        host_nodes: of these, those that the device leaves to its host's CPU.
         steps: every device and backend that was considered, in order; the one taken is the last.
     """
 
@@ -62,6 +64,8 @@ class Attestation:
     static_rows: int
     hung_runs: int
     emulated: bool
+    nodes: int
+    host_nodes: int
     steps: tuple[PlacementStep, ...]
 
 
@@ -93,6 +97,8 @@ def _read(pointer: Owner) -> Attestation:
         static_rows=active.static_rows,
         hung_runs=active.hung_runs,
         emulated=bool(active.emulated),
+        nodes=active.nodes,
+        host_nodes=active.host_nodes,
         steps=tuple(steps),
     )
 

@@ -103,6 +103,10 @@ Json model_json(Service& service, const ServedModel& model) {
   json["requests"] = active.requests;
   json["from_cache"] = active.from_cache;
   json["emulated"] = active.emulated;
+  if (active.nodes > 0) {
+    json["nodes"] = active.nodes;
+    json["host_nodes"] = active.host_nodes;
+  }
   json["load_s"] = rounded(model.load_seconds, 3);
   json["fallback"] = attested->fallback;
   json["reason"] = attested->reason;

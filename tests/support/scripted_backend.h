@@ -107,7 +107,8 @@ class ScriptedBackend : public core::Backend {
   Result<Blob> compile(const Model&, std::string_view device, const CompileOptions& options) override {
     if (!blobs) return Status(StatusCode::kUnsupported, "the scripted backend compiles nothing");
     if (const auto found = compile_failures.find(std::string(device)); found != compile_failures.end()) {
-      if (found->second.code() != StatusCode::kUnsupported || options.whole_graph) return found->second;
+      if (found->second.code() != StatusCode::kUnsupported || options.host_nodes != core::HostNodes::kAny)
+        return found->second;
     }
     Blob blob{name_, std::string(device), "1.0", options.precision, {}};
     blob.bytes = core::SharedBytes::from_string("blob of " + name_ + ":" + std::string(device));

@@ -463,7 +463,7 @@ TEST_F(QualcommTest, NodesThatAreLeftToTheCpuAreNamed) {
   ASSERT_FALSE(blob.ok());
   EXPECT_EQ(blob.status().code(), StatusCode::kUnsupported);
   EXPECT_THAT(blob.status().to_string(), HasSubstr("NonZero (NonZero_1)"));
-  plain.whole_graph = false;
+  plain.host_nodes = core::HostNodes::kAny;
   const auto allowed = backend->compile(split, "QNN.v73", plain);
   ASSERT_TRUE(allowed.ok()) << allowed.status().to_string();
   EXPECT_EQ(read_context_model(allowed->bytes.bytes)->others.count, 1U);

@@ -1,0 +1,76 @@
+#include "backends/onnxruntime/hardware.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "backends/onnxruntime/targets.h"
+#include "core/hardware_note.h"
+
+namespace latebind::onnxruntime {
+namespace {
+
+using core::Device;
+using core::DeviceKind;
+using core::HardwareNote;
+using core::HardwareProblem;
+using platform::Accelerator;
+
+struct Maker {
+  std::uint32_t vendor_id = 0;  // of PCI
+  std::string_view name;        // "AMD"
+  std::string_view kernel_module;
+  std::string_view load_module;  // what to do when nothing drives the device
+};
+constexpr std::array kMakers{
+    Maker{0x8086, "Intel", "i915 or xe", "sudo modprobe i915, or xe for newer GPUs"},
+    Maker{0x1002, "AMD", "amdgpu", "sudo modprobe amdgpu"},
+    Maker{0x10DE, "NVIDIA", "nvidia", "install NVIDIA's driver (package nvidia-driver)"},
+};
+constexpr Maker kOther{0, "", "its maker's", "install the driver of its maker"};
+
+const Maker& maker_of(const Accelerator& one) {
+  const auto* const found = std::ranges::find(kMakers, one.vendor_id, &Maker::vendor_id);
+  return found != kMakers.end() ? *found : kOther;
+}
+
+std::string name_of(const Accelerator& one, const Maker& maker) {
+  return fmt::format("{}{}GPU (PCI {:04x}:{:04x})", maker.name, maker.name.empty() ? "" : " ", one.vendor_id,
+                     one.device_id);
+}
+
+}  // namespace
+
+std::vector<HardwareNote> hardware_notes(std::span<const Accelerator> found,
+                                         const core::Result<std::vector<Device>>& devices,
+                                         const std::string& install_hint, core::System system) {
+  std::vector<HardwareNote> notes;
+  for (const Accelerator& one : found) {
+    if (one.kind != platform::AcceleratorClass::kRender) continue;
+    const Maker& maker = maker_of(one);
+    const std::string_view load_module =
+        system == core::System::kWindows ? "install its maker's graphics driver" : maker.load_module;
+    std::vector<HardwareProblem> problems;
+    if (auto problem = core::problem_of_system(one, maker.kernel_module, load_module, system)) {
+      problems.push_back(*std::move(problem));
+    }
+    const KnownProvider& provider = webgpu_provider();
+    const auto is_such = [&](const Device& device) {
+      return device.kind == DeviceKind::kGpu && device.metadata_at("Provider") == provider.provider;
+    };
+    if (!devices.ok()) {
+      problems.push_back({"ONNX Runtime, which would use it, is not here or does not work",
+                          fmt::format("{}; {}", install_hint, install_command(provider))});
+    } else if (std::ranges::none_of(*devices, is_such)) {
+      problems.push_back({fmt::format("{}, which would use it, is not here or does not work", provider.provider),
+                          install_command(provider)});
+    }
+    notes.push_back(core::hardware_note(name_of(one, maker), DeviceKind::kGpu, one, problems));
+  }
+  return notes;
+}
+
+}  // namespace latebind::onnxruntime

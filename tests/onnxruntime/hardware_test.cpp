@@ -1,0 +1,97 @@
+// What is said of GPUs, for what the system knows and what ONNX Runtime lists.
+#include "backends/onnxruntime/hardware.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace latebind::onnxruntime {
+namespace {
+
+using core::Device;
+using core::DeviceKind;
+using core::HardwareNote;
+using core::Status;
+using core::StatusCode;
+using platform::Accelerator;
+using platform::AcceleratorClass;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+Accelerator gpu(std::uint32_t vendor_id = 0x1002) {
+  Accelerator one;
+  one.kind = AcceleratorClass::kRender;
+  one.name = "renderD128";
+  one.vendor_id = vendor_id;
+  one.device_id = 0x1638;
+  one.driver = "amdgpu";
+  one.node = "/dev/dri/renderD128";
+  return one;
+}
+
+std::vector<Device> with_provider() {
+  Device device;
+  device.backend = "onnxruntime";
+  device.kind = DeviceKind::kGpu;
+  device.metadata["Provider"] = "WebGpuExecutionProvider";
+  return {device};
+}
+
+HardwareNote note_of(const Accelerator& one, const core::Result<std::vector<Device>>& devices,
+                     core::System system = core::System::kLinux) {
+  const auto notes = hardware_notes({&one, 1}, devices, "install onnxruntime", system);
+  EXPECT_THAT(notes, SizeIs(1));
+  return notes.empty() ? HardwareNote{} : notes.front();
+}
+
+TEST(OnnxruntimeHardwareTest, IsReadyWithDriverAndProvider) {
+  const auto note = note_of(gpu(), with_provider());
+  EXPECT_TRUE(note.ready);
+  EXPECT_EQ(note.name, "AMD GPU (PCI 1002:1638)");
+  EXPECT_EQ(note.status, "ready");
+  EXPECT_EQ(note.remedy, "");
+}
+
+TEST(OnnxruntimeHardwareTest, WithoutADriverItSaysWhatToLoad) {
+  Accelerator one = gpu();
+  one.driver.clear();
+  one.node.clear();
+  const auto note = note_of(one, with_provider());
+  EXPECT_FALSE(note.ready);
+  EXPECT_EQ(note.status, "no driver is loaded (module amdgpu)");
+  EXPECT_EQ(note.remedy, "sudo modprobe amdgpu");
+  one.vendor_id = 0x5143;
+  EXPECT_THAT(note_of(one, with_provider()).remedy, HasSubstr("the driver of its maker"));
+  EXPECT_THAT(note_of(one, with_provider(), core::System::kWindows).remedy, HasSubstr("graphics driver"));
+}
+
+TEST(OnnxruntimeHardwareTest, WithoutTheProviderItSaysWhatToInstall) {
+  const auto note = note_of(gpu(), std::vector<Device>{});
+  EXPECT_FALSE(note.ready);
+  EXPECT_THAT(note.status, AllOf(HasSubstr("WebGpuExecutionProvider"), Not(HasSubstr("driver"))));
+  EXPECT_THAT(note.remedy, HasSubstr("onnxruntime-ep-webgpu"));
+  // The CPU of another provider is none.
+  auto others = with_provider();
+  others.front().metadata["Provider"] = "OpenVINOExecutionProvider";
+  EXPECT_FALSE(note_of(gpu(), others).ready);
+}
+
+TEST(OnnxruntimeHardwareTest, WithoutBothItSaysBoth) {
+  Accelerator one = gpu();
+  one.driver.clear();
+  const auto note = note_of(one, Status(StatusCode::kLibraryNotFound, "no library"));
+  EXPECT_THAT(note.status, AllOf(HasSubstr("no driver is loaded"), HasSubstr("ONNX Runtime")));
+  EXPECT_THAT(note.remedy,
+              AllOf(HasSubstr("modprobe"), HasSubstr("install onnxruntime; "), HasSubstr("onnxruntime-ep-webgpu")));
+}
+
+TEST(OnnxruntimeHardwareTest, SaysNothingOfOtherHardware) {
+  Accelerator one = gpu();
+  one.kind = AcceleratorClass::kCompute;
+  EXPECT_THAT(hardware_notes({&one, 1}, with_provider(), "hint"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace latebind::onnxruntime
