@@ -36,7 +36,7 @@ inline core::Model model_of(graph::Graph graph) {
   return core::Model::from_graph("test", {.graph = std::make_shared<const graph::Graph>(std::move(graph))});
 }
 
-// Those that this processor has, and "portable".
+// Those that this processor has, "portable" among them.
 inline std::vector<std::string> runnable_sets() {
   std::vector<std::string> names;
   for (const Kernels* const set : all_kernels()) {
@@ -57,8 +57,9 @@ inline std::vector<Arithmetic> runnable_arithmetics() {
   for (const Kernels* const set : all_kernels()) {
     if (!can_run(*set)) continue;
     all.push_back({.isa = std::string(set->name)});
-    if (set->bf16.group != 0) all.push_back({std::string(set->name), core::Precision::kBF16, 0.05});
-    if (set->int8.group != 0) all.push_back({std::string(set->name), core::Precision::kInt8, 0.12});
+    if (set->f16.is_there()) all.push_back({std::string(set->name), core::Precision::kF16, 0.01});
+    if (set->bf16.is_there()) all.push_back({std::string(set->name), core::Precision::kBF16, 0.05});
+    if (set->int8.is_there()) all.push_back({std::string(set->name), core::Precision::kInt8, 0.12});
   }
   return all;
 }
