@@ -72,8 +72,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!latebind::native::can_run(*set)) continue;
     for (const auto& [precision, product] :
          {std::pair{Precision::kF32, set->f32}, std::pair{Precision::kBF16, set->bf16},
-          std::pair{Precision::kInt8, set->int8}}) {
-      if (product.group == 0) continue;
+          std::pair{Precision::kF16, set->f16}, std::pair{Precision::kInt8, set->int8}}) {
+      if (!product.is_there()) continue;
       const auto vectors = vectors_on(set->name, precision, model);
       if (first.empty()) first = vectors;
       // The same texts are taken by all; numbers may differ where weights are absurd.

@@ -33,8 +33,9 @@ const Product* product_of(const Kernels& kernels, Precision precision) {
   const Product* product = nullptr;
   if (precision == Precision::kF32) product = &kernels.f32;
   if (precision == Precision::kBF16) product = &kernels.bf16;
+  if (precision == Precision::kF16) product = &kernels.f16;
   if (precision == Precision::kInt8) product = &kernels.int8;
-  return product != nullptr && product->group != 0 ? product : nullptr;
+  return product != nullptr && product->is_there() ? product : nullptr;
 }
 
 // "f32,bf16,int8"
@@ -167,7 +168,7 @@ class NativeBackend final : public core::Backend {
     std::string known;
     for (const Kernels* const set : all_kernels()) {
       known += fmt::format("{}{}", known.empty() ? "" : ", ", set->name);
-      if (!isa.empty() && set->name != isa) continue;
+      if (isa.empty() ? set->by_name_only : set->name != isa) continue;
       if (can_run(*set)) return set;
       if (isa.empty()) continue;
       return Status(StatusCode::kUnsupported, fmt::format("native.isa is {}, which this processor does not have", isa));

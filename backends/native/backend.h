@@ -16,16 +16,19 @@ namespace latebind::native {
 
 inline constexpr const char* kBackendName = "native";
 
-inline constexpr std::array<std::string_view, 8> kInstructionSets{
-    "avx512_bf16", "avx512_vnni", "avx512", "avx2_vnni", "avx2", "neon_bf16", "neon_dotprod", "portable"};
+inline constexpr std::array<std::string_view, 11> kInstructionSets{
+    "avx512_fp16", "avx512_bf16", "avx512_vnni", "avx512",       "avx2_vnni", "avx2",
+    "neon_i8mm",   "neon_bf16",   "neon_fp16",   "neon_dotprod", "portable"};
 
 inline constexpr std::array kSettings{core::BackendSetting{
     .key = "native.isa",
     .environment = "LATEBIND_NATIVE_ISA",
     .flag = "",
     .value = "NAME",
-    .help = "The instruction set that native:CPU computes with: avx512_bf16, avx512_vnni, avx512, avx2_vnni, avx2, "
-            "neon_bf16, neon_dotprod or portable. Empty: the fastest that the processor has.",
+    .help =
+        "The instruction set that native:CPU computes with: avx512_fp16, avx512_bf16, avx512_vnni, avx512, avx2_vnni, "
+        "avx2, neon_i8mm, neon_bf16, neon_fp16, neon_dotprod or portable. Empty: the fastest that the processor "
+        "has, but for avx512_fp16, which nobody has run.",
     .words = kInstructionSets,
 }};
 

@@ -9,6 +9,7 @@ from support import BINARY
 # Instructions of an inner loop by file: the multiplications of its tallest tile, in each of its arithmetics.
 MULTIPLICATIONS = {
     "avx512_bf16": {"vdpbf16ps": 28},
+    "avx512_fp16": {"vfmadd231ph": 28},
     "avx512_vnni": {"vpdpbusd": 28},
     "avx512": {"vfmadd": 28},
     "avx2": {"vfmadd": 12},

@@ -209,8 +209,9 @@ def test_with_both_gone_latebind_computes_by_itself(tmp_path, reference):
     ("isa", "precision", "least"),
     [
         *((isa, "f32", 0.999999) for isa in ("portable", "avx2", "avx512")),
-        *((isa, "int8", 0.995) for isa in ("avx2_vnni", "avx512_vnni", "avx512_bf16", "neon_dotprod")),
-        *((isa, "bf16", 0.9999) for isa in ("avx512_bf16", "neon_bf16")),
+        *((isa, "int8", 0.995) for isa in ("avx2_vnni", "avx512_vnni", "avx512_bf16", "neon_dotprod", "neon_i8mm")),
+        *((isa, "bf16", 0.9999) for isa in ("avx512_bf16", "neon_bf16", "neon_i8mm")),
+        *((isa, "f16", 0.9999) for isa in ("avx512_fp16", "neon_fp16")),
     ],
 )
 def test_every_instruction_set_gives_the_same_vectors(isa, precision, least, reference):

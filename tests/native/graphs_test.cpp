@@ -1,4 +1,5 @@
 // What `native` computes is what the operators mean, on every instruction set that this processor has.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <random>
 #include <string>
 #include <utility>
@@ -83,7 +85,9 @@ TEST_P(GraphsTest, ProductsOfEverySize) {
   using graph::Value;
   const bool is_short = GetParam().precision == core::Precision::kBF16;
   testing::Arithmetic bound = GetParam();
-  bound.distance = bound.precision == core::Precision::kInt8 ? 0.01 : 2e-5;
+  bound.distance = bound.precision == core::Precision::kInt8  ? 0.01
+                   : bound.precision == core::Precision::kF16 ? 0.003
+                                                              : 2e-5;
   std::mt19937 chance(3);
   for (const std::int64_t rows : {1, 2, 3, 4, 5, 31, 64, 383, 384, 385, 771, 1600}) {
     for (const std::int64_t columns : {1, 15, 16, 17, 33, 64, 70}) {
@@ -165,6 +169,7 @@ TEST_P(GraphsTest, AttentionEndsWhereItIsTold) {
   const Kernels& kernels = **std::ranges::find_if(sets, [](const auto* set) { return set->name == GetParam().isa; });
   const Product& product = GetParam().precision == core::Precision::kF32    ? kernels.f32
                            : GetParam().precision == core::Precision::kBF16 ? kernels.bf16
+                           : GetParam().precision == core::Precision::kF16  ? kernels.f16
                                                                             : kernels.int8;
   constexpr std::size_t kTokens = 600;
   constexpr std::size_t kWidth = 8;
@@ -236,6 +241,74 @@ TEST_P(GraphsTest, AWeightThatIsNotFiniteShowsInTheVector) {
           ASSERT_TRUE(std::isfinite(wanted.values[i]) || !std::isfinite(found.values[i]))
               << i << ": " << found.values[i];
       }
+    }
+  }
+}
+
+// Some weights of a pattern times a factor.
+class ScaledWeights {
+ public:
+  explicit ScaledWeights(std::map<std::size_t, float> factors) : factors_(std::move(factors)) {}
+
+  graph::Weight add(std::string name, ElementType type, const core::Shape& shape) {
+    graph::Weight weight = weights_.add(std::move(name), type, shape);
+    if (const auto found = factors_.find(number_++); found != factors_.end())
+      parts_.push_back({weight.offset, *shape.element_count(), found->second});
+    return weight;
+  }
+  [[nodiscard]] core::FilePart part() const {
+    core::FilePart part = weights_.part();
+    std::string bytes(reinterpret_cast<const char*>(part.bytes.bytes.data()), part.bytes.bytes.size());
+    for (const Part& scaled : parts_) {
+      for (std::size_t i = 0; i < scaled.count; ++i) {
+        float number = 0;
+        char* const at = bytes.data() + scaled.offset + i * sizeof number;
+        std::memcpy(&number, at, sizeof number);
+        number *= scaled.factor;
+        std::memcpy(at, &number, sizeof number);
+      }
+    }
+    part.bytes = core::SharedBytes::from_string(std::move(bytes));
+    return part;
+  }
+
+ private:
+  struct Part {
+    std::size_t offset;
+    std::size_t count;
+    float factor;
+  };
+  graph::testing::SmallWeights weights_;
+  std::map<std::size_t, float> factors_;
+  std::vector<Part> parts_;
+  std::size_t number_ = 0;
+};
+
+// f16 ends at 65504 and has no number below 6e-8: what is multiplied may be of any size.
+TEST_P(GraphsTest, NumbersBeyondF16AreNoMatter) {
+  // By their place in encoder(): a layer's first weight, and the bias after it.
+  constexpr std::size_t kQuery = 5;
+  constexpr std::size_t kKey = 7;
+  constexpr std::size_t kValue = 9;
+  constexpr std::size_t kOutput = 11;
+  constexpr std::size_t kWide = 13;
+  constexpr std::size_t kNarrow = 15;
+  // Times a factor and, where it comes to be multiplied, by 1 / the factor: activations of that size, the same vectors.
+  const EncoderShape shape{
+      .hidden = 40, .heads = 2, .intermediate = 70, .activation = graph::ActivationFunction::kRelu};
+  std::mt19937 chance(23);
+  const Inputs inputs = testing::draw_batch(chance, {37, 5, 1}, shape.vocabulary);
+  const Array plain = graph::testing::evaluate(*testing::encoder(shape), inputs);
+  for (const float factor : {1e6F, 1e20F, 1e-9F, 1e-20F}) {
+    for (const auto& [from, to] : {std::pair(kWide, kNarrow), std::pair(kValue, kOutput), std::pair(kQuery, kKey)}) {
+      SCOPED_TRACE(std::to_string(from) + " times " + fmt::format("{}", factor));
+      std::map<std::size_t, float> factors{{from, factor}, {from + 1, factor}, {to, 1 / factor}};
+      if (to == kKey) factors[to + 1] = 1 / factor;
+      const auto make = [&] { return testing::encoder(shape, ScaledWeights(factors)); };
+      const Array wanted = graph::testing::evaluate(*make(), inputs);
+      for (std::size_t i = 0; i < plain.values.size(); ++i)
+        ASSERT_NEAR(wanted.values[i], plain.values[i], 1e-4);
+      expect_near(testing::run(*load(make(), 1), inputs), wanted, inputs, GetParam());
     }
   }
 }

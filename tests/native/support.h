@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -36,7 +37,7 @@ inline core::Model model_of(graph::Graph graph) {
   return core::Model::from_graph("test", {.graph = std::make_shared<const graph::Graph>(std::move(graph))});
 }
 
-// Those that this processor has, and "portable".
+// Those that this processor has, "portable" among them.
 inline std::vector<std::string> runnable_sets() {
   std::vector<std::string> names;
   for (const Kernels* const set : all_kernels()) {
@@ -50,15 +51,26 @@ struct Arithmetic {
   std::string isa;
   core::Precision precision = core::Precision::kF32;
   // Of what a network computes from what its operators mean.
-  double distance = 2e-5;
+  double distance = 0;
 };
+// Each once: what several sets share is the fastest one's.
 inline std::vector<Arithmetic> runnable_arithmetics() {
   std::vector<Arithmetic> all;
+  std::vector<Product> seen;
+  const auto add = [&](const Kernels& set, core::Precision precision, const Product& product, double distance) {
+    const auto is_same = [&](const Product& other) {
+      return other.multiply == product.multiply && other.attend == product.attend;
+    };
+    if (!product.is_there() || std::ranges::any_of(seen, is_same)) return;
+    seen.push_back(product);
+    all.push_back({std::string(set.name), precision, distance});
+  };
   for (const Kernels* const set : all_kernels()) {
     if (!can_run(*set)) continue;
-    all.push_back({.isa = std::string(set->name)});
-    if (set->bf16.group != 0) all.push_back({std::string(set->name), core::Precision::kBF16, 0.05});
-    if (set->int8.group != 0) all.push_back({std::string(set->name), core::Precision::kInt8, 0.12});
+    add(*set, core::Precision::kF32, set->f32, 2e-5);
+    add(*set, core::Precision::kBF16, set->bf16, 0.05);
+    add(*set, core::Precision::kF16, set->f16, 0.01);
+    add(*set, core::Precision::kInt8, set->int8, 0.12);
   }
   return all;
 }

@@ -14,7 +14,7 @@ namespace {
 }
 
 // Of what the compiler was told for each set (CMakeLists.txt), that of which the kernels make use: there is no
-// cryptography in them, and nothing in f16. Asks the processor, and the system for the registers.
+// cryptography in them. Asks the processor, and the system for the registers.
 #if defined(__x86_64__)
 bool has_avx2() {
   return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
@@ -35,12 +35,22 @@ bool has_avx512_vnni() {
 bool has_avx512_bf16() {
   return has_avx512_vnni() && __builtin_cpu_supports("avx512bf16") != 0;
 }
+bool has_avx512_fp16() {
+  // Not every compiler's function knows it.
+  return has_avx512_bf16() && has_feature("avx512_fp16");
+}
 #elif defined(__aarch64__)
 bool has_neon_dotprod() {
   return has_feature("dotprod");
 }
+bool has_neon_fp16() {
+  return has_neon_dotprod() && has_feature("fp16");
+}
 bool has_neon_bf16() {
-  return has_neon_dotprod() && has_feature("bf16");
+  return has_neon_fp16() && has_feature("bf16");
+}
+bool has_neon_i8mm() {
+  return has_neon_bf16() && has_feature("i8mm");
 }
 #endif
 
@@ -53,34 +63,54 @@ struct Set {
   bool (*is_supported)() = nullptr;
 };
 
-// The set and a product in int8, beside which attention is computed as beside `attention`.
-Kernels with_int8(std::string_view name, Kernels set, Product product, const Product& attention) {
-  set.name = name;
-  set.int8 = product;
-  set.int8.attend = attention.attend;
-  set.int8.attention_scratch = attention.attention_scratch;
-  return set;
+// Other kernels and a product in int8, beside which attention is computed as beside `attention`.
+Kernels with_int8(std::string_view name, Kernels kernels, Product product, const Product& attention) {
+  kernels.name = name;
+  kernels.int8 = product;
+  kernels.int8.attend = attention.attend;
+  kernels.int8.attention_scratch = attention.attention_scratch;
+  return kernels;
 }
-// The set and both.
-Kernels with_bf16(std::string_view name, Kernels set, const Product& bf16, const Product& int8) {
-  set.bf16 = bf16;
-  return with_int8(name, set, int8, bf16);
+// And both.
+Kernels with_bf16(std::string_view name, Kernels kernels, const Product& bf16, const Product& int8) {
+  kernels.bf16 = bf16;
+  return with_int8(name, kernels, int8, bf16);
+}
+Kernels with_f16(std::string_view name, Kernels kernels, const Product& f16) {
+  kernels.name = name;
+  kernels.f16 = f16;
+  return kernels;
+}
+[[maybe_unused]] Kernels by_name_only(Kernels kernels) {
+  kernels.by_name_only = true;
+  return kernels;
 }
 
 std::span<const Set> sets() {
-  static const Set kSets[] = {
 #if defined(__x86_64__)
-    {with_bf16("avx512_bf16", kAvx512Kernels, kAvx512BF16, kAvx512VnniInt8), has_avx512_bf16},
-    {with_int8("avx512_vnni", kAvx512Kernels, kAvx512VnniInt8, kAvx512Kernels.f32), has_avx512_vnni},
-    {kAvx512Kernels, has_avx512},
-    {with_int8("avx2_vnni", kAvx2Kernels, kAvx2VnniInt8, kAvx2Kernels.f32), has_avx2_vnni},
-    {kAvx2Kernels, has_avx2},
-#elif defined(__aarch64__)
-    {with_bf16("neon_bf16", kPortableKernels, kNeonBF16, kNeonDotprodInt8), has_neon_bf16},
-    {with_int8("neon_dotprod", kPortableKernels, kNeonDotprodInt8, kPortableKernels.f32), has_neon_dotprod},
-#endif
-    {kPortableKernels, has_portable},
+  static const Kernels kBF16 = with_bf16("avx512_bf16", kAvx512Kernels, kAvx512BF16, kAvx512VnniInt8);
+  static const Set kSets[] = {
+      {by_name_only(with_f16("avx512_fp16", kBF16, kAvx512FP16)), has_avx512_fp16},
+      {kBF16, has_avx512_bf16},
+      {with_int8("avx512_vnni", kAvx512Kernels, kAvx512VnniInt8, kAvx512Kernels.f32), has_avx512_vnni},
+      {kAvx512Kernels, has_avx512},
+      {with_int8("avx2_vnni", kAvx2Kernels, kAvx2VnniInt8, kAvx2Kernels.f32), has_avx2_vnni},
+      {kAvx2Kernels, has_avx2},
+      {kPortableKernels, has_portable},
   };
+#elif defined(__aarch64__)
+  static const Kernels kDotprod = with_int8("neon_dotprod", kPortableKernels, kNeonDotprodInt8, kPortableKernels.f32);
+  static const Kernels kFP16 = with_f16("neon_fp16", kDotprod, kNeonFP16);
+  static const Set kSets[] = {
+      {with_bf16("neon_i8mm", kFP16, kNeonI8mmBF16, kNeonI8mmInt8), has_neon_i8mm},
+      {with_bf16("neon_bf16", kFP16, kNeonBF16, kNeonDotprodInt8), has_neon_bf16},
+      {kFP16, has_neon_fp16},
+      {kDotprod, has_neon_dotprod},
+      {kPortableKernels, has_portable},
+  };
+#else
+  static const Set kSets[] = {{kPortableKernels, has_portable}};
+#endif
   return kSets;
 }
 

@@ -21,28 +21,60 @@ namespace latebind::native {
 // Of panels and scratch, in bytes: a cache line, and the largest vector.
 inline constexpr std::size_t kAlignment = 64;
 
+// How the numbers that a product multiplies are kept.
+enum class Format : std::uint8_t { kF32, kBF16, kF16, kInt8 };
+
+// Numbers in a word.
+constexpr std::size_t group_of(Format format) {
+  return format == Format::kInt8 ? 4 : format == Format::kF32 ? 1 : 2;
+}
+
 // A matrix of K rows and any number of columns, in panels of Kernels::panel_columns columns, one after the other, each
-// of Product::operand_words(K) words a column: panel[word][column], where a word has Product::group numbers that follow
-// each other in the column. What is beyond the last column or the last number is zero.
+// of Product::operand_words(K) words a column. A word has numbers that follow each other in the column; where each word
+// of a column lies in the panel says place_of_word(). What is beyond the last column or the last number is zero.
 struct Panels {
   const float* data = nullptr;
   std::size_t rows = 0;     // K
   std::size_t columns = 0;  // without the padding
 };
 
+// panel[word / side_by_side][column][word % side_by_side]
+constexpr std::size_t place_of_word(std::size_t word, std::size_t column, std::size_t panel_columns,
+                                    std::size_t side_by_side) {
+  return (word / side_by_side * panel_columns + column) * side_by_side + word % side_by_side;
+}
+
 // Numbers of a row or column that have a scale of their own in int8.
 inline constexpr std::size_t kInt8Block = 96;
-// Numbers in a word, as Product::group.
-inline constexpr std::size_t kInt8Group = 4;
 
-// Words that `width` numbers take.
-constexpr std::size_t words_of(std::size_t width, std::size_t group) {
-  return (width + group - 1) / group;
+// Words that `width` numbers take: whole groups of `side_by_side`.
+constexpr std::size_t words_of(std::size_t width, Format format, std::size_t side_by_side) {
+  const std::size_t numbers = group_of(format) * side_by_side;
+  return (width + numbers - 1) / numbers * side_by_side;
 }
-// And those after them: in int8 two for each block, in other precisions none.
-constexpr std::size_t words_after(std::size_t width, std::size_t group) {
-  return group == kInt8Group ? 2 * ((width + kInt8Block - 1) / kInt8Block) : 0;
+// And those after them: in int8 two for each block, in f16 one.
+constexpr std::size_t words_after(std::size_t width, Format format) {
+  return format == Format::kInt8 ? 2 * ((width + kInt8Block - 1) / kInt8Block) : format == Format::kF16 ? 1 : 0;
 }
+
+// The powers of two by which numbers are multiplied to be kept in f16, and by which what comes of them, as the bits of
+// an f32. The largest number, without its sign, has the bits `largest`; it becomes one from 8 to 16.
+struct F16Scale {
+  std::uint32_t factor = 0;
+  std::uint32_t scale = 0;  // that of no number, where the largest is infinite or none
+};
+constexpr F16Scale f16_scale_of(std::uint32_t largest) {
+  constexpr std::uint32_t kNone = 0x7FC00000;
+  constexpr std::uint32_t kInfinite = 255;
+  const std::uint32_t exponent = largest >> 23;
+  // Below 2⁻¹²³ there is no such scale: numbers stay smaller.
+  const std::uint32_t known = exponent < 4 ? 4 : exponent;
+  return {.factor = (257 - known) << 23, .scale = exponent == kInfinite ? kNone : (known - 3) << 23};
+}
+// So many numbers of a row and a column are summed up in f16: in each half of a word, half as many products of numbers
+// up to 16, which f16 can hold whatever they are.
+inline constexpr std::size_t kF16Part = 192;
+static_assert(kF16Part / 2 * 16 * 16 < 65504);
 
 // Rows of a matrix.
 struct Rows {
@@ -79,23 +111,30 @@ struct AttentionHead {
 // or, where instructions take signed ones, from -128 to 127; after its words come the pairs of scale and shift. A
 // column's are from -127 to 127, times a scale; after a panel's words come, for each block, the columns' scales and the
 // sums of their bytes, as f32.
+//
+// f16: a row's and a column's numbers times a power of two (F16Scale), so that no product and no sum of them is beyond
+// what f16 holds; after the words of a row, and of a panel's columns, come their scales, as f32.
 struct Product {
-  // Numbers in a word: 1 in f32, 2 in bf16, kInt8Group in int8. 0: this set has no such product.
-  std::size_t group = 0;
+  Format format = Format::kF32;
+  // Words of a column that lie together in a panel: 1, or 2 where an instruction multiplies whole squares.
+  std::size_t side_by_side = 1;
 
   // Rows of `width` numbers as what multiply takes, of operand_words(width) words each. Null in f32: as they are.
   void (*convert)(const Rows& x, std::size_t width, const MutableRows& y) = nullptr;
   // Columns of a panel-wide part [first_panel, first_panel + panel_count) of y = a · b + bias, where bias has b.columns
-  // numbers, or is null. Each number of y is summed up in the same order, however many rows there are.
+  // numbers, or is null. Each number of y is summed up in the same order, however many rows there are. Null: this set
+  // has no such product.
   void (*multiply)(const Rows& a, const Panels& b, std::size_t first_panel, std::size_t panel_count, const float* bias,
                    const MutableRows& y) = nullptr;
   // As graph::Attention, on numbers in f32. `scratch` has attention_scratch(tokens, width) numbers, aligned.
   void (*attend)(const AttentionHead& head, float* scratch) = nullptr;
   std::size_t (*attention_scratch)(std::size_t tokens, std::size_t width) = nullptr;
 
+  [[nodiscard]] constexpr bool is_there() const { return multiply != nullptr; }
+  [[nodiscard]] constexpr std::size_t words(std::size_t width) const { return words_of(width, format, side_by_side); }
   // Of a row, and of each column of a panel.
   [[nodiscard]] constexpr std::size_t operand_words(std::size_t width) const {
-    return words_of(width, group) + words_after(width, group);
+    return words(width) + words_after(width, format);
   }
 };
 
@@ -103,9 +142,12 @@ struct Kernels {
   // "avx2"
   std::string_view name;
   std::size_t panel_columns = 0;
+  // Nobody has run it on a processor that has its instructions: it computes where it is asked for by name alone.
+  bool by_name_only = false;
 
   Product f32;
   Product bf16;
+  Product f16;
   Product int8;
 
   // Row r of x, `width` numbers: x += y.

@@ -17,10 +17,14 @@ extern const Kernels kAvx512Kernels;
 extern const Product kAvx2VnniInt8;
 extern const Product kAvx512VnniInt8;
 extern const Product kAvx512BF16;
+extern const Product kAvx512FP16;
 #elif defined(__aarch64__)
 // To kPortableKernels.
 extern const Product kNeonDotprodInt8;
+extern const Product kNeonFP16;
 extern const Product kNeonBF16;
+extern const Product kNeonI8mmBF16;
+extern const Product kNeonI8mmInt8;
 #endif
 
 }  // namespace latebind::native

@@ -63,26 +63,55 @@ std::uint32_t to_bf16(float number) {
   return (bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16;
 }
 
+// The same for numbers up to 16. Without the sign they are ordered as their bits.
+std::uint32_t to_f16(float number) {
+  const auto bits = std::bit_cast<std::uint32_t>(number);
+  const std::uint32_t sign = bits >> 16 & 0x8000U;
+  const std::uint32_t positive = bits & 0x7FFFFFFFU;
+  constexpr std::uint32_t kBiases = 127 - 15;
+  if (positive < (kBiases + 1) << 23) {
+    // Subnormal: added to this, a number is rounded to their step.
+    constexpr float kRounding = 0.5F;
+    return sign | (std::bit_cast<std::uint32_t>(std::bit_cast<float>(positive) + kRounding) -
+                   std::bit_cast<std::uint32_t>(kRounding));
+  }
+  return sign | (((positive + 0xFFFU + (positive >> 13 & 1U)) >> 13) - (kBiases << 10));
+}
+
 // Numbers of a column of a matrix that follow each other: kInt8Block at most.
 struct Run {
   std::array<float, kInt8Block> numbers{};
   std::size_t count = 0;
 };
 
-// Where the words of a run go: those of a column of a panel, from one on. What lies beyond the run in its last word is
-// 0.
+// The largest number of a run without its sign, as its bits: those are ordered as the numbers, and after them come
+// infinity and what is no number.
+std::uint32_t largest_bits(const Run& run) {
+  std::uint32_t largest = 0;
+  for (std::size_t i = 0; i < run.count; ++i)
+    largest = std::max(largest, std::bit_cast<std::uint32_t>(run.numbers[i]) & 0x7FFFFFFFU);
+  return largest;
+}
+
+// Where the words of a run go: those of a column of a panel, from one on that is the first of those side by side. What
+// lies beyond the run in its last word is 0.
 class Words {
  public:
-  Words(float* first, std::size_t panel_columns) : at_(first), panel_columns_(panel_columns) {}
+  Words(float* first, std::size_t panel_columns, std::size_t side_by_side)
+      : at_(first), side_by_side_(side_by_side), step_((panel_columns - 1) * side_by_side + 1) {}
 
   void put(std::uint32_t word) {
     std::memcpy(at_, &word, sizeof word);
-    at_ += panel_columns_;
+    const bool is_last = ++put_ == side_by_side_;
+    at_ += is_last ? step_ : 1;
+    if (is_last) put_ = 0;
   }
 
  private:
   float* at_;
-  std::size_t panel_columns_;
+  std::size_t side_by_side_;
+  std::size_t step_;     // from the last of those side by side to the first of the next
+  std::size_t put_ = 0;  // of those side by side
 };
 
 void pack_f32(const Run& run, Words words) {
@@ -95,16 +124,20 @@ void pack_bf16(const Run& run, Words words) {
     words.put(to_bf16(run.numbers[i]) | (i + 1 < run.count ? to_bf16(run.numbers[i + 1]) << 16 : 0));
 }
 
+// Numbers times the factor, which is their column's.
+void pack_f16(const Run& run, Words words, float factor) {
+  for (std::size_t i = 0; i < run.count; i += 2) {
+    words.put(to_f16(run.numbers[i] * factor) | (i + 1 < run.count ? to_f16(run.numbers[i + 1] * factor) << 16 : 0));
+  }
+}
+
 // A block of a column, as kernels.h has it. `scale` and `sum` are the block's.
 void pack_int8(const Run& run, Words words, float& scale, float& sum) {
   constexpr float kLargest = 127;  // of the bytes, which are from -kLargest on
   constexpr std::uint32_t kInfinity = 0x7F800000;
-  // Numbers without their sign are ordered as their bits, and then come infinity and what is no number.
-  std::uint32_t largest_bits = 0;
-  for (std::size_t i = 0; i < run.count; ++i)
-    largest_bits = std::max(largest_bits, std::bit_cast<std::uint32_t>(run.numbers[i]) & 0x7FFFFFFFU);
-  const bool is_finite = largest_bits < kInfinity;
-  const float largest = std::bit_cast<float>(largest_bits);
+  const std::uint32_t bits = largest_bits(run);
+  const bool is_finite = bits < kInfinity;
+  const float largest = std::bit_cast<float>(bits);
   // So small a number that this has no such factor is as good as 0.
   const bool is_scaled = is_finite && kLargest / largest < std::numeric_limits<float>::infinity();
   const float factor = is_scaled ? kLargest / largest : 0;
@@ -116,9 +149,10 @@ void pack_int8(const Run& run, Words words, float& scale, float& sum) {
     bytes[i] = static_cast<std::int32_t>((run.numbers[i] * factor + kRounding) - kRounding);
     total += bytes[i];
   }
-  for (std::size_t i = 0; i < run.count; i += kInt8Group) {
+  constexpr std::size_t kGroup = group_of(Format::kInt8);
+  for (std::size_t i = 0; i < run.count; i += kGroup) {
     std::uint32_t word = 0;
-    for (std::size_t j = 0; j < kInt8Group; ++j)
+    for (std::size_t j = 0; j < kGroup; ++j)
       word |= (static_cast<std::uint32_t>(bytes[i + j]) & 0xFFU) << (8 * j);
     words.put(word);
   }
@@ -200,24 +234,51 @@ void PackedMatrices::pack_panel(const graph::Graph& graph, const Matrix& matrix,
   const std::size_t first = panel * width;
   const std::size_t columns = std::min(width, matrix.columns - first);
   const std::size_t size = width * product_.operand_words(matrix.rows);
+  const std::size_t group = group_of(product_.format);
   float* const to = memory_.data() + matrix.offset + panel * size;
-  // What is beyond the last column.
-  if (columns < width) std::fill_n(to, size, 0.0F);
-  // A few rows at a time, whose cache lines are filled before they are left.
-  for (std::size_t row = 0; row < matrix.rows; row += kInt8Block) {
+  float* const scales = to + product_.words(matrix.rows) * width;
+  // What is beyond the last column, or the last number.
+  if (columns < width || product_.words(matrix.rows) * group > matrix.rows) std::fill_n(to, size, 0.0F);
+  const auto read_run = [&](std::size_t column, std::size_t row) {
     Run run;
     run.count = std::min(kInt8Block, matrix.rows - row);
+    read(bytes, matrix.weight.type, (first + column) * matrix.rows + row, run.count,
+         [&](std::size_t i, float number) { run.numbers[i] = number; });
+    return run;
+  };
+  std::vector<float> factors;
+  if (product_.format == Format::kF16) {
+    factors.resize(columns);
     for (std::size_t column = 0; column < columns; ++column) {
-      read(bytes, matrix.weight.type, (first + column) * matrix.rows + row, run.count,
-           [&](std::size_t i, float number) { run.numbers[i] = number; });
-      const Words words(to + row / product_.group * width + column, width);
-      if (product_.group == 1) {
-        pack_f32(run, words);
-      } else if (product_.group == kInt8Group) {
-        float* const block = to + (words_of(matrix.rows, kInt8Group) + 2 * (row / kInt8Block)) * width + column;
-        pack_int8(run, words, block[0], block[width]);
-      } else {
-        pack_bf16(run, words);
+      std::uint32_t largest = 0;
+      for (std::size_t row = 0; row < matrix.rows; row += kInt8Block)
+        largest = std::max(largest, largest_bits(read_run(column, row)));
+      const F16Scale by = f16_scale_of(largest);
+      factors[column] = std::bit_cast<float>(by.factor);
+      scales[column] = std::bit_cast<float>(by.scale);
+    }
+  }
+  // A few rows at a time, whose cache lines are filled before they are left.
+  for (std::size_t row = 0; row < matrix.rows; row += kInt8Block) {
+    for (std::size_t column = 0; column < columns; ++column) {
+      const Run run = read_run(column, row);
+      const std::size_t place = place_of_word(row / group, column, width, product_.side_by_side);
+      const Words words(to + place, width, product_.side_by_side);
+      switch (product_.format) {
+        case Format::kF32:
+          pack_f32(run, words);
+          break;
+        case Format::kBF16:
+          pack_bf16(run, words);
+          break;
+        case Format::kF16:
+          pack_f16(run, words, factors[column]);
+          break;
+        case Format::kInt8: {
+          float* const block = scales + 2 * (row / kInt8Block) * width + column;
+          pack_int8(run, words, block[0], block[width]);
+          break;
+        }
       }
     }
   }

@@ -104,7 +104,8 @@ def test_the_shorter_golden_texts_have_their_vectors(there, golden, backend):
 
 @pytest.mark.parametrize(("isa", "precision", "least"), [
     ("portable", "f32", 0.99999), ("neon_dotprod", "int8", 0.995), ("neon_bf16", "int8", 0.995),
-    ("neon_bf16", "bf16", 0.9999)])
+    ("neon_i8mm", "int8", 0.995), ("neon_bf16", "bf16", 0.9999), ("neon_i8mm", "bf16", 0.9999),
+    ("neon_fp16", "f16", 0.9999)])
 def test_native_computes_the_shorter_golden_texts(environment, golden, isa, precision, least):
     texts, expected = golden
     newest = [word if not word.startswith("neoverse") else "max,pauth-impdef=on" for word in EMULATOR]

@@ -1,0 +1,8 @@
+#include "backends/native/kernels/products.inc.h"
+#include "backends/native/kernels/sets.h"
+
+namespace latebind::native {
+
+constinit const Product kNeonFP16 = kF16Product;
+
+}  // namespace latebind::native
