@@ -179,6 +179,10 @@ class OnnxruntimeBackend final : public core::Backend {
     }
     LB_ASSIGN_OR_RETURN(const auto place, find_place(vendor, device));
     LB_RETURN_IF_ERROR(check_precision(device, place.computes_in, options));
+    if (!compiles(place)) {
+      return Status(StatusCode::kUnsupported,
+                    fmt::format("{} compiles nothing ahead: it runs the model itself", place.use.id));
+    }
     Blob blob;
     LB_ASSIGN_OR_RETURN(blob.bytes, compile_in_child(trial_options(), vendor.environment->library().file, place.library,
                                                      std::string(device), model, options, left));
@@ -272,6 +276,11 @@ class OnnxruntimeBackend final : public core::Backend {
     TargetName target{};  // when it is a virtual one
   };
 
+  static bool compiles(const Place& place) {
+    const KnownProvider* const known = known_provider(place.provider);
+    return known == nullptr || known->compiles;
+  }
+
   static Result<Place> find_place(const Vendor& vendor, std::string_view device) {
     Place place;
     place.device = device;
@@ -310,8 +319,7 @@ class OnnxruntimeBackend final : public core::Backend {
       LB_ASSIGN_OR_RETURN(auto executable, load(model, device, options));
       return core::LoadedModel{std::move(executable), nullptr};
     };
-    const KnownProvider* const known = known_provider(place.provider);
-    if (known != nullptr && !known->compiles) return load_itself();
+    if (!compiles(place)) return load_itself();
     auto blob = compile(model, device, options);
     if (!blob.ok()) return load_itself();
     LB_ASSIGN_OR_RETURN(auto session, load_context(vendor.environment, *blob, options, place.use));

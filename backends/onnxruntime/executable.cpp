@@ -99,6 +99,7 @@ Status OnnxruntimeRun::compute() {
   for (const Output& output : outputs_)
     values.push_back(output.value);
   if (stopped_.load(std::memory_order_acquire)) return {};  // the result is not used
+  const auto lock = loaded_->session.lock();
   abi::Status* const failure =
       library_.api.Run(loaded_->session.handle.get(), lease_->get(), loaded_->input_names.data(), inputs_.data(),
                        inputs_.size(), loaded_->output_names.data(), loaded_->output_names.size(), values.data());

@@ -209,11 +209,21 @@ Result<std::vector<PluginDevice>> register_provider(const Environment& environme
   const core::LogHold hold;
   const std::lock_guard lock(registration_mutex());
   LB_ASSIGN_OR_RETURN(const auto before, handles_of(environment));
-  abi::Status* failure = library.plugin.RegisterExecutionProviderLibrary(environment.env(), name.c_str(), path.c_str());
-  bool was_there = false;
+  const auto is_of_file = [&](const abi::EpDevice* handle) {
+    if (handle == nullptr) return false;
+    const auto metadata = pairs_of(library.plugin, library.plugin.EpDevice_EpMetadata(handle));
+    const auto found = metadata.find("library_path");
+    return found != metadata.end() && found->second == file;
+  };
+  // By another user of the same library in this process: its environment is one for all. Not even tried again, for
+  // there are providers that crash after a second registration although it is refused (onnxruntime-ep-webgpu 0.4.0).
+  bool was_there = std::ranges::any_of(before, is_of_file);
+  abi::Status* failure = was_there ? nullptr
+                                   : library.plugin.RegisterExecutionProviderLibrary(environment.env(), name.c_str(),
+                                                                                     path.c_str());
   if (failure != nullptr) {
     const char* text = library.api.GetErrorMessage(failure);
-    // By another user of the same library in this process: its environment is one for all.
+    // One that has no device.
     was_there = text != nullptr && std::string_view(text).find("already registered") != std::string_view::npos;
     if (!was_there) {
       return library.error_by_kind(StatusCode::kDeviceFailed,
@@ -229,9 +239,7 @@ Result<std::vector<PluginDevice>> register_provider(const Environment& environme
       if (std::ranges::find(before, handle) == before.end()) devices.push_back(describe(environment, handle, file));
       continue;
     }
-    const auto metadata = pairs_of(library.plugin, library.plugin.EpDevice_EpMetadata(handle));
-    const auto found = metadata.find("library_path");
-    if (found != metadata.end() && found->second == file) devices.push_back(describe(environment, handle, file));
+    if (is_of_file(handle)) devices.push_back(describe(environment, handle, file));
   }
   return devices;
 }

@@ -13,11 +13,13 @@
 #include <utility>
 
 #include "backends/onnxruntime/context_model.h"
+#include "backends/onnxruntime/targets.h"
 #include "core/graph/onnx_reader.h"
 #include "core/onnx_form.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/mapped_file.h"
 #include "core/platform/files/temporary_folder.h"
+#include "core/platform/process_generation.h"
 
 namespace latebind::onnxruntime {
 namespace {
@@ -196,11 +198,23 @@ struct MappedBlob {
   platform::MappedFile file;
 };
 
+// Of providers that cannot be in several sessions at the same time; else null.
+std::mutex* mutex_of(const Library& library, const PluginUse* plugin) {
+  static platform::PerProcess<std::mutex> mutex;
+  if (plugin == nullptr) return nullptr;
+  const char* const name = library.plugin.EpDevice_EpName(plugin->device);
+  const KnownProvider* const known = name != nullptr ? known_provider(name) : nullptr;
+  return known != nullptr && known->one_session_at_a_time ? &mutex.get() : nullptr;
+}
+
 // `loader`: what reads it, for the error.
 Result<Session> open_blob(std::shared_ptr<const Environment> environment, const core::Blob& blob,
-                          const abi::SessionOptions* options, std::string_view loader) {
+                          const abi::SessionOptions* options, std::string_view loader,
+                          const PluginUse* plugin = nullptr) {
   const Library& library = environment->library();
   Session session;
+  session.one_at_a_time = mutex_of(library, plugin);
+  const auto lock = session.lock();
   session.kept.push_back(blob.bytes);
   session.from_blob = true;
   abi::Session* handle = nullptr;
@@ -229,6 +243,12 @@ Result<Assignment> assignment_of(const Environment& environment, const abi::Sess
 
 }  // namespace
 
+Session::~Session() {
+  if (handle == nullptr) return;
+  const auto held = lock();
+  handle.reset();
+}
+
 Result<Session> load_model(std::shared_ptr<const Environment> environment, const core::Model& model,
                            const CompileOptions& options, const PluginUse* plugin) {
   LB_ASSIGN_OR_RETURN(const auto prepared, prepare(*environment, model, options));
@@ -239,6 +259,8 @@ Result<Session> load_model(std::shared_ptr<const Environment> environment, const
     LB_RETURN_IF_ERROR(use_plugin(*environment, *plugin, options.host_nodes, session_options.get()));
   }
   Session session;
+  session.one_at_a_time = mutex_of(environment->library(), plugin);
+  const auto lock = session.lock();
   LB_ASSIGN_OR_RETURN(session.handle, create_session(*environment, model.name(), prepared.form, session_options.get()));
   if (plugin != nullptr) {
     LB_ASSIGN_OR_RETURN(session.assignment, assignment_of(*environment, session.handle.get(), *plugin, options,
@@ -299,7 +321,7 @@ Result<Session> load_context(std::shared_ptr<const Environment> environment, con
 
   LB_ASSIGN_OR_RETURN(auto session_options, make_session_options(*environment, SessionKind::kBlob, options, {}));
   LB_RETURN_IF_ERROR(use_plugin(*environment, plugin, options.host_nodes, session_options.get()));
-  LB_ASSIGN_OR_RETURN(auto session, open_blob(std::move(environment), blob, session_options.get(), plugin.id));
+  LB_ASSIGN_OR_RETURN(auto session, open_blob(std::move(environment), blob, session_options.get(), plugin.id, &plugin));
   LB_ASSIGN_OR_RETURN(session.assignment, read_assignment(library, session.handle.get(), plugin, options.host_nodes,
                                                           blob.bytes.bytes, "the blob"));
   return session;

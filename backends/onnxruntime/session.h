@@ -1,10 +1,12 @@
 // Session: a model that the vendor has loaded, and what it declares. Made from a model or from a blob.
 //
-// Constant after construction; the vendor runs one session from several threads at once.
+// Constant after construction; the vendor runs one session from several threads at once, but for providers that are in one
+// session at a time: whoever has the vendor do something with such a session holds lock().
 #pragma once
 
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "backends/onnxruntime/assignment.h"
@@ -18,10 +20,20 @@
 namespace latebind::onnxruntime {
 
 struct Session {
+  Session() = default;
+  Session(Session&&) = default;
+  Session& operator=(Session&&) = default;
+  ~Session();
+
+  [[nodiscard]] std::unique_lock<std::mutex> lock() const {
+    return one_at_a_time != nullptr ? std::unique_lock(*one_at_a_time) : std::unique_lock<std::mutex>();
+  }
+
   // Declared before what depends on them.
   std::shared_ptr<const Environment> environment;
   // What the vendor reads in place.
   std::vector<core::SharedBytes> kept;
+  std::mutex* one_at_a_time = nullptr;  // the process's; null: the provider can be in several sessions
   bool from_blob = false;
   Assignment assignment{};  // of a provider's device
   Owned<abi::Session> handle{nullptr, nullptr};

@@ -37,7 +37,8 @@ constexpr std::array kKnown{
                   "onnxruntime-ep-webgpu",
                   "",
                   {},
-                  false},
+                  /*compiles=*/false,
+                  /*one_session_at_a_time=*/true},
 };
 
 }  // namespace

@@ -34,6 +34,8 @@ struct KnownProvider {
   std::string_view compiler_stem;   // the vendor's compiler, beside the provider's library; empty: none
   std::span<const Target> targets;  // what that compiler supports
   bool compiles = true;             // models, into contexts that can be kept
+  // It crashes where runs of two sessions, or a run and a load, meet (seen with onnxruntime-ep-webgpu 0.4.0).
+  bool one_session_at_a_time = false;
 };
 
 [[nodiscard]] std::span<const KnownProvider> known_providers();

@@ -117,6 +117,12 @@ std::unique_ptr<core::Executable> ConformanceTest::load(const core::Model& model
   return loaded.ok() ? *std::move(loaded) : nullptr;
 }
 
+bool ConformanceTest::refuses_operator(const Status& status, const std::string& name) const {
+  if (status.ok() || GetParam().device == "CPU") return false;
+  expect_words(status, StatusCode::kUnsupported, {"onnxruntime:" + GetParam().device, name});
+  return true;
+}
+
 void ConformanceTest::expect_to_name_the_device(const core::ActiveConfig& active, unsigned requests) const {
   EXPECT_EQ(active.backend, GetParam().backend);
   EXPECT_EQ(active.device, GetParam().device);

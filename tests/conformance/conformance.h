@@ -65,6 +65,8 @@ class ConformanceTest : public testing::TestWithParam<Target> {
   }
   // It names the device under test, in f32, with so many requests.
   void expect_to_name_the_device(const core::ActiveConfig& active, unsigned requests) const;
+  // True where a device of a provider's, which need not have every operator, says that it does not have this one.
+  [[nodiscard]] bool refuses_operator(const Status& status, const std::string& name) const;
   [[nodiscard]] bool is(std::string_view backend) const { return GetParam().backend == backend; }
 
   std::shared_ptr<core::Backend> backend_;
