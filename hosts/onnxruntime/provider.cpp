@@ -237,8 +237,8 @@ std::string Provider::try_part(const GraphView& graph, const std::vector<std::si
   }
 }
 
-// A device that loads not even one operator, because of what it was told, refuses all nodes for a reason that has nothing
-// to do with them: left to the host they would hide it.
+// A device that loads not even one operator, because of what it was told, refuses all nodes for a reason that has
+// nothing to do with them: left to the host they would hide it.
 void Provider::look_at_options() {
   if (options_looked_at_) return;
   options_looked_at_ = true;

@@ -20,18 +20,18 @@ using core::ElementType;
 using core::StatusCode;
 using ::testing::HasSubstr;
 
-std::span<const std::byte> bytes_of(const std::string& text) {
+std::span<const std::byte> span_of(const std::string& text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-std::string text_of(std::span<const std::byte> bytes) {
+std::string string_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 constexpr std::array<std::int64_t, 1> kAxes{7};
 
 // Two weights, one in "w.bin" and one in the model.
-std::string model(std::size_t offset, std::size_t length) {
+std::string two_weights(std::size_t offset, std::size_t length) {
   return test::OnnxBuilder()
       .input("x", ElementType::kF32, {std::int64_t{2}})
       .output("y", ElementType::kF32, {std::int64_t{2}})
@@ -41,40 +41,41 @@ std::string model(std::size_t offset, std::size_t length) {
       .bytes();
 }
 
-const std::string kFile = "..data..";
+const std::string kDataFile = "..data..";
 
 core::Result<std::string> inlined(const std::string& onnx) {
-  return with_inline_data(bytes_of(onnx), [](std::string_view location) {
-    return location == "w.bin" ? std::optional(bytes_of(kFile)) : std::nullopt;
+  return with_inline_data(span_of(onnx), [](std::string_view location) {
+    return location == "w.bin" ? std::optional(span_of(kDataFile)) : std::nullopt;
   });
 }
 
 TEST(OnnxInlineTest, TheDataOfInitializersIsInTheModelAndNothingElseChanges) {
-  const auto whole = inlined(model(2, 4));
+  const auto whole = inlined(two_weights(2, 4));
   ASSERT_TRUE(whole.ok()) << whole.status().to_string();
-  EXPECT_TRUE(check_onnx_structure(bytes_of(*whole)).ok());
-  EXPECT_FALSE(may_name_external_data(bytes_of(*whole)));
-  const auto data = initializer_data(bytes_of(*whole));
+  EXPECT_TRUE(check_onnx_structure(span_of(*whole)).ok());
+  EXPECT_FALSE(may_name_external_data(span_of(*whole)));
+  const auto data = initializer_data(span_of(*whole));
   ASSERT_TRUE(data.contains("w"));
-  EXPECT_EQ(text_of(data.find("w")->second), "data");
-  EXPECT_EQ(text_of(data.find("axes")->second), text_of(initializer_data(bytes_of(model(2, 4))).find("axes")->second));
+  EXPECT_EQ(string_of(data.find("w")->second), "data");
+  EXPECT_EQ(string_of(data.find("axes")->second),
+            string_of(initializer_data(span_of(two_weights(2, 4))).find("axes")->second));
   // A second time there is nothing to do.
   EXPECT_EQ(inlined(*whole).ok() ? *inlined(*whole) : "", *whole);
 }
 
 TEST(OnnxInlineTest, APlaceThatIsNotThereIsAnError) {
-  EXPECT_EQ(inlined(model(9, 1)).status().code(), StatusCode::kInvalidModel);
-  EXPECT_THAT(inlined(model(2, 7)).status().to_string(), HasSubstr("beyond the end of 'w.bin'"));
-  const auto none = with_inline_data(bytes_of(model(2, 4)), [](std::string_view) { return std::nullopt; });
+  EXPECT_EQ(inlined(two_weights(9, 1)).status().code(), StatusCode::kInvalidModel);
+  EXPECT_THAT(inlined(two_weights(2, 7)).status().to_string(), HasSubstr("beyond the end of 'w.bin'"));
+  const auto none = with_inline_data(span_of(two_weights(2, 4)), [](std::string_view) { return std::nullopt; });
   EXPECT_THAT(none.status().to_string(), HasSubstr("data in 'w.bin' that is not there"));
 }
 
 TEST(OnnxInlineTest, ADamagedModelIsAnError) {
-  const std::string whole = model(2, 4);
+  const std::string whole = two_weights(2, 4);
   for (std::size_t size = 1; size < whole.size(); ++size) {
     const auto cut = inlined(whole.substr(0, size));
     if (cut.ok()) {
-      EXPECT_TRUE(check_onnx_structure(bytes_of(*cut)).ok()) << size;
+      EXPECT_TRUE(check_onnx_structure(span_of(*cut)).ok()) << size;
     } else {
       EXPECT_EQ(cut.status().code(), StatusCode::kInvalidModel) << size;
     }
