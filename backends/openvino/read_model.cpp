@@ -99,7 +99,7 @@ Result<ModelHandle> read_memory(const VendorCore& core, const Model& model, cons
 
 bool is_of_the_folder(const Status& status) {
   return status.code() == StatusCode::kDiskFull || status.code() == StatusCode::kPermissionDenied ||
-         status.code() == StatusCode::kIo;
+         status.code() == StatusCode::kIo || status.code() == StatusCode::kNotFound;
 }
 
 // Where no file can be written for the vendor: `why`. It costs a copy of all data, and what the vendor copies.

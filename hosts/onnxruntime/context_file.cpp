@@ -59,7 +59,7 @@ void compile_bundle(const Runtime& runtime, const std::string& name, const OnnxP
   if (!job.ok()) throw failure_of("Latebind: " + name, job.status());
   for (bool is_over = false; !is_over;) {
     const auto progress = job->wait(std::chrono::milliseconds(60'000));
-    is_over = progress.ok() || progress.status().code() != LB_DEADLINE_EXCEEDED;
+    is_over = !progress.ok() || progress->is_over;
   }
   if (const auto result = job->result(); !result.ok()) throw failure_of("Latebind: " + name, result.status());
 }
