@@ -20,6 +20,7 @@
 namespace core = latebind::core;
 namespace api = latebind::api;
 namespace app = latebind::app;
+namespace platform = latebind::platform;
 
 static_assert(LB_RANK_MAX == core::kRankMax);
 static_assert(sizeof(lb_tensor) == 24 + 2 * 8 * LB_RANK_MAX, "lb_tensor is frozen");
@@ -132,6 +133,15 @@ core::Result<std::vector<core::ExternalData>> external_data(const lb_model_memor
   std::vector<core::ExternalData> all;
   for (size_t i = 0; i < memory.external_count; ++i) {
     const lb_external_data& one = memory.external[i];
+    const char* const file = memory.external_files != nullptr ? memory.external_files[i] : nullptr;
+    if (file != nullptr) {
+      if (one.location == nullptr || one.data != nullptr || one.size > 0) {
+        return api::misuse(fmt::format("lb_model_load_memory: external data {} has a file and data of its own", i));
+      }
+      LB_ASSIGN_OR_RETURN(all.emplace_back(),
+                          core::ExternalData::in_file(one.location, platform::path_from_utf8(file)));
+      continue;
+    }
     if (one.location == nullptr || (one.data == nullptr && one.size > 0)) {
       return api::misuse(fmt::format("lb_model_load_memory: NULL in external data {}", i));
     }
@@ -252,7 +262,7 @@ lb_code lb_model_load_file(const lb_runtime* runtime, const char* file, const lb
     }
     *model = nullptr;
     LB_ASSIGN_OR_RETURN(const api::Call of_call, api::read_call(call));
-    LB_ASSIGN_OR_RETURN(const core::Model read, core::open_model(latebind::platform::path_from_utf8(file)));
+    LB_ASSIGN_OR_RETURN(const core::Model read, core::open_model(platform::path_from_utf8(file)));
     return load(runtime, read, options, of_call, model);
   });
 }

@@ -12,6 +12,7 @@
 #include "api/c_support.h"
 #include "app/settings.h"
 #include "core/background_work.h"
+#include "core/bundle/compile.h"
 #include "core/log.h"
 #include "core/platform/dynamic_library.h"
 
@@ -95,6 +96,30 @@ struct lb_device_list {
   std::vector<BackendEntry> backends;
 };
 
+namespace {
+
+// More are a mistake.
+constexpr size_t kTargetsMax = 4096;
+
+void add(lb_device_list& list, core::Device device) {
+  lb_device_list::Entry entry;
+  entry.id = device.id();
+  entry.device = std::move(device);
+  list.devices.push_back(std::move(entry));
+}
+
+// Once all devices are there: the strings do not move any more.
+void point_at_metadata(lb_device_list& list) {
+  for (auto& entry : list.devices) {
+    for (const auto& [key, value] : entry.device.metadata) {
+      entry.keys.push_back(key.c_str());
+      entry.values.push_back(value.c_str());
+    }
+  }
+}
+
+}  // namespace
+
 lb_code lb_device_list_create(const lb_runtime* runtime, int32_t virtual_too, lb_device_list** list) {
   return api::guarded_work([&]() -> core::Status {
     if (runtime == nullptr || list == nullptr) return api::misuse("lb_device_list_create: NULL was given");
@@ -107,12 +132,8 @@ lb_code lb_device_list_create(const lb_runtime* runtime, int32_t virtual_too, lb
         LB_ASSIGN_OR_RETURN(auto absent, backend->virtual_devices());
         std::ranges::move(absent, std::back_inserter(report.devices));
       }
-      for (core::Device& device : report.devices) {
-        lb_device_list::Entry entry;
-        entry.id = device.id();
-        entry.device = std::move(device);
-        made->devices.push_back(std::move(entry));
-      }
+      for (core::Device& device : report.devices)
+        add(*made, std::move(device));
       report.devices.clear();
       lb_device_list::BackendEntry entry;
       if (!report.status.ok()) entry.reason = report.status.to_string();
@@ -120,13 +141,30 @@ lb_code lb_device_list_create(const lb_runtime* runtime, int32_t virtual_too, lb
       made->backends.push_back(std::move(entry));
     }
     core::mark_what_exit_destroys();
-    // Only now: the strings do not move any more.
-    for (auto& entry : made->devices) {
-      for (const auto& [key, value] : entry.device.metadata) {
-        entry.keys.push_back(key.c_str());
-        entry.values.push_back(value.c_str());
-      }
+    point_at_metadata(*made);
+    *list = made.release();
+    return {};
+  });
+}
+
+lb_code lb_device_list_targets(const lb_runtime* runtime, const char* const* targets, size_t count,
+                               lb_device_list** list) {
+  return api::guarded_work([&]() -> core::Status {
+    if (runtime == nullptr || list == nullptr || (targets == nullptr && count > 0)) {
+      return api::misuse("lb_device_list_targets: NULL was given");
     }
+    *list = nullptr;
+    if (count > kTargetsMax) return api::misuse(fmt::format("lb_device_list_targets: {} targets", count));
+    LB_RETURN_IF_ERROR(api::check_made_here(runtime->shared->made, "runtime"));
+    auto made = std::make_unique<lb_device_list>();
+    const core::CompileTargets known(runtime->shared->registry);
+    core::mark_what_exit_destroys();
+    for (size_t i = 0; i < count; ++i) {
+      if (targets[i] == nullptr) return api::misuse(fmt::format("lb_device_list_targets: target {} is NULL", i));
+      LB_ASSIGN_OR_RETURN(core::CompileTarget target, known.find(targets[i]));
+      add(*made, std::move(target.device));
+    }
+    point_at_metadata(*made);
     *list = made.release();
     return {};
   });

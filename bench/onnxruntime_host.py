@@ -10,7 +10,8 @@ least, median and largest are printed. Two threads each, f32.
   corpus   the default model over the benchmark's corpus, sorted batches of 2,048 tokens: through the provider, on the host's
            CPU provider, by OpenVINO's Python interface, and `latebind bench embed`
   start    from the registration to the first vector, in the second process with a folder for compiled models, beside the
-           least that OpenVINO's C interface needs for the same blob (bench/raw_import.cpp)
+           least that OpenVINO's C interface needs for the same blob (bench/raw_import.cpp), and beside that and what the host
+           itself needs for the same on its own CPU provider: it reads and optimises the model whoever computes it
 
 Usage:
 
@@ -35,12 +36,14 @@ import time
 import run_peers
 from run_peers import MODEL, ROOT, THREADS
 
-# Ours, the other's, the figure, and what the ratio is meant to be.
+# Ours, the others', whose figures are added, the figure, and what the ratio is meant to be.
 RATIOS = [
-    ("provider", "latebind", "texts_per_s", "at least 0.98"),
-    ("provider", "host-cpu", "texts_per_s", ""),
-    ("provider", "openvino", "rss_mb", "at most 1.2"),
-    ("provider-cached", "raw-import", "ms", "at most 1.2"),
+    ("provider", ["latebind"], "texts_per_s", "at least 0.98"),
+    ("provider", ["host-cpu"], "texts_per_s", ""),
+    ("provider", ["openvino"], "rss_mb", "at most 1.2"),
+    ("provider-cached", ["raw-import"], "ms", "at most 1.2"),
+    ("provider-cached", ["host-start", "raw-import"], "ms", "at most 1.0"),
+    ("provider-cached", ["host-start"], "rss_mb", ""),
 ]
 # Of [CLS] … [SEP], as bench/raw_import.cpp has them.
 IDS = [101, 1996, 4937, 7771, 2006, 1996, 13523, 102]
@@ -86,15 +89,23 @@ def provider_corpus(library, onnx, texts):
 
 
 def child(options):
-    if options.child == "provider-cached":
+    if options.child in ("provider-cached", "host-start"):
         import numpy as np
-        import onnxruntime  # noqa: F401, what importing takes is Python's
+        import onnxruntime
 
-        begin = time.perf_counter()
-        session = provider_session(options.library, options.onnx, {"cache.folder": options.cache})
+        begin = time.perf_counter()  # what importing takes is Python's
+        if options.child == "provider-cached":
+            session = provider_session(options.library, options.onnx, {"cache.folder": options.cache})
+        else:
+            settings = onnxruntime.SessionOptions()
+            settings.intra_op_num_threads = THREADS
+            session = onnxruntime.InferenceSession(options.onnx, settings, providers=["CPUExecutionProvider"])
+        made = time.perf_counter()
         ids = np.array([IDS], np.int64)
         session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})
-        print(json.dumps({"ms": (time.perf_counter() - begin) * 1000, "rss_mb": run_peers.peak_mb()}))
+        end = time.perf_counter()
+        figures = {"ms": end - begin, "session_ms": made - begin, "first_run_ms": end - made}
+        print(json.dumps({name: value * 1000 for name, value in figures.items()} | {"rss_mb": run_peers.peak_mb()}))
         return
     texts = run_peers.read_texts(options.corpus)
     if options.child == "provider":
@@ -133,6 +144,7 @@ def commands(options, folder, only):
                         "--quiet", "--threads", str(THREADS), "--precision", "f32"]  # fmt: skip
         subprocess.run(compile_blob, check=True)
         found["provider-cached"] = [*python, "provider-cached"]
+        found["host-start"] = [*python, "host-start"]
         found["raw-import"] = [options.build / "bin/raw_import", openvino, blob]
         # The first one compiles, and fills the folder.
         for _ in range(2):
@@ -169,9 +181,10 @@ def main():
         print(f"{name:18} " + "   ".join(columns if name != "latebind" else [column for column in columns
               if column.startswith(("texts_per_s", "rss_mb"))]))  # fmt: skip
     for ours, theirs, key, wanted in RATIOS:
-        if ours in figures and theirs in figures:
-            ratios = [a[key] / b[key] for a, b in zip(figures[ours], figures[theirs])]
-            print(f"{key + ', ' + ours + ' / ' + theirs:40} {run_peers.spread(ratios)}   {wanted}")
+        if all(name in figures for name in [ours, *theirs]):
+            sums = [sum(run[key] for run in runs) for runs in zip(*(figures[name] for name in theirs))]
+            ratios = [run[key] / of_others for run, of_others in zip(figures[ours], sums)]
+            print(f"{key + ', ' + ours + ' / ' + ' + '.join(theirs):55} {run_peers.spread(ratios)}   {wanted}")
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(figures, indent=1))
     return 0

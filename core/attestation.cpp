@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace latebind::core {
 namespace {
 
@@ -22,10 +24,11 @@ std::string listed_briefly(const std::vector<PlacementStep>& steps) {
   return joined(steps, &PlacementStep::brief);
 }
 
-void Attestation::conclude(const std::string& taken) {
+void Attestation::conclude(const std::string& taken, std::string passed_over) {
   fallback = !steps.empty();
   if (fallback) reason = fmt::format("using {}, because {}", taken, listed_briefly(steps));
   steps.push_back(PlacementStep::taken_by(taken));
+  steps.back().reason = std::move(passed_over);
 }
 
 }  // namespace latebind::core

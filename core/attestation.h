@@ -19,8 +19,8 @@ struct Attestation {
   // Every device and backend considered, in order, the one taken last.
   std::vector<PlacementStep> steps;
 
-  // `steps` holds what was skipped; completes it with `taken`, the device that answers.
-  void conclude(const std::string& taken);
+  // `steps` holds what was skipped; completes it with `taken`, the device that answers, and its step's reason.
+  void conclude(const std::string& taken, std::string passed_over);
 };
 
 // "a: why; b: why", with all details.

@@ -55,12 +55,16 @@ bool is_the_blobs_fault(const Status& refusal) {
   return refusal.code() == StatusCode::kIncompatibleBlob || refusal.code() == StatusCode::kInvalidModel;
 }
 
-// Puts what was compiled into the cache, under a digest that is of the bytes it was compiled from.
-Status keep(CompileStore& store, const Model& model, const Device& device, const CompileOptions& options,
-            const std::function<Result<Blob>()>& export_blob) {
+// Puts what was compiled into the cache, under a digest that is of the bytes it was compiled from: `known`, unless
+// there are files, which are read again.
+Status keep(CompileStore& store, const Model& model, const Result<std::string>& known, const Device& device,
+            const CompileOptions& options, const std::function<Result<Blob>()>& export_blob) {
   LB_RETURN_IF_ERROR(store.make_folder());
   LB_ASSIGN_OR_RETURN(const auto blob, export_blob());
-  LB_ASSIGN_OR_RETURN(const auto digest, model.digest([&](const auto& file) { return store.digests().compute(file); }));
+  LB_ASSIGN_OR_RETURN(const auto digest,
+                      known.ok() && model.sources().empty() ? known : model.digest([&](const auto& file) {
+                        return store.digests().compute(file);
+                      }));
   Status proof = model.prove_digest();
   if (!proof.ok()) {
     log(LogLevel::kWarning, fmt::format("{} is not what it says that it is: {}", model.name(), proof.to_string()));
@@ -122,8 +126,8 @@ Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& m
     said("not kept: the model was changed a moment ago");
   } else {
     cache->later(fmt::format("{} on {} is not kept in the compile cache", model.name(), device.id()),
-                 [store = cache->store(), model, device, options, export_blob = std::move(loaded.export_blob)] {
-                   return keep(*store, model, device, options, export_blob);
+                 [store = cache->store(), model, digest, device, options, export_blob = std::move(loaded.export_blob)] {
+                   return keep(*store, model, digest, device, options, export_blob);
                  });
   }
   return std::move(loaded.executable);
@@ -132,31 +136,37 @@ Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& m
 Result<std::unique_ptr<Executable>> ready_or_cached_load(Backend& backend, const Model& model, const Device& device,
                                                          const CompileOptions& options, CompileCache* cache) {
   Status refusal;
+  std::string passed_over;
+  const auto refused = [&](LogLevel level, std::string_view what) {
+    passed_over += fmt::format("{}variant {}: {}", passed_over.empty() ? "" : "; ", what, refusal.to_string());
+    log(level, fmt::format("{} on {}: variant {}: {}", model.name(), device.id(), what, refusal.to_string()));
+  };
   const auto ready_blobs =
       model.blobs() == nullptr ? std::vector<ReadyBlob>() : model.blobs()->blobs_for(device, options);
   for (const ReadyBlob& ready : ready_blobs) {
     LB_RETURN_IF_ERROR(model.check_bytes());
     const auto blob = ready.open();
-    if (blob.ok()) {
-      auto executable = load_same_bytes(model, [&] { return load_blob(backend, *blob, device, options); });
-      if (executable.ok()) {
-        log(LogLevel::kInfo, fmt::format("{} on {}: variant '{}' is used", model.name(), device.id(), ready.name));
-        return executable;
-      }
-      refusal = executable.status();
-      log(LogLevel::kInfo, fmt::format("{} on {}: variant '{}' does not do: {}", model.name(), device.id(), ready.name,
-                                       refusal.to_string()));
-    } else {
+    if (!blob.ok()) {
       refusal = blob.status();
-      log(LogLevel::kWarning,
-          fmt::format("{}: variant '{}' cannot be read: {}", model.name(), ready.name, refusal.to_string()));
+      refused(LogLevel::kWarning, fmt::format("'{}' cannot be read", ready.name));
+      continue;
     }
+    auto executable = load_same_bytes(model, [&] { return load_blob(backend, *blob, device, options); });
+    if (executable.ok()) {
+      log(LogLevel::kInfo, fmt::format("{} on {}: variant '{}' is used", model.name(), device.id(), ready.name));
+      (*executable)->set_passed_over(std::move(passed_over));
+      return executable;
+    }
+    refusal = executable.status();
+    refused(LogLevel::kInfo, fmt::format("'{}' does not do", ready.name));
   }
   // With nothing to compile, the last blob's error is returned.
   if (model.has_blobs_only() && !refusal.ok()) {
     return refusal.with_context(fmt::format("there are only compiled forms of {}", model.name()));
   }
-  return cached_load(backend, model, device, options, cache);
+  auto executable = cached_load(backend, model, device, options, cache);
+  if (executable.ok()) (*executable)->set_passed_over(std::move(passed_over));
+  return executable;
 }
 
 }  // namespace latebind::core

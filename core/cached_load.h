@@ -20,8 +20,9 @@ namespace latebind::core {
                                                               const Device& device, const CompileOptions& options,
                                                               CompileCache* cache);
 
-// Before that, from the blobs that come with the model (Model::blobs()). When the backend rejects one, this is logged
-// and the next one is tried; for a model that consists only of blobs, it is the error.
+// Before that, from the blobs that come with the model (Model::blobs()). When the backend rejects one, this is logged,
+// the next one is tried, and the executable says so (passed_over()); for a model that consists only of blobs, it is the
+// error.
 [[nodiscard]] Result<std::unique_ptr<Executable>> ready_or_cached_load(Backend& backend, const Model& model,
                                                                        const Device& device,
                                                                        const CompileOptions& options,

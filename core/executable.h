@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/cancellation.h"
@@ -122,6 +123,11 @@ class Executable {
   [[nodiscard]] virtual std::span<const TensorInfo> outputs() const = 0;
   [[nodiscard]] virtual const ActiveConfig& active() const = 0;
 
+  // What came compiled with the model and did not do, and why, so that this was loaded instead; empty: nothing. Set
+  // before the executable is shared.
+  void set_passed_over(std::string what) { passed_over_ = std::move(what); }
+  [[nodiscard]] const std::string& passed_over() const { return passed_over_; }
+
   // Does now what would otherwise be done on first use, so that later runs do not wait for it.
   [[nodiscard]] virtual Status prepare() { return {}; }
 
@@ -146,6 +152,7 @@ class Executable {
                                    const RunOptions& options) = 0;
 
   std::atomic<bool> has_run_{false};
+  std::string passed_over_;
 };
 
 }  // namespace latebind::core

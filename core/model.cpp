@@ -92,6 +92,13 @@ void update_with_size(platform::Sha256& digest, std::span<const std::byte> bytes
   digest.update(bytes);
 }
 
+// What has the name now is what was mapped.
+Status check_same(const std::filesystem::path& file, const platform::FileIdentity& mapped) {
+  LB_ASSIGN_OR_RETURN(const auto now, platform::file_identity(file));
+  if (now == mapped) return {};
+  return {StatusCode::kIo, fmt::format("{}: the file was replaced after it was loaded", platform::path_to_utf8(file))};
+}
+
 // Of what it computes and of its weights, in the words of this release: the next one may write the same graph
 // otherwise.
 Result<std::string> digest_of_graph(const ModelGraph& model, const Model::FileDigest& of_file) {
@@ -101,11 +108,7 @@ Result<std::string> digest_of_graph(const ModelGraph& model, const Model::FileDi
     weights_digest = platform::sha256_hex(weights.bytes.bytes);
   } else if (weights_digest.empty()) {
     LB_ASSIGN_OR_RETURN(weights_digest, of_file(weights.where.file));
-    LB_ASSIGN_OR_RETURN(const auto now, platform::file_identity(weights.where.file));
-    if (now != weights.identity) {
-      return Status(StatusCode::kIo, fmt::format("{}: the file was replaced after it was loaded",
-                                                 platform::path_to_utf8(weights.where.file)));
-    }
+    LB_RETURN_IF_ERROR(check_same(weights.where.file, weights.identity));
   }
   const std::string text = graph::describe(*model.graph);
   const std::string all = fmt::format("graph {} {} {}", LATEBIND_VERSION,
@@ -166,6 +169,15 @@ Status check(const std::vector<SourceFile>& sources, const std::string& model, b
 }
 
 }  // namespace
+
+Result<ExternalData> ExternalData::in_file(std::string location, const std::filesystem::path& file) {
+  LB_ASSIGN_OR_RETURN(FilePart part, FilePart::open(platform::anchored(file)));
+  return ExternalData{.location = std::move(location),
+                      .data = std::move(part.bytes),
+                      .file = std::move(part.where.file),
+                      .identity = part.identity,
+                      .may_open_file = false};
+}
 
 bool ExternalData::is_file_unchanged() const {
   if (file.empty()) return true;
@@ -245,7 +257,13 @@ Result<std::string> Model::digest(const FileDigest& of_file) const {
     update_with_size(digest, form.weights.bytes);
     for (const ExternalData& external : form.external) {
       update_with_size(digest, std::as_bytes(std::span(external.location)));
-      update_with_size(digest, external.data.bytes);
+      if (external.file.empty()) {
+        update_with_size(digest, external.data.bytes);
+        continue;
+      }
+      LB_ASSIGN_OR_RETURN(const std::string of_its_file, digest_of(external.file));
+      LB_RETURN_IF_ERROR(check_same(external.file, external.identity));
+      update_with_size(digest, std::as_bytes(std::span(of_its_file)));
     }
     return digest.hex();
   }

@@ -46,13 +46,18 @@ struct SourceFile {
 };
 
 // ONNX: a file that the model's external data names, held in memory. `location` is the name used in the model. `file`
-// is the file that `data` maps completely, if any: a vendor that can only copy from memory may map it itself instead,
-// as long as its identity is the same.
+// is the file that `data` maps completely, if any.
 struct ExternalData {
   std::string location;
   SharedBytes data;
   std::filesystem::path file{};
   platform::FileIdentity identity{};
+  // A vendor that can only copy from memory may map the file itself, as long as its identity is the same. When false,
+  // whoever has the file may write to it later, and no vendor is to notice.
+  bool may_open_file = true;
+
+  // Maps it. The errors of MappedFile::open().
+  static Result<ExternalData> in_file(std::string location, const std::filesystem::path& file);
 
   // Whether the file of that name, if there is one, still has the bytes of `data`.
   [[nodiscard]] bool is_file_unchanged() const;

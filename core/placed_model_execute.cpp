@@ -196,7 +196,7 @@ std::shared_ptr<const Attestation> PlacedModel::State::attestation_of(Slot& slot
     if (&earlier == &slot) break;
     if (earlier.refusal) made->steps.push_back(*earlier.refusal);
   }
-  made->conclude(slot.name);
+  made->conclude(slot.name, executable.passed_over());
   slot.attestation = made;
   return made;
 }
@@ -209,6 +209,7 @@ std::shared_ptr<const Attestation> PlacedModel::State::attestation_after(const A
   made->steps.clear();
   made->reason.clear();
   const std::string& taken = now.steps.back().device;
+  const std::string& passed_over = now.steps.back().reason;
   for (const Slot& slot : slots_) {
     if (slot.name == taken) break;
     const auto is_it = [&](const PlacementStep& step) { return step.device == slot.name; };
@@ -219,7 +220,7 @@ std::shared_ptr<const Attestation> PlacedModel::State::attestation_after(const A
       made->steps.push_back(*known);
     }
   }
-  made->conclude(taken);
+  made->conclude(taken, passed_over);
   return made;
 }
 

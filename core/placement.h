@@ -26,8 +26,10 @@ namespace latebind::core {
 struct PlacementStep {
   std::string device;  // "openvino:CPU", or just "openvino" when the backend is not available
   bool taken = false;
-  std::string reason;   // why it was rejected, with all details; empty when taken
-  std::string brief{};  // the same in a short line
+  // Why it was rejected, with all details. Of the one that was taken: what came compiled with the model for it and did
+  // not do, and why; else empty.
+  std::string reason;
+  std::string brief{};  // why it was rejected, in a short line
 
   static PlacementStep refused(std::string device, const Status& why) {
     return {std::move(device), false, why.to_string(), why.brief()};

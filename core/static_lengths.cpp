@@ -226,6 +226,7 @@ Status StaticLengthsExecutable::load_first() {
       output.upper.clear();
     }
     active_ = executable.active();
+    set_passed_over(executable.passed_over());
     active_.static_rows = lengths_->rows;
     for (const StaticLength& one : lengths_->all)
       active_.static_lengths.push_back(one.length);

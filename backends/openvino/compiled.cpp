@@ -155,6 +155,30 @@ Result<std::shared_ptr<const Compiled>> finish(std::shared_ptr<const VendorCore>
                std::move(inputs), std::move(outputs), std::move(direct)}));
 }
 
+// kInvalidArgument for one of the user's own that is not taken.
+Status set_property(const VendorCore& core, const std::string& device, const std::string& key, const std::string& value,
+                    const CompileOptions& options) {
+  const Library& library = *core.library;
+  const auto code = library.api.ov_core_set_property(core.core.get(), device.c_str(), key.c_str(), value.c_str());
+  if (code == abi::kOk) return {};
+  const bool is_users = options.properties.contains(key);
+  return library.error(is_users ? StatusCode::kInvalidArgument : StatusCode::kUnsupported,
+                       fmt::format("openvino:{} does not take the property {}={}", device, key, value), code);
+}
+
+// Which of the user's properties the vendor does not take, in a core of its own. Only after a failure: a vendor may
+// take a property when it compiles and not before.
+Status check_user_properties(const std::shared_ptr<const Library>& library, const std::string& device,
+                             const CompileOptions& options) {
+  if (options.properties.empty()) return {};
+  LB_ASSIGN_OR_RETURN(const auto core, VendorCore::create(library));
+  // A device's part of the library is loaded by a question, and takes properties from then on.
+  (void)full_name_of(*core, device);
+  for (const auto& [key, value] : options.properties)
+    LB_RETURN_IF_ERROR(set_property(*core, device, key, value, options));
+  return {};
+}
+
 // The vendor reports success for an export that was cut off.
 Status incomplete(const Compiled& compiled, const platform::TemporaryFolder& folder, StatusCode code,
                   std::string_view found) {
@@ -184,8 +208,12 @@ Result<std::shared_ptr<const Compiled>> compile_model(std::shared_ptr<const Vend
   if (const auto code = call_compile(library.api, core->core.get(), network.get(), device.c_str(),
                                      2 * properties.size(), &compiled, list, std::make_index_sequence<list.size()>());
       code != abi::kOk) {
-    return library.error(StatusCode::kDeviceFailed,
-                         fmt::format("OpenVINO cannot compile model '{}' for {}", model.name(), device), code);
+    const Status refused =
+        library.error(StatusCode::kDeviceFailed,
+                      fmt::format("OpenVINO cannot compile model '{}' for {}", model.name(), device), code);
+    // Its text for a property that it does not take need not name it.
+    LB_RETURN_IF_ERROR(check_user_properties(core->library, device, options));
+    return refused;
   }
   return finish(std::move(core), readable, {}, CompiledModelHandle(library.api, compiled), device, options);
 }
@@ -194,14 +222,8 @@ Result<std::shared_ptr<const Compiled>> import_blob(std::shared_ptr<const Vendor
                                                     const std::string& device, const CompileOptions& options) {
   const Library& library = *core->library;
   LB_ASSIGN_OR_RETURN(const auto properties, properties_for(device, options, platform::usable_processors()));
-  for (const auto& [key, value] : properties) {
-    if (const auto code =
-            library.api.ov_core_set_property(core->core.get(), device.c_str(), key.c_str(), value.c_str());
-        code != abi::kOk) {
-      return library.error(StatusCode::kUnsupported, fmt::format("openvino:{} does not take {}={}", device, key, value),
-                           code);
-    }
-  }
+  for (const auto& [key, value] : properties)
+    LB_RETURN_IF_ERROR(set_property(*core, device, key, value, options));
   // It reads all of the blob once, and then little of it ever again.
   const platform::PageRelease read_pages(blob.bytes.bytes);
   abi::CompiledModel* compiled = nullptr;

@@ -6,11 +6,16 @@
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "backends/openvino/ir_writer.h"
+#include "core/graph/onnx_inline.h"
 #include "core/graph/onnx_structure.h"
+#include "core/log.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/mapped_file.h"
 #include "core/platform/files/output_file.h"
@@ -64,7 +69,7 @@ Status place(const core::ExternalData& external, const std::filesystem::path& fo
   const auto file = folder / name;
   std::error_code refused;
   std::filesystem::create_directories(file.parent_path(), refused);
-  if (!external.file.empty() && external.is_file_unchanged()) {
+  if (!external.file.empty() && external.may_open_file && external.is_file_unchanged()) {
     const auto real = std::filesystem::canonical(external.file, refused);
     if (!refused) std::filesystem::create_hard_link(real, file, refused);
     if (!refused) return {};
@@ -90,6 +95,28 @@ Result<ModelHandle> read_from_folder(const VendorCore& core, const Model& model,
   return read_file(core, written);
 }
 
+Result<ModelHandle> read_memory(const VendorCore& core, const Model& model, const ModelForm& form);
+
+bool is_of_the_folder(const Status& status) {
+  return status.code() == StatusCode::kDiskFull || status.code() == StatusCode::kPermissionDenied ||
+         status.code() == StatusCode::kIo || status.code() == StatusCode::kNotFound;
+}
+
+// Where no file can be written for the vendor: `why`. It costs a copy of all data, and what the vendor copies.
+Result<ModelHandle> read_in_one(const VendorCore& core, const Model& model, const ModelForm& form, const Status& why) {
+  core::log(core::LogLevel::kInfo, fmt::format("{}: its external data is copied: {}", model.name(), why.to_string()));
+  const auto data_of = [&](std::string_view location) -> std::optional<std::span<const std::byte>> {
+    const auto found = std::ranges::find(form.external, location, &core::ExternalData::location);
+    return found != form.external.end() ? std::optional(found->data.bytes) : std::nullopt;
+  };
+  auto whole = graph::with_inline_data(form.graph.bytes, data_of);
+  if (!whole.ok()) return why;
+  ModelForm in_one;
+  in_one.format = form.format;
+  in_one.graph = core::SharedBytes::from_string(*std::move(whole));
+  return read_memory(core, model, in_one);
+}
+
 Result<ModelHandle> read_memory(const VendorCore& core, const Model& model, const ModelForm& form) {
   const Library& library = *core.library;
   const abi::Api& api = library.api;
@@ -97,7 +124,11 @@ Result<ModelHandle> read_memory(const VendorCore& core, const Model& model, cons
   if (form.format == ModelFormat::kOnnx) {
     LB_RETURN_IF_ERROR(graph::check_onnx_structure(form.graph.bytes).with_context(model.name()));
   }
-  if (!form.external.empty()) return read_from_folder(core, model, form);
+  if (!form.external.empty()) {
+    auto read = read_from_folder(core, model, form);
+    if (read.ok() || !is_of_the_folder(read.status())) return read;
+    return read_in_one(core, model, form, read.status());
+  }
   TensorHandle weights;
   if (!form.weights.bytes.empty()) {
     auto dim = static_cast<std::int64_t>(form.weights.bytes.size());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "core/graph/protobuf.h"
@@ -104,6 +105,31 @@ Status check_onnx_structure(std::span<const std::byte> bytes) {
 ExternalLocations external_data_locations(std::span<const std::byte> bytes) {
   ExternalLocations found;
   found.complete = gather(bytes, Message::kModel, 0, found) && found.complete;
+  return found;
+}
+
+InitializerData initializer_data(std::span<const std::byte> bytes) {
+  constexpr std::uint32_t kInitializerField = 5;
+  constexpr std::uint32_t kNameField = 8;
+  constexpr std::uint32_t kRawDataField = 9;
+  InitializerData found;
+  ProtobufFields model(bytes);
+  while (const auto part = model.next()) {
+    if (part->number != kGraphField || part->kind != ProtobufKind::kBytes) continue;
+    ProtobufFields graph(part->bytes);
+    while (const auto tensor = graph.next()) {
+      if (tensor->number != kInitializerField || tensor->kind != ProtobufKind::kBytes) continue;
+      std::string_view name;
+      std::optional<std::span<const std::byte>> data;
+      ProtobufFields fields(tensor->bytes);
+      while (const auto field = fields.next()) {
+        if (field->kind != ProtobufKind::kBytes) continue;
+        if (field->number == kNameField) name = field->text();
+        if (field->number == kRawDataField) data = field->bytes;
+      }
+      if (data && !fields.damaged()) found.emplace(name, *data);
+    }
+  }
   return found;
 }
 

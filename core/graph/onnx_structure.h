@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -27,5 +29,10 @@ struct ExternalLocations {
 };
 inline constexpr std::size_t kExternalLocationsMax = 65'536;
 [[nodiscard]] ExternalLocations external_data_locations(std::span<const std::byte> bytes);
+
+// Where a model has the data of its graph's initializers, by their names: those with raw data in the model itself. Of a
+// damaged model, those before the damage.
+using InitializerData = std::map<std::string, std::span<const std::byte>, std::less<>>;
+[[nodiscard]] InitializerData initializer_data(std::span<const std::byte> bytes);
 
 }  // namespace latebind::graph

@@ -42,11 +42,6 @@ std::string device_text(const Device& device) {
   return text + "@" + device.runtime_version;
 }
 
-// Whether a word of the option "targets" means the device.
-bool is_meant(const Device& device, const std::string& target) {
-  return target == device.id || target == device.name || (target == "cpu" && device.kind == LB_DEVICE_CPU);
-}
-
 }  // namespace
 
 void compile_bundle(const Runtime& runtime, const std::string& name, const OnnxPart& part,
@@ -64,7 +59,7 @@ void compile_bundle(const Runtime& runtime, const std::string& name, const OnnxP
   if (!job.ok()) throw failure_of("Latebind: " + name, job.status());
   for (bool is_over = false; !is_over;) {
     const auto progress = job->wait(std::chrono::milliseconds(60'000));
-    is_over = progress.ok() || progress.status().code() != LB_DEADLINE_EXCEEDED;
+    is_over = !progress.ok() || progress->is_over;
   }
   if (const auto result = job->result(); !result.ok()) throw failure_of("Latebind: " + name, result.status());
 }
@@ -156,15 +151,10 @@ abi::Node* make_context_node(const Host& host, const std::string& name, const On
   return Host::need(node, "node");
 }
 
-std::string compatibility_text(const Runtime& runtime, const std::vector<std::string>& targets) {
+std::string compatibility_text(const std::vector<Device>& targets) {
   std::string devices;
-  const auto found = devices_of(runtime, true);
-  if (found.ok()) {
-    for (const Device& device : found->devices) {
-      if (std::ranges::none_of(targets, [&](const std::string& target) { return is_meant(device, target); })) continue;
-      devices += (devices.empty() ? "" : ",") + device_text(device);
-    }
-  }
+  for (const Device& device : targets)
+    devices += (devices.empty() ? "" : ",") + device_text(device);
   return std::string(kCompatibilityHead) + " devices=" + devices + "; portable=1";
 }
 

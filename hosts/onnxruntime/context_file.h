@@ -32,7 +32,7 @@ void compile_bundle(const Runtime& runtime, const std::string& name, const OnnxP
                                            const std::string& payload, bool is_embedded);
 
 // What a compiled model is for, as the host keeps it: "latebind 1; devices=openvino:CPU@2026.4.1…; portable=1".
-[[nodiscard]] std::string compatibility_text(const Runtime& runtime, const std::vector<std::string>& targets);
+[[nodiscard]] std::string compatibility_text(const std::vector<Device>& targets);
 // What that means for devices of these kinds (LB_DEVICE_…) here, and for virtual ones, which run only where their
 // vendor emulates them.
 [[nodiscard]] abi::Compatibility compatibility_of(const Runtime& runtime, const std::string& text,

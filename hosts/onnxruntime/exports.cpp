@@ -45,7 +45,7 @@ LATEBIND_EXPORT abi::Status* CreateEpFactories(const char* registered_name, cons
 }
 
 LATEBIND_EXPORT abi::Status* ReleaseEpFactory(abi::EpFactory* factory) {
-  if (factory != nullptr) static_cast<Factory*>(factory)->release();
+  if (factory != nullptr) static_cast<Factory*>(factory)->unregister();
   return nullptr;
 }
 

@@ -38,6 +38,7 @@ void fill(abi::EpFactory& factory) {
                         const abi::KeyValuePairs* const* metadata, std::size_t count,
                         const abi::SessionOptions* options, const abi::Logger* logger, abi::Ep** ep) -> abi::Status* {
     *ep = nullptr;
+    const SessionLog log(of(self).host(), logger);
     return of(self).host().guarded([&] {
       *ep = of(self).create(metadata, hardware, count, options, logger);
       of(self).hold();
@@ -122,8 +123,9 @@ std::string reasons(const Devices& devices) {
 Factory::Factory(const abi::ApiBase& base, const char* registered_name, const abi::Logger* logger)
     : abi::EpFactory{},
       host_(base, logger),
+      log_(host_),
       registered_name_(registered_name != nullptr ? registered_name : ""),
-      runtime_(make_runtime(host_, {}, NestedLibrary::kNone)) {
+      runtime_(std::make_shared<const Runtime>(make_runtime(host_, {}, NestedLibrary::kNone))) {
   fill(*this);
 }
 
@@ -163,7 +165,7 @@ void Factory::list(const abi::HardwareDevice* const* hardware, std::size_t count
                    std::size_t most, std::size_t* made) {
   // What is wrong with the entries is said before anything is made.
   const Virtual wanted = wanted_virtual_devices();
-  const auto found = devices_of(runtime_);
+  const auto found = devices_of(*runtime_);
   if (!found.ok()) throw failure_of("Latebind: devices", found.status());
   for (std::size_t i = 0; i < count && *made < most; ++i) {
     const std::int32_t kind = kind_of(host_, hardware[i]);
@@ -232,7 +234,7 @@ abi::Ep* Factory::create(const abi::KeyValuePairs* const* metadata, const abi::H
     if (!device.is_here || kind_of(host_, hardware[i]) == LB_DEVICE_NPU) device.kind = kind_of(host_, hardware[i]);
     device.is_here = true;
   }
-  return new Provider(host_, logger, read_session_settings(host_, options), std::move(device));
+  return new Provider(host_, logger, read_session_settings(host_, options), std::move(device), runtime_);
 }
 
 abi::Compatibility Factory::compatibility(const abi::HardwareDevice* const* hardware, std::size_t count,
@@ -246,7 +248,7 @@ abi::Compatibility Factory::compatibility(const abi::HardwareDevice* const* hard
       kinds.push_back(kind_of(host_, hardware[i]));
     }
   }
-  return compatibility_of(runtime_, text, kinds, virtual_devices);
+  return compatibility_of(*runtime_, text, kinds, virtual_devices);
 }
 
 void Factory::explain(const abi::HardwareDevice* hardware, abi::IncompatibilityDetails* details) const {
@@ -256,7 +258,7 @@ void Factory::explain(const abi::HardwareDevice* hardware, abi::IncompatibilityD
     host_.check(host_->DeviceEpIncompatibilityDetails_SetDetails(details, abi::kMissingDependency, 0, text.c_str()));
     return;
   }
-  const auto found = devices_of(runtime_);
+  const auto found = devices_of(*runtime_);
   if (!found.ok()) throw failure_of("Latebind: devices", found.status());
   const std::int32_t kind = kind_of(host_, hardware);
   if (std::ranges::any_of(found->devices, [&](const Device& device) { return device.kind == kind; })) return;

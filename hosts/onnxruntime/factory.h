@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "hosts/onnxruntime/host_log.h"
 #include "hosts/onnxruntime/provider.h"
 
 namespace latebind::provider {
@@ -26,6 +27,11 @@ class Factory final : public abi::EpFactory {
   [[nodiscard]] const Host& host() const { return host_; }
   // A host may release a factory whose sessions still live: the last of them destroys it.
   void hold() { users_.fetch_add(1); }
+  // The host's own hold ends, and with it its log's life.
+  void unregister() {
+    log_.end();
+    release();
+  }
   void release() {
     if (users_.fetch_sub(1) == 1) delete this;
   }
@@ -52,8 +58,9 @@ class Factory final : public abi::EpFactory {
   void list_virtual(bool all, abi::EpDevice** devices, std::size_t most, std::size_t* made);
 
   const Host host_;
+  HostLog log_;
   const std::string registered_name_;
-  const Runtime runtime_;
+  const std::shared_ptr<const Runtime> runtime_;
   std::atomic<std::size_t> users_{1};
   mutable std::mutex mutex_;
   std::deque<VirtualDevice> virtual_;  // only grows; guarded by mutex_

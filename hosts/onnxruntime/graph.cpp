@@ -77,7 +77,7 @@ GraphView::GraphView(const Host& host, const abi::Graph* graph) : host_(host) {
   is_within_a_node_ = parent != nullptr;
   const abi::PathChar* path = nullptr;
   host_.check(host_->Graph_GetModelPath(graph, &path));
-  if (path != nullptr && *path != 0) folder_ = platform::anchored(path).parent_path();
+  if (path != nullptr && *path != 0) path_ = platform::anchored(path);
   host_.check(host_->Graph_GetOnnxIRVersion(graph, &ir_version_));
   std::size_t count = 0;
   host_.check(host_->Graph_GetNumOperatorSets(graph, &count));
@@ -194,6 +194,11 @@ std::string GraphView::key(std::span<const std::size_t> nodes) const {
   return key;
 }
 
+std::shared_ptr<const ModelFile> GraphView::model_file() const {
+  if (!model_file_) model_file_ = ModelFile::open(path_);
+  return *model_file_;
+}
+
 OnnxPart GraphView::part(std::span<const std::size_t> nodes, WeightsPlace place) const {
   std::set<std::string> made;
   for (const std::size_t i : nodes) {
@@ -216,7 +221,7 @@ OnnxPart GraphView::part(std::span<const std::size_t> nodes, WeightsPlace place)
   std::size_t bytes = 0;
   for (const auto& [name, value] : constants)
     bytes += initializer_size(host_, value);
-  PartWriter writer(host_, folder_, bytes, place);
+  PartWriter writer(host_, path_.parent_path(), may_stay_in_files(bytes, place) ? model_file() : nullptr, bytes, place);
   for (const std::size_t i : nodes)
     writer.add_node(nodes_[i]);
   for (const auto& [name, value] : constants)

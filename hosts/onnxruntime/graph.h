@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -14,6 +15,7 @@
 
 #include "core/platform/files/mapped_file.h"
 #include "hosts/onnxruntime/host.h"
+#include "hosts/onnxruntime/model_file.h"
 
 namespace latebind::provider {
 
@@ -47,16 +49,17 @@ struct TypeView {
   std::vector<std::string> symbols;  // names of dimensions, "" where there is none
 };
 
-// Weights outside of an ONNX model: a file of the application's, or a temporary one of what the host has in memory
-// only.
+// Weights outside of an ONNX model: in a file of the application's, or in a temporary one of what the host has in
+// memory only.
 struct ExternalWeights {
   std::string location;  // as the model names them
   std::shared_ptr<const platform::MappedFile> file;
+  bool is_temporary = false;
 };
 
 enum class WeightsPlace : std::uint8_t {
   kInModel,         // for compilers: one file has all
-  kBesideWhenMany,  // for what is run here
+  kBesideWhenMany,  // for what is run here: many are left in their files
 };
 
 // A part of a graph as an ONNX model, with everything that it needs.
@@ -80,7 +83,8 @@ class GraphView {
   [[nodiscard]] bool is_constant(const ValueView& value) const;
 
   // The nodes at these places, ascending. Constant initializers are copied, since the host drops its own when the nodes
-  // have been fused; many, and in a file, they are referred to. Throws Failure for more than a model can have in it.
+  // have been fused; many of them are referred to where a file has them. Throws Failure for more than a model can have
+  // in it.
   [[nodiscard]] OnnxPart part(std::span<const std::size_t> nodes, WeightsPlace place) const;
   // What identifies a part while a session is made: its nodes by operator, inputs and outputs, in no order of the
   // host's.
@@ -90,9 +94,11 @@ class GraphView {
 
  private:
   [[nodiscard]] std::vector<ValueView> outputs_of(std::span<const std::size_t> nodes) const;
+  [[nodiscard]] std::shared_ptr<const ModelFile> model_file() const;
 
   const Host& host_;
-  std::filesystem::path folder_;  // of the model; "" for one in memory
+  std::filesystem::path path_;                                          // of the model; "" for one in memory
+  mutable std::optional<std::shared_ptr<const ModelFile>> model_file_;  // opened when a part first needs it
   std::vector<NodeView> nodes_;
   std::set<std::string> graph_outputs_;
   std::int64_t ir_version_ = 0;

@@ -42,7 +42,7 @@ abi::ErrorCode error_of(lb_code code) {
 }  // namespace
 
 Failure failure_of(const std::string& what, const latebind::Status& status) {
-  return {error_of(status.code()), what + ": " + status.message() + " (" + status.name() + ")"};
+  return {error_of(status.code()), what + ": " + status.message() + " (" + status.name() + ")", status.code()};
 }
 
 void require(const core::Status& status) {

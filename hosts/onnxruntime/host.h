@@ -21,12 +21,16 @@ namespace latebind::provider {
 // What is thrown within this library and caught at its border: an error with its code for the host.
 class Failure : public std::exception {
  public:
-  Failure(abi::ErrorCode code, std::string text) : code_(code), text_(std::move(text)) {}
+  Failure(abi::ErrorCode code, std::string text, lb_code cause = LB_INTERNAL)
+      : code_(code), cause_(cause), text_(std::move(text)) {}
   [[nodiscard]] abi::ErrorCode code() const { return code_; }
+  // Latebind's own, of failure_of().
+  [[nodiscard]] lb_code cause() const { return cause_; }
   [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
 
  private:
   abi::ErrorCode code_;
+  lb_code cause_;
   std::string text_;
 };
 

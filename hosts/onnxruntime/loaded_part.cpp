@@ -68,18 +68,40 @@ lb_model_memory memory_of(const std::shared_ptr<const Owned>& owner, const std::
   return memory;
 }
 
+// What was loaded from the application's files is what the host has.
+void check_unchanged(const std::vector<ExternalWeights>& weights, const std::string& name) {
+  for (const ExternalWeights& one : weights) {
+    if (one.is_temporary) continue;
+    const auto now = platform::file_identity(one.file->file());
+    if (now.ok() && *now == one.file->identity()) continue;
+    throw Failure(abi::kFail, "Latebind: " + name + ": " + platform::path_to_utf8(one.file->file()) +
+                                  " was changed while the session was made");
+  }
+}
+
 }  // namespace
 
 LoadedPart::LoadedPart(const Runtime& runtime, std::string name, OnnxPart part, const Options& options)
     : name_(std::move(name)) {
   const auto owner = std::make_shared<const OnnxPart>(std::move(part));
   std::vector<lb_external_data> external;
-  for (const ExternalWeights& weights : owner->weights)
-    external.push_back({weights.location.c_str(), weights.file->bytes().data(), weights.file->bytes().size()});
+  std::vector<std::string> names;
+  for (const ExternalWeights& weights : owner->weights) {
+    external.push_back({weights.location.c_str(), nullptr, 0});
+    names.push_back(weights.is_temporary ? "" : platform::path_to_utf8(weights.file->file()));
+    if (!weights.is_temporary) continue;
+    external.back().data = weights.file->bytes().data();
+    external.back().size = weights.file->bytes().size();
+  }
+  std::vector<const char*> files;
+  for (const std::string& file : names)
+    files.push_back(file.empty() ? nullptr : file.c_str());
   auto memory = memory_of(owner, owner->model, LB_FORMAT_ONNX);
   memory.external = external.data();
   memory.external_count = external.size();
+  memory.external_files = files.data();
   begin(runtime, options, memory);
+  check_unchanged(owner->weights, name_);
   name_ports(owner->inputs, owner->outputs);
   for (const TensorInfo& input : inputs_) {
     if (std::ranges::find(owner->inputs, input.name) != owner->inputs.end()) continue;

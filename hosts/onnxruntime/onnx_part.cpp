@@ -36,7 +36,10 @@ enum Tensor : unsigned { kDims = 1, kDataType = 2, kTensorName = 8, kRawData = 9
 // Small ones, such as axes and shapes, stay in the model in any case: they decide how it is compiled.
 constexpr std::size_t kSmallBytes = 4096;
 constexpr std::size_t kAlignment = 64;
-// Beyond this, weights are not put into the model: a copy of them would cost more than a file on the way to the vendor.
+// Up to this, all weights are put into the model: a file on the way to the vendor would take longer.
+constexpr std::size_t kFewBytes = std::size_t{8} << 20U;
+// Beyond this, those that no file has are not put into the model either, but into a temporary file, whose pages the
+// system can take back.
 constexpr std::size_t kInlineBytesMax = std::size_t{256} << 20U;
 // Protobuf's readers take 2 GiB, the nodes included.
 constexpr std::size_t kModelBytesMax = std::size_t{1984} << 20U;
@@ -129,10 +132,17 @@ std::string attribute_bytes(const Host& host, const abi::OpAttr* attribute, abi:
   return bytes;
 }
 
-PartWriter::PartWriter(const Host& host, std::filesystem::path folder, std::size_t weights_size, WeightsPlace place)
+bool may_stay_in_files(std::size_t weights_size, WeightsPlace place) {
+  return place == WeightsPlace::kBesideWhenMany && weights_size > kFewBytes;
+}
+
+PartWriter::PartWriter(const Host& host, std::filesystem::path folder, std::shared_ptr<const ModelFile> model_file,
+                       std::size_t weights_size, WeightsPlace place)
     : host_(host),
       folder_(std::move(folder)),
-      inline_weights_(place == WeightsPlace::kInModel || weights_size <= kInlineBytesMax) {
+      model_file_(std::move(model_file)),
+      place_(place),
+      may_refer_(may_stay_in_files(weights_size, place)) {
   if (place != WeightsPlace::kInModel || weights_size <= kModelBytesMax) return;
   throw Failure(abi::kNotImplemented, "Latebind: " + std::to_string(weights_size >> 20U) +
                                           " MiB of weights are too many for a compiled model, which has up to " +
@@ -155,7 +165,7 @@ std::size_t PartWriter::add_temporary(std::string_view bytes) {
   return place;
 }
 
-ProtobufMessage PartWriter::tensor(const abi::Value* value, bool may_be_external) {
+PartWriter::HostTensor PartWriter::tensor(const abi::Value* value) const {
   abi::ElementType type{};
   const std::int64_t* shape = nullptr;
   std::size_t rank = 0;
@@ -167,17 +177,12 @@ ProtobufMessage PartWriter::tensor(const abi::Value* value, bool may_be_external
   if (size > 0) Host::need(data, "data of a tensor");
   if (Host::need_count(rank, "rank") > 0) Host::need(shape, "shape of a tensor");
   check_size({shape, rank}, type, size);
-  ProtobufMessage message;
+  HostTensor tensor;
   for (std::size_t i = 0; i < rank; ++i)
-    message.add_int(kDims, shape[i]);
-  message.add_int(kDataType, type);
-  const std::string_view bytes(size > 0 ? static_cast<const char*>(data) : "", size);
-  if (inline_weights_ || !may_be_external || size < kSmallBytes) {
-    message.add_bytes(kRawData, bytes);
-    return message;
-  }
-  add_place(message, kTemporary, add_temporary(bytes), size);
-  return message;
+    tensor.message.add_int(kDims, shape[i]);
+  tensor.message.add_int(kDataType, type);
+  tensor.data = {size > 0 ? static_cast<const char*>(data) : "", size};
+  return tensor;
 }
 
 void PartWriter::add_node(const NodeView& node) {
@@ -221,7 +226,9 @@ void PartWriter::add_node(const NodeView& node) {
       Host::need(value, "tensor of an attribute");
       const auto release = [this](abi::Value* owned) { host_->ReleaseValue(owned); };
       const std::unique_ptr<abi::Value, decltype(release)> owned(value, release);
-      attribute.add_message(kT, tensor(value, false));
+      HostTensor read = tensor(value);
+      read.message.add_bytes(kRawData, read.data);
+      attribute.add_message(kT, read.message);
       attribute.add_varint(kType, 4);
     } else if (type == abi::kAttrFloats) {
       for (const float value : numbers_of<float>(attribute_bytes(host_, raw, type)))
@@ -260,33 +267,48 @@ bool PartWriter::add_by_reference(const ValueView& value) {
   // The host has looked at the name, too; what leads elsewhere is left to it.
   const bool leaves = name.has_root_path() || std::ranges::find(name, std::filesystem::path("..")) != name.end();
   if (!is_described || leaves || size < kSmallBytes || offset < 0) return false;
-  const std::filesystem::path file = folder_ / name;
-  auto known =
-      std::ranges::find_if(part_.weights, [&](const ExternalWeights& weights) { return weights.file->file() == file; });
-  if (known == part_.weights.end()) {
-    auto mapped = platform::MappedFile::open(file);
-    if (!mapped.ok()) return false;
-    part_.weights.push_back({"weights-" + std::to_string(part_.weights.size()) + ".bin",
-                             std::make_shared<const platform::MappedFile>(*std::move(mapped))});
-    known = std::prev(part_.weights.end());
-  }
-  const std::size_t all = known->file->bytes().size();
+  const auto file = application_file(folder_ / name);
+  if (file == nullptr) return false;
+  const std::size_t all = file->bytes().size();
   if (size > all || static_cast<std::size_t>(offset) > all - size) return false;
   ProtobufMessage message;
   for (const std::int64_t dimension : type.shape)
     message.add_int(kDims, dimension);
   message.add_int(kDataType, type.onnx_type);
-  add_place(message, known->location, static_cast<std::uint64_t>(offset), size);
   message.add_bytes(kTensorName, value.name);
-  graph_.add_message(kInitializer, message);
+  add_in_file(std::move(message), file, static_cast<std::uint64_t>(offset), size);
   return true;
 }
 
-void PartWriter::add_initializer(const ValueView& value) {
-  if (!inline_weights_ && add_by_reference(value)) return;
-  ProtobufMessage message = tensor(initializer(host_, value), true);
-  message.add_bytes(kTensorName, value.name);
+std::shared_ptr<const platform::MappedFile> PartWriter::application_file(const std::filesystem::path& path) const {
+  for (const ExternalWeights& weights : part_.weights)
+    if (weights.file->file() == path) return weights.file;
+  auto mapped = platform::MappedFile::open(path);
+  return mapped.ok() ? std::make_shared<const platform::MappedFile>(*std::move(mapped)) : nullptr;
+}
+
+void PartWriter::add_in_file(ProtobufMessage message, const std::shared_ptr<const platform::MappedFile>& file,
+                             std::uint64_t offset, std::size_t size) {
+  auto known = std::ranges::find(part_.weights, file, &ExternalWeights::file);
+  if (known == part_.weights.end()) {
+    part_.weights.push_back({"weights-" + std::to_string(part_.weights.size()) + ".bin", file, false});
+    known = std::prev(part_.weights.end());
+  }
+  add_place(message, known->location, offset, size);
   graph_.add_message(kInitializer, message);
+}
+
+void PartWriter::add_initializer(const ValueView& value) {
+  if (may_refer_ && add_by_reference(value)) return;
+  HostTensor read = tensor(initializer(host_, value));
+  read.message.add_bytes(kTensorName, value.name);
+  if (may_refer_ && model_file_ != nullptr && read.data.size() >= kSmallBytes) {
+    if (const auto offset = model_file_->offset_of(value.name, read.data)) {
+      add_in_file(std::move(read.message), model_file_->file(), *offset, read.data.size());
+      return;
+    }
+  }
+  in_memory_.push_back(std::move(read));
 }
 
 void PartWriter::add_input(const std::string& name, const TypeView& type) {
@@ -299,22 +321,43 @@ void PartWriter::add_output(const std::string& name, const TypeView& type) {
   part_.outputs.push_back(name);
 }
 
-OnnxPart PartWriter::finish(std::int64_t ir_version, std::int64_t opset) && {
-  if (temporary_) {
-    // The folder goes after the mapping.
-    struct Owned {
-      platform::TemporaryFolder folder;
-      std::optional<platform::MappedFile> file;
-    };
-    const auto owned = std::make_shared<Owned>(Owned{std::move(temporary_->folder), std::nullopt});
-    require([&]() -> core::Status {
-      LB_RETURN_IF_ERROR(temporary_->file.commit_unsynced());
-      LB_ASSIGN_OR_RETURN(owned->file, platform::MappedFile::open(owned->folder.path() / kTemporary));
-      return {};
-    }());
-    part_.weights.push_back({kTemporary, {owned, &*owned->file}});
+void PartWriter::put_beside() {
+  std::size_t all = 0;
+  for (const HostTensor& tensor : in_memory_)
+    all += tensor.data.size();
+  if (place_ == WeightsPlace::kInModel || all <= kInlineBytesMax) return;
+  std::vector<HostTensor> small;
+  for (HostTensor& tensor : in_memory_) {
+    if (tensor.data.size() < kSmallBytes) {
+      small.push_back(std::move(tensor));
+      continue;
+    }
+    add_place(tensor.message, kTemporary, add_temporary(tensor.data), tensor.data.size());
+    graph_.add_message(kInitializer, tensor.message);
   }
-  graph_.add_bytes(kGraphName, "part");
+  in_memory_ = std::move(small);
+}
+
+void PartWriter::close_temporary() {
+  if (!temporary_) return;
+  // The folder goes after the mapping.
+  struct Owned {
+    platform::TemporaryFolder folder;
+    std::optional<platform::MappedFile> file;
+  };
+  const auto owned = std::make_shared<Owned>(Owned{std::move(temporary_->folder), std::nullopt});
+  require([&]() -> core::Status {
+    LB_RETURN_IF_ERROR(temporary_->file.commit_unsynced());
+    LB_ASSIGN_OR_RETURN(owned->file, platform::MappedFile::open(owned->folder.path() / kTemporary));
+    return {};
+  }());
+  part_.weights.push_back({kTemporary, {owned, &*owned->file}, true});
+}
+
+namespace {
+
+// All of a model before the graph's bytes.
+std::string model_head(std::int64_t ir_version, std::int64_t opset, std::size_t graph_size) {
   ProtobufMessage imported;
   imported.add_bytes(kOpsetDomain, "");
   imported.add_int(kOpsetVersion, opset);
@@ -322,10 +365,51 @@ OnnxPart PartWriter::finish(std::int64_t ir_version, std::int64_t opset) && {
   model.add_int(kIrVersion, ir_version);
   model.add_bytes(kProducerName, "latebind");
   model.add_message(kOpsetImport, imported);
-  // The graph's bytes are appended without another copy of the whole.
-  model.add_head(kGraph, graph_.bytes().size());
-  part_.model = model.bytes();
+  model.add_head(kGraph, graph_size);
+  return model.bytes();
+}
+
+}  // namespace
+
+OnnxPart smallest_part() {
+  constexpr std::int64_t kOldIr = 8;
+  constexpr std::int64_t kOldOpset = 14;
+  constexpr std::int32_t kOnnxF32 = 1;
+  const TypeView one{true, LB_F32, kOnnxF32, true, {1}, {""}};
+  ProtobufMessage node;
+  node.add_bytes(kNodeInput, "x");
+  node.add_bytes(kNodeOutput, "y");
+  node.add_bytes(kOpType, "Relu");
+  ProtobufMessage graph;
+  graph.add_message(kNode, node);
+  graph.add_bytes(kGraphName, "smallest");
+  graph.add_message(kInput, port("x", one));
+  graph.add_message(kOutput, port("y", one));
+  return {model_head(kOldIr, kOldOpset, graph.bytes().size()) + graph.bytes(), {}, {"x"}, {"y"}};
+}
+
+OnnxPart PartWriter::finish(std::int64_t ir_version, std::int64_t opset) && {
+  put_beside();
+  close_temporary();
+  graph_.add_bytes(kGraphName, "part");
+  // What is before each initializer's data.
+  std::vector<std::string> heads;
+  std::size_t graph_size = graph_.bytes().size();
+  for (HostTensor& tensor : in_memory_) {
+    tensor.message.add_head(kRawData, tensor.data.size());
+    ProtobufMessage head;
+    head.add_head(kInitializer, tensor.message.bytes().size() + tensor.data.size());
+    heads.push_back(head.bytes() + tensor.message.bytes());
+    graph_size += heads.back().size() + tensor.data.size();
+  }
+  const std::string head = model_head(ir_version, opset, graph_size);
+  part_.model.reserve(head.size() + graph_size);
+  part_.model += head;
   part_.model += graph_.bytes();
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    part_.model += heads[i];
+    part_.model += in_memory_[i].data;
+  }
   return std::move(part_);
 }
 

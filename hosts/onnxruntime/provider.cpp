@@ -8,6 +8,8 @@
 
 #include "core/platform/files/folders.h"
 #include "hosts/onnxruntime/context_file.h"
+#include "hosts/onnxruntime/host_log.h"
+#include "hosts/onnxruntime/onnx_part.h"
 
 namespace latebind::provider {
 namespace {
@@ -22,8 +24,8 @@ thread_local std::uint64_t g_timeout_ms = 0;
 
 // One fused node; also its state, which has nothing of its own.
 struct FusedNode final : abi::NodeComputeInfo {
-  FusedNode(const Host& its_host, std::shared_ptr<LoadedPart> its_part)
-      : abi::NodeComputeInfo{}, host(its_host), part(std::move(its_part)) {
+  FusedNode(const Host& its_host, const abi::Logger* its_logger, std::shared_ptr<LoadedPart> its_part)
+      : abi::NodeComputeInfo{}, host(its_host), logger(its_logger), part(std::move(its_part)) {
     ort_version_supported = abi::kVersion;
     CreateState = [](abi::NodeComputeInfo* self, abi::NodeComputeContext*, void** state) -> abi::Status* {
       *state = self;
@@ -31,6 +33,7 @@ struct FusedNode final : abi::NodeComputeInfo {
     };
     Compute = [](abi::NodeComputeInfo* self, void*, abi::KernelContext* context) -> abi::Status* {
       auto* node = static_cast<FusedNode*>(self);
+      const SessionLog log(node->host, node->logger);
       return node->host.guarded([&] { node->run(context); });
     };
     ReleaseState = [](abi::NodeComputeInfo*, void*) {};
@@ -44,6 +47,7 @@ struct FusedNode final : abi::NodeComputeInfo {
     part->run(host, context, g_timeout_ms);
   }
   const Host& host;
+  const abi::Logger* const logger;
   const std::shared_ptr<LoadedPart> part;
 };
 
@@ -55,6 +59,7 @@ void fill(abi::Ep& ep) {
   ep.ort_version_supported = abi::kVersion;
   ep.GetName = [](const abi::Ep*) -> const char* { return kProviderName; };
   ep.GetCapability = [](abi::Ep* self, const abi::Graph* graph, abi::GraphSupportInfo* support) -> abi::Status* {
+    const SessionLog log(of(self).host(), of(self).logger());
     return of(self).host().guarded([&] { of(self).get_capability(graph, support); });
   };
   ep.ReleaseNodeComputeInfos = [](abi::Ep*, abi::NodeComputeInfo** infos, std::size_t count) {
@@ -64,6 +69,7 @@ void fill(abi::Ep& ep) {
   ep.Compile = [](abi::Ep* self, const abi::Graph** graphs, const abi::Node** fused, std::size_t count,
                   abi::NodeComputeInfo** infos, abi::Node** contexts) -> abi::Status* {
     std::fill_n(infos, count, nullptr);
+    const SessionLog log(of(self).host(), of(self).logger());
     abi::Status* failed = of(self).host().guarded([&] {
       for (std::size_t i = 0; i < count; ++i)
         of(self).compile(graphs[i], fused[i], i, &infos[i], contexts != nullptr ? &contexts[i] : nullptr);
@@ -99,12 +105,16 @@ std::vector<std::string> names_of(const std::vector<ValueView>& values) {
   return names;
 }
 
-// "openvino 2026.4.1-…" of each backend that is here.
-std::vector<std::string> versions_of(const Runtime& runtime) {
-  const auto found = devices_of(runtime);
+Devices found_by(const Runtime& runtime) {
+  auto found = devices_of(runtime);
   if (!found.ok()) throw failure_of("Latebind: devices", found.status());
+  return *std::move(found);
+}
+
+// "openvino 2026.4.1-…" of each backend that is here.
+std::vector<std::string> versions_of(const Devices& found) {
   std::vector<std::string> versions;
-  for (const Device& device : found->devices)
+  for (const Device& device : found.devices)
     versions.push_back(device.backend + " " + device.runtime_version);
   return versions;
 }
@@ -119,6 +129,17 @@ NestedLibrary nested_library(const SessionSettings& settings, const SessionDevic
   return is_searched ? NestedLibrary::kSearched : NestedLibrary::kNone;
 }
 
+// What was opened once serves all sessions, unless one's options say where libraries are, or let ONNX Runtime answer. A
+// compiler goes by its runtime's settings.
+std::shared_ptr<const Runtime> runtime_for(const Host& host, const SessionSettings& settings,
+                                           const SessionDevice& device, std::shared_ptr<const Runtime> shared) {
+  const NestedLibrary nested = nested_library(settings, device);
+  const bool is_shared = nested == NestedLibrary::kNone && !settings.writes_contexts &&
+                         lb_runtime_check_options(shared->get(), settings.options.get()) == LB_OK;
+  if (is_shared) return shared;
+  return std::make_shared<const Runtime>(make_runtime(host, settings.options, nested));
+}
+
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words)
@@ -128,14 +149,17 @@ std::string joined(const std::vector<std::string>& words) {
 
 }  // namespace
 
-Provider::Provider(const Host& host, const abi::Logger* logger, SessionSettings settings, SessionDevice device)
+Provider::Provider(const Host& host, const abi::Logger* logger, SessionSettings settings, SessionDevice device,
+                   std::shared_ptr<const Runtime> shared)
     : abi::Ep{},
       host_(host),
       logger_(logger),
       settings_(std::move(settings)),
       device_(std::move(device)),
-      runtime_(make_runtime(host, settings_.options, nested_library(settings_, device_))),
-      errors_(settings_.known_errors, versions_of(runtime_)) {
+      runtime_(runtime_for(host, settings_, device_, std::move(shared))),
+      found_(found_by(*runtime_)),
+      errors_(settings_.known_errors, versions_of(found_)),
+      options_(settings_.options) {
   fill(*this);
   if (!device_.virtual_ids.empty() && !settings_.writes_contexts && !settings_.emulate) {
     throw Failure(
@@ -147,21 +171,33 @@ Provider::Provider(const Host& host, const abi::Logger* logger, SessionSettings 
   const std::string devices = placement();
   options_.set("device", devices);
   if (!options_.status().ok()) throw failure_of("Latebind: device", options_.status());
-  if (const Status status = Status::of(lb_runtime_check_options(runtime_.get(), options_.get())); !status.ok()) {
+  if (const Status status = Status::of(lb_runtime_check_options(runtime_->get(), options_.get())); !status.ok()) {
     throw failure_of("Latebind: device", status);
   }
-  if (!settings_.writes_contexts) return;
+  choose_targets();
+}
+
+void Provider::choose_targets() {
   targets_ = settings_.targets;
+  if (targets_.empty() && !settings_.writes_contexts) return;
   if (targets_.empty()) {
     targets_ = device_.virtual_ids;
+    const std::string devices = placement();
     if (device_.is_here) targets_.insert(targets_.begin(), devices.substr(0, devices.find(',')));
   }
-  compatibility_ = compatibility_text(runtime_, targets_);
+  const auto meant = runtime_->targets(targets_);
+  if (!meant.ok()) throw failure_of("Latebind: provider option targets", meant.status());
+  for (const Device& device : *meant) {
+    if (!device.metadata.contains("GraphsOnly")) continue;
+    throw Failure(abi::kInvalidArgument,
+                  "Latebind: provider option targets: there is nothing to compile for " + device.id);
+  }
+  if (settings_.writes_contexts) compatibility_ = compatibility_text(*meant);
 }
 
 std::string Provider::placement() const {
   if (!device_.is_here) return joined(device_.virtual_ids);
-  std::string devices = placement_for(runtime_, settings_, device_.kind);
+  std::string devices = placement_for(found_, settings_, device_.kind);
   // In emulation the virtual ones are what was asked for.
   return settings_.emulate && !device_.virtual_ids.empty() ? joined(device_.virtual_ids) + "," + devices : devices;
 }
@@ -185,16 +221,33 @@ void Provider::end_run() {
 
 std::string Provider::try_part(const GraphView& graph, const std::vector<std::size_t>& nodes) {
   if (!graph.makes_anything(nodes)) return "makes nothing that is used";
+  if (wrong_options_) return {};
   const std::string key = graph.key(nodes);
   if (loaded_.contains(key)) return {};
   try {
-    auto part = std::make_shared<LoadedPart>(runtime_, graph.nodes()[nodes.front()].text(),
+    auto part = std::make_shared<LoadedPart>(*runtime_, graph.nodes()[nodes.front()].text(),
                                              graph.part(nodes, WeightsPlace::kBesideWhenMany), options_);
     // A node that is tried alone is not kept: it is not what will run.
     if (nodes.size() > 1 || graph.nodes().size() == 1) loaded_[key] = std::move(part);
     return {};
   } catch (const Failure& failure) {
-    return failure.what();
+    look_at_options();
+    // The host takes an error here for nothing to do: compile() tells it.
+    return wrong_options_ ? std::string() : failure.what();
+  }
+}
+
+// A device that loads not even one operator, because of what it was told, refuses all nodes for a reason that has
+// nothing to do with them: left to the host they would hide it.
+void Provider::look_at_options() {
+  if (options_looked_at_) return;
+  options_looked_at_ = true;
+  try {
+    const LoadedPart smallest(*runtime_, "a model of one operator with this session's options", smallest_part(),
+                              options_);
+  } catch (const Failure& failure) {
+    for (const lb_code code : {LB_INVALID_ARGUMENT, LB_UNSUPPORTED, LB_STRICT_FALLBACK})
+      if (failure.cause() == code) wrong_options_ = failure;
   }
 }
 
@@ -258,10 +311,10 @@ std::shared_ptr<LoadedPart> Provider::load_context(const NodeView& node, const a
   if (!is_set(settings_.options, "precision")) options.set("precision", "f32,f16");
   std::shared_ptr<LoadedPart> loaded;
   if (int_attribute(host_, node.raw, "embed_mode", 1) != 0) {
-    loaded = std::make_shared<LoadedPart>(runtime_, node.name, payload, options);
+    loaded = std::make_shared<LoadedPart>(*runtime_, node.name, payload, options);
   } else {
     const fs::path file = context_path(model_file(graph).parent_path(), payload);
-    loaded = std::make_shared<LoadedPart>(runtime_, node.name, file, options);
+    loaded = std::make_shared<LoadedPart>(*runtime_, node.name, file, options);
   }
   loaded->name_ports(names_of(node.inputs), names_of(node.outputs));
   return loaded;
@@ -271,16 +324,16 @@ std::shared_ptr<LoadedPart> Provider::write_context(const abi::Graph* graph, con
                                                     std::size_t number, abi::Node** context) {
   std::shared_ptr<LoadedPart> loaded;
   if (settings_.embeds_contexts || context == nullptr) {
-    std::string bundle = compile_bundle(runtime_, name, whole, targets_);
+    std::string bundle = compile_bundle(*runtime_, name, whole, targets_);
     if (context != nullptr) *context = make_context_node(host_, name, whole, bundle, true);
-    if (device_.is_here) loaded = std::make_shared<LoadedPart>(runtime_, name, std::move(bundle), options_);
+    if (device_.is_here) loaded = std::make_shared<LoadedPart>(*runtime_, name, std::move(bundle), options_);
   } else {
     const fs::path model = written_model(graph);
     const std::string payload = context_file_name(model, number);
     const fs::path file = model.parent_path() / platform::path_from_utf8(payload);
-    compile_bundle(runtime_, name, whole, targets_, file);
+    compile_bundle(*runtime_, name, whole, targets_, file);
     *context = make_context_node(host_, name, whole, payload, false);
-    if (device_.is_here) loaded = std::make_shared<LoadedPart>(runtime_, name, file, options_);
+    if (device_.is_here) loaded = std::make_shared<LoadedPart>(*runtime_, name, file, options_);
   }
   if (loaded != nullptr) loaded->name_ports(whole.inputs, whole.outputs);
   return loaded;
@@ -288,6 +341,7 @@ std::shared_ptr<LoadedPart> Provider::write_context(const abi::Graph* graph, con
 
 void Provider::compile(const abi::Graph* graph, const abi::Node* fused, std::size_t part, abi::NodeComputeInfo** info,
                        abi::Node** context) {
+  if (wrong_options_) throw Failure(*wrong_options_);
   const GraphView view(host_, graph);
   const std::vector<ValueView> inputs = node_inputs(host_, fused);
   const std::vector<ValueView> outputs = node_outputs(host_, fused);
@@ -307,7 +361,7 @@ void Provider::compile(const abi::Graph* graph, const abi::Node* fused, std::siz
     const OnnxPart whole = view.part(all, WeightsPlace::kInModel);
     loaded = write_context(graph, name, whole, part, context);
   } else {
-    loaded = std::make_shared<LoadedPart>(runtime_, name, view.part(all, WeightsPlace::kBesideWhenMany), options_);
+    loaded = std::make_shared<LoadedPart>(*runtime_, name, view.part(all, WeightsPlace::kBesideWhenMany), options_);
   }
   if (loaded != nullptr) {
     loaded->bind(inputs, outputs);
@@ -318,7 +372,7 @@ void Provider::compile(const abi::Graph* graph, const abi::Node* fused, std::siz
                   active.reason,
               logger_);
   }
-  *info = new FusedNode(host_, std::move(loaded));
+  *info = new FusedNode(host_, logger_, std::move(loaded));
 }
 
 }  // namespace latebind::provider

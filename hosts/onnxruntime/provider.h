@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,9 @@ struct SessionDevice {
 
 class Provider final : public abi::Ep {
  public:
-  Provider(const Host& host, const abi::Logger* logger, SessionSettings settings, SessionDevice device);
+  // `shared`: the registration's own runtime, which serves sessions whose options leave it as it is.
+  Provider(const Host& host, const abi::Logger* logger, SessionSettings settings, SessionDevice device,
+           std::shared_ptr<const Runtime> shared);
   Provider(const Provider&) = delete;
   Provider& operator=(const Provider&) = delete;
   ~Provider() = default;
@@ -35,12 +38,16 @@ class Provider final : public abi::Ep {
                abi::Node** context);
   [[nodiscard]] const char* compatibility() const { return compatibility_.c_str(); }
   [[nodiscard]] const Host& host() const { return host_; }
+  [[nodiscard]] const abi::Logger* logger() const { return logger_; }
   // The time of the run that is on this thread, in milliseconds; 0: none.
   void begin_run(const abi::RunOptions* options) const;
   static void end_run();
 
  private:
   [[nodiscard]] std::string placement() const;
+  void choose_targets();
+  // Once, after something was refused: whether the session's options are such that no device loads anything.
+  void look_at_options();
   [[nodiscard]] std::string try_part(const GraphView& graph, const std::vector<std::size_t>& nodes);
   [[nodiscard]] std::shared_ptr<LoadedPart> load_context(const NodeView& node, const abi::Graph* graph);
   // What runs here, if anything does.
@@ -55,10 +62,13 @@ class Provider final : public abi::Ep {
   const abi::Logger* logger_;
   const SessionSettings settings_;
   const SessionDevice device_;
-  const Runtime runtime_;
+  const std::shared_ptr<const Runtime> runtime_;
+  const Devices found_;  // when the session was made
   const VendorErrors errors_;
-  Options options_;                   // of loads: the placement; everything else is the runtime's
+  Options options_;                   // of loads: the session's, and the placement
   std::vector<std::string> targets_;  // when compiled models are written
+  bool options_looked_at_ = false;
+  std::optional<Failure> wrong_options_;  // what compile() fails with
   std::string compatibility_;
   // What was loaded while capabilities were found, by GraphView::key().
   std::map<std::string, std::shared_ptr<LoadedPart>> loaded_;

@@ -98,16 +98,14 @@ Result<Devices> devices_of(const Runtime& runtime, bool absent) {
   return found;
 }
 
-std::string placement_for(const Runtime& runtime, const SessionSettings& settings, std::int32_t kind) {
+std::string placement_for(const Devices& found, const SessionSettings& settings, std::int32_t kind) {
   std::string placement;
   const auto add = [&](std::string_view device) {
     if (!placement.empty()) placement += ',';
     placement += device;
   };
-  auto found = devices_of(runtime);
-  if (!found.ok()) throw failure_of("Latebind: devices", found.status());
   const auto add_kind = [&](std::int32_t wanted) {
-    for (const Device& device : found->devices)
+    for (const Device& device : found.devices)
       if (device.kind == wanted && (settings.nested || device.backend != kNestedBackend)) add(device.id);
   };
   const auto add_all = [&](std::int32_t first) {
@@ -127,17 +125,19 @@ std::string placement_for(const Runtime& runtime, const SessionSettings& setting
                         " would be ONNX Runtime inside ONNX Runtime; set the provider option nested=1 to allow that");
     } else {
       const bool is_exact = word.find(':') != std::string::npos;
-      if (is_exact && !settings.emulate &&
-          std::ranges::find(found->devices, word, &Device::id) == found->devices.end()) {
+      if (is_exact && !settings.emulate && std::ranges::find(found.devices, word, &Device::id) == found.devices.end()) {
         throw Failure(abi::kInvalidArgument,
-                      "Latebind: there is no device " + word + " here; there is " + known_devices(*found));
+                      "Latebind: there is no device " + word + " here; there is " + known_devices(found));
       }
-      add(word);
+      const std::size_t before = placement.size();
+      for (const Device& device : found.devices)
+        if (device.backend == word) add(device.id);
+      if (placement.size() == before) add(word);  // what means nothing is refused with the nearest word
     }
   }
   if (!placement.empty()) return placement;
   std::string reasons;
-  for (const latebind::Backend& backend : found->backends)
+  for (const latebind::Backend& backend : found.backends)
     if (!backend.available) reasons += "; " + backend.name + ": " + backend.reason;
   throw Failure(abi::kEpFail, "Latebind: no device for '" + settings.device + "'" + reasons);
 }

@@ -47,8 +47,8 @@ enum class NestedLibrary : std::uint8_t {
 // virtual ones, too.
 [[nodiscard]] Result<Devices> devices_of(const Runtime& runtime, bool absent = false);
 
-// The devices to try in a session for hardware of this kind (LB_DEVICE_…), in order, as the setting "device" wants
-// them. Throws Failure when there is none, or when a word means a device that is left out.
-[[nodiscard]] std::string placement_for(const Runtime& runtime, const SessionSettings& settings, std::int32_t kind);
+// The devices to try, of these, in a session for hardware of this kind (LB_DEVICE_…), in order, as the setting "device"
+// wants them. Throws Failure when there is none, or when a word means a device that is left out.
+[[nodiscard]] std::string placement_for(const Devices& found, const SessionSettings& settings, std::int32_t kind);
 
 }  // namespace latebind::provider

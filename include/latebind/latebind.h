@@ -280,6 +280,11 @@ typedef struct lb_backend {
  * compiled for, after each backend's own devices. Its metadata has DiscoveredBy, Architecture, CompilerInstalled ("1",
  * or "0" with Missing: what to install) and Emulated ("1": runs here with the option "emulate"). */
 LB_API lb_code lb_device_list_create(const lb_runtime* runtime, int32_t virtual_too, lb_device_list** list);
+/* The devices that these words mean as targets of the job "compile" ("cpu", "npu:v73", "openvino:CPU"), one for each in
+ * their order. LB_DEVICE_NOT_FOUND names the first that means none, the nearest word and those that are known;
+ * LB_LIBRARY_NOT_FOUND the first whose compiler is not installed, and what is missing. */
+LB_API lb_code lb_device_list_targets(const lb_runtime* runtime, const char* const* targets, size_t count,
+                                      lb_device_list** list);
 LB_API void lb_device_list_destroy(lb_device_list* list);
 LB_API size_t lb_device_list_count(const lb_device_list* list);
 /* LB_INVALID_ARGUMENT when `index` is not below the count. */
@@ -359,7 +364,7 @@ typedef struct lb_placement_step {
   size_t struct_size;
   const char* device; /* "openvino:CPU", or "openvino" when the backend is not available */
   int32_t taken;
-  const char* reason; /* why it was not taken; "" when taken */
+  const char* reason; /* why it was not taken; of the one that was, what came compiled and did not do, else "" */
 } lb_placement_step;
 
 LB_API void lb_attestation_destroy(lb_attestation* attestation);
@@ -411,6 +416,11 @@ typedef struct lb_model_memory {
   const char* name;                 /* for messages; NULL: "a model in memory" */
   const lb_external_data* external; /* ONNX only: its external data files */
   size_t external_count;
+  /* NULL, or one for each of `external`, which may be NULL: a file (UTF-8) in place of `data` and `size`, which are
+   * NULL and 0 then. The library maps it, and the compile cache knows it by what identifies it, without reading it.
+   * Vendors get a copy: it may be changed once the model is loaded, but a device that is loaded later then fails with
+   * LB_IO. */
+  const char* const* external_files;
 } lb_model_memory;
 
 LB_API lb_code lb_model_load_memory(const lb_runtime* runtime, const lb_model_memory* memory, const lb_options* options,

@@ -308,6 +308,29 @@ inline Result<Attestation> read_attestation(lb_code code, lb_attestation* raw) {
   return attestation;
 }
 
+// Takes the list.
+inline Result<Devices> read_devices(lb_device_list* raw) {
+  const Handle<lb_device_list, lb_device_list_destroy> list(raw);
+  Devices found;
+  for (std::size_t i = 0; i < lb_device_list_count(raw); ++i) {
+    auto device = sized<lb_device>();
+    if (const lb_code code = lb_device_list_get(raw, i, &device); code != LB_OK) return Status::of(code);
+    Device copy{device.id,        device.backend,         device.name, device.kind, device.is_virtual != 0,
+                device.full_name, device.runtime_version, {}};
+    for (std::size_t m = 0; m < device.metadata_count; ++m) {
+      copy.metadata[device.metadata_keys[m]] = device.metadata_values[m];
+    }
+    found.devices.push_back(std::move(copy));
+  }
+  for (std::size_t i = 0; i < lb_device_list_backend_count(raw); ++i) {
+    auto backend = sized<lb_backend>();
+    if (const lb_code code = lb_device_list_backend(raw, i, &backend); code != LB_OK) return Status::of(code);
+    found.backends.push_back(
+        {backend.name, backend.code == LB_OK, backend.reason, backend.runtime_version, backend.install_hint});
+  }
+  return found;
+}
+
 }  // namespace detail
 
 template <class T>
@@ -662,25 +685,21 @@ class Runtime {
     if (const lb_code code = lb_device_list_create(handle_.get(), virtual_too ? 1 : 0, &raw); code != LB_OK) {
       return Status::of(code);
     }
-    const detail::Handle<lb_device_list, lb_device_list_destroy> list(raw);
-    Devices found;
-    for (std::size_t i = 0; i < lb_device_list_count(raw); ++i) {
-      auto device = detail::sized<lb_device>();
-      if (const lb_code code = lb_device_list_get(raw, i, &device); code != LB_OK) return Status::of(code);
-      Device copy{device.id,        device.backend,         device.name, device.kind, device.is_virtual != 0,
-                  device.full_name, device.runtime_version, {}};
-      for (std::size_t m = 0; m < device.metadata_count; ++m) {
-        copy.metadata[device.metadata_keys[m]] = device.metadata_values[m];
-      }
-      found.devices.push_back(std::move(copy));
+    return detail::read_devices(raw);
+  }
+
+  // The devices that these words mean as targets of the job "compile" (lb_device_list_targets), in their order.
+  [[nodiscard]] Result<std::vector<Device>> targets(std::span<const std::string> words) const {
+    std::vector<const char*> c;
+    for (const std::string& word : words)
+      c.push_back(word.c_str());
+    lb_device_list* raw = nullptr;
+    if (const lb_code code = lb_device_list_targets(handle_.get(), c.data(), c.size(), &raw); code != LB_OK) {
+      return Status::of(code);
     }
-    for (std::size_t i = 0; i < lb_device_list_backend_count(raw); ++i) {
-      auto backend = detail::sized<lb_backend>();
-      if (const lb_code code = lb_device_list_backend(raw, i, &backend); code != LB_OK) return Status::of(code);
-      found.backends.push_back(
-          {backend.name, backend.code == LB_OK, backend.reason, backend.runtime_version, backend.install_hint});
-    }
-    return found;
+    auto found = detail::read_devices(raw);
+    if (!found.ok()) return found.status();
+    return std::move(found->devices);
   }
 
   // Ok when some device of this machine can run models; else what to install, and why each backend cannot be used.

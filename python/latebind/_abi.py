@@ -285,6 +285,7 @@ class lb_model_memory(Structure):
     name: bytes | None
     external: int | None
     external_count: int
+    external_files: Any
     _fields_ = [
         ("struct_size", c_size_t),
         ("format", c_int32),
@@ -297,6 +298,7 @@ class lb_model_memory(Structure):
         ("name", c_char_p),
         ("external", c_void_p),
         ("external_count", c_size_t),
+        ("external_files", POINTER(c_char_p)),
     ]
 
 
@@ -457,6 +459,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "lb_runtime_check": (c_int32, (c_void_p,)),
     "lb_runtime_check_options": (c_int32, (c_void_p, c_void_p)),
     "lb_device_list_create": (c_int32, (c_void_p, c_int32, c_void_p)),
+    "lb_device_list_targets": (c_int32, (c_void_p, POINTER(c_char_p), c_size_t, c_void_p)),
     "lb_device_list_destroy": (None, (c_void_p,)),
     "lb_device_list_count": (c_size_t, (c_void_p,)),
     "lb_device_list_get": (c_int32, (c_void_p, c_size_t, POINTER(lb_device))),
@@ -572,6 +575,7 @@ class Functions:
     lb_runtime_check: Callable[..., int]
     lb_runtime_check_options: Callable[..., int]
     lb_device_list_create: Callable[..., int]
+    lb_device_list_targets: Callable[..., int]
     lb_device_list_destroy: Callable[..., None]
     lb_device_list_count: Callable[..., int]
     lb_device_list_get: Callable[..., int]

@@ -88,6 +88,25 @@ TEST_F(CInterfaceTest, VirtualDevicesAreListedWhenAskedFor) {
   lb_device_list_destroy(list);
 }
 
+TEST_F(CInterfaceTest, WordsForTargetsAreDevicesOrErrorsWithTheNearestWord) {
+  lb_device_list* list = nullptr;
+  const auto find = [&](const char* word) { return lb_device_list_targets(runtime, &word, 1, &list); };
+  EXPECT_EQ(find("npu:v37"), LB_DEVICE_NOT_FOUND);
+  EXPECT_THAT(last_message(), HasSubstr("unknown target 'npu:v37'"));
+  EXPECT_THAT(last_message(), HasSubstr("npu:v73"));
+  EXPECT_EQ(find("npu:v73"), LB_LIBRARY_NOT_FOUND);
+  EXPECT_EQ(find(nullptr), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(lb_device_list_targets(nullptr, nullptr, 0, &list), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(lb_device_list_targets(runtime, nullptr, 1, &list), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(list, nullptr);
+  ASSERT_EQ(find("native:CPU"), LB_OK);
+  auto device = LB_INIT(lb_device);
+  ASSERT_EQ(lb_device_list_get(list, 0, &device), LB_OK);
+  EXPECT_STREQ(device.id, "native:CPU");
+  EXPECT_EQ(lb_device_list_count(list), 1U);
+  lb_device_list_destroy(list);
+}
+
 TEST_F(CInterfaceTest, WithoutAnyDeviceTheErrorTellsWhatToType) {
   const std::string file = (std::filesystem::path(::testing::TempDir()) / "tiny.onnx").string();
   std::ofstream(file, std::ios::binary) << std::string("\x08\x0a\x3a\x00", 4);

@@ -149,7 +149,7 @@ FIELD(lb_external_data, location, 0);
 FIELD(lb_external_data, data, 8);
 FIELD(lb_external_data, size, 16);
 
-SIZE(lb_model_memory, 88);
+SIZE(lb_model_memory, 96);
 FIELD(lb_model_memory, struct_size, 0);
 FIELD(lb_model_memory, format, 8);
 FIELD(lb_model_memory, graph, 16);
@@ -161,6 +161,7 @@ FIELD(lb_model_memory, context, 56);
 FIELD(lb_model_memory, name, 64);
 FIELD(lb_model_memory, external, 72);
 FIELD(lb_model_memory, external_count, 80);
+FIELD(lb_model_memory, external_files, 88);
 
 SIZE(lb_tensor_info, 152);
 FIELD(lb_tensor_info, struct_size, 0);

@@ -142,6 +142,20 @@ TEST_F(PayloadTest, ExternalDataThatCannotBeMeantIsRefused) {
   EXPECT_EQ(load_with(onnx), LB_INVALID_ARGUMENT);
   external.back() = {"more", nullptr, 1};
   EXPECT_EQ(load_with(onnx), LB_INVALID_ARGUMENT);
+  const auto load_from = [&](const char* file, lb_external_data one) {
+    auto memory = LB_INIT(lb_model_memory);
+    memory.graph = onnx.data();
+    memory.graph_size = onnx.size();
+    memory.external = &one;
+    memory.external_count = 1;
+    memory.external_files = &file;
+    return lb_model_load_memory(runtime, &memory, nullptr, nullptr, &model);
+  };
+  EXPECT_EQ(load_from("/nowhere/weights.bin", {"weights", nullptr, 0}), LB_NOT_FOUND);
+  EXPECT_THAT(last_message(), HasSubstr("/nowhere/weights.bin"));
+  EXPECT_EQ(load_from("/nowhere/weights.bin", {"weights", bytes.data(), bytes.size()}), LB_INVALID_ARGUMENT);
+  EXPECT_THAT(last_message(), HasSubstr("external data 0 has a file and data of its own"));
+  EXPECT_EQ(load_from("/nowhere/weights.bin", {nullptr, nullptr, 0}), LB_INVALID_ARGUMENT);
   auto memory = LB_INIT(lb_model_memory);
   memory.graph = onnx.data();
   memory.graph_size = onnx.size();

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "core/blob_source.h"
 #include "core/engine.h"
 #include "core/platform/files/file_identity.h"
 #include "core/platform/files/temporary_folder.h"
@@ -184,6 +185,41 @@ TEST_F(CachedLoadTest, ABlobOfOtherShapesIsRefused) {
   EXPECT_EQ(toy->imports, 1);
 }
 
+// What comes with a model.
+class Blobs final : public BlobSource {
+ public:
+  [[nodiscard]] std::vector<ReadyBlob> blobs_for(const Device& /*device*/,
+                                                 const CompileOptions& /*options*/) const override {
+    return {{"damaged", []() -> Result<Blob> { return Status(StatusCode::kIo, "another checksum"); }},
+            {"for another", []() -> Result<Blob> {
+               return Blob{"toy", "CPU", "1.0", Precision::kF32, SharedBytes::from_string("compiled")};
+             }}};
+  }
+  [[nodiscard]] std::vector<std::size_t> static_lengths(const Device& /*device*/, const CompileOptions& /*options*/,
+                                                        std::size_t /*rows*/) const override {
+    return {};
+  }
+};
+
+TEST_F(CachedLoadTest, WhatCameCompiledAndDidNotDoIsInTheAttestation) {
+  const Model with_blobs = model.with_blobs(std::make_shared<const Blobs>());
+  const auto reason = [&] {
+    const auto placed = Engine(registry).load(with_blobs, *Placement::parse("auto", registry), options);
+    EXPECT_TRUE(placed.ok()) << placed.status().to_string();
+    const auto attestation = (*placed)->attestation();
+    EXPECT_FALSE(attestation->fallback);
+    EXPECT_TRUE(attestation->steps.back().taken);
+    return attestation->steps.back().reason;
+  };
+  EXPECT_EQ(reason(), "variant 'damaged' cannot be read: another checksum");
+  toy->import_failure = Status(StatusCode::kIncompatibleBlob, "of another version");
+  EXPECT_EQ(reason(),
+            "variant 'damaged' cannot be read: another checksum; variant 'for another' does not do: of another "
+            "version");
+  const auto plain = Engine(registry).load(model, *Placement::parse("auto", registry), options);
+  EXPECT_EQ((*plain)->attestation()->steps.back().reason, "");
+}
+
 TEST_F(CachedLoadTest, AFailedExportIsOnlySlower) {
   toy->export_failure = Status(StatusCode::kDeviceFailed, "no");
   EXPECT_FALSE(from_cache(model));
@@ -353,6 +389,33 @@ TEST_F(CachedFileTest, AMappingOutlivesTheNameOfItsFileButNotAChange) {
   write_keeping_the_time("\x08\x0e");
   EXPECT_THAT(load(again).to_string(), ::testing::HasSubstr("was changed after"));
   EXPECT_EQ(load(again, false).code(), StatusCode::kIo);
+}
+
+TEST_F(CachedFileTest, DataOfAModelInMemoryIsKnownByItsFile) {
+  const auto data = folder->path() / "weights.bin";
+  const auto in_memory = [&] {
+    auto external = ExternalData::in_file("w", data);
+    EXPECT_TRUE(external.ok()) << external.status().to_string();
+    return Model::from_forms("a model",
+                             {ModelForm{.graph = SharedBytes::from_string(std::string("\x08\x0a\x3a\x00", 4)),
+                                        .external = {*std::move(external)}}});
+  };
+  // More than what is hashed again and again, since it takes no time.
+  write(data, std::string(3U << 20U, 'a'));
+  const Model first = in_memory();
+  EXPECT_EQ(first.digest([](const auto&) -> Result<std::string> { return Status(StatusCode::kNotFound, "not yet"); })
+                .status()
+                .code(),
+            StatusCode::kNotFound)
+      << "the file is not read";
+  EXPECT_FALSE(from_cache(first));
+  EXPECT_TRUE(from_cache(in_memory()));
+  write(data, std::string(3U << 20U, 'b'));
+  EXPECT_THAT(load(first).to_string(), ::testing::HasSubstr("weights.bin was changed after"));
+  EXPECT_FALSE(from_cache(in_memory()));
+  EXPECT_TRUE(from_cache(in_memory()));
+  std::filesystem::remove(data);
+  EXPECT_EQ(ExternalData::in_file("w", data).status().code(), StatusCode::kNotFound);
 }
 
 TEST_F(CachedFileTest, DataInOtherFilesBelongsToTheModel) {

@@ -156,10 +156,14 @@ TEST_F(BackendTest, AnotherPrecisionThanAskedForIsRefusedAndBothAreNamed) {
             StatusCode::kUnsupported);
 }
 
-TEST_F(BackendTest, AnUnknownPropertyIsTheVendorsError) {
-  const auto status = load_status(kAddModel, {.properties = {{"NO_SUCH_THING", "1"}}});
-  EXPECT_EQ(status.code(), StatusCode::kDeviceFailed);
+TEST_F(BackendTest, APropertyThatTheVendorDoesNotTakeIsNamed) {
+  const auto status = load_status(kAddModel, {.properties = {{"NUM_STREAMS", "2"}, {"NO_SUCH_THING", "1"}}});
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.to_string(), HasSubstr("openvino:CPU does not take the property NO_SUCH_THING=1"));
   EXPECT_THAT(status.vendor_text(), HasSubstr("NO_SUCH_THING"));
+  // What fails for another reason is not blamed on them.
+  fake_.script("fail ov_core_compile_model * -1 out of luck\n");
+  EXPECT_EQ(load_status(kAddModel, {.properties = {{"NUM_STREAMS", "2"}}}).code(), StatusCode::kDeviceFailed);
 }
 
 TEST_F(BackendTest, SaysWhatIsActive) {

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "latebind/latebind.hpp"
@@ -63,17 +65,24 @@ TEST(InterfaceRealTest, AnOnnxModelInMemoryHasItsDataInNamedPiecesOfMemory) {
       .node("Add", {"x", "w"}, {"y"});
   const std::string onnx = builder.bytes();
   const std::array<float, 5> weights{-1, 10, 20, 30, -1};
-  const lb_external_data external{"data/weights.bin", weights.data(), sizeof weights};
+  const lb_external_data in_memory{"data/weights.bin", weights.data(), sizeof weights};
+  const lb_external_data in_a_file{"data/weights.bin", nullptr, 0};
+  const std::string name = ::testing::TempDir() + "data_in_named_pieces.bin";
+  std::ofstream(name, std::ios::binary).write(reinterpret_cast<const char*>(weights.data()), sizeof weights);
+  const char* const files = name.c_str();
   lb_runtime* runtime = nullptr;
   ASSERT_EQ(lb_runtime_create(nullptr, &runtime), LB_OK);
-  for (const char* device : {"onnxruntime:CPU", "openvino:CPU"}) {
+  for (const auto& [device, external] :
+       {std::pair("onnxruntime:CPU", &in_memory), std::pair("openvino:CPU", &in_memory),
+        std::pair("onnxruntime:CPU", &in_a_file), std::pair("openvino:CPU", &in_a_file)}) {
     int released = 0;
     auto memory = LB_INIT(lb_model_memory);
     memory.format = LB_FORMAT_ONNX;
     memory.graph = onnx.data();
     memory.graph_size = onnx.size();
-    memory.external = &external;
+    memory.external = external;
     memory.external_count = 1;
+    if (external == &in_a_file) memory.external_files = &files;
     memory.context = &released;
     memory.release = [](void* context) { ++*static_cast<int*>(context); };
     lb_model* model = nullptr;
@@ -89,6 +98,7 @@ TEST(InterfaceRealTest, AnOnnxModelInMemoryHasItsDataInNamedPiecesOfMemory) {
     lb_model_destroy(model);
     EXPECT_EQ(released, 1) << device;
   }
+  std::filesystem::remove(name);
   lb_runtime_destroy(runtime);
 }
 

@@ -75,5 +75,19 @@ TEST(OnnxStructureTest, AnEntryWithOtherFieldsInItNamesItsFileAllTheSame) {
   EXPECT_THAT(locations_in("\x3A"s + static_cast<char>(graph.size()) + graph).names, ::testing::ElementsAre("w.bin"));
 }
 
+TEST(OnnxStructureTest, TheDataOfInitializersIsFoundWhereItIs) {
+  // Tensors with a name (8) and raw data (9), a name alone, and data that is cut off.
+  const std::string graph =
+      "\x2A\x07\x42\x01v\x4A\x02zz\x2A\x03\x42\x01n\x2A\x06\x42\x01"
+      "d\x4A\x09z"s;
+  const std::string model = "\x08\x07\x3A"s + static_cast<char>(graph.size()) + graph;
+  const auto data = initializer_data(std::as_bytes(std::span(model.data(), model.size())));
+  ASSERT_EQ(data.size(), 1U);
+  const auto& [name, bytes] = *data.begin();
+  EXPECT_EQ(name, "v");
+  EXPECT_EQ(reinterpret_cast<const char*>(bytes.data()), model.data() + model.find("zz"));
+  EXPECT_EQ(bytes.size(), 2U);
+}
+
 }  // namespace
 }  // namespace latebind::graph

@@ -8,7 +8,8 @@ ranks do not count, since they are the test's own and say nothing of other model
 numbers alone tell the tests apart, it takes those attributes and kinds of inputs that hold of the fewest right tests, and the
 whole operator where they hold of all. A wrong test of several nodes is told by trying:
 the operator, or the operator before another, whose refusal makes it right and costs the fewest other tests. --tests keeps
-the outcomes, and uses them again if the file is there. Exits with 1 when a test is still wrong with the table that was made.
+the outcomes, and uses them again if the file is there. --write replaces the lines of this version in FILE; LATEBIND_OPENVINO_LIBRARY
+says which OpenVINO that is. Exits with 1 when a test is still wrong with the table that was made.
 """
 
 import argparse
@@ -171,9 +172,15 @@ def of_single_nodes(models, outcomes):
     return rules
 
 
-def text_of_rules(rules, version):
-    lines = "".join(f"{op}\t{' '.join(conditions)}\topenvino {version}\n" for op, conditions in rules)
-    return HEAD.format(onnx=onnx.__version__) + lines
+def text_of_rules(rules, version, others=()):
+    lines = [*others, *(f"{op}\t{' '.join(conditions)}\topenvino {version}" for op, conditions in rules)]
+    return HEAD.format(onnx=onnx.__version__) + "".join(line + "\n" for line in sorted(lines))
+
+
+def lines_of_others(table, version):
+    """The lines of a table that are of other versions."""
+    lines = [line for line in table.splitlines() if line and not line.startswith("#")]
+    return [line for line in lines if line.rpartition("\t")[2] != f"openvino {version}"]
 
 
 def candidates_of(graph):
@@ -237,7 +244,9 @@ def main():
         text = text_of_rules(rules, version)
         print(text)
         if arguments.write:
-            Path(arguments.write).write_text(text)
+            table_file = Path(arguments.write)
+            others = lines_of_others(table_file.read_text(), version) if table_file.exists() else []
+            table_file.write_text(text_of_rules(rules, version, others))
         wrong = {key: detail for key, (outcome, detail) in outcomes_with(rules).items() if outcome == "wrong"}
         for (name, form), detail in wrong.items():
             print(f"still wrong: {name}, {form}: {detail}")

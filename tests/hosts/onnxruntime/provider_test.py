@@ -1,10 +1,13 @@
 """Latebind's provider in Python's onnxruntime: sessions, parts, compiled models, and what is refused."""
 
 import ctypes
+import io
 import json
 import os
+import struct
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -265,6 +268,64 @@ def test_damaged_contexts_are_errors_or_right(devices, tmp_path):
             np.testing.assert_allclose(session.run(None, rows(3))[0], expected, rtol=1e-5, atol=1e-5)
 
 
+def with_damaged_blob(payload):
+    """The bundle with one byte of each compiled variant changed."""
+    data = bytearray(payload)
+    for entry in zipfile.ZipFile(io.BytesIO(payload)).infolist():
+        if entry.filename.endswith(".blob"):
+            name, extra = struct.unpack_from("<HH", data, entry.header_offset + 26)
+            data[entry.header_offset + 30 + name + extra + entry.file_size // 2] ^= 1
+    assert bytes(data) != payload
+    return bytes(data)
+
+
+def test_a_damaged_blob_is_named_by_the_log_and_the_attestation(devices, tmp_path, capfd):
+    onnx.save(layers(), tmp_path / "model.onnx")
+    compiled = tmp_path / "compiled.onnx"
+    ort.ModelCompiler(
+        session_options(devices), str(tmp_path / "model.onnx"), embed_compiled_data_into_model=True
+    ).compile_to_file(str(compiled))
+    model = onnx.load(compiled)
+    (payload,) = [a for a in model.graph.node[0].attribute if a.name == "ep_cache_context"]
+    payload.s = with_damaged_blob(payload.s)
+    options = session_options(devices)
+    options.log_severity_level = 2
+    capfd.readouterr()
+    session = ort.InferenceSession(model.SerializeToString(), options, enable_fallback=False)
+    np.testing.assert_allclose(session.run(None, rows(3))[0], on_the_cpu(layers(), rows(3))[0], rtol=1e-5, atol=1e-5)
+    text = capfd.readouterr().err
+    assert "variant 'cpu-openvino-f32' cannot be read" in text, text
+    (answer,) = attestations()
+    assert not answer["fallback"] and answer["steps"][-1]["taken"]
+    assert "variant 'cpu-openvino-f32' cannot be read" in answer["steps"][-1]["reason"]
+
+
+@pytest.mark.parametrize("compiling", [True, False])
+def test_words_for_targets_that_mean_nothing_are_refused(devices, tmp_path, compiling):
+    for targets, message in (
+        ("foo", "targets: unknown target 'foo'.*openvino:CPU"),
+        ("openvino:CPU,openvino:CPP", "unknown target 'openvino:CPP' .did you mean openvino:CPU"),
+        ("native:CPU", "there is nothing to compile for native:CPU"),
+    ):
+        options = session_options(devices, {"targets": targets})
+        if compiling:
+            options.add_session_config_entry("ep.context_enable", "1")
+            options.add_session_config_entry("ep.context_file_path", str(tmp_path / "compiled.onnx"))
+        with pytest.raises(Exception, match=message):
+            ort.InferenceSession(layers().SerializeToString(), options, enable_fallback=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_options_that_no_device_takes_are_refused(devices):
+    for option, value in (("NO_SUCH_THING", "1"), ("INFERENCE_NUM_THREADS", "many"), ("NUM_STREAMS", "-7")):
+        with pytest.raises(Exception, match=f"does not take the property {option}={value}"):
+            load(layers(), devices, {f"property.{option}": value})
+    with pytest.raises(Exception, match="was asked to compute in f16"):
+        load(layers(), devices, {"precision": "f16"})
+    # What one node is refused for is not the options' fault.
+    assert load(layers(), devices, {"property.ENABLE_CPU_PINNING": "NO"})
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -343,6 +404,32 @@ def test_some_of_onnx_own_node_tests(devices):
         [sys.executable, str(script), LIBRARY, "--every", "12"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr[-2000:]
+
+
+def test_weights_that_the_models_file_has_are_not_copied(devices, tmp_path):
+    """More than what is copied in any case; one of them is changed by the host, which folds it."""
+    width = 1536
+    random = np.random.default_rng(1)
+    weights = [(random.standard_normal((width, width)) / np.sqrt(width)).astype(np.float32) for _ in range(2)]
+    constants = [("w0", weights[0]), ("w1", weights[1]), ("two", np.array(2, np.float32))]
+    nodes = [
+        helper.make_node("MatMul", ["x", "w0"], ["a"]),
+        helper.make_node("Mul", ["w1", "two"], ["w2"]),
+        helper.make_node("MatMul", ["a", "w2"], ["y"]),
+    ]
+    model = model_of(nodes, [floats("x", "n", width)], [floats("y", "n", width)], constants)
+    file = tmp_path / "model.onnx"
+    onnx.save(model, file)
+    session = load(str(file), devices)
+    (answer,) = attestations()
+    assert answer["device"] == "openvino:CPU"
+    expected = on_the_cpu(model, rows(3, width))[0]
+    np.testing.assert_allclose(session.run(None, rows(3, width))[0], expected, rtol=1e-4, atol=1e-4)
+    # The file may be written to while the session lives.
+    file.write_bytes(b"\0" * file.stat().st_size)
+    np.testing.assert_allclose(session.run(None, rows(3, width))[0], expected, rtol=1e-4, atol=1e-4)
+    file.write_bytes(b"")
+    np.testing.assert_allclose(session.run(None, rows(3, width))[0], expected, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("where", [[], ["--inline"]])

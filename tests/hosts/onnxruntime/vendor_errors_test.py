@@ -32,6 +32,13 @@ def test_a_node_is_described_with_what_its_operator_assumes():
     assert found["type:0=f32"] == "type" and "attr:storage_order!=0" not in found
 
 
+def test_the_lines_of_other_versions_are_kept():
+    table = finder.text_of_rules([("Tile", ("run:1",))], "2026.4.1", ["Add\t\topenvino 2025.1.0"])
+    assert table.splitlines()[2:] == ["Add\t\topenvino 2025.1.0", "Tile\trun:1\topenvino 2026.4.1"]
+    assert finder.lines_of_others(table, "2026.4.1") == ["Add\t\topenvino 2025.1.0"]
+    assert finder.lines_of_others(table, "2025.1.0") == ["Tile\trun:1\topenvino 2026.4.1"]
+
+
 def test_the_narrowest_candidates_of_several_nodes_come_first():
     nodes = [helper.make_node("Div", ["x", "y"], ["a"]), helper.make_node("Round", ["a"], ["b"])]
     graph = helper.make_graph(nodes, "g", [], [])

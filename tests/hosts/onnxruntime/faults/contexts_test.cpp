@@ -1,10 +1,13 @@
 // Compiled models: as they were written, damaged, of another version, and with a path that leads elsewhere.
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <random>
 #include <span>
+#include <string>
+#include <utility>
 
 #include "core/bundle/crc32.h"
 #include "core/platform/files/temporary_folder.h"
@@ -50,6 +53,10 @@ class ContextTest : public ProviderFaultTest {
 
   std::unique_ptr<platform::TemporaryFolder> folder_;
 };
+
+auto speaks_of(std::string text) {
+  return [text = std::move(text)](const std::string& line) { return line.find(text) != std::string::npos; };
+}
 
 TEST_F(ContextTest, AnEmbeddedOneLoads) {
   const Outcome outcome = load(compiled(true));
@@ -132,6 +139,20 @@ TEST_F(ContextTest, OneForAnotherVersionOfTheVendorIsCompiledAgain) {
   const Outcome outcome = load(node);
   EXPECT_EQ(outcome.error, "");
   EXPECT_TRUE(outcome.is_right);
+}
+
+TEST_F(ContextTest, ADamagedBlobIsInTheLogAndThePortableModelIsCompiled) {
+  HostNode node = compiled(true);
+  EXPECT_EQ(std::ranges::count_if(load(node).log, speaks_of("cannot be read")), 0);
+  std::string& bundle = payload(node);
+  // The blob of the fake library, which says of itself that it is one.
+  const std::size_t blob = bundle.find("fake-blob");
+  ASSERT_NE(blob, std::string::npos);
+  bundle[blob] = '#';
+  const Outcome outcome = load(node);
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_TRUE(outcome.is_right);
+  EXPECT_EQ(std::ranges::count_if(outcome.log, speaks_of("variant 'cpu-openvino-f32' cannot be read")), 1);
 }
 
 TEST_F(ContextTest, AFileMustBeInTheModelsFolder) {

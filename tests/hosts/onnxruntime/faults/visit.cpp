@@ -157,7 +157,7 @@ Outcome visit(const Scene& scene) {
     }
   }
   note(outcome, take_status(by_provider([&] { return ReleaseEpFactory(factory); })));
-  (void)take_log();
+  outcome.log = take_log();
   return outcome;
 }
 

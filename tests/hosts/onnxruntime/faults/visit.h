@@ -37,6 +37,7 @@ struct Outcome {
   std::size_t devices = 0;
   std::vector<HostNode> contexts;
   std::string compatibility;  // what the compiled model is for, in the provider's words
+  std::vector<std::string> log;
 };
 
 // y = x + 1 as one node, whose model the fake library reads. `shape` as the fake has it.

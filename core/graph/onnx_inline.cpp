@@ -1,0 +1,155 @@
+#include "core/graph/onnx_inline.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "core/graph/protobuf.h"
+#include "core/text/quote.h"
+
+namespace latebind::graph {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
+constexpr std::uint32_t kFieldOfGraph = 7;
+constexpr std::uint32_t kFieldOfInitializer = 5;
+constexpr std::uint32_t kFieldOfRawData = 9;
+constexpr std::uint32_t kFieldOfExternalData = 13;
+constexpr std::uint32_t kFieldOfDataLocation = 14;
+
+std::string_view bytes_as_text(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+Status damaged_initializers() {
+  return {StatusCode::kInvalidModel, "damaged ONNX model: its initializers cannot be read"};
+}
+
+struct ExternalPlace {
+  std::string_view location;
+  std::uint64_t offset = 0;
+  std::uint64_t length = std::numeric_limits<std::uint64_t>::max();  // to the file's end
+
+  // False for what is no number.
+  bool take(std::span<const std::byte> entry) {
+    std::string_view key;
+    std::string_view value;
+    ProtobufFields fields(entry);
+    while (const auto field = fields.next()) {
+      if (field->kind != ProtobufKind::kBytes) continue;
+      if (field->number == 1) key = field->text();
+      if (field->number == 2) value = field->text();
+    }
+    if (key == "location") location = value;
+    if (key != "offset" && key != "length") return !fields.damaged();
+    std::uint64_t& number = key == "offset" ? offset : length;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    return error == std::errc() && end == value.data() + value.size() && !fields.damaged();
+  }
+};
+
+// A piece of the result: bytes of ours, then bytes of the model's or of a file.
+struct InlinePiece {
+  std::string head;
+  std::span<const std::byte> bytes;
+  [[nodiscard]] std::size_t size() const { return head.size() + bytes.size(); }
+};
+
+void copy_field(ProtobufMessage& to, const ProtobufField& field) {
+  if (field.kind == ProtobufKind::kVarint) {
+    to.add_varint(field.number, field.value);
+  } else if (field.kind == ProtobufKind::kBytes) {
+    to.add_bytes(field.number, field.text());
+  }
+}
+
+// One with its data elsewhere gets it; the others are as they were.
+Result<InlinePiece> initializer(std::span<const std::byte> tensor, const ExternalBytes& files) {
+  ExternalPlace place;
+  bool is_external = false;
+  ProtobufMessage rest;
+  ProtobufFields fields(tensor);
+  while (const auto field = fields.next()) {
+    if (field->number == kFieldOfExternalData && field->kind == ProtobufKind::kBytes) {
+      if (!place.take(field->bytes)) return damaged_initializers();
+    } else if (field->number == kFieldOfDataLocation && field->kind == ProtobufKind::kVarint) {
+      is_external = field->value != 0;
+    } else {
+      copy_field(rest, *field);
+    }
+  }
+  if (fields.damaged()) return damaged_initializers();
+  ProtobufMessage head;
+  if (!is_external) {
+    head.add_head(kFieldOfInitializer, tensor.size());
+    return InlinePiece{head.bytes(), tensor};
+  }
+  const auto file = files(place.location);
+  if (!file || place.offset > file->size()) {
+    return Status(StatusCode::kInvalidModel,
+                  fmt::format("the ONNX model has data in {} that is not there", core::quoted(place.location)));
+  }
+  std::span<const std::byte> data = file->subspan(place.offset);
+  if (place.length != std::numeric_limits<std::uint64_t>::max()) {
+    if (place.length > data.size()) {
+      return Status(StatusCode::kInvalidModel,
+                    fmt::format("the ONNX model has data beyond the end of {}", core::quoted(place.location)));
+    }
+    data = data.first(place.length);
+  }
+  rest.add_head(kFieldOfRawData, data.size());
+  head.add_head(kFieldOfInitializer, rest.bytes().size() + data.size());
+  return InlinePiece{head.bytes() + rest.bytes(), data};
+}
+
+}  // namespace
+
+Result<std::string> with_inline_data(std::span<const std::byte> model, const ExternalBytes& files) {
+  ProtobufMessage before;  // all of the model but its graph
+  std::vector<InlinePiece> graph;
+  std::size_t graph_size = 0;
+  ProtobufFields fields(model);
+  while (const auto field = fields.next()) {
+    if (field->number != kFieldOfGraph || field->kind != ProtobufKind::kBytes) {
+      copy_field(before, *field);
+      continue;
+    }
+    ProtobufFields of_graph(field->bytes);
+    while (const auto part = of_graph.next()) {
+      InlinePiece piece;
+      if (part->number == kFieldOfInitializer && part->kind == ProtobufKind::kBytes) {
+        LB_ASSIGN_OR_RETURN(piece, initializer(part->bytes, files));
+      } else {
+        ProtobufMessage copy;
+        copy_field(copy, *part);
+        piece.head = copy.bytes();
+      }
+      graph_size += piece.size();
+      graph.push_back(std::move(piece));
+    }
+    if (of_graph.damaged()) return damaged_initializers();
+  }
+  if (fields.damaged()) return damaged_initializers();
+  if (graph_size > kModelBytesMax) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("{} MiB are too many for an ONNX model without external data", graph_size >> 20U));
+  }
+  before.add_head(kFieldOfGraph, graph_size);
+  std::string whole;
+  whole.reserve(before.bytes().size() + graph_size);
+  whole += before.bytes();
+  for (const InlinePiece& piece : graph) {
+    whole += piece.head;
+    whole += bytes_as_text(piece.bytes);
+  }
+  return whole;
+}
+
+}  // namespace latebind::graph

@@ -1,0 +1,37 @@
+// ModelFile: the file that the host read its model from, for weights that are there as the host has them: these need
+// not be copied.
+//
+// The host may have changed a weight when it optimised the graph, and somebody the file: bytes are compared before they
+// are referred to. Constant after construction; any thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "core/graph/onnx_structure.h"
+#include "core/platform/files/mapped_file.h"
+#include "core/platform/files/page_release.h"
+
+namespace latebind::provider {
+
+class ModelFile {
+ public:
+  // Null where there is no such file, or nothing in it to refer to.
+  static std::shared_ptr<const ModelFile> open(const std::filesystem::path& file);
+
+  // Where the file has exactly these bytes as the data of the initializer of that name; nothing when it has others.
+  [[nodiscard]] std::optional<std::uint64_t> offset_of(std::string_view name, std::string_view bytes) const;
+  [[nodiscard]] const std::shared_ptr<const platform::MappedFile>& file() const { return file_; }
+
+ private:
+  explicit ModelFile(std::shared_ptr<const platform::MappedFile> file);
+
+  const std::shared_ptr<const platform::MappedFile> file_;
+  const graph::InitializerData initializers_;
+  const platform::FilePages pages_;  // what was compared is not to count as this process's memory
+};
+
+}  // namespace latebind::provider
