@@ -441,7 +441,7 @@ def test_shapes_of_several_inputs(tmp_path):
 def test_wrong_command_lines(tmp_path):
     for shapes in "1xx", "scalar", "0x8", "1x16777217":
         assert "--shapes" in bad(2, "compile", TINY, "--target", "cpu", "--shapes", shapes, "-o", tmp_path / "b")
-    assert run("compile", TINY, "-o", tmp_path / "b").returncode == 2
+    assert run("compile", TINY, "--format", "blob", "-o", tmp_path / "b").returncode == 2
     assert run("compile", TINY, "--target", "cpu").returncode == 2
     assert "give its name" in bad(2, "compile", TINY, "--target", "cpu", "-o", "-", cwd=tmp_path)
     assert "-o is empty" in bad(2, "compile", TINY, "--target", "cpu", "-o", "")
