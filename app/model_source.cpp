@@ -6,7 +6,10 @@
 #include <system_error>
 #include <utility>
 
+#include "core/bundle/bundle_model.h"
+#include "core/bundle/package.h"
 #include "core/platform/files/folders.h"
+#include "embedding/build_model.h"
 
 namespace latebind::app {
 
@@ -34,6 +37,13 @@ Result<hub::Snapshot> pull_model(const hub::ModelName& name, const Client& clien
   options.on_progress = [&client](std::uint64_t done, std::uint64_t total) { client.advance(kLoading, done, total); };
   options.cancellation = client.cancellation;
   return hub::snapshot(name, settings, options);
+}
+
+Result<core::Model> open_model(const std::filesystem::path& place) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(place, error) && !core::is_bundle(place)) return core::Model::from_file(place);
+  LB_ASSIGN_OR_RETURN(const core::Package package, core::Package::open(place));
+  return embedding::model_of_bundle(package);
 }
 
 Result<std::unique_ptr<embedding::Embedder>> open_embedder(const std::filesystem::path& folder, const Runtime& runtime,

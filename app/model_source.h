@@ -8,6 +8,7 @@
 
 #include "app/client.h"
 #include "app/runtime.h"
+#include "core/model.h"
 #include "core/result.h"
 #include "embedding/embedder.h"
 #include "embedding/hub/snapshot.h"
@@ -22,6 +23,10 @@ namespace latebind::app {
 // Downloads by name, where the cache lacks it.
 [[nodiscard]] core::Result<embedding::hub::Snapshot> pull_model(const embedding::hub::ModelName& name,
                                                                 const Client& client);
+
+// A model that is not to be used for texts: an ONNX file, an OpenVINO IR, or a bundle as a ZIP or a folder. The errors
+// of core::Model::from_file(), core::Package::open() and embedding::model_of_bundle().
+[[nodiscard]] core::Result<core::Model> open_model(const std::filesystem::path& place);
 
 // Reads the model's folder and loads the model, for vectors of texts or of tokens. `runtime` must outlive the embedder.
 [[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_embedder(

@@ -11,11 +11,11 @@
 #include "backends/openvino/blob_format.h"
 #include "backends/openvino/devices.h"
 #include "core/blob_source.h"
-#include "core/bundle/bundle_model.h"
 #include "core/bundle/package.h"
 #include "core/bundle/package_files.h"
 #include "core/bundle/zip_reader.h"
 #include "core/graph/onnx_structure.h"
+#include "embedding/build_model.h"
 
 namespace latebind::app {
 namespace {
@@ -80,7 +80,7 @@ Status check_names(const std::vector<core::ExternalData>& external) {
 Result<Model> bundle_of(SharedBytes bytes, const std::string& name) {
   LB_ASSIGN_OR_RETURN(auto files, core::PackageFiles::from_zip(std::move(bytes), name));
   LB_ASSIGN_OR_RETURN(const auto package, core::Package::from_files(std::move(files)));
-  return core::model_of_bundle(package);
+  return embedding::model_of_bundle(package);
 }
 
 }  // namespace

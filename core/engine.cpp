@@ -91,15 +91,15 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
   RunOptions of_a_question = limits;
   // Which devices there are is still open.
   of_a_question.run_timeout = load_timeout_of(options.failover, DeviceKind::kOther);
-  const auto prefers =
-      preference_for({.has_graph = model.graph() != nullptr, .has_blobs = model.blobs() != nullptr}, options);
+  const auto prefers = preference_for(ModelKind::of(model), options);
   LB_ASSIGN_OR_RETURN(auto candidates, placement.resolve(registry_, options.compile.emulate, of_a_question, prefers));
   for (auto& candidate : candidates) {
     if (!candidate.device || !candidate.device->runs_graphs_only() || model.graph() != nullptr) continue;
     // As if it was not there: it says nothing about the model.
-    candidate.refusal = PlacementStep::refused(
-        candidate.device->id(),
-        Status(StatusCode::kUnsupported, "it runs what Latebind builds from weights, and no model from a file"));
+    candidate.refusal =
+        PlacementStep::refused(candidate.device->id(),
+                               Status(StatusCode::kUnsupported,
+                                      "it runs embedding models with their config.json and weights, and nothing else"));
     candidate.device.reset();
   }
   // The model and the backends are kept for candidates that are loaded later.

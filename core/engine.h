@@ -55,6 +55,8 @@ struct BackendReport {
 struct ModelKind {
   bool has_graph = false;  // Model::graph()
   bool has_blobs = false;  // Model::blobs()
+
+  static ModelKind of(const Model& model) { return {model.graph() != nullptr, model.blobs() != nullptr}; }
 };
 // Whether a device comes before others of its kind: it says so of the precision, and would not refuse such a model.
 [[nodiscard]] Placement::Preference preference_for(const ModelKind& model, const LoadOptions& options);

@@ -8,9 +8,11 @@
 #include <utility>
 #include <variant>
 
+#include "core/bundle/bundle_model.h"
 #include "core/bundle/choose.h"
 #include "core/graph/onnx_reader.h"
 #include "core/graph/onnx_structure.h"
+#include "core/log.h"
 #include "core/platform/files/folders.h"
 #include "embedding/onnx_output.h"
 #include "embedding/safetensors.h"
@@ -85,6 +87,38 @@ Result<GraphModel> build_either(const ModelFolder& folder, const GraphOptions& o
                             platform::path_to_utf8(folder.files.place()), known_architectures()));
 }
 
+// Whether a portable ONNX file declares what the graph does: who wrote the bundle may have exported another network
+// than the one that config.json describes.
+Status check_same_tensors(const graph::Graph& graph, const graph::OnnxSignature& onnx) {
+  std::vector<const graph::Input*> inputs;
+  for (const graph::Node& node : graph.nodes()) {
+    if (const auto* input = std::get_if<graph::Input>(&node.op)) inputs.push_back(input);
+  }
+  const auto is_same = [](const graph::OnnxTensor& tensor, const std::string& name, const core::Shape& shape) {
+    return tensor.name == name && (!tensor.has_shape || std::ranges::equal(tensor.shape, shape.dims()));
+  };
+  const bool same_inputs = std::ranges::equal(onnx.inputs, inputs, [&](const auto& tensor, const auto* input) {
+    return is_same(tensor, input->name, input->shape);
+  });
+  const core::Shape& output = graph.node(graph.output()).shape;
+  if (same_inputs && onnx.outputs.size() == 1 && is_same(onnx.outputs.front(), graph.output_name(), output)) return {};
+  return {StatusCode::kUnsupported,
+          "its portable model has other inputs or outputs than the network of its config.json and weights"};
+}
+
+Result<core::Model> graph_of_bundle(const core::Package& package, const core::Variant& portable) {
+  LB_ASSIGN_OR_RETURN(ModelFiles files, ModelFiles::of(package));
+  LB_ASSIGN_OR_RETURN(const ModelFolder folder, ModelFolder::of(std::move(files)));
+  if (!folder.weights_file) {
+    return Status(StatusCode::kUnsupported, "its weights are of no architecture that is known here");
+  }
+  LB_ASSIGN_OR_RETURN(GraphModel made, build_model(folder, {}));
+  LB_ASSIGN_OR_RETURN(const core::SharedBytes onnx, package.open_file(portable, core::model_file_of(portable)));
+  LB_ASSIGN_OR_RETURN(const auto signature, graph::read_onnx_signature(onnx.bytes, package.files().name()));
+  LB_RETURN_IF_ERROR(check_same_tensors(*made.model.graph()->graph, signature));
+  return std::move(made.model);
+}
+
 }  // namespace
 
 Result<graph::Graph> make_graph(const ModelFolder& folder, const GraphOptions& options) {
@@ -112,6 +146,23 @@ Result<GraphModel> build_model(const ModelFolder& folder, const GraphOptions& op
   graph.model = graph.model.with_check([files = folder.files, large] { return files.check(*large); })
                     .with_proof([files = folder.files, large] { return files.prove(*large); });
   return graph;
+}
+
+Result<core::Model> model_of_bundle(const core::Package& package) {
+  LB_ASSIGN_OR_RETURN(const core::Component* component, core::model_component(package));
+  const core::Variant* portable = core::portable_variant(*component);
+  const bool carries_weights = portable != nullptr && portable->latebind &&
+                               portable->latebind->assets.contains(core::kModelFolderRole) &&
+                               portable->latebind->assets.contains(kWeightsRole);
+  if (carries_weights) {
+    auto made = graph_of_bundle(package, *portable);
+    // What is not known here, a later release may have written: vendors run its ONNX file all the same.
+    const StatusCode code = made.status().code();
+    if (made.ok() || (code != StatusCode::kUnsupported && code != StatusCode::kNotFound)) return made;
+    core::log(core::LogLevel::kInfo, fmt::format("{}: only vendors' runtimes can run it: {}", package.files().name(),
+                                                 made.status().to_string()));
+  }
+  return core::model_of_bundle(package);
 }
 
 }  // namespace latebind::embedding

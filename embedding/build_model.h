@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "core/bundle/package.h"
 #include "core/graph/graph.h"
 #include "core/model.h"
 #include "core/result.h"
@@ -36,5 +37,10 @@ struct GraphModel {
 // From a bundle with its blobs. Takes model.safetensors where the folder has it (weights stay in the mapped file), else
 // the ready ONNX file.
 [[nodiscard]] core::Result<GraphModel> build_model(const ModelFolder& folder, const GraphOptions& options);
+
+// The model of any bundle, with its blobs. Where it carries config.json and weights of a known architecture, it is the
+// graph that build_model() makes of them: the network of its portable ONNX file, with the same inputs and outputs.
+// Otherwise core::model_of_bundle(). The errors of both, those of files that are damaged among them.
+[[nodiscard]] core::Result<core::Model> model_of_bundle(const core::Package& package);
 
 }  // namespace latebind::embedding

@@ -71,43 +71,58 @@ Result<ModelFiles> ModelFiles::open(const path& place) {
                               opened.status().message(), kWhatAModelIs));
   }
   files.package_ = *std::move(opened);
-  const core::Package& package = *files.package_;
-  files.name_ = package.manifest().package_name.empty() ? own_name(place) : package.manifest().package_name;
+  files.name_ = own_name(place);
+  LB_RETURN_IF_ERROR(files.read_package());
+  return files;
+}
+
+Result<ModelFiles> ModelFiles::of(core::Package package) {
+  ModelFiles files;
+  files.name_ = package.files().name();
+  files.place_ = platform::path_from_utf8(files.name_);
+  files.package_ = std::move(package);
+  LB_RETURN_IF_ERROR(files.read_package());
+  return files;
+}
+
+Status ModelFiles::read_package() {
+  const core::Package& package = *package_;
+  if (!package.manifest().package_name.empty()) name_ = package.manifest().package_name;
   LB_ASSIGN_OR_RETURN(const core::Component* component, core::model_component(package));
-  files.portable_ = core::portable_variant(*component);
-  const auto* info = files.portable_ != nullptr && files.portable_->latebind ? &*files.portable_->latebind : nullptr;
+  portable_ = core::portable_variant(*component);
+  const auto* info = portable_ != nullptr && portable_->latebind ? &*portable_->latebind : nullptr;
   const auto role =
       info != nullptr ? info->assets.find(core::kModelFolderRole) : std::map<std::string, std::string>::iterator();
   if (info == nullptr || role == info->assets.end()) {
-    return Status(StatusCode::kInvalidModel,
-                  fmt::format("{}: no text-embedding model is in this package (its portable variant names no '{}')",
-                              platform::path_to_utf8(place), core::kModelFolderRole));
+    return {StatusCode::kInvalidModel,
+            fmt::format("{}: no text-embedding model is in this package (its portable variant names no '{}')",
+                        platform::path_to_utf8(place_), core::kModelFolderRole)};
   }
   // The content of the shared assets; all of it is compared with its sums now, except the weights, which are large.
-  LB_ASSIGN_OR_RETURN(const std::string folder, package.resolve(*files.portable_, role->second));
+  LB_ASSIGN_OR_RETURN(const std::string folder, package.resolve(*portable_, role->second));
   LB_ASSIGN_OR_RETURN(const auto all, package.files().list());
   for (const auto& file : all) {
     if (!file.path.starts_with(folder + "/")) continue;
     const std::string relative = file.path.substr(folder.size() + 1);
-    files.references_[relative] = fmt::format("{}/{}", role->second, relative);
+    references_[relative] = fmt::format("{}/{}", role->second, relative);
   }
-  LB_RETURN_IF_ERROR(package.check_asset(*files.portable_, role->second));
+  LB_RETURN_IF_ERROR(package.check_asset(*portable_, role->second));
   if (const auto weights = info->assets.find(kWeightsRole); weights != info->assets.end()) {
     LB_ASSIGN_OR_RETURN(const core::AssetRef asset, core::parse_asset_ref(weights->second, "weights"));
     // Beside config.json, as in the folder that it came from.
     constexpr std::string_view kConfig = "config.json";
     std::vector<std::string> places;
-    for (const auto& [relative, reference] : files.references_) {
+    for (const auto& [relative, reference] : references_) {
       if (relative == kConfig || relative.ends_with("/config.json")) {
         places.push_back(relative.substr(0, relative.size() - kConfig.size()));
       }
     }
     for (const std::string& folder_of_config : places)
-      files.references_[folder_of_config + asset.path] = weights->second;
+      references_[folder_of_config + asset.path] = weights->second;
   } else if (info->format == "onnx") {
-    files.references_[kOnnxPlace] = info->model;
+    references_[kOnnxPlace] = info->model;
   }
-  return files;
+  return {};
 }
 
 ModelOrigin ModelFiles::origin() const {

@@ -51,6 +51,8 @@ class ModelFiles {
   // Reads no file of a folder; a bundle's small files are read and checked. The errors of Package::open();
   // kNotFound and kInvalidModel for what is neither folder nor bundle or has no embedding model in it.
   static core::Result<ModelFiles> open(const std::filesystem::path& place);
+  // Those of a bundle, which may be in memory: the place has its name, for messages. The same errors.
+  static core::Result<ModelFiles> of(core::Package package);
 
   [[nodiscard]] const std::filesystem::path& place() const { return place_; }
   // Of the model, for messages: the folder's own name, or what the bundle says.
@@ -77,6 +79,8 @@ class ModelFiles {
 
  private:
   [[nodiscard]] const std::string* reference_to(const std::filesystem::path& file) const;
+  // Finds the files of package_.
+  [[nodiscard]] core::Status read_package();
 
   std::filesystem::path place_;
   std::string name_;

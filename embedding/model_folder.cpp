@@ -254,8 +254,13 @@ Status refuse_prompts(const ModelFiles& files) {
 }  // namespace
 
 Result<ModelFolder> ModelFolder::open(const path& given) {
+  LB_ASSIGN_OR_RETURN(auto files, ModelFiles::open(given));
+  return of(std::move(files));
+}
+
+Result<ModelFolder> ModelFolder::of(ModelFiles given) {
   ModelFolder model;
-  LB_ASSIGN_OR_RETURN(model.files, ModelFiles::open(given));
+  model.files = std::move(given);
   const ModelFiles& files = model.files;
   const path& place = files.place();
   LB_ASSIGN_OR_RETURN(const Modules modules, read_modules(files));
@@ -286,7 +291,7 @@ Result<ModelFolder> ModelFolder::open(const path& given) {
       if (!found.ok() && found.code() != StatusCode::kNotFound) return found;
     }
     return Status(StatusCode::kNotFound, fmt::format("{} is no model folder: {} missing in it; {}",
-                                                     platform::quoted(given), missing, kWhatAModelIs));
+                                                     platform::quoted(place), missing, kWhatAModelIs));
   }
   LB_RETURN_IF_ERROR(read_extras(model));
   LB_RETURN_IF_ERROR(refuse_prompts(files));

@@ -48,6 +48,8 @@ struct ModelFolder {
   // kNotFound, kInvalidModel or kUnsupported, naming the file and the key.
   // `given`: a folder, or a bundle.
   static core::Result<ModelFolder> open(const std::filesystem::path& given);
+  // From files that were found already.
+  static core::Result<ModelFolder> of(ModelFiles files);
 
   // The longest text that the model takes, special tokens included: `wanted`, or with 0 what the folder says.
   // kInvalidArgument for more than its position table has.

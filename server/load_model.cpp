@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "app/model_source.h"
-#include "core/bundle/bundle_model.h"
 #include "core/platform/files/folders.h"
 #include "core/text/quote.h"
 
@@ -79,7 +78,7 @@ Result<std::shared_ptr<const ServedModel>> load_model(const ModelArgument& argum
   model->folder = platform::path_to_utf8(place);
   const auto began = std::chrono::steady_clock::now();
   if (is_network_file(place)) {
-    LB_ASSIGN_OR_RETURN(const auto network, core::open_model(place));
+    LB_ASSIGN_OR_RETURN(const auto network, app::open_model(place));
     LB_ASSIGN_OR_RETURN(model->tensors, runtime.engine().load(network, runtime.placement, runtime.load));
     LB_RETURN_IF_ERROR(model->tensors->prepare());
   } else {

@@ -67,7 +67,8 @@ Status check_format(const CompileOptions& options, bool is_program, const Client
   }
   if (options.format != CompileFormat::kPte) {
     if (is_program) return misuse(fmt::format("{} is a program of ExecuTorch: {} converts it", model, to_program));
-    if (options.targets.empty()) {
+    // A bundle may have the portable model alone.
+    if (options.targets.empty() && (options.format == CompileFormat::kBlob || options.add)) {
       return misuse(fmt::format("{} is required: what to compile for, such as cpu", client.name("target")));
     }
     return of_program.empty() ? Status()

@@ -60,9 +60,7 @@ Result<core::PackageWriter> bundle_of(const CompileOptions& options, const Compi
   } else if (!input.folder) {
     LB_RETURN_IF_ERROR(core::add_portable(input.model, writer));
   } else {
-    LB_RETURN_IF_ERROR(options.format == CompileFormat::kPte
-                           ? add_whole_portable(input, writer)
-                           : embedding::add_portable(*input.folder, *input.graph, writer));
+    LB_RETURN_IF_ERROR(embedding::add_portable(*input.folder, *input.graph, writer));
   }
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (!outcomes[i].blob) continue;

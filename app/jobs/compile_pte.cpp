@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -18,9 +17,6 @@
 #include "core/platform/files/folders.h"
 #include "core/platform/files/mapped_file.h"
 #include "core/platform/files/output_file.h"
-#include "core/platform/files/temporary_folder.h"
-#include "embedding/bundle_parts.h"
-#include "embedding/export_onnx.h"
 #include "formats/pte/converter.h"
 #include "formats/pte/program.h"
 #include "formats/pte/reader.h"
@@ -146,26 +142,6 @@ Status check_pte_options(const CompileOptions& options, const Runtime& runtime, 
   LB_ASSIGN_OR_RETURN(const auto specs, specs_of(options.pte, client));
   LB_RETURN_IF_ERROR(check_values(specs, runtime, client));
   return options.names_precision ? check_precisions(specs, runtime.settings.precisions, client) : Status();
-}
-
-Status add_whole_portable(const CompileInput& input, core::PackageWriter& bundle) {
-  if (input.model.graph() == nullptr) {
-    return embedding::add_portable(*input.folder, *input.graph, bundle);
-  }
-  // The file is gone with its folder, when nothing maps it any more.
-  struct Mapped {
-    platform::TemporaryFolder folder;
-    platform::MappedFile file;
-  };
-  LB_ASSIGN_OR_RETURN(auto folder, platform::TemporaryFolder::create("pte"));
-  const auto place = folder.path() / "model.onnx";
-  LB_RETURN_IF_ERROR(embedding::write_onnx_file(*input.folder, {}, place));
-  LB_ASSIGN_OR_RETURN(auto file, platform::MappedFile::open(place));
-  const auto mapped = std::make_shared<const Mapped>(Mapped{std::move(folder), std::move(file)});
-  embedding::GraphModel whole = *input.graph;
-  whole.model = core::Model::from_forms(
-      input.folder->name(), {{.format = core::ModelFormat::kOnnx, .graph = {mapped, mapped->file.bytes()}}});
-  return embedding::add_portable(*input.folder, whole, bundle);
 }
 
 Result<PteSignature> plan_pte(const PteOptions& options, const CompileInput& input, const Runtime& runtime,

@@ -24,10 +24,6 @@ namespace latebind::app {
 [[nodiscard]] core::Status check_pte_options(const CompileOptions& options, const Runtime& runtime,
                                              const Client& client);
 
-// Adds the portable model of an embedding model as one ONNX file with its weights in it. A delegate has the bundle in
-// memory, and there OpenVINO takes no model with separate weights.
-[[nodiscard]] core::Status add_whole_portable(const CompileInput& input, core::PackageWriter& bundle);
-
 // What the program's inputs and outputs are, and whether `jobs` are of use to it. The errors of pte_signature() and
 // check_variants().
 [[nodiscard]] core::Result<PteSignature> plan_pte(const PteOptions& options, const CompileInput& input,

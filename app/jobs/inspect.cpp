@@ -12,6 +12,7 @@
 #include "core/engine.h"
 #include "core/platform/files/folders.h"
 #include "core/text/one_line.h"
+#include "embedding/build_model.h"
 #include "formats/pte/device_words.h"
 
 namespace latebind::app {
@@ -63,14 +64,19 @@ std::vector<core::Precision> precisions_for(const Runtime& runtime, const core::
   return precisions;
 }
 
-// In the variant's own precision where that is one of those that are asked for.
-core::Status decide(const Package& package, const Variant& variant, const Runtime& runtime, core::Backend& backend,
-                    const core::Device& device) {
+// In the variant's own precision where that is one of those that are asked for. `model`: that of the package.
+core::Status decide(const Package& package, const Variant& variant, const Result<core::Model>& model,
+                    const Runtime& runtime, core::Backend& backend, const core::Device& device) {
   const auto precisions = precisions_for(runtime, device);
   core::CompileOptions options = runtime.load.compile;
   options.precision = precisions.front();
   for (const core::Precision precision : precisions) {
     if (variant.latebind && variant.latebind->precision == core::word_of(precision)) options.precision = precision;
+  }
+  const bool is_portable = variant.latebind && variant.latebind->is_portable();
+  if (device.runs_graphs_only() && is_portable) {
+    LB_RETURN_IF_ERROR(model.status());
+    return backend.load(*model, device.name, options).status();
   }
   // Shapes that were asked for are the only ones; else blobs of any shape count.
   if (!options.input_shapes.empty()) LB_RETURN_IF_ERROR(core::judge(variant, device, options));
@@ -97,7 +103,8 @@ void add_refused(const Component& component, const Runtime& runtime, const core:
 Result<std::vector<VariantDecision>> decisions(const Package& package, const Runtime& runtime) {
   LB_ASSIGN_OR_RETURN(const Component* component, core::model_component(package));
   std::vector<VariantDecision> all;
-  const auto prefers = core::preference_for({.has_graph = true, .has_blobs = true}, runtime.load);
+  const auto model = embedding::model_of_bundle(package);
+  const auto prefers = core::preference_for(model.ok() ? core::ModelKind::of(*model) : core::ModelKind(), runtime.load);
   for (const auto& candidate : runtime.placement.resolve(runtime.registry, runtime.settings.emulate, prefers)) {
     if (!candidate.device) {
       all.push_back({candidate.refusal.device, "", core::Status(core::StatusCode::kNoDevice, candidate.refusal.brief)});
@@ -105,8 +112,8 @@ Result<std::vector<VariantDecision>> decisions(const Package& package, const Run
     }
     const auto backend = runtime.registry.find(candidate.device->backend);
     for (const Variant& variant : component->variants) {
-      all.push_back(
-          {candidate.device->id(), variant.name, decide(package, variant, runtime, *backend, *candidate.device)});
+      all.push_back({candidate.device->id(), variant.name,
+                     decide(package, variant, model, runtime, *backend, *candidate.device)});
     }
     add_refused(*component, runtime, *candidate.device, all);
   }

@@ -7,8 +7,9 @@
 #include <utility>
 
 #include "app/model_source.h"
-#include "core/bundle/bundle_model.h"
 #include "core/engine.h"
+#include "embedding/build_model.h"
+#include "embedding/model_folder.h"
 
 namespace latebind::app {
 namespace {
@@ -56,6 +57,13 @@ WarmReport::OfDevice warm_one(const std::filesystem::path& folder, const Runtime
   return outcome;
 }
 
+// Nothing of a model that cannot be read: each device says why.
+core::ModelKind kind_of(const std::filesystem::path& place) {
+  const auto folder = embedding::ModelFolder::open(place);
+  const auto built = folder.ok() ? embedding::build_model(*folder, {}) : folder.status();
+  return built.ok() ? core::ModelKind::of(built->model) : core::ModelKind();
+}
+
 }  // namespace
 
 Status check_warm(const Settings& settings) {
@@ -75,7 +83,7 @@ Result<WarmReport> warm(const std::string& model, const Runtime& runtime, const 
   LB_ASSIGN_OR_RETURN(const auto folder, find_model(model, client));
   WarmReport report;
   std::vector<core::PlacementStep> refusals;
-  const auto prefers = core::preference_for({.has_graph = true, .has_blobs = core::is_bundle(folder)}, runtime.load);
+  const auto prefers = core::preference_for(kind_of(folder), runtime.load);
   for (const auto& candidate : runtime.placement.resolve(runtime.registry, runtime.settings.emulate, prefers)) {
     if (!candidate.device) {
       refusals.push_back(candidate.refusal);

@@ -91,6 +91,14 @@ class NativeBackend final : public core::Backend {
     return std::vector{std::move(device)};
   }
 
+  [[nodiscard]] Result<core::Blob> compile(const Model& /*model*/, std::string_view /*device*/,
+                                           const CompileOptions& /*options*/) override {
+    return Status(
+        StatusCode::kUnsupported,
+        "native:CPU has nothing to compile: it packs a model's weights in milliseconds when it loads them, for one "
+        "processor's instructions; it runs every bundle and program of an embedding model as it is");
+  }
+
   using core::Backend::load;  // of blobs: refused
   [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Model& model, std::string_view device,
                                                          const CompileOptions& options) override {

@@ -117,7 +117,7 @@ void add_compile(CLI::App& program, Action& chosen) {
       ->type_name("MODEL");
   add_texts(app, "--target", options->compile.targets, "T,T,...",
             "What to compile for: cpu, npu:ARCHITECTURE such as npu:v73 or npu:4000, or a device's full name. "
-            "`latebind devices --virtual` lists them. Required but for --format pte.")
+            "`latebind devices --virtual` lists them. Without it, the portable model alone is written.")
       ->delimiter(',');
   add_texts(
       app, "--shapes", options->compile.shapes, "SHAPES",

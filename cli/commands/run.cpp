@@ -9,6 +9,7 @@
 
 #include "app/apart.h"
 #include "app/json_text.h"
+#include "app/model_source.h"
 #include "cli/data/file_names.h"
 #include "cli/data/npy.h"
 #include "cli/data/percentile.h"
@@ -16,7 +17,6 @@
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/parser.h"
 #include "cli/terminal/runtime_options.h"
-#include "core/bundle/bundle_model.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/output_file.h"
 #include "core/text/one_line.h"
@@ -58,7 +58,7 @@ double ms_since(std::chrono::steady_clock::time_point start) {
 
 Result<Outcome> run_model(const RunArguments& options, const app::Runtime& runtime) {
   Outcome outcome;
-  LB_ASSIGN_OR_RETURN(const auto model, core::open_model(platform::path_from_utf8(options.model)));
+  LB_ASSIGN_OR_RETURN(const auto model, app::open_model(platform::path_from_utf8(options.model)));
   auto start = std::chrono::steady_clock::now();
   LB_ASSIGN_OR_RETURN(const auto placed, runtime.engine().load(model, runtime.placement, runtime.load));
   outcome.load_ms = ms_since(start);
@@ -209,9 +209,9 @@ Exit run(const RunArguments& options) {
 
 void add_run(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<RunArguments>();
-  CLI::App& app = *program.add_subcommand("run", "Runs any ONNX or OpenVINO IR model.");
+  CLI::App& app = *program.add_subcommand("run", "Runs any ONNX or OpenVINO IR model, or a bundle.");
   add_text(app, "--model", options->model, "FILE",
-           "The model: ONNX (.onnx), or OpenVINO IR (.xml with its .bin beside it).")
+           "The model: ONNX (.onnx), OpenVINO IR (.xml with its .bin beside it), or a bundle.")
       ->required();
   add_texts(app, "--input", options->inputs.files, "NAME=FILE.npy",
             "Takes input NAME from a NumPy file. May be given several times. Inputs without a file "

@@ -160,11 +160,4 @@ bool is_bundle(const std::filesystem::path& place) {
   return mapped.ok() && looks_like_zip(mapped->bytes());
 }
 
-Result<Model> open_model(const std::filesystem::path& place) {
-  std::error_code error;
-  if (!std::filesystem::is_directory(place, error) && !is_bundle(place)) return Model::from_file(place);
-  LB_ASSIGN_OR_RETURN(const Package package, Package::open(place));
-  return model_of_bundle(package);
-}
-
 }  // namespace latebind::core

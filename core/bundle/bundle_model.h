@@ -11,12 +11,8 @@ namespace latebind::core {
 // True for a ZIP, and for a folder with a manifest: what Package::open() is for.
 [[nodiscard]] bool is_bundle(const std::filesystem::path& place);
 
-// The forms refer to the bundle's pages. kInvalidModel for a bundle with neither a portable model nor blobs that
-// Latebind can load.
+// The portable model in the format that it has in the bundle; its forms refer to the bundle's pages. kInvalidModel for
+// a bundle with neither a portable model nor blobs that Latebind can load.
 [[nodiscard]] Result<Model> model_of_bundle(const Package& package);
-
-// A model of any kind: an ONNX file, an OpenVINO IR, or a bundle as a ZIP or a folder. The errors of Model::from_file()
-// and Package::open().
-[[nodiscard]] Result<Model> open_model(const std::filesystem::path& place);
 
 }  // namespace latebind::core

@@ -122,6 +122,8 @@ Status try_variant(const Package& package, const Variant& variant, Backend& back
 
 Result<std::shared_ptr<const BundleBlobs>> BundleBlobs::of(Package package) {
   LB_ASSIGN_OR_RETURN(const Component* component, model_component(package));
+  const auto is_blob = [](const Variant& variant) { return variant.latebind && !variant.latebind->is_portable(); };
+  if (std::ranges::none_of(component->variants, is_blob)) return std::shared_ptr<const BundleBlobs>();
   return std::shared_ptr<const BundleBlobs>(new BundleBlobs(std::move(package), *component));
 }
 

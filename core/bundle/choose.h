@@ -41,6 +41,7 @@ inline constexpr const char* kModelFolderRole = "model_folder";
 // The blobs of a bundle.
 class BundleBlobs final : public BlobSource {
  public:
+  // Null for a bundle without any.
   static Result<std::shared_ptr<const BundleBlobs>> of(Package package);
 
   [[nodiscard]] std::vector<ReadyBlob> blobs_for(const Device& device, const CompileOptions& options) const override;

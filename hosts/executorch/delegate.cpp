@@ -33,6 +33,15 @@ auto guarded(Body&& body, et::Error otherwise) noexcept -> decltype(body()) {
   return otherwise;
 }
 
+// Any at all: which of them take a program shows when it is loaded.
+bool has_devices(const lb_runtime* runtime) {
+  lb_device_list* list = nullptr;
+  if (lb_device_list_create(runtime, 0, &list) != LB_OK) return false;
+  const bool any = lb_device_list_count(list) > 0;
+  lb_device_list_destroy(list);
+  return any;
+}
+
 std::string method_name(const char* name) {
   return name != nullptr && *name != '\0' ? std::string(name).substr(0, 64) : std::string("a method");
 }
@@ -77,17 +86,15 @@ bool LatebindBackend::is_available() const {
   const auto available = [&]() -> et::Error {
     const lb_runtime* here = runtime();
     if (here == nullptr) return et::Error::Internal;
-    const lb_code code = lb_runtime_check(here);
-    auto error = LB_INIT(lb_error);
-    if (code != LB_OK) lb_last_error(&error);
-    std::string reason = code != LB_OK ? error.message : "";
+    const Status check = Status::of(lb_runtime_check(here));
+    const Status status = !check.ok() && has_devices(here) ? Status() : check;
     {
       const std::lock_guard lock(mutex_);
-      if (said_ == reason) return error_of(code);
-      said_ = reason;
+      if (said_ == status.message()) return error_of(status.code());
+      said_ = status.message();
     }
-    if (code != LB_OK) say(Level::kError, reason);
-    return error_of(code);
+    if (!status.ok()) say(Level::kError, status.message());
+    return error_of(status.code());
   };
   return guarded(available, et::Error::Internal) == et::Error::Ok;
 }

@@ -23,8 +23,8 @@ class LatebindBackend final : public ::executorch::runtime::BackendInterface {
   LatebindBackend& operator=(const LatebindBackend&) = delete;
   ~LatebindBackend() override;
 
-  // True when some device can run models. When not, the remedy and the reasons are logged, once as long as they stay
-  // the same.
+  // True when some device is there, if only for embedding models. When not, the remedy and the reasons are logged, once
+  // as long as they stay the same.
   [[nodiscard]] bool is_available() const override;
 
   // set_option() overrides compile specs, and the options of this load override both. DelegateInvalidCompatibility when

@@ -72,7 +72,12 @@ et::Error LoadedMethod::load(const lb_runtime* runtime, std::string name, const 
   memory.name = method->name_.c_str();
   lb_model* model = nullptr;
   if (const lb_code code = lb_model_load_memory(runtime, &memory, options, nullptr, &model); code != LB_OK) {
-    return say_last_error(method->name_ + " cannot be loaded", code);
+    const Status failure = Status::of(code);
+    // Then what to type comes first.
+    if (code == LB_NO_DEVICE) {
+      if (const Status check = Status::of(lb_runtime_check(runtime)); !check.ok()) say(Level::kError, check.message());
+    }
+    return say_status(method->name_ + " cannot be loaded", failure);
   }
   method->model_.reset(model);
   if (const et::Error error = method->read_ports(); error != et::Error::Ok) return error;

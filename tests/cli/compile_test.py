@@ -441,7 +441,7 @@ def test_shapes_of_several_inputs(tmp_path):
 def test_wrong_command_lines(tmp_path):
     for shapes in "1xx", "scalar", "0x8", "1x16777217":
         assert "--shapes" in bad(2, "compile", TINY, "--target", "cpu", "--shapes", shapes, "-o", tmp_path / "b")
-    assert run("compile", TINY, "-o", tmp_path / "b").returncode == 2
+    assert run("compile", TINY, "--format", "blob", "-o", tmp_path / "b").returncode == 2
     assert run("compile", TINY, "--target", "cpu").returncode == 2
     assert "give its name" in bad(2, "compile", TINY, "--target", "cpu", "-o", "-", cwd=tmp_path)
     assert "-o is empty" in bad(2, "compile", TINY, "--target", "cpu", "-o", "")
@@ -607,5 +607,67 @@ def test_without_a_compiler_it_says_what_to_install(tmp_path):
     said = bad(1, "compile", TINY, "--target", "cpu", "-o", tmp_path / "none.lbundle", env=gone)
     assert "unknown target 'cpu'" in said and "pip install" in said and "native" not in said
     done = run("compile", TINY, "--target", "native:CPU", "-o", tmp_path / "none.lbundle", env=gone)
-    assert done.returncode == 1 and "native has nothing to compile" in done.stderr
+    assert done.returncode == 1 and "native:CPU has nothing to compile" in done.stderr
     assert not (tmp_path / "none.lbundle").exists()
+
+
+# --- With no vendor at all ---
+
+
+@pytest.fixture(scope="module")
+def plain_bundle(tmp_path_factory):
+    """The portable model alone, made where no compiler is."""
+    return compiled(tmp_path_factory.mktemp("bundle") / "tiny.lbundle", env=BOTH_GONE | NO_PROVIDERS)
+
+
+def test_a_bundle_needs_no_vendor(plain_bundle, tmp_path):
+    assert set(variants_of(plain_bundle)) == {"portable"}
+    env = BOTH_GONE | NO_PROVIDERS
+    only = ("--device", "native", "--strict")
+    assert numpy.array_equal(embedded(plain_bundle, *only, env=env), embedded(TINY, *only))
+    ids = [[2, 9, 11, 3]]
+    numpy.save(tmp_path / "ids.npy", numpy.array(ids))
+    numpy.save(tmp_path / "mask.npy", numpy.ones((1, 4), numpy.int64))
+
+    def outputs(name, *arguments, env=None):
+        folder = tmp_path / name
+        report = json.loads(good("run", "--model", plain_bundle, "--input", f"input_ids={tmp_path / 'ids.npy'}", "--input",
+                                 f"attention_mask={tmp_path / 'mask.npy'}", "--output-dir", folder, "--json",
+                                 *arguments, env=env).stdout)
+        return report, numpy.load(folder / "sentence_embedding.npy")
+
+    report, ours = outputs("native", *only, env=env)
+    assert report["device"] == "native:CPU" and not report["fallback"], report
+    for device in "openvino:CPU", "onnxruntime:CPU":
+        report, theirs = outputs(device[:4], "--device", device)
+        assert report["device"] == device and ours.shape == theirs.shape == (1, 32)
+        assert numpy.abs(ours - theirs).max() < 1e-5
+
+
+def test_explain_tells_what_native_takes(plain_bundle, cpu_bundle, tmp_path):
+    def decisions(bundle, *arguments, env=None):
+        report = json.loads(good("inspect", bundle, "--explain", "--json", *arguments, env=env).stdout)
+        return [(one["device"], one["variant"], one["loads"]) for one in report["decisions"]]
+
+    assert decisions(plain_bundle, "--device", "native", env=BOTH_GONE) == [("native:CPU", "portable", True)]
+    assert decisions(cpu_bundle, "--device", "native") == [
+        ("native:CPU", "cpu-openvino-f32", False), ("native:CPU", "portable", True)]
+    # Where there are blobs, their devices come first.
+    first = [device for device, _, _ in decisions(cpu_bundle, "--device", "cpu", env=ONNXRUNTIME_GONE)]
+    assert first.index("openvino:CPU") < first.index("native:CPU")
+    assert decisions(plain_bundle, "--device", "native", "--precision", "f16") == [("native:CPU", "portable", False)]
+    said = good("inspect", plain_bundle, "--explain", "--device", "native", "--precision", "f16").stdout
+    assert "f16 was asked for" in said, said
+    # What is no graph for it.
+    export = tmp_path / "tiny.onnx"
+    good("export", "--model", TINY, "-o", export)
+    other = compiled(tmp_path / "other.lbundle", model=export)
+    assert decisions(other, "--device", "native") == [("native:CPU", "portable", False)]
+    said = bad(1, "run", "--model", other, "--device", "native")
+    assert "native:CPU: it runs embedding models with their config.json and weights, and nothing else" in said, said
+
+
+def test_a_blob_is_what_needs_a_target(plain_bundle, tmp_path):
+    assert "--target is required" in bad(2, "compile", TINY, "--format", "blob", "-o", tmp_path / "b")
+    assert "--target is required" in bad(2, "compile", plain_bundle, "--add", "-o", tmp_path / "b")
+    assert not (tmp_path / "b").exists()

@@ -4,8 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/bundle/package.h"
+#include "core/bundle/package_files.h"
+#include "core/bundle/package_writer.h"
 #include "core/graph/onnx_reader.h"
 #include "core/onnx_form.h"
+#include "embedding/bundle_parts.h"
 #include "embedding/export_onnx.h"
 #include "support.h"
 
@@ -91,6 +95,83 @@ TEST(BuildModelTest, TakesAReadyOnnxFileWhereThereAreNoWeights) {
   const auto damaged = build_model(*ModelFolder::open(scratch.path()), {});
   EXPECT_EQ(damaged.status().code(), StatusCode::kInvalidModel);
   EXPECT_THAT(damaged.status().to_string(), HasSubstr("model.onnx"));
+}
+
+// Bundles in memory, as a program of ExecuTorch has them.
+class ModelOfBundleTest : public ::testing::Test {
+ protected:
+  void SetUp() override { scratch.copy_tiny_bert(); }
+
+  // Of the scratch folder, with the portable ONNX file of `graph`.
+  std::string bundle_with(const GraphModel& graph) const {
+    core::PackageWriter writer({.name = "tiny"});
+    const auto added = add_portable(*ModelFolder::open(scratch.path()), graph, writer);
+    EXPECT_TRUE(added.ok()) << added.to_string();
+    const auto file = scratch.path() / "tiny.lbundle";
+    EXPECT_TRUE(writer.write(file, core::PackageForm::kZip).ok());
+    return testing::read_file(file);
+  }
+  static core::Result<core::Model> model_of(const std::string& bundle) {
+    auto files = core::PackageFiles::from_zip(core::SharedBytes::from_string(bundle), "forward");
+    EXPECT_TRUE(files.ok()) << files.status().to_string();
+    const auto package = core::Package::from_files(*std::move(files));
+    EXPECT_TRUE(package.ok()) << package.status().to_string();
+    return model_of_bundle(*package);
+  }
+
+  const testing::ScratchFolder scratch;
+};
+
+TEST_F(ModelOfBundleTest, IsTheGraphOfTheWeightsInIt) {
+  const auto model = model_of(bundle_with(built(scratch.path())));
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  ASSERT_NE(model->graph(), nullptr);
+  EXPECT_TRUE(model->forms().empty()) << "weights are there once";
+  EXPECT_EQ(model->blobs(), nullptr);
+  EXPECT_TRUE(model->sources().empty()) << "it is in memory";
+  EXPECT_EQ(graph::describe(*model->graph()->graph), graph::describe(*built(scratch.path()).model.graph()->graph));
+  EXPECT_EQ(text_of(model->graph()->graph->weights().bytes.bytes),
+            testing::read_file(scratch.path() / "model.safetensors"));
+  EXPECT_TRUE(model->check_forms().ok());
+  EXPECT_TRUE(model->prove_digest().ok());
+}
+
+TEST_F(ModelOfBundleTest, KeepsThePortableFileOfAnotherNetwork) {
+  const auto model = model_of(bundle_with(built(scratch.path(), {.hidden_states = true})));
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  EXPECT_EQ(model->graph(), nullptr);
+  ASSERT_EQ(model->forms().size(), 1U);
+  const auto signature = graph::read_onnx_signature(model->forms().front().graph.bytes, "x");
+  EXPECT_EQ(signature->outputs.front().name, "last_hidden_state");
+}
+
+TEST_F(ModelOfBundleTest, KeepsThePortableFileOfAnArchitectureThatIsNotKnown) {
+  const GraphModel graph = built(scratch.path());
+  std::filesystem::create_directory(scratch.path() / "onnx");
+  scratch.write("onnx/model.onnx", "so that the folder can be opened");
+  scratch.set("config.json", "model_type", "of a later release");
+  const auto model = model_of(bundle_with(graph));
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  EXPECT_EQ(model->graph(), nullptr);
+  EXPECT_EQ(model->forms().size(), 1U);
+  EXPECT_TRUE(model->check_forms().ok());
+}
+
+TEST_F(ModelOfBundleTest, DamageIsFound) {
+  const std::string whole = bundle_with(built(scratch.path()));
+  const auto spoiled = [&](const std::string& file) {
+    std::string bundle = whole;
+    const std::string bytes = testing::read_file(scratch.path() / file);
+    const auto at = bundle.find(bytes);
+    EXPECT_NE(at, std::string::npos) << file;
+    bundle[at + bytes.size() - 5] = static_cast<char>(bundle[at + bytes.size() - 5] ^ 1);
+    return bundle;
+  };
+  EXPECT_EQ(model_of(spoiled("config.json")).status().code(), StatusCode::kInvalidModel);
+  // What is large is read when it is loaded.
+  const auto model = model_of(spoiled("model.safetensors"));
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  EXPECT_EQ(model->check_forms().code(), StatusCode::kInvalidModel);
 }
 
 TEST(WriteOnnxFileTest, HoldsTheWeightsOnce) {

@@ -69,6 +69,24 @@ class HostTensor {
   ::executorch::aten::TensorImpl impl_;
 };
 
+// The inputs of an embedding model for one text.
+class TextInputs {
+ public:
+  explicit TextInputs(const std::vector<std::int32_t>& ids)
+      : ids_(ScalarType::Long, {1, static_cast<std::int32_t>(ids.size())}),
+        mask_(ScalarType::Long, {1, static_cast<std::int32_t>(ids.size())}) {
+    std::ranges::copy(ids, ids_.data<std::int64_t>());
+    std::fill_n(mask_.data<std::int64_t>(), ids.size(), std::int64_t{1});
+  }
+  [[nodiscard]] std::vector<et::EValue> values() { return {ids_.value(), mask_.value()}; }
+  [[nodiscard]] std::int64_t* ids() { return ids_.data<std::int64_t>(); }
+  [[nodiscard]] std::int64_t* mask() { return mask_.data<std::int64_t>(); }
+
+ private:
+  HostTensor ids_;
+  HostTensor mask_;
+};
+
 // A folder for one test, gone afterwards.
 class ProgramFolder {
  public:

@@ -44,27 +44,43 @@ TEST_F(DelegateTest, AHundredQuestionsOpenTheVendorLibraryOnce) {
   EXPECT_TRUE(logged().empty());
 }
 
-TEST_F(DelegateTest, ALibraryWithoutDevicesIsNotAvailable) {
+// An instruction set that no build has.
+void without_native() {
+  setenv("LATEBIND_NATIVE_ISA", "none", 1);
+}
+
+TEST_F(DelegateTest, IsAvailableForEmbeddingModelsWithoutAnyVendor) {
+  fake.remove();
+  EXPECT_TRUE(backend->is_available());
+  EXPECT_TRUE(logged().empty());
+}
+
+TEST_F(DelegateTest, WithoutAnyDeviceItIsNotAvailable) {
+  without_native();
   fake.script("no-devices\n");
   EXPECT_FALSE(backend->is_available());
   EXPECT_THAT(said(), HasSubstr("openvino: it has no device here"));
+  EXPECT_THAT(said(), HasSubstr("native.isa is 'none'"));
 }
 
 TEST_F(DelegateTest, WithNothingInstalledTheRemedyIsInTheFirst200BytesOfTheLog) {
   fake.remove();
   const auto module = module_of(kIdentity, program_of({"x f32 2,2"}, {"y f32 2,2"}));
-  EXPECT_NE(module->load_method("forward"), et::Error::Ok);
+  EXPECT_EQ(module->load_method("forward"), et::Error::DelegateInvalidCompatibility);
   const auto lines = logged();
   const auto line = std::ranges::find_if(lines, [](const std::string& l) { return l.starts_with("LatebindBackend"); });
   ASSERT_NE(line, lines.end());
   EXPECT_LE(line->size(), 200U);
   EXPECT_THAT(line->substr(0, 200), HasSubstr("pip install -U --target ~/.local/share/latebind/runtime openvino"));
   EXPECT_THAT(said(), HasSubstr("onnxruntime: "));
+  EXPECT_THAT(said(),
+              HasSubstr("native:CPU: it runs embedding models with their config.json and weights, and nothing else"));
   for (const std::string& one : lines)
     EXPECT_LT(one.size(), 250U) << one;
 }
 
 TEST_F(DelegateTest, TheReasonsAreSaidOnceWhileTheyStayTheSame) {
+  without_native();
   fake.remove();
   EXPECT_FALSE(backend->is_available());
   EXPECT_FALSE(logged().empty());

@@ -19,6 +19,32 @@ inline std::string fake_blob(std::string_view device, std::string_view model) {
   return "fake-blob 2026.4.1-fake " + std::string(device) + "\nfake-model\n" + std::string(model);
 }
 
+// For the fake's NPU, in f16.
+inline void add_npu_blob(core::PackageWriter& writer, std::string_view blob) {
+  core::LatebindInfo info;
+  info.target = "npu";
+  info.backend = "openvino";
+  info.device = "NPU";
+  info.runtime_version = "2026.4.1-fake";
+  info.precision = "f16";
+  info.format = "blob";
+  info.model = "model.blob";
+  EXPECT_TRUE(writer
+                  .add_variant("model", {.name = "npu",
+                                         .device = "npu",
+                                         .latebind = info,
+                                         .files = {{"model.blob", core::SharedBytes::from_string(std::string(blob))}}})
+                  .ok());
+}
+
+inline std::string zip_of(const core::PackageWriter& writer, const ProgramFolder& folder) {
+  const auto file = folder.path() / "toy.lbundle";
+  const core::Status written = writer.write(file, core::PackageForm::kZip);
+  EXPECT_TRUE(written.ok()) << written.to_string();
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
 // A ZIP with the portable model, and where `npu_blob` is not empty with that as a variant for the NPU in f16.
 inline std::string fake_bundle(const ProgramFolder& folder, std::string_view model, std::string_view npu_blob = {}) {
   core::PackageWriter writer({.name = "toy", .version = "1"});
@@ -34,28 +60,8 @@ inline std::string fake_bundle(const ProgramFolder& folder, std::string_view mod
                                  .files = {{"model.xml", core::SharedBytes::from_string(fake_ir(model))},
                                            {"model.bin", core::SharedBytes::from_string(std::string(4, '\0'))}}})
           .ok());
-  if (!npu_blob.empty()) {
-    core::LatebindInfo blob;
-    blob.target = "npu";
-    blob.backend = "openvino";
-    blob.device = "NPU";
-    blob.runtime_version = "2026.4.1-fake";
-    blob.precision = "f16";
-    blob.format = "blob";
-    blob.model = "model.blob";
-    EXPECT_TRUE(
-        writer
-            .add_variant("model", {.name = "npu",
-                                   .device = "npu",
-                                   .latebind = blob,
-                                   .files = {{"model.blob", core::SharedBytes::from_string(std::string(npu_blob))}}})
-            .ok());
-  }
-  const auto file = folder.path() / "toy.lbundle";
-  const core::Status written = writer.write(file, core::PackageForm::kZip);
-  EXPECT_TRUE(written.ok()) << written.to_string();
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  if (!npu_blob.empty()) add_npu_blob(writer, npu_blob);
+  return zip_of(writer, folder);
 }
 
 }  // namespace latebind::test

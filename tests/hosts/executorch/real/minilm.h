@@ -81,22 +81,4 @@ inline pte::ProgramSpec minilm_program() {
   return program_of({"input_ids i64 ?1,?256", "attention_mask i64 ?1,?256"}, {"sentence_embedding f32 ?1,384"});
 }
 
-// The inputs of one text.
-class TextInputs {
- public:
-  explicit TextInputs(const std::vector<std::int32_t>& ids)
-      : ids_(ScalarType::Long, {1, static_cast<std::int32_t>(ids.size())}),
-        mask_(ScalarType::Long, {1, static_cast<std::int32_t>(ids.size())}) {
-    std::ranges::copy(ids, ids_.data<std::int64_t>());
-    std::fill_n(mask_.data<std::int64_t>(), ids.size(), std::int64_t{1});
-  }
-  [[nodiscard]] std::vector<et::EValue> values() { return {ids_.value(), mask_.value()}; }
-  [[nodiscard]] std::int64_t* ids() { return ids_.data<std::int64_t>(); }
-  [[nodiscard]] std::int64_t* mask() { return mask_.data<std::int64_t>(); }
-
- private:
-  HostTensor ids_;
-  HostTensor mask_;
-};
-
 }  // namespace latebind::test

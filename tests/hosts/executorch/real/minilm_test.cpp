@@ -15,10 +15,10 @@ using ::testing::HasSubstr;
 class MiniLmTest : public ::testing::Test {
  protected:
   // As the program `latebind` writes it: a bundle with a blob for this CPU, and the portable model.
-  std::string compiled() const {
+  std::string compiled(const std::string& options = "--target cpu") const {
     const std::string file = (folder.path() / "compiled.pte").string();
     const std::string command = std::string("LATEBIND_ONNXRUNTIME_PROVIDERS=none '") + LATEBIND_PROGRAM +
-                                "' compile '" + kModelFolder.string() + "' --format pte --target cpu --quiet -o '" +
+                                "' compile '" + kModelFolder.string() + "' --format pte " + options + " --quiet -o '" +
                                 file + "'";
     EXPECT_EQ(std::system(command.c_str()), 0) << command;  // NOLINT(cert-env33-c,concurrency-mt-unsafe)
     return file;
@@ -80,6 +80,18 @@ TEST_F(MiniLmTest, GivesTheGoldenVectorsFromABundleWithoutOpenvino) {
   setenv("LATEBIND_ONNXRUNTIME_LIBRARY", onnxruntime_file().c_str(), 1);
   setenv("LATEBIND_ONNXRUNTIME_PROVIDERS", "none", 1);
   expect_golden("onnxruntime:CPU", program);
+}
+
+TEST_F(MiniLmTest, GivesTheGoldenVectorsFromABundleWithoutAnyVendor) {
+  setenv("LATEBIND_OPENVINO_LIBRARY", "/nonexistent", 1);
+  setenv("LATEBIND_ONNXRUNTIME_LIBRARY", "/nonexistent", 1);
+  expect_golden("native:CPU", compiled(""), "f32", 0.9999999);
+}
+
+TEST_F(MiniLmTest, GivesTheGoldenVectorsFromAPortableModelOnOpenvino) {
+  setenv("LATEBIND_OPENVINO_LIBRARY", openvino_file().c_str(), 1);
+  setenv("LATEBIND_ONNXRUNTIME_LIBRARY", "/nonexistent", 1);
+  expect_golden("openvino:CPU", compiled("--compile-spec device=openvino"));
 }
 
 TEST_F(MiniLmTest, GivesTheGoldenVectorsOnOnnxRuntimeWhereThereIsNoOpenvino) {
