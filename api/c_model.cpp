@@ -220,6 +220,7 @@ lb_code lb_attestation_get(const lb_attestation* attestation, lb_active* active)
     value.static_rows = from.active.static_rows;
     value.hung_runs = attestation->hung_runs;
     value.emulated = from.active.emulated ? 1 : 0;
+    value.verification = from.verification.c_str();
     return api::write_struct(value, active, "lb_active");
   });
 }

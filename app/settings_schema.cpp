@@ -345,6 +345,17 @@ std::string static_lengths_text(const Settings& settings, std::string_view /*key
   return fmt::format("{}", fmt::join(settings.static_lengths, ","));
 }
 
+// Whether there is such a device is known only when it is looked for.
+Status assign_against(Settings& settings, std::string_view /*key*/, std::string_view text) {
+  const auto colon = text.find(':');
+  if (!text.empty() && (colon == std::string_view::npos || colon == 0 || colon + 1 == text.size())) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("must be one device, such as onnxruntime:CPU, not {}", core::quoted(text, 64)));
+  }
+  settings.verify_against = std::string(text);
+  return {};
+}
+
 constexpr SettingSpec kFirst[] = {
     SettingSpec{"device", "LATEBIND_DEVICE", "--device", "PLACEMENT",
                 "Devices to try, in order, with commas: auto, npu, gpu, cpu, a backend (openvino, onnxruntime, native) "
@@ -404,6 +415,14 @@ constexpr SettingSpec kAfterBackends[] = {
         "embedding.preload", "LATEBIND_PRELOAD", "--preload", kTruth,
         "Compiles all static lengths in the background at start, shortest first, instead of each when first needed.",
         false, assign_bool<&Settings::preload>, bool_text<&Settings::preload>},
+    SettingSpec{"verification.enabled", "LATEBIND_VERIFY", "--verify", kTruth,
+                "Compares what a device computes with what another one does, when the model is loaded, and passes over "
+                "a device that disagrees, with that as the reason. The verdict is kept in the cache.",
+                false, assign_bool<&Settings::verify>, bool_text<&Settings::verify>},
+    SettingSpec{"verification.against", "LATEBIND_VERIFY_AGAINST", "--against", "BACKEND:DEVICE",
+                "The device to compare with, as `latebind devices` lists it. Empty: the first other CPU that takes the "
+                "model.",
+                false, assign_against, text_text<&Settings::verify_against>},
     SettingSpec{"cache.enabled", "LATEBIND_CACHE", "--cache", kTruthOrAuto,
                 "Keeps compiled models between runs. auto: the program latebind does, and other programs when "
                 "cache.folder is set.",

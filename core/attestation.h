@@ -16,6 +16,9 @@ struct Attestation {
   // One short line for people when fallback, else empty: "using onnxruntime:CPU, because openvino: …". The details are
   // in the steps.
   std::string reason;
+  // What came of comparing the device with another one, where the placement is verified: "agrees with native:CPU: …",
+  // "not verified: …"; else empty.
+  std::string verification;
   // Every device and backend considered, in order, the one taken last.
   std::vector<PlacementStep> steps;
 

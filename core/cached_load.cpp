@@ -15,11 +15,6 @@
 namespace latebind::core {
 namespace {
 
-// What was changed just now could change again without being told apart.
-bool is_settled(const Model& model, const FileDigests& digests) {
-  return std::ranges::all_of(model.sources(), [&](const auto& source) { return digests.is_settled(source.identity); });
-}
-
 // What a blob was made for must be what it is loaded for.
 Status check_shapes(const Executable& executable, const CompileOptions& options) {
   const auto inputs = executable.inputs();
@@ -55,11 +50,11 @@ bool is_the_blobs_fault(const Status& refusal) {
   return refusal.code() == StatusCode::kIncompatibleBlob || refusal.code() == StatusCode::kInvalidModel;
 }
 
-// Puts what was compiled into the cache, under a digest that is of the bytes it was compiled from.
-Status keep(CompileStore& store, const Model& model, const Device& device, const CompileOptions& options,
-            const std::function<Result<Blob>()>& export_blob) {
+// Puts what was made of the model into the cache, under a digest that is of the bytes it was made from.
+Status keep(CompileStore& store, const Model& model, const std::function<CompileKey(std::string_view)>& key,
+            const std::function<Result<Blob>()>& make) {
   LB_RETURN_IF_ERROR(store.make_folder());
-  LB_ASSIGN_OR_RETURN(const auto blob, export_blob());
+  LB_ASSIGN_OR_RETURN(const auto blob, make());
   LB_ASSIGN_OR_RETURN(const auto digest, model.digest([&](const auto& file) { return store.digests().compute(file); }));
   Status proof = model.prove_digest();
   if (!proof.ok()) {
@@ -67,7 +62,7 @@ Status keep(CompileStore& store, const Model& model, const Device& device, const
     return proof;
   }
   LB_RETURN_IF_ERROR(model.check_files());
-  return store.put(make_compile_key(digest, model.name(), device, options), blob);
+  return store.put(key(digest), blob);
 }
 
 Result<std::unique_ptr<Executable>> load_uncached(Backend& backend, const Model& model, const Device& device,
@@ -77,6 +72,17 @@ Result<std::unique_ptr<Executable>> load_uncached(Backend& backend, const Model&
 }
 
 }  // namespace
+
+bool is_settled(const Model& model, const FileDigests& digests) {
+  return std::ranges::all_of(model.sources(), [&](const auto& source) { return digests.is_settled(source.identity); });
+}
+
+void keep_later(CompileCache& cache, const Model& model, std::string what,
+                std::function<CompileKey(std::string_view model_digest)> key, std::function<Result<Blob>()> make) {
+  cache.later(std::move(what), [store = cache.store(), model, key = std::move(key), make = std::move(make)] {
+    return keep(*store, model, key, make);
+  });
+}
 
 Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& model, const Device& device,
                                                 const CompileOptions& options, CompileCache* cache) {
@@ -121,10 +127,12 @@ Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& m
   } else if (!settled) {
     said("not kept: the model was changed a moment ago");
   } else {
-    cache->later(fmt::format("{} on {} is not kept in the compile cache", model.name(), device.id()),
-                 [store = cache->store(), model, device, options, export_blob = std::move(loaded.export_blob)] {
-                   return keep(*store, model, device, options, export_blob);
-                 });
+    keep_later(
+        *cache, model, fmt::format("{} on {} is not kept in the compile cache", model.name(), device.id()),
+        [name = model.name(), device, options](std::string_view digest_of_model) {
+          return make_compile_key(digest_of_model, name, device, options);
+        },
+        std::move(loaded.export_blob));
   }
   return std::move(loaded.executable);
 }

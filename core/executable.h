@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/cancellation.h"
@@ -111,6 +112,10 @@ class Executable {
   [[nodiscard]] virtual std::span<const TensorInfo> outputs() const = 0;
   [[nodiscard]] virtual const ActiveConfig& active() const = 0;
 
+  // What came of comparing it with another device, in one line; empty when it was not. To be noted before it is shared.
+  [[nodiscard]] const std::string& verification() const { return verification_; }
+  void note_verification(std::string text) { verification_ = std::move(text); }
+
   // Does now what would otherwise be done on first use, so that later runs do not wait for it.
   [[nodiscard]] virtual Status prepare() { return {}; }
 
@@ -135,6 +140,7 @@ class Executable {
                                    const RunOptions& options) = 0;
 
   std::atomic<bool> has_run_{false};
+  std::string verification_;
 };
 
 }  // namespace latebind::core

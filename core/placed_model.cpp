@@ -196,11 +196,15 @@ std::vector<PlacementStep> PlacedModel::State::refusals() const {
 }
 
 std::optional<std::chrono::milliseconds> PlacedModel::State::run_timeout_of(const Slot& slot) const {
-  if (options_.run_timeout) {
-    if (options_.run_timeout->count() == 0) return std::nullopt;
-    return options_.run_timeout;
+  return core::run_timeout_of(options_, slot.device->kind);
+}
+
+std::optional<std::chrono::milliseconds> run_timeout_of(const FailoverOptions& options, DeviceKind kind) {
+  if (options.run_timeout) {
+    if (options.run_timeout->count() == 0) return std::nullopt;
+    return options.run_timeout;
   }
-  if (slot.device->kind == DeviceKind::kCpu) return std::nullopt;
+  if (kind == DeviceKind::kCpu) return std::nullopt;
   return kAcceleratorRunTimeout;
 }
 

@@ -192,6 +192,7 @@ std::shared_ptr<const Attestation> PlacedModel::State::attestation_of(Slot& slot
   if (slot.attestation) return slot.attestation;
   auto made = std::make_shared<Attestation>();
   made->active = executable.active();
+  made->verification = executable.verification();
   for (const Slot& earlier : slots_) {
     if (&earlier == &slot) break;
     if (earlier.refusal) made->steps.push_back(*earlier.refusal);

@@ -255,7 +255,8 @@ std::string attestations_as_json() {
             ", \"runtime_version\": " + json_quoted(active.runtime_version) +
             ", \"library\": " + json_quoted(active.library_file) + ", \"threads\": " + std::to_string(active.threads) +
             ", \"fallback\": " + (active.fallback ? "true" : "false") + ", \"reason\": " + json_quoted(active.reason) +
-            ", \"emulated\": " + (active.emulated ? "true" : "false") + ", \"steps\": [";
+            ", \"emulated\": " + (active.emulated ? "true" : "false") +
+            ", \"verification\": " + json_quoted(active.verification) + ", \"steps\": [";
     for (std::size_t i = 0; i < active.steps.size(); ++i) {
       const PlacementStep& step = active.steps[i];
       json += std::string(i > 0 ? ", " : "") + "{\"device\": " + json_quoted(step.device) +

@@ -351,6 +351,8 @@ typedef struct lb_active {
   size_t hung_runs; /* abandoned runs on any of its devices that have not returned yet; 0 for the attestation of one
                        call */
   int32_t emulated; /* 1: the device is not in this machine, and its vendor's emulation answers */
+  const char* verification; /* with "verification.enabled": what came of comparing the device with another one, in one
+                               line: "agrees with native:CPU: …", "not verified: …"; else "" */
 } lb_active;
 
 typedef struct lb_placement_step {
@@ -581,8 +583,8 @@ LB_API lb_code lb_token_list_get(const lb_token_list* list, size_t index, lb_tok
 
 /* -- Jobs ---------------------------------------------------------------------------------------------------------- */
 
-/* What the commands of the program do (compile, pull, inspect, unpack, export, warm, cache_list, cache_clear,
- * cache_verify, doctor, devices), on its own thread: arguments and report are JSON. */
+/* What the commands of the program do (compile, pull, inspect, unpack, export, warm, verify, cache_list,
+ * cache_clear, cache_verify, doctor, devices), on its own thread: arguments and report are JSON. */
 typedef struct lb_job lb_job;
 
 /* Starts the job of that name. `arguments`: a JSON object with the arguments that lb_job_kind lists, named like the

@@ -166,6 +166,7 @@ struct Attestation {
   std::size_t static_rows = 0;
   std::size_t hung_runs = 0;  // abandoned and not returned yet; 0 for one call's attestation
   bool emulated = false;      // by the vendor's emulation of a device that is not in this machine
+  std::string verification;   // what came of comparing it with another device; empty when it was not
 };
 
 // Cancels the calls that carry it, from any thread. One serves any number of calls, and may be destroyed before they
@@ -295,7 +296,8 @@ inline Result<Attestation> read_attestation(lb_code code, lb_attestation* raw) {
                           {active.static_lengths, active.static_lengths + active.static_length_count},
                           active.static_rows,
                           active.hung_runs,
-                          active.emulated != 0};
+                          active.emulated != 0,
+                          active.verification};
   for (std::size_t i = 0; i < lb_attestation_step_count(raw); ++i) {
     auto step = sized<lb_placement_step>();
     if (const lb_code got = lb_attestation_step(raw, i, &step); got != LB_OK) return Status::of(got);

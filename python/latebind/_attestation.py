@@ -45,6 +45,8 @@ class Attestation:
         static_rows: rows of a static model; 0 without one.
         hung_runs: abandoned runs on its devices that have not returned yet.
         emulated: True when the device is not in this machine, and its vendor's emulation answers.
+        verification: with the option "verification.enabled", what came of comparing the device with another one, in
+            one line; else "".
         steps: every device and backend that was considered, in order; the one taken is the last.
     """
 
@@ -62,6 +64,7 @@ class Attestation:
     static_rows: int
     hung_runs: int
     emulated: bool
+    verification: str
     steps: tuple[PlacementStep, ...]
 
 
@@ -93,6 +96,7 @@ def _read(pointer: Owner) -> Attestation:
         static_rows=active.static_rows,
         hung_runs=active.hung_runs,
         emulated=bool(active.emulated),
+        verification=text_of(active.verification),
         steps=tuple(steps),
     )
 

@@ -106,6 +106,7 @@ Json model_json(Service& service, const ServedModel& model) {
   json["load_s"] = rounded(model.load_seconds, 3);
   json["fallback"] = attested->fallback;
   json["reason"] = attested->reason;
+  json["verification"] = attested->verification;
   json["steps"] = steps_json(*attested);
   json["breaker_open"] = has_open_breaker(*attested, model);
   json["hung_runs"] = Service::hung_runs_of(model);

@@ -118,7 +118,7 @@ FIELD(lb_tensor, reserved_, 20);
 FIELD(lb_tensor, shape, 24);
 FIELD(lb_tensor, strides, 88);
 
-SIZE(lb_active, 120);
+SIZE(lb_active, 128);
 FIELD(lb_active, struct_size, 0);
 FIELD(lb_active, backend, 8);
 FIELD(lb_active, device, 16);
@@ -135,6 +135,7 @@ FIELD(lb_active, static_length_count, 88);
 FIELD(lb_active, static_rows, 96);
 FIELD(lb_active, hung_runs, 104);
 FIELD(lb_active, emulated, 112);
+FIELD(lb_active, verification, 120);
 
 SIZE(lb_placement_step, 32);
 FIELD(lb_placement_step, struct_size, 0);
