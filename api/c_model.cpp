@@ -239,6 +239,7 @@ lb_code lb_attestation_step(const lb_attestation* attestation, size_t index, lb_
     value.device = from.device.c_str();
     value.taken = from.taken ? 1 : 0;
     value.reason = from.reason.c_str();
+    value.details = from.details.c_str();
     return api::write_struct(value, step, "lb_placement_step");
   });
 }

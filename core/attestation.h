@@ -26,8 +26,10 @@ struct Attestation {
   void conclude(const std::string& taken);
 };
 
-// "a: why; b: why", with all details.
+// "a: why; b: why".
 [[nodiscard]] std::string listed(const std::vector<PlacementStep>& steps);
+// The details of all of them, each line with its device: "a: this place: no such file".
+[[nodiscard]] std::string details_of(const std::vector<PlacementStep>& steps);
 // The same in short.
 [[nodiscard]] std::string listed_briefly(const std::vector<PlacementStep>& steps);
 

@@ -25,8 +25,10 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates, c
   for (Placement::Candidate& candidate : candidates) {
     if (strict_ && placed) break;
     if (strict_ && !slots_.empty()) {
-      return Status(StatusCode::kStrictFallback, fmt::format("strict: '{}' could only be served by a fallback: {}",
-                                                             placement_text_, listed(refusals())));
+      const auto steps = refusals();
+      return Status(StatusCode::kStrictFallback,
+                    fmt::format("strict: '{}' could only be served by a fallback: {}", placement_text_, listed(steps)))
+          .with_details(details_of(steps));
     }
     if (!candidate.device) {
       Slot& slot = slots_.emplace_back(candidate.refusal.device, std::nullopt, options_.breaker);
@@ -64,8 +66,10 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates, c
       std::ranges::all_of(load_codes, [&](StatusCode c) { return c == load_codes.front(); })) {
     code = load_codes.front();
   }
+  const auto steps = refusals();
   return Status(code, fmt::format("no device of '{}' can run {}: {}", placement_text_, model_name_,
-                                  slots_.empty() ? "there is none here" : listed(refusals())));
+                                  slots_.empty() ? "there is none here" : listed(steps)))
+      .with_details(details_of(steps));
 }
 
 std::shared_ptr<const Attestation> PlacedModel::State::attestation() {

@@ -26,13 +26,14 @@ namespace latebind::core {
 struct PlacementStep {
   std::string device;  // "openvino:CPU", or just "openvino" when the backend is not available
   bool taken = false;
-  std::string reason;   // why it was rejected, with all details; empty when taken
-  std::string brief{};  // the same in a short line
+  std::string reason;     // why it was rejected, in one line; empty when taken
+  std::string brief{};    // the same in a short line
+  std::string details{};  // Status::details()
 
   static PlacementStep refused(std::string device, const Status& why) {
-    return {std::move(device), false, why.to_string(), why.brief()};
+    return {std::move(device), false, why.to_string(), why.brief(), std::string(why.details())};
   }
-  static PlacementStep taken_by(std::string device) { return {std::move(device), true, {}, {}}; }
+  static PlacementStep taken_by(std::string device) { return {std::move(device), true, {}, {}, {}}; }
 };
 
 class Placement {

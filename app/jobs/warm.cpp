@@ -20,7 +20,7 @@ using core::StatusCode;
 // On this device alone: another one that stands in would compile nothing for it. It is ready when a second opening
 // finds it in the cache, as a later start will.
 Result<core::Attestation> prepare(const std::filesystem::path& folder, const Runtime& configured,
-                                   const std::string& device, const Client& client) {
+                                  const std::string& device, const Client& client) {
   Runtime runtime = configured;
   LB_ASSIGN_OR_RETURN(runtime.placement, core::Placement::parse(device, runtime.registry));
   runtime.load.strict = true;
@@ -93,7 +93,8 @@ Result<WarmReport> warm(const std::string& model, const Runtime& runtime, const 
   LB_RETURN_IF_ERROR(client.check_cancelled());
   if (report.devices.empty()) {
     return Status(StatusCode::kNoDevice,
-                  fmt::format("no device of '{}' is there: {}", runtime.placement.text(), listed(refusals)));
+                  fmt::format("no device of '{}' is there: {}", runtime.placement.text(), listed(refusals)))
+        .with_details(details_of(refusals));
   }
   return report;
 }

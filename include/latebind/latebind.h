@@ -117,6 +117,8 @@ typedef struct lb_error {
   int32_t has_vendor_code; /* 1 when a vendor library reported the error */
   int64_t vendor_code;
   const char* vendor_text; /* the vendor's message, unchanged; "" when there is none */
+  const char* details;     /* what led to it, one thing a line, such as every place where a library was looked for; ""
+                              when there is nothing */
 } lb_error;
 
 /* The calling thread's last error, LB_OK and "" when it had none. The strings live until the thread's next failing
@@ -359,7 +361,8 @@ typedef struct lb_placement_step {
   size_t struct_size;
   const char* device; /* "openvino:CPU", or "openvino" when the backend is not available */
   int32_t taken;
-  const char* reason; /* why it was not taken; "" when taken */
+  const char* reason;  /* why it was not taken, in one line; "" when taken */
+  const char* details; /* what led to that, as in lb_error */
 } lb_placement_step;
 
 LB_API void lb_attestation_destroy(lb_attestation* attestation);

@@ -45,6 +45,7 @@ class [[nodiscard]] Status {
     status.message_ = error.message;
     if (error.has_vendor_code != 0) status.vendor_code_ = error.vendor_code;
     status.vendor_text_ = error.vendor_text;
+    status.details_ = error.details;
     return status;
   }
 
@@ -66,6 +67,8 @@ class [[nodiscard]] Status {
   [[nodiscard]] const std::string& message() const { return message_; }
   [[nodiscard]] std::optional<std::int64_t> vendor_code() const { return vendor_code_; }
   [[nodiscard]] const std::string& vendor_text() const { return vendor_text_; }
+  // What led to it, one thing a line, such as every place where a library was looked for.
+  [[nodiscard]] const std::string& details() const { return details_; }
 
  private:
   lb_code code_ = LB_OK;
@@ -73,6 +76,7 @@ class [[nodiscard]] Status {
   std::string message_;
   std::optional<std::int64_t> vendor_code_;
   std::string vendor_text_;
+  std::string details_;
 };
 
 // A value, or the Status that says why there is none.
@@ -147,6 +151,7 @@ struct PlacementStep {
   std::string device;
   bool taken = false;
   std::string reason;
+  std::string details;  // what led to it, one thing a line
 };
 
 // What answers, and why not a preferred device.
@@ -301,7 +306,7 @@ inline Result<Attestation> read_attestation(lb_code code, lb_attestation* raw) {
   for (std::size_t i = 0; i < lb_attestation_step_count(raw); ++i) {
     auto step = sized<lb_placement_step>();
     if (const lb_code got = lb_attestation_step(raw, i, &step); got != LB_OK) return Status::of(got);
-    attestation.steps.push_back({step.device, step.taken != 0, step.reason});
+    attestation.steps.push_back({step.device, step.taken != 0, step.reason, step.details});
   }
   return attestation;
 }

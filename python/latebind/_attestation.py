@@ -19,11 +19,13 @@ class PlacementStep:
         device: "openvino:CPU", or "openvino" when the backend is not available.
         taken: whether it is the one that answers.
         reason: why it was not taken; "" when it was.
+        details: what led to that, one thing a line; "" when there is nothing.
     """
 
     device: str
     taken: bool
     reason: str
+    details: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def _read(pointer: Owner) -> Attestation:
     for index in range(functions.lb_attestation_step_count(pointer)):
         step = sized(_abi.lb_placement_step)
         check(functions.lb_attestation_step(pointer, index, byref(step)))
-        steps.append(PlacementStep(text_of(step.device), bool(step.taken), text_of(step.reason)))
+        steps.append(PlacementStep(text_of(step.device), bool(step.taken), text_of(step.reason), text_of(step.details)))
     return Attestation(
         backend=text_of(active.backend),
         device=text_of(active.device),

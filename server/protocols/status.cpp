@@ -34,6 +34,7 @@ Json steps_json(const core::Attestation& attested) {
     one["taken"] = step.taken;
     one["brief"] = step.brief;
     one["reason"] = step.reason;
+    one["details"] = step.details;
     steps.push_back(std::move(one));
   }
   return steps;
