@@ -374,8 +374,13 @@ constexpr SettingSpec kFirst[] = {
         "precision", "LATEBIND_PRECISION", "--precision", "P,P,...",
         "Precision of the computation: f32, bf16, f16, int8, fast, or several in the order in which each device is "
         "asked, such as f16,f32: NPUs support only f16. A device that cannot compute in any of them is skipped; "
-        "results say which one it was. bf16 is about twice as fast where the processor has it, and changes vectors in "
-        "the fourth digit. int8, of native:CPU, is faster still, and changes them in the second. fast, of native:CPU, "
+        "results say which one it was. bf16 changes vectors in the fourth digit, and was 1.85 times as fast as f32 on "
+        "an "
+        "AMD EPYC with AVX-512, 0.61 times on a Xeon of the fifth generation without AMX; `latebind doctor` measures "
+        "this "
+        "processor, and `latebind bench embed --precision f32,bf16` a model on it. int8, of native:CPU, changes "
+        "vectors in "
+        "the second digit. fast, of native:CPU, "
         "is the fastest whose vectors kept a cosine of 0.999 to f32's when all-MiniLM-L6-v2 was measured.",
         false, assign_precisions, precisions_text, true},
     SettingSpec{"threads", "LATEBIND_THREADS", "--threads", "N",
