@@ -232,6 +232,7 @@ lb_code lb_attestation_get(const lb_attestation* attestation, lb_active* active)
     value.emulated = from.active.emulated ? 1 : 0;
     value.nodes = from.active.nodes;
     value.host_nodes = from.active.host_nodes;
+    value.verification = from.verification.c_str();
     return api::write_struct(value, active, "lb_active");
   });
 }
@@ -250,6 +251,7 @@ lb_code lb_attestation_step(const lb_attestation* attestation, size_t index, lb_
     value.device = from.device.c_str();
     value.taken = from.taken ? 1 : 0;
     value.reason = from.reason.c_str();
+    value.details = from.details.c_str();
     return api::write_struct(value, step, "lb_placement_step");
   });
 }

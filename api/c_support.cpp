@@ -83,11 +83,13 @@ void lb_last_error(lb_error* error) {
   value.retryable = latebind::core::is_retryable(code) ? 1 : 0;
   value.message = code == StatusCode::kOk ? "" : latebind::api::kNoWords;
   value.vendor_text = "";
+  value.details = "";
   if (last != nullptr && code != StatusCode::kOk && last->status.code() == code) {
     value.message = last->message;
     value.has_vendor_code = last->status.vendor_code().has_value() ? 1 : 0;
     value.vendor_code = last->status.vendor_code().value_or(0);
     value.vendor_text = last->status.vendor_text().data();  // of a string: it ends in NUL
+    value.details = last->status.details().data();          // likewise
   }
   const auto written = latebind::api::write_struct(value, error, "lb_error");
   static_cast<void>(written);  // the size was checked above

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <functional>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "app/jobs/inspect.h"
 #include "app/jobs/pull.h"
 #include "app/jobs/unpack.h"
+#include "app/jobs/verify.h"
 #include "app/jobs/warm.h"
 #include "core/compile_store.h"
 #include "core/platform/files/folders.h"
@@ -135,6 +137,20 @@ Result<Json> run_unpack(JobArguments& arguments, const Runtime& /*runtime*/, con
   return Json{{"folder", output}};
 }
 
+Result<Json> run_verify(JobArguments& arguments, const Runtime& runtime, const Client& client) {
+  VerifyOptions read;
+  unsigned seed = 0;
+  LB_RETURN_IF_ERROR(arguments.require("model", read.model));
+  LB_RETURN_IF_ERROR(arguments.take("against", read.against));
+  LB_RETURN_IF_ERROR(arguments.take("input", read.inputs.files));
+  LB_RETURN_IF_ERROR(arguments.take("shape", read.inputs.shapes));
+  LB_RETURN_IF_ERROR(arguments.take("seed", seed, std::numeric_limits<unsigned>::max()));
+  LB_RETURN_IF_ERROR(arguments.finish());
+  read.inputs.seed = seed;
+  LB_ASSIGN_OR_RETURN(const VerifyReport report, verify(read, runtime, client));
+  return to_json(report);
+}
+
 Result<Json> run_warm(JobArguments& arguments, const Runtime& runtime, const Client& client) {
   std::string model;
   LB_RETURN_IF_ERROR(arguments.require("model", model));
@@ -159,6 +175,8 @@ constexpr std::array kJobs{
     NamedJob{"inspect", "{bundle, verify, explain, installed}", "as `latebind inspect --json`", either<run_inspect>},
     NamedJob{"pull", "{model}", "as `latebind pull --json`", either<run_pull>},
     NamedJob{"unpack", "{bundle, output}", "{folder}", either<run_unpack>},
+    NamedJob{"verify", "{model, against, input: [\"x=x.npy\"], shape: [\"x=1x128\"], seed}",
+             "as `latebind verify --json`, also when they disagree", either<run_verify>},
     NamedJob{"warm", "{model}", "as `latebind warm --json`", either<run_warm>}};
 
 }  // namespace

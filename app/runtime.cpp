@@ -24,6 +24,9 @@ core::LoadOptions load_options(const Settings& settings, const JobDefaults& defa
   if (settings.run_timeout.count() >= 0) load.failover.run_timeout = settings.run_timeout;
   if (settings.load_timeout.count() >= 0) load.failover.load_timeout = settings.load_timeout;
   load.failover.warm_standby = settings.warm_standby;
+  load.verification.enabled = settings.verify;
+  load.verification.against = settings.verify_against;
+  if (settings.verify) load.verification.disagreements = std::make_shared<core::Disagreements>();
   load.shapes = settings.shapes;
   load.static_lengths.lengths = settings.static_lengths;
   load.static_lengths.rows = settings.static_batch;

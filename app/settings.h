@@ -33,6 +33,8 @@ struct Settings {
   std::string device = "auto";
   bool strict = false;
   bool emulate = false;
+  bool verify = false;                                             // compares each device with another one
+  std::string verify_against{};                                    // empty: the first other CPU
   std::vector<core::Precision> precisions{core::Precision::kF32};  // in the order in which a device is asked
   unsigned threads = 0;
   unsigned requests = 0;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace latebind::core {
@@ -18,6 +20,19 @@ std::string joined(const std::vector<PlacementStep>& steps, std::string Placemen
 
 std::string listed(const std::vector<PlacementStep>& steps) {
   return joined(steps, &PlacementStep::reason);
+}
+
+std::string details_of(const std::vector<PlacementStep>& steps) {
+  std::string text;
+  for (const PlacementStep& step : steps) {
+    std::string_view rest = step.details;
+    while (!rest.empty()) {
+      const auto end = std::min(rest.find('\n'), rest.size());
+      text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", step.device, rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  return text;
 }
 
 std::string listed_briefly(const std::vector<PlacementStep>& steps) {

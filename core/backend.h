@@ -4,6 +4,7 @@
 // not cached: when the vendor's library was not there, the next call looks again. All calls are thread-safe.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -57,6 +58,13 @@ struct BackendDiagnosis {
   std::string install_hint{};
   // There is no library, so that nothing was looked for and nothing can be installed.
   bool is_built_in = false;
+};
+
+// How fast one thread multiplies matrices in a precision here, in 10^9 operations (a product and a sum are two) a
+// second.
+struct PrecisionSpeed {
+  Precision precision = Precision::kF32;
+  double gops = 0;
 };
 
 // A loaded model whose compiled form can be kept.
@@ -129,6 +137,12 @@ class Backend {
   [[nodiscard]] virtual Result<std::unique_ptr<Executable>> load(const Blob& /*blob*/, std::string_view /*device*/,
                                                                  const CompileOptions& /*options*/) {
     return Status(StatusCode::kIncompatibleBlob, std::string(name()) + " makes no blobs, so that none is of it");
+  }
+
+  // Measures on this machine's processors for about so long, in f32 first. Empty for a backend without kernels of its
+  // own.
+  [[nodiscard]] virtual std::vector<PrecisionSpeed> measure_precisions(std::chrono::milliseconds /*time*/) {
+    return {};
   }
 
   // Queried at each call; looks for the library only if nothing did yet. `devices`: what devices() has just

@@ -15,11 +15,6 @@
 namespace latebind::core {
 namespace {
 
-// What was changed just now could change again without being told apart.
-bool is_settled(const Model& model, const FileDigests& digests) {
-  return std::ranges::all_of(model.sources(), [&](const auto& source) { return digests.is_settled(source.identity); });
-}
-
 // What a blob was made for must be what it is loaded for.
 Status check_shapes(const Executable& executable, const CompileOptions& options) {
   const auto inputs = executable.inputs();
@@ -55,12 +50,12 @@ bool is_the_blobs_fault(const Status& refusal) {
   return refusal.code() == StatusCode::kIncompatibleBlob || refusal.code() == StatusCode::kInvalidModel;
 }
 
-// Puts what was compiled into the cache, under a digest that is of the bytes it was compiled from: `known`, unless
+// Puts what was made of the model into the cache, under a digest that is of the bytes it was made from: `known`, unless
 // there are files, which are read again.
-Status keep(CompileStore& store, const Model& model, const Result<std::string>& known, const Device& device,
-            const CompileOptions& options, const std::function<Result<Blob>()>& export_blob) {
+Status keep(CompileStore& store, const Model& model, const Result<std::string>& known,
+            const std::function<CompileKey(std::string_view)>& key, const std::function<Result<Blob>()>& make) {
   LB_RETURN_IF_ERROR(store.make_folder());
-  LB_ASSIGN_OR_RETURN(const auto blob, export_blob());
+  LB_ASSIGN_OR_RETURN(const auto blob, make());
   LB_ASSIGN_OR_RETURN(const auto digest,
                       known.ok() && model.sources().empty() ? known : model.digest([&](const auto& file) {
                         return store.digests().compute(file);
@@ -71,7 +66,7 @@ Status keep(CompileStore& store, const Model& model, const Result<std::string>& 
     return proof;
   }
   LB_RETURN_IF_ERROR(model.check_files());
-  return store.put(make_compile_key(digest, model.name(), device, options), blob);
+  return store.put(key(digest), blob);
 }
 
 Result<std::unique_ptr<Executable>> load_uncached(Backend& backend, const Model& model, const Device& device,
@@ -81,6 +76,16 @@ Result<std::unique_ptr<Executable>> load_uncached(Backend& backend, const Model&
 }
 
 }  // namespace
+
+bool is_settled(const Model& model, const FileDigests& digests) {
+  return std::ranges::all_of(model.sources(), [&](const auto& source) { return digests.is_settled(source.identity); });
+}
+
+void keep_later(CompileCache& cache, const Model& model, Result<std::string> known, std::string what,
+                std::function<CompileKey(std::string_view model_digest)> key, std::function<Result<Blob>()> make) {
+  cache.later(std::move(what), [store = cache.store(), model, known = std::move(known), key = std::move(key),
+                                make = std::move(make)] { return keep(*store, model, known, key, make); });
+}
 
 Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& model, const Device& device,
                                                 const CompileOptions& options, CompileCache* cache) {
@@ -125,10 +130,12 @@ Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& m
   } else if (!settled) {
     said("not kept: the model was changed a moment ago");
   } else {
-    cache->later(fmt::format("{} on {} is not kept in the compile cache", model.name(), device.id()),
-                 [store = cache->store(), model, digest, device, options, export_blob = std::move(loaded.export_blob)] {
-                   return keep(*store, model, digest, device, options, export_blob);
-                 });
+    keep_later(
+        *cache, model, digest, fmt::format("{} on {} is not kept in the compile cache", model.name(), device.id()),
+        [name = model.name(), device, options](std::string_view digest_of_model) {
+          return make_compile_key(digest_of_model, name, device, options);
+        },
+        std::move(loaded.export_blob));
   }
   return std::move(loaded.executable);
 }

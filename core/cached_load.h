@@ -1,10 +1,14 @@
 // cached_load: loads a model through the compile cache.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "core/backend.h"
 #include "core/compile_cache.h"
+#include "core/compile_key.h"
 #include "core/result.h"
 
 namespace latebind::core {
@@ -27,5 +31,15 @@ namespace latebind::core {
                                                                        const Device& device,
                                                                        const CompileOptions& options,
                                                                        CompileCache* cache);
+
+// False for a model that was written so recently that it could change again and look the same: what was made of it is
+// not kept.
+[[nodiscard]] bool is_settled(const Model& model, const FileDigests& digests);
+
+// Puts what `make` returns into the cache a little later, under the key of the model's digest, once that was proved:
+// `known`, as it was computed before, where the model has no files; else it is computed. An error goes to the log,
+// after `what` and a colon.
+void keep_later(CompileCache& cache, const Model& model, Result<std::string> known, std::string what,
+                std::function<CompileKey(std::string_view model_digest)> key, std::function<Result<Blob>()> make);
 
 }  // namespace latebind::core

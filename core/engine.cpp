@@ -102,9 +102,15 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
                                       "it runs embedding models with their config.json and weights, and nothing else"));
     candidate.device.reset();
   }
+  const auto verifier =
+      options.verification.enabled
+          ? std::make_shared<Verifier>(
+                registry_.all(), model,
+                Verifier::Setup{options.verification, options.compile, options.failover, options.cache, options.strict})
+          : nullptr;
   // The model and the backends are kept for candidates that are loaded later.
-  auto load = [backends = registry_.all(), model,
-               options](const Device& device) -> Result<std::unique_ptr<Executable>> {
+  auto load = [backends = registry_.all(), model, options,
+               verifier](const Device& device) -> Result<std::unique_ptr<Executable>> {
     const auto backend = std::ranges::find_if(backends, [&](const auto& one) { return one->name() == device.backend; });
     if (backend == backends.end()) {
       return Status(StatusCode::kDeviceNotFound, fmt::format("{}: there is no such backend", device.id()));
@@ -113,7 +119,7 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
     const auto load_one = [backend = *backend, model, device, cache = options.cache](const CompileOptions& compile) {
       return ready_or_cached_load(*backend, model, device, compile, cache.get());
     };
-    const auto load_with = [&](const CompileOptions& compile) -> Result<std::unique_ptr<Executable>> {
+    const auto load_shapes = [&](const CompileOptions& compile) -> Result<std::unique_ptr<Executable>> {
       if (!wants_static_shapes(device, options)) return load_one(compile);
       // Called by several threads at once.
       auto load_static = [load_one, compile, inputs = options.static_lengths.inputs](const Shape& shape) {
@@ -124,6 +130,11 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
       StaticLengthOptions lengths = static_lengths_for(model, device, compile, options.static_lengths);
       lengths.load_timeout = load_timeout_of(options.failover, device.kind);
       return load_static_lengths(std::move(load_static), lengths);
+    };
+    const auto load_with = [&](const CompileOptions& compile) -> Result<std::unique_ptr<Executable>> {
+      LB_ASSIGN_OR_RETURN(auto loaded, load_shapes(compile));
+      if (verifier) LB_RETURN_IF_ERROR(verifier->verify(device, compile, *loaded));
+      return loaded;
     };
     return load_in_any(load_with, options);
   };

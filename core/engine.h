@@ -20,6 +20,7 @@
 #include "core/result.h"
 #include "core/shape_mode.h"
 #include "core/static_lengths.h"
+#include "core/verifier.h"
 
 namespace latebind::core {
 
@@ -38,6 +39,8 @@ struct LoadOptions {
   // inputs may be padded, their lengths are used as if they had been given.
   ShapeMode shapes = ShapeMode::kAutoShapes;
   StaticLengthOptions static_lengths{};
+  // Whether every device is compared with another one before it is used.
+  VerificationOptions verification{};
   // Where compiled models are kept; null: nowhere. Kept alive as long as a model may still load through it.
   std::shared_ptr<CompileCache> cache{};
 };

@@ -44,12 +44,12 @@ Status check_inputs(std::span<const TensorInfo> declared, std::span<const Tensor
     const TensorView& view = given[i];
     if (view.type != info.type) {
       return Status(StatusCode::kTypeMismatch,
-                    fmt::format("input {} (position {}) takes {}, {} was given", quoted(info.name), i,
+                    fmt::format("input {} (position {}) takes {}, {} was given", core::quoted(info.name), i,
                                 name_of(info.type), name_of(view.type)));
     }
     if (!view.shape.is_static() || !info.shape.accepts(view.shape)) {
       return Status(StatusCode::kShapeMismatch,
-                    fmt::format("input {} (position {}) takes shape {}, {} was given", quoted(info.name), i,
+                    fmt::format("input {} (position {}) takes shape {}, {} was given", core::quoted(info.name), i,
                                 info.shape.to_string(), view.shape.to_string()));
     }
     for (std::size_t d = 0; d < info.upper.size() && d < view.shape.rank(); ++d) {
@@ -57,18 +57,18 @@ Status check_inputs(std::span<const TensorInfo> declared, std::span<const Tensor
         return Status(StatusCode::kShapeMismatch,
                       fmt::format("input {} (position {}) takes at most {} in dimension {}, "
                                   "shape {} was given",
-                                  quoted(info.name), i, info.upper[d], d, view.shape.to_string()));
+                                  core::quoted(info.name), i, info.upper[d], d, view.shape.to_string()));
       }
     }
     LB_ASSIGN_OR_RETURN(const std::size_t bytes, byte_size_of(view.type, view.shape));
     if (bytes == 0) continue;
     if (view.data == nullptr) {
       return Status(StatusCode::kInvalidArgument,
-                    fmt::format("input {} (position {}) has no data", quoted(info.name), i));
+                    fmt::format("input {} (position {}) has no data", core::quoted(info.name), i));
     }
     if (view.strides) {
       const Status fits = view.extent().status();
-      if (!fits.ok()) return fits.with_context(fmt::format("input {} (position {})", quoted(info.name), i));
+      if (!fits.ok()) return fits.with_context(fmt::format("input {} (position {})", core::quoted(info.name), i));
     }
   }
   return {};

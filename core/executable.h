@@ -127,6 +127,9 @@ class Executable {
   // before the executable is shared.
   void set_passed_over(std::string what) { passed_over_ = std::move(what); }
   [[nodiscard]] const std::string& passed_over() const { return passed_over_; }
+  // What came of comparing it with another device, in one line; empty when it was not. To be noted before it is shared.
+  [[nodiscard]] const std::string& verification() const { return verification_; }
+  void note_verification(std::string text) { verification_ = std::move(text); }
 
   // Does now what would otherwise be done on first use, so that later runs do not wait for it.
   [[nodiscard]] virtual Status prepare() { return {}; }
@@ -153,6 +156,7 @@ class Executable {
 
   std::atomic<bool> has_run_{false};
   std::string passed_over_;
+  std::string verification_;
 };
 
 }  // namespace latebind::core

@@ -25,8 +25,10 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates, c
   for (Placement::Candidate& candidate : candidates) {
     if (strict_ && placed) break;
     if (strict_ && !slots_.empty()) {
-      return Status(StatusCode::kStrictFallback, fmt::format("strict: '{}' could only be served by a fallback: {}",
-                                                             placement_text_, listed(refusals())));
+      const auto steps = refusals();
+      return Status(StatusCode::kStrictFallback,
+                    fmt::format("strict: '{}' could only be served by a fallback: {}", placement_text_, listed(steps)))
+          .with_details(details_of(steps));
     }
     if (!candidate.device) {
       Slot& slot = slots_.emplace_back(candidate.refusal.device, std::nullopt, options_.breaker);
@@ -64,8 +66,10 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates, c
       std::ranges::all_of(load_codes, [&](StatusCode c) { return c == load_codes.front(); })) {
     code = load_codes.front();
   }
+  const auto steps = refusals();
   return Status(code, fmt::format("no device of '{}' can run {}: {}", placement_text_, model_name_,
-                                  slots_.empty() ? "there is none here" : listed(refusals())));
+                                  slots_.empty() ? "there is none here" : listed(steps)))
+      .with_details(details_of(steps));
 }
 
 std::shared_ptr<const Attestation> PlacedModel::State::attestation() {
@@ -196,11 +200,15 @@ std::vector<PlacementStep> PlacedModel::State::refusals() const {
 }
 
 std::optional<std::chrono::milliseconds> PlacedModel::State::run_timeout_of(const Slot& slot) const {
-  if (options_.run_timeout) {
-    if (options_.run_timeout->count() == 0) return std::nullopt;
-    return options_.run_timeout;
+  return core::run_timeout_of(options_, slot.device->kind);
+}
+
+std::optional<std::chrono::milliseconds> run_timeout_of(const FailoverOptions& options, DeviceKind kind) {
+  if (options.run_timeout) {
+    if (options.run_timeout->count() == 0) return std::nullopt;
+    return options.run_timeout;
   }
-  if (slot.device->kind == DeviceKind::kCpu) return std::nullopt;
+  if (kind == DeviceKind::kCpu) return std::nullopt;
   return kAcceleratorRunTimeout;
 }
 

@@ -47,6 +47,7 @@ inline constexpr std::chrono::milliseconds kAcceleratorLoadTimeout{300'000};
 
 // The value for this device; nothing when there is none.
 [[nodiscard]] std::optional<std::chrono::milliseconds> load_timeout_of(const FailoverOptions& options, DeviceKind kind);
+[[nodiscard]] std::optional<std::chrono::milliseconds> run_timeout_of(const FailoverOptions& options, DeviceKind kind);
 
 class PlacedModel {
  public:

@@ -184,7 +184,8 @@ Status PlacedModel::State::nobody_answered(const std::vector<Miss>& misses) cons
   for (const Miss& miss : misses)
     steps.push_back(PlacementStep::refused(miss.slot->name, miss.status));
   return Status(StatusCode::kDeviceFailed, fmt::format("{}{} failed on every device that it may run on: {}",
-                                                       strict_ ? "strict: " : "", model_name_, listed(steps)));
+                                                       strict_ ? "strict: " : "", model_name_, listed(steps)))
+      .with_details(details_of(steps));
 }
 
 std::shared_ptr<const Attestation> PlacedModel::State::attestation_of(Slot& slot, const Executable& executable) {
@@ -192,6 +193,7 @@ std::shared_ptr<const Attestation> PlacedModel::State::attestation_of(Slot& slot
   if (slot.attestation) return slot.attestation;
   auto made = std::make_shared<Attestation>();
   made->active = executable.active();
+  made->verification = executable.verification();
   for (const Slot& earlier : slots_) {
     if (&earlier == &slot) break;
     if (earlier.refusal) made->steps.push_back(*earlier.refusal);

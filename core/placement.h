@@ -26,15 +26,16 @@ namespace latebind::core {
 struct PlacementStep {
   std::string device;  // "openvino:CPU", or just "openvino" when the backend is not available
   bool taken = false;
-  // Why it was rejected, with all details. Of the one that was taken: what came compiled with the model for it and did
-  // not do, and why; else empty.
+  // Why it was rejected, in one line. Of the one that was taken: what came compiled with the model for it and did not
+  // do, and why; else empty.
   std::string reason;
-  std::string brief{};  // why it was rejected, in a short line
+  std::string brief{};    // why it was rejected, in a short line
+  std::string details{};  // Status::details()
 
   static PlacementStep refused(std::string device, const Status& why) {
-    return {std::move(device), false, why.to_string(), why.brief()};
+    return {std::move(device), false, why.to_string(), why.brief(), std::string(why.details())};
   }
-  static PlacementStep taken_by(std::string device) { return {std::move(device), true, {}, {}}; }
+  static PlacementStep taken_by(std::string device) { return {std::move(device), true, {}, {}, {}}; }
 };
 
 class Placement {

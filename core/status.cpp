@@ -165,6 +165,10 @@ std::string_view Status::vendor_text() const {
   return rep_ ? std::string_view(rep_->vendor_text) : std::string_view();
 }
 
+std::string_view Status::details() const {
+  return rep_ ? std::string_view(rep_->details) : std::string_view();
+}
+
 std::string Status::to_string() const {
   if (ok()) return "ok";
   std::string text = rep_->message;
@@ -175,7 +179,6 @@ std::string Status::to_string() const {
   } else if (rep_->vendor_code) {
     text += fmt::format(" (vendor code {})", *rep_->vendor_code);
   }
-  if (!rep_->details.empty()) text += "; " + rep_->details;
   return one_line(text);
 }
 

@@ -93,14 +93,18 @@ class [[nodiscard]] Status {
   [[nodiscard]] std::optional<std::int64_t> vendor_code() const;
   [[nodiscard]] std::string_view vendor_text() const;
 
-  // One line for people: message, then the vendor's code and text if there are any, then the details.
+  // One line for people: message, then the vendor's code and text if there are any. The details are for those who ask.
   [[nodiscard]] std::string to_string() const;
 
-  // One short line: the same without the details, and cut after `kBriefMax` bytes.
+  // One short line: the same without the vendor's code, and cut after `kBriefMax` bytes.
   static constexpr std::size_t kBriefMax = 400;
   [[nodiscard]] std::string brief() const;
 
-  // The same error with details, such as every place that was tried.
+  // What led to it, such as every place where a library was looked for: one thing a line, without an end after the last
+  // one. Empty when there is nothing. Refers to this status.
+  [[nodiscard]] std::string_view details() const;
+
+  // The same error with these details instead of its own.
   [[nodiscard]] Status with_details(std::string details) const noexcept;
 
   // The same error with `context` and ": " before its message; ok stays ok.

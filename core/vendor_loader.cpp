@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/log.h"
+#include "core/text/one_line.h"
 
 namespace latebind::core {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 std::string describe(const std::vector<SearchStep>& steps) {
   std::string text;
   for (const SearchStep& step : steps) {
-    text += fmt::format("{}{} ({}): {}", text.empty() ? "" : "; ", step.place, step.source, step.outcome);
+    text += one_line(fmt::format("{} ({}): {}", step.place, step.source, step.outcome)) + "\n";
   }
   return text;
 }
@@ -38,20 +39,22 @@ Status open_first(const VendorLibrary& wanted, System system, const SearchList& 
   }
 
   const StatusCode code = !failure.empty() ? StatusCode::kLibraryUnusable : StatusCode::kLibraryNotFound;
-  std::string evidence = "tried " + describe(trace);
+  // Where it was looked for, and how to name it.
+  std::string details =
+      describe(trace) + fmt::format("{} may name the full path of {} or of its folder",
+                                    wanted.library_variables.front(), library_name(wanted.stem, system));
   if (!list.chosen_by.empty()) {
     if (failure.empty() && !trace.empty()) failure = fmt::format("{}: {}", trace.front().place, trace.front().outcome);
     return Status(code, fmt::format("{} cannot be opened as {} says ({}): correct or clear that, or install it ({})",
                                     wanted.product, list.chosen_by, failure, wanted.install_command))
-        .with_details(std::move(evidence));
+        .with_details(std::move(details));
   }
   if (failure.empty()) failure = left_out;
-  return Status(code, fmt::format("{}: install it ({}) or set {} to the full path of {} or of its folder{}{}",
+  return Status(code, fmt::format("{}: install it ({}){}{}",
                                   failure.empty() ? fmt::format("{} is not here", wanted.product)
                                                   : fmt::format("no {} that was found can be used", wanted.product),
-                                  wanted.install_command, wanted.library_variables.front(),
-                                  library_name(wanted.stem, system), failure.empty() ? "" : "; ", failure))
-      .with_details(std::move(evidence));
+                                  wanted.install_command, failure.empty() ? "" : "; ", failure))
+      .with_details(std::move(details));
 }
 
 }  // namespace latebind::core

@@ -26,8 +26,8 @@ namespace latebind::core {
 using OpenVendorFile = std::function<Result<std::string>(const std::string& file)>;
 
 // Opens the first candidate that can be. `trace` is replaced by one step for each candidate tried. The error,
-// kLibraryNotFound when there was no file at all and kLibraryUnusable otherwise, names every place with the reason, the
-// variable to set and the command to type.
+// kLibraryNotFound when there was no file at all and kLibraryUnusable otherwise, says the cause and the command to
+// type; its details have every place with the reason, and the variable that may name the library.
 [[nodiscard]] Status open_first(const VendorLibrary& wanted, System system, const SearchList& list,
                                 const OpenVendorFile& open, std::vector<SearchStep>& trace);
 

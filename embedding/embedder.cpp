@@ -10,9 +10,9 @@
 #include <new>
 #include <utility>
 
-#include "embedding/build_model.h"
 #include "embedding/embedder_parts.h"
 #include "embedding/model_folder.h"
+#include "embedding/place_network.h"
 #include "embedding/vector_shape.h"
 
 namespace latebind::embedding {
@@ -24,13 +24,6 @@ using core::StatusCode;
 // Texts that are sorted and batched together; a longer input is done window by window, so that the ids in memory stay
 // bounded and the next window is tokenised while the last one is being computed.
 constexpr std::size_t kWindowTexts = 16384;
-
-// Lengths up to the limit, and the limit itself, so that no text is too long.
-void cut_lengths(std::vector<std::size_t>& lengths, std::size_t limit) {
-  if (lengths.empty()) lengths = {32, 64, 128, 256, 512};
-  std::erase_if(lengths, [&](std::size_t length) { return length >= limit; });
-  lengths.push_back(limit);
-}
 
 // A fallback stays the answer of a call, whichever device computed the rest.
 void take_answer(std::shared_ptr<const core::Attestation> one, std::shared_ptr<const core::Attestation>& all) {
@@ -70,24 +63,16 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
   // The tokenizer is read while the vendor compiles.
   std::future<core::Result<Tokenizer>> tokenizer_to_come = in_background([&folder] { return folder.open_tokenizer(); });
   OutputRule rule{.keep_tokens = options.token_vectors, .pooling = folder.pooling, .normalize = folder.normalize};
-  auto place = [&]() -> core::Result<std::shared_ptr<core::PlacedModel>> {
-    // Gone once it is loaded: from here on the vendor has what it needs of the weights.
-    LB_ASSIGN_OR_RETURN(const GraphModel graph, build_model(folder, {.hidden_states = options.token_vectors}));
-    rule.pooled = graph.pooled;
-    rule.dimension = graph.dimension;
-    rule.output = graph.output;
-    core::LoadOptions load = options.load;
-    load.static_lengths.inputs = graph.inputs;
-    cut_lengths(load.static_lengths.lengths, limits.max_tokens);
-    return engine.load(graph.model, placement, load);
-  };
-  auto placed_result = place();
+  auto placed_result = place_network(engine, folder, placement, options.load, limits.max_tokens, options.token_vectors);
   LB_ASSIGN_OR_RETURN(Tokenizer tokenizer, tokenizer_to_come.get());
-  LB_ASSIGN_OR_RETURN(auto placed, std::move(placed_result));
+  LB_ASSIGN_OR_RETURN(PlacedNetwork placed, std::move(placed_result));
+  rule.pooled = placed.pooled;
+  rule.dimension = placed.dimension;
+  rule.output = placed.output;
   if (folder.network && tokenizer.vocabulary_size() > folder.network->vocabulary_size()) {
     limits.vocabulary_size = folder.network->vocabulary_size();
   }
-  auto forward = Forward::bind(std::move(placed), rule);
+  auto forward = Forward::bind(std::move(placed.model), rule);
   if (!forward.ok()) return forward.status().with_context(folder.name());
   auto parts = std::make_unique<Parts>(std::move(tokenizer), *std::move(forward), limits, options.batch_tokens,
                                        options.on_batch);

@@ -154,12 +154,17 @@ Status Forward::deliver(const core::TensorView& output, std::span<const TextRow>
         fmt::format("the model's output {} came back as {} {}; f32 {} was due", model_->outputs()[rule_.output].name,
                     core::name_of(output.type), output.shape.to_string(), expected.to_string()));
   }
-  if (is_in_place) return {};
+  const bool corrects = rule_.pooled && rule_.normalize;
+  if (is_in_place) {
+    if (corrects) correct_length({rows[0].vector, dimension});
+    return {};
+  }
   const auto* from = static_cast<const float*>(output.data);
   for (const TextRow& row : rows) {
     const std::span<float> to(row.vector, dimension);
     if (rule_.pooled) {
       std::copy_n(from, dimension, to.begin());
+      if (corrects) correct_length(to);
       from += dimension;
     } else if (rule_.keep_tokens) {
       std::copy_n(from, row.ids.size() * dimension, row.vector);

@@ -18,7 +18,8 @@ namespace latebind::embedding {
 
 // How the model's output is used.
 struct OutputRule {
-  // True: rows of the output are the vectors, normalised where `normalize`. False: token vectors, to be pooled, and
+  // True: rows of the output are the vectors, normalised by the device where `normalize`, which is corrected where its
+  // precision was not enough. False: token vectors, to be pooled, and
   // normalised, unless they are what is wanted.
   bool pooled = false;
   bool keep_tokens = false;

@@ -5,12 +5,15 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace latebind::embedding {
 namespace {
 
 constexpr float kCountMin = 1e-9F;
-constexpr float kNormMin = 1e-12F;
+constexpr double kNormMin = 1e-12;
+// Rounding of f32 numbers of a vector of length 1.
+constexpr double kLengthSlack = 3e-7;
 
 void pool_mean(std::span<const float> states, std::span<float> out) {
   const std::size_t dimension = out.size();
@@ -57,23 +60,44 @@ void pool(PoolingMode mode, std::span<const float> states, std::span<float> out)
   }
 }
 
-void normalize(std::span<float> vector) {
+namespace {
+
+// In f64: the sum of thousands of squares is exact to the last bit of an f32.
+double length_of(std::span<const float> vector) {
   // Independent sums, so that the compiler may use vector instructions without reordering a single one.
   constexpr std::size_t kLanes = 16;
-  std::array<float, kLanes> sums{};
+  std::array<double, kLanes> sums{};
+  const auto square = [&](std::size_t i) { return static_cast<double>(vector[i]) * static_cast<double>(vector[i]); };
   std::size_t i = 0;
   for (; i + kLanes <= vector.size(); i += kLanes) {
     for (std::size_t lane = 0; lane < kLanes; ++lane)
-      sums[lane] += vector[i + lane] * vector[i + lane];
+      sums[lane] += square(i + lane);
   }
-  float sum = 0.0F;
+  double sum = 0;
   for (; i < vector.size(); ++i)
-    sum += vector[i] * vector[i];
-  for (const float lane : sums)
+    sum += square(i);
+  for (const double lane : sums)
     sum += lane;
-  const float divisor = std::max(std::sqrt(sum), kNormMin);
+  return std::sqrt(sum);
+}
+
+void divide(std::span<float> vector, double length) {
+  const auto divisor = static_cast<float>(std::max(length, kNormMin));
   for (float& value : vector)
     value /= divisor;
+}
+
+}  // namespace
+
+void normalize(std::span<float> vector) {
+  divide(vector, length_of(vector));
+}
+
+void correct_length(std::span<float> vector) {
+  const double length = length_of(vector);
+  // What is not finite compares as false.
+  const bool is_wrong = std::abs(length - 1.0) > kLengthSlack && length <= std::numeric_limits<float>::max();
+  if (is_wrong) divide(vector, length);
 }
 
 bool is_zero(std::span<const float> vector) {

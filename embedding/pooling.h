@@ -19,6 +19,11 @@ void pool(PoolingMode mode, std::span<const float> states, std::span<float> out)
 // Scales to Euclidean length 1; vectors shorter than 1e-12 are divided by that instead.
 void normalize(std::span<float> vector);
 
+// The same for a vector that a device has normalised in less than f32 (f16 gives lengths of 0.9996 to 1.0003): after
+// it the length is within 1e-6 of 1. One that is so already keeps its bits, and so does one that has no length: zero,
+// or not finite.
+void correct_length(std::span<float> vector);
+
 [[nodiscard]] bool is_zero(std::span<const float> vector);
 
 // False when a number is infinite or NaN.

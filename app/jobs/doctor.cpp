@@ -11,6 +11,8 @@
 namespace latebind::app {
 namespace {
 
+constexpr std::chrono::milliseconds kProbeTime{100};
+
 std::string folder_text(const core::Result<std::filesystem::path>& folder) {
   return folder.ok() ? platform::path_to_utf8(*folder) : folder.status().to_string();
 }
@@ -42,6 +44,12 @@ core::Result<Diagnosis> examine(const core::Registry& registry, const Settings& 
       diagnosis.works = diagnosis.works || status.ok();
       finding.devices.push_back({device, std::move(status), time.count()});
     }
+    if (diagnosis.speeds.empty()) {
+      diagnosis.speeds = backend->measure_precisions(kProbeTime);
+      if (!diagnosis.speeds.empty() && !report.devices.empty()) {
+        diagnosis.instruction_set = report.devices.front().metadata_at("InstructionSet");
+      }
+    }
     finding.report = std::move(report);
     diagnosis.backends.push_back(std::move(finding));
   }
@@ -56,6 +64,13 @@ Json to_json(const Diagnosis& diagnosis) {
   json["cpu"]["name"] = diagnosis.cpu;
   json["cpu"]["usable_processors"] = diagnosis.processors;
   json["cpu"]["features"] = diagnosis.cpu_features;
+  json["cpu"]["instruction_set"] = diagnosis.instruction_set;
+  json["cpu"]["precisions"] = Json::array();
+  for (const core::PrecisionSpeed& speed : diagnosis.speeds) {
+    json["cpu"]["precisions"].push_back(Json{{"precision", core::word_of(speed.precision)},
+                                             {"gops", rounded(speed.gops, 1)},
+                                             {"times_f32", rounded(speed.gops / diagnosis.speeds.front().gops, 2)}});
+  }
   json["folders"]["cache"] = diagnosis.cache_folder;
   json["folders"]["config"] = diagnosis.config_folder;
   json["folders"]["system_config"] = diagnosis.system_config_folder;

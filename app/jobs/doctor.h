@@ -30,6 +30,9 @@ struct Diagnosis {
   std::string cpu;
   unsigned processors = 0;  // usable ones
   std::vector<std::string> cpu_features;
+  // What products were measured with, and how fast they were; empty where no backend has kernels of its own.
+  std::string instruction_set;
+  std::vector<core::PrecisionSpeed> speeds;
   // Each is a folder, or why there is none.
   std::string cache_folder;
   std::string config_folder;
@@ -38,8 +41,8 @@ struct Diagnosis {
   bool works = false;  // some device can run a model
 };
 
-// Opens every backend's library and runs a tiny model on each device. Its only error is kCancelled. The folder of the
-// cache is the one that the settings name.
+// Opens every backend's library, runs a tiny model on each device and measures the processor for 100 ms. Its only error
+// is kCancelled. The folder of the cache is the one that the settings name.
 [[nodiscard]] core::Result<Diagnosis> examine(const core::Registry& registry, const Settings& settings,
                                               const Client& client);
 

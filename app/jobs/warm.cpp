@@ -20,8 +20,8 @@ using core::StatusCode;
 
 // On this device alone: another one that stands in would compile nothing for it. It is ready when a second opening
 // finds it in the cache, as a later start will.
-Result<core::ActiveConfig> prepare(const std::filesystem::path& folder, const Runtime& configured,
-                                   const std::string& device, const Client& client) {
+Result<core::Attestation> prepare(const std::filesystem::path& folder, const Runtime& configured,
+                                  const std::string& device, const Client& client) {
   Runtime runtime = configured;
   LB_ASSIGN_OR_RETURN(runtime.placement, core::Placement::parse(device, runtime.registry));
   runtime.load.strict = true;
@@ -33,14 +33,14 @@ Result<core::ActiveConfig> prepare(const std::filesystem::path& folder, const Ru
   {
     LB_ASSIGN_OR_RETURN(const auto compiled, open_embedder(folder, runtime));
     LB_RETURN_IF_ERROR(compiled->prepare());
-    core::ActiveConfig active = compiled->attestation()->active;
-    if (active.compiles_nothing) return active;
+    const auto attested = compiled->attestation();
+    if (attested->active.compiles_nothing) return *attested;
   }
   runtime.load.cache->settle();
   const Status kept = runtime.load.cache->take_failure();
   LB_ASSIGN_OR_RETURN(const auto embedder, open_embedder(folder, runtime));
-  core::ActiveConfig active = embedder->attestation()->active;
-  if (active.from_cache) return active;
+  const auto attested = embedder->attestation();
+  if (attested->active.from_cache) return *attested;
   if (!kept.ok()) return kept.with_context("it was compiled but not kept");
   return Status(StatusCode::kIo, fmt::format("it was compiled but not kept; {} says why", client.log));
 }
@@ -52,7 +52,10 @@ WarmReport::OfDevice warm_one(const std::filesystem::path& folder, const Runtime
   outcome.device = device;
   auto prepared = prepare(folder, runtime, device, client);
   outcome.status = prepared.status();
-  if (prepared.ok()) outcome.active = *std::move(prepared);
+  if (prepared.ok()) {
+    outcome.active = prepared->active;
+    outcome.verification = prepared->verification;
+  }
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return outcome;
 }
@@ -98,7 +101,8 @@ Result<WarmReport> warm(const std::string& model, const Runtime& runtime, const 
   LB_RETURN_IF_ERROR(client.check_cancelled());
   if (report.devices.empty()) {
     return Status(StatusCode::kNoDevice,
-                  fmt::format("no device of '{}' is there: {}", runtime.placement.text(), listed(refusals)));
+                  fmt::format("no device of '{}' is there: {}", runtime.placement.text(), listed(refusals)))
+        .with_details(details_of(refusals));
   }
   return report;
 }
@@ -112,6 +116,7 @@ Json to_json(const WarmReport& report) {
     one["ready"] = outcome.status.ok();
     one["seconds"] = rounded(outcome.seconds, 3);
     one["reason"] = reason_of(outcome.status);
+    one["verification"] = outcome.verification;
     json["devices"].push_back(std::move(one));
   }
   return json;

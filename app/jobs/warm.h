@@ -18,6 +18,7 @@ struct WarmReport {
     core::Status status;
     double seconds = 0;
     core::ActiveConfig active;  // when it succeeded
+    std::string verification;   // likewise, where it was verified: core::Attestation
   };
   std::vector<OfDevice> devices;
 };
@@ -30,7 +31,7 @@ struct WarmReport {
 // cache's folder and of the model, kNoDevice.
 [[nodiscard]] core::Result<WarmReport> warm(const std::string& model, const Runtime& runtime, const Client& client);
 
-// {devices: [{device, ready, seconds, reason}]}
+// {devices: [{device, ready, seconds, reason, verification}]}
 [[nodiscard]] Json to_json(const WarmReport& report);
 
 }  // namespace latebind::app

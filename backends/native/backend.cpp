@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <new>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "backends/native/kernels/kernels.h"
 #include "backends/native/order.h"
 #include "backends/native/plan/plan.h"
+#include "backends/native/probe.h"
 #include "core/platform/environment.h"
 #include "core/platform/system_info.h"
 #include "core/text/quote.h"
@@ -135,6 +137,16 @@ class NativeBackend final : public core::Backend {
     } catch (const std::bad_alloc&) {
       return Status(StatusCode::kOutOfMemory, "there is no memory for the weights as native:CPU computes with them");
     }
+  }
+
+  [[nodiscard]] std::vector<core::PrecisionSpeed> measure_precisions(std::chrono::milliseconds time) override {
+    const auto kernels = this->kernels();
+    if (!kernels.ok()) return {};
+    std::vector<ProbedProduct> products;
+    for (const auto& [word, precision] : core::Words<Precision>::kWords) {
+      if (const Product* const product = product_of(**kernels, precision)) products.push_back({precision, product});
+    }
+    return probe_products(**kernels, products, time);
   }
 
   [[nodiscard]] core::BackendDiagnosis diagnosis(const Result<std::vector<core::Device>>* /*devices*/) override {

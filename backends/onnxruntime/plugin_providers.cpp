@@ -218,9 +218,9 @@ Result<std::vector<PluginDevice>> register_provider(const Environment& environme
   // By another user of the same library in this process: its environment is one for all. Not even tried again, for
   // there are providers that crash after a second registration although it is refused (onnxruntime-ep-webgpu 0.4.0).
   bool was_there = std::ranges::any_of(before, is_of_file);
-  abi::Status* failure = was_there ? nullptr
-                                   : library.plugin.RegisterExecutionProviderLibrary(environment.env(), name.c_str(),
-                                                                                     path.c_str());
+  abi::Status* failure =
+      was_there ? nullptr
+                : library.plugin.RegisterExecutionProviderLibrary(environment.env(), name.c_str(), path.c_str());
   if (failure != nullptr) {
     const char* text = library.api.GetErrorMessage(failure);
     // One that has no device.

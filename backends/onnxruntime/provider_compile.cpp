@@ -18,6 +18,7 @@
 #include "core/platform/files/mapped_file.h"
 #include "core/platform/files/output_file.h"
 #include "core/platform/files/temporary_folder.h"
+#include "core/text/one_line.h"
 
 namespace latebind::onnxruntime {
 namespace {
@@ -166,7 +167,7 @@ class Lines {
     const std::lock_guard lock(mutex_);
     std::string text;
     for (const std::string& line : lines_)
-      text += (text.empty() ? "" : "; ") + line;
+      text += (text.empty() ? "" : "\n") + core::one_line(line);
     return text;
   }
 

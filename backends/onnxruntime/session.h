@@ -1,7 +1,7 @@
 // Session: a model that the vendor has loaded, and what it declares. Made from a model or from a blob.
 //
-// Constant after construction; the vendor runs one session from several threads at once, but for providers that are in one
-// session at a time: whoever has the vendor do something with such a session holds lock().
+// Constant after construction; the vendor runs one session from several threads at once, but for providers that are in
+// one session at a time: whoever has the vendor do something with such a session holds lock().
 #pragma once
 
 #include <filesystem>

@@ -178,7 +178,7 @@ Exit bench_embed(BenchArguments options) {
   // Not while the loading is timed.
   if (const auto found = options.embedder.find_model(); !found.ok()) return fail(found);
   const std::vector<std::string_view> views(texts->begin(), texts->end());
-  if (options.compare) return bench_compare(options, views);
+  if (options.compare || checked->settings.precisions.size() > 1) return bench_compare(options, views);
   Figures figures;
   if (const auto status = measure_throughput(options, views, figures); !status.ok()) {
     return fail(status);
@@ -209,13 +209,16 @@ void add_bench_embed(CLI::App& bench, Action& chosen) {
   app.add_flag(
       "--compare", options->compare,
       "Measures every device of --device in turn, --repeat rounds of all texts, at least 5, and the single texts "
-      "one by one, and says which one to choose. Without --device those of auto.");
-  app.add_flag("--json", options->json,
-               "Prints {texts_per_s, tokens_per_s, p50_ms, p95_ms, p99_ms, padding_ratio, load_ms, "
-               "start_uncached_ms, start_cached_ms, rss_mb, device, precision, backend, device_full_name, "
-               "runtime_version, fallback, "
-               "threads, texts, tokens, single_texts}; with --compare {devices: [{device, precision, texts_per_s: "
-               "{least, median, most}, p50_ms, load_ms}], left_out: [{device, reason}], for_many, for_single}.");
+      "one by one, and says which one to choose. Without --device those of auto. Several precisions, as in --precision "
+      "f32,bf16, are compared in the same way: on every device with --compare, else on the first that has each.");
+  app.add_flag(
+      "--json", options->json,
+      "Prints {texts_per_s, tokens_per_s, p50_ms, p95_ms, p99_ms, padding_ratio, load_ms, "
+      "start_uncached_ms, start_cached_ms, rss_mb, device, precision, backend, device_full_name, "
+      "runtime_version, fallback, "
+      "threads, texts, tokens, single_texts}; with --compare or several precisions {devices: [{device, precision, "
+      "texts_per_s: {least, median, most}, p50_ms, load_ms, cosine_least}], left_out: [{device, reason}], "
+      "for_many: {device, precision}, for_single}.");
   app.add_option("FILE", options->source.files, "File of texts; - is stdin.")->required()->expected(1);
   app.footer(
       "Two parts. Throughput: the model is loaded with the vendor's throughput hint and all texts\n"

@@ -40,7 +40,7 @@ struct BenchArguments {
 [[nodiscard]] core::Result<double> time_single(const embedding::Embedder& embedder, std::string_view text,
                                                std::span<float> vector);
 
-// Every device of the placement in turn, and which one to choose.
+// Devices and precisions in turn, and which one to choose.
 [[nodiscard]] Exit bench_compare(const BenchArguments& options, std::span<const std::string_view> texts);
 
 }  // namespace latebind::cli

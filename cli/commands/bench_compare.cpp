@@ -1,9 +1,10 @@
-// latebind bench embed --compare: the devices of a placement beside each other, in turn, so that whatever else the
-// machine does hits all of them.
+// latebind bench embed --compare, and with several precisions: devices and precisions beside each other, in turn, so
+// that whatever else the machine does hits all of them.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,7 +25,7 @@ using core::Result;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kRoundsMin = 5;
-// Below this many times the rate of one that stands before it, a device is not worth a setting.
+// Below this many times the rate of one that stands before it, another one is not worth a setting.
 constexpr double kWorthIt = 1.03;
 
 // Threads of some runtimes look for more work for a while, at the cost of whoever is next.
@@ -36,9 +37,18 @@ struct Loaded {
   std::unique_ptr<embedding::Embedder> embedder;
 };
 
-Result<Loaded> load(const BenchArguments& options, const std::string& device, PerformanceHint hint) {
+// What is measured: a device, or with "" the first of the placement that takes it; in one precision.
+struct Choice {
+  std::string device;
+  core::Precision precision = core::Precision::kF32;
+};
+
+Result<Loaded> load(const BenchArguments& options, const Choice& choice, PerformanceHint hint) {
   LB_ASSIGN_OR_RETURN(app::Runtime runtime, runtime_without_cache(options, hint));
-  LB_ASSIGN_OR_RETURN(runtime.placement, core::Placement::parse(device, runtime.registry));
+  if (!choice.device.empty()) {
+    LB_ASSIGN_OR_RETURN(runtime.placement, core::Placement::parse(choice.device, runtime.registry));
+  }
+  runtime.set_precisions({choice.precision});
   Loaded loaded{std::move(runtime), nullptr};
   LB_ASSIGN_OR_RETURN(loaded.embedder, open_embedder(options.embedder, loaded.runtime, Telling::kNothing));
   return loaded;
@@ -46,28 +56,55 @@ Result<Loaded> load(const BenchArguments& options, const std::string& device, Pe
 
 struct Contender {
   std::string device;
+  std::string precision;
   Loaded for_many;
   Loaded for_single;
   double load_ms = 0;
   std::vector<double> texts_per_s{};  // by round
   std::vector<double> single_ms{};
+  double cosine_least = 1;  // to the vectors of the first one
 
   [[nodiscard]] double rate() const { return percentile(texts_per_s, 0.5); }
   [[nodiscard]] double single() const { return percentile(single_ms, 0.5); }
-  [[nodiscard]] core::ActiveConfig active() const { return for_many.embedder->attestation()->active; }
+  // "--device native:CPU --precision bf16"
+  [[nodiscard]] std::string flags() const { return fmt::format("--device {} --precision {}", device, precision); }
 };
 
-Result<Contender> make_contender(const BenchArguments& options, const std::string& device) {
+Result<Contender> make_contender(const BenchArguments& options, Choice choice) {
   const auto start = Clock::now();
-  LB_ASSIGN_OR_RETURN(Loaded for_many, load(options, device, PerformanceHint::kThroughput));
+  LB_ASSIGN_OR_RETURN(Loaded for_many, load(options, choice, PerformanceHint::kThroughput));
   const double load_ms = seconds_since(start) * 1000;
-  LB_ASSIGN_OR_RETURN(Loaded for_single, load(options, device, PerformanceHint::kLatency));
-  return Contender{device, std::move(for_many), std::move(for_single), load_ms};
+  const core::ActiveConfig active = for_many.embedder->attestation()->active;
+  choice.device = active.id();
+  LB_ASSIGN_OR_RETURN(Loaded for_single, load(options, choice, PerformanceHint::kLatency));
+  return Contender{choice.device, std::string(core::word_of(active.precision)), std::move(for_many),
+                   std::move(for_single), load_ms};
+}
+
+double least_cosine(std::span<const float> a, std::span<const float> b, std::size_t dimension) {
+  double least = 1;
+  for (std::size_t at = 0; at + dimension <= a.size(); at += dimension) {
+    double dot = 0;
+    double a_square = 0;
+    double b_square = 0;
+    for (std::size_t i = at; i < at + dimension; ++i) {
+      const auto x = static_cast<double>(a[i]);
+      const auto y = static_cast<double>(b[i]);
+      dot += x * y;
+      a_square += x * x;
+      b_square += y * y;
+    }
+    const double lengths = std::sqrt(a_square) * std::sqrt(b_square);
+    least = std::min(least, lengths > 0 ? dot / lengths : 0.0);
+  }
+  return least;
 }
 
 core::Status measure(const BenchArguments& options, std::span<const std::string_view> texts,
                      std::vector<Contender>& contenders) {
-  std::vector<float> vectors(texts.size() * contenders.front().for_many.embedder->dimension());
+  const std::size_t dimension = contenders.front().for_many.embedder->dimension();
+  std::vector<float> vectors(texts.size() * dimension);
+  std::vector<float> of_first;
   // The first round warms up.
   const std::size_t rounds = std::max(options.repeat, kRoundsMin);
   for (std::size_t round = 0; round <= rounds; ++round) {
@@ -75,6 +112,8 @@ core::Status measure(const BenchArguments& options, std::span<const std::string_
       std::this_thread::sleep_for(kRest);
       const auto start = Clock::now();
       LB_RETURN_IF_ERROR(one.for_many.embedder->embed(texts, vectors).status());
+      if (round == 0 && of_first.empty()) of_first = vectors;
+      if (round == 0) one.cosine_least = least_cosine(vectors, of_first, dimension);
       if (round > 0) one.texts_per_s.push_back(static_cast<double>(texts.size()) / seconds_since(start));
     }
   }
@@ -99,25 +138,87 @@ const Contender& best(const std::vector<Contender>& contenders, const Better& be
   return *found;
 }
 
+std::vector<Choice> choices_of(const BenchArguments& options, const app::Runtime& runtime,
+                               std::vector<core::PlacementStep>& left_out) {
+  const auto& precisions = runtime.settings.precisions;
+  std::vector<Choice> choices;
+  if (!options.compare) {
+    for (const core::Precision precision : precisions)
+      choices.push_back({{}, precision});
+    return choices;
+  }
+  const auto prefers = core::Placement::in(runtime.load.compile.precision);
+  for (const auto& candidate : runtime.placement.resolve(runtime.registry, runtime.settings.emulate, prefers)) {
+    if (!candidate.device) {
+      left_out.push_back(candidate.refusal);
+      continue;
+    }
+    for (const core::Precision precision : precisions)
+      choices.push_back({candidate.device->id(), precision});
+  }
+  return choices;
+}
+
+app::Json to_json(const std::vector<Contender>& contenders, const std::vector<core::PlacementStep>& left_out,
+                  const Contender& for_many, const Contender* for_single) {
+  app::Json json{{"devices", app::Json::array()}, {"left_out", app::Json::array()}};
+  for (const Contender& one : contenders) {
+    json["devices"].push_back({{"device", one.device},
+                               {"precision", one.precision},
+                               {"texts_per_s",
+                                {{"least", app::rounded(std::ranges::min(one.texts_per_s), 1)},
+                                 {"median", app::rounded(one.rate(), 1)},
+                                 {"most", app::rounded(std::ranges::max(one.texts_per_s), 1)}}},
+                               {"p50_ms", app::rounded(one.single(), 3)},
+                               {"load_ms", app::rounded(one.load_ms, 1)},
+                               {"cosine_least", app::rounded(one.cosine_least, 6)}});
+  }
+  for (const auto& step : left_out)
+    json["left_out"].push_back({{"device", step.device}, {"reason", step.reason}});
+  const auto named = [](const Contender& one) {
+    return app::Json{{"device", one.device}, {"precision", one.precision}};
+  };
+  json["for_many"] = named(for_many);
+  json["for_single"] = for_single != nullptr ? named(*for_single) : app::Json();
+  return json;
+}
+
+std::string for_people(const std::vector<Contender>& contenders, const std::vector<core::PlacementStep>& left_out,
+                       const Contender& for_many, const Contender* for_single) {
+  std::string text = fmt::format("{:<18} {:<9} {:>28} {:>6} {:>14} {:>8} {:>9}\n", "device", "precision",
+                                 "texts/s: least, median, most", "ratio", "single p50, ms", "load, ms", "cosine");
+  for (const Contender& one : contenders) {
+    text += fmt::format("{:<18} {:<9} {:>10.1f} {:>8.1f} {:>8.1f} {:>6.2f} {:>14.2f} {:>8.0f} {:>9.6f}\n", one.device,
+                        one.precision, std::ranges::min(one.texts_per_s), one.rate(), std::ranges::max(one.texts_per_s),
+                        one.rate() / contenders.front().rate(), one.single(), one.load_ms, one.cosine_least);
+  }
+  for (const auto& step : left_out)
+    text += fmt::format("left out: {}: {}\n", step.device, core::one_line(step.brief));
+  text += fmt::format("for many texts {}", for_many.flags());
+  if (for_single != nullptr) text += fmt::format(", for single ones {}", for_single->flags());
+  text += fmt::format(
+      " (below {:.2f} times the rate of one above it, none is chosen); ratio and least cosine are to "
+      "the first one\n",
+      kWorthIt);
+  return text;
+}
+
 }  // namespace
 
 Exit bench_compare(const BenchArguments& options, std::span<const std::string_view> texts) {
   const auto runtime = runtime_without_cache(options, PerformanceHint::kThroughput);
   if (!runtime.ok()) return fail(runtime.status());
-  const auto prefers = core::Placement::in(runtime->load.compile.precision);
   std::vector<Contender> contenders;
   std::vector<core::PlacementStep> left_out;
-  for (const auto& candidate : runtime->placement.resolve(runtime->registry, runtime->settings.emulate, prefers)) {
-    if (!candidate.device) {
-      left_out.push_back(candidate.refusal);
-      continue;
-    }
-    auto made = make_contender(options, candidate.device->id());
+  for (const Choice& choice : choices_of(options, *runtime, left_out)) {
+    auto made = make_contender(options, choice);
     if (made.ok()) {
       contenders.push_back(*std::move(made));
-    } else {
-      left_out.push_back(core::PlacementStep::refused(candidate.device->id(), made.status()));
+      continue;
     }
+    const std::string name = choice.device.empty() ? runtime->placement.text() : choice.device;
+    left_out.push_back(
+        core::PlacementStep::refused(fmt::format("{} in {}", name, core::word_of(choice.precision)), made.status()));
   }
   if (contenders.empty()) {
     return fail(
@@ -127,42 +228,11 @@ Exit bench_compare(const BenchArguments& options, std::span<const std::string_vi
 
   const Contender& for_many =
       best(contenders, [](const Contender& a, const Contender& b) { return a.rate() > kWorthIt * b.rate(); });
-  const Contender& for_single =
+  const Contender& fastest_single =
       best(contenders, [](const Contender& a, const Contender& b) { return a.single() * kWorthIt < b.single(); });
-  const bool has_singles = !for_single.single_ms.empty();
-  if (options.json) {
-    app::Json json{{"devices", app::Json::array()}, {"left_out", app::Json::array()}};
-    for (const Contender& one : contenders) {
-      json["devices"].push_back({{"device", one.device},
-                                 {"precision", core::word_of(one.active().precision)},
-                                 {"texts_per_s",
-                                  {{"least", app::rounded(std::ranges::min(one.texts_per_s), 1)},
-                                   {"median", app::rounded(one.rate(), 1)},
-                                   {"most", app::rounded(std::ranges::max(one.texts_per_s), 1)}}},
-                                 {"p50_ms", app::rounded(one.single(), 3)},
-                                 {"load_ms", app::rounded(one.load_ms, 1)}});
-    }
-    for (const auto& step : left_out)
-      json["left_out"].push_back({{"device", step.device}, {"reason", step.reason}});
-    json["for_many"] = for_many.device;
-    json["for_single"] = has_singles ? app::Json(for_single.device) : app::Json();
-    const auto printed = print(app::to_text(json));
-    return printed.ok() ? Exit::kGood : fail(printed);
-  }
-  std::string text = fmt::format("{:<18} {:<9} {:>28} {:>6} {:>14} {:>8}\n", "device", "precision",
-                                 "texts/s: least, median, most", "ratio", "single p50, ms", "load, ms");
-  for (const Contender& one : contenders) {
-    text += fmt::format("{:<18} {:<9} {:>10.1f} {:>8.1f} {:>8.1f} {:>6.2f} {:>14.2f} {:>8.0f}\n", one.device,
-                        core::word_of(one.active().precision), std::ranges::min(one.texts_per_s), one.rate(),
-                        std::ranges::max(one.texts_per_s), one.rate() / contenders.front().rate(), one.single(),
-                        one.load_ms);
-  }
-  for (const auto& step : left_out)
-    text += fmt::format("left out: {}: {}\n", step.device, core::one_line(step.brief));
-  text += fmt::format("for many texts --device {}", for_many.device);
-  if (has_singles) text += fmt::format(", for single ones --device {}", for_single.device);
-  text += fmt::format(" (below {:.2f} times the rate of one above it, a device is not chosen)\n", kWorthIt);
-  const auto printed = print(text);
+  const Contender* const for_single = fastest_single.single_ms.empty() ? nullptr : &fastest_single;
+  const auto printed = print(options.json ? app::to_text(to_json(contenders, left_out, for_many, for_single))
+                                          : for_people(contenders, left_out, for_many, for_single));
   return printed.ok() ? Exit::kGood : fail(printed);
 }
 

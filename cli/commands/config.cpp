@@ -95,9 +95,9 @@ void add_config(CLI::App& program, Action& chosen) {
   CLI::App& app = *program.add_subcommand("config", "Shows what is configured, and where each value came from.");
   app.add_flag("--json", options->json, "Prints {settings: [{key, value, origin}]}.");
   app.add_flag("--reference", options->reference, "Prints what docs/configuration.md says of every setting.");
-  static constexpr SettingGroup kGroups[] = {SettingGroup::kEmbedding, SettingGroup::kPlacement,
-                                             SettingGroup::kDevice,    SettingGroup::kFailover,
-                                             SettingGroup::kCache,     SettingGroup::kBackends};
+  static constexpr SettingGroup kGroups[] = {
+      SettingGroup::kEmbedding,    SettingGroup::kPlacement, SettingGroup::kDevice,  SettingGroup::kFailover,
+      SettingGroup::kVerification, SettingGroup::kCache,     SettingGroup::kBackends};
   options->flags.add_to(app, kGroups);
   app.footer(
       "The output is a config.toml's keys with the origin of each value behind it. Flags of settings\n"

@@ -44,10 +44,26 @@ std::string hardware_for_people(const std::vector<core::HardwareNote>& hardware)
   return text;
 }
 
+// "products       f32 101, bf16 182 (1.80 times f32), int8 310 (3.07): …"
+std::string speeds_for_people(const app::Diagnosis& diagnosis) {
+  if (diagnosis.speeds.empty()) return {};
+  std::vector<std::string> speeds;
+  const core::PrecisionSpeed& f32 = diagnosis.speeds.front();
+  const core::PrecisionSpeed* fastest = &f32;
+  for (const core::PrecisionSpeed& speed : diagnosis.speeds) {
+    if (speed.gops > fastest->gops) fastest = &speed;
+    const std::string ratio = &speed == &f32 ? "" : fmt::format(" ({:.2f} times f32)", speed.gops / f32.gops);
+    speeds.push_back(fmt::format("{} {:.0f}{}", core::word_of(speed.precision), speed.gops, ratio));
+  }
+  return fmt::format("fastest in     {}: {} GOP/s on one thread, with {}'s instructions and native:CPU's kernels\n",
+                     core::word_of(fastest->precision), fmt::join(speeds, ", "), diagnosis.instruction_set);
+}
+
 std::string for_people(const app::Diagnosis& diagnosis) {
   std::string text = fmt::format("latebind {} on {}\n", diagnosis.version, diagnosis.platform);
   text += fmt::format("processor      {}, {} usable\n", core::one_line(diagnosis.cpu), diagnosis.processors);
   text += fmt::format("features       {}\n", fmt::join(diagnosis.cpu_features, " "));
+  text += speeds_for_people(diagnosis);
   text += fmt::format("cache folder   {}\n", diagnosis.cache_folder);
   text += fmt::format("config folder  {}, then {}\n", diagnosis.config_folder, diagnosis.system_config_folder);
   for (const app::Diagnosis::OfBackend& backend : diagnosis.backends) {
@@ -110,7 +126,9 @@ void add_doctor(CLI::App& program, Action& chosen) {
   CLI::App& app = *program.add_subcommand("doctor", "Says what works here, and what to type to mend the rest.");
   app.add_flag(
       "--json", options->json,
-      "Prints {version, platform, works, cpu: {name, usable_processors, features}, "
+      "Prints {version, platform, works, cpu: {name, usable_processors, features, instruction_set, precisions: "
+      "[{precision, "
+      "gops, times_f32}]}, "
       "folders: {cache, config, system_config}, backends: [{name, available, "
       "runtime_version, code, reason, install, unavailable: [{name, reason}], hardware: [{name, kind, node, ready, "
       "status, remedy, metadata}], search: [{place, source, outcome, opened}], devices: [{id, full_name, works, "
@@ -121,7 +139,9 @@ void add_doctor(CLI::App& program, Action& chosen) {
   app.footer(
       "Shows every place where a vendor library was looked for with the loader's answer, the vendor's\n"
       "hardware that the system knows with what keeps it from being used, and runs a tiny model on\n"
-      "every device. Exit status 1 when no device can run it.");
+      "every device. Exit status 1 when no device can run it. For 100 ms matrices are multiplied in\n"
+      "each precision that native:CPU has here, because which one is fast is another one on each make\n"
+      "of processor; how fast a whole model is, `latebind bench embed --precision f32,bf16` measures.");
   app.callback([options, &chosen] { chosen = [options] { return doctor(*options); }; });
 }
 

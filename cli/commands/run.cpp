@@ -10,10 +10,10 @@
 #include "app/apart.h"
 #include "app/json_text.h"
 #include "app/model_source.h"
+#include "app/npy.h"
+#include "app/run_inputs.h"
 #include "cli/data/file_names.h"
-#include "cli/data/npy.h"
 #include "cli/data/percentile.h"
-#include "cli/data/run_inputs.h"
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/parser.h"
 #include "cli/terminal/runtime_options.h"
@@ -31,7 +31,7 @@ using core::StatusCode;
 struct RunArguments {
   SettingFlags flags{};
   std::string model;
-  InputWishes inputs{};
+  app::InputWishes inputs{.files_option = "--input", .shapes_option = "--shape"};
   std::string output_dir;
   std::size_t repeat = 10;
   bool json = false;
@@ -45,7 +45,7 @@ struct Output {
 
 struct Outcome {
   std::shared_ptr<const core::Attestation> attestation;
-  std::vector<RunInput> inputs;
+  std::vector<app::RunInput> inputs;
   std::vector<Output> outputs;
   double load_ms = 0;
   double first_ms = 0;
@@ -65,9 +65,9 @@ Result<Outcome> run_model(const RunArguments& options, const app::Runtime& runti
   outcome.attestation = placed->attestation();
   note_fallback(*outcome.attestation);
 
-  LB_ASSIGN_OR_RETURN(outcome.inputs, make_inputs(placed->inputs(), options.inputs));
+  LB_ASSIGN_OR_RETURN(outcome.inputs, app::make_inputs(placed->inputs(), options.inputs));
   std::vector<core::TensorView> views;
-  for (const RunInput& input : outcome.inputs)
+  for (const app::RunInput& input : outcome.inputs)
     views.push_back(input.view);
   std::vector<core::OutputTensor> outputs(placed->outputs().size());
   std::vector<double> times;
@@ -102,7 +102,7 @@ Status check_places(const RunArguments& options, const Outcome& outcome) {
   for (const auto& file : output_files(options.output_dir, outcome.outputs)) {
     const app::NamedPlace output{"--output-dir", platform::path_to_utf8(file)};
     LB_RETURN_IF_ERROR(app::check_apart(output, {"--model", options.model}));
-    for (const RunInput& input : outcome.inputs)
+    for (const app::RunInput& input : outcome.inputs)
       LB_RETURN_IF_ERROR(app::check_apart_from_file(output, {"--input", input.file}));
   }
   return {};
@@ -121,7 +121,7 @@ Status write_outputs(const std::string& folder, std::vector<Output>& outputs) {
   std::vector<platform::OutputFile> files;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     LB_ASSIGN_OR_RETURN(auto opened, platform::OutputFile::create(places[i]));
-    LB_ASSIGN_OR_RETURN(const std::string bytes, npy_bytes(outputs[i].tensor.view()));
+    LB_ASSIGN_OR_RETURN(const std::string bytes, app::npy_bytes(outputs[i].tensor.view()));
     LB_RETURN_IF_ERROR(opened.write(bytes));
     files.push_back(std::move(opened));
     outputs[i].file = platform::path_to_utf8(places[i]);
@@ -134,7 +134,7 @@ Status write_outputs(const std::string& folder, std::vector<Output>& outputs) {
 std::string for_people(const RunArguments& options, const Outcome& outcome) {
   std::string text = fmt::format("model   {}\ndevice  {}\n", core::one_line(options.model),
                                  core::one_line(describe(outcome.attestation->active)));
-  for (const RunInput& input : outcome.inputs) {
+  for (const app::RunInput& input : outcome.inputs) {
     text += fmt::format("input   {}  {} {}", core::one_line(input.declared.name), core::name_of(input.view.type),
                         input.view.shape.to_string());
     if (!(input.declared.shape == input.view.shape)) {
@@ -163,6 +163,7 @@ std::string for_programs(const RunArguments& options, const Outcome& outcome) {
   json["precision"] = core::word_of(active.precision);
   json["fallback"] = outcome.attestation->fallback;
   json["reason"] = outcome.attestation->reason;
+  json["verification"] = outcome.attestation->verification;
   json["load_ms"] = app::rounded(outcome.load_ms, 3);
   json["first_ms"] = app::rounded(outcome.first_ms, 3);
   json["p50_ms"] = app::rounded(outcome.p50_ms, 3);
@@ -176,7 +177,7 @@ std::string for_programs(const RunArguments& options, const Outcome& outcome) {
     return one;
   };
   json["inputs"] = app::Json::array();
-  for (const RunInput& input : outcome.inputs) {
+  for (const app::RunInput& input : outcome.inputs) {
     app::Json one = described(input.declared, input.view);
     one["source"] = input.source;
     json["inputs"].push_back(std::move(one));
@@ -191,7 +192,7 @@ std::string for_programs(const RunArguments& options, const Outcome& outcome) {
 }
 
 Exit run(const RunArguments& options) {
-  if (const auto sense = check_wishes(options.inputs); !sense.ok()) return misuse("run", sense.message());
+  if (const auto sense = app::check_wishes(options.inputs); !sense.ok()) return misuse("run", sense.message());
   const auto runtime = make_runtime(options.flags, core::PerformanceHint::kLatency);
   if (!runtime.ok()) return misuse("run", runtime.status().message());
   auto outcome = run_model(options, *runtime);
@@ -229,7 +230,7 @@ void add_run(CLI::App& program, Action& chosen) {
               "Number of runs that are timed, the first one included (default 10).");
   app.add_flag("--json", options->json,
                "Prints {model, device, backend, device_full_name, runtime_version, precision, "
-               "fallback, reason, load_ms, first_ms, p50_ms, repeat, inputs: [{name, type, "
+               "fallback, reason, verification, load_ms, first_ms, p50_ms, repeat, inputs: [{name, type, "
                "declared_shape, shape, source}], outputs: [{name, type, declared_shape, shape, "
                "file}]}; -1 in a declared shape is an open dimension.");
   options->flags.add_to(app, kRuntimeGroups);

@@ -286,9 +286,9 @@ void add_serve(CLI::App& program, Action& chosen) {
             "(.onnx, .xml) for tensors. May be given several times. Its served name is its folder's unless NAME is "
             "given; requests that name no model go to the first.")
       ->required();
-  static constexpr SettingGroup kGroups[] = {SettingGroup::kServer,  SettingGroup::kEmbedding, SettingGroup::kPlacement,
-                                             SettingGroup::kDevice,  SettingGroup::kFailover,  SettingGroup::kCache,
-                                             SettingGroup::kBackends};
+  static constexpr SettingGroup kGroups[] = {
+      SettingGroup::kServer,   SettingGroup::kEmbedding, SettingGroup::kPlacement,    SettingGroup::kDevice,
+      SettingGroup::kFailover, SettingGroup::kCache,     SettingGroup::kVerification, SettingGroup::kBackends};
   options->flags.add_to(app, kGroups);
   add_text(app, "--ready-file", options->ready_file, "FILE",
            "Gets the addresses, one a line, once every model is loaded and warm; removed at the end.");

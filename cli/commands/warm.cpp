@@ -25,7 +25,8 @@ std::string for_people(const app::WarmReport& report) {
   std::string text;
   for (const auto& outcome : report.devices) {
     text += outcome.status.ok()
-                ? fmt::format("ready in {:.1f} s: {}\n", outcome.seconds, core::one_line(describe(outcome.active)))
+                ? fmt::format("ready in {:.1f} s: {}{}{}\n", outcome.seconds, core::one_line(describe(outcome.active)),
+                              outcome.verification.empty() ? "" : "; ", core::one_line(outcome.verification))
                 : fmt::format("not ready: {}: {}\n", outcome.device, core::one_line(outcome.status.brief()));
   }
   return text;
@@ -54,7 +55,7 @@ void add_warm(CLI::App& program, Action& chosen) {
   CLI::App& app =
       *program.add_subcommand("warm", "Compiles a model for every device of the placement, and keeps the result.");
   options->embedder.add_to(app);
-  app.add_flag("--json", options->json, "Prints {devices: [{device, ready, seconds, reason}]}.");
+  app.add_flag("--json", options->json, "Prints {devices: [{device, ready, seconds, reason, verification}]}.");
   app.footer(
       "For the step after an installation: later starts find everything in the cache of compiled models,\n"
       "every static length included. What is compiled depends on the settings: give the same ones as later.\n"

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "cli/data/npy.h"
+#include "app/npy.h"
 
 namespace latebind::cli {
 namespace {
@@ -76,7 +76,7 @@ class NpyWriter final : public VectorWriter {
  private:
   Result<std::string> header() const {
     const std::int64_t dims[] = {static_cast<std::int64_t>(count_), static_cast<std::int64_t>(dimension_)};
-    return make_npy_header(ElementType::kF32, dims, kHeaderSize);
+    return app::make_npy_header(ElementType::kF32, dims, kHeaderSize);
   }
 
   std::unique_ptr<ByteSink> sink_;

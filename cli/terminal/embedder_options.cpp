@@ -17,9 +17,9 @@ using core::Result;
 
 void EmbedderOptions::add_to(CLI::App& app) {
   add_model(app, model, "A sentence-transformers model");
-  static constexpr SettingGroup kGroups[] = {SettingGroup::kEmbedding, SettingGroup::kPlacement,
-                                             SettingGroup::kDevice,    SettingGroup::kFailover,
-                                             SettingGroup::kCache,     SettingGroup::kBackends};
+  static constexpr SettingGroup kGroups[] = {
+      SettingGroup::kEmbedding,    SettingGroup::kPlacement, SettingGroup::kDevice,  SettingGroup::kFailover,
+      SettingGroup::kVerification, SettingGroup::kCache,     SettingGroup::kBackends};
   flags.add_to(app, kGroups);
 }
 

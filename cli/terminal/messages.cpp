@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -26,6 +27,7 @@ bool can_wipe_lines() {
 namespace {
 
 std::atomic<bool> is_json = false;
+std::atomic<bool> tells_details = false;
 std::mutex sink_mutex;
 // Guarded by sink_mutex. Never destroyed: threads of vendors may log until the end.
 std::function<void(std::string)>& sink = *new std::function<void(std::string)>();
@@ -60,8 +62,20 @@ void note(std::string_view text) {
   put_line(fmt::format("{}latebind: {}\n", can_wipe_lines() ? "\r\x1b[K" : "", core::one_line(text)));
 }
 
+void tell_details() {
+  tells_details.store(true);
+}
+
 Exit fail(const Status& status) {
-  if (status.code() != StatusCode::kCancelled) note(status.to_string());
+  if (status.code() == StatusCode::kCancelled) return Exit::kFailed;
+  std::string_view rest = status.details();
+  const bool shown = tells_details.load();
+  note(status.to_string() + (rest.empty() || shown ? "" : " (`latebind doctor` tells more, and so does --verbose)"));
+  while (shown && !rest.empty()) {
+    const auto end = std::min(rest.find('\n'), rest.size());
+    note(fmt::format("  {}", rest.substr(0, end)));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
   return Exit::kFailed;
 }
 

@@ -30,7 +30,11 @@ void send_messages_to(std::function<void(std::string line)> to);
 // Prints a message and continues.
 void note(std::string_view text);
 
-// Reports why the work failed. Silent when only the reader of the output has gone (see closed_pipe).
+// From here on fail() prints the details of errors as well.
+void tell_details();
+
+// Reports why the work failed: the cause and what mends it in the first line, and the details, one a line, after
+// tell_details(). Silent when only the reader of the output has gone (see closed_pipe).
 [[nodiscard]] Exit fail(const core::Status& status);
 
 // Says what is wrong with the command line and where its help is.

@@ -99,6 +99,7 @@ Exit parse_and_run(const std::vector<std::string>& arguments) {
   } catch (const CLI::ParseError& error) {
     return misuse(chosen_name(program), error.what());
   }
+  if (verbose) tell_details();
   show_log(verbose ? LogShown::kEverything : is_quiet(program) ? LogShown::kNothing : LogShown::kWarnings);
   return chosen();
 }

@@ -12,8 +12,8 @@ namespace latebind::cli {
 
 // The options of `latebind run` and similar commands; commands that embed add their own.
 inline constexpr SettingGroup kRuntimeGroups[] = {SettingGroup::kPlacement, SettingGroup::kDevice,
-                                                  SettingGroup::kFailover, SettingGroup::kCache,
-                                                  SettingGroup::kBackends};
+                                                  SettingGroup::kFailover,  SettingGroup::kVerification,
+                                                  SettingGroup::kCache,     SettingGroup::kBackends};
 
 // The runtime from the flags, with results kept apart from what a vendor's emulator prints. Errors are in the command
 // line or the configuration.

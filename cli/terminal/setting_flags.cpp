@@ -19,6 +19,8 @@ const char* title_of(SettingGroup group) {
       return "Device";
     case SettingGroup::kFailover:
       return "Failover";
+    case SettingGroup::kVerification:
+      return "Verification";
     case SettingGroup::kCache:
       return "Cache of compiled models";
     case SettingGroup::kEmbedding:
@@ -52,6 +54,7 @@ SettingGroup group_of(std::string_view key) {
   if (dot == std::string_view::npos) return SettingGroup::kDevice;
   const std::string_view table = key.substr(0, dot);
   if (table == "failover") return SettingGroup::kFailover;
+  if (table == "verification") return SettingGroup::kVerification;
   if (table == "cache") return SettingGroup::kCache;
   if (table == "embedding") return SettingGroup::kEmbedding;
   if (table == "server") return SettingGroup::kServer;

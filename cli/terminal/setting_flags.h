@@ -18,7 +18,7 @@ class App;
 namespace latebind::cli {
 
 // Settings grouped by their use in commands.
-enum class SettingGroup { kBackends, kPlacement, kDevice, kFailover, kCache, kEmbedding, kServer };
+enum class SettingGroup { kBackends, kPlacement, kDevice, kFailover, kVerification, kCache, kEmbedding, kServer };
 
 class SettingFlags {
  public:

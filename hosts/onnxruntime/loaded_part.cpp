@@ -278,7 +278,8 @@ std::string attestations_as_json() {
             ", \"library\": " + json_quoted(active.library_file) + ", \"threads\": " + std::to_string(active.threads) +
             ", \"fallback\": " + (active.fallback ? "true" : "false") + ", \"reason\": " + json_quoted(active.reason) +
             ", \"emulated\": " + (active.emulated ? "true" : "false") + ", \"nodes\": " + std::to_string(active.nodes) +
-            ", \"host_nodes\": " + std::to_string(active.host_nodes) + ", \"steps\": [";
+            ", \"host_nodes\": " + std::to_string(active.host_nodes) +
+            ", \"verification\": " + json_quoted(active.verification) + ", \"steps\": [";
     for (std::size_t i = 0; i < active.steps.size(); ++i) {
       const PlacementStep& step = active.steps[i];
       json += std::string(i > 0 ? ", " : "") + "{\"device\": " + json_quoted(step.device) +

@@ -117,6 +117,8 @@ typedef struct lb_error {
   int32_t has_vendor_code; /* 1 when a vendor library reported the error */
   int64_t vendor_code;
   const char* vendor_text; /* the vendor's message, unchanged; "" when there is none */
+  const char* details;     /* what led to it, one thing a line, such as every place where a library was looked for; ""
+                              when there is nothing */
 } lb_error;
 
 /* The calling thread's last error, LB_OK and "" when it had none. The strings live until the thread's next failing
@@ -358,13 +360,17 @@ typedef struct lb_active {
   int32_t emulated;  /* 1: the device is not in this machine, and its vendor's emulation answers */
   size_t nodes;      /* of the model; 0 where the vendor does not say who computes which */
   size_t host_nodes; /* of these, those that the device leaves to its host's CPU */
+  const char* verification; /* with "verification.enabled": what came of comparing the device with another one, in one
+                               line: "agrees with native:CPU: …", "not verified: …"; else "" */
 } lb_active;
 
 typedef struct lb_placement_step {
   size_t struct_size;
   const char* device; /* "openvino:CPU", or "openvino" when the backend is not available */
   int32_t taken;
-  const char* reason; /* why it was not taken; of the one that was, what came compiled and did not do, else "" */
+  const char* reason;  /* why it was not taken, in one line; of the one that was, what came compiled and did not do,
+                          else "" */
+  const char* details; /* what led to that, as in lb_error */
 } lb_placement_step;
 
 LB_API void lb_attestation_destroy(lb_attestation* attestation);
@@ -593,8 +599,8 @@ LB_API lb_code lb_token_list_get(const lb_token_list* list, size_t index, lb_tok
 
 /* -- Jobs ---------------------------------------------------------------------------------------------------------- */
 
-/* What the commands of the program do (compile, pull, inspect, unpack, export, warm, cache_list, cache_clear,
- * cache_verify, doctor, devices), on its own thread: arguments and report are JSON. */
+/* What the commands of the program do (compile, pull, inspect, unpack, export, warm, verify, cache_list,
+ * cache_clear, cache_verify, doctor, devices), on its own thread: arguments and report are JSON. */
 typedef struct lb_job lb_job;
 
 /* Starts the job of that name. `arguments`: a JSON object with the arguments that lb_job_kind lists, named like the

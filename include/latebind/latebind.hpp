@@ -45,6 +45,7 @@ class [[nodiscard]] Status {
     status.message_ = error.message;
     if (error.has_vendor_code != 0) status.vendor_code_ = error.vendor_code;
     status.vendor_text_ = error.vendor_text;
+    status.details_ = error.details;
     return status;
   }
 
@@ -66,6 +67,8 @@ class [[nodiscard]] Status {
   [[nodiscard]] const std::string& message() const { return message_; }
   [[nodiscard]] std::optional<std::int64_t> vendor_code() const { return vendor_code_; }
   [[nodiscard]] const std::string& vendor_text() const { return vendor_text_; }
+  // What led to it, one thing a line, such as every place where a library was looked for.
+  [[nodiscard]] const std::string& details() const { return details_; }
 
  private:
   lb_code code_ = LB_OK;
@@ -73,6 +76,7 @@ class [[nodiscard]] Status {
   std::string message_;
   std::optional<std::int64_t> vendor_code_;
   std::string vendor_text_;
+  std::string details_;
 };
 
 // A value, or the Status that says why there is none.
@@ -147,6 +151,7 @@ struct PlacementStep {
   std::string device;
   bool taken = false;
   std::string reason;
+  std::string details;  // what led to it, one thing a line
 };
 
 // What answers, and why not a preferred device.
@@ -168,6 +173,7 @@ struct Attestation {
   bool emulated = false;       // by the vendor's emulation of a device that is not in this machine
   std::size_t nodes = 0;       // of the model; 0 where the vendor does not say who computes which
   std::size_t host_nodes = 0;  // of these, those that the device leaves to its host's CPU
+  std::string verification;    // what came of comparing it with another device; empty when it was not
 };
 
 // Cancels the calls that carry it, from any thread. One serves any number of calls, and may be destroyed before they
@@ -299,11 +305,12 @@ inline Result<Attestation> read_attestation(lb_code code, lb_attestation* raw) {
                           active.hung_runs,
                           active.emulated != 0,
                           active.nodes,
-                          active.host_nodes};
+                          active.host_nodes,
+                          active.verification};
   for (std::size_t i = 0; i < lb_attestation_step_count(raw); ++i) {
     auto step = sized<lb_placement_step>();
     if (const lb_code got = lb_attestation_step(raw, i, &step); got != LB_OK) return Status::of(got);
-    attestation.steps.push_back({step.device, step.taken != 0, step.reason});
+    attestation.steps.push_back({step.device, step.taken != 0, step.reason, step.details});
   }
   return attestation;
 }

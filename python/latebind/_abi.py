@@ -87,6 +87,7 @@ class lb_error(Structure):
     has_vendor_code: int
     vendor_code: int
     vendor_text: bytes | None
+    details: bytes | None
     _fields_ = [
         ("struct_size", c_size_t),
         ("code", c_int32),
@@ -95,6 +96,7 @@ class lb_error(Structure):
         ("has_vendor_code", c_int32),
         ("vendor_code", c_int64),
         ("vendor_text", c_char_p),
+        ("details", c_char_p),
     ]
 
 
@@ -227,6 +229,7 @@ class lb_active(Structure):
     emulated: int
     nodes: int
     host_nodes: int
+    verification: bytes | None
     _fields_ = [
         ("struct_size", c_size_t),
         ("backend", c_char_p),
@@ -246,6 +249,7 @@ class lb_active(Structure):
         ("emulated", c_int32),
         ("nodes", c_size_t),
         ("host_nodes", c_size_t),
+        ("verification", c_char_p),
     ]
 
 
@@ -254,11 +258,13 @@ class lb_placement_step(Structure):
     device: bytes | None
     taken: int
     reason: bytes | None
+    details: bytes | None
     _fields_ = [
         ("struct_size", c_size_t),
         ("device", c_char_p),
         ("taken", c_int32),
         ("reason", c_char_p),
+        ("details", c_char_p),
     ]
 
 

@@ -19,11 +19,13 @@ class PlacementStep:
         device: "openvino:CPU", or "openvino" when the backend is not available.
         taken: whether it is the one that answers.
         reason: why it was not taken; "" when it was.
+        details: what led to that, one thing a line; "" when there is nothing.
     """
 
     device: str
     taken: bool
     reason: str
+    details: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Attestation:
         emulated: True when the device is not in this machine, and its vendor's emulation answers.
         nodes: of the model; 0 where the vendor does not say who computes which.
         host_nodes: of these, those that the device leaves to its host's CPU.
+        verification: with the option "verification.enabled", what came of comparing the device with another one, in
+            one line; else "".
         steps: every device and backend that was considered, in order; the one taken is the last.
     """
 
@@ -66,6 +70,7 @@ class Attestation:
     emulated: bool
     nodes: int
     host_nodes: int
+    verification: str
     steps: tuple[PlacementStep, ...]
 
 
@@ -81,7 +86,7 @@ def _read(pointer: Owner) -> Attestation:
     for index in range(functions.lb_attestation_step_count(pointer)):
         step = sized(_abi.lb_placement_step)
         check(functions.lb_attestation_step(pointer, index, byref(step)))
-        steps.append(PlacementStep(text_of(step.device), bool(step.taken), text_of(step.reason)))
+        steps.append(PlacementStep(text_of(step.device), bool(step.taken), text_of(step.reason), text_of(step.details)))
     return Attestation(
         backend=text_of(active.backend),
         device=text_of(active.device),
@@ -99,6 +104,7 @@ def _read(pointer: Owner) -> Attestation:
         emulated=bool(active.emulated),
         nodes=active.nodes,
         host_nodes=active.host_nodes,
+        verification=text_of(active.verification),
         steps=tuple(steps),
     )
 

@@ -138,6 +138,7 @@ def last_error(code: int) -> LatebindError:
         bool(error.retryable),
         error.vendor_code if error.has_vendor_code else None,
         text_of(error.vendor_text),
+        text_of(error.details),
     )
 
 

@@ -402,12 +402,14 @@ class WarmDevice:
         ready: whether it can run the model.
         seconds: how long that took.
         reason: why not; "" when it is ready.
+        verification: with the option "verification.enabled", what came of comparing it with another device; else "".
     """
 
     device: str
     ready: bool
     seconds: float
     reason: str
+    verification: str
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -416,6 +418,93 @@ def warm(model: Path, progress: Watch | None = None, **settings: Any) -> tuple[W
     compiled models, if they have the same settings and `cache=True`."""
     raw = _run("warm", {"model": _path(model, "model")}, settings, progress)
     return tuple(_from(WarmDevice, one) for one in raw["devices"])
+
+
+@dataclass(frozen=True)
+class OutputComparison:
+    """How far an output of one device is from another's.
+
+    Attributes:
+        name: of the output.
+        type: "f32", "i64".
+        agrees: whether it is within the bounds of the device's precision.
+        why: the bound that does not hold; "" when it agrees.
+        absolute: the largest difference.
+        relative: that, divided by the largest number of the other device's output.
+        cosine: the least between the items along the first dimension.
+        nan: how many numbers are NaN.
+        nan_against: the same of the other device.
+        different: how many integers or booleans are not equal.
+    """
+
+    name: str
+    type: str
+    agrees: bool
+    why: str
+    absolute: float
+    relative: float
+    cosine: float
+    nan: int
+    nan_against: int
+    different: int
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Whether a device computes what another one does.
+
+    Attributes:
+        agrees: whether every output does.
+        verdict: one line.
+        device: what was tested, "openvino:NPU".
+        against: what it was compared with, in f32.
+        outputs: of the model.
+    """
+
+    agrees: bool
+    verdict: str
+    device: str
+    against: str
+    outputs: tuple[OutputComparison, ...]
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+def verify(
+    model: Path,
+    *,
+    against: str = "",
+    input: str | Sequence[str] | None = None,
+    shape: str | Sequence[str] | None = None,
+    seed: int = 0,
+    progress: Watch | None = None,
+    **settings: Any,
+) -> Verification:
+    """Compares what the first device of `device=` computes with what another one does, on the same inputs. That they
+    disagree is no error.
+
+    Args:
+        model: one that embeds text, an ONNX file or an OpenVINO IR.
+        against: the device to compare with; "": the first other CPU that takes the model.
+        input: "NAME=FILE.npy", one or several, instead of samples that are made up.
+        shape: "NAME=1x128", one or several: shapes of random inputs.
+        seed: of those.
+    """
+    arguments = {
+        "model": _path(model, "model"),
+        "against": against,
+        "input": _texts(input, "input"),
+        "shape": _texts(shape, "shape"),
+        "seed": seed,
+    }
+    raw = _run("verify", arguments, settings, progress)
+    return _from(
+        Verification,
+        raw,
+        device=raw["tested"]["device"],
+        against=raw["against"]["device"],
+        outputs=tuple(_from(OutputComparison, one) for one in raw["outputs"]),
+    )
 
 
 # -- The cache of compiled models --------------------------------------------------------------------------------------
@@ -521,15 +610,18 @@ __all__ = [
     "DeviceTrial",
     "Diagnosis",
     "Inspection",
+    "OutputComparison",
     "Progress",
     "PulledFile",
     "PulledModel",
     "Variant",
+    "Verification",
     "WarmDevice",
     "compile",
     "devices",
     "doctor",
     "inspect",
     "pull",
+    "verify",
     "warm",
 ]

@@ -34,6 +34,8 @@ class LatebindError(Exception):
         retryable: True when the same call may succeed later without any change.
         vendor_code: the number that a vendor's library returned; None when it had no part in it.
         vendor_text: the vendor's message, unchanged; "" when there is none.
+        details: what led to it, one thing a line, such as every place where a library was looked for; "" when there is
+            nothing.
         report: what a failed job found before it failed; None for all other errors.
     """
 
@@ -45,6 +47,7 @@ class LatebindError(Exception):
         retryable: bool = False,
         vendor_code: int | None = None,
         vendor_text: str = "",
+        details: str = "",
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -53,11 +56,12 @@ class LatebindError(Exception):
         self.retryable = retryable
         self.vendor_code = vendor_code
         self.vendor_text = vendor_text
+        self.details = details
         self.report: dict[str, object] | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
         # Errors of worker processes are pickled.
-        given = (self.message, self.code, self.name, self.retryable, self.vendor_code, self.vendor_text)
+        given = (self.message, self.code, self.name, self.retryable, self.vendor_code, self.vendor_text, self.details)
         return type(self), given
 
     def __str__(self) -> str:

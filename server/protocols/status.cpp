@@ -34,6 +34,7 @@ Json steps_json(const core::Attestation& attested) {
     one["taken"] = step.taken;
     one["brief"] = step.brief;
     one["reason"] = step.reason;
+    one["details"] = step.details;
     steps.push_back(std::move(one));
   }
   return steps;
@@ -110,6 +111,7 @@ Json model_json(Service& service, const ServedModel& model) {
   json["load_s"] = rounded(model.load_seconds, 3);
   json["fallback"] = attested->fallback;
   json["reason"] = attested->reason;
+  json["verification"] = attested->verification;
   json["steps"] = steps_json(*attested);
   json["breaker_open"] = has_open_breaker(*attested, model);
   json["hung_runs"] = Service::hung_runs_of(model);

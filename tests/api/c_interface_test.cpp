@@ -179,6 +179,28 @@ TEST_F(CInterfaceTest, NullIsMisuseNotACrash) {
   lb_device_list_destroy(nullptr);
 }
 
+TEST_F(CInterfaceTest, WhatLedToAnErrorIsAFieldOfItsOwn) {
+  const latebind::Options options{{"openvino.library", "/nonexistent/libopenvino_c.so"}};
+  lb_runtime* without = nullptr;
+  ASSERT_EQ(lb_runtime_create(options.get(), &without), LB_OK) << last_message();
+  const std::string file = (std::filesystem::path(::testing::TempDir()) / "details.onnx").string();
+  std::ofstream(file, std::ios::binary) << std::string("\x08\x0a\x3a\x00", 4);
+  lb_model* model = nullptr;
+  const latebind::Options device{{"device", "openvino:CPU"}};
+  EXPECT_NE(lb_model_load_file(without, file.c_str(), device.get(), nullptr, &model), LB_OK);
+  std::filesystem::remove(file);
+  auto error = LB_INIT(lb_error);
+  lb_last_error(&error);
+  EXPECT_THAT(error.message, HasSubstr("install it ("));
+  EXPECT_EQ(std::string_view(error.message).find('\n'), std::string_view::npos);
+  EXPECT_THAT(error.details, HasSubstr("openvino: /nonexistent/libopenvino_c.so"));
+  EXPECT_THAT(error.details, HasSubstr("LATEBIND_OPENVINO_LIBRARY may name"));
+  EXPECT_EQ(lb_runtime_create(nullptr, nullptr), LB_INVALID_ARGUMENT);
+  lb_last_error(&error);
+  EXPECT_STREQ(error.details, "");
+  lb_runtime_destroy(without);
+}
+
 TEST_F(CInterfaceTest, EachThreadHasItsOwnLastError) {
   EXPECT_EQ(lb_runtime_create(nullptr, nullptr), LB_INVALID_ARGUMENT);
   lb_code other = -1;

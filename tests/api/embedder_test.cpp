@@ -98,6 +98,29 @@ TEST_F(EmbedderInterfaceTest, TextsThatAFallbackComputedAreCounted) {
   lb_attestation_destroy(attestation);
 }
 
+TEST_F(EmbedderInterfaceTest, ADeviceThatComputesWronglyIsPassedOverWhereThatIsAsked) {
+  fake.script(std::string(kEncoder) + "device GPU\ndevice CPU\non GPU wrong-numbers\n");
+  const std::string folder = std::string(LATEBIND_SOURCE_DIR) + "/tests/data/tiny-bert/f32";
+  const auto opened_with = [&](const latebind::Options& options) {
+    lb_embedder_destroy(std::exchange(embedder, nullptr));
+    EXPECT_EQ(lb_embedder_open(runtime, folder.c_str(), options.get(), nullptr, &embedder), LB_OK) << last_message();
+    lb_attestation* raw = nullptr;
+    return latebind::detail::read_attestation(lb_embedder_attestation(embedder, &raw), raw);
+  };
+  const auto verified = opened_with({{"device", "openvino:GPU,openvino:CPU"},
+                                     {"precision", "f32"},
+                                     {"verification.enabled", "true"},
+                                     {"verification.against", "openvino:CPU"}});
+  ASSERT_TRUE(verified.ok());
+  EXPECT_EQ(verified->device, "CPU");
+  EXPECT_THAT(verified->reason, HasSubstr("openvino:GPU: it does not compute what openvino:CPU does in f32"));
+  EXPECT_EQ(verified->verification, "it is what others are compared with");
+  const auto trusted = opened_with({{"device", "openvino:GPU,openvino:CPU"}, {"precision", "f32"}});
+  ASSERT_TRUE(trusted.ok());
+  EXPECT_EQ(trusted->device, "GPU");
+  EXPECT_EQ(trusted->verification, "");
+}
+
 TEST_F(EmbedderInterfaceTest, WhoIsToldThatAStaticLengthFailedMayAskForItAgain) {
   lb_embedder_destroy(std::exchange(embedder, nullptr));
   const latebind::Options options{{"embedding.shapes", "static"}, {"embedding.static_lengths", "8"}};

@@ -78,7 +78,7 @@ TEST_F(JobInterfaceTest, EveryKindDescribesItself) {
     EXPECT_EQ(lb_job_result(job, nullptr), LB_INVALID_ARGUMENT) << kind.name;
   }
   EXPECT_EQ(names, (std::set<std::string>{"cache_clear", "cache_list", "cache_verify", "compile", "devices", "doctor",
-                                          "export", "inspect", "pull", "unpack", "warm"}));
+                                          "export", "inspect", "pull", "unpack", "verify", "warm"}));
   auto kind = LB_INIT(lb_job_kind);
   EXPECT_EQ(lb_job_kind_at(lb_job_kind_count(), &kind), LB_INVALID_ARGUMENT);
 }
@@ -91,6 +91,23 @@ TEST_F(JobInterfaceTest, DevicesAreListedAndExamined) {
   const json diagnosis = report_of("doctor");
   EXPECT_EQ(code, LB_OK) << last_message();
   EXPECT_EQ(diagnosis["backends"].at(0)["name"], "openvino");
+}
+
+TEST_F(JobInterfaceTest, ThatDevicesDisagreeIsAReportAndNoError) {
+  const json arguments{{"model", model.string()}, {"against", "openvino:CPU"}};
+  fake.script("device GPU\ndevice CPU\n");
+  json report = report_of("verify", arguments);
+  ASSERT_EQ(code, LB_OK) << last_message();
+  EXPECT_EQ(report["agrees"], true) << report;
+  EXPECT_EQ(report["tested"]["device"], "openvino:GPU");
+  EXPECT_EQ(report["outputs"].at(0)["name"], "y");
+  fake.script("device GPU\ndevice CPU\non GPU wrong-numbers\n");
+  report = report_of("verify", arguments);
+  ASSERT_EQ(code, LB_OK) << last_message();
+  EXPECT_EQ(report["agrees"], false) << report;
+  EXPECT_EQ(report_of("verify", {{"model", model.string()}, {"against", "openvino:NPU"}}), json());
+  EXPECT_EQ(code, LB_DEVICE_NOT_FOUND);
+  EXPECT_THAT(last_message(), HasSubstr("openvino:NPU"));
 }
 
 TEST_F(JobInterfaceTest, ABundleIsCompiledLookedAtAndUnpacked) {

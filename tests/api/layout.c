@@ -57,7 +57,7 @@ VALUE(LB_FORMAT_BUNDLE, 2);
 VALUE(LB_FORMAT_OPENVINO_BLOB, 3);
 VALUE(LB_FORMAT_BY_FIRST_BYTES, 4);
 
-SIZE(lb_error, 48);
+SIZE(lb_error, 56);
 FIELD(lb_error, struct_size, 0);
 FIELD(lb_error, code, 8);
 FIELD(lb_error, retryable, 12);
@@ -65,6 +65,7 @@ FIELD(lb_error, message, 16);
 FIELD(lb_error, has_vendor_code, 24);
 FIELD(lb_error, vendor_code, 32);
 FIELD(lb_error, vendor_text, 40);
+FIELD(lb_error, details, 48);
 
 SIZE(lb_option_value, 32);
 FIELD(lb_option_value, struct_size, 0);
@@ -118,7 +119,7 @@ FIELD(lb_tensor, reserved_, 20);
 FIELD(lb_tensor, shape, 24);
 FIELD(lb_tensor, strides, 88);
 
-SIZE(lb_active, 136);
+SIZE(lb_active, 144);
 FIELD(lb_active, struct_size, 0);
 FIELD(lb_active, backend, 8);
 FIELD(lb_active, device, 16);
@@ -137,12 +138,14 @@ FIELD(lb_active, hung_runs, 104);
 FIELD(lb_active, emulated, 112);
 FIELD(lb_active, nodes, 120);
 FIELD(lb_active, host_nodes, 128);
+FIELD(lb_active, verification, 136);
 
-SIZE(lb_placement_step, 32);
+SIZE(lb_placement_step, 40);
 FIELD(lb_placement_step, struct_size, 0);
 FIELD(lb_placement_step, device, 8);
 FIELD(lb_placement_step, taken, 16);
 FIELD(lb_placement_step, reason, 24);
+FIELD(lb_placement_step, details, 32);
 
 SIZE(lb_external_data, 24);
 FIELD(lb_external_data, location, 0);

@@ -36,6 +36,30 @@ def test_no_text_is_an_error():
     assert "no text" in bad(1, "bench", "embed", "--model", MODEL, "-", input="\n\n")
 
 
+def test_precisions_beside_each_other():
+    command = ("bench", "embed", "--model", MODEL, "--precision", "f32,int8,f16", "--device", "native:CPU,onnxruntime:CPU")
+    report = json.loads(good(*command, "--singles", "5", "--json", "-", input=TEXTS).stdout)
+    by_precision = {one["precision"]: one for one in report["devices"]}
+    assert by_precision["f32"]["cosine_least"] == 1 and report["devices"][0]["precision"] == "f32"
+    if "int8" in by_precision:
+        assert 0.95 < by_precision["int8"]["cosine_least"] < 0.99999
+    assert report["for_many"]["precision"] in by_precision and report["for_single"]["device"] == "native:CPU"
+    # What the processor does not have is left out by name.
+    left_out = [one["device"] for one in report["left_out"]]
+    assert left_out == [f"native:CPU,onnxruntime:CPU in {one}" for one in ("int8", "f16") if one not in by_precision]
+    text = good(*command, "--singles", "0", "-", input=TEXTS).stdout
+    assert "for many texts --device native:CPU --precision " in text and "cosine" in text
+
+
+def test_devices_and_precisions_beside_each_other():
+    report = json.loads(good("bench", "embed", "--compare", "--model", MODEL, "--precision", "f32,int8", "--device",
+                             "native:CPU,onnxruntime:CPU", "--singles", "0", "--json", "-", input=TEXTS).stdout)
+    measured = [(one["device"], one["precision"]) for one in report["devices"]]
+    assert [one for one in measured if one[1] == "f32"] == [("native:CPU", "f32"), ("onnxruntime:CPU", "f32")]
+    assert "onnxruntime:CPU in int8" in [one["device"] for one in report["left_out"]]
+    assert report["for_single"] is None
+
+
 def test_devices_beside_each_other():
     devices = ["native:CPU", "openvino:CPU", "onnxruntime:CPU"]
     command = ("bench", "embed", "--compare", "--model", MODEL, "--device", ",".join(["npu", *devices]), "--singles", "5")
@@ -44,7 +68,8 @@ def test_devices_beside_each_other():
     for one in report["devices"]:
         assert 0 < one["texts_per_s"]["least"] <= one["texts_per_s"]["median"] <= one["texts_per_s"]["most"]
         assert one["precision"] == "f32" and one["p50_ms"] > 0 and one["load_ms"] > 0
-    assert report["for_many"] in devices and report["for_single"] in devices
+        assert one["cosine_least"] > 0.9999
+    assert report["for_many"]["device"] in devices and report["for_single"]["device"] in devices
     assert [one["device"] for one in report["left_out"]] == ["npu"]
     text = good(*command[:-2], "--singles", "0", "-", input=TEXTS).stdout
     assert all(device in text for device in devices) and "left out: npu: " in text and "single ones" not in text

@@ -70,11 +70,19 @@ def test_doctor_shows_the_cache_folder_in_force(tmp_path):
     assert report["folders"]["cache"] == str(tmp_path / "x")
 
 
+def test_doctor_says_which_precision_this_processor_is_fast_in():
+    (line,) = [one for one in good("doctor").stdout.splitlines() if one.startswith("fastest in ")]
+    assert re.match(r"fastest in +(f32|bf16|f16|int8): f32 \d+.* GOP/s on one thread, with \w+'s instructions", line), line
+
+
 def test_doctor_json_has_what_its_help_says():
     report = json.loads(good("doctor", "--json").stdout)
     assert set(report) == {"version", "platform", "works", "cpu", "folders", "backends"}
     assert report["works"] is True
-    assert report["cpu"]["usable_processors"] >= 1 and report["cpu"]["features"]
+    assert report["cpu"]["usable_processors"] >= 1 and report["cpu"]["features"] and report["cpu"]["instruction_set"]
+    speeds = report["cpu"]["precisions"]
+    assert [one["precision"] for one in speeds][0] == "f32" and speeds[0]["times_f32"] == 1
+    assert all(set(one) == {"precision", "gops", "times_f32"} and one["gops"] > 0 for one in speeds)
     assert set(report["folders"]) == {"cache", "config", "system_config"}
     for backend in report["backends"]:
         assert set(backend) == {

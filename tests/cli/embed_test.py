@@ -232,6 +232,34 @@ def test_both_gone_is_an_error_that_says_what_to_type(tmp_path):
     assert "latebind/runtime openvino" in said and "latebind/runtime onnxruntime" in said
 
 
+def test_what_to_type_is_one_short_line_and_the_places_follow_for_those_who_ask(tmp_path):
+    program, env = empty_prefix(tmp_path)
+    line = ["embed", "--model", MODEL, "--device", "openvino:CPU"]
+    said = bad(1, *line, input=LINES, program=program, env=env)
+    assert "OpenVINO is not here: install it (pip install -U --target " in said and "--verbose" in said
+    assert len(said) < 400 and "no such" not in said, said
+    done = run("-v", *line, input=LINES, program=program, env=env)
+    lines = done.stderr.splitlines()
+    (error,) = [at for at, one in enumerate(lines) if "install it (pip install" in one and "no device of" in one]
+    assert done.returncode == 1 and "--verbose" not in lines[error]
+    places = [one for one in lines[error + 1 :] if one.startswith("latebind:   openvino: ")]
+    assert len(places) > 5 and any("LATEBIND_OPENVINO_LIBRARY may name" in one for one in places), lines
+
+
+@pytest.mark.parametrize(
+    ("device", "precision"),
+    [("openvino", "f32"), ("openvino", "bf16"), ("onnxruntime", "f32"), ("native", "f32"), ("native", "bf16"), ("native", "int8")],
+)
+def test_vectors_have_length_1(device, precision):
+    done = run("embed", "--model", MODEL, "--device", device, "--precision", precision, "--strict", "--input-format", "jsonl",
+               GOLDEN / "minilm.jsonl")  # fmt: skip
+    if done.returncode != 0:  # refused by name where the processor does not have it
+        assert precision in done.stderr and precision != "f32", done.stderr
+        return
+    lengths = numpy.linalg.norm(vectors(done.stdout).astype(numpy.float64), axis=1)
+    assert abs(lengths - 1).max() <= 1e-6
+
+
 def test_static_shapes_give_the_same_vectors_and_tell_their_padding():
     texts = "".join(f"{'word ' * (i * 7 % 90)}{i}\n" for i in range(40))
     dynamic = vectors(good("embed", "--model", MODEL, input=texts).stdout)

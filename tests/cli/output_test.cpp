@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -12,7 +11,6 @@
 #include "cli/data/file_names.h"
 #include "cli/data/nearest.h"
 #include "cli/data/percentile.h"
-#include "cli/data/run_inputs.h"
 #include "cli/data/vector_writer.h"
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/progress.h"
@@ -22,7 +20,6 @@ namespace latebind::cli {
 namespace {
 
 using core::ElementType;
-using core::Shape;
 using core::Status;
 
 // Keeps what is written.
@@ -154,52 +151,6 @@ TEST(PercentileTest, IsTheNearestRank) {
   EXPECT_EQ(percentile({4, 3, 2, 1}, 0.5), 2);
   EXPECT_EQ(percentile({1, 2, 3}, 0.99), 3);
   EXPECT_EQ(percentile({1, 2, 3}, 0), 1);
-}
-
-TEST(RunInputsTest, ChoosesOneForOpenDimensionsAndKeepsTheRest) {
-  const std::vector<core::TensorInfo> declared{{.name = "ids", .type = ElementType::kI64, .shape = {core::kDynamic, 7}},
-                                               {.name = "x", .type = ElementType::kF32, .shape = {}}};
-  const auto inputs = make_inputs(declared, {.files = {}, .shapes = {}, .seed = 3});
-  ASSERT_TRUE(inputs.ok()) << inputs.status().to_string();
-  EXPECT_EQ((*inputs)[0].view.shape, (Shape{1, 7}));
-  EXPECT_EQ((*inputs)[1].view.shape.rank(), 0U);
-  EXPECT_EQ((*inputs)[0].source, "random, seed 3");
-  for (int i = 0; i < 7; ++i) {
-    const auto id = static_cast<const std::int64_t*>((*inputs)[0].view.data)[i];
-    EXPECT_TRUE(id == 0 || id == 1);
-  }
-}
-
-TEST(RunInputsTest, RefusesWishesThatDoNotFitByName) {
-  const std::vector<core::TensorInfo> declared{{.name = "ids", .type = ElementType::kI64, .shape = {core::kDynamic, 7}},
-                                               {.name = "ids=2", .type = ElementType::kI64, .shape = {1}}};
-  const auto refusal = [&](const InputWishes& wishes) { return make_inputs(declared, wishes).status().to_string(); };
-  EXPECT_NE(refusal({.files = {}, .shapes = {"idz=1x7"}}).find("did you mean ids?"), std::string::npos);
-  EXPECT_NE(refusal({.files = {}, .shapes = {"ids=1x8"}}).find("[1,8]"), std::string::npos);
-  EXPECT_NE(refusal({.files = {}, .shapes = {"ids=1x7", "ids=2x7"}}).find("twice"), std::string::npos);
-  EXPECT_NE(refusal({.files = {}, .shapes = {"ids=1000000000000x7"}}).find("GiB"), std::string::npos);
-  // The longest name that fits is meant.
-  EXPECT_EQ(refusal({.files = {}, .shapes = {"ids=2=1"}}), "ok");
-}
-
-TEST(RunInputsTest, MakesTheSameRandomValuesInEveryType) {
-  std::array<double, 64> wide{};
-  fill_random(ElementType::kF64, 5, std::as_writable_bytes(std::span(wide)));
-  std::array<std::uint16_t, 64> half{};
-  fill_random(ElementType::kF16, 5, std::as_writable_bytes(std::span(half)));
-  std::array<std::uint16_t, 64> brain{};
-  fill_random(ElementType::kBF16, 5, std::as_writable_bytes(std::span(brain)));
-  bool differ = false;
-  for (std::size_t i = 0; i < wide.size(); ++i) {
-    EXPECT_LE(std::abs(wide[i]), 1.0);
-    differ = differ || wide[i] != wide[0];
-    const int exponent = (half[i] >> 10 & 31) - 15;
-    const double value =
-        half[i] == 0 ? 0 : std::ldexp(1.0 + (half[i] & 1023) / 1024.0, exponent) * (half[i] & 0x8000 ? -1 : 1);
-    EXPECT_EQ(value, wide[i]);
-    EXPECT_EQ(static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(brain[i]) << 16)), wide[i]);
-  }
-  EXPECT_TRUE(differ);
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ def test_missing_inputs_are_random_and_repeatable(tmp_path, sum_model, backend):
 def test_json_has_what_its_help_says(sum_model):
     report = json.loads(good("run", "--json", "--model", sum_model, "--repeat", "3").stdout)
     assert set(report) == {
-        "model", "device", "backend", "device_full_name", "runtime_version", "precision", "fallback", "reason",
+        "model", "device", "backend", "device_full_name", "runtime_version", "precision", "fallback", "reason", "verification",
         "load_ms", "first_ms", "p50_ms", "repeat", "inputs", "outputs"}
     assert report["repeat"] == 3 and report["precision"] == "f32" and report["fallback"] is False
     assert report["inputs"][0] == {

@@ -5,7 +5,7 @@ import re
 import pytest
 from support import BOTH_GONE, PROGRAM, bad, good
 
-COMMANDS = ["devices", "doctor", "embed", "search", "run", "export", "tokens", "pull", "warm", "config", "cache", "cache list", "compile", "inspect", "unpack", "bench",
+COMMANDS = ["devices", "doctor", "embed", "search", "run", "export", "tokens", "pull", "warm", "config", "cache", "cache list", "compile", "inspect", "unpack", "verify", "bench",
             "bench embed"]
 
 

@@ -57,11 +57,21 @@ TEST(StatusTest, ContextGoesInFrontAndKeepsTheRest) {
   EXPECT_TRUE(Status().with_context("x").ok());
 }
 
-TEST(StatusTest, BriefIsOneShortLineWithoutTheDetails) {
+TEST(StatusTest, DetailsAreForThoseWhoAsk) {
+  const Status status = Status::from_vendor(StatusCode::kDeviceFailed, "no", -7, "why\nnot")
+                            .with_details("here: nothing\nthere: nothing");
+  EXPECT_EQ(status.to_string(), "no (vendor code -7: why not)");
+  EXPECT_EQ(status.details(), "here: nothing\nthere: nothing");
+  EXPECT_EQ(status.with_context("model.xml").details(), status.details());
+  EXPECT_EQ(Status().details(), "");
+  EXPECT_EQ(Status(StatusCode::kIo, "no").details(), "");
+  EXPECT_TRUE(Status().with_details("x").ok());
+}
+
+TEST(StatusTest, BriefIsOneShortLine) {
   const Status status =
       Status::from_vendor(StatusCode::kDeviceFailed, "no", -7, "why\nnot").with_details("tried here and there");
   EXPECT_EQ(status.brief(), "no: why not");
-  EXPECT_EQ(status.to_string(), "no (vendor code -7: why not); tried here and there");
   const std::string long_text(Status::kBriefMax - 1, 'x');
   // The cut would fall into the middle of the character.
   EXPECT_EQ(Status(StatusCode::kIo, long_text + "\xC3\xA9!").brief(), long_text + " …");

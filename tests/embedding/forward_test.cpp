@@ -83,6 +83,29 @@ TEST(ForwardTest, TakesVectorsThatTheModelPooled) {
   expect_right_vectors({.pooled = true}, {.pooled = true, .dimension = kToyDimension});
 }
 
+// As a device does that normalises in f16.
+TEST(ForwardTest, CorrectsTheLengthOfVectorsThatTheModelNormalised) {
+  const auto off = [](std::int64_t, float value) { return value * 1.0003F; };
+  expect_right_vectors({.pooled = true, .spoil = off}, {.pooled = true, .normalize = true, .dimension = kToyDimension});
+}
+
+TEST(ForwardTest, LeavesVectorsOfAModelThatDoesNotNormaliseAsTheyAre) {
+  const auto tokenizer = test::toy_tokenizer();
+  TokenTable table;
+  ASSERT_TRUE(table.add(tokenizer, {64, 0}, "word").ok());
+  const auto forward =
+      Forward::bind(test::toy_model({.pooled = true, .spoil = [](std::int64_t, float value) { return value * 2; }}),
+                    {.pooled = true, .normalize = false, .dimension = kToyDimension});
+  ASSERT_TRUE(forward.ok());
+  Forward::Scratch scratch;
+  std::vector<float> out(kToyDimension);
+  ASSERT_TRUE(forward->run(rows_of(table, {0}, out.data()), table.lengths()[0], scratch).ok());
+  const auto ids = table.ids(0);
+  const auto expected = test::toy_vector({ids.begin(), ids.end()});
+  for (std::size_t d = 0; d < kToyDimension; ++d)
+    EXPECT_NEAR(out[d], 2 * expected[d], 1e-6);
+}
+
 TEST(ForwardTest, GivesTokenTypesWhereTheModelWantsThem) {
   expect_right_vectors({.wants_token_types = true}, kPoolMean);
 }

@@ -100,6 +100,51 @@ TEST(PoolingTest, TheZeroVectorStaysZero) {
   EXPECT_EQ(vector, std::vector<float>(20, 0.0F));
 }
 
+double length_of(const std::vector<float>& vector) {
+  double sum = 0;
+  for (const float value : vector)
+    sum += static_cast<double>(value) * static_cast<double>(value);
+  return std::sqrt(sum);
+}
+
+TEST(PoolingTest, ALengthThatIsNotQuiteOneIsCorrected) {
+  std::minstd_rand random(7);
+  std::uniform_real_distribution<float> component(-1, 1);
+  for (const std::size_t dimension : {1U, 5U, 384U, 4096U}) {
+    for (const float off : {0.9996F, 1.0003F, 0.99999F, 1.5F}) {
+      std::vector<float> vector(dimension);
+      for (float& value : vector)
+        value = component(random);
+      normalize(vector);
+      for (float& value : vector)
+        value *= off;
+      correct_length(vector);
+      EXPECT_NEAR(length_of(vector), 1, 1e-6) << dimension << " " << off;
+    }
+  }
+}
+
+TEST(PoolingTest, ALengthThatIsRightKeepsItsBits) {
+  std::vector<float> vector{0.6F, 0.8F, 0.0F};
+  const std::vector<float> before = vector;
+  correct_length(vector);
+  EXPECT_EQ(vector, before);
+}
+
+TEST(PoolingTest, WhatHasNoLengthStaysAsItIs) {
+  std::vector<float> zero(20, 0.0F);
+  correct_length(zero);
+  EXPECT_EQ(zero, std::vector<float>(20, 0.0F));
+  constexpr float kInfinite = std::numeric_limits<float>::infinity();
+  std::vector<float> infinite{1.0F, kInfinite};
+  correct_length(infinite);
+  EXPECT_EQ(infinite, (std::vector<float>{1.0F, kInfinite}));
+  std::vector<float> none{2.0F, std::numeric_limits<float>::quiet_NaN()};
+  correct_length(none);
+  EXPECT_EQ(none[0], 2.0F);
+  EXPECT_TRUE(std::isnan(none[1]));
+}
+
 TEST(PoolingTest, AVectorShorterThanTheLeastNormIsDividedByThat) {
   std::vector<float> vector{1e-13F, 0.0F};
   normalize(vector);

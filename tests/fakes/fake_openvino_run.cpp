@@ -39,6 +39,7 @@ struct Fate {
   bool wrong_shape = false;
   bool wrong_rank = false;
   bool not_finite = false;
+  bool wrong_numbers = false;
 
   static Fate of(const Script& script, const std::string& device, const Entry& entry) {
     Fate fate;
@@ -51,6 +52,7 @@ struct Fate {
     fate.wrong_shape = std::ranges::any_of(script.wrong_shape, covers);
     fate.wrong_rank = std::ranges::any_of(script.wrong_rank, covers);
     fate.not_finite = std::ranges::any_of(script.not_finite, covers);
+    fate.wrong_numbers = std::ranges::any_of(script.wrong_numbers, covers);
     for (const Chance& chance : script.chances) {
       const std::string kind = chance.fault_of(device, entry.call_on_device);
       if (kind == "fail") fate.fails = true;
@@ -71,7 +73,12 @@ void lie_about_shape(const Fate& fate, TensorData& data) {
 }
 
 void spoil_numbers(const Fate& fate, TensorData& data) {
-  if (!fate.not_finite || data.type != "f32" || data.owned.empty()) return;
+  if (data.type != "f32" || data.owned.empty()) return;
+  for (std::size_t at = 0; fate.wrong_numbers && at < data.owned.size(); at += 2 * sizeof(float)) {
+    constexpr float kWrong = 3.0F;
+    std::memcpy(data.owned.data() + at, &kWrong, sizeof kWrong);
+  }
+  if (!fate.not_finite) return;
   const float none = std::numeric_limits<float>::quiet_NaN();
   std::memcpy(data.owned.data() + data.owned.size() - sizeof(none), &none, sizeof(none));
 }

@@ -239,6 +239,8 @@ Script parse(std::istream& file) {
       script.wrong_rank.push_back(parse_rest_of_scope(line, scope));
     } else if (word == "not-finite") {
       script.not_finite.push_back(parse_rest_of_scope(line, scope));
+    } else if (word == "wrong-numbers") {
+      script.wrong_numbers.push_back(parse_rest_of_scope(line, scope));
     } else if (word == "encoder") {
       line >> script.encoder;
     } else if (word == "chance") {

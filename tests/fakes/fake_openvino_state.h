@@ -97,6 +97,7 @@ struct Script {
   std::vector<Scope> wrong_shape;
   std::vector<Scope> wrong_rank;
   std::vector<Scope> not_finite;
+  std::vector<Scope> wrong_numbers;
   std::size_t encoder = 0;  // the size of its vectors; 0: an IR is refused
   std::vector<std::pair<Scope, std::string>> precisions;
   std::vector<Chance> chances;

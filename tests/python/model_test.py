@@ -203,6 +203,24 @@ def test_a_bundle_is_made_inspected_and_run(tmp_path, adder):
         latebind.inspect(tmp_path / "model.lbundle")
 
 
+def test_devices_are_compared(adder):
+    found = latebind.verify(adder, device="openvino:CPU", against="onnxruntime:CPU")
+    assert found.agrees and (found.device, found.against) == ("openvino:CPU", "onnxruntime:CPU")
+    assert [one.name for one in found.outputs] == ["sum", "difference"] and found.outputs[0].cosine > 0.999999
+    with latebind.Model(adder, device="openvino:CPU", verification_enabled=True) as opened:
+        assert opened.attestation.verification.startswith("agrees with onnxruntime:CPU: ")
+    with pytest.raises(latebind.MachineError, match="onnxruntime:NPU"):
+        latebind.verify(adder, device="openvino:CPU", against="onnxruntime:NPU")
+
+
+def test_errors_have_the_places_that_were_searched_apart(adder):
+    with pytest.raises(latebind.MachineError) as raised:
+        latebind.Model(adder, device="openvino:CPU", openvino_library="/nonexistent/libopenvino_c.so")
+    assert "install it (" in str(raised.value) and "\n" not in str(raised.value)
+    assert "/nonexistent/libopenvino_c.so" in raised.value.details
+    assert pickle.loads(pickle.dumps(raised.value)).details == raised.value.details
+
+
 def test_the_cache_is_filled_listed_and_cleared(tmp_path):
     cache = latebind.Cache(tmp_path / "cache")
     assert cache.list().entries == ()

@@ -12,7 +12,7 @@ import threading
 import time
 
 import pytest
-from daemon import LIMIT, PROGRAM, TINY, Daemon, fake_openvino, read_answers, read_to_end, run_serve, wait_for
+from daemon import LIMIT, MODEL, PROGRAM, TINY, Daemon, fake_openvino, read_answers, read_to_end, run_serve, wait_for
 
 HOST = b"Host: x\r\n"
 
@@ -839,3 +839,15 @@ def test_the_status_counts_for_each_model():
         more = {key: count - before[key] for key, count in totals(1).items()}
         assert totals(0)["texts"] == 0 and more["texts"] == 2 and more["tokens"] > 2
         assert more["batch_tokens"] == more["tokens"] + more["padded_tokens"]
+
+
+def test_a_device_that_computes_wrongly_is_passed_over_at_the_start(tmp_path):
+    env, _ = fake_openvino(tmp_path, "device GPU\ndevice CPU\nencoder 32\non GPU wrong-numbers\n")
+    with Daemon("--verify", "--against", "openvino:CPU", "--device", "openvino:GPU,openvino:CPU", env=env) as daemon:
+        (model,) = daemon.status()["models"]
+        assert model["device"] == "openvino:CPU" and model["fallback"]
+        assert "openvino:GPU: it does not compute what openvino:CPU does in f32: output" in model["reason"]
+        assert model["verification"] == "it is what others are compared with"
+    with Daemon("--verify", models=(MODEL,)) as daemon:
+        (model,) = daemon.status()["models"]
+        assert model["verification"].startswith("agrees with "), model

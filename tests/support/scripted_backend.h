@@ -37,8 +37,8 @@ class ScriptedExecutable : public Executable {
   using Script = std::function<Status(const RunOptions& options)>;
   // The same, for those who want to see the inputs.
   using InputScript = std::function<Status(std::span<const TensorView> inputs)>;
-  ScriptedExecutable(ActiveConfig active, Script script, InputScript input_script = nullptr)
-      : active_(std::move(active)), script_(std::move(script)), input_script_(std::move(input_script)) {}
+  ScriptedExecutable(ActiveConfig active, Script script, InputScript input_script = nullptr, float added = 1)
+      : active_(std::move(active)), script_(std::move(script)), input_script_(std::move(input_script)), added_(added) {}
 
   std::span<const TensorInfo> inputs() const override { return inputs_; }
   std::span<const TensorInfo> outputs() const override { return outputs_; }
@@ -50,7 +50,7 @@ class ScriptedExecutable : public Executable {
     LB_ASSIGN_OR_RETURN(void* const data, outputs[0].prepare(core::ElementType::kF32, inputs[0].shape));
     LB_ASSIGN_OR_RETURN(const std::size_t count, inputs[0].shape.element_count());
     for (std::size_t i = 0; i < count; ++i) {
-      static_cast<float*>(data)[i] = static_cast<const float*>(inputs[0].data)[i] + 1;
+      static_cast<float*>(data)[i] = static_cast<const float*>(inputs[0].data)[i] + added_;
     }
     return {};
   }
@@ -61,6 +61,7 @@ class ScriptedExecutable : public Executable {
   ActiveConfig active_;
   Script script_;
   InputScript input_script_;
+  const float added_;
 };
 
 class ScriptedBackend : public core::Backend {
@@ -77,6 +78,7 @@ class ScriptedBackend : public core::Backend {
   std::map<std::string, ScriptedExecutable::Script, std::less<>> run_scripts;  // by device name
   std::map<std::string, ScriptedExecutable::InputScript, std::less<>> input_scripts;  // by device name
   std::map<std::string, core::Precision> only_precision;                              // by device name; else any
+  std::map<std::string, float, std::less<>> wrong;    // by device name: what it adds instead of one
   bool blobs = false;                                 // compiles, and loads what it has compiled
   std::map<std::string, Status> compile_failures;     // by device name; kUnsupported: of whole graphs alone
   std::map<std::string, core::LeftNodes> left_nodes;  // by device name: what its compiler does not take
@@ -139,7 +141,8 @@ class ScriptedBackend : public core::Backend {
     const auto input_script = input_scripts.find(device);
     return std::unique_ptr<Executable>(
         std::make_unique<ScriptedExecutable>(std::move(active), script == run_scripts.end() ? nullptr : script->second,
-                                             input_script == input_scripts.end() ? nullptr : input_script->second));
+                                             input_script == input_scripts.end() ? nullptr : input_script->second,
+                                             wrong.contains(device) ? wrong.find(device)->second : 1.0F));
   }
   Result<std::unique_ptr<Executable>> load(const Blob& blob, std::string_view device, const CompileOptions&) override {
     if (!blobs) return Status(StatusCode::kIncompatibleBlob, "the scripted backend loads no blobs");

@@ -1,4 +1,4 @@
-// The inputs of `latebind run`: from .npy files, or random where none is given.
+// Inputs of a model: from .npy files, or random where none is given.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 #include "core/result.h"
 #include "core/tensor.h"
 
-namespace latebind::cli {
+namespace latebind::app {
 
 struct RunInput {
   core::TensorInfo declared;
@@ -23,11 +23,16 @@ struct RunInput {
   std::string file;    // empty for a random one
 };
 
-// What the command line says about inputs, not yet matched with a model's names.
+// What the user says about inputs, not yet matched with a model's names.
 struct InputWishes {
   std::vector<std::string> files{};   // NAME=FILE.npy
   std::vector<std::string> shapes{};  // NAME=1x128
   std::uint64_t seed = 0;
+  // The client's names of both, for messages.
+  std::string files_option = "input";
+  std::string shapes_option = "shape";
+
+  [[nodiscard]] bool empty() const { return files.empty() && shapes.empty(); }
 };
 
 // A random input may have at most this many bytes.
@@ -36,13 +41,9 @@ inline constexpr std::size_t kRandomBytesMax = std::size_t{4} << 30;
 // kInvalidArgument for what is invalid for any model: no NAME=, or an invalid shape.
 [[nodiscard]] core::Status check_wishes(const InputWishes& wishes);
 
-// One RunInput for each declared one, in order. Unknown dimensions that are not given become 1. Random floats are
-// multiples of 1/128 from -1 to 1, random integers and booleans are 0 or 1, so that ids and masks stay in range. Errors
-// name the input or the file.
+// One RunInput for each declared one, in order. Unknown dimensions that are not given become 1. Random values are those
+// of core::fill_random(): integers are 0 or 1, so that ids and masks stay in range. Errors name the input or the file.
 [[nodiscard]] core::Result<std::vector<RunInput>> make_inputs(std::span<const core::TensorInfo> declared,
                                                               const InputWishes& wishes);
 
-// Fills `bytes` with random elements of `type`. The same seed gives the same bytes on every machine.
-void fill_random(core::ElementType type, std::uint64_t seed, std::span<std::byte> bytes);
-
-}  // namespace latebind::cli
+}  // namespace latebind::app

@@ -15,7 +15,7 @@
 #include "core/result.h"
 #include "core/tensor.h"
 
-namespace latebind::cli {
+namespace latebind::app {
 
 // A header longer than this belongs to no array of at most core::kRankMax dimensions.
 inline constexpr std::size_t kNpyHeaderMax = std::size_t{64} * 1024;
@@ -49,4 +49,4 @@ struct NpyArray {
 // The bytes of a whole file. bf16 becomes f32, which holds each of its values.
 [[nodiscard]] core::Result<std::string> npy_bytes(const core::TensorView& tensor);
 
-}  // namespace latebind::cli
+}  // namespace latebind::app

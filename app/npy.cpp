@@ -1,4 +1,4 @@
-#include "cli/data/npy.h"
+#include "app/npy.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,7 +15,7 @@
 #include "core/platform/files/folders.h"
 #include "core/platform/files/mapped_file.h"
 
-namespace latebind::cli {
+namespace latebind::app {
 namespace {
 
 using core::ElementType;
@@ -288,4 +288,4 @@ Result<std::string> npy_bytes(const core::TensorView& tensor) {
   return wide;
 }
 
-}  // namespace latebind::cli
+}  // namespace latebind::app

@@ -1,4 +1,4 @@
-#include "cli/data/npy.h"
+#include "app/npy.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace latebind::cli {
+namespace latebind::app {
 namespace {
 
 using core::ElementType;
@@ -223,4 +223,4 @@ TEST_F(NpyFileTest, WritesBf16AsF32) {
 }
 
 }  // namespace
-}  // namespace latebind::cli
+}  // namespace latebind::app

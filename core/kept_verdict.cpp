@@ -1,0 +1,84 @@
+#include "core/kept_verdict.h"
+
+#include <fmt/format.h>
+
+#include <span>
+#include <utility>
+
+#include "core/cached_load.h"
+#include "core/json_text.h"
+#include "core/platform/digest.h"
+
+namespace latebind::core {
+namespace {
+
+using nlohmann::json;
+
+// To be raised when the bounds or the way of comparing change.
+constexpr int kVerdictFormat = 1;
+// A verdict is never longer.
+constexpr std::size_t kVerdictBytesMax = 4096;
+
+bool may_be_kept(CompileCache* cache, const Model& model) {
+  return cache != nullptr && model.blobs() == nullptr && cache->check_folder().ok();
+}
+
+Result<Verdict> parse_verdict(std::span<const std::byte> bytes) {
+  constexpr std::string_view kVerdictName = "a kept verdict";
+  LB_ASSIGN_OR_RETURN(const json object, parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                                                    kVerdictName, {.bytes_max = kVerdictBytesMax}));
+  Verdict verdict;
+  LB_ASSIGN_OR_RETURN(verdict.agrees, read_bool(object, "agrees", false, kVerdictName));
+  LB_ASSIGN_OR_RETURN(verdict.text, read_text(object, "text", "", kVerdictName));
+  return verdict;
+}
+
+}  // namespace
+
+CompileKey make_verdict_key(std::string_view model_digest, std::string_view model_name, const VerdictSubject& subject) {
+  CompileKey result = make_compile_key(model_digest, model_name, subject.device, subject.compile);
+  const CompileKey reference = make_compile_key(model_digest, model_name, subject.reference, subject.reference_options);
+  const json key{{"verdict", kVerdictFormat},
+                 {"samples", subject.samples},
+                 {"device", result.text},
+                 {"reference", reference.text},
+                 {"precision", word_of(subject.active.precision)},
+                 {"static_lengths", subject.active.static_lengths},
+                 {"static_rows", subject.active.static_rows}};
+  result.text = key.dump();
+  result.digest = platform::sha256_hex(std::as_bytes(std::span(result.text)));
+  result.model = fmt::format("{}, compared with {}", model_name, subject.reference.id());
+  return result;
+}
+
+std::optional<Verdict> find_verdict(CompileCache* cache, const Model& model, const VerdictSubject& subject) {
+  if (!may_be_kept(cache, model)) return std::nullopt;
+  CompileStore& store = *cache->store();
+  // Where nothing is known of the model's bytes yet, there can be no verdict.
+  const auto digest = model.digest([&](const auto& file) { return store.digests().known(file); });
+  if (!digest.ok() || !model.check_bytes().ok()) return std::nullopt;
+  const auto blob = store.get(make_verdict_key(*digest, model.name(), subject));
+  if (!blob.ok()) return std::nullopt;
+  auto verdict = parse_verdict(blob->bytes.bytes);
+  if (!verdict.ok()) return std::nullopt;
+  return *std::move(verdict);
+}
+
+void keep_verdict(CompileCache* cache, const Model& model, const VerdictSubject& subject, const Verdict& verdict) {
+  if (!may_be_kept(cache, model)) return;
+  const json object{{"agrees", verdict.agrees}, {"text", verdict.text}};
+  const std::string text = object.dump(-1, ' ', true, json::error_handler_t::replace);
+  if (text.size() > kVerdictBytesMax) return;
+  const Blob blob{.backend = subject.device.backend,
+                  .device = subject.device.name,
+                  .runtime_version = subject.device.runtime_version,
+                  .precision = subject.active.precision,
+                  .bytes = SharedBytes::from_string(text)};
+  const auto known = model.digest([&](const auto& file) { return cache->store()->digests().known(file); });
+  keep_later(
+      *cache, model, known, fmt::format("what was found of {} on {} is not kept", model.name(), subject.device.id()),
+      [name = model.name(), subject](std::string_view digest) { return make_verdict_key(digest, name, subject); },
+      [blob]() -> Result<Blob> { return blob; });
+}
+
+}  // namespace latebind::core
