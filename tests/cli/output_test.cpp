@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -19,7 +18,6 @@
 namespace latebind::cli {
 namespace {
 
-using core::ElementType;
 using core::Status;
 
 // Keeps what is written.
