@@ -35,7 +35,7 @@ bool is_network_file(const std::filesystem::path& place) {
 }
 
 Result<Subject> subject_from_network(const std::filesystem::path& place, const core::Engine& engine) {
-  LB_ASSIGN_OR_RETURN(auto model, core::open_model(place));
+  LB_ASSIGN_OR_RETURN(auto model, open_model(place));
   return Subject{[engine, model = std::move(model)](const core::Placement& placement, const core::LoadOptions& load) {
                    return engine.load(model, placement, load);
                  },

@@ -12,8 +12,9 @@ TEST(ProbeTest, MeasuresEveryProductOfEverySetThatRunsHere) {
   for (const Kernels* const kernels : all_kernels()) {
     if (!can_run(*kernels)) continue;
     std::vector<ProbedProduct> products{{core::Precision::kF32, &kernels->f32}};
-    if (kernels->bf16.group != 0) products.push_back({core::Precision::kBF16, &kernels->bf16});
-    if (kernels->int8.group != 0) products.push_back({core::Precision::kInt8, &kernels->int8});
+    if (kernels->bf16.multiply != nullptr) products.push_back({core::Precision::kBF16, &kernels->bf16});
+    if (kernels->f16.multiply != nullptr) products.push_back({core::Precision::kF16, &kernels->f16});
+    if (kernels->int8.multiply != nullptr) products.push_back({core::Precision::kInt8, &kernels->int8});
     // At least once each, however little time there is.
     const auto speeds = probe_products(*kernels, products, std::chrono::milliseconds(0));
     ASSERT_EQ(speeds.size(), products.size()) << kernels->name;
