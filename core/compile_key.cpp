@@ -57,7 +57,7 @@ CompileKey make_compile_key(std::string_view model_digest, std::string_view mode
                  {"threads", options.threads},
                  {"requests", options.requests},
                  {"input_shapes", std::move(shapes)},
-                 {"host_nodes", static_cast<int>(options.host_nodes)},
+                 {"leave_any", options.host_nodes == HostNodes::kAny},
                  {"emulate", options.emulate},
                  {"properties", exact(options.properties)}};
   CompileKey result;

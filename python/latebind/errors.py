@@ -99,8 +99,9 @@ class LibraryError(MachineError):
         retryable: bool = False,
         vendor_code: int | None = None,
         vendor_text: str = "",
+        details: str = "",
     ) -> None:
-        super().__init__(message, code, name, retryable, vendor_code, vendor_text)
+        super().__init__(message, code, name, retryable, vendor_code, vendor_text, details)
 
 
 class TransientError(LatebindError):

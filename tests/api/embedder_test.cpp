@@ -105,7 +105,8 @@ TEST_F(EmbedderInterfaceTest, ADeviceThatComputesWronglyIsPassedOverWhereThatIsA
     lb_embedder_destroy(std::exchange(embedder, nullptr));
     EXPECT_EQ(lb_embedder_open(runtime, folder.c_str(), options.get(), nullptr, &embedder), LB_OK) << last_message();
     lb_attestation* raw = nullptr;
-    return latebind::detail::read_attestation(lb_embedder_attestation(embedder, &raw), raw);
+    const lb_code asked = lb_embedder_attestation(embedder, &raw);
+    return latebind::detail::read_attestation(asked, raw);
   };
   const auto verified = opened_with({{"device", "openvino:GPU,openvino:CPU"},
                                      {"precision", "f32"},

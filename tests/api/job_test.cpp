@@ -105,7 +105,7 @@ TEST_F(JobInterfaceTest, ThatDevicesDisagreeIsAReportAndNoError) {
   report = report_of("verify", arguments);
   ASSERT_EQ(code, LB_OK) << last_message();
   EXPECT_EQ(report["agrees"], false) << report;
-  EXPECT_EQ(report_of("verify", {{"model", model.string()}, {"against", "openvino:NPU"}}), json());
+  EXPECT_TRUE(report_of("verify", {{"model", model.string()}, {"against", "openvino:NPU"}}).is_discarded());
   EXPECT_EQ(code, LB_DEVICE_NOT_FOUND);
   EXPECT_THAT(last_message(), HasSubstr("openvino:NPU"));
 }

@@ -102,7 +102,7 @@ def test_doctor_says_which_part_is_missing():
     whole, works = notes()
     assert works and whole["name"] == "Intel GPU (PCI 8086:46a6)"
     # Nothing but a link to its driver is there of the kernel's side.
-    assert "made no device node" in whole["status"]
+    assert "renderD128 is not here" in whole["status"]
     no_provider, works = notes(env=WITHOUT_PROVIDER)
     assert works is None
     assert "WebGpuExecutionProvider" in no_provider["status"] and "onnxruntime-ep-webgpu" in no_provider["remedy"]

@@ -207,7 +207,7 @@ def test_devices_are_compared(adder):
     found = latebind.verify(adder, device="openvino:CPU", against="onnxruntime:CPU")
     assert found.agrees and (found.device, found.against) == ("openvino:CPU", "onnxruntime:CPU")
     assert [one.name for one in found.outputs] == ["sum", "difference"] and found.outputs[0].cosine > 0.999999
-    with latebind.Model(adder, device="openvino:CPU", verification_enabled=True) as opened:
+    with latebind.Model(adder, device="openvino:CPU", verify=True) as opened:
         assert opened.attestation.verification.startswith("agrees with onnxruntime:CPU: ")
     with pytest.raises(latebind.MachineError, match="onnxruntime:NPU"):
         latebind.verify(adder, device="openvino:CPU", against="onnxruntime:NPU")

@@ -160,7 +160,7 @@ def test_each_band_has_its_class():
 
 @pytest.mark.parametrize("kind", [getattr(errors, name) for name in errors.__all__])
 def test_errors_survive_pickling(kind):
-    error = kind("what happened", 304, "DEVICE_FAILED", True, -7, "vendor says")
+    error = kind("what happened", 304, "DEVICE_FAILED", True, -7, "vendor says", "one\ntwo")
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is kind and str(again) == "what happened"
     assert vars(again) == vars(error)

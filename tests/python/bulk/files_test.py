@@ -224,7 +224,7 @@ def test_of_the_real_model_too(tmp_path, parquet):
         ({"normalize": True}, r"settings\.normalize was false, now true"),
         ({"id_column": "id"}, r"settings\.id_column"),
         ({"on_error": "skip"}, r"settings\.on_error"),
-        ({"precision": "bf16"}, r"settings\.embedder\.precision was not there"),
+        ({"precision": "fast"}, r"settings\.embedder\.precision was not there"),
         ({"threads": 1}, r"answers\.threads"),
     ],
 )
