@@ -264,7 +264,7 @@ lb_code lb_model_load_file(const lb_runtime* runtime, const char* file, const lb
     }
     *model = nullptr;
     LB_ASSIGN_OR_RETURN(const api::Call of_call, api::read_call(call));
-    LB_ASSIGN_OR_RETURN(const core::Model read, app::open_model(latebind::platform::path_from_utf8(file)));
+    LB_ASSIGN_OR_RETURN(const core::Model read, app::open_model(platform::path_from_utf8(file)));
     return load(runtime, read, options, of_call, model);
   });
 }

@@ -28,9 +28,9 @@ struct Attestation {
 
 // "a: why; b: why".
 [[nodiscard]] std::string listed(const std::vector<PlacementStep>& steps);
-// The details of all of them, each line with its device: "a: this place: no such file".
-[[nodiscard]] std::string details_of(const std::vector<PlacementStep>& steps);
 // The same in short.
 [[nodiscard]] std::string listed_briefly(const std::vector<PlacementStep>& steps);
+// The details of all of them, each line with its device: "a: this place: no such file".
+[[nodiscard]] std::string details_of(const std::vector<PlacementStep>& steps);
 
 }  // namespace latebind::core

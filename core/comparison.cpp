@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <span>
+
+#include "core/half.h"
 
 namespace latebind::core {
 namespace {
@@ -25,15 +26,6 @@ T element_at(const void* data, std::size_t i) {
   return value;
 }
 
-double from_f16(std::uint16_t bits) {
-  const double sign = (bits & 0x8000U) != 0 ? -1 : 1;
-  const int exponent = static_cast<int>(bits >> 10U & 0x1FU);
-  const auto fraction = static_cast<double>(bits & 0x3FFU);
-  if (exponent == 0x1F) return fraction != 0 ? std::nan("") : sign * HUGE_VAL;
-  if (exponent == 0) return sign * std::ldexp(fraction, -24);
-  return sign * std::ldexp(fraction + 1024, exponent - 25);
-}
-
 bool is_float(ElementType type) {
   return type == ElementType::kF16 || type == ElementType::kBF16 || type == ElementType::kF32 ||
          type == ElementType::kF64;
@@ -44,7 +36,7 @@ double float_at(const TensorView& tensor, std::size_t i) {
     case ElementType::kF16:
       return from_f16(element_at<std::uint16_t>(tensor.data, i));
     case ElementType::kBF16:
-      return std::bit_cast<float>(static_cast<std::uint32_t>(element_at<std::uint16_t>(tensor.data, i)) << 16U);
+      return from_bf16(element_at<std::uint16_t>(tensor.data, i));
     case ElementType::kF64:
       return element_at<double>(tensor.data, i);
     default:

@@ -36,6 +36,9 @@ struct Device {
   [[nodiscard]] bool is_virtual() const;
   // It runs what Latebind builds as a Graph, and no model from a file: GraphsOnly is 1 in its metadata.
   [[nodiscard]] bool runs_graphs_only() const;
+  // Why such a device refuses a model without a graph.
+  static constexpr const char* kNeedsGraph =
+      "it runs embedding models with their config.json and weights, and nothing else";
   // Before others of its kind for models that it knows, in this precision: it is among PreferredIn in its metadata.
   [[nodiscard]] bool is_preferred_in(Precision precision) const;
   // It is among Precisions in its metadata.

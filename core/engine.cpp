@@ -97,9 +97,7 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
     if (!candidate.device || !candidate.device->runs_graphs_only() || model.graph() != nullptr) continue;
     // As if it was not there: it says nothing about the model.
     candidate.refusal =
-        PlacementStep::refused(candidate.device->id(),
-                               Status(StatusCode::kUnsupported,
-                                      "it runs embedding models with their config.json and weights, and nothing else"));
+        PlacementStep::refused(candidate.device->id(), Status(StatusCode::kUnsupported, Device::kNeedsGraph));
     candidate.device.reset();
   }
   const auto verifier =

@@ -74,9 +74,9 @@ void keep_verdict(CompileCache* cache, const Model& model, const VerdictSubject&
                   .runtime_version = subject.device.runtime_version,
                   .precision = subject.active.precision,
                   .bytes = SharedBytes::from_string(text)};
-  const auto known = model.digest([&](const auto& file) { return cache->store()->digests().known(file); });
   keep_later(
-      *cache, model, known, fmt::format("what was found of {} on {} is not kept", model.name(), subject.device.id()),
+      *cache, model, Status(StatusCode::kNotFound, "computed in the background"),
+      fmt::format("what was found of {} on {} is not kept", model.name(), subject.device.id()),
       [name = model.name(), subject](std::string_view digest) { return make_verdict_key(digest, name, subject); },
       [blob]() -> Result<Blob> { return blob; });
 }

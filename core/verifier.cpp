@@ -126,7 +126,7 @@ Status Verifier::verify(const Device& device, const CompileOptions& compile, Exe
       continue;
     }
     if (reference.runs_graphs_only() && model_.graph() == nullptr) {
-      skipped("it runs what Latebind builds from weights, and no model from a file");
+      skipped(Device::kNeedsGraph);
       continue;
     }
     const VerdictSubject subject{

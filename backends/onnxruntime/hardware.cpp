@@ -57,7 +57,7 @@ std::vector<HardwareNote> hardware_notes(std::span<const Accelerator> found,
     if (auto problem = core::problem_of_system(one, maker.kernel_module, load_module, system)) {
       problems.push_back(*std::move(problem));
     }
-    const KnownProvider& provider = webgpu_provider();
+    const KnownProvider& provider = *known_provider(kWebGpuProvider);
     const auto is_such = [&](const Device& device) {
       return device.kind == DeviceKind::kGpu && device.metadata_at("Provider") == provider.provider;
     };

@@ -31,7 +31,7 @@ constexpr std::array kKnown{
                   {}},
     // Any GPU, through Vulkan or Direct3D 12. Its kernels are compiled when they are first used, in the driver.
     KnownProvider{"WebGpu",
-                  "WebGpuExecutionProvider",
+                  kWebGpuProvider,
                   "onnxruntime_providers_webgpu",
                   "onnxruntime_ep_webgpu",
                   "onnxruntime-ep-webgpu",
@@ -45,10 +45,6 @@ constexpr std::array kKnown{
 
 std::span<const KnownProvider> known_providers() {
   return kKnown;
-}
-
-const KnownProvider& webgpu_provider() {
-  return kKnown.back();
 }
 
 const KnownProvider* known_provider(std::string_view provider) {

@@ -39,8 +39,8 @@ struct KnownProvider {
 };
 
 [[nodiscard]] std::span<const KnownProvider> known_providers();
-// The one that is for any GPU.
-[[nodiscard]] const KnownProvider& webgpu_provider();
+// The one that is for any GPU, in the table.
+inline constexpr std::string_view kWebGpuProvider = "WebGpuExecutionProvider";
 // What to type to install it.
 [[nodiscard]] std::string install_command(const KnownProvider& known);
 // Null when it is not in the table.

@@ -9,27 +9,13 @@
 #include <functional>
 #include <limits>
 
+#include "core/half.h"
 #include "core/platform/files/page_release.h"
 
 namespace latebind::native {
 namespace {
 
 using core::ElementType;
-
-float from_bf16(std::uint16_t bits) {
-  return std::bit_cast<float>(std::uint32_t{bits} << 16);
-}
-
-// Exact: every f16 is an f32.
-float from_f16(std::uint16_t bits) {
-  const std::uint32_t sign = std::uint32_t{bits & 0x8000U} << 16;
-  const std::uint32_t exponent = (bits >> 10) & 0x1FU;
-  const std::uint32_t fraction = bits & 0x3FFU;
-  if (exponent == 0x1F) return std::bit_cast<float>(sign | 0x7F800000U | (fraction << 13));
-  if (exponent != 0) return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (fraction << 13));
-  constexpr float kSmallest = 1.0F / (1 << 24);  // the step of subnormal numbers
-  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(static_cast<float>(fraction) * kSmallest) | sign);
-}
 
 // Calls set(i, number) for `count` numbers from the `first` on.
 template <class Set>
@@ -47,7 +33,7 @@ void read(std::span<const std::byte> bytes, ElementType type, std::size_t first,
   for (std::size_t i = 0; i < count; ++i, from += sizeof(std::uint16_t)) {
     std::uint16_t bits = 0;
     std::memcpy(&bits, from, sizeof bits);
-    set(i, type == ElementType::kBF16 ? from_bf16(bits) : from_f16(bits));
+    set(i, type == ElementType::kBF16 ? core::from_bf16(bits) : core::from_f16(bits));
   }
 }
 
