@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/cached_load.h"
@@ -34,23 +35,33 @@ CompileOptions options_of_reference(const CompileOptions& compile) {
 
 }  // namespace
 
+const Disagreements::Sides* Disagreements::find(const std::string& model) const {
+  const auto found = std::ranges::find(models_, model, &Sides::model);
+  return found == models_.end() ? nullptr : &*found;
+}
+
 void Disagreements::add(const std::string& model, const std::string& refused, const std::string& reference) {
   const std::lock_guard lock(mutex_);
-  Sides& sides = models_[model];
-  sides.refused.insert(refused);
-  sides.references.insert(reference);
+  auto sides = std::ranges::find(models_, model, &Sides::model);
+  if (sides == models_.end()) {
+    if (models_.size() == kModelsMax) models_.pop_front();
+    models_.push_back({.model = model});
+    sides = std::prev(models_.end());
+  }
+  sides->refused.insert(refused);
+  sides->references.insert(reference);
 }
 
 bool Disagreements::is_refused(const std::string& model, const std::string& device) const {
   const std::lock_guard lock(mutex_);
-  const auto found = models_.find(model);
-  return found != models_.end() && found->second.refused.contains(device);
+  const Sides* found = find(model);
+  return found != nullptr && found->refused.contains(device);
 }
 
 bool Disagreements::is_reference(const std::string& model, const std::string& device) const {
   const std::lock_guard lock(mutex_);
-  const auto found = models_.find(model);
-  return found != models_.end() && found->second.references.contains(device);
+  const Sides* found = find(model);
+  return found != nullptr && found->references.contains(device);
 }
 
 Result<std::vector<Device>> reference_devices(std::span<const std::shared_ptr<Backend>> backends,

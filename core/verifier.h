@@ -5,7 +5,8 @@
 // reads them. Thread-safe.
 #pragma once
 
-#include <map>
+#include <cstddef>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -23,20 +24,27 @@
 
 namespace latebind::core {
 
-// Which devices disagreed with which, of every model: to be shared by loads that know of each other. Thread-safe.
+// Which devices disagreed with which, of the models that were refused last: to be shared by loads that know of each
+// other. Thread-safe.
 class Disagreements {
  public:
+  // As many models are known at once; the one that came first is forgotten, and compared again.
+  static constexpr std::size_t kModelsMax = 256;
+
   void add(const std::string& model, const std::string& refused, const std::string& reference);
   [[nodiscard]] bool is_refused(const std::string& model, const std::string& device) const;
   [[nodiscard]] bool is_reference(const std::string& model, const std::string& device) const;
 
  private:
   struct Sides {
-    std::set<std::string, std::less<>> refused;
-    std::set<std::string, std::less<>> references;
+    std::string model;
+    std::set<std::string, std::less<>> refused{};
+    std::set<std::string, std::less<>> references{};
   };
+  [[nodiscard]] const Sides* find(const std::string& model) const;  // with the mutex held
+
   mutable std::mutex mutex_;
-  std::map<std::string, Sides, std::less<>> models_;  // guarded by mutex_
+  std::deque<Sides> models_;  // guarded by mutex_
 };
 
 struct VerificationOptions {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +15,8 @@
 #include "cli/commands/bench.h"
 #include "cli/data/percentile.h"
 #include "cli/terminal/byte_sink.h"
+#include "core/comparison.h"
+#include "core/tensor.h"
 #include "core/text/one_line.h"
 
 namespace latebind::cli {
@@ -81,23 +83,12 @@ Result<Contender> make_contender(const BenchArguments& options, Choice choice) {
                    std::move(for_single), load_ms};
 }
 
-double least_cosine(std::span<const float> a, std::span<const float> b, std::size_t dimension) {
-  double least = 1;
-  for (std::size_t at = 0; at + dimension <= a.size(); at += dimension) {
-    double dot = 0;
-    double a_square = 0;
-    double b_square = 0;
-    for (std::size_t i = at; i < at + dimension; ++i) {
-      const auto x = static_cast<double>(a[i]);
-      const auto y = static_cast<double>(b[i]);
-      dot += x * y;
-      a_square += x * x;
-      b_square += y * y;
-    }
-    const double lengths = std::sqrt(a_square) * std::sqrt(b_square);
-    least = std::min(least, lengths > 0 ? dot / lengths : 0.0);
-  }
-  return least;
+double least_cosine(std::vector<float>& vectors, std::vector<float>& of_first, std::size_t dimension) {
+  const core::Shape shape{static_cast<std::int64_t>(vectors.size() / dimension), static_cast<std::int64_t>(dimension)};
+  const auto view = [&shape](std::vector<float>& all) {
+    return core::TensorView{.data = all.data(), .type = core::ElementType::kF32, .shape = shape, .strides = {}};
+  };
+  return core::difference(view(vectors), view(of_first)).cosine;
 }
 
 core::Status measure(const BenchArguments& options, std::span<const std::string_view> texts,

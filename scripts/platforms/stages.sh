@@ -58,25 +58,43 @@ wine_tests() {
 # Built here, run by qemu. Emulated work is ten to a hundred times slower than the machine itself.
 stage_aarch64() {
   # As in cmake/toolchains/aarch64.cmake.
-  local emulator=(qemu-aarch64 -cpu neoverse-n1 -L "$runtime/aarch64/sysroot")
+  export emulator="qemu-aarch64 -cpu neoverse-n1 -L $runtime/aarch64/sysroot"
+  # A processor with all the instructions that kernels are written for.
+  export emulator_of_all_sets="qemu-aarch64 -cpu max,pauth-impdef=on -L $runtime/aarch64/sysroot"
   build aarch64
   # Fewer random requests, for qemu keeps a quarter of a MiB of every thread that ends; a matrix that takes seconds.
   export LATEBIND_TEST_REQUESTS=3000 LATEBIND_CONFORMANCE_EDGE=128
   unit_tests_but aarch64 tests/platforms/aarch64/not_emulated.txt
-  LATEBIND_CONFORMANCE_BACKENDS=openvino \
-    LATEBIND_OPENVINO_LIBRARY=$runtime/aarch64/openvino-$OPENVINO_VERSION/openvino/libs \
-    conformance aarch64 "OpenVINO $OPENVINO_VERSION" "${emulator[@]}"
-  LATEBIND_CONFORMANCE_BACKENDS=onnxruntime \
-    LATEBIND_ONNXRUNTIME_LIBRARY=$runtime/aarch64/onnxruntime-$ONNXRUNTIME_VERSION/onnxruntime/capi \
-    conformance aarch64 "ONNX Runtime $ONNXRUNTIME_VERSION" "${emulator[@]}"
-  LATEBIND_CONFORMANCE_BACKENDS=native conformance aarch64 native "${emulator[@]}"
-  # On a processor with all the instructions that kernels are written for.
-  suite aarch64 lb_native_tests "native, all sets" qemu-aarch64 -cpu max,pauth-impdef=on -L "$runtime/aarch64/sysroot"
+  # Each has one thread for most of its time. The longest comes first.
+  export -f suite conformance emulated_all_sets emulated_openvino emulated_onnxruntime emulated_native
+  export root runtime OPENVINO_VERSION ONNXRUNTIME_VERSION
+  printf 'emulated_%s\n' all_sets openvino onnxruntime native | xargs -P "$jobs" -I{} bash -c '{}'
   # What makes the bundle that the other machine opens.
   build release latebind_program
   ctest --preset aarch64 --parallel "$jobs" --output-on-failure --label-regex '^emulated$'
-  wheel_of aarch64 "${emulator[@]}"
+  # shellcheck disable=SC2086 # a list of words
+  wheel_of aarch64 $emulator
 }
+
+# shellcheck disable=SC2086,SC2154 # the emulators are lists of words, which stage_aarch64 exports
+emulated_all_sets() { suite aarch64 lb_native_tests "native, all sets" $emulator_of_all_sets; }
+
+# shellcheck disable=SC2086
+emulated_openvino() {
+  LATEBIND_CONFORMANCE_BACKENDS=openvino \
+    LATEBIND_OPENVINO_LIBRARY=$runtime/aarch64/openvino-$OPENVINO_VERSION/openvino/libs \
+    conformance aarch64 "OpenVINO $OPENVINO_VERSION" $emulator
+}
+
+# shellcheck disable=SC2086
+emulated_onnxruntime() {
+  LATEBIND_CONFORMANCE_BACKENDS=onnxruntime \
+    LATEBIND_ONNXRUNTIME_LIBRARY=$runtime/aarch64/onnxruntime-$ONNXRUNTIME_VERSION/onnxruntime/capi \
+    conformance aarch64 "ONNX Runtime $ONNXRUNTIME_VERSION" $emulator
+}
+
+# shellcheck disable=SC2086
+emulated_native() { LATEBIND_CONFORMANCE_BACKENDS=native conformance aarch64 native $emulator; }
 
 # wheel_of PRESET EMULATOR…: the Python package for that platform.
 wheel_of() {

@@ -270,7 +270,9 @@ class CachedFileTest : public CachedLoadTest {
   static void write(const std::filesystem::path& place, const std::string& bytes) {
     const auto before = platform::file_identity(place);
     do {
-      std::ofstream(place, std::ios::binary) << bytes;
+      std::ofstream out(place, std::ios::binary);
+      ASSERT_TRUE(out.is_open()) << place;
+      out << bytes;
     } while (before.ok() && *platform::file_identity(place) == *before);
   }
   void write_keeping_the_time(const std::string& head) const {
@@ -286,6 +288,14 @@ class CachedFileTest : public CachedLoadTest {
     const auto other = folder->path() / "other.onnx";
     write_at_a_second(other, head);
     std::filesystem::rename(other, file);
+  }
+  /// A model of a graph in memory whose data is a file.
+  static Model in_memory(const std::filesystem::path& data) {
+    auto external = ExternalData::in_file("w", data);
+    EXPECT_TRUE(external.ok()) << external.status().to_string();
+    return Model::from_forms("a model",
+                             {ModelForm{.graph = SharedBytes::from_string(std::string("\x08\x0a\x3a\x00", 4)),
+                                        .external = {*std::move(external)}}});
   }
   Model opened() const {
     auto made = Model::from_file(file);
@@ -393,29 +403,30 @@ TEST_F(CachedFileTest, AMappingOutlivesTheNameOfItsFileButNotAChange) {
 
 TEST_F(CachedFileTest, DataOfAModelInMemoryIsKnownByItsFile) {
   const auto data = folder->path() / "weights.bin";
-  const auto in_memory = [&] {
-    auto external = ExternalData::in_file("w", data);
-    EXPECT_TRUE(external.ok()) << external.status().to_string();
-    return Model::from_forms("a model",
-                             {ModelForm{.graph = SharedBytes::from_string(std::string("\x08\x0a\x3a\x00", 4)),
-                                        .external = {*std::move(external)}}});
-  };
   // More than what is hashed again and again, since it takes no time.
   write(data, std::string(3U << 20U, 'a'));
-  const Model first = in_memory();
-  EXPECT_EQ(first.digest([](const auto&) -> Result<std::string> { return Status(StatusCode::kNotFound, "not yet"); })
+  EXPECT_EQ(in_memory(data)
+                .digest([](const auto&) -> Result<std::string> { return Status(StatusCode::kNotFound, "not yet"); })
                 .status()
                 .code(),
             StatusCode::kNotFound)
       << "the file is not read";
-  EXPECT_FALSE(from_cache(first));
-  EXPECT_TRUE(from_cache(in_memory()));
+  EXPECT_FALSE(from_cache(in_memory(data)));
+  EXPECT_TRUE(from_cache(in_memory(data)));
   write(data, std::string(3U << 20U, 'b'));
-  EXPECT_THAT(load(first).to_string(), ::testing::HasSubstr("weights.bin was changed after"));
-  EXPECT_FALSE(from_cache(in_memory()));
-  EXPECT_TRUE(from_cache(in_memory()));
+  EXPECT_FALSE(from_cache(in_memory(data)));
+  EXPECT_TRUE(from_cache(in_memory(data)));
   std::filesystem::remove(data);
   EXPECT_EQ(ExternalData::in_file("w", data).status().code(), StatusCode::kNotFound);
+}
+
+TEST_F(CachedFileTest, DataThatIsWrittenOverWhileItsModelLivesIsAnError) {
+  const auto data = folder->path() / "weights.bin";
+  write(data, std::string(3U << 20U, 'a'));
+  const Model model_in_memory = in_memory(data);
+  EXPECT_TRUE(load(model_in_memory).ok());
+  write(data, std::string(3U << 20U, 'b'));
+  EXPECT_THAT(load(model_in_memory).to_string(), ::testing::HasSubstr("weights.bin was changed after"));
 }
 
 TEST_F(CachedFileTest, DataInOtherFilesBelongsToTheModel) {

@@ -1,6 +1,7 @@
 // Placements that are verified: who is compared with whom, what becomes of a device that disagrees, and of the verdict.
 #include "core/verifier.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -181,6 +182,18 @@ TEST_F(VerifierTest, LoadsThatKnowOfEachOtherAgreeOnWhoIsRight) {
   EXPECT_EQ(attested->verification, "it is what others are compared with");
   options.verification.disagreements = nullptr;
   EXPECT_THAT(device_of("first:CPU"), HasSubstr("does not compute what second:CPU does"));
+}
+
+TEST_F(VerifierTest, OfManyModelsTheFirstIsForgotten) {
+  Disagreements all;
+  for (std::size_t i = 0; i <= Disagreements::kModelsMax; ++i)
+    all.add(fmt::format("{}", i), "first:NPU", "first:CPU");
+  all.add("1", "second:NPU", "second:CPU");
+  EXPECT_FALSE(all.is_refused("0", "first:NPU"));
+  EXPECT_FALSE(all.is_reference("0", "first:CPU"));
+  for (const auto* device : {"first:NPU", "second:NPU"})
+    EXPECT_TRUE(all.is_refused("1", device));
+  EXPECT_TRUE(all.is_reference("256", "first:CPU"));
 }
 
 TEST_F(VerifierTest, ReferencesAreOtherCpusThoseOfGraphsFirst) {
