@@ -25,19 +25,21 @@ function(latebind_layer name)
   endif()
 endfunction()
 
-# The tests of tests/platforms/not_on_windows.txt, as a filter of GoogleTest.
+# What another platform leaves out, as a filter of GoogleTest.
 set(latebind_test_filter "")
 if(WIN32)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/platforms/not_on_windows.txt)
-  file(STRINGS ${PROJECT_SOURCE_DIR}/tests/platforms/not_on_windows.txt lines REGEX "^[^# ]")
+  set(left_out ${PROJECT_SOURCE_DIR}/tests/platforms/not_on_windows.txt)
+elseif(CMAKE_CROSSCOMPILING)
+  set(left_out ${PROJECT_SOURCE_DIR}/tests/platforms/aarch64/not_emulated.txt)
+endif()
+if(left_out)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${left_out})
+  file(STRINGS ${left_out} lines REGEX "^[^# ]")
   foreach(line IN LISTS lines)
     string(REGEX MATCH "^[^ ]+" one "${line}")
     string(APPEND latebind_test_filter ":${one}")
   endforeach()
-  if(latebind_test_filter)
-    string(REGEX REPLACE "^:" "-" latebind_test_filter "${latebind_test_filter}")
-    set(latebind_test_filter TEST_FILTER "${latebind_test_filter}")
-  endif()
+  string(REGEX REPLACE "^:" "-" latebind_test_filter "${latebind_test_filter}")
 endif()
 
 # Everything a program has besides its code: on Windows, its manifest.
@@ -52,8 +54,8 @@ endfunction()
 # Every *_test.cpp of the calling folder in one GoogleTest program, each test of it a test of ctest: *_posix_test.cpp and
 # *_windows_test.cpp where such a system is built for. Those labelled real
 # load the vendors' libraries, which no sanitizer was built for: with sanitizers they are not built, and elsewhere the whole
-# program is one test of ctest, unless EACH_ALONE says that its tests need a process each. ONE_THREAD: none of
-# them has a second thread, so that the thread sanitizer has nothing to find.
+# program is one test of ctest, as every program is in emulation, unless EACH_ALONE says that its tests need a process
+# each. ONE_THREAD: none of them has a second thread, so that the thread sanitizer has nothing to find.
 function(latebind_test name)
   cmake_parse_arguments(ARG "ONE_THREAD;EACH_ALONE" "" "LINK;SOURCES;LABELS;ENVIRONMENT" ${ARGN})
   if(LATEBIND_SANITIZE AND "real" IN_LIST ARG_LABELS)
@@ -87,18 +89,17 @@ function(latebind_test name)
   if(ARG_ENVIRONMENT)
     list(APPEND properties ENVIRONMENT "${ARG_ENVIRONMENT}")
   endif()
-  # Loading a vendor's library takes a second, and an emulator many: once for the program, not once for each of its tests.
-  if("real" IN_LIST ARG_LABELS AND NOT ARG_EACH_ALONE)
+  # Loading a vendor's library takes a second, and an emulator long to start: once for the program, not once for each of its
+  # tests.
+  if(("real" IN_LIST ARG_LABELS OR CMAKE_CROSSCOMPILING) AND NOT ARG_EACH_ALONE)
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES ${properties} TIMEOUT 900)
     if(latebind_test_filter)
-      list(GET latebind_test_filter 1 filter)
-      set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "GTEST_FILTER=${filter}")
+      set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "GTEST_FILTER=${latebind_test_filter}")
     endif()
     return()
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 ${latebind_test_filter}
-    PROPERTIES ${properties})
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
 endfunction()
 
 # latebind_pytest(NAME SCRIPT LABELS … TIMEOUT SECONDS [PYTHON FOLDER] [ENVIRONMENT NAME=VALUE …])

@@ -31,6 +31,7 @@ stage_windows() {
   say "tests that need no vendor's library"
   # Fewer random requests: Wine takes its time for a thread.
   LATEBIND_TEST_REQUESTS=20000 wine_tests --label-exclude real
+  tests_of_last_run windows
   say "tests on the vendors' runtimes for Windows"
   LATEBIND_OPENVINO_LIBRARY=Z:$runtime/windows/openvino-$OPENVINO_VERSION/openvino/libs \
     LATEBIND_ONNXRUNTIME_LIBRARY=Z:$runtime/windows/onnxruntime-$ONNXRUNTIME_VERSION/onnxruntime/capi \
@@ -55,29 +56,49 @@ wine_tests() {
   "${command[@]}" --rerun-failed
 }
 
-# Built here, run by qemu. Emulated work is ten to a hundred times slower than the machine itself.
-stage_aarch64() {
+# For aarch64 all is built here and run by qemu. Emulated work is ten to a hundred times slower than the machine itself.
+prepare_aarch64() {
   # As in cmake/toolchains/aarch64.cmake.
   export emulator="qemu-aarch64 -cpu neoverse-n1 -L $runtime/aarch64/sysroot"
   # A processor with all the instructions that kernels are written for.
   export emulator_of_all_sets="qemu-aarch64 -cpu max,pauth-impdef=on -L $runtime/aarch64/sysroot"
+  # Fewer random requests, for qemu keeps a quarter of a MiB of every thread that ends; a matrix that takes seconds; fewer
+  # random encoders.
+  export LATEBIND_TEST_REQUESTS=3000 LATEBIND_CONFORMANCE_EDGE=128 LATEBIND_TEST_ENCODERS_ONE_IN=4
+  export -f suite conformance emulated_all_sets emulated_layers emulated_openvino emulated_onnxruntime emulated_native
+  export root runtime jobs OPENVINO_VERSION ONNXRUNTIME_VERSION
+}
+
+# side_by_side FUNCTION…: each has one thread for most of its time. The longest comes first.
+side_by_side() { printf '%s\n' "$@" | xargs -P "$jobs" -I{} bash -c '{}'; }
+
+# What depends on the processor: the kernels, and the layers that all others stand on.
+stage_aarch64_native() {
+  prepare_aarch64
+  build aarch64 latebind_program lb_native_tests lb_platform_tests lb_core_tests lb_tokenizer_tests
+  side_by_side emulated_all_sets emulated_layers
+}
+
+# All the rest, on the vendors' runtimes for it too.
+stage_aarch64() {
+  prepare_aarch64
   build aarch64
-  # Fewer random requests, for qemu keeps a quarter of a MiB of every thread that ends; a matrix that takes seconds.
-  export LATEBIND_TEST_REQUESTS=3000 LATEBIND_CONFORMANCE_EDGE=128
-  unit_tests_but aarch64 tests/platforms/aarch64/not_emulated.txt
-  # Each has one thread for most of its time. The longest comes first.
-  export -f suite conformance emulated_all_sets emulated_openvino emulated_onnxruntime emulated_native
-  export root runtime OPENVINO_VERSION ONNXRUNTIME_VERSION
-  printf 'emulated_%s\n' all_sets openvino onnxruntime native | xargs -P "$jobs" -I{} bash -c '{}'
+  # shellcheck disable=SC2086 # a list of words
+  unit_tests_but aarch64 tests/platforms/aarch64/not_emulated.txt $emulator
+  side_by_side emulated_openvino emulated_onnxruntime emulated_native
   # What makes the bundle that the other machine opens.
   build release latebind_program
   ctest --preset aarch64 --parallel "$jobs" --output-on-failure --label-regex '^emulated$'
-  # shellcheck disable=SC2086 # a list of words
+  # shellcheck disable=SC2086
   wheel_of aarch64 $emulator
 }
 
 # shellcheck disable=SC2086,SC2154 # the emulators are lists of words, which stage_aarch64 exports
 emulated_all_sets() { suite aarch64 lb_native_tests "native, all sets" $emulator_of_all_sets; }
+
+emulated_layers() {
+  ctest --preset aarch64 --output-on-failure --tests-regex '^lb_(platform|core|tokenizer)_tests$'
+}
 
 # shellcheck disable=SC2086
 emulated_openvino() {
@@ -103,17 +124,29 @@ wheel_of() {
     "$runtime/python/bin/python" -m pytest -p no:cacheprovider -q tests/platforms/wheel_test.py
 }
 
-# unit_tests_but PRESET LIST: the tests that need no vendor's runtime, without those that LIST names, each with a reason.
+# unit_tests_but PRESET LIST EMULATOR…: the tests that need no vendor's runtime, without those that LIST names, each with a
+# reason. CMake has read LIST as well, for the programs of GoogleTest.
 unit_tests_but() {
-  local names name known
-  known=$(ctest --preset "$1" --show-only --label-exclude real) || return
-  names=$(sed -E '/^(#|$)/d; s/ .*//' "$2")
-  for name in $names; do
-    grep -qE "^ +Test +#[0-9]+: ${name//\//\\/}( |\$)" <<<"$known" || fail "$2 names $name, which is no test"
+  local preset=$1 list=$2 program name known
+  shift 2
+  known=$(ctest --preset "$preset" --show-only --label-exclude real | sed -nE 's/^ +Test +#[0-9]+: //p')
+  for program in "build/$preset/bin"/lb_*_tests; do
+    known+=$'\n'$("$@" "$program" --gtest_list_tests | sed -E 's/ +#.*//' |
+      awk '/^[^ ]/ { suite = $1 } /^ / { print suite $1 }') || return
   done
-  say "left out, as $2 says"
-  sed -E '/^(#|$)/d; s/^/  /' "$2"
-  # shellcheck disable=SC2086 # a list of words
-  ctest --preset "$1" --parallel "$jobs" --output-on-failure --label-exclude real \
-    --exclude-regex "^($(tr ' ' '|' <<<"$(echo $names | sed 's/\./\\./g')"))\$"
+  for name in $(sed -E '/^(#|$)/d; s/ .*//' "$list"); do
+    grep -qxF "$name" <<<"$known" || fail "$list names $name, which is no test"
+  done
+  say "left out, as $list says"
+  sed -E '/^(#|$)/d; s/^/  /' "$list"
+  # Those that are no GoogleTest's; what they are called has no slash or star in it.
+  ctest --preset "$preset" --parallel "$jobs" --output-on-failure --label-exclude real \
+    --exclude-regex "^($(sed -E '/^(#|$)/d; s/ .*//; s/\./\\./g' "$list" | paste -sd '|'))\$" || return
+  tests_of_last_run "$preset"
+}
+
+# tests_of_last_run PRESET: how many tests the programs had that ctest counts as one each.
+tests_of_last_run() {
+  awk '/^\[  PASSED  \]/ { tests += $4; ++programs } END { printf "  %d tests of %d programs passed\n", tests, programs }' \
+    "build/$1/Testing/Temporary/LastTest.log"
 }

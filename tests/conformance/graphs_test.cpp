@@ -91,9 +91,8 @@ TEST_P(GraphConformanceTest, ComputesWhatAGraphMeans) {
 }
 
 TEST_P(GraphConformanceTest, ComputesEncodersOfAnySize) {
-  const auto count = std::stoul(platform::environment("LATEBIND_CONFORMANCE_ENCODERS").value_or("12"));
   std::mt19937 chance(20);
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < graph::testing::encoders_to_draw(12); ++i) {
     EncoderShape shape = graph::testing::draw_shape(chance);
     shape.pooled = true;  // what a text's padding has is the vendor's affair
     const core::Model model = model_of(graph::testing::encoder(shape));

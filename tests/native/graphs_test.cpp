@@ -62,7 +62,7 @@ void expect_near(const Outcome& outcome, const Array& wanted, const Inputs& inpu
 
 TEST_P(GraphsTest, RandomEncodersAreWhatTheirOperatorsMean) {
   std::mt19937 chance(20261125);
-  for (int i = 0; i < 150; ++i) {
+  for (std::size_t i = 0; i < testing::encoders_to_draw(150); ++i) {
     SCOPED_TRACE(i);
     EncoderShape shape = testing::draw_shape(chance);
     // Of few numbers a layer norm makes large what rounding left.
@@ -70,7 +70,7 @@ TEST_P(GraphsTest, RandomEncodersAreWhatTheirOperatorsMean) {
     const auto graph = testing::encoder(shape);
     ASSERT_TRUE(graph.ok()) << graph.status().to_string();
     std::vector<std::int64_t> lengths;
-    for (int text = 0; text < 1 + i % 4; ++text)
+    for (std::size_t text = 0; text < 1 + i % 4; ++text)
       lengths.push_back(std::uniform_int_distribution<std::int64_t>(1, 19)(chance));
     const Inputs inputs = testing::draw_batch(chance, lengths, shape.vocabulary, i % 3);
     const auto executable = load(testing::encoder(shape), i % 2 == 0 ? 1 : 3);

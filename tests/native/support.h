@@ -23,6 +23,7 @@ using graph::testing::Array;
 using graph::testing::draw_batch;
 using graph::testing::draw_shape;
 using graph::testing::encoder;
+using graph::testing::encoders_to_draw;
 using graph::testing::EncoderShape;
 using graph::testing::Inputs;
 using graph::testing::Outcome;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <random>
@@ -12,6 +13,7 @@
 
 #include "core/executable.h"
 #include "core/graph/graph.h"
+#include "core/platform/environment.h"
 #include "tests/core/graph/evaluator.h"
 #include "tests/core/graph/small_graph.h"
 
@@ -34,6 +36,12 @@ struct EncoderShape {
   bool pooled = true;
   bool normalize = true;
 };
+
+// How many are drawn: one in LATEBIND_TEST_ENCODERS_ONE_IN of these (1), where everything is slow.
+inline std::size_t encoders_to_draw(std::size_t count) {
+  const auto one_in = std::stoul(platform::environment("LATEBIND_TEST_ENCODERS_ONE_IN").value_or("1"));
+  return (count + one_in - 1) / one_in;
+}
 
 inline EncoderShape draw_shape(std::mt19937& chance) {
   const auto up_to = [&](int most) { return std::uniform_int_distribution<int>(1, most)(chance); };
