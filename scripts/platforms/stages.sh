@@ -65,7 +65,8 @@ prepare_aarch64() {
   # Fewer random requests, for qemu keeps a quarter of a MiB of every thread that ends; a matrix that takes seconds; fewer
   # random encoders.
   export LATEBIND_TEST_REQUESTS=3000 LATEBIND_CONFORMANCE_EDGE=128 LATEBIND_TEST_ENCODERS_ONE_IN=4
-  export -f suite conformance emulated_all_sets emulated_layers emulated_openvino emulated_onnxruntime emulated_native
+  export -f suite conformance emulated_all_sets emulated_all_sets_1 emulated_all_sets_2 emulated_layers
+  export -f emulated_openvino emulated_onnxruntime emulated_native
   export root runtime jobs OPENVINO_VERSION ONNXRUNTIME_VERSION
 }
 
@@ -76,7 +77,7 @@ side_by_side() { printf '%s\n' "$@" | xargs -P "$jobs" -I{} bash -c '{}'; }
 stage_aarch64_native() {
   prepare_aarch64
   build aarch64 latebind_program lb_native_tests lb_platform_tests lb_core_tests lb_tokenizer_tests
-  side_by_side emulated_all_sets emulated_layers
+  side_by_side emulated_all_sets_1 emulated_all_sets_2 emulated_layers
 }
 
 # All the rest, on the vendors' runtimes for it too.
@@ -94,7 +95,12 @@ stage_aarch64() {
 }
 
 # shellcheck disable=SC2086,SC2154 # the emulators are lists of words, which stage_aarch64 exports
-emulated_all_sets() { suite aarch64 lb_native_tests "native, all sets" $emulator_of_all_sets; }
+emulated_all_sets() {
+  GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=$(($1 - 1)) \
+    suite aarch64 lb_native_tests "native, all sets, $1" $emulator_of_all_sets
+}
+emulated_all_sets_1() { emulated_all_sets 1; }
+emulated_all_sets_2() { emulated_all_sets 2; }
 
 emulated_layers() {
   ctest --preset aarch64 --output-on-failure --tests-regex '^lb_(platform|core|tokenizer)_tests$'
