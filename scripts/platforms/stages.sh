@@ -103,7 +103,7 @@ emulated_all_sets_1() { emulated_all_sets 1; }
 emulated_all_sets_2() { emulated_all_sets 2; }
 
 emulated_layers() {
-  ctest --preset aarch64 --output-on-failure --tests-regex '^lb_(platform|core|tokenizer)_tests$'
+  ctest --preset aarch64 --output-on-failure --tests-regex '^(lb_(platform|core|tokenizer)_tests|BackgroundWorkTest\..*)$'
 }
 
 # shellcheck disable=SC2086
