@@ -65,19 +65,17 @@ prepare_aarch64() {
   # Fewer random requests, for qemu keeps a quarter of a MiB of every thread that ends; a matrix that takes seconds; fewer
   # random encoders.
   export LATEBIND_TEST_REQUESTS=3000 LATEBIND_CONFORMANCE_EDGE=128 LATEBIND_TEST_ENCODERS_ONE_IN=4
-  export -f suite conformance emulated_all_sets emulated_all_sets_1 emulated_all_sets_2 emulated_layers
-  export -f emulated_openvino emulated_onnxruntime emulated_native
+  export -f suite conformance emulated_all_sets emulated_layers emulated_openvino emulated_onnxruntime emulated_native
   export root runtime jobs OPENVINO_VERSION ONNXRUNTIME_VERSION
 }
-
-# side_by_side FUNCTION…: each has one thread for most of its time. The longest comes first.
-side_by_side() { printf '%s\n' "$@" | xargs -P "$jobs" -I{} bash -c '{}'; }
 
 # What depends on the processor: the kernels, and the layers that all others stand on.
 stage_aarch64_native() {
   prepare_aarch64
   build aarch64 latebind_program lb_native_tests lb_platform_tests lb_core_tests lb_tokenizer_tests
-  side_by_side emulated_all_sets_1 emulated_all_sets_2 emulated_layers
+  say_left_out tests/platforms/aarch64/not_emulated.txt
+  # Each has one thread for most of its time. The longest comes first.
+  side_by_side "emulated_all_sets 1" "emulated_all_sets 2" emulated_layers
 }
 
 # All the rest, on the vendors' runtimes for it too.
@@ -94,13 +92,12 @@ stage_aarch64() {
   wheel_of aarch64 $emulator
 }
 
-# shellcheck disable=SC2086,SC2154 # the emulators are lists of words, which stage_aarch64 exports
+# emulated_all_sets SHARD: one half of the kernels' tests, 1 or 2.
+# shellcheck disable=SC2086,SC2154 # the emulators are lists of words, which prepare_aarch64 exports
 emulated_all_sets() {
   GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=$(($1 - 1)) \
     suite aarch64 lb_native_tests "native, all sets, $1" $emulator_of_all_sets
 }
-emulated_all_sets_1() { emulated_all_sets 1; }
-emulated_all_sets_2() { emulated_all_sets 2; }
 
 emulated_layers() {
   ctest --preset aarch64 --output-on-failure --tests-regex '^(lb_(platform|core|tokenizer)_tests|BackgroundWorkTest\..*)$'
@@ -143,12 +140,16 @@ unit_tests_but() {
   for name in $(sed -E '/^(#|$)/d; s/ .*//' "$list"); do
     grep -qxF "$name" <<<"$known" || fail "$list names $name, which is no test"
   done
-  say "left out, as $list says"
-  sed -E '/^(#|$)/d; s/^/  /' "$list"
+  say_left_out "$list"
   # Those that are no GoogleTest's; what they are called has no slash or star in it.
   ctest --preset "$preset" --parallel "$jobs" --output-on-failure --label-exclude real \
     --exclude-regex "^($(sed -E '/^(#|$)/d; s/ .*//; s/\./\\./g' "$list" | paste -sd '|'))\$" || return
   tests_of_last_run "$preset"
+}
+
+say_left_out() {
+  say "left out, as $1 says"
+  sed -E '/^(#|$)/d; s/^/  /' "$1"
 }
 
 # tests_of_last_run PRESET: how many tests the programs had that ctest counts as one each.

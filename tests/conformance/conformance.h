@@ -5,7 +5,7 @@
 // LATEBIND_ONNXRUNTIME_LIBRARY name, so that one program serves a whole matrix of versions. A backend whose library is
 // not there fails its tests with the backend's own words. LATEBIND_CONFORMANCE_BACKENDS (names with commas) limits the
 // suite to some backends; LATEBIND_CONFORMANCE_EDGE is how long the edge of the matrix is that takes too long (512),
-// and LATEBIND_CONFORMANCE_ENCODERS how many encoders are drawn (12): fewer where everything is slow.
+// and LATEBIND_TEST_ENCODERS_ONE_IN leaves most of the random encoders out, where everything is slow.
 // LATEBIND_CONFORMANCE_KEEP is a folder for the models that devices take, as TEST-N.onnx: for tests of other ways to
 // them.
 #pragma once

@@ -289,7 +289,7 @@ class CachedFileTest : public CachedLoadTest {
     write_at_a_second(other, head);
     std::filesystem::rename(other, file);
   }
-  /// A model of a graph in memory whose data is a file.
+  // A model of a graph in memory whose data is a file.
   static Model in_memory(const std::filesystem::path& data) {
     auto external = ExternalData::in_file("w", data);
     EXPECT_TRUE(external.ok()) << external.status().to_string();
