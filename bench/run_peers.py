@@ -7,7 +7,7 @@ all of them; the ratios are taken round by round, and their least, median and la
 Contenders:
   latebind-f32, latebind-bf16       `latebind bench embed --json` on OpenVINO
   latebind-ort-f32                  the same on ONNX Runtime
-  native-f32, native-bf16, native-int8
+  native-f32, native-bf16, native-f16, native-int8
                                     the same on native:CPU, without a vendor's runtime
   raw-f32, raw-bf16                 raw_openvino (bench/raw_openvino.cpp): OpenVINO's C interface alone, the same graph
   single-f32, single-bf16           single_text (bench/single_text.cpp): one text at a time, Latebind and OpenVINO's C
@@ -54,7 +54,9 @@ RATIOS = [
     ("native-f32", "raw-f32", 1.0),
     ("native-f32", "latebind-f32", 1.0),
     ("native-bf16", "raw-bf16", 1.05),
+    ("native-f16", "native-f32", 2.2),
     ("native-int8", "native-f32", 2.0),
+    ("native-int8", "raw-int8", 1.6),
 ]
 
 
@@ -190,9 +192,13 @@ def commands(options, onnx, corpus):
     latebind = [str(options.build / "bin/latebind"), "bench", "embed", "--model", str(MODEL), "--json", "--threads",
                 str(THREADS), "--repeat", str(options.repeat), "--strict"]  # fmt: skip
     libraries = glob.glob(str(ROOT / "build/runtime/venv/lib/python3*/site-packages/openvino/libs/libopenvino_c.so*"))
-    bare = [libraries[0] if libraries else "none", onnx, str(MODEL), corpus]
-    raw = [str(options.build / "bin/raw_openvino"), *bare]
-    single = [str(options.build / "bin/single_text"), *bare]
+    library = libraries[0] if libraries else "none"
+
+    def raw_with(graph):
+        return [str(options.build / "bin/raw_openvino"), library, graph, str(MODEL), corpus]
+
+    raw = raw_with(onnx)
+    single = [str(options.build / "bin/single_text"), library, onnx, str(MODEL), corpus]
     found = {
         "latebind-f32": [*latebind, "--device", "openvino:CPU", "--precision", "f32", corpus],
         "raw-f32": [*raw, "f32", str(options.repeat)],
@@ -200,10 +206,13 @@ def commands(options, onnx, corpus):
         "raw-bf16": [*raw, "bf16", str(options.repeat)],
         "single-f32": [*single, "f32"],
         "single-bf16": [*single, "bf16"],
+        "raw-int8": [*raw_with(options.int8_model or "none"), "f32", str(options.repeat)],
+        "single-native-f32": [*single, "f32", "200", "4", "native:CPU", "f32"],
+        "single-native-int8": [*single, "f32", "200", "4", "native:CPU", "int8"],
         "latebind-ort-f32": [*latebind, "--device", "onnxruntime:CPU", "--precision", "f32", corpus],
         **{
             f"native-{precision}": [*latebind, "--device", "native:CPU", "--precision", precision, corpus]
-            for precision in ("f32", "bf16", "int8")
+            for precision in ("f32", "bf16", "f16", "int8")
         },
     }
     for name in PYTHON:
@@ -272,6 +281,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--repeat", type=int, default=2, help="passes in one process; the best counts")
     parser.add_argument("--only", help="names with commas")
+    parser.add_argument("--int8-model", help="the default model in int8, as OpenVINO's IR, for raw-int8")
     parser.add_argument("--json", help="writes every figure of every round to this file")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     parser.add_argument("--onnx", help=argparse.SUPPRESS)

@@ -1,8 +1,10 @@
 // One text at a time, ours beside OpenVINO's C interface alone, in one process and in turn: what comes from a shared
 // machine hits both alike.
 //
-//   single_text LIBRARY MODEL.onnx MODEL_DIR CORPUS PRECISION [TEXTS=200] [ROUNDS=4]
+//   single_text LIBRARY MODEL.onnx MODEL_DIR CORPUS PRECISION [TEXTS=200] [ROUNDS=4] [DEVICE=openvino:CPU]
+//   [OURS=PRECISION]
 //
+// DEVICE and OURS are ours: what computes, and in which precision.
 // Both have the latency hint and two threads. Each text is run once by each before it is timed. Ours goes from text to
 // vector, the other from token ids to vector: the tokenizer is ours to answer for. Prints one JSON object.
 #include <fmt/format.h>
@@ -25,12 +27,12 @@ double percentile(std::vector<double> values, std::size_t percent) {
   return values[(values.size() - 1) * percent / 100];
 }
 
-Embedder open_ours(char** argv) {
-  const auto runtime = Runtime::create({{"openvino.library", argv[1]}});
+Embedder open_ours(const std::string& library, const std::string& model, const std::string& device,
+                   const std::string& precision) {
+  const auto runtime = Runtime::create({{"openvino.library", library}});
   if (!runtime) die(runtime.status().message());
   auto embedder = runtime->open_embedder(
-      argv[3],
-      {{"device", "openvino:CPU"}, {"precision", argv[5]}, {"threads", std::to_string(kThreads)}, {"strict", "true"}});
+      model, {{"device", device}, {"precision", precision}, {"threads", std::to_string(kThreads)}, {"strict", "true"}});
   if (!embedder) die(embedder.status().message());
   return *std::move(embedder);
 }
@@ -38,7 +40,8 @@ Embedder open_ours(char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 6) die("usage: single_text LIBRARY MODEL.onnx MODEL_DIR CORPUS PRECISION [TEXTS=200] [ROUNDS=4]");
+  if (argc < 6)
+    die("usage: single_text LIBRARY MODEL.onnx MODEL_DIR CORPUS PRECISION [TEXTS=200] [ROUNDS=4] [DEVICE] [OURS]");
   const auto library = openvino::open_library(argv[1]);
   if (!library.ok()) die(library.status().to_string());
   const auto tokenizer = embedding::Tokenizer::from_file(std::string(argv[3]) + "/tokenizer.json");
@@ -48,7 +51,8 @@ int main(int argc, char** argv) {
   const auto count = static_cast<std::size_t>(argc > 6 ? std::max(1, std::atoi(argv[6])) : 200);
   const int rounds = argc > 7 ? std::max(1, std::atoi(argv[7])) : 4;
 
-  const Embedder embedder = open_ours(argv);
+  const std::string our_precision = argc > 9 ? argv[9] : argv[5];
+  const Embedder embedder = open_ours(argv[1], argv[3], argc > 8 ? argv[8] : "openvino:CPU", our_precision);
   const Session session(**library, argv[2], argv[5], /*latency=*/true);
   const auto request = session.request();
   std::vector<std::int64_t> ids;
@@ -85,6 +89,6 @@ int main(int argc, char** argv) {
   fmt::print(
       "{{\"precision\": \"{}\", \"p50_ms\": {:.3f}, \"raw_p50_ms\": {:.3f}, \"p50_ratio\": {:.3f}, \"p99_ms\": {:.3f}, "
       "\"raw_p99_ms\": {:.3f}}}\n",
-      argv[5], ours_p50, raw_p50, ours_p50 / raw_p50, percentile(ours, 99), percentile(raw, 99));
+      our_precision, ours_p50, raw_p50, ours_p50 / raw_p50, percentile(ours, 99), percentile(raw, 99));
   return 0;
 }

@@ -5,14 +5,11 @@
 namespace latebind::native {
 namespace {
 
-bool has(const Processor& processor, std::string_view feature) {
-  return std::ranges::find(processor.features, feature) != processor.features.end();
-}
-
 // docs/native.md has the figures. What was not measured is left to the vendors.
 constexpr OrderRule kRules[] = {
-    {[](const Processor& p) { return has(p, "amx_tile"); }, "with AMX", false,
-     "int8 and fast are its own; vendors use AMX"},
+    {[](const Processor& p) { return p.name.starts_with("Intel") && p.kernels.starts_with("avx512"); },
+     "Intel with AVX-512", true,
+     "on Intel with AVX-512 it is faster in f32; int8 and fast are its own; in bf16 vendors use AMX"},
     {[](const Processor& p) { return p.name.starts_with("AMD") && p.kernels.starts_with("avx512"); },
      "AMD with AVX-512", true, "on AMD with AVX-512 it is faster in f32; int8 and fast are its own"},
     {[](const Processor& p) { return p.name.starts_with("AMD") && p.kernels.starts_with("avx2"); },

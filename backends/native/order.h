@@ -3,14 +3,12 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace latebind::native {
 
 struct Processor {
-  std::string name;                   // platform::cpu_name()
-  std::vector<std::string> features;  // platform::cpu_features()
-  std::string_view kernels;           // those that are used
+  std::string name;          // platform::cpu_name()
+  std::string_view kernels;  // those that are used
 };
 
 struct OrderRule {
@@ -23,7 +21,7 @@ struct OrderRule {
 // The first of the table that holds: there is always one.
 [[nodiscard]] const OrderRule& order_rule(const Processor& processor);
 
-// "with AMX: no; …": the processors of all rules, and whether native:CPU is first there in f32.
+// "Intel with AVX-512: yes; …": the processors of all rules, and whether native:CPU is first there in f32.
 [[nodiscard]] std::string order_table();
 
 }  // namespace latebind::native

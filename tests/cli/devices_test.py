@@ -152,7 +152,7 @@ def test_explain_says_the_order_and_the_rules():
     in_what = re.search(r"native:CPU \(cpu\)\n +first of its kind in (\S+), for models from safetensors: \S", text)[1]
     assert (order[2] < order[0]) == ("f32" in in_what.split(",")), text
     assert "auto is npu, gpu, cpu" in text
-    assert "PreferredInF32 = with AMX: no" in text
+    assert "PreferredInF32 = Intel with AVX-512: yes" in text
     for precision in ("f32", "bf16"):
         found = json.loads(good("devices", "--explain", "--precision", precision, "--json").stdout)
         assert found["placement"]["precision"] == precision

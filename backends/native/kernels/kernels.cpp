@@ -81,16 +81,12 @@ Kernels with_f16(std::string_view name, Kernels kernels, const Product& f16) {
   kernels.f16 = f16;
   return kernels;
 }
-[[maybe_unused]] Kernels by_name_only(Kernels kernels) {
-  kernels.by_name_only = true;
-  return kernels;
-}
 
 std::span<const Set> sets() {
 #if defined(__x86_64__)
   static const Kernels kBF16 = with_bf16("avx512_bf16", kAvx512Kernels, kAvx512BF16, kAvx512VnniInt8);
   static const Set kSets[] = {
-      {by_name_only(with_f16("avx512_fp16", kBF16, kAvx512FP16)), has_avx512_fp16},
+      {with_f16("avx512_fp16", kBF16, kAvx512FP16), has_avx512_fp16},
       {kBF16, has_avx512_bf16},
       {with_int8("avx512_vnni", kAvx512Kernels, kAvx512VnniInt8, kAvx512Kernels.f32), has_avx512_vnni},
       {kAvx512Kernels, has_avx512},

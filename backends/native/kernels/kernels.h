@@ -142,8 +142,6 @@ struct Kernels {
   // "avx2"
   std::string_view name;
   std::size_t panel_columns = 0;
-  // Nobody has run it on a processor that has its instructions: it computes where it is asked for by name alone.
-  bool by_name_only = false;
 
   Product f32;
   Product bf16;

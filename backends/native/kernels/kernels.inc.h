@@ -98,7 +98,6 @@ void layer_norm(const Rows& x, std::size_t width, const float* weight, const flo
 constexpr Kernels make_kernels(std::string_view name) {
   return {.name = name,
           .panel_columns = kPanelColumns,
-          .by_name_only = false,
           .f32 = kF32Product,
           .bf16 = {},
           .f16 = {},
