@@ -76,11 +76,6 @@ bool is_library_name(std::string_view name, const std::string& plain, System sys
          std::ranges::all_of(name, [](char c) { return is_digit(c) || c == '.'; });
 }
 
-std::string parent(const std::string& path) {
-  const auto slash = path.find_last_of('/');
-  return slash == std::string::npos || slash == 0 ? std::string() : path.substr(0, slash);
-}
-
 bool is_absolute(std::string_view path, System system) {
   if (system == System::kLinux) return path.starts_with('/');
   if (path.starts_with("//")) return path.size() > 2;
@@ -183,10 +178,10 @@ class ListMaker {
 
   // Rule 2 and the first half of rule 3.
   void add_shipped() {
-    const std::string prefix = parent(facts_.module_folder);
+    const std::string prefix = parent_folder(facts_.module_folder);
     if (prefix.empty()) return;
     add_layouts(prefix + "/runtime", "beside the program");
-    const std::string above = parent(prefix);
+    const std::string above = parent_folder(prefix);
     if (!above.empty() && is_build_tree(prefix, files_)) add_layouts(above + "/runtime", "beside the build");
     // <site-packages>/latebind/… : the vendor's package lies in the same folder.
     for (const std::string& packages : {facts_.module_folder, prefix, above}) {
@@ -350,6 +345,15 @@ bool newer_name(std::string_view a, std::string_view b) {
     b.remove_prefix(1);
   }
   return !a.empty();
+}
+
+std::string parent_folder(const std::string& path) {
+  const auto slash = path.find_last_of('/');
+  return slash == std::string::npos || slash == 0 ? std::string() : path.substr(0, slash);
+}
+
+std::string_view last_part(std::string_view path) {
+  return path.substr(path.find_last_of("/\\") + 1);
 }
 
 std::string library_name(std::string_view stem, System system) {

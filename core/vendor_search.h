@@ -120,6 +120,10 @@ struct SearchList {
 // "1.9".
 [[nodiscard]] bool newer_name(std::string_view a, std::string_view b);
 
+// "/a/b" of "/a/b/c", "c" of it. Empty where there is no folder above.
+[[nodiscard]] std::string parent_folder(const std::string& path);
+[[nodiscard]] std::string_view last_part(std::string_view path);
+
 // "libopenvino_c.so" or "openvino_c.dll".
 [[nodiscard]] std::string library_name(std::string_view stem, System system);
 

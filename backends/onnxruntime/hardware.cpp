@@ -28,7 +28,7 @@ struct Maker {
 constexpr std::array kMakers{
     Maker{0x8086, "Intel", "i915 or xe", "sudo modprobe i915, or xe for newer GPUs"},
     Maker{0x1002, "AMD", "amdgpu", "sudo modprobe amdgpu"},
-    Maker{0x10DE, "NVIDIA", "nvidia", "install NVIDIA's driver (package nvidia-driver)"},
+    Maker{kNvidia, "NVIDIA", "nvidia", "install NVIDIA's driver (package nvidia-driver)"},
 };
 constexpr Maker kOther{0, "", "its maker's", "install the driver of its maker"};
 
@@ -57,9 +57,10 @@ std::vector<HardwareNote> hardware_notes(std::span<const Accelerator> found,
     if (auto problem = core::problem_of_system(one, maker.kernel_module, load_module, system)) {
       problems.push_back(*std::move(problem));
     }
-    const KnownProvider& provider = *known_provider(kWebGpuProvider);
+    const KnownProvider& provider = *known_provider(one.vendor_id == kNvidia ? kCudaProvider : kWebGpuProvider);
     const auto is_such = [&](const Device& device) {
-      return device.kind == DeviceKind::kGpu && device.metadata_at("Provider") == provider.provider;
+      const KnownProvider* const known = known_provider(device.metadata_at("Provider"));
+      return device.kind == DeviceKind::kGpu && known != nullptr && known->is_for_gpus_of(one.vendor_id);
     };
     if (!devices.ok()) {
       problems.push_back({"ONNX Runtime, which would use it, is not here or does not work",

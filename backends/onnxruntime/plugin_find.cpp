@@ -18,11 +18,6 @@ using Kind = FileSystem::Kind;
 // More than any folder has on purpose.
 constexpr std::size_t kProvidersMax = 32;
 
-std::string parent(const std::string& path) {
-  const auto slash = path.find_last_of('/');
-  return slash == std::string::npos || slash == 0 ? std::string() : path.substr(0, slash);
-}
-
 bool is_absolute(std::string_view path, System system) {
   if (system == System::kLinux) return path.starts_with('/');
   return path.starts_with("//") || (path.size() > 2 && path[1] == ':' && path[2] == '/');
@@ -38,8 +33,8 @@ std::string plain_name(const std::string& name, System system) {
   const std::string_view version = std::string_view(name).substr(end + suffix.size());
   if (!version.empty() && (system == System::kWindows || version.front() != '.')) return {};
   const std::string_view stem = std::string_view(name).substr(begin.size(), end - begin.size());
-  // What ONNX Runtime's own builds consist of: no plugins.
-  if (stem == "shared" || stem == "cuda" || stem == "tensorrt" || stem == "rocm" || stem == "migraphx") return {};
+  // What ONNX Runtime's own builds consist of: no plugins, or none that can be registered as one.
+  if (stem == "shared" || stem == "tensorrt" || stem == "rocm" || stem == "migraphx") return {};
   return name.substr(0, end + suffix.size());
 }
 
@@ -56,6 +51,10 @@ class ListMaker {
       return std::move(list_);
     }
     for (const KnownProvider& known : known_providers()) {
+      if (known.of_runtime) {
+        add_of_runtime(known);
+        continue;
+      }
       core::VendorLibrary wanted;
       wanted.product = known.provider;
       wanted.install_command = install_command(known);
@@ -86,23 +85,43 @@ class ListMaker {
     }
     const Kind kind = files_.kind_of(path);
     if (kind == Kind::kNothing) return miss(path, source, "does not exist");
-    if (kind == Kind::kFile) return add({path, source, {}});
+    if (kind == Kind::kFile) return add_named_file(path, source);
     const auto libraries = libraries_in(path);
     if (libraries.empty()) {
       return miss(path, source,
                   fmt::format("no {} in it", core::library_name("onnxruntime_providers_*", facts_.search.system)));
     }
     for (const std::string& library : libraries)
-      add({library, source, {}});
+      add_named_file(library, source);
+  }
+
+  void add_named_file(const std::string& path, const std::string& source) {
+    const KnownProvider* const known = known_provider_of_file(core::last_part(path), facts_.search.system);
+    if (known != nullptr && known->of_runtime &&
+        !files_.is_same(core::parent_folder(path), core::parent_folder(facts_.runtime_file))) {
+      return miss(path, source,
+                  fmt::format("a part of the build of ONNX Runtime beside it, and works with no other; this is {}",
+                              facts_.runtime_file));
+    }
+    add({path, source, {}});
+  }
+
+  // Beside ONNX Runtime's own library.
+  void add_of_runtime(const KnownProvider& known) {
+    const std::string folder = core::parent_folder(facts_.runtime_file);
+    if (folder.empty()) return;
+    for (const std::string& library : libraries_in(folder)) {
+      if (known_provider_of_file(core::last_part(library), facts_.search.system) != &known) continue;
+      return add(core::found_by_itself(library, "a part of this build of ONNX Runtime", files_));
+    }
   }
 
   // <site-packages>/onnxruntime/capi/libonnxruntime.so…: the provider's package lies in the same site-packages.
   void add_beside_runtime(const KnownProvider& known) {
-    const std::string packages = parent(parent(parent(facts_.runtime_file)));
+    const std::string packages = core::parent_folder(core::parent_folder(core::parent_folder(facts_.runtime_file)));
     if (packages.empty()) return;
     for (const std::string& library : libraries_in(fmt::format("{}/{}", packages, known.package_folder))) {
-      const auto name = std::string_view(library).substr(library.find_last_of('/') + 1);
-      if (known_provider_of_file(name, facts_.search.system) != &known) continue;
+      if (known_provider_of_file(core::last_part(library), facts_.search.system) != &known) continue;
       return add(core::found_by_itself(library, "beside the package of ONNX Runtime", files_));
     }
   }

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "backends/onnxruntime/needed_libraries.h"
 #include "backends/onnxruntime/targets.h"
 #include "core/log.h"
 #include "core/platform/dynamic_library.h"
@@ -36,11 +37,6 @@ std::mutex& registration_mutex() {
 
 std::string text_of(const char* text) {
   return text == nullptr ? std::string() : std::string(text).substr(0, kDeviceTextMax);
-}
-
-std::string_view file_name(std::string_view path) {
-  const auto slash = path.find_last_of("/\\");
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
 // Commas, colons and the like have a meaning in placements.
@@ -185,7 +181,7 @@ Result<std::vector<const abi::EpDevice*>> handles_of(const Environment& environm
 }  // namespace
 
 std::string registration_name(const std::string& file) {
-  const std::string_view name = file_name(file);
+  const std::string_view name = core::last_part(file);
   if (const KnownProvider* known = known_provider_of_file(name, core::own_system()))
     return std::string(known->provider);
   constexpr std::string_view kPart = "onnxruntime_providers_";
@@ -201,9 +197,24 @@ Result<std::vector<PluginDevice>> register_provider(const Environment& environme
                                                         abi::kDevicesSince, library.version));
   }
   const auto path = platform::path_from_utf8(file);
+  const KnownProvider* const known = known_provider_of_file(core::last_part(file), core::own_system());
+  const auto explained = [&](Status failure) {
+    return known != nullptr ? with_remedy(*known, std::move(failure)) : failure;
+  };
+  if (known != nullptr) {
+    LB_RETURN_IF_ERROR(check_driver(*known));
+    open_needed_libraries(*known, file, library.file);
+  }
   // So that it stays in the process when ONNX Runtime lets it go; and the loader's words are clearer than the vendor's.
-  LB_ASSIGN_OR_RETURN(auto pinned, platform::DynamicLibrary::open(path));
-  pinned.leak();
+  const auto pin = [&]() -> Status {
+    auto pinned = platform::DynamicLibrary::open(path);
+    if (!pinned.ok()) return explained(pinned.status());
+    pinned->leak();
+    return {};
+  };
+  // A part of ONNX Runtime needs symbols that ONNX Runtime brings when it opens it itself.
+  const bool of_runtime = known != nullptr && known->of_runtime;
+  if (!of_runtime) LB_RETURN_IF_ERROR(pin());
 
   const std::string name = registration_name(file);
   const core::LogHold hold;
@@ -226,11 +237,12 @@ Result<std::vector<PluginDevice>> register_provider(const Environment& environme
     // One that has no device.
     was_there = text != nullptr && std::string_view(text).find("already registered") != std::string_view::npos;
     if (!was_there) {
-      return library.error_by_kind(StatusCode::kDeviceFailed,
-                                   fmt::format("ONNX Runtime does not register the provider {}", file), failure);
+      return explained(library.error_by_kind(
+          StatusCode::kDeviceFailed, fmt::format("ONNX Runtime does not register the provider {}", file), failure));
     }
     library.api.ReleaseStatus(failure);
   }
+  if (of_runtime) LB_RETURN_IF_ERROR(pin());
   LB_ASSIGN_OR_RETURN(const auto after, handles_of(environment));
   std::vector<PluginDevice> devices;
   for (const abi::EpDevice* handle : after) {
@@ -369,6 +381,12 @@ void PluginProviders::ask(Known& known) {
         Status(StatusCode::kUnsupported, fmt::format("plugin providers need ONNX Runtime 1.{} or newer, here is {}",
                                                      abi::kDevicesSince, library.version));
     return;
+  }
+  // Where there is none, not even a process is started.
+  if (const KnownProvider* const one = known_provider_of_file(core::last_part(known.file), core::own_system())) {
+    known.refusal = check_driver(*one);
+    known.asked = std::chrono::steady_clock::now();
+    if (!known.refusal.ok()) return;
   }
   known.refusal = try_provider(options_.trial, library.file, library.version, known.file);
   known.asked = std::chrono::steady_clock::now();  // after a trial that may have taken longer than that holds

@@ -193,6 +193,10 @@ Result<PluginUse> plugin_use(const std::string& device, const std::vector<Plugin
   for (const PluginDevice& one : devices) {
     if (target.target == nullptr && one.device.name == device) {
       use.device = one.handle;
+      if (const KnownProvider* const known = known_provider(one.provider)) {
+        for (const DefaultOption& option : known->options)
+          use.options.emplace_back(option.key, option.value);
+      }
       return use;
     }
     if (target.target == nullptr || one.provider != target.provider->provider) continue;

@@ -16,6 +16,7 @@
 #include "backends/onnxruntime/targets.h"
 #include "core/graph/onnx_reader.h"
 #include "core/onnx_form.h"
+#include "core/platform/dynamic_library.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/mapped_file.h"
 #include "core/platform/files/temporary_folder.h"
@@ -207,6 +208,24 @@ std::mutex* mutex_of(const Library& library, const PluginUse* plugin) {
   return known != nullptr && known->one_session_at_a_time ? &mutex.get() : nullptr;
 }
 
+// What a provider opens for a session stays in the process. NVIDIA's driver for Vulkan leaves work for the end of every
+// thread that has called it, and goes with the last session: threads that end later would crash, and after some hundred
+// sessions the driver finds no room for another start.
+class LibrariesOfSession {
+ public:
+  explicit LibrariesOfSession(const PluginUse* plugin) {
+    if (plugin != nullptr) before_ = platform::loaded_libraries();
+  }
+  LibrariesOfSession(const LibrariesOfSession&) = delete;
+  LibrariesOfSession& operator=(const LibrariesOfSession&) = delete;
+  ~LibrariesOfSession() {
+    if (!before_.empty()) platform::keep_libraries_since(before_);
+  }
+
+ private:
+  std::vector<std::string> before_;
+};
+
 // `loader`: what reads it, for the error.
 Result<Session> open_blob(std::shared_ptr<const Environment> environment, const core::Blob& blob,
                           const abi::SessionOptions* options, std::string_view loader,
@@ -217,6 +236,7 @@ Result<Session> open_blob(std::shared_ptr<const Environment> environment, const 
   const auto lock = session.lock();
   session.kept.push_back(blob.bytes);
   session.from_blob = true;
+  const LibrariesOfSession libraries(plugin);
   abi::Session* handle = nullptr;
   if (auto* failure = library.api.CreateSessionFromArray(environment->env(), blob.bytes.bytes.data(),
                                                          blob.bytes.bytes.size(), options, &handle)) {
@@ -256,11 +276,12 @@ Result<Session> load_model(std::shared_ptr<const Environment> environment, const
                       make_session_options(*environment, plugin != nullptr ? SessionKind::kContext : SessionKind::kRun,
                                            options, prepared.dimensions));
   if (plugin != nullptr) {
-    LB_RETURN_IF_ERROR(use_plugin(*environment, *plugin, options.host_nodes, session_options.get()));
+    LB_RETURN_IF_ERROR(use_plugin(*environment, *plugin, options, options.host_nodes, session_options.get()));
   }
   Session session;
   session.one_at_a_time = mutex_of(environment->library(), plugin);
   const auto lock = session.lock();
+  const LibrariesOfSession libraries(plugin);
   LB_ASSIGN_OR_RETURN(session.handle, create_session(*environment, model.name(), prepared.form, session_options.get()));
   if (plugin != nullptr) {
     LB_ASSIGN_OR_RETURN(session.assignment, assignment_of(*environment, session.handle.get(), *plugin, options,
@@ -320,7 +341,7 @@ Result<Session> load_context(std::shared_ptr<const Environment> environment, con
   }
 
   LB_ASSIGN_OR_RETURN(auto session_options, make_session_options(*environment, SessionKind::kBlob, options, {}));
-  LB_RETURN_IF_ERROR(use_plugin(*environment, plugin, options.host_nodes, session_options.get()));
+  LB_RETURN_IF_ERROR(use_plugin(*environment, plugin, options, options.host_nodes, session_options.get()));
   LB_ASSIGN_OR_RETURN(auto session, open_blob(std::move(environment), blob, session_options.get(), plugin.id, &plugin));
   LB_ASSIGN_OR_RETURN(session.assignment, read_assignment(library, session.handle.get(), plugin, options.host_nodes,
                                                           blob.bytes.bytes, "the blob"));
@@ -360,7 +381,7 @@ Status compile_context(const Environment& environment, const core::Model& model,
   bool by_name = false;
   LB_RETURN_IF_ERROR(add_external_data(library, prepared.form, session_options.get(), by_name, Paths::kFromHere));
   // The vendor would say that nodes are left, and not which.
-  LB_RETURN_IF_ERROR(use_plugin(environment, plugin, core::HostNodes::kAny, session_options.get()));
+  LB_RETURN_IF_ERROR(use_plugin(environment, plugin, options, core::HostNodes::kAny, session_options.get()));
 
   abi::ModelCompilationOptions* raw = nullptr;
   LB_ORT_RETURN_IF_ERROR(

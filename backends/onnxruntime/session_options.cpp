@@ -80,12 +80,17 @@ Result<Owned<abi::SessionOptions>> make_session_options(const Environment& envir
   return result;
 }
 
-Status use_plugin(const Environment& environment, const PluginUse& plugin, core::HostNodes host_nodes,
-                  abi::SessionOptions* options) {
+Status use_plugin(const Environment& environment, const PluginUse& plugin, const core::CompileOptions& compile,
+                  core::HostNodes host_nodes, abi::SessionOptions* options) {
   const Library& library = environment.library();
+  // Where ONNX Runtime keeps a provider's options: a property of that name is the caller's.
+  std::string prefix = "ep.";
+  for (const char* c = library.plugin.EpDevice_EpName(plugin.device); c != nullptr && *c != 0; ++c)
+    prefix += *c >= 'A' && *c <= 'Z' ? static_cast<char>(*c - 'A' + 'a') : *c;
   std::vector<const char*> keys;
   std::vector<const char*> values;
   for (const auto& [key, value] : plugin.options) {
+    if (compile.properties.contains(fmt::format("{}.{}", prefix, key))) continue;
     keys.push_back(key.c_str());
     values.push_back(value.c_str());
   }

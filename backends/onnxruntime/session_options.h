@@ -52,9 +52,11 @@ enum class SessionKind {
                                                                             const NamedDimensions& dimensions);
 
 // Gives the session to the plugin. What may be left to the CPU is checked when the session is there, where the vendor
-// then says what was (read_assignment()); else by the vendor, which knows none and any.
+// then says what was (read_assignment()); else by the vendor, which knows none and any. A property of `compile` in the
+// vendor's form, ep.NAME.KEY with the provider's name in small letters, goes before an option of the plugin's.
 [[nodiscard]] core::Status use_plugin(const Environment& environment, const PluginUse& plugin,
-                                      core::HostNodes host_nodes, abi::SessionOptions* options);
+                                      const core::CompileOptions& compile, core::HostNodes host_nodes,
+                                      abi::SessionOptions* options);
 
 // One entry of the vendor's own configuration.
 [[nodiscard]] core::Status add_entry(const Library& library, abi::SessionOptions* options, const std::string& key,

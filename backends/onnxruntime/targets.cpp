@@ -19,6 +19,14 @@ constexpr std::array kHexagon{
     Target{"v81", 81, 87, "Qualcomm Hexagon v81 (Snapdragon 8 Elite Gen 5)"},
 };
 
+// In the order of what needs what. cuDNN and cuFFT are opened by the provider itself, by name.
+constexpr std::array<std::string_view, 7> kOfCuda{"cudart", "nvrtc", "cublasLt", "cublas", "curand", "cufft", "cudnn"};
+constexpr std::array<std::string_view, 3> kOfTensorRtRtx{"cudart", "tensorrt_rtx", "tensorrt_onnxparser_rtx"};
+// Else matrix products round their factors to 10 bits.
+constexpr std::array kExactly{DefaultOption{"use_tf32", "0"}};
+constexpr std::string_view kCudaDriver = "libcuda.so.1";
+constexpr std::string_view kCudaDriverOnWindows = "nvcuda.dll";
+
 constexpr std::array kKnown{
     KnownProvider{"QNN", "QNNExecutionProvider", "onnxruntime_providers_qnn", "onnxruntime_qnn", "onnxruntime-qnn",
                   "QnnHtp", kHexagon},
@@ -29,6 +37,20 @@ constexpr std::array kKnown{
                   "onnxruntime-ep-openvino",
                   "",
                   {}},
+    // NVIDIA's GPUs. Its package is ONNX Runtime itself, built with it, in the place of the plain one.
+    KnownProvider{"CUDA",
+                  kCudaProvider,
+                  "onnxruntime_providers_cuda",
+                  "onnxruntime/capi",
+                  "'onnxruntime-gpu[cuda,cudnn]'",
+                  "",
+                  {},
+                  /*compiles=*/false,
+                  /*one_session_at_a_time=*/false,
+                  /*of_runtime=*/true,
+                  {kCudaDriver, kCudaDriverOnWindows, kOfCuda, "nvidia"},
+                  kExactly,
+                  kNvidia},
     // Any GPU, through Vulkan or Direct3D 12. Its kernels are compiled when they are first used, in the driver.
     KnownProvider{"WebGpu",
                   kWebGpuProvider,
@@ -38,7 +60,25 @@ constexpr std::array kKnown{
                   "",
                   {},
                   /*compiles=*/false,
-                  /*one_session_at_a_time=*/true},
+                  /*one_session_at_a_time=*/true,
+                  /*of_runtime=*/false,
+                  {},
+                  {},
+                  /*gpus_of=*/0},
+    // NVIDIA's GPUs for graphics. Not before WebGPU: nobody has run it here yet.
+    KnownProvider{"TensorRtRtx",
+                  "NvTensorRTRTXExecutionProvider",
+                  "onnxruntime_providers_nv_tensorrt_rtx",
+                  "onnxruntime_ep_nv_tensorrt_rtx",
+                  "onnxruntime-ep-nv-tensorrt-rtx",
+                  "",
+                  {},
+                  /*compiles=*/false,
+                  /*one_session_at_a_time=*/false,
+                  /*of_runtime=*/false,
+                  {kCudaDriver, kCudaDriverOnWindows, kOfTensorRtRtx, "nvidia"},
+                  {},
+                  kNvidia},
 };
 
 }  // namespace

@@ -2,9 +2,11 @@
 // contains them, and the architectures that their compilers support although no such device is present.
 //
 // Constant data and pure functions; any thread. A provider that is not in the table works as well: see
-// plugin_providers.h. The architectures are listed here because the vendor's compiler accepts any number.
+// plugin_providers.h. Where several have the same GPU, `auto` takes the first of the table. The architectures are
+// listed here because the vendor's compiler accepts any number.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +27,23 @@ struct Target {
   std::string_view full_name;     // "Qualcomm Hexagon v73 (Snapdragon X Elite)"
 };
 
+// A provider's option that is given unless the caller's properties have another value.
+struct DefaultOption {
+  std::string_view key;
+  std::string_view value;
+};
+
+// Libraries that a provider needs in the process before it is opened, which no search of the system's would find.
+struct Needs {
+  // Of the graphics driver: without it there is nothing to try. On Linux and on Windows.
+  std::string_view driver;
+  std::string_view driver_on_windows;
+  // "cudart" for libcudart.so.13: beside the provider, or in packages of that maker, in the order to open them.
+  std::span<const std::string_view> stems;
+  // Folder below site-packages with a folder for each of the maker's packages: "nvidia".
+  std::string_view packages;
+};
+
 struct KnownProvider {
   std::string_view short_name;      // "QNN": the device's name
   std::string_view provider;        // "QNNExecutionProvider": it must be registered under this name
@@ -36,11 +55,22 @@ struct KnownProvider {
   bool compiles = true;             // models, into contexts that can be kept
   // It crashes where runs of two sessions, or a run and a load, meet (seen with onnxruntime-ep-webgpu 0.4.0).
   bool one_session_at_a_time = false;
+  // A part of a build of ONNX Runtime: it lies beside the library of that build, and works with no other.
+  bool of_runtime = false;
+  Needs needs{};
+  std::span<const DefaultOption> options{};
+  // Whose GPUs it computes on, by vendor of PCI; 0: on those of every maker; kNoGpus.
+  static constexpr std::uint32_t kNoGpus = 0xFFFFFFFF;
+  std::uint32_t gpus_of = kNoGpus;
+
+  [[nodiscard]] bool is_for_gpus_of(std::uint32_t vendor_id) const { return gpus_of == 0 || gpus_of == vendor_id; }
 };
 
 [[nodiscard]] std::span<const KnownProvider> known_providers();
 // The one that is for any GPU, in the table.
 inline constexpr std::string_view kWebGpuProvider = "WebGpuExecutionProvider";
+inline constexpr std::string_view kCudaProvider = "CUDAExecutionProvider";
+inline constexpr std::uint32_t kNvidia = 0x10DE;
 // What to type to install it.
 [[nodiscard]] std::string install_command(const KnownProvider& known);
 // Null when it is not in the table.

@@ -36,9 +36,10 @@ struct Accelerator {
 inline constexpr std::size_t kAcceleratorsMax = 64;
 inline constexpr std::size_t kAcceleratorTextMax = 128;
 
-// Those with a driver first, by name: /sys/class/accel, /sys/class/drm (render nodes), then devices of PCI of these two
-// classes that nothing drives; on Windows the device tree, whose names are nodes. At most kAcceleratorsMax. `root` is
-// the folder that contains sys and dev: a fake one in tests. Opens no device.
+// Those with a node first, by name: /sys/class/accel, /sys/class/drm (render nodes), then other devices of PCI of these
+// two classes: nothing drives them, or a driver with nodes of its own (NVIDIA's); on Windows the device tree, whose
+// names are nodes. At most kAcceleratorsMax. `root` is the folder that contains sys and dev: a fake one in tests. Opens
+// no device.
 [[nodiscard]] std::vector<Accelerator> accelerators(const std::filesystem::path& root = "/");
 
 }  // namespace latebind::platform

@@ -127,6 +127,21 @@ Accelerator describe(const fs::path& device, AcceleratorClass kind) {
   return one;
 }
 
+// NVIDIA's driver has nodes of its own, and those of DRM only where a second module is loaded: "Device Minor: 0" is
+// /dev/nvidia0. Empty for other drivers.
+std::string own_node(const fs::path& root, const Accelerator& one) {
+  if (one.driver != "nvidia") return {};
+  const std::string text = content_of(root / "proc/driver/nvidia/gpus" / one.pci_address / "information");
+  constexpr std::string_view kMinor = "Device Minor:";
+  const auto at = text.find(kMinor);
+  if (at == std::string::npos) return {};
+  std::string_view digits = std::string_view(text).substr(at + kMinor.size());
+  digits.remove_prefix(std::min(digits.find_first_not_of(" \t"), digits.size()));
+  unsigned minor = 0;
+  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), minor);
+  return read.ec == std::errc() ? "/dev/nvidia" + std::to_string(minor) : std::string();
+}
+
 }  // namespace
 
 std::vector<Accelerator> accelerators(const fs::path& root) {
@@ -155,6 +170,8 @@ std::vector<Accelerator> accelerators(const fs::path& root) {
         describe(pci / address, pci_class == kPciDisplay ? AcceleratorClass::kRender : AcceleratorClass::kCompute);
     one.name = clean(address);
     one.pci_address = one.name;
+    one.node = own_node(root, one);
+    if (!one.node.empty()) look_at_node(root, one);
     found.push_back(std::move(one));
   }
   return found;

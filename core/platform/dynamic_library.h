@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "core/result.h"
 
@@ -52,6 +53,13 @@ class DynamicLibrary {
 // The shared library that holds this code stays in the process from now on, even if it is closed: its threads may
 // outlive their last object. Does nothing on Linux, where the linker has marked Latebind's libraries accordingly.
 void keep_own_module() noexcept;
+
+// The libraries that are in this process now, as the loader names them; for keep_libraries_since(). Empty on Windows.
+[[nodiscard]] std::vector<std::string> loaded_libraries();
+// Keeps every library that has come since in the process for good: for what a vendor's library opens and closes by
+// itself, such as a graphics driver, whose code is called again when a thread ends that it had been called in. Does
+// nothing on Windows, where a library is told of the ends of threads.
+void keep_libraries_since(const std::vector<std::string>& before);
 
 // "libopenvino_c.so" for "openvino_c" on Linux, "openvino_c.dll" on Windows.
 [[nodiscard]] std::string library_file_name(const std::string& stem);

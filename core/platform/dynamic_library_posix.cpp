@@ -1,7 +1,9 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <link.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
@@ -20,6 +22,8 @@ namespace {
 
 using core::Status;
 using core::StatusCode;
+
+constexpr std::size_t kLibrariesMax = 4096;
 
 // The loader would search a bare name, take a folder or a file of the current directory for an answer, and wait for
 // ever on a pipe; so what it is handed is looked at first.
@@ -167,6 +171,27 @@ core::Result<std::filesystem::path> own_module_file() {
 }
 
 void keep_own_module() noexcept {}
+
+std::vector<std::string> loaded_libraries() {
+  std::vector<std::string> names;
+  // The loader holds its lock meanwhile: nothing but names.
+  ::dl_iterate_phdr(
+      [](::dl_phdr_info* info, std::size_t, void* data) {
+        auto& found = *static_cast<std::vector<std::string>*>(data);
+        if (info->dlpi_name != nullptr && *info->dlpi_name != 0 && found.size() < kLibrariesMax)
+          found.emplace_back(info->dlpi_name);
+        return 0;
+      },
+      &names);
+  std::ranges::sort(names);
+  return names;
+}
+
+void keep_libraries_since(const std::vector<std::string>& before) {
+  for (const std::string& name : loaded_libraries()) {
+    if (!std::ranges::binary_search(before, name)) ::dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+  }
+}
 
 std::string library_file_name(const std::string& stem) {
   return "lib" + stem + ".so";

@@ -145,6 +145,12 @@ void keep_own_module() noexcept {
                        reinterpret_cast<LPCWSTR>(&keep_own_module), &module);
 }
 
+std::vector<std::string> loaded_libraries() {
+  return {};
+}
+
+void keep_libraries_since(const std::vector<std::string>&) {}
+
 std::string library_file_name(const std::string& stem) {
   return stem + ".dll";
 }

@@ -78,6 +78,18 @@ TEST(OnnxruntimeHardwareTest, WithoutTheProviderItSaysWhatToInstall) {
   EXPECT_FALSE(note_of(gpu(), others).ready);
 }
 
+TEST(OnnxruntimeHardwareTest, ForNvidiasThereIsAProviderOfTheMakers) {
+  const auto note = note_of(gpu(0x10DE), std::vector<Device>{});
+  EXPECT_THAT(note.status, HasSubstr("CUDAExecutionProvider"));
+  EXPECT_THAT(note.remedy, HasSubstr("onnxruntime-gpu[cuda,cudnn]"));
+  // The one for any GPU will do.
+  EXPECT_TRUE(note_of(gpu(0x10DE), with_provider()).ready);
+  auto cuda = with_provider();
+  cuda.front().metadata["Provider"] = "CUDAExecutionProvider";
+  EXPECT_TRUE(note_of(gpu(0x10DE), cuda).ready);
+  EXPECT_FALSE(note_of(gpu(0x1002), cuda).ready);
+}
+
 TEST(OnnxruntimeHardwareTest, WithoutBothItSaysBoth) {
   Accelerator one = gpu();
   one.driver.clear();

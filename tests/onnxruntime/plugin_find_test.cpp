@@ -45,6 +45,24 @@ TEST(OnnxruntimePluginFindTest, FindsThePackageBesideTheOneOfTheRuntime) {
   EXPECT_THAT(files_of(facts, files), ElementsAre(kPackages + "/onnxruntime_qnn/libonnxruntime_providers_qnn.so"));
 }
 
+const std::string kRuntimeFolder = kPackages + "/onnxruntime/capi";
+
+TEST(OnnxruntimePluginFindTest, APartOfABuildOfOnnxRuntimeIsFoundBesideThatBuildsLibraryAlone) {
+  ProviderFacts facts;
+  facts.runtime_file = kRuntimeFolder + "/libonnxruntime.so.1.31.1";
+  facts.search.variables["VIRTUAL_ENV"] = "/other";
+  const std::string cuda = kRuntimeFolder + "/libonnxruntime_providers_cuda.so";
+  const std::string of_another =
+      "/other/lib/python3.12/site-packages/onnxruntime/capi/libonnxruntime_providers_cuda.so";
+  const FakeFileSystem files({cuda, kRuntimeFolder + "/libonnxruntime_providers_shared.so",
+                              kRuntimeFolder + "/libonnxruntime_providers_tensorrt.so", of_another});
+  EXPECT_THAT(files_of(facts, files), ElementsAre(cuda));
+  facts.paths = {cuda, of_another};
+  EXPECT_THAT(files_of(facts, files), ElementsAre(cuda, "!" + of_another));
+  EXPECT_THAT(provider_list(facts, files).back().why_not,
+              testing::AllOf(HasSubstr("beside it"), HasSubstr(facts.runtime_file)));
+}
+
 TEST(OnnxruntimePluginFindTest, WhatOthersMayHavePutThereIsLeftOutWithTheReason) {
   ProviderFacts facts;
   facts.runtime_file = kPackages + "/onnxruntime/capi/libonnxruntime.so.1.31.1";

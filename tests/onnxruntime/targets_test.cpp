@@ -87,6 +87,17 @@ TEST(OnnxruntimeTargetsTest, AVirtualDeviceSaysWhatItIsAndWhatIsMissing) {
   EXPECT_THAT(missing.metadata.at("Missing"), HasSubstr("latebind/runtime onnxruntime-qnn"));
 }
 
+TEST(OnnxruntimeTargetsTest, WhoseGpusAProviderIsFor) {
+  constexpr std::uint32_t kAmd = 0x1002;
+  EXPECT_TRUE(known_provider(kWebGpuProvider)->is_for_gpus_of(kAmd));
+  EXPECT_TRUE(known_provider(kWebGpuProvider)->is_for_gpus_of(kNvidia));
+  EXPECT_TRUE(known_provider(kCudaProvider)->is_for_gpus_of(kNvidia));
+  EXPECT_FALSE(known_provider(kCudaProvider)->is_for_gpus_of(kAmd));
+  EXPECT_FALSE(known_provider("QNNExecutionProvider")->is_for_gpus_of(kNvidia));
+  // In `auto` the maker's own comes first.
+  EXPECT_LT(known_provider(kCudaProvider), known_provider(kWebGpuProvider));
+}
+
 TEST(OnnxruntimeTargetsTest, EmulationIsForOneKindOfMachine) {
   EXPECT_TRUE(is_emulated(System::kLinux, "x86_64"));
   EXPECT_FALSE(is_emulated(System::kLinux, "aarch64"));

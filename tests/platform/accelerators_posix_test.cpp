@@ -58,6 +58,26 @@ TEST_F(AcceleratorsTest, WithoutAnyTheListIsEmpty) {
   EXPECT_THAT(accelerators(root_ / "nowhere"), IsEmpty());
 }
 
+// Where the module for display is not loaded, as in most data centres.
+TEST_F(AcceleratorsTest, NvidiasDriverHasANodeOfItsOwn) {
+  add_pci("0000:00:06.0", "0x030200", "0x10de", "0x2330", "nvidia");
+  const fs::path facts = root_ / "proc/driver/nvidia/gpus/0000:00:06.0";
+  fs::create_directories(facts);
+  write_file(facts / "information", "Model: \t\t NVIDIA H100 80GB HBM3\nDevice Minor: \t 3\n");
+  add_node("dev/nvidia3", 0666);
+  auto found = accelerators(root_.path());
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].kind, AcceleratorClass::kRender);
+  EXPECT_EQ(found[0].node, "/dev/nvidia3");
+  EXPECT_EQ(found[0].open_error, 0);
+  fs::remove(root_ / "dev/nvidia3");
+  EXPECT_EQ(accelerators(root_.path()).front().open_error, ENOENT);
+  for (const char* text : {"", "Device Minor:", "Device Minor: x\n", "Device Minor: 99999999999999999999\n"}) {
+    write_file(facts / "information", text);
+    EXPECT_EQ(accelerators(root_.path()).front().node, "") << text;
+  }
+}
+
 TEST_F(AcceleratorsTest, AnNpuIsDescribedWithDriverNodeAndGroup) {
   add_npu();
   write_file(root_ / "sys/bus/pci/drivers/intel_vpu/module/version", "1.2.3\n");

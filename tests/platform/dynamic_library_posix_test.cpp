@@ -109,6 +109,26 @@ TEST(DynamicLibraryTest, StaysInTheProcessWhenLeaked) {
   EXPECT_EQ(unloads, 0);
 }
 
+TEST(DynamicLibraryTest, WhatHasComeSinceStaysWhoeverClosesIt) {
+  const ScratchFolder folder;
+  std::filesystem::copy_file(FIXTURE_WHOLE, folder / "before.so");
+  std::filesystem::copy_file(FIXTURE_WHOLE, folder / "since.so");
+  static int unloads_before = 0;
+  static int unloads_since = 0;
+  {
+    auto there = DynamicLibrary::open(folder / "before.so");
+    ASSERT_TRUE(there.ok());
+    count_unloads(*there, &unloads_before);
+    const auto before = loaded_libraries();
+    auto since = DynamicLibrary::open(folder / "since.so");
+    ASSERT_TRUE(since.ok());
+    count_unloads(*since, &unloads_since);
+    keep_libraries_since(before);
+  }
+  EXPECT_EQ(unloads_before, 1);
+  EXPECT_EQ(unloads_since, 0);
+}
+
 TEST(DynamicLibraryTest, NeverSearches) {
   EXPECT_EQ(refusal("").code(), StatusCode::kInvalidArgument);
   EXPECT_TRUE(has(refusal(""), "an empty path"));
