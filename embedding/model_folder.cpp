@@ -306,8 +306,12 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
     return unsupported_file(config_file, fmt::format("'model_type' is '{}'; without an ONNX file only {} is supported",
                                                      printable(type), known_architectures()));
   }
-  LB_ASSIGN_OR_RETURN(const auto hidden, read_size(*config, "hidden_size", 1, kHiddenSizeMax, config_name));
-  model.hidden_size = hidden.value_or(0);
+  if (model.network) {
+    model.hidden_size = model.network->hidden_size();
+  } else {
+    LB_ASSIGN_OR_RETURN(const auto hidden, read_size(*config, "hidden_size", 1, kHiddenSizeMax, config_name));
+    model.hidden_size = hidden.value_or(0);
+  }
 
   if (modules.pooling) {
     LB_ASSIGN_OR_RETURN(const auto pooling, read_object(files, *modules.pooling));
@@ -322,8 +326,9 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
       LB_ASSIGN_OR_RETURN(const auto dimension, read_size(*pooling, key, 1, kHiddenSizeMax, name));
       if (!dimension) continue;
       if (model.hidden_size != 0 && *dimension != model.hidden_size) {
-        return invalid_file(*modules.pooling, fmt::format("'{}' is {}, but config.json says that 'hidden_size' is {}",
-                                                          key, *dimension, model.hidden_size));
+        return invalid_file(*modules.pooling,
+                            fmt::format("'{}' is {}, but by config.json a token's vector has {} numbers", key,
+                                        *dimension, model.hidden_size));
       }
       model.hidden_size = *dimension;
     }

@@ -39,6 +39,8 @@ class Network {
 
   // Ids from 0 to below this have a vector.
   [[nodiscard]] virtual std::size_t vocabulary_size() const = 0;
+  // Numbers of a token's vector.
+  [[nodiscard]] virtual std::size_t hidden_size() const = 0;
   // The longest text that it takes, special tokens included.
   [[nodiscard]] virtual std::size_t tokens_max() const = 0;
 

@@ -3,12 +3,15 @@
 
 #include "embedding/architectures/architecture.h"
 #include "embedding/architectures/bert.h"
+#include "embedding/architectures/distilbert.h"
 
 namespace latebind::embedding {
 namespace {
 
 constexpr std::array kArchitectures{
     Architecture{.model_type = "bert", .weights_file = kSafetensorsFile, .read = read_bert},
+    Architecture{.model_type = "distilbert", .weights_file = kSafetensorsFile, .read = read_distilbert},
+    Architecture{.model_type = "electra", .weights_file = kSafetensorsFile, .read = read_electra},
 };
 
 }  // namespace

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy
 import pytest
-from support import (BOTH_GONE, GOLDEN, MODEL, ONNXRUNTIME_GONE, OPENVINO_GONE, TINY, VENDORS_FIRST, bad, cosines,
+from support import (BOTH_GONE, GOLDEN, MODEL, ONNXRUNTIME_GONE, OPENVINO_GONE, SOURCE, TINY, VENDORS_FIRST, bad, cosines,
                      empty_prefix, good, run, vectors)
 
 FAKE_OPENVINO = Path(os.environ["LATEBIND_TEST_BINARY_DIR"]) / "lib" / "liblb_fake_openvino.so"
@@ -221,6 +221,20 @@ def test_every_instruction_set_gives_the_same_vectors(isa, precision, least, ref
         assert "native.isa is " in done.stderr and isa in done.stderr, done.stderr
         return
     assert cosines(vectors(done.stdout), reference).min() > least
+
+
+NETWORKS = SOURCE / "tests" / "data" / "networks"
+
+
+@pytest.mark.parametrize("device", ["native:CPU", "openvino:CPU", "onnxruntime:CPU"])
+@pytest.mark.parametrize("network", sorted(json.loads((NETWORKS / "expected.json").read_text())["vectors"]))
+def test_every_architecture_gives_the_vectors_of_transformers(network, device):
+    texts = json.loads((NETWORKS.parent / "tiny-bert" / "expected.json").read_text())["texts"]
+    wanted = numpy.array(json.loads((NETWORKS / "expected.json").read_text())["vectors"][network]["mean"][: len(texts)])
+    lines = "".join(json.dumps({"text": text}) + "\n" for text in texts)
+    done = good("embed", "--model", NETWORKS / network, "--device", device, "--strict", "--input-format", "jsonl",
+                input=lines)  # fmt: skip
+    assert cosines(vectors(done.stdout), wanted).min() > 0.999999
 
 
 def test_both_gone_is_an_error_that_says_what_to_type(tmp_path):

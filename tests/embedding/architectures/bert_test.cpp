@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "tests/core/graph/evaluator.h"
+#include "tests/embedding/architectures/batch_of_texts.h"
 #include "tests/embedding/support.h"
 
 namespace latebind::embedding {
@@ -17,36 +17,12 @@ using core::Result;
 using graph::PoolingMode;
 using graph::testing::Array;
 using nlohmann::json;
+using testing::batch_of;
+using testing::vectors_of;
 
 const json& expected() {
   static const json document = json::parse(testing::read_file(testing::data_folder() / "tiny-bert" / "expected.json"));
   return document;
-}
-
-// All texts in one batch, padded at their ends with ids that would be seen if a mask did not hide them.
-struct BatchOfTexts {
-  Array ids;
-  Array mask;
-};
-
-BatchOfTexts batch_of(const json& texts) {
-  std::size_t width = 0;
-  for (const json& ids : texts)
-    width = std::max(width, ids.size());
-  BatchOfTexts batch;
-  batch.ids.shape = {static_cast<std::int64_t>(texts.size()), static_cast<std::int64_t>(width)};
-  batch.mask.shape = batch.ids.shape;
-  for (const json& ids : texts) {
-    for (std::size_t i = 0; i < width; ++i) {
-      batch.ids.values.push_back(i < ids.size() ? ids[i].get<double>() : 7);
-      batch.mask.values.push_back(i < ids.size() ? 1 : 0);
-    }
-  }
-  return batch;
-}
-
-Array vectors_of(const graph::Graph& graph, const BatchOfTexts& batch) {
-  return graph::testing::evaluate(graph, {{"input_ids", batch.ids}, {"attention_mask", batch.mask}});
 }
 
 struct Model {
@@ -146,13 +122,13 @@ TEST(BertGraphOptionsTest, KnowsTheNamesOfOtherCheckpoints) {
 
 TEST(BertGraphOptionsTest, NamesTheTensorThatDoesNotFit) {
   Model model = open(testing::tiny_bert("f32"));
-  model.config.intermediate_size = 64;
+  model.config.sizes.intermediate = 64;
   const auto graph = make_bert_graph(model.config, model.weights, {});
   ASSERT_FALSE(graph.ok());
   EXPECT_EQ(graph.status().code(), core::StatusCode::kInvalidModel);
   EXPECT_THAT(graph.status().to_string(), ::testing::HasSubstr("encoder.layer.0.intermediate.dense.weight"));
-  model.config.intermediate_size = 48;
-  model.config.layer_count = 3;
+  model.config.sizes.intermediate = 48;
+  model.config.sizes.layers = 3;
   EXPECT_THAT(make_bert_graph(model.config, model.weights, {}).status().to_string(),
               ::testing::HasSubstr("no tensor 'encoder.layer.2"));
 }
@@ -160,14 +136,14 @@ TEST(BertGraphOptionsTest, NamesTheTensorThatDoesNotFit) {
 TEST(BertConfigTest, ReadsItsFigures) {
   const auto bert = read_config(config_of(testing::tiny_bert("f32")));
   ASSERT_TRUE(bert.ok()) << bert.status().to_string();
-  EXPECT_EQ(bert->hidden_size, 32U);
-  EXPECT_EQ(bert->layer_count, 2U);
-  EXPECT_EQ(bert->head_count, 4U);
-  EXPECT_EQ(bert->intermediate_size, 48U);
+  EXPECT_EQ(bert->sizes.hidden, 32U);
+  EXPECT_EQ(bert->sizes.layers, 2U);
+  EXPECT_EQ(bert->sizes.heads, 4U);
+  EXPECT_EQ(bert->sizes.intermediate, 48U);
   EXPECT_EQ(bert->position_count, 24U);
   EXPECT_EQ(bert->token_type_count, 2U);
-  EXPECT_EQ(bert->layer_norm_epsilon, 1e-12F);
-  EXPECT_EQ(bert->activation, graph::ActivationFunction::kGeluErf);
+  EXPECT_EQ(bert->sizes.epsilon, 1e-12F);
+  EXPECT_EQ(bert->sizes.activation, graph::ActivationFunction::kGeluErf);
 }
 
 TEST(BertConfigTest, KnowsTheNamesOfActivations) {
@@ -178,7 +154,7 @@ TEST(BertConfigTest, KnowsTheNamesOfActivations) {
         std::pair("gelu_new", ActivationFunction::kGeluTanh), std::pair("gelu_fast", ActivationFunction::kGeluTanh),
         std::pair("gelu_pytorch_tanh", ActivationFunction::kGeluTanh), std::pair("relu", ActivationFunction::kRelu)}) {
     config["hidden_act"] = name;
-    EXPECT_EQ(read_config(config)->activation, function);
+    EXPECT_EQ(read_config(config)->sizes.activation, function);
   }
 }
 

@@ -3,8 +3,8 @@
 
     build/runtime/oracle/bin/python tests/embedding/architectures/check_graph.py DRIVER
 
-DRIVER is the program graph_driver. The tiny models of tests/data must give the vectors of expected.json, in every
-weight type, pooling mode and form. What is not installed is skipped by name, and at least one runtime must be there.
+DRIVER is the program graph_driver. The tiny models and networks of tests/data must give the vectors of their
+expected.json, in every weight type, pooling mode and form. What is not installed is skipped by name, and at least one runtime must be there.
 Exit 1 when anything differs.
 """
 import json
@@ -15,7 +15,7 @@ import tempfile
 
 import numpy as np
 
-DATA = pathlib.Path(__file__).resolve().parents[2] / "data" / "tiny-bert"
+DATA = pathlib.Path(__file__).resolve().parents[2] / "data"
 TOLERANCE = 2e-5
 
 
@@ -41,24 +41,18 @@ def run_openvino(file, ids, mask):
     return compiled({"input_ids": ids, "attention_mask": mask})[compiled.output(0)]
 
 
-def main():
-    expected = json.loads((DATA / "expected.json").read_text(encoding="utf-8"))
+def check(data, runs):
+    """All models of a folder."""
+    expected = json.loads((data / "expected.json").read_text(encoding="utf-8"))
     width = max(map(len, expected["ids"]))
     # Padding has ids that would be seen if the mask did not hide them.
     ids = np.array([row + [7] * (width - len(row)) for row in expected["ids"]], np.int64)
     mask = np.array([[1] * len(row) + [0] * (width - len(row)) for row in expected["ids"]], np.int64)
-    runs = []
-    if onnxruntime:
-        runs += [("onnxruntime", run_onnxruntime, name) for name in ("external.onnx", "exported.onnx")]
-    if openvino:
-        runs += [("openvino", run_openvino, name) for name in ("model.xml", "exported.onnx")]
-    if not runs:
-        sys.exit("no runtime is installed: run scripts/setup test")
     worst = 0.0
     for kind, modes in expected["vectors"].items():
         for mode in [*modes, "states"]:
             with tempfile.TemporaryDirectory() as out:
-                subprocess.run([sys.argv[1], str(DATA / kind), mode, out], check=True)
+                subprocess.run([sys.argv[1], str(data / kind), mode, out], check=True)
                 if onnx:
                     for name in ("external.onnx", "exported.onnx"):
                         onnx.checker.check_model(str(pathlib.Path(out) / name), full_check=True)
@@ -73,7 +67,19 @@ def main():
                     worst = max(worst, error)
                     if not error <= TOLERANCE:
                         sys.exit(f"{runtime}, {name}, {kind}, {mode}: differs by {error}")
-    print(f"{len(expected['vectors'])} weight types, {len(runs)} runs each: largest difference {worst:.1e}")
+    print(f"{data.name}: {', '.join(expected['vectors'])}: largest difference {worst:.1e}")
+
+
+def main():
+    runs = []
+    if onnxruntime:
+        runs += [("onnxruntime", run_onnxruntime, name) for name in ("external.onnx", "exported.onnx")]
+    if openvino:
+        runs += [("openvino", run_openvino, name) for name in ("model.xml", "exported.onnx")]
+    if not runs:
+        sys.exit("no runtime is installed: run scripts/setup test")
+    for name in ("tiny-bert", "networks"):
+        check(DATA / name, runs)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,144 @@
+#include "embedding/architectures/encoder.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <vector>
+
+#include "core/json_text.h"
+#include "core/text/quote.h"
+#include "embedding/refusals.h"
+
+namespace latebind::embedding {
+
+using core::printable;
+using core::Result;
+using core::Shape;
+using core::Status;
+using graph::ActivationFunction;
+using graph::Value;
+using graph::Weight;
+using nlohmann::json;
+using std::filesystem::path;
+
+Status read_sizes(const json& config, const path& file, std::initializer_list<SizeField> fields) {
+  const std::string name = platform::path_to_utf8(file);
+  for (const SizeField& field : fields) {
+    LB_ASSIGN_OR_RETURN(const auto value, core::read_size(config, field.key, 1, field.most, name));
+    if (!value) return invalid_file(file, fmt::format("'{}' is missing", field.key));
+    *field.value = *value;
+  }
+  return {};
+}
+
+Status check_heads(const EncoderSizes& sizes, const path& file, std::string_view hidden_key,
+                   std::string_view heads_key) {
+  if (sizes.hidden % sizes.heads == 0) return {};
+  return invalid_file(
+      file, fmt::format("'{}' {} is no multiple of '{}' {}", hidden_key, sizes.hidden, heads_key, sizes.heads));
+}
+
+Result<ActivationFunction> read_activation(const json& config, const char* key, const path& file) {
+  LB_ASSIGN_OR_RETURN(const std::string name, core::read_text(config, key, "gelu", platform::path_to_utf8(file)));
+  if (name == "gelu" || name == "gelu_python") return ActivationFunction::kGeluErf;
+  if (name == "gelu_new" || name == "gelu_fast" || name == "gelu_pytorch_tanh") return ActivationFunction::kGeluTanh;
+  if (name == "relu") return ActivationFunction::kRelu;
+  return unsupported_file(file, fmt::format("'{}' is '{}'; supported are gelu, gelu_new, gelu_fast, "
+                                            "gelu_pytorch_tanh and relu",
+                                            key, printable(name)));
+}
+
+Status refuse_variants(const json& config, const path& file) {
+  const std::string name = platform::path_to_utf8(file);
+  LB_ASSIGN_OR_RETURN(const std::string positions,
+                      core::read_text(config, "position_embedding_type", "absolute", name));
+  if (positions != "absolute") {
+    return unsupported_file(
+        file, fmt::format("'position_embedding_type' is '{}'; only absolute is supported", printable(positions)));
+  }
+  for (const char* key : {"is_decoder", "add_cross_attention", "is_encoder_decoder"}) {
+    LB_ASSIGN_OR_RETURN(const bool on, core::read_bool(config, key, false, name));
+    if (on) return unsupported_file(file, fmt::format("'{}' is true: only encoders are supported", key));
+  }
+  const auto pruned = config.find("pruned_heads");
+  if (pruned != config.end() && !pruned->is_null() && !pruned->empty()) {
+    return unsupported_file(file, "'pruned_heads' is not empty: pruned models are not supported");
+  }
+  if (config.contains("quantization_config")) {
+    return unsupported_file(file, "'quantization_config': quantized checkpoints are not supported");
+  }
+  return {};
+}
+
+void EncoderBuilder::find_prefix(const std::string& tensor, std::string_view prefix) {
+  std::string below = std::string(prefix) + tensor;
+  if (!weights_.contains(tensor) && weights_.contains(below)) prefix_ = prefix;
+}
+
+std::pair<Value, Value> EncoderBuilder::inputs() {
+  const Shape tokens{core::kDynamic, core::kDynamic};
+  const Value ids = graph_.add(graph::Input{.name = "input_ids", .type = core::ElementType::kI64, .shape = tokens});
+  const Value mask =
+      graph_.add(graph::Input{.name = "attention_mask", .type = core::ElementType::kI64, .shape = tokens});
+  return {ids, mask};
+}
+
+Result<Weight> EncoderBuilder::weight(const std::string& name, std::initializer_list<std::size_t> dims) {
+  std::vector<std::int64_t> wanted;
+  for (const std::size_t dim : dims)
+    wanted.push_back(static_cast<std::int64_t>(dim));
+  LB_ASSIGN_OR_RETURN(StoredTensor tensor, weights_.find(prefix_ + name, wanted));
+  LB_ASSIGN_OR_RETURN(const Shape shape, Shape::make(tensor.shape));
+  return Weight{.name = std::move(tensor.name), .type = tensor.type, .shape = shape, .offset = tensor.offset};
+}
+
+Result<Value> EncoderBuilder::layer_norm(Value x, std::size_t width, const std::string& name) {
+  const bool old_names = weights_.contains(prefix_ + name + ".gamma");
+  LB_ASSIGN_OR_RETURN(auto scale, weight(name + (old_names ? ".gamma" : ".weight"), {width}));
+  LB_ASSIGN_OR_RETURN(auto shift, weight(name + (old_names ? ".beta" : ".bias"), {width}));
+  return graph_.add(
+      graph::LayerNorm{.x = x, .weight = std::move(scale), .bias = std::move(shift), .epsilon = sizes_.epsilon});
+}
+
+Result<Value> EncoderBuilder::linear(Value x, const std::string& name, std::size_t in, std::size_t out) {
+  LB_ASSIGN_OR_RETURN(auto matrix, weight(name + ".weight", {out, in}));
+  LB_ASSIGN_OR_RETURN(auto bias, weight(name + ".bias", {out}));
+  return graph_.add(graph::Linear{.x = x, .weight = std::move(matrix), .bias = std::move(bias)});
+}
+
+Result<Value> EncoderBuilder::attention(Value x, Value mask, const std::string& place, const LayerNames& names) {
+  const std::size_t hidden = sizes_.hidden;
+  const auto part = [&](std::string_view name) { return linear(x, place + std::string(name), hidden, hidden); };
+  LB_ASSIGN_OR_RETURN(const Value query, part(names.query));
+  LB_ASSIGN_OR_RETURN(const Value key, part(names.key));
+  LB_ASSIGN_OR_RETURN(const Value value, part(names.value));
+  const std::size_t width = hidden / sizes_.heads;  // without a rest: the sizes were checked
+  const Value context = graph_.add(graph::Attention{.query = query,
+                                                    .key = key,
+                                                    .value = value,
+                                                    .mask = mask,
+                                                    .heads = static_cast<std::int64_t>(sizes_.heads),
+                                                    .scale = 1.0F / std::sqrt(static_cast<float>(width))});
+  return linear(context, place + std::string(names.attended), hidden, hidden);
+}
+
+Result<Value> EncoderBuilder::layer(Value x, Value mask, const std::string& place, const LayerNames& names) {
+  const std::size_t hidden = sizes_.hidden;
+  const auto name = [&](std::string_view part) { return place + std::string(part); };
+  LB_ASSIGN_OR_RETURN(const Value attended, attention(x, mask, place, names));
+  LB_ASSIGN_OR_RETURN(const Value middle,
+                      layer_norm(graph_.add(graph::Add{.a = attended, .b = x}), hidden, name(names.attended_norm)));
+  LB_ASSIGN_OR_RETURN(const Value wide, linear(middle, name(names.wide), hidden, sizes_.intermediate));
+  const Value active = graph_.add(graph::Activation{.x = wide, .function = sizes_.activation});
+  LB_ASSIGN_OR_RETURN(const Value narrow, linear(active, name(names.narrow), sizes_.intermediate, hidden));
+  return layer_norm(graph_.add(graph::Add{.a = narrow, .b = middle}), hidden, name(names.norm));
+}
+
+Result<graph::Graph> EncoderBuilder::finish(Value x, Value mask, const NetworkEnd& end) && {
+  if (end.hidden_states) return std::move(graph_).finish(x, "last_hidden_state");
+  x = graph_.add(graph::Pool{.x = x, .mask = mask, .mode = end.pooling});
+  if (end.normalize) x = graph_.add(graph::Normalize{.x = x});
+  return std::move(graph_).finish(x, "sentence_embedding");
+}
+
+}  // namespace latebind::embedding

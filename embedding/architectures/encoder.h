@@ -1,0 +1,101 @@
+// What the encoders of the BERT family have in common: the layers of attention and feed-forward between which a token's
+// vector is added to and normalised, and the ends of the network. An architecture gives its own names and embeddings.
+//
+// Source: Vaswani et al., "Attention Is All You Need" (2017), with the norms behind the sums. Pooling as
+// sentence-transformers defines it. For one thread.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/json.h"
+#include "embedding/architectures/architecture.h"
+
+namespace latebind::embedding {
+
+// Bounded when read: absurd ones are rejected.
+struct EncoderSizes {
+  std::size_t hidden = 0;
+  std::size_t layers = 0;
+  std::size_t heads = 0;
+  std::size_t intermediate = 0;
+  float epsilon = 1e-12F;  // of every norm
+  graph::ActivationFunction activation = graph::ActivationFunction::kGeluErf;
+};
+
+// Where config.json has a size, and the most that is believed.
+struct SizeField {
+  const char* key;
+  std::size_t most;
+  std::size_t* value;
+};
+// Limits of sizes beside those of every network; the largest models of the family are an order of magnitude below.
+inline constexpr std::size_t kLayersMax = 128;
+inline constexpr std::size_t kHeadsMax = 256;
+inline constexpr std::size_t kIntermediateMax = 65536;
+inline constexpr std::size_t kVocabularyMax = std::size_t{1} << 22;
+inline constexpr std::size_t kTokenTypesMax = 1024;
+
+// Each must be there. kInvalidModel, naming the key.
+[[nodiscard]] core::Status read_sizes(const nlohmann::json& config, const std::filesystem::path& file,
+                                      std::initializer_list<SizeField> fields);
+// kInvalidModel, naming the keys, where the heads do not divide the width.
+[[nodiscard]] core::Status check_heads(const EncoderSizes& sizes, const std::filesystem::path& file,
+                                       std::string_view hidden_key, std::string_view heads_key);
+// One of transformers' names in config.json, by the formula behind it; gelu where there is none.
+[[nodiscard]] core::Result<graph::ActivationFunction> read_activation(const nlohmann::json& config, const char* key,
+                                                                      const std::filesystem::path& file);
+// What would change the numbers of any encoder and is not implemented: kUnsupported, naming the key.
+[[nodiscard]] core::Status refuse_variants(const nlohmann::json& config, const std::filesystem::path& file);
+
+// The tensors of a layer, without ".weight" and ".bias".
+struct LayerNames {
+  std::string_view query;
+  std::string_view key;
+  std::string_view value;
+  std::string_view attended;       // what joins the heads
+  std::string_view attended_norm;  // behind attention
+  std::string_view wide;
+  std::string_view narrow;
+  std::string_view norm;  // behind the feed-forward part
+};
+
+class EncoderBuilder {
+ public:
+  EncoderBuilder(const EncoderSizes& sizes, const Safetensors& weights)
+      : sizes_(sizes), weights_(weights), graph_(weights.part()) {}
+
+  // Checkpoints of models with a head on top keep the encoder below a name of its own: `prefix`, where `tensor` is
+  // there and not without it.
+  void find_prefix(const std::string& tensor, std::string_view prefix);
+
+  // `input_ids` and `attention_mask`.
+  [[nodiscard]] std::pair<graph::Value, graph::Value> inputs();
+  // Errors name the tensor.
+  [[nodiscard]] core::Result<graph::Weight> weight(const std::string& name, std::initializer_list<std::size_t> dims);
+  // Old checkpoints call the two tensors of a norm gamma and beta.
+  [[nodiscard]] core::Result<graph::Value> layer_norm(graph::Value x, std::size_t width, const std::string& name);
+  [[nodiscard]] core::Result<graph::Value> linear(graph::Value x, const std::string& name, std::size_t in,
+                                                  std::size_t out);
+  // `place`: "encoder.layer.0."
+  [[nodiscard]] core::Result<graph::Value> layer(graph::Value x, graph::Value mask, const std::string& place,
+                                                 const LayerNames& names);
+  [[nodiscard]] core::Result<graph::Graph> finish(graph::Value x, graph::Value mask, const NetworkEnd& end) &&;
+
+  [[nodiscard]] graph::GraphBuilder& graph() { return graph_; }
+
+ private:
+  [[nodiscard]] core::Result<graph::Value> attention(graph::Value x, graph::Value mask, const std::string& place,
+                                                     const LayerNames& names);
+
+  const EncoderSizes sizes_;
+  const Safetensors& weights_;
+  graph::GraphBuilder graph_;
+  std::string prefix_;
+};
+
+}  // namespace latebind::embedding

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Makes the model folders beside this file: small networks with random weights, and what transformers computes of them.
+
+Needs torch and transformers (5.x); the tests need neither. The tokenizer and the modules are those of ../tiny-bert.
+Vectors are computed in float64, text by text, so that nothing depends on a batch. Usage: make.py [FOLDER]
+"""
+import json
+import pathlib
+import shutil
+import sys
+
+import torch
+import transformers
+
+HERE = pathlib.Path(__file__).resolve().parent
+TINY = HERE.parent / "tiny-bert"
+SIZES = {"vocab_size": 45, "max_position_embeddings": 24}
+BERT_SIZES = SIZES | {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48}
+# With a head on top the encoder's tensors have a prefix: one has it, one has not.
+NETWORKS = {
+    "distilbert": (
+        transformers.DistilBertForMaskedLM,
+        transformers.DistilBertConfig(
+            **SIZES, dim=32, n_layers=2, n_heads=4, hidden_dim=48, sinusoidal_pos_embds=False, activation="gelu"),
+    ),
+    "electra": (
+        transformers.ElectraModel,
+        transformers.ElectraConfig(**BERT_SIZES, embedding_size=20, type_vocab_size=2, hidden_act="gelu"),
+    ),
+}  # fmt: skip
+
+
+def randomize(model):
+    """Every parameter, since norms and biases would be ones and zeros else."""
+    torch.manual_seed(20261126)
+    with torch.no_grad():
+        for name, parameter in sorted(model.named_parameters()):
+            centre = 1.0 if "norm" in name.lower() and name.endswith("weight") else 0.0
+            parameter.copy_(centre + 0.25 * torch.randn_like(parameter))
+
+
+def vectors_of(model, texts):
+    encoder = getattr(model, model.base_model_prefix, model).double().eval()
+    found = {"cls": [], "mean": []}
+    with torch.no_grad():
+        for ids in texts:
+            states = encoder(input_ids=torch.tensor([ids])).last_hidden_state[0]
+            found["cls"].append(states[0])
+            found["mean"].append(states.mean(0))
+    return {mode: [[float(f"{x:.8g}") for x in vector] for vector in vectors] for mode, vectors in found.items()}
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE
+    tiny = json.loads((TINY / "expected.json").read_text(encoding="utf-8"))
+    vocabulary = len(json.loads((TINY / "f32/tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"])
+    assert vocabulary == SIZES["vocab_size"], vocabulary
+    # The longest that it takes, and one token.
+    texts = [*tiny["ids"], [2], [(7 * i) % vocabulary for i in range(24)]]
+    expected = {"transformers": transformers.__version__, "ids": texts, "vectors": {}}
+    for name, (kind, config) in NETWORKS.items():
+        model = kind(config)
+        randomize(model)
+        folder = root / name
+        model.save_pretrained(folder)
+        (folder / "generation_config.json").unlink(missing_ok=True)
+        for part in ("modules.json", "sentence_bert_config.json", "tokenizer.json"):
+            shutil.copy(TINY / "f32" / part, folder / part)
+        (folder / "1_Pooling").mkdir(exist_ok=True)
+        shutil.copy(TINY / "f32/1_Pooling/config.json", folder / "1_Pooling/config.json")
+        expected["vectors"][name] = vectors_of(model, texts)
+    text = json.dumps(expected, separators=(",", ":"))
+    (root / "expected.json").write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
