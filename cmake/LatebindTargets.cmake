@@ -47,6 +47,9 @@ function(latebind_program_of name)
   endif()
 endfunction()
 
+# Half of the time of a build is that of the tests' own code, which most of -O3 would be spent on for nothing.
+set(latebind_test_options $<$<CONFIG:Release>:-Og>)
+
 # latebind_test(NAME LINK target … [SOURCES …] [LABELS …] [ENVIRONMENT …] [ONE_THREAD] [EACH_ALONE] [ALONE FILTER …])
 # Every *_test.cpp of the calling folder in one GoogleTest program, each test of it a test of ctest: *_posix_test.cpp and
 # *_windows_test.cpp where such a system is built for. Those labelled real
@@ -75,8 +78,11 @@ function(latebind_test name)
   target_compile_definitions(${name} PRIVATE LATEBIND_VERSION="${PROJECT_VERSION}"
     LATEBIND_SOURCE_DIR="${LATEBIND_EMULATED_ROOT}${PROJECT_SOURCE_DIR}"
     LATEBIND_BINARY_DIR="${LATEBIND_EMULATED_ROOT}${CMAKE_BINARY_DIR}")
-  # Half of the time of a build is that of the tests' own code, which most of -O3 would be spent on for nothing.
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-Og>)
+  target_compile_options(${name} PRIVATE ${latebind_test_options})
+  # With a source in C, CMake would want them in C as well.
+  if(TARGET lb_test_headers AND NOT ARG_SOURCES MATCHES "\\.c(;|$)")
+    target_precompile_headers(${name} REUSE_FROM lb_test_headers)
+  endif()
   latebind_program_of(${name})
   include(GoogleTest)
   # An empty value would vanish from the list and shift those after it.
