@@ -47,6 +47,24 @@ function(latebind_program_of name)
   endif()
 endfunction()
 
+# latebind_cost(TEST): how long a test takes, in seconds, so that ctest starts the longest first and none is waited for at
+# the end: a build folder that is new knows nothing of earlier runs. Those above 15 s on two processors.
+set(latebind_costs
+  gpu.webgpu=80 python.bulk.ray=70 python.bulk.files=58 onnxruntime.provider=54 cli.bench=50 lb_conformance_tests=100
+  onnxruntime.conformance_models=47 python.bulk.spark=42 onnxruntime.targets=40 python.wheel=40 python.calls=40
+  server.schema=36 lb_onnxruntime_real_tests=33 onnxruntime.soak=33 python.embed=32 python.garbage=29
+  lb_embedding_real_tests=26 server.page=25 tokenizer_oracle_lines=22 tokenizer_oracle_characters=20
+  python.integrations.types=22 cli.pull=22 cli.embed=21 cli.pte=18 executorch.example=17 cli.verify=16 cli.compile=16
+  tokenizer_oracle_parts=15 server.http=15 server.clients=15 lb_openvino_tests=30 lb_openvino_real_tests=17
+  lb_native_tests=17)
+function(latebind_cost test)
+  foreach(each IN LISTS latebind_costs)
+    if(each MATCHES "^(.*)=([0-9]+)$" AND CMAKE_MATCH_1 STREQUAL test)
+      set_tests_properties(${test} PROPERTIES COST ${CMAKE_MATCH_2})
+    endif()
+  endforeach()
+endfunction()
+
 # Half of the time of a build is that of the tests' own code, which most of -O3 would be spent on for nothing.
 set(latebind_test_options $<$<CONFIG:Release>:-Og>)
 
@@ -98,6 +116,7 @@ function(latebind_test name)
   if(("real" IN_LIST ARG_LABELS OR CMAKE_CROSSCOMPILING) AND NOT ARG_EACH_ALONE)
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES ${properties} TIMEOUT 900)
+    latebind_cost(${name})
     set(elsewhere ${latebind_left_out})
     if(ARG_ALONE AND NOT WIN32)
       list(JOIN ARG_ALONE ":" alone)
@@ -128,4 +147,5 @@ function(latebind_pytest name script)
   set(environment "LATEBIND_TEST_SOURCE_DIR=${PROJECT_SOURCE_DIR}" "LATEBIND_TEST_BINARY_DIR=${CMAKE_BINARY_DIR}"
     "PYTHONDONTWRITEBYTECODE=1" ${ARG_ENVIRONMENT})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT "${environment}")
+  latebind_cost(${name})
 endfunction()
