@@ -68,15 +68,18 @@ endfunction()
 # Half of the time of a build is that of the tests' own code, which most of -O3 would be spent on for nothing.
 set(latebind_test_options $<$<CONFIG:Release>:-Og>)
 
-# latebind_test(NAME LINK target … [SOURCES …] [LABELS …] [ENVIRONMENT …] [ONE_THREAD] [EACH_ALONE] [ALONE FILTER …])
+# latebind_test(NAME LINK target … [SOURCES …] [LABELS …] [ENVIRONMENT …] [ONE_THREAD] [COMPUTES] [EACH_ALONE]
+# [ALONE FILTER …])
 # Every *_test.cpp of the calling folder in one GoogleTest program, each test of it a test of ctest: *_posix_test.cpp and
 # *_windows_test.cpp where such a system is built for. Those labelled real
 # load the vendors' libraries, which no sanitizer was built for: with sanitizers they are not built, and elsewhere the whole
 # program is one test of ctest, as every program is in emulation, unless EACH_ALONE says that its tests need a process
 # each, or ALONE which of them do: those that fork, in whose children qemu aborts when the process has had threads; they
 # are in *_posix_test.cpp. ONE_THREAD: none of them has a second thread, so that the thread sanitizer has nothing to find.
+# COMPUTES: what is tested computes, or reads and writes what is in memory, and asks the system for nothing that another layer's
+# tests do not ask for: the stage windows_system is without it. All others are built by the target system_tests.
 function(latebind_test name)
-  cmake_parse_arguments(ARG "ONE_THREAD;EACH_ALONE" "" "LINK;SOURCES;LABELS;ENVIRONMENT;ALONE" ${ARGN})
+  cmake_parse_arguments(ARG "ONE_THREAD;COMPUTES;EACH_ALONE" "" "LINK;SOURCES;LABELS;ENVIRONMENT;ALONE" ${ARGN})
   if(LATEBIND_SANITIZE AND "real" IN_LIST ARG_LABELS)
     return()
   endif()
@@ -102,11 +105,18 @@ function(latebind_test name)
     target_precompile_headers(${name} REUSE_FROM lb_test_headers)
   endif()
   latebind_program_of(${name})
+  if(ARG_COMPUTES)
+    list(APPEND ARG_LABELS computes)
+  else()
+    add_dependencies(system_tests ${name})
+  endif()
   include(GoogleTest)
   # An empty value would vanish from the list and shift those after it.
   set(properties TIMEOUT 300)
   if(ARG_LABELS)
-    list(APPEND properties LABELS "${ARG_LABELS}")
+    # One value, of several words.
+    string(REPLACE ";" "\\;" labels "${ARG_LABELS}")
+    list(APPEND properties LABELS "${labels}")
   endif()
   if(ARG_ENVIRONMENT)
     list(APPEND properties ENVIRONMENT "${ARG_ENVIRONMENT}")
