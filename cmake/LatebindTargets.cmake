@@ -47,15 +47,39 @@ function(latebind_program_of name)
   endif()
 endfunction()
 
-# latebind_test(NAME LINK target … [SOURCES …] [LABELS …] [ENVIRONMENT …] [ONE_THREAD] [EACH_ALONE] [ALONE FILTER …])
+# latebind_cost(TEST): how long a test takes, in seconds, so that ctest starts the longest first and none is waited for at
+# the end: a build folder that is new knows nothing of earlier runs. Those above 15 s on two processors.
+set(latebind_costs
+  gpu.webgpu=80 python.bulk.ray=70 python.bulk.files=58 onnxruntime.provider=54 cli.bench=50 lb_conformance_tests=100
+  onnxruntime.conformance_models=47 python.bulk.spark=42 onnxruntime.targets=40 python.wheel=40 python.calls=40
+  server.schema=36 lb_onnxruntime_real_tests=33 onnxruntime.soak=33 python.embed=32 python.garbage=29
+  lb_embedding_real_tests=26 server.page=25 tokenizer_oracle_lines=22 tokenizer_oracle_characters=20
+  python.integrations.types=22 cli.pull=22 cli.embed=21 cli.pte=18 executorch.example=17 cli.verify=16 cli.compile=16
+  tokenizer_oracle_parts=15 server.http=15 server.clients=15 lb_openvino_tests=30 lb_openvino_real_tests=17
+  lb_native_tests=17)
+function(latebind_cost test)
+  foreach(each IN LISTS latebind_costs)
+    if(each MATCHES "^(.*)=([0-9]+)$" AND CMAKE_MATCH_1 STREQUAL test)
+      set_tests_properties(${test} PROPERTIES COST ${CMAKE_MATCH_2})
+    endif()
+  endforeach()
+endfunction()
+
+# Half of the time of a build is that of the tests' own code, which most of -O3 would be spent on for nothing.
+set(latebind_test_options $<$<CONFIG:Release>:-Og>)
+
+# latebind_test(NAME LINK target … [SOURCES …] [LABELS …] [ENVIRONMENT …] [ONE_THREAD] [COMPUTES] [EACH_ALONE]
+# [ALONE FILTER …])
 # Every *_test.cpp of the calling folder in one GoogleTest program, each test of it a test of ctest: *_posix_test.cpp and
 # *_windows_test.cpp where such a system is built for. Those labelled real
 # load the vendors' libraries, which no sanitizer was built for: with sanitizers they are not built, and elsewhere the whole
 # program is one test of ctest, as every program is in emulation, unless EACH_ALONE says that its tests need a process
 # each, or ALONE which of them do: those that fork, in whose children qemu aborts when the process has had threads; they
 # are in *_posix_test.cpp. ONE_THREAD: none of them has a second thread, so that the thread sanitizer has nothing to find.
+# COMPUTES: what is tested computes, or reads and writes what is in memory, and asks the system for nothing that another layer's
+# tests do not ask for: the stage windows_system is without it. All others are built by the target system_tests.
 function(latebind_test name)
-  cmake_parse_arguments(ARG "ONE_THREAD;EACH_ALONE" "" "LINK;SOURCES;LABELS;ENVIRONMENT;ALONE" ${ARGN})
+  cmake_parse_arguments(ARG "ONE_THREAD;COMPUTES;EACH_ALONE" "" "LINK;SOURCES;LABELS;ENVIRONMENT;ALONE" ${ARGN})
   if(LATEBIND_SANITIZE AND "real" IN_LIST ARG_LABELS)
     return()
   endif()
@@ -75,14 +99,24 @@ function(latebind_test name)
   target_compile_definitions(${name} PRIVATE LATEBIND_VERSION="${PROJECT_VERSION}"
     LATEBIND_SOURCE_DIR="${LATEBIND_EMULATED_ROOT}${PROJECT_SOURCE_DIR}"
     LATEBIND_BINARY_DIR="${LATEBIND_EMULATED_ROOT}${CMAKE_BINARY_DIR}")
-  # Half of the time of a build is that of the tests' own code, which most of -O3 would be spent on for nothing.
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-Og>)
+  target_compile_options(${name} PRIVATE ${latebind_test_options})
+  # With a source in C, CMake would want them in C as well.
+  if(TARGET lb_test_headers AND NOT ARG_SOURCES MATCHES "\\.c(;|$)")
+    target_precompile_headers(${name} REUSE_FROM lb_test_headers)
+  endif()
   latebind_program_of(${name})
+  if(ARG_COMPUTES)
+    list(APPEND ARG_LABELS computes)
+  else()
+    add_dependencies(system_tests ${name})
+  endif()
   include(GoogleTest)
   # An empty value would vanish from the list and shift those after it.
   set(properties TIMEOUT 300)
   if(ARG_LABELS)
-    list(APPEND properties LABELS "${ARG_LABELS}")
+    # One value, of several words.
+    string(REPLACE ";" "\\;" labels "${ARG_LABELS}")
+    list(APPEND properties LABELS "${labels}")
   endif()
   if(ARG_ENVIRONMENT)
     list(APPEND properties ENVIRONMENT "${ARG_ENVIRONMENT}")
@@ -92,6 +126,7 @@ function(latebind_test name)
   if(("real" IN_LIST ARG_LABELS OR CMAKE_CROSSCOMPILING) AND NOT ARG_EACH_ALONE)
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES ${properties} TIMEOUT 900)
+    latebind_cost(${name})
     set(elsewhere ${latebind_left_out})
     if(ARG_ALONE AND NOT WIN32)
       list(JOIN ARG_ALONE ":" alone)
@@ -122,4 +157,5 @@ function(latebind_pytest name script)
   set(environment "LATEBIND_TEST_SOURCE_DIR=${PROJECT_SOURCE_DIR}" "LATEBIND_TEST_BINARY_DIR=${CMAKE_BINARY_DIR}"
     "PYTHONDONTWRITEBYTECODE=1" ${ARG_ENVIRONMENT})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT "${environment}")
+  latebind_cost(${name})
 endfunction()

@@ -35,7 +35,6 @@ setup_sources() {
 }
 
 setup_windows() {
-  setup_sources
   wheel_into "$runtime/windows" "openvino==$OPENVINO_VERSION" win_amd64
   wheel_into "$runtime/windows" "onnxruntime==$ONNXRUNTIME_VERSION" win_amd64
 }

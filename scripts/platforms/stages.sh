@@ -5,6 +5,22 @@ stage_platforms_setup() { scripts/setup build runtime test platforms; }
 
 stage_windows() {
   build windows
+  # Fewer random requests: Wine takes its time for a thread.
+  export LATEBIND_TEST_REQUESTS=20000
+  on_windows ""
+}
+
+# What depends on the system, as cmake/LatebindTargets.cmake says of each program of tests.
+stage_windows_system() {
+  build windows system_tests
+  export LATEBIND_TEST_REQUESTS=5000
+  on_windows '|computes'
+  say "not run here but by the stage windows, since they compute and no more:"
+  ctest --preset windows --show-only --label-regex '^computes$' | sed -nE 's/^ +Test +#[0-9]+: /  /p'
+}
+
+# on_windows LEFT_OUT: runs what was built, without the tests that have such a label, "|" before it.
+on_windows() {
   # What it writes is read by the program for this machine.
   build release latebind_program
   export WINEPREFIX=$root/build/wine
@@ -29,19 +45,24 @@ stage_windows() {
   scripts/platforms/wine explorer /desktop </dev/null >/dev/null 2>&1 &
   sleep 2  # until it has the desktop: nothing reports it
   say "tests that need no vendor's library"
-  # Fewer random requests: Wine takes its time for a thread.
-  LATEBIND_TEST_REQUESTS=20000 wine_tests --label-exclude real
+  wine_tests --label-exclude "^(real$1)\$"
   tests_of_last_run windows
   say "tests on the vendors' runtimes for Windows"
   LATEBIND_OPENVINO_LIBRARY=Z:$runtime/windows/openvino-$OPENVINO_VERSION/openvino/libs \
     LATEBIND_ONNXRUNTIME_LIBRARY=Z:$runtime/windows/onnxruntime-$ONNXRUNTIME_VERSION/onnxruntime/capi \
-    wine_tests --label-regex real
+    wine_tests --label-regex '^real$' --label-exclude "^(none$1)\$"
+  export -f windows_program wheel_of say
+  export root runtime bold plain
+  # Each waits for one process after the other.
+  side_by_side windows_program "wheel_of windows scripts/platforms/wine"
+  say "not run on Windows, and why: tests/platforms/not_on_windows.txt, and every *_posix_test.cpp"
+}
+
+windows_program() {
   say "the program"
   XDG_CACHE_HOME=$root/build/windows/cache XDG_CONFIG_HOME=$root/build/windows/no-config PYTHONDONTWRITEBYTECODE=1 \
     LATEBIND_TEST_SOURCE_DIR=$root LATEBIND_TEST_BINARY_DIR=$root/build/windows LATEBIND_TEST_NATIVE=$root/build/release \
     "$runtime/oracle/bin/python" -m pytest -p no:cacheprovider -q --durations=5 tests/platforms/windows_test.py
-  wheel_of windows scripts/platforms/wine
-  say "not run on Windows, and why: tests/platforms/not_on_windows.txt, and every *_posix_test.cpp"
 }
 
 # wine_tests ARGUMENT…: ctest of the build for Windows. One start of Wine's in some thousand ends before the program begins,

@@ -78,6 +78,16 @@ class SetupTest(unittest.TestCase):
         self.assertIn(f" {OPENVINO}", self.pip_calls()[0])
         self.assertNotIn(ONNXRUNTIME, self.pip_calls()[0])
 
+    def test_a_failing_pip_is_reported_after_the_others_have_ended(self):
+        self.install()
+        self.stand_in(self.venv / "bin" / "python", 'case $* in *" install "*) echo "no such wheel" >&2; exit 1 ;; esac')
+        next((self.root / "build" / "runtime" / "model").glob("checked-*")).unlink()
+        done = self.setup_script("runtime")
+        self.assertEqual(done.returncode, 1)
+        for words in ("no such wheel", f"pip could not install: {OPENVINO} {ONNXRUNTIME}",
+                      "model.safetensors is not the published file", "not everything could be installed"):
+            self.assertIn(words, done.stderr)
+
     def test_the_model_needs_no_vendor(self):
         self.install()
         done = self.setup_script("model")

@@ -123,6 +123,6 @@ NOT_OF_IT = ("*Blob*", "*Cache*", "*.PassesEveryElementTypeThroughUnchanged/*",
 def test_conforms():
     done = on_gpu(os.environ["CONFORMANCE_TESTS"], f"--gtest_filter=*onnxruntime_WebGpu*-{':'.join(NOT_OF_IT)}",
                   env={"LATEBIND_CONFORMANCE_BACKENDS": "onnxruntime", "LATEBIND_CONFORMANCE_EDGE": "48",
-                       "LATEBIND_TEST_ENCODERS_ONE_IN": "4", "LATEBIND_TRIAL_PROGRAM": str(PROGRAM)})
+                       "LATEBIND_TEST_ENCODERS_ONE_IN": "12", "LATEBIND_TRIAL_PROGRAM": str(PROGRAM)})
     assert done.returncode == 0, done.stdout[-8000:]
     assert int(re.search(r"^\[  PASSED  \] (\d+) tests", done.stdout, re.MULTILINE)[1]) >= 60

@@ -201,7 +201,7 @@ def test_cancelling_a_task_cancels_the_call(embedder):
 
 def test_the_event_loop_goes_on_while_a_call_runs(embedder):
     async def ticks():
-        task = asyncio.ensure_future(embedder.aencode(LONG[:300]))
+        task = asyncio.ensure_future(embedder.aencode(LONG[:100]))
         count = 0
         while not task.done():
             await asyncio.sleep(0.01)
@@ -209,7 +209,7 @@ def test_the_event_loop_goes_on_while_a_call_runs(embedder):
         return count, await task
 
     count, found = asyncio.run(ticks())
-    assert count > 3 and found.shape == (300, 384)
+    assert count > 3 and found.shape == (100, 384)
 
 
 def test_errors_are_those_of_encode(tiny):
@@ -251,11 +251,13 @@ print(embedder.encode("again").shape)
 @pytest.mark.parametrize("use", ["list", "iterator", "stream", "tokens"])
 def test_ctrl_c_ends_a_long_call_within_100_ms(use):
     seconds = []
-    for _ in range(3):  # of several, since others use this machine's processors as well
+    for _ in range(3):  # one of them does, since others use this machine's processors as well
         latency, shape = good(INTERRUPT, MODEL, use).splitlines()
         assert shape == "(384,)"
         seconds.append(float(latency))
-    assert min(seconds) < 0.1, seconds
+        if seconds[-1] < 0.1:
+            break
+    assert seconds[-1] < 0.1, seconds
 
 
 def test_the_caller_s_memory_is_not_written_to_after_ctrl_c(embedder):

@@ -1,0 +1,1 @@
+// Nothing: what its target compiles is precompiled.h.
