@@ -10,6 +10,8 @@ WHAT:
                  of combining sequences
     added        ids and decoded texts with made-up tokenizers that use the flags of added tokens
     parts        ids with every combination of the parts that files may ask for
+    byte_level   ids, offsets and decoded texts of byte-pair encoders that are trained on the spot, byte-level ones
+                 as of RoBERTa and GPT-2, and others
     record FILE  writes a few thousand (text, ids) lines for the tests that run without the reference
 
 DRIVER is the program tokenizer_driver. Exit 1 with the first differences when there are any.
@@ -207,7 +209,8 @@ def compare_characters(driver):
 
 # What files may ask for. Those of BERT are compared at greater length.
 NORMALIZERS = [None, normalizers.BertNormalizer(), normalizers.Lowercase()]
-PRE_TOKENIZERS = [pre_tokenizers.BertPreTokenizer(), pre_tokenizers.WhitespaceSplit()]
+PRE_TOKENIZERS = [pre_tokenizers.BertPreTokenizer(), pre_tokenizers.WhitespaceSplit(),
+                  pre_tokenizers.ByteLevel(add_prefix_space=True)]
 
 
 def some_word_piece(words):
@@ -218,7 +221,14 @@ def some_word_level(words):
     return models.WordLevel({w: i for i, w in enumerate(["[UNK]"] + words)}, unk_token="[UNK]")
 
 
-MODELS = [some_word_piece, some_word_level]
+def some_bpe(words):
+    """Its merges build up every word of letters from its left."""
+    vocabulary = {w: i for i, w in enumerate(dict.fromkeys(["[UNK]", *words, *(c for w in words for c in w)]))}
+    merges = [(w[:-1], w[-1]) for w in vocabulary if len(w) > 1 and w[:-1] in vocabulary]
+    return models.BPE(vocabulary, merges, unk_token="[UNK]")
+
+
+MODELS = [some_word_piece, some_word_level, some_bpe]
 
 
 def compare_parts(driver):
@@ -322,10 +332,13 @@ def main():
         wrong = compare_added(driver)
     elif what == "parts":
         wrong = compare_parts(driver)
+    elif what == "byte_level":
+        import byte_level_oracle  # which needs what is here
+        wrong = byte_level_oracle.compare(driver)
     elif what == "record":
         wrong = record(file, sys.argv[4])
     else:
-        sys.exit(f"{what}: lines, characters, added, parts or record")
+        sys.exit(f"{what}: lines, characters, added, parts, byte_level or record")
     sys.exit(1 if wrong else 0)
 
 
