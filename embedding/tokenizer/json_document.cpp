@@ -31,10 +31,10 @@ class Handler : public nlohmann::json_sax<json> {
   bool number_integer(std::int64_t value) override { return scalar(value); }
   bool number_unsigned(std::uint64_t value) override {
     if (!in_vocabulary()) return scalar(value);
-    return keep(document_.vocabulary.add(key_, value));
+    return keep(document_.lists.vocabulary.add(key_, value));
   }
   bool number_float(double value, const std::string&) override { return scalar(value); }
-  bool string(std::string& value) override { return scalar(std::move(value)); }
+  bool string(std::string& value) override { return in_merges() ? merge_text(value) : scalar(std::move(value)); }
   bool binary(json::binary_t&) override { return false; }
   bool start_object(std::size_t) override { return start(json::object()); }
   bool start_array(std::size_t) override { return start(json::array()); }
@@ -56,8 +56,11 @@ class Handler : public nlohmann::json_sax<json> {
 
  private:
   // Depth 1 is inside the root.
-  [[nodiscard]] std::size_t depth() const { return open_.size() + skipped_depth_ + (in_vocabulary() ? 1 : 0); }
+  [[nodiscard]] std::size_t depth() const {
+    return open_.size() + skipped_depth_ + (in_vocabulary() ? 1 : 0) + merges_depth_;
+  }
   [[nodiscard]] bool in_vocabulary() const { return in_vocabulary_ && skipped_depth_ == 0; }
+  [[nodiscard]] bool in_merges() const { return merges_depth_ > 0; }
   [[nodiscard]] bool at_root() const { return open_.size() == 1; }
   [[nodiscard]] bool in_model() const { return open_.size() == 2 && model_is_open_; }
 
@@ -73,7 +76,32 @@ class Handler : public nlohmann::json_sax<json> {
       return keep({StatusCode::kInvalidModel,
                    fmt::format("model.vocab: the id of {} is not a whole number from 0", core::quoted(key_))});
     }
+    if (in_merges()) return not_a_merge();
     return insert(json(std::forward<T>(value))) != nullptr;
+  }
+
+  bool not_a_merge() {
+    return keep({StatusCode::kInvalidModel,
+                 fmt::format("model.merges: merge {} is neither a text nor two of them, as the first is",
+                             document_.lists.merges->size())});
+  }
+  // A merge, or half of one. All merges of a file have the same form.
+  bool merge_text(std::string& text) {
+    MergeList& merges = *document_.lists.merges;
+    const bool is_half = merges_depth_ == 2;
+    if (merges_form_ == MergesForm::kUnknown) merges_form_ = is_half ? MergesForm::kPairs : MergesForm::kLines;
+    if (is_half != (merges_form_ == MergesForm::kPairs)) return not_a_merge();
+    Status status;
+    if (!is_half) {
+      status = merges.add_line(text);
+    } else if (++halves_ == 1) {
+      left_.assign(text);
+    } else if (halves_ == 2) {
+      status = merges.add(left_, text);
+    } else {
+      return not_a_merge();
+    }
+    return status.ok() || keep(std::move(status).with_context("model.merges"));
   }
 
   // Null when a limit is exceeded.
@@ -105,12 +133,24 @@ class Handler : public nlohmann::json_sax<json> {
       return true;
     }
     if (in_vocabulary()) return scalar(nullptr);
+    if (in_merges()) {
+      halves_ = 0;
+      if (merges_depth_ == 2 || !container.is_array()) return not_a_merge();
+      ++merges_depth_;
+      return true;
+    }
     const bool is_vocabulary = in_model() && key_ == "vocab" && container.is_object();
+    const bool is_merges = in_model() && key_ == "merges" && container.is_array();
     const bool is_needless = (at_root() && (key_ == "padding" || key_ == "truncation")) ||
                              (in_model() && (key_ == "vocab" || key_ == "merges"));
-    if (is_vocabulary || is_needless) {
+    if (is_vocabulary || is_merges || is_needless) {
       in_vocabulary_ = is_vocabulary;
-      if (!is_vocabulary) skipped_depth_ = 1;
+      if (is_merges) {
+        merges_depth_ = 1;
+        document_.lists.merges.emplace();
+      } else if (!is_vocabulary) {
+        skipped_depth_ = 1;
+      }
       return insert(json(true)) != nullptr;
     }
     if (at_root()) model_is_open_ = key_ == "model";
@@ -125,6 +165,9 @@ class Handler : public nlohmann::json_sax<json> {
       --skipped_depth_;
     } else if (in_vocabulary_) {
       in_vocabulary_ = false;
+    } else if (in_merges()) {
+      if (merges_depth_ == 2 && halves_ != 2) return not_a_merge();
+      --merges_depth_;
     } else {
       open_.pop_back();
     }
@@ -138,6 +181,11 @@ class Handler : public nlohmann::json_sax<json> {
   std::size_t values_ = 0;
   bool in_vocabulary_ = false;
   bool model_is_open_ = false;
+  enum class MergesForm { kUnknown, kLines, kPairs };
+  MergesForm merges_form_ = MergesForm::kUnknown;
+  std::size_t merges_depth_ = 0;  // 1: in the array, 2: in a pair
+  std::size_t halves_ = 0;
+  std::string left_;
   Status status_;
 };
 
@@ -148,7 +196,7 @@ core::Result<JsonDocument> read_json_document(std::string_view json_text) {
     return Status(StatusCode::kInvalidModel, fmt::format("not valid JSON at byte {}: a zero byte", *at + 1));
   }
   JsonDocument document;
-  document.vocabulary.reserve(json_text.size());
+  document.lists.vocabulary.reserve(json_text.size());
   Handler handler(document);
   const bool complete = json::sax_parse(json_text.begin(), json_text.end(), &handler);
   if (!handler.status().ok()) return handler.status();

@@ -1,22 +1,23 @@
-// A tokenizer.json, parsed in one pass: the vocabulary directly into a Vocabulary, the rest as a small tree.
+// A tokenizer.json, parsed in one pass: a model's vocabulary and merges directly into their lists, the rest as a small
+// tree.
 //
-// Bounded: nesting, number of values, and no key twice. What is not needed (padding, truncation, the merges of other
-// models) is checked as JSON and not kept. Stateless functions, any thread.
+// Bounded: nesting, number of values, and no key twice. What is not needed (padding, truncation) is checked as JSON and
+// not kept. Stateless functions, any thread.
 #pragma once
 
 #include <string_view>
 
 #include "core/json.h"
 #include "core/result.h"
-#include "embedding/tokenizer/vocabulary.h"
+#include "embedding/tokenizer/token_model.h"
 
 namespace latebind::embedding {
 
 struct JsonDocument {
-  // An object. Values that were not kept are `true`, among them model.vocab, when it is an object.
+  // An object. Values that were not kept are `true`, among them model.vocab, when it is an object, and model.merges,
+  // when it is an array.
   nlohmann::json root;
-  // The entries of model.vocab, when it is an object; not finished.
-  Vocabulary vocabulary;
+  ModelLists lists;
 };
 
 // kInvalidModel with the byte where it stops being JSON, or kUnsupported where a limit is exceeded. Messages do not

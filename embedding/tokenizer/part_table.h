@@ -16,15 +16,13 @@
 #include "embedding/tokenizer/post_processor.h"
 #include "embedding/tokenizer/pre_tokenizer.h"
 #include "embedding/tokenizer/token_model.h"
-#include "embedding/tokenizer/vocabulary.h"
 
 namespace latebind::embedding {
 
 // Readers take the part's object, and reject unknown keys in it by name.
 using ReadNormalizer = core::Result<NormalizerPtr>(const JsonView&);
 using ReadPreTokenizer = core::Result<PreTokenizerPtr>(const JsonView&);
-// With the entries of the object "vocab", not finished; empty when the file has no such object.
-using ReadModel = core::Result<TokenModelPtr>(const JsonView&, Vocabulary);
+using ReadModel = core::Result<TokenModelPtr>(const JsonView&, ModelLists);
 // Ids must be below the second.
 using ReadPostProcessor = core::Result<PostProcessor>(const JsonView&, std::size_t);
 using ReadDecoder = core::Result<DecoderPtr>(const JsonView&);
@@ -32,11 +30,17 @@ using ReadDecoder = core::Result<DecoderPtr>(const JsonView&);
 ReadNormalizer read_bert_normalizer;
 ReadNormalizer read_lowercase;
 ReadPreTokenizer read_bert_pre_tokenizer;
+ReadPreTokenizer read_byte_level;
 ReadPreTokenizer read_whitespace_split;
+ReadModel read_bpe;
 ReadModel read_word_level;
 ReadModel read_wordpiece;
 ReadPostProcessor read_bert_processing;
+ReadPostProcessor read_byte_level_processing;
+ReadPostProcessor read_roberta_processing;
+ReadPostProcessor read_sequence_processing;
 ReadPostProcessor read_template_processing;
+ReadDecoder read_byte_level_decoder;
 ReadDecoder read_word_piece_decoder;
 
 template <class Read>
@@ -52,17 +56,21 @@ inline constexpr NamedPart<ReadNormalizer> kNormalizers[] = {
 inline constexpr NamedPart<ReadPreTokenizer> kPreTokenizers[] = {
     {"BertPreTokenizer", read_bert_pre_tokenizer},
     {"WhitespaceSplit", read_whitespace_split},
+    {"ByteLevel", read_byte_level},
 };
 inline constexpr NamedPart<ReadModel> kModels[] = {
     {"WordPiece", read_wordpiece},
     {"WordLevel", read_word_level},
+    {"BPE", read_bpe},
 };
 inline constexpr NamedPart<ReadPostProcessor> kPostProcessors[] = {
-    {"TemplateProcessing", read_template_processing},
-    {"BertProcessing", read_bert_processing},
+    {"TemplateProcessing", read_template_processing}, {"BertProcessing", read_bert_processing},
+    {"RobertaProcessing", read_roberta_processing},   {"ByteLevel", read_byte_level_processing},
+    {"Sequence", read_sequence_processing},
 };
 inline constexpr NamedPart<ReadDecoder> kDecoders[] = {
     {"WordPiece", read_word_piece_decoder},
+    {"ByteLevel", read_byte_level_decoder},
 };
 
 // kUnsupported: "<what> is not supported (supported: …)".

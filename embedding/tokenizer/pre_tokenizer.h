@@ -16,6 +16,8 @@ struct Word {
   // The bytes of the text that it represents.
   std::size_t begin;
   std::size_t end;
+  // Each character of `text` stands for one byte, behind a space that was added if there is one more of them.
+  bool byte_level = false;
 };
 
 // Receives the words, in the order of the text.

@@ -6,13 +6,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "embedding/tokenizer/merge_list.h"
 #include "embedding/tokenizer/vocabulary.h"
 
 namespace latebind::embedding {
+
+// What a file's model has in great number, and is not in the tree of its JSON.
+struct ModelLists {
+  Vocabulary vocabulary;            // the entries of the object "vocab"; not finished
+  std::optional<MergeList> merges;  // nothing: the model has no array "merges"
+};
 
 struct Token {
   std::int32_t id;
@@ -27,7 +35,8 @@ class TokenModel {
   TokenModel& operator=(const TokenModel&) = delete;
   virtual ~TokenModel() = default;
 
-  // Appends the tokens of a word, one or more; the last one ends where the word ends.
+  // Appends the tokens of a word, one or more; the last one ends where the word ends. Only a model without an unknown
+  // token leaves out what it does not know, and counts ends without it.
   virtual void tokenize(std::string_view word, std::vector<Token>& tokens) const = 0;
 
   // Ids by tokens and tokens by ids.

@@ -36,12 +36,14 @@ Result<PreTokenizerPtr> read_pre_tokenizer(const JsonView& root) {
   return read(view);
 }
 
-Result<TokenModelPtr> read_model(const JsonView& root, Vocabulary vocabulary) {
+Result<TokenModelPtr> read_model(const JsonView& root, ModelLists lists) {
   const json* value = root.find("model");
   if (value == nullptr) return Status(StatusCode::kInvalidModel, "the file has no 'model'");
   LB_ASSIGN_OR_RETURN(const JsonView view, JsonView::object(*value, "model"));
+  // Files of early versions do not name the model, and the reference takes it for the first one that fits.
+  if (view.find("type") == nullptr && lists.merges) return read_bpe(view, std::move(lists));
   LB_ASSIGN_OR_RETURN(const auto read, find_part(view, kModels));
-  return read(view, std::move(vocabulary));
+  return read(view, std::move(lists));
 }
 
 Result<PostProcessor> read_post_processor(const JsonView& root, std::size_t id_end) {
@@ -120,7 +122,7 @@ Result<TokenizerFile> TokenizerFile::read(std::string_view text) {
   }
   TokenizerFile file;
   // The model first: when it is of another kind, that is the error to report.
-  LB_ASSIGN_OR_RETURN(file.parts.model, read_model(root, std::move(document.vocabulary)));
+  LB_ASSIGN_OR_RETURN(file.parts.model, read_model(root, std::move(document.lists)));
   LB_ASSIGN_OR_RETURN(file.parts.normalizer, read_normalizer(root));
   LB_ASSIGN_OR_RETURN(file.parts.pre_tokenizer, read_pre_tokenizer(root));
   file.id_end = file.parts.model->vocabulary().id_end();

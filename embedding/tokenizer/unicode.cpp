@@ -62,6 +62,8 @@ std::uint8_t properties_by_utf8proc(char32_t c) {
       between(c, 0x1F150, 0x1F169) || between(c, 0x1F170, 0x1F189)) {
     bits |= kWordCharacter;
   }
+  if (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO) bits |= kLetter;
+  if (category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO) bits |= kNumber;
   return static_cast<std::uint8_t>(bits);
 }
 

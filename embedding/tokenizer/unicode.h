@@ -22,6 +22,8 @@ enum Property : std::uint8_t {
   kPunctuation = 4,     // general category P*, and every ASCII character that is neither letter, digit nor control
   kNonspacing = 8,      // general category Mn; of use only for what has no decomposition
   kWordCharacter = 16,  // what \w is in regular expressions
+  kLetter = 32,         // what \p{L} is there
+  kNumber = 64,         // and \p{N}; \s is kWhitespace
 };
 
 [[nodiscard]] std::uint8_t properties(char32_t c);

@@ -20,7 +20,8 @@ class WordLevel final : public TokenModel {
 
 }  // namespace
 
-core::Result<TokenModelPtr> read_word_level(const JsonView& view, Vocabulary vocabulary) {
+core::Result<TokenModelPtr> read_word_level(const JsonView& view, ModelLists lists) {
+  Vocabulary& vocabulary = lists.vocabulary;
   LB_RETURN_IF_ERROR(view.only_keys({"type", "unk_token", "vocab"}));
   LB_ASSIGN_OR_RETURN(const std::string unk_token, view.string("unk_token"));
   LB_RETURN_IF_ERROR(finish_vocabulary(view, vocabulary));

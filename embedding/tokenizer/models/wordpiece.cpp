@@ -98,7 +98,8 @@ void WordPiece::cut(std::string_view word, std::vector<Out>& out) const {
   }
 }
 
-core::Result<TokenModelPtr> read_wordpiece(const JsonView& view, Vocabulary vocabulary) {
+core::Result<TokenModelPtr> read_wordpiece(const JsonView& view, ModelLists lists) {
+  Vocabulary& vocabulary = lists.vocabulary;
   LB_RETURN_IF_ERROR(
       view.only_keys({"type", "unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "vocab"}));
   WordPieceOptions options;

@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include "embedding/tokenizer/part_table.h"
+#include "embedding/tokenizer/post_processors/cls_and_sep.h"
 
 namespace latebind::embedding {
 
-core::Result<PostProcessor> read_bert_processing(const JsonView& view, std::size_t id_end) {
-  LB_RETURN_IF_ERROR(view.only_keys({"type", "sep", "cls"}));
+core::Result<PostProcessor> read_cls_and_sep(const JsonView& view, std::size_t id_end) {
   PostProcessor post_processor;
   for (const char* key : {"cls", "sep"}) {
     LB_ASSIGN_OR_RETURN(const nlohmann::json* pair, view.array(key));
@@ -18,6 +18,11 @@ core::Result<PostProcessor> read_bert_processing(const JsonView& view, std::size
     (key[0] == 'c' ? post_processor.before : post_processor.behind).push_back(id);
   }
   return post_processor;
+}
+
+core::Result<PostProcessor> read_bert_processing(const JsonView& view, std::size_t id_end) {
+  LB_RETURN_IF_ERROR(view.only_keys({"type", "sep", "cls"}));
+  return read_cls_and_sep(view, id_end);
 }
 
 }  // namespace latebind::embedding

@@ -10,6 +10,8 @@ WHAT:
                  of combining sequences
     added        ids and decoded texts with made-up tokenizers that use the flags of added tokens
     parts        ids with every combination of the parts that files may ask for
+    byte_level   ids, offsets and decoded texts of byte-pair encoders that are trained on the spot, byte-level ones
+                 as of RoBERTa and GPT-2, and others
     record FILE  writes a few thousand (text, ids) lines for the tests that run without the reference
 
 Of the planes in which no version of Unicode has a character, characters and parts take a sample, or all code points with
@@ -223,7 +225,8 @@ def compare_characters(driver):
 
 # What files may ask for. Those of BERT are compared at greater length.
 NORMALIZERS = [None, normalizers.BertNormalizer(), normalizers.Lowercase()]
-PRE_TOKENIZERS = [pre_tokenizers.BertPreTokenizer(), pre_tokenizers.WhitespaceSplit()]
+PRE_TOKENIZERS = [pre_tokenizers.BertPreTokenizer(), pre_tokenizers.WhitespaceSplit(),
+                  pre_tokenizers.ByteLevel(add_prefix_space=True)]
 
 
 def some_word_piece(words):
@@ -234,14 +237,21 @@ def some_word_level(words):
     return models.WordLevel({w: i for i, w in enumerate(["[UNK]"] + words)}, unk_token="[UNK]")
 
 
-MODELS = [some_word_piece, some_word_level]
+def some_bpe(words):
+    """Its merges build up every word of letters from its left."""
+    vocabulary = {w: i for i, w in enumerate(dict.fromkeys(["[UNK]", *words, *(c for w in words for c in w)]))}
+    merges = [(w[:-1], w[-1]) for w in vocabulary if len(w) > 1 and w[:-1] in vocabulary]
+    return models.BPE(vocabulary, merges, unk_token="[UNK]")
+
+
+MODELS = [some_word_piece, some_word_level, some_bpe]
 
 
 def compare_parts(driver):
     """Every combination of parts, over texts of code points and of combining sequences."""
     rng = random.Random(5)
-    texts = mixed_lines(CODE_POINTS) + random_lines(8000) + combining_sequences()[:5000]
-    words = [w for t in rng.sample(texts, 2000) for w in t.lower().split()[:4] if len(w.encode()) <= 512]
+    every_text = mixed_lines(CODE_POINTS) + random_lines(8000) + combining_sequences()[:5000]
+    words = [w for t in rng.sample(every_text, 2000) for w in t.lower().split()[:4] if len(w.encode()) <= 512]
     letters = [c for w in WORDS for c in w.lower()]
     vocabulary = list(dict.fromkeys(words + WORDS + letters + ["##" + c for c in letters]))
     wrong = 0
@@ -251,6 +261,9 @@ def compare_parts(driver):
             tokenizer.normalizer = normalizer
         tokenizer.pre_tokenizer = pre_tokenizer
         tokenizer.add_tokens([AddedToken("[X]", normalized=True), AddedToken("[CLS]", normalized=False)])
+        # byte_level compares these at greater length.
+        is_brief = model is some_bpe or isinstance(pre_tokenizer, pre_tokenizers.ByteLevel)
+        texts = every_text[::16] if is_brief else every_text
         with tempfile.TemporaryDirectory() as folder:
             file = str(pathlib.Path(folder) / "tokenizer.json")
             tokenizer.save(file)
@@ -338,10 +351,13 @@ def main():
         wrong = compare_added(driver)
     elif what == "parts":
         wrong = compare_parts(driver)
+    elif what == "byte_level":
+        import byte_level_oracle  # which needs what is here
+        wrong = byte_level_oracle.compare(driver)
     elif what == "record":
         wrong = record(file, sys.argv[4])
     else:
-        sys.exit(f"{what}: lines, characters, added, parts or record")
+        sys.exit(f"{what}: lines, characters, added, parts, byte_level or record")
     sys.exit(1 if wrong else 0)
 
 

@@ -19,13 +19,13 @@ OUTPUT = pathlib.Path(__file__).resolve().parents[3] / "embedding/tokenizer/unic
 CODE_POINTS = [c for c in range(0x110000) if not 0xD800 <= c <= 0xDFFF]
 
 # Bits of unicode.cpp's Property.
-OTHER, WHITESPACE, PUNCTUATION, NONSPACING, WORD = 1, 2, 4, 8, 16
+OTHER, WHITESPACE, PUNCTUATION, NONSPACING, WORD, LETTER, NUMBER = 1, 2, 4, 8, 16, 32, 64
 
 
 class Utf8proc:
     """The few calls of utf8proc.h that unicode.cpp makes."""
 
-    CN, LU, LO, MN, ME, ND, NL, PC, PO, ZS, ZP, CC, CO = 0, 1, 5, 6, 8, 9, 10, 12, 18, 23, 25, 26, 29
+    CN, LU, LO, MN, ME, ND, NL, NO, PC, PO, ZS, ZP, CC, CO = 0, 1, 5, 6, 8, 9, 10, 11, 12, 18, 23, 25, 26, 29
 
     class Property(ctypes.Structure):
         _fields_ = [("category", ctypes.c_int16), ("combining_class", ctypes.c_int16)]
@@ -68,6 +68,10 @@ class Utf8proc:
                 or 0x24B6 <= c <= 0x24E9 or 0x1F130 <= c <= 0x1F149 or 0x1F150 <= c <= 0x1F169
                 or 0x1F170 <= c <= 0x1F189):
             bits |= WORD
+        if self.LU <= category <= self.LO:
+            bits |= LETTER
+        if self.ND <= category <= self.NO:
+            bits |= NUMBER
         return bits
 
 
@@ -80,6 +84,7 @@ class Reference:
         self.nfd = normalizers.NFD()
         self.lowercase = normalizers.Lowercase()
         self.split = pre_tokenizers.BertPreTokenizer()
+        self.byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False)
         self.single_word = Tokenizer(models.WordLevel({"?": 0, "TOKEN": 1}, unk_token="?"))
         self.single_word.add_tokens([AddedToken("TOKEN", single_word=True, normalized=False)])
 
@@ -105,6 +110,10 @@ class Reference:
             bits |= NONSPACING
         if 1 not in self.single_word.encode(chr(c) + "TOKEN").ids:
             bits |= WORD
+        # ByteLevel keeps letters, numbers and all else but white space together with their like.
+        alike = [len(self.byte_level.pre_tokenize_str(x + chr(c) + x)) == 1 for x in "a1!"]
+        assert sum(alike) == (0 if bits & WHITESPACE else 1), hex(c)
+        bits |= alike[0] * LETTER | alike[1] * NUMBER
         return bits
 
     def order(self, a, b):

@@ -237,8 +237,8 @@ TEST(TokenizerTest, AnUnknownDecoderIsRefusedByNameWhenItIsNeeded) {
     EXPECT_EQ(refused.status().code(), code);
     EXPECT_THAT(refused.status().to_string(), HasSubstr(reason));
   };
-  file["decoder"] = {{"type", "ByteLevel"}};
-  expect_refused(StatusCode::kUnsupported, "decoder of type 'ByteLevel' is not supported (supported: WordPiece)");
+  file["decoder"] = {{"type", "CTC"}};
+  expect_refused(StatusCode::kUnsupported, "decoder of type 'CTC' is not supported (supported: WordPiece, ByteLevel)");
   file["decoder"] = {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}, {"new", 1}};
   expect_refused(StatusCode::kUnsupported, "new");
   file["decoder"] = {{"type", "WordPiece"}};

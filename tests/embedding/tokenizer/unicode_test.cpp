@@ -13,7 +13,9 @@ std::vector<char32_t> list(const Sequence& sequence) {
 
 // Every code point is compared with the reference in compare_with_oracle.py; here are the landmarks.
 TEST(UnicodeTest, KnowsTheLandmarks) {
-  EXPECT_EQ(properties('a'), kWordCharacter);
+  EXPECT_EQ(properties('a'), kWordCharacter | kLetter);
+  EXPECT_EQ(properties('7'), kWordCharacter | kNumber);
+  EXPECT_EQ(properties(0xBD), kNumber);  // one half is no digit
   EXPECT_EQ(properties('_'), kWordCharacter | kPunctuation);
   EXPECT_EQ(properties('$'), kPunctuation);  // a symbol, punctuation because it is ASCII
   EXPECT_EQ(properties(0x20AC), 0);          // the euro sign is not
@@ -37,6 +39,8 @@ TEST(UnicodeTest, FollowsTheReferenceWhereItsUnicodeIsNewer) {
   EXPECT_EQ(list(lower_case(0xA7DC)), (std::vector<char32_t>{0x19B}));     // lower case since Unicode 16
   EXPECT_EQ(list(lower_case(0x10D50)), (std::vector<char32_t>{0x10D70}));  // since Unicode 16
   EXPECT_NE(properties(0x897) & kWordCharacter, 0);                        // since Unicode 16
+  EXPECT_EQ(properties(0x10D40), kWordCharacter | kNumber);                // since Unicode 16
+  EXPECT_EQ(properties(0x1C89), kWordCharacter | kLetter);                 // since Unicode 16
 }
 
 TEST(UnicodeTest, DecomposesFully) {

@@ -1,0 +1,368 @@
+// BPE: a word's characters, of which neighbours are merged, the pair of the lowest rank first.
+//
+// Source: Sennrich et al. 2016, "Neural Machine Translation of Rare Words with Subword Units".
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <functional>
+#include <limits>
+#include <new>
+#include <span>
+
+#include "core/text/quote.h"
+#include "core/text/utf8.h"
+#include "embedding/tokenizer/models/model_vocabulary.h"
+#include "embedding/tokenizer/part_table.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
+// What a pair of tokens becomes, and its rank, by the pair. Filled once, then any thread may look up. As in Vocabulary,
+// pairs chosen so that they collide are rejected.
+class MergeTable {
+ public:
+  struct Merge {
+    std::uint32_t rank;
+    std::int32_t id;
+  };
+
+  explicit MergeTable(std::size_t merges) {
+    const std::size_t capacity = std::bit_ceil(std::max<std::size_t>(merges * 2, 2));
+    shift_ = 64U - static_cast<unsigned>(std::bit_width(capacity) - 1);
+    slots_.resize(capacity);
+  }
+
+  // Of two equal pairs the later one counts. False when too many collide.
+  bool add(std::int32_t left, std::int32_t right, Merge merge) {
+    const std::uint64_t key = key_of(left, right);
+    std::size_t slot = slot_of(key);
+    for (std::size_t probes = 0; slots_[slot].key != kFree && slots_[slot].key != key; ++probes) {
+      if (probes > kProbesMax) return false;
+      slot = (slot + 1) & (slots_.size() - 1);
+    }
+    slots_[slot] = {key, merge};
+    return true;
+  }
+
+  // Null when the pair is not merged.
+  [[nodiscard]] const Merge* find(std::int32_t left, std::int32_t right) const {
+    const std::uint64_t key = key_of(left, right);
+    for (std::size_t slot = slot_of(key); slots_[slot].key != kFree; slot = (slot + 1) & (slots_.size() - 1)) {
+      if (slots_[slot].key == key) return &slots_[slot].merge;
+    }
+    return nullptr;
+  }
+
+ private:
+  static constexpr std::uint64_t kFree = ~std::uint64_t{0};
+  static constexpr std::size_t kProbesMax = 128;
+  struct Slot {
+    std::uint64_t key = kFree;
+    Merge merge{};
+  };
+
+  static std::uint64_t key_of(std::int32_t left, std::int32_t right) {
+    return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right);
+  }
+  [[nodiscard]] std::size_t slot_of(std::uint64_t key) const {
+    const std::uint64_t mixed = (key ^ key >> 29) * 0xBF58476D1CE4E5B9U;
+    return static_cast<std::size_t>((mixed ^ mixed >> 32) * 0x9E3779B97F4A7C15U >> shift_);
+  }
+
+  std::vector<Slot> slots_;
+  unsigned shift_ = 63;
+};
+
+struct BpeOptions {
+  std::string prefix;  // before all characters of a word but the first
+  std::string suffix;  // behind the last one
+  std::optional<std::int32_t> unknown;
+  bool fuse_unk = false;
+  bool byte_fallback = false;
+  bool ignore_merges = false;
+};
+
+// A token of the word, linked with its neighbours; its place in the list stays.
+struct Symbol {
+  std::int32_t id;
+  std::uint32_t size;  // bytes of the word; 0: merged into the one before it
+  std::uint32_t previous;
+  std::uint32_t next;
+};
+
+constexpr std::uint32_t kNoSymbol = std::numeric_limits<std::uint32_t>::max();
+
+// Memory for a word: in the object for a usual one, on the heap for a long one.
+template <class T, std::size_t kInside>
+class WordScratch {
+ public:
+  // Written before it is read; clearing it would cost more than most words.
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init)
+  explicit WordScratch(std::size_t size) {
+    if (size > kInside) heap_ = std::make_unique_for_overwrite<T[]>(size);
+    data_ = heap_ == nullptr ? inside_.data() : heap_.get();
+  }
+  WordScratch(const WordScratch&) = delete;
+  WordScratch& operator=(const WordScratch&) = delete;
+
+  void push_back(const T& value) { data_[size_++] = value; }
+  void pop_back() { --size_; }
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  T& operator[](std::size_t i) { return data_[i]; }
+  [[nodiscard]] T* begin() { return data_; }
+  [[nodiscard]] T* end() { return data_ + size_; }
+
+ private:
+  std::array<T, kInside> inside_;
+  std::unique_ptr<T[]> heap_;
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+constexpr std::size_t kUsualWord = 64;
+using Symbols = WordScratch<Symbol, kUsualWord>;
+
+class Bpe final : public TokenModel {
+ public:
+  Bpe(Vocabulary vocabulary, MergeTable merges, std::vector<std::int32_t> made, BpeOptions options)
+      : TokenModel(std::move(vocabulary)),
+        merges_(std::move(merges)),
+        made_(std::move(made)),
+        options_(std::move(options)) {
+    for (char32_t c = 0; c < initial_.size(); ++c) {
+      std::string text;
+      core::encode_utf8(c, [&text](char byte) { text.push_back(byte); });
+      initial_[c] = this->vocabulary().find(text).value_or(-1);
+    }
+    for (unsigned byte = 0; byte < bytes_.size(); ++byte)
+      bytes_[byte] = this->vocabulary().find(fmt::format("<0x{:02X}>", byte)).value_or(-1);
+  }
+
+  void tokenize(std::string_view word, std::vector<Token>& tokens) const override {
+    if (options_.ignore_merges) {
+      if (const auto id = vocabulary().find(word)) {
+        tokens.push_back({*id, word.size()});
+        return;
+      }
+    }
+    const std::size_t added = options_.byte_fallback ? options_.prefix.size() : 0;
+    // Places in the word are numbers of 32 bits.
+    if (word.size() >= kNoSymbol / (added + 1) - options_.suffix.size()) throw std::bad_alloc();
+    Symbols symbols(word.size() * (added + 1) + options_.suffix.size() + 1);
+    read_symbols(word, symbols);
+    merge(symbols);
+    std::size_t end = 0;
+    for (const Symbol& symbol : symbols) {
+      if (symbol.size == 0) continue;
+      end += symbol.size;
+      tokens.push_back({symbol.id, std::min(end, word.size())});
+    }
+  }
+
+ private:
+  // The characters of the word as tokens.
+  void read_symbols(std::string_view word, Symbols& symbols) const {
+    const auto add = [&symbols](std::int32_t id, std::size_t size) {
+      const auto place = static_cast<std::uint32_t>(symbols.size());
+      symbols.push_back({id, static_cast<std::uint32_t>(size), place - 1, place + 1});  // the first has kNoSymbol
+    };
+    const bool is_plain = options_.prefix.empty() && options_.suffix.empty();
+    const char* const end = word.data() + word.size();
+    std::size_t unknown_size = 0;
+    // Unknown characters wait for the next known one: bytes that stand for another character overtake them.
+    const auto add_unknown = [&] {
+      if (unknown_size > 0) add(*options_.unknown, unknown_size);
+      unknown_size = 0;
+    };
+    std::string marked;
+    for (const char* p = word.data(); p != end;) {
+      const char* const begin = p;
+      const char32_t c = core::decode_utf8(p);
+      const auto size = static_cast<std::size_t>(p - begin);
+      std::string_view text(begin, size);
+      if (!is_plain) {
+        marked.assign(begin == word.data() ? std::string_view() : options_.prefix).append(text);
+        if (p == end) marked.append(options_.suffix);
+        text = marked;
+      }
+      const std::int32_t id = is_plain && c < initial_.size() ? initial_[c] : vocabulary().find(text).value_or(-1);
+      if (id >= 0) {
+        add_unknown();
+        add(id, size);
+      } else if (options_.byte_fallback && has_all_bytes(text)) {
+        for (const char byte : text)
+          add(bytes_[static_cast<unsigned char>(byte)], 1);
+      } else if (options_.unknown) {
+        if (!options_.fuse_unk) add_unknown();
+        unknown_size += size;
+      }
+    }
+    add_unknown();
+    if (!symbols.empty()) symbols[symbols.size() - 1].next = kNoSymbol;
+  }
+
+  [[nodiscard]] bool has_all_bytes(std::string_view text) const {
+    return std::all_of(text.begin(), text.end(),
+                       [this](char byte) { return bytes_[static_cast<unsigned char>(byte)] >= 0; });
+  }
+
+  // Takes the pair of the lowest rank, of these the leftmost, again and again.
+  void merge(Symbols& symbols) const {
+    if (symbols.size() < 2) return;
+    // Rank and place of a pair: the order in which they are taken. At most one for each pair at first, and two for each
+    // merge. What has changed meanwhile is seen when it is taken.
+    WordScratch<std::uint64_t, kUsualWord * 3> queue(symbols.size() * 3);
+    const auto look_at = [&](std::uint32_t left, std::uint32_t right) {
+      const auto* const found = merges_.find(symbols[left].id, symbols[right].id);
+      if (found == nullptr) return false;
+      queue.push_back(std::uint64_t{found->rank} << 32 | left);
+      return true;
+    };
+    for (std::uint32_t i = 0; i + 1 < symbols.size(); ++i)
+      look_at(i, i + 1);
+    std::make_heap(queue.begin(), queue.end(), std::greater<>());
+    while (!queue.empty()) {
+      std::pop_heap(queue.begin(), queue.end(), std::greater<>());
+      const std::uint64_t first = *(queue.end() - 1);
+      queue.pop_back();
+      const auto place = static_cast<std::uint32_t>(first);
+      Symbol& left = symbols[place];
+      if (left.size == 0 || left.next == kNoSymbol) continue;
+      const Symbol right = symbols[left.next];
+      // The pair may have become another; what counts, as in the reference, is that it still gives the same token.
+      const std::int32_t made = made_[static_cast<std::size_t>(first >> 32)];
+      const auto* const now = merges_.find(left.id, right.id);
+      if (now == nullptr || now->id != made) continue;
+
+      symbols[left.next].size = 0;
+      left.id = made;
+      left.size += right.size;
+      left.next = right.next;
+      if (right.next != kNoSymbol) symbols[right.next].previous = place;
+      if (left.previous != kNoSymbol && look_at(left.previous, place)) {
+        std::push_heap(queue.begin(), queue.end(), std::greater<>());
+      }
+      if (left.next != kNoSymbol && look_at(place, left.next)) {
+        std::push_heap(queue.begin(), queue.end(), std::greater<>());
+      }
+    }
+  }
+
+  const MergeTable merges_;
+  const std::vector<std::int32_t> made_;  // the token of each rank
+  const BpeOptions options_;
+  std::array<std::int32_t, 0x180> initial_;  // of the characters that byte-level texts and most others consist of
+  std::array<std::int32_t, 256> bytes_;      // of the tokens that stand for a byte; -1: there is none
+};
+
+Result<bool> flag(const JsonView& view, std::string_view key) {
+  const nlohmann::json* value = view.find(key);
+  if (value == nullptr || value->is_null()) return false;
+  return view.boolean(key);
+}
+
+Result<std::optional<std::string>> text_or_nothing(const JsonView& view, std::string_view key) {
+  const nlohmann::json* value = view.find(key);
+  if (value == nullptr || value->is_null()) return std::optional<std::string>();
+  LB_ASSIGN_OR_RETURN(std::string text, view.string(key));
+  if (text.size() > Vocabulary::kTokenBytesMax) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("model.{} is longer than {} bytes", key, Vocabulary::kTokenBytesMax));
+  }
+  return std::optional(std::move(text));
+}
+
+Result<BpeOptions> read_bpe_options(const JsonView& view, const Vocabulary& vocabulary) {
+  const nlohmann::json* dropout = view.find("dropout");
+  if (dropout != nullptr && !dropout->is_null()) {
+    if (!dropout->is_number()) return Status(StatusCode::kInvalidModel, "model.dropout is not a number");
+    if (dropout->get<double>() != 0) {
+      return Status(StatusCode::kUnsupported, "model.dropout is not 0: its tokens would be drawn by chance");
+    }
+  }
+  BpeOptions options;
+  LB_ASSIGN_OR_RETURN(const auto prefix, text_or_nothing(view, "continuing_subword_prefix"));
+  LB_ASSIGN_OR_RETURN(const auto suffix, text_or_nothing(view, "end_of_word_suffix"));
+  LB_ASSIGN_OR_RETURN(const auto unk_token, text_or_nothing(view, "unk_token"));
+  LB_ASSIGN_OR_RETURN(options.fuse_unk, flag(view, "fuse_unk"));
+  LB_ASSIGN_OR_RETURN(options.byte_fallback, flag(view, "byte_fallback"));
+  LB_ASSIGN_OR_RETURN(options.ignore_merges, flag(view, "ignore_merges"));
+  options.prefix = prefix.value_or("");
+  options.suffix = suffix.value_or("");
+  // The bytes of both become tokens of every character.
+  constexpr std::size_t kWithBytesMax = 16;
+  if (options.byte_fallback && options.prefix.size() + options.suffix.size() > kWithBytesMax) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("model.byte_fallback with a prefix and suffix of more than {} bytes", kWithBytesMax));
+  }
+  if (unk_token) {
+    LB_ASSIGN_OR_RETURN(options.unknown, find_unknown(vocabulary, *unk_token));
+  }
+  return options;
+}
+
+// Turns the texts of the merges into ids.
+class MergeReader {
+ public:
+  MergeReader(const Vocabulary& vocabulary, std::size_t prefix_size)
+      : vocabulary_(vocabulary), prefix_size_(prefix_size) {}
+
+  Status read(const MergeList& list, MergeTable& table, std::vector<std::int32_t>& made) {
+    made.reserve(list.size());
+    for (std::size_t rank = 0; rank < list.size(); ++rank) {
+      const MergePair pair = list[rank];
+      LB_ASSIGN_OR_RETURN(const std::int32_t left, id_of(pair.left, rank));
+      LB_ASSIGN_OR_RETURN(const std::int32_t right, id_of(pair.right, rank));
+      // The prefix is cut off by its length, whatever stands there.
+      if (pair.right.size() < prefix_size_ ||
+          (pair.right.size() > prefix_size_ && core::is_utf8_continuation(pair.right[prefix_size_]))) {
+        return {StatusCode::kInvalidModel, fmt::format("model.merges: {} of merge {} does not begin with the prefix",
+                                                       core::quoted(pair.right), rank)};
+      }
+      both_.assign(pair.left).append(pair.right.substr(prefix_size_));
+      LB_ASSIGN_OR_RETURN(const std::int32_t id, id_of(both_, rank));
+      if (!table.add(left, right, {static_cast<std::uint32_t>(rank), id})) {
+        return {StatusCode::kUnsupported,
+                "model.merges: the pairs are chosen so that they cannot be told apart quickly"};
+      }
+      made.push_back(id);
+    }
+    return {};
+  }
+
+ private:
+  [[nodiscard]] Result<std::int32_t> id_of(std::string_view token, std::size_t rank) const {
+    if (const auto id = vocabulary_.find(token)) return *id;
+    return Status(StatusCode::kInvalidModel,
+                  fmt::format("model.merges: {} of merge {} is not in the vocabulary", core::quoted(token), rank));
+  }
+
+  const Vocabulary& vocabulary_;
+  const std::size_t prefix_size_;
+  std::string both_;
+};
+
+}  // namespace
+
+Result<TokenModelPtr> read_bpe(const JsonView& view, ModelLists lists) {
+  LB_RETURN_IF_ERROR(view.only_keys({"type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix",
+                                     "fuse_unk", "byte_fallback", "ignore_merges", "vocab", "merges"}));
+  LB_RETURN_IF_ERROR(finish_vocabulary(view, lists.vocabulary));
+  if (!lists.merges) return Status(StatusCode::kInvalidModel, "model has no 'merges' (an array)");
+  LB_ASSIGN_OR_RETURN(BpeOptions options, read_bpe_options(view, lists.vocabulary));
+  MergeTable merges(lists.merges->size());
+  std::vector<std::int32_t> made;
+  MergeReader reader(lists.vocabulary, options.prefix.size());
+  LB_RETURN_IF_ERROR(reader.read(*lists.merges, merges, made));
+  return TokenModelPtr(
+      std::make_unique<Bpe>(std::move(lists.vocabulary), std::move(merges), std::move(made), std::move(options)));
+}
+
+}  // namespace latebind::embedding

@@ -1,0 +1,158 @@
+// The model BPE.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "model_tokens.h"
+#include "small_tokenizer.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::StatusCode;
+using Json = nlohmann::json;
+using ::testing::HasSubstr;
+using Ids = std::vector<std::int32_t>;
+
+// Ids of the words in their order; no special tokens.
+Json bpe(const std::vector<std::string>& words, const Json& merges, const Json& options = Json::object()) {
+  Json vocab;
+  int id = 0;
+  for (const auto& word : words)
+    vocab[word] = id++;
+  Json model = {{"type", "BPE"}, {"vocab", vocab}, {"merges", merges}};
+  model.update(options);
+  return {{"version", "1.0"}, {"pre_tokenizer", {{"type", "WhitespaceSplit"}}}, {"model", model}};
+}
+
+void expect_bpe_refused(const Json& file, StatusCode code, const std::string& part) {
+  const auto tokenizer = testing::open(file);
+  ASSERT_FALSE(tokenizer.ok()) << "not refused, though expected: " << part;
+  EXPECT_EQ(tokenizer.status().code(), code) << tokenizer.status().to_string();
+  EXPECT_THAT(tokenizer.status().to_string(), HasSubstr(part));
+}
+
+TEST(BpeTest, MergesTheLowestRankFirstAndTheLeftmostOfThese) {
+  const std::vector<std::string> words = {"a", "b", "c", "bc", "ab", "aa", "aaaa"};
+  EXPECT_EQ(testing::ids_of(bpe(words, {"b c", "a b"}), "abc ab"), (Ids{0, 3, 4}));
+  EXPECT_EQ(testing::ids_of(bpe(words, {"a b", "b c"}), "abc"), (Ids{4, 2}));
+  EXPECT_EQ(testing::ids_of(bpe(words, {"a a", "aa aa"}), "aaaaa aaa"), (Ids{6, 0, 5, 0}));
+}
+
+TEST(BpeTest, ReadsBothFormsOfMerges) {
+  const std::vector<std::string> words = {"a", "b", "ab", " ", "a b"};
+  EXPECT_EQ(testing::ids_of(bpe(words, {"#version: 0.2", "a b"}), "ab"), (Ids{2}));
+  EXPECT_EQ(testing::ids_of(bpe(words, Json::parse(R"([["a", "b"]])")), "ab"), (Ids{2}));
+  EXPECT_EQ(testing::ids_of(bpe(words, Json::array()), "ab"), (Ids{0, 1}));
+}
+
+TEST(BpeTest, TakesTheLaterOneOfEqualPairs) {
+  // As the last merge, a+b comes after b+c.
+  EXPECT_EQ(testing::ids_of(bpe({"a", "b", "c", "ab", "bc"}, {"a b", "b c", "a b"}), "abc"), (Ids{0, 4}));
+}
+
+TEST(BpeTest, ReadsAFileThatDoesNotNameTheModel) {
+  Json file = bpe({"a", "b", "ab"}, {"a b"});
+  file["model"].erase("type");
+  EXPECT_EQ(testing::ids_of(file, "ab"), (Ids{2}));
+}
+
+TEST(BpeTest, LeavesOutWhatIsUnknownOrSaysSo) {
+  const std::vector<std::string> words = {"?", "a", "b", "ab"};
+  EXPECT_EQ(testing::ids_of(bpe(words, {"a b"}), "axyb xx ab"), (Ids{3, 3}));
+  EXPECT_EQ(testing::ids_of(bpe(words, {"a b"}, {{"unk_token", "?"}}), "axyb"), (Ids{1, 0, 0, 2}));
+  EXPECT_EQ(testing::ids_of(bpe(words, {"a b"}, {{"unk_token", "?"}, {"fuse_unk", true}}), "axyb 中é"),
+            (Ids{1, 0, 2, 0}));
+}
+
+TEST(BpeTest, MarksContinuedCharactersAndTheLast) {
+  const std::vector<std::string> words = {"a", "#b", "#b$", "a$", "ab$", "ab"};
+  const Json marks = {{"continuing_subword_prefix", "#"}, {"end_of_word_suffix", "$"}};
+  EXPECT_EQ(testing::ids_of(bpe(words, {"a #b$", "a #b"}, marks), "ab abb a"), (Ids{4, 5, 2, 3}));
+}
+
+TEST(BpeTest, FallsBackToBytes) {
+  const std::vector<std::string> words = {"?", "a", "<0xC3>", "<0xA9>", "<0xA8>"};
+  const Json options = {{"byte_fallback", true}, {"unk_token", "?"}};
+  EXPECT_EQ(testing::ids_of(bpe(words, Json::array(), options), "aé"), (Ids{1, 2, 3}));
+  EXPECT_EQ(testing::ids_of(bpe(words, Json::array(), options), "ö"), (Ids{0}));
+  // As in the reference, the unknown one waits for a character that is known.
+  EXPECT_EQ(testing::ids_of(bpe(words, Json::array(), options), "öéa"), (Ids{2, 3, 0, 1}));
+}
+
+TEST(BpeTest, IgnoresMergesForAWordOfTheVocabulary) {
+  const std::vector<std::string> words = {"a", "b", "ab", "ba", "bab"};
+  EXPECT_EQ(testing::ids_of(bpe(words, {"a b"}), "bab"), (Ids{1, 2}));
+  EXPECT_EQ(testing::ids_of(bpe(words, {"a b"}, {{"ignore_merges", true}}), "bab ba baba"), (Ids{4, 3, 1, 2, 0}));
+}
+
+TEST(BpeTest, TakesAWordOfAMegabyte) {
+  Json merges = Json::array();
+  std::vector<std::string> words = {"a"};
+  for (int i = 0; i < 8; ++i) {
+    merges.push_back({words.back(), words.back()});
+    words.push_back(words.back() + words.back());
+  }
+  auto tokenizer = testing::open(bpe(words, merges));
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(testing::ids_of(*tokenizer, std::string(1'000'001, 'a')).size(), 3908U);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+}
+
+TEST(BpeTest, RefusesMergesByNumber) {
+  const std::vector<std::string> words = {"a", "b", "ab"};
+  const auto refused = [&](const std::string& merges, const std::string& part) {
+    expect_bpe_refused(bpe(words, Json::parse(merges)), StatusCode::kInvalidModel, part);
+  };
+  refused(R"(["a b", "a c"])", "model.merges: 'c' of merge 1 is not in the vocabulary");
+  refused(R"(["c a"])", "model.merges: 'c' of merge 0 is not in the vocabulary");
+  refused(R"(["b a"])", "model.merges: 'ba' of merge 0 is not in the vocabulary");
+  refused(R"(["a b", "ab"])", "model.merges: merge 1, 'ab', is not two tokens with a space between");
+  refused(R"(["a b b"])", "model.merges: merge 0, 'a b b', is not two tokens");
+  const std::string neither = " is neither a text nor two of them";
+  refused(R"(["a b", ["a", "b"]])", "model.merges: merge 1" + neither);
+  refused(R"([["a", "b"], "a b"])", "model.merges: merge 1" + neither);
+  refused(R"([["a", "b", "ab"]])", "model.merges: merge 1" + neither);
+  for (const char* merge : {"[\"a\"]", "[\"a\", 1]", "[[\"a\", \"b\"]]", "[]", "1", "null", "{}", "[{}]", "true"})
+    refused("[" + std::string(merge) + "]", "model.merges: merge 0" + neither);
+  for (const char* merges : {"{}", "true", "null", "\"a b\""})
+    refused(merges, "model has no 'merges' (an array)");
+}
+
+TEST(BpeTest, RefusesWhatItCouldOnlyApproximate) {
+  const std::vector<std::string> words = {"a", "b", "ab"};
+  const auto with = [&](const char* key, const Json& value) { return bpe(words, {"a b"}, {{key, value}}); };
+  expect_bpe_refused(with("dropout", 0.1), StatusCode::kUnsupported, "model.dropout is not 0");
+  expect_bpe_refused(with("dropout", "0"), StatusCode::kInvalidModel, "model.dropout is not a number");
+  expect_bpe_refused(with("unk_token", "?"), StatusCode::kInvalidModel, "model.unk_token '?' is not in the vocabulary");
+  expect_bpe_refused(with("unk_token", 1), StatusCode::kInvalidModel, "model.unk_token is not a string");
+  expect_bpe_refused(with("fuse_unk", 1), StatusCode::kInvalidModel, "model.fuse_unk is not true or false");
+  expect_bpe_refused(with("byte_fallback", "x"), StatusCode::kInvalidModel, "model.byte_fallback is not true or false");
+  expect_bpe_refused(with("other", 1), StatusCode::kUnsupported, "model has the key 'other'");
+  expect_bpe_refused(with("continuing_subword_prefix", "##"), StatusCode::kInvalidModel,
+                     "model.merges: 'b' of merge 0 does not begin with the prefix");
+  expect_bpe_refused(with("end_of_word_suffix", std::string(513, 'x')), StatusCode::kUnsupported,
+                     "model.end_of_word_suffix is longer than 512 bytes");
+  expect_bpe_refused(bpe(words, {"a b"}, {{"byte_fallback", true}, {"end_of_word_suffix", "12345678901234567"}}),
+                     StatusCode::kUnsupported, "model.byte_fallback with a prefix and suffix of more than 16 bytes");
+  expect_bpe_refused(bpe(words, {"a " + std::string(513, 'b')}), StatusCode::kUnsupported,
+                     "model.merges: merge 0 has a token of more than 512 bytes");
+  for (const char* key : {"dropout", "unk_token", "fuse_unk", "ignore_merges", "byte_fallback", "end_of_word_suffix"})
+    EXPECT_EQ(testing::ids_of(with(key, nullptr), "ab"), (Ids{2})) << key;
+  EXPECT_EQ(testing::ids_of(with("dropout", 0.0), "ab"), (Ids{2}));
+}
+
+TEST(BpeTest, TakesAMillionMergesAndTheVocabularyBehindThem) {
+  std::string json_text = R"({"pre_tokenizer":{"type":"WhitespaceSplit"},"model":{"type":"BPE","merges":["a b")";
+  for (int i = 1; i < 1'000'000; ++i)
+    json_text += ",\"a b\"";
+  json_text += R"(],"vocab":{"a":0,"b":1,"ab":2}}})";
+  const auto tokenizer = Tokenizer::from_json(json_text, "many");
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
+  EXPECT_EQ(testing::ids_of(*tokenizer, "ab"), (Ids{2}));
+}
+
+}  // namespace
+}  // namespace latebind::embedding
