@@ -14,7 +14,7 @@ PIECES = [" ", "  ", "   ", "\n", "\t", "\u00a0", "\u3000", "'", "'s", "'S", "'l
           "a", "Hello", "é", "e\u0301", "中文", "7", "½", "Ⅷ", "!", "...", "_", "😀", "\u200d", "Ġ", "Ċ", "<mask>",
           " <mask>", "<s>", "</s>", "<|endoftext|>", "x y", "\x00", "\x7f", "\u00ad"]
 
-EVERY_LINE = oracle.mixed_lines(30_000)
+EVERY_LINE = oracle.mixed_lines(oracle.CODE_POINTS) + oracle.random_lines(2200)
 CORPUS = oracle.SENTENCES * 4 + EVERY_LINE[-1200:]
 
 

@@ -14,8 +14,8 @@ WHAT:
                  as of RoBERTa and GPT-2, and others
     record FILE  writes a few thousand (text, ids) lines for the tests that run without the reference
 
-Of the planes in which no version of Unicode has a character, characters and parts take a sample, or all code points with
-LATEBIND_TEST_EVERY_CODE_POINT=1; lines takes all of them.
+Of the planes in which no version of Unicode has a character, characters, parts and byte_level take a sample, or all code
+points with LATEBIND_TEST_EVERY_CODE_POINT=1; lines takes all of them.
 
 DRIVER is the program tokenizer_driver. Exit 1 with the first differences when there are any.
 """
