@@ -23,6 +23,29 @@ fail() {
   printf '%s: %s\n' "$(basename "$0")" "$*" >&2
   exit 1
 }
+# side_by_side COUNT COMMAND…: functions with their arguments, so many at once, each in a process of its own. Fails when one
+# of them has failed, after all have ended. Call it plainly: in a condition the shell would go on within a command after
+# a step of it has failed.
+side_by_side() {
+  local at_once=$1 command ended failed=0
+  local -A running=()
+  shift
+  # Other children of the shell are not waited for.
+  end_of_one() {
+    wait -n -p ended "${!running[@]}" || failed=1
+    unset "running[$ended]"
+  }
+  for command in "$@"; do
+    [ ${#running[@]} -lt "$at_once" ] || end_of_one
+    $command &
+    running[$!]=$command
+  done
+  while [ ${#running[@]} -gt 0 ]; do
+    end_of_one
+  done
+  return "$failed"
+}
+
 # misuse ARGUMENT: for scripts that have usage().
 misuse() {
   usage >&2

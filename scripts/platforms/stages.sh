@@ -51,10 +51,8 @@ on_windows() {
   LATEBIND_OPENVINO_LIBRARY=Z:$runtime/windows/openvino-$OPENVINO_VERSION/openvino/libs \
     LATEBIND_ONNXRUNTIME_LIBRARY=Z:$runtime/windows/onnxruntime-$ONNXRUNTIME_VERSION/onnxruntime/capi \
     wine_tests --label-regex '^real$' --label-exclude "^(none$1)\$"
-  export -f windows_program wheel_of say
-  export root runtime bold plain
   # Each waits for one process after the other.
-  side_by_side windows_program "wheel_of windows scripts/platforms/wine"
+  side_by_side "$jobs" windows_program "wheel_of windows scripts/platforms/wine"
   say "not run on Windows, and why: tests/platforms/not_on_windows.txt, and every *_posix_test.cpp"
 }
 
@@ -86,8 +84,6 @@ prepare_aarch64() {
   # Fewer random requests, for qemu keeps a quarter of a MiB of every thread that ends; a matrix that takes seconds; fewer
   # random encoders.
   export LATEBIND_TEST_REQUESTS=3000 LATEBIND_CONFORMANCE_EDGE=128 LATEBIND_TEST_ENCODERS_ONE_IN=4
-  export -f suite conformance emulated_all_sets emulated_layers emulated_openvino emulated_onnxruntime emulated_native
-  export root runtime jobs OPENVINO_VERSION ONNXRUNTIME_VERSION
 }
 
 # What depends on the processor: the kernels, and the layers that all others stand on.
@@ -96,7 +92,7 @@ stage_aarch64_native() {
   build aarch64 latebind_program lb_native_tests lb_platform_tests lb_core_tests lb_tokenizer_tests
   say_left_out tests/platforms/aarch64/not_emulated.txt
   # Each has one thread for most of its time. The longest comes first.
-  side_by_side "emulated_all_sets 1" "emulated_all_sets 2" emulated_layers
+  side_by_side "$jobs" "emulated_all_sets 1" "emulated_all_sets 2" emulated_layers
 }
 
 # All the rest, on the vendors' runtimes for it too.
@@ -105,7 +101,7 @@ stage_aarch64() {
   build aarch64
   # shellcheck disable=SC2086 # a list of words
   unit_tests_but aarch64 tests/platforms/aarch64/not_emulated.txt $emulator
-  side_by_side emulated_openvino emulated_onnxruntime emulated_native
+  side_by_side "$jobs" emulated_openvino emulated_onnxruntime emulated_native
   # What makes the bundle that the other machine opens.
   build release latebind_program
   ctest --preset aarch64 --parallel "$jobs" --output-on-failure --label-regex '^emulated$'

@@ -88,6 +88,17 @@ class SetupTest(unittest.TestCase):
                       "model.safetensors is not the published file", "not everything could be installed"):
             self.assertIn(words, done.stderr)
 
+    def test_a_step_that_fails_ends_its_part(self):
+        self.install()
+        next((self.root / "build" / "runtime" / "model").glob("checked-*")).unlink()
+        (self.tools / "mkdir").unlink()
+        self.stand_in(self.tools / "mkdir", 'echo "no room" >&2; exit 1')
+        done = self.setup_script("model")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no room", done.stderr)
+        self.assertIn("not everything could be installed", done.stderr)
+        self.assertNotIn("published file", done.stderr)  # what the steps behind it would say
+
     def test_the_model_needs_no_vendor(self):
         self.install()
         done = self.setup_script("model")
