@@ -20,8 +20,7 @@ using core::System;
 // libcudart.so.13, cudart64_13.dll
 bool is_of_stem(std::string_view name, std::string_view stem, System system) {
   if (system == System::kWindows) return name.starts_with(fmt::format("{}64_", stem)) && name.ends_with(".dll");
-  const std::string plain = core::library_name(stem, system);
-  return name.starts_with(plain) && (name.size() == plain.size() || name[plain.size()] == '.');
+  return is_named(name, core::library_name(stem, system));
 }
 
 std::vector<std::string> sorted_names(const FileSystem& files, const std::string& folder) {
@@ -58,6 +57,7 @@ std::vector<std::string> folders_of(const KnownProvider& known, const std::strin
 
 std::vector<std::string> needed_libraries(const KnownProvider& known, const std::string& provider_file,
                                           const std::string& runtime_file, System system, const FileSystem& files) {
+  if (known.needs.stems.empty()) return {};
   std::vector<std::pair<std::string, std::vector<std::string>>> folders;
   for (std::string& folder : folders_of(known, provider_file, runtime_file, system, files)) {
     auto names = sorted_names(files, folder);

@@ -201,10 +201,7 @@ Result<std::vector<PluginDevice>> register_provider(const Environment& environme
   const auto explained = [&](Status failure) {
     return known != nullptr ? with_remedy(*known, std::move(failure)) : failure;
   };
-  if (known != nullptr) {
-    LB_RETURN_IF_ERROR(check_driver(*known));
-    open_needed_libraries(*known, file, library.file);
-  }
+  if (known != nullptr) open_needed_libraries(*known, file, library.file);
   // So that it stays in the process when ONNX Runtime lets it go; and the loader's words are clearer than the vendor's.
   const auto pin = [&]() -> Status {
     auto pinned = platform::DynamicLibrary::open(path);

@@ -28,57 +28,47 @@ constexpr std::string_view kCudaDriver = "libcuda.so.1";
 constexpr std::string_view kCudaDriverOnWindows = "nvcuda.dll";
 
 constexpr std::array kKnown{
-    KnownProvider{"QNN", "QNNExecutionProvider", "onnxruntime_providers_qnn", "onnxruntime_qnn", "onnxruntime-qnn",
-                  "QnnHtp", kHexagon},
-    KnownProvider{"OpenVINO",
-                  "OpenVINOExecutionProvider",
-                  "onnxruntime_providers_openvino_plugin",
-                  "onnxruntime_ep_openvino",
-                  "onnxruntime-ep-openvino",
-                  "",
-                  {}},
-    // NVIDIA's GPUs. Its package is ONNX Runtime itself, built with it, in the place of the plain one.
-    KnownProvider{"CUDA",
-                  kCudaProvider,
-                  "onnxruntime_providers_cuda",
-                  "onnxruntime/capi",
-                  "'onnxruntime-gpu[cuda,cudnn]'",
-                  "",
-                  {},
-                  /*compiles=*/false,
-                  /*one_session_at_a_time=*/false,
-                  /*of_runtime=*/true,
-                  {kCudaDriver, kCudaDriverOnWindows, kOfCuda, "nvidia"},
-                  kExactly,
-                  kNvidia},
+    KnownProvider{.short_name = "QNN",
+                  .provider = "QNNExecutionProvider",
+                  .library_stem = "onnxruntime_providers_qnn",
+                  .package_folder = "onnxruntime_qnn",
+                  .package = "onnxruntime-qnn",
+                  .compiler_stem = "QnnHtp",
+                  .targets = kHexagon},
+    KnownProvider{.short_name = "OpenVINO",
+                  .provider = "OpenVINOExecutionProvider",
+                  .library_stem = "onnxruntime_providers_openvino_plugin",
+                  .package_folder = "onnxruntime_ep_openvino",
+                  .package = "onnxruntime-ep-openvino"},
+    // Its package is ONNX Runtime itself, built with it, in the place of the plain one.
+    KnownProvider{.short_name = "CUDA",
+                  .provider = kCudaProvider,
+                  .library_stem = "onnxruntime_providers_cuda",
+                  .package_folder = "onnxruntime/capi",
+                  .package = "'onnxruntime-gpu[cuda,cudnn]'",
+                  .compiles = false,
+                  .of_runtime = true,
+                  .needs = {kCudaDriver, kCudaDriverOnWindows, kOfCuda, "nvidia"},
+                  .options = kExactly,
+                  .gpus_of = kNvidia},
     // Any GPU, through Vulkan or Direct3D 12. Its kernels are compiled when they are first used, in the driver.
-    KnownProvider{"WebGpu",
-                  kWebGpuProvider,
-                  "onnxruntime_providers_webgpu",
-                  "onnxruntime_ep_webgpu",
-                  "onnxruntime-ep-webgpu",
-                  "",
-                  {},
-                  /*compiles=*/false,
-                  /*one_session_at_a_time=*/true,
-                  /*of_runtime=*/false,
-                  {},
-                  {},
-                  /*gpus_of=*/0},
-    // NVIDIA's GPUs for graphics. Not before WebGPU: nobody has run it here yet.
-    KnownProvider{"TensorRtRtx",
-                  "NvTensorRTRTXExecutionProvider",
-                  "onnxruntime_providers_nv_tensorrt_rtx",
-                  "onnxruntime_ep_nv_tensorrt_rtx",
-                  "onnxruntime-ep-nv-tensorrt-rtx",
-                  "",
-                  {},
-                  /*compiles=*/false,
-                  /*one_session_at_a_time=*/false,
-                  /*of_runtime=*/false,
-                  {kCudaDriver, kCudaDriverOnWindows, kOfTensorRtRtx, "nvidia"},
-                  {},
-                  kNvidia},
+    KnownProvider{.short_name = "WebGpu",
+                  .provider = kWebGpuProvider,
+                  .library_stem = "onnxruntime_providers_webgpu",
+                  .package_folder = "onnxruntime_ep_webgpu",
+                  .package = "onnxruntime-ep-webgpu",
+                  .compiles = false,
+                  .one_session_at_a_time = true,
+                  .gpus_of = 0},
+    // Not before WebGPU: nobody has run it here yet.
+    KnownProvider{.short_name = "TensorRtRtx",
+                  .provider = "NvTensorRTRTXExecutionProvider",
+                  .library_stem = "onnxruntime_providers_nv_tensorrt_rtx",
+                  .package_folder = "onnxruntime_ep_nv_tensorrt_rtx",
+                  .package = "onnxruntime-ep-nv-tensorrt-rtx",
+                  .compiles = false,
+                  .needs = {kCudaDriver, kCudaDriverOnWindows, kOfTensorRtRtx, "nvidia"},
+                  .gpus_of = kNvidia},
 };
 
 }  // namespace
@@ -97,11 +87,13 @@ bool only_compiles(std::string_view provider, core::DeviceKind kind) {
   return kind == core::DeviceKind::kCpu && known != nullptr && !known->targets.empty();
 }
 
+bool is_named(std::string_view file_name, std::string_view library) {
+  return file_name.starts_with(library) && (file_name.size() == library.size() || file_name[library.size()] == '.');
+}
+
 const KnownProvider* known_provider_of_file(std::string_view file_name, core::System system) {
   for (const KnownProvider& known : kKnown) {
-    const std::string plain = core::library_name(known.library_stem, system);
-    if (!file_name.starts_with(plain)) continue;
-    if (file_name.size() == plain.size() || file_name[plain.size()] == '.') return &known;
+    if (is_named(file_name, core::library_name(known.library_stem, system))) return &known;
   }
   return nullptr;
 }

@@ -36,23 +36,23 @@ struct DefaultOption {
 // Libraries that a provider needs in the process before it is opened, which no search of the system's would find.
 struct Needs {
   // Of the graphics driver: without it there is nothing to try. On Linux and on Windows.
-  std::string_view driver;
-  std::string_view driver_on_windows;
+  std::string_view driver{};
+  std::string_view driver_on_windows{};
   // "cudart" for libcudart.so.13: beside the provider, or in packages of that maker, in the order to open them.
-  std::span<const std::string_view> stems;
+  std::span<const std::string_view> stems{};
   // Folder below site-packages with a folder for each of the maker's packages: "nvidia".
-  std::string_view packages;
+  std::string_view packages{};
 };
 
 struct KnownProvider {
-  std::string_view short_name;      // "QNN": the device's name
-  std::string_view provider;        // "QNNExecutionProvider": it must be registered under this name
-  std::string_view library_stem;    // "onnxruntime_providers_qnn"
-  std::string_view package_folder;  // below site-packages
-  std::string_view package;         // as pip knows it
-  std::string_view compiler_stem;   // the vendor's compiler, beside the provider's library; empty: none
-  std::span<const Target> targets;  // what that compiler supports
-  bool compiles = true;             // models, into contexts that can be kept
+  std::string_view short_name;        // "QNN": the device's name
+  std::string_view provider;          // "QNNExecutionProvider": it must be registered under this name
+  std::string_view library_stem;      // "onnxruntime_providers_qnn"
+  std::string_view package_folder;    // below site-packages
+  std::string_view package;           // as pip knows it
+  std::string_view compiler_stem{};   // the vendor's compiler, beside the provider's library; empty: none
+  std::span<const Target> targets{};  // what that compiler supports
+  bool compiles = true;               // models, into contexts that can be kept
   // It crashes where runs of two sessions, or a run and a load, meet (seen with onnxruntime-ep-webgpu 0.4.0).
   bool one_session_at_a_time = false;
   // A part of a build of ONNX Runtime: it lies beside the library of that build, and works with no other.
@@ -77,6 +77,8 @@ inline constexpr std::uint32_t kNvidia = 0x10DE;
 [[nodiscard]] const KnownProvider* known_provider(std::string_view provider);
 // True for the CPU of a provider with targets: the vendor's compiler runs on it, but it loads no model itself.
 [[nodiscard]] bool only_compiles(std::string_view provider, core::DeviceKind kind);
+// "libx.so.1.2" for the library "libx.so", and that itself.
+[[nodiscard]] bool is_named(std::string_view file_name, std::string_view library);
 // By the name of the library file, with or without a version suffix. Null when it is not in the table.
 [[nodiscard]] const KnownProvider* known_provider_of_file(std::string_view file_name, core::System system);
 

@@ -13,6 +13,11 @@ namespace latebind::core {
 // surrogates, nothing above U+10FFFF), or nothing when all of `text` is UTF-8.
 [[nodiscard]] std::optional<std::size_t> find_invalid_utf8(std::string_view text);
 
+// How many bytes at the beginning of `text`, where no well-formed character begins, are one error: as much of a
+// character as there is, or one byte (Unicode 15, section 3.9, "substitution of maximal subparts"). `text` is not
+// empty.
+[[nodiscard]] std::size_t malformed_utf8_size(std::string_view text);
+
 // The longest prefix of well-formed `text` that has at most `size_max` bytes and splits no character.
 [[nodiscard]] std::string_view cut_utf8(std::string_view text, std::size_t size_max);
 

@@ -20,41 +20,34 @@ using nlohmann::json;
 using std::filesystem::path;
 
 // Tensors of a layer, below "encoder.layer.N.".
-constexpr LayerNames kNames{.query = "attention.self.query",
-                            .key = "attention.self.key",
-                            .value = "attention.self.value",
-                            .attended = "attention.output.dense",
-                            .attended_norm = "attention.output.LayerNorm",
-                            .wide = "intermediate.dense",
-                            .narrow = "output.dense",
-                            .norm = "output.LayerNorm"};
+constexpr LayerNames kBertNames{.query = "attention.self.query",
+                                .key = "attention.self.key",
+                                .value = "attention.self.value",
+                                .attended = "attention.output.dense",
+                                .attended_norm = "attention.output.LayerNorm",
+                                .wide = "intermediate.dense",
+                                .narrow = "output.dense",
+                                .norm = "output.LayerNorm"};
 
-Result<Value> embeddings(EncoderBuilder& encoder, const BertConfig& config, Value ids) {
+Result<Value> bert_embeddings(EncoderBuilder& encoder, const BertConfig& config, Value ids) {
   const std::size_t width = config.embedding_size;
-  LB_ASSIGN_OR_RETURN(auto words, encoder.weight("embeddings.word_embeddings.weight", {config.vocabulary_size, width}));
-  LB_ASSIGN_OR_RETURN(auto positions,
-                      encoder.weight("embeddings.position_embeddings.weight", {config.position_count, width}));
+  LB_ASSIGN_OR_RETURN(const auto both, encoder.embeddings(ids, width));
   LB_ASSIGN_OR_RETURN(auto types,
                       encoder.weight("embeddings.token_type_embeddings.weight", {config.token_type_count, width}));
   graph::GraphBuilder& graph = encoder.graph();
-  const Value word = graph.add(graph::Lookup{.table = std::move(words), .ids = ids});
-  const Value position = graph.add(graph::PositionLookup{.table = std::move(positions), .ids = ids});
   // A single text has type 0 throughout.
   const Value type = graph.add(graph::RowLookup{.table = std::move(types), .row = 0});
-  const Value place = graph.add(graph::Add{.a = position, .b = type});
-  LB_ASSIGN_OR_RETURN(const Value x,
-                      encoder.layer_norm(graph.add(graph::Add{.a = word, .b = place}), width, "embeddings.LayerNorm"));
+  const Value place = graph.add(graph::Add{.a = both.second, .b = type});
+  LB_ASSIGN_OR_RETURN(const Value x, encoder.layer_norm(graph.add(graph::Add{.a = both.first, .b = place}), width,
+                                                        "embeddings.LayerNorm"));
   if (width == config.sizes.hidden) return x;
   return encoder.linear(x, "embeddings_project", width, config.sizes.hidden);
 }
 
-class BertNetwork final : public Network {
+class BertNetwork final : public EncoderNetwork {
  public:
-  explicit BertNetwork(const BertConfig& config) : config_(config) {}
+  explicit BertNetwork(const BertConfig& config) : EncoderNetwork(config.sizes), config_(config) {}
 
-  [[nodiscard]] std::size_t vocabulary_size() const override { return config_.vocabulary_size; }
-  [[nodiscard]] std::size_t hidden_size() const override { return config_.sizes.hidden; }
-  [[nodiscard]] std::size_t tokens_max() const override { return config_.position_count; }
   [[nodiscard]] Result<graph::Graph> make_graph(const Safetensors& weights, const NetworkEnd& end) const override {
     return make_bert_graph(config_, weights, end);
   }
@@ -87,8 +80,8 @@ Result<BertConfig> read_bert_config(const json& config, const path& file) {
                                  {"num_hidden_layers", kLayersMax, &sizes.layers},
                                  {"num_attention_heads", kHeadsMax, &sizes.heads},
                                  {"intermediate_size", kIntermediateMax, &sizes.intermediate},
-                                 {"vocab_size", kVocabularyMax, &bert.vocabulary_size},
-                                 {"max_position_embeddings", kTokensMax, &bert.position_count},
+                                 {"vocab_size", kVocabularyMax, &sizes.vocabulary},
+                                 {"max_position_embeddings", kTokensMax, &sizes.positions},
                                  {"type_vocab_size", kTokenTypesMax, &bert.token_type_count}}));
   LB_RETURN_IF_ERROR(check_heads(sizes, file, "hidden_size", "num_attention_heads"));
   LB_RETURN_IF_ERROR(read_epsilon(config, file, sizes.epsilon));
@@ -110,12 +103,11 @@ Result<std::shared_ptr<const Network>> read_electra(const json& config, const pa
 }
 
 Result<graph::Graph> make_bert_graph(const BertConfig& config, const Safetensors& weights, const NetworkEnd& end) {
-  EncoderBuilder encoder(config.sizes, weights);
-  encoder.find_prefix("embeddings.word_embeddings.weight", config.prefix);
+  EncoderBuilder encoder(config.sizes, weights, config.prefix);
   const auto [ids, mask] = encoder.inputs();
-  LB_ASSIGN_OR_RETURN(Value x, embeddings(encoder, config, ids));
+  LB_ASSIGN_OR_RETURN(Value x, bert_embeddings(encoder, config, ids));
   for (std::size_t i = 0; i < config.sizes.layers; ++i) {
-    LB_ASSIGN_OR_RETURN(x, encoder.layer(x, mask, fmt::format("encoder.layer.{}.", i), kNames));
+    LB_ASSIGN_OR_RETURN(x, encoder.layer(x, mask, fmt::format("encoder.layer.{}.", i), kBertNames));
   }
   return std::move(encoder).finish(x, mask, end);
 }

@@ -16,8 +16,6 @@ namespace latebind::embedding {
 struct BertConfig {
   EncoderSizes sizes{};
   std::size_t embedding_size = 0;  // BERT's is the hidden one
-  std::size_t vocabulary_size = 0;
-  std::size_t position_count = 0;
   std::size_t token_type_count = 0;
   std::string_view prefix = "bert.";
 };

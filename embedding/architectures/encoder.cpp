@@ -21,6 +21,12 @@ using graph::Weight;
 using nlohmann::json;
 using std::filesystem::path;
 
+namespace {
+
+constexpr const char* kWords = "embeddings.word_embeddings.weight";
+
+}  // namespace
+
 Status read_sizes(const json& config, const path& file, std::initializer_list<SizeField> fields) {
   const std::string name = platform::path_to_utf8(file);
   for (const SizeField& field : fields) {
@@ -70,9 +76,9 @@ Status refuse_variants(const json& config, const path& file) {
   return {};
 }
 
-void EncoderBuilder::find_prefix(const std::string& tensor, std::string_view prefix) {
-  std::string below = std::string(prefix) + tensor;
-  if (!weights_.contains(tensor) && weights_.contains(below)) prefix_ = prefix;
+EncoderBuilder::EncoderBuilder(const EncoderSizes& sizes, const Safetensors& weights, std::string_view prefix)
+    : sizes_(sizes), weights_(weights), graph_(weights.part()) {
+  if (!weights_.contains(kWords) && weights_.contains(std::string(prefix) + kWords)) prefix_ = prefix;
 }
 
 std::pair<Value, Value> EncoderBuilder::inputs() {
@@ -104,6 +110,13 @@ Result<Value> EncoderBuilder::linear(Value x, const std::string& name, std::size
   LB_ASSIGN_OR_RETURN(auto matrix, weight(name + ".weight", {out, in}));
   LB_ASSIGN_OR_RETURN(auto bias, weight(name + ".bias", {out}));
   return graph_.add(graph::Linear{.x = x, .weight = std::move(matrix), .bias = std::move(bias)});
+}
+
+Result<std::pair<Value, Value>> EncoderBuilder::embeddings(Value ids, std::size_t width) {
+  LB_ASSIGN_OR_RETURN(auto words, weight(kWords, {sizes_.vocabulary, width}));
+  LB_ASSIGN_OR_RETURN(auto positions, weight("embeddings.position_embeddings.weight", {sizes_.positions, width}));
+  return std::pair(graph_.add(graph::Lookup{.table = std::move(words), .ids = ids}),
+                   graph_.add(graph::PositionLookup{.table = std::move(positions), .ids = ids}));
 }
 
 Result<Value> EncoderBuilder::attention(Value x, Value mask, const std::string& place, const LayerNames& names) {

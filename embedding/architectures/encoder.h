@@ -23,6 +23,8 @@ struct EncoderSizes {
   std::size_t layers = 0;
   std::size_t heads = 0;
   std::size_t intermediate = 0;
+  std::size_t vocabulary = 0;
+  std::size_t positions = 0;
   float epsilon = 1e-12F;  // of every norm
   graph::ActivationFunction activation = graph::ActivationFunction::kGeluErf;
 };
@@ -64,14 +66,25 @@ struct LayerNames {
   std::string_view norm;  // behind the feed-forward part
 };
 
+class EncoderNetwork : public Network {
+ public:
+  explicit EncoderNetwork(const EncoderSizes& sizes) : sizes_(sizes) {}
+
+  [[nodiscard]] std::size_t vocabulary_size() const override { return sizes_.vocabulary; }
+  [[nodiscard]] std::size_t hidden_size() const override { return sizes_.hidden; }
+  [[nodiscard]] std::size_t tokens_max() const override { return sizes_.positions; }
+
+ protected:
+  [[nodiscard]] const EncoderSizes& sizes() const { return sizes_; }
+
+ private:
+  const EncoderSizes sizes_;
+};
+
 class EncoderBuilder {
  public:
-  EncoderBuilder(const EncoderSizes& sizes, const Safetensors& weights)
-      : sizes_(sizes), weights_(weights), graph_(weights.part()) {}
-
-  // Checkpoints of models with a head on top keep the encoder below a name of its own: `prefix`, where `tensor` is
-  // there and not without it.
-  void find_prefix(const std::string& tensor, std::string_view prefix);
+  // `prefix`: below it checkpoints of models with a head on top keep the encoder ("bert.").
+  EncoderBuilder(const EncoderSizes& sizes, const Safetensors& weights, std::string_view prefix);
 
   // `input_ids` and `attention_mask`.
   [[nodiscard]] std::pair<graph::Value, graph::Value> inputs();
@@ -81,6 +94,8 @@ class EncoderBuilder {
   [[nodiscard]] core::Result<graph::Value> layer_norm(graph::Value x, std::size_t width, const std::string& name);
   [[nodiscard]] core::Result<graph::Value> linear(graph::Value x, const std::string& name, std::size_t in,
                                                   std::size_t out);
+  // Those of the ids, and those of their places.
+  [[nodiscard]] core::Result<std::pair<graph::Value, graph::Value>> embeddings(graph::Value ids, std::size_t width);
   // `place`: "encoder.layer.0."
   [[nodiscard]] core::Result<graph::Value> layer(graph::Value x, graph::Value mask, const std::string& place,
                                                  const LayerNames& names);

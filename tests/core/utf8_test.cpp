@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 namespace latebind::core {
 namespace {
@@ -73,6 +74,25 @@ TEST(Utf8Test, FindsTheFirstBadByte) {
     EXPECT_EQ(find_invalid_utf8(bad), 0U);
     EXPECT_EQ(find_invalid_utf8("0123456789\xC3\xA9" + bad), 12U);
     EXPECT_EQ(find_invalid_utf8("a" + bad + "0123456789"), 1U);
+  }
+}
+
+TEST(Utf8Test, AnErrorIsAsMuchOfACharacterAsThereIs) {
+  for (const auto& [bad, size] : {std::pair("\x80"s, 1U),
+                                  {"\xC0\x80"s, 1U},
+                                  {"\xC2"s, 1U},
+                                  {"\xC2x"s, 1U},
+                                  {"\xE0\x9F\xBF"s, 1U},
+                                  {"\xE1\x80"s, 2U},
+                                  {"\xE1\x80x"s, 2U},
+                                  {"\xED\xA0\x80"s, 1U},
+                                  {"\xF0\x8F\xBF\xBF"s, 1U},
+                                  {"\xF0\x90\x80"s, 3U},
+                                  {"\xF1\x80\x80x"s, 3U},
+                                  {"\xF4\x90\x80\x80"s, 1U},
+                                  {"\xF5\x80\x80\x80"s, 1U},
+                                  {"\xFF"s, 1U}}) {
+    EXPECT_EQ(malformed_utf8_size(bad), size);
   }
 }
 

@@ -1,6 +1,7 @@
 // ByteLevel: the characters of all tokens are bytes, and these are the text.
 #include "core/text/utf8.h"
 #include "embedding/tokenizer/byte_chars.h"
+#include "embedding/tokenizer/byte_level_options.h"
 #include "embedding/tokenizer/part_table.h"
 
 namespace latebind::embedding {
@@ -21,32 +22,6 @@ void append_bytes(std::string_view token, std::string& bytes) {
   }
 }
 
-// How many bytes at the beginning of `text`, which is not UTF-8 there, are one error: the beginning of a character, as
-// far as it goes, or one byte (Unicode 15, section 3.9, "substitution of maximal subparts").
-std::size_t bad_bytes(std::string_view text) {
-  const auto at = [text](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  const unsigned lead = at(0);
-  std::size_t size = 0;
-  unsigned least = 0x80;
-  unsigned most = 0xBF;
-  if (lead >= 0xE0 && lead <= 0xEF) {
-    size = 3;
-    if (lead == 0xE0) least = 0xA0;
-    if (lead == 0xED) most = 0x9F;
-  } else if (lead >= 0xF0 && lead <= 0xF4) {
-    size = 4;
-    if (lead == 0xF0) least = 0x90;
-    if (lead == 0xF4) most = 0x8F;
-  }
-  std::size_t good = 1;
-  while (good < size && at(good) >= least && at(good) <= most) {
-    ++good;
-    least = 0x80;
-    most = 0xBF;
-  }
-  return good;
-}
-
 class ByteLevelDecoder final : public Decoder {
  public:
   std::string decode(std::span<const std::string_view> tokens) const override {
@@ -58,7 +33,7 @@ class ByteLevelDecoder final : public Decoder {
     while (const auto invalid = core::find_invalid_utf8(rest)) {
       text.append(rest.substr(0, *invalid)).append("\uFFFD");
       rest.remove_prefix(*invalid);
-      rest.remove_prefix(bad_bytes(rest));
+      rest.remove_prefix(core::malformed_utf8_size(rest));
     }
     return text.append(rest);
   }
@@ -67,11 +42,8 @@ class ByteLevelDecoder final : public Decoder {
 }  // namespace
 
 core::Result<DecoderPtr> read_byte_level_decoder(const JsonView& view) {
-  LB_RETURN_IF_ERROR(view.only_keys({"type", "add_prefix_space", "trim_offsets", "use_regex"}));
   // None of them matters here.
-  for (const char* key : {"add_prefix_space", "trim_offsets", "use_regex"}) {
-    if (view.find(key) != nullptr || key[0] != 'u') LB_RETURN_IF_ERROR(view.boolean(key).status());
-  }
+  LB_RETURN_IF_ERROR(read_byte_level_options(view).status());
   return DecoderPtr(std::make_unique<ByteLevelDecoder>());
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "embedding/tokenizer/byte_chars.h"
+#include "embedding/tokenizer/byte_level_options.h"
 #include "embedding/tokenizer/part_table.h"
 #include "embedding/tokenizer/unicode.h"
 
@@ -121,11 +122,11 @@ class ByteLevelWords {
 
 class ByteLevel final : public PreTokenizer {
  public:
-  ByteLevel(bool add_prefix_space, bool use_regex) : add_prefix_space_(add_prefix_space), use_regex_(use_regex) {}
+  explicit ByteLevel(ByteLevelOptions options) : options_(options) {}
 
   bool split(std::string_view text, WordSink& sink) const override {
     if (text.empty()) return true;
-    if (!add_prefix_space_ || text.front() == ' ') return split_prefixed(text, 0, sink);
+    if (!options_.add_prefix_space || text.front() == ' ') return split_prefixed(text, 0, sink);
     const char* second = text.data();
     core::decode_utf8(second);
     const std::string prefixed = std::string(1, ' ').append(text);
@@ -139,7 +140,7 @@ class ByteLevel final : public PreTokenizer {
     const std::size_t added = first_size > 0 ? 1 : 0;
     std::string written;
     for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = use_regex_ ? words.end_of_word(begin) : text.size();
+      const std::size_t end = options_.use_regex ? words.end_of_word(begin) : text.size();
       // An added space stands for the first character, as this does itself.
       const std::size_t place = begin == 0 ? 0 : begin - added;
       const std::size_t place_end = begin == 0 && end == added ? first_size : end - added;
@@ -161,21 +162,14 @@ class ByteLevel final : public PreTokenizer {
     return {written.data(), static_cast<std::size_t>(to - written.data())};
   }
 
-  const bool add_prefix_space_;
-  const bool use_regex_;
+  const ByteLevelOptions options_;
 };
 
 }  // namespace
 
 core::Result<PreTokenizerPtr> read_byte_level(const JsonView& view) {
-  LB_RETURN_IF_ERROR(view.only_keys({"type", "add_prefix_space", "trim_offsets", "use_regex"}));
-  LB_ASSIGN_OR_RETURN(const bool add_prefix_space, view.boolean("add_prefix_space"));
-  LB_RETURN_IF_ERROR(view.boolean("trim_offsets").status());
-  bool use_regex = true;
-  if (view.find("use_regex") != nullptr) {
-    LB_ASSIGN_OR_RETURN(use_regex, view.boolean("use_regex"));
-  }
-  return PreTokenizerPtr(std::make_unique<ByteLevel>(add_prefix_space, use_regex));
+  LB_ASSIGN_OR_RETURN(const ByteLevelOptions options, read_byte_level_options(view));
+  return PreTokenizerPtr(std::make_unique<ByteLevel>(options));
 }
 
 }  // namespace latebind::embedding

@@ -140,7 +140,7 @@ TEST(BertConfigTest, ReadsItsFigures) {
   EXPECT_EQ(bert->sizes.layers, 2U);
   EXPECT_EQ(bert->sizes.heads, 4U);
   EXPECT_EQ(bert->sizes.intermediate, 48U);
-  EXPECT_EQ(bert->position_count, 24U);
+  EXPECT_EQ(bert->sizes.positions, 24U);
   EXPECT_EQ(bert->token_type_count, 2U);
   EXPECT_EQ(bert->sizes.epsilon, 1e-12F);
   EXPECT_EQ(bert->sizes.activation, graph::ActivationFunction::kGeluErf);
