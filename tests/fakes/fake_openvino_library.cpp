@@ -103,6 +103,10 @@ void FakeOpenvino::cut_off() {
   write_file(file_, std::string_view(image).substr(0, kBytesLeft));
 }
 
+bool FakeOpenvino::opening() const {
+  return std::filesystem::exists(file_.string() + ".script.opening");
+}
+
 void* FakeOpenvino::symbol(const char* name) const {
   return symbol_of_loaded(file_, name);
 }

@@ -42,6 +42,9 @@ class FakeOpenvino {
   void make_other_architecture();
   void cut_off();
 
+  // Whether opening the library has begun, where the script makes that slow.
+  [[nodiscard]] bool opening() const;
+
   // What the loaded library counts; zero, when it was not loaded.
   [[nodiscard]] long alive(const std::string& kind = {}) const;
   [[nodiscard]] long calls(const std::string& function) const;

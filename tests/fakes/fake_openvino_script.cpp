@@ -157,11 +157,14 @@ void sleep_ms(int ms) {
   if (ms > 0) std::this_thread::sleep_for(std::chrono::milliseconds(ms));
 }
 
-// Runs while the dynamic loader opens the library.
+// Runs while the dynamic loader opens the library. A file says so: nobody can ask the library yet.
 struct SlowLoad {
   SlowLoad() {
-    for (const Slowness& slow : Script::read().slow)
-      if (slow.function == "load") sleep_ms(slow.ms);
+    for (const Slowness& slow : Script::read().slow) {
+      if (slow.function != "load") continue;
+      std::ofstream(script_path() + ".opening") << slow.ms;
+      sleep_ms(slow.ms);
+    }
   }
 };
 const SlowLoad g_slow_load;
