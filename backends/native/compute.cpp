@@ -174,7 +174,7 @@ void Computation::do_rows(const Step& step, const Range& range) const {
                      const MutableRows x = rows(s.x, range);
                      for (std::size_t r = 0; r < range.count; ++r) {
                        for (const Table& table : s.by_position)
-                         table.add_row(batch_.positions[group_.first_token + range.first + r], x.data + r * x.stride);
+                         table.add_row(batch_.places[group_.first_token + range.first + r], x.data + r * x.stride);
                      }
                      if (!s.constant.empty()) kernels_.add(x, {s.constant.data(), range.count, 0}, s.constant.size());
                    },
@@ -208,18 +208,22 @@ void Computation::attend(const Attend& step, std::size_t text, std::size_t head,
   const MutableRows y = rows(step.y, range);
   const std::size_t width = plan_.widths[step.query] / step.heads;
   const std::size_t column = head * width;
-  plan_.product.attend({.query = query.data + column,
-                        .key = const_rows(step.key, range).data + column,
-                        .value = const_rows(step.value, range).data + column,
-                        .out = y.data + column,
-                        .stride = query.stride,
-                        .out_stride = y.stride,
-                        .tokens = range.count,
-                        .width = width,
-                        .scale = step.scale,
-                        .is_over = [](void* context) { return static_cast<Limits*>(context)->are_reached(); },
-                        .context = &limits},
-                       attention);
+  plan_.product.attend(
+      {.query = query.data + column,
+       .key = const_rows(step.key, range).data + column,
+       .value = const_rows(step.value, range).data + column,
+       .out = y.data + column,
+       .stride = query.stride,
+       .out_stride = y.stride,
+       .tokens = range.count,
+       .width = width,
+       .scale = step.scale,
+       .distance_bias =
+           step.distance_bias.empty() ? nullptr : step.distance_bias.data() + head * (2 * step.farthest + 1),
+       .farthest = step.farthest,
+       .is_over = [](void* context) { return static_cast<Limits*>(context)->are_reached(); },
+       .context = &limits},
+      attention);
 }
 
 void Computation::finish(std::size_t text) const {

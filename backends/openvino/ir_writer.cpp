@@ -72,6 +72,9 @@ class IrWriter {
     return emit("GatherND", "opset8", R"(batch_dims="1")", {of(op.data), of(op.indices)});
   }
   Layer operator()(const primitive::FirstRows& op);
+  Layer operator()(const primitive::Positions& op);
+  Layer operator()(const primitive::CumulativeSum& op);
+  Layer operator()(const primitive::IsEqual& op);
   Layer operator()(const primitive::Binary& op);
   Layer operator()(const primitive::MatMul& op) {
     const std::string_view transposes = op.transpose_b ? "true" : "false";
@@ -105,6 +108,10 @@ class IrWriter {
   Layer stored(ElementType type, std::span<const std::int64_t> shape, std::size_t offset, std::size_t size);
   Layer constant(ElementType type, std::span<const std::int64_t> shape, std::span<const std::byte> bytes);
   Layer numbers(const std::vector<std::int64_t>& values);
+  // Without a dimension.
+  Layer number(std::int64_t value) { return constant(ElementType::kI64, {}, std::as_bytes(std::span(&value, 1))); }
+  // How many columns it has: without a dimension, or with one.
+  Layer columns_of(graph::Value value, bool with_dimension);
   Layer with_numbers(std::string_view type, std::string_view opset, std::string_view attributes, graph::Value x,
                      const std::vector<std::int64_t>& values) {
     const Layer second = numbers(values);
@@ -188,12 +195,35 @@ IrWriter::Layer IrWriter::operator()(const graph::Input& op) {
               op.type);
 }
 
+IrWriter::Layer IrWriter::columns_of(graph::Value value, bool with_dimension) {
+  const Layer zero = numbers({0});
+  const Layer column = with_dimension ? numbers({1}) : number(1);
+  const Layer shape = emit("ShapeOf", "opset3", R"(output_type="i64")", {of(value)}, ElementType::kI64);
+  return emit("Gather", "opset8", R"(batch_dims="0")", {shape, column, zero});
+}
+
 IrWriter::Layer IrWriter::operator()(const primitive::FirstRows& op) {
   const Layer zero = numbers({0});
   const Layer one = numbers({1});
-  const Layer shape = emit("ShapeOf", "opset3", R"(output_type="i64")", {of(op.like)}, ElementType::kI64);
-  const Layer count = emit("Gather", "opset8", R"(batch_dims="0")", {shape, one, zero});
+  const Layer count = columns_of(op.like, true);
   return emit("Slice", "opset8", {}, {of(op.table), zero, count, one, zero});
+}
+
+IrWriter::Layer IrWriter::operator()(const primitive::Positions& op) {
+  const Layer zero = number(0);
+  const Layer one = number(1);
+  const Layer count = columns_of(op.like, false);
+  return emit("Range", "opset4", R"(output_type="i64")", {zero, count, one});
+}
+
+IrWriter::Layer IrWriter::operator()(const primitive::CumulativeSum& op) {
+  const Layer columns = number(1);
+  return emit("CumSum", "opset3", R"(exclusive="false" reverse="false")", {of(op.x), columns});
+}
+
+IrWriter::Layer IrWriter::operator()(const primitive::IsEqual& op) {
+  const Layer equal = emit("Equal", "opset1", kBroadcast, {of(op.x), of(op.number)}, ElementType::kBool);
+  return emit("Convert", "opset1", R"(destination_type="i64")", {equal}, ElementType::kI64);
 }
 
 IrWriter::Layer IrWriter::operator()(const primitive::Binary& op) {
@@ -209,6 +239,8 @@ IrWriter::Layer IrWriter::operator()(const primitive::Binary& op) {
       return written("Multiply");
     case primitive::BinaryFunction::kDivide:
       return written("Divide", R"(auto_broadcast="numpy" m_pythondiv="true")");
+    case primitive::BinaryFunction::kMinimum:
+      return written("Minimum");
     case primitive::BinaryFunction::kMaximum:
       break;
   }

@@ -47,15 +47,20 @@ std::string_view word_of(PoolingMode mode) {
 const Cases kDescribe{
     [](const Input& op) { return fmt::format("input {}", name(op.name)); },
     [](const Lookup& op) { return fmt::format("lookup %{} in {}", op.ids.node, weight(op.table)); },
-    [](const PositionLookup& op) { return fmt::format("positions of %{} in {}", op.ids.node, weight(op.table)); },
+    [](const PositionLookup& op) {
+      const std::string padding = op.padding ? fmt::format(", padding {}", *op.padding) : "";
+      return fmt::format("positions of %{} in {}{}", op.ids.node, weight(op.table), padding);
+    },
     [](const RowLookup& op) { return fmt::format("row {} of {}", op.row, weight(op.table)); },
     [](const Add& op) { return fmt::format("add %{} %{}", op.a.node, op.b.node); },
     [](const Linear& op) {
       return fmt::format("linear %{}, weight {}, bias {}", op.x.node, weight(op.weight), weight(op.bias));
     },
     [](const Attention& op) {
-      return fmt::format("attention %{} %{} %{}, mask %{}, heads {}, scale {:a}", op.query.node, op.key.node,
-                         op.value.node, op.mask.node, op.heads, op.scale);
+      const auto& bias = op.distance_bias;
+      return fmt::format("attention %{} %{} %{}, mask %{}, heads {}, scale {:a}{}", op.query.node, op.key.node,
+                         op.value.node, op.mask.node, op.heads, op.scale,
+                         bias ? fmt::format(", distances up to {} in {}", bias->farthest, weight(bias->table)) : "");
     },
     [](const LayerNorm& op) {
       return fmt::format("layer_norm %{}, weight {}, bias {}, epsilon {:a}", op.x.node, weight(op.weight),

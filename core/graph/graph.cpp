@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <string_view>
 #include <utility>
 
@@ -13,6 +16,9 @@ using core::Result;
 using core::Shape;
 using core::Status;
 using core::StatusCode;
+
+// An order of magnitude more than any model tells apart.
+constexpr std::int64_t kFarthestMax = 4096;
 
 struct Type {
   ElementType element = ElementType::kF32;
@@ -50,7 +56,13 @@ class Rules {
   Result<Type> operator()(const PositionLookup& op) const {
     LB_RETURN_IF_ERROR(check_table(op.table));
     LB_RETURN_IF_ERROR(check_per_token("position lookup", op.ids));
-    return Type{ElementType::kF32, Shape{shape_of(op.ids)[1], op.table.shape[1]}};
+    const Shape& ids = shape_of(op.ids);
+    if (!op.padding) return Type{ElementType::kF32, Shape{ids[1], op.table.shape[1]}};
+    if (*op.padding < 0 || *op.padding >= op.table.shape[0] - 1) {
+      return misfit(
+          fmt::format("padding {} of '{}', which has {} rows", *op.padding, op.table.name, op.table.shape[0]));
+    }
+    return Type{ElementType::kF32, Shape{ids[0], ids[1], op.table.shape[1]}};
   }
 
   Result<Type> operator()(const RowLookup& op) const {
@@ -93,6 +105,7 @@ class Rules {
       }
     }
     LB_RETURN_IF_ERROR(check_mask("attention", op.query, op.mask));
+    if (op.distance_bias) LB_RETURN_IF_ERROR(check_distances(*op.distance_bias, op.heads));
     return as(op.query);
   }
 
@@ -156,6 +169,15 @@ class Rules {
     const bool fits = shape_of(mask)[0] == shape_of(of)[0] && shape_of(mask)[1] == shape_of(of)[1];
     return fits ? Status() : misfit(fmt::format("{} of {} with a mask {}", who, text_of(of), text_of(mask)));
   }
+  [[nodiscard]] Status check_distances(const DistanceBias& bias, std::int64_t heads) const {
+    LB_RETURN_IF_ERROR(check_table(bias.table));
+    const std::int64_t buckets = bias.table.shape[0];
+    const bool fits = buckets > 0 && buckets % 4 == 0 && bias.table.shape[1] == heads && bias.farthest > buckets / 4 &&
+                      bias.farthest <= kFarthestMax;
+    return fits ? Status()
+                : misfit(fmt::format("distances up to {} in '{}' {} for {} heads", bias.farthest, bias.table.name,
+                                     bias.table.shape.to_string(), heads));
+  }
   [[nodiscard]] Status check_table(const Weight& table) const { return check_weight(table, 2); }
   [[nodiscard]] Status check_weight(const Weight& weight, std::size_t rank) const {
     const bool known =
@@ -178,6 +200,19 @@ std::span<const std::byte> Graph::bytes_of(const Weight& weight) const {
   // Was checked when it was added.
   const auto size = core::byte_size_of(weight.type, weight.shape);
   return weights_.bytes.bytes.subspan(static_cast<std::size_t>(weight.offset), size.ok() ? *size : 0);
+}
+
+std::int64_t bucket_of(const DistanceBias& bias, std::int64_t distance) {
+  const std::int64_t half = bias.table.shape[0] / 2;
+  const std::int64_t exact = half / 2;
+  const std::int64_t behind = distance > 0 ? half : 0;
+  const std::int64_t far = std::abs(distance);
+  if (far < exact) return behind + far;
+  // Where it is a whole number, it is that one: logarithms are not exact.
+  constexpr double kRounding = 1e-9;
+  const auto of = [&](std::int64_t d) { return std::log(static_cast<double>(d) / static_cast<double>(exact)); };
+  const double steps = of(far) / of(bias.farthest) * static_cast<double>(exact) + kRounding;
+  return behind + std::min(half - 1, exact + static_cast<std::int64_t>(steps));
 }
 
 Value GraphBuilder::add(Operator op) {

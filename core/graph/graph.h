@@ -62,6 +62,9 @@ class GraphBuilder {
   core::Status status_;
 };
 
+// Of the bias's table: the row for tokens at this distance. As DistanceBias says.
+[[nodiscard]] std::int64_t bucket_of(const DistanceBias& bias, std::int64_t distance);
+
 // All of the graph but the weights' bytes as text, the same for the same graph: what it computes, with every number
 // exact. For identification and for reading.
 [[nodiscard]] std::string describe(const Graph& graph);

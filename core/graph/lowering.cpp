@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -33,9 +34,7 @@ class Lowering {
 
   Value operator()(const Input& op) { return add(op, op.type); }
   Value operator()(const Lookup& op) { return gather(weight(op.table), of(op.ids), 0); }
-  Value operator()(const PositionLookup& op) {
-    return add(primitive::FirstRows{.table = weight(op.table), .like = of(op.ids)});
-  }
+  Value operator()(const PositionLookup& op);
   Value operator()(const RowLookup& op) { return gather(weight(op.table), constant(op.row), 0); }
   Value operator()(const Add& op) { return binary(BinaryFunction::kAdd, of(op.a), of(op.b)); }
   Value operator()(const Linear& op);
@@ -55,7 +54,11 @@ class Lowering {
   // In f32; once, however often it is used.
   Value weight(const Weight& weight);
   template <class T>
-  Value constant(T value);
+  Value constant(std::span<const T> values, const Shape& shape);
+  template <class T>
+  Value constant(T value) {
+    return constant(std::span<const T>(&value, 1), Shape{});
+  }
 
   Value gather(Value data, Value indices, std::int64_t axis) {
     return add(primitive::Gather{.data = data, .indices = indices, .axis = axis});
@@ -63,6 +66,7 @@ class Lowering {
   Value binary(BinaryFunction function, Value a, Value b) {
     return add(primitive::Binary{.function = function, .a = a, .b = b}, network_.node(a).type);
   }
+  Value subtract(Value a, Value b) { return binary(BinaryFunction::kSubtract, a, b); }
   Value multiply(Value a, Value b) { return binary(BinaryFunction::kMultiply, a, b); }
   Value reduce(ReduceFunction function, Value x, bool keep_dimensions) {
     return add(primitive::Reduce{.function = function, .x = x, .axes = {1}, .keep_dimensions = keep_dimensions},
@@ -76,7 +80,7 @@ class Lowering {
     return add(primitive::Transpose{.x = x, .permutation = std::move(permutation)});
   }
   Value unsqueeze(Value x, std::vector<std::int64_t> axes) {
-    return add(primitive::Unsqueeze{.x = x, .axes = std::move(axes)});
+    return add(primitive::Unsqueeze{.x = x, .axes = std::move(axes)}, network_.node(x).type);
   }
   Value matmul(Value a, Value b) { return add(primitive::MatMul{.a = a, .b = b}); }
   // [batch, tokens, hidden] -> [batch, heads, tokens, hidden / heads], or what `order` makes of it
@@ -84,10 +88,12 @@ class Lowering {
 
   // The mask in f32, and what is added to the scores of attention: made where they are needed first, for all layers.
   Value mask_f32(Value mask);
+  Value score_mask(Value mask);
+  Value score_terms(const Attention& op);
+  // [1, heads, tokens, tokens]
+  Value distance_terms(const DistanceBias& bias, Value mask);
   // 0 where kept is 1, and `value` where it is 0.
-  Value padding(Value kept, float value) {
-    return multiply(binary(BinaryFunction::kSubtract, constant(1.0F), kept), constant(value));
-  }
+  Value padding(Value kept, float value) { return multiply(subtract(constant(1.0F), kept), constant(value)); }
 
   const Graph& graph_;
   const FormatTraits format_;
@@ -96,6 +102,8 @@ class Lowering {
   std::map<std::string, Value> weights_;
   std::map<std::uint32_t, Value> masks_f32_;    // by node of the graph
   std::map<std::uint32_t, Value> score_masks_;  // the same
+  // By mask, table and farthest distance.
+  std::map<std::tuple<std::uint32_t, std::string, std::int64_t>, Value> score_terms_;
 };
 
 Value Lowering::weight(const Weight& weight) {
@@ -106,21 +114,62 @@ Value Lowering::weight(const Weight& weight) {
 }
 
 template <class T>
-Value Lowering::constant(T value) {
+Value Lowering::constant(std::span<const T> values, const Shape& shape) {
   constexpr ElementType kType = std::is_same_v<T, float> ? ElementType::kF32 : ElementType::kI64;
-  const auto bytes = std::as_bytes(std::span(&value, 1));
+  const auto bytes = std::as_bytes(values);
   const auto same = std::ranges::find_if(network_.nodes, [&](const PrimitiveNode& node) {
     const auto* known = std::get_if<primitive::Constant>(&node.op);
-    return known != nullptr && known->type == kType && std::ranges::equal(known->bytes, bytes);
+    return known != nullptr && known->type == kType && known->shape == shape && std::ranges::equal(known->bytes, bytes);
   });
   if (same != network_.nodes.end()) return {static_cast<std::uint32_t>(same - network_.nodes.begin())};
-  return add(primitive::Constant{.type = kType, .shape = {}, .bytes = {bytes.begin(), bytes.end()}}, kType);
+  return add(primitive::Constant{.type = kType, .shape = shape, .bytes = {bytes.begin(), bytes.end()}}, kType);
 }
 
 Value Lowering::mask_f32(Value mask) {
   const auto [entry, is_new] = masks_f32_.try_emplace(mask.node);
   if (is_new) entry->second = add(primitive::Convert{.x = of(mask)});
   return entry->second;
+}
+
+Value Lowering::score_mask(Value mask) {
+  const auto [entry, is_new] = score_masks_.try_emplace(mask.node);
+  if (is_new) entry->second = padding(unsqueeze(mask_f32(mask), {1, 2}), kMasked);
+  return entry->second;
+}
+
+Value Lowering::distance_terms(const DistanceBias& bias, Value mask) {
+  std::vector<std::int64_t> buckets;
+  for (std::int64_t distance = -bias.farthest; distance <= bias.farthest; ++distance)
+    buckets.push_back(bucket_of(bias, distance));
+  const auto count = static_cast<std::int64_t>(buckets.size());
+  const Value rows = gather(weight(bias.table), constant(std::span<const std::int64_t>(buckets), Shape{count}), 0);
+
+  const Value places = add(primitive::Positions{.like = of(mask)}, ElementType::kI64);
+  const Value distances = subtract(unsqueeze(places, {0}), unsqueeze(places, {1}));
+  const Value near =
+      binary(BinaryFunction::kMaximum, binary(BinaryFunction::kMinimum, distances, constant(bias.farthest)),
+             constant(-bias.farthest));
+  const Value row = binary(BinaryFunction::kAdd, near, constant(bias.farthest));
+  return unsqueeze(transpose(gather(rows, row, 0), {2, 0, 1}), {0});
+}
+
+Value Lowering::score_terms(const Attention& op) {
+  const Value mask = score_mask(op.mask);
+  if (!op.distance_bias) return mask;
+  const DistanceBias& bias = *op.distance_bias;
+  const auto [entry, is_new] = score_terms_.try_emplace({op.mask.node, bias.table.name, bias.farthest});
+  // One sum for all layers: vendors fuse attention with one such term.
+  if (is_new) entry->second = binary(BinaryFunction::kAdd, distance_terms(bias, op.mask), mask);
+  return entry->second;
+}
+
+Value Lowering::operator()(const PositionLookup& op) {
+  const Value table = weight(op.table);
+  if (!op.padding) return add(primitive::FirstRows{.table = table, .like = of(op.ids)});
+  const Value equal = add(primitive::IsEqual{.x = of(op.ids), .number = constant(*op.padding)}, ElementType::kI64);
+  const Value counted = subtract(constant(std::int64_t{1}), equal);
+  const Value place = multiply(add(primitive::CumulativeSum{.x = counted}, ElementType::kI64), counted);
+  return gather(table, binary(BinaryFunction::kAdd, place, constant(*op.padding)), 0);
 }
 
 Value Lowering::operator()(const Linear& op) {
@@ -139,8 +188,7 @@ Value Lowering::split(Value x, std::int64_t heads, std::int64_t width, std::vect
 Value Lowering::operator()(const Attention& op) {
   const std::int64_t hidden = graph_.node(op.query).shape[2];
   const std::int64_t width = hidden / op.heads;
-  const auto [mask, is_new] = score_masks_.try_emplace(op.mask.node);
-  if (is_new) mask->second = padding(unsqueeze(mask_f32(op.mask), {1, 2}), kMasked);
+  const Value terms = score_terms(op);
   const Value query = split(of(op.query), op.heads, width, {0, 2, 1, 3});
   // The one transposition of keys does both where MatMul has none of its own.
   const bool transposes = format_.matmul_transposes;
@@ -148,7 +196,7 @@ Value Lowering::operator()(const Attention& op) {
                           transposes ? std::vector<std::int64_t>{0, 2, 1, 3} : std::vector<std::int64_t>{0, 2, 3, 1});
   const Value value = split(of(op.value), op.heads, width, {0, 2, 1, 3});
   const Value products = add(primitive::MatMul{.a = query, .b = key, .transpose_b = transposes});
-  const Value scores = binary(BinaryFunction::kAdd, multiply(products, constant(op.scale)), mask->second);
+  const Value scores = binary(BinaryFunction::kAdd, multiply(products, constant(op.scale)), terms);
   const Value context = matmul(add(primitive::Softmax{.x = scores}), value);
   return add(primitive::Reshape{.x = transpose(context, {0, 2, 1, 3}), .shape = {0, 0, hidden}});
 }
@@ -169,7 +217,7 @@ Value Lowering::operator()(const Pool& op) {
     }
     case PoolingMode::kLastToken: {
       const Value count = reduce(ReduceFunction::kSum, of(op.mask), true);
-      const Value last = binary(BinaryFunction::kSubtract, count, constant(std::int64_t{1}));
+      const Value last = subtract(count, constant(std::int64_t{1}));
       return add(primitive::GatherRow{.data = states, .indices = last});
     }
     case PoolingMode::kMean:

@@ -86,6 +86,9 @@ class OnnxGraphWriter {
     emit("GatherND", {name_of(op.data), name_of(op.indices)}, {int_attribute("batch_dims", 1)});
   }
   void operator()(const primitive::FirstRows& op);
+  void operator()(const primitive::Positions& op);
+  void operator()(const primitive::CumulativeSum& op) { emit("CumSum", {name_of(op.x), number(1)}); }
+  void operator()(const primitive::IsEqual& op);
   void operator()(const primitive::Binary& op);
   void operator()(const primitive::MatMul& op) { emit("MatMul", {name_of(op.a), name_of(op.b)}); }
   void operator()(const primitive::Reshape& op) { emit("Reshape", {name_of(op.x), numbers(op.shape)}); }
@@ -113,8 +116,12 @@ class OnnxGraphWriter {
     emit_named(type, inputs, name_of(Value{at_}), attributes);
   }
   void emit_named(std::string_view type, Names inputs, std::string_view output, Attributes attributes);
-  // The name of an initializer that holds these numbers.
+  // The name of an initializer that holds these numbers, or a single one, without a dimension.
   std::string numbers(const std::vector<std::int64_t>& values);
+  std::string number(std::int64_t value);
+  std::string initializer(std::string name, const Shape& shape, std::span<const std::int64_t> values);
+  // The name of the columns' number, as a tensor of one dimension.
+  std::string columns_of(Value value);
   [[nodiscard]] std::string name_of(Value value) const;
 
   const Graph& graph_;
@@ -148,15 +155,28 @@ std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-std::string OnnxGraphWriter::numbers(const std::vector<std::int64_t>& values) {
-  std::string name = fmt::format("i64[{}]", fmt::join(values, ","));
+std::string OnnxGraphWriter::initializer(std::string name, const Shape& shape, std::span<const std::int64_t> values) {
   if (numbers_written_.insert(name).second) {
-    const auto count = static_cast<std::int64_t>(values.size());
-    ProtobufMessage tensor = tensor_head(name, ElementType::kI64, std::span(&count, 1));
-    tensor.add_bytes(9, text_of(std::as_bytes(std::span(values))));
+    ProtobufMessage tensor = tensor_head(name, ElementType::kI64, shape.dims());
+    tensor.add_bytes(9, text_of(std::as_bytes(values)));
     add_tensor(tensor);
   }
   return name;
+}
+
+std::string OnnxGraphWriter::numbers(const std::vector<std::int64_t>& values) {
+  return initializer(fmt::format("i64[{}]", fmt::join(values, ",")), Shape{static_cast<std::int64_t>(values.size())},
+                     values);
+}
+
+std::string OnnxGraphWriter::number(std::int64_t value) {
+  return initializer(fmt::format("i64 {}", value), Shape{}, std::span(&value, 1));
+}
+
+std::string OnnxGraphWriter::columns_of(Value value) {
+  std::string count = fmt::format("v{}_count", at_);
+  emit_named("Shape", {name_of(value)}, count, {int_attribute("start", 1), int_attribute("end", 2)});
+  return count;
 }
 
 void OnnxGraphWriter::emit_named(std::string_view type, Names inputs, std::string_view output, Attributes attributes) {
@@ -223,10 +243,22 @@ void OnnxGraphWriter::operator()(const primitive::Constant& op) {
 }
 
 void OnnxGraphWriter::operator()(const primitive::FirstRows& op) {
-  const std::string count = fmt::format("v{}_count", at_);
+  const std::string count = columns_of(op.like);
   const std::string zero = numbers({0});
-  emit_named("Shape", {name_of(op.like)}, count, {int_attribute("start", 1), int_attribute("end", 2)});
   emit("Slice", {name_of(op.table), zero, count, zero});
+}
+
+void OnnxGraphWriter::operator()(const primitive::Positions& op) {
+  const std::string count = columns_of(op.like);
+  const std::string single = fmt::format("v{}_single", at_);
+  emit_named("Squeeze", {count, numbers({0})}, single, {});
+  emit("Range", {number(0), single, number(1)});
+}
+
+void OnnxGraphWriter::operator()(const primitive::IsEqual& op) {
+  const std::string equal = fmt::format("v{}_equal", at_);
+  emit_named("Equal", {name_of(op.x), name_of(op.number)}, equal, {});
+  emit("Cast", {equal}, {int_attribute("to", onnx_type(ElementType::kI64))});
 }
 
 void OnnxGraphWriter::operator()(const primitive::Binary& op) {
@@ -242,6 +274,8 @@ void OnnxGraphWriter::operator()(const primitive::Binary& op) {
       return write("Div");
     case primitive::BinaryFunction::kMaximum:
       return write("Max");
+    case primitive::BinaryFunction::kMinimum:
+      return write("Min");
   }
 }
 

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -51,9 +52,14 @@ struct Lookup {
 };
 
 // y[t] = table[t], the same for all texts: table [N,H], ids [B,T] only for its T ≤ N -> [T,H]
+//
+// With a padding id p, 0 ≤ p and T < N - p, the rows depend on the ids, and tokens that have it have no place of their
+// own: y[b,t] = table[p] where ids[b,t] is p, else table[p + c], where c counts the tokens s ≤ t of which ids[b,s] is
+// not p -> [B,T,H]
 struct PositionLookup {
   Weight table;
   Value ids;
+  std::optional<std::int64_t> padding = std::nullopt;
 };
 
 // y = table[row], the same for all tokens: table [N,H], 0 ≤ row < N -> [H]
@@ -75,15 +81,24 @@ struct Linear {
   Weight bias;
 };
 
+// A number for each head and distance between two tokens: table [N,heads], where N is a multiple of 4. With d = s - t,
+// e = N/4 and f the farthest distance that is told apart, f > e, tokens t and s have table[bucket(d)]: |d| where that
+// is below e; else e + ⌊e · log(|d| / e) / log(f / e)⌋, at most N/2 - 1; and N/2 more where d > 0.
+//
+// Source: Raffel et al., "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer" (2020).
+struct DistanceBias {
+  Weight table;
+  std::int64_t farthest = 128;
+};
+
 // Multi-head attention between the tokens of each text. Head h has the columns h·w to (h+1)·w - 1 of query, key, value
 // and y, w = H / heads:
-//   y[b,t,h] = Σ p[s] · value[b,s,h], p = softmax over s of scale · (query[b,t,h] · key[b,s,h]), and 0 where mask[b,s]
-//   is 0
+//   y[b,t,h] = Σ p[s] · value[b,s,h], p = softmax over s of scale · (query[b,t,h] · key[b,s,h]) + distance_bias of
+//   s - t, and 0 where mask[b,s] is 0
 // query, key, value [B,T,H], mask i64 [B,T] -> [B,T,H]
 //
-// What other models need becomes a member here that is absent by default: a position term (rotary turns query and key;
-// ALiBi and buckets of distances are added to the scores), a window of |t - s|, fewer heads of key and value than of
-// query.
+// What other models need becomes a member here that is absent by default: other position terms (rotary turns query and
+// key; ALiBi is added to the scores), a window of |t - s|, fewer heads of key and value than of query.
 struct Attention {
   Value query;
   Value key;
@@ -91,6 +106,7 @@ struct Attention {
   Value mask;
   std::int64_t heads = 1;
   float scale = 1;
+  std::optional<DistanceBias> distance_bias = std::nullopt;
 };
 
 // Over the last dimension, y = (x - mean(x)) / √(mean((x - mean(x))²) + epsilon) · weight + bias:

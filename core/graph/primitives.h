@@ -48,7 +48,23 @@ struct FirstRows {
   Value like;
 };
 
-enum class BinaryFunction : std::uint8_t { kAdd, kSubtract, kMultiply, kDivide, kMaximum };
+// 0, 1, 2 …: one for each column of `like` [b,t] -> i64 [t]
+struct Positions {
+  Value like;
+};
+
+// Along each row, of what is up to there: x [b,t] -> as x
+struct CumulativeSum {
+  Value x;
+};
+
+// 1 where x is the number, else 0: x i64 -> as x
+struct IsEqual {
+  Value x;
+  Value number;
+};
+
+enum class BinaryFunction : std::uint8_t { kAdd, kSubtract, kMultiply, kDivide, kMaximum, kMinimum };
 
 // With broadcasting, as NumPy does it.
 struct Binary {
@@ -110,10 +126,11 @@ struct Reduce {
 
 }  // namespace primitive
 
-using Primitive = std::variant<Input, Weight, primitive::Constant, primitive::Convert, primitive::Gather,
-                               primitive::GatherRow, primitive::FirstRows, primitive::Binary, primitive::MatMul,
-                               primitive::Reshape, primitive::Transpose, primitive::Unsqueeze, primitive::Squeeze,
-                               primitive::Softmax, primitive::LayerNorm, Activation, primitive::Reduce>;
+using Primitive =
+    std::variant<Input, Weight, primitive::Constant, primitive::Convert, primitive::Gather, primitive::GatherRow,
+                 primitive::FirstRows, primitive::Positions, primitive::CumulativeSum, primitive::IsEqual,
+                 primitive::Binary, primitive::MatMul, primitive::Reshape, primitive::Transpose, primitive::Unsqueeze,
+                 primitive::Squeeze, primitive::Softmax, primitive::LayerNorm, Activation, primitive::Reduce>;
 
 struct PrimitiveNode {
   Primitive op;

@@ -4,14 +4,20 @@
 #include "embedding/architectures/architecture.h"
 #include "embedding/architectures/bert.h"
 #include "embedding/architectures/distilbert.h"
+#include "embedding/architectures/mpnet.h"
+#include "embedding/architectures/roberta.h"
 
 namespace latebind::embedding {
 namespace {
 
 constexpr std::array kArchitectures{
     Architecture{.model_type = "bert", .weights_file = kSafetensorsFile, .read = read_bert},
+    Architecture{.model_type = "camembert", .weights_file = kSafetensorsFile, .read = read_roberta},
     Architecture{.model_type = "distilbert", .weights_file = kSafetensorsFile, .read = read_distilbert},
     Architecture{.model_type = "electra", .weights_file = kSafetensorsFile, .read = read_electra},
+    Architecture{.model_type = "mpnet", .weights_file = kSafetensorsFile, .read = read_mpnet},
+    Architecture{.model_type = "roberta", .weights_file = kSafetensorsFile, .read = read_roberta},
+    Architecture{.model_type = "xlm-roberta", .weights_file = kSafetensorsFile, .read = read_roberta},
 };
 
 }  // namespace

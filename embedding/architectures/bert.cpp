@@ -5,14 +5,11 @@
 #include <string>
 #include <utility>
 
-#include "core/json_text.h"
-#include "core/text/quote.h"
 #include "embedding/refusals.h"
 
 namespace latebind::embedding {
 namespace {
 
-using core::printable;
 using core::Result;
 using core::Status;
 using graph::Value;
@@ -56,19 +53,6 @@ class BertNetwork final : public EncoderNetwork {
   const BertConfig config_;
 };
 
-// Where there is one.
-Status read_epsilon(const json& config, const path& file, float& epsilon) {
-  const auto given = config.find("layer_norm_eps");
-  if (given == config.end() || given->is_null()) return {};
-  const double value = given->is_number() ? given->get<double>() : -1;
-  if (!(value >= 0 && value <= 0.1)) {
-    return invalid_file(file, fmt::format("'layer_norm_eps' is {}, must be between 0 and 0.1",
-                                          printable(given->dump(-1, ' ', false, json::error_handler_t::replace))));
-  }
-  epsilon = static_cast<float>(value);
-  return {};
-}
-
 }  // namespace
 
 Result<BertConfig> read_bert_config(const json& config, const path& file) {
@@ -90,16 +74,20 @@ Result<BertConfig> read_bert_config(const json& config, const path& file) {
   return bert;
 }
 
+std::shared_ptr<const Network> make_bert_network(const BertConfig& config) {
+  return std::make_shared<const BertNetwork>(config);
+}
+
 Result<std::shared_ptr<const Network>> read_bert(const json& config, const path& file) {
   LB_ASSIGN_OR_RETURN(const BertConfig bert, read_bert_config(config, file));
-  return std::shared_ptr<const Network>(std::make_shared<const BertNetwork>(bert));
+  return make_bert_network(bert);
 }
 
 Result<std::shared_ptr<const Network>> read_electra(const json& config, const path& file) {
   LB_ASSIGN_OR_RETURN(BertConfig electra, read_bert_config(config, file));
   LB_RETURN_IF_ERROR(read_sizes(config, file, {{"embedding_size", kHiddenSizeMax, &electra.embedding_size}}));
   electra.prefix = "electra.";
-  return std::shared_ptr<const Network>(std::make_shared<const BertNetwork>(electra));
+  return make_bert_network(electra);
 }
 
 Result<graph::Graph> make_bert_graph(const BertConfig& config, const Safetensors& weights, const NetworkEnd& end) {

@@ -28,6 +28,8 @@ struct BertConfig {
 [[nodiscard]] core::Result<BertConfig> read_bert_config(const nlohmann::json& config,
                                                         const std::filesystem::path& file);
 
+[[nodiscard]] std::shared_ptr<const Network> make_bert_network(const BertConfig& config);
+
 // As Network::make_graph().
 [[nodiscard]] core::Result<graph::Graph> make_bert_graph(const BertConfig& config, const Safetensors& weights,
                                                          const NetworkEnd& end);

@@ -44,6 +44,24 @@ Status check_heads(const EncoderSizes& sizes, const path& file, std::string_view
       file, fmt::format("'{}' {} is no multiple of '{}' {}", hidden_key, sizes.hidden, heads_key, sizes.heads));
 }
 
+Status check_padding(const EncoderSizes& sizes, const path& file, std::string_view padding_name) {
+  if (!sizes.padding || *sizes.padding + 1 < sizes.positions) return {};
+  return invalid_file(file, fmt::format("'max_position_embeddings' is {}, which leaves no position behind {} {}",
+                                        sizes.positions, padding_name, *sizes.padding));
+}
+
+Status read_epsilon(const json& config, const path& file, float& epsilon) {
+  const auto given = config.find("layer_norm_eps");
+  if (given == config.end() || given->is_null()) return {};
+  const double value = given->is_number() ? given->get<double>() : -1;
+  if (!(value >= 0 && value <= 0.1)) {
+    return invalid_file(file, fmt::format("'layer_norm_eps' is {}, must be between 0 and 0.1",
+                                          printable(given->dump(-1, ' ', false, json::error_handler_t::replace))));
+  }
+  epsilon = static_cast<float>(value);
+  return {};
+}
+
 Result<ActivationFunction> read_activation(const json& config, const char* key, const path& file) {
   LB_ASSIGN_OR_RETURN(const std::string name, core::read_text(config, key, "gelu", platform::path_to_utf8(file)));
   if (name == "gelu" || name == "gelu_python") return ActivationFunction::kGeluErf;
@@ -115,8 +133,10 @@ Result<Value> EncoderBuilder::linear(Value x, const std::string& name, std::size
 Result<std::pair<Value, Value>> EncoderBuilder::embeddings(Value ids, std::size_t width) {
   LB_ASSIGN_OR_RETURN(auto words, weight(kWords, {sizes_.vocabulary, width}));
   LB_ASSIGN_OR_RETURN(auto positions, weight("embeddings.position_embeddings.weight", {sizes_.positions, width}));
+  std::optional<std::int64_t> padding;
+  if (sizes_.padding) padding = static_cast<std::int64_t>(*sizes_.padding);
   return std::pair(graph_.add(graph::Lookup{.table = std::move(words), .ids = ids}),
-                   graph_.add(graph::PositionLookup{.table = std::move(positions), .ids = ids}));
+                   graph_.add(graph::PositionLookup{.table = std::move(positions), .ids = ids, .padding = padding}));
 }
 
 Result<Value> EncoderBuilder::attention(Value x, Value mask, const std::string& place, const LayerNames& names) {
@@ -131,7 +151,8 @@ Result<Value> EncoderBuilder::attention(Value x, Value mask, const std::string& 
                                                     .value = value,
                                                     .mask = mask,
                                                     .heads = static_cast<std::int64_t>(sizes_.heads),
-                                                    .scale = 1.0F / std::sqrt(static_cast<float>(width))});
+                                                    .scale = 1.0F / std::sqrt(static_cast<float>(width)),
+                                                    .distance_bias = distance_bias_});
   return linear(context, place + std::string(names.attended), hidden, hidden);
 }
 

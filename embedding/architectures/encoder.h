@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,8 +25,9 @@ struct EncoderSizes {
   std::size_t heads = 0;
   std::size_t intermediate = 0;
   std::size_t vocabulary = 0;
-  std::size_t positions = 0;
-  float epsilon = 1e-12F;  // of every norm
+  std::size_t positions = 0;           // rows of their table
+  std::optional<std::size_t> padding;  // an id: positions are counted as graph::PositionLookup says
+  float epsilon = 1e-12F;              // of every norm
   graph::ActivationFunction activation = graph::ActivationFunction::kGeluErf;
 };
 
@@ -42,6 +44,9 @@ inline constexpr std::size_t kIntermediateMax = 65536;
 inline constexpr std::size_t kVocabularyMax = std::size_t{1} << 22;
 inline constexpr std::size_t kTokenTypesMax = 1024;
 
+// kInvalidModel, naming the keys, where there is no position behind the padding's.
+[[nodiscard]] core::Status check_padding(const EncoderSizes& sizes, const std::filesystem::path& file,
+                                         std::string_view padding_name);
 // Each must be there. kInvalidModel, naming the key.
 [[nodiscard]] core::Status read_sizes(const nlohmann::json& config, const std::filesystem::path& file,
                                       std::initializer_list<SizeField> fields);
@@ -51,6 +56,9 @@ inline constexpr std::size_t kTokenTypesMax = 1024;
 // One of transformers' names in config.json, by the formula behind it; gelu where there is none.
 [[nodiscard]] core::Result<graph::ActivationFunction> read_activation(const nlohmann::json& config, const char* key,
                                                                       const std::filesystem::path& file);
+// Where there is one.
+[[nodiscard]] core::Status read_epsilon(const nlohmann::json& config, const std::filesystem::path& file,
+                                        float& epsilon);
 // What would change the numbers of any encoder and is not implemented: kUnsupported, naming the key.
 [[nodiscard]] core::Status refuse_variants(const nlohmann::json& config, const std::filesystem::path& file);
 
@@ -72,7 +80,9 @@ class EncoderNetwork : public Network {
 
   [[nodiscard]] std::size_t vocabulary_size() const override { return sizes_.vocabulary; }
   [[nodiscard]] std::size_t hidden_size() const override { return sizes_.hidden; }
-  [[nodiscard]] std::size_t tokens_max() const override { return sizes_.positions; }
+  [[nodiscard]] std::size_t tokens_max() const override {
+    return sizes_.positions - (sizes_.padding ? *sizes_.padding + 1 : 0);
+  }
 
  protected:
   [[nodiscard]] const EncoderSizes& sizes() const { return sizes_; }
@@ -96,6 +106,8 @@ class EncoderBuilder {
                                                   std::size_t out);
   // Those of the ids, and those of their places.
   [[nodiscard]] core::Result<std::pair<graph::Value, graph::Value>> embeddings(graph::Value ids, std::size_t width);
+  // Of all layers that follow.
+  void set_distance_bias(graph::DistanceBias bias) { distance_bias_ = std::move(bias); }
   // `place`: "encoder.layer.0."
   [[nodiscard]] core::Result<graph::Value> layer(graph::Value x, graph::Value mask, const std::string& place,
                                                  const LayerNames& names);
@@ -111,6 +123,7 @@ class EncoderBuilder {
   const Safetensors& weights_;
   graph::GraphBuilder graph_;
   std::string prefix_;
+  std::optional<graph::DistanceBias> distance_bias_;
 };
 
 }  // namespace latebind::embedding

@@ -81,7 +81,9 @@ TEST_P(GraphConformanceTest, ComputesWhatAGraphMeans) {
         SmallGraphOptions{.weights = ElementType::kBF16},
         SmallGraphOptions{.activation = ActivationFunction::kGeluTanh},
         SmallGraphOptions{.activation = ActivationFunction::kRelu}, SmallGraphOptions{.pooling = PoolingMode::kCls},
-        SmallGraphOptions{.pooling = PoolingMode::kMax}, SmallGraphOptions{.pooling = PoolingMode::kLastToken}}) {
+        SmallGraphOptions{.pooling = PoolingMode::kMax}, SmallGraphOptions{.pooling = PoolingMode::kLastToken},
+        SmallGraphOptions{.padding = 5}, SmallGraphOptions{.farthest = 3},
+        SmallGraphOptions{.weights = ElementType::kF16, .padding = 0, .farthest = 9}}) {
     const core::Model model = model_of(graph::testing::small_graph(options));
     const auto executable = load(model);
     ASSERT_NE(executable, nullptr);

@@ -114,7 +114,7 @@ TEST_P(GraphsTest, ProductsOfEverySize) {
 
 // Around the heights of tiles and the widths of panels.
 TEST_P(GraphsTest, EveryNumberOfTokensIsRight) {
-  const EncoderShape shape{.hidden = 33, .heads = 3, .intermediate = 47};
+  const EncoderShape shape{.hidden = 33, .heads = 3, .intermediate = 47, .padding = 3, .buckets = 8, .farthest = 20};
   const auto graph = testing::encoder(shape);
   std::mt19937 chance(7);
   const auto alone = load(testing::encoder(shape), 1);
@@ -129,7 +129,7 @@ TEST_P(GraphsTest, EveryNumberOfTokensIsRight) {
 }
 
 TEST_P(GraphsTest, AVectorDoesNotDependOnItsCompany) {
-  const EncoderShape shape{.hidden = 48, .heads = 4, .intermediate = 64};
+  const EncoderShape shape{.hidden = 48, .heads = 4, .intermediate = 64, .padding = 1, .buckets = 32, .farthest = 128};
   std::mt19937 chance(11);
   std::vector<std::int64_t> lengths(90);
   for (auto& length : lengths)
@@ -161,6 +161,23 @@ TEST_P(GraphsTest, TokensLeftOutInTheMiddleCountAsNone) {
   const Inputs inputs{{"ids", {{2, 4}, {5, 9, 2, 7, 1, 3, 8, 6}}}, {"mask", {{2, 4}, {1, 0, 1, 1, 0, 1, 0, 0}}}};
   expect_near(testing::run(*load(testing::encoder({.hidden = 16}), 1), inputs),
               graph::testing::evaluate(*graph, inputs), inputs, GetParam());
+}
+
+// Distances are those between tokens that follow each other.
+TEST_P(GraphsTest, AGapBetweenTokensIsRefusedWhereTheirDistanceCounts) {
+  const EncoderShape shape{.hidden = 16, .padding = 2, .buckets = 4, .farthest = 3};
+  const auto graph = testing::encoder(shape);
+  const auto executable = load(testing::encoder(shape), 1);
+  const auto inputs = [](std::vector<double> mask) {
+    return Inputs{{"ids", {{1, 4}, {5, 2, 2, 7}}}, {"mask", {{1, 4}, std::move(mask)}}};
+  };
+  for (const std::vector<double>& mask : {std::vector<double>{1, 1, 1, 0}, {0, 1, 1, 1}, {0, 1, 1, 0}}) {
+    expect_near(testing::run(*executable, inputs(mask)), graph::testing::evaluate(*graph, inputs(mask)), inputs(mask),
+                GetParam());
+  }
+  const auto refused = testing::run(*executable, inputs({1, 0, 1, 0})).status;
+  EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(refused.to_string(), ::testing::HasSubstr("text 0 has a gap before token 2"));
 }
 
 // Long texts make a step of seconds.

@@ -99,6 +99,10 @@ struct AttentionHead {
   std::size_t tokens = 0;
   std::size_t width = 0;
   float scale = 1;
+  // Of distances from -farthest to farthest, nearer than which all are told apart: what is added to the scores, as a
+  // multiple of the scale. May be null.
+  const float* distance_bias = nullptr;
+  std::size_t farthest = 0;
   // Asked every few rows of scores, whose number grows with the tokens: once it says so, what is left is not computed.
   // May be null.
   bool (*is_over)(void* context) = nullptr;

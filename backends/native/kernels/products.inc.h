@@ -696,6 +696,23 @@ LATEBIND_INLINE void put_values(const AttentionHead& head, std::size_t first, fl
   }
 }
 
+// To the scores of a token with all of the text.
+LATEBIND_INLINE void add_distances(const AttentionHead& head, std::size_t token, float* scores) {
+  const float* const bias = head.distance_bias;
+  const std::size_t farthest = head.farthest;
+  const std::size_t first = token > farthest ? token - farthest : 0;
+  const std::size_t end = smaller(token + farthest + 1, head.tokens);
+  const auto add = [&](std::size_t from, std::size_t to, float number) LATEBIND_INLINE_LAMBDA {
+    for_each_vector(scores + from, to - from, 0.0F,
+                    [&](std::size_t, Vector score) { return hn::Add(score, hn::Set(kTag, number)); });
+  };
+  add(0, first, bias[0]);
+  const float* const near = bias + (first + farthest - token);
+  for_each_vector(scores + first, end - first, 0.0F,
+                  [&](std::size_t i, Vector score) { return hn::Add(score, load_part(near, i, end - first)); });
+  add(end, head.tokens, bias[2 * farthest]);
+}
+
 // Of the keys as panels, the values as panels, the queries and the scores.
 template <class Attention>
 std::size_t attention_scratch(std::size_t tokens, std::size_t width) {
@@ -740,8 +757,10 @@ void attend(const AttentionHead& head, float* scratch) {
     const Rows query = Attention::rows_of({head.query + first * head.stride, rows, head.stride}, width, queries);
     multiply<Arithmetic>(query, key_panels, 0, padded_tokens / kPanelColumns, nullptr, {scores, rows, padded_tokens});
     float inverse[kScoreRows];
-    for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t r = 0; r < rows; ++r) {
+      if (head.distance_bias != nullptr) add_distances(head, first + r, scores + r * padded_tokens);
       inverse[r] = soften(scores + r * padded_tokens, tokens, head.scale);
+    }
     // In their own place.
     const Rows weights = Attention::rows_of({scores, rows, padded_tokens}, tokens, scores);
     float* const out = head.out + first * head.out_stride;

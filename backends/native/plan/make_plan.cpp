@@ -28,6 +28,18 @@ std::size_t last_dim(const core::Shape& shape) {
   return static_cast<std::size_t>(shape[shape.rank() - 1]);
 }
 
+// For each head, what is added to the scores of each distance: as AttentionHead has it.
+std::vector<float> expanded(const Graph& graph, const graph::DistanceBias& bias, float scale) {
+  const std::vector<float> table = read_weight(graph, bias.table);
+  const auto heads = static_cast<std::size_t>(bias.table.shape[1]);
+  std::vector<float> numbers;
+  for (std::size_t head = 0; head < heads; ++head) {
+    for (std::int64_t distance = -bias.farthest; distance <= bias.farthest; ++distance)
+      numbers.push_back(table[static_cast<std::size_t>(bucket_of(bias, distance)) * heads + head] / scale);
+  }
+  return numbers;
+}
+
 // What a node's value is while the plan is made.
 struct Nothing {};  // an input, or not computed yet
 struct InSlot {
@@ -200,10 +212,17 @@ Status Planner::plan(std::uint32_t node, const graph::Lookup& op) {
 }
 
 Status Planner::plan(std::uint32_t node, const graph::PositionLookup& op) {
-  // Which positions there are does not depend on the ids.
-  LB_RETURN_IF_ERROR(input_of(op.ids).status());
+  LB_ASSIGN_OR_RETURN(const std::size_t ids, input_of(op.ids));
   const Table table(graph_, op.table);
-  plan_.positions_max = plan_.positions_max == 0 ? table.rows() : std::min(plan_.positions_max, table.rows());
+  std::optional<CountedPlaces> counted;
+  std::size_t most = table.rows();
+  if (op.padding) {
+    counted = CountedPlaces{.ids = ids, .padding = static_cast<std::uint32_t>(*op.padding)};
+    most -= static_cast<std::size_t>(*op.padding) + 1;
+  }
+  if (plan_.positions_max != 0 && plan_.counted_places != counted) return unsupported("places of several kinds");
+  plan_.counted_places = counted;
+  plan_.positions_max = plan_.positions_max == 0 ? most : std::min(plan_.positions_max, most);
   forms_[node] = Terms{.by_position = {table}, .constant = {}};
   return {};
 }
@@ -262,13 +281,23 @@ Status Planner::plan(std::uint32_t node, const graph::Attention& op) {
   LB_ASSIGN_OR_RETURN(const Slot key, slot_of("attention", op.key));
   LB_ASSIGN_OR_RETURN(const Slot value, slot_of("attention", op.value));
   LB_RETURN_IF_ERROR(set_mask(op.mask));
+  std::vector<float> distance_bias;
+  std::size_t farthest = 0;
+  if (op.distance_bias) {
+    if (op.scale == 0) return unsupported("attention by distance alone");
+    plan_.by_distance = true;
+    distance_bias = expanded(graph_, *op.distance_bias, op.scale);
+    farthest = static_cast<std::size_t>(op.distance_bias->farthest);
+  }
   const Slot y = take_slot(plan_.widths[query]);
   add(Attend{.query = query,
              .key = key,
              .value = value,
              .y = y,
              .heads = static_cast<std::size_t>(op.heads),
-             .scale = op.scale});
+             .scale = op.scale,
+             .distance_bias = std::move(distance_bias),
+             .farthest = farthest});
   for (const Value used : {op.query, op.key, op.value})
     release(used);
   forms_[node] = InSlot{y};

@@ -28,7 +28,7 @@ struct LookUp {
   Slot y = 0;
 };
 
-// x += the rows of the tables at each token's position in its text, and the constant
+// x += the rows of the tables at each token's place, and the constant
 struct AddTerms {
   Slot x = 0;
   std::vector<Table> by_position;
@@ -83,6 +83,9 @@ struct Attend {
   Slot y = 0;
   std::size_t heads = 1;
   float scale = 1;
+  // As AttentionHead has it, head by head; empty where there is none.
+  std::vector<float> distance_bias;
+  std::size_t farthest = 0;
 };
 
 struct Step {
@@ -91,6 +94,14 @@ struct Step {
   bool waits = false;
 
   [[nodiscard]] bool attends() const { return std::holds_alternative<Attend>(what); }
+};
+
+// Places of tokens as graph::PositionLookup counts them.
+struct CountedPlaces {
+  std::size_t ids = 0;  // which of the plan's inputs
+  std::uint32_t padding = 0;
+
+  friend bool operator==(const CountedPlaces&, const CountedPlaces&) = default;
 };
 
 struct Plan {
@@ -108,7 +119,9 @@ struct Plan {
   // Where each slot begins when there is one token; the difference to the next is the distance between its rows.
   std::vector<std::size_t> offsets;
   PackedMatrices matrices;
-  std::size_t positions_max = 0;  // tokens of a text; 0: any number
+  std::size_t positions_max = 0;                // tokens of a text; 0: any number
+  std::optional<CountedPlaces> counted_places;  // none: a token's place is its position in the text
+  bool by_distance = false;                     // attention knows the distance between two tokens
 
   // What comes of a text: the tokens' vectors in this slot, or what they are pooled to.
   Slot result = 0;

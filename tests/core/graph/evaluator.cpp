@@ -37,9 +37,20 @@ class Evaluator {
 
   Array operator()(const PositionLookup& op) const {
     const Array table = weight(op.table);
-    Array out{{of(op.ids).shape[1], table.shape[1]}, {}};
-    for (std::size_t t = 0; t < size(out.shape[0]); ++t)
-      append_row(out, table, t);
+    const Array& ids = of(op.ids);
+    if (!op.padding) {
+      Array out{{ids.shape[1], table.shape[1]}, {}};
+      for (std::size_t t = 0; t < size(out.shape[0]); ++t)
+        append_row(out, table, t);
+      return out;
+    }
+    Array out{{ids.shape[0], ids.shape[1], table.shape[1]}, {}};
+    std::size_t last = 0;
+    for_each(ids.shape, [&](const Dims& index) {
+      if (index[1] == 0) last = size(*op.padding);
+      const bool is_padding = at(ids, index) == static_cast<double>(*op.padding);
+      append_row(out, table, is_padding ? size(*op.padding) : ++last);
+    });
     return out;
   }
 
@@ -74,6 +85,8 @@ class Evaluator {
     const Array& query = of(op.query);
     const std::int64_t tokens = query.shape[1];
     const std::int64_t width = query.shape[2] / op.heads;
+    const auto& bias = op.distance_bias;
+    const Array biases = bias ? weight(bias->table) : Array();
     Array out{query.shape, {}};
     for_each(query.shape, [&](const Dims& index) {
       // Of the same text, at token s and component i.
@@ -87,7 +100,9 @@ class Evaluator {
         for (std::int64_t i = first; i < first + width; ++i)
           product += element(op.query, index[1], i) * element(op.key, s, i);
         const bool kept = of(op.mask).values[size(index[0] * tokens + s)] != 0;
-        weights.push_back(kept ? op.scale * product : -std::numeric_limits<double>::infinity());
+        double score = op.scale * product;
+        if (bias) score += at(biases, {bucket_of(*bias, s - index[1]), index[2] / width});
+        weights.push_back(kept ? score : -std::numeric_limits<double>::infinity());
       }
       softmax(weights);
       double sum = 0;

@@ -90,6 +90,48 @@ TEST(GraphBuilderTest, RefusesHeadsThatDoNotDivide) {
   EXPECT_THAT(with(2, Value{2}, Value{3}), HasSubstr("attention of f32 [?,4]"));
 }
 
+TEST(GraphBuilderTest, RefusesPositionsWithoutARowBehindThePadding) {
+  const auto with = [](std::int64_t padding) {
+    return Started().refusal(PositionLookup{f32("table", Shape{4, 4}), Value{0}, padding});
+  };
+  EXPECT_EQ(with(0), "it was taken");
+  EXPECT_EQ(with(2), "it was taken");
+  EXPECT_THAT(with(3), HasSubstr("padding 3 of 'table', which has 4 rows"));
+  EXPECT_THAT(with(-1), HasSubstr("padding -1"));
+}
+
+TEST(GraphBuilderTest, RefusesDistancesThatHaveNoBuckets) {
+  const auto with = [](const Shape& shape, std::int64_t farthest) {
+    Attention attention{.query = Value{2}, .key = Value{2}, .value = Value{2}, .mask = Value{1}, .heads = 2};
+    attention.distance_bias = DistanceBias{.table = f32("table", shape), .farthest = farthest};
+    return Started().refusal(attention);
+  };
+  EXPECT_EQ(with({8, 2}, 3), "it was taken");
+  EXPECT_THAT(with({8, 2}, 2), HasSubstr("distances up to 2 in 'table' [8,2] for 2 heads"));
+  EXPECT_THAT(with({8, 2}, 1 << 20), HasSubstr("distances up to 1048576"));
+  EXPECT_THAT(with({8, 1}, 3), HasSubstr("[8,1] for 2 heads"));
+  EXPECT_THAT(with({6, 2}, 3), HasSubstr("[6,2]"));
+  EXPECT_THAT(with({0, 2}, 3), HasSubstr("[0,2]"));
+  EXPECT_THAT(with({8}, 3), HasSubstr("'table' is f32 [8]"));
+}
+
+// As transformers' MPNet has them.
+TEST(DistanceBiasTest, BucketsGrowWithTheLogarithm) {
+  const DistanceBias bias{.table = f32("table", Shape{32, 2}), .farthest = 128};
+  struct Known {
+    std::int64_t first;
+    std::int64_t bucket;
+  };
+  constexpr Known kKnown[] = {{0, 0},  {1, 1},   {2, 2},   {3, 3},   {4, 4},   {5, 5},   {6, 6},   {7, 7},    {8, 8},
+                              {12, 9}, {16, 10}, {23, 11}, {32, 12}, {46, 13}, {64, 14}, {91, 15}, {1000, 15}};
+  for (std::size_t i = 0; i + 1 < std::size(kKnown); ++i) {
+    for (std::int64_t distance = kKnown[i].first; distance < kKnown[i + 1].first; ++distance) {
+      EXPECT_EQ(bucket_of(bias, -distance), kKnown[i].bucket) << distance;
+      EXPECT_EQ(bucket_of(bias, distance), kKnown[i].bucket + (distance > 0 ? 16 : 0)) << distance;
+    }
+  }
+}
+
 TEST(GraphBuilderTest, RefusesWeightsThatAreNotThere) {
   EXPECT_EQ(Started().refusal(Lookup{f32("t", Shape{4, 4}), Value{0}}), "it was taken");
   EXPECT_THAT(Started().refusal(Lookup{f32("t", Shape{4, 4}, 1), Value{0}}), HasSubstr("'t' lies outside"));
@@ -124,7 +166,8 @@ TEST(DescriptionTest, IsTheSameForTheSameGraphAndDiffersInEveryFigure) {
         testing::SmallGraphOptions{.pooling = PoolingMode::kCls},
         testing::SmallGraphOptions{.pooling = PoolingMode::kMax},
         testing::SmallGraphOptions{.pooling = PoolingMode::kLastToken}, testing::SmallGraphOptions{.pooled = false},
-        testing::SmallGraphOptions{.scale = 0.50000006F}}) {
+        testing::SmallGraphOptions{.scale = 0.50000006F}, testing::SmallGraphOptions{.padding = 0},
+        testing::SmallGraphOptions{.farthest = 9}}) {
     EXPECT_NE(describe(*testing::small_graph(other)), plain);
   }
 }

@@ -7,6 +7,7 @@
 
 #include "evaluator.h"
 #include "primitive_evaluator.h"
+#include "random_encoder.h"
 #include "small_graph.h"
 
 namespace latebind::graph {
@@ -47,7 +48,10 @@ INSTANTIATE_TEST_SUITE_P(EveryOption, LoweringTest,
                                            SmallGraphOptions{.pooling = PoolingMode::kCls},
                                            SmallGraphOptions{.pooling = PoolingMode::kMax},
                                            SmallGraphOptions{.pooling = PoolingMode::kLastToken},
-                                           SmallGraphOptions{.pooled = false}));
+                                           SmallGraphOptions{.pooled = false}, SmallGraphOptions{.padding = 5},
+                                           SmallGraphOptions{.weights = ElementType::kF16, .padding = 0},
+                                           SmallGraphOptions{.farthest = 3},
+                                           SmallGraphOptions{.weights = ElementType::kBF16, .farthest = 9}));
 
 TEST(LoweringTest, AWeightOrAMaskThatIsUsedTwiceIsThereOnce) {
   const PrimitiveNetwork network = lower(*testing::small_graph({.weights = ElementType::kF16}), {});
@@ -55,6 +59,14 @@ TEST(LoweringTest, AWeightOrAMaskThatIsUsedTwiceIsThereOnce) {
   EXPECT_EQ(count([](const PrimitiveNode& node) { return std::holds_alternative<Weight>(node.op); }), 15);
   // One for each weight, and one for the mask of attention and pooling.
   EXPECT_EQ(count([](const PrimitiveNode& node) { return std::holds_alternative<primitive::Convert>(node.op); }), 16);
+}
+
+TEST(LoweringTest, DistancesAreAddedToTheMaskOnceForAllLayers) {
+  const PrimitiveNetwork network = lower(*testing::encoder({.layers = 3, .buckets = 8, .farthest = 5}), {});
+  const auto is_positions = [](const PrimitiveNode& node) {
+    return std::holds_alternative<primitive::Positions>(node.op);
+  };
+  EXPECT_EQ(std::ranges::count_if(network.nodes, is_positions), 1);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -140,6 +141,18 @@ class PrimitiveEvaluator {
     out.values.resize(static_cast<std::size_t>(count_of(out.shape)));
     return out;
   }
+  Array operator()(const primitive::Positions& op) const {
+    Array out{{of(op.like).shape[1]}, {}};
+    for (std::int64_t i = 0; i < out.shape[0]; ++i)
+      out.values.push_back(static_cast<double>(i));
+    return out;
+  }
+  Array operator()(const primitive::CumulativeSum& op) const {
+    return by_row(of(op.x), [](std::span<double> row) { std::partial_sum(row.begin(), row.end(), row.begin()); });
+  }
+  Array operator()(const primitive::IsEqual& op) const {
+    return binary(of(op.x), of(op.number), [](double a, double b) { return a == b ? 1.0 : 0.0; });
+  }
   Array operator()(const primitive::Binary& op) const {
     switch (op.function) {
       case BinaryFunction::kAdd:
@@ -152,6 +165,8 @@ class PrimitiveEvaluator {
         return binary(of(op.a), of(op.b), std::divides<>());
       case BinaryFunction::kMaximum:
         return binary(of(op.a), of(op.b), [](double a, double b) { return std::max(a, b); });
+      case BinaryFunction::kMinimum:
+        return binary(of(op.a), of(op.b), [](double a, double b) { return std::min(a, b); });
     }
     throw std::logic_error("an unknown function");
   }

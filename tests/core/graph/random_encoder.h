@@ -35,6 +35,9 @@ struct EncoderShape {
   PoolingMode pooling = PoolingMode::kMean;
   bool pooled = true;
   bool normalize = true;
+  std::optional<std::int64_t> padding = std::nullopt;  // of positions
+  std::int64_t buckets = 0;                            // of distances; 0: no bias
+  std::int64_t farthest = 0;
 };
 
 // How many are drawn: one in LATEBIND_TEST_ENCODERS_ONE_IN of these (1), where everything is slow.
@@ -56,6 +59,11 @@ inline EncoderShape draw_shape(std::mt19937& chance) {
   shape.pooling = static_cast<PoolingMode>(up_to(4) - 1);
   shape.pooled = up_to(4) > 1;
   shape.normalize = up_to(2) > 1;
+  if (up_to(3) == 1) shape.padding = up_to(4) - 1;
+  if (up_to(3) == 1) {
+    shape.buckets = 4 * up_to(8);
+    shape.farthest = shape.buckets / 4 + up_to(40);
+  }
   return shape;
 }
 
@@ -77,7 +85,9 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
     Linear norm, last_norm;
   };
   const graph::Weight words = weight({shape.vocabulary, h});
-  const graph::Weight positions = weight({shape.positions, h});
+  const graph::Weight positions = weight({shape.positions + (shape.padding ? *shape.padding + 1 : 0), h});
+  std::optional<graph::DistanceBias> bias;
+  if (shape.buckets > 0) bias = graph::DistanceBias{weight({shape.buckets, shape.heads}), shape.farthest};
   const graph::Weight types = weight({2, h});
   const Linear first_norm{weight({h}), weight({h})};
   std::vector<Layer> layers;
@@ -101,8 +111,8 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
   const auto norm = [&](Value x, const Linear& l) {
     return graph.add(graph::LayerNorm{.x = x, .weight = l.weight, .bias = l.bias, .epsilon = 1e-5});
   };
-  const Value place =
-      graph.add(graph::Add{graph.add(graph::PositionLookup{positions, ids}), graph.add(graph::RowLookup{types, 1})});
+  const Value place = graph.add(graph::Add{graph.add(graph::PositionLookup{positions, ids, shape.padding}),
+                                           graph.add(graph::RowLookup{types, 1})});
   Value x = norm(graph.add(graph::Add{graph.add(graph::Lookup{words, ids}), place}), first_norm);
   for (const Layer& layer : layers) {
     const Value context =
@@ -111,7 +121,8 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
                                    .value = apply(x, layer.value),
                                    .mask = mask,
                                    .heads = shape.heads,
-                                   .scale = 1.0F / std::sqrt(static_cast<float>(h) / static_cast<float>(shape.heads))});
+                                   .scale = 1.0F / std::sqrt(static_cast<float>(h) / static_cast<float>(shape.heads)),
+                                   .distance_bias = bias});
     const Value middle = norm(graph.add(graph::Add{apply(context, layer.output), x}), layer.norm);
     const Value active = graph.add(graph::Activation{apply(middle, layer.wide), shape.activation});
     x = norm(graph.add(graph::Add{apply(active, layer.narrow), middle}), layer.last_norm);

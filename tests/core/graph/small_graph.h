@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +59,8 @@ struct SmallGraphOptions {
   PoolingMode pooling = PoolingMode::kMean;
   bool pooled = true;  // else token vectors
   float scale = 0.5F;
+  std::optional<std::int64_t> padding = std::nullopt;   // of positions
+  std::optional<std::int64_t> farthest = std::nullopt;  // in the bias of distances
 };
 
 // Inputs `ids` (0 to 6) and `mask`, output `vector` [b,8] or `tokens` [b,t,8]; texts of up to 5 tokens.
@@ -67,7 +70,8 @@ inline core::Result<Graph> small_graph(const SmallGraphOptions& options = {}) {
   const ElementType type = options.weights;
   SmallWeights weights;
   const Weight words = weights.add("words", type, Shape{7, 8});
-  const Weight positions = weights.add("positions", type, Shape{5, 8});
+  // The five, and those below them.
+  const Weight positions = weights.add("positions", type, Shape{5 + (options.padding ? *options.padding + 1 : 0), 8});
   const Weight types = weights.add("types", type, Shape{2, 8});
   const Weight scale = weights.add("norm.weight", type, Shape{8});
   const Weight shift = weights.add("norm.bias", type, Shape{8});
@@ -80,13 +84,17 @@ inline core::Result<Graph> small_graph(const SmallGraphOptions& options = {}) {
   const Weight wide_bias = weights.add("wide.bias", type, Shape{12});
   const Weight narrow = weights.add("narrow.weight", type, Shape{8, 12});
   const Weight narrow_bias = weights.add("narrow.bias", type, Shape{8});
+  std::optional<DistanceBias> distances;
+  if (options.farthest) {
+    distances = DistanceBias{.table = weights.add("distances", type, Shape{8, 2}), .farthest = *options.farthest};
+  }
 
   GraphBuilder graph(weights.part());
   const Shape tokens{core::kDynamic, core::kDynamic};
   const Value ids = graph.add(Input{.name = "ids", .type = ElementType::kI64, .shape = tokens});
   const Value mask = graph.add(Input{.name = "mask", .type = ElementType::kI64, .shape = tokens});
   const Value word = graph.add(Lookup{.table = words, .ids = ids});
-  const Value position = graph.add(PositionLookup{.table = positions, .ids = ids});
+  const Value position = graph.add(PositionLookup{.table = positions, .ids = ids, .padding = options.padding});
   const Value kind = graph.add(RowLookup{.table = types, .row = 1});
   const Value place = graph.add(Add{.a = position, .b = kind});
   const Value sum = graph.add(Add{.a = word, .b = place});
@@ -94,8 +102,13 @@ inline core::Result<Graph> small_graph(const SmallGraphOptions& options = {}) {
   std::vector<Value> parts;
   for (const auto& [weight, bias] : linears)
     parts.push_back(graph.add(Linear{.x = x, .weight = weight, .bias = bias}));
-  const Value context = graph.add(Attention{
-      .query = parts[0], .key = parts[1], .value = parts[2], .mask = mask, .heads = 2, .scale = options.scale});
+  const Value context = graph.add(Attention{.query = parts[0],
+                                            .key = parts[1],
+                                            .value = parts[2],
+                                            .mask = mask,
+                                            .heads = 2,
+                                            .scale = options.scale,
+                                            .distance_bias = distances});
   // The same weights a second time.
   const Value middle =
       graph.add(LayerNorm{.x = graph.add(Add{.a = context, .b = x}), .weight = scale, .bias = shift, .epsilon = 1e-5});

@@ -16,6 +16,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 TINY = HERE.parent / "tiny-bert"
 SIZES = {"vocab_size": 45, "max_position_embeddings": 24}
 BERT_SIZES = SIZES | {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48}
+# Behind the padding's position as many as the others have.
+COUNTED_SIZES = BERT_SIZES | {"max_position_embeddings": 26, "pad_token_id": 1}
 # With a head on top the encoder's tensors have a prefix: one has it, one has not.
 NETWORKS = {
     "distilbert": (
@@ -26,6 +28,11 @@ NETWORKS = {
     "electra": (
         transformers.ElectraModel,
         transformers.ElectraConfig(**BERT_SIZES, embedding_size=20, type_vocab_size=2, hidden_act="gelu"),
+    ),
+    "mpnet": (transformers.MPNetModel, transformers.MPNetConfig(**COUNTED_SIZES)),
+    "roberta": (
+        transformers.RobertaForMaskedLM,
+        transformers.RobertaConfig(**COUNTED_SIZES, type_vocab_size=1, layer_norm_eps=1e-5),
     ),
 }  # fmt: skip
 

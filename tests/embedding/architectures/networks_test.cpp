@@ -72,7 +72,7 @@ TEST_P(NetworkTest, AKeyThatChangesTheNumbersIsReadOrRefused) {
   ASSERT_FALSE(same.empty());
   for (const auto& [key, value] : config.items()) {
     if (key == "model_type" || key == "num_attention_heads" || key == "n_heads" || key == "layer_norm_eps" ||
-        key == "num_hidden_layers" || key == "n_layers") {
+        key == "num_hidden_layers" || key == "n_layers" || (key == "pad_token_id" && GetParam() == "roberta")) {
       continue;  // what they say is all that is known of it
     }
     SCOPED_TRACE(key);
@@ -92,8 +92,42 @@ TEST_P(NetworkTest, AKeyThatChangesTheNumbersIsReadOrRefused) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, NetworkTest, ::testing::Values("distilbert", "electra"),
+INSTANTIATE_TEST_SUITE_P(All, NetworkTest, ::testing::Values("distilbert", "electra", "mpnet", "roberta"),
                          [](const auto& given) { return given.param; });
+
+TEST(RobertaConfigTest, PositionsBeginBehindThePadding) {
+  json config = network_config("roberta");
+  const auto tokens_max = [&] { return (*read_network(config))->tokens_max(); };
+  EXPECT_EQ(tokens_max(), 24U);
+  config.erase("pad_token_id");
+  EXPECT_EQ(tokens_max(), 24U);
+  config["pad_token_id"] = 24;
+  EXPECT_EQ(tokens_max(), 1U);
+  for (const json& wrong : {json(25), json(45), json(-1), json("<pad>"), json(nullptr)}) {
+    config["pad_token_id"] = wrong;
+    const auto refused = read_network(config).status();
+    EXPECT_FALSE(refused.ok()) << wrong;
+    EXPECT_THAT(refused.to_string(), HasSubstr("'pad_token_id'"));
+  }
+}
+
+TEST(RobertaConfigTest, ItsRelativesAreTheSameNetwork) {
+  json config = network_config("roberta");
+  for (const char* type : {"xlm-roberta", "camembert"}) {
+    config["model_type"] = type;
+    EXPECT_EQ((*read_network(config))->tokens_max(), 24U);
+  }
+}
+
+TEST(MpnetConfigTest, TakesTheBucketsThatTheReferenceHas) {
+  json config = network_config("mpnet");
+  config["relative_attention_num_buckets"] = 64;
+  EXPECT_THAT(read_network(config).status().to_string(), HasSubstr("'relative_attention_num_buckets' is 64; only 32"));
+  config["relative_attention_num_buckets"] = nullptr;
+  EXPECT_TRUE(read_network(config).ok());
+  config["max_position_embeddings"] = 2;
+  EXPECT_THAT(read_network(config).status().to_string(), HasSubstr("no position behind the padding's id 1"));
+}
 
 TEST(DistilBertConfigTest, TwoNamesForASizeMustAgree) {
   json config = network_config("distilbert");

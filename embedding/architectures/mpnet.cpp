@@ -1,0 +1,78 @@
+#include "embedding/architectures/mpnet.h"
+
+#include <fmt/format.h>
+
+#include "core/json_text.h"
+#include "embedding/architectures/encoder.h"
+#include "embedding/refusals.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::Result;
+using graph::Value;
+using nlohmann::json;
+using std::filesystem::path;
+
+// Whatever config.json says, transformers computes with these.
+constexpr std::size_t kMpnetPadding = 1;
+constexpr std::size_t kMpnetBuckets = 32;
+constexpr std::int64_t kMpnetFarthest = 128;
+
+// Below "encoder.layer.N.".
+constexpr LayerNames kMpnetNames{.query = "attention.attn.q",
+                                 .key = "attention.attn.k",
+                                 .value = "attention.attn.v",
+                                 .attended = "attention.attn.o",
+                                 .attended_norm = "attention.LayerNorm",
+                                 .wide = "intermediate.dense",
+                                 .narrow = "output.dense",
+                                 .norm = "output.LayerNorm"};
+
+class MpnetNetwork final : public EncoderNetwork {
+ public:
+  using EncoderNetwork::EncoderNetwork;
+
+  [[nodiscard]] Result<graph::Graph> make_graph(const Safetensors& weights, const NetworkEnd& end) const override {
+    EncoderBuilder encoder(sizes(), weights, "mpnet.");
+    const auto [ids, mask] = encoder.inputs();
+    LB_ASSIGN_OR_RETURN(const auto both, encoder.embeddings(ids, sizes().hidden));
+    const Value sum = encoder.graph().add(graph::Add{.a = both.first, .b = both.second});
+    LB_ASSIGN_OR_RETURN(Value x, encoder.layer_norm(sum, sizes().hidden, "embeddings.LayerNorm"));
+    LB_ASSIGN_OR_RETURN(auto distances,
+                        encoder.weight("encoder.relative_attention_bias.weight", {kMpnetBuckets, sizes().heads}));
+    encoder.set_distance_bias({.table = std::move(distances), .farthest = kMpnetFarthest});
+    for (std::size_t i = 0; i < sizes().layers; ++i) {
+      LB_ASSIGN_OR_RETURN(x, encoder.layer(x, mask, fmt::format("encoder.layer.{}.", i), kMpnetNames));
+    }
+    return std::move(encoder).finish(x, mask, end);
+  }
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const Network>> read_mpnet(const json& config, const path& file) {
+  LB_RETURN_IF_ERROR(refuse_variants(config, file));
+  EncoderSizes sizes;
+  LB_RETURN_IF_ERROR(read_sizes(config, file,
+                                {{"hidden_size", kHiddenSizeMax, &sizes.hidden},
+                                 {"num_hidden_layers", kLayersMax, &sizes.layers},
+                                 {"num_attention_heads", kHeadsMax, &sizes.heads},
+                                 {"intermediate_size", kIntermediateMax, &sizes.intermediate},
+                                 {"vocab_size", kVocabularyMax, &sizes.vocabulary},
+                                 {"max_position_embeddings", kTokensMax, &sizes.positions}}));
+  LB_RETURN_IF_ERROR(check_heads(sizes, file, "hidden_size", "num_attention_heads"));
+  sizes.padding = kMpnetPadding;
+  LB_RETURN_IF_ERROR(check_padding(sizes, file, "the padding's id"));
+  LB_ASSIGN_OR_RETURN(const auto buckets, core::read_size(config, "relative_attention_num_buckets", 0, kVocabularyMax,
+                                                          platform::path_to_utf8(file)));
+  if (buckets.value_or(kMpnetBuckets) != kMpnetBuckets) {
+    return unsupported_file(
+        file, fmt::format("'relative_attention_num_buckets' is {}; only {} are supported", *buckets, kMpnetBuckets));
+  }
+  LB_RETURN_IF_ERROR(read_epsilon(config, file, sizes.epsilon));
+  LB_ASSIGN_OR_RETURN(sizes.activation, read_activation(config, "hidden_act", file));
+  return std::shared_ptr<const Network>(std::make_shared<const MpnetNetwork>(sizes));
+}
+
+}  // namespace latebind::embedding

@@ -1,0 +1,28 @@
+#include "embedding/architectures/roberta.h"
+
+#include "core/json_text.h"
+#include "embedding/architectures/bert.h"
+#include "embedding/refusals.h"
+
+namespace latebind::embedding {
+
+using core::Result;
+using nlohmann::json;
+using std::filesystem::path;
+
+Result<std::shared_ptr<const Network>> read_roberta(const json& config, const path& file) {
+  // transformers' own, where config.json says nothing.
+  constexpr std::size_t kPadding = 1;
+  LB_ASSIGN_OR_RETURN(BertConfig roberta, read_bert_config(config, file));
+  if (config.contains("pad_token_id") && config["pad_token_id"].is_null())
+    return unsupported_file(file, "'pad_token_id' is null: positions are counted from it on");
+  LB_ASSIGN_OR_RETURN(const auto padding, core::read_size(config, "pad_token_id", 0, roberta.sizes.vocabulary - 1,
+                                                          platform::path_to_utf8(file)));
+  roberta.sizes.padding = padding.value_or(kPadding);
+  LB_RETURN_IF_ERROR(check_padding(roberta.sizes, file, "'pad_token_id'"));
+  // CamemBERT's, too.
+  roberta.prefix = "roberta.";
+  return make_bert_network(roberta);
+}
+
+}  // namespace latebind::embedding
