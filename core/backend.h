@@ -101,6 +101,15 @@ class Backend {
   // CompileOptions::emulate). Only queried on request. By default none.
   [[nodiscard]] virtual Result<std::vector<Device>> virtual_devices() { return std::vector<Device>{}; }
 
+  // Why devices() has none of this name, in one line with what to type. Empty where nothing is known of it. By default
+  // what diagnosis() says of a part of that name.
+  [[nodiscard]] virtual std::string why_not(std::string_view device) {
+    for (UnavailablePart& part : diagnosis(nullptr).unavailable) {
+      if (part.name == device) return std::move(part.reason);
+    }
+    return {};
+  }
+
   // The vendor's own version string. Fails when not available.
   [[nodiscard]] virtual Result<std::string> runtime_version() = 0;
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -75,19 +76,19 @@ Result<Offer> offer_of(Backend& backend) {
 // What a backend knows about devices that it does not offer.
 struct Others {
   std::vector<Device> virtual_devices;
-  std::vector<UnavailablePart> parts;
+  std::string why_not;  // of the device that is asked for
 };
 
-Result<Others> others_of(Backend& backend) {
+Result<Others> others_of(Backend& backend, std::string_view device) {
   Others others;
   if (auto devices = backend.virtual_devices(); devices.ok()) others.virtual_devices = *std::move(devices);
-  others.parts = backend.diagnosis(nullptr).unavailable;
+  others.why_not = backend.why_not(device);
   return others;
 }
 
 // The backend's answer, or why there was none within the limits.
 template <class Answer>
-Result<Answer> ask(const std::shared_ptr<Backend>& backend, Result<Answer> (*question)(Backend&),
+Result<Answer> ask(const std::shared_ptr<Backend>& backend, const std::function<Result<Answer>(Backend&)>& question,
                    const RunOptions& limits) {
   if (!limits.is_bounded()) return question(*backend);
   const std::string name(backend->name());
@@ -175,7 +176,7 @@ Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& reg
   for (const auto& backend : registry.all()) {
     const auto concerns = [&](const Term& term) { return term.backend.empty() || term.backend == backend->name(); };
     if (std::ranges::none_of(terms_, concerns)) continue;
-    auto asked = ask(backend, offer_of, limits);
+    auto asked = ask<Offer>(backend, offer_of, limits);
     if (limits.is_bounded() && is_of_the_call(asked.status())) return asked.status();
     offers.emplace(std::string(backend->name()), asked.ok() ? *std::move(asked) : Offer{asked.status(), {}, false});
   }
@@ -245,22 +246,24 @@ Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& reg
     if (!term.device.empty()) {
       const Offer& offer = offers.find(term.backend)->second;
       if (!offer.status.ok()) continue;  // the backend's own reason is there already
-      const auto asked = ask(registry.find(term.backend), others_of, limits);
+      // It may be asked on a thread that outlives this call.
+      const auto of_this = [device = term.device](Backend& backend) { return others_of(backend, device); };
+      const auto asked = ask<Others>(registry.find(term.backend), of_this, limits);
       if (limits.is_bounded() && is_of_the_call(asked.status())) return asked.status();
-      const auto [others, parts] = asked.ok() ? *asked : Others();
-      // What the backend itself knows about it.
-      const auto part = std::ranges::find(parts, term.device, &UnavailablePart::name);
-      if (part != parts.end()) {
-        add({std::nullopt, PlacementStep::refused(term.backend + ":" + term.device,
-                                                  Status(StatusCode::kDeviceNotFound, part->reason))});
+      const Others others = asked.ok() ? *asked : Others();
+      if (auto candidate = virtual_candidate(others.virtual_devices, term.device, emulate)) {
+        add(*std::move(candidate));
         continue;
       }
-      std::string why = fmt::format("no such device here; {} has {}", term.backend,
-                                    offer.devices.empty() ? "none" : ids_of(offer.devices));
-      if (!others.empty()) why += fmt::format("; virtual ones, to compile for, are {}", ids_of(others));
-      add(virtual_candidate(others, term.device, emulate)
-              .value_or(Candidate{std::nullopt, PlacementStep::refused(term.backend + ":" + term.device,
-                                                                       Status(StatusCode::kDeviceNotFound, why))}));
+      std::string why = others.why_not;
+      if (why.empty()) {
+        why = fmt::format("no such device here; {} has {}", term.backend,
+                          offer.devices.empty() ? "none" : ids_of(offer.devices));
+        if (!others.virtual_devices.empty())
+          why += fmt::format("; virtual ones, to compile for, are {}", ids_of(others.virtual_devices));
+      }
+      add({std::nullopt, PlacementStep::refused(term.backend + ":" + term.device,
+                                                Status(StatusCode::kDeviceNotFound, std::move(why)))});
     } else if (!term.any_kind) {
       const Status why(StatusCode::kDeviceNotFound, "no available backend has a device of this kind");
       add({std::nullopt, PlacementStep::refused(std::string(word_of(term.kind)), why)});

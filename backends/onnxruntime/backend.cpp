@@ -244,6 +244,11 @@ class OnnxruntimeBackend final : public core::Backend {
 
   [[nodiscard]] bool library_is_expected() override { return loader_.is_expected(); }
 
+  [[nodiscard]] std::string why_not(std::string_view device) override {
+    const auto vendor = vendor_now();
+    return vendor.ok() ? vendor->plugins->why_not(device) : std::string();
+  }
+
   [[nodiscard]] core::BackendDiagnosis diagnosis(const Result<std::vector<core::Device>>* devices) override {
     core::BackendDiagnosis diagnosis;
     diagnosis.install_hint = loader_.wanted().install_command;

@@ -339,6 +339,17 @@ Result<PluginDevice> PluginProviders::any_of(std::string_view provider) {
                                                           known != nullptr ? install_command(*known) : ""));
 }
 
+std::string PluginProviders::why_not(std::string_view device) {
+  for (core::UnavailablePart& part : unavailable()) {
+    if (part.name == device) return std::move(part.reason);
+  }
+  const auto known =
+      std::ranges::find(known_providers(), device.substr(0, device.find('.')), &KnownProvider::short_name);
+  if (known == known_providers().end()) return {};
+  const auto found = any_of(known->provider);
+  return found.ok() ? std::string() : found.status().message();
+}
+
 std::vector<core::UnavailablePart> PluginProviders::unavailable() {
   const core::LogHold hold;
   const std::lock_guard lock(mutex_);
