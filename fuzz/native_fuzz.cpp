@@ -15,7 +15,7 @@
 #include "backends/native/backend.h"
 #include "backends/native/kernels/kernels.h"
 #include "core/json_text.h"
-#include "embedding/architectures/bert.h"
+#include "embedding/architectures/architecture.h"
 #include "embedding/safetensors.h"
 
 namespace {
@@ -55,15 +55,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text(reinterpret_cast<const char*>(data) + 2, length);
   const auto json = latebind::core::parse_json(text, "config.json");
   if (!json.ok()) return 0;
-  const auto config = latebind::embedding::read_bert_config(*json, "config.json");
-  if (!config.ok()) return 0;
+  if (!json->is_object() || !json->contains("model_type") || !(*json)["model_type"].is_string()) return 0;
+  const auto* const architecture =
+      latebind::embedding::find_architecture((*json)["model_type"].get_ref<const std::string&>());
+  if (architecture == nullptr) return 0;
+  const auto network = architecture->read(*json, "config.json");
+  if (!network.ok()) return 0;
   latebind::core::FilePart part;
   part.where.size = size - 2 - length;
   part.bytes = latebind::core::SharedBytes::from_string(
       std::string(reinterpret_cast<const char*>(data) + 2 + length, size - 2 - length));
   auto weights = latebind::embedding::Safetensors::from_part(std::move(part), "model.safetensors");
   if (!weights.ok()) return 0;
-  auto graph = latebind::embedding::make_bert_graph(*config, *weights, {.normalize = true});
+  auto graph = (*network)->make_graph(*weights, {.normalize = true});
   if (!graph.ok()) return 0;
   const auto model = latebind::core::Model::from_graph(
       "fuzz", {.graph = std::make_shared<const latebind::graph::Graph>(*std::move(graph))});

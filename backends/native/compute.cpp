@@ -185,6 +185,14 @@ void Computation::do_rows(const Step& step, const Range& range) const {
                        std::copy_n(x.data + r * x.stride, plan_.widths[s.x], y.data + r * y.stride);
                    },
                    [&](const AddRows& s) { kernels_.add(rows(s.x, range), const_rows(s.y, range), plan_.widths[s.x]); },
+                   [&](const MultiplyRows& s) {
+                     kernels_.multiply(rows(s.x, range), const_rows(s.y, range), plan_.widths[s.x]);
+                   },
+                   [&](const Turn& s) {
+                     const Turns& turns = plan_.turns[s.turns];
+                     kernels_.turn(rows(s.x, range), s.heads, turns.width, turns.numbers.data(),
+                                   batch_.positions.data() + group_.first_token + range.first);
+                   },
                    [&](const Convert& s) {
                      plan_.product.convert(const_rows(s.x, range), plan_.widths[s.x], rows(s.y, range));
                    },
@@ -221,6 +229,7 @@ void Computation::attend(const Attend& step, std::size_t text, std::size_t head,
        .distance_bias =
            step.distance_bias.empty() ? nullptr : step.distance_bias.data() + head * (2 * step.farthest + 1),
        .farthest = step.farthest,
+       .window = step.window,
        .is_over = [](void* context) { return static_cast<Limits*>(context)->are_reached(); },
        .context = &limits},
       attention);

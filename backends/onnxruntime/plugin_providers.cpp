@@ -347,7 +347,7 @@ std::string PluginProviders::why_not(std::string_view device) {
       std::ranges::find(known_providers(), device.substr(0, device.find('.')), &KnownProvider::short_name);
   if (known == known_providers().end()) return {};
   const auto found = any_of(known->provider);
-  return found.ok() ? std::string() : found.status().message();
+  return found.ok() ? std::string() : std::string(found.status().message());
 }
 
 std::vector<core::UnavailablePart> PluginProviders::unavailable() {

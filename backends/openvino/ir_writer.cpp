@@ -75,6 +75,16 @@ class IrWriter {
   Layer operator()(const primitive::Positions& op);
   Layer operator()(const primitive::CumulativeSum& op);
   Layer operator()(const primitive::IsEqual& op);
+  Layer operator()(const primitive::Slice& op) {
+    const Layer first = numbers({op.first});
+    const Layer end = numbers({op.first + op.count});
+    const Layer one = numbers({1});
+    const Layer last = numbers({-1});
+    return emit("Slice", "opset8", {}, {of(op.x), first, end, one, last});
+  }
+  Layer operator()(const primitive::Concat& op) {
+    return emit("Concat", "opset1", R"(axis="-1")", {of(op.a), of(op.b)});
+  }
   Layer operator()(const primitive::Binary& op);
   Layer operator()(const primitive::MatMul& op) {
     const std::string_view transposes = op.transpose_b ? "true" : "false";
@@ -253,9 +263,13 @@ IrWriter::Layer IrWriter::operator()(const primitive::LayerNorm& op) {
   const Layer centred =
       emit("MVN", "opset6", fmt::format(R"(eps="{}" normalize_variance="true" eps_mode="INSIDE_SQRT")", op.epsilon),
            {of(op.x), last});
+  if (!op.bias) {
+    public_name_ = name;
+    return emit("Multiply", "opset1", kBroadcast, {centred, of(op.weight)});
+  }
   const Layer scaled = emit("Multiply", "opset1", kBroadcast, {centred, of(op.weight)});
   public_name_ = name;
-  return emit("Add", "opset1", kBroadcast, {scaled, of(op.bias)});
+  return emit("Add", "opset1", kBroadcast, {scaled, of(*op.bias)});
 }
 
 IrWriter::Layer IrWriter::operator()(const graph::Activation& op) {
@@ -264,6 +278,8 @@ IrWriter::Layer IrWriter::operator()(const graph::Activation& op) {
       return emit("Gelu", "opset7", R"(approximation_mode="ERF")", {of(op.x)});
     case graph::ActivationFunction::kGeluTanh:
       return emit("Gelu", "opset7", R"(approximation_mode="TANH")", {of(op.x)});
+    case graph::ActivationFunction::kSilu:
+      return emit("Swish", "opset4", {}, {of(op.x)});
     case graph::ActivationFunction::kRelu:
       break;
   }

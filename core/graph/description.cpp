@@ -18,12 +18,28 @@ std::string weight(const Weight& weight) {
                      weight.offset);
 }
 
+// Of one that may be absent.
+std::string bias_of(const std::optional<Weight>& bias) {
+  return bias ? fmt::format(", bias {}", weight(*bias)) : std::string();
+}
+
+std::string position_terms_of(const Attention& op) {
+  std::string text;
+  if (const auto& bias = op.distance_bias)
+    text += fmt::format(", distances up to {} in {}", bias->farthest, weight(bias->table));
+  if (const auto& rotary = op.rotary) text += fmt::format(", rotary {:a} at {}", rotary->base, rotary->positions);
+  if (op.window) text += fmt::format(", window {}", *op.window);
+  return text;
+}
+
 std::string_view word_of(ActivationFunction function) {
   switch (function) {
     case ActivationFunction::kGeluErf:
       return "gelu_erf";
     case ActivationFunction::kGeluTanh:
       return "gelu_tanh";
+    case ActivationFunction::kSilu:
+      return "silu";
     case ActivationFunction::kRelu:
       break;
   }
@@ -53,18 +69,17 @@ const Cases kDescribe{
     },
     [](const RowLookup& op) { return fmt::format("row {} of {}", op.row, weight(op.table)); },
     [](const Add& op) { return fmt::format("add %{} %{}", op.a.node, op.b.node); },
+    [](const Multiply& op) { return fmt::format("multiply %{} %{}", op.a.node, op.b.node); },
     [](const Linear& op) {
-      return fmt::format("linear %{}, weight {}, bias {}", op.x.node, weight(op.weight), weight(op.bias));
+      return fmt::format("linear %{}, weight {}{}", op.x.node, weight(op.weight), bias_of(op.bias));
     },
     [](const Attention& op) {
-      const auto& bias = op.distance_bias;
       return fmt::format("attention %{} %{} %{}, mask %{}, heads {}, scale {:a}{}", op.query.node, op.key.node,
-                         op.value.node, op.mask.node, op.heads, op.scale,
-                         bias ? fmt::format(", distances up to {} in {}", bias->farthest, weight(bias->table)) : "");
+                         op.value.node, op.mask.node, op.heads, op.scale, position_terms_of(op));
     },
     [](const LayerNorm& op) {
-      return fmt::format("layer_norm %{}, weight {}, bias {}, epsilon {:a}", op.x.node, weight(op.weight),
-                         weight(op.bias), op.epsilon);
+      return fmt::format("layer_norm %{}, weight {}{}, epsilon {:a}", op.x.node, weight(op.weight), bias_of(op.bias),
+                         op.epsilon);
     },
     [](const Activation& op) { return fmt::format("{} %{}", word_of(op.function), op.x.node); },
     [](const Pool& op) { return fmt::format("pool {} %{}, mask %{}", word_of(op.mode), op.x.node, op.mask.node); },

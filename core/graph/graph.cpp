@@ -19,6 +19,8 @@ using core::StatusCode;
 
 // An order of magnitude more than any model tells apart.
 constexpr std::int64_t kFarthestMax = 4096;
+// Numbers of a table of cosines.
+constexpr std::int64_t kTurnsMax = std::int64_t{1} << 24;
 
 struct Type {
   ElementType element = ElementType::kF32;
@@ -82,15 +84,27 @@ class Rules {
     return as(op.a);
   }
 
+  Result<Type> operator()(const Multiply& op) const {
+    LB_RETURN_IF_ERROR(check_numbers("multiply", op.a));
+    LB_RETURN_IF_ERROR(check_numbers("multiply", op.b));
+    if (!(shape_of(op.a) == shape_of(op.b)))
+      return misfit(fmt::format("multiplying {} by {}", text_of(op.a), text_of(op.b)));
+    return as(op.a);
+  }
+
   Result<Type> operator()(const Linear& op) const {
     LB_RETURN_IF_ERROR(check_numbers("linear", op.x));
     LB_RETURN_IF_ERROR(check_weight(op.weight, 2));
-    LB_RETURN_IF_ERROR(check_weight(op.bias, 1));
     Shape shape = shape_of(op.x);
     const std::size_t last = shape.rank() - 1;
-    if (shape[last] != op.weight.shape[1] || op.bias.shape[0] != op.weight.shape[0]) {
-      return misfit(fmt::format("'{}' {} and '{}' {} for {}", op.weight.name, op.weight.shape.to_string(), op.bias.name,
-                                op.bias.shape.to_string(), text_of(op.x)));
+    if (shape[last] != op.weight.shape[1])
+      return misfit(fmt::format("'{}' {} for {}", op.weight.name, op.weight.shape.to_string(), text_of(op.x)));
+    if (op.bias) {
+      LB_RETURN_IF_ERROR(check_weight(*op.bias, 1));
+      if (op.bias->shape[0] != op.weight.shape[0]) {
+        return misfit(fmt::format("'{}' {} and '{}' {} for {}", op.weight.name, op.weight.shape.to_string(),
+                                  op.bias->name, op.bias->shape.to_string(), text_of(op.x)));
+      }
     }
     shape[last] = op.weight.shape[0];
     return Type{ElementType::kF32, shape};
@@ -106,12 +120,15 @@ class Rules {
     }
     LB_RETURN_IF_ERROR(check_mask("attention", op.query, op.mask));
     if (op.distance_bias) LB_RETURN_IF_ERROR(check_distances(*op.distance_bias, op.heads));
+    if (op.rotary) LB_RETURN_IF_ERROR(check_rotary(*op.rotary, shape_of(op.query)[2] / op.heads));
+    if (op.window && (*op.window < 0 || *op.window > kFarthestMax))
+      return misfit(fmt::format("attention within {} tokens", *op.window));
     return as(op.query);
   }
 
   Result<Type> operator()(const LayerNorm& op) const {
     LB_RETURN_IF_ERROR(check_numbers("layer norm", op.x));
-    for (const Weight* weight : {&op.weight, &op.bias}) {
+    for (const Weight* weight : {&op.weight, op.bias ? &*op.bias : &op.weight}) {
       LB_RETURN_IF_ERROR(check_weight(*weight, 1));
       if (!is_end_of(weight->shape, shape_of(op.x))) {
         return misfit(fmt::format("'{}' {} for {}", weight->name, weight->shape.to_string(), text_of(op.x)));
@@ -178,6 +195,12 @@ class Rules {
                 : misfit(fmt::format("distances up to {} in '{}' {} for {} heads", bias.farthest, bias.table.name,
                                      bias.table.shape.to_string(), heads));
   }
+  [[nodiscard]] static Status check_rotary(const Rotary& rotary, std::int64_t width) {
+    const bool fits = width % 2 == 0 && rotary.base >= 1 && std::isfinite(rotary.base) && rotary.positions > 0 &&
+                      rotary.positions <= kTurnsMax / width;
+    return fits ? Status()
+                : misfit(fmt::format("turning {} columns by {} at {} positions", width, rotary.base, rotary.positions));
+  }
   [[nodiscard]] Status check_table(const Weight& table) const { return check_weight(table, 2); }
   [[nodiscard]] Status check_weight(const Weight& weight, std::size_t rank) const {
     const bool known =
@@ -213,6 +236,15 @@ std::int64_t bucket_of(const DistanceBias& bias, std::int64_t distance) {
   const auto of = [&](std::int64_t d) { return std::log(static_cast<double>(d) / static_cast<double>(exact)); };
   const double steps = of(far) / of(bias.farthest) * static_cast<double>(exact) + kRounding;
   return behind + std::min(half - 1, exact + static_cast<std::int64_t>(steps));
+}
+
+std::vector<float> frequencies_of(const Rotary& rotary, std::int64_t width) {
+  std::vector<float> frequencies;
+  for (std::int64_t i = 0; i < width; i += 2) {
+    const float exponent = static_cast<float>(i) / static_cast<float>(width);
+    frequencies.push_back(1.0F / static_cast<float>(std::pow(rotary.base, static_cast<double>(exponent))));
+  }
+  return frequencies;
 }
 
 Value GraphBuilder::add(Operator op) {

@@ -1,7 +1,9 @@
 #include "core/graph/lowering.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -37,6 +39,7 @@ class Lowering {
   Value operator()(const PositionLookup& op);
   Value operator()(const RowLookup& op) { return gather(weight(op.table), constant(op.row), 0); }
   Value operator()(const Add& op) { return binary(BinaryFunction::kAdd, of(op.a), of(op.b)); }
+  Value operator()(const Multiply& op) { return multiply(of(op.a), of(op.b)); }
   Value operator()(const Linear& op);
   Value operator()(const Attention& op);
   Value operator()(const LayerNorm& op);
@@ -92,6 +95,13 @@ class Lowering {
   Value score_terms(const Attention& op);
   // [1, heads, tokens, tokens]
   Value distance_terms(const DistanceBias& bias, Value mask);
+  // [1, 1, tokens, tokens]
+  Value window_terms(std::int64_t window, Value mask);
+  // The rows of a table, [2 · farthest + 1, ..], by the distance between every two tokens, at most `farthest`:
+  // [tokens, tokens, ..]
+  Value by_distance(Value table, std::int64_t farthest, Value mask);
+  // Of queries or keys, [batch, heads, tokens, width].
+  Value turn(Value x, const Rotary& rotary, std::int64_t width, Value mask);
   // 0 where kept is 1, and `value` where it is 0.
   Value padding(Value kept, float value) { return multiply(subtract(constant(1.0F), kept), constant(value)); }
 
@@ -102,8 +112,10 @@ class Lowering {
   std::map<std::string, Value> weights_;
   std::map<std::uint32_t, Value> masks_f32_;    // by node of the graph
   std::map<std::uint32_t, Value> score_masks_;  // the same
-  // By mask, table and farthest distance.
-  std::map<std::tuple<std::uint32_t, std::string, std::int64_t>, Value> score_terms_;
+  // By mask, table of distances, farthest distance, and window, -1 for none.
+  std::map<std::tuple<std::uint32_t, std::string, std::int64_t, std::int64_t>, Value> score_terms_;
+  // Cosines and sines, by mask, base and width.
+  std::map<std::tuple<std::uint32_t, double, std::int64_t>, std::pair<Value, Value>> turns_;
 };
 
 Value Lowering::weight(const Weight& weight) {
@@ -143,24 +155,66 @@ Value Lowering::distance_terms(const DistanceBias& bias, Value mask) {
     buckets.push_back(bucket_of(bias, distance));
   const auto count = static_cast<std::int64_t>(buckets.size());
   const Value rows = gather(weight(bias.table), constant(std::span<const std::int64_t>(buckets), Shape{count}), 0);
+  return unsqueeze(transpose(by_distance(rows, bias.farthest, mask), {2, 0, 1}), {0});
+}
 
+Value Lowering::window_terms(std::int64_t window, Value mask) {
+  // One distance more, for all beyond the window.
+  std::vector<float> terms(static_cast<std::size_t>(2 * window + 3), 0.0F);
+  terms.front() = terms.back() = kMasked;
+  const auto count = static_cast<std::int64_t>(terms.size());
+  const Value table = constant(std::span<const float>(terms), Shape{count});
+  return unsqueeze(by_distance(table, window + 1, mask), {0, 1});
+}
+
+Value Lowering::by_distance(Value table, std::int64_t farthest, Value mask) {
   const Value places = add(primitive::Positions{.like = of(mask)}, ElementType::kI64);
   const Value distances = subtract(unsqueeze(places, {0}), unsqueeze(places, {1}));
-  const Value near =
-      binary(BinaryFunction::kMaximum, binary(BinaryFunction::kMinimum, distances, constant(bias.farthest)),
-             constant(-bias.farthest));
-  const Value row = binary(BinaryFunction::kAdd, near, constant(bias.farthest));
-  return unsqueeze(transpose(gather(rows, row, 0), {2, 0, 1}), {0});
+  const Value near = binary(BinaryFunction::kMaximum, binary(BinaryFunction::kMinimum, distances, constant(farthest)),
+                            constant(-farthest));
+  return gather(table, binary(BinaryFunction::kAdd, near, constant(farthest)), 0);
 }
 
 Value Lowering::score_terms(const Attention& op) {
-  const Value mask = score_mask(op.mask);
-  if (!op.distance_bias) return mask;
-  const DistanceBias& bias = *op.distance_bias;
-  const auto [entry, is_new] = score_terms_.try_emplace({op.mask.node, bias.table.name, bias.farthest});
+  const auto& bias = op.distance_bias;
+  const auto [entry, is_new] = score_terms_.try_emplace(
+      {op.mask.node, bias ? bias->table.name : "", bias ? bias->farthest : 0, op.window.value_or(-1)});
+  if (!is_new) return entry->second;
   // One sum for all layers: vendors fuse attention with one such term.
-  if (is_new) entry->second = binary(BinaryFunction::kAdd, distance_terms(bias, op.mask), mask);
-  return entry->second;
+  Value terms = score_mask(op.mask);
+  if (bias) terms = binary(BinaryFunction::kAdd, distance_terms(*bias, op.mask), terms);
+  if (op.window) terms = binary(BinaryFunction::kAdd, window_terms(*op.window, op.mask), terms);
+  return entry->second = terms;
+}
+
+Value Lowering::turn(Value x, const Rotary& rotary, std::int64_t width, Value mask) {
+  const auto [entry, is_new] = turns_.try_emplace({mask.node, rotary.base, width});
+  if (is_new) {
+    // As tables: in lower precision an angle would be no longer the one that is meant.
+    std::vector<float> cosines;
+    std::vector<float> sines;
+    const std::vector<float> frequencies = frequencies_of(rotary, width);
+    for (std::int64_t position = 0; position < rotary.positions; ++position) {
+      for (std::int64_t i = 0; i < width; ++i) {
+        const double angle = angle_of(position, frequencies[static_cast<std::size_t>(i % (width / 2))]);
+        cosines.push_back(static_cast<float>(std::cos(angle)));
+        sines.push_back(static_cast<float>(std::sin(angle)));
+      }
+    }
+    const Shape shape{rotary.positions, width};
+    const auto rows = [&](const std::vector<float>& numbers) {
+      const Value table = constant(std::span<const float>(numbers), shape);
+      return add(primitive::FirstRows{.table = table, .like = of(mask)});
+    };
+    entry->second.first = rows(cosines);
+    entry->second.second = rows(sines);
+  }
+  const auto [cosine, sine] = entry->second;
+  const std::int64_t half = width / 2;
+  const Value first = add(primitive::Slice{.x = x, .first = 0, .count = half});
+  const Value second = add(primitive::Slice{.x = x, .first = half, .count = half});
+  const Value turned = add(primitive::Concat{.a = multiply(second, constant(-1.0F)), .b = first});
+  return binary(BinaryFunction::kAdd, multiply(x, cosine), multiply(turned, sine));
 }
 
 Value Lowering::operator()(const PositionLookup& op) {
@@ -174,11 +228,11 @@ Value Lowering::operator()(const PositionLookup& op) {
 
 Value Lowering::operator()(const Linear& op) {
   Value matrix = weight(op.weight);
-  const Value bias = weight(op.bias);
+  const std::optional<Value> bias = op.bias ? std::optional(weight(*op.bias)) : std::nullopt;
   // Runtimes transpose a weight once, when they load the model.
   if (!format_.matmul_transposes) matrix = transpose(matrix, {1, 0});
   const Value product = add(primitive::MatMul{.a = of(op.x), .b = matrix, .transpose_b = format_.matmul_transposes});
-  return binary(BinaryFunction::kAdd, product, bias);
+  return bias ? binary(BinaryFunction::kAdd, product, *bias) : product;
 }
 
 Value Lowering::split(Value x, std::int64_t heads, std::int64_t width, std::vector<std::int64_t> order) {
@@ -189,11 +243,17 @@ Value Lowering::operator()(const Attention& op) {
   const std::int64_t hidden = graph_.node(op.query).shape[2];
   const std::int64_t width = hidden / op.heads;
   const Value terms = score_terms(op);
-  const Value query = split(of(op.query), op.heads, width, {0, 2, 1, 3});
-  // The one transposition of keys does both where MatMul has none of its own.
+  Value query = split(of(op.query), op.heads, width, {0, 2, 1, 3});
+  // The one transposition of keys does both where MatMul has none of its own, and nothing comes in between.
   const bool transposes = format_.matmul_transposes;
-  const Value key = split(of(op.key), op.heads, width,
-                          transposes ? std::vector<std::int64_t>{0, 2, 1, 3} : std::vector<std::int64_t>{0, 2, 3, 1});
+  const bool does_both = !transposes && !op.rotary;
+  Value key = split(of(op.key), op.heads, width,
+                    does_both ? std::vector<std::int64_t>{0, 2, 3, 1} : std::vector<std::int64_t>{0, 2, 1, 3});
+  if (op.rotary) {
+    query = turn(query, *op.rotary, width, op.mask);
+    key = turn(key, *op.rotary, width, op.mask);
+    if (!transposes) key = transpose(key, {0, 1, 3, 2});
+  }
   const Value value = split(of(op.value), op.heads, width, {0, 2, 1, 3});
   const Value products = add(primitive::MatMul{.a = query, .b = key, .transpose_b = transposes});
   const Value scores = binary(BinaryFunction::kAdd, multiply(products, constant(op.scale)), terms);
@@ -203,7 +263,8 @@ Value Lowering::operator()(const Attention& op) {
 
 Value Lowering::operator()(const LayerNorm& op) {
   const Value scale = weight(op.weight);
-  return add(primitive::LayerNorm{.x = of(op.x), .weight = scale, .bias = weight(op.bias), .epsilon = op.epsilon});
+  const std::optional<Value> bias = op.bias ? std::optional(weight(*op.bias)) : std::nullopt;
+  return add(primitive::LayerNorm{.x = of(op.x), .weight = scale, .bias = bias, .epsilon = op.epsilon});
 }
 
 Value Lowering::operator()(const Pool& op) {

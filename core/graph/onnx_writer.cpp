@@ -98,10 +98,13 @@ class OnnxGraphWriter {
   void operator()(const primitive::Unsqueeze& op) { emit("Unsqueeze", {name_of(op.x), numbers(op.axes)}); }
   void operator()(const primitive::Squeeze& op) { emit("Squeeze", {name_of(op.x), numbers(op.axes)}); }
   void operator()(const primitive::Softmax& op) { emit("Softmax", {name_of(op.x)}, {int_attribute("axis", -1)}); }
-  void operator()(const primitive::LayerNorm& op) {
-    emit("LayerNormalization", {name_of(op.x), name_of(op.weight), name_of(op.bias)},
-         {int_attribute("axis", -1), float_attribute("epsilon", static_cast<float>(op.epsilon))});
+  void operator()(const primitive::Slice& op) {
+    emit("Slice", {name_of(op.x), numbers({op.first}), numbers({op.first + op.count}), numbers({-1})});
   }
+  void operator()(const primitive::Concat& op) {
+    emit("Concat", {name_of(op.a), name_of(op.b)}, {int_attribute("axis", -1)});
+  }
+  void operator()(const primitive::LayerNorm& op);
   void operator()(const Activation& op);
   void operator()(const primitive::Reduce& op);
 
@@ -279,6 +282,16 @@ void OnnxGraphWriter::operator()(const primitive::Binary& op) {
   }
 }
 
+void OnnxGraphWriter::operator()(const primitive::LayerNorm& op) {
+  const auto axis = int_attribute("axis", -1);
+  const auto epsilon = float_attribute("epsilon", static_cast<float>(op.epsilon));
+  if (op.bias) {
+    emit("LayerNormalization", {name_of(op.x), name_of(op.weight), name_of(*op.bias)}, {axis, epsilon});
+  } else {
+    emit("LayerNormalization", {name_of(op.x), name_of(op.weight)}, {axis, epsilon});
+  }
+}
+
 void OnnxGraphWriter::operator()(const Activation& op) {
   switch (op.function) {
     case ActivationFunction::kGeluErf:
@@ -287,6 +300,11 @@ void OnnxGraphWriter::operator()(const Activation& op) {
       return emit("Gelu", {name_of(op.x)}, {string_attribute("approximate", "tanh")});
     case ActivationFunction::kRelu:
       return emit("Relu", {name_of(op.x)});
+    case ActivationFunction::kSilu: {
+      const std::string part = fmt::format("v{}_sigmoid", at_);
+      emit_named("Sigmoid", {name_of(op.x)}, part, {});
+      return emit("Mul", {name_of(op.x), part});
+    }
   }
 }
 

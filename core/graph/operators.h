@@ -74,11 +74,17 @@ struct Add {
   Value b;
 };
 
-// y = x · weightᵀ + bias: x [..,I], weight [O,I], bias [O] -> [..,O]
+// y = a · b, number by number, of one shape -> as a
+struct Multiply {
+  Value a;
+  Value b;
+};
+
+// y = x · weightᵀ + bias: x [..,I], weight [O,I], bias [O], or none -> [..,O]
 struct Linear {
   Value x;
   Weight weight;
-  Weight bias;
+  std::optional<Weight> bias = std::nullopt;
 };
 
 // A number for each head and distance between two tokens: table [N,heads], where N is a multiple of 4. With d = s - t,
@@ -91,14 +97,25 @@ struct DistanceBias {
   std::int64_t farthest = 128;
 };
 
+// Turns pairs of components of queries and keys by angles that grow with the position, so that their products depend on
+// the distance. In a head's w columns, an even number, of a token at position t < positions:
+//   y[i] = x[i] · cos a - x[i + w/2] · sin a, y[i + w/2] = x[i + w/2] · cos a + x[i] · sin a, for i < w/2
+// where a = t · base^(-2i/w); power, quotient and product are rounded to f32, as the reference has them.
+//
+// Source: Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding" (2021).
+struct Rotary {
+  double base = 10000;
+  std::int64_t positions = 0;
+};
+
 // Multi-head attention between the tokens of each text. Head h has the columns h·w to (h+1)·w - 1 of query, key, value
 // and y, w = H / heads:
 //   y[b,t,h] = Σ p[s] · value[b,s,h], p = softmax over s of scale · (query[b,t,h] · key[b,s,h]) + distance_bias of
-//   s - t, and 0 where mask[b,s] is 0
+//   s - t, and 0 where mask[b,s] is 0 or |s - t| is beyond the window
 // query, key, value [B,T,H], mask i64 [B,T] -> [B,T,H]
 //
-// What other models need becomes a member here that is absent by default: other position terms (rotary turns query and
-// key; ALiBi is added to the scores), a window of |t - s|, fewer heads of key and value than of query.
+// What other models need becomes a member here that is absent by default: other position terms (ALiBi is added to the
+// scores), fewer heads of key and value than of query.
 struct Attention {
   Value query;
   Value key;
@@ -107,14 +124,16 @@ struct Attention {
   std::int64_t heads = 1;
   float scale = 1;
   std::optional<DistanceBias> distance_bias = std::nullopt;
+  std::optional<Rotary> rotary = std::nullopt;
+  std::optional<std::int64_t> window = std::nullopt;
 };
 
 // Over the last dimension, y = (x - mean(x)) / √(mean((x - mean(x))²) + epsilon) · weight + bias:
-// x [..,H], weight [H], bias [H] -> as x
+// x [..,H], weight [H], bias [H], or none -> as x
 struct LayerNorm {
   Value x;
   Weight weight;
-  Weight bias;
+  std::optional<Weight> bias = std::nullopt;
   double epsilon = 1e-12;
 };
 
@@ -122,6 +141,7 @@ enum class ActivationFunction : std::uint8_t {
   kGeluErf,   // x/2 · (1 + erf(x / √2))
   kGeluTanh,  // x/2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))
   kRelu,      // max(x, 0)
+  kSilu,      // x / (1 + exp(-x))
 };
 
 // For each number -> as x
@@ -150,8 +170,8 @@ struct Normalize {
   Value x;
 };
 
-using Operator = std::variant<Input, Lookup, PositionLookup, RowLookup, Add, Linear, Attention, LayerNorm, Activation,
-                              Pool, Normalize>;
+using Operator = std::variant<Input, Lookup, PositionLookup, RowLookup, Add, Multiply, Linear, Attention, LayerNorm,
+                              Activation, Pool, Normalize>;
 
 // One function for each alternative of a variant, for std::visit.
 template <class... Functions>

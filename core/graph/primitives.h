@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -66,6 +67,19 @@ struct IsEqual {
 
 enum class BinaryFunction : std::uint8_t { kAdd, kSubtract, kMultiply, kDivide, kMaximum, kMinimum };
 
+// Columns `first` to `first + count - 1` of the last dimension.
+struct Slice {
+  Value x;
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+
+// One after the other in the last dimension.
+struct Concat {
+  Value a;
+  Value b;
+};
+
 // With broadcasting, as NumPy does it.
 struct Binary {
   BinaryFunction function = BinaryFunction::kAdd;
@@ -111,7 +125,7 @@ struct Softmax {
 struct LayerNorm {
   Value x;
   Value weight;
-  Value bias;
+  std::optional<Value> bias;
   double epsilon = 0;
 };
 
@@ -129,8 +143,9 @@ struct Reduce {
 using Primitive =
     std::variant<Input, Weight, primitive::Constant, primitive::Convert, primitive::Gather, primitive::GatherRow,
                  primitive::FirstRows, primitive::Positions, primitive::CumulativeSum, primitive::IsEqual,
-                 primitive::Binary, primitive::MatMul, primitive::Reshape, primitive::Transpose, primitive::Unsqueeze,
-                 primitive::Squeeze, primitive::Softmax, primitive::LayerNorm, Activation, primitive::Reduce>;
+                 primitive::Slice, primitive::Concat, primitive::Binary, primitive::MatMul, primitive::Reshape,
+                 primitive::Transpose, primitive::Unsqueeze, primitive::Squeeze, primitive::Softmax,
+                 primitive::LayerNorm, Activation, primitive::Reduce>;
 
 struct PrimitiveNode {
   Primitive op;

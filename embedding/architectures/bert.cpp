@@ -26,21 +26,6 @@ constexpr LayerNames kBertNames{.query = "attention.self.query",
                                 .narrow = "output.dense",
                                 .norm = "output.LayerNorm"};
 
-Result<Value> bert_embeddings(EncoderBuilder& encoder, const BertConfig& config, Value ids) {
-  const std::size_t width = config.embedding_size;
-  LB_ASSIGN_OR_RETURN(const auto both, encoder.embeddings(ids, width));
-  LB_ASSIGN_OR_RETURN(auto types,
-                      encoder.weight("embeddings.token_type_embeddings.weight", {config.token_type_count, width}));
-  graph::GraphBuilder& graph = encoder.graph();
-  // A single text has type 0 throughout.
-  const Value type = graph.add(graph::RowLookup{.table = std::move(types), .row = 0});
-  const Value place = graph.add(graph::Add{.a = both.second, .b = type});
-  LB_ASSIGN_OR_RETURN(const Value x, encoder.layer_norm(graph.add(graph::Add{.a = both.first, .b = place}), width,
-                                                        "embeddings.LayerNorm"));
-  if (width == config.sizes.hidden) return x;
-  return encoder.linear(x, "embeddings_project", width, config.sizes.hidden);
-}
-
 class BertNetwork final : public EncoderNetwork {
  public:
   explicit BertNetwork(const BertConfig& config) : EncoderNetwork(config.sizes), config_(config) {}
@@ -55,7 +40,19 @@ class BertNetwork final : public EncoderNetwork {
 
 }  // namespace
 
-Result<BertConfig> read_bert_config(const json& config, const path& file) {
+Result<Value> bert_embeddings(EncoderBuilder& encoder, const BertConfig& config, Value ids) {
+  const std::size_t width = config.embedding_size;
+  LB_ASSIGN_OR_RETURN(const auto both, encoder.embeddings(ids, width));
+  LB_ASSIGN_OR_RETURN(auto types,
+                      encoder.weight("embeddings.token_type_embeddings.weight", {config.token_type_count, width}));
+  graph::GraphBuilder& graph = encoder.graph();
+  // A single text has type 0 throughout.
+  const Value type = graph.add(graph::RowLookup{.table = std::move(types), .row = 0});
+  const Value place = graph.add(graph::Add{.a = both.second, .b = type});
+  return encoder.layer_norm(graph.add(graph::Add{.a = both.first, .b = place}), width, "embeddings.LayerNorm");
+}
+
+Result<BertConfig> read_bert_config(const json& config, const path& file, std::string_view activation) {
   LB_RETURN_IF_ERROR(refuse_variants(config, file));
   BertConfig bert;
   EncoderSizes& sizes = bert.sizes;
@@ -68,8 +65,8 @@ Result<BertConfig> read_bert_config(const json& config, const path& file) {
                                  {"max_position_embeddings", kTokensMax, &sizes.positions},
                                  {"type_vocab_size", kTokenTypesMax, &bert.token_type_count}}));
   LB_RETURN_IF_ERROR(check_heads(sizes, file, "hidden_size", "num_attention_heads"));
-  LB_RETURN_IF_ERROR(read_epsilon(config, file, sizes.epsilon));
-  LB_ASSIGN_OR_RETURN(sizes.activation, read_activation(config, "hidden_act", file));
+  LB_RETURN_IF_ERROR(read_epsilon(config, "layer_norm_eps", file, sizes.epsilon));
+  LB_ASSIGN_OR_RETURN(sizes.activation, read_activation(config, "hidden_act", file, activation));
   bert.embedding_size = sizes.hidden;
   return bert;
 }
@@ -94,6 +91,9 @@ Result<graph::Graph> make_bert_graph(const BertConfig& config, const Safetensors
   EncoderBuilder encoder(config.sizes, weights, config.prefix);
   const auto [ids, mask] = encoder.inputs();
   LB_ASSIGN_OR_RETURN(Value x, bert_embeddings(encoder, config, ids));
+  if (config.embedding_size != config.sizes.hidden) {
+    LB_ASSIGN_OR_RETURN(x, encoder.linear(x, "embeddings_project", config.embedding_size, config.sizes.hidden));
+  }
   for (std::size_t i = 0; i < config.sizes.layers; ++i) {
     LB_ASSIGN_OR_RETURN(x, encoder.layer(x, mask, fmt::format("encoder.layer.{}.", i), kBertNames));
   }

@@ -25,8 +25,12 @@ struct BertConfig {
                                                                      const std::filesystem::path& file);
 [[nodiscard]] core::Result<std::shared_ptr<const Network>> read_electra(const nlohmann::json& config,
                                                                         const std::filesystem::path& file);
-[[nodiscard]] core::Result<BertConfig> read_bert_config(const nlohmann::json& config,
-                                                        const std::filesystem::path& file);
+// `activation`: that where config.json names none.
+[[nodiscard]] core::Result<BertConfig> read_bert_config(const nlohmann::json& config, const std::filesystem::path& file,
+                                                        std::string_view activation = "gelu");
+// [batch, tokens, embedding_size], with their norm.
+[[nodiscard]] core::Result<graph::Value> bert_embeddings(EncoderBuilder& encoder, const BertConfig& config,
+                                                         graph::Value ids);
 
 [[nodiscard]] std::shared_ptr<const Network> make_bert_network(const BertConfig& config);
 

@@ -21,12 +21,6 @@ using graph::Weight;
 using nlohmann::json;
 using std::filesystem::path;
 
-namespace {
-
-constexpr const char* kWords = "embeddings.word_embeddings.weight";
-
-}  // namespace
-
 Status read_sizes(const json& config, const path& file, std::initializer_list<SizeField> fields) {
   const std::string name = platform::path_to_utf8(file);
   for (const SizeField& field : fields) {
@@ -50,25 +44,50 @@ Status check_padding(const EncoderSizes& sizes, const path& file, std::string_vi
                                         sizes.positions, padding_name, *sizes.padding));
 }
 
-Status read_epsilon(const json& config, const path& file, float& epsilon) {
-  const auto given = config.find("layer_norm_eps");
+Status read_epsilon(const json& config, const char* key, const path& file, float& epsilon) {
+  const auto given = config.find(key);
   if (given == config.end() || given->is_null()) return {};
   const double value = given->is_number() ? given->get<double>() : -1;
   if (!(value >= 0 && value <= 0.1)) {
-    return invalid_file(file, fmt::format("'layer_norm_eps' is {}, must be between 0 and 0.1",
+    return invalid_file(file, fmt::format("'{}' is {}, must be between 0 and 0.1", key,
                                           printable(given->dump(-1, ' ', false, json::error_handler_t::replace))));
   }
   epsilon = static_cast<float>(value);
   return {};
 }
 
-Result<ActivationFunction> read_activation(const json& config, const char* key, const path& file) {
-  LB_ASSIGN_OR_RETURN(const std::string name, core::read_text(config, key, "gelu", platform::path_to_utf8(file)));
+Result<double> read_rotary_base(const json& config, const char* key, double otherwise, const path& file) {
+  const auto given = config.find(key);
+  if (given == config.end() || given->is_null()) return otherwise;
+  double base = otherwise;
+  const auto wrong = [&](std::string_view part) {
+    return unsupported_file(
+        file,
+        fmt::format("'{}' has {}; only a 'rope_theta' of the 'rope_type' default is supported", key, printable(part)));
+  };
+  if (!given->is_object()) return wrong("no object");
+  for (const auto& [name, value] : given->items()) {
+    if (name == "rope_theta" && value.is_number()) {
+      base = value.get<double>();
+    } else if (name != "rope_type" || value != "default") {
+      return wrong(fmt::format("'{}' {}", name, value.dump(-1, ' ', false, json::error_handler_t::replace)));
+    }
+  }
+  constexpr double kBaseMax = 1e9;
+  if (base >= 1 && base <= kBaseMax) return base;
+  return invalid_file(file,
+                      fmt::format("'{}' has a 'rope_theta' of {}, must be between 1 and {}", key, base, kBaseMax));
+}
+
+Result<ActivationFunction> read_activation(const json& config, const char* key, const path& file,
+                                           std::string_view otherwise) {
+  LB_ASSIGN_OR_RETURN(const std::string name, core::read_text(config, key, otherwise, platform::path_to_utf8(file)));
   if (name == "gelu" || name == "gelu_python") return ActivationFunction::kGeluErf;
   if (name == "gelu_new" || name == "gelu_fast" || name == "gelu_pytorch_tanh") return ActivationFunction::kGeluTanh;
   if (name == "relu") return ActivationFunction::kRelu;
+  if (name == "silu" || name == "swish") return ActivationFunction::kSilu;
   return unsupported_file(file, fmt::format("'{}' is '{}'; supported are gelu, gelu_new, gelu_fast, "
-                                            "gelu_pytorch_tanh and relu",
+                                            "gelu_pytorch_tanh, relu and silu",
                                             key, printable(name)));
 }
 
@@ -94,9 +113,11 @@ Status refuse_variants(const json& config, const path& file) {
   return {};
 }
 
-EncoderBuilder::EncoderBuilder(const EncoderSizes& sizes, const Safetensors& weights, std::string_view prefix)
+EncoderBuilder::EncoderBuilder(const EncoderSizes& sizes, const Safetensors& weights, std::string_view prefix,
+                               std::string_view words)
     : sizes_(sizes), weights_(weights), graph_(weights.part()) {
-  if (!weights_.contains(kWords) && weights_.contains(std::string(prefix) + kWords)) prefix_ = prefix;
+  if (!weights_.contains(std::string(words)) && weights_.contains(std::string(prefix) + std::string(words)))
+    prefix_ = prefix;
 }
 
 std::pair<Value, Value> EncoderBuilder::inputs() {
@@ -116,27 +137,63 @@ Result<Weight> EncoderBuilder::weight(const std::string& name, std::initializer_
   return Weight{.name = std::move(tensor.name), .type = tensor.type, .shape = shape, .offset = tensor.offset};
 }
 
-Result<Value> EncoderBuilder::layer_norm(Value x, std::size_t width, const std::string& name) {
+Result<Value> EncoderBuilder::layer_norm(Value x, std::size_t width, const std::string& name, bool has_bias) {
   const bool old_names = weights_.contains(prefix_ + name + ".gamma");
   LB_ASSIGN_OR_RETURN(auto scale, weight(name + (old_names ? ".gamma" : ".weight"), {width}));
-  LB_ASSIGN_OR_RETURN(auto shift, weight(name + (old_names ? ".beta" : ".bias"), {width}));
-  return graph_.add(
-      graph::LayerNorm{.x = x, .weight = std::move(scale), .bias = std::move(shift), .epsilon = sizes_.epsilon});
+  graph::LayerNorm norm{.x = x, .weight = std::move(scale), .epsilon = sizes_.epsilon};
+  if (has_bias) {
+    LB_ASSIGN_OR_RETURN(norm.bias, weight(name + (old_names ? ".beta" : ".bias"), {width}));
+  }
+  return graph_.add(std::move(norm));
 }
 
-Result<Value> EncoderBuilder::linear(Value x, const std::string& name, std::size_t in, std::size_t out) {
-  LB_ASSIGN_OR_RETURN(auto matrix, weight(name + ".weight", {out, in}));
-  LB_ASSIGN_OR_RETURN(auto bias, weight(name + ".bias", {out}));
-  return graph_.add(graph::Linear{.x = x, .weight = std::move(matrix), .bias = std::move(bias)});
+Result<Value> EncoderBuilder::linear(Value x, const std::string& name, std::size_t in, std::size_t out, bool has_bias) {
+  return linear_of(x, name, in, out, 0, 1, has_bias);
+}
+
+Result<Value> EncoderBuilder::linear_of(Value x, const std::string& name, std::size_t in, std::size_t out,
+                                        std::size_t which, std::size_t of, bool has_bias) {
+  // Rows of one matrix lie one after the other.
+  const auto part = [&](Weight whole) -> Result<Weight> {
+    if (of == 1) return whole;
+    Shape shape = whole.shape;
+    shape[0] /= static_cast<std::int64_t>(of);
+    LB_ASSIGN_OR_RETURN(const std::size_t size, core::byte_size_of(whole.type, shape));
+    whole.name += fmt::format("[{}/{}]", which, of);
+    whole.offset += which * size;
+    whole.shape = shape;
+    return whole;
+  };
+  LB_ASSIGN_OR_RETURN(auto matrix, weight(name + ".weight", {of * out, in}));
+  LB_ASSIGN_OR_RETURN(matrix, part(std::move(matrix)));
+  graph::Linear linear{.x = x, .weight = std::move(matrix)};
+  if (has_bias) {
+    LB_ASSIGN_OR_RETURN(auto bias, weight(name + ".bias", {of * out}));
+    LB_ASSIGN_OR_RETURN(linear.bias, part(std::move(bias)));
+  }
+  return graph_.add(std::move(linear));
 }
 
 Result<std::pair<Value, Value>> EncoderBuilder::embeddings(Value ids, std::size_t width) {
-  LB_ASSIGN_OR_RETURN(auto words, weight(kWords, {sizes_.vocabulary, width}));
+  LB_ASSIGN_OR_RETURN(auto words, weight(std::string(kWords), {sizes_.vocabulary, width}));
   LB_ASSIGN_OR_RETURN(auto positions, weight("embeddings.position_embeddings.weight", {sizes_.positions, width}));
   std::optional<std::int64_t> padding;
   if (sizes_.padding) padding = static_cast<std::int64_t>(*sizes_.padding);
   return std::pair(graph_.add(graph::Lookup{.table = std::move(words), .ids = ids}),
                    graph_.add(graph::PositionLookup{.table = std::move(positions), .ids = ids, .padding = padding}));
+}
+
+Value EncoderBuilder::attend(Value query, Value key, Value value, Value mask) {
+  const std::size_t width = sizes_.hidden / sizes_.heads;  // without a rest: the sizes were checked
+  return graph_.add(graph::Attention{.query = query,
+                                     .key = key,
+                                     .value = value,
+                                     .mask = mask,
+                                     .heads = static_cast<std::int64_t>(sizes_.heads),
+                                     .scale = 1.0F / std::sqrt(static_cast<float>(width)),
+                                     .distance_bias = terms_.distance_bias,
+                                     .rotary = terms_.rotary,
+                                     .window = terms_.window});
 }
 
 Result<Value> EncoderBuilder::attention(Value x, Value mask, const std::string& place, const LayerNames& names) {
@@ -145,14 +202,7 @@ Result<Value> EncoderBuilder::attention(Value x, Value mask, const std::string& 
   LB_ASSIGN_OR_RETURN(const Value query, part(names.query));
   LB_ASSIGN_OR_RETURN(const Value key, part(names.key));
   LB_ASSIGN_OR_RETURN(const Value value, part(names.value));
-  const std::size_t width = hidden / sizes_.heads;  // without a rest: the sizes were checked
-  const Value context = graph_.add(graph::Attention{.query = query,
-                                                    .key = key,
-                                                    .value = value,
-                                                    .mask = mask,
-                                                    .heads = static_cast<std::int64_t>(sizes_.heads),
-                                                    .scale = 1.0F / std::sqrt(static_cast<float>(width)),
-                                                    .distance_bias = distance_bias_});
+  const Value context = attend(query, key, value, mask);
   return linear(context, place + std::string(names.attended), hidden, hidden);
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <initializer_list>
 #include <optional>
@@ -53,12 +54,17 @@ inline constexpr std::size_t kTokenTypesMax = 1024;
 // kInvalidModel, naming the keys, where the heads do not divide the width.
 [[nodiscard]] core::Status check_heads(const EncoderSizes& sizes, const std::filesystem::path& file,
                                        std::string_view hidden_key, std::string_view heads_key);
-// One of transformers' names in config.json, by the formula behind it; gelu where there is none.
+// One of transformers' names in config.json, by the formula behind it; `otherwise` where there is none.
 [[nodiscard]] core::Result<graph::ActivationFunction> read_activation(const nlohmann::json& config, const char* key,
-                                                                      const std::filesystem::path& file);
+                                                                      const std::filesystem::path& file,
+                                                                      std::string_view otherwise = "gelu");
 // Where there is one.
-[[nodiscard]] core::Status read_epsilon(const nlohmann::json& config, const std::filesystem::path& file,
-                                        float& epsilon);
+[[nodiscard]] core::Status read_epsilon(const nlohmann::json& config, const char* key,
+                                        const std::filesystem::path& file, float& epsilon);
+// The base of the angles of rotary positions, from an object of transformers' `rope_parameters`: `otherwise` where it
+// has none, or there is no object. kUnsupported for anything but plain rotary positions of all columns.
+[[nodiscard]] core::Result<double> read_rotary_base(const nlohmann::json& config, const char* key, double otherwise,
+                                                    const std::filesystem::path& file);
 // What would change the numbers of any encoder and is not implemented: kUnsupported, naming the key.
 [[nodiscard]] core::Status refuse_variants(const nlohmann::json& config, const std::filesystem::path& file);
 
@@ -91,23 +97,40 @@ class EncoderNetwork : public Network {
   const EncoderSizes sizes_;
 };
 
+// What attention knows of the places of tokens.
+struct AttentionTerms {
+  std::optional<graph::DistanceBias> distance_bias = std::nullopt;
+  std::optional<graph::Rotary> rotary = std::nullopt;
+  std::optional<std::int64_t> window = std::nullopt;
+};
+
 class EncoderBuilder {
  public:
-  // `prefix`: below it checkpoints of models with a head on top keep the encoder ("bert.").
-  EncoderBuilder(const EncoderSizes& sizes, const Safetensors& weights, std::string_view prefix);
+  static constexpr std::string_view kWords = "embeddings.word_embeddings.weight";
+
+  // `prefix`: below it checkpoints of models with a head on top keep the encoder ("bert."). `words`: a tensor that
+  // every one of them has.
+  EncoderBuilder(const EncoderSizes& sizes, const Safetensors& weights, std::string_view prefix,
+                 std::string_view words = kWords);
 
   // `input_ids` and `attention_mask`.
   [[nodiscard]] std::pair<graph::Value, graph::Value> inputs();
   // Errors name the tensor.
   [[nodiscard]] core::Result<graph::Weight> weight(const std::string& name, std::initializer_list<std::size_t> dims);
   // Old checkpoints call the two tensors of a norm gamma and beta.
-  [[nodiscard]] core::Result<graph::Value> layer_norm(graph::Value x, std::size_t width, const std::string& name);
+  [[nodiscard]] core::Result<graph::Value> layer_norm(graph::Value x, std::size_t width, const std::string& name,
+                                                      bool has_bias = true);
   [[nodiscard]] core::Result<graph::Value> linear(graph::Value x, const std::string& name, std::size_t in,
-                                                  std::size_t out);
+                                                  std::size_t out, bool has_bias = true);
+  // By one of so many matrices, [out, in] each, that are stored as one.
+  [[nodiscard]] core::Result<graph::Value> linear_of(graph::Value x, const std::string& name, std::size_t in,
+                                                     std::size_t out, std::size_t which, std::size_t of, bool has_bias);
+  // Queries, keys and values [batch, tokens, hidden] in `heads` parts.
+  [[nodiscard]] graph::Value attend(graph::Value query, graph::Value key, graph::Value value, graph::Value mask);
   // Those of the ids, and those of their places.
   [[nodiscard]] core::Result<std::pair<graph::Value, graph::Value>> embeddings(graph::Value ids, std::size_t width);
-  // Of all layers that follow.
-  void set_distance_bias(graph::DistanceBias bias) { distance_bias_ = std::move(bias); }
+  // Of all attention that follows.
+  void set_terms(AttentionTerms terms) { terms_ = std::move(terms); }
   // `place`: "encoder.layer.0."
   [[nodiscard]] core::Result<graph::Value> layer(graph::Value x, graph::Value mask, const std::string& place,
                                                  const LayerNames& names);
@@ -123,7 +146,7 @@ class EncoderBuilder {
   const Safetensors& weights_;
   graph::GraphBuilder graph_;
   std::string prefix_;
-  std::optional<graph::DistanceBias> distance_bias_;
+  AttentionTerms terms_;
 };
 
 }  // namespace latebind::embedding

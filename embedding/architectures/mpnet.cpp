@@ -41,7 +41,8 @@ class MpnetNetwork final : public EncoderNetwork {
     LB_ASSIGN_OR_RETURN(Value x, encoder.layer_norm(sum, sizes().hidden, "embeddings.LayerNorm"));
     LB_ASSIGN_OR_RETURN(auto distances,
                         encoder.weight("encoder.relative_attention_bias.weight", {kMpnetBuckets, sizes().heads}));
-    encoder.set_distance_bias({.table = std::move(distances), .farthest = kMpnetFarthest});
+    encoder.set_terms(
+        {.distance_bias = graph::DistanceBias{.table = std::move(distances), .farthest = kMpnetFarthest}});
     for (std::size_t i = 0; i < sizes().layers; ++i) {
       LB_ASSIGN_OR_RETURN(x, encoder.layer(x, mask, fmt::format("encoder.layer.{}.", i), kMpnetNames));
     }
@@ -70,7 +71,7 @@ Result<std::shared_ptr<const Network>> read_mpnet(const json& config, const path
     return unsupported_file(
         file, fmt::format("'relative_attention_num_buckets' is {}; only {} are supported", *buckets, kMpnetBuckets));
   }
-  LB_RETURN_IF_ERROR(read_epsilon(config, file, sizes.epsilon));
+  LB_RETURN_IF_ERROR(read_epsilon(config, "layer_norm_eps", file, sizes.epsilon));
   LB_ASSIGN_OR_RETURN(sizes.activation, read_activation(config, "hidden_act", file));
   return std::shared_ptr<const Network>(std::make_shared<const MpnetNetwork>(sizes));
 }

@@ -82,7 +82,9 @@ TEST_P(GraphConformanceTest, ComputesWhatAGraphMeans) {
         SmallGraphOptions{.activation = ActivationFunction::kGeluTanh},
         SmallGraphOptions{.activation = ActivationFunction::kRelu}, SmallGraphOptions{.pooling = PoolingMode::kCls},
         SmallGraphOptions{.pooling = PoolingMode::kMax}, SmallGraphOptions{.pooling = PoolingMode::kLastToken},
-        SmallGraphOptions{.padding = 5}, SmallGraphOptions{.farthest = 3},
+        SmallGraphOptions{.padding = 5}, SmallGraphOptions{.farthest = 3}, SmallGraphOptions{.rotary = true},
+        SmallGraphOptions{.window = 1}, SmallGraphOptions{.gated = true, .biases = false},
+        SmallGraphOptions{.activation = ActivationFunction::kSilu, .farthest = 3, .rotary = true, .window = 2},
         SmallGraphOptions{.weights = ElementType::kF16, .padding = 0, .farthest = 9}}) {
     const core::Model model = model_of(graph::testing::small_graph(options));
     const auto executable = load(model);

@@ -114,7 +114,15 @@ TEST_P(GraphsTest, ProductsOfEverySize) {
 
 // Around the heights of tiles and the widths of panels.
 TEST_P(GraphsTest, EveryNumberOfTokensIsRight) {
-  const EncoderShape shape{.hidden = 33, .heads = 3, .intermediate = 47, .padding = 3, .buckets = 8, .farthest = 20};
+  const EncoderShape shape{.hidden = 36,
+                           .heads = 3,
+                           .intermediate = 47,
+                           .padding = 3,
+                           .buckets = 8,
+                           .farthest = 20,
+                           .rotary = true,
+                           .window = 25,
+                           .gated = true};
   const auto graph = testing::encoder(shape);
   std::mt19937 chance(7);
   const auto alone = load(testing::encoder(shape), 1);
@@ -129,7 +137,14 @@ TEST_P(GraphsTest, EveryNumberOfTokensIsRight) {
 }
 
 TEST_P(GraphsTest, AVectorDoesNotDependOnItsCompany) {
-  const EncoderShape shape{.hidden = 48, .heads = 4, .intermediate = 64, .padding = 1, .buckets = 32, .farthest = 128};
+  const EncoderShape shape{.hidden = 48,
+                           .heads = 4,
+                           .intermediate = 64,
+                           .padding = 1,
+                           .buckets = 32,
+                           .farthest = 128,
+                           .rotary = true,
+                           .window = 9};
   std::mt19937 chance(11);
   std::vector<std::int64_t> lengths(90);
   for (auto& length : lengths)

@@ -103,6 +103,8 @@ struct AttentionHead {
   // multiple of the scale. May be null.
   const float* distance_bias = nullptr;
   std::size_t farthest = 0;
+  // Tokens farther away than this are not attended to.
+  std::size_t window = SIZE_MAX;
   // Asked every few rows of scores, whose number grows with the tokens: once it says so, what is left is not computed.
   // May be null.
   bool (*is_over)(void* context) = nullptr;
@@ -154,6 +156,12 @@ struct Kernels {
 
   // Row r of x, `width` numbers: x += y.
   void (*add)(const MutableRows& x, const Rows& y, std::size_t width) = nullptr;
+  // x *= y.
+  void (*multiply)(const MutableRows& x, const Rows& y, std::size_t width) = nullptr;
+  // As graph::Rotary, the heads of each row: columns of `width` numbers, one after the other. `turns` has, for each
+  // position, width / 2 cosines and as many sines.
+  void (*turn)(const MutableRows& x, std::size_t heads, std::size_t width, const float* turns,
+               const std::uint32_t* positions) = nullptr;
   // As graph::Activation.
   void (*activate)(graph::ActivationFunction function, const MutableRows& x, std::size_t width) = nullptr;
   // y = as graph::LayerNorm of x, which may be y.

@@ -14,6 +14,42 @@ void add(const MutableRows& x, const Rows& y, std::size_t width) {
   }
 }
 
+void multiply_rows(const MutableRows& x, const Rows& y, std::size_t width) {
+  for (std::size_t r = 0; r < x.count; ++r) {
+    const float* const from = y.data + r * y.stride;
+    for_each_vector(x.data + r * x.stride, width, 0.0F,
+                    [&](std::size_t i, Vector value) { return hn::Mul(value, load_part(from, i, width)); });
+  }
+}
+
+void turn(const MutableRows& x, std::size_t heads, std::size_t width, const float* turns,
+          const std::uint32_t* positions) {
+  const std::size_t half = width / 2;
+  for (std::size_t r = 0; r < x.count; ++r) {
+    const float* const cosines = turns + positions[r] * width;
+    const float* const sines = cosines + half;
+    for (std::size_t head = 0; head < heads; ++head) {
+      float* const first = x.data + r * x.stride + head * width;
+      float* const second = first + half;
+      std::size_t i = 0;
+      for (; i + kLanes <= half; i += kLanes) {
+        const Vector a = hn::LoadU(kTag, first + i);
+        const Vector b = hn::LoadU(kTag, second + i);
+        const Vector cosine = hn::LoadU(kTag, cosines + i);
+        const Vector sine = hn::LoadU(kTag, sines + i);
+        hn::StoreU(hn::NegMulAdd(b, sine, hn::Mul(a, cosine)), kTag, first + i);
+        hn::StoreU(hn::MulAdd(a, sine, hn::Mul(b, cosine)), kTag, second + i);
+      }
+      for (; i < half; ++i) {
+        const float a = first[i];
+        const float b = second[i];
+        first[i] = a * cosines[i] - b * sines[i];
+        second[i] = b * cosines[i] + a * sines[i];
+      }
+    }
+  }
+}
+
 // Half of erf(x / √2) for |x| ≤ 5.9, beyond which it is ±1/2 in f32; coefficients by fit_erf.py 5 5.
 LATEBIND_INLINE Vector half_erf(Vector x) {
   constexpr float kEnd = 5.9F;
@@ -42,6 +78,12 @@ void activate(graph::ActivationFunction function, const MutableRows& x, std::siz
         // Not the larger of it and 0, which is 0 where it is no number.
         for_each_vector(row, width, 0.0F, [](std::size_t, Vector value) {
           return hn::IfThenZeroElse(hn::Lt(value, hn::Zero(kTag)), value);
+        });
+        break;
+      case graph::ActivationFunction::kSilu:
+        for_each_vector(row, width, 0.0F, [](std::size_t, Vector value) {
+          const Vector bounded = hn::Min(hn::Neg(value), hn::Set(kTag, 80.0F));
+          return hn::Div(value, hn::Add(hn::Set(kTag, 1.0F), hn::Exp(kTag, bounded)));
         });
         break;
       case graph::ActivationFunction::kGeluErf:
@@ -103,6 +145,8 @@ constexpr Kernels make_kernels(std::string_view name) {
           .f16 = {},
           .int8 = {},
           .add = add,
+          .multiply = multiply_rows,
+          .turn = turn,
           .activate = activate,
           .layer_norm = layer_norm};
 }

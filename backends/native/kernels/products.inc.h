@@ -713,6 +713,17 @@ LATEBIND_INLINE void add_distances(const AttentionHead& head, std::size_t token,
   add(end, head.tokens, bias[2 * farthest]);
 }
 
+// As soften(), of the scores of a token with those of the text that are within its window; the others become 0.
+LATEBIND_INLINE float soften_window(const AttentionHead& head, std::size_t token, float* scores) {
+  const std::size_t first = token > head.window ? token - head.window : 0;
+  const std::size_t end = head.tokens - token > head.window ? token + head.window + 1 : head.tokens;
+  for (std::size_t s = 0; s < first; ++s)
+    scores[s] = 0.0F;
+  for (std::size_t s = end; s < head.tokens; ++s)
+    scores[s] = 0.0F;
+  return soften(scores + first, end - first, head.scale);
+}
+
 // Of the keys as panels, the values as panels, the queries and the scores.
 template <class Attention>
 std::size_t attention_scratch(std::size_t tokens, std::size_t width) {
@@ -755,11 +766,15 @@ void attend(const AttentionHead& head, float* scratch) {
     if (head.is_over != nullptr && head.is_over(head.context)) return;
     const std::size_t rows = smaller(kScoreRows, tokens - first);
     const Rows query = Attention::rows_of({head.query + first * head.stride, rows, head.stride}, width, queries);
-    multiply<Arithmetic>(query, key_panels, 0, padded_tokens / kPanelColumns, nullptr, {scores, rows, padded_tokens});
+    // The panels with keys that one of these queries attends to.
+    const std::size_t nearest = first > head.window ? (first - head.window) / kPanelColumns : 0;
+    const std::size_t farthest = smaller(head.window, tokens) + first + rows;
+    const std::size_t panels_end = up_to_panel(smaller(farthest, tokens)) / kPanelColumns;
+    multiply<Arithmetic>(query, key_panels, nearest, panels_end - nearest, nullptr, {scores, rows, padded_tokens});
     float inverse[kScoreRows];
     for (std::size_t r = 0; r < rows; ++r) {
       if (head.distance_bias != nullptr) add_distances(head, first + r, scores + r * padded_tokens);
-      inverse[r] = soften(scores + r * padded_tokens, tokens, head.scale);
+      inverse[r] = soften_window(head, first + r, scores + r * padded_tokens);
     }
     // In their own place.
     const Rows weights = Attention::rows_of({scores, rows, padded_tokens}, tokens, scores);

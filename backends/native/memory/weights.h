@@ -40,7 +40,7 @@ class PackedMatrices {
  public:
   PackedMatrices(const Kernels& kernels, const Product& product) : kernels_(kernels), product_(product) {}
 
-  // Makes room for this matrix, [columns, rows] in the graph, and returns its number.
+  // Makes room for this matrix, [columns, rows] in the graph, and returns its number; one that is there is taken again.
   std::size_t add(const graph::Weight& weight);
   // One thread's part of packing them all.
   using Part = std::function<void(std::size_t panel)>;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <utility>
@@ -79,9 +80,29 @@ class Planner {
   void release(Value value);
   // A slot whose rows may be overwritten with `value` in it: its own if this was its last use, else a copy.
   Slot own_slot(Value value, Slot slot);
+  // The slot of what a step makes of two values; their order does not matter.
+  template <class AStep>
+  Slot combined(Value value_a, Slot a, Value value_b, Slot b) {
+    // Into the one whose time is over, if there is one.
+    const bool into_b = uses_[value_a.node] > 1 && uses_[value_b.node] == 1;
+    const Slot x = own_slot(into_b ? value_b : value_a, into_b ? b : a);
+    add(AStep{.x = x, .y = into_b ? a : b});
+    release(into_b ? value_a : value_b);
+    return x;
+  }
+  // The slot of queries or keys after they were turned, which is nobody else's.
+  Slot turned(Value value, Slot slot, const graph::Rotary& rotary, std::size_t heads);
   Result<std::size_t> input_of(Value value);
   Status set_mask(Value value);
+  // Texts have at most so many tokens.
+  void limit_positions(std::size_t most) {
+    plan_.positions_max = plan_.positions_max == 0 ? most : std::min(plan_.positions_max, most);
+  }
   void set_offsets();
+  // Zeros where there is none; of as many numbers as the weight has rows.
+  [[nodiscard]] std::vector<float> bias_of(const std::optional<Weight>& bias, const Weight& weight) const {
+    return bias ? read_weight(graph_, *bias) : std::vector<float>(static_cast<std::size_t>(weight.shape[0]));
+  }
   void add(decltype(Step::what) what) { plan_.steps.push_back({.what = std::move(what)}); }
 
   static Status plan(std::uint32_t node, const graph::Input& op);
@@ -89,6 +110,7 @@ class Planner {
   Status plan(std::uint32_t node, const graph::PositionLookup& op);
   Status plan(std::uint32_t node, const graph::RowLookup& op);
   Status plan(std::uint32_t node, const graph::Add& op);
+  Status plan(std::uint32_t node, const graph::Multiply& op);
   Status plan(std::uint32_t node, const graph::Linear& op);
   Status plan(std::uint32_t node, const graph::Attention& op);
   Status plan(std::uint32_t node, const graph::LayerNorm& op);
@@ -104,6 +126,7 @@ class Planner {
   std::vector<Slot> free_;
   std::map<std::uint32_t, std::size_t> inputs_;
   std::optional<std::uint32_t> mask_;
+  bool has_positions_ = false;  // a lookup by position
 };
 
 void Planner::count_uses() {
@@ -116,6 +139,9 @@ void Planner::count_uses() {
         Cases{[](const graph::Input&) {}, [](const graph::RowLookup&) {},
               [&](const graph::Lookup& op) { use({op.ids}); }, [&](const graph::PositionLookup& op) { use({op.ids}); },
               [&](const graph::Add& op) {
+                use({op.a, op.b});
+              },
+              [&](const graph::Multiply& op) {
                 use({op.a, op.b});
               },
               [&](const graph::Linear& op) { use({op.x}); },
@@ -177,6 +203,27 @@ Slot Planner::own_slot(Value value, Slot slot) {
   return copy;
 }
 
+Slot Planner::turned(Value value, Slot slot, const graph::Rotary& rotary, std::size_t heads) {
+  const std::size_t width = plan_.widths[slot] / heads;
+  auto found = std::ranges::find_if(plan_.turns,
+                                    [&](const Turns& one) { return one.base == rotary.base && one.width == width; });
+  if (found == plan_.turns.end()) {
+    found = plan_.turns.insert(found, {.base = rotary.base, .width = width, .numbers = {}});
+    const std::vector<float> frequencies = frequencies_of(rotary, static_cast<std::int64_t>(width));
+    for (std::int64_t position = 0; position < rotary.positions; ++position) {
+      for (const float frequency : frequencies)
+        found->numbers.push_back(
+            static_cast<float>(std::cos(static_cast<double>(graph::angle_of(position, frequency)))));
+      for (const float frequency : frequencies)
+        found->numbers.push_back(
+            static_cast<float>(std::sin(static_cast<double>(graph::angle_of(position, frequency)))));
+    }
+  }
+  const Slot x = own_slot(value, slot);
+  add(Turn{.x = x, .heads = heads, .turns = static_cast<std::size_t>(found - plan_.turns.begin())});
+  return x;
+}
+
 Result<std::size_t> Planner::input_of(Value value) {
   const auto* const input = std::get_if<graph::Input>(&graph_.node(value).op);
   if (input == nullptr) return unsupported("a lookup by anything but an input");
@@ -220,9 +267,10 @@ Status Planner::plan(std::uint32_t node, const graph::PositionLookup& op) {
     counted = CountedPlaces{.ids = ids, .padding = static_cast<std::uint32_t>(*op.padding)};
     most -= static_cast<std::size_t>(*op.padding) + 1;
   }
-  if (plan_.positions_max != 0 && plan_.counted_places != counted) return unsupported("places of several kinds");
+  if (has_positions_ && plan_.counted_places != counted) return unsupported("places of several kinds");
+  has_positions_ = true;
   plan_.counted_places = counted;
-  plan_.positions_max = plan_.positions_max == 0 ? most : std::min(plan_.positions_max, most);
+  limit_positions(most);
   forms_[node] = Terms{.by_position = {table}, .constant = {}};
   return {};
 }
@@ -255,14 +303,14 @@ Status Planner::plan(std::uint32_t node, const graph::Add& op) {
     return {};
   }
   LB_ASSIGN_OR_RETURN(const Slot b, slot_of("add", op.b));
-  // Into the one whose time is over, if there is one. The order does not matter to a sum of two.
-  const bool into_b = uses_[op.a.node] > 1 && uses_[op.b.node] == 1;
-  const Value into = into_b ? op.b : op.a;
-  const Value other = into_b ? op.a : op.b;
-  const Slot x = own_slot(into, into_b ? b : a);
-  add(AddRows{.x = x, .y = into_b ? a : b});
-  release(other);
-  forms_[node] = InSlot{x};
+  forms_[node] = InSlot{combined<AddRows>(op.a, a, op.b, b)};
+  return {};
+}
+
+Status Planner::plan(std::uint32_t node, const graph::Multiply& op) {
+  LB_ASSIGN_OR_RETURN(const Slot a, slot_of("multiply", op.a));
+  LB_ASSIGN_OR_RETURN(const Slot b, slot_of("multiply", op.b));
+  forms_[node] = InSlot{combined<MultiplyRows>(op.a, a, op.b, b)};
   return {};
 }
 
@@ -270,15 +318,15 @@ Status Planner::plan(std::uint32_t node, const graph::Linear& op) {
   LB_ASSIGN_OR_RETURN(const Slot from, slot_of("linear", op.x));
   const Slot x = converted(op.x, from);
   const Slot y = take_slot(static_cast<std::size_t>(op.weight.shape[0]));
-  add(Multiply{.x = x, .y = y, .matrix = plan_.matrices.add(op.weight), .bias = read_weight(graph_, op.bias)});
+  add(Multiply{.x = x, .y = y, .matrix = plan_.matrices.add(op.weight), .bias = bias_of(op.bias, op.weight)});
   release(op.x);
   forms_[node] = InSlot{y};
   return {};
 }
 
 Status Planner::plan(std::uint32_t node, const graph::Attention& op) {
-  LB_ASSIGN_OR_RETURN(const Slot query, slot_of("attention", op.query));
-  LB_ASSIGN_OR_RETURN(const Slot key, slot_of("attention", op.key));
+  LB_ASSIGN_OR_RETURN(Slot query, slot_of("attention", op.query));
+  LB_ASSIGN_OR_RETURN(Slot key, slot_of("attention", op.key));
   LB_ASSIGN_OR_RETURN(const Slot value, slot_of("attention", op.value));
   LB_RETURN_IF_ERROR(set_mask(op.mask));
   std::vector<float> distance_bias;
@@ -289,17 +337,30 @@ Status Planner::plan(std::uint32_t node, const graph::Attention& op) {
     distance_bias = expanded(graph_, *op.distance_bias, op.scale);
     farthest = static_cast<std::size_t>(op.distance_bias->farthest);
   }
+  const auto heads = static_cast<std::size_t>(op.heads);
+  if (op.rotary) {
+    limit_positions(static_cast<std::size_t>(op.rotary->positions));
+    query = turned(op.query, query, *op.rotary, heads);
+    key = turned(op.key, key, *op.rotary, heads);
+  }
+  if (op.window) plan_.by_distance = true;
   const Slot y = take_slot(plan_.widths[query]);
   add(Attend{.query = query,
              .key = key,
              .value = value,
              .y = y,
-             .heads = static_cast<std::size_t>(op.heads),
+             .heads = heads,
              .scale = op.scale,
              .distance_bias = std::move(distance_bias),
-             .farthest = farthest});
-  for (const Value used : {op.query, op.key, op.value})
-    release(used);
+             .farthest = farthest,
+             .window = op.window ? static_cast<std::size_t>(*op.window) : SIZE_MAX});
+  if (op.rotary) {
+    free_.insert(free_.end(), {query, key});
+  } else {
+    release(op.query);
+    release(op.key);
+  }
+  release(op.value);
   forms_[node] = InSlot{y};
   return {};
 }
@@ -310,7 +371,7 @@ Status Planner::plan(std::uint32_t node, const graph::LayerNorm& op) {
   add(Norm{.x = x,
            .y = y,
            .weight = read_weight(graph_, op.weight),
-           .bias = read_weight(graph_, op.bias),
+           .bias = bias_of(op.bias, op.weight),
            .epsilon = static_cast<float>(op.epsilon)});
   forms_[node] = InSlot{y};
   return {};

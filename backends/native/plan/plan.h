@@ -47,6 +47,19 @@ struct AddRows {
   Slot y = 0;
 };
 
+// x *= y
+struct MultiplyRows {
+  Slot x = 0;
+  Slot y = 0;
+};
+
+// x turned by its positions, head by head
+struct Turn {
+  Slot x = 0;
+  std::size_t heads = 1;
+  std::size_t turns = 0;  // of Plan::turns
+};
+
 // y = x as a product takes it
 struct Convert {
   Slot x = 0;
@@ -86,10 +99,11 @@ struct Attend {
   // As AttentionHead has it, head by head; empty where there is none.
   std::vector<float> distance_bias;
   std::size_t farthest = 0;
+  std::size_t window = SIZE_MAX;
 };
 
 struct Step {
-  std::variant<LookUp, AddTerms, Copy, AddRows, Convert, Multiply, Norm, Activate, Attend> what;
+  std::variant<LookUp, AddTerms, Copy, AddRows, MultiplyRows, Turn, Convert, Multiply, Norm, Activate, Attend> what;
   // Where threads share steps: all of them must have done what comes before.
   bool waits = false;
 
@@ -102,6 +116,13 @@ struct CountedPlaces {
   std::uint32_t padding = 0;
 
   friend bool operator==(const CountedPlaces&, const CountedPlaces&) = default;
+};
+
+// Cosines and sines by position, as Kernels::turn takes them.
+struct Turns {
+  double base = 0;
+  std::size_t width = 0;  // of a head
+  std::vector<float> numbers;
 };
 
 struct Plan {
@@ -119,6 +140,7 @@ struct Plan {
   // Where each slot begins when there is one token; the difference to the next is the distance between its rows.
   std::vector<std::size_t> offsets;
   PackedMatrices matrices;
+  std::vector<Turns> turns;
   std::size_t positions_max = 0;                // tokens of a text; 0: any number
   std::optional<CountedPlaces> counted_places;  // none: a token's place is its position in the text
   bool by_distance = false;                     // attention knows the distance between two tokens

@@ -63,9 +63,12 @@ class Evaluator {
 
   Array operator()(const Add& op) const { return binary(of(op.a), of(op.b), std::plus<>()); }
 
+  Array operator()(const Multiply& op) const { return binary(of(op.a), of(op.b), std::multiplies<>()); }
+
   Array operator()(const Linear& op) const {
     const Array matrix = weight(op.weight);
-    const Array bias = weight(op.bias);
+    const Array bias =
+        op.bias ? weight(*op.bias) : Array{{matrix.shape[0]}, std::vector<double>(size(matrix.shape[0]))};
     Array x = of(op.x);
     const std::size_t in = size(matrix.shape[1]);
     Array out{x.shape, {}};
@@ -82,39 +85,45 @@ class Evaluator {
   }
 
   Array operator()(const Attention& op) const {
-    const Array& query = of(op.query);
+    const std::int64_t width = of(op.query).shape[2] / op.heads;
+    const Array query = op.rotary ? turned(of(op.query), *op.rotary, width) : of(op.query);
+    const Array key = op.rotary ? turned(of(op.key), *op.rotary, width) : of(op.key);
     const std::int64_t tokens = query.shape[1];
-    const std::int64_t width = query.shape[2] / op.heads;
     const auto& bias = op.distance_bias;
     const Array biases = bias ? weight(bias->table) : Array();
     Array out{query.shape, {}};
     for_each(query.shape, [&](const Dims& index) {
       // Of the same text, at token s and component i.
-      const auto element = [&](Value value, std::int64_t s, std::int64_t i) {
-        return of(value).values[size((index[0] * tokens + s) * query.shape[2] + i)];
+      const auto element = [&](const Array& array, std::int64_t s, std::int64_t i) {
+        return array.values[size((index[0] * tokens + s) * query.shape[2] + i)];
       };
       const std::int64_t first = index[2] / width * width;
       std::vector<double> weights;
       for (std::int64_t s = 0; s < tokens; ++s) {
         double product = 0;
         for (std::int64_t i = first; i < first + width; ++i)
-          product += element(op.query, index[1], i) * element(op.key, s, i);
-        const bool kept = of(op.mask).values[size(index[0] * tokens + s)] != 0;
+          product += element(query, index[1], i) * element(key, s, i);
+        const bool near = !op.window || std::abs(s - index[1]) <= *op.window;
+        const bool kept = near && of(op.mask).values[size(index[0] * tokens + s)] != 0;
         double score = op.scale * product;
         if (bias) score += at(biases, {bucket_of(*bias, s - index[1]), index[2] / width});
         weights.push_back(kept ? score : -std::numeric_limits<double>::infinity());
       }
+      // Padding that is far from every token: what it has is not specified, but a number.
+      if (std::ranges::max(weights) < 0 && std::isinf(std::ranges::max(weights))) std::ranges::fill(weights, 0);
       softmax(weights);
       double sum = 0;
       for (std::int64_t s = 0; s < tokens; ++s)
-        sum += weights[size(s)] * element(op.value, s, index[2]);
+        sum += weights[size(s)] * element(of(op.value), s, index[2]);
       out.values.push_back(sum);
     });
     return out;
   }
 
   Array operator()(const LayerNorm& op) const {
-    return layer_norm(of(op.x), weight(op.weight), weight(op.bias), op.epsilon);
+    const Array scale = weight(op.weight);
+    const Array shift = op.bias ? weight(*op.bias) : map(scale, [](double) { return 0.0; });
+    return layer_norm(of(op.x), scale, shift, op.epsilon);
   }
 
   Array operator()(const Activation& op) const { return activate(of(op.x), op.function); }
@@ -144,6 +153,20 @@ class Evaluator {
   }
 
  private:
+  static Array turned(const Array& x, const Rotary& rotary, std::int64_t width) {
+    const std::vector<float> frequencies = frequencies_of(rotary, width);
+    const std::int64_t half = width / 2;
+    Array out{x.shape, {}};
+    for_each(x.shape, [&](const Dims& index) {
+      const std::int64_t column = index[2] % width;
+      const double angle = angle_of(index[1], frequencies.at(size(column % half)));
+      const bool is_first = column < half;
+      const double other = at(x, {index[0], index[1], index[2] + (is_first ? half : -half)});
+      out.values.push_back(at(x, index) * std::cos(angle) + (is_first ? -other : other) * std::sin(angle));
+    });
+    return out;
+  }
+
   static double pooled(PoolingMode mode, const std::vector<double>& tokens) {
     switch (mode) {
       case PoolingMode::kCls:
@@ -196,6 +219,8 @@ Array activate(Array x, ActivationFunction function) {
         return 0.5 * v * (1 + std::erf(v / std::sqrt(2.0)));
       case ActivationFunction::kGeluTanh:
         return 0.5 * v * (1 + std::tanh(0.7978845608028654 * (v + 0.044715 * v * v * v)));
+      case ActivationFunction::kSilu:
+        return v / (1 + std::exp(-v));
       case ActivationFunction::kRelu:
         break;
     }

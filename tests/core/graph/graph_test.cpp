@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <optional>
+
 #include "evaluator.h"
 #include "small_graph.h"
 
@@ -67,7 +70,7 @@ TEST(GraphBuilderTest, RefusesOperandsThatDoNotFit) {
   EXPECT_THAT(Started().refusal(Add{Value{3}, Value{2}}), HasSubstr("adding f32 [?,?,4] to f32 [?,4]"));
   EXPECT_THAT(Started().refusal(Add{Value{2}, Value{0}}), HasSubstr("add of i64"));
   EXPECT_THAT(Started().refusal(Linear{Value{2}, f32("w", Shape{2, 3}), f32("b", Shape{2})}),
-              HasSubstr("'w' [2,3] and 'b' [2] for f32 [?,?,4]"));
+              HasSubstr("'w' [2,3] for f32 [?,?,4]"));
   EXPECT_THAT(Started().refusal(Linear{Value{2}, f32("w", Shape{2, 4}), f32("b", Shape{4})}), HasSubstr("'b' [4]"));
   EXPECT_THAT(Started().refusal(LayerNorm{Value{2}, f32("w", Shape{3}), f32_4()}), HasSubstr("'w' [3]"));
   EXPECT_THAT(Started().refusal(Activation{Value{0}}), HasSubstr("activation of i64"));
@@ -113,6 +116,29 @@ TEST(GraphBuilderTest, RefusesDistancesThatHaveNoBuckets) {
   EXPECT_THAT(with({6, 2}, 3), HasSubstr("[6,2]"));
   EXPECT_THAT(with({0, 2}, 3), HasSubstr("[0,2]"));
   EXPECT_THAT(with({8}, 3), HasSubstr("'table' is f32 [8]"));
+}
+
+TEST(GraphBuilderTest, RefusesTurnsAndWindowsThatAreNone) {
+  const auto with = [](const std::optional<Rotary>& rotary, std::optional<std::int64_t> window,
+                       std::int64_t heads = 2) {
+    return Started().refusal(Attention{.query = Value{2},
+                                       .key = Value{2},
+                                       .value = Value{2},
+                                       .mask = Value{1},
+                                       .heads = heads,
+                                       .rotary = rotary,
+                                       .window = window});
+  };
+  EXPECT_EQ(with(Rotary{10000, 8}, 0), "it was taken");
+  EXPECT_THAT(with(Rotary{10000, 8}, {}, 4), HasSubstr("turning 1 columns"));
+  EXPECT_THAT(with(Rotary{0.5, 8}, {}), HasSubstr("by 0.5 at 8 positions"));
+  EXPECT_THAT(with(Rotary{std::numeric_limits<double>::infinity(), 8}, {}), HasSubstr("by inf"));
+  EXPECT_THAT(with(Rotary{10000, 0}, {}), HasSubstr("at 0 positions"));
+  EXPECT_THAT(with(Rotary{10000, std::int64_t{1} << 40}, {}), HasSubstr("turning 2 columns"));
+  EXPECT_THAT(with({}, -1), HasSubstr("attention within -1 tokens"));
+  EXPECT_THAT(with({}, std::int64_t{1} << 40), HasSubstr("attention within"));
+  EXPECT_THAT(Started().refusal(Multiply{Value{2}, Value{3}}), HasSubstr("multiplying f32 [?,?,4] by f32 [?,4]"));
+  EXPECT_EQ(Started().refusal(Multiply{Value{3}, Value{3}}), "it was taken");
 }
 
 // As transformers' MPNet has them.
@@ -167,7 +193,10 @@ TEST(DescriptionTest, IsTheSameForTheSameGraphAndDiffersInEveryFigure) {
         testing::SmallGraphOptions{.pooling = PoolingMode::kMax},
         testing::SmallGraphOptions{.pooling = PoolingMode::kLastToken}, testing::SmallGraphOptions{.pooled = false},
         testing::SmallGraphOptions{.scale = 0.50000006F}, testing::SmallGraphOptions{.padding = 0},
-        testing::SmallGraphOptions{.farthest = 9}}) {
+        testing::SmallGraphOptions{.farthest = 9}, testing::SmallGraphOptions{.rotary = true},
+        testing::SmallGraphOptions{.window = 2}, testing::SmallGraphOptions{.gated = true},
+        testing::SmallGraphOptions{.biases = false},
+        testing::SmallGraphOptions{.activation = ActivationFunction::kSilu}}) {
     EXPECT_NE(describe(*testing::small_graph(other)), plain);
   }
 }

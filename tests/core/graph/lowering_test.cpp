@@ -40,18 +40,21 @@ TEST_P(LoweringTest, ComputesWhatTheGraphMeans) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryOption, LoweringTest,
-                         ::testing::Values(SmallGraphOptions{}, SmallGraphOptions{.weights = ElementType::kF16},
-                                           SmallGraphOptions{.weights = ElementType::kBF16},
-                                           SmallGraphOptions{.activation = ActivationFunction::kGeluTanh},
-                                           SmallGraphOptions{.activation = ActivationFunction::kRelu},
-                                           SmallGraphOptions{.pooling = PoolingMode::kCls},
-                                           SmallGraphOptions{.pooling = PoolingMode::kMax},
-                                           SmallGraphOptions{.pooling = PoolingMode::kLastToken},
-                                           SmallGraphOptions{.pooled = false}, SmallGraphOptions{.padding = 5},
-                                           SmallGraphOptions{.weights = ElementType::kF16, .padding = 0},
-                                           SmallGraphOptions{.farthest = 3},
-                                           SmallGraphOptions{.weights = ElementType::kBF16, .farthest = 9}));
+INSTANTIATE_TEST_SUITE_P(
+    EveryOption, LoweringTest,
+    ::testing::Values(SmallGraphOptions{}, SmallGraphOptions{.weights = ElementType::kF16},
+                      SmallGraphOptions{.weights = ElementType::kBF16},
+                      SmallGraphOptions{.activation = ActivationFunction::kGeluTanh},
+                      SmallGraphOptions{.activation = ActivationFunction::kRelu},
+                      SmallGraphOptions{.pooling = PoolingMode::kCls}, SmallGraphOptions{.pooling = PoolingMode::kMax},
+                      SmallGraphOptions{.pooling = PoolingMode::kLastToken}, SmallGraphOptions{.pooled = false},
+                      SmallGraphOptions{.padding = 5}, SmallGraphOptions{.weights = ElementType::kF16, .padding = 0},
+                      SmallGraphOptions{.farthest = 3}, SmallGraphOptions{.rotary = true},
+                      SmallGraphOptions{.farthest = 3, .rotary = true, .window = 1}, SmallGraphOptions{.window = 2},
+                      SmallGraphOptions{.window = 0}, SmallGraphOptions{.gated = true},
+                      SmallGraphOptions{.activation = ActivationFunction::kSilu},
+                      SmallGraphOptions{.weights = ElementType::kF16, .biases = false},
+                      SmallGraphOptions{.weights = ElementType::kBF16, .farthest = 9}));
 
 TEST(LoweringTest, AWeightOrAMaskThatIsUsedTwiceIsThereOnce) {
   const PrimitiveNetwork network = lower(*testing::small_graph({.weights = ElementType::kF16}), {});

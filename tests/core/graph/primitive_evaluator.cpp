@@ -153,6 +153,26 @@ class PrimitiveEvaluator {
   Array operator()(const primitive::IsEqual& op) const {
     return binary(of(op.x), of(op.number), [](double a, double b) { return a == b ? 1.0 : 0.0; });
   }
+  Array operator()(const primitive::Slice& op) const {
+    Array out{of(op.x).shape, {}};
+    out.shape.back() = op.count;
+    for_each(out.shape, [&](Dims index) {
+      index.back() += op.first;
+      out.values.push_back(at(of(op.x), index));
+    });
+    return out;
+  }
+  Array operator()(const primitive::Concat& op) const {
+    const std::int64_t first = of(op.a).shape.back();
+    Array out{of(op.a).shape, {}};
+    out.shape.back() += of(op.b).shape.back();
+    for_each(out.shape, [&](Dims index) {
+      const bool is_of_a = index.back() < first;
+      if (!is_of_a) index.back() -= first;
+      out.values.push_back(at(of(is_of_a ? op.a : op.b), index));
+    });
+    return out;
+  }
   Array operator()(const primitive::Binary& op) const {
     switch (op.function) {
       case BinaryFunction::kAdd:
@@ -187,7 +207,8 @@ class PrimitiveEvaluator {
   }
   Array operator()(const primitive::Softmax& op) const { return by_row(of(op.x), softmax); }
   Array operator()(const primitive::LayerNorm& op) const {
-    return layer_norm(of(op.x), of(op.weight), of(op.bias), op.epsilon);
+    const Array& scale = of(op.weight);
+    return layer_norm(of(op.x), scale, op.bias ? of(*op.bias) : map(scale, [](double) { return 0.0; }), op.epsilon);
   }
   Array operator()(const Activation& op) const { return activate(of(op.x), op.function); }
   Array operator()(const primitive::Reduce& op) const { return reduce(of(op.x), op); }

@@ -38,6 +38,9 @@ struct EncoderShape {
   std::optional<std::int64_t> padding = std::nullopt;  // of positions
   std::int64_t buckets = 0;                            // of distances; 0: no bias
   std::int64_t farthest = 0;
+  bool rotary = false;
+  std::optional<std::int64_t> window = std::nullopt;
+  bool gated = false;  // the wide part is multiplied by another one, and neither has a bias
 };
 
 // How many are drawn: one in LATEBIND_TEST_ENCODERS_ONE_IN of these (1), where everything is slow.
@@ -55,11 +58,15 @@ inline EncoderShape draw_shape(std::mt19937& chance) {
   shape.layers = up_to(2);
   constexpr ElementType kTypes[] = {ElementType::kF32, ElementType::kF16, ElementType::kBF16};
   shape.weights = kTypes[up_to(3) - 1];
-  shape.activation = static_cast<ActivationFunction>(up_to(3) - 1);
+  shape.activation = static_cast<ActivationFunction>(up_to(4) - 1);
   shape.pooling = static_cast<PoolingMode>(up_to(4) - 1);
   shape.pooled = up_to(4) > 1;
   shape.normalize = up_to(2) > 1;
   if (up_to(3) == 1) shape.padding = up_to(4) - 1;
+  shape.rotary = up_to(3) == 1;
+  if (shape.rotary) shape.hidden *= 2;  // an even width
+  if (up_to(3) == 1) shape.window = up_to(12) - 1;
+  shape.gated = up_to(3) == 1;
   if (up_to(3) == 1) {
     shape.buckets = 4 * up_to(8);
     shape.farthest = shape.buckets / 4 + up_to(40);
@@ -83,6 +90,7 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
   struct Layer {
     Linear query, key, value, output, wide, narrow;
     Linear norm, last_norm;
+    graph::Weight gate;
   };
   const graph::Weight words = weight({shape.vocabulary, h});
   const graph::Weight positions = weight({shape.positions + (shape.padding ? *shape.padding + 1 : 0), h});
@@ -99,8 +107,11 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
                       linear(h, shape.intermediate),
                       linear(shape.intermediate, h),
                       {weight({h}), weight({h})},
-                      {weight({h}), weight({h})}});
+                      {weight({h}), weight({h})},
+                      shape.gated ? weight({shape.intermediate, h}) : graph::Weight()});
   }
+  std::optional<graph::Rotary> rotary;
+  if (shape.rotary) rotary = graph::Rotary{10000, shape.positions};
   graph::GraphBuilder graph(weights.part());
   const Shape tokens{core::kDynamic, core::kDynamic};
   const Value ids = graph.add(graph::Input{"ids", ElementType::kI64, tokens});
@@ -122,9 +133,15 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
                                    .mask = mask,
                                    .heads = shape.heads,
                                    .scale = 1.0F / std::sqrt(static_cast<float>(h) / static_cast<float>(shape.heads)),
-                                   .distance_bias = bias});
+                                   .distance_bias = bias,
+                                   .rotary = rotary,
+                                   .window = shape.window});
     const Value middle = norm(graph.add(graph::Add{apply(context, layer.output), x}), layer.norm);
-    const Value active = graph.add(graph::Activation{apply(middle, layer.wide), shape.activation});
+    const Value wide =
+        shape.gated ? graph.add(graph::Linear{.x = middle, .weight = layer.wide.weight}) : apply(middle, layer.wide);
+    Value active = graph.add(graph::Activation{wide, shape.activation});
+    if (shape.gated)
+      active = graph.add(graph::Multiply{active, graph.add(graph::Linear{.x = middle, .weight = layer.gate})});
     x = norm(graph.add(graph::Add{apply(active, layer.narrow), middle}), layer.last_norm);
   }
   if (!shape.pooled) return std::move(graph).finish(x, "tokens");

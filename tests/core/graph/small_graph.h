@@ -61,6 +61,10 @@ struct SmallGraphOptions {
   float scale = 0.5F;
   std::optional<std::int64_t> padding = std::nullopt;   // of positions
   std::optional<std::int64_t> farthest = std::nullopt;  // in the bias of distances
+  bool rotary = false;
+  std::optional<std::int64_t> window = std::nullopt;
+  bool gated = false;  // the wide part is multiplied by another one
+  bool biases = true;  // of norms and of linears
 };
 
 // Inputs `ids` (0 to 6) and `mask`, output `vector` [b,8] or `tokens` [b,t,8]; texts of up to 5 tokens.
@@ -89,6 +93,9 @@ inline core::Result<Graph> small_graph(const SmallGraphOptions& options = {}) {
     distances = DistanceBias{.table = weights.add("distances", type, Shape{8, 2}), .farthest = *options.farthest};
   }
 
+  const Weight gate = options.gated ? weights.add("gate.weight", type, Shape{12, 8}) : Weight();
+  const auto bias_of = [&](const Weight& bias) { return options.biases ? std::optional(bias) : std::nullopt; };
+
   GraphBuilder graph(weights.part());
   const Shape tokens{core::kDynamic, core::kDynamic};
   const Value ids = graph.add(Input{.name = "ids", .type = ElementType::kI64, .shape = tokens});
@@ -98,22 +105,25 @@ inline core::Result<Graph> small_graph(const SmallGraphOptions& options = {}) {
   const Value kind = graph.add(RowLookup{.table = types, .row = 1});
   const Value place = graph.add(Add{.a = position, .b = kind});
   const Value sum = graph.add(Add{.a = word, .b = place});
-  const Value x = graph.add(LayerNorm{.x = sum, .weight = scale, .bias = shift, .epsilon = 1e-5});
+  const Value x = graph.add(LayerNorm{.x = sum, .weight = scale, .bias = bias_of(shift), .epsilon = 1e-5});
   std::vector<Value> parts;
   for (const auto& [weight, bias] : linears)
-    parts.push_back(graph.add(Linear{.x = x, .weight = weight, .bias = bias}));
+    parts.push_back(graph.add(Linear{.x = x, .weight = weight, .bias = bias_of(bias)}));
   const Value context = graph.add(Attention{.query = parts[0],
                                             .key = parts[1],
                                             .value = parts[2],
                                             .mask = mask,
                                             .heads = 2,
                                             .scale = options.scale,
-                                            .distance_bias = distances});
+                                            .distance_bias = distances,
+                                            .rotary = options.rotary ? std::optional(Rotary{100, 5}) : std::nullopt,
+                                            .window = options.window});
   // The same weights a second time.
   const Value middle =
       graph.add(LayerNorm{.x = graph.add(Add{.a = context, .b = x}), .weight = scale, .bias = shift, .epsilon = 1e-5});
   const Value inner = graph.add(Linear{.x = middle, .weight = wide, .bias = wide_bias});
-  const Value active = graph.add(Activation{.x = inner, .function = options.activation});
+  Value active = graph.add(Activation{.x = inner, .function = options.activation});
+  if (options.gated) active = graph.add(Multiply{active, graph.add(Linear{.x = middle, .weight = gate})});
   const Value states = graph.add(Linear{.x = active, .weight = narrow, .bias = narrow_bias});
   if (!options.pooled) return std::move(graph).finish(states, "tokens");
   const Value pooled = graph.add(Pool{.x = states, .mask = mask, .mode = options.pooling});

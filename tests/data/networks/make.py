@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the model folders beside this file: small networks with random weights, and what transformers computes of them.
+"""Makes the model folders beside this file: small networks with random weights, and what transformers computes of them;
+and of each a still smaller one, as a seed for the fuzz target `native`.
 
 Needs torch and transformers (5.x); the tests need neither. The tokenizer and the modules are those of ../tiny-bert.
 Vectors are computed in float64, text by text, so that nothing depends on a batch. Usage: make.py [FOLDER]
@@ -8,18 +9,27 @@ import json
 import pathlib
 import shutil
 import sys
+import tempfile
 
 import torch
 import transformers
 
 HERE = pathlib.Path(__file__).resolve().parent
 TINY = HERE.parent / "tiny-bert"
+SEEDS = HERE.parents[2] / "fuzz" / "corpus" / "native"
 SIZES = {"vocab_size": 45, "max_position_embeddings": 24}
 BERT_SIZES = SIZES | {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48}
 # Behind the padding's position as many as the others have.
 COUNTED_SIZES = BERT_SIZES | {"max_position_embeddings": 26, "pad_token_id": 1}
 # With a head on top the encoder's tensors have a prefix: one has it, one has not.
 NETWORKS = {
+    # Three layers of two groups: the second one has one of them.
+    "albert": (
+        transformers.AlbertModel,
+        transformers.AlbertConfig(
+            **(BERT_SIZES | {"num_hidden_layers": 3}), embedding_size=20, num_hidden_groups=2, inner_group_num=1,
+            type_vocab_size=2),
+    ),
     "distilbert": (
         transformers.DistilBertForMaskedLM,
         transformers.DistilBertConfig(
@@ -29,12 +39,45 @@ NETWORKS = {
         transformers.ElectraModel,
         transformers.ElectraConfig(**BERT_SIZES, embedding_size=20, type_vocab_size=2, hidden_act="gelu"),
     ),
+    # One layer of three sees all tokens, the others four on each side.
+    "modernbert": (
+        transformers.ModernBertModel,
+        transformers.ModernBertConfig(
+            **(BERT_SIZES | {"num_hidden_layers": 3}), local_attention=8, global_attn_every_n_layers=3, pad_token_id=0,
+            bos_token_id=None, eos_token_id=None, cls_token_id=None, sep_token_id=None,
+            rope_parameters={"full_attention": {"rope_type": "default", "rope_theta": 500.0},
+                             "sliding_attention": {"rope_type": "default", "rope_theta": 40.0}}),
+    ),
     "mpnet": (transformers.MPNetModel, transformers.MPNetConfig(**COUNTED_SIZES)),
+    "nomic_bert": (
+        transformers.NomicBertModel,
+        transformers.NomicBertConfig(**BERT_SIZES, head_dim=8, type_vocab_size=2),
+    ),
     "roberta": (
         transformers.RobertaForMaskedLM,
         transformers.RobertaConfig(**COUNTED_SIZES, type_vocab_size=1, layer_norm_eps=1e-5),
     ),
 }  # fmt: skip
+
+
+# What the seeds of fuzz/native_fuzz.cpp have instead: a few numbers of each.
+SEED_SIZES = {
+    "vocab_size": 4, "max_position_embeddings": 6, "hidden_size": 4, "dim": 4, "num_hidden_layers": 2, "n_layers": 1,
+    "num_attention_heads": 2, "n_heads": 2, "head_dim": 2, "intermediate_size": 4, "hidden_dim": 4, "embedding_size": 2,
+    "layer_types": ["full_attention", "sliding_attention"], "local_attention": 2,
+}  # fmt: skip
+
+
+def write_seed(name, kind, config):
+    """The length of config.json, that, and model.safetensors."""
+    small = {key: SEED_SIZES.get(key, value) for key, value in config.to_dict().items()}
+    model = kind(type(config)(**small))
+    randomize(model)
+    with tempfile.TemporaryDirectory() as folder:
+        model.save_pretrained(folder)
+        text = json.dumps(json.loads((pathlib.Path(folder) / "config.json").read_text(encoding="utf-8"))).encode()
+        weights = (pathlib.Path(folder) / "model.safetensors").read_bytes()
+    (SEEDS / name).write_bytes(len(text).to_bytes(2, "little") + text + weights)
 
 
 def randomize(model):
@@ -66,6 +109,7 @@ def main():
     texts = [*tiny["ids"], [2], [(7 * i) % vocabulary for i in range(24)]]
     expected = {"transformers": transformers.__version__, "ids": texts, "vectors": {}}
     for name, (kind, config) in NETWORKS.items():
+        write_seed(name, kind, config)
         model = kind(config)
         randomize(model)
         folder = root / name

@@ -31,6 +31,17 @@ core::Result<std::shared_ptr<const Network>> read_network(const json& config) {
   return architecture->read(config, "config.json");
 }
 
+// The graph as text, on the weights of that name.
+std::string describe_network(const json& config) {
+  const auto network = read_network(config);
+  EXPECT_TRUE(network.ok()) << network.status().to_string();
+  const auto weights = Safetensors::open(network_folder(config["model_type"].get<std::string>()) / "model.safetensors");
+  if (!network.ok() || !weights.ok()) return {};
+  const auto graph = (*network)->make_graph(*weights, {});
+  EXPECT_TRUE(graph.ok()) << graph.status().to_string();
+  return graph.ok() ? describe(*graph) : std::string();
+}
+
 class NetworkTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(NetworkTest, AgreesWithTheReference) {
@@ -72,7 +83,9 @@ TEST_P(NetworkTest, AKeyThatChangesTheNumbersIsReadOrRefused) {
   ASSERT_FALSE(same.empty());
   for (const auto& [key, value] : config.items()) {
     if (key == "model_type" || key == "num_attention_heads" || key == "n_heads" || key == "layer_norm_eps" ||
-        key == "num_hidden_layers" || key == "n_layers" || (key == "pad_token_id" && GetParam() == "roberta")) {
+        key == "norm_eps" || key == "local_attention" || key == "layer_types" || key == "rope_parameters" ||
+        key == "num_hidden_layers" || key == "inner_group_num" || key == "num_hidden_groups" || key == "n_layers" ||
+        (key == "pad_token_id" && GetParam() == "roberta")) {
       continue;  // what they say is all that is known of it
     }
     SCOPED_TRACE(key);
@@ -80,7 +93,7 @@ TEST_P(NetworkTest, AKeyThatChangesTheNumbersIsReadOrRefused) {
     without.erase(key);
     for (const json& other : {without, [&] {
                                 json changed = config;
-                                changed[key] = value.is_string()    ? json("silu")
+                                changed[key] = value.is_string()    ? json("sigmoid")
                                                : value.is_boolean() ? json(!value.get<bool>())
                                                : value.is_number()  ? json(7)
                                                                     : json("x");
@@ -92,7 +105,9 @@ TEST_P(NetworkTest, AKeyThatChangesTheNumbersIsReadOrRefused) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, NetworkTest, ::testing::Values("distilbert", "electra", "mpnet", "roberta"),
+INSTANTIATE_TEST_SUITE_P(All, NetworkTest,
+                         ::testing::Values("albert", "distilbert", "electra", "modernbert", "mpnet", "nomic_bert",
+                                           "roberta"),
                          [](const auto& given) { return given.param; });
 
 TEST(RobertaConfigTest, PositionsBeginBehindThePadding) {
@@ -127,6 +142,72 @@ TEST(MpnetConfigTest, TakesTheBucketsThatTheReferenceHas) {
   EXPECT_TRUE(read_network(config).ok());
   config["max_position_embeddings"] = 2;
   EXPECT_THAT(read_network(config).status().to_string(), HasSubstr("no position behind the padding's id 1"));
+}
+
+// The keys that ModernBERT had before transformers 5.
+TEST(ModernBertConfigTest, OldFilesMeanTheSame) {
+  const json config = network_config("modernbert");
+  json old = config;
+  old.erase("layer_types");
+  old.erase("rope_parameters");
+  old["global_rope_theta"] = 500.0;
+  old["local_rope_theta"] = 40;
+  EXPECT_EQ(describe_network(old), describe_network(config));
+  old["global_attn_every_n_layers"] = 2;
+  EXPECT_NE(describe_network(old), describe_network(config));
+}
+
+TEST(ModernBertConfigTest, RefusesWhatItDoesNotKnowByName) {
+  const auto refusal_of = [](const char* key, const json& value) {
+    json config = network_config("modernbert");
+    config[key] = value;
+    const auto network = read_network(config);
+    return network.ok() ? "it was taken" : network.status().to_string();
+  };
+  EXPECT_THAT(refusal_of("layer_types", json::array({"full_attention"})), HasSubstr("no list of 3 layers"));
+  EXPECT_THAT(refusal_of("layer_types", json::array({"full_attention", "chunked_attention", "full_attention"})),
+              HasSubstr("'layer_types' has \"chunked_attention\""));
+  EXPECT_THAT(refusal_of("rope_scaling", json{{"factor", 2}}), HasSubstr("'rope_scaling'"));
+  EXPECT_THAT(refusal_of("rope_parameters", json{{"full_attention", {{"rope_type", "yarn"}}}}), HasSubstr("yarn"));
+  EXPECT_THAT(refusal_of("rope_parameters", json{{"full_attention", {{"rope_theta", 0}}}}), HasSubstr("of 0"));
+  EXPECT_THAT(refusal_of("rope_parameters", json{{"full_attention", {{"rope_theta", 1e300}}}}), HasSubstr("1e+300"));
+  EXPECT_THAT(refusal_of("rope_parameters", json{{"full_attention", 7}}), HasSubstr("no object"));
+  EXPECT_THAT(refusal_of("rope_parameters", json{{"other", json::object()}}), HasSubstr("'other'"));
+  EXPECT_THAT(refusal_of("local_attention", 0), HasSubstr("'local_attention'"));
+}
+
+// The published checkpoints' own keys.
+TEST(NomicBertConfigTest, PublishedFilesMeanTheSame) {
+  const json published{{"model_type", "nomic_bert"},
+                       {"n_embd", 32},
+                       {"n_layer", 2},
+                       {"n_head", 4},
+                       {"n_inner", 48},
+                       {"n_positions", 24},
+                       {"vocab_size", 45},
+                       {"type_vocab_size", 2},
+                       {"layer_norm_epsilon", 1e-12},
+                       {"rotary_emb_base", 1000},
+                       {"causal", false},
+                       {"activation_function", "swiglu"},
+                       {"rotary_emb_fraction", 1.0},
+                       {"prenorm", false},
+                       {"rotary_scaling_factor", nullptr}};
+  EXPECT_EQ(describe_network(published), describe_network(network_config("nomic_bert")));
+  const auto refusal_of = [&](const char* key, const json& value) {
+    json config = published;
+    config[key] = value;
+    const auto network = read_network(config);
+    return network.ok() ? "it was taken" : network.status().to_string();
+  };
+  for (const char* key : {"causal", "prenorm", "parallel_block", "qkv_proj_bias", "mlp_fc1_bias", "mlp_fc2_bias",
+                          "use_rms_norm", "rotary_emb_interleaved", "scale_attn_by_inverse_layer_idx"}) {
+    EXPECT_THAT(refusal_of(key, true), ::testing::AllOf(HasSubstr(key), HasSubstr("only false"))) << key;
+  }
+  EXPECT_THAT(refusal_of("rotary_emb_fraction", 0.5), HasSubstr("'rotary_emb_fraction' is 0.5"));
+  EXPECT_THAT(refusal_of("rotary_scaling_factor", 2), HasSubstr("'rotary_scaling_factor' is 2"));
+  EXPECT_THAT(refusal_of("activation_function", "gelu"), HasSubstr("only \"swiglu\""));
+  EXPECT_THAT(refusal_of("num_experts", 8), HasSubstr("mixtures of experts"));
 }
 
 TEST(DistilBertConfigTest, TwoNamesForASizeMustAgree) {

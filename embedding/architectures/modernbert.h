@@ -1,0 +1,21 @@
+// ModernBERT: norms before the sums, rotary positions of two bases, most layers with attention to near tokens alone,
+// feed-forward parts with a gate, and hardly a bias.
+//
+// Source: Warner et al., "Smarter, Better, Faster, Longer" (2024), with the tensor names and the configuration of
+// transformers' ModernBertModel. Pure functions, for any thread.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "core/json.h"
+#include "core/result.h"
+#include "embedding/architectures/architecture.h"
+
+namespace latebind::embedding {
+
+// As Architecture::read.
+[[nodiscard]] core::Result<std::shared_ptr<const Network>> read_modernbert(const nlohmann::json& config,
+                                                                           const std::filesystem::path& file);
+
+}  // namespace latebind::embedding

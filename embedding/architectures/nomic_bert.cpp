@@ -1,0 +1,148 @@
+#include "embedding/architectures/nomic_bert.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "core/json_text.h"
+#include "core/text/quote.h"
+#include "embedding/architectures/encoder.h"
+#include "embedding/refusals.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::printable;
+using core::Result;
+using core::Status;
+using graph::Value;
+using nlohmann::json;
+using std::filesystem::path;
+
+struct NomicBertConfig {
+  EncoderSizes sizes{};
+  std::size_t token_type_count = 0;
+  double base = 1000;
+};
+
+class NomicBertNetwork final : public EncoderNetwork {
+ public:
+  explicit NomicBertNetwork(const NomicBertConfig& config) : EncoderNetwork(config.sizes), config_(config) {}
+
+  [[nodiscard]] Result<graph::Graph> make_graph(const Safetensors& weights, const NetworkEnd& end) const override {
+    const std::size_t hidden = sizes().hidden;
+    EncoderBuilder encoder(sizes(), weights, "bert.");
+    encoder.set_terms(
+        {.rotary = graph::Rotary{.base = config_.base, .positions = static_cast<std::int64_t>(sizes().positions)}});
+    const auto [ids, mask] = encoder.inputs();
+    LB_ASSIGN_OR_RETURN(auto words, encoder.weight(std::string(EncoderBuilder::kWords), {sizes().vocabulary, hidden}));
+    LB_ASSIGN_OR_RETURN(auto types,
+                        encoder.weight("embeddings.token_type_embeddings.weight", {config_.token_type_count, hidden}));
+    const Value word = encoder.graph().add(graph::Lookup{.table = std::move(words), .ids = ids});
+    // A single text has type 0 throughout.
+    const Value type = encoder.graph().add(graph::RowLookup{.table = std::move(types), .row = 0});
+    LB_ASSIGN_OR_RETURN(Value x,
+                        encoder.layer_norm(encoder.graph().add(graph::Add{.a = word, .b = type}), hidden, "emb_ln"));
+    for (std::size_t i = 0; i < sizes().layers; ++i) {
+      LB_ASSIGN_OR_RETURN(x, layer(encoder, x, mask, fmt::format("encoder.layers.{}.", i)));
+    }
+    return std::move(encoder).finish(x, mask, end);
+  }
+
+ private:
+  [[nodiscard]] Result<Value> layer(EncoderBuilder& encoder, Value x, Value mask, const std::string& place) const {
+    const std::size_t hidden = sizes().hidden;
+    const std::size_t wide = sizes().intermediate;
+    const auto part = [&](std::size_t which) {
+      return encoder.linear_of(x, place + "attn.Wqkv", hidden, hidden, which, 3, false);
+    };
+    LB_ASSIGN_OR_RETURN(const Value query, part(0));
+    LB_ASSIGN_OR_RETURN(const Value key, part(1));
+    LB_ASSIGN_OR_RETURN(const Value value, part(2));
+    LB_ASSIGN_OR_RETURN(const Value attended, encoder.linear(encoder.attend(query, key, value, mask),
+                                                             place + "attn.out_proj", hidden, hidden, false));
+    graph::GraphBuilder& graph = encoder.graph();
+    LB_ASSIGN_OR_RETURN(const Value middle,
+                        encoder.layer_norm(graph.add(graph::Add{.a = attended, .b = x}), hidden, place + "norm1"));
+    LB_ASSIGN_OR_RETURN(const Value up, encoder.linear(middle, place + "mlp.fc11", hidden, wide, false));
+    LB_ASSIGN_OR_RETURN(const Value gate, encoder.linear(middle, place + "mlp.fc12", hidden, wide, false));
+    const Value active = graph.add(graph::Activation{.x = gate, .function = sizes().activation});
+    LB_ASSIGN_OR_RETURN(const Value narrow, encoder.linear(graph.add(graph::Multiply{.a = active, .b = up}),
+                                                           place + "mlp.fc2", wide, hidden, false));
+    return encoder.layer_norm(graph.add(graph::Add{.a = narrow, .b = middle}), hidden, place + "norm2");
+  }
+
+  const NomicBertConfig config_;
+};
+
+std::string text_of(const json& value) {
+  return printable(value.dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
+// Where a key is there, what it says must be what is computed.
+Status expect(const json& config, const path& file, const char* key, const json& expected) {
+  const auto found = config.find(key);
+  if (found == config.end() || found->is_null() || *found == expected) return {};
+  return unsupported_file(file, fmt::format("'{}' is {}; only {} is supported", key, text_of(*found), expected.dump()));
+}
+
+// The keys of the published checkpoints, which are GPT-2's and those of their own code.
+Status read_published(const json& config, const path& file, NomicBertConfig& nomic) {
+  EncoderSizes& sizes = nomic.sizes;
+  LB_RETURN_IF_ERROR(read_sizes(config, file,
+                                {{"n_embd", kHiddenSizeMax, &sizes.hidden},
+                                 {"n_layer", kLayersMax, &sizes.layers},
+                                 {"n_head", kHeadsMax, &sizes.heads},
+                                 {"n_inner", kIntermediateMax, &sizes.intermediate},
+                                 {"n_positions", kTokensMax, &sizes.positions}}));
+  LB_RETURN_IF_ERROR(check_heads(sizes, file, "n_embd", "n_head"));
+  LB_RETURN_IF_ERROR(read_epsilon(config, "layer_norm_epsilon", file, sizes.epsilon));
+  LB_RETURN_IF_ERROR(expect(config, file, "activation_function", "swiglu"));
+  sizes.activation = graph::ActivationFunction::kSilu;
+  for (const char* key : {"causal", "prenorm", "parallel_block", "qkv_proj_bias", "mlp_fc1_bias", "mlp_fc2_bias",
+                          "use_rms_norm", "rotary_emb_interleaved", "scale_attn_by_inverse_layer_idx"}) {
+    LB_RETURN_IF_ERROR(expect(config, file, key, false));
+  }
+  LB_RETURN_IF_ERROR(expect(config, file, "scale_attn_weights", true));
+  LB_RETURN_IF_ERROR(expect(config, file, "rotary_emb_fraction", 1.0));
+  for (const char* key : {"rotary_emb_scale_base", "rotary_scaling_factor"})
+    LB_RETURN_IF_ERROR(expect(config, file, key, nullptr));
+  json parameters = json::object();
+  if (config.contains("rotary_emb_base")) parameters["rope_theta"] = config["rotary_emb_base"];
+  LB_ASSIGN_OR_RETURN(nomic.base,
+                      read_rotary_base(json{{"rotary_emb_base", parameters}}, "rotary_emb_base", 10000, file));
+  return {};
+}
+
+// transformers' own.
+Status read_new(const json& config, const path& file, NomicBertConfig& nomic) {
+  EncoderSizes& sizes = nomic.sizes;
+  LB_RETURN_IF_ERROR(read_sizes(config, file,
+                                {{"hidden_size", kHiddenSizeMax, &sizes.hidden},
+                                 {"num_hidden_layers", kLayersMax, &sizes.layers},
+                                 {"num_attention_heads", kHeadsMax, &sizes.heads},
+                                 {"intermediate_size", kIntermediateMax, &sizes.intermediate},
+                                 {"max_position_embeddings", kTokensMax, &sizes.positions}}));
+  LB_RETURN_IF_ERROR(check_heads(sizes, file, "hidden_size", "num_attention_heads"));
+  LB_RETURN_IF_ERROR(expect(config, file, "head_dim", sizes.hidden / sizes.heads));
+  LB_RETURN_IF_ERROR(read_epsilon(config, "layer_norm_eps", file, sizes.epsilon));
+  LB_ASSIGN_OR_RETURN(sizes.activation, read_activation(config, "hidden_act", file, "silu"));
+  LB_ASSIGN_OR_RETURN(nomic.base, read_rotary_base(config, "rope_parameters", nomic.base, file));
+  return {};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Network>> read_nomic_bert(const json& config, const path& file) {
+  LB_RETURN_IF_ERROR(refuse_variants(config, file));
+  if (config.contains("num_experts"))
+    return unsupported_file(file, "'num_experts': mixtures of experts are not supported");
+  NomicBertConfig nomic;
+  LB_RETURN_IF_ERROR(read_sizes(config, file,
+                                {{"vocab_size", kVocabularyMax, &nomic.sizes.vocabulary},
+                                 {"type_vocab_size", kTokenTypesMax, &nomic.token_type_count}}));
+  LB_RETURN_IF_ERROR(config.contains("n_embd") ? read_published(config, file, nomic) : read_new(config, file, nomic));
+  return std::shared_ptr<const Network>(std::make_shared<const NomicBertNetwork>(nomic));
+}
+
+}  // namespace latebind::embedding
