@@ -53,6 +53,11 @@ class Network {
 
 struct Architecture {
   std::string_view model_type;  // in config.json
+  std::string_view name;        // as people call it
+  // What its vectors were compared with, for the list of models: a sentence's part.
+  std::string_view checked;
+  // What of it is refused, for the same list; empty where that is what all refuse.
+  std::string_view refused{};
   // The file beside config.json with the network's weights: what a download from the hub needs besides the small files.
   std::string_view weights_file;
   // `file` stands for config.json in messages. kInvalidModel or kUnsupported, naming the key.

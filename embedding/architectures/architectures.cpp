@@ -5,6 +5,7 @@
 #include "embedding/architectures/architecture.h"
 #include "embedding/architectures/bert.h"
 #include "embedding/architectures/distilbert.h"
+#include "embedding/architectures/gte.h"
 #include "embedding/architectures/modernbert.h"
 #include "embedding/architectures/mpnet.h"
 #include "embedding/architectures/nomic_bert.h"
@@ -13,17 +14,75 @@
 namespace latebind::embedding {
 namespace {
 
+constexpr std::string_view kRandomWeights = "random weights";
+constexpr std::string_view kAsRoberta = "nothing of its own: it is RoBERTa's network";
+constexpr std::string_view kScaledPositions = "scaled positions";
+
 constexpr std::array kArchitectures{
-    Architecture{.model_type = "albert", .weights_file = kSafetensorsFile, .read = read_albert},
-    Architecture{.model_type = "bert", .weights_file = kSafetensorsFile, .read = read_bert},
-    Architecture{.model_type = "camembert", .weights_file = kSafetensorsFile, .read = read_roberta},
-    Architecture{.model_type = "distilbert", .weights_file = kSafetensorsFile, .read = read_distilbert},
-    Architecture{.model_type = "electra", .weights_file = kSafetensorsFile, .read = read_electra},
-    Architecture{.model_type = "modernbert", .weights_file = kSafetensorsFile, .read = read_modernbert},
-    Architecture{.model_type = "mpnet", .weights_file = kSafetensorsFile, .read = read_mpnet},
-    Architecture{.model_type = "nomic_bert", .weights_file = kSafetensorsFile, .read = read_nomic_bert},
-    Architecture{.model_type = "roberta", .weights_file = kSafetensorsFile, .read = read_roberta},
-    Architecture{.model_type = "xlm-roberta", .weights_file = kSafetensorsFile, .read = read_roberta},
+    Architecture{.model_type = "albert",
+                 .name = "ALBERT",
+                 .checked = kRandomWeights,
+                 .weights_file = kSafetensorsFile,
+                 .read = read_albert},
+    Architecture{.model_type = "bert",
+                 .name = "BERT",
+                 .checked = "all-MiniLM-L6-v2 and random weights",
+                 .weights_file = kSafetensorsFile,
+                 .read = read_bert},
+    Architecture{.model_type = "camembert",
+                 .name = "CamemBERT",
+                 .checked = kAsRoberta,
+                 .weights_file = kSafetensorsFile,
+                 .read = read_roberta},
+    Architecture{.model_type = "distilbert",
+                 .name = "DistilBERT",
+                 .checked = kRandomWeights,
+                 .weights_file = kSafetensorsFile,
+                 .read = read_distilbert},
+    Architecture{.model_type = "electra",
+                 .name = "ELECTRA",
+                 .checked = kRandomWeights,
+                 .weights_file = kSafetensorsFile,
+                 .read = read_electra},
+    Architecture{.model_type = "gte",
+                 .name = "GTE, Arctic Embed 2.0",
+                 .checked = kRandomWeights,
+                 .refused = kScaledPositions,
+                 .weights_file = kSafetensorsFile,
+                 .read = read_gte},
+    Architecture{.model_type = "modernbert",
+                 .name = "ModernBERT",
+                 .checked = kRandomWeights,
+                 .refused = kScaledPositions,
+                 .weights_file = kSafetensorsFile,
+                 .read = read_modernbert},
+    Architecture{.model_type = "mpnet",
+                 .name = "MPNet",
+                 .checked = "all-mpnet-base-v2 and random weights",
+                 .weights_file = kSafetensorsFile,
+                 .read = read_mpnet},
+    Architecture{.model_type = "new",
+                 .name = "GTE, in its first files",
+                 .checked = kRandomWeights,
+                 .refused = kScaledPositions,
+                 .weights_file = kSafetensorsFile,
+                 .read = read_gte},
+    Architecture{.model_type = "nomic_bert",
+                 .name = "NomicBERT",
+                 .checked = kRandomWeights,
+                 .refused = "scaled positions, mixtures of experts",
+                 .weights_file = kSafetensorsFile,
+                 .read = read_nomic_bert},
+    Architecture{.model_type = "roberta",
+                 .name = "RoBERTa",
+                 .checked = kRandomWeights,
+                 .weights_file = kSafetensorsFile,
+                 .read = read_roberta},
+    Architecture{.model_type = "xlm-roberta",
+                 .name = "XLM-RoBERTa",
+                 .checked = kAsRoberta,
+                 .weights_file = kSafetensorsFile,
+                 .read = read_roberta},
 };
 
 }  // namespace

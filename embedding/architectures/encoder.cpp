@@ -91,13 +91,20 @@ Result<ActivationFunction> read_activation(const json& config, const char* key, 
                                             key, printable(name)));
 }
 
-Status refuse_variants(const json& config, const path& file) {
+Status expect(const json& config, const path& file, const char* key, const json& expected) {
+  const auto found = config.find(key);
+  if (found == config.end() || found->is_null() || *found == expected) return {};
+  return unsupported_file(
+      file, fmt::format("'{}' is {}; only {} is supported", key,
+                        printable(found->dump(-1, ' ', false, json::error_handler_t::replace)), expected.dump()));
+}
+
+Status refuse_variants(const json& config, const path& file, std::string_view positions) {
   const std::string name = platform::path_to_utf8(file);
-  LB_ASSIGN_OR_RETURN(const std::string positions,
-                      core::read_text(config, "position_embedding_type", "absolute", name));
-  if (positions != "absolute") {
+  LB_ASSIGN_OR_RETURN(const std::string given, core::read_text(config, "position_embedding_type", positions, name));
+  if (given != positions) {
     return unsupported_file(
-        file, fmt::format("'position_embedding_type' is '{}'; only absolute is supported", printable(positions)));
+        file, fmt::format("'position_embedding_type' is '{}'; only {} is supported", printable(given), positions));
   }
   for (const char* key : {"is_decoder", "add_cross_attention", "is_encoder_decoder"}) {
     LB_ASSIGN_OR_RETURN(const bool on, core::read_bool(config, key, false, name));
@@ -183,39 +190,56 @@ Result<std::pair<Value, Value>> EncoderBuilder::embeddings(Value ids, std::size_
                    graph_.add(graph::PositionLookup{.table = std::move(positions), .ids = ids, .padding = padding}));
 }
 
-Value EncoderBuilder::attend(Value query, Value key, Value value, Value mask) {
-  const std::size_t width = sizes_.hidden / sizes_.heads;  // without a rest: the sizes were checked
-  return graph_.add(graph::Attention{.query = query,
-                                     .key = key,
-                                     .value = value,
-                                     .mask = mask,
-                                     .heads = static_cast<std::int64_t>(sizes_.heads),
-                                     .scale = 1.0F / std::sqrt(static_cast<float>(width)),
-                                     .distance_bias = terms_.distance_bias,
-                                     .rotary = terms_.rotary,
-                                     .window = terms_.window});
-}
-
 Result<Value> EncoderBuilder::attention(Value x, Value mask, const std::string& place, const LayerNames& names) {
   const std::size_t hidden = sizes_.hidden;
-  const auto part = [&](std::string_view name) { return linear(x, place + std::string(name), hidden, hidden); };
-  LB_ASSIGN_OR_RETURN(const Value query, part(names.query));
-  LB_ASSIGN_OR_RETURN(const Value key, part(names.key));
-  LB_ASSIGN_OR_RETURN(const Value value, part(names.value));
-  const Value context = attend(query, key, value, mask);
-  return linear(context, place + std::string(names.attended), hidden, hidden);
+  const auto part = [&](std::string_view name, std::size_t which) {
+    const bool is_alone = names.query_key_value.empty();
+    return linear_of(x, place + std::string(is_alone ? name : names.query_key_value), hidden, hidden,
+                     is_alone ? 0 : which, is_alone ? 1 : 3, names.query_bias);
+  };
+  LB_ASSIGN_OR_RETURN(const Value query, part(names.query, 0));
+  LB_ASSIGN_OR_RETURN(const Value key, part(names.key, 1));
+  LB_ASSIGN_OR_RETURN(const Value value, part(names.value, 2));
+  const std::size_t width = hidden / sizes_.heads;  // without a rest: the sizes were checked
+  const Value context = graph_.add(graph::Attention{.query = query,
+                                                    .key = key,
+                                                    .value = value,
+                                                    .mask = mask,
+                                                    .heads = static_cast<std::int64_t>(sizes_.heads),
+                                                    .scale = 1.0F / std::sqrt(static_cast<float>(width)),
+                                                    .distance_bias = terms_.distance_bias,
+                                                    .rotary = terms_.rotary,
+                                                    .window = terms_.window});
+  return linear(context, place + std::string(names.attended), hidden, hidden, names.attended_bias);
+}
+
+Result<Value> EncoderBuilder::feed_forward(Value x, const std::string& place, const LayerNames& names) {
+  const std::size_t hidden = sizes_.hidden;
+  const std::size_t wide = sizes_.intermediate;
+  const bool gate_first = !names.gate_and_wide.empty();
+  const std::string both = std::string(gate_first ? names.gate_and_wide : names.wide_and_gate);
+  const auto part = [&](std::string_view name, std::size_t which) {
+    const bool is_alone = both.empty();
+    return linear_of(x, place + (is_alone ? std::string(name) : both), hidden, wide, is_alone ? 0 : which,
+                     is_alone ? 1 : 2, names.wide_bias);
+  };
+  LB_ASSIGN_OR_RETURN(const Value first, part(names.wide, gate_first ? 1 : 0));
+  Value active = graph_.add(graph::Activation{.x = first, .function = sizes_.activation});
+  if (!both.empty() || !names.gate.empty()) {
+    LB_ASSIGN_OR_RETURN(const Value gate, part(names.gate, gate_first ? 0 : 1));
+    active = graph_.add(graph::Multiply{.a = active, .b = gate});
+  }
+  return linear(active, place + std::string(names.narrow), wide, hidden, names.narrow_bias);
 }
 
 Result<Value> EncoderBuilder::layer(Value x, Value mask, const std::string& place, const LayerNames& names) {
-  const std::size_t hidden = sizes_.hidden;
-  const auto name = [&](std::string_view part) { return place + std::string(part); };
+  const auto norm_of_sum = [&](Value a, Value b, std::string_view name) {
+    return layer_norm(graph_.add(graph::Add{.a = a, .b = b}), sizes_.hidden, place + std::string(name));
+  };
   LB_ASSIGN_OR_RETURN(const Value attended, attention(x, mask, place, names));
-  LB_ASSIGN_OR_RETURN(const Value middle,
-                      layer_norm(graph_.add(graph::Add{.a = attended, .b = x}), hidden, name(names.attended_norm)));
-  LB_ASSIGN_OR_RETURN(const Value wide, linear(middle, name(names.wide), hidden, sizes_.intermediate));
-  const Value active = graph_.add(graph::Activation{.x = wide, .function = sizes_.activation});
-  LB_ASSIGN_OR_RETURN(const Value narrow, linear(active, name(names.narrow), sizes_.intermediate, hidden));
-  return layer_norm(graph_.add(graph::Add{.a = narrow, .b = middle}), hidden, name(names.norm));
+  LB_ASSIGN_OR_RETURN(const Value middle, norm_of_sum(attended, x, names.attended_norm));
+  LB_ASSIGN_OR_RETURN(const Value narrow, feed_forward(middle, place, names));
+  return norm_of_sum(narrow, middle, names.norm);
 }
 
 Result<graph::Graph> EncoderBuilder::finish(Value x, Value mask, const NetworkEnd& end) && {

@@ -65,19 +65,33 @@ inline constexpr std::size_t kTokenTypesMax = 1024;
 // has none, or there is no object. kUnsupported for anything but plain rotary positions of all columns.
 [[nodiscard]] core::Result<double> read_rotary_base(const nlohmann::json& config, const char* key, double otherwise,
                                                     const std::filesystem::path& file);
-// What would change the numbers of any encoder and is not implemented: kUnsupported, naming the key.
-[[nodiscard]] core::Status refuse_variants(const nlohmann::json& config, const std::filesystem::path& file);
+// What would change the numbers of any encoder and is not implemented: kUnsupported, naming the key. `positions`: what
+// config.json may call them.
+[[nodiscard]] core::Status refuse_variants(const nlohmann::json& config, const std::filesystem::path& file,
+                                           std::string_view positions = "absolute");
+// Where a key is there and not null, it must say what is computed: kUnsupported, naming both.
+[[nodiscard]] core::Status expect(const nlohmann::json& config, const std::filesystem::path& file, const char* key,
+                                  const nlohmann::json& expected);
 
 // The tensors of a layer, without ".weight" and ".bias".
 struct LayerNames {
-  std::string_view query;
-  std::string_view key;
-  std::string_view value;
-  std::string_view attended;       // what joins the heads
-  std::string_view attended_norm;  // behind attention
-  std::string_view wide;
-  std::string_view narrow;
-  std::string_view norm;  // behind the feed-forward part
+  std::string_view query{};
+  std::string_view key{};
+  std::string_view value{};
+  std::string_view query_key_value{};  // instead: the three as one
+  std::string_view attended{};         // what joins the heads
+  std::string_view attended_norm{};    // behind attention, or before it
+  std::string_view wide{};
+  std::string_view gate{};           // by which the wide part is multiplied, where there is one
+  std::string_view wide_and_gate{};  // instead: the two as one
+  std::string_view gate_and_wide{};  // or in this order
+  std::string_view narrow{};
+  std::string_view norm{};  // behind the feed-forward part, or before it
+  // Which of them have one.
+  bool query_bias = true;  // and the key's and the value's
+  bool attended_bias = true;
+  bool wide_bias = true;  // and the gate's
+  bool narrow_bias = true;
 };
 
 class EncoderNetwork : public Network {
@@ -122,16 +136,16 @@ class EncoderBuilder {
                                                       bool has_bias = true);
   [[nodiscard]] core::Result<graph::Value> linear(graph::Value x, const std::string& name, std::size_t in,
                                                   std::size_t out, bool has_bias = true);
-  // By one of so many matrices, [out, in] each, that are stored as one.
-  [[nodiscard]] core::Result<graph::Value> linear_of(graph::Value x, const std::string& name, std::size_t in,
-                                                     std::size_t out, std::size_t which, std::size_t of, bool has_bias);
-  // Queries, keys and values [batch, tokens, hidden] in `heads` parts.
-  [[nodiscard]] graph::Value attend(graph::Value query, graph::Value key, graph::Value value, graph::Value mask);
   // Those of the ids, and those of their places.
   [[nodiscard]] core::Result<std::pair<graph::Value, graph::Value>> embeddings(graph::Value ids, std::size_t width);
   // Of all attention that follows.
   void set_terms(AttentionTerms terms) { terms_ = std::move(terms); }
   // `place`: "encoder.layer.0."
+  [[nodiscard]] core::Result<graph::Value> attention(graph::Value x, graph::Value mask, const std::string& place,
+                                                     const LayerNames& names);
+  [[nodiscard]] core::Result<graph::Value> feed_forward(graph::Value x, const std::string& place,
+                                                        const LayerNames& names);
+  // Both, each with its sum, and the norm behind it.
   [[nodiscard]] core::Result<graph::Value> layer(graph::Value x, graph::Value mask, const std::string& place,
                                                  const LayerNames& names);
   [[nodiscard]] core::Result<graph::Graph> finish(graph::Value x, graph::Value mask, const NetworkEnd& end) &&;
@@ -139,8 +153,9 @@ class EncoderBuilder {
   [[nodiscard]] graph::GraphBuilder& graph() { return graph_; }
 
  private:
-  [[nodiscard]] core::Result<graph::Value> attention(graph::Value x, graph::Value mask, const std::string& place,
-                                                     const LayerNames& names);
+  // By one of so many matrices, [out, in] each, that are stored as one.
+  [[nodiscard]] core::Result<graph::Value> linear_of(graph::Value x, const std::string& name, std::size_t in,
+                                                     std::size_t out, std::size_t which, std::size_t of, bool has_bias);
 
   const EncoderSizes sizes_;
   const Safetensors& weights_;

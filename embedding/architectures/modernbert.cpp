@@ -57,47 +57,34 @@ class ModernBertNetwork final : public EncoderNetwork {
   }
 
   [[nodiscard]] Result<Value> layer(EncoderBuilder& encoder, Value x, Value mask, std::size_t number) const {
+    const LayerNames names{.query_key_value = "attn.Wqkv",
+                           .attended = "attn.Wo",
+                           .attended_norm = "attn_norm",
+                           .wide_and_gate = "mlp.Wi",
+                           .narrow = "mlp.Wo",
+                           .norm = "mlp_norm",
+                           .query_bias = config_.attention_bias,
+                           .attended_bias = config_.attention_bias,
+                           .wide_bias = config_.mlp_bias,
+                           .narrow_bias = config_.mlp_bias};
     const std::string place = fmt::format("layers.{}.", number);
-    Value inner = x;
-    // Behind the embeddings' own.
-    if (number > 0) {
-      LB_ASSIGN_OR_RETURN(inner, norm(encoder, x, place + "attn_norm"));
-    }
-    LB_ASSIGN_OR_RETURN(const Value attended, attention(encoder, inner, mask, number, place + "attn."));
-    const Value middle = encoder.graph().add(graph::Add{.a = attended, .b = x});
-    LB_ASSIGN_OR_RETURN(const Value normal, norm(encoder, middle, place + "mlp_norm"));
-    LB_ASSIGN_OR_RETURN(const Value narrow, gated(encoder, normal, place + "mlp."));
-    return encoder.graph().add(graph::Add{.a = narrow, .b = middle});
-  }
-
-  [[nodiscard]] Result<Value> attention(EncoderBuilder& encoder, Value x, Value mask, std::size_t number,
-                                        const std::string& place) const {
-    const std::size_t hidden = sizes().hidden;
-    const auto part = [&](std::size_t which) {
-      return encoder.linear_of(x, place + "Wqkv", hidden, hidden, which, 3, config_.attention_bias);
-    };
-    LB_ASSIGN_OR_RETURN(const Value query, part(0));
-    LB_ASSIGN_OR_RETURN(const Value key, part(1));
-    LB_ASSIGN_OR_RETURN(const Value value, part(2));
+    const auto normal = [&](Value of, std::string_view name) { return norm(encoder, of, place + std::string(name)); };
     const bool is_local = config_.is_local[number];
     AttentionTerms terms;
     terms.rotary = graph::Rotary{.base = is_local ? config_.local_base : config_.base,
                                  .positions = static_cast<std::int64_t>(sizes().positions)};
     if (is_local) terms.window = static_cast<std::int64_t>(config_.window);
     encoder.set_terms(terms);
-    return encoder.linear(encoder.attend(query, key, value, mask), place + "Wo", hidden, hidden,
-                          config_.attention_bias);
-  }
-
-  [[nodiscard]] Result<Value> gated(EncoderBuilder& encoder, Value x, const std::string& place) const {
-    const auto half = [&](std::size_t which) {
-      return encoder.linear_of(x, place + "Wi", sizes().hidden, sizes().intermediate, which, 2, config_.mlp_bias);
-    };
-    LB_ASSIGN_OR_RETURN(const Value wide, half(0));
-    LB_ASSIGN_OR_RETURN(const Value gate, half(1));
-    const Value active = encoder.graph().add(graph::Activation{.x = wide, .function = sizes().activation});
-    return encoder.linear(encoder.graph().add(graph::Multiply{.a = active, .b = gate}), place + "Wo",
-                          sizes().intermediate, sizes().hidden, config_.mlp_bias);
+    Value before = x;
+    // The first one's is that of the embeddings.
+    if (number > 0) {
+      LB_ASSIGN_OR_RETURN(before, normal(x, names.attended_norm));
+    }
+    LB_ASSIGN_OR_RETURN(const Value attended, encoder.attention(before, mask, place, names));
+    const Value middle = encoder.graph().add(graph::Add{.a = attended, .b = x});
+    LB_ASSIGN_OR_RETURN(before, normal(middle, names.norm));
+    LB_ASSIGN_OR_RETURN(const Value narrow, encoder.feed_forward(before, place, names));
+    return encoder.graph().add(graph::Add{.a = narrow, .b = middle});
   }
 
   const ModernBertConfig config_;

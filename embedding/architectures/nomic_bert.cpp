@@ -4,20 +4,30 @@
 
 #include <string>
 
-#include "core/json_text.h"
-#include "core/text/quote.h"
 #include "embedding/architectures/encoder.h"
 #include "embedding/refusals.h"
 
 namespace latebind::embedding {
 namespace {
 
-using core::printable;
 using core::Result;
 using core::Status;
 using graph::Value;
 using nlohmann::json;
 using std::filesystem::path;
+
+// Below "encoder.layers.N.".
+constexpr LayerNames kNomicNames{.query_key_value = "attn.Wqkv",
+                                 .attended = "attn.out_proj",
+                                 .attended_norm = "norm1",
+                                 .wide = "mlp.fc12",
+                                 .gate = "mlp.fc11",
+                                 .narrow = "mlp.fc2",
+                                 .norm = "norm2",
+                                 .query_bias = false,
+                                 .attended_bias = false,
+                                 .wide_bias = false,
+                                 .narrow_bias = false};
 
 struct NomicBertConfig {
   EncoderSizes sizes{};
@@ -44,47 +54,14 @@ class NomicBertNetwork final : public EncoderNetwork {
     LB_ASSIGN_OR_RETURN(Value x,
                         encoder.layer_norm(encoder.graph().add(graph::Add{.a = word, .b = type}), hidden, "emb_ln"));
     for (std::size_t i = 0; i < sizes().layers; ++i) {
-      LB_ASSIGN_OR_RETURN(x, layer(encoder, x, mask, fmt::format("encoder.layers.{}.", i)));
+      LB_ASSIGN_OR_RETURN(x, encoder.layer(x, mask, fmt::format("encoder.layers.{}.", i), kNomicNames));
     }
     return std::move(encoder).finish(x, mask, end);
   }
 
  private:
-  [[nodiscard]] Result<Value> layer(EncoderBuilder& encoder, Value x, Value mask, const std::string& place) const {
-    const std::size_t hidden = sizes().hidden;
-    const std::size_t wide = sizes().intermediate;
-    const auto part = [&](std::size_t which) {
-      return encoder.linear_of(x, place + "attn.Wqkv", hidden, hidden, which, 3, false);
-    };
-    LB_ASSIGN_OR_RETURN(const Value query, part(0));
-    LB_ASSIGN_OR_RETURN(const Value key, part(1));
-    LB_ASSIGN_OR_RETURN(const Value value, part(2));
-    LB_ASSIGN_OR_RETURN(const Value attended, encoder.linear(encoder.attend(query, key, value, mask),
-                                                             place + "attn.out_proj", hidden, hidden, false));
-    graph::GraphBuilder& graph = encoder.graph();
-    LB_ASSIGN_OR_RETURN(const Value middle,
-                        encoder.layer_norm(graph.add(graph::Add{.a = attended, .b = x}), hidden, place + "norm1"));
-    LB_ASSIGN_OR_RETURN(const Value up, encoder.linear(middle, place + "mlp.fc11", hidden, wide, false));
-    LB_ASSIGN_OR_RETURN(const Value gate, encoder.linear(middle, place + "mlp.fc12", hidden, wide, false));
-    const Value active = graph.add(graph::Activation{.x = gate, .function = sizes().activation});
-    LB_ASSIGN_OR_RETURN(const Value narrow, encoder.linear(graph.add(graph::Multiply{.a = active, .b = up}),
-                                                           place + "mlp.fc2", wide, hidden, false));
-    return encoder.layer_norm(graph.add(graph::Add{.a = narrow, .b = middle}), hidden, place + "norm2");
-  }
-
   const NomicBertConfig config_;
 };
-
-std::string text_of(const json& value) {
-  return printable(value.dump(-1, ' ', false, json::error_handler_t::replace));
-}
-
-// Where a key is there, what it says must be what is computed.
-Status expect(const json& config, const path& file, const char* key, const json& expected) {
-  const auto found = config.find(key);
-  if (found == config.end() || found->is_null() || *found == expected) return {};
-  return unsupported_file(file, fmt::format("'{}' is {}; only {} is supported", key, text_of(*found), expected.dump()));
-}
 
 // The keys of the published checkpoints, which are GPT-2's and those of their own code.
 Status read_published(const json& config, const path& file, NomicBertConfig& nomic) {

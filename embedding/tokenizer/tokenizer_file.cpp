@@ -132,4 +132,15 @@ Result<TokenizerFile> TokenizerFile::read(std::string_view text) {
   return file;
 }
 
+std::vector<TokenizerPartNames> known_tokenizer_parts() {
+  const auto names_of = [](std::string_view kind, const auto& parts) {
+    TokenizerPartNames names{.kind = kind, .types = {}};
+    for (const auto& part : parts)
+      names.types.push_back(part.type);
+    return names;
+  };
+  return {names_of("normalizer", kNormalizers), names_of("pre_tokenizer", kPreTokenizers), names_of("model", kModels),
+          names_of("post_processor", kPostProcessors), names_of("decoder", kDecoders)};
+}
+
 }  // namespace latebind::embedding

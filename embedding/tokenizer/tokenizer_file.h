@@ -25,4 +25,11 @@ struct TokenizerFile {
   static core::Result<TokenizerFile> read(std::string_view text);
 };
 
+// The parts that a file may name, for lists: of what kind, "model", and its types.
+struct TokenizerPartNames {
+  std::string_view kind;
+  std::vector<std::string_view> types;
+};
+[[nodiscard]] std::vector<TokenizerPartNames> known_tokenizer_parts();
+
 }  // namespace latebind::embedding

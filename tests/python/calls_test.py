@@ -138,11 +138,11 @@ def test_opening_and_closing_does_not_leak():
             del embedder
         gc.collect()
 
-    cycle(30)
+    cycle(20)
     before, threads = resident(), threading.active_count()
-    cycle(100)
+    cycle(50)
     assert threading.active_count() == threads
-    assert resident() - before < 24 << 20
+    assert resident() - before < 12 << 20
 
 
 # -- Deadlines ---------------------------------------------------------------------------------------------------------

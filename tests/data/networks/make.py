@@ -39,6 +39,11 @@ NETWORKS = {
         transformers.ElectraModel,
         transformers.ElectraConfig(**BERT_SIZES, embedding_size=20, type_vocab_size=2, hidden_act="gelu"),
     ),
+    "gte": (
+        transformers.GteModel,
+        transformers.GteConfig(
+            **BERT_SIZES, type_vocab_size=1, rope_parameters={"rope_type": "default", "rope_theta": 300.0}),
+    ),
     # One layer of three sees all tokens, the others four on each side.
     "modernbert": (
         transformers.ModernBertModel,

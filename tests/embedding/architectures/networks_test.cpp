@@ -83,8 +83,9 @@ TEST_P(NetworkTest, AKeyThatChangesTheNumbersIsReadOrRefused) {
   ASSERT_FALSE(same.empty());
   for (const auto& [key, value] : config.items()) {
     if (key == "model_type" || key == "num_attention_heads" || key == "n_heads" || key == "layer_norm_eps" ||
-        key == "norm_eps" || key == "local_attention" || key == "layer_types" || key == "rope_parameters" ||
-        key == "num_hidden_layers" || key == "inner_group_num" || key == "num_hidden_groups" || key == "n_layers" ||
+        key == "norm_eps" || key == "local_attention" || key == "layer_types" ||
+        (key == "type_vocab_size" && GetParam() == "gte") || key == "rope_parameters" || key == "num_hidden_layers" ||
+        key == "inner_group_num" || key == "num_hidden_groups" || key == "n_layers" ||
         (key == "pad_token_id" && GetParam() == "roberta")) {
       continue;  // what they say is all that is known of it
     }
@@ -106,8 +107,8 @@ TEST_P(NetworkTest, AKeyThatChangesTheNumbersIsReadOrRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, NetworkTest,
-                         ::testing::Values("albert", "distilbert", "electra", "modernbert", "mpnet", "nomic_bert",
-                                           "roberta"),
+                         ::testing::Values("albert", "distilbert", "electra", "gte", "modernbert", "mpnet",
+                                           "nomic_bert", "roberta"),
                          [](const auto& given) { return given.param; });
 
 TEST(RobertaConfigTest, PositionsBeginBehindThePadding) {
@@ -174,6 +175,23 @@ TEST(ModernBertConfigTest, RefusesWhatItDoesNotKnowByName) {
   EXPECT_THAT(refusal_of("rope_parameters", json{{"full_attention", 7}}), HasSubstr("no object"));
   EXPECT_THAT(refusal_of("rope_parameters", json{{"other", json::object()}}), HasSubstr("'other'"));
   EXPECT_THAT(refusal_of("local_attention", 0), HasSubstr("'local_attention'"));
+}
+
+TEST(GteConfigTest, PublishedFilesMeanTheSame) {
+  json published = network_config("gte");
+  published.erase("rope_parameters");
+  published["rope_theta"] = 300;
+  published["rope_scaling"] = nullptr;
+  published["position_embedding_type"] = "rope";
+  published["layer_norm_type"] = "layer_norm";
+  published["pack_qkv"] = true;
+  EXPECT_EQ(describe_network(published), describe_network(network_config("gte")));
+  published["rope_scaling"] = {{"type", "ntk"}, {"factor", 2.0}};
+  EXPECT_THAT(read_network(published).status().to_string(),
+              ::testing::AllOf(HasSubstr("'rope_scaling'"), HasSubstr("ntk")));
+  published["rope_scaling"] = nullptr;
+  published["position_embedding_type"] = "absolute";
+  EXPECT_THAT(read_network(published).status().to_string(), HasSubstr("only rope is supported"));
 }
 
 // The published checkpoints' own keys.

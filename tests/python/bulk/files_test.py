@@ -188,8 +188,8 @@ def test_what_is_missing_or_damaged_is_made_again_to_the_byte(tmp_path, parquet)
 
 
 def test_killed_at_any_moment_and_resumed_it_gives_the_same_bytes(tmp_path):
-    write(table(60_000), tmp_path / "in.parquet")
-    arguments = [tmp_path / "in.parquet", "--shard-rows", 3000, "--normalize"]
+    write(table(20_000), tmp_path / "in.parquet")
+    arguments = [tmp_path / "in.parquet", "--shard-rows", 1000, "--normalize"]
     assert run(*arguments, "-o", tmp_path / "whole").returncode == 0
     rounds = 0
     vectors = tmp_path / "out" / "vectors"
@@ -203,17 +203,19 @@ def test_killed_at_any_moment_and_resumed_it_gives_the_same_bytes(tmp_path):
     done = run(*arguments, "-o", tmp_path / "out", "--json")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
-    assert report["rows"] == 60_000
+    assert report["rows"] == 20_000
     assert 0 < report["shards_done"] < 20
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
 
 
-def test_of_the_real_model_too(tmp_path, parquet):
-    arguments = {"shard_rows": 300}
+def test_of_the_real_model_too(tmp_path):
+    arguments = {"shard_rows": 100}
+    parquet = tmp_path / "in.parquet"
+    write(table(350), parquet)
     embed_files(parquet, tmp_path / "whole", MODEL, "body", **arguments)
     shutil.copytree(tmp_path / "whole", tmp_path / "out")
     (tmp_path / "out" / "vectors" / "part-000002.parquet").unlink()
-    assert embed_files(parquet, tmp_path / "out", MODEL, "body", **arguments).rows_done == 300
+    assert embed_files(parquet, tmp_path / "out", MODEL, "body", **arguments).rows_done == 100
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
 
 
@@ -537,8 +539,8 @@ def test_what_cannot_be_right_ends_with_2(tmp_path, parquet, arguments, message,
 
 
 def test_ctrl_c_ends_it_and_it_goes_on(tmp_path):
-    write(table(60_000), tmp_path / "in.parquet")
-    arguments = command(tmp_path / "in.parquet", "-o", tmp_path / "out", "--shard-rows", 3000)
+    write(table(20_000), tmp_path / "in.parquet")
+    arguments = command(tmp_path / "in.parquet", "-o", tmp_path / "out", "--shard-rows", 1000)
     process = subprocess.Popen(arguments, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, encoding="utf-8")
     while not list(tmp_path.glob("out/vectors/part-*")):
         time.sleep(0.01)
@@ -548,7 +550,7 @@ def test_ctrl_c_ends_it_and_it_goes_on(tmp_path):
     assert error.endswith("interrupted; run it again to go on\n")
     assert not list(tmp_path.glob("out/vectors/.part-*"))
     assert subprocess.run(arguments, stdout=subprocess.DEVNULL, check=False).returncode == 0
-    assert np.array_equal(vectors_of(tmp_path / "out")["id"].to_numpy(), np.arange(60_000))
+    assert np.array_equal(vectors_of(tmp_path / "out")["id"].to_numpy(), np.arange(20_000))
 
 
 def test_an_input_within_the_output_is_refused_and_stays(tmp_path):

@@ -1,0 +1,107 @@
+// latebind models: which models are known, and what they were compared with.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "app/json_text.h"
+#include "cli/commands/command.h"
+#include "cli/terminal/byte_sink.h"
+#include "cli/terminal/parser.h"
+#include "embedding/architectures/architecture.h"
+#include "embedding/tokenizer/tokenizer_file.h"
+
+namespace latebind::cli {
+namespace {
+
+struct ModelsArguments {
+  bool json = false;
+  bool reference = false;
+};
+
+std::string models_for_people() {
+  std::size_t width = 0;
+  for (const auto& one : embedding::architectures())
+    width = std::max(width, one.model_type.size());
+  std::string text = "networks, by model_type of config.json, compared with transformers on:\n";
+  for (const auto& one : embedding::architectures()) {
+    text += fmt::format("  {:<{}}  {}: {}{}{}\n", one.model_type, width, one.name, one.checked,
+                        one.refused.empty() ? "" : "; refused: ", one.refused);
+  }
+  text += "parts of tokenizer.json:\n";
+  for (const auto& part : embedding::known_tokenizer_parts())
+    text += fmt::format("  {:<14}  {}\n", part.kind, fmt::join(part.types, ", "));
+  return text;
+}
+
+std::string models_for_programs() {
+  app::Json json;
+  json["architectures"] = app::Json::array();
+  for (const auto& one : embedding::architectures()) {
+    app::Json entry;
+    entry["model_type"] = one.model_type;
+    entry["name"] = one.name;
+    entry["checked"] = one.checked;
+    entry["refused"] = one.refused;
+    json["architectures"].push_back(std::move(entry));
+  }
+  json["tokenizer"] = app::Json::object();
+  for (const auto& part : embedding::known_tokenizer_parts())
+    json["tokenizer"][std::string(part.kind)] = part.types;
+  return app::to_text(json);
+}
+
+// docs/models.md, whole.
+std::string models_reference() {
+  std::string text =
+      "# Models\n\n"
+      "A model is a folder as it is on the hub: `config.json`, `model.safetensors`, `tokenizer.json`, and the modules "
+      "of\n"
+      "sentence-transformers. Latebind reads it as it is, without an export and without Python. This page is what\n"
+      "`latebind models --reference` prints; `latebind models` prints the same for reading, `--json` for programs.\n\n"
+      "## Networks\n\n"
+      "By the `model_type` of `config.json`. Each was compared with what `transformers` computes of the same weights, "
+      "on\n"
+      "OpenVINO, ONNX Runtime and `native`; random weights are those of `tests/data/networks/make.py`. A key of\n"
+      "`config.json` that changes the numbers is read, or refused by its name.\n\n"
+      "| `model_type` | what | compared with the reference on | refused |\n|---|---|---|---|\n";
+  for (const auto& one : embedding::architectures())
+    text += fmt::format("| `{}` | {} | {} | {} |\n", one.model_type, one.name, one.checked, one.refused);
+  text +=
+      "\nRefused of all: decoders, cross-attention, pruned heads, quantized checkpoints. Any other model can be given "
+      "as a\n"
+      "ready ONNX file in its folder.\n\n"
+      "## Parts of tokenizers\n\n"
+      "By their `type` in `tokenizer.json`; [what of each, and how it was compared](tokenizer.md).\n\n"
+      "| part | types |\n|---|---|\n";
+  for (const auto& part : embedding::known_tokenizer_parts())
+    text += fmt::format("| `{}` | `{}` |\n", part.kind, fmt::join(part.types, "`, `"));
+  return text;
+}
+
+Exit models(const ModelsArguments& options) {
+  const auto printed = print(options.reference ? models_reference()
+                             : options.json    ? models_for_programs()
+                                               : models_for_people());
+  return printed.ok() ? Exit::kGood : fail(printed);
+}
+
+}  // namespace
+
+void add_models(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<ModelsArguments>();
+  CLI::App& app = *program.add_subcommand("models", "Lists the kinds of models that are known.");
+  app.add_flag("--json", options->json,
+               "Prints {architectures: [{model_type, name, checked, refused}], tokenizer: {part: [type]}}.");
+  app.add_flag("--reference", options->reference, "Prints docs/models.md.");
+  app.footer(
+      "A model of another kind is refused by name when it is opened, never approximated. `latebind pull`\n"
+      "and every command that takes --model load one by its name on the hub.\n\n"
+      "Example:\n"
+      "  latebind models");
+  app.callback([options, &chosen] { chosen = [options] { return models(*options); }; });
+}
+
+}  // namespace latebind::cli

@@ -1,0 +1,21 @@
+// GTE of the second generation, also in Snowflake's Arctic Embed 2.0: BERT with rotary positions and feed-forward parts
+// with a gate.
+//
+// Source: Zhang et al., "mGTE: Generalized Long-Context Text Representation and Reranking Models" (2024), with the
+// tensor names of the published checkpoints and the numbers of transformers' GteModel. Pure functions, for any thread.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "core/json.h"
+#include "core/result.h"
+#include "embedding/architectures/architecture.h"
+
+namespace latebind::embedding {
+
+// As Architecture::read.
+[[nodiscard]] core::Result<std::shared_ptr<const Network>> read_gte(const nlohmann::json& config,
+                                                                    const std::filesystem::path& file);
+
+}  // namespace latebind::embedding
