@@ -64,8 +64,10 @@ std::string models_reference() {
       "## Networks\n\n"
       "By the `model_type` of `config.json`. Each was compared with what `transformers` computes of the same weights, "
       "on\n"
-      "OpenVINO, ONNX Runtime and `native`; random weights are those of `tests/data/networks/make.py`. A key of\n"
-      "`config.json` that changes the numbers is read, or refused by its name.\n\n"
+      "OpenVINO, ONNX Runtime and `native`; random weights are those of `tests/data/networks/make.py`. Each goes "
+      "whole\n"
+      "through Qualcomm's compiler, with no node left to the processor, and stays near in its emulation\n"
+      "(`scripts/test --models`). A key of `config.json` that changes the numbers is read, or refused by its name.\n\n"
       "| `model_type` | what | compared with the reference on | refused |\n|---|---|---|---|\n";
   for (const auto& one : embedding::architectures())
     text += fmt::format("| `{}` | {} | {} | {} |\n", one.model_type, one.name, one.checked, one.refused);

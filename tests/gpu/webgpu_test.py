@@ -22,7 +22,7 @@ DEVICE = "onnxruntime:WebGpu"
 WITH_PROVIDER = {"LATEBIND_ONNXRUNTIME_PROVIDERS": provider("onnxruntime-ep-webgpu")}
 WITHOUT_PROVIDER = {"LATEBIND_ONNXRUNTIME_PROVIDERS": "none"}
 # A GPU in software takes seconds for a text.
-FEW = 5
+FEW = 3
 
 
 def on_gpu(*command, flags=(), env=None, timeout=600, **options):
