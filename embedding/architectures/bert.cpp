@@ -56,15 +56,8 @@ Result<BertConfig> read_bert_config(const json& config, const path& file, std::s
   LB_RETURN_IF_ERROR(refuse_variants(config, file));
   BertConfig bert;
   EncoderSizes& sizes = bert.sizes;
-  LB_RETURN_IF_ERROR(read_sizes(config, file,
-                                {{"hidden_size", kHiddenSizeMax, &sizes.hidden},
-                                 {"num_hidden_layers", kLayersMax, &sizes.layers},
-                                 {"num_attention_heads", kHeadsMax, &sizes.heads},
-                                 {"intermediate_size", kIntermediateMax, &sizes.intermediate},
-                                 {"vocab_size", kVocabularyMax, &sizes.vocabulary},
-                                 {"max_position_embeddings", kTokensMax, &sizes.positions},
-                                 {"type_vocab_size", kTokenTypesMax, &bert.token_type_count}}));
-  LB_RETURN_IF_ERROR(check_heads(sizes, file, "hidden_size", "num_attention_heads"));
+  LB_RETURN_IF_ERROR(read_usual_sizes(config, file, sizes));
+  LB_RETURN_IF_ERROR(read_sizes(config, file, {{"type_vocab_size", kTokenTypesMax, &bert.token_type_count}}));
   LB_RETURN_IF_ERROR(read_epsilon(config, "layer_norm_eps", file, sizes.epsilon));
   LB_ASSIGN_OR_RETURN(sizes.activation, read_activation(config, "hidden_act", file, activation));
   bert.embedding_size = sizes.hidden;

@@ -31,6 +31,17 @@ Status read_sizes(const json& config, const path& file, std::initializer_list<Si
   return {};
 }
 
+Status read_usual_sizes(const json& config, const path& file, EncoderSizes& sizes) {
+  LB_RETURN_IF_ERROR(read_sizes(config, file,
+                                {{"hidden_size", kHiddenSizeMax, &sizes.hidden},
+                                 {"num_hidden_layers", kLayersMax, &sizes.layers},
+                                 {"num_attention_heads", kHeadsMax, &sizes.heads},
+                                 {"intermediate_size", kIntermediateMax, &sizes.intermediate},
+                                 {"vocab_size", kVocabularyMax, &sizes.vocabulary},
+                                 {"max_position_embeddings", kTokensMax, &sizes.positions}}));
+  return check_heads(sizes, file, "hidden_size", "num_attention_heads");
+}
+
 Status check_heads(const EncoderSizes& sizes, const path& file, std::string_view hidden_key,
                    std::string_view heads_key) {
   if (sizes.hidden % sizes.heads == 0) return {};

@@ -51,6 +51,9 @@ inline constexpr std::size_t kTokenTypesMax = 1024;
 // Each must be there. kInvalidModel, naming the key.
 [[nodiscard]] core::Status read_sizes(const nlohmann::json& config, const std::filesystem::path& file,
                                       std::initializer_list<SizeField> fields);
+// The six that most of transformers' encoders have under the same names, and that the heads divide the width.
+[[nodiscard]] core::Status read_usual_sizes(const nlohmann::json& config, const std::filesystem::path& file,
+                                            EncoderSizes& sizes);
 // kInvalidModel, naming the keys, where the heads do not divide the width.
 [[nodiscard]] core::Status check_heads(const EncoderSizes& sizes, const std::filesystem::path& file,
                                        std::string_view hidden_key, std::string_view heads_key);

@@ -68,14 +68,7 @@ Result<std::shared_ptr<const Network>> read_gte(const json& config, const path& 
   LB_RETURN_IF_ERROR(refuse_variants(config, file, "rope"));
   GteConfig gte;
   EncoderSizes& sizes = gte.sizes;
-  LB_RETURN_IF_ERROR(read_sizes(config, file,
-                                {{"hidden_size", kHiddenSizeMax, &sizes.hidden},
-                                 {"num_hidden_layers", kLayersMax, &sizes.layers},
-                                 {"num_attention_heads", kHeadsMax, &sizes.heads},
-                                 {"intermediate_size", kIntermediateMax, &sizes.intermediate},
-                                 {"vocab_size", kVocabularyMax, &sizes.vocabulary},
-                                 {"max_position_embeddings", kTokensMax, &sizes.positions}}));
-  LB_RETURN_IF_ERROR(check_heads(sizes, file, "hidden_size", "num_attention_heads"));
+  LB_RETURN_IF_ERROR(read_usual_sizes(config, file, sizes));
   LB_ASSIGN_OR_RETURN(const auto types,
                       core::read_size(config, "type_vocab_size", 0, kTokenTypesMax, platform::path_to_utf8(file)));
   gte.token_type_count = types.value_or(1);

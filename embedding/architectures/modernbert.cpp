@@ -144,14 +144,7 @@ Result<std::shared_ptr<const Network>> read_modernbert(const json& config, const
   const std::string name = platform::path_to_utf8(file);
   ModernBertConfig modern;
   EncoderSizes& sizes = modern.sizes;
-  LB_RETURN_IF_ERROR(read_sizes(config, file,
-                                {{"hidden_size", kHiddenSizeMax, &sizes.hidden},
-                                 {"num_hidden_layers", kLayersMax, &sizes.layers},
-                                 {"num_attention_heads", kHeadsMax, &sizes.heads},
-                                 {"intermediate_size", kIntermediateMax, &sizes.intermediate},
-                                 {"vocab_size", kVocabularyMax, &sizes.vocabulary},
-                                 {"max_position_embeddings", kTokensMax, &sizes.positions}}));
-  LB_RETURN_IF_ERROR(check_heads(sizes, file, "hidden_size", "num_attention_heads"));
+  LB_RETURN_IF_ERROR(read_usual_sizes(config, file, sizes));
   sizes.epsilon = 1e-5F;
   LB_RETURN_IF_ERROR(read_epsilon(config, "norm_eps", file, sizes.epsilon));
   LB_ASSIGN_OR_RETURN(sizes.activation, read_activation(config, "hidden_activation", file));

@@ -55,14 +55,7 @@ class MpnetNetwork final : public EncoderNetwork {
 Result<std::shared_ptr<const Network>> read_mpnet(const json& config, const path& file) {
   LB_RETURN_IF_ERROR(refuse_variants(config, file));
   EncoderSizes sizes;
-  LB_RETURN_IF_ERROR(read_sizes(config, file,
-                                {{"hidden_size", kHiddenSizeMax, &sizes.hidden},
-                                 {"num_hidden_layers", kLayersMax, &sizes.layers},
-                                 {"num_attention_heads", kHeadsMax, &sizes.heads},
-                                 {"intermediate_size", kIntermediateMax, &sizes.intermediate},
-                                 {"vocab_size", kVocabularyMax, &sizes.vocabulary},
-                                 {"max_position_embeddings", kTokensMax, &sizes.positions}}));
-  LB_RETURN_IF_ERROR(check_heads(sizes, file, "hidden_size", "num_attention_heads"));
+  LB_RETURN_IF_ERROR(read_usual_sizes(config, file, sizes));
   sizes.padding = kMpnetPadding;
   LB_RETURN_IF_ERROR(check_padding(sizes, file, "the padding's id"));
   LB_ASSIGN_OR_RETURN(const auto buckets, core::read_size(config, "relative_attention_num_buckets", 0, kVocabularyMax,

@@ -71,6 +71,7 @@ Status read_published(const json& config, const path& file, NomicBertConfig& nom
                                  {"n_layer", kLayersMax, &sizes.layers},
                                  {"n_head", kHeadsMax, &sizes.heads},
                                  {"n_inner", kIntermediateMax, &sizes.intermediate},
+                                 {"vocab_size", kVocabularyMax, &sizes.vocabulary},
                                  {"n_positions", kTokensMax, &sizes.positions}}));
   LB_RETURN_IF_ERROR(check_heads(sizes, file, "n_embd", "n_head"));
   LB_RETURN_IF_ERROR(read_epsilon(config, "layer_norm_epsilon", file, sizes.epsilon));
@@ -94,13 +95,7 @@ Status read_published(const json& config, const path& file, NomicBertConfig& nom
 // transformers' own.
 Status read_new(const json& config, const path& file, NomicBertConfig& nomic) {
   EncoderSizes& sizes = nomic.sizes;
-  LB_RETURN_IF_ERROR(read_sizes(config, file,
-                                {{"hidden_size", kHiddenSizeMax, &sizes.hidden},
-                                 {"num_hidden_layers", kLayersMax, &sizes.layers},
-                                 {"num_attention_heads", kHeadsMax, &sizes.heads},
-                                 {"intermediate_size", kIntermediateMax, &sizes.intermediate},
-                                 {"max_position_embeddings", kTokensMax, &sizes.positions}}));
-  LB_RETURN_IF_ERROR(check_heads(sizes, file, "hidden_size", "num_attention_heads"));
+  LB_RETURN_IF_ERROR(read_usual_sizes(config, file, sizes));
   LB_RETURN_IF_ERROR(expect(config, file, "head_dim", sizes.hidden / sizes.heads));
   LB_RETURN_IF_ERROR(read_epsilon(config, "layer_norm_eps", file, sizes.epsilon));
   LB_ASSIGN_OR_RETURN(sizes.activation, read_activation(config, "hidden_act", file, "silu"));
@@ -115,9 +110,7 @@ Result<std::shared_ptr<const Network>> read_nomic_bert(const json& config, const
   if (config.contains("num_experts"))
     return unsupported_file(file, "'num_experts': mixtures of experts are not supported");
   NomicBertConfig nomic;
-  LB_RETURN_IF_ERROR(read_sizes(config, file,
-                                {{"vocab_size", kVocabularyMax, &nomic.sizes.vocabulary},
-                                 {"type_vocab_size", kTokenTypesMax, &nomic.token_type_count}}));
+  LB_RETURN_IF_ERROR(read_sizes(config, file, {{"type_vocab_size", kTokenTypesMax, &nomic.token_type_count}}));
   LB_RETURN_IF_ERROR(config.contains("n_embd") ? read_published(config, file, nomic) : read_new(config, file, nomic));
   return std::shared_ptr<const Network>(std::make_shared<const NomicBertNetwork>(nomic));
 }
