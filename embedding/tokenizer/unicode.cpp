@@ -22,6 +22,11 @@ struct CombiningClass {
   char32_t last;
   std::uint8_t value;
 };
+struct GraphemeRange {
+  char32_t first;
+  char32_t last;
+  GraphemeClass value;
+};
 
 #include "embedding/tokenizer/unicode_reference.inc.h"
 
@@ -85,6 +90,41 @@ bool is_chinese(char32_t c) {
 std::uint8_t combining_class(char32_t c) {
   if (const auto* exception = find_range(kCombiningClasses, c)) return exception->value;
   return static_cast<std::uint8_t>(utf8proc_get_property(static_cast<utf8proc_int32_t>(c))->combining_class);
+}
+
+GraphemeClass grapheme_class(char32_t c) {
+  if (const auto* exception = find_range(kGraphemeClasses, c)) return exception->value;
+  switch (utf8proc_get_property(static_cast<utf8proc_int32_t>(c))->boundclass) {
+    case UTF8PROC_BOUNDCLASS_CR:
+      return GraphemeClass::kCr;
+    case UTF8PROC_BOUNDCLASS_LF:
+      return GraphemeClass::kLf;
+    case UTF8PROC_BOUNDCLASS_CONTROL:
+      return GraphemeClass::kControl;
+    case UTF8PROC_BOUNDCLASS_EXTEND:
+      return GraphemeClass::kExtend;
+    case UTF8PROC_BOUNDCLASS_L:
+      return GraphemeClass::kL;
+    case UTF8PROC_BOUNDCLASS_V:
+      return GraphemeClass::kV;
+    case UTF8PROC_BOUNDCLASS_T:
+      return GraphemeClass::kT;
+    case UTF8PROC_BOUNDCLASS_LV:
+      return GraphemeClass::kLv;
+    case UTF8PROC_BOUNDCLASS_LVT:
+      return GraphemeClass::kLvt;
+    case UTF8PROC_BOUNDCLASS_SPACINGMARK:
+      return GraphemeClass::kSpacingMark;
+    case UTF8PROC_BOUNDCLASS_PREPEND:
+      return GraphemeClass::kPrepend;
+    case UTF8PROC_BOUNDCLASS_ZWJ:
+      return GraphemeClass::kZwj;
+    case UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC:
+    case UTF8PROC_BOUNDCLASS_E_ZWG:
+      return GraphemeClass::kPictographic;
+    default:
+      return GraphemeClass::kPlain;
+  }
 }
 
 Sequence decompose(char32_t c) {

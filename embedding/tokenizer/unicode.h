@@ -34,6 +34,31 @@ enum Property : std::uint8_t {
 // Canonical combining class, 0 to 254.
 [[nodiscard]] std::uint8_t combining_class(char32_t c);
 
+// What matters for where a grapheme ends: the property Grapheme_Cluster_Break (UAX #29), and those of the conjuncts of
+// Indic scripts. Regional indicators are plain here: what looks graphemes up knows none of more than five bytes as a
+// whole, so two of them are the same together and apart.
+enum class GraphemeClass : std::uint8_t {
+  kPlain,
+  kCr,
+  kLf,
+  kControl,
+  kExtend,       // and may stand inside a conjunct
+  kLinker,       // extends, and makes a conjunct of two consonants
+  kExtendApart,  // extends, and ends a conjunct
+  kZwj,
+  kSpacingMark,
+  kPrepend,
+  kL,  // Hangul: leading consonants, vowels, trailing consonants, and syllables of two and three of these
+  kV,
+  kT,
+  kLv,
+  kLvt,
+  kPictographic,
+  kConsonant,
+};
+
+[[nodiscard]] GraphemeClass grapheme_class(char32_t c);
+
 // A few code points; no mapping used here is longer than four.
 struct Sequence {
   std::array<char32_t, 4> data{};

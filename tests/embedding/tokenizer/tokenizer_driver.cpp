@@ -6,6 +6,7 @@
 //   tokenizer_driver decode TOKENIZER.json 0|1         JSON arrays of ids in; texts out, as JSON strings, 1: without
 //                                                      special tokens
 //   tokenizer_driver tokens TOKENIZER.json             the text of every id, one JSON value a line
+//   tokenizer_driver normalized TOKENIZER.json         JSON strings in; texts out as its normalizer makes them
 //   tokenizer_driver normalize FLAGS                   the same in; normalized texts out, as JSON strings
 //   tokenizer_driver words FLAGS                       the same in; JSON arrays of words out
 //   tokenizer_driver speed TOKENIZER.json FILE         tokens per second over the lines of FILE, and the load time
@@ -186,6 +187,19 @@ int print_tokens(const char* file) {
   return 0;
 }
 
+int print_normalized_by(const char* file) {
+  std::ifstream stream(file);
+  const std::string content(std::istreambuf_iterator<char>(stream), {});
+  const auto read = latebind::embedding::TokenizerFile::read(content);
+  if (!read.ok()) return fail(read.status().to_string());
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    const auto text = json::parse(line).get<std::string>();
+    std::cout << json(read->parts.normalizer->normalize(text)).dump(-1, ' ', true) << '\n';
+  }
+  return 0;
+}
+
 int print_normalized(std::string_view flags) {
   const BertNormalizer normalizer(options_of(flags));
   std::string line;
@@ -272,6 +286,7 @@ int main(int argc, char** argv) {
   if (command == "offsets") return print_offsets(argv[2]);
   if (command == "decode" && argc > 3) return print_decoded(argv[2], argv[3] == std::string_view("1"));
   if (command == "tokens") return print_tokens(argv[2]);
+  if (command == "normalized") return print_normalized_by(argv[2]);
   if (command == "normalize") return print_normalized(argv[2]);
   if (command == "words") return print_words(argv[2]);
   if (command == "speed" && argc > 3) return measure(argv[2], argv[3]);
