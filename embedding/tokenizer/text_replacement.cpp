@@ -50,7 +50,8 @@ TextReplacement::Match TextReplacement::find(std::string_view text, std::size_t 
 }
 
 std::size_t TextReplacement::growth() const {
-  return content_.size() / std::max<std::size_t>(text_.size(), 1) + 1;
+  const std::size_t size = text_.empty() ? 2 : text_.size();
+  return std::max<std::size_t>((content_.size() + size - 1) / size, 1);
 }
 
 std::string TextReplacement::apply(std::string_view text) const {

@@ -1,46 +1,53 @@
 #include "embedding/tokenizer/token_trie.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
+
+#include "core/text/quote.h"
 #include "embedding/tokenizer/vocabulary.h"
 
 namespace latebind::embedding {
 
-// Sorts the tokens by their bytes, and takes them apart by their first byte, then each group by its second, and so on.
+using core::Status;
+using core::StatusCode;
+
+// Takes the tokens apart by their first byte, then each group by its second, and so on. A group is sorted by eight
+// bytes at a time.
 class TokenTrie::Builder {
  public:
   Builder(const Vocabulary& vocabulary, TokenTrie& trie) : vocabulary_(vocabulary), trie_(trie) {}
 
-  // False when a token is there twice; then this is it.
-  bool build(std::string_view& twice) {
-    sort_tokens();
-    const auto is_same = [this](const Entry& a, const Entry& b) {
-      return a.head == b.head && text_of(a) == text_of(b);
-    };
-    const auto twin = std::adjacent_find(tokens_.begin(), tokens_.end(), is_same);
-    if (twin != tokens_.end()) {
-      twice = text_of(*twin);
-      return false;
+  Status build() {
+    tokens_.reserve(vocabulary_.size());
+    for (std::size_t place = 0; place < vocabulary_.size(); ++place) {
+      const auto [id, text] = vocabulary_.at(place);
+      if (!text.empty()) tokens_.push_back({0, id, static_cast<std::uint32_t>(text.size())});
     }
+    sorted_.resize(tokens_.size());
     trie_.nodes_.reserve(tokens_.size() + tokens_.size() / 2 + 1);
     trie_.nodes_.emplace_back();
     add_group({0, 0, tokens_.size(), 0});
-    while (!open_.empty()) {
+    while (!open_.empty() && status_.ok()) {
       const Group group = open_.back();
       open_.pop_back();
+      if (group.depth % kHeadBytes == 0) sort(group);
       add_children(group);
     }
-    return true;
+    return status_;
   }
 
  private:
-  // A token by its first bytes, which tell most of them apart without a look at the rest.
+  // A token, and its bytes from the last multiple of eight.
   struct Entry {
-    std::uint64_t head;  // the first byte on top; zeros behind a short token
-    std::uint32_t place;
+    std::uint64_t head;  // the first of them on top; zeros behind its end
+    std::int32_t id;
     std::uint32_t size;
   };
   static constexpr std::size_t kHeadBytes = 8;
+  // Four for each token that there may be; usual vocabularies have fewer than two.
+  static constexpr std::size_t kNodesMax = Vocabulary::kTokensMax * 4;
 
   // Tokens that are the same up to `depth` bytes, and the node that stands for these.
   struct Group {
@@ -50,40 +57,44 @@ class TokenTrie::Builder {
     std::size_t depth;
   };
 
-  [[nodiscard]] std::string_view text_of(const Entry& entry) const { return vocabulary_.at(entry.place).second; }
-  [[nodiscard]] std::uint8_t byte_at(const Entry& entry, std::size_t depth) const {
-    if (depth < kHeadBytes) return static_cast<std::uint8_t>(entry.head >> (8 * (kHeadBytes - 1 - depth)));
-    return static_cast<std::uint8_t>(text_of(entry)[depth]);
+  [[nodiscard]] std::string_view text_of(const Entry& entry) const { return *vocabulary_.token(entry.id); }
+  static std::uint8_t byte_at(const Entry& entry, std::size_t depth) {
+    return static_cast<std::uint8_t>(entry.head >> (8 * (kHeadBytes - 1 - depth % kHeadBytes)));
   }
 
-  void sort_tokens() {
-    tokens_.reserve(vocabulary_.size());
-    for (std::size_t place = 0; place < vocabulary_.size(); ++place) {
-      const std::string_view text = vocabulary_.at(place).second;
-      if (text.empty()) continue;
-      std::uint64_t head = 0;
+  // By the eight bytes from here; of tokens that are the same there, those that end first.
+  void sort(const Group& group) {
+    constexpr std::size_t kFew = 1024;
+    const std::span<Entry> tokens(tokens_.data() + group.begin, group.end - group.begin);
+    for (Entry& entry : tokens) {
+      const std::string_view text = text_of(entry).substr(group.depth);
+      entry.head = 0;
       for (std::size_t i = 0; i < kHeadBytes; ++i)
-        head = head << 8 | (i < text.size() ? static_cast<unsigned char>(text[i]) : 0U);
-      tokens_.push_back({head, static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(text.size())});
+        entry.head = entry.head << 8 | (i < text.size() ? static_cast<unsigned char>(text[i]) : 0U);
     }
-    // By each byte of the heads, the last one first.
-    std::vector<Entry> sorted(tokens_.size());
-    for (unsigned shift = 0; shift < 8 * kHeadBytes; shift += 8) {
+    if (tokens.size() <= kFew) {
+      std::sort(tokens.begin(), tokens.end(),
+                [](const Entry& a, const Entry& b) { return a.head != b.head ? a.head < b.head : a.size < b.size; });
+      return;
+    }
+    // By each of these bytes, the last one first; equal ones stay in their order.
+    std::span<Entry> from = tokens;
+    std::span<Entry> to(sorted_.data(), tokens.size());
+    const auto sort_by = [&](auto key_of) {
       std::array<std::uint32_t, 257> next{};
-      for (const Entry& entry : tokens_)
-        ++next[(entry.head >> shift & 0xFFU) + 1];
-      for (std::size_t byte = 0; byte < 256; ++byte)
-        next[byte + 1] += next[byte];
-      for (const Entry& entry : tokens_)
-        sorted[next[entry.head >> shift & 0xFFU]++] = entry;
-      tokens_.swap(sorted);
-    }
-    for (auto begin = tokens_.begin(); begin != tokens_.end();) {
-      const auto end =
-          std::find_if(begin, tokens_.end(), [&](const Entry& entry) { return entry.head != begin->head; });
-      std::sort(begin, end, [this](const Entry& a, const Entry& b) { return text_of(a) < text_of(b); });
-      begin = end;
-    }
+      for (const Entry& entry : from)
+        ++next[key_of(entry) + 1];
+      if (next[key_of(from.front()) + 1] == from.size()) return;
+      for (std::size_t key = 0; key < 256; ++key)
+        next[key + 1] += next[key];
+      for (const Entry& entry : from)
+        to[next[key_of(entry)]++] = entry;
+      std::swap(from, to);
+    };
+    sort_by([&](const Entry& entry) { return std::min<std::size_t>(entry.size - group.depth, kHeadBytes + 1); });
+    for (unsigned shift = 0; shift < 8 * kHeadBytes; shift += 8)
+      sort_by([shift](const Entry& entry) { return static_cast<std::size_t>(entry.head >> shift & 0xFFU); });
+    if (from.data() != tokens.data()) std::copy(from.begin(), from.end(), tokens.begin());
   }
 
   void add_group(Group group) {
@@ -92,11 +103,15 @@ class TokenTrie::Builder {
     const Entry& first = tokens_[group.begin];
     const bool is_only = group.end - group.begin == 1;
     if (is_only || first.size == group.depth) {
-      node.token = vocabulary_.at(first.place).first;
+      node.token = first.id;
       node.is_tail = first.size > group.depth;
       ++group.begin;
     }
-    if (!is_only) open_.push_back(group);
+    if (is_only) return;
+    if (tokens_[group.begin].size == group.depth) {
+      status_ = {StatusCode::kInvalidModel, fmt::format("the token {} occurs twice", core::quoted(text_of(first)))};
+    }
+    open_.push_back(group);
   }
 
   void add_children(const Group& group) {
@@ -109,6 +124,9 @@ class TokenTrie::Builder {
       trie_.nodes_.emplace_back().label = byte;
       add_group({trie_.nodes_.size() - 1, begin, end, group.depth + 1});
       begin = end;
+    }
+    if (trie_.nodes_.size() > kNodesMax) {
+      status_ = {StatusCode::kUnsupported, "long beginnings of very many tokens are the same"};
     }
     const std::size_t count = trie_.nodes_.size() - first;
     Node& parent = trie_.nodes_[group.node];
@@ -126,12 +144,14 @@ class TokenTrie::Builder {
 
   const Vocabulary& vocabulary_;
   TokenTrie& trie_;
-  std::vector<Entry> tokens_;  // in the order of their bytes
+  std::vector<Entry> tokens_;
+  std::vector<Entry> sorted_;
   std::vector<Group> open_;
+  Status status_;
 };
 
-bool TokenTrie::build(const Vocabulary& vocabulary, std::string_view& twice) {
-  return Builder(vocabulary, *this).build(twice);
+Status TokenTrie::build(const Vocabulary& vocabulary) {
+  return Builder(vocabulary, *this).build();
 }
 
 }  // namespace latebind::embedding

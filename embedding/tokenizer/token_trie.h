@@ -11,15 +11,17 @@
 #include <string_view>
 #include <vector>
 
+#include "core/status.h"
+
 namespace latebind::embedding {
 
 class Vocabulary;
 
 class TokenTrie {
  public:
-  // Takes the tokens of a vocabulary that is sorted by id, but for the empty one. False when a token is there twice;
-  // then this is it, a view.
-  bool build(const Vocabulary& vocabulary, std::string_view& twice);
+  // Takes the tokens of a vocabulary that is sorted by id, but for the empty one. kInvalidModel when a token is there
+  // twice, kUnsupported when too many are the same for too long.
+  [[nodiscard]] core::Status build(const Vocabulary& vocabulary);
 
   // Calls on_token(id, size in bytes) for each token that `text` begins with, the shortest first. text_of(id) is the
   // text of a token.

@@ -59,9 +59,7 @@ Status Vocabulary::sort_by_id() {
 
 Status Vocabulary::finish_trie() {
   LB_RETURN_IF_ERROR(sort_by_id());
-  std::string_view twice;
-  if (trie_.emplace().build(*this, twice)) return {};
-  return {StatusCode::kInvalidModel, fmt::format("the token {} occurs twice", core::quoted(twice))};
+  return trie_.emplace().build(*this);
 }
 
 Status Vocabulary::finish() {

@@ -6,7 +6,7 @@
 namespace latebind::embedding {
 namespace {
 
-bool is_space(char32_t c) {
+bool is_white_space(char32_t c) {
   return CharMap::unchanged().lookup(c).kind() == CharKind::kSpace;
 }
 
@@ -19,7 +19,7 @@ class Strip final : public Normalizer {
     std::string_view rest = text.read_rest();
     while (left_ && !rest.empty()) {
       const char* p = rest.data();
-      if (!is_space(core::decode_utf8(p))) break;
+      if (!is_white_space(core::decode_utf8(p))) break;
       rest.remove_prefix(static_cast<std::size_t>(p - rest.data()));
     }
     while (right_ && !rest.empty()) {
@@ -27,7 +27,7 @@ class Strip final : public Normalizer {
       while (core::is_utf8_continuation(rest[last]))
         --last;
       const char* p = rest.data() + last;
-      if (!is_space(core::decode_utf8(p))) break;
+      if (!is_white_space(core::decode_utf8(p))) break;
       rest.remove_suffix(rest.size() - last);
     }
     text.write(rest);
