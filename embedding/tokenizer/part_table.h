@@ -31,16 +31,25 @@ using ReadDecoder = core::Result<DecoderPtr>(const JsonView&);
 
 ReadNormalizer read_bert_normalizer;
 ReadNormalizer read_lowercase;
+ReadNormalizer read_nfc;
+ReadNormalizer read_nfd;
+ReadNormalizer read_nfkc;
+ReadNormalizer read_nfkd;
 ReadNormalizer read_nmt;
 ReadNormalizer read_normalizer_sequence;
 ReadNormalizer read_precompiled;
 ReadNormalizer read_prepend;
 ReadNormalizer read_replace;
 ReadNormalizer read_strip;
+ReadNormalizer read_strip_accents;
 ReadPreTokenizer read_bert_pre_tokenizer;
 ReadPreTokenizer read_byte_level;
+ReadPreTokenizer read_char_delimiter_split;
+ReadPreTokenizer read_digits;
 ReadPreTokenizer read_metaspace;
 ReadPreTokenizer read_pre_tokenizer_sequence;
+ReadPreTokenizer read_punctuation;
+ReadPreTokenizer read_whitespace;
 ReadPreTokenizer read_whitespace_split;
 ReadModel read_bpe;
 ReadModel read_unigram;
@@ -69,6 +78,11 @@ struct NamedPart {
 inline constexpr NamedPart<ReadNormalizer> kNormalizers[] = {
     {"BertNormalizer", read_bert_normalizer},
     {"Lowercase", read_lowercase},
+    {"NFC", read_nfc},
+    {"NFD", read_nfd},
+    {"NFKC", read_nfkc},
+    {"NFKD", read_nfkd},
+    {"StripAccents", read_strip_accents},
     {"Nmt", read_nmt},
     {"Precompiled", read_precompiled},
     {"Prepend", read_prepend},
@@ -81,6 +95,10 @@ inline constexpr NamedPart<ReadPreTokenizer> kPreTokenizers[] = {
     {"WhitespaceSplit", read_whitespace_split},
     {"ByteLevel", read_byte_level},
     {"Metaspace", read_metaspace},
+    {"Whitespace", read_whitespace},
+    {"Punctuation", read_punctuation},
+    {"Digits", read_digits},
+    {"CharDelimiterSplit", read_char_delimiter_split},
     {"Sequence", read_pre_tokenizer_sequence},
 };
 inline constexpr NamedPart<ReadModel> kModels[] = {

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace latebind::embedding::unicode {
 
@@ -24,6 +25,7 @@ enum Property : std::uint8_t {
   kWordCharacter = 16,  // what \w is in regular expressions
   kLetter = 32,         // what \p{L} is there
   kNumber = 64,         // and \p{N}; \s is kWhitespace
+  kMark = 128,          // general category M*
 };
 
 [[nodiscard]] std::uint8_t properties(char32_t c);
@@ -70,6 +72,14 @@ struct Sequence {
 
 // Full canonical decomposition (what NFD makes of one code point).
 [[nodiscard]] Sequence decompose(char32_t c);
+
+// Full compatibility decomposition (what NFKD makes of it): up to 18 code points.
+[[nodiscard]] std::vector<char32_t> decompose_compatibly(char32_t c);
+
+// The code point that these two are as one (primary composition), or 0.
+[[nodiscard]] char32_t compose(char32_t first, char32_t second);
+// Whether c is the second one of any two.
+[[nodiscard]] bool may_be_composed(char32_t c);
 
 // Full lower case, without regard to context or language.
 [[nodiscard]] Sequence lower_case(char32_t c);

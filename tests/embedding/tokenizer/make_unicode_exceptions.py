@@ -20,7 +20,7 @@ OUTPUT = pathlib.Path(__file__).resolve().parents[3] / "embedding/tokenizer/unic
 CODE_POINTS = [c for c in range(0x110000) if not 0xD800 <= c <= 0xDFFF]
 
 # Bits of unicode.cpp's Property.
-OTHER, WHITESPACE, PUNCTUATION, NONSPACING, WORD, LETTER, NUMBER = 1, 2, 4, 8, 16, 32, 64
+OTHER, WHITESPACE, PUNCTUATION, NONSPACING, WORD, LETTER, NUMBER, MARK = 1, 2, 4, 8, 16, 32, 64, 128
 
 # unicode.h's GraphemeClass, in its order, and what utf8proc's boundclasses are of these. Regional indicators are left out:
 # the tokenizer cannot tell where two of them stand together.
@@ -60,9 +60,9 @@ class Utf8proc:
     def grapheme_class(self, c):
         return OF_BOUNDCLASS[self.library.utf8proc_get_property(c).contents.boundclass]
 
-    def decompose(self, c):
+    def decompose(self, c, compat=False):
         n = self.library.utf8proc_decompose_char(
-            c, self.buffer, ctypes.c_ssize_t(32), 1 << 4, ctypes.byref(self.last_class))
+            c, self.buffer, ctypes.c_ssize_t(32), 1 << 4 | compat << 2, ctypes.byref(self.last_class))
         return list(self.buffer[:n])
 
     def lower(self, c):
@@ -83,6 +83,8 @@ class Utf8proc:
                 or 0x24B6 <= c <= 0x24E9 or 0x1F130 <= c <= 0x1F149 or 0x1F150 <= c <= 0x1F169
                 or 0x1F170 <= c <= 0x1F189):
             bits |= WORD
+        if self.MN <= category <= self.ME:
+            bits |= MARK
         if self.LU <= category <= self.LO:
             bits |= LETTER
         if self.ND <= category <= self.NO:
@@ -144,14 +146,16 @@ class Reference:
         self.strip = normalizers.BertNormalizer(
             clean_text=False, handle_chinese_chars=False, strip_accents=True, lowercase=False)
         self.nfd = normalizers.NFD()
+        self.nfkd = normalizers.NFKD()
+        self.strip_marks = normalizers.StripAccents()
         self.lowercase = normalizers.Lowercase()
         self.split = pre_tokenizers.BertPreTokenizer()
         self.byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False)
         self.single_word = Tokenizer(models.WordLevel({"?": 0, "TOKEN": 1}, unk_token="?"))
         self.single_word.add_tokens([AddedToken("TOKEN", single_word=True, normalized=False)])
 
-    def decompose(self, c):
-        return [ord(x) for x in self.nfd.normalize_str(chr(c))]
+    def decompose(self, c, compat=False):
+        return [ord(x) for x in (self.nfkd if compat else self.nfd).normalize_str(chr(c))]
 
     def lower(self, c):
         return [ord(x) for x in self.lowercase.normalize_str(chr(c))]
@@ -172,6 +176,8 @@ class Reference:
             bits |= NONSPACING
         if 1 not in self.single_word.encode(chr(c) + "TOKEN").ids:
             bits |= WORD
+        if self.strip_marks.normalize_str("a" + chr(c)) == "a":
+            bits |= MARK
         # ByteLevel keeps letters, numbers and all else but white space together with their like.
         alike = [len(self.byte_level.pre_tokenize_str(x + chr(c) + x)) == 1 for x in "a1!"]
         assert sum(alike) == (0 if bits & WHITESPACE else 1), hex(c)
@@ -199,7 +205,7 @@ def main():
     ours = Utf8proc(sys.argv[1] if len(sys.argv) > 1 else "libutf8proc.so.2")
     reference = Reference()
 
-    flips, lowers, decompositions = [], [], []
+    flips, lowers, decompositions, compat_decompositions = [], [], [], []
     for c in CODE_POINTS:
         theirs = reference.properties(c)
         base = ours.properties(c)
@@ -208,7 +214,14 @@ def main():
         decomposed = reference.decompose(c)
         if decomposed != ours.decompose(c):
             decompositions.append((c, decomposed))
-        if decomposed != [c]:  # whether it is a mark is never asked
+        compat = reference.decompose(c, compat=True)
+        if compat != ours.decompose(c, compat=True):
+            assert compat == decomposed, (hex(c), compat)
+            if compat_decompositions and compat_decompositions[-1][1] == c - 1:
+                compat_decompositions[-1][1] = c
+            else:
+                compat_decompositions.append([c, c])
+        if decomposed != [c]:  # whether it is nonspacing is never asked
             base &= ~NONSPACING
         if c in (0, 0xFFFD):
             base &= ~OTHER
@@ -271,6 +284,9 @@ def main():
     for c, decomposed in decompositions:
         assert decomposed == [c], (hex(c), decomposed)
         lines.append(f"    {hex(c)},")
+    lines += ["};", "", "// First to last have no decomposition for compatibility beside the canonical one.",
+              "constexpr CodePointRange kNotCompatible[] = {"]
+    lines += [f"    {{{hex(a)}, {hex(b)}}}," for a, b in compat_decompositions]
     lines += ["};", "", "// Canonical combining class of first to last.", "constexpr CombiningClass kCombiningClasses[] = {"]
     lines += [f"    {{{hex(a)}, {hex(b)}, {k}}}," for a, b, k in classes]
     lines += ["};", "", "// Grapheme class of first to last.", "constexpr GraphemeRange kGraphemeClasses[] = {"]

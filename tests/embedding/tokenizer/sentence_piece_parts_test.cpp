@@ -114,6 +114,24 @@ TEST(NmtTest, DropsControlsAndLevelsSeparators) {
             "a b       \u200a\u0085c");
 }
 
+TEST(UnicodeFormsTest, DecomposeAndCompose) {
+  const auto form = [](const char* type, std::string_view text) { return normalized({{"type", type}}, text); };
+  EXPECT_EQ(form("NFD", "é\u1e69가각ﬁ"), "e\u0301s\u0323\u0307\u1100\u1161\u1100\u1161\u11a8ﬁ");
+  EXPECT_EQ(form("NFC", "e\u0301s\u0307\u0323\u1100\u1161\u11a8ﬁ"), "é\u1e69각ﬁ");
+  EXPECT_EQ(form("NFKD", "éﬁⅧ"), "e\u0301fiVIII");
+  EXPECT_EQ(form("NFKC", "e\u0301ﬁ㎏ｶﾞ"), "éfikgガ");
+  EXPECT_EQ(form("NFC", "\u0301a\u0327\u0301\u0302"), "\u0301á\u0327\u0302");
+  EXPECT_EQ(form("NFC", "a\u0305\u0301"), "a\u0305\u0301") << "a mark of the same class stands between";
+  EXPECT_EQ(form("NFC", "\u0958\u2126"), "\u0915\u093cΩ") << "never composed, and one for another";
+  EXPECT_EQ(form("NFC", "\U00011935\U00011930"), "\U00011935\U00011930") << "newer than the reference's data";
+  EXPECT_EQ(form("NFKD", "\u32ff"), "\u32ff") << "newer than the reference's data";
+  EXPECT_EQ(form("NFC", ""), "");
+}
+
+TEST(StripAccentsTest, LeavesOutMarksOfEveryKind) {
+  EXPECT_EQ(normalized({{"type", "StripAccents"}}, "e\u0301é\u0903\u20dd!"), "eé!");
+}
+
 TEST(NormalizerSequenceTest, AppliesOneAfterTheOther) {
   const Json prepend = {{"type", "Prepend"}, {"prepend", " x"}};
   const Json lower = {{"type", "Lowercase"}};
@@ -125,7 +143,7 @@ TEST(NormalizerSequenceTest, AppliesOneAfterTheOther) {
   expect_part_refused(kNormalizers, sequence(Json::array({sequence(Json::array())})), StatusCode::kUnsupported,
                       "part is a Sequence with another one in it");
   expect_part_refused(kNormalizers, sequence(Json(17, lower)), StatusCode::kUnsupported, "part has more than 16 parts");
-  const Json longer = replace("String", "a", "aaaaaaaaaaaaaaaa");
+  const Json longer = replace("String", "a", "aaaaaaaaaaaaaaaaa");
   expect_part_refused(kNormalizers, sequence({longer, longer, longer}), StatusCode::kUnsupported,
                       "part could make a text more than 4096 times as long");
   expect_part_refused(kNormalizers, {{"type", "Sequence"}}, StatusCode::kInvalidModel, "part has no 'normalizers'");
@@ -287,6 +305,29 @@ TEST(PreTokenizerSequenceTest, SplitsWordsAgain) {
   testing::WordFunction two([&count](const Word&) { return ++count < 2; });
   EXPECT_FALSE((*part)->split("a-b c d", two));
   EXPECT_EQ(count, 2U);
+}
+
+TEST(CharClassesTest, CutByTheKindOfEachCharacter) {
+  const auto cut = [](Json part, const char* type, std::string_view text) {
+    part["type"] = type;
+    const auto view = JsonView::object(part, "part");
+    const auto read = (*find_part(*view, kPreTokenizers))(*view);
+    EXPECT_TRUE(read.ok()) << read.status().to_string();
+    return read.ok() ? testing::words_of(**read, text) : Texts();
+  };
+  const Json none = Json::object();
+  EXPECT_EQ(cut(none, "Whitespace", " Hey_1, you!?\u3000é\u0301€"), (Texts{"Hey_1", ",", "you", "!?", "é\u0301", "€"}));
+  EXPECT_EQ(cut(none, "Whitespace", " \n"), Texts{});
+  EXPECT_EQ(cut(none, "Punctuation", "a b,.c。"), (Texts{"a b", ",", ".", "c", "。"}));
+  EXPECT_EQ(cut({{"behavior", "Isolated"}}, "Punctuation", "!a"), (Texts{"!", "a"}));
+  EXPECT_EQ(cut({{"individual_digits", true}}, "Digits", "a12 Ⅷ\U00011DE0"),
+            (Texts{"a", "1", "2", " ", "Ⅷ", "\U00011DE0"}));
+  EXPECT_EQ(cut({{"individual_digits", false}}, "Digits", "12a b½3"), (Texts{"12", "a b", "½3"}));
+  EXPECT_EQ(cut({{"delimiter", "é"}}, "CharDelimiterSplit", "éaéébc"), (Texts{"a", "bc"}));
+  expect_part_refused(kPreTokenizers, {{"type", "Punctuation"}, {"behavior", "Removed"}}, StatusCode::kUnsupported,
+                      "part.behavior 'Removed' is not supported");
+  expect_part_refused(kPreTokenizers, {{"type", "CharDelimiterSplit"}, {"delimiter", "ab"}}, StatusCode::kInvalidModel,
+                      "part.delimiter is not one character");
 }
 
 TEST(MetaspaceDecoderTest, MakesSpacesAgain) {
