@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,8 @@ void check_encode(const Tokenizer& tokenizer, std::string_view text, std::size_t
     const auto token = tokenizer.token(ids[i]);
     require(!token || !latebind::core::find_invalid_utf8(*token));
   }
+  const auto decoded = tokenizer.decode(std::span(ids).subspan(1), false);
+  require(!decoded.ok() || !latebind::core::find_invalid_utf8(*decoded));
   Ids again{-1};
   require(tokenizer.encode(text, max_tokens, again).ok());
   require(again == ids);

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/text/quote.h"
+#include "core/text/utf8.h"
+#include "embedding/tokenizer/json_number.h"
 
 namespace latebind::embedding {
 namespace {
@@ -19,22 +22,104 @@ using nlohmann::json;
 constexpr std::size_t kDepthMax = 64;
 constexpr std::size_t kValuesMax = 1'000'000;
 
-// Receives the events of nlohmann's parser.
+// What nlohmann's parser reads from. All copies are at the same place, which the receiver of its events can move on.
+class TextReader {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  explicit TextReader(const char*& at) : at_(&at) {}
+  reference operator*() const { return **at_; }
+  TextReader& operator++() {
+    ++*at_;
+    return *this;
+  }
+  friend bool operator==(const TextReader& a, const TextReader& b) { return *a.at_ == *b.at_; }
+  friend bool operator!=(const TextReader& a, const TextReader& b) { return !(a == b); }
+
+ private:
+  const char** at_;
+};
+
+// Reads what follows an entry of a vocabulary with scores, as long as it is entries without any escapes: a large file
+// consists of them. What else there is, errors among it, is left to the parser.
+class PlainEntries {
+ public:
+  explicit PlainEntries(std::string_view text) : rest_(text) {}
+
+  // Calls on_entry(token, score) until it returns false. The bytes read: whole entries, each with the comma before it.
+  template <class OnEntry>
+  std::size_t read(OnEntry on_entry) {
+    const std::size_t all = rest_.size();
+    for (std::size_t left = all;; left = rest_.size()) {
+      if (!take(',') || !take('[') || !take('"')) return all - left;
+      const std::size_t size = plain_size();
+      const std::string_view token = rest_.substr(0, size);
+      rest_.remove_prefix(size);
+      if (!take_here('"') || core::find_invalid_utf8(token) || !take(',')) return all - left;
+      skip_spaces();
+      const auto score = take_json_number(rest_);
+      if (!score || !take(']') || !on_entry(token, *score)) return all - left;
+    }
+  }
+
+ private:
+  void skip_spaces() {
+    while (!rest_.empty() &&
+           (rest_.front() == ' ' || rest_.front() == '\n' || rest_.front() == '\r' || rest_.front() == '\t'))
+      rest_.remove_prefix(1);
+  }
+  bool take_here(char c) {
+    if (rest_.empty() || rest_.front() != c) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  bool take(char c) {
+    skip_spaces();
+    return take_here(c);
+  }
+  // Up to a quotation mark, an escape or what stands in no string.
+  [[nodiscard]] std::size_t plain_size() const {
+    std::size_t size = 0;
+    while (size < rest_.size() && rest_[size] != '"' && rest_[size] != '\\' &&
+           static_cast<unsigned char>(rest_[size]) >= 0x20)
+      ++size;
+    return size;
+  }
+
+  std::string_view rest_;
+};
+
+// Receives the events of nlohmann's parser, which is at `at`.
 class Handler : public nlohmann::json_sax<json> {
  public:
-  explicit Handler(JsonDocument& document) : document_(document) {}
+  Handler(JsonDocument& document, const char*& at, const char* end) : document_(document), at_(at), end_(end) {}
 
   [[nodiscard]] const Status& status() const { return status_; }
 
   bool null() override { return scalar(nullptr); }
   bool boolean(bool value) override { return scalar(value); }
-  bool number_integer(std::int64_t value) override { return scalar(value); }
+  bool number_integer(std::int64_t value) override {
+    return in_scores() ? entry_score(static_cast<double>(value)) : scalar(value);
+  }
   bool number_unsigned(std::uint64_t value) override {
+    if (in_scores()) return entry_score(static_cast<double>(value));
     if (!in_vocabulary()) return scalar(value);
     return keep(document_.lists.vocabulary.add(key_, value));
   }
-  bool number_float(double value, const std::string&) override { return scalar(value); }
-  bool string(std::string& value) override { return in_merges() ? merge_text(value) : scalar(std::move(value)); }
+  bool number_float(double value, const std::string& text) override {
+    if (!in_scores()) return scalar(value);
+    std::string_view rest = text;
+    const auto score = take_json_number(rest);
+    return score ? entry_score(*score) : not_an_entry();
+  }
+  bool string(std::string& value) override {
+    if (in_scores()) return entry_text(value);
+    return in_merges() ? merge_text(value) : scalar(std::move(value));
+  }
   bool binary(json::binary_t&) override { return false; }
   bool start_object(std::size_t) override { return start(json::object()); }
   bool start_array(std::size_t) override { return start(json::array()); }
@@ -51,16 +136,17 @@ class Handler : public nlohmann::json_sax<json> {
   }
 
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
-    return keep({StatusCode::kInvalidModel, fmt::format("not valid JSON at byte {}", position)});
+    return keep({StatusCode::kInvalidModel, fmt::format("not valid JSON at byte {}", position + skipped_bytes_)});
   }
 
  private:
   // Depth 1 is inside the root.
   [[nodiscard]] std::size_t depth() const {
-    return open_.size() + skipped_depth_ + (in_vocabulary() ? 1 : 0) + merges_depth_;
+    return open_.size() + skipped_depth_ + (in_vocabulary() ? 1 : 0) + merges_depth_ + scores_depth_;
   }
   [[nodiscard]] bool in_vocabulary() const { return in_vocabulary_ && skipped_depth_ == 0; }
   [[nodiscard]] bool in_merges() const { return merges_depth_ > 0; }
+  [[nodiscard]] bool in_scores() const { return scores_depth_ > 0; }
   [[nodiscard]] bool at_root() const { return open_.size() == 1; }
   [[nodiscard]] bool in_model() const { return open_.size() == 2 && model_is_open_; }
 
@@ -77,6 +163,7 @@ class Handler : public nlohmann::json_sax<json> {
                    fmt::format("model.vocab: the id of {} is not a whole number from 0", core::quoted(key_))});
     }
     if (in_merges()) return not_a_merge();
+    if (in_scores()) return not_an_entry();
     return insert(json(std::forward<T>(value))) != nullptr;
   }
 
@@ -102,6 +189,38 @@ class Handler : public nlohmann::json_sax<json> {
       return not_a_merge();
     }
     return status.ok() || keep(std::move(status).with_context("model.merges"));
+  }
+
+  bool not_an_entry() {
+    return keep({StatusCode::kInvalidModel,
+                 fmt::format("model.vocab: entry {} is not a token and its score", document_.lists.scores->size())});
+  }
+  // The two parts of an entry of a vocabulary with scores.
+  bool entry_text(const std::string& text) {
+    if (scores_depth_ != 2 || halves_++ != 0) return not_an_entry();
+    left_.assign(text);
+    return true;
+  }
+  bool entry_score(double score) {
+    if (scores_depth_ != 2 || halves_++ != 1) return not_an_entry();
+    score_ = score;
+    return true;
+  }
+  bool add_entry(std::string_view token, double score) {
+    std::vector<double>& scores = *document_.lists.scores;
+    if (!keep(document_.lists.vocabulary.add(token, scores.size()))) return false;
+    scores.push_back(score);
+    return true;
+  }
+  bool end_entry() {
+    if (halves_ != 2) return not_an_entry();
+    if (!add_entry(left_, score_)) return false;
+    PlainEntries entries({at_, static_cast<std::size_t>(end_ - at_)});
+    const std::size_t read =
+        entries.read([&](std::string_view token, double score) { return add_entry(token, score); });
+    at_ += read;
+    skipped_bytes_ += read;
+    return status_.ok();
   }
 
   // Null when a limit is exceeded.
@@ -139,13 +258,23 @@ class Handler : public nlohmann::json_sax<json> {
       ++merges_depth_;
       return true;
     }
+    if (in_scores()) {
+      halves_ = 0;
+      if (scores_depth_ == 2 || !container.is_array()) return not_an_entry();
+      ++scores_depth_;
+      return true;
+    }
+    const bool has_scores = in_model() && key_ == "vocab" && container.is_array();
     const bool is_vocabulary = in_model() && key_ == "vocab" && container.is_object();
     const bool is_merges = in_model() && key_ == "merges" && container.is_array();
-    const bool is_needless = (at_root() && (key_ == "padding" || key_ == "truncation")) ||
-                             (in_model() && (key_ == "vocab" || key_ == "merges"));
-    if (is_vocabulary || is_merges || is_needless) {
+    const bool is_needless =
+        (at_root() && (key_ == "padding" || key_ == "truncation")) || (in_model() && key_ == "merges");
+    if (has_scores || is_vocabulary || is_merges || is_needless) {
       in_vocabulary_ = is_vocabulary;
-      if (is_merges) {
+      if (has_scores) {
+        scores_depth_ = 1;
+        document_.lists.scores.emplace();
+      } else if (is_merges) {
         merges_depth_ = 1;
         document_.lists.merges.emplace();
       } else if (!is_vocabulary) {
@@ -168,6 +297,8 @@ class Handler : public nlohmann::json_sax<json> {
     } else if (in_merges()) {
       if (merges_depth_ == 2 && halves_ != 2) return not_a_merge();
       --merges_depth_;
+    } else if (in_scores()) {
+      return --scores_depth_ == 0 || end_entry();
     } else {
       open_.pop_back();
     }
@@ -175,7 +306,10 @@ class Handler : public nlohmann::json_sax<json> {
   }
 
   JsonDocument& document_;
-  std::vector<json*> open_;  // the containers from the root to here; each is the last element of its parent
+  const char*& at_;  // the byte behind what the parser has read
+  const char* const end_;
+  std::size_t skipped_bytes_ = 0;  // that the parser has not seen
+  std::vector<json*> open_;        // the containers from the root to here; each is the last element of its parent
   std::string key_;
   std::size_t skipped_depth_ = 0;  // inside a value that is not kept
   std::size_t values_ = 0;
@@ -184,8 +318,10 @@ class Handler : public nlohmann::json_sax<json> {
   enum class MergesForm { kUnknown, kLines, kPairs };
   MergesForm merges_form_ = MergesForm::kUnknown;
   std::size_t merges_depth_ = 0;  // 1: in the array, 2: in a pair
-  std::size_t halves_ = 0;
+  std::size_t scores_depth_ = 0;  // 1: in the array of a vocabulary with scores, 2: in an entry
+  std::size_t halves_ = 0;        // of a pair or an entry, so far
   std::string left_;
+  double score_ = 0.0;
   Status status_;
 };
 
@@ -197,8 +333,10 @@ core::Result<JsonDocument> read_json_document(std::string_view json_text) {
   }
   JsonDocument document;
   document.lists.vocabulary.reserve(json_text.size());
-  Handler handler(document);
-  const bool complete = json::sax_parse(json_text.begin(), json_text.end(), &handler);
+  const char* at = json_text.data();
+  const char* end = at + json_text.size();
+  Handler handler(document, at, end);
+  const bool complete = json::sax_parse(TextReader(at), TextReader(end), &handler);
   if (!handler.status().ok()) return handler.status();
   if (!complete) return Status(StatusCode::kInvalidModel, "not valid JSON");
   if (!document.root.is_object()) return Status(StatusCode::kInvalidModel, "not a JSON object");

@@ -14,8 +14,8 @@
 namespace latebind::embedding {
 
 struct JsonDocument {
-  // An object. Values that were not kept are `true`, among them model.vocab, when it is an object, and model.merges,
-  // when it is an array.
+  // An object. Values that were not kept are `true`, among them model.vocab, when it is an object or an array, and
+  // model.merges, when it is an array.
   nlohmann::json root;
   ModelLists lists;
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/text/quote.h"
+#include "core/text/utf8.h"
 
 namespace latebind::embedding {
 
@@ -39,6 +40,15 @@ Result<std::string> JsonView::string(std::string_view key) const {
   const json* value = find(key);
   if (value == nullptr || !value->is_string()) return wrong_kind(key, "a string");
   return value->get<std::string>();
+}
+
+Result<std::string> JsonView::character(std::string_view key) const {
+  auto text = string(key);
+  if (text.ok() &&
+      std::count_if(text->begin(), text->end(), [](char c) { return !core::is_utf8_continuation(c); }) != 1) {
+    return wrong_kind(key, "one character");
+  }
+  return text;
 }
 
 Result<std::uint64_t> JsonView::whole_number(std::string_view key) const {

@@ -25,6 +25,7 @@ class JsonView {
   // kInvalidModel when the key is missing or the value is of another kind.
   [[nodiscard]] core::Result<bool> boolean(std::string_view key) const;
   [[nodiscard]] core::Result<std::string> string(std::string_view key) const;
+  [[nodiscard]] core::Result<std::string> character(std::string_view key) const;  // a string of one code point
   [[nodiscard]] core::Result<std::uint64_t> whole_number(std::string_view key) const;
   [[nodiscard]] core::Result<const nlohmann::json*> array(std::string_view key) const;
   [[nodiscard]] core::Result<JsonView> object(std::string_view key) const;

@@ -3,6 +3,7 @@
 // One file for each in normalizers/; part_table.h has them by name. Immutable, any thread.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,6 +19,8 @@ class Normalizer {
   Normalizer& operator=(const Normalizer&) = delete;
   virtual ~Normalizer() = default;
 
+  // How many times as long as a text what comes out can be at most, apart from what is always the same.
+  [[nodiscard]] virtual std::size_t growth() const { return 3; }
   // Reads the text to its end.
   virtual void rewrite(TextRewriter& text) const = 0;
 

@@ -39,6 +39,8 @@ class PreTokenizer {
   PreTokenizer& operator=(const PreTokenizer&) = delete;
   virtual ~PreTokenizer() = default;
 
+  // How many times as long as the text its words can be at most, apart from what is added to each of them.
+  [[nodiscard]] virtual std::size_t growth() const { return 1; }
   // Stops and returns false when the sink does. `text` must be well-formed UTF-8.
   virtual bool split(std::string_view text, WordSink& sink) const = 0;
 };

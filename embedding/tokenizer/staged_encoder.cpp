@@ -35,13 +35,16 @@ bool StagedEncoder::encode(std::string_view text, std::size_t ids_end, std::vect
     text = normalized;
   }
   ModelSink sink(*parts_.model, ids_end, ids);
+  const auto split = [this](std::string_view words, WordSink& to) {
+    return parts_.pre_tokenizer != nullptr ? parts_.pre_tokenizer->split(words, to) : to.word({words, 0, words.size()});
+  };
   AddedTokenSplitter splitter(added_tokens_, text);
   AddedTokenSplitter::Piece piece;
   while (splitter.next(piece)) {
     if (piece.token != nullptr) {
       ids.push_back(piece.token->id);
       if (ids.size() >= ids_end) return false;
-    } else if (!parts_.pre_tokenizer->split(piece.text, sink)) {
+    } else if (!split(piece.text, sink)) {
       return false;
     }
   }

@@ -31,6 +31,7 @@ class TextRewriter {
   void write(char32_t c) {
     core::encode_utf8(c, [this](char byte) { written_.push_back(byte); });
   }
+  void write(std::string_view text) { written_.append(text); }
   [[nodiscard]] std::string take() { return std::move(written_); }
 
  private:

@@ -18,8 +18,11 @@ namespace latebind::embedding {
 
 // What a file's model has in great number, and is not in the tree of its JSON.
 struct ModelLists {
-  Vocabulary vocabulary;            // the entries of the object "vocab"; not finished
-  std::optional<MergeList> merges;  // nothing: the model has no array "merges"
+  Vocabulary vocabulary;  // the entries of "vocab"; not finished
+  // Nothing: the model has no array "merges".
+  std::optional<MergeList> merges = std::nullopt;
+  // Of the vocabulary's entries, by id: there where "vocab" is an array, not an object.
+  std::optional<std::vector<double>> scores = std::nullopt;
 };
 
 struct Token {

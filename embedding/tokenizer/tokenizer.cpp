@@ -188,18 +188,19 @@ std::size_t Tokenizer::tokens_behind() const {
 Result<std::string> Tokenizer::decode(std::span<const std::int32_t> ids, bool skip_special_tokens) const {
   LB_RETURN_IF_ERROR(parts_->decoder.status());
   try {
-    std::vector<std::string_view> tokens;
+    std::vector<std::string> tokens;
     tokens.reserve(ids.size());
     for (const std::int32_t id : ids) {
       const auto text = token(id);
       if (!text) return Status(StatusCode::kInvalidArgument, fmt::format("no token has the id {}", id));
       if (skip_special_tokens && std::ranges::binary_search(parts_->special_texts, *text)) continue;
-      tokens.push_back(*text);
+      tokens.emplace_back(*text);
     }
-    if (const Decoder* decoder = parts_->decoder->get(); decoder != nullptr) return decoder->decode(tokens);
+    const Decoder* const decoder = parts_->decoder->get();
+    if (decoder != nullptr) tokens = decoder->decode(std::move(tokens));
     std::string text;
     for (std::size_t i = 0; i < tokens.size(); ++i)
-      text.append(i > 0 ? " " : "").append(tokens[i]);
+      text.append(i > 0 && decoder == nullptr ? " " : "").append(tokens[i]);
     return text;
   } catch (const std::bad_alloc&) {
     return Status(StatusCode::kOutOfMemory, fmt::format("not enough memory to decode {} tokens", ids.size()));

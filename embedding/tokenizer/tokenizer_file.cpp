@@ -30,7 +30,7 @@ Result<NormalizerPtr> read_normalizer(const JsonView& root) {
 
 Result<PreTokenizerPtr> read_pre_tokenizer(const JsonView& root) {
   const json* value = root.find("pre_tokenizer");
-  if (value == nullptr || value->is_null()) return unsupported_part("no pre_tokenizer", kPreTokenizers);
+  if (value == nullptr || value->is_null()) return PreTokenizerPtr();
   LB_ASSIGN_OR_RETURN(const JsonView view, JsonView::object(*value, "pre_tokenizer"));
   LB_ASSIGN_OR_RETURN(const auto read, find_part(view, kPreTokenizers));
   return read(view);
@@ -42,6 +42,7 @@ Result<TokenModelPtr> read_model(const JsonView& root, ModelLists lists) {
   LB_ASSIGN_OR_RETURN(const JsonView view, JsonView::object(*value, "model"));
   // Files of early versions do not name the model, and the reference takes it for the first one that fits.
   if (view.find("type") == nullptr && lists.merges) return read_bpe(view, std::move(lists));
+  if (view.find("type") == nullptr && lists.scores) return read_unigram(view, std::move(lists));
   LB_ASSIGN_OR_RETURN(const auto read, find_part(view, kModels));
   return read(view, std::move(lists));
 }

@@ -9,8 +9,8 @@
 namespace latebind::embedding {
 
 struct TokenizerParts {
-  NormalizerPtr normalizer;  // null: texts stay as they are
-  PreTokenizerPtr pre_tokenizer;
+  NormalizerPtr normalizer;       // null: texts stay as they are
+  PreTokenizerPtr pre_tokenizer;  // null: a text is one word
   TokenModelPtr model;
   PostProcessor post_processor;
 };

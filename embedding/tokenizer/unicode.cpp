@@ -22,6 +22,15 @@ struct CombiningClass {
   char32_t last;
   std::uint8_t value;
 };
+struct CodePointRange {
+  char32_t first;
+  char32_t last;
+};
+struct GraphemeRange {
+  char32_t first;
+  char32_t last;
+  GraphemeClass value;
+};
 
 #include "embedding/tokenizer/unicode_reference.inc.h"
 
@@ -62,6 +71,7 @@ std::uint8_t properties_by_utf8proc(char32_t c) {
       between(c, 0x1F150, 0x1F169) || between(c, 0x1F170, 0x1F189)) {
     bits |= kWordCharacter;
   }
+  if (category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME) bits |= kMark;
   if (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO) bits |= kLetter;
   if (category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO) bits |= kNumber;
   return static_cast<std::uint8_t>(bits);
@@ -87,6 +97,41 @@ std::uint8_t combining_class(char32_t c) {
   return static_cast<std::uint8_t>(utf8proc_get_property(static_cast<utf8proc_int32_t>(c))->combining_class);
 }
 
+GraphemeClass grapheme_class(char32_t c) {
+  if (const auto* exception = find_range(kGraphemeClasses, c)) return exception->value;
+  switch (utf8proc_get_property(static_cast<utf8proc_int32_t>(c))->boundclass) {
+    case UTF8PROC_BOUNDCLASS_CR:
+      return GraphemeClass::kCr;
+    case UTF8PROC_BOUNDCLASS_LF:
+      return GraphemeClass::kLf;
+    case UTF8PROC_BOUNDCLASS_CONTROL:
+      return GraphemeClass::kControl;
+    case UTF8PROC_BOUNDCLASS_EXTEND:
+      return GraphemeClass::kExtend;
+    case UTF8PROC_BOUNDCLASS_L:
+      return GraphemeClass::kL;
+    case UTF8PROC_BOUNDCLASS_V:
+      return GraphemeClass::kV;
+    case UTF8PROC_BOUNDCLASS_T:
+      return GraphemeClass::kT;
+    case UTF8PROC_BOUNDCLASS_LV:
+      return GraphemeClass::kLv;
+    case UTF8PROC_BOUNDCLASS_LVT:
+      return GraphemeClass::kLvt;
+    case UTF8PROC_BOUNDCLASS_SPACINGMARK:
+      return GraphemeClass::kSpacingMark;
+    case UTF8PROC_BOUNDCLASS_PREPEND:
+      return GraphemeClass::kPrepend;
+    case UTF8PROC_BOUNDCLASS_ZWJ:
+      return GraphemeClass::kZwj;
+    case UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC:
+    case UTF8PROC_BOUNDCLASS_E_ZWG:
+      return GraphemeClass::kPictographic;
+    default:
+      return GraphemeClass::kPlain;
+  }
+}
+
 Sequence decompose(char32_t c) {
   if (std::find(std::begin(kUndecomposed), std::end(kUndecomposed), c) == std::end(kUndecomposed)) {
     std::array<utf8proc_int32_t, 8> buffer{};
@@ -102,6 +147,47 @@ Sequence decompose(char32_t c) {
     }
   }
   return {{c}, 1};
+}
+
+std::vector<char32_t> decompose_compatibly(char32_t c) {
+  if (find_range(kNotCompatible, c) == nullptr) {
+    std::array<utf8proc_int32_t, 32> buffer{};
+    int last_boundary_class = 0;
+    const utf8proc_ssize_t size = utf8proc_decompose_char(
+        static_cast<utf8proc_int32_t>(c), buffer.data(), buffer.size(),
+        static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT), &last_boundary_class);
+    if (size > 0 && size <= static_cast<utf8proc_ssize_t>(buffer.size()))
+      return {buffer.begin(), buffer.begin() + size};
+  }
+  const Sequence canonical = decompose(c);
+  return {canonical.begin(), canonical.end()};
+}
+
+namespace {
+
+// Hangul: vowels and trailing consonants, which are composed by arithmetic.
+bool is_composed_in_hangul(char32_t c) {
+  return between(c, 0x1161, 0x1175) || between(c, 0x11A8, 0x11C2);
+}
+
+}  // namespace
+
+bool may_be_composed(char32_t c) {
+  constexpr unsigned kNone = 0xFFFF;
+  constexpr unsigned kSecond = 0x8000;
+  const unsigned index = utf8proc_get_property(static_cast<utf8proc_int32_t>(c))->comb_index;
+  return is_composed_in_hangul(c) || (index != kNone && index >= kSecond);
+}
+
+char32_t compose(char32_t first, char32_t second) {
+  if (!may_be_composed(second)) return 0;
+  std::array<utf8proc_int32_t, 3> both{static_cast<utf8proc_int32_t>(first), static_cast<utf8proc_int32_t>(second)};
+  const utf8proc_ssize_t size =
+      utf8proc_normalize_utf32(both.data(), 2, static_cast<utf8proc_option_t>(UTF8PROC_COMPOSE | UTF8PROC_STABLE));
+  const auto composed = static_cast<char32_t>(both[0]);
+  const bool is_newer =
+      std::find(std::begin(kUndecomposed), std::end(kUndecomposed), composed) != std::end(kUndecomposed);
+  return size == 1 && !is_newer ? composed : 0;
 }
 
 Sequence lower_case(char32_t c) {

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace latebind::embedding::unicode {
 
@@ -24,6 +25,7 @@ enum Property : std::uint8_t {
   kWordCharacter = 16,  // what \w is in regular expressions
   kLetter = 32,         // what \p{L} is there
   kNumber = 64,         // and \p{N}; \s is kWhitespace
+  kMark = 128,          // general category M*
 };
 
 [[nodiscard]] std::uint8_t properties(char32_t c);
@@ -33,6 +35,31 @@ enum Property : std::uint8_t {
 
 // Canonical combining class, 0 to 254.
 [[nodiscard]] std::uint8_t combining_class(char32_t c);
+
+// What matters for where a grapheme ends: the property Grapheme_Cluster_Break (UAX #29), and those of the conjuncts of
+// Indic scripts. Regional indicators are plain here: what looks graphemes up knows none of more than five bytes as a
+// whole, so two of them are the same together and apart.
+enum class GraphemeClass : std::uint8_t {
+  kPlain,
+  kCr,
+  kLf,
+  kControl,
+  kExtend,       // and may stand inside a conjunct
+  kLinker,       // extends, and makes a conjunct of two consonants
+  kExtendApart,  // extends, and ends a conjunct
+  kZwj,
+  kSpacingMark,
+  kPrepend,
+  kL,  // Hangul: leading consonants, vowels, trailing consonants, and syllables of two and three of these
+  kV,
+  kT,
+  kLv,
+  kLvt,
+  kPictographic,
+  kConsonant,
+};
+
+[[nodiscard]] GraphemeClass grapheme_class(char32_t c);
 
 // A few code points; no mapping used here is longer than four.
 struct Sequence {
@@ -45,6 +72,14 @@ struct Sequence {
 
 // Full canonical decomposition (what NFD makes of one code point).
 [[nodiscard]] Sequence decompose(char32_t c);
+
+// Full compatibility decomposition (what NFKD makes of it): up to 18 code points.
+[[nodiscard]] std::vector<char32_t> decompose_compatibly(char32_t c);
+
+// The code point that these two are as one (primary composition), or 0.
+[[nodiscard]] char32_t compose(char32_t first, char32_t second);
+// Whether c is the second one of any two.
+[[nodiscard]] bool may_be_composed(char32_t c);
 
 // Full lower case, without regard to context or language.
 [[nodiscard]] Sequence lower_case(char32_t c);

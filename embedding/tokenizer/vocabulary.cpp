@@ -41,7 +41,7 @@ Status Vocabulary::add(std::string_view token, std::uint64_t id) {
   return {};
 }
 
-Status Vocabulary::finish() {
+Status Vocabulary::sort_by_id() {
   // Most files have them in this order.
   const auto by_id = [](const Entry& a, const Entry& b) { return a.id < b.id; };
   if (!std::is_sorted(entries_.begin(), entries_.end(), by_id)) {
@@ -54,7 +54,16 @@ Status Vocabulary::finish() {
             fmt::format("tokens {} and {} have the same id {}", core::quoted(text_of(twin[0])),
                         core::quoted(text_of(twin[1])), twin->id)};
   }
+  return {};
+}
 
+Status Vocabulary::finish_trie() {
+  LB_RETURN_IF_ERROR(sort_by_id());
+  return trie_.emplace().build(*this);
+}
+
+Status Vocabulary::finish() {
+  LB_RETURN_IF_ERROR(sort_by_id());
   // At most half full. Another seed spreads differently what one seed piles up.
   const std::size_t capacity = std::bit_ceil(std::max<std::size_t>(entries_.size() * 2, 2));
   shift_ = 64U - static_cast<unsigned>(std::bit_width(capacity) - 1);
@@ -93,6 +102,13 @@ bool Vocabulary::fill_table(std::string_view& twice) {
 }
 
 std::optional<std::int32_t> Vocabulary::find(std::string_view token) const {
+  if (trie_) {
+    std::optional<std::int32_t> found;
+    for_each_prefix(token, [&](std::int32_t id, std::size_t size) {
+      if (size == token.size()) found = id;
+    });
+    return found;
+  }
   std::uint64_t state = seed_;
   for (const char byte : token)
     state = hash_step(state, byte);
@@ -101,6 +117,8 @@ std::optional<std::int32_t> Vocabulary::find(std::string_view token) const {
 }
 
 std::optional<std::string_view> Vocabulary::token(std::int32_t id) const {
+  const auto place = static_cast<std::size_t>(id);
+  if (id >= 0 && place < entries_.size() && entries_[place].id == id) return text_of(entries_[place]);
   const auto found = std::lower_bound(entries_.begin(), entries_.end(), id,
                                       [](const Entry& entry, std::int32_t wanted) { return entry.id < wanted; });
   if (found == entries_.end() || found->id != id) return std::nullopt;

@@ -1,8 +1,8 @@
-// Vocabulary: tokens and their ids, in one block of bytes and one open-addressing hash table.
+// Vocabulary: tokens and their ids, in one block of bytes, found by an open-addressing hash table or by a trie.
 //
-// Filled once by add(), closed by finish(), then immutable and readable from any thread. The hash of a string can be
-// taken further byte by byte, so that all prefixes of a word are hashed in one pass. Long probe sequences, as crafted
-// vocabularies could cause, are rejected: time stays linear.
+// Filled once by add(), closed by finish() or finish_trie(), then immutable and readable from any thread. The hash of a
+// string can be taken further byte by byte, so that all prefixes of a word are hashed in one pass. Long probe
+// sequences, as crafted vocabularies could cause, are rejected: time stays linear.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/result.h"
+#include "embedding/tokenizer/token_trie.h"
 
 namespace latebind::embedding {
 
@@ -29,16 +31,29 @@ class Vocabulary {
   [[nodiscard]] core::Status add(std::string_view token, std::uint64_t id);
   // Rejects duplicate tokens and ids.
   [[nodiscard]] core::Status finish();
+  // The same, for a model that looks for all tokens that a text begins with; the empty token is not found then.
+  [[nodiscard]] core::Status finish_trie();
 
-  // All of the following only after finish().
+  // All of the following only after one of these.
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
   // One more than the greatest id; ids in between may be without a token.
   [[nodiscard]] std::size_t id_end() const { return id_end_; }
   [[nodiscard]] std::optional<std::int32_t> find(std::string_view token) const;
   // A view into the vocabulary; nothing where no token has this id.
   [[nodiscard]] std::optional<std::string_view> token(std::int32_t id) const;
+  // The token at this place in the order of ids, and its id; `place` is below size().
+  [[nodiscard]] std::pair<std::int32_t, std::string_view> at(std::size_t place) const {
+    return {entries_[place].id, text_of(entries_[place])};
+  }
 
-  // Hash states, for WordPiece: of the empty string, and of what a state stands for with one more byte.
+  // Calls on_token(id, size in bytes) for each token that `text` begins with, the shortest first. After finish_trie().
+  template <class OnToken>
+  void for_each_prefix(std::string_view text, OnToken on_token) const {
+    trie_->for_each_prefix(
+        text, [this](std::int32_t id) { return *token(id); }, on_token);
+  }
+
+  // After finish(): hash states, for WordPiece: of the empty string, and of what a state stands for with one more byte.
   [[nodiscard]] std::uint64_t hash_start() const { return seed_; }
   static std::uint64_t hash_step(std::uint64_t state, char byte) {
     return (state ^ static_cast<unsigned char>(byte)) * 0x9E3779B97F4A7C15U;
@@ -66,11 +81,13 @@ class Vocabulary {
   }
   static std::uint32_t tag_of(std::uint64_t state) { return static_cast<std::uint32_t>(state ^ state >> 32); }
   [[nodiscard]] std::size_t slot_of(std::uint64_t state) const { return static_cast<std::size_t>(state >> shift_); }
+  [[nodiscard]] core::Status sort_by_id();
   [[nodiscard]] bool fill_table(std::string_view& twice);
 
   std::string bytes_;
   std::vector<Entry> entries_;  // after finish() by id
   std::vector<Slot> slots_;
+  std::optional<TokenTrie> trie_;
   std::uint64_t seed_ = 0;
   unsigned shift_ = 63;
   std::size_t id_end_ = 0;

@@ -233,10 +233,10 @@ def test_an_absurd_configuration_is_refused_by_name(tmp_path, key, value):
 def test_a_tokenizer_of_another_kind_is_refused_by_name(tmp_path):
     model = copy_model(tmp_path)
     tokenizer = json.loads((model / "tokenizer.json").read_text())
-    tokenizer["model"] = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0]]}
+    tokenizer["model"] = {"type": "Unheard", "unk_id": 0, "vocab": [["<unk>", 0.0]]}
     (model / "tokenizer.json").write_text(json.dumps(tokenizer))
     said = bad(1, "embed", "--model", model, input="text\n")
-    assert "tokenizer.json" in said and "Unigram" in said
+    assert "tokenizer.json" in said and "Unheard" in said
 
 
 @pytest.mark.parametrize("data", [b"", b"\x00", b"no model", os.urandom(1000), b"\x08\x07:\xff\xff\xff\x7f"],

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <string>
 
+#include "core/text/base64.h"
 #include "core/text/markup.h"
 #include "core/text/one_line.h"
 #include "core/text/quote.h"
@@ -60,6 +61,19 @@ TEST(UtcTimeTest, IsRfc3339) {
   // Before 1970 too the second is the one that has begun.
   EXPECT_EQ(utc_text(std::chrono::system_clock::time_point(-1ms)), "1969-12-31T23:59:59Z");
   EXPECT_EQ(utc_text_ms(std::chrono::system_clock::time_point(-1ms)), "1969-12-31T23:59:59.999Z");
+}
+
+TEST(Base64Test, ReadsTheOneFormOfSomeBytes) {
+  EXPECT_EQ(decode_base64(""), "");
+  EXPECT_EQ(decode_base64("Zg=="), "f");
+  EXPECT_EQ(decode_base64("Zm8="), "fo");
+  EXPECT_EQ(decode_base64("Zm9v"), "foo");
+  EXPECT_EQ(decode_base64("Zm9vYg=="), "foob");
+  EXPECT_EQ(decode_base64("+/8A"), std::string("\xFB\xFF\0", 3));
+  for (const char* wrong : {"Z", "Zg", "Zg=", "Zm8", "Zm9v=", "====", "=", "Zm9v====", "Z===", "Zg==Zg==", "Zm-_",
+                            "Zm9v\n", " Zm9", "Zh==", "Zm9=", "Zg\0="}) {
+    EXPECT_EQ(decode_base64(wrong), std::nullopt) << wrong;
+  }
 }
 
 }  // namespace

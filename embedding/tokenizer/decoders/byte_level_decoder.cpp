@@ -24,9 +24,9 @@ void append_bytes(std::string_view token, std::string& bytes) {
 
 class ByteLevelDecoder final : public Decoder {
  public:
-  std::string decode(std::span<const std::string_view> tokens) const override {
+  std::vector<std::string> decode(std::vector<std::string> tokens) const override {
     std::string bytes;
-    for (const std::string_view token : tokens)
+    for (const std::string& token : tokens)
       append_bytes(token, bytes);
     std::string text;
     std::string_view rest = bytes;
@@ -35,7 +35,9 @@ class ByteLevelDecoder final : public Decoder {
       rest.remove_prefix(*invalid);
       rest.remove_prefix(core::malformed_utf8_size(rest));
     }
-    return text.append(rest);
+    text.append(rest);
+    tokens.assign(1, std::move(text));
+    return tokens;
   }
 };
 

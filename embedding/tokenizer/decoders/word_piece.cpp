@@ -30,20 +30,16 @@ class WordPieceDecoder final : public Decoder {
  public:
   WordPieceDecoder(std::string prefix, bool cleanup) : prefix_(std::move(prefix)), cleanup_(cleanup) {}
 
-  std::string decode(std::span<const std::string_view> tokens) const override {
-    std::string text;
-    std::string piece;
+  std::vector<std::string> decode(std::vector<std::string> tokens) const override {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
-      const bool continues = i > 0 && tokens[i].starts_with(prefix_);
-      piece = i == 0 || continues ? "" : " ";
-      piece += tokens[i].substr(continues ? prefix_.size() : 0);
-      if (cleanup_ && piece.find(' ') != std::string::npos) {
+      std::string& token = tokens[i];
+      if (i > 0) token.starts_with(prefix_) ? token.erase(0, prefix_.size()) : token.insert(0, 1, ' ');
+      if (cleanup_ && token.find(' ') != std::string::npos) {
         for (const auto& [what, by] : kCleanups)
-          replace_all(piece, what, by);
+          replace_all(token, what, by);
       }
-      text += piece;
     }
-    return text;
+    return tokens;
   }
 
  private:

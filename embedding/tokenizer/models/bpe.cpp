@@ -354,7 +354,7 @@ class MergeReader {
 Result<TokenModelPtr> read_bpe(const JsonView& view, ModelLists lists) {
   LB_RETURN_IF_ERROR(view.only_keys({"type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix",
                                      "fuse_unk", "byte_fallback", "ignore_merges", "vocab", "merges"}));
-  LB_RETURN_IF_ERROR(finish_vocabulary(view, lists.vocabulary));
+  LB_RETURN_IF_ERROR(finish_vocabulary(view, VocabularyKind::kIds, lists));
   if (!lists.merges) return Status(StatusCode::kInvalidModel, "model has no 'merges' (an array)");
   LB_ASSIGN_OR_RETURN(BpeOptions options, read_bpe_options(view, lists.vocabulary));
   MergeTable merges(lists.merges->size());

@@ -9,14 +9,17 @@ namespace latebind::embedding {
 using core::Status;
 using core::StatusCode;
 
-Status finish_vocabulary(const JsonView& model, Vocabulary& vocabulary) {
+Status finish_vocabulary(const JsonView& model, VocabularyKind kind, ModelLists& lists) {
   const nlohmann::json* vocab = model.find("vocab");
-  // The reader of the document leaves this where it has taken an object away.
-  if (vocab == nullptr || !vocab->is_boolean()) {
-    return {StatusCode::kInvalidModel, "model has no 'vocab' (an object)"};
+  const bool has_scores = kind == VocabularyKind::kScores;
+  // The reader of the document leaves this where it has taken an object or an array away.
+  if (vocab == nullptr || !vocab->is_boolean() || lists.scores.has_value() != has_scores) {
+    return {StatusCode::kInvalidModel, fmt::format("{} has no 'vocab' ({})", model.name(),
+                                                   has_scores ? "an array of tokens and scores" : "an object")};
   }
-  if (Status status = vocabulary.finish(); !status.ok()) return status.with_context("model.vocab");
-  if (vocabulary.size() == 0) return {StatusCode::kInvalidModel, "model.vocab is empty"};
+  Status status = has_scores ? lists.vocabulary.finish_trie() : lists.vocabulary.finish();
+  if (!status.ok()) return std::move(status).with_context(model.name() + ".vocab");
+  if (lists.vocabulary.size() == 0) return {StatusCode::kInvalidModel, fmt::format("{}.vocab is empty", model.name())};
   return {};
 }
 

@@ -1,14 +1,17 @@
-// Shared reading code of models whose "vocab" is an object of tokens and ids.
+// Shared reading code of models, whose "vocab" is an object of tokens and ids, or an array of tokens and scores.
 #pragma once
 
 #include "core/result.h"
 #include "embedding/tokenizer/json_view.h"
+#include "embedding/tokenizer/token_model.h"
 #include "embedding/tokenizer/vocabulary.h"
 
 namespace latebind::embedding {
 
-// Finishes the vocabulary that was read beside `model`; kInvalidModel when there is none, or it is empty.
-[[nodiscard]] core::Status finish_vocabulary(const JsonView& model, Vocabulary& vocabulary);
+// Finishes the vocabulary that was read beside `model`; kInvalidModel when there is none of the kind that the model
+// has, or it is empty. One with scores is found by a trie.
+enum class VocabularyKind { kIds, kScores };
+[[nodiscard]] core::Status finish_vocabulary(const JsonView& model, VocabularyKind kind, ModelLists& lists);
 
 // The id of the unknown token; kInvalidModel when the vocabulary lacks it.
 [[nodiscard]] core::Result<std::int32_t> find_unknown(const Vocabulary& vocabulary, std::string_view unk_token);

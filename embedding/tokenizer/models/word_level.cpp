@@ -24,7 +24,7 @@ core::Result<TokenModelPtr> read_word_level(const JsonView& view, ModelLists lis
   Vocabulary& vocabulary = lists.vocabulary;
   LB_RETURN_IF_ERROR(view.only_keys({"type", "unk_token", "vocab"}));
   LB_ASSIGN_OR_RETURN(const std::string unk_token, view.string("unk_token"));
-  LB_RETURN_IF_ERROR(finish_vocabulary(view, vocabulary));
+  LB_RETURN_IF_ERROR(finish_vocabulary(view, VocabularyKind::kIds, lists));
   LB_ASSIGN_OR_RETURN(const std::int32_t unknown, find_unknown(vocabulary, unk_token));
   return TokenModelPtr(std::make_unique<WordLevel>(std::move(vocabulary), unknown));
 }

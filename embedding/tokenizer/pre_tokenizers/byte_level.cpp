@@ -1,17 +1,18 @@
 // ByteLevel: words with the space before them, numbers and punctuation apart; every byte is written as a character.
-#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "embedding/tokenizer/byte_chars.h"
 #include "embedding/tokenizer/byte_level_options.h"
+#include "embedding/tokenizer/code_point_table.h"
 #include "embedding/tokenizer/part_table.h"
 #include "embedding/tokenizer/unicode.h"
 
 namespace latebind::embedding {
 namespace {
 
-enum class CharClass : std::uint8_t { kLetter, kNumber, kSpace, kOther };
+enum class CharClass : std::uint8_t { kOther, kLetter, kNumber, kSpace };
 
 CharClass class_by_properties(char32_t c) {
   const std::uint8_t properties = unicode::properties(c);
@@ -20,47 +21,13 @@ CharClass class_by_properties(char32_t c) {
   return (properties & unicode::kWhitespace) != 0 ? CharClass::kSpace : CharClass::kOther;
 }
 
-// The class of each code point, in pages that are made on first use. One for the process and never destroyed, since
-// threads may still tokenize while the process ends.
-class CharClasses {
- public:
-  static const CharClasses& all() {
-    static const auto* const classes = new CharClasses;
-    return *classes;
-  }
-
-  [[nodiscard]] CharClass of(char32_t c) const {
-    const Page* page = pages_[c >> 8].load(std::memory_order_acquire);
-    if (page == nullptr) page = make_page(c >> 8);
-    return (*page)[c & 0xFFU];
-  }
-
- private:
-  using Page = std::array<CharClass, 256>;
-
-  const Page* make_page(std::size_t index) const {
-    auto made = std::make_unique<Page>();
-    for (std::size_t i = 0; i < made->size(); ++i) {
-      const auto c = static_cast<char32_t>(index << 8 | i);
-      const bool is_surrogate = c >= 0xD800 && c <= 0xDFFF;  // never in checked text
-      (*made)[i] = is_surrogate ? CharClass::kOther : class_by_properties(c);
-    }
-    const Page* expected = nullptr;
-    // A thread that loses the race drops its copy.
-    if (pages_[index].compare_exchange_strong(expected, made.get(), std::memory_order_acq_rel)) {
-      expected = made.release();
-    }
-    return expected;
-  }
-
-  mutable std::array<std::atomic<const Page*>, (unicode::kCodePointEnd >> 8)> pages_{};
-};
+using CharClasses = CodePointTable<CharClass, class_by_properties>;
 
 // Finds the words of GPT-2's expression, without an engine for expressions:
 //   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 class ByteLevelWords {
  public:
-  explicit ByteLevelWords(std::string_view text) : classes_(CharClasses::all()), text_(text) {}
+  explicit ByteLevelWords(std::string_view text) : classes_(CharClasses::shared()), text_(text) {}
 
   // Where the word that begins at `begin`, before the end of the text, ends.
   [[nodiscard]] std::size_t end_of_word(std::size_t begin) const {
@@ -124,6 +91,7 @@ class ByteLevel final : public PreTokenizer {
  public:
   explicit ByteLevel(ByteLevelOptions options) : options_(options) {}
 
+  std::size_t growth() const override { return 2; }
   bool split(std::string_view text, WordSink& sink) const override {
     if (text.empty()) return true;
     if (!options_.add_prefix_space || text.front() == ' ') return split_prefixed(text, 0, sink);

@@ -12,9 +12,12 @@ WHAT:
     parts        ids with every combination of the parts that files may ask for
     byte_level   ids, offsets and decoded texts of byte-pair encoders that are trained on the spot, byte-level ones
                  as of RoBERTa and GPT-2, and others
+    unigram      ids and decoded texts of Unigram models as of XLM-RoBERTa, trained on the spot and made up, and the
+                 normalizers, pre-tokenizers and decoders that such files have, each on its own
     record FILE  writes a few thousand (text, ids) lines for the tests that run without the reference
+    record_unigram   writes the tokenizer of tests/data/tokenizer/unigram.json again, and such lines beside it
 
-Of the planes in which no version of Unicode has a character, characters, parts and byte_level take a sample, or all code
+Of the planes in which no version of Unicode has a character, characters, parts, byte_level and unigram take a sample, or all code
 points with LATEBIND_TEST_EVERY_CODE_POINT=1; lines takes all of them.
 
 DRIVER is the program tokenizer_driver. Exit 1 with the first differences when there are any.
@@ -332,11 +335,14 @@ def record(file, output):
     lines += ["".join(map(chr, EVERY_CODE_POINT[i:i + 24])) for i in range(0xD000, 0x1F000, 96)]
     while len(lines) < 3000:
         lines.append(random_text(rng, rng.choice([1, 3, 10, 30])))
-    tokenizer = without_limits(file)
+    write_recorded(without_limits(file), lines, output)
+    return 0
+
+
+def write_recorded(tokenizer, lines, output):
     with open(output, "w", encoding="ascii") as out:
         for line in lines:
             out.write(json.dumps({"text": line, "ids": tokenizer.encode(line).ids}, separators=(",", ":")) + "\n")
-    return 0
 
 
 def main():
@@ -354,10 +360,16 @@ def main():
     elif what == "byte_level":
         import byte_level_oracle  # which needs what is here
         wrong = byte_level_oracle.compare(driver)
+    elif what == "unigram":
+        import unigram_oracle
+        wrong = unigram_oracle.compare(driver)
+    elif what == "record_unigram":
+        import unigram_oracle
+        wrong = unigram_oracle.record()
     elif what == "record":
         wrong = record(file, sys.argv[4])
     else:
-        sys.exit(f"{what}: lines, characters, added, parts, byte_level or record")
+        sys.exit(f"{what}: lines, characters, added, parts, byte_level, unigram, record or record_unigram")
     sys.exit(1 if wrong else 0)
 
 

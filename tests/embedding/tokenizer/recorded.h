@@ -1,4 +1,5 @@
-// The texts and ids that the reference gave (recorded by compare_with_oracle.py) for the real model's tokenizer.json.
+// The texts and ids that the reference gave (recorded by compare_with_oracle.py) for the real model's tokenizer.json,
+// and for that of a small Unigram model.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,8 +30,12 @@ inline std::string model_tokenizer_json() {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-inline std::vector<RecordedText> recorded_texts() {
-  std::ifstream file(std::filesystem::path(LATEBIND_SOURCE_DIR) / "tests/data/tokenizer/all-MiniLM-L6-v2.jsonl");
+inline std::filesystem::path recorded_file(const char* name) {
+  return std::filesystem::path(LATEBIND_SOURCE_DIR) / "tests/data/tokenizer" / name;
+}
+
+inline std::vector<RecordedText> recorded_texts(const char* name = "all-MiniLM-L6-v2.jsonl") {
+  std::ifstream file(recorded_file(name));
   EXPECT_TRUE(file.is_open());
   std::vector<RecordedText> texts;
   for (std::string line; std::getline(file, line);) {

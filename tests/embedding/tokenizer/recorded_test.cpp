@@ -1,4 +1,4 @@
-// Identity with ids that the reference gave, for the real model's tokenizer.json.
+// Identity with ids that the reference gave, for the real model's tokenizer.json, and for one as XLM-RoBERTa's.
 #include "recorded.h"
 
 #include <gtest/gtest.h>
@@ -19,6 +19,15 @@ TEST(RecordedTest, GivesTheIdsOfTheReference) {
   for (const auto& [text, ids] : recorded)
     ASSERT_EQ(testing::ids_of(*tokenizer, text), ids) << text;
   EXPECT_GE(recorded.size(), 2500U);
+}
+
+TEST(RecordedTest, GivesTheIdsOfTheReferenceForUnigram) {
+  const auto tokenizer = Tokenizer::from_file(testing::recorded_file("unigram.json"));
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
+  const auto recorded = testing::recorded_texts("unigram.jsonl");
+  for (const auto& [text, ids] : recorded)
+    ASSERT_EQ(testing::ids_of(*tokenizer, text), ids) << text;
+  EXPECT_GE(recorded.size(), 800U);
 }
 
 }  // namespace

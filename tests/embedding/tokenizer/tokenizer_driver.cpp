@@ -6,6 +6,8 @@
 //   tokenizer_driver decode TOKENIZER.json 0|1         JSON arrays of ids in; texts out, as JSON strings, 1: without
 //                                                      special tokens
 //   tokenizer_driver tokens TOKENIZER.json             the text of every id, one JSON value a line
+//   tokenizer_driver normalized TOKENIZER.json         JSON strings in; texts out as its normalizer makes them
+//   tokenizer_driver split TOKENIZER.json              the same in; JSON arrays of the words of its pre-tokenizer out
 //   tokenizer_driver normalize FLAGS                   the same in; normalized texts out, as JSON strings
 //   tokenizer_driver words FLAGS                       the same in; JSON arrays of words out
 //   tokenizer_driver speed TOKENIZER.json FILE         tokens per second over the lines of FILE, and the load time
@@ -186,6 +188,30 @@ int print_tokens(const char* file) {
   return 0;
 }
 
+struct WordList final : latebind::embedding::WordSink {
+  json words = json::array();
+  bool word(const latebind::embedding::Word& word) override {
+    words.push_back(word.text);
+    return true;
+  }
+};
+
+int print_of_part(const char* file, bool is_normalizer) {
+  std::ifstream stream(file);
+  const std::string content(std::istreambuf_iterator<char>(stream), {});
+  const auto read = latebind::embedding::TokenizerFile::read(content);
+  if (!read.ok()) return fail(read.status().to_string());
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    const auto text = json::parse(line).get<std::string>();
+    WordList list;
+    if (!is_normalizer) read->parts.pre_tokenizer->split(text, list);
+    const json made = is_normalizer ? json(read->parts.normalizer->normalize(text)) : list.words;
+    std::cout << made.dump(-1, ' ', true) << '\n';
+  }
+  return 0;
+}
+
 int print_normalized(std::string_view flags) {
   const BertNormalizer normalizer(options_of(flags));
   std::string line;
@@ -194,14 +220,6 @@ int print_normalized(std::string_view flags) {
   }
   return 0;
 }
-
-struct WordList final : latebind::embedding::WordSink {
-  json words = json::array();
-  bool word(const latebind::embedding::Word& word) override {
-    words.push_back(word.text);
-    return true;
-  }
-};
 
 // Those of the fused walk, which are those of the parts one after the other.
 int print_words(std::string_view flags) {
@@ -272,6 +290,7 @@ int main(int argc, char** argv) {
   if (command == "offsets") return print_offsets(argv[2]);
   if (command == "decode" && argc > 3) return print_decoded(argv[2], argv[3] == std::string_view("1"));
   if (command == "tokens") return print_tokens(argv[2]);
+  if (command == "normalized" || command == "split") return print_of_part(argv[2], command == "normalized");
   if (command == "normalize") return print_normalized(argv[2]);
   if (command == "words") return print_words(argv[2]);
   if (command == "speed" && argc > 3) return measure(argv[2], argv[3]);

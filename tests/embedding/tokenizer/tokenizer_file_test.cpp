@@ -40,22 +40,24 @@ TEST(TokenizerFileTest, NamesTheComponentThatIsNotSupported) {
   const auto unsupported = [](const char* where, const char* type, const std::string& part) {
     expect_refused([&](json& f) { f[where]["type"] = type; }, StatusCode::kUnsupported, part);
   };
-  unsupported("normalizer", "Sequence", "normalizer of type 'Sequence' is not supported (supported: BertNormalizer");
-  unsupported("pre_tokenizer", "Digits", "pre_tokenizer of type 'Digits' is not supported");
+  unsupported("normalizer", "Other", "normalizer of type 'Other' is not supported (supported: BertNormalizer");
+  unsupported("pre_tokenizer", "Other", "pre_tokenizer of type 'Other' is not supported");
   unsupported("post_processor", "Other", "post_processor of type 'Other' is not supported");
-  unsupported("model", "Unigram", "model of type 'Unigram' is not supported (supported: WordPiece");
+  unsupported("model", "Other", "model of type 'Other' is not supported (supported: WordPiece");
 }
 
 TEST(TokenizerFileTest, NamesOtherModelsEvenWhenTheirVocabularyIsOfAnotherKind) {
+  const json with_scores = json::array({json::array({"a", -1.5})});
+  expect_refused([&](json& f) { f["model"]["vocab"] = with_scores; }, StatusCode::kInvalidModel,
+                 "model has no 'vocab' (an object)");
   expect_refused(
       [](json& f) {
-        f["model"] = {{"type", "Unigram"}, {"unk_id", 0}, {"vocab", {{"a", -1.5}, {"b", -2.0}}}};
-        f["model"]["vocab"] = json::array({json::array({"a", -1.5})});
+        f["model"] = {{"type", "Unigram"}, {"unk_id", 0}, {"vocab", {{"a", 0}}}};
       },
-      StatusCode::kUnsupported, "model of type 'Unigram'");
+      StatusCode::kInvalidModel, "model has no 'vocab' (an array of tokens and scores)");
   expect_refused(
-      [](json& f) {
-        f["model"] = {{"type", "Other"}, {"vocab", {{"a", 0}}}, {"merges", {{"a", "b"}}}};
+      [&](json& f) {
+        f["model"] = {{"type", "Other"}, {"vocab", with_scores}, {"merges", {{"a", "b"}}}};
       },
       StatusCode::kUnsupported, "model of type 'Other'");
 }
@@ -117,7 +119,6 @@ TEST(TokenizerFileTest, RefusesWhatItCouldOnlyApproximate) {
     expect_refused([&](json& f) { f[json::json_pointer(pointer)] = value; }, StatusCode::kUnsupported, part);
   };
   unsupported("/version", "2.0", "version '2.0' is not supported");
-  unsupported("/pre_tokenizer", nullptr, "no pre_tokenizer is not supported");
   unsupported("/model/max_input_chars_per_word", 1'000'000, "model.max_input_chars_per_word is 1000000");
   unsupported("/post_processor/single/0/SpecialToken/type_id", 1, "post_processor.single[0] has type_id 1");
   unsupported("/post_processor/single/1/Sequence/id", "B", "post_processor.single[1] is sequence 'B'");
@@ -198,6 +199,11 @@ TEST(TokenizerFileTest, AcceptsWhatDoesNotMatterForIds) {
   file["decoder"] = {{"type", "Whatever"}};
   file["post_processor"]["pair"] = {{{"Sequence", {{"id", "B"}, {"type_id", 1}}}}};
   EXPECT_EQ(testing::ids_of(file, "hello world hello"), (std::vector<std::int32_t>{2, 7, 8, 7, 3}));
+  file["pre_tokenizer"] = nullptr;  // a text is one word
+  EXPECT_EQ(testing::ids_of(file, "unaffable"), (std::vector<std::int32_t>{2, 4, 5, 6, 3}));
+  EXPECT_EQ(testing::ids_of(file, "hello world"), (std::vector<std::int32_t>{2, 1, 3}));
+  EXPECT_EQ(testing::ids_of(file, ""), (std::vector<std::int32_t>{2, 3}));
+  file = small_tokenizer();
   file.erase("padding");
   file.erase("truncation");
   file.erase("decoder");

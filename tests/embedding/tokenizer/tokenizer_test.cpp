@@ -238,7 +238,8 @@ TEST(TokenizerTest, AnUnknownDecoderIsRefusedByNameWhenItIsNeeded) {
     EXPECT_THAT(refused.status().to_string(), HasSubstr(reason));
   };
   file["decoder"] = {{"type", "CTC"}};
-  expect_refused(StatusCode::kUnsupported, "decoder of type 'CTC' is not supported (supported: WordPiece, ByteLevel)");
+  expect_refused(StatusCode::kUnsupported,
+                 "decoder of type 'CTC' is not supported (supported: WordPiece, ByteLevel, Metaspace");
   file["decoder"] = {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}, {"new", 1}};
   expect_refused(StatusCode::kUnsupported, "new");
   file["decoder"] = {{"type", "WordPiece"}};

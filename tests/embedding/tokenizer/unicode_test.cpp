@@ -22,14 +22,31 @@ TEST(UnicodeTest, KnowsTheLandmarks) {
   EXPECT_EQ(properties(0xA0), kWhitespace);
   EXPECT_EQ(properties(0x85), kWhitespace | kOther);
   EXPECT_EQ(properties(0x200D), kOther | kWordCharacter);
-  EXPECT_EQ(properties(0x301), kNonspacing | kWordCharacter);
+  EXPECT_EQ(properties(0x301), kNonspacing | kMark | kWordCharacter);
+  EXPECT_EQ(properties(0x903), kMark | kWordCharacter);
   EXPECT_EQ(properties(0x3002), kPunctuation);
   EXPECT_EQ(properties(0xE000), kOther);  // private use
   EXPECT_EQ(properties(0x378), 0);        // not assigned
 }
 
+TEST(UnicodeTest, ComposesWhatItDecomposes) {
+  EXPECT_EQ(compose('e', 0x301), 0xE9U);
+  EXPECT_EQ(compose(0x1100, 0x1161), 0xAC00U);
+  EXPECT_EQ(compose(0xAC00, 0x11A8), 0xAC01U);
+  EXPECT_EQ(compose(0xAC00, 0x11A7), 0U);
+  EXPECT_EQ(compose('x', 0x301), 0U);
+  EXPECT_EQ(compose(0x915, 0x93C), 0U);  // excluded from composition
+  EXPECT_EQ(compose(0x11935, 0x11930), 0U);
+  EXPECT_EQ(decompose_compatibly(0xFB01), (std::vector<char32_t>{'f', 'i'}));
+  EXPECT_EQ(decompose_compatibly(0xFDFA).size(), 18U);
+  EXPECT_EQ(decompose_compatibly('a'), (std::vector<char32_t>{'a'}));
+  EXPECT_TRUE(may_be_composed(0x301));
+  EXPECT_FALSE(may_be_composed('e'));
+}
+
 TEST(UnicodeTest, FollowsTheReferenceWhereItsUnicodeIsOlder) {
-  EXPECT_EQ(properties(0x1DF6) & kNonspacing, 0);  // a mark since Unicode 10
+  EXPECT_EQ(decompose_compatibly(0x32FF), (std::vector<char32_t>{0x32FF}));  // since Unicode 12.1
+  EXPECT_EQ(properties(0x1DF6) & kNonspacing, 0);                            // a mark since Unicode 10
   EXPECT_EQ(combining_class(0x1DF6), 0);
   EXPECT_EQ(properties(0x2E52) & kPunctuation, 0);                        // punctuation since Unicode 13
   EXPECT_EQ(list(decompose(0x11938)), (std::vector<char32_t>{0x11938}));  // decomposes since Unicode 13

@@ -1,0 +1,61 @@
+// ByteFallback: tokens such as <0x0A> that follow each other are bytes of text, and where these are not UTF-8, each is
+// a replacement character.
+#include <optional>
+
+#include "core/text/utf8.h"
+#include "embedding/tokenizer/part_table.h"
+
+namespace latebind::embedding {
+namespace {
+
+std::optional<unsigned> hex_digit(char c) {
+  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
+  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
+  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
+  return std::nullopt;
+}
+
+std::optional<char> byte_of(std::string_view token) {
+  if (token.size() != 6 || !token.starts_with("<0x") || !token.ends_with('>')) return std::nullopt;
+  const auto low = hex_digit(token[4]);
+  // The reference reads a number here, which may have a sign.
+  const auto high = token[3] == '+' ? std::optional(0U) : hex_digit(token[3]);
+  if (!high || !low) return std::nullopt;
+  return static_cast<char>(static_cast<unsigned char>(*high << 4U | *low));
+}
+
+class ByteFallbackDecoder final : public Decoder {
+ public:
+  std::vector<std::string> decode(std::vector<std::string> tokens) const override {
+    std::vector<std::string> decoded;
+    std::string bytes;
+    const auto end_bytes = [&] {
+      if (bytes.empty()) return;
+      if (core::find_invalid_utf8(bytes)) {
+        decoded.insert(decoded.end(), bytes.size(), "\uFFFD");
+      } else {
+        decoded.push_back(bytes);
+      }
+      bytes.clear();
+    };
+    for (std::string& token : tokens) {
+      if (const auto byte = byte_of(token)) {
+        bytes.push_back(*byte);
+        continue;
+      }
+      end_bytes();
+      decoded.push_back(std::move(token));
+    }
+    end_bytes();
+    return decoded;
+  }
+};
+
+}  // namespace
+
+core::Result<DecoderPtr> read_byte_fallback_decoder(const JsonView& view) {
+  LB_RETURN_IF_ERROR(view.only_keys({"type"}));
+  return DecoderPtr(std::make_unique<ByteFallbackDecoder>());
+}
+
+}  // namespace latebind::embedding

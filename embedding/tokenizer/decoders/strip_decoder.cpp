@@ -1,0 +1,42 @@
+// Strip: some of one character at the beginning and the end of each token are left out.
+#include "embedding/tokenizer/part_table.h"
+
+namespace latebind::embedding {
+namespace {
+
+class StripDecoder final : public Decoder {
+ public:
+  StripDecoder(std::string character, std::size_t start, std::size_t stop)
+      : character_(std::move(character)), start_(start), stop_(stop) {}
+
+  std::size_t growth() const override { return 1; }
+  std::vector<std::string> decode(std::vector<std::string> tokens) const override {
+    for (std::string& token : tokens) {
+      // The reference fails where both ends want the same character; here the beginning has it.
+      std::string_view rest = token;
+      for (std::size_t i = 0; i < start_ && rest.starts_with(character_); ++i)
+        rest.remove_prefix(character_.size());
+      for (std::size_t i = 0; i < stop_ && rest.ends_with(character_); ++i)
+        rest.remove_suffix(character_.size());
+      token = std::string(rest);
+    }
+    return tokens;
+  }
+
+ private:
+  const std::string character_;
+  const std::size_t start_;  // at most so many of them
+  const std::size_t stop_;
+};
+
+}  // namespace
+
+core::Result<DecoderPtr> read_strip_decoder(const JsonView& view) {
+  LB_RETURN_IF_ERROR(view.only_keys({"type", "content", "start", "stop"}));
+  LB_ASSIGN_OR_RETURN(std::string character, view.character("content"));
+  LB_ASSIGN_OR_RETURN(const std::uint64_t start, view.whole_number("start"));
+  LB_ASSIGN_OR_RETURN(const std::uint64_t stop, view.whole_number("stop"));
+  return DecoderPtr(std::make_unique<StripDecoder>(std::move(character), start, stop));
+}
+
+}  // namespace latebind::embedding

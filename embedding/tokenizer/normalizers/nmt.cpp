@@ -1,0 +1,35 @@
+// Nmt: some control characters are left out, and what separates words becomes a space.
+#include "embedding/tokenizer/part_table.h"
+
+namespace latebind::embedding {
+namespace {
+
+constexpr bool is_dropped(char32_t c) {
+  return (c >= 1 && c <= 8) || c == 0xB || (c >= 0xE && c <= 0x1F) || c == 0x7F || c == 0x8F || c == 0x9F;
+}
+
+// What SentencePiece takes for white space beside the space.
+constexpr bool is_separator(char32_t c) {
+  return c == '\t' || c == '\n' || c == 0xC || c == '\r' || c == 0x1680 || (c >= 0x200B && c <= 0x200F) ||
+         c == 0x2028 || c == 0x2029 || c == 0x2581 || c == 0xFEFF || c == 0xFFFD;
+}
+
+class Nmt final : public Normalizer {
+ public:
+  std::size_t growth() const override { return 1; }
+  void rewrite(TextRewriter& text) const override {
+    while (!text.at_end()) {
+      const char32_t c = text.read();
+      if (!is_dropped(c)) text.write(is_separator(c) ? U' ' : c);
+    }
+  }
+};
+
+}  // namespace
+
+core::Result<NormalizerPtr> read_nmt(const JsonView& view) {
+  LB_RETURN_IF_ERROR(view.only_keys({"type"}));
+  return NormalizerPtr(std::make_unique<Nmt>());
+}
+
+}  // namespace latebind::embedding

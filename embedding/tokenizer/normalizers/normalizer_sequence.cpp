@@ -1,0 +1,31 @@
+// Sequence: normalizers one after the other, each with the whole text.
+#include <vector>
+
+#include "embedding/tokenizer/part_table.h"
+
+namespace latebind::embedding {
+namespace {
+
+class NormalizerSequence final : public Normalizer {
+ public:
+  explicit NormalizerSequence(std::vector<NormalizerPtr> parts) : parts_(std::move(parts)) {}
+
+  void rewrite(TextRewriter& text) const override {
+    std::string current(text.read_rest());
+    for (const NormalizerPtr& part : parts_)
+      current = part->normalize(current);
+    text.write(current);
+  }
+
+ private:
+  const std::vector<NormalizerPtr> parts_;
+};
+
+}  // namespace
+
+core::Result<NormalizerPtr> read_normalizer_sequence(const JsonView& view) {
+  LB_ASSIGN_OR_RETURN(auto parts, read_sequence(view, "normalizers", kNormalizers));
+  return NormalizerPtr(std::make_unique<NormalizerSequence>(std::move(parts)));
+}
+
+}  // namespace latebind::embedding

@@ -1,0 +1,218 @@
+// Precompiled: SentencePiece's map of characters, which a model carries with it.
+//
+// The map is a double array of bytes (as darts-clone builds it) and the texts that its keys become. It is looked up as
+// the reference does: a grapheme of few bytes as a whole, of which the shortest key that it begins with counts, and
+// with it the rest of the grapheme is gone; else each of its characters.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "core/text/base64.h"
+#include "core/text/utf8.h"
+#include "embedding/tokenizer/graphemes.h"
+#include "embedding/tokenizer/part_table.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
+// One element of the double array: a node's label, and where its children are; or what a key becomes.
+class Unit {
+ public:
+  explicit Unit(std::uint32_t bits) : bits_(bits) {}
+
+  // A byte; a unit that holds a value has none, and this is no byte then.
+  [[nodiscard]] std::uint32_t label() const { return bits_ & (1U << 31 | 0xFFU); }
+  // Whether a key ends here.
+  [[nodiscard]] bool has_value() const { return (bits_ >> 8 & 1U) != 0; }
+  [[nodiscard]] std::uint32_t value() const { return bits_ & ~(1U << 31); }
+  // From this unit, by exclusive or, to that of its value, and to its children.
+  [[nodiscard]] std::uint32_t offset() const { return bits_ >> 10 << ((bits_ & 1U << 9) >> 6); }
+
+ private:
+  std::uint32_t bits_;
+};
+
+// Keys and what they become. No key is found outside the array, and all texts are well-formed: check() has seen to it.
+class CharacterMap {
+ public:
+  static Result<CharacterMap> create(std::string_view bytes, std::string_view place);
+
+  // The most bytes that a key becomes; it has one or more.
+  [[nodiscard]] std::size_t growth() const { return std::max<std::size_t>(longest_text_, 1); }
+  // What the shortest key becomes that `text` begins with.
+  [[nodiscard]] std::optional<std::string_view> find(std::string_view text) const {
+    std::size_t place = units_[0].offset();
+    for (const char byte : text) {
+      if (byte == '\0') break;
+      place ^= static_cast<unsigned char>(byte);
+      const Unit unit = units_[place];
+      if (unit.label() != static_cast<unsigned char>(byte)) break;
+      place ^= unit.offset();
+      if (unit.has_value()) return text_at(units_[place].value());
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr std::size_t kTextBytesMax = 256;
+
+  [[nodiscard]] std::string_view text_at(std::size_t begin) const {
+    return std::string_view(texts_).substr(begin, std::string_view(texts_).find('\0', begin) - begin);
+  }
+  [[nodiscard]] Status check(std::string_view place);
+  [[nodiscard]] bool is_text(std::size_t begin) const;
+
+  std::vector<Unit> units_;
+  std::string texts_;  // each up to a zero byte or the end
+  std::size_t longest_text_ = 0;
+};
+
+Result<CharacterMap> CharacterMap::create(std::string_view bytes, std::string_view place) {
+  const auto take_number = [&bytes] {
+    std::uint32_t number = 0;
+    for (unsigned i = 0; i < 4; ++i)
+      number |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+    bytes.remove_prefix(4);
+    return number;
+  };
+  CharacterMap map;
+  const std::size_t unit_count = bytes.size() < 4 ? 0 : take_number() / 4;
+  if (unit_count == 0 || unit_count > bytes.size() / 4) {
+    return Status(StatusCode::kInvalidModel, fmt::format("{} is no map: its size is wrong", place));
+  }
+  map.units_.reserve(unit_count);
+  while (map.units_.size() < unit_count)
+    map.units_.emplace_back(take_number());
+  map.texts_ = bytes;
+  if (core::find_invalid_utf8(bytes)) {
+    return Status(StatusCode::kInvalidModel, fmt::format("{} is no map: its texts are not UTF-8", place));
+  }
+  LB_RETURN_IF_ERROR(map.check(place));
+  return map;
+}
+
+// Walks through all that can be found. Nodes are known by where their children are; several may share these.
+Status CharacterMap::check(std::string_view place) {
+  const Status leads_out(StatusCode::kInvalidModel, fmt::format("{} is no map: it leads out of itself", place));
+  // The units that say that they are children, by where they would be so.
+  std::vector<std::uint32_t> first_child(units_.size(), 0);
+  std::vector<std::uint32_t> next_child(units_.size(), 0);
+  for (std::uint32_t i = 0; i < units_.size(); ++i) {
+    const std::uint32_t label = units_[i].label();
+    if (label == 0 || label > 0xFF || (i ^ label) >= units_.size()) continue;
+    next_child[i] = first_child[i ^ label];
+    first_child[i ^ label] = i + 1;
+  }
+  std::vector<bool> is_seen(units_.size(), false);
+  std::vector<std::uint32_t> open;
+  const auto reach = [&](std::uint32_t children) {
+    if ((children | 0xFFU) >= units_.size()) return false;
+    if (!is_seen[children]) open.push_back(children);
+    is_seen[children] = true;
+    return true;
+  };
+  if (!reach(units_[0].offset())) return leads_out;
+  while (!open.empty()) {
+    const std::uint32_t children = open.back();
+    open.pop_back();
+    for (std::uint32_t child = first_child[children]; child != 0; child = next_child[child - 1]) {
+      const Unit unit = units_[child - 1];
+      const std::uint32_t below = (child - 1) ^ unit.offset();
+      if (!reach(below)) return leads_out;
+      if (!unit.has_value()) continue;
+      const std::size_t begin = units_[below].value();
+      if (!is_text(begin)) {
+        return {StatusCode::kInvalidModel,
+                fmt::format("{} is no map: a key becomes no text of at most {} bytes", place, kTextBytesMax)};
+      }
+      longest_text_ = std::max(longest_text_, text_at(begin).size());
+    }
+  }
+  return {};
+}
+
+bool CharacterMap::is_text(std::size_t begin) const {
+  if (begin > texts_.size()) return false;
+  if (begin < texts_.size() && core::is_utf8_continuation(texts_[begin])) return false;
+  const std::string_view start = std::string_view(texts_).substr(begin, kTextBytesMax + 1);
+  return start.size() <= kTextBytesMax || start.find('\0') != std::string_view::npos;
+}
+
+class Precompiled final : public Normalizer {
+ public:
+  explicit Precompiled(CharacterMap map) : map_(std::move(map)) {
+    for (std::size_t c = 0x20; c < is_plain_.size(); ++c) {
+      const char byte = static_cast<char>(c);
+      is_plain_[c] = !map_.find({&byte, 1});
+    }
+  }
+
+  std::size_t growth() const override { return map_.growth(); }
+  void rewrite(TextRewriter& text) const override {
+    const std::string_view rest = text.read_rest();
+    for (std::size_t at = 0; at < rest.size();) {
+      const std::size_t plain = end_of_plain(rest, at);
+      text.write(rest.substr(at, plain - at));
+      at = plain;
+      if (at == rest.size()) break;
+      const std::size_t end = end_of_grapheme(rest, at);
+      rewrite_grapheme(rest.substr(at, end - at), text);
+      at = end;
+    }
+  }
+
+ private:
+  static constexpr std::size_t kLookedUpWhole = 5;  // bytes
+
+  // The end of the characters that are graphemes of their own, and stay as they are: those of ASCII, unless one follows
+  // that might belong to them.
+  [[nodiscard]] std::size_t end_of_plain(std::string_view text, std::size_t at) const {
+    const auto is_plain = [&](std::size_t i) {
+      const auto byte = static_cast<unsigned char>(text[i]);
+      return byte < 0x80 && is_plain_[byte];
+    };
+    while (at < text.size() && is_plain(at) &&
+           (at + 1 == text.size() || static_cast<unsigned char>(text[at + 1]) < 0x80))
+      ++at;
+    return at;
+  }
+
+  void rewrite_grapheme(std::string_view grapheme, TextRewriter& text) const {
+    if (grapheme.size() <= kLookedUpWhole) {
+      if (const auto found = map_.find(grapheme)) {
+        text.write(*found);
+        return;
+      }
+    }
+    for (const char* p = grapheme.data(); p != grapheme.data() + grapheme.size();) {
+      const char* const begin = p;
+      core::decode_utf8(p);
+      const std::string_view character(begin, static_cast<std::size_t>(p - begin));
+      text.write(map_.find(character).value_or(character));
+    }
+  }
+
+  const CharacterMap map_;
+  std::array<bool, 0x80> is_plain_{};  // is no key and begins with none; no control character
+};
+
+}  // namespace
+
+Result<NormalizerPtr> read_precompiled(const JsonView& view) {
+  LB_RETURN_IF_ERROR(view.only_keys({"type", "precompiled_charsmap"}));
+  LB_ASSIGN_OR_RETURN(const std::string encoded, view.string("precompiled_charsmap"));
+  const std::string place = view.name() + ".precompiled_charsmap";
+  const auto bytes = core::decode_base64(encoded);
+  if (!bytes) return Status(StatusCode::kInvalidModel, fmt::format("{} is not Base64", place));
+  LB_ASSIGN_OR_RETURN(CharacterMap map, CharacterMap::create(*bytes, place));
+  return NormalizerPtr(std::make_unique<Precompiled>(std::move(map)));
+}
+
+}  // namespace latebind::embedding

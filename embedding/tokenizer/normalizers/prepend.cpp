@@ -1,0 +1,37 @@
+// Prepend: a text in front of every one that is not empty.
+#include <fmt/format.h>
+
+#include "embedding/tokenizer/part_table.h"
+
+namespace latebind::embedding {
+namespace {
+
+class Prepend final : public Normalizer {
+ public:
+  explicit Prepend(std::string prefix) : prefix_(std::move(prefix)) {}
+
+  std::size_t growth() const override { return 1; }
+  void rewrite(TextRewriter& text) const override {
+    if (!text.at_end()) text.write(prefix_);
+    text.write(text.read_rest());
+  }
+
+ private:
+  const std::string prefix_;
+};
+
+}  // namespace
+
+core::Result<NormalizerPtr> read_prepend(const JsonView& view) {
+  constexpr std::size_t kBytesMax = 512;
+  LB_RETURN_IF_ERROR(view.only_keys({"type", "prepend"}));
+  LB_ASSIGN_OR_RETURN(std::string prefix, view.string("prepend"));
+  // With an empty one, the reference loses track of where the text begins, and normalizers behind it double characters.
+  if (prefix.empty() || prefix.size() > kBytesMax) {
+    return core::Status(core::StatusCode::kUnsupported, fmt::format("{}.prepend has {} bytes (supported: 1 to {})",
+                                                                    view.name(), prefix.size(), kBytesMax));
+  }
+  return NormalizerPtr(std::make_unique<Prepend>(std::move(prefix)));
+}
+
+}  // namespace latebind::embedding

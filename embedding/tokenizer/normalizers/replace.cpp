@@ -1,0 +1,26 @@
+// Replace: every occurrence of a pattern becomes another text.
+#include "embedding/tokenizer/part_table.h"
+#include "embedding/tokenizer/text_replacement.h"
+
+namespace latebind::embedding {
+namespace {
+
+class Replace final : public Normalizer {
+ public:
+  explicit Replace(TextReplacement replacement) : replacement_(std::move(replacement)) {}
+
+  std::size_t growth() const override { return replacement_.growth(); }
+  void rewrite(TextRewriter& text) const override { text.write(replacement_.apply(text.read_rest())); }
+
+ private:
+  const TextReplacement replacement_;
+};
+
+}  // namespace
+
+core::Result<NormalizerPtr> read_replace(const JsonView& view) {
+  LB_ASSIGN_OR_RETURN(TextReplacement replacement, TextReplacement::read(view));
+  return NormalizerPtr(std::make_unique<Replace>(std::move(replacement)));
+}
+
+}  // namespace latebind::embedding

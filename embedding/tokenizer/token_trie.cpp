@@ -1,0 +1,157 @@
+#include "embedding/tokenizer/token_trie.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "core/text/quote.h"
+#include "embedding/tokenizer/vocabulary.h"
+
+namespace latebind::embedding {
+
+using core::Status;
+using core::StatusCode;
+
+// Takes the tokens apart by their first byte, then each group by its second, and so on. A group is sorted by eight
+// bytes at a time.
+class TokenTrie::Builder {
+ public:
+  Builder(const Vocabulary& vocabulary, TokenTrie& trie) : vocabulary_(vocabulary), trie_(trie) {}
+
+  Status build() {
+    tokens_.reserve(vocabulary_.size());
+    for (std::size_t place = 0; place < vocabulary_.size(); ++place) {
+      const auto [id, text] = vocabulary_.at(place);
+      if (!text.empty()) tokens_.push_back({0, id, static_cast<std::uint32_t>(text.size())});
+    }
+    sorted_.resize(tokens_.size());
+    trie_.nodes_.reserve(tokens_.size() + tokens_.size() / 2 + 1);
+    trie_.nodes_.emplace_back();
+    add_group({0, 0, tokens_.size(), 0});
+    while (!open_.empty() && status_.ok()) {
+      const Group group = open_.back();
+      open_.pop_back();
+      if (group.depth % kHeadBytes == 0) sort(group);
+      add_children(group);
+    }
+    return status_;
+  }
+
+ private:
+  // A token, and its bytes from the last multiple of eight.
+  struct Entry {
+    std::uint64_t head;  // the first of them on top; zeros behind its end
+    std::int32_t id;
+    std::uint32_t size;
+  };
+  static constexpr std::size_t kHeadBytes = 8;
+  // Four for each token that there may be; usual vocabularies have fewer than two.
+  static constexpr std::size_t kNodesMax = Vocabulary::kTokensMax * 4;
+
+  // Tokens that are the same up to `depth` bytes, and the node that stands for these.
+  struct Group {
+    std::size_t node;
+    std::size_t begin;
+    std::size_t end;
+    std::size_t depth;
+  };
+
+  [[nodiscard]] std::string_view text_of(const Entry& entry) const { return *vocabulary_.token(entry.id); }
+  static std::uint8_t byte_at(const Entry& entry, std::size_t depth) {
+    return static_cast<std::uint8_t>(entry.head >> (8 * (kHeadBytes - 1 - depth % kHeadBytes)));
+  }
+
+  // By the eight bytes from here; of tokens that are the same there, those that end first.
+  void sort(const Group& group) {
+    constexpr std::size_t kFew = 1024;
+    const std::span<Entry> tokens(tokens_.data() + group.begin, group.end - group.begin);
+    for (Entry& entry : tokens) {
+      const std::string_view text = text_of(entry).substr(group.depth);
+      entry.head = 0;
+      for (std::size_t i = 0; i < kHeadBytes; ++i)
+        entry.head = entry.head << 8 | (i < text.size() ? static_cast<unsigned char>(text[i]) : 0U);
+    }
+    if (tokens.size() <= kFew) {
+      std::sort(tokens.begin(), tokens.end(),
+                [](const Entry& a, const Entry& b) { return a.head != b.head ? a.head < b.head : a.size < b.size; });
+      return;
+    }
+    // By each of these bytes, the last one first; equal ones stay in their order.
+    std::span<Entry> from = tokens;
+    std::span<Entry> to(sorted_.data(), tokens.size());
+    const auto sort_by = [&](auto key_of) {
+      std::array<std::uint32_t, 257> next{};
+      for (const Entry& entry : from)
+        ++next[key_of(entry) + 1];
+      if (next[key_of(from.front()) + 1] == from.size()) return;
+      for (std::size_t key = 0; key < 256; ++key)
+        next[key + 1] += next[key];
+      for (const Entry& entry : from)
+        to[next[key_of(entry)]++] = entry;
+      std::swap(from, to);
+    };
+    sort_by([&](const Entry& entry) { return std::min<std::size_t>(entry.size - group.depth, kHeadBytes + 1); });
+    for (unsigned shift = 0; shift < 8 * kHeadBytes; shift += 8)
+      sort_by([shift](const Entry& entry) { return static_cast<std::size_t>(entry.head >> shift & 0xFFU); });
+    if (from.data() != tokens.data()) std::copy(from.begin(), from.end(), tokens.begin());
+  }
+
+  void add_group(Group group) {
+    if (group.begin == group.end) return;
+    Node& node = trie_.nodes_[group.node];
+    const Entry& first = tokens_[group.begin];
+    const bool is_only = group.end - group.begin == 1;
+    if (is_only || first.size == group.depth) {
+      node.token = first.id;
+      node.is_tail = first.size > group.depth;
+      ++group.begin;
+    }
+    if (is_only) return;
+    if (tokens_[group.begin].size == group.depth) {
+      status_ = {StatusCode::kInvalidModel, fmt::format("the token {} occurs twice", core::quoted(text_of(first)))};
+    }
+    open_.push_back(group);
+  }
+
+  void add_children(const Group& group) {
+    const std::size_t first = trie_.nodes_.size();
+    for (std::size_t begin = group.begin; begin < group.end;) {
+      const std::uint8_t byte = byte_at(tokens_[begin], group.depth);
+      std::size_t end = begin + 1;
+      while (end < group.end && byte_at(tokens_[end], group.depth) == byte)
+        ++end;
+      trie_.nodes_.emplace_back().label = byte;
+      add_group({trie_.nodes_.size() - 1, begin, end, group.depth + 1});
+      begin = end;
+    }
+    if (trie_.nodes_.size() > kNodesMax) {
+      status_ = {StatusCode::kUnsupported, "long beginnings of very many tokens are the same"};
+    }
+    const std::size_t count = trie_.nodes_.size() - first;
+    Node& parent = trie_.nodes_[group.node];
+    if (count <= kFewChildren) {
+      parent.children = static_cast<std::uint32_t>(first);
+      parent.child_count = static_cast<std::uint8_t>(count);
+      return;
+    }
+    parent.children = kDense | static_cast<std::uint32_t>(trie_.tables_.size());
+    Table& table = trie_.tables_.emplace_back();
+    table.first = static_cast<std::uint32_t>(first);
+    for (std::size_t i = 0; i < count; ++i)
+      table.child[trie_.nodes_[first + i].label] = static_cast<std::uint8_t>(i + 1);
+  }
+
+  const Vocabulary& vocabulary_;
+  TokenTrie& trie_;
+  std::vector<Entry> tokens_;
+  std::vector<Entry> sorted_;
+  std::vector<Group> open_;
+  Status status_;
+};
+
+Status TokenTrie::build(const Vocabulary& vocabulary) {
+  return Builder(vocabulary, *this).build();
+}
+
+}  // namespace latebind::embedding

@@ -1,0 +1,84 @@
+// TokenTrie: finds all tokens that a text begins with, in one pass over their bytes.
+//
+// A node's children lie side by side. Where only one token is left, its remaining bytes are compared with the
+// vocabulary instead of having nodes: so there are hardly more nodes than tokens. Owned by the vocabulary; built once,
+// then any thread may look up.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/status.h"
+
+namespace latebind::embedding {
+
+class Vocabulary;
+
+class TokenTrie {
+ public:
+  // Takes the tokens of a vocabulary that is sorted by id, but for the empty one. kInvalidModel when a token is there
+  // twice, kUnsupported when too many are the same for too long.
+  [[nodiscard]] core::Status build(const Vocabulary& vocabulary);
+
+  // Calls on_token(id, size in bytes) for each token that `text` begins with, the shortest first. text_of(id) is the
+  // text of a token.
+  template <class TextOf, class OnToken>
+  void for_each_prefix(std::string_view text, TextOf text_of, OnToken on_token) const;
+
+ private:
+  static constexpr std::int32_t kNoToken = -1;
+  static constexpr std::uint32_t kDense = 1U << 31;
+  // Children that are looked through one by one; more have a table.
+  static constexpr std::size_t kFewChildren = 8;
+
+  struct Node {
+    // Where the first child is, or kDense and the number of the table of children.
+    std::uint32_t children = 0;
+    std::int32_t token = kNoToken;  // that ends here; of a tail: the one that goes on from here
+    std::uint8_t label = 0;
+    std::uint8_t child_count = 0;  // 0 where there is a table
+    bool is_tail = false;
+  };
+  // The child of each byte: one more than its place behind the first, or 0. The bytes of UTF-8 are less than 255.
+  struct Table {
+    std::uint32_t first = 0;
+    std::array<std::uint8_t, 256> child{};
+  };
+  class Builder;
+
+  [[nodiscard]] const Node* child(const Node& node, char byte) const {
+    const auto label = static_cast<unsigned char>(byte);
+    if ((node.children & kDense) != 0) {
+      const Table& table = tables_[node.children & ~kDense];
+      return table.child[label] == 0 ? nullptr : &nodes_[table.first + table.child[label] - 1U];
+    }
+    for (std::size_t i = 0; i < node.child_count; ++i) {
+      if (nodes_[node.children + i].label == label) return &nodes_[node.children + i];
+    }
+    return nullptr;
+  }
+
+  std::vector<Node> nodes_;  // the first is the root
+  std::vector<Table> tables_;
+};
+
+template <class TextOf, class OnToken>
+void TokenTrie::for_each_prefix(std::string_view text, TextOf text_of, OnToken on_token) const {
+  const Node* node = nodes_.data();
+  for (std::size_t size = 0;; ++size) {
+    if (node->is_tail) {
+      const std::string_view token = text_of(node->token);
+      if (text.substr(size).starts_with(token.substr(size))) on_token(node->token, token.size());
+      return;
+    }
+    if (node->token != kNoToken) on_token(node->token, size);
+    if (size == text.size()) return;
+    node = child(*node, text[size]);
+    if (node == nullptr) return;
+  }
+}
+
+}  // namespace latebind::embedding
