@@ -202,7 +202,7 @@ TEST_F(ModelFolderTest, RefusesVariantsOfBertByName) {
     json value;
   };
   for (const Case& refused :
-       {Case{"model_type", "mpnet"}, Case{"hidden_act", "swish"}, Case{"position_embedding_type", "relative_key"},
+       {Case{"model_type", "t5"}, Case{"hidden_act", "quick_gelu"}, Case{"position_embedding_type", "relative_key"},
         Case{"is_decoder", true}, Case{"pruned_heads", {{"0", {1}}}}, Case{"quantization_config", json::object()}}) {
     const auto document = json::parse(testing::read_file(scratch_.path() / "config.json"));
     scratch_.set("config.json", refused.key, refused.value);
@@ -244,7 +244,7 @@ TEST_F(ModelFolderTest, TakesAReadyOnnxFileOfAnyArchitecture) {
   ASSERT_TRUE(open().ok()) << open().status().to_string();
   EXPECT_EQ(open()->onnx_file, scratch_.path() / "onnx" / "model.onnx");
   EXPECT_FALSE(open()->weights_file);
-  scratch_.set("config.json", "model_type", "mpnet");
+  scratch_.set("config.json", "model_type", "t5");
   const auto other = open();
   ASSERT_TRUE(other.ok());
   EXPECT_EQ(other->network, nullptr);
