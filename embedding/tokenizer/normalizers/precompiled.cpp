@@ -100,7 +100,9 @@ Result<CharacterMap> CharacterMap::create(std::string_view bytes, std::string_vi
 
 // Walks through all that can be found. Nodes are known by where their children are; several may share these.
 Status CharacterMap::check(std::string_view place) {
-  const Status leads_out(StatusCode::kInvalidModel, fmt::format("{} is no map: it leads out of itself", place));
+  const auto leads_out = [place] {
+    return Status(StatusCode::kInvalidModel, fmt::format("{} is no map: it leads out of itself", place));
+  };
   // The units that say that they are children, by where they would be so.
   std::vector<std::uint32_t> first_child(units_.size(), 0);
   std::vector<std::uint32_t> next_child(units_.size(), 0);
@@ -118,14 +120,14 @@ Status CharacterMap::check(std::string_view place) {
     is_seen[children] = true;
     return true;
   };
-  if (!reach(units_[0].offset())) return leads_out;
+  if (!reach(units_[0].offset())) return leads_out();
   while (!open.empty()) {
     const std::uint32_t children = open.back();
     open.pop_back();
     for (std::uint32_t child = first_child[children]; child != 0; child = next_child[child - 1]) {
       const Unit unit = units_[child - 1];
       const std::uint32_t below = (child - 1) ^ unit.offset();
-      if (!reach(below)) return leads_out;
+      if (!reach(below)) return leads_out();
       if (!unit.has_value()) continue;
       const std::size_t begin = units_[below].value();
       if (!is_text(begin)) {
