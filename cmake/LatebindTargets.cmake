@@ -55,7 +55,7 @@ set(latebind_costs
   server.schema=36 lb_onnxruntime_real_tests=33 onnxruntime.soak=33 python.embed=32 python.garbage=29
   lb_embedding_real_tests=26 server.page=25 tokenizer_oracle_lines=22 tokenizer_oracle_characters=20
   python.integrations.types=22 cli.pull=22 cli.embed=21 cli.pte=18 executorch.example=17 cli.verify=16 cli.compile=16
-  tokenizer_oracle_parts=15 server.http=15 server.clients=15 lb_openvino_tests=30 lb_openvino_real_tests=17
+  tokenizer_oracle_parts=15 tokenizer_oracle_unigram=35 server.http=15 server.clients=15 lb_openvino_tests=30 lb_openvino_real_tests=17
   lb_native_tests=17)
 function(latebind_cost test)
   foreach(each IN LISTS latebind_costs)

@@ -116,7 +116,7 @@ void check_encoders(const Fixed& fixed, std::string_view text, std::size_t max_t
   if (latebind::core::find_invalid_utf8(text) || max_tokens == 0) return;
   Ids fused;
   Ids staged;
-  require(fixed.fused->encode(text, max_tokens, fused) == fixed.staged.encode(text, max_tokens, staged));
+  require(fixed.fused->encode(text, true, max_tokens, fused) == fixed.staged.encode(text, true, max_tokens, staged));
   require(fused == staged);
 }
 

@@ -15,7 +15,8 @@ std::unique_ptr<const FusedBertEncoder> FusedBertEncoder::create(const Tokenizer
   return std::unique_ptr<const FusedBertEncoder>(new FusedBertEncoder(map, *wordpiece));
 }
 
-bool FusedBertEncoder::encode(std::string_view text, std::size_t ids_end, std::vector<std::int32_t>& ids) const {
+bool FusedBertEncoder::encode(std::string_view text, bool /*is_first*/, std::size_t ids_end,
+                              std::vector<std::int32_t>& ids) const {
   WordBuffer word(wordpiece_.options().max_input_chars_per_word);
   return for_each_word(text, map_, word, [&](std::string_view found, bool too_long) {
     if (too_long) {

@@ -18,7 +18,7 @@ class FusedBertEncoder final : public TextEncoder {
   // Null for any other parts. They must outlive it.
   static std::unique_ptr<const FusedBertEncoder> create(const TokenizerParts& parts);
 
-  bool encode(std::string_view text, std::size_t ids_end, std::vector<std::int32_t>& ids) const override;
+  bool encode(std::string_view text, bool is_first, std::size_t ids_end, std::vector<std::int32_t>& ids) const override;
 
  private:
   FusedBertEncoder(const CharMap& map, const WordPiece& wordpiece) : map_(map), wordpiece_(wordpiece) {}

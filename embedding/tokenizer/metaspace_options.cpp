@@ -21,17 +21,17 @@ Result<MetaspaceOptions> read_metaspace_options(const JsonView& view) {
   }
   if (view.find("prepend_scheme") != nullptr) {
     LB_ASSIGN_OR_RETURN(const std::string scheme, view.string("prepend_scheme"));
-    if (scheme != "always" && scheme != "never") {
+    if (scheme != "always" && scheme != "first" && scheme != "never") {
       return Status(StatusCode::kUnsupported,
-                    fmt::format("{}.prepend_scheme {} is not supported (supported: 'always', 'never')", view.name(),
-                                core::quoted(scheme)));
+                    fmt::format("{}.prepend_scheme {} is not supported (supported: 'always', 'first', 'never')",
+                                view.name(), core::quoted(scheme)));
     }
-    options.prepends = scheme == "always";
+    if (scheme != "always") options.prepends = scheme == "first" ? Prepends::kFirst : Prepends::kNever;
   }
   // Files of early versions say it in this way; later ones do both.
   if (has("add_prefix_space")) {
     LB_ASSIGN_OR_RETURN(const bool adds, view.boolean("add_prefix_space"));
-    if (!adds && options.prepends) {
+    if (!adds && options.prepends != Prepends::kNever) {
       return Status(StatusCode::kInvalidModel,
                     fmt::format("{}.add_prefix_space is false, and prepend_scheme is not 'never'", view.name()));
     }

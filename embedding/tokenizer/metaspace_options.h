@@ -8,10 +8,12 @@
 
 namespace latebind::embedding {
 
+// Where the replacement is put in front of what does not begin with it.
+enum class Prepends { kAlways, kFirst, kNever };  // kFirst: of what stands at the very beginning alone
+
 struct MetaspaceOptions {
   std::string replacement;  // the character that stands for a space
-  // Whether it is put in front of a text that does not begin with it.
-  bool prepends = true;
+  Prepends prepends = Prepends::kAlways;
   bool split = true;  // into words
 };
 

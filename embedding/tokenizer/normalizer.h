@@ -24,10 +24,19 @@ class Normalizer {
   // Reads the text to its end.
   virtual void rewrite(TextRewriter& text) const = 0;
 
+  // Whether it sets the origin, to what the reference's offsets say.
+  [[nodiscard]] virtual bool tracks_origin() const { return false; }
+
   // `text` must be well-formed UTF-8, and so is the result.
   [[nodiscard]] std::string normalize(std::string_view text) const {
-    TextRewriter rewriter(text);
+    std::size_t origin = 0;
+    return normalize(text, origin);
+  }
+  // The same; `origin` is that of the text, and becomes that of the result.
+  [[nodiscard]] std::string normalize(std::string_view text, std::size_t& origin) const {
+    TextRewriter rewriter(text, origin);
     rewrite(rewriter);
+    origin = rewriter.origin();
     return rewriter.take();
   }
 };

@@ -41,8 +41,16 @@ class PreTokenizer {
 
   // How many times as long as the text its words can be at most, apart from what is added to each of them.
   [[nodiscard]] virtual std::size_t growth() const { return 1; }
+  // Whether words are other than they are in the text.
+  [[nodiscard]] virtual bool rewrites() const { return false; }
+  // Whether words depend on what stands at the very beginning, before all normalizing.
+  [[nodiscard]] virtual bool needs_origin() const { return false; }
   // Stops and returns false when the sink does. `text` must be well-formed UTF-8.
   virtual bool split(std::string_view text, WordSink& sink) const = 0;
+  // The same; the first `origin` bytes stand for the first character (see TextRewriter).
+  virtual bool split_from(std::string_view text, std::size_t /*origin*/, WordSink& sink) const {
+    return split(text, sink);
+  }
 };
 
 using PreTokenizerPtr = std::unique_ptr<const PreTokenizer>;

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "core/text/utf8.h"
+
 namespace latebind::embedding {
 namespace {
 
@@ -28,15 +30,22 @@ class ModelSink final : public WordSink {
 
 }  // namespace
 
-bool StagedEncoder::encode(std::string_view text, std::size_t ids_end, std::vector<std::int32_t>& ids) const {
+bool StagedEncoder::encode(std::string_view text, bool is_first, std::size_t ids_end,
+                           std::vector<std::int32_t>& ids) const {
+  if (text.empty()) return true;
+  const char* second = text.data();
+  core::decode_utf8(second);
+  std::size_t origin = is_first ? static_cast<std::size_t>(second - text.data()) : 0;
   std::string normalized;
   if (parts_.normalizer != nullptr) {
-    normalized = parts_.normalizer->normalize(text);
+    normalized = parts_.normalizer->normalize(text, origin);
     text = normalized;
   }
   ModelSink sink(*parts_.model, ids_end, ids);
-  const auto split = [this](std::string_view words, WordSink& to) {
-    return parts_.pre_tokenizer != nullptr ? parts_.pre_tokenizer->split(words, to) : to.word({words, 0, words.size()});
+  const auto split = [&](std::string_view words) {
+    if (parts_.pre_tokenizer == nullptr) return sink.word({words, 0, words.size()});
+    const auto begin = static_cast<std::size_t>(words.data() - text.data());
+    return parts_.pre_tokenizer->split_from(words, origin > begin ? origin - begin : 0, sink);
   };
   AddedTokenSplitter splitter(added_tokens_, text);
   AddedTokenSplitter::Piece piece;
@@ -44,7 +53,7 @@ bool StagedEncoder::encode(std::string_view text, std::size_t ids_end, std::vect
     if (piece.token != nullptr) {
       ids.push_back(piece.token->id);
       if (ids.size() >= ids_end) return false;
-    } else if (!split(piece.text, sink)) {
+    } else if (!split(piece.text)) {
       return false;
     }
   }

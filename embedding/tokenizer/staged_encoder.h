@@ -15,7 +15,7 @@ class StagedEncoder final : public TextEncoder {
   StagedEncoder(const TokenizerParts& parts, AddedTokenMatcher added_tokens)
       : parts_(parts), added_tokens_(std::move(added_tokens)) {}
 
-  bool encode(std::string_view text, std::size_t ids_end, std::vector<std::int32_t>& ids) const override;
+  bool encode(std::string_view text, bool is_first, std::size_t ids_end, std::vector<std::int32_t>& ids) const override;
 
  private:
   const TokenizerParts& parts_;

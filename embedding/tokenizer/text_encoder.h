@@ -18,8 +18,9 @@ class TextEncoder {
   virtual ~TextEncoder() = default;
 
   // Appends the ids of `text`, which must be well-formed UTF-8; stops and returns false once `ids` has `ids_end` or
-  // more. It has fewer when this is called.
-  virtual bool encode(std::string_view text, std::size_t ids_end, std::vector<std::int32_t>& ids) const = 0;
+  // more. It has fewer when this is called. `is_first`: nothing stands before `text`.
+  virtual bool encode(std::string_view text, bool is_first, std::size_t ids_end,
+                      std::vector<std::int32_t>& ids) const = 0;
 };
 
 }  // namespace latebind::embedding

@@ -54,6 +54,19 @@ std::size_t TextReplacement::growth() const {
   return std::max<std::size_t>((content_.size() + size - 1) / size, 1);
 }
 
+std::size_t TextReplacement::origin_after(std::string_view text, std::size_t origin) const {
+  std::size_t written = 0;
+  for (std::size_t at = 0; at < origin;) {
+    const Match match = find(text, at);
+    if (match.begin >= origin) return written + origin - at;
+    written += match.begin - at;
+    if (match.end > origin) break;
+    written += content_.size();
+    at = match.end;
+  }
+  return written;
+}
+
 std::string TextReplacement::apply(std::string_view text) const {
   std::string replaced;
   replaced.reserve(text.size());

@@ -20,6 +20,9 @@ class TextReplacement {
 
   // How many times as long as a text the new one can be at most.
   [[nodiscard]] std::size_t growth() const;
+  // How many bytes at the beginning of the new text stand for the first `origin` of the old one. The content of a match
+  // stands for its last byte.
+  [[nodiscard]] std::size_t origin_after(std::string_view text, std::size_t origin) const;
   // From left to right, each where the last one ended.
   [[nodiscard]] std::string apply(std::string_view text) const;
 

@@ -1,9 +1,10 @@
 // TextRewriter: a text that a normalizer reads and rewrites, code point by code point.
 //
-// Reading and writing go through one object, so that it can know the origin of each written byte. Nothing needs that
-// yet, and it is not recorded. A view of the text; one thread.
+// Reading and writing go through one object, which also knows what stands at the very beginning: the origin, as many
+// bytes as stand for the first character before all normalizing. A view of the text; one thread.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,7 +16,13 @@ namespace latebind::embedding {
 class TextRewriter {
  public:
   // `text` must be well-formed UTF-8.
-  explicit TextRewriter(std::string_view text) : rest_(text) { written_.reserve(text.size()); }
+  explicit TextRewriter(std::string_view text, std::size_t origin = 0) : rest_(text), origin_(origin) {
+    written_.reserve(text.size());
+  }
+
+  // The origin of the text that is read, and once a normalizer has set it, of the one that is written.
+  [[nodiscard]] std::size_t origin() const { return origin_; }
+  void set_origin(std::size_t bytes) { origin_ = bytes; }
 
   [[nodiscard]] bool at_end() const { return rest_.empty(); }
   // The next code point; not at the end.
@@ -37,6 +44,7 @@ class TextRewriter {
  private:
   std::string_view rest_;
   std::string written_;
+  std::size_t origin_;
 };
 
 }  // namespace latebind::embedding

@@ -88,7 +88,7 @@ void Tokenizer::Parts::encode(std::string_view text, std::size_t ids_end, std::v
       ids.push_back(piece.token->id);
       go_on = ids.size() < ids_end;
     } else {
-      go_on = encoder->encode(piece.text, ids_end, ids);
+      go_on = encoder->encode(piece.text, piece.text.data() == text.data(), ids_end, ids);
     }
   }
   if (ids.size() > ids_end) ids.resize(ids_end);

@@ -126,6 +126,13 @@ Result<TokenizerFile> TokenizerFile::read(std::string_view text) {
   LB_ASSIGN_OR_RETURN(file.parts.model, read_model(root, std::move(document.lists)));
   LB_ASSIGN_OR_RETURN(file.parts.normalizer, read_normalizer(root));
   LB_ASSIGN_OR_RETURN(file.parts.pre_tokenizer, read_pre_tokenizer(root));
+  const TokenizerParts& parts = file.parts;
+  if (parts.pre_tokenizer != nullptr && parts.pre_tokenizer->needs_origin() && parts.normalizer != nullptr &&
+      !parts.normalizer->tracks_origin()) {
+    return Status(StatusCode::kUnsupported,
+                  "pre_tokenizer with prepend_scheme 'first' is not supported behind this normalizer (supported: Nmt, "
+                  "Precompiled, Prepend, Replace, Strip, a Sequence of these, none)");
+  }
   file.id_end = file.parts.model->vocabulary().id_end();
   LB_RETURN_IF_ERROR(read_added_tokens(root, file));
   LB_ASSIGN_OR_RETURN(file.parts.post_processor, read_post_processor(root, file.id_end));

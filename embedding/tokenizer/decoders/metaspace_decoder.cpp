@@ -15,7 +15,7 @@ class MetaspaceDecoder final : public Decoder {
     const std::string& mark = options_.replacement;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       std::string& token = tokens[i];
-      const std::string_view space = i == 0 && options_.prepends ? "" : " ";
+      const std::string_view space = i == 0 && options_.prepends != Prepends::kNever ? "" : " ";
       for (std::size_t at = token.find(mark); at != std::string::npos; at = token.find(mark, at + space.size()))
         token.replace(at, mark.size(), space);
     }

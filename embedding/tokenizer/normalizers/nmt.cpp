@@ -1,4 +1,5 @@
 // Nmt: some control characters are left out, and what separates words becomes a space.
+#include "core/text/utf8.h"
 #include "embedding/tokenizer/part_table.h"
 
 namespace latebind::embedding {
@@ -17,11 +18,20 @@ constexpr bool is_separator(char32_t c) {
 class Nmt final : public Normalizer {
  public:
   std::size_t growth() const override { return 1; }
+  bool tracks_origin() const override { return true; }
   void rewrite(TextRewriter& text) const override {
-    while (!text.at_end()) {
-      const char32_t c = text.read();
-      if (!is_dropped(c)) text.write(is_separator(c) ? U' ' : c);
+    const std::size_t origin = text.origin();
+    const std::string_view rest = text.read_rest();
+    std::size_t written = 0;  // of what stands for the origin
+    for (const char* p = rest.data(); p != rest.data() + rest.size();) {
+      const bool is_origin = static_cast<std::size_t>(p - rest.data()) < origin;
+      const char32_t c = core::decode_utf8(p);
+      if (is_dropped(c)) continue;
+      const char32_t now = is_separator(c) ? U' ' : c;
+      text.write(now);
+      if (is_origin) core::encode_utf8(now, [&written](char) { ++written; });
     }
+    text.set_origin(written);
   }
 };
 

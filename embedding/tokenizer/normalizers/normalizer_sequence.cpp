@@ -1,4 +1,5 @@
 // Sequence: normalizers one after the other, each with the whole text.
+#include <algorithm>
 #include <vector>
 
 #include "embedding/tokenizer/part_table.h"
@@ -10,10 +11,15 @@ class NormalizerSequence final : public Normalizer {
  public:
   explicit NormalizerSequence(std::vector<NormalizerPtr> parts) : parts_(std::move(parts)) {}
 
+  bool tracks_origin() const override {
+    return std::all_of(parts_.begin(), parts_.end(), [](const NormalizerPtr& part) { return part->tracks_origin(); });
+  }
   void rewrite(TextRewriter& text) const override {
     std::string current(text.read_rest());
+    std::size_t origin = text.origin();
     for (const NormalizerPtr& part : parts_)
-      current = part->normalize(current);
+      current = part->normalize(current, origin);
+    text.set_origin(origin);
     text.write(current);
   }
 

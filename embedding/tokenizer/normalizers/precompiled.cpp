@@ -100,7 +100,9 @@ Result<CharacterMap> CharacterMap::create(std::string_view bytes, std::string_vi
 
 // Walks through all that can be found. Nodes are known by where their children are; several may share these.
 Status CharacterMap::check(std::string_view place) {
-  const Status leads_out(StatusCode::kInvalidModel, fmt::format("{} is no map: it leads out of itself", place));
+  const auto leads_out = [place] {
+    return Status(StatusCode::kInvalidModel, fmt::format("{} is no map: it leads out of itself", place));
+  };
   // The units that say that they are children, by where they would be so.
   std::vector<std::uint32_t> first_child(units_.size(), 0);
   std::vector<std::uint32_t> next_child(units_.size(), 0);
@@ -118,14 +120,14 @@ Status CharacterMap::check(std::string_view place) {
     is_seen[children] = true;
     return true;
   };
-  if (!reach(units_[0].offset())) return leads_out;
+  if (!reach(units_[0].offset())) return leads_out();
   while (!open.empty()) {
     const std::uint32_t children = open.back();
     open.pop_back();
     for (std::uint32_t child = first_child[children]; child != 0; child = next_child[child - 1]) {
       const Unit unit = units_[child - 1];
       const std::uint32_t below = (child - 1) ^ unit.offset();
-      if (!reach(below)) return leads_out;
+      if (!reach(below)) return leads_out();
       if (!unit.has_value()) continue;
       const std::size_t begin = units_[below].value();
       if (!is_text(begin)) {
@@ -145,6 +147,67 @@ bool CharacterMap::is_text(std::size_t begin) const {
   return start.size() <= kTextBytesMax || start.find('\0') != std::string_view::npos;
 }
 
+// Follows the reference's account of which characters became which, which forgets what vanishes at the beginning: what
+// comes behind is then taken for it.
+class OriginTracker {
+ public:
+  OriginTracker(std::string_view text, std::size_t origin) : text_(text), origin_(origin) {}
+
+  [[nodiscard]] bool is_done() const { return is_done_; }
+
+  void replace(std::string_view was, std::string_view now) {
+    const std::ptrdiff_t added = characters(now) - characters(was);
+    const std::ptrdiff_t kept = characters(now) - std::max<std::ptrdiff_t>(added, 0);
+    std::ptrdiff_t place = 0;
+    for (const char* p = now.data(); p != now.data() + now.size(); ++place) {
+      const char* const begin = p;
+      core::decode_utf8(p);
+      settle();
+      last_ = Written{static_cast<std::size_t>(p - begin), place < kept ? 0 : 1};
+    }
+    if (added < 0) last_.change += added;  // where there is none yet, it is forgotten
+  }
+  // The bytes that stand for the origin.
+  [[nodiscard]] std::size_t finish() {
+    settle();
+    return written_;
+  }
+
+ private:
+  // A character of the new text: 0: it stands for one of the old text; 1: it was added behind one; less: it also stands
+  // for so many behind that one.
+  struct Written {
+    std::size_t size = 0;  // 0: there is none
+    std::ptrdiff_t change = 0;
+  };
+
+  static std::ptrdiff_t characters(std::string_view text) {
+    return std::count_if(text.begin(), text.end(), [](char byte) { return !core::is_utf8_continuation(byte); });
+  }
+
+  // What follows may change the last character.
+  void settle() {
+    if (last_.size == 0 || is_done_) return;
+    const std::size_t place = last_.change > 0 ? std::max<std::size_t>(at_, 1) - 1 : at_;
+    is_done_ = place >= origin_;
+    if (is_done_) return;
+    written_ += last_.size;
+    for (std::ptrdiff_t i = last_.change; i <= 0 && at_ < text_.size(); ++i) {
+      const char* p = text_.data() + at_;
+      core::decode_utf8(p);
+      at_ = static_cast<std::size_t>(p - text_.data());
+    }
+    last_ = {};
+  }
+
+  const std::string_view text_;
+  const std::size_t origin_;
+  std::size_t at_ = 0;  // in the old text
+  std::size_t written_ = 0;
+  Written last_;
+  bool is_done_ = false;
+};
+
 class Precompiled final : public Normalizer {
  public:
   explicit Precompiled(CharacterMap map) : map_(std::move(map)) {
@@ -155,8 +218,10 @@ class Precompiled final : public Normalizer {
   }
 
   std::size_t growth() const override { return map_.growth(); }
+  bool tracks_origin() const override { return true; }
   void rewrite(TextRewriter& text) const override {
     const std::string_view rest = text.read_rest();
+    if (text.origin() > 0) text.set_origin(origin_after(rest, text.origin()));
     for (std::size_t at = 0; at < rest.size();) {
       const std::size_t plain = end_of_plain(rest, at);
       text.write(rest.substr(at, plain - at));
@@ -185,9 +250,15 @@ class Precompiled final : public Normalizer {
   }
 
   void rewrite_grapheme(std::string_view grapheme, TextRewriter& text) const {
+    for_each_replacement(grapheme, [&text](std::string_view, std::string_view now) { text.write(now); });
+  }
+
+  // Calls on_part(as it was, as it becomes) for a grapheme as a whole, or each of its characters.
+  template <class OnPart>
+  void for_each_replacement(std::string_view grapheme, OnPart on_part) const {
     if (grapheme.size() <= kLookedUpWhole) {
       if (const auto found = map_.find(grapheme)) {
-        text.write(*found);
+        on_part(grapheme, *found);
         return;
       }
     }
@@ -195,8 +266,19 @@ class Precompiled final : public Normalizer {
       const char* const begin = p;
       core::decode_utf8(p);
       const std::string_view character(begin, static_cast<std::size_t>(p - begin));
-      text.write(map_.find(character).value_or(character));
+      on_part(character, map_.find(character).value_or(character));
     }
+  }
+
+  [[nodiscard]] std::size_t origin_after(std::string_view text, std::size_t origin) const {
+    OriginTracker tracker(text, origin);
+    for (std::size_t at = 0; at < text.size() && !tracker.is_done();) {
+      const std::size_t end = end_of_grapheme(text, at);
+      for_each_replacement(text.substr(at, end - at),
+                           [&tracker](std::string_view was, std::string_view now) { tracker.replace(was, now); });
+      at = end;
+    }
+    return tracker.finish();
   }
 
   const CharacterMap map_;

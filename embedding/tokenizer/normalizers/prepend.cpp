@@ -11,8 +11,12 @@ class Prepend final : public Normalizer {
   explicit Prepend(std::string prefix) : prefix_(std::move(prefix)) {}
 
   std::size_t growth() const override { return 1; }
+  bool tracks_origin() const override { return true; }
   void rewrite(TextRewriter& text) const override {
-    if (!text.at_end()) text.write(prefix_);
+    if (!text.at_end()) {
+      if (text.origin() > 0) text.set_origin(text.origin() + prefix_.size());
+      text.write(prefix_);
+    }
     text.write(text.read_rest());
   }
 

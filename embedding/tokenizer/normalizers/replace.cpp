@@ -10,7 +10,12 @@ class Replace final : public Normalizer {
   explicit Replace(TextReplacement replacement) : replacement_(std::move(replacement)) {}
 
   std::size_t growth() const override { return replacement_.growth(); }
-  void rewrite(TextRewriter& text) const override { text.write(replacement_.apply(text.read_rest())); }
+  bool tracks_origin() const override { return true; }
+  void rewrite(TextRewriter& text) const override {
+    const std::string_view rest = text.read_rest();
+    text.set_origin(replacement_.origin_after(rest, text.origin()));
+    text.write(replacement_.apply(rest));
+  }
 
  private:
   const TextReplacement replacement_;

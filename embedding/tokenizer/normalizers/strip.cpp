@@ -1,4 +1,6 @@
 // Strip: white space at the beginning and the end of a text is left out.
+#include <algorithm>
+
 #include "core/text/utf8.h"
 #include "embedding/tokenizer/char_map.h"
 #include "embedding/tokenizer/part_table.h"
@@ -15,13 +17,16 @@ class Strip final : public Normalizer {
   Strip(bool left, bool right) : left_(left), right_(right) {}
 
   std::size_t growth() const override { return 1; }
+  bool tracks_origin() const override { return true; }
   void rewrite(TextRewriter& text) const override {
     std::string_view rest = text.read_rest();
+    const std::size_t size = rest.size();
     while (left_ && !rest.empty()) {
       const char* p = rest.data();
       if (!is_white_space(core::decode_utf8(p))) break;
       rest.remove_prefix(static_cast<std::size_t>(p - rest.data()));
     }
+    const std::size_t removed = size - rest.size();
     while (right_ && !rest.empty()) {
       std::size_t last = rest.size() - 1;
       while (core::is_utf8_continuation(rest[last]))
@@ -30,6 +35,7 @@ class Strip final : public Normalizer {
       if (!is_white_space(core::decode_utf8(p))) break;
       rest.remove_suffix(rest.size() - last);
     }
+    text.set_origin(text.origin() > removed ? std::min(text.origin() - removed, rest.size()) : 0);
     text.write(rest);
   }
 

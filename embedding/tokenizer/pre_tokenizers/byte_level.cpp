@@ -92,6 +92,7 @@ class ByteLevel final : public PreTokenizer {
   explicit ByteLevel(ByteLevelOptions options) : options_(options) {}
 
   std::size_t growth() const override { return 2; }
+  bool rewrites() const override { return true; }
   bool split(std::string_view text, WordSink& sink) const override {
     if (text.empty()) return true;
     if (!options_.add_prefix_space || text.front() == ' ') return split_prefixed(text, 0, sink);

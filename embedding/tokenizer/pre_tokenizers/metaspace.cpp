@@ -13,10 +13,16 @@ class Metaspace final : public PreTokenizer {
   explicit Metaspace(MetaspaceOptions options) : options_(std::move(options)) {}
 
   std::size_t growth() const override { return options_.replacement.size(); }
-  bool split(std::string_view text, WordSink& sink) const override {
+  bool rewrites() const override { return true; }
+  bool needs_origin() const override { return options_.prepends == Prepends::kFirst; }
+  bool split(std::string_view text, WordSink& sink) const override { return split_from(text, 1, sink); }
+  bool split_from(std::string_view text, std::size_t origin, WordSink& sink) const override {
     if (text.empty()) return true;
+    const bool prepends =
+        options_.prepends == Prepends::kAlways || (options_.prepends == Prepends::kFirst && origin > 0);
     const bool is_marked = mark_size(text, 0) > 0;
-    return options_.split ? give_words(text, is_marked, sink) : give_whole(text, is_marked, sink);
+    return options_.split ? give_words(text, is_marked || prepends, sink)
+                          : give_whole(text, !is_marked && prepends, sink);
   }
 
  private:
@@ -33,9 +39,9 @@ class Metaspace final : public PreTokenizer {
     return at;
   }
 
-  bool give_words(std::string_view text, bool is_marked, WordSink& sink) const {
+  // `marked`: the next word gets the replacement, if it does not have it.
+  bool give_words(std::string_view text, bool marked, WordSink& sink) const {
     std::string written;
-    bool marked = is_marked || options_.prepends;
     for (std::size_t begin = 0; begin < text.size(); marked = true) {
       const std::size_t inside = begin + mark_size(text, begin);
       const std::size_t end = next_mark(text, inside);
@@ -49,10 +55,10 @@ class Metaspace final : public PreTokenizer {
     return true;
   }
 
-  bool give_whole(std::string_view text, bool is_marked, WordSink& sink) const {
+  bool give_whole(std::string_view text, bool prepends, WordSink& sink) const {
     std::string written;
     written.reserve(text.size() + options_.replacement.size());
-    if (!is_marked && options_.prepends) written.append(options_.replacement);
+    if (prepends) written.append(options_.replacement);
     for (const char byte : text)
       byte == ' ' ? written.append(options_.replacement) : written.append(1, byte);
     return sink.word({written, 0, text.size()});

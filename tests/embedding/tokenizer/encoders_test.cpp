@@ -27,7 +27,7 @@ TokenizerParts parts_of(std::string_view json) {
 void expect_same(const TextEncoder& fused, const TextEncoder& staged, std::string_view text, std::size_t ids_end) {
   Ids by_fused{-1};
   Ids by_staged{-1};
-  EXPECT_EQ(fused.encode(text, ids_end, by_fused), staged.encode(text, ids_end, by_staged)) << text;
+  EXPECT_EQ(fused.encode(text, true, ids_end, by_fused), staged.encode(text, true, ids_end, by_staged)) << text;
   EXPECT_EQ(by_fused, by_staged) << text;
 }
 

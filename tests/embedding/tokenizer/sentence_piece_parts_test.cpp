@@ -15,6 +15,7 @@ namespace {
 using core::StatusCode;
 using Json = nlohmann::json;
 using ::testing::HasSubstr;
+using Ids = std::vector<std::int32_t>;
 using Texts = std::vector<std::string>;
 
 std::string normalized(const Json& part, std::string_view text) {
@@ -264,6 +265,59 @@ TEST(MetaspaceTest, BeginsAWordAtEverySpace) {
   EXPECT_EQ(words(with_letter, "a_b c"), (Texts{"_a", "_b", "_c"}));
 }
 
+// Ids of the characters behind 1, that of the mark: of 'a', 'b' and so on.
+Json first_alone(const Json& normalizer, const Json& pre_tokenizer) {
+  Json vocab = Json::array({Json::array({"<unk>", 0.0}), Json::array({"▁", -1.0})});
+  for (char c = 'a'; c <= 'd'; ++c)
+    vocab.push_back(Json::array({std::string(1, c), -1.0}));
+  return {{"normalizer", normalizer},
+          {"pre_tokenizer", pre_tokenizer},
+          {"added_tokens", {testing::added_token("X", 6)}},
+          {"model", {{"type", "Unigram"}, {"unk_id", 0}, {"vocab", vocab}}}};
+}
+
+TEST(MetaspaceTest, MarksTheVeryBeginningAlone) {
+  const Json first = metaspace("first");
+  EXPECT_EQ(testing::ids_of(first_alone(nullptr, first), "abXcX b"), (Ids{1, 2, 3, 6, 4, 6, 1, 3}));
+  EXPECT_EQ(testing::ids_of(first_alone(nullptr, first), "Xa"), (Ids{6, 2}));
+  EXPECT_EQ(testing::ids_of(first_alone(nullptr, first), " a"), (Ids{1, 2}));
+  const Json words = {{"type", "Sequence"}, {"pretokenizers", {{{"type", "WhitespaceSplit"}}, first}}};
+  EXPECT_EQ(testing::ids_of(first_alone(nullptr, words), "a bXc"), (Ids{1, 2, 3, 6, 4}));
+  EXPECT_EQ(testing::ids_of(first_alone(nullptr, words), " a b"), (Ids{2, 3})) << "the space was the beginning";
+  EXPECT_EQ(
+      testing::ids_of(first_alone({{"type", "Strip"}, {"strip_left", true}, {"strip_right", true}}, first), " a "),
+      (Ids{2}));
+  EXPECT_EQ(testing::ids_of(first_alone(replace("String", "a", "b c"), words), "ab"), (Ids{1, 3, 1, 4, 3}))
+      << "both come from the first character";
+  EXPECT_EQ(testing::ids_of(first_alone(replace("String", "ab", "c d"), words), "abc"), (Ids{4, 5, 4}));
+  EXPECT_EQ(testing::ids_of(first_alone({{"type", "Prepend"}, {"prepend", "b "}}, words), "a"), (Ids{1, 3, 1, 2}));
+  EXPECT_EQ(testing::ids_of(first_alone({{"type", "Nmt"}}, words),
+                            "\x01"
+                            "a"),
+            (Ids{2}));
+  EXPECT_EQ(testing::ids_of(first_alone(SomeMap("\x01", "").part(), words),
+                            "\x01"
+                            "a b"),
+            (Ids{1, 2, 3}))
+      << "what vanishes at the beginning is forgotten";
+}
+
+TEST(MetaspaceTest, RefusesTheVeryBeginningWhereItCannotBeTold) {
+  const auto refused = [](const Json& file, const std::string& message) {
+    const auto tokenizer = testing::open(file);
+    ASSERT_FALSE(tokenizer.ok()) << message;
+    EXPECT_EQ(tokenizer.status().code(), StatusCode::kUnsupported);
+    EXPECT_THAT(tokenizer.status().to_string(), HasSubstr(message));
+  };
+  const std::string behind = "pre_tokenizer with prepend_scheme 'first' is not supported behind this normalizer";
+  const Json lower = {{"type", "Lowercase"}};
+  refused(first_alone(lower, metaspace("first")), behind);
+  refused(first_alone({{"type", "Sequence"}, {"normalizers", {{{"type", "Nmt"}}, lower}}}, metaspace("first")), behind);
+  const Json after = {{"type", "Sequence"}, {"pretokenizers", {metaspace(), metaspace("first")}}};
+  refused(first_alone(nullptr, after), "pre_tokenizer has a part with prepend_scheme 'first' behind another");
+  EXPECT_TRUE(testing::open(first_alone(lower, metaspace())).ok());
+}
+
 TEST(MetaspaceTest, ReadsEarlyForms) {
   const Json early = {{"type", "Metaspace"}, {"replacement", "▁"}, {"add_prefix_space", true}, {"str_rep", "▁"}};
   EXPECT_EQ(words(early, "a b"), (Texts{"▁a", "▁b"}));
@@ -281,7 +335,7 @@ TEST(MetaspaceTest, RefusesWhatItDoesNotKnow) {
     expect_part_refused(kPreTokenizers, part, code, message);
     expect_part_refused(kDecoders, part, code, message);
   };
-  refused("prepend_scheme", "first", StatusCode::kUnsupported, "part.prepend_scheme 'first' is not supported");
+  refused("prepend_scheme", "last", StatusCode::kUnsupported, "part.prepend_scheme 'last' is not supported");
   refused("prepend_scheme", nullptr, StatusCode::kInvalidModel, "part.prepend_scheme is not a string");
   refused("replacement", "▁▁", StatusCode::kInvalidModel, "part.replacement is not one character");
   refused("replacement", "", StatusCode::kInvalidModel, "part.replacement is not one character");
@@ -332,6 +386,7 @@ TEST(CharClassesTest, CutByTheKindOfEachCharacter) {
 
 TEST(MetaspaceDecoderTest, MakesSpacesAgain) {
   EXPECT_EQ(decoded(metaspace(), {"▁a▁b", "▁c", "d"}), (Texts{"ab", " c", "d"}));
+  EXPECT_EQ(decoded(metaspace("first"), {"▁a", "▁c"}), (Texts{"a", " c"}));
   EXPECT_EQ(decoded(metaspace("never"), {"▁a", "▁c"}), (Texts{" a", " c"}));
 }
 

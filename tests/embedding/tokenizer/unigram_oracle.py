@@ -156,7 +156,7 @@ def some_decoders():
     metaspace = decoders.Metaspace
     as_llama = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(),
                                   decoders.Strip(" ", 1, 0)])
-    return [metaspace(), metaspace(prepend_scheme="never"), metaspace("_", "always", False), decoders.Replace("▁", " "),
+    return [metaspace(), metaspace(prepend_scheme="first"), metaspace(prepend_scheme="never"), metaspace("_", "always", False), decoders.Replace("▁", " "),
             decoders.Replace(Regex(" {2,}"), "x"), decoders.Fuse(), decoders.ByteFallback(), decoders.Strip("▁", 1, 0),
             decoders.Strip("▁", 2, 0), as_llama,
             decoders.Sequence([decoders.ByteFallback(), metaspace(), decoders.Fuse(), decoders.Replace("a", "")]),
@@ -189,6 +189,8 @@ def some_pre_tokenizers():
     return {"always": p.Metaspace(), "never": p.Metaspace(prepend_scheme="never"), "not split": p.Metaspace(split=False),
             "never, not split": p.Metaspace(prepend_scheme="never", split=False),
             "white space": p.Metaspace(" "),
+            "first": p.Metaspace(prepend_scheme="first"), "first, not split": p.Metaspace(prepend_scheme="first", split=False),
+            "first, after white space": p.Sequence([p.WhitespaceSplit(), p.Metaspace(prepend_scheme="first")]),
             "after white space": p.Sequence([p.WhitespaceSplit(), p.Metaspace()]),
             "after words": p.Sequence([p.BertPreTokenizer(), p.Metaspace(prepend_scheme="never")]),
             "before bytes": p.Sequence([p.Metaspace(), p.ByteLevel(add_prefix_space=False)]),
@@ -209,6 +211,29 @@ def compare_words(driver, texts):
             ours = [json.loads(line) for line in oracle.run_driver(driver, ["split", file], texts)]
         theirs = [[w for w, _ in part.pre_tokenize_str(t)] for t in texts]
         wrong += oracle.report(f"words of {name}", texts, ours, theirs)
+    return wrong
+
+
+def compare_first(driver):
+    """What is marked at the very beginning alone, behind normalizers that change what stands there."""
+    rng = random.Random(16)
+    wrong = 0
+    for trial in range(150):
+        some_map, texts = random_map(rng)
+        n = normalizers
+        parts = [some_map, n.Strip(rng.random() < 0.5, rng.random() < 0.5), n.Nmt(), n.Prepend(rng.choice(["a", "é b", "中"])),
+                 n.Replace(rng.choice("ab e"), rng.choice(["", "a", "b c", " "])), n.Replace(Regex(" {2,}"), rng.choice(["▁", " "])),
+                 n.Replace("ab", "c d")]
+        p = pre_tokenizers
+        first = p.Metaspace(prepend_scheme="first", split=rng.random() < 0.8)
+        tokens = ["<unk>", "▁", *(chr(c) for c in (*range(0x61, 0x7B), 0xE9, 0x4E2D))]
+        tokenizer = Tokenizer(models.Unigram([(t, -1.0) for t in tokens], 0))
+        tokenizer.normalizer = n.Sequence(rng.choices(parts, k=rng.randint(0, 3))) if trial % 4 else some_map
+        tokenizer.pre_tokenizer = rng.choice([first, p.Sequence([p.WhitespaceSplit(), first])])
+        tokenizer.add_tokens([AddedToken("h", normalized=rng.random() < 0.5, lstrip=rng.random() < 0.5)])
+        texts = [rng.choice(["", "", " ", "\x01", "½", "é"]) + t for t in texts]
+        wrong += compare_one(driver, f"first {trial}", tokenizer, texts, quiet=True, decode=False)
+    print(f"first: 150 tokenizers with 200 texts each, {wrong} texts differ")
     return wrong
 
 
@@ -339,5 +364,5 @@ def record():
 def compare(driver):
     every = EVERY_LINE + oracle.combining_sequences()[:1000] + pieced_lines(6000)
     some = every[:len(oracle.SENTENCES)] + random.Random(4).sample(every, 2000) + every[-1500:]
-    return (compare_normalizers(driver, every) + compare_words(driver, every) + compare_decoders(driver) +
+    return (compare_normalizers(driver, every) + compare_words(driver, every) + compare_first(driver) + compare_decoders(driver) +
             compare_models(driver, every, some))
