@@ -65,8 +65,12 @@ TEST_P(GraphsTest, RandomEncodersAreWhatTheirOperatorsMean) {
   for (std::size_t i = 0; i < testing::encoders_to_draw(150); ++i) {
     SCOPED_TRACE(i);
     EncoderShape shape = testing::draw_shape(chance);
-    // Of few numbers a layer norm makes large what rounding left.
-    if (GetParam().precision != core::Precision::kF32) shape.hidden += 8 * shape.heads;
+    // Of few numbers a layer norm makes large what rounding left, and more so of products of two, which are computed in
+    // f32 in any precision.
+    if (GetParam().precision != core::Precision::kF32) {
+      shape.hidden += 8 * shape.heads;
+      shape.gated = false;
+    }
     const auto graph = testing::encoder(shape);
     ASSERT_TRUE(graph.ok()) << graph.status().to_string();
     std::vector<std::int64_t> lengths;
@@ -122,7 +126,7 @@ TEST_P(GraphsTest, EveryNumberOfTokensIsRight) {
                            .farthest = 20,
                            .rotary = true,
                            .window = 25,
-                           .gated = true};
+                           .gated = GetParam().precision == core::Precision::kF32};
   const auto graph = testing::encoder(shape);
   std::mt19937 chance(7);
   const auto alone = load(testing::encoder(shape), 1);
