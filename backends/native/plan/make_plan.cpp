@@ -210,13 +210,15 @@ Slot Planner::turned(Value value, Slot slot, const graph::Rotary& rotary, std::s
   if (found == plan_.turns.end()) {
     found = plan_.turns.insert(found, {.base = rotary.base, .width = width, .numbers = {}});
     const std::vector<float> frequencies = frequencies_of(rotary, static_cast<std::int64_t>(width));
+    const auto append = [&](double (*function)(double), std::int64_t position) {
+      for (const float frequency : frequencies) {
+        const double angle = graph::angle_of(position, frequency);
+        found->numbers.push_back(static_cast<float>(function(angle)));
+      }
+    };
     for (std::int64_t position = 0; position < rotary.positions; ++position) {
-      for (const float frequency : frequencies)
-        found->numbers.push_back(
-            static_cast<float>(std::cos(static_cast<double>(graph::angle_of(position, frequency)))));
-      for (const float frequency : frequencies)
-        found->numbers.push_back(
-            static_cast<float>(std::sin(static_cast<double>(graph::angle_of(position, frequency)))));
+      append(std::cos, position);
+      append(std::sin, position);
     }
   }
   const Slot x = own_slot(value, slot);
