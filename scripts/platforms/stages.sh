@@ -83,7 +83,7 @@ prepare_aarch64() {
   export emulator_of_all_sets="qemu-aarch64 -cpu max,pauth-impdef=on -L $runtime/aarch64/sysroot"
   # Fewer random requests, for qemu keeps a quarter of a MiB of every thread that ends; a matrix that takes seconds; fewer
   # random encoders.
-  export LATEBIND_TEST_REQUESTS=3000 LATEBIND_CONFORMANCE_EDGE=128 LATEBIND_TEST_ENCODERS_ONE_IN=4
+  export LATEBIND_TEST_REQUESTS=3000 LATEBIND_CONFORMANCE_EDGE=128 LATEBIND_TEST_ENCODERS_ONE_IN=8
 }
 
 # What depends on the processor: the kernels, and the layers that all others stand on.
