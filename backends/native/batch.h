@@ -17,10 +17,10 @@ struct Workspace {
 struct Batch {
   // By Plan::inputs, a number for each token.
   std::vector<std::vector<std::uint32_t>> ids;
-  std::vector<std::uint32_t> positions;  // of each token in its text
-  std::vector<std::uint32_t> places;     // of each token in tables by position
-  std::vector<std::size_t> first;        // token of each text, and one past the last
-  std::size_t padded = 0;                // tokens of each text in the caller's tensors
+  std::vector<std::uint32_t> positions;       // of each token in its text
+  std::vector<std::uint32_t> counted_places;  // the same in tables by position, where the plan counts them
+  std::vector<std::size_t> first;             // token of each text, and one past the last
+  std::size_t padded = 0;                     // tokens of each text in the caller's tensors
 
   // Kept between runs.
   std::vector<Workspace> workspaces;

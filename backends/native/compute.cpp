@@ -164,48 +164,49 @@ void Computation::multiply(const Multiply& step, const Range& range, const Range
 }
 
 void Computation::do_rows(const Step& step, const Range& range) const {
-  std::visit(Cases{[&](const LookUp& s) {
-                     const MutableRows y = rows(s.y, range);
-                     const auto& ids = batch_.ids[s.ids];
-                     for (std::size_t r = 0; r < range.count; ++r)
-                       s.table.copy_row(ids[group_.first_token + range.first + r], y.data + r * y.stride);
-                   },
-                   [&](const AddTerms& s) {
-                     const MutableRows x = rows(s.x, range);
-                     for (std::size_t r = 0; r < range.count; ++r) {
-                       for (const Table& table : s.by_position)
-                         table.add_row(batch_.places[group_.first_token + range.first + r], x.data + r * x.stride);
-                     }
-                     if (!s.constant.empty()) kernels_.add(x, {s.constant.data(), range.count, 0}, s.constant.size());
-                   },
-                   [&](const Copy& s) {
-                     const Rows x = const_rows(s.x, range);
-                     const MutableRows y = rows(s.y, range);
-                     for (std::size_t r = 0; r < range.count; ++r)
-                       std::copy_n(x.data + r * x.stride, plan_.widths[s.x], y.data + r * y.stride);
-                   },
-                   [&](const AddRows& s) { kernels_.add(rows(s.x, range), const_rows(s.y, range), plan_.widths[s.x]); },
-                   [&](const MultiplyRows& s) {
-                     kernels_.multiply(rows(s.x, range), const_rows(s.y, range), plan_.widths[s.x]);
-                   },
-                   [&](const Turn& s) {
-                     const Turns& turns = plan_.turns[s.turns];
-                     kernels_.turn(rows(s.x, range), s.heads, turns.width, turns.numbers.data(),
-                                   batch_.positions.data() + group_.first_token + range.first);
-                   },
-                   [&](const Convert& s) {
-                     plan_.product.convert(const_rows(s.x, range), plan_.widths[s.x], rows(s.y, range));
-                   },
-                   [&](const Multiply& s) {
-                     multiply(s, range, {0, panel_count(plan_.matrices[s.matrix].columns, kernels_)});
-                   },
-                   [&](const Norm& s) {
-                     kernels_.layer_norm(const_rows(s.x, range), plan_.widths[s.x], s.weight.data(), s.bias.data(),
-                                         s.epsilon, rows(s.y, range));
-                   },
-                   [&](const Activate& s) { kernels_.activate(s.function, rows(s.x, range), plan_.widths[s.x]); },
-                   [](const Attend&) {}},
-             step.what);
+  std::visit(
+      Cases{
+          [&](const LookUp& s) {
+            const MutableRows y = rows(s.y, range);
+            const auto& ids = batch_.ids[s.ids];
+            for (std::size_t r = 0; r < range.count; ++r)
+              s.table.copy_row(ids[group_.first_token + range.first + r], y.data + r * y.stride);
+          },
+          [&](const AddTerms& s) {
+            const MutableRows x = rows(s.x, range);
+            const auto& places = plan_.counted_places ? batch_.counted_places : batch_.positions;
+            for (std::size_t r = 0; r < range.count; ++r) {
+              for (const Table& table : s.by_position)
+                table.add_row(places[group_.first_token + range.first + r], x.data + r * x.stride);
+            }
+            if (!s.constant.empty()) kernels_.add(x, {s.constant.data(), range.count, 0}, s.constant.size());
+          },
+          [&](const Copy& s) {
+            const Rows x = const_rows(s.x, range);
+            const MutableRows y = rows(s.y, range);
+            for (std::size_t r = 0; r < range.count; ++r)
+              std::copy_n(x.data + r * x.stride, plan_.widths[s.x], y.data + r * y.stride);
+          },
+          [&](const AddRows& s) { kernels_.add(rows(s.x, range), const_rows(s.y, range), plan_.widths[s.x]); },
+          [&](const MultiplyRows& s) {
+            kernels_.multiply(rows(s.x, range), const_rows(s.y, range), plan_.widths[s.x]);
+          },
+          [&](const Turn& s) {
+            const TurnTable& table = plan_.turns[s.table];
+            kernels_.turn(rows(s.x, range), s.heads, table.width, table.turns.cosines.data(), table.turns.sines.data(),
+                          batch_.positions.data() + group_.first_token + range.first);
+          },
+          [&](const Convert& s) { plan_.product.convert(const_rows(s.x, range), plan_.widths[s.x], rows(s.y, range)); },
+          [&](const Multiply& s) {
+            multiply(s, range, {0, panel_count(plan_.matrices[s.matrix].columns, kernels_)});
+          },
+          [&](const Norm& s) {
+            kernels_.layer_norm(const_rows(s.x, range), plan_.widths[s.x], s.weight.data(), s.bias.data(), s.epsilon,
+                                rows(s.y, range));
+          },
+          [&](const Activate& s) { kernels_.activate(s.function, rows(s.x, range), plan_.widths[s.x]); },
+          [](const Attend&) {}},
+      step.what);
 }
 
 void Computation::attend(const Attend& step, std::size_t text, std::size_t head, float* attention,
@@ -216,23 +217,22 @@ void Computation::attend(const Attend& step, std::size_t text, std::size_t head,
   const MutableRows y = rows(step.y, range);
   const std::size_t width = plan_.widths[step.query] / step.heads;
   const std::size_t column = head * width;
-  plan_.product.attend(
-      {.query = query.data + column,
-       .key = const_rows(step.key, range).data + column,
-       .value = const_rows(step.value, range).data + column,
-       .out = y.data + column,
-       .stride = query.stride,
-       .out_stride = y.stride,
-       .tokens = range.count,
-       .width = width,
-       .scale = step.scale,
-       .distance_bias =
-           step.distance_bias.empty() ? nullptr : step.distance_bias.data() + head * (2 * step.farthest + 1),
-       .farthest = step.farthest,
-       .window = step.window,
-       .is_over = [](void* context) { return static_cast<Limits*>(context)->are_reached(); },
-       .context = &limits},
-      attention);
+  const DistanceTable* const distances = step.distances ? &plan_.distances[*step.distances] : nullptr;
+  plan_.product.attend({.query = query.data + column,
+                        .key = const_rows(step.key, range).data + column,
+                        .value = const_rows(step.value, range).data + column,
+                        .out = y.data + column,
+                        .stride = query.stride,
+                        .out_stride = y.stride,
+                        .tokens = range.count,
+                        .width = width,
+                        .scale = step.scale,
+                        .distance_bias = distances == nullptr ? nullptr : distances->of_head(head),
+                        .farthest = distances == nullptr ? 0 : distances->farthest,
+                        .window = step.window,
+                        .is_over = [](void* context) { return static_cast<Limits*>(context)->are_reached(); },
+                        .context = &limits},
+                       attention);
 }
 
 void Computation::finish(std::size_t text) const {

@@ -71,16 +71,17 @@ Status NativeExecutable::gather(std::span<const TensorView> inputs, Batch& batch
   for (auto& ids : batch.ids)
     ids.clear();
   batch.positions.clear();
-  batch.places.clear();
+  batch.counted_places.clear();
   batch.first.assign(1, 0);
   batch.padded = width;
   for (std::size_t text = 0; text < texts; ++text) {
     std::uint32_t counted = 0;
     for (std::size_t t = 0; t < width; ++t) {
       const std::size_t at = text * width + t;
-      auto place = static_cast<std::uint32_t>(t);
-      if (const auto& places = plan_.counted_places)
-        place = data[id_inputs_[places->ids]][at] == places->padding ? places->padding : places->padding + ++counted;
+      const auto& places = plan_.counted_places;
+      // Whether it is left out or not.
+      const bool is_counted = places && data[id_inputs_[places->ids]][at] != places->padding;
+      if (is_counted) ++counted;
       if (mask_input_ && data[*mask_input_][at] == 0) continue;
       if (plan_.positions_max != 0 && t >= plan_.positions_max) {
         return {StatusCode::kShapeMismatch,
@@ -92,7 +93,7 @@ Status NativeExecutable::gather(std::span<const TensorView> inputs, Batch& batch
                 fmt::format("text {} has a gap before token {}: the mask leaves out tokens in between", text, t)};
       }
       batch.positions.push_back(static_cast<std::uint32_t>(t));
-      batch.places.push_back(place);
+      if (places) batch.counted_places.push_back(places->padding + (is_counted ? counted : 0));
       for (std::size_t i = 0; i < batch.ids.size(); ++i) {
         const std::int64_t id = data[id_inputs_[i]][at];
         if (id < 0 || static_cast<std::uint64_t>(id) >= plan_.ids_end[i]) {

@@ -128,12 +128,13 @@ class Rules {
 
   Result<Type> operator()(const LayerNorm& op) const {
     LB_RETURN_IF_ERROR(check_numbers("layer norm", op.x));
-    for (const Weight* weight : {&op.weight, op.bias ? &*op.bias : &op.weight}) {
-      LB_RETURN_IF_ERROR(check_weight(*weight, 1));
-      if (!is_end_of(weight->shape, shape_of(op.x))) {
-        return misfit(fmt::format("'{}' {} for {}", weight->name, weight->shape.to_string(), text_of(op.x)));
-      }
-    }
+    const auto check = [&](const Weight& weight) -> Status {
+      LB_RETURN_IF_ERROR(check_weight(weight, 1));
+      if (is_end_of(weight.shape, shape_of(op.x))) return {};
+      return misfit(fmt::format("'{}' {} for {}", weight.name, weight.shape.to_string(), text_of(op.x)));
+    };
+    LB_RETURN_IF_ERROR(check(op.weight));
+    if (op.bias) LB_RETURN_IF_ERROR(check(*op.bias));
     return as(op.x);
   }
 
@@ -238,13 +239,21 @@ std::int64_t bucket_of(const DistanceBias& bias, std::int64_t distance) {
   return behind + std::min(half - 1, exact + static_cast<std::int64_t>(steps));
 }
 
-std::vector<float> frequencies_of(const Rotary& rotary, std::int64_t width) {
+Turns turns_of(const Rotary& rotary, std::int64_t width) {
   std::vector<float> frequencies;
   for (std::int64_t i = 0; i < width; i += 2) {
     const float exponent = static_cast<float>(i) / static_cast<float>(width);
     frequencies.push_back(1.0F / static_cast<float>(std::pow(rotary.base, static_cast<double>(exponent))));
   }
-  return frequencies;
+  Turns turns;
+  for (std::int64_t position = 0; position < rotary.positions; ++position) {
+    for (const float frequency : frequencies) {
+      const float angle = static_cast<float>(position) * frequency;
+      turns.cosines.push_back(static_cast<float>(std::cos(static_cast<double>(angle))));
+      turns.sines.push_back(static_cast<float>(std::sin(static_cast<double>(angle))));
+    }
+  }
+  return turns;
 }
 
 Value GraphBuilder::add(Operator op) {

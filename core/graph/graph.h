@@ -65,12 +65,12 @@ class GraphBuilder {
 // Of the bias's table: the row for tokens at this distance. As DistanceBias says.
 [[nodiscard]] std::int64_t bucket_of(const DistanceBias& bias, std::int64_t distance);
 
-// Of the pairs of components in a head of so many columns: base^(-2i/w), for each i < w/2.
-[[nodiscard]] std::vector<float> frequencies_of(const Rotary& rotary, std::int64_t width);
-// In radians, of a position and one of the frequencies.
-[[nodiscard]] inline float angle_of(std::int64_t position, float frequency) {
-  return static_cast<float>(position) * frequency;
-}
+// Of the angles by which Rotary turns: [positions, width / 2] each, for heads of `width` columns.
+struct Turns {
+  std::vector<float> cosines;
+  std::vector<float> sines;
+};
+[[nodiscard]] Turns turns_of(const Rotary& rotary, std::int64_t width);
 
 // All of the graph but the weights' bytes as text, the same for the same graph: what it computes, with every number
 // exact. For identification and for reading.

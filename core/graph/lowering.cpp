@@ -1,7 +1,6 @@
 #include "core/graph/lowering.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <span>
@@ -56,6 +55,9 @@ class Lowering {
   [[nodiscard]] Value of(Value value) const { return lowered_[value.node]; }
   // In f32; once, however often it is used.
   Value weight(const Weight& weight);
+  std::optional<Value> weight(const std::optional<Weight>& bias) {
+    return bias ? std::optional(weight(*bias)) : std::nullopt;
+  }
   template <class T>
   Value constant(std::span<const T> values, const Shape& shape);
   template <class T>
@@ -190,24 +192,20 @@ Value Lowering::score_terms(const Attention& op) {
 Value Lowering::turn(Value x, const Rotary& rotary, std::int64_t width, Value mask) {
   const auto [entry, is_new] = turns_.try_emplace({mask.node, rotary.base, width});
   if (is_new) {
-    // As tables: in lower precision an angle would be no longer the one that is meant.
-    std::vector<float> cosines;
-    std::vector<float> sines;
-    const std::vector<float> frequencies = frequencies_of(rotary, width);
-    for (std::int64_t position = 0; position < rotary.positions; ++position) {
-      for (std::int64_t i = 0; i < width; ++i) {
-        const double angle = angle_of(position, frequencies[static_cast<std::size_t>(i % (width / 2))]);
-        cosines.push_back(static_cast<float>(std::cos(angle)));
-        sines.push_back(static_cast<float>(std::sin(angle)));
+    // As tables: in lower precision an angle would be no longer the one that is meant. Both halves of a head have the
+    // same.
+    const auto rows = [&](const std::vector<float>& of_half) {
+      const auto half = static_cast<std::ptrdiff_t>(width / 2);
+      std::vector<float> numbers;
+      for (auto row = of_half.begin(); row != of_half.end(); row += half) {
+        numbers.insert(numbers.end(), row, row + half);
+        numbers.insert(numbers.end(), row, row + half);
       }
-    }
-    const Shape shape{rotary.positions, width};
-    const auto rows = [&](const std::vector<float>& numbers) {
-      const Value table = constant(std::span<const float>(numbers), shape);
+      const Value table = constant(std::span<const float>(numbers), Shape{rotary.positions, width});
       return add(primitive::FirstRows{.table = table, .like = of(mask)});
     };
-    entry->second.first = rows(cosines);
-    entry->second.second = rows(sines);
+    const Turns turns = turns_of(rotary, width);
+    entry->second = {rows(turns.cosines), rows(turns.sines)};
   }
   const auto [cosine, sine] = entry->second;
   const std::int64_t half = width / 2;
@@ -228,7 +226,7 @@ Value Lowering::operator()(const PositionLookup& op) {
 
 Value Lowering::operator()(const Linear& op) {
   Value matrix = weight(op.weight);
-  const std::optional<Value> bias = op.bias ? std::optional(weight(*op.bias)) : std::nullopt;
+  const std::optional<Value> bias = weight(op.bias);
   // Runtimes transpose a weight once, when they load the model.
   if (!format_.matmul_transposes) matrix = transpose(matrix, {1, 0});
   const Value product = add(primitive::MatMul{.a = of(op.x), .b = matrix, .transpose_b = format_.matmul_transposes});
@@ -263,8 +261,7 @@ Value Lowering::operator()(const Attention& op) {
 
 Value Lowering::operator()(const LayerNorm& op) {
   const Value scale = weight(op.weight);
-  const std::optional<Value> bias = op.bias ? std::optional(weight(*op.bias)) : std::nullopt;
-  return add(primitive::LayerNorm{.x = of(op.x), .weight = scale, .bias = bias, .epsilon = op.epsilon});
+  return add(primitive::LayerNorm{.x = of(op.x), .weight = scale, .bias = weight(op.bias), .epsilon = op.epsilon});
 }
 
 Value Lowering::operator()(const Pool& op) {

@@ -79,7 +79,10 @@ TEST_P(GraphsTest, RandomEncodersAreWhatTheirOperatorsMean) {
     const Inputs inputs = testing::draw_batch(chance, lengths, shape.vocabulary, i % 3);
     const auto executable = load(testing::encoder(shape), i % 2 == 0 ? 1 : 3);
     ASSERT_NE(executable, nullptr);
-    expect_near(testing::run(*executable, inputs), graph::testing::evaluate(*graph, inputs), inputs, GetParam());
+    // Attention to few tokens averages less of what rounding left.
+    testing::Arithmetic in = GetParam();
+    if (shape.window && in.precision == core::Precision::kF16) in.distance *= 2;
+    expect_near(testing::run(*executable, inputs), graph::testing::evaluate(*graph, inputs), inputs, in);
   }
 }
 

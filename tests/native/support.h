@@ -70,7 +70,7 @@ inline std::vector<Arithmetic> runnable_arithmetics() {
     if (!can_run(*set)) continue;
     add(*set, core::Precision::kF32, set->f32, 2e-5);
     add(*set, core::Precision::kBF16, set->bf16, 0.05);
-    add(*set, core::Precision::kF16, set->f16, 0.02);
+    add(*set, core::Precision::kF16, set->f16, 0.01);
     add(*set, core::Precision::kInt8, set->int8, 0.12);
   }
   return all;

@@ -158,9 +158,9 @@ struct Kernels {
   void (*add)(const MutableRows& x, const Rows& y, std::size_t width) = nullptr;
   // x *= y.
   void (*multiply)(const MutableRows& x, const Rows& y, std::size_t width) = nullptr;
-  // As graph::Rotary, the heads of each row: columns of `width` numbers, one after the other. `turns` has, for each
-  // position, width / 2 cosines and as many sines.
-  void (*turn)(const MutableRows& x, std::size_t heads, std::size_t width, const float* turns,
+  // As graph::Rotary, the heads of each row, columns of `width` numbers, one after the other: by the cosines and sines
+  // of graph::Turns at the row's position.
+  void (*turn)(const MutableRows& x, std::size_t heads, std::size_t width, const float* cosines, const float* sines,
                const std::uint32_t* positions) = nullptr;
   // As graph::Activation.
   void (*activate)(graph::ActivationFunction function, const MutableRows& x, std::size_t width) = nullptr;

@@ -22,12 +22,12 @@ void multiply_rows(const MutableRows& x, const Rows& y, std::size_t width) {
   }
 }
 
-void turn(const MutableRows& x, std::size_t heads, std::size_t width, const float* turns,
+void turn(const MutableRows& x, std::size_t heads, std::size_t width, const float* cosines, const float* sines,
           const std::uint32_t* positions) {
   const std::size_t half = width / 2;
   for (std::size_t r = 0; r < x.count; ++r) {
-    const float* const cosines = turns + positions[r] * width;
-    const float* const sines = cosines + half;
+    const float* const cosine_row = cosines + positions[r] * half;
+    const float* const sine_row = sines + positions[r] * half;
     for (std::size_t head = 0; head < heads; ++head) {
       float* const first = x.data + r * x.stride + head * width;
       float* const second = first + half;
@@ -35,16 +35,16 @@ void turn(const MutableRows& x, std::size_t heads, std::size_t width, const floa
       for (; i + kLanes <= half; i += kLanes) {
         const Vector a = hn::LoadU(kTag, first + i);
         const Vector b = hn::LoadU(kTag, second + i);
-        const Vector cosine = hn::LoadU(kTag, cosines + i);
-        const Vector sine = hn::LoadU(kTag, sines + i);
+        const Vector cosine = hn::LoadU(kTag, cosine_row + i);
+        const Vector sine = hn::LoadU(kTag, sine_row + i);
         hn::StoreU(hn::NegMulAdd(b, sine, hn::Mul(a, cosine)), kTag, first + i);
         hn::StoreU(hn::MulAdd(a, sine, hn::Mul(b, cosine)), kTag, second + i);
       }
       for (; i < half; ++i) {
         const float a = first[i];
         const float b = second[i];
-        first[i] = a * cosines[i] - b * sines[i];
-        second[i] = b * cosines[i] + a * sines[i];
+        first[i] = a * cosine_row[i] - b * sine_row[i];
+        second[i] = b * cosine_row[i] + a * sine_row[i];
       }
     }
   }

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <utility>
@@ -29,16 +28,28 @@ std::size_t last_dim(const core::Shape& shape) {
   return static_cast<std::size_t>(shape[shape.rank() - 1]);
 }
 
-// For each head, what is added to the scores of each distance: as AttentionHead has it.
+// The numbers of a DistanceTable.
 std::vector<float> expanded(const Graph& graph, const graph::DistanceBias& bias, float scale) {
   const std::vector<float> table = read_weight(graph, bias.table);
+  std::vector<std::size_t> buckets;
+  for (std::int64_t distance = -bias.farthest; distance <= bias.farthest; ++distance)
+    buckets.push_back(static_cast<std::size_t>(bucket_of(bias, distance)));
   const auto heads = static_cast<std::size_t>(bias.table.shape[1]);
   std::vector<float> numbers;
   for (std::size_t head = 0; head < heads; ++head) {
-    for (std::int64_t distance = -bias.farthest; distance <= bias.farthest; ++distance)
-      numbers.push_back(table[static_cast<std::size_t>(bucket_of(bias, distance)) * heads + head] / scale);
+    for (const std::size_t bucket : buckets)
+      numbers.push_back(table[bucket * heads + head] / scale);
   }
   return numbers;
+}
+
+// Where in the list the one is that fits, made if there is none.
+template <class T, class Fits, class Make>
+std::size_t place_of(std::vector<T>& list, Fits fits, Make make) {
+  const auto found = std::ranges::find_if(list, fits);
+  const auto place = static_cast<std::size_t>(found - list.begin());
+  if (found == list.end()) list.push_back(make());
+  return place;
 }
 
 // What a node's value is while the plan is made.
@@ -92,6 +103,8 @@ class Planner {
   }
   // The slot of queries or keys after they were turned, which is nobody else's.
   Slot turned(Value value, Slot slot, const graph::Rotary& rotary, std::size_t heads);
+  // Of Plan::distances.
+  std::size_t distances_of(const graph::DistanceBias& bias, float scale);
   Result<std::size_t> input_of(Value value);
   Status set_mask(Value value);
   // Texts have at most so many tokens.
@@ -205,25 +218,26 @@ Slot Planner::own_slot(Value value, Slot slot) {
 
 Slot Planner::turned(Value value, Slot slot, const graph::Rotary& rotary, std::size_t heads) {
   const std::size_t width = plan_.widths[slot] / heads;
-  auto found = std::ranges::find_if(plan_.turns,
-                                    [&](const Turns& one) { return one.base == rotary.base && one.width == width; });
-  if (found == plan_.turns.end()) {
-    found = plan_.turns.insert(found, {.base = rotary.base, .width = width, .numbers = {}});
-    const std::vector<float> frequencies = frequencies_of(rotary, static_cast<std::int64_t>(width));
-    const auto append = [&](double (*function)(double), std::int64_t position) {
-      for (const float frequency : frequencies) {
-        const double angle = graph::angle_of(position, frequency);
-        found->numbers.push_back(static_cast<float>(function(angle)));
-      }
-    };
-    for (std::int64_t position = 0; position < rotary.positions; ++position) {
-      append(std::cos, position);
-      append(std::sin, position);
-    }
-  }
+  const std::size_t table = place_of(
+      plan_.turns, [&](const TurnTable& one) { return one.base == rotary.base && one.width == width; },
+      [&] {
+        return TurnTable{rotary.base, width, turns_of(rotary, static_cast<std::int64_t>(width))};
+      });
   const Slot x = own_slot(value, slot);
-  add(Turn{.x = x, .heads = heads, .turns = static_cast<std::size_t>(found - plan_.turns.begin())});
+  add(Turn{.x = x, .heads = heads, .table = table});
   return x;
+}
+
+std::size_t Planner::distances_of(const graph::DistanceBias& bias, float scale) {
+  const auto farthest = static_cast<std::size_t>(bias.farthest);
+  return place_of(
+      plan_.distances,
+      [&](const DistanceTable& one) {
+        return one.offset == bias.table.offset && one.farthest == farthest && one.scale == scale;
+      },
+      [&] {
+        return DistanceTable{bias.table.offset, farthest, scale, expanded(graph_, bias, scale)};
+      });
 }
 
 Result<std::size_t> Planner::input_of(Value value) {
@@ -331,21 +345,14 @@ Status Planner::plan(std::uint32_t node, const graph::Attention& op) {
   LB_ASSIGN_OR_RETURN(Slot key, slot_of("attention", op.key));
   LB_ASSIGN_OR_RETURN(const Slot value, slot_of("attention", op.value));
   LB_RETURN_IF_ERROR(set_mask(op.mask));
-  std::vector<float> distance_bias;
-  std::size_t farthest = 0;
-  if (op.distance_bias) {
-    if (op.scale == 0) return unsupported("attention by distance alone");
-    plan_.by_distance = true;
-    distance_bias = expanded(graph_, *op.distance_bias, op.scale);
-    farthest = static_cast<std::size_t>(op.distance_bias->farthest);
-  }
+  if (op.distance_bias && op.scale == 0) return unsupported("attention by distance alone");
+  if (op.distance_bias || op.window) plan_.by_distance = true;
   const auto heads = static_cast<std::size_t>(op.heads);
   if (op.rotary) {
     limit_positions(static_cast<std::size_t>(op.rotary->positions));
     query = turned(op.query, query, *op.rotary, heads);
     key = turned(op.key, key, *op.rotary, heads);
   }
-  if (op.window) plan_.by_distance = true;
   const Slot y = take_slot(plan_.widths[query]);
   add(Attend{.query = query,
              .key = key,
@@ -353,8 +360,7 @@ Status Planner::plan(std::uint32_t node, const graph::Attention& op) {
              .y = y,
              .heads = heads,
              .scale = op.scale,
-             .distance_bias = std::move(distance_bias),
-             .farthest = farthest,
+             .distances = op.distance_bias ? std::optional(distances_of(*op.distance_bias, op.scale)) : std::nullopt,
              .window = op.window ? static_cast<std::size_t>(*op.window) : SIZE_MAX});
   if (op.rotary) {
     free_.insert(free_.end(), {query, key});

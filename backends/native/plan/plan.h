@@ -57,7 +57,7 @@ struct MultiplyRows {
 struct Turn {
   Slot x = 0;
   std::size_t heads = 1;
-  std::size_t turns = 0;  // of Plan::turns
+  std::size_t table = 0;  // of Plan::turns
 };
 
 // y = x as a product takes it
@@ -96,9 +96,7 @@ struct Attend {
   Slot y = 0;
   std::size_t heads = 1;
   float scale = 1;
-  // As AttentionHead has it, head by head; empty where there is none.
-  std::vector<float> distance_bias;
-  std::size_t farthest = 0;
+  std::optional<std::size_t> distances{};  // of Plan::distances
   std::size_t window = SIZE_MAX;
 };
 
@@ -118,11 +116,21 @@ struct CountedPlaces {
   friend bool operator==(const CountedPlaces&, const CountedPlaces&) = default;
 };
 
-// Cosines and sines by position, as Kernels::turn takes them.
-struct Turns {
+// Of all attention with heads of this width.
+struct TurnTable {
   double base = 0;
-  std::size_t width = 0;  // of a head
-  std::vector<float> numbers;
+  std::size_t width = 0;
+  graph::Turns turns;
+};
+
+// A graph::DistanceBias as AttentionHead has it, of all attention with this scale.
+struct DistanceTable {
+  std::uint64_t offset = 0;  // of the bias's weight
+  std::size_t farthest = 0;
+  float scale = 0;
+  std::vector<float> numbers;  // head by head
+
+  [[nodiscard]] const float* of_head(std::size_t head) const { return numbers.data() + head * (2 * farthest + 1); }
 };
 
 struct Plan {
@@ -140,7 +148,8 @@ struct Plan {
   // Where each slot begins when there is one token; the difference to the next is the distance between its rows.
   std::vector<std::size_t> offsets;
   PackedMatrices matrices;
-  std::vector<Turns> turns;
+  std::vector<TurnTable> turns;
+  std::vector<DistanceTable> distances;
   std::size_t positions_max = 0;                // tokens of a text; 0: any number
   std::optional<CountedPlaces> counted_places;  // none: a token's place is its position in the text
   bool by_distance = false;                     // attention knows the distance between two tokens

@@ -154,15 +154,17 @@ class Evaluator {
 
  private:
   static Array turned(const Array& x, const Rotary& rotary, std::int64_t width) {
-    const std::vector<float> frequencies = frequencies_of(rotary, width);
+    // Of the positions that there are: a text beyond the limit has an answer here, and the engine refuses it.
+    const Turns turns = turns_of({.base = rotary.base, .positions = x.shape[1]}, width);
     const std::int64_t half = width / 2;
     Array out{x.shape, {}};
     for_each(x.shape, [&](const Dims& index) {
       const std::int64_t column = index[2] % width;
-      const double angle = angle_of(index[1], frequencies.at(size(column % half)));
+      const std::size_t angle = size(index[1] * half + column % half);
       const bool is_first = column < half;
       const double other = at(x, {index[0], index[1], index[2] + (is_first ? half : -half)});
-      out.values.push_back(at(x, index) * std::cos(angle) + (is_first ? -other : other) * std::sin(angle));
+      out.values.push_back(at(x, index) * turns.cosines.at(angle) +
+                           (is_first ? -other : other) * turns.sines.at(angle));
     });
     return out;
   }
