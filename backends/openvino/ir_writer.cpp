@@ -117,9 +117,14 @@ class IrWriter {
              ElementType output);
   Layer stored(ElementType type, std::span<const std::int64_t> shape, std::size_t offset, std::size_t size);
   Layer constant(ElementType type, std::span<const std::int64_t> shape, std::span<const std::byte> bytes);
-  Layer numbers(const std::vector<std::int64_t>& values);
+  Layer numbers(const std::vector<std::int64_t>& values) {
+    const auto count = static_cast<std::int64_t>(values.size());
+    return integers({&count, 1}, values);
+  }
   // Without a dimension.
-  Layer number(std::int64_t value) { return constant(ElementType::kI64, {}, std::as_bytes(std::span(&value, 1))); }
+  Layer number(std::int64_t value) { return integers({}, {value}); }
+  // Once, however often they are used.
+  Layer integers(std::span<const std::int64_t> shape, const std::vector<std::int64_t>& values);
   // How many columns it has: without a dimension, or with one.
   Layer columns_of(graph::Value value, bool with_dimension);
   Layer with_numbers(std::string_view type, std::string_view opset, std::string_view attributes, graph::Value x,
@@ -132,8 +137,8 @@ class IrWriter {
   const graph::Graph& graph_;
   const graph::PrimitiveNetwork network_;
   const std::size_t tail_offset_;
-  std::vector<Layer> layers_;  // by primitive
-  std::map<std::vector<std::int64_t>, Layer> numbers_;
+  std::vector<Layer> layers_;                                                    // by primitive
+  std::map<std::pair<std::size_t, std::vector<std::int64_t>>, Layer> integers_;  // by rank and values
   std::size_t layer_count_ = 0;
   // Of the next layer: what the program calls its value. Inside the network nothing needs a name.
   std::string public_name_;
@@ -185,14 +190,14 @@ IrWriter::Layer IrWriter::constant(ElementType type, std::span<const std::int64_
   return stored(type, shape, offset, bytes.size());
 }
 
-IrWriter::Layer IrWriter::numbers(const std::vector<std::int64_t>& values) {
-  const auto known = numbers_.find(values);
-  if (known != numbers_.end()) return known->second;
-  const std::string name = std::exchange(public_name_, {});
-  const auto count = static_cast<std::int64_t>(values.size());
-  const Layer layer = constant(ElementType::kI64, std::span(&count, 1), std::as_bytes(std::span(values)));
-  public_name_ = name;
-  return numbers_[values] = layer;
+IrWriter::Layer IrWriter::integers(std::span<const std::int64_t> shape, const std::vector<std::int64_t>& values) {
+  const auto [entry, is_new] = integers_.try_emplace({shape.size(), values});
+  if (is_new) {
+    const std::string name = std::exchange(public_name_, {});
+    entry->second = constant(ElementType::kI64, shape, std::as_bytes(std::span(values)));
+    public_name_ = name;
+  }
+  return entry->second;
 }
 
 IrWriter::Layer IrWriter::operator()(const graph::Input& op) {
