@@ -245,6 +245,7 @@ class OnnxruntimeBackend final : public core::Backend {
   [[nodiscard]] bool library_is_expected() override { return loader_.is_expected(); }
 
   [[nodiscard]] std::string why_not(std::string_view device) override {
+    if (std::string reason = core::Backend::why_not(device); !reason.empty()) return reason;
     const auto vendor = vendor_now();
     return vendor.ok() ? vendor->plugins->why_not(device) : std::string();
   }

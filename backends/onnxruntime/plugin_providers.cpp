@@ -340,9 +340,6 @@ Result<PluginDevice> PluginProviders::any_of(std::string_view provider) {
 }
 
 std::string PluginProviders::why_not(std::string_view device) {
-  for (core::UnavailablePart& part : unavailable()) {
-    if (part.name == device) return std::move(part.reason);
-  }
   const auto known =
       std::ranges::find(known_providers(), device.substr(0, device.find('.')), &KnownProvider::short_name);
   if (known == known_providers().end()) return {};

@@ -72,7 +72,7 @@ class PluginProviders {
   // What this provider compiles on. kNotFound with what to install, or why it cannot be used.
   [[nodiscard]] core::Result<PluginDevice> any_of(std::string_view provider);
 
-  // Why there is no device of this name; empty where there is one, or nothing is known of it.
+  // Why the known provider that a device of this name would be of has none; empty where it has one, or none is known.
   [[nodiscard]] std::string why_not(std::string_view device);
 
   // From the last search: providers that cannot be used, and why, including those that only compile here, under the
