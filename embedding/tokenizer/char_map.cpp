@@ -12,12 +12,7 @@ CharKind classify(char32_t c) {
 
 }  // namespace
 
-CharMap::CharMap(const BertNormalizerOptions& options) : options_(options), ascii_(&make_page(0)) {}
-
-CharMap::~CharMap() {
-  for (auto& page : pages_)
-    delete page.load(std::memory_order_relaxed);
-}
+CharMap::CharMap(const BertNormalizerOptions& options) : options_(options), ascii_(&page(0)) {}
 
 const CharMap& CharMap::unchanged() {
   static const CharMap& map = *new CharMap(BertNormalizerOptions{});
@@ -30,14 +25,9 @@ std::span<const CharMap::Part> CharMap::parts(char32_t c) const {
   return std::span(found.parts).subspan(value >> 4, value & 0xFU);
 }
 
-const CharMap::Page& CharMap::make_page(std::size_t index) const {
-  auto page = std::make_unique<Page>();
-  for (std::size_t i = 0; i < page->entries.size(); ++i) {
-    page->entries[i] = make_entry(static_cast<char32_t>(index << 8 | i), page->parts);
-  }
-  const Page* expected = nullptr;
-  if (pages_[index].compare_exchange_strong(expected, page.get(), std::memory_order_acq_rel)) return *page.release();
-  return *expected;
+void CharMap::fill(char32_t first, Page& page) const {
+  for (Entry& entry : page.entries)
+    entry = make_entry(first++, page.parts);
 }
 
 CharMap::Entry CharMap::make_entry(char32_t c, std::vector<Part>& parts) const {

@@ -6,13 +6,12 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
+#include "embedding/tokenizer/code_point_pages.h"
 #include "embedding/tokenizer/unicode.h"
 
 namespace latebind::embedding {
@@ -56,9 +55,6 @@ class CharMap {
   };
 
   explicit CharMap(const BertNormalizerOptions& options);
-  CharMap(const CharMap&) = delete;
-  CharMap& operator=(const CharMap&) = delete;
-  ~CharMap();
 
   // The map without options. One for the process, created on first use and never destroyed, since threads may still
   // tokenize while the process ends.
@@ -76,15 +72,13 @@ class CharMap {
   };
 
   const Page& page(char32_t c) const {
-    const Page* page = pages_[c >> 8].load(std::memory_order_acquire);
-    return page != nullptr ? *page : make_page(c >> 8);
+    return pages_.page_of(c, [this](char32_t first, Page& page) { fill(first, page); });
   }
-  const Page& make_page(std::size_t index) const;
+  void fill(char32_t first, Page& page) const;
   Entry make_entry(char32_t c, std::vector<Part>& parts) const;
 
   const BertNormalizerOptions options_;
-  // Each goes from null to its final value once; a thread that loses the race drops its copy.
-  mutable std::array<std::atomic<const Page*>, (unicode::kCodePointEnd >> 8)> pages_{};
+  CodePointPages<Page> pages_;
   const Page* ascii_ = nullptr;
 };
 

@@ -1,14 +1,12 @@
-// CodePointTable: a small value for each code point, computed in pages of 256 when one of them is first asked for.
+// CodePointTable: a small value for each code point, computed when it or one of its neighbours is first asked for.
 //
 // Any thread may look up.
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstddef>
-#include <memory>
 
-#include "embedding/tokenizer/unicode.h"
+#include "embedding/tokenizer/code_point_pages.h"
 
 namespace latebind::embedding {
 
@@ -22,33 +20,22 @@ class CodePointTable {
     return *table;
   }
 
-  [[nodiscard]] Value of(char32_t c) const {
-    const Page* page = pages_[c >> 8].load(std::memory_order_acquire);
-    if (page == nullptr) page = make_page(c >> 8);
-    return (*page)[c & 0xFFU];
-  }
+  [[nodiscard]] Value of(char32_t c) const { return pages_.page_of(c, fill)[c & 0xFFU]; }
 
  private:
   using Page = std::array<Value, 256>;
 
   CodePointTable() = default;
 
-  const Page* make_page(std::size_t index) const {
-    auto made = std::make_unique<Page>();
-    for (std::size_t i = 0; i < made->size(); ++i) {
-      const auto c = static_cast<char32_t>(index << 8 | i);
-      const bool is_surrogate = c >= 0xD800 && c <= 0xDFFF;  // never in checked text
-      (*made)[i] = is_surrogate ? Value{} : kCompute(c);
+  static void fill(char32_t first, Page& page) {
+    for (Value& value : page) {
+      const bool is_surrogate = first >= 0xD800 && first <= 0xDFFF;  // never in checked text
+      if (!is_surrogate) value = kCompute(first);
+      ++first;
     }
-    const Page* expected = nullptr;
-    // A thread that loses the race drops its copy.
-    if (pages_[index].compare_exchange_strong(expected, made.get(), std::memory_order_acq_rel)) {
-      expected = made.release();
-    }
-    return expected;
   }
 
-  mutable std::array<std::atomic<const Page*>, (unicode::kCodePointEnd >> 8)> pages_{};
+  CodePointPages<Page> pages_;
 };
 
 }  // namespace latebind::embedding

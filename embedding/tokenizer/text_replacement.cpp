@@ -19,6 +19,11 @@ constexpr std::size_t kBytesMax = 512;
 
 }  // namespace
 
+void replace_all(std::string& text, std::string_view what, std::string_view by) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
+}
+
 Result<TextReplacement> TextReplacement::read(const JsonView& view) {
   LB_RETURN_IF_ERROR(view.only_keys({"type", "pattern", "content"}));
   LB_ASSIGN_OR_RETURN(const JsonView pattern, view.object("pattern"));

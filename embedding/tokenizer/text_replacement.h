@@ -12,6 +12,9 @@
 
 namespace latebind::embedding {
 
+// Every `what`, which is not empty, becomes `by`: from left to right, each where the last one ended.
+void replace_all(std::string& text, std::string_view what, std::string_view by);
+
 class TextReplacement {
  public:
   // From the part's object: its pattern is a text, or the one regular expression that models of SentencePiece have.

@@ -2,6 +2,7 @@
 // one in front.
 #include "embedding/tokenizer/metaspace_options.h"
 #include "embedding/tokenizer/part_table.h"
+#include "embedding/tokenizer/text_replacement.h"
 
 namespace latebind::embedding {
 namespace {
@@ -12,13 +13,8 @@ class MetaspaceDecoder final : public Decoder {
 
   std::size_t growth() const override { return 1; }
   std::vector<std::string> decode(std::vector<std::string> tokens) const override {
-    const std::string& mark = options_.replacement;
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-      std::string& token = tokens[i];
-      const std::string_view space = i == 0 && options_.prepends != Prepends::kNever ? "" : " ";
-      for (std::size_t at = token.find(mark); at != std::string::npos; at = token.find(mark, at + space.size()))
-        token.replace(at, mark.size(), space);
-    }
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+      replace_all(tokens[i], options_.replacement, i == 0 && options_.prepends != Prepends::kNever ? "" : " ");
     return tokens;
   }
 

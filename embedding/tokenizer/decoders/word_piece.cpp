@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "embedding/tokenizer/part_table.h"
+#include "embedding/tokenizer/text_replacement.h"
 
 namespace latebind::embedding {
 namespace {
@@ -20,11 +21,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kCleanup
                                                                                    {" 's", "'s"},
                                                                                    {" 've", "'ve"},
                                                                                    {" 're", "'re"}}};
-
-void replace_all(std::string& text, std::string_view what, std::string_view by) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
-    text.replace(at, what.size(), by);
-}
 
 class WordPieceDecoder final : public Decoder {
  public:

@@ -15,14 +15,13 @@ struct CharForm {
   std::uint8_t combining_class = 0;
   bool decomposes = false;
   bool decomposes_compatibly = false;
-  bool may_be_composed = false;
 };
 
 CharForm compute_char_form(char32_t c) {
   const unicode::Sequence canonical = unicode::decompose(c);
   const std::vector<char32_t> compatible = unicode::decompose_compatibly(c);
   return {unicode::combining_class(c), canonical.size != 1 || canonical.data[0] != c,
-          compatible.size() != 1 || compatible[0] != c, unicode::may_be_composed(c)};
+          compatible.size() != 1 || compatible[0] != c};
 }
 
 using CharForms = CodePointTable<CharForm, compute_char_form>;
@@ -38,12 +37,12 @@ class FormWriter {
   FormWriter(TextRewriter& text, bool composes) : text_(text), composes_(composes) {}
 
   void add(char32_t c, std::uint8_t combining_class) {
-    if (combining_class == 0) end_marks();
     if (combining_class != 0) {
       marks_.push_back({c, combining_class});
-    } else {
-      put(c, 0);
+      return;
     }
+    end_marks();
+    put(c, 0);
   }
   void end() {
     end_marks();
