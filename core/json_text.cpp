@@ -113,6 +113,10 @@ Result<json> parse_json(std::string_view text, std::string_view name, const Json
   return document;
 }
 
+std::string printable_json(const json& value) {
+  return printable(value.dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
 Result<std::optional<std::size_t>> read_size(const json& object, const char* key, std::size_t least, std::size_t most,
                                              std::string_view name) {
   const json* value = find(object, key);

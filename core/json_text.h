@@ -24,6 +24,9 @@ struct JsonLimits {
 [[nodiscard]] Result<nlohmann::json> parse_json(std::string_view text, std::string_view name,
                                                 const JsonLimits& limits = {});
 
+// A value as JSON, for messages: in one printable line.
+[[nodiscard]] std::string printable_json(const nlohmann::json& value);
+
 // A whole number between `least` and `most`; nothing when the key is absent or null. kInvalidModel for another type or
 // value.
 [[nodiscard]] Result<std::optional<std::size_t>> read_size(const nlohmann::json& object, const char* key,

@@ -95,9 +95,8 @@ Result<std::vector<std::vector<std::int64_t>>> shapes_from_json(const json& valu
                            (dimension.is_number_unsigned() || dimension.get<std::int64_t>() >= -1) &&
                            (dimension.get<std::uint64_t>() <= std::uint64_t{1} << 40U || dimension == -1);
       if (!is_size) {
-        return invalid_bundle(where,
-                              fmt::format("the dimension {} of a shape is neither a size nor -1",
-                                          printable(dimension.dump(-1, ' ', false, json::error_handler_t::replace))));
+        return invalid_bundle(
+            where, fmt::format("the dimension {} of a shape is neither a size nor -1", printable_json(dimension)));
       }
       shape.push_back(dimension.get<std::int64_t>());
     }

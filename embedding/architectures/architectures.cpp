@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::string_view kRandomWeights = "random weights";
 constexpr std::string_view kAsRoberta = "nothing of its own: it is RoBERTa's network";
+constexpr std::string_view kAsGte = "nothing of its own: it is GTE's network";
 constexpr std::string_view kScaledPositions = "scaled positions";
 
 constexpr std::array kArchitectures{
@@ -63,7 +64,7 @@ constexpr std::array kArchitectures{
                  .read = read_mpnet},
     Architecture{.model_type = "new",
                  .name = "GTE, in its first files",
-                 .checked = kRandomWeights,
+                 .checked = kAsGte,
                  .refused = kScaledPositions,
                  .weights_file = kSafetensorsFile,
                  .read = read_gte},

@@ -1,7 +1,5 @@
 #include "embedding/architectures/bert.h"
 
-#include <fmt/format.h>
-
 #include <string>
 #include <utility>
 
@@ -42,14 +40,12 @@ class BertNetwork final : public EncoderNetwork {
 
 Result<Value> bert_embeddings(EncoderBuilder& encoder, const BertConfig& config, Value ids) {
   const std::size_t width = config.embedding_size;
-  LB_ASSIGN_OR_RETURN(const auto both, encoder.embeddings(ids, width));
-  LB_ASSIGN_OR_RETURN(auto types,
-                      encoder.weight("embeddings.token_type_embeddings.weight", {config.token_type_count, width}));
+  LB_ASSIGN_OR_RETURN(const Value word, encoder.words(ids, width));
+  LB_ASSIGN_OR_RETURN(const Value position, encoder.positions(ids, width));
+  LB_ASSIGN_OR_RETURN(const Value type, encoder.token_type(config.token_type_count, width));
   graph::GraphBuilder& graph = encoder.graph();
-  // A single text has type 0 throughout.
-  const Value type = graph.add(graph::RowLookup{.table = std::move(types), .row = 0});
-  const Value place = graph.add(graph::Add{.a = both.second, .b = type});
-  return encoder.layer_norm(graph.add(graph::Add{.a = both.first, .b = place}), width, "embeddings.LayerNorm");
+  const Value place = graph.add(graph::Add{.a = position, .b = type});
+  return encoder.layer_norm(graph.add(graph::Add{.a = word, .b = place}), width, "embeddings.LayerNorm");
 }
 
 Result<BertConfig> read_bert_config(const json& config, const path& file, std::string_view activation) {
@@ -87,9 +83,7 @@ Result<graph::Graph> make_bert_graph(const BertConfig& config, const Safetensors
   if (config.embedding_size != config.sizes.hidden) {
     LB_ASSIGN_OR_RETURN(x, encoder.linear(x, "embeddings_project", config.embedding_size, config.sizes.hidden));
   }
-  for (std::size_t i = 0; i < config.sizes.layers; ++i) {
-    LB_ASSIGN_OR_RETURN(x, encoder.layer(x, mask, fmt::format("encoder.layer.{}.", i), kBertNames));
-  }
+  LB_ASSIGN_OR_RETURN(x, encoder.layers(x, mask, "encoder.layer.", kBertNames));
   return std::move(encoder).finish(x, mask, end);
 }
 

@@ -36,12 +36,11 @@ class DistilBertNetwork final : public EncoderNetwork {
     EncoderBuilder encoder(sizes(), weights, "distilbert.");
     const auto [ids, mask] = encoder.inputs();
     // Sinusoidal positions are stored like any others.
-    LB_ASSIGN_OR_RETURN(const auto both, encoder.embeddings(ids, sizes().hidden));
-    const Value sum = encoder.graph().add(graph::Add{.a = both.first, .b = both.second});
+    LB_ASSIGN_OR_RETURN(const Value word, encoder.words(ids, sizes().hidden));
+    LB_ASSIGN_OR_RETURN(const Value position, encoder.positions(ids, sizes().hidden));
+    const Value sum = encoder.graph().add(graph::Add{.a = word, .b = position});
     LB_ASSIGN_OR_RETURN(Value x, encoder.layer_norm(sum, sizes().hidden, "embeddings.LayerNorm"));
-    for (std::size_t i = 0; i < sizes().layers; ++i) {
-      LB_ASSIGN_OR_RETURN(x, encoder.layer(x, mask, fmt::format("transformer.layer.{}.", i), kDistilBertNames));
-    }
+    LB_ASSIGN_OR_RETURN(x, encoder.layers(x, mask, "transformer.layer.", kDistilBertNames));
     return std::move(encoder).finish(x, mask, end);
   }
 };

@@ -60,34 +60,55 @@ Status read_epsilon(const json& config, const char* key, const path& file, float
   if (given == config.end() || given->is_null()) return {};
   const double value = given->is_number() ? given->get<double>() : -1;
   if (!(value >= 0 && value <= 0.1)) {
-    return invalid_file(file, fmt::format("'{}' is {}, must be between 0 and 0.1", key,
-                                          printable(given->dump(-1, ' ', false, json::error_handler_t::replace))));
+    return invalid_file(file, fmt::format("'{}' is {}, must be between 0 and 0.1", key, core::printable_json(*given)));
   }
   epsilon = static_cast<float>(value);
   return {};
 }
 
+namespace {
+
+// `what`: "'rope_theta' is"
+Result<double> check_rotary_base(double base, const path& file, const std::string& what) {
+  constexpr double kBaseMax = 1e9;
+  if (base >= 1 && base <= kBaseMax) return base;
+  return invalid_file(file, fmt::format("{} {}, must be between 1 and {}", what, base, kBaseMax));
+}
+
+}  // namespace
+
 Result<double> read_rotary_base(const json& config, const char* key, double otherwise, const path& file) {
   const auto given = config.find(key);
+  if (given == config.end()) return otherwise;
+  if (!given->is_number())
+    return invalid_file(file, fmt::format("'{}' is {}, must be a number", key, core::printable_json(*given)));
+  return check_rotary_base(given->get<double>(), file, fmt::format("'{}' is", key));
+}
+
+Result<double> read_rope_parameters(const json& config, const char* key, double otherwise, const path& file) {
+  const auto given = config.find(key);
   if (given == config.end() || given->is_null()) return otherwise;
-  double base = otherwise;
-  const auto wrong = [&](std::string_view part) {
+  const auto wrong = [&](const std::string& part) {
     return unsupported_file(
-        file,
-        fmt::format("'{}' has {}; only a 'rope_theta' of the 'rope_type' default is supported", key, printable(part)));
+        file, fmt::format("'{}' has {}; only a 'rope_theta' of the 'rope_type' default is supported", key, part));
   };
   if (!given->is_object()) return wrong("no object");
+  double base = otherwise;
   for (const auto& [name, value] : given->items()) {
     if (name == "rope_theta" && value.is_number()) {
       base = value.get<double>();
     } else if (name != "rope_type" || value != "default") {
-      return wrong(fmt::format("'{}' {}", name, value.dump(-1, ' ', false, json::error_handler_t::replace)));
+      return wrong(fmt::format("'{}' {}", printable(name), core::printable_json(value)));
     }
   }
-  constexpr double kBaseMax = 1e9;
-  if (base >= 1 && base <= kBaseMax) return base;
-  return invalid_file(file,
-                      fmt::format("'{}' has a 'rope_theta' of {}, must be between 1 and {}", key, base, kBaseMax));
+  return check_rotary_base(base, file, fmt::format("'{}' has a 'rope_theta' of", key));
+}
+
+Result<double> read_rotary(const json& config, const path& file, double otherwise) {
+  LB_RETURN_IF_ERROR(expect(config, file, "rope_scaling", nullptr));
+  LB_RETURN_IF_ERROR(expect(config, file, "partial_rotary_factor", 1.0));
+  LB_ASSIGN_OR_RETURN(const double base, read_rotary_base(config, "rope_theta", otherwise, file));
+  return read_rope_parameters(config, "rope_parameters", base, file);
 }
 
 Result<ActivationFunction> read_activation(const json& config, const char* key, const path& file,
@@ -106,8 +127,7 @@ Status expect(const json& config, const path& file, const char* key, const json&
   const auto found = config.find(key);
   if (found == config.end() || found->is_null() || *found == expected) return {};
   return unsupported_file(
-      file, fmt::format("'{}' is {}; only {} is supported", key,
-                        printable(found->dump(-1, ' ', false, json::error_handler_t::replace)), expected.dump()));
+      file, fmt::format("'{}' is {}; only {} is supported", key, core::printable_json(*found), expected.dump()));
 }
 
 Status refuse_variants(const json& config, const path& file, std::string_view positions) {
@@ -132,10 +152,9 @@ Status refuse_variants(const json& config, const path& file, std::string_view po
 }
 
 EncoderBuilder::EncoderBuilder(const EncoderSizes& sizes, const Safetensors& weights, std::string_view prefix,
-                               std::string_view words)
-    : sizes_(sizes), weights_(weights), graph_(weights.part()) {
-  if (!weights_.contains(std::string(words)) && weights_.contains(std::string(prefix) + std::string(words)))
-    prefix_ = prefix;
+                               std::string words)
+    : sizes_(sizes), weights_(weights), graph_(weights.part()), words_(std::move(words)) {
+  if (!weights_.contains(words_) && weights_.contains(std::string(prefix) + words_)) prefix_ = prefix;
 }
 
 std::pair<Value, Value> EncoderBuilder::inputs() {
@@ -192,21 +211,28 @@ Result<Value> EncoderBuilder::linear_of(Value x, const std::string& name, std::s
   return graph_.add(std::move(linear));
 }
 
-Result<std::pair<Value, Value>> EncoderBuilder::embeddings(Value ids, std::size_t width) {
-  LB_ASSIGN_OR_RETURN(auto words, weight(std::string(kWords), {sizes_.vocabulary, width}));
-  LB_ASSIGN_OR_RETURN(auto positions, weight("embeddings.position_embeddings.weight", {sizes_.positions, width}));
-  std::optional<std::int64_t> padding;
-  if (sizes_.padding) padding = static_cast<std::int64_t>(*sizes_.padding);
-  return std::pair(graph_.add(graph::Lookup{.table = std::move(words), .ids = ids}),
-                   graph_.add(graph::PositionLookup{.table = std::move(positions), .ids = ids, .padding = padding}));
+Result<Value> EncoderBuilder::words(Value ids, std::size_t width) {
+  LB_ASSIGN_OR_RETURN(auto table, weight(words_, {sizes_.vocabulary, width}));
+  return graph_.add(graph::Lookup{.table = std::move(table), .ids = ids});
+}
+
+Result<Value> EncoderBuilder::positions(Value ids, std::size_t width) {
+  LB_ASSIGN_OR_RETURN(auto table, weight("embeddings.position_embeddings.weight", {sizes_.positions, width}));
+  graph::PositionLookup lookup{.table = std::move(table), .ids = ids};
+  if (sizes_.padding) lookup.padding = static_cast<std::int64_t>(*sizes_.padding);
+  return graph_.add(std::move(lookup));
+}
+
+Result<Value> EncoderBuilder::token_type(std::size_t types, std::size_t width) {
+  LB_ASSIGN_OR_RETURN(auto table, weight("embeddings.token_type_embeddings.weight", {types, width}));
+  return graph_.add(graph::RowLookup{.table = std::move(table), .row = 0});
 }
 
 Result<Value> EncoderBuilder::attention(Value x, Value mask, const std::string& place, const LayerNames& names) {
   const std::size_t hidden = sizes_.hidden;
   const auto part = [&](std::string_view name, std::size_t which) {
-    const bool is_alone = names.query_key_value.empty();
-    return linear_of(x, place + std::string(is_alone ? name : names.query_key_value), hidden, hidden,
-                     is_alone ? 0 : which, is_alone ? 1 : 3, names.query_bias);
+    if (names.query_key_value.empty()) return linear(x, place + std::string(name), hidden, hidden, names.query_bias);
+    return linear_of(x, place + std::string(names.query_key_value), hidden, hidden, which, 3, names.query_bias);
   };
   LB_ASSIGN_OR_RETURN(const Value query, part(names.query, 0));
   LB_ASSIGN_OR_RETURN(const Value key, part(names.key, 1));
@@ -228,11 +254,10 @@ Result<Value> EncoderBuilder::feed_forward(Value x, const std::string& place, co
   const std::size_t hidden = sizes_.hidden;
   const std::size_t wide = sizes_.intermediate;
   const bool gate_first = !names.gate_and_wide.empty();
-  const std::string both = std::string(gate_first ? names.gate_and_wide : names.wide_and_gate);
+  const std::string_view both = gate_first ? names.gate_and_wide : names.wide_and_gate;
   const auto part = [&](std::string_view name, std::size_t which) {
-    const bool is_alone = both.empty();
-    return linear_of(x, place + (is_alone ? std::string(name) : both), hidden, wide, is_alone ? 0 : which,
-                     is_alone ? 1 : 2, names.wide_bias);
+    if (both.empty()) return linear(x, place + std::string(name), hidden, wide, names.wide_bias);
+    return linear_of(x, place + std::string(both), hidden, wide, which, 2, names.wide_bias);
   };
   LB_ASSIGN_OR_RETURN(const Value first, part(names.wide, gate_first ? 1 : 0));
   Value active = graph_.add(graph::Activation{.x = first, .function = sizes_.activation});
@@ -251,6 +276,13 @@ Result<Value> EncoderBuilder::layer(Value x, Value mask, const std::string& plac
   LB_ASSIGN_OR_RETURN(const Value middle, norm_of_sum(attended, x, names.attended_norm));
   LB_ASSIGN_OR_RETURN(const Value narrow, feed_forward(middle, place, names));
   return norm_of_sum(narrow, middle, names.norm);
+}
+
+Result<Value> EncoderBuilder::layers(Value x, Value mask, std::string_view place, const LayerNames& names) {
+  for (std::size_t i = 0; i < sizes_.layers; ++i) {
+    LB_ASSIGN_OR_RETURN(x, layer(x, mask, fmt::format("{}{}.", place, i), names));
+  }
+  return x;
 }
 
 Result<graph::Graph> EncoderBuilder::finish(Value x, Value mask, const NetworkEnd& end) && {

@@ -64,10 +64,15 @@ inline constexpr std::size_t kTokenTypesMax = 1024;
 // Where there is one.
 [[nodiscard]] core::Status read_epsilon(const nlohmann::json& config, const char* key,
                                         const std::filesystem::path& file, float& epsilon);
-// The base of the angles of rotary positions, from an object of transformers' `rope_parameters`: `otherwise` where it
-// has none, or there is no object. kUnsupported for anything but plain rotary positions of all columns.
+// The base of the angles of rotary positions, wherever transformers' encoders have it; `otherwise` where they have
+// none. kUnsupported for anything but plain rotary positions of all columns.
+[[nodiscard]] core::Result<double> read_rotary(const nlohmann::json& config, const std::filesystem::path& file,
+                                               double otherwise);
+// The base alone, under a key of its own; and in an object like transformers' `rope_parameters`.
 [[nodiscard]] core::Result<double> read_rotary_base(const nlohmann::json& config, const char* key, double otherwise,
                                                     const std::filesystem::path& file);
+[[nodiscard]] core::Result<double> read_rope_parameters(const nlohmann::json& config, const char* key, double otherwise,
+                                                        const std::filesystem::path& file);
 // What would change the numbers of any encoder and is not implemented: kUnsupported, naming the key. `positions`: what
 // config.json may call them.
 [[nodiscard]] core::Status refuse_variants(const nlohmann::json& config, const std::filesystem::path& file,
@@ -123,12 +128,10 @@ struct AttentionTerms {
 
 class EncoderBuilder {
  public:
-  static constexpr std::string_view kWords = "embeddings.word_embeddings.weight";
-
-  // `prefix`: below it checkpoints of models with a head on top keep the encoder ("bert."). `words`: a tensor that
-  // every one of them has.
+  // `prefix`: below it checkpoints of models with a head on top keep the encoder ("bert."). `words`: the tensor with
+  // the vectors of the ids.
   EncoderBuilder(const EncoderSizes& sizes, const Safetensors& weights, std::string_view prefix,
-                 std::string_view words = kWords);
+                 std::string words = "embeddings.word_embeddings.weight");
 
   // `input_ids` and `attention_mask`.
   [[nodiscard]] std::pair<graph::Value, graph::Value> inputs();
@@ -139,8 +142,10 @@ class EncoderBuilder {
                                                       bool has_bias = true);
   [[nodiscard]] core::Result<graph::Value> linear(graph::Value x, const std::string& name, std::size_t in,
                                                   std::size_t out, bool has_bias = true);
-  // Those of the ids, and those of their places.
-  [[nodiscard]] core::Result<std::pair<graph::Value, graph::Value>> embeddings(graph::Value ids, std::size_t width);
+  // Vectors of the ids, of their places, and of the type that all tokens of a single text have.
+  [[nodiscard]] core::Result<graph::Value> words(graph::Value ids, std::size_t width);
+  [[nodiscard]] core::Result<graph::Value> positions(graph::Value ids, std::size_t width);
+  [[nodiscard]] core::Result<graph::Value> token_type(std::size_t types, std::size_t width);
   // Of all attention that follows.
   void set_terms(AttentionTerms terms) { terms_ = std::move(terms); }
   // `place`: "encoder.layer.0."
@@ -151,6 +156,9 @@ class EncoderBuilder {
   // Both, each with its sum, and the norm behind it.
   [[nodiscard]] core::Result<graph::Value> layer(graph::Value x, graph::Value mask, const std::string& place,
                                                  const LayerNames& names);
+  // All of them, "encoder.layer." and their number being the place.
+  [[nodiscard]] core::Result<graph::Value> layers(graph::Value x, graph::Value mask, std::string_view place,
+                                                  const LayerNames& names);
   [[nodiscard]] core::Result<graph::Graph> finish(graph::Value x, graph::Value mask, const NetworkEnd& end) &&;
 
   [[nodiscard]] graph::GraphBuilder& graph() { return graph_; }
@@ -163,6 +171,7 @@ class EncoderBuilder {
   const EncoderSizes sizes_;
   const Safetensors& weights_;
   graph::GraphBuilder graph_;
+  std::string words_;
   std::string prefix_;
   AttentionTerms terms_;
 };

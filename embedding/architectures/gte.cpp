@@ -1,8 +1,5 @@
 #include "embedding/architectures/gte.h"
 
-#include <fmt/format.h>
-
-#include <string>
 #include <utility>
 
 #include "core/json_text.h"
@@ -42,19 +39,13 @@ class GteNetwork final : public EncoderNetwork {
     encoder.set_terms(
         {.rotary = graph::Rotary{.base = config_.base, .positions = static_cast<std::int64_t>(sizes().positions)}});
     const auto [ids, mask] = encoder.inputs();
-    LB_ASSIGN_OR_RETURN(auto words, encoder.weight(std::string(EncoderBuilder::kWords), {sizes().vocabulary, hidden}));
-    Value x = encoder.graph().add(graph::Lookup{.table = std::move(words), .ids = ids});
+    LB_ASSIGN_OR_RETURN(Value x, encoder.words(ids, hidden));
     if (config_.token_type_count > 0) {
-      LB_ASSIGN_OR_RETURN(
-          auto types, encoder.weight("embeddings.token_type_embeddings.weight", {config_.token_type_count, hidden}));
-      // A single text has type 0 throughout.
-      const Value type = encoder.graph().add(graph::RowLookup{.table = std::move(types), .row = 0});
+      LB_ASSIGN_OR_RETURN(const Value type, encoder.token_type(config_.token_type_count, hidden));
       x = encoder.graph().add(graph::Add{.a = x, .b = type});
     }
     LB_ASSIGN_OR_RETURN(x, encoder.layer_norm(x, hidden, "embeddings.LayerNorm"));
-    for (std::size_t i = 0; i < sizes().layers; ++i) {
-      LB_ASSIGN_OR_RETURN(x, encoder.layer(x, mask, fmt::format("encoder.layer.{}.", i), kGteNames));
-    }
+    LB_ASSIGN_OR_RETURN(x, encoder.layers(x, mask, "encoder.layer.", kGteNames));
     return std::move(encoder).finish(x, mask, end);
   }
 
@@ -74,15 +65,12 @@ Result<std::shared_ptr<const Network>> read_gte(const json& config, const path& 
   gte.token_type_count = types.value_or(1);
   LB_RETURN_IF_ERROR(read_epsilon(config, "layer_norm_eps", file, sizes.epsilon));
   LB_ASSIGN_OR_RETURN(sizes.activation, read_activation(config, "hidden_act", file));
-  // In the published files; what their own code makes of scaled positions has no reference in transformers.
-  LB_RETURN_IF_ERROR(expect(config, file, "rope_scaling", nullptr));
-  LB_RETURN_IF_ERROR(expect(config, file, "layer_norm_type", "layer_norm"));
-  LB_RETURN_IF_ERROR(expect(config, file, "logn_attention_scale", false));
-  LB_RETURN_IF_ERROR(expect(config, file, "pack_qkv", true));
-  json parameters = json::object();
-  if (config.contains("rope_theta")) parameters["rope_theta"] = config["rope_theta"];
-  LB_ASSIGN_OR_RETURN(gte.base, read_rotary_base(json{{"rope_theta", parameters}}, "rope_theta", gte.base, file));
-  LB_ASSIGN_OR_RETURN(gte.base, read_rotary_base(config, "rope_parameters", gte.base, file));
+  for (const auto& [key, expected] : {std::pair{"layer_norm_type", json("layer_norm")},
+                                      {"logn_attention_scale", json(false)},
+                                      {"pack_qkv", json(true)}})
+    LB_RETURN_IF_ERROR(expect(config, file, key, expected));
+  // What the published files' own code makes of scaled positions has no reference in transformers.
+  LB_ASSIGN_OR_RETURN(gte.base, read_rotary(config, file, gte.base));
   return std::shared_ptr<const Network>(std::make_shared<const GteNetwork>(gte));
 }
 

@@ -37,13 +37,10 @@ class ModernBertNetwork final : public EncoderNetwork {
   explicit ModernBertNetwork(ModernBertConfig config) : EncoderNetwork(config.sizes), config_(std::move(config)) {}
 
   [[nodiscard]] Result<graph::Graph> make_graph(const Safetensors& weights, const NetworkEnd& end) const override {
-    const std::string words = "embeddings.tok_embeddings.weight";
-    EncoderBuilder encoder(sizes(), weights, "model.", words);
+    EncoderBuilder encoder(sizes(), weights, "model.", "embeddings.tok_embeddings.weight");
     const auto [ids, mask] = encoder.inputs();
-    LB_ASSIGN_OR_RETURN(auto table, encoder.weight(words, {sizes().vocabulary, sizes().hidden}));
-    LB_ASSIGN_OR_RETURN(
-        Value x,
-        norm(encoder, encoder.graph().add(graph::Lookup{.table = std::move(table), .ids = ids}), "embeddings.norm"));
+    LB_ASSIGN_OR_RETURN(Value x, encoder.words(ids, sizes().hidden));
+    LB_ASSIGN_OR_RETURN(x, norm(encoder, x, "embeddings.norm"));
     for (std::size_t i = 0; i < sizes().layers; ++i) {
       LB_ASSIGN_OR_RETURN(x, layer(encoder, x, mask, i));
     }
@@ -107,7 +104,7 @@ Status read_layer_types(const json& config, const path& file, ModernBertConfig& 
     if (type != "full_attention" && type != "sliding_attention") {
       return unsupported_file(file, fmt::format("'layer_types' has {}; supported are full_attention and "
                                                 "sliding_attention",
-                                                printable(type.dump(-1, ' ', false, json::error_handler_t::replace))));
+                                                core::printable_json(type)));
     }
     modern.is_local.push_back(type == "sliding_attention");
   }
@@ -116,15 +113,9 @@ Status read_layer_types(const json& config, const path& file, ModernBertConfig& 
 
 // Bases by kind of layer, or in old files under names of their own.
 Status read_bases(const json& config, const path& file, ModernBertConfig& modern) {
-  if (config.contains("rope_scaling") && !config["rope_scaling"].is_null())
-    return unsupported_file(file, "'rope_scaling': scaled positions are not supported");
-  const auto old_base = [&](const char* key, double otherwise) -> Result<double> {
-    json as_object = json::object();
-    if (config.contains(key)) as_object["rope_theta"] = config[key];
-    return read_rotary_base(json{{key, as_object}}, key, otherwise, file);
-  };
-  LB_ASSIGN_OR_RETURN(modern.base, old_base("global_rope_theta", 160000));
-  LB_ASSIGN_OR_RETURN(modern.local_base, old_base("local_rope_theta", 10000));
+  LB_RETURN_IF_ERROR(expect(config, file, "rope_scaling", nullptr));
+  LB_ASSIGN_OR_RETURN(modern.base, read_rotary_base(config, "global_rope_theta", 160000, file));
+  LB_ASSIGN_OR_RETURN(modern.local_base, read_rotary_base(config, "local_rope_theta", 10000, file));
   const auto parameters = config.find("rope_parameters");
   if (parameters == config.end() || parameters->is_null()) return {};
   if (!parameters->is_object()) return invalid_file(file, "'rope_parameters' is no object");
@@ -132,8 +123,9 @@ Status read_bases(const json& config, const path& file, ModernBertConfig& modern
     if (key != "full_attention" && key != "sliding_attention")
       return unsupported_file(file, fmt::format("'rope_parameters' has '{}'", printable(key)));
   }
-  LB_ASSIGN_OR_RETURN(modern.base, read_rotary_base(*parameters, "full_attention", modern.base, file));
-  LB_ASSIGN_OR_RETURN(modern.local_base, read_rotary_base(*parameters, "sliding_attention", modern.local_base, file));
+  LB_ASSIGN_OR_RETURN(modern.base, read_rope_parameters(*parameters, "full_attention", modern.base, file));
+  LB_ASSIGN_OR_RETURN(modern.local_base,
+                      read_rope_parameters(*parameters, "sliding_attention", modern.local_base, file));
   return {};
 }
 

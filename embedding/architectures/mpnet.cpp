@@ -36,16 +36,15 @@ class MpnetNetwork final : public EncoderNetwork {
   [[nodiscard]] Result<graph::Graph> make_graph(const Safetensors& weights, const NetworkEnd& end) const override {
     EncoderBuilder encoder(sizes(), weights, "mpnet.");
     const auto [ids, mask] = encoder.inputs();
-    LB_ASSIGN_OR_RETURN(const auto both, encoder.embeddings(ids, sizes().hidden));
-    const Value sum = encoder.graph().add(graph::Add{.a = both.first, .b = both.second});
+    LB_ASSIGN_OR_RETURN(const Value word, encoder.words(ids, sizes().hidden));
+    LB_ASSIGN_OR_RETURN(const Value position, encoder.positions(ids, sizes().hidden));
+    const Value sum = encoder.graph().add(graph::Add{.a = word, .b = position});
     LB_ASSIGN_OR_RETURN(Value x, encoder.layer_norm(sum, sizes().hidden, "embeddings.LayerNorm"));
     LB_ASSIGN_OR_RETURN(auto distances,
                         encoder.weight("encoder.relative_attention_bias.weight", {kMpnetBuckets, sizes().heads}));
     encoder.set_terms(
         {.distance_bias = graph::DistanceBias{.table = std::move(distances), .farthest = kMpnetFarthest}});
-    for (std::size_t i = 0; i < sizes().layers; ++i) {
-      LB_ASSIGN_OR_RETURN(x, encoder.layer(x, mask, fmt::format("encoder.layer.{}.", i), kMpnetNames));
-    }
+    LB_ASSIGN_OR_RETURN(x, encoder.layers(x, mask, "encoder.layer.", kMpnetNames));
     return std::move(encoder).finish(x, mask, end);
   }
 };

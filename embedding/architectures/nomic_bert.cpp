@@ -1,9 +1,5 @@
 #include "embedding/architectures/nomic_bert.h"
 
-#include <fmt/format.h>
-
-#include <string>
-
 #include "embedding/architectures/encoder.h"
 #include "embedding/refusals.h"
 
@@ -45,17 +41,11 @@ class NomicBertNetwork final : public EncoderNetwork {
     encoder.set_terms(
         {.rotary = graph::Rotary{.base = config_.base, .positions = static_cast<std::int64_t>(sizes().positions)}});
     const auto [ids, mask] = encoder.inputs();
-    LB_ASSIGN_OR_RETURN(auto words, encoder.weight(std::string(EncoderBuilder::kWords), {sizes().vocabulary, hidden}));
-    LB_ASSIGN_OR_RETURN(auto types,
-                        encoder.weight("embeddings.token_type_embeddings.weight", {config_.token_type_count, hidden}));
-    const Value word = encoder.graph().add(graph::Lookup{.table = std::move(words), .ids = ids});
-    // A single text has type 0 throughout.
-    const Value type = encoder.graph().add(graph::RowLookup{.table = std::move(types), .row = 0});
-    LB_ASSIGN_OR_RETURN(Value x,
-                        encoder.layer_norm(encoder.graph().add(graph::Add{.a = word, .b = type}), hidden, "emb_ln"));
-    for (std::size_t i = 0; i < sizes().layers; ++i) {
-      LB_ASSIGN_OR_RETURN(x, encoder.layer(x, mask, fmt::format("encoder.layers.{}.", i), kNomicNames));
-    }
+    LB_ASSIGN_OR_RETURN(const Value word, encoder.words(ids, hidden));
+    LB_ASSIGN_OR_RETURN(const Value type, encoder.token_type(config_.token_type_count, hidden));
+    const Value sum = encoder.graph().add(graph::Add{.a = word, .b = type});
+    LB_ASSIGN_OR_RETURN(Value x, encoder.layer_norm(sum, hidden, "emb_ln"));
+    LB_ASSIGN_OR_RETURN(x, encoder.layers(x, mask, "encoder.layers.", kNomicNames));
     return std::move(encoder).finish(x, mask, end);
   }
 
@@ -85,10 +75,7 @@ Status read_published(const json& config, const path& file, NomicBertConfig& nom
   LB_RETURN_IF_ERROR(expect(config, file, "rotary_emb_fraction", 1.0));
   for (const char* key : {"rotary_emb_scale_base", "rotary_scaling_factor"})
     LB_RETURN_IF_ERROR(expect(config, file, key, nullptr));
-  json parameters = json::object();
-  if (config.contains("rotary_emb_base")) parameters["rope_theta"] = config["rotary_emb_base"];
-  LB_ASSIGN_OR_RETURN(nomic.base,
-                      read_rotary_base(json{{"rotary_emb_base", parameters}}, "rotary_emb_base", 10000, file));
+  LB_ASSIGN_OR_RETURN(nomic.base, read_rotary_base(config, "rotary_emb_base", 10000, file));
   return {};
 }
 
@@ -99,7 +86,7 @@ Status read_new(const json& config, const path& file, NomicBertConfig& nomic) {
   LB_RETURN_IF_ERROR(expect(config, file, "head_dim", sizes.hidden / sizes.heads));
   LB_RETURN_IF_ERROR(read_epsilon(config, "layer_norm_eps", file, sizes.epsilon));
   LB_ASSIGN_OR_RETURN(sizes.activation, read_activation(config, "hidden_act", file, "silu"));
-  LB_ASSIGN_OR_RETURN(nomic.base, read_rotary_base(config, "rope_parameters", nomic.base, file));
+  LB_ASSIGN_OR_RETURN(nomic.base, read_rotary(config, file, nomic.base));
   return {};
 }
 

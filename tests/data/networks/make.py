@@ -3,7 +3,7 @@
 and of each a still smaller one, as a seed for the fuzz target `native`.
 
 Needs torch and transformers (5.x); the tests need neither. The tokenizer and the modules are those of ../tiny-bert.
-Vectors are computed in float64, text by text, so that nothing depends on a batch. Usage: make.py [FOLDER]
+Vectors are computed in float64, text by text, so that nothing depends on a batch. Usage: make.py [FOLDER]; elsewhere than here it makes no seeds
 """
 import json
 import pathlib
@@ -73,7 +73,7 @@ SEED_SIZES = {
 }  # fmt: skip
 
 
-def write_seed(name, kind, config):
+def write_seed(file, kind, config):
     """The length of config.json, that, and model.safetensors."""
     small = {key: SEED_SIZES.get(key, value) for key, value in config.to_dict().items()}
     model = kind(type(config)(**small))
@@ -82,7 +82,7 @@ def write_seed(name, kind, config):
         model.save_pretrained(folder)
         text = json.dumps(json.loads((pathlib.Path(folder) / "config.json").read_text(encoding="utf-8"))).encode()
         weights = (pathlib.Path(folder) / "model.safetensors").read_bytes()
-    (SEEDS / name).write_bytes(len(text).to_bytes(2, "little") + text + weights)
+    file.write_bytes(len(text).to_bytes(2, "little") + text + weights)
 
 
 def randomize(model):
@@ -114,7 +114,8 @@ def main():
     texts = [*tiny["ids"], [2], [(7 * i) % vocabulary for i in range(24)]]
     expected = {"transformers": transformers.__version__, "ids": texts, "vectors": {}}
     for name, (kind, config) in NETWORKS.items():
-        write_seed(name, kind, config)
+        if root == HERE:
+            write_seed(SEEDS / name, kind, config)
         model = kind(config)
         randomize(model)
         folder = root / name

@@ -92,14 +92,12 @@ TEST_P(NetworkTest, AKeyThatChangesTheNumbersIsReadOrRefused) {
     SCOPED_TRACE(key);
     json without = config;
     without.erase(key);
-    for (const json& other : {without, [&] {
-                                json changed = config;
-                                changed[key] = value.is_string()    ? json("sigmoid")
-                                               : value.is_boolean() ? json(!value.get<bool>())
-                                               : value.is_number()  ? json(7)
-                                                                    : json("x");
-                                return changed;
-                              }()}) {
+    json changed = config;
+    changed[key] = value.is_string()    ? json("sigmoid")
+                   : value.is_boolean() ? json(!value.get<bool>())
+                   : value.is_number()  ? json(7)
+                                        : json("x");
+    for (const json& other : {without, changed}) {
       const auto found = vectors(other);
       EXPECT_TRUE(found.empty() || found == same);
     }
@@ -192,6 +190,29 @@ TEST(GteConfigTest, PublishedFilesMeanTheSame) {
   published["rope_scaling"] = nullptr;
   published["position_embedding_type"] = "absolute";
   EXPECT_THAT(read_network(published).status().to_string(), HasSubstr("only rope is supported"));
+}
+
+// transformers reads these keys, though it writes none of them.
+TEST(RotaryConfigTest, AKeyThatIsAddedIsReadOrRefused) {
+  for (const char* name : {"gte", "nomic_bert"}) {
+    SCOPED_TRACE(name);
+    json config = network_config(name);
+    const std::string plain = describe_network(config);
+    config["rope_theta"] = 7;
+    EXPECT_EQ(describe_network(config), plain) << "what 'rope_parameters' says counts";
+    config["rope_parameters"].erase("rope_theta");
+    EXPECT_THAT(describe_network(config), HasSubstr("rotary 0x1.cp+2 at 24"));
+    config.erase("rope_parameters");
+    EXPECT_THAT(describe_network(config), HasSubstr("rotary 0x1.cp+2 at 24"));
+    for (const auto& [key, value] : {std::pair{"rope_theta", json("7")},
+                                     {"rope_theta", json(0)},
+                                     {"partial_rotary_factor", json(0.5)},
+                                     {"rope_scaling", json{{"type", "linear"}, {"factor", 2}}}}) {
+      json wrong = config;
+      wrong[key] = value;
+      EXPECT_THAT(read_network(wrong).status().to_string(), HasSubstr(key));
+    }
+  }
 }
 
 // The published checkpoints' own keys.
