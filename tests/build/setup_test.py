@@ -28,7 +28,7 @@ class SetupTest(unittest.TestCase):
         shutil.copytree(SOURCE / "scripts", self.root / "scripts")
         self.tools = self.root / "tools"
         self.tools.mkdir()
-        for tool in ("bash", "basename", "cat", "cut", "dirname", "env", "grep", "mkdir", "mktemp", "mv", "nproc",
+        for tool in ("bash", "basename", "cat", "cut", "dirname", "env", "flock", "grep", "mkdir", "mktemp", "mv", "nproc",
                      "rm", "sha256sum", "tail", "touch"):
             (self.tools / tool).symlink_to(shutil.which(tool))
         self.log = self.root / "log"
@@ -41,6 +41,8 @@ class SetupTest(unittest.TestCase):
         (model / VERSIONS["MODEL_NAME"] / "model.safetensors").touch()
         (model / f"checked-{VERSIONS['MODEL_NAME']}-{VERSIONS['MODEL_WEIGHTS_SHA256'][:16]}").touch()
         self.venv = self.root / "build" / "runtime" / "venv"
+        self.uv = self.root / "build" / "runtime" / "uv" / "bin" / "uv"
+        self.stand_in(self.uv)
 
     def stand_in(self, path, script="exit 0"):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -61,30 +63,58 @@ class SetupTest(unittest.TestCase):
             capture_output=True, text=True, env={"PATH": str(self.tools), "HOME": "/nonexistent"},
         )
 
-    def pip_calls(self):
-        return [line for line in self.log.read_text().splitlines() if line.startswith("python -m pip")]
+    def calls(self, tool):
+        return [line for line in self.log.read_text().splitlines() if line.startswith(tool + " ")]
+
+    def installing(self):
+        """What uv and pip were asked to install."""
+        return [line for line in self.calls("uv") + self.calls("python") if " install " in line]
 
     def test_what_is_there_is_not_installed_again(self):
         self.install(OPENVINO, ONNXRUNTIME)
         for _ in range(2):
             done = self.setup_script("build", "runtime")
             self.assertEqual((done.returncode, done.stderr, done.stdout), (0, "", ""))
-        self.assertEqual(self.pip_calls(), [])
+        self.assertEqual(self.installing(), [])
 
     def test_another_version_is_replaced_by_the_pinned_one(self):
         self.install("openvino==2020.1.0", ONNXRUNTIME)
         self.assertEqual(self.setup_script("runtime").returncode, 0)
-        self.assertEqual(len(self.pip_calls()), 1)
-        self.assertIn(f" {OPENVINO}", self.pip_calls()[0])
-        self.assertNotIn(ONNXRUNTIME, self.pip_calls()[0])
+        (call,) = self.installing()
+        self.assertRegex(call, f"^uv .* {OPENVINO}$")
+
+    def test_what_was_downloaded_needs_no_network_and_what_was_not_is_downloaded(self):
+        self.install()
+        self.stand_in(self.uv, 'case $* in *--offline*) echo "not in the cache" >&2; exit 1 ;; esac')
+        done = self.setup_script("runtime")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(["--offline" in call for call in self.installing()], [True, False])
+
+    def test_uv_takes_packages_from_where_pip_takes_them(self):
+        self.install()
+        self.stand_in(self.uv, f'echo "from $UV_DEFAULT_INDEX" >>"{self.log}"')
+        self.stand_in(self.venv / "bin" / "python", 'case $* in *"config get global.index-url") echo http://here/simple ;; esac')
+        self.assertEqual(self.setup_script("runtime").returncode, 0)
+        self.assertIn("from http://here/simple\n", self.log.read_text())
+
+    def test_without_uv_it_is_pip(self):
+        self.install()
+        self.uv.unlink()
+        done = self.setup_script("runtime")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("trying pip", done.stderr)
+        one, other = self.installing()
+        self.assertRegex(one, f" uv=={VERSIONS['UV_VERSION']}$")
+        self.assertRegex(other, f"^python -m pip install .* {OPENVINO} {ONNXRUNTIME}$")
 
     def test_a_failing_pip_is_reported_after_the_others_have_ended(self):
         self.install()
+        self.stand_in(self.uv, 'echo "no such index" >&2; exit 1')
         self.stand_in(self.venv / "bin" / "python", 'case $* in *" install "*) echo "no such wheel" >&2; exit 1 ;; esac')
         next((self.root / "build" / "runtime" / "model").glob("checked-*")).unlink()
         done = self.setup_script("runtime")
         self.assertEqual(done.returncode, 1)
-        for words in ("no such wheel", f"pip could not install: {OPENVINO} {ONNXRUNTIME}",
+        for words in ("no such index", "no such wheel", f"pip could not install: {OPENVINO} {ONNXRUNTIME}",
                       "model.safetensors is not the published file", "not everything could be installed"):
             self.assertIn(words, done.stderr)
 
@@ -103,7 +133,7 @@ class SetupTest(unittest.TestCase):
         self.install()
         done = self.setup_script("model")
         self.assertEqual((done.returncode, done.stderr, done.stdout), (0, "", ""))
-        self.assertEqual(self.pip_calls(), [])
+        self.assertEqual(self.installing(), [])
 
     def test_without_root_and_sudo_the_command_to_type_is_named(self):
         self.stand_in(self.tools / "dpkg-query", "exit 1")
