@@ -191,6 +191,7 @@ void Computation::do_rows(const Step& step, const Range& range) const {
           [&](const MultiplyRows& s) {
             kernels_.multiply(rows(s.x, range), const_rows(s.y, range), plan_.widths[s.x]);
           },
+          [&](const Scale& s) { kernels_.scale(rows(s.x, range), plan_.widths[s.x], s.factor); },
           [&](const Turn& s) {
             const TurnTable& table = plan_.turns[s.table];
             kernels_.turn(rows(s.x, range), s.heads, table.width, table.turns.cosines.data(), table.turns.sines.data(),
@@ -204,6 +205,10 @@ void Computation::do_rows(const Step& step, const Range& range) const {
             kernels_.layer_norm(const_rows(s.x, range), plan_.widths[s.x], s.weight.data(), s.bias.data(), s.epsilon,
                                 rows(s.y, range));
           },
+          [&](const RmsNorm& s) {
+            kernels_.rms_norm(const_rows(s.x, range), plan_.widths[s.x], s.weight.data(), s.weight.size(), s.epsilon,
+                              rows(s.y, range));
+          },
           [&](const Activate& s) { kernels_.activate(s.function, rows(s.x, range), plan_.widths[s.x]); },
           [](const Attend&) {}},
       step.what);
@@ -214,15 +219,20 @@ void Computation::attend(const Attend& step, std::size_t text, std::size_t head,
   const std::size_t first = batch_.first[text] - group_.first_token;
   const Range range{first, batch_.first[text + 1] - batch_.first[text]};
   const Rows query = const_rows(step.query, range);
+  const Rows key = const_rows(step.key, range);
+  const Rows value = const_rows(step.value, range);
   const MutableRows y = rows(step.y, range);
   const std::size_t width = plan_.widths[step.query] / step.heads;
   const std::size_t column = head * width;
+  const std::size_t key_column = head * step.key_heads / step.heads * width;
   const DistanceTable* const distances = step.distances ? &plan_.distances[*step.distances] : nullptr;
   plan_.product.attend({.query = query.data + column,
-                        .key = const_rows(step.key, range).data + column,
-                        .value = const_rows(step.value, range).data + column,
+                        .key = key.data + key_column,
+                        .value = value.data + key_column,
                         .out = y.data + column,
-                        .stride = query.stride,
+                        .query_stride = query.stride,
+                        .key_stride = key.stride,
+                        .value_stride = value.stride,
                         .out_stride = y.stride,
                         .tokens = range.count,
                         .width = width,
@@ -230,6 +240,7 @@ void Computation::attend(const Attend& step, std::size_t text, std::size_t head,
                         .distance_bias = distances == nullptr ? nullptr : distances->of_head(head),
                         .farthest = distances == nullptr ? 0 : distances->farthest,
                         .window = step.window,
+                        .causal = step.causal,
                         .is_over = [](void* context) { return static_cast<Limits*>(context)->are_reached(); },
                         .context = &limits},
                        attention);

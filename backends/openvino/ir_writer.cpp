@@ -102,6 +102,7 @@ class IrWriter {
   Layer operator()(const primitive::Softmax& op) { return emit("SoftMax", "opset8", R"(axis="-1")", {of(op.x)}); }
   Layer operator()(const primitive::LayerNorm& op);
   Layer operator()(const graph::Activation& op);
+  Layer operator()(const primitive::SquareRoot& op) { return emit("Sqrt", "opset1", {}, {of(op.x)}); }
   Layer operator()(const primitive::Reduce& op);
 
  private:
@@ -301,6 +302,8 @@ IrWriter::Layer IrWriter::operator()(const primitive::Reduce& op) {
       return written("ReduceMax", "opset1");
     case primitive::ReduceFunction::kL2:
       return written("ReduceL2", "opset4");
+    case primitive::ReduceFunction::kMean:
+      return written("ReduceMean", "opset1");
     case primitive::ReduceFunction::kSum:
       break;
   }

@@ -29,6 +29,7 @@ std::string position_terms_of(const Attention& op) {
     text += fmt::format(", distances up to {} in {}", bias->farthest, weight(bias->table));
   if (const auto& rotary = op.rotary) text += fmt::format(", rotary {:a} at {}", rotary->base, rotary->positions);
   if (op.window) text += fmt::format(", window {}", *op.window);
+  if (op.causal) text += ", causal";
   return text;
 }
 
@@ -70,15 +71,21 @@ const Cases kDescribe{
     [](const RowLookup& op) { return fmt::format("row {} of {}", op.row, weight(op.table)); },
     [](const Add& op) { return fmt::format("add %{} %{}", op.a.node, op.b.node); },
     [](const Multiply& op) { return fmt::format("multiply %{} %{}", op.a.node, op.b.node); },
+    [](const Scale& op) { return fmt::format("scale %{} by {:a}", op.x.node, op.factor); },
     [](const Linear& op) {
       return fmt::format("linear %{}, weight {}{}", op.x.node, weight(op.weight), bias_of(op.bias));
     },
     [](const Attention& op) {
-      return fmt::format("attention %{} %{} %{}, mask %{}, heads {}, scale {:a}{}", op.query.node, op.key.node,
-                         op.value.node, op.mask.node, op.heads, op.scale, position_terms_of(op));
+      const std::string shared = op.key_heads == op.heads ? "" : fmt::format(" to {}", op.key_heads);
+      return fmt::format("attention %{} %{} %{}, mask %{}, heads {}{}, scale {:a}{}", op.query.node, op.key.node,
+                         op.value.node, op.mask.node, op.heads, shared, op.scale, position_terms_of(op));
     },
     [](const LayerNorm& op) {
       return fmt::format("layer_norm %{}, weight {}{}, epsilon {:a}", op.x.node, weight(op.weight), bias_of(op.bias),
+                         op.epsilon);
+    },
+    [](const RmsNorm& op) {
+      return fmt::format("rms_norm %{}, weight {}, offset {:a}, epsilon {:a}", op.x.node, weight(op.weight), op.offset,
                          op.epsilon);
     },
     [](const Activation& op) { return fmt::format("{} %{}", word_of(op.function), op.x.node); },

@@ -92,6 +92,12 @@ class Rules {
     return as(op.a);
   }
 
+  Result<Type> operator()(const Scale& op) const {
+    LB_RETURN_IF_ERROR(check_numbers("scaling", op.x));
+    if (!std::isfinite(op.factor)) return misfit(fmt::format("scaling by {}", op.factor));
+    return as(op.x);
+  }
+
   Result<Type> operator()(const Linear& op) const {
     LB_RETURN_IF_ERROR(check_numbers("linear", op.x));
     LB_RETURN_IF_ERROR(check_weight(op.weight, 2));
@@ -111,12 +117,16 @@ class Rules {
   }
 
   Result<Type> operator()(const Attention& op) const {
-    for (const Value value : {op.query, op.key, op.value}) {
+    for (const Value value : {op.query, op.key, op.value})
       LB_RETURN_IF_ERROR(check_numbers("attention", value));
-      const Shape& shape = shape_of(value);
-      if (shape.rank() != 3 || !(shape == shape_of(op.query)) || op.heads <= 0 || shape[2] % op.heads != 0) {
-        return misfit(fmt::format("attention with {} heads of {}", op.heads, text_of(value)));
-      }
+    LB_RETURN_IF_ERROR(check_heads(op.query, op.heads));
+    const bool shares = op.key_heads > 0 && op.heads % op.key_heads == 0;
+    if (!shares) return misfit(fmt::format("attention of {} heads to {}", op.heads, op.key_heads));
+    Shape keys = shape_of(op.query);
+    keys[2] = keys[2] / op.heads * op.key_heads;
+    for (const Value value : {op.key, op.value}) {
+      if (!(shape_of(value) == keys))
+        return misfit(fmt::format("attention of {} to {} with {} heads", text_of(op.query), text_of(value), op.heads));
     }
     LB_RETURN_IF_ERROR(check_mask("attention", op.query, op.mask));
     if (op.distance_bias) LB_RETURN_IF_ERROR(check_distances(*op.distance_bias, op.heads));
@@ -136,6 +146,15 @@ class Rules {
     LB_RETURN_IF_ERROR(check(op.weight));
     if (op.bias) LB_RETURN_IF_ERROR(check(*op.bias));
     return as(op.x);
+  }
+
+  Result<Type> operator()(const RmsNorm& op) const {
+    LB_RETURN_IF_ERROR(check_numbers("RMS norm", op.x));
+    LB_RETURN_IF_ERROR(check_weight(op.weight, 1));
+    const Shape& shape = shape_of(op.x);
+    const std::int64_t width = op.weight.shape[0];
+    if (width > 0 && shape[shape.rank() - 1] % width == 0) return as(op.x);
+    return misfit(fmt::format("'{}' {} for {}", op.weight.name, op.weight.shape.to_string(), text_of(op.x)));
   }
 
   Result<Type> operator()(const Activation& op) const {
@@ -186,6 +205,11 @@ class Rules {
     LB_RETURN_IF_ERROR(check_per_token(who, mask));
     const bool fits = shape_of(mask)[0] == shape_of(of)[0] && shape_of(mask)[1] == shape_of(of)[1];
     return fits ? Status() : misfit(fmt::format("{} of {} with a mask {}", who, text_of(of), text_of(mask)));
+  }
+  [[nodiscard]] Status check_heads(Value query, std::int64_t heads) const {
+    const Shape& shape = shape_of(query);
+    const bool fits = shape.rank() == 3 && heads > 0 && shape[2] % heads == 0;
+    return fits ? Status() : misfit(fmt::format("attention with {} heads of {}", heads, text_of(query)));
   }
   [[nodiscard]] Status check_distances(const DistanceBias& bias, std::int64_t heads) const {
     LB_RETURN_IF_ERROR(check_table(bias.table));

@@ -1,6 +1,7 @@
 #include "core/graph/lowering.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <span>
@@ -39,9 +40,11 @@ class Lowering {
   Value operator()(const RowLookup& op) { return gather(weight(op.table), constant(op.row), 0); }
   Value operator()(const Add& op) { return binary(BinaryFunction::kAdd, of(op.a), of(op.b)); }
   Value operator()(const Multiply& op) { return multiply(of(op.a), of(op.b)); }
+  Value operator()(const Scale& op) { return multiply(of(op.x), constant(op.factor)); }
   Value operator()(const Linear& op);
   Value operator()(const Attention& op);
   Value operator()(const LayerNorm& op);
+  Value operator()(const RmsNorm& op);
   Value operator()(const Activation& op) { return add(Activation{.x = of(op.x), .function = op.function}); }
   Value operator()(const Pool& op);
   Value operator()(const Normalize& op);
@@ -73,8 +76,8 @@ class Lowering {
   }
   Value subtract(Value a, Value b) { return binary(BinaryFunction::kSubtract, a, b); }
   Value multiply(Value a, Value b) { return binary(BinaryFunction::kMultiply, a, b); }
-  Value reduce(ReduceFunction function, Value x, bool keep_dimensions) {
-    return add(primitive::Reduce{.function = function, .x = x, .axes = {1}, .keep_dimensions = keep_dimensions},
+  Value reduce(ReduceFunction function, Value x, bool keep_dimensions, std::int64_t axis = 1) {
+    return add(primitive::Reduce{.function = function, .x = x, .axes = {axis}, .keep_dimensions = keep_dimensions},
                network_.node(x).type);
   }
   // x / max(by, least)
@@ -98,10 +101,12 @@ class Lowering {
   // [1, heads, tokens, tokens]
   Value distance_terms(const DistanceBias& bias, Value mask);
   // [1, 1, tokens, tokens]
-  Value window_terms(std::int64_t window, Value mask);
+  Value sight_terms(const Attention& op);
   // The rows of a table, [2 · farthest + 1, ..], by the distance between every two tokens, at most `farthest`:
   // [tokens, tokens, ..]
   Value by_distance(Value table, std::int64_t farthest, Value mask);
+  // Of keys or values, [batch, key heads, ..]: one for each head.
+  Value shared(Value x, const Attention& op);
   // Of queries or keys, [batch, heads, tokens, width].
   Value turn(Value x, const Rotary& rotary, std::int64_t width, Value mask);
   // 0 where kept is 1, and `value` where it is 0.
@@ -114,8 +119,8 @@ class Lowering {
   std::map<std::string, Value> weights_;
   std::map<std::uint32_t, Value> masks_f32_;    // by node of the graph
   std::map<std::uint32_t, Value> score_masks_;  // the same
-  // By mask, table of distances, farthest distance, and window, -1 for none.
-  std::map<std::tuple<std::uint32_t, std::string, std::int64_t, std::int64_t>, Value> score_terms_;
+  // By mask, table of distances, farthest distance, window, -1 for none, and whether it is causal.
+  std::map<std::tuple<std::uint32_t, std::string, std::int64_t, std::int64_t, bool>, Value> score_terms_;
   // Cosines and sines, by mask, base and width.
   std::map<std::tuple<std::uint32_t, double, std::int64_t>, std::pair<Value, Value>> turns_;
 };
@@ -160,13 +165,17 @@ Value Lowering::distance_terms(const DistanceBias& bias, Value mask) {
   return unsqueeze(transpose(by_distance(rows, bias.farthest, mask), {2, 0, 1}), {0});
 }
 
-Value Lowering::window_terms(std::int64_t window, Value mask) {
-  // One distance more, for all beyond the window.
-  std::vector<float> terms(static_cast<std::size_t>(2 * window + 3), 0.0F);
-  terms.front() = terms.back() = kMasked;
-  const auto count = static_cast<std::int64_t>(terms.size());
-  const Value table = constant(std::span<const float>(terms), Shape{count});
-  return unsqueeze(by_distance(table, window + 1, mask), {0, 1});
+Value Lowering::sight_terms(const Attention& op) {
+  // One distance more, for all beyond the window; without one, the signs alone are told apart.
+  const std::int64_t farthest = op.window.value_or(0) + 1;
+  std::vector<float> terms;
+  for (std::int64_t distance = -farthest; distance <= farthest; ++distance) {
+    const bool is_beyond = op.window && std::abs(distance) == farthest;
+    const bool is_later = op.causal && distance > 0;
+    terms.push_back(is_beyond || is_later ? kMasked : 0.0F);
+  }
+  const Value table = constant(std::span<const float>(terms), Shape{2 * farthest + 1});
+  return unsqueeze(by_distance(table, farthest, op.mask), {0, 1});
 }
 
 Value Lowering::by_distance(Value table, std::int64_t farthest, Value mask) {
@@ -180,13 +189,21 @@ Value Lowering::by_distance(Value table, std::int64_t farthest, Value mask) {
 Value Lowering::score_terms(const Attention& op) {
   const auto& bias = op.distance_bias;
   const auto [entry, is_new] = score_terms_.try_emplace(
-      {op.mask.node, bias ? bias->table.name : "", bias ? bias->farthest : 0, op.window.value_or(-1)});
+      {op.mask.node, bias ? bias->table.name : "", bias ? bias->farthest : 0, op.window.value_or(-1), op.causal});
   if (!is_new) return entry->second;
   // One sum for all layers: vendors fuse attention with one such term.
   Value terms = score_mask(op.mask);
   if (bias) terms = binary(BinaryFunction::kAdd, distance_terms(*bias, op.mask), terms);
-  if (op.window) terms = binary(BinaryFunction::kAdd, window_terms(*op.window, op.mask), terms);
+  if (op.window || op.causal) terms = binary(BinaryFunction::kAdd, sight_terms(op), terms);
   return entry->second = terms;
+}
+
+Value Lowering::shared(Value x, const Attention& op) {
+  if (op.key_heads == op.heads) return x;
+  std::vector<std::int64_t> heads;
+  for (std::int64_t head = 0; head < op.heads; ++head)
+    heads.push_back(head * op.key_heads / op.heads);
+  return gather(x, constant(std::span<const std::int64_t>(heads), Shape{op.heads}), 1);
 }
 
 Value Lowering::turn(Value x, const Rotary& rotary, std::int64_t width, Value mask) {
@@ -245,14 +262,15 @@ Value Lowering::operator()(const Attention& op) {
   // The one transposition of keys does both where MatMul has none of its own, and nothing comes in between.
   const bool transposes = format_.matmul_transposes;
   const bool does_both = !transposes && !op.rotary;
-  Value key = split(of(op.key), op.heads, width,
+  Value key = split(of(op.key), op.key_heads, width,
                     does_both ? std::vector<std::int64_t>{0, 2, 3, 1} : std::vector<std::int64_t>{0, 2, 1, 3});
   if (op.rotary) {
     query = turn(query, *op.rotary, width, op.mask);
     key = turn(key, *op.rotary, width, op.mask);
     if (!transposes) key = transpose(key, {0, 1, 3, 2});
   }
-  const Value value = split(of(op.value), op.heads, width, {0, 2, 1, 3});
+  key = shared(key, op);
+  const Value value = shared(split(of(op.value), op.key_heads, width, {0, 2, 1, 3}), op);
   const Value products = add(primitive::MatMul{.a = query, .b = key, .transpose_b = transposes});
   const Value scores = binary(BinaryFunction::kAdd, multiply(products, constant(op.scale)), terms);
   const Value context = matmul(add(primitive::Softmax{.x = scores}), value);
@@ -262,6 +280,28 @@ Value Lowering::operator()(const Attention& op) {
 Value Lowering::operator()(const LayerNorm& op) {
   const Value scale = weight(op.weight);
   return add(primitive::LayerNorm{.x = of(op.x), .weight = scale, .bias = weight(op.bias), .epsilon = op.epsilon});
+}
+
+Value Lowering::operator()(const RmsNorm& op) {
+  const Shape& shape = graph_.node(op.x).shape;
+  const auto last = static_cast<std::int64_t>(shape.rank()) - 1;
+  const std::int64_t width = op.weight.shape[0];
+  const bool is_whole = width == shape[shape.rank() - 1];
+  Value x = of(op.x);
+  std::vector<std::int64_t> dims(shape.rank() - 1);
+  if (!is_whole) {
+    dims.insert(dims.end(), {shape[shape.rank() - 1] / width, width});
+    x = add(primitive::Reshape{.x = x, .shape = dims});
+    dims.resize(shape.rank() - 1);
+  }
+  const Value mean = reduce(ReduceFunction::kMean, multiply(x, x), true, is_whole ? last : last + 1);
+  const Value bounded = binary(BinaryFunction::kAdd, mean, constant(static_cast<float>(op.epsilon)));
+  Value scale = weight(op.weight);
+  if (op.offset != 0) scale = binary(BinaryFunction::kAdd, scale, constant(op.offset));
+  x = multiply(binary(BinaryFunction::kDivide, x, add(primitive::SquareRoot{.x = bounded})), scale);
+  if (is_whole) return x;
+  dims.push_back(shape[shape.rank() - 1]);
+  return add(primitive::Reshape{.x = x, .shape = std::move(dims)});
 }
 
 Value Lowering::operator()(const Pool& op) {

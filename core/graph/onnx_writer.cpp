@@ -106,6 +106,7 @@ class OnnxGraphWriter {
   }
   void operator()(const primitive::LayerNorm& op);
   void operator()(const Activation& op);
+  void operator()(const primitive::SquareRoot& op) { emit("Sqrt", {name_of(op.x)}); }
   void operator()(const primitive::Reduce& op);
 
  private:
@@ -315,6 +316,8 @@ void OnnxGraphWriter::operator()(const primitive::Reduce& op) {
   switch (op.function) {
     case primitive::ReduceFunction::kSum:
       return write("ReduceSum");
+    case primitive::ReduceFunction::kMean:
+      return write("ReduceMean");
     case primitive::ReduceFunction::kMax:
       return write("ReduceMax");
     case primitive::ReduceFunction::kL2:

@@ -80,6 +80,12 @@ struct Multiply {
   Value b;
 };
 
+// y = factor · x -> as x
+struct Scale {
+  Value x;
+  float factor = 1;
+};
+
 // y = x · weightᵀ + bias: x [..,I], weight [O,I], bias [O], or none -> [..,O]
 struct Linear {
   Value x;
@@ -108,24 +114,26 @@ struct Rotary {
   std::int64_t positions = 0;
 };
 
-// Multi-head attention between the tokens of each text. Head h has the columns h·w to (h+1)·w - 1 of query, key, value
-// and y, w = H / heads:
-//   y[b,t,h] = Σ p[s] · value[b,s,h], p = softmax over s of scale · (query[b,t,h] · key[b,s,h]) + distance_bias of
-//   s - t, and 0 where mask[b,s] is 0 or |s - t| is beyond the window
-// query, key, value [B,T,H], mask i64 [B,T] -> [B,T,H]
+// Multi-head attention between the tokens of each text. Head h has the columns h·w to (h+1)·w - 1 of query and y,
+// w = H / heads, and those of head k = ⌊h · key_heads / heads⌋ of key and value, which several heads may share:
+//   y[b,t,h] = Σ p[s] · value[b,s,k], p = softmax over s of scale · (query[b,t,h] · key[b,s,k]) + distance_bias of
+//   s - t, and 0 where mask[b,s] is 0, |s - t| is beyond the window or, if causal, s > t
+// query [B,T,H], key, value [B,T,w·key_heads], key_heads a divisor of heads, mask i64 [B,T] -> [B,T,H]
 //
 // What other models need becomes a member here that is absent by default: other position terms (ALiBi is added to the
-// scores), fewer heads of key and value than of query.
+// scores).
 struct Attention {
   Value query;
   Value key;
   Value value;
   Value mask;
   std::int64_t heads = 1;
+  std::int64_t key_heads = heads;
   float scale = 1;
   std::optional<DistanceBias> distance_bias = std::nullopt;
   std::optional<Rotary> rotary = std::nullopt;
   std::optional<std::int64_t> window = std::nullopt;
+  bool causal = false;
 };
 
 // Over the last dimension, y = (x - mean(x)) / √(mean((x - mean(x))²) + epsilon) · weight + bias:
@@ -135,6 +143,17 @@ struct LayerNorm {
   Weight weight;
   std::optional<Weight> bias = std::nullopt;
   double epsilon = 1e-12;
+};
+
+// Over each W numbers of the last dimension, which has a multiple of them, y = x / √(mean(x²) + epsilon) ·
+// (weight + offset): x [..,H], weight [W] -> as x
+//
+// Source: Zhang and Sennrich, "Root Mean Square Layer Normalization" (2019).
+struct RmsNorm {
+  Value x;
+  Weight weight;
+  float offset = 0;
+  double epsilon = 1e-6;
 };
 
 enum class ActivationFunction : std::uint8_t {
@@ -170,8 +189,8 @@ struct Normalize {
   Value x;
 };
 
-using Operator = std::variant<Input, Lookup, PositionLookup, RowLookup, Add, Multiply, Linear, Attention, LayerNorm,
-                              Activation, Pool, Normalize>;
+using Operator = std::variant<Input, Lookup, PositionLookup, RowLookup, Add, Multiply, Scale, Linear, Attention,
+                              LayerNorm, RmsNorm, Activation, Pool, Normalize>;
 
 // One function for each alternative of a variant, for std::visit.
 template <class... Functions>

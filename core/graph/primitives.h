@@ -129,7 +129,12 @@ struct LayerNorm {
   double epsilon = 0;
 };
 
-enum class ReduceFunction : std::uint8_t { kSum, kMax, kL2 };
+enum class ReduceFunction : std::uint8_t { kSum, kMean, kMax, kL2 };
+
+// Of each number.
+struct SquareRoot {
+  Value x;
+};
 
 struct Reduce {
   ReduceFunction function = ReduceFunction::kSum;
@@ -145,7 +150,7 @@ using Primitive =
                  primitive::FirstRows, primitive::Positions, primitive::CumulativeSum, primitive::IsEqual,
                  primitive::Slice, primitive::Concat, primitive::Binary, primitive::MatMul, primitive::Reshape,
                  primitive::Transpose, primitive::Unsqueeze, primitive::Squeeze, primitive::Softmax,
-                 primitive::LayerNorm, Activation, primitive::Reduce>;
+                 primitive::LayerNorm, Activation, primitive::SquareRoot, primitive::Reduce>;
 
 struct PrimitiveNode {
   Primitive op;

@@ -121,25 +121,29 @@ TEST_P(GraphsTest, ProductsOfEverySize) {
 
 // Around the heights of tiles and the widths of panels.
 TEST_P(GraphsTest, EveryNumberOfTokensIsRight) {
-  const EncoderShape shape{.hidden = 36,
-                           .heads = 3,
-                           .intermediate = 47,
-                           .padding = 3,
-                           .buckets = 8,
-                           .farthest = 20,
-                           .rotary = true,
-                           .window = 25,
-                           .gated = GetParam().precision == core::Precision::kF32};
-  const auto graph = testing::encoder(shape);
-  std::mt19937 chance(7);
-  const auto alone = load(testing::encoder(shape), 1);
-  const auto together = load(testing::encoder(shape), 2);
-  for (std::int64_t tokens = 1; tokens <= 62; ++tokens) {
-    SCOPED_TRACE(tokens);
-    const Inputs inputs = testing::draw_batch(chance, {tokens}, shape.vocabulary);
-    const Array wanted = graph::testing::evaluate(*graph, inputs);
-    expect_near(testing::run(*alone, inputs), wanted, inputs, GetParam());
-    expect_near(testing::run(*together, inputs), wanted, inputs, GetParam());
+  for (const bool causal : {false, true}) {
+    EncoderShape shape{.hidden = 36,
+                       .heads = 3,
+                       .intermediate = 47,
+                       .padding = 3,
+                       .buckets = 8,
+                       .farthest = 20,
+                       .rotary = true,
+                       .window = 25,
+                       .gated = GetParam().precision == core::Precision::kF32};
+    if (causal) shape.key_heads = 1;
+    shape.causal = causal;
+    const auto graph = testing::encoder(shape);
+    std::mt19937 chance(7);
+    const auto alone = load(testing::encoder(shape), 1);
+    const auto together = load(testing::encoder(shape), 2);
+    for (std::int64_t tokens = 1; tokens <= 62; ++tokens) {
+      SCOPED_TRACE(fmt::format("{} tokens{}", tokens, causal ? ", causal" : ""));
+      const Inputs inputs = testing::draw_batch(chance, {tokens}, shape.vocabulary);
+      const Array wanted = graph::testing::evaluate(*graph, inputs);
+      expect_near(testing::run(*alone, inputs), wanted, inputs, GetParam());
+      expect_near(testing::run(*together, inputs), wanted, inputs, GetParam());
+    }
   }
 }
 
@@ -221,7 +225,9 @@ TEST_P(GraphsTest, AttentionEndsWhereItIsTold) {
                   .key = rows.data(),
                   .value = rows.data(),
                   .out = out.data(),
-                  .stride = kWidth,
+                  .query_stride = kWidth,
+                  .key_stride = kWidth,
+                  .value_stride = kWidth,
                   .out_stride = kWidth,
                   .tokens = kTokens,
                   .width = kWidth,

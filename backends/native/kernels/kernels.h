@@ -88,14 +88,16 @@ struct MutableRows {
   std::size_t stride = 0;
 };
 
-// Attention of one text and one head: token t has its vectors at t * stride, `width` numbers long.
+// Attention of one text and one head: token t has its vectors at t times the stride, `width` numbers long.
 struct AttentionHead {
   const float* query = nullptr;
   const float* key = nullptr;
   const float* value = nullptr;
   float* out = nullptr;
-  std::size_t stride = 0;      // of query, key and value
-  std::size_t out_stride = 0;  // of out
+  std::size_t query_stride = 0;
+  std::size_t key_stride = 0;
+  std::size_t value_stride = 0;
+  std::size_t out_stride = 0;
   std::size_t tokens = 0;
   std::size_t width = 0;
   float scale = 1;
@@ -105,6 +107,8 @@ struct AttentionHead {
   std::size_t farthest = 0;
   // Tokens farther away than this are not attended to.
   std::size_t window = SIZE_MAX;
+  // Nor are later ones.
+  bool causal = false;
   // Asked every few rows of scores, whose number grows with the tokens: once it says so, what is left is not computed.
   // May be null.
   bool (*is_over)(void* context) = nullptr;
@@ -158,6 +162,8 @@ struct Kernels {
   void (*add)(const MutableRows& x, const Rows& y, std::size_t width) = nullptr;
   // x *= y.
   void (*multiply)(const MutableRows& x, const Rows& y, std::size_t width) = nullptr;
+  // x *= factor.
+  void (*scale)(const MutableRows& x, std::size_t width, float factor) = nullptr;
   // As graph::Rotary, the heads of each row, columns of `width` numbers, one after the other: by the cosines and sines
   // of graph::Turns at the row's position.
   void (*turn)(const MutableRows& x, std::size_t heads, std::size_t width, const float* cosines, const float* sines,
@@ -167,6 +173,9 @@ struct Kernels {
   // y = as graph::LayerNorm of x, which may be y.
   void (*layer_norm)(const Rows& x, std::size_t width, const float* weight, const float* bias, float epsilon,
                      const MutableRows& y) = nullptr;
+  // y = as graph::RmsNorm of x, which may be y, over each `part` numbers; the offset is in the weights.
+  void (*rms_norm)(const Rows& x, std::size_t width, const float* weight, std::size_t part, float epsilon,
+                   const MutableRows& y) = nullptr;
 };
 
 // Panels of a matrix with so many columns.

@@ -22,6 +22,13 @@ void multiply_rows(const MutableRows& x, const Rows& y, std::size_t width) {
   }
 }
 
+void scale(const MutableRows& x, std::size_t width, float factor) {
+  for (std::size_t r = 0; r < x.count; ++r) {
+    for_each_vector(x.data + r * x.stride, width, 0.0F,
+                    [&](std::size_t, Vector value) { return hn::Mul(value, hn::Set(kTag, factor)); });
+  }
+}
+
 void turn(const MutableRows& x, std::size_t heads, std::size_t width, const float* cosines, const float* sines,
           const std::uint32_t* positions) {
   const std::size_t half = width / 2;
@@ -137,6 +144,30 @@ void layer_norm(const Rows& x, std::size_t width, const float* weight, const flo
   }
 }
 
+void rms_norm(const Rows& x, std::size_t width, const float* weight, std::size_t part, float epsilon,
+              const MutableRows& y) {
+  for (std::size_t r = 0; r < x.count; ++r) {
+    for (std::size_t first = 0; first < width; first += part) {
+      const float* const from = x.data + r * x.stride + first;
+      float* const to = y.data + r * y.stride + first;
+      Vector squares = hn::Zero(kTag);
+      for (std::size_t i = 0; i < part; i += kLanes) {
+        const Vector value = load_part(from, i, part);
+        squares = hn::MulAdd(value, value, squares);
+      }
+      const float mean = hn::GetLane(hn::SumOfLanes(kTag, squares)) / static_cast<float>(part);
+      const Vector scale = hn::Div(hn::Set(kTag, 1.0F), hn::Sqrt(hn::Set(kTag, mean + epsilon)));
+      if (to != from) {
+        for (std::size_t i = 0; i < part; ++i)
+          to[i] = from[i];
+      }
+      for_each_vector(to, part, 0.0F, [&](std::size_t at, Vector value) {
+        return hn::Mul(hn::Mul(value, scale), load_part(weight, at, part));
+      });
+    }
+  }
+}
+
 constexpr Kernels make_kernels(std::string_view name) {
   return {.name = name,
           .panel_columns = kPanelColumns,
@@ -146,9 +177,11 @@ constexpr Kernels make_kernels(std::string_view name) {
           .int8 = {},
           .add = add,
           .multiply = multiply_rows,
+          .scale = scale,
           .turn = turn,
           .activate = activate,
-          .layer_norm = layer_norm};
+          .layer_norm = layer_norm,
+          .rms_norm = rms_norm};
 }
 
 }  // namespace

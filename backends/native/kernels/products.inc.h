@@ -667,7 +667,7 @@ LATEBIND_INLINE void put_values(const AttentionHead& head, std::size_t first, fl
   constexpr std::size_t kGroup = group_of(Arithmetic::kFormat);
   const std::size_t words = words_in<Arithmetic>(head.tokens);
   const auto load = [&](std::size_t t) LATEBIND_INLINE_LAMBDA {
-    return t < head.tokens && first < head.width ? load_part(head.value + t * head.stride, first, head.width)
+    return t < head.tokens && first < head.width ? load_part(head.value + t * head.value_stride, first, head.width)
                                                  : hn::Zero(kTag);
   };
   Vector factor = hn::Set(kTag, 1.0F);
@@ -713,10 +713,16 @@ LATEBIND_INLINE void add_distances(const AttentionHead& head, std::size_t token,
   add(end, head.tokens, bias[2 * farthest]);
 }
 
-// As soften(), of the scores of a token with those of the text that are within its window; the others become 0.
-LATEBIND_INLINE float soften_window(const AttentionHead& head, std::size_t token, float* scores) {
+// Behind the last token that this one attends to.
+LATEBIND_INLINE std::size_t end_of_sight(const AttentionHead& head, std::size_t token) {
+  const std::size_t further = head.causal ? 0 : head.window;
+  return head.tokens - token > further ? token + further + 1 : head.tokens;
+}
+
+// As soften(), of the scores of a token with those of the text that it attends to; the others become 0.
+LATEBIND_INLINE float soften_sight(const AttentionHead& head, std::size_t token, float* scores) {
   const std::size_t first = token > head.window ? token - head.window : 0;
-  const std::size_t end = head.tokens - token > head.window ? token + head.window + 1 : head.tokens;
+  const std::size_t end = end_of_sight(head, token);
   for (std::size_t s = 0; s < first; ++s)
     scores[s] = 0.0F;
   for (std::size_t s = end; s < head.tokens; ++s)
@@ -749,7 +755,7 @@ void attend(const AttentionHead& head, float* scratch) {
     for (std::size_t i = 0; here < kPanelColumns && i < key_words * kPanelColumns; ++i)
       panel[i] = 0.0F;
     for (std::size_t t = 0; t < here; ++t)
-      Attention::put_column(head.key + (first + t) * head.stride, width, panel, t);
+      Attention::put_column(head.key + (first + t) * head.key_stride, width, panel, t);
   }
   float* const values = keys + padded_tokens * key_words;
   const std::size_t value_words = operand_words<Arithmetic>(tokens);
@@ -765,16 +771,16 @@ void attend(const AttentionHead& head, float* scratch) {
   for (std::size_t first = 0; first < tokens; first += kScoreRows) {
     if (head.is_over != nullptr && head.is_over(head.context)) return;
     const std::size_t rows = smaller(kScoreRows, tokens - first);
-    const Rows query = Attention::rows_of({head.query + first * head.stride, rows, head.stride}, width, queries);
+    const Rows query =
+        Attention::rows_of({head.query + first * head.query_stride, rows, head.query_stride}, width, queries);
     // The panels with keys that one of these queries attends to.
     const std::size_t nearest = first > head.window ? (first - head.window) / kPanelColumns : 0;
-    const std::size_t farthest = smaller(head.window, tokens) + first + rows;
-    const std::size_t panels_end = up_to_panel(smaller(farthest, tokens)) / kPanelColumns;
+    const std::size_t panels_end = up_to_panel(end_of_sight(head, first + rows - 1)) / kPanelColumns;
     multiply<Arithmetic>(query, key_panels, nearest, panels_end - nearest, nullptr, {scores, rows, padded_tokens});
     float inverse[kScoreRows];
     for (std::size_t r = 0; r < rows; ++r) {
       if (head.distance_bias != nullptr) add_distances(head, first + r, scores + r * padded_tokens);
-      inverse[r] = soften_window(head, first + r, scores + r * padded_tokens);
+      inverse[r] = soften_sight(head, first + r, scores + r * padded_tokens);
     }
     // In their own place.
     const Rows weights = Attention::rows_of({scores, rows, padded_tokens}, tokens, scores);

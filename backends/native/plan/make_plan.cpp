@@ -124,9 +124,11 @@ class Planner {
   Status plan(std::uint32_t node, const graph::RowLookup& op);
   Status plan(std::uint32_t node, const graph::Add& op);
   Status plan(std::uint32_t node, const graph::Multiply& op);
+  Status plan(std::uint32_t node, const graph::Scale& op);
   Status plan(std::uint32_t node, const graph::Linear& op);
   Status plan(std::uint32_t node, const graph::Attention& op);
   Status plan(std::uint32_t node, const graph::LayerNorm& op);
+  Status plan(std::uint32_t node, const graph::RmsNorm& op);
   Status plan(std::uint32_t node, const graph::Activation& op);
   Status plan(std::uint32_t node, const graph::Pool& op);
   Status plan(std::uint32_t node, const graph::Normalize& op);
@@ -157,11 +159,12 @@ void Planner::count_uses() {
               [&](const graph::Multiply& op) {
                 use({op.a, op.b});
               },
-              [&](const graph::Linear& op) { use({op.x}); },
+              [&](const graph::Scale& op) { use({op.x}); }, [&](const graph::Linear& op) { use({op.x}); },
               [&](const graph::Attention& op) {
                 use({op.query, op.key, op.value, op.mask});
               },
-              [&](const graph::LayerNorm& op) { use({op.x}); }, [&](const graph::Activation& op) { use({op.x}); },
+              [&](const graph::LayerNorm& op) { use({op.x}); }, [&](const graph::RmsNorm& op) { use({op.x}); },
+              [&](const graph::Activation& op) { use({op.x}); },
               [&](const graph::Pool& op) {
                 use({op.x, op.mask});
               },
@@ -330,6 +333,14 @@ Status Planner::plan(std::uint32_t node, const graph::Multiply& op) {
   return {};
 }
 
+Status Planner::plan(std::uint32_t node, const graph::Scale& op) {
+  LB_ASSIGN_OR_RETURN(const Slot from, slot_of("scaling", op.x));
+  const Slot x = own_slot(op.x, from);
+  add(Scale{.x = x, .factor = op.factor});
+  forms_[node] = InSlot{x};
+  return {};
+}
+
 Status Planner::plan(std::uint32_t node, const graph::Linear& op) {
   LB_ASSIGN_OR_RETURN(const Slot from, slot_of("linear", op.x));
   const Slot x = converted(op.x, from);
@@ -346,12 +357,13 @@ Status Planner::plan(std::uint32_t node, const graph::Attention& op) {
   LB_ASSIGN_OR_RETURN(const Slot value, slot_of("attention", op.value));
   LB_RETURN_IF_ERROR(set_mask(op.mask));
   if (op.distance_bias && op.scale == 0) return unsupported("attention by distance alone");
-  if (op.distance_bias || op.window) plan_.by_distance = true;
+  if (op.distance_bias || op.window || op.causal) plan_.by_distance = true;
   const auto heads = static_cast<std::size_t>(op.heads);
+  const auto key_heads = static_cast<std::size_t>(op.key_heads);
   if (op.rotary) {
     limit_positions(static_cast<std::size_t>(op.rotary->positions));
     query = turned(op.query, query, *op.rotary, heads);
-    key = turned(op.key, key, *op.rotary, heads);
+    key = turned(op.key, key, *op.rotary, key_heads);
   }
   const Slot y = take_slot(plan_.widths[query]);
   add(Attend{.query = query,
@@ -359,9 +371,11 @@ Status Planner::plan(std::uint32_t node, const graph::Attention& op) {
              .value = value,
              .y = y,
              .heads = heads,
+             .key_heads = key_heads,
              .scale = op.scale,
              .distances = op.distance_bias ? std::optional(distances_of(*op.distance_bias, op.scale)) : std::nullopt,
-             .window = op.window ? static_cast<std::size_t>(*op.window) : SIZE_MAX});
+             .window = op.window ? static_cast<std::size_t>(*op.window) : SIZE_MAX,
+             .causal = op.causal});
   if (op.rotary) {
     free_.insert(free_.end(), {query, key});
   } else {
@@ -381,6 +395,17 @@ Status Planner::plan(std::uint32_t node, const graph::LayerNorm& op) {
            .weight = read_weight(graph_, op.weight),
            .bias = bias_of(op.bias, op.weight),
            .epsilon = static_cast<float>(op.epsilon)});
+  forms_[node] = InSlot{y};
+  return {};
+}
+
+Status Planner::plan(std::uint32_t node, const graph::RmsNorm& op) {
+  LB_ASSIGN_OR_RETURN(const Slot x, slot_of("RMS norm", op.x));
+  const Slot y = end_use(op.x) ? x : take_slot(plan_.widths[x]);
+  RmsNorm norm{.x = x, .y = y, .weight = read_weight(graph_, op.weight), .epsilon = static_cast<float>(op.epsilon)};
+  for (float& weight : norm.weight)
+    weight += op.offset;
+  add(std::move(norm));
   forms_[node] = InSlot{y};
   return {};
 }

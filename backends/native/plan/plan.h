@@ -83,6 +83,20 @@ struct Norm {
   float epsilon = 0;
 };
 
+// y = RMS norm of x, which may be y, over each so many numbers as there are weights
+struct RmsNorm {
+  Slot x = 0;
+  Slot y = 0;
+  std::vector<float> weight;
+  float epsilon = 0;
+};
+
+// x *= factor
+struct Scale {
+  Slot x = 0;
+  float factor = 1;
+};
+
 // x = function(x)
 struct Activate {
   Slot x = 0;
@@ -95,13 +109,17 @@ struct Attend {
   Slot value = 0;
   Slot y = 0;
   std::size_t heads = 1;
+  std::size_t key_heads = 1;
   float scale = 1;
   std::optional<std::size_t> distances{};  // of Plan::distances
   std::size_t window = SIZE_MAX;
+  bool causal = false;
 };
 
 struct Step {
-  std::variant<LookUp, AddTerms, Copy, AddRows, MultiplyRows, Turn, Convert, Multiply, Norm, Activate, Attend> what;
+  std::variant<LookUp, AddTerms, Copy, AddRows, MultiplyRows, Scale, Turn, Convert, Multiply, Norm, RmsNorm, Activate,
+               Attend>
+      what;
   // Where threads share steps: all of them must have done what comes before.
   bool waits = false;
 

@@ -24,10 +24,12 @@ Access access_of(const Step& step) {
                           [](const MultiplyRows& s) {
                             return Access{.reads = {s.x, s.y}, .writes = {s.x}};
                           },
+                          [](const Scale& s) { return Access{.reads = {s.x}, .writes = {s.x}}; },
                           [](const Turn& s) { return Access{.reads = {s.x}, .writes = {s.x}}; },
                           [](const Convert& s) { return Access{.reads = {s.x}, .writes = {s.y}}; },
                           [](const Multiply& s) { return Access{.by_rows = false, .reads = {s.x}, .writes = {s.y}}; },
                           [](const Norm& s) { return Access{.reads = {s.x}, .writes = {s.y}}; },
+                          [](const RmsNorm& s) { return Access{.reads = {s.x}, .writes = {s.y}}; },
                           [](const Activate& s) { return Access{.reads = {s.x}, .writes = {s.x}}; },
                           [](const Attend& s) {
                             return Access{.by_rows = false, .reads = {s.query, s.key, s.value}, .writes = {s.y}};

@@ -65,6 +65,10 @@ class Evaluator {
 
   Array operator()(const Multiply& op) const { return binary(of(op.a), of(op.b), std::multiplies<>()); }
 
+  Array operator()(const Scale& op) const {
+    return map(of(op.x), [&](double value) { return value * op.factor; });
+  }
+
   Array operator()(const Linear& op) const {
     const Array matrix = weight(op.weight);
     const Array bias =
@@ -95,18 +99,22 @@ class Evaluator {
     for_each(query.shape, [&](const Dims& index) {
       // Of the same text, at token s and component i.
       const auto element = [&](const Array& array, std::int64_t s, std::int64_t i) {
-        return array.values[size((index[0] * tokens + s) * query.shape[2] + i)];
+        return array.values[size((index[0] * tokens + s) * array.shape[2] + i)];
       };
-      const std::int64_t first = index[2] / width * width;
+      const std::int64_t head = index[2] / width;
+      const std::int64_t first = head * width;
+      // From a column of the query to that of the key and the value.
+      const std::int64_t back = first - head * op.key_heads / op.heads * width;
       std::vector<double> weights;
       for (std::int64_t s = 0; s < tokens; ++s) {
         double product = 0;
         for (std::int64_t i = first; i < first + width; ++i)
-          product += element(query, index[1], i) * element(key, s, i);
-        const bool near = !op.window || std::abs(s - index[1]) <= *op.window;
+          product += element(query, index[1], i) * element(key, s, i - back);
+        const bool seen = !op.causal || s <= index[1];
+        const bool near = seen && (!op.window || std::abs(s - index[1]) <= *op.window);
         const bool kept = near && of(op.mask).values[size(index[0] * tokens + s)] != 0;
         double score = op.scale * product;
-        if (bias) score += at(biases, {bucket_of(*bias, s - index[1]), index[2] / width});
+        if (bias) score += at(biases, {bucket_of(*bias, s - index[1]), head});
         weights.push_back(kept ? score : -std::numeric_limits<double>::infinity());
       }
       // Padding that is far from every token: what it has is not specified, but a number.
@@ -114,7 +122,7 @@ class Evaluator {
       softmax(weights);
       double sum = 0;
       for (std::int64_t s = 0; s < tokens; ++s)
-        sum += weights[size(s)] * element(of(op.value), s, index[2]);
+        sum += weights[size(s)] * element(of(op.value), s, index[2] - back);
       out.values.push_back(sum);
     });
     return out;
@@ -124,6 +132,21 @@ class Evaluator {
     const Array scale = weight(op.weight);
     const Array shift = op.bias ? weight(*op.bias) : map(scale, [](double) { return 0.0; });
     return layer_norm(of(op.x), scale, shift, op.epsilon);
+  }
+
+  Array operator()(const RmsNorm& op) const {
+    const Array scale = weight(op.weight);
+    Array out = of(op.x);
+    const std::size_t width = scale.values.size();
+    for (std::size_t first = 0; first < out.values.size(); first += width) {
+      double squares = 0;
+      for (std::size_t i = first; i < first + width; ++i)
+        squares += out.values[i] * out.values[i];
+      const double length = std::sqrt(squares / static_cast<double>(width) + op.epsilon);
+      for (std::size_t i = 0; i < width; ++i)
+        out.values[first + i] *= (scale.values[i] + op.offset) / length;
+    }
+    return out;
   }
 
   Array operator()(const Activation& op) const { return activate(of(op.x), op.function); }

@@ -89,8 +89,32 @@ TEST(GraphBuilderTest, RefusesHeadsThatDoNotDivide) {
   EXPECT_EQ(with(2), "it was taken");
   EXPECT_THAT(with(3), HasSubstr("attention with 3 heads of f32 [?,?,4]"));
   EXPECT_THAT(with(0), HasSubstr("0 heads"));
-  EXPECT_THAT(with(2, Value{3}), HasSubstr("of f32 [?,4]"));
+  EXPECT_THAT(with(2, Value{3}), HasSubstr("to f32 [?,4] with 2 heads"));
   EXPECT_THAT(with(2, Value{2}, Value{3}), HasSubstr("attention of f32 [?,4]"));
+}
+
+TEST(GraphBuilderTest, RefusesKeysThatHeadsCannotShare) {
+  // Of four columns, two of them a head.
+  const auto with = [](std::int64_t key_heads, const Shape& weight) {
+    Started started;
+    const Value key = started.graph.add(Linear{.x = Value{2}, .weight = f32("key", weight)});
+    return started.refusal(
+        Attention{.query = Value{2}, .key = key, .value = key, .mask = Value{1}, .heads = 2, .key_heads = key_heads});
+  };
+  EXPECT_EQ(with(1, Shape{2, 4}), "it was taken");
+  EXPECT_THAT(with(1, Shape{4, 4}), HasSubstr("attention of f32 [?,?,4] to f32 [?,?,4] with 2 heads"));
+  EXPECT_THAT(with(3, Shape{4, 4}), HasSubstr("attention of 2 heads to 3"));
+  EXPECT_THAT(with(0, Shape{4, 4}), HasSubstr("attention of 2 heads to 0"));
+}
+
+TEST(GraphBuilderTest, RefusesAnRmsNormOfPartsThatDoNotFit) {
+  const auto with = [](const Shape& weight) {
+    return Started().refusal(RmsNorm{.x = Value{2}, .weight = f32("norm", weight)});
+  };
+  EXPECT_EQ(with(Shape{4}), "it was taken");
+  EXPECT_EQ(with(Shape{2}), "it was taken");
+  EXPECT_THAT(with(Shape{3}), HasSubstr("'norm' [3] for f32 [?,?,4]"));
+  EXPECT_THAT(with(Shape{0}), HasSubstr("'norm' [0]"));
 }
 
 TEST(GraphBuilderTest, RefusesPositionsWithoutARowBehindThePadding) {

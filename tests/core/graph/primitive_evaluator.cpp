@@ -78,6 +78,11 @@ Array reduce(const Array& x, const primitive::Reduce& op) {
     for (double& value : out.values)
       value = std::sqrt(value);
   }
+  if (op.function == ReduceFunction::kMean) {
+    const double count = static_cast<double>(count_of(x.shape)) / static_cast<double>(count_of(kept));
+    for (double& value : out.values)
+      value /= count;
+  }
   if (!op.keep_dimensions) {
     for (auto axis = op.axes.rbegin(); axis != op.axes.rend(); ++axis)
       out.shape.erase(out.shape.begin() + *axis);
@@ -189,6 +194,12 @@ class PrimitiveEvaluator {
         return binary(of(op.a), of(op.b), [](double a, double b) { return std::min(a, b); });
     }
     throw std::logic_error("an unknown function");
+  }
+  Array operator()(const primitive::SquareRoot& op) const {
+    Array out = of(op.x);
+    for (double& value : out.values)
+      value = std::sqrt(value);
+    return out;
   }
   Array operator()(const primitive::MatMul& op) const { return matmul(of(op.a), of(op.b), op.transpose_b); }
   Array operator()(const primitive::Reshape& op) const { return reshape(of(op.x), op.shape); }

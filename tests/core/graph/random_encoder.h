@@ -41,6 +41,10 @@ struct EncoderShape {
   bool rotary = false;
   std::optional<std::int64_t> window = std::nullopt;
   bool gated = false;  // the wide part is multiplied by another one, and neither has a bias
+  std::optional<std::int64_t> key_heads = std::nullopt;  // fewer than heads
+  bool causal = false;
+  // RMS norms instead of layer norms, and of each head's queries and keys; words are scaled. As decoders have it.
+  bool rms = false;
 };
 
 // How many are drawn: one in LATEBIND_TEST_ENCODERS_ONE_IN of these (1), where everything is slow.
@@ -71,6 +75,14 @@ inline EncoderShape draw_shape(std::mt19937& chance) {
     shape.buckets = 4 * up_to(8);
     shape.farthest = shape.buckets / 4 + up_to(40);
   }
+  if (up_to(3) == 1) {
+    const std::int64_t head = shape.hidden / shape.heads;
+    shape.key_heads = up_to(2);
+    shape.heads = *shape.key_heads * up_to(3);
+    shape.hidden = head * shape.heads;
+  }
+  shape.causal = up_to(3) == 1;
+  shape.rms = up_to(3) == 1;
   return shape;
 }
 
@@ -90,8 +102,10 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
   struct Layer {
     Linear query, key, value, output, wide, narrow;
     Linear norm, last_norm;
-    graph::Weight gate;
+    graph::Weight gate, query_norm, key_norm;
   };
+  const std::int64_t head = h / shape.heads;
+  const std::int64_t key_heads = shape.key_heads.value_or(shape.heads);
   const graph::Weight words = weight({shape.vocabulary, h});
   const graph::Weight positions = weight({shape.positions + (shape.padding ? *shape.padding + 1 : 0), h});
   std::optional<graph::DistanceBias> bias;
@@ -101,14 +115,16 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
   std::vector<Layer> layers;
   for (int i = 0; i < shape.layers; ++i) {
     layers.push_back({linear(h, h),
-                      linear(h, h),
-                      linear(h, h),
+                      linear(h, head * key_heads),
+                      linear(h, head * key_heads),
                       linear(h, h),
                       linear(h, shape.intermediate),
                       linear(shape.intermediate, h),
                       {weight({h}), weight({h})},
                       {weight({h}), weight({h})},
-                      shape.gated ? weight({shape.intermediate, h}) : graph::Weight()});
+                      shape.gated ? weight({shape.intermediate, h}) : graph::Weight(),
+                      shape.rms ? weight({head}) : graph::Weight(),
+                      shape.rms ? weight({head}) : graph::Weight()});
   }
   std::optional<graph::Rotary> rotary;
   if (shape.rotary) rotary = graph::Rotary{10000, shape.positions};
@@ -119,23 +135,37 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
   const auto apply = [&](Value x, const Linear& l) {
     return graph.add(graph::Linear{.x = x, .weight = l.weight, .bias = l.bias});
   };
+  const auto rms_norm = [&](Value x, const graph::Weight& w) {
+    return graph.add(graph::RmsNorm{.x = x, .weight = w, .offset = shape.causal ? 1.0F : 0.0F, .epsilon = 1e-5});
+  };
   const auto norm = [&](Value x, const Linear& l) {
+    if (shape.rms) return rms_norm(x, l.weight);
     return graph.add(graph::LayerNorm{.x = x, .weight = l.weight, .bias = l.bias, .epsilon = 1e-5});
   };
   const Value place = graph.add(graph::Add{graph.add(graph::PositionLookup{positions, ids, shape.padding}),
                                            graph.add(graph::RowLookup{types, 1})});
-  Value x = norm(graph.add(graph::Add{graph.add(graph::Lookup{words, ids}), place}), first_norm);
+  Value word = graph.add(graph::Lookup{words, ids});
+  if (shape.rms) word = graph.add(graph::Scale{.x = word, .factor = 1.5F});
+  Value x = norm(graph.add(graph::Add{word, place}), first_norm);
   for (const Layer& layer : layers) {
+    Value query = apply(x, layer.query);
+    Value key = apply(x, layer.key);
+    if (shape.rms) {
+      query = rms_norm(query, layer.query_norm);
+      key = rms_norm(key, layer.key_norm);
+    }
     const Value context =
-        graph.add(graph::Attention{.query = apply(x, layer.query),
-                                   .key = apply(x, layer.key),
+        graph.add(graph::Attention{.query = query,
+                                   .key = key,
                                    .value = apply(x, layer.value),
                                    .mask = mask,
                                    .heads = shape.heads,
+                                   .key_heads = key_heads,
                                    .scale = 1.0F / std::sqrt(static_cast<float>(h) / static_cast<float>(shape.heads)),
                                    .distance_bias = bias,
                                    .rotary = rotary,
-                                   .window = shape.window});
+                                   .window = shape.window,
+                                   .causal = shape.causal});
     const Value middle = norm(graph.add(graph::Add{apply(context, layer.output), x}), layer.norm);
     const Value wide =
         shape.gated ? graph.add(graph::Linear{.x = middle, .weight = layer.wide.weight}) : apply(middle, layer.wide);
