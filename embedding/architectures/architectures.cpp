@@ -5,10 +5,12 @@
 #include "embedding/architectures/architecture.h"
 #include "embedding/architectures/bert.h"
 #include "embedding/architectures/distilbert.h"
+#include "embedding/architectures/gemma3.h"
 #include "embedding/architectures/gte.h"
 #include "embedding/architectures/modernbert.h"
 #include "embedding/architectures/mpnet.h"
 #include "embedding/architectures/nomic_bert.h"
+#include "embedding/architectures/qwen3.h"
 #include "embedding/architectures/roberta.h"
 
 namespace latebind::embedding {
@@ -45,6 +47,12 @@ constexpr std::array kArchitectures{
                  .checked = kRandomWeights,
                  .weights_file = kSafetensorsFile,
                  .read = read_electra},
+    Architecture{.model_type = "gemma3_text",
+                 .name = "Gemma 3 as an encoder, EmbeddingGemma",
+                 .checked = kRandomWeights,
+                 .refused = "scaled positions, decoders",
+                 .weights_file = kSafetensorsFile,
+                 .read = read_gemma3},
     Architecture{.model_type = "gte",
                  .name = "GTE, Arctic Embed 2.0",
                  .checked = kRandomWeights,
@@ -74,6 +82,12 @@ constexpr std::array kArchitectures{
                  .refused = "scaled positions, mixtures of experts",
                  .weights_file = kSafetensorsFile,
                  .read = read_nomic_bert},
+    Architecture{.model_type = "qwen3",
+                 .name = "Qwen3",
+                 .checked = kRandomWeights,
+                 .refused = "scaled positions, windows",
+                 .weights_file = kSafetensorsFile,
+                 .read = read_qwen3},
     Architecture{.model_type = "roberta",
                  .name = "RoBERTa",
                  .checked = kRandomWeights,

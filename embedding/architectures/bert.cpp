@@ -45,7 +45,7 @@ Result<Value> bert_embeddings(EncoderBuilder& encoder, const BertConfig& config,
   LB_ASSIGN_OR_RETURN(const Value type, encoder.token_type(config.token_type_count, width));
   graph::GraphBuilder& graph = encoder.graph();
   const Value place = graph.add(graph::Add{.a = position, .b = type});
-  return encoder.layer_norm(graph.add(graph::Add{.a = word, .b = place}), width, "embeddings.LayerNorm");
+  return encoder.norm(graph.add(graph::Add{.a = word, .b = place}), width, "embeddings.LayerNorm");
 }
 
 Result<BertConfig> read_bert_config(const json& config, const path& file, std::string_view activation) {

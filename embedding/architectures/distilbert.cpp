@@ -39,7 +39,7 @@ class DistilBertNetwork final : public EncoderNetwork {
     LB_ASSIGN_OR_RETURN(const Value word, encoder.words(ids, sizes().hidden));
     LB_ASSIGN_OR_RETURN(const Value position, encoder.positions(ids, sizes().hidden));
     const Value sum = encoder.graph().add(graph::Add{.a = word, .b = position});
-    LB_ASSIGN_OR_RETURN(Value x, encoder.layer_norm(sum, sizes().hidden, "embeddings.LayerNorm"));
+    LB_ASSIGN_OR_RETURN(Value x, encoder.norm(sum, sizes().hidden, "embeddings.LayerNorm"));
     LB_ASSIGN_OR_RETURN(x, encoder.layers(x, mask, "transformer.layer.", kDistilBertNames));
     return std::move(encoder).finish(x, mask, end);
   }

@@ -42,6 +42,21 @@ Status read_usual_sizes(const json& config, const path& file, EncoderSizes& size
   return check_heads(sizes, file, "hidden_size", "num_attention_heads");
 }
 
+Status read_decoder_sizes(const json& config, const path& file, EncoderSizes& sizes) {
+  LB_RETURN_IF_ERROR(read_sizes(config, file,
+                                {{"hidden_size", kHiddenSizeMax, &sizes.hidden},
+                                 {"num_hidden_layers", kLayersMax, &sizes.layers},
+                                 {"num_attention_heads", kHeadsMax, &sizes.heads},
+                                 {"num_key_value_heads", kHeadsMax, &sizes.key_heads},
+                                 {"head_dim", kHiddenSizeMax, &sizes.head_width},
+                                 {"intermediate_size", kIntermediateMax, &sizes.intermediate},
+                                 {"vocab_size", kVocabularyMax, &sizes.vocabulary},
+                                 {"max_position_embeddings", kTokensMax, &sizes.positions}}));
+  if (sizes.heads % sizes.key_heads == 0) return {};
+  return invalid_file(file, fmt::format("'num_attention_heads' {} is no multiple of 'num_key_value_heads' {}",
+                                        sizes.heads, sizes.key_heads));
+}
+
 Status check_heads(const EncoderSizes& sizes, const path& file, std::string_view hidden_key,
                    std::string_view heads_key) {
   if (sizes.hidden % sizes.heads == 0) return {};
@@ -154,6 +169,8 @@ Status refuse_variants(const json& config, const path& file, std::string_view po
 EncoderBuilder::EncoderBuilder(const EncoderSizes& sizes, const Safetensors& weights, std::string_view prefix,
                                std::string words)
     : sizes_(sizes), weights_(weights), graph_(weights.part()), words_(std::move(words)) {
+  if (sizes_.key_heads == 0) sizes_.key_heads = sizes_.heads;
+  if (sizes_.head_width == 0) sizes_.head_width = sizes_.hidden / sizes_.heads;  // without a rest: it was checked
   if (!weights_.contains(words_) && weights_.contains(std::string(prefix) + words_)) prefix_ = prefix;
 }
 
@@ -174,11 +191,18 @@ Result<Weight> EncoderBuilder::weight(const std::string& name, std::initializer_
   return Weight{.name = std::move(tensor.name), .type = tensor.type, .shape = shape, .offset = tensor.offset};
 }
 
-Result<Value> EncoderBuilder::layer_norm(Value x, std::size_t width, const std::string& name, bool has_bias) {
+Result<Value> EncoderBuilder::norm(Value x, std::size_t width, const std::string& name) {
+  if (sizes_.norm == NormKind::kRms || sizes_.norm == NormKind::kRmsPlusOne) {
+    LB_ASSIGN_OR_RETURN(auto scale, weight(name + ".weight", {width}));
+    return graph_.add(graph::RmsNorm{.x = x,
+                                     .weight = std::move(scale),
+                                     .offset = sizes_.norm == NormKind::kRmsPlusOne ? 1.0F : 0.0F,
+                                     .epsilon = sizes_.epsilon});
+  }
   const bool old_names = weights_.contains(prefix_ + name + ".gamma");
   LB_ASSIGN_OR_RETURN(auto scale, weight(name + (old_names ? ".gamma" : ".weight"), {width}));
   graph::LayerNorm norm{.x = x, .weight = std::move(scale), .epsilon = sizes_.epsilon};
-  if (has_bias) {
+  if (sizes_.norm == NormKind::kLayer) {
     LB_ASSIGN_OR_RETURN(norm.bias, weight(name + (old_names ? ".beta" : ".bias"), {width}));
   }
   return graph_.add(std::move(norm));
@@ -230,24 +254,31 @@ Result<Value> EncoderBuilder::token_type(std::size_t types, std::size_t width) {
 
 Result<Value> EncoderBuilder::attention(Value x, Value mask, const std::string& place, const LayerNames& names) {
   const std::size_t hidden = sizes_.hidden;
+  const std::size_t width = sizes_.head_width;
   const auto part = [&](std::string_view name, std::size_t which) {
-    if (names.query_key_value.empty()) return linear(x, place + std::string(name), hidden, hidden, names.query_bias);
+    const std::size_t heads = which == 0 ? sizes_.heads : sizes_.key_heads;
+    if (names.query_key_value.empty())
+      return linear(x, place + std::string(name), hidden, heads * width, names.query_bias);
     return linear_of(x, place + std::string(names.query_key_value), hidden, hidden, which, 3, names.query_bias);
   };
-  LB_ASSIGN_OR_RETURN(const Value query, part(names.query, 0));
-  LB_ASSIGN_OR_RETURN(const Value key, part(names.key, 1));
+  LB_ASSIGN_OR_RETURN(Value query, part(names.query, 0));
+  LB_ASSIGN_OR_RETURN(Value key, part(names.key, 1));
   LB_ASSIGN_OR_RETURN(const Value value, part(names.value, 2));
-  const std::size_t width = hidden / sizes_.heads;  // without a rest: the sizes were checked
-  const Value context = graph_.add(graph::Attention{.query = query,
-                                                    .key = key,
-                                                    .value = value,
-                                                    .mask = mask,
-                                                    .heads = static_cast<std::int64_t>(sizes_.heads),
-                                                    .scale = 1.0F / std::sqrt(static_cast<float>(width)),
-                                                    .distance_bias = terms_.distance_bias,
-                                                    .rotary = terms_.rotary,
-                                                    .window = terms_.window});
-  return linear(context, place + std::string(names.attended), hidden, hidden, names.attended_bias);
+  LB_ASSIGN_OR_RETURN(query, norm_if_named(query, width, place, names.query_norm));
+  LB_ASSIGN_OR_RETURN(key, norm_if_named(key, width, place, names.key_norm));
+  const Value context =
+      graph_.add(graph::Attention{.query = query,
+                                  .key = key,
+                                  .value = value,
+                                  .mask = mask,
+                                  .heads = static_cast<std::int64_t>(sizes_.heads),
+                                  .key_heads = static_cast<std::int64_t>(sizes_.key_heads),
+                                  .scale = terms_.scale.value_or(1.0F / std::sqrt(static_cast<float>(width))),
+                                  .distance_bias = terms_.distance_bias,
+                                  .rotary = terms_.rotary,
+                                  .window = terms_.window,
+                                  .causal = terms_.causal});
+  return linear(context, place + std::string(names.attended), sizes_.heads * width, hidden, names.attended_bias);
 }
 
 Result<Value> EncoderBuilder::feed_forward(Value x, const std::string& place, const LayerNames& names) {
@@ -270,12 +301,30 @@ Result<Value> EncoderBuilder::feed_forward(Value x, const std::string& place, co
 
 Result<Value> EncoderBuilder::layer(Value x, Value mask, const std::string& place, const LayerNames& names) {
   const auto norm_of_sum = [&](Value a, Value b, std::string_view name) {
-    return layer_norm(graph_.add(graph::Add{.a = a, .b = b}), sizes_.hidden, place + std::string(name));
+    return norm(graph_.add(graph::Add{.a = a, .b = b}), sizes_.hidden, place + std::string(name));
   };
   LB_ASSIGN_OR_RETURN(const Value attended, attention(x, mask, place, names));
   LB_ASSIGN_OR_RETURN(const Value middle, norm_of_sum(attended, x, names.attended_norm));
   LB_ASSIGN_OR_RETURN(const Value narrow, feed_forward(middle, place, names));
   return norm_of_sum(narrow, middle, names.norm);
+}
+
+Result<Value> EncoderBuilder::norm_if_named(Value x, std::size_t width, const std::string& place,
+                                            std::string_view name) {
+  if (name.empty()) return x;
+  return norm(x, width, place + std::string(name));
+}
+
+Result<Value> EncoderBuilder::pre_norm_layer(Value x, Value mask, const std::string& place, const LayerNames& names) {
+  const auto normal = [&](Value of, std::string_view name) { return norm_if_named(of, sizes_.hidden, place, name); };
+  LB_ASSIGN_OR_RETURN(Value part, normal(x, names.attended_norm));
+  LB_ASSIGN_OR_RETURN(part, attention(part, mask, place, names));
+  LB_ASSIGN_OR_RETURN(part, normal(part, names.attended_end));
+  const Value middle = graph_.add(graph::Add{.a = part, .b = x});
+  LB_ASSIGN_OR_RETURN(part, normal(middle, names.norm));
+  LB_ASSIGN_OR_RETURN(part, feed_forward(part, place, names));
+  LB_ASSIGN_OR_RETURN(part, normal(part, names.narrow_end));
+  return graph_.add(graph::Add{.a = part, .b = middle});
 }
 
 Result<Value> EncoderBuilder::layers(Value x, Value mask, std::string_view place, const LayerNames& names) {

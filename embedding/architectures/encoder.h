@@ -19,16 +19,26 @@
 
 namespace latebind::embedding {
 
+enum class NormKind : std::uint8_t {
+  kLayer,
+  kLayerWithoutBias,
+  kRms,
+  kRmsPlusOne,  // its weights are stored less 1
+};
+
 // Bounded when read: absurd ones are rejected.
 struct EncoderSizes {
   std::size_t hidden = 0;
   std::size_t layers = 0;
   std::size_t heads = 0;
+  std::size_t key_heads = 0;   // 0: as many
+  std::size_t head_width = 0;  // 0: hidden / heads
   std::size_t intermediate = 0;
   std::size_t vocabulary = 0;
   std::size_t positions = 0;           // rows of their table
   std::optional<std::size_t> padding;  // an id: positions are counted as graph::PositionLookup says
-  float epsilon = 1e-12F;              // of every norm
+  NormKind norm = NormKind::kLayer;
+  float epsilon = 1e-12F;  // of every norm
   graph::ActivationFunction activation = graph::ActivationFunction::kGeluErf;
 };
 
@@ -54,6 +64,9 @@ inline constexpr std::size_t kTokenTypesMax = 1024;
 // The six that most of transformers' encoders have under the same names, and that the heads divide the width.
 [[nodiscard]] core::Status read_usual_sizes(const nlohmann::json& config, const std::filesystem::path& file,
                                             EncoderSizes& sizes);
+// The same of decoders, whose heads have a width of their own and share keys.
+[[nodiscard]] core::Status read_decoder_sizes(const nlohmann::json& config, const std::filesystem::path& file,
+                                              EncoderSizes& sizes);
 // kInvalidModel, naming the keys, where the heads do not divide the width.
 [[nodiscard]] core::Status check_heads(const EncoderSizes& sizes, const std::filesystem::path& file,
                                        std::string_view hidden_key, std::string_view heads_key);
@@ -87,14 +100,18 @@ struct LayerNames {
   std::string_view key{};
   std::string_view value{};
   std::string_view query_key_value{};  // instead: the three as one
-  std::string_view attended{};         // what joins the heads
-  std::string_view attended_norm{};    // behind attention, or before it
+  std::string_view query_norm{};       // of each head's, where there is one
+  std::string_view key_norm{};
+  std::string_view attended{};       // what joins the heads
+  std::string_view attended_norm{};  // behind attention and its sum, or before attention
+  std::string_view attended_end{};   // between both, where there is one
   std::string_view wide{};
   std::string_view gate{};           // by which the wide part is multiplied, where there is one
   std::string_view wide_and_gate{};  // instead: the two as one
   std::string_view gate_and_wide{};  // or in this order
   std::string_view narrow{};
-  std::string_view norm{};  // behind the feed-forward part, or before it
+  std::string_view norm{};        // behind the feed-forward part and its sum, or before that part
+  std::string_view narrow_end{};  // between both, where there is one
   // Which of them have one.
   bool query_bias = true;  // and the key's and the value's
   bool attended_bias = true;
@@ -119,11 +136,13 @@ class EncoderNetwork : public Network {
   const EncoderSizes sizes_;
 };
 
-// What attention knows of the places of tokens.
+// What attention knows of the places of tokens, and its scale: 1 / √(width of a head) where there is none.
 struct AttentionTerms {
   std::optional<graph::DistanceBias> distance_bias = std::nullopt;
   std::optional<graph::Rotary> rotary = std::nullopt;
   std::optional<std::int64_t> window = std::nullopt;
+  bool causal = false;
+  std::optional<float> scale = std::nullopt;
 };
 
 class EncoderBuilder {
@@ -137,9 +156,8 @@ class EncoderBuilder {
   [[nodiscard]] std::pair<graph::Value, graph::Value> inputs();
   // Errors name the tensor.
   [[nodiscard]] core::Result<graph::Weight> weight(const std::string& name, std::initializer_list<std::size_t> dims);
-  // Old checkpoints call the two tensors of a norm gamma and beta.
-  [[nodiscard]] core::Result<graph::Value> layer_norm(graph::Value x, std::size_t width, const std::string& name,
-                                                      bool has_bias = true);
+  // Over each `width` numbers. Old checkpoints call the two tensors of a layer norm gamma and beta.
+  [[nodiscard]] core::Result<graph::Value> norm(graph::Value x, std::size_t width, const std::string& name);
   [[nodiscard]] core::Result<graph::Value> linear(graph::Value x, const std::string& name, std::size_t in,
                                                   std::size_t out, bool has_bias = true);
   // Vectors of the ids, of their places, and of the type that all tokens of a single text have.
@@ -156,6 +174,9 @@ class EncoderBuilder {
   // Both, each with its sum, and the norm behind it.
   [[nodiscard]] core::Result<graph::Value> layer(graph::Value x, graph::Value mask, const std::string& place,
                                                  const LayerNames& names);
+  // Both, each with the norm before it, and its sum. A norm without a name is left out.
+  [[nodiscard]] core::Result<graph::Value> pre_norm_layer(graph::Value x, graph::Value mask, const std::string& place,
+                                                          const LayerNames& names);
   // All of them, "encoder.layer." and their number being the place.
   [[nodiscard]] core::Result<graph::Value> layers(graph::Value x, graph::Value mask, std::string_view place,
                                                   const LayerNames& names);
@@ -167,8 +188,10 @@ class EncoderBuilder {
   // By one of so many matrices, [out, in] each, that are stored as one.
   [[nodiscard]] core::Result<graph::Value> linear_of(graph::Value x, const std::string& name, std::size_t in,
                                                      std::size_t out, std::size_t which, std::size_t of, bool has_bias);
+  [[nodiscard]] core::Result<graph::Value> norm_if_named(graph::Value x, std::size_t width, const std::string& place,
+                                                         std::string_view name);
 
-  const EncoderSizes sizes_;
+  EncoderSizes sizes_;
   const Safetensors& weights_;
   graph::GraphBuilder graph_;
   std::string words_;

@@ -44,7 +44,7 @@ class GteNetwork final : public EncoderNetwork {
       LB_ASSIGN_OR_RETURN(const Value type, encoder.token_type(config_.token_type_count, hidden));
       x = encoder.graph().add(graph::Add{.a = x, .b = type});
     }
-    LB_ASSIGN_OR_RETURN(x, encoder.layer_norm(x, hidden, "embeddings.LayerNorm"));
+    LB_ASSIGN_OR_RETURN(x, encoder.norm(x, hidden, "embeddings.LayerNorm"));
     LB_ASSIGN_OR_RETURN(x, encoder.layers(x, mask, "encoder.layer.", kGteNames));
     return std::move(encoder).finish(x, mask, end);
   }

@@ -44,7 +44,7 @@ class NomicBertNetwork final : public EncoderNetwork {
     LB_ASSIGN_OR_RETURN(const Value word, encoder.words(ids, hidden));
     LB_ASSIGN_OR_RETURN(const Value type, encoder.token_type(config_.token_type_count, hidden));
     const Value sum = encoder.graph().add(graph::Add{.a = word, .b = type});
-    LB_ASSIGN_OR_RETURN(Value x, encoder.layer_norm(sum, hidden, "emb_ln"));
+    LB_ASSIGN_OR_RETURN(Value x, encoder.norm(sum, hidden, "emb_ln"));
     LB_ASSIGN_OR_RETURN(x, encoder.layers(x, mask, "encoder.layers.", kNomicNames));
     return std::move(encoder).finish(x, mask, end);
   }

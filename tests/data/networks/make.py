@@ -39,6 +39,16 @@ NETWORKS = {
         transformers.ElectraModel,
         transformers.ElectraConfig(**BERT_SIZES, embedding_size=20, type_vocab_size=2, hidden_act="gelu"),
     ),
+    # One layer of three sees all tokens, the others four on each side; heads have a width of their own.
+    "gemma3_text": (
+        transformers.Gemma3TextModel,
+        transformers.Gemma3TextConfig(
+            **(BERT_SIZES | {"num_hidden_layers": 3}), num_key_value_heads=1, head_dim=12, query_pre_attn_scalar=24,
+            sliding_window=8, layer_types=["sliding_attention", "sliding_attention", "full_attention"],
+            use_bidirectional_attention=True, pad_token_id=0, bos_token_id=None, eos_token_id=None,
+            rope_parameters={"full_attention": {"rope_type": "default", "rope_theta": 500.0},
+                             "sliding_attention": {"rope_type": "default", "rope_theta": 40.0}}),
+    ),
     "gte": (
         transformers.GteModel,
         transformers.GteConfig(
@@ -58,6 +68,12 @@ NETWORKS = {
         transformers.NomicBertModel,
         transformers.NomicBertConfig(**BERT_SIZES, head_dim=8, type_vocab_size=2),
     ),
+    "qwen3": (
+        transformers.Qwen3ForCausalLM,
+        transformers.Qwen3Config(
+            **BERT_SIZES, num_key_value_heads=2, head_dim=12,
+            rope_parameters={"rope_type": "default", "rope_theta": 300.0}),
+    ),
     "roberta": (
         transformers.RobertaForMaskedLM,
         transformers.RobertaConfig(**COUNTED_SIZES, type_vocab_size=1, layer_norm_eps=1e-5),
@@ -68,8 +84,9 @@ NETWORKS = {
 # What the seeds of fuzz/native_fuzz.cpp have instead: a few numbers of each.
 SEED_SIZES = {
     "vocab_size": 4, "max_position_embeddings": 6, "hidden_size": 4, "dim": 4, "num_hidden_layers": 2, "n_layers": 1,
-    "num_attention_heads": 2, "n_heads": 2, "head_dim": 2, "intermediate_size": 4, "hidden_dim": 4, "embedding_size": 2,
+    "num_attention_heads": 2, "num_key_value_heads": 1, "n_heads": 2, "head_dim": 2, "intermediate_size": 4, "hidden_dim": 4, "embedding_size": 2,
     "layer_types": ["full_attention", "sliding_attention"], "local_attention": 2,
+    "sliding_window": 2, "query_pre_attn_scalar": 2,
 }  # fmt: skip
 
 

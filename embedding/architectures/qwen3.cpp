@@ -1,0 +1,93 @@
+#include "embedding/architectures/qwen3.h"
+
+#include <fmt/format.h>
+
+#include "core/json_text.h"
+#include "embedding/architectures/encoder.h"
+#include "embedding/refusals.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::Result;
+using core::Status;
+using graph::Value;
+using nlohmann::json;
+using std::filesystem::path;
+
+struct Qwen3Config {
+  EncoderSizes sizes{};
+  double base = 10000;
+  bool attention_bias = false;
+};
+
+class Qwen3Network final : public EncoderNetwork {
+ public:
+  explicit Qwen3Network(const Qwen3Config& config) : EncoderNetwork(config.sizes), config_(config) {}
+
+  [[nodiscard]] Result<graph::Graph> make_graph(const Safetensors& weights, const NetworkEnd& end) const override {
+    EncoderBuilder encoder(sizes(), weights, "model.", "embed_tokens.weight");
+    encoder.set_terms(
+        {.rotary = graph::Rotary{.base = config_.base, .positions = static_cast<std::int64_t>(sizes().positions)},
+         .causal = true});
+    const LayerNames names{.query = "self_attn.q_proj",
+                           .key = "self_attn.k_proj",
+                           .value = "self_attn.v_proj",
+                           .query_norm = "self_attn.q_norm",
+                           .key_norm = "self_attn.k_norm",
+                           .attended = "self_attn.o_proj",
+                           .attended_norm = "input_layernorm",
+                           .wide = "mlp.gate_proj",
+                           .gate = "mlp.up_proj",
+                           .narrow = "mlp.down_proj",
+                           .norm = "post_attention_layernorm",
+                           .query_bias = config_.attention_bias,
+                           .attended_bias = config_.attention_bias,
+                           .wide_bias = false,
+                           .narrow_bias = false};
+    const auto [ids, mask] = encoder.inputs();
+    LB_ASSIGN_OR_RETURN(Value x, encoder.words(ids, sizes().hidden));
+    for (std::size_t i = 0; i < sizes().layers; ++i) {
+      LB_ASSIGN_OR_RETURN(x, encoder.pre_norm_layer(x, mask, fmt::format("layers.{}.", i), names));
+    }
+    LB_ASSIGN_OR_RETURN(x, encoder.norm(x, sizes().hidden, "norm"));
+    return std::move(encoder).finish(x, mask, end);
+  }
+
+ private:
+  const Qwen3Config config_;
+};
+
+// Attention to near tokens alone, which no published checkpoint has.
+Status refuse_windows(const json& config, const path& file) {
+  LB_RETURN_IF_ERROR(expect(config, file, "use_sliding_window", false));
+  const auto types = config.find("layer_types");
+  if (types == config.end() || !types->is_array()) return {};
+  for (const json& type : *types) {
+    if (type != "full_attention") {
+      return unsupported_file(
+          file, fmt::format("'layer_types' has {}; only full_attention is supported", core::printable_json(type)));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Network>> read_qwen3(const json& config, const path& file) {
+  LB_RETURN_IF_ERROR(refuse_variants(config, file));
+  LB_RETURN_IF_ERROR(refuse_windows(config, file));
+  Qwen3Config qwen;
+  EncoderSizes& sizes = qwen.sizes;
+  LB_RETURN_IF_ERROR(read_decoder_sizes(config, file, sizes));
+  sizes.norm = NormKind::kRms;
+  sizes.epsilon = 1e-6F;
+  LB_RETURN_IF_ERROR(read_epsilon(config, "rms_norm_eps", file, sizes.epsilon));
+  LB_ASSIGN_OR_RETURN(sizes.activation, read_activation(config, "hidden_act", file, "silu"));
+  LB_ASSIGN_OR_RETURN(qwen.attention_bias,
+                      core::read_bool(config, "attention_bias", false, platform::path_to_utf8(file)));
+  LB_ASSIGN_OR_RETURN(qwen.base, read_rotary(config, file, qwen.base));
+  return std::shared_ptr<const Network>(std::make_shared<const Qwen3Network>(qwen));
+}
+
+}  // namespace latebind::embedding
