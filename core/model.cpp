@@ -102,17 +102,19 @@ Status check_same(const std::filesystem::path& file, const platform::FileIdentit
 // Of what it computes and of its weights, in the words of this release: the next one may write the same graph
 // otherwise.
 Result<std::string> digest_of_graph(const ModelGraph& model, const Model::FileDigest& of_file) {
-  const FilePart& weights = model.graph->weights();
-  std::string weights_digest = model.weights_identity;
-  if (weights_digest.empty() && weights.where.file.empty()) {
-    weights_digest = platform::sha256_hex(weights.bytes.bytes);
-  } else if (weights_digest.empty()) {
-    LB_ASSIGN_OR_RETURN(weights_digest, of_file(weights.where.file));
-    LB_RETURN_IF_ERROR(check_same(weights.where.file, weights.identity));
-  }
   const std::string text = graph::describe(*model.graph);
-  const std::string all = fmt::format("graph {} {} {}", LATEBIND_VERSION,
-                                      platform::sha256_hex(std::as_bytes(std::span(text))), weights_digest);
+  std::string all = fmt::format("graph {} {}", LATEBIND_VERSION, platform::sha256_hex(std::as_bytes(std::span(text))));
+  for (std::size_t i = 0; i < model.graph->weights().size(); ++i) {
+    const FilePart& weights = model.graph->weights()[i];
+    std::string digest = model.sources[i].identity;
+    if (digest.empty() && weights.where.file.empty()) {
+      digest = platform::sha256_hex(weights.bytes.bytes);
+    } else if (digest.empty()) {
+      LB_ASSIGN_OR_RETURN(digest, of_file(weights.where.file));
+      LB_RETURN_IF_ERROR(check_same(weights.where.file, weights.identity));
+    }
+    all += " " + digest;
+  }
   return platform::sha256_hex(std::as_bytes(std::span(all)));
 }
 
@@ -230,8 +232,9 @@ Model Model::from_forms(std::string name, std::vector<ModelForm> forms) {
 Model Model::from_graph(std::string name, ModelGraph graph) {
   Model model;
   model.name_ = std::move(name);
-  const FilePart& weights = graph.graph->weights();
-  if (!weights.where.file.empty()) {
+  graph.sources.resize(graph.graph->weights().size());
+  for (const FilePart& weights : graph.graph->weights()) {
+    if (weights.where.file.empty()) continue;
     model.sources_.push_back({.file = weights.where.file, .identity = weights.identity, .mapped = true});
   }
   model.graph_ = std::move(graph);
@@ -325,7 +328,9 @@ Status Model::check_forms() const {
 
 std::vector<std::filesystem::path> Model::files() const {
   std::vector<std::filesystem::path> files;
-  if (graph_ && graph_->may_open_weights) files.push_back(graph_->graph->weights().where.file);
+  for (std::size_t i = 0; graph_ && i < graph_->sources.size(); ++i) {
+    if (graph_->sources[i].may_be_opened) files.push_back(graph_->graph->weights()[i].where.file);
+  }
   for (const ModelForm& form : forms_) {
     if (!form.file.empty()) {
       files.push_back(form.file);

@@ -72,15 +72,20 @@ struct ModelForm {
   std::vector<ExternalData> external{};  // ONNX in memory: where its external data is
 };
 
+// What is known of a file with weights.
+struct WeightsSource {
+  // Beside a form that is written from the graph: "model.safetensors".
+  std::string name{};
+  // It is a separate file, which a vendor that can only copy from memory may map itself.
+  bool may_be_opened = false;
+  // What represents it in digests, unverified; empty: its SHA-256.
+  std::string identity{};
+};
+
 // A network as a Graph, with its weights.
 struct ModelGraph {
   std::shared_ptr<const graph::Graph> graph{};
-  // The name of the weights file beside a form that is written from the graph: "model.safetensors".
-  std::string weights_name{};
-  // The weights are a separate file, which a vendor that can only copy from memory may map itself.
-  bool may_open_weights = false;
-  // What represents the weights in digests, unverified; empty: the SHA-256 of their file.
-  std::string weights_identity{};
+  std::vector<WeightsSource> sources{};  // one for each of Graph::weights()
 };
 
 class BlobSource;
@@ -95,7 +100,7 @@ class Model {
   // All must be the same network; none for a model that has only blobs (with_blobs()). `name` is for messages and
   // reports. Files that forms name are examined, for sources().
   static Model from_forms(std::string name, std::vector<ModelForm> forms);
-  // The file with the weights is among sources().
+  // The files with the weights are among sources(). Nothing is known of those without a WeightsSource.
   static Model from_graph(std::string name, ModelGraph graph);
 
   [[nodiscard]] const std::string& name() const { return name_; }

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/graph/onnx_writer.h"
 
@@ -11,16 +12,21 @@ namespace latebind::core {
 namespace {
 
 ModelForm written(const ModelGraph& model) {
-  const FilePart& weights = model.graph->weights();
-  ExternalData external{.location = model.weights_name, .data = weights.bytes};
-  if (model.may_open_weights) {
-    external.file = weights.where.file;
-    external.identity = weights.identity;
-  }
   ModelForm form;
   form.format = ModelFormat::kOnnx;
-  form.graph = SharedBytes::from_string(graph::write_onnx(*model.graph, model.weights_name));
-  form.external.push_back(std::move(external));
+  std::vector<std::string> locations;
+  for (std::size_t i = 0; i < model.sources.size(); ++i) {
+    const WeightsSource& source = model.sources[i];
+    const FilePart& weights = model.graph->weights()[i];
+    ExternalData external{.location = source.name, .data = weights.bytes};
+    if (source.may_be_opened) {
+      external.file = weights.where.file;
+      external.identity = weights.identity;
+    }
+    form.external.push_back(std::move(external));
+    locations.push_back(source.name);
+  }
+  form.graph = SharedBytes::from_string(graph::write_onnx(*model.graph, locations));
   return form;
 }
 

@@ -14,8 +14,8 @@
 #include "core/graph/onnx_structure.h"
 #include "core/log.h"
 #include "core/platform/files/folders.h"
+#include "embedding/model_weights.h"
 #include "embedding/onnx_output.h"
-#include "embedding/safetensors.h"
 
 namespace latebind::embedding {
 namespace {
@@ -34,9 +34,13 @@ Result<GraphModel> from_weights(const ModelFolder& folder, const GraphOptions& o
   const auto inputs = std::ranges::count_if(
       made.nodes(), [](const graph::Node& node) { return std::holds_alternative<graph::Input>(node.op); });
   core::ModelGraph network;
-  network.weights_name = platform::path_to_utf8(folder.weights_file->filename());
-  network.may_open_weights = made.weights().where.offset == 0 && folder.files.package() == nullptr;
-  network.weights_identity = folder.files.identity(*folder.weights_file);
+  for (std::size_t i = 0; i < folder.weights.size(); ++i) {
+    const std::filesystem::path& file = folder.weights[i].file;
+    network.sources.push_back(
+        {.name = folder.weights.size() == 1 ? platform::path_to_utf8(file.filename()) : folder.files.relative(file),
+         .may_be_opened = made.weights()[i].where.offset == 0 && folder.files.package() == nullptr,
+         .identity = folder.files.identity(file)});
+  }
   network.graph = std::make_shared<const graph::Graph>(std::move(made));
   GraphModel model{.model = core::Model::from_graph(folder.name(), std::move(network))};
   model.pooled = !options.hidden_states;
@@ -59,6 +63,12 @@ Result<core::Model> onnx_model(const ModelFolder& folder, const StoredFile& stor
 Result<GraphModel> from_onnx_file(const ModelFolder& folder, const GraphOptions& options) {
   LB_ASSIGN_OR_RETURN(const StoredFile stored, folder.files.open_file(*folder.onnx_file));
   const std::string& name = stored.name;
+  if (!folder.behind_pooling.empty() && !options.hidden_states) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("{}: modules with weights behind pooling are supported with the network's "
+                              "model.safetensors alone",
+                              name));
+  }
   LB_ASSIGN_OR_RETURN(const graph::OnnxSignature signature, graph::read_onnx_signature(stored.bytes(), name));
   LB_ASSIGN_OR_RETURN(const OnnxEmbeddingOutput output, choose_embedding_output(signature, name));
   if (options.hidden_states && output.pooled) {
@@ -80,7 +90,7 @@ Result<GraphModel> from_onnx_file(const ModelFolder& folder, const GraphOptions&
 }
 
 Result<GraphModel> build_either(const ModelFolder& folder, const GraphOptions& options) {
-  if (folder.weights_file) return from_weights(folder, options);
+  if (!folder.weights.empty()) return from_weights(folder, options);
   if (folder.onnx_file) return from_onnx_file(folder, options);
   return Status(StatusCode::kUnsupported,
                 fmt::format("{}: neither weights of a known architecture ({}) nor an ONNX file",
@@ -109,7 +119,7 @@ Status check_same_tensors(const graph::Graph& graph, const graph::OnnxSignature&
 Result<core::Model> graph_of_bundle(const core::Package& package, const core::Variant& portable) {
   LB_ASSIGN_OR_RETURN(ModelFiles files, ModelFiles::of(package));
   LB_ASSIGN_OR_RETURN(const ModelFolder folder, ModelFolder::of(std::move(files)));
-  if (!folder.weights_file) {
+  if (folder.weights.empty()) {
     return Status(StatusCode::kUnsupported, "its weights are of no architecture that is known here");
   }
   LB_ASSIGN_OR_RETURN(GraphModel made, build_model(folder, {}));
@@ -122,15 +132,21 @@ Result<core::Model> graph_of_bundle(const core::Package& package, const core::Va
 }  // namespace
 
 Result<graph::Graph> make_graph(const ModelFolder& folder, const GraphOptions& options) {
-  if (!folder.weights_file) {
+  if (folder.weights.empty()) {
     return Status(StatusCode::kUnsupported,
                   fmt::format("{}: only a model.safetensors of a known architecture ({}) becomes a graph",
                               platform::path_to_utf8(folder.files.place()), known_architectures()));
   }
-  LB_ASSIGN_OR_RETURN(StoredFile stored, folder.files.open_file(*folder.weights_file));
-  LB_ASSIGN_OR_RETURN(const Safetensors weights, Safetensors::from_part(std::move(stored.part), stored.name));
-  return folder.network->make_graph(
-      weights, {.hidden_states = options.hidden_states, .pooling = folder.pooling, .normalize = folder.normalize});
+  ModelWeights weights;
+  for (const WeightsFile& file : folder.weights) {
+    LB_ASSIGN_OR_RETURN(StoredFile stored, folder.files.open_file(file.file));
+    LB_ASSIGN_OR_RETURN(Safetensors tensors, Safetensors::from_part(std::move(stored.part), stored.name));
+    LB_RETURN_IF_ERROR(weights.add(std::move(tensors), file.place));
+  }
+  return folder.network->make_graph(weights, {.hidden_states = options.hidden_states,
+                                              .pooling = folder.pooling,
+                                              .modules = folder.behind_pooling,
+                                              .normalize = folder.normalize});
 }
 
 Result<GraphModel> build_model(const ModelFolder& folder, const GraphOptions& options) {
@@ -142,9 +158,14 @@ Result<GraphModel> build_model(const ModelFolder& folder, const GraphOptions& op
     LB_ASSIGN_OR_RETURN(auto blobs, core::BundleBlobs::of(*folder.files.package()));
     graph.model = graph.model.with_blobs(std::move(blobs));
   }
-  const auto large = folder.weights_file ? folder.weights_file : folder.onnx_file;
-  graph.model = graph.model.with_check([files = folder.files, large] { return files.check(*large); })
-                    .with_proof([files = folder.files, large] { return files.prove(*large); });
+  const auto of_all = [files = folder.files, large = folder.large_files()](auto check) {
+    return [files, large, check]() -> Status {
+      for (const std::filesystem::path& file : large)
+        LB_RETURN_IF_ERROR((files.*check)(file));
+      return {};
+    };
+  };
+  graph.model = graph.model.with_check(of_all(&ModelFiles::check)).with_proof(of_all(&ModelFiles::prove));
   return graph;
 }
 

@@ -30,8 +30,8 @@ struct GraphModel {
   std::size_t output = 0;
 };
 
-// The network of model.safetensors. kInvalidModel and kUnsupported, the latter for folders without weights that
-// Latebind reads.
+// The network of the folder's weights, model.safetensors or its pieces. kInvalidModel and kUnsupported, the latter for
+// folders without weights that Latebind reads.
 [[nodiscard]] core::Result<graph::Graph> make_graph(const ModelFolder& folder, const GraphOptions& options);
 
 // From a bundle with its blobs. Takes model.safetensors where the folder has it (weights stay in the mapped file), else

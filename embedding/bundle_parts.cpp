@@ -83,11 +83,12 @@ Status add_portable(const ModelFolder& folder, const GraphModel& graph, core::Pa
   LB_ASSIGN_OR_RETURN(info.assets[core::kModelFolderRole], add_small_files(folder, writer));
   if (onnx.file.empty()) {
     variant.files.push_back({info.model, onnx.graph});
-    for (const core::ExternalData& external : onnx.external) {
-      LB_ASSIGN_OR_RETURN(const std::string asset, writer.add_asset({{external.location, external.data}}));
-      info.assets[kWeightsRole] = fmt::format("{}/{}", asset, external.location);
-      variant.executor_info[core::kHostSlot]["session_options"][kWeightsFolderOption] = asset;
-    }
+    std::vector<core::PackageFile> weights;
+    for (const core::ExternalData& external : onnx.external)
+      weights.push_back({external.location, external.data});
+    LB_ASSIGN_OR_RETURN(const std::string asset, writer.add_asset(weights));
+    info.assets[kWeightsRole] = weights.size() == 1 ? fmt::format("{}/{}", asset, weights.front().path) : asset;
+    variant.executor_info[core::kHostSlot]["session_options"][kWeightsFolderOption] = asset;
   } else {
     LB_ASSIGN_OR_RETURN(auto stored, folder.files.open_file(*folder.onnx_file));
     LB_RETURN_IF_ERROR(core::check_portable_onnx(stored.bytes(), stored.name));

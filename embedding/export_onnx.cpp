@@ -7,7 +7,8 @@ namespace latebind::embedding {
 
 core::Status write_onnx_file(const ModelFolder& folder, const GraphOptions& options,
                              const std::filesystem::path& file) {
-  if (folder.weights_file) LB_RETURN_IF_ERROR(folder.files.check(*folder.weights_file));
+  for (const WeightsFile& weights : folder.weights)
+    LB_RETURN_IF_ERROR(folder.files.check(weights.file));
   LB_ASSIGN_OR_RETURN(const graph::Graph made, make_graph(folder, options));
   LB_ASSIGN_OR_RETURN(platform::OutputFile output, platform::OutputFile::create(file));
   LB_RETURN_IF_ERROR(graph::write_onnx(made, output));

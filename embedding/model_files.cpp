@@ -101,14 +101,22 @@ Status ModelFiles::read_package() {
   // The content of the shared assets; all of it is compared with its sums now, except the weights, which are large.
   LB_ASSIGN_OR_RETURN(const std::string folder, package.resolve(*portable_, role->second));
   LB_ASSIGN_OR_RETURN(const auto all, package.files().list());
-  for (const auto& file : all) {
-    if (!file.path.starts_with(folder + "/")) continue;
-    const std::string relative = file.path.substr(folder.size() + 1);
-    references_[relative] = fmt::format("{}/{}", role->second, relative);
-  }
+  const auto add_asset = [&](const std::string& place, const std::string& asset) {
+    for (const auto& file : all) {
+      if (!file.path.starts_with(place + "/")) continue;
+      const std::string relative = file.path.substr(place.size() + 1);
+      references_[relative] = fmt::format("{}/{}", asset, relative);
+    }
+  };
+  add_asset(folder, role->second);
   LB_RETURN_IF_ERROR(package.check_asset(*portable_, role->second));
   if (const auto weights = info->assets.find(kWeightsRole); weights != info->assets.end()) {
     LB_ASSIGN_OR_RETURN(const core::AssetRef asset, core::parse_asset_ref(weights->second, "weights"));
+    if (asset.path.empty()) {
+      LB_ASSIGN_OR_RETURN(const std::string place, package.resolve(*portable_, weights->second));
+      add_asset(place, weights->second);
+      return {};
+    }
     // Beside config.json, as in the folder that it came from.
     constexpr std::string_view kConfig = "config.json";
     std::vector<std::string> places;

@@ -22,7 +22,8 @@
 
 namespace latebind::embedding {
 
-// A role in a variant's `assets`, beside core::kModelFolderRole: the weights that the portable model refers to.
+// A role in a variant's `assets`, beside core::kModelFolderRole: the weights that the portable model refers to. One
+// file, or an asset with several at the places that they have in the model's folder.
 inline constexpr const char* kWeightsRole = "weights";
 
 // For messages.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <system_error>
 #include <utility>
@@ -12,8 +13,10 @@
 #include "core/platform/files/folders.h"
 #include "core/platform/os_error.h"
 #include "core/text/quote.h"
+#include "embedding/modules.h"
 #include "embedding/refusals.h"
 #include "embedding/tokenizer/tokenizer.h"
+#include "embedding/weights_files.h"
 
 namespace latebind::embedding {
 namespace {
@@ -29,133 +32,11 @@ using core::StatusCode;
 using nlohmann::json;
 using std::filesystem::path;
 
-constexpr std::size_t kModulesMax = 32;
-
 // Only [CLS] and [SEP].
 constexpr std::size_t kTokensMin = 2;
 
 // tokenizer_config.json may list every added token.
 constexpr JsonLimits kTokenizerConfigLimits{.bytes_max = std::size_t{16} << 20};
-
-// The object in a file that may be missing.
-Result<std::optional<json>> read_object(const ModelFiles& files, const path& file, const JsonLimits& limits = {}) {
-  LB_ASSIGN_OR_RETURN(auto document, files.read_json(file, limits));
-  if (document && !document->is_object()) return invalid_file(file, "an object was expected, found an array");
-  return document;
-}
-
-// What modules.json and the files it leads to say.
-struct Modules {
-  path transformer;  // folder of config.json and the weights
-  std::optional<path> pooling;
-  bool normalize = false;
-  // False without modules.json: then its companions are not read either.
-  bool listed = false;
-};
-
-// A module's folder. The list comes from outside: it must not lead out of the model's folder.
-Result<path> module_folder(const path& folder, const path& file, const std::string& relative) {
-  const path part = platform::path_from_utf8(relative);
-  const bool leaves = part.has_root_path() || relative.find('\\') != std::string::npos ||
-                      relative.find('\0') != std::string::npos ||
-                      std::any_of(part.begin(), part.end(), [](const path& step) { return step == ".."; });
-  if (leaves)
-    return invalid_file(file, fmt::format("the path '{}' leads out of the model's folder", printable(relative)));
-  return relative.empty() || relative == "." ? folder : folder / part;
-}
-
-Result<Modules> read_modules(const ModelFiles& files) {
-  const path& folder = files.place();
-  Modules modules{.transformer = folder, .pooling = std::nullopt};
-  const path file = folder / "modules.json";
-  LB_ASSIGN_OR_RETURN(const auto document, files.read_json(file));
-  if (!document) return modules;
-  modules.listed = true;
-  const std::string name = platform::path_to_utf8(file);
-  if (!document->is_array()) return invalid_file(file, "an array of modules was expected");
-  if (document->empty() || document->size() > kModulesMax) {
-    return invalid_file(file, fmt::format("{} modules, between 1 and {} are read", document->size(), kModulesMax));
-  }
-  // What may follow: a transformer, its pooling, a normalisation.
-  std::vector<std::string> kinds;
-  for (const json& module : *document) {
-    if (!module.is_object()) return invalid_file(file, "a module is no object");
-    LB_ASSIGN_OR_RETURN(const std::string type, read_text(module, "type", "", name));
-    LB_ASSIGN_OR_RETURN(const std::string relative, read_text(module, "path", "", name));
-    LB_ASSIGN_OR_RETURN(const path place, module_folder(folder, file, relative));
-    const std::string kind =
-        type.starts_with("sentence_transformers.") ? type.substr(type.rfind('.') + 1) : std::string();
-    if (kind == "Transformer" && kinds.empty()) {
-      modules.transformer = place;
-    } else if (kind == "Pooling" && kinds == std::vector<std::string>{"Transformer"}) {
-      modules.pooling = place / "config.json";
-    } else if (kind == "Normalize" && modules.pooling && !modules.normalize) {
-      modules.normalize = true;
-    } else {
-      return unsupported_file(file,
-                              fmt::format("the module '{}' as number {} is not supported; supported are Transformer, "
-                                          "Pooling and, perhaps, Normalize, in this order",
-                                          printable(type), kinds.size() + 1));
-    }
-    kinds.push_back(kind);
-  }
-  if (!modules.pooling) return unsupported_file(file, "no Pooling module: the model gives no vector for a text");
-  return modules;
-}
-
-struct NamedMode {
-  std::string_view name;  // in newer files
-  const char* key;        // in older ones
-  std::optional<PoolingMode> mode;
-};
-
-constexpr std::array kModes{NamedMode{"cls", "pooling_mode_cls_token", PoolingMode::kCls},
-                            NamedMode{"mean", "pooling_mode_mean_tokens", PoolingMode::kMean},
-                            NamedMode{"max", "pooling_mode_max_tokens", PoolingMode::kMax},
-                            NamedMode{"lasttoken", "pooling_mode_lasttoken", PoolingMode::kLastToken},
-                            NamedMode{"mean_sqrt_len_tokens", "pooling_mode_mean_sqrt_len_tokens", std::nullopt},
-                            NamedMode{"weightedmean", "pooling_mode_weightedmean_tokens", std::nullopt}};
-
-Result<PoolingMode> read_pooling_mode(const json& config, const path& file) {
-  const std::string name = platform::path_to_utf8(file);
-  std::vector<const NamedMode*> chosen;
-  LB_ASSIGN_OR_RETURN(const std::string word, read_text(config, "pooling_mode", "", name));
-  if (!word.empty()) {
-    const auto* found = std::ranges::find(kModes, word, &NamedMode::name);
-    if (found == kModes.end()) {
-      return unsupported_file(file,
-                              fmt::format("the pooling mode '{}' is not supported; supported are cls, mean, max and "
-                                          "lasttoken",
-                                          printable(word)));
-    }
-    chosen.push_back(found);
-  } else {
-    for (const NamedMode& mode : kModes) {
-      // A file that does not mention the mean means it.
-      LB_ASSIGN_OR_RETURN(const bool on, read_bool(config, mode.key, mode.mode == PoolingMode::kMean, name));
-      if (on) chosen.push_back(&mode);
-    }
-    for (const auto& item : config.items()) {
-      const std::string& key = item.key();
-      const bool known = std::ranges::any_of(kModes, [&](const NamedMode& mode) { return key == mode.key; });
-      if (key.starts_with("pooling_mode_") && !known && item.value() != json(false)) {
-        return unsupported_file(file, fmt::format("'{}' is not known", printable(key)));
-      }
-    }
-  }
-  if (chosen.empty()) return invalid_file(file, "no pooling mode is set");
-  if (chosen.size() > 1) {
-    return unsupported_file(file, fmt::format("several pooling modes at once ({} and {}) are not supported",
-                                              chosen[0]->name, chosen[1]->name));
-  }
-  if (!chosen.front()->mode) {
-    return unsupported_file(file,
-                            fmt::format("the pooling mode '{}' is not supported; supported are cls, mean, max and "
-                                        "lasttoken",
-                                        chosen.front()->name));
-  }
-  return *chosen.front()->mode;
-}
 
 // How many tokens a text may have: what modules.json's companion says, else what the tokenizer's does.
 Result<std::size_t> read_max_tokens(const ModelFiles& files, const path& transformer, bool listed,
@@ -282,7 +163,12 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
   };
   if (!config) lacks("config.json");
   if (!files.has(model.tokenizer_file)) lacks("tokenizer.json");
-  if (!files.has(transformer / kSafetensorsFile) && !model.onnx_file) lacks("model.safetensors or onnx/model.onnx");
+  const path index_file = transformer / kWeightsIndexFile;
+  LB_ASSIGN_OR_RETURN(const auto weights,
+                      weights_file_names([&](std::string_view name) { return files.has(transformer / name); },
+                                         [&] { return files.read_json(index_file, kWeightsIndexLimits); },
+                                         platform::path_to_utf8(index_file)));
+  if (weights.empty() && !model.onnx_file) lacks("model.safetensors or onnx/model.onnx");
   if (!missing.empty()) {
     // Something of that name may be there, and be no file.
     for (const path& file : {model.tokenizer_file, transformer / kSafetensorsFile}) {
@@ -300,8 +186,9 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
   LB_ASSIGN_OR_RETURN(const std::string type, read_text(*config, "model_type", "", config_name));
   if (const Architecture* architecture = find_architecture(type)) {
     LB_ASSIGN_OR_RETURN(model.network, architecture->read(*config, config_file));
-    const path weights = transformer / architecture->weights_file;
-    if (files.has(weights)) model.weights_file = weights;
+    for (const std::string& name : weights)
+      model.weights.push_back({.file = transformer / name, .place = {}});
+    if (!weights.empty()) std::ranges::copy(modules.weights, std::back_inserter(model.weights));
   } else if (!model.onnx_file) {
     return unsupported_file(config_file, fmt::format("'model_type' is '{}'; without an ONNX file only {} is supported",
                                                      printable(type), known_architectures()));
@@ -313,25 +200,15 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
     model.hidden_size = hidden.value_or(0);
   }
 
-  if (modules.pooling) {
-    LB_ASSIGN_OR_RETURN(const auto pooling, read_object(files, *modules.pooling));
-    if (!pooling) {
-      return Status(StatusCode::kNotFound,
-                    fmt::format("cannot read {}: there is no such file, but modules.json names it",
-                                platform::quoted(*modules.pooling)));
+  model.pooling = modules.pooling;
+  model.behind_pooling = modules.behind;
+  if (modules.token_width) {
+    if (model.hidden_size != 0 && *modules.token_width != model.hidden_size) {
+      return invalid_file(*modules.pooling_file,
+                          fmt::format("a token's vector has {} numbers, but by config.json it has {}",
+                                      *modules.token_width, model.hidden_size));
     }
-    LB_ASSIGN_OR_RETURN(model.pooling, read_pooling_mode(*pooling, *modules.pooling));
-    const std::string name = platform::path_to_utf8(*modules.pooling);
-    for (const char* key : {"word_embedding_dimension", "embedding_dimension"}) {
-      LB_ASSIGN_OR_RETURN(const auto dimension, read_size(*pooling, key, 1, kHiddenSizeMax, name));
-      if (!dimension) continue;
-      if (model.hidden_size != 0 && *dimension != model.hidden_size) {
-        return invalid_file(*modules.pooling,
-                            fmt::format("'{}' is {}, but by config.json a token's vector has {} numbers", key,
-                                        *dimension, model.hidden_size));
-      }
-      model.hidden_size = *dimension;
-    }
+    model.hidden_size = *modules.token_width;
   }
 
   LB_ASSIGN_OR_RETURN(const auto positions,
@@ -342,12 +219,22 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
                        place / "modules.json",
                        place / "config_sentence_transformers.json",
                        transformer / "sentence_bert_config.json",
-                       transformer / "tokenizer_config.json"};
-  if (modules.pooling) model.small_files.push_back(*modules.pooling);
+                       transformer / "tokenizer_config.json",
+                       index_file};
+  if (modules.pooling_file) model.small_files.push_back(*modules.pooling_file);
+  std::ranges::copy(modules.files, std::back_inserter(model.small_files));
   std::erase_if(model.small_files, [&](const path& file) { return !files.has(file); });
   LB_ASSIGN_OR_RETURN(model.max_tokens,
                       read_max_tokens(files, transformer, modules.listed, positions.value_or(kTokensMax)));
   return model;
+}
+
+std::vector<path> ModelFolder::large_files() const {
+  if (weights.empty()) return onnx_file ? std::vector{*onnx_file} : std::vector<path>();
+  std::vector<path> files_of_weights;
+  for (const WeightsFile& one : weights)
+    files_of_weights.push_back(one.file);
+  return files_of_weights;
 }
 
 Result<std::size_t> ModelFolder::token_limit(std::size_t wanted) const {

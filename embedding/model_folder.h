@@ -20,6 +20,7 @@
 #include "core/result.h"
 #include "embedding/architectures/architecture.h"
 #include "embedding/model_files.h"
+#include "embedding/modules.h"
 
 namespace latebind::embedding {
 
@@ -31,13 +32,14 @@ using graph::PoolingMode;
 struct ModelFolder {
   ModelFiles files;
   std::filesystem::path tokenizer_file;
-  std::optional<std::filesystem::path> weights_file;  // model.safetensors, where `network` can be made from it
-  std::optional<std::filesystem::path> onnx_file;     // onnx/model.onnx or model.onnx
+  std::vector<WeightsFile> weights;                // where `network` can be made from them, its own first
+  std::optional<std::filesystem::path> onnx_file;  // onnx/model.onnx or model.onnx
   // What was read, the tokenizer's file included: all that is needed besides the weights or the ONNX file.
   std::vector<std::filesystem::path> small_files;
   std::shared_ptr<const Network> network;  // when config.json describes one of a known architecture; else null
   std::size_t hidden_size = 0;             // of a token's vector; 0 when no file gives it
   PoolingMode pooling = PoolingMode::kMean;
+  std::vector<VectorModule> behind_pooling{};
   bool normalize = false;
   // What may be put before a text, by name; and the lengths of vector that the model was trained for besides the whole
   // one. Both for who asks for them: nothing is applied by itself.
@@ -49,8 +51,10 @@ struct ModelFolder {
   // `given`: a folder, or a bundle.
   static core::Result<ModelFolder> open(const std::filesystem::path& given);
   // From files that were found already.
-  static core::Result<ModelFolder> of(ModelFiles files);
+  static core::Result<ModelFolder> of(ModelFiles given);
 
+  // The weights' files, or else the ONNX file: those that are large.
+  [[nodiscard]] std::vector<std::filesystem::path> large_files() const;
   // The longest text that the model takes, special tokens included: `wanted`, or with 0 what the folder says.
   // kInvalidArgument for more than its position table has.
   [[nodiscard]] core::Result<std::size_t> token_limit(std::size_t wanted) const;

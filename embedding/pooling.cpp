@@ -15,17 +15,21 @@ constexpr double kNormMin = 1e-12;
 // Rounding of f32 numbers of a vector of length 1.
 constexpr double kLengthSlack = 3e-7;
 
-void pool_mean(std::span<const float> states, std::span<float> out) {
+// The sum, and by what it is divided.
+void pool_sum(PoolingMode mode, std::span<const float> states, std::span<float> out) {
   const std::size_t dimension = out.size();
   const std::size_t count = states.size() / dimension;
   std::fill(out.begin(), out.end(), 0.0F);
   float* const sum = out.data();
+  float weights = 0;
   for (std::size_t token = 0; token < count; ++token) {
     const float* const state = states.data() + token * dimension;
+    const float weight = mode == PoolingMode::kWeightedMean ? static_cast<float>(token + 1) : 1.0F;
+    weights += weight;
     for (std::size_t i = 0; i < dimension; ++i)
-      sum[i] += state[i];
+      sum[i] += weight * state[i];
   }
-  const float divisor = std::max(static_cast<float>(count), kCountMin);
+  const float divisor = std::max(mode == PoolingMode::kMeanSqrt ? std::sqrt(weights) : weights, kCountMin);
   for (float& value : out)
     value /= divisor;
 }
@@ -55,7 +59,9 @@ void pool(PoolingMode mode, std::span<const float> states, std::span<float> out)
       pool_max(states, out);
       return;
     case PoolingMode::kMean:
-      pool_mean(states, out);
+    case PoolingMode::kMeanSqrt:
+    case PoolingMode::kWeightedMean:
+      pool_sum(mode, states, out);
       return;
   }
 }

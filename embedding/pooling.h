@@ -11,7 +11,7 @@ namespace latebind::embedding {
 
 // `states` holds the vectors of a text's real tokens only (no padding), out.size() floats each, at least one of them:
 // the tokens that the attention mask keeps.
-//   mean        sum / max(count, 1e-9)
+//   mean        sum / max(count, 1e-9); or sum / √count; or with the weights 1, 2, 3 …
 //   max, cls    largest of each component, or NaN; the first token's vector
 //   last token  the vector of the last real token
 void pool(PoolingMode mode, std::span<const float> states, std::span<float> out);

@@ -184,6 +184,13 @@ Status Safetensors::check_ranges() const {
   return {};
 }
 
+std::vector<std::string> Safetensors::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : entries_)
+    names.push_back(name);
+  return names;
+}
+
 bool Safetensors::contains(std::string_view name) const {
   return entries_.find(name) != entries_.end();
 }

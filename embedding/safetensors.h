@@ -52,6 +52,7 @@ class Safetensors {
   // shape is not `shape`, kUnsupported for another type.
   [[nodiscard]] core::Result<StoredTensor> find(std::string_view name, std::span<const std::int64_t> shape) const;
 
+  [[nodiscard]] std::vector<std::string> names() const;
   [[nodiscard]] std::size_t tensor_count() const { return entries_.size(); }
   // The whole file.
   [[nodiscard]] const core::FilePart& part() const { return part_; }

@@ -65,7 +65,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // Whatever the files say, nothing outside of the folder is used, and sizes are bounded.
   const std::string inside = folder().string() + "/";
   require(model->tokenizer_file.lexically_normal().string().starts_with(inside));
-  require(model->weights_file && model->weights_file->lexically_normal().string().starts_with(inside));
+  require(!model->weights.empty());
+  for (const latebind::embedding::WeightsFile& weights : model->weights)
+    require(weights.file.lexically_normal().string().starts_with(inside));
   require(model->max_tokens >= 2 && model->max_tokens <= (std::size_t{1} << 17));
   require(model->network && model->hidden_size <= latebind::embedding::kHiddenSizeMax);
   require(model->max_tokens <= model->network->tokens_max());

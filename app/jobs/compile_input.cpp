@@ -27,9 +27,10 @@ Result<CompileInput> read_folder(const std::filesystem::path& place) {
                      .graph = {},
                      .inputs = graph.inputs,
                      .longest = folder.max_tokens};
-  const auto& large = folder.weights_file ? folder.weights_file : folder.onnx_file;
-  LB_ASSIGN_OR_RETURN(const auto stored, folder.files.open_file(*large));
-  input.bytes = stored.bytes().size();
+  for (const auto& large : folder.large_files()) {
+    LB_ASSIGN_OR_RETURN(const auto stored, folder.files.open_file(large));
+    input.bytes += stored.bytes().size();
+  }
   input.folder = std::move(folder);
   input.graph = std::move(graph);
   return input;

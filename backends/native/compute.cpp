@@ -6,7 +6,6 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <functional>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -148,7 +147,10 @@ class Computation {
   // A step that treats each row alone, for these rows.
   void do_rows(const Step& step, const Range& range) const;
   void attend(const Attend& step, std::size_t text, std::size_t head, float* attention, Limits& limits) const;
-  void finish(std::size_t text) const;
+  void pool(std::size_t text) const;
+  static void normalize(float* row, std::size_t width);
+  // Of these texts of the group, once all their tokens are done.
+  void finish(const Range& texts) const;
 
   const Kernels& kernels_;
   const Plan& plan_;
@@ -210,6 +212,11 @@ void Computation::do_rows(const Step& step, const Range& range) const {
                               rows(s.y, range));
           },
           [&](const Activate& s) { kernels_.activate(s.function, rows(s.x, range), plan_.widths[s.x]); },
+          [&](const Normalize& s) {
+            const MutableRows x = rows(s.x, range);
+            for (std::size_t r = 0; r < range.count; ++r)
+              normalize(x.data + r * x.stride, plan_.widths[s.x]);
+          },
           [](const Attend&) {}},
       step.what);
 }
@@ -246,39 +253,61 @@ void Computation::attend(const Attend& step, std::size_t text, std::size_t head,
                        attention);
 }
 
-void Computation::finish(std::size_t text) const {
+void Computation::pool(std::size_t text) const {
+  using enum graph::PoolingMode;
+  const auto [mode, from, into] = *plan_.pooling;
   const Range range{batch_.first[text] - group_.first_token, batch_.first[text + 1] - batch_.first[text]};
-  const Rows x = const_rows(plan_.result, range);
-  const std::size_t width = plan_.width;
-  if (!plan_.pooling) {
-    for (std::size_t r = 0; r < range.count; ++r) {
-      const std::size_t place = text * batch_.padded + batch_.positions[batch_.first[text] + r];
-      std::copy_n(x.data + r * x.stride, width, out_ + place * width);
-    }
-    return;
-  }
-  float* const to = out_ + text * width;
-  const std::size_t from = *plan_.pooling == graph::PoolingMode::kLastToken ? range.count - 1 : 0;
-  std::copy_n(x.data + from * x.stride, width, to);
+  const Rows x = const_rows(from, range);
+  const std::size_t width = plan_.widths[from];
+  float* const to = rows(into, {text - group_.first_text, 1}).data;
+  std::copy_n(x.data + (mode == kLastToken ? range.count - 1 : 0) * x.stride, width, to);
+  const bool is_sum = mode == kMean || mode == kMeanSqrt || mode == kWeightedMean;
   for (std::size_t r = 1; r < range.count; ++r) {
     const float* const row = x.data + r * x.stride;
-    if (*plan_.pooling == graph::PoolingMode::kMean) {
-      std::transform(to, to + width, row, to, std::plus<>());
-    } else if (*plan_.pooling == graph::PoolingMode::kMax) {
+    if (is_sum) {
+      const float weight = mode == kWeightedMean ? static_cast<float>(r + 1) : 1.0F;
+      std::transform(to, to + width, row, to, [weight](float sum, float number) { return sum + weight * number; });
+    } else if (mode == kMax) {
       // A NaN stays.
       std::transform(to, to + width, row, to, [](float a, float b) { return a >= b || std::isnan(a) ? a : b; });
     }
   }
-  const auto multiply_by = [&](float factor) {
-    std::transform(to, to + width, to, [factor](float number) { return number * factor; });
-  };
-  if (*plan_.pooling == graph::PoolingMode::kMean) multiply_by(1.0F / static_cast<float>(range.count));
-  if (!plan_.normalize) return;
+  if (!is_sum) return;
+  const auto count = static_cast<float>(range.count);
+  const float divisor = mode == kMeanSqrt ? std::sqrt(count) : mode == kMean ? count : count * (count + 1) / 2;
+  std::transform(to, to + width, to, [divisor](float sum) { return sum * (1.0F / divisor); });
+}
+
+// As graph::Normalize, where squares may exceed f32's range.
+void Computation::normalize(float* row, std::size_t width) {
   double squares = 0;
   for (std::size_t i = 0; i < width; ++i)
-    squares += static_cast<double>(to[i]) * static_cast<double>(to[i]);
-  // As graph::Normalize, where squares may exceed f32's range.
-  multiply_by(static_cast<float>(1 / std::max(std::sqrt(squares), 1e-12)));
+    squares += static_cast<double>(row[i]) * static_cast<double>(row[i]);
+  const auto factor = static_cast<float>(1 / std::max(std::sqrt(squares), 1e-12));
+  std::transform(row, row + width, row, [factor](float number) { return number * factor; });
+}
+
+void Computation::finish(const Range& texts) const {
+  const std::size_t width = plan_.width;
+  if (!plan_.pooling) {
+    for (std::size_t text = group_.first_text + texts.first; text < group_.first_text + texts.first + texts.count;
+         ++text) {
+      const Rows x = const_rows(plan_.result,
+                                {batch_.first[text] - group_.first_token, batch_.first[text + 1] - batch_.first[text]});
+      for (std::size_t r = 0; r < x.count; ++r) {
+        const std::size_t place = text * batch_.padded + batch_.positions[batch_.first[text] + r];
+        std::copy_n(x.data + r * x.stride, width, out_ + place * width);
+      }
+    }
+    return;
+  }
+  for (std::size_t i = 0; i < texts.count; ++i)
+    pool(group_.first_text + texts.first + i);
+  for (const Step& step : plan_.text_steps)
+    do_rows(step, texts);
+  const Rows x = const_rows(plan_.result, texts);
+  for (std::size_t i = 0; i < texts.count; ++i)
+    std::copy_n(x.data + i * x.stride, width, out_ + (group_.first_text + texts.first + i) * width);
 }
 
 void Computation::compute_alone(float* attention, Limits& limits) const {
@@ -305,8 +334,7 @@ void Computation::compute_alone(float* attention, Limits& limits) const {
     }
     i = static_cast<std::size_t>(end - plan_.steps.begin());
   }
-  for (std::size_t text = group_.first_text; text < group_.first_text + group_.texts; ++text)
-    finish(text);
+  finish({0, group_.texts});
 }
 
 void Computation::compute_part(std::size_t member, std::size_t members, Meeting& meeting, float* attention,
@@ -332,8 +360,7 @@ void Computation::compute_part(std::size_t member, std::size_t members, Meeting&
   }
   meeting.wait();
   if (limits.are_reached()) return;
-  for (std::size_t i = member; i < group_.texts; i += members)
-    finish(group_.first_text + i);
+  finish(part_of(group_.texts, member, members));
 }
 
 }  // namespace

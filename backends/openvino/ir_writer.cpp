@@ -57,6 +57,7 @@ class IrWriter {
 
   Layer operator()(const graph::Input& op);
   Layer operator()(const graph::Weight& op) {
+    if (op.file != 0) return constant(op.type, op.shape.dims(), graph_.bytes_of(op));
     return stored(op.type, op.shape.dims(), static_cast<std::size_t>(op.offset), graph_.bytes_of(op).size());
   }
   Layer operator()(const primitive::Constant& op) { return constant(op.type, op.shape.dims(), op.bytes); }
@@ -284,6 +285,8 @@ IrWriter::Layer IrWriter::operator()(const graph::Activation& op) {
       return emit("Gelu", "opset7", R"(approximation_mode="ERF")", {of(op.x)});
     case graph::ActivationFunction::kGeluTanh:
       return emit("Gelu", "opset7", R"(approximation_mode="TANH")", {of(op.x)});
+    case graph::ActivationFunction::kTanh:
+      return emit("Tanh", "opset1", {}, {of(op.x)});
     case graph::ActivationFunction::kSilu:
       return emit("Swish", "opset4", {}, {of(op.x)});
     case graph::ActivationFunction::kRelu:

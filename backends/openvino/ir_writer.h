@@ -13,12 +13,12 @@ namespace latebind::openvino {
 
 struct Ir {
   std::string xml;
-  // Constants that are not in the weights file. The XML expects them in the weights blob at `tail_offset`.
+  // Constants that are not in the first weights file. The XML expects them in the weights blob at `tail_offset`.
   std::string tail;
 };
 
-// Weights keep the offsets that they have in Graph::weights(): the blob is those bytes, then, from `tail_offset` on,
-// the tail.
+// Weights keep the offsets that they have in the first of Graph::weights(): the blob is those bytes, then, from
+// `tail_offset` on, the tail, with copies of the weights of the others: OpenVINO takes one blob.
 [[nodiscard]] Ir write_ir(const graph::Graph& graph, std::size_t tail_offset);
 
 }  // namespace latebind::openvino

@@ -163,7 +163,7 @@ const ModelForm* form_of(const Model& model) {
 Result<Model> readable_model(const Model& model) {
   if (model.graph() == nullptr || model.find(ModelFormat::kOpenvinoIr) != nullptr) return model;
   const graph::Graph& network = *model.graph()->graph;
-  const core::FilePart& weights = network.weights();
+  const core::FilePart weights = network.weights().empty() ? core::FilePart() : network.weights().front();
   const auto bytes = weights.bytes.bytes;
   Ir ir = write_ir(network, platform::MappedFile::tail_offset(bytes.size()));
   LB_ASSIGN_OR_RETURN(auto joined, platform::MappedFile::with_tail(weights.where, weights.identity, bytes,

@@ -57,9 +57,9 @@ std::string models_for_programs() {
 std::string models_reference() {
   std::string text =
       "# Models\n\n"
-      "A model is a folder as it is on the hub: `config.json`, `model.safetensors`, `tokenizer.json`, and the modules "
-      "of\n"
-      "sentence-transformers. Latebind reads it as it is, without an export and without Python. This page is what\n"
+      "A model is a folder as it is on the hub: `config.json`, `model.safetensors` (or its pieces, listed in\n"
+      "`model.safetensors.index.json`), `tokenizer.json`, and the modules of sentence-transformers. Latebind reads it "
+      "as it is, without an export and without Python. This page is what\n"
       "`latebind models --reference` prints; `latebind models` prints the same for reading, `--json` for programs.\n\n"
       "## Networks\n\n"
       "By the `model_type` of `config.json`. Each was compared with what `transformers` computes of the same weights, "
@@ -72,9 +72,17 @@ std::string models_reference() {
   for (const auto& one : embedding::architectures())
     text += fmt::format("| `{}` | {} | {} | {} |\n", one.model_type, one.name, one.checked, one.refused);
   text +=
-      "\nRefused of all: decoders, cross-attention, pruned heads, quantized checkpoints. Any other model can be given "
-      "as a\n"
+      "\nRefused of all: cross-attention, pruned heads, quantized checkpoints. Any other model can be given as a\n"
       "ready ONNX file in its folder.\n\n"
+      "## Modules\n\n"
+      "By the type in `modules.json`, compared with what `sentence-transformers` computes of random weights\n"
+      "(`tests/data/modules/make.py`).\n\n"
+      "| module | what |\n|---|---|\n"
+      "| `Transformer` | a network of the list above, first |\n"
+      "| `Pooling` | one mode, second: `cls`, `mean`, `max`, `lasttoken`, `mean_sqrt_len_tokens`, `weightedmean` |\n"
+      "| `Dense` | behind it, with or without a bias; Identity, Tanh, GELU, ReLU or SiLU; no residual |\n"
+      "| `LayerNorm`, `Dropout` | behind it; a dropout does nothing |\n"
+      "| `Normalize` | last |\n\n"
       "## Parts of tokenizers\n\n"
       "By their `type` in `tokenizer.json`; [what of each, and how it was compared](tokenizer.md).\n\n"
       "| part | types |\n|---|---|\n";

@@ -14,8 +14,9 @@ std::string name(std::string_view text) {
 }
 
 std::string weight(const Weight& weight) {
-  return fmt::format("{} {}{} at {}", name(weight.name), core::name_of(weight.type), weight.shape.to_string(),
-                     weight.offset);
+  const std::string file = weight.file == 0 ? "" : fmt::format(" of file {}", weight.file);
+  return fmt::format("{} {}{} at {}{}", name(weight.name), core::name_of(weight.type), weight.shape.to_string(),
+                     weight.offset, file);
 }
 
 // Of one that may be absent.
@@ -41,6 +42,8 @@ std::string_view word_of(ActivationFunction function) {
       return "gelu_tanh";
     case ActivationFunction::kSilu:
       return "silu";
+    case ActivationFunction::kTanh:
+      return "tanh";
     case ActivationFunction::kRelu:
       break;
   }
@@ -55,6 +58,10 @@ std::string_view word_of(PoolingMode mode) {
       return "max";
     case PoolingMode::kLastToken:
       return "last_token";
+    case PoolingMode::kMeanSqrt:
+      return "mean_sqrt";
+    case PoolingMode::kWeightedMean:
+      return "weighted_mean";
     case PoolingMode::kMean:
       break;
   }

@@ -234,7 +234,8 @@ class Rules {
     if (!known || weight.shape.rank() != rank || !size.ok()) {
       return misfit(fmt::format("'{}' is {}", weight.name, graph::text_of(weight.type, weight.shape)));
     }
-    const std::size_t all = graph_.weights().bytes.bytes.size();
+    if (weight.file >= graph_.weights().size()) return misfit(fmt::format("'{}' is in no file", weight.name));
+    const std::size_t all = graph_.weights()[weight.file].bytes.bytes.size();
     if (weight.offset <= all && *size <= all - weight.offset) return {};
     return misfit(fmt::format("'{}' lies outside of the weights", weight.name));
   }
@@ -247,7 +248,7 @@ class Rules {
 std::span<const std::byte> Graph::bytes_of(const Weight& weight) const {
   // Was checked when it was added.
   const auto size = core::byte_size_of(weight.type, weight.shape);
-  return weights_.bytes.bytes.subspan(static_cast<std::size_t>(weight.offset), size.ok() ? *size : 0);
+  return weights_[weight.file].bytes.bytes.subspan(static_cast<std::size_t>(weight.offset), size.ok() ? *size : 0);
 }
 
 std::int64_t bucket_of(const DistanceBias& bias, std::int64_t distance) {

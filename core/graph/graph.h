@@ -2,8 +2,8 @@
 // it reads.
 //
 // Made by an architecture (embedding/architectures/) with a GraphBuilder, which checks it; afterwards immutable, for
-// any thread. Nodes are in an order in which they can be computed, and each has one value. Weights stay in place, in a
-// mapped file that the graph keeps open. operators.h defines the operators.
+// any thread. Nodes are in an order in which they can be computed, and each has one value. Weights stay in place, in
+// mapped files that the graph keeps open. operators.h defines the operators.
 #pragma once
 
 #include <cstddef>
@@ -33,8 +33,8 @@ class Graph {
   [[nodiscard]] Value output() const { return output_; }
   [[nodiscard]] const std::string& output_name() const { return output_name_; }
 
-  // The file with the weights, whole or a part of a larger one: what Weight::offset counts from.
-  [[nodiscard]] const core::FilePart& weights() const { return weights_; }
+  // The files with the weights, each whole or a part of a larger one: what Weight::offset counts from.
+  [[nodiscard]] std::span<const core::FilePart> weights() const { return weights_; }
   [[nodiscard]] std::span<const std::byte> bytes_of(const Weight& weight) const;
 
  private:
@@ -44,14 +44,16 @@ class Graph {
   std::vector<Node> nodes_;
   Value output_{};
   std::string output_name_;
-  core::FilePart weights_;
+  std::vector<core::FilePart> weights_;
 };
 
 // Builds a graph, node by node. The first error is remembered and what follows is ignored: finish() returns it. One
 // thread at a time.
 class GraphBuilder {
  public:
-  explicit GraphBuilder(core::FilePart weights) { graph_.weights_ = std::move(weights); }
+  explicit GraphBuilder(std::vector<core::FilePart> weights) { graph_.weights_ = std::move(weights); }
+  // From one file.
+  explicit GraphBuilder(core::FilePart weights) : GraphBuilder(std::vector{std::move(weights)}) {}
 
   Value add(Operator op);
   // kInvalidModel, naming the first operator whose operands do not fit and the weight.

@@ -319,12 +319,20 @@ Value Lowering::operator()(const Pool& op) {
       return add(primitive::GatherRow{.data = states, .indices = last});
     }
     case PoolingMode::kMean:
+    case PoolingMode::kMeanSqrt:
+    case PoolingMode::kWeightedMean:
       break;
   }
   // [batch, 1, tokens] x [batch, tokens, hidden]: one product in place of a masked copy of all states.
-  const Value mask = mask_f32(op.mask);
-  const Value sum = add(primitive::Squeeze{.x = matmul(unsqueeze(mask, {1}), states), .axes = {1}});
-  return divide_by_at_least(sum, reduce(ReduceFunction::kSum, mask, true), kLeastCount);
+  Value weights = mask_f32(op.mask);
+  if (op.mode == PoolingMode::kWeightedMean) {
+    const Value place = add(primitive::CumulativeSum{.x = of(op.mask)}, ElementType::kI64);
+    weights = multiply(weights, add(primitive::Convert{.x = place}));
+  }
+  const Value sum = add(primitive::Squeeze{.x = matmul(unsqueeze(weights, {1}), states), .axes = {1}});
+  Value count = reduce(ReduceFunction::kSum, weights, true);
+  if (op.mode == PoolingMode::kMeanSqrt) count = add(primitive::SquareRoot{.x = count});
+  return divide_by_at_least(sum, count, kLeastCount);
 }
 
 Value Lowering::operator()(const Normalize& op) {

@@ -65,9 +65,9 @@ struct Piece {
 
 class OnnxGraphWriter {
  public:
-  // An empty location: weights are written into the model.
-  OnnxGraphWriter(const Graph& graph, std::string_view location)
-      : graph_(graph), network_(lower(graph, {.matmul_transposes = false})), location_(location) {}
+  // No locations: weights are written into the model.
+  OnnxGraphWriter(const Graph& graph, std::span<const std::string> locations)
+      : graph_(graph), network_(lower(graph, {.matmul_transposes = false})), locations_(locations) {}
 
   void write();
   [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
@@ -130,7 +130,7 @@ class OnnxGraphWriter {
 
   const Graph& graph_;
   const PrimitiveNetwork network_;
-  std::string_view location_;
+  std::span<const std::string> locations_;
   std::uint32_t at_ = 0;  // the primitive that is being written
   std::set<std::string> numbers_written_;
   ProtobufMessage graph_message_;
@@ -220,14 +220,14 @@ void OnnxGraphWriter::write_value(unsigned field, std::string_view name, Element
 void OnnxGraphWriter::operator()(const Weight& op) {
   ProtobufMessage tensor = tensor_head(op.name, op.type, op.shape.dims());
   const auto bytes = graph_.bytes_of(op);
-  if (!location_.empty()) {
+  if (!locations_.empty()) {
     const auto entry = [&](std::string_view key, std::string_view value) {
       ProtobufMessage message;
       message.add_bytes(1, key);
       message.add_bytes(2, value);
       tensor.add_message(13, message);
     };
-    entry("location", location_);
+    entry("location", locations_[op.file]);
     entry("offset", fmt::format("{}", op.offset));
     entry("length", fmt::format("{}", bytes.size()));
     tensor.add_int(14, 1);
@@ -301,6 +301,8 @@ void OnnxGraphWriter::operator()(const Activation& op) {
       return emit("Gelu", {name_of(op.x)}, {string_attribute("approximate", "tanh")});
     case ActivationFunction::kRelu:
       return emit("Relu", {name_of(op.x)});
+    case ActivationFunction::kTanh:
+      return emit("Tanh", {name_of(op.x)});
     case ActivationFunction::kSilu: {
       const std::string part = fmt::format("v{}_sigmoid", at_);
       emit_named("Sigmoid", {name_of(op.x)}, part, {});
@@ -353,8 +355,8 @@ void OnnxGraphWriter::write() {
 
 }  // namespace
 
-std::string write_onnx(const Graph& graph, std::string_view location) {
-  OnnxGraphWriter writer(graph, location);
+std::string write_onnx(const Graph& graph, std::span<const std::string> locations) {
+  OnnxGraphWriter writer(graph, locations);
   writer.write();
   std::string model;
   model.reserve(writer.size());
@@ -366,7 +368,7 @@ std::string write_onnx(const Graph& graph, std::string_view location) {
 }
 
 Status write_onnx(const Graph& graph, platform::OutputFile& file) {
-  OnnxGraphWriter writer(graph, "");
+  OnnxGraphWriter writer(graph, {});
   writer.write();
   if (writer.size() > std::numeric_limits<std::int32_t>::max()) {
     return Status(StatusCode::kUnsupported,

@@ -4,8 +4,8 @@
 // Source: onnx.proto of ONNX 1.16 (IR version 9, opset 20). Pure functions, for any thread.
 #pragma once
 
+#include <span>
 #include <string>
-#include <string_view>
 
 #include "core/graph/graph.h"
 #include "core/platform/files/output_file.h"
@@ -13,8 +13,9 @@
 
 namespace latebind::graph {
 
-// The model without its weights, which stay in place: external data at `location`, by the offsets of Graph::weights().
-[[nodiscard]] std::string write_onnx(const Graph& graph, std::string_view location);
+// The model without its weights, which stay in place: external data at the location of its file, one for each of
+// Graph::weights().
+[[nodiscard]] std::string write_onnx(const Graph& graph, std::span<const std::string> locations);
 
 // The model with its weights, streamed. kUnsupported beyond 2 GiB, the most that protobuf's readers take.
 [[nodiscard]] core::Status write_onnx(const Graph& graph, platform::OutputFile& file);

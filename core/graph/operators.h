@@ -15,6 +15,7 @@
 // exactly. Plain values; any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,13 +30,14 @@ struct Value {
   std::uint32_t node = 0;
 };
 
-// A constant of the model, by its place in the file: f32, f16 or bf16, row-major, at `offset` of Graph::weights(), at
-// any alignment.
+// A constant of the model, by its place: f32, f16 or bf16, row-major, at `offset` of one of Graph::weights(), at any
+// alignment.
 struct Weight {
   std::string name;  // as its file calls it; unique
   core::ElementType type = core::ElementType::kF32;
   core::Shape shape;
   std::uint64_t offset = 0;
+  std::size_t file = 0;
 };
 
 // Given by the caller, under this name.
@@ -161,6 +163,7 @@ enum class ActivationFunction : std::uint8_t {
   kGeluTanh,  // x/2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))
   kRelu,      // max(x, 0)
   kSilu,      // x / (1 + exp(-x))
+  kTanh,
 };
 
 // For each number -> as x
@@ -171,10 +174,12 @@ struct Activation {
 
 // From the vectors of a text's tokens (those that the mask keeps) to the text's vector.
 enum class PoolingMode : std::uint8_t {
-  kCls,        // that of the first token
-  kMean,       // their sum / max(their number, 1e-9)
-  kMax,        // the largest of each component
-  kLastToken,  // that of the last token
+  kCls,           // that of the first token
+  kMean,          // their sum / max(their number, 1e-9)
+  kMax,           // the largest of each component
+  kLastToken,     // that of the last token
+  kMeanSqrt,      // their sum / √(their number)
+  kWeightedMean,  // the mean, the first one counted once, the second one twice and so on
 };
 
 // x [B,T,H], mask i64 [B,T] -> [B,H]

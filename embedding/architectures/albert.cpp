@@ -33,7 +33,7 @@ class AlbertNetwork final : public EncoderNetwork {
  public:
   explicit AlbertNetwork(const AlbertConfig& config) : EncoderNetwork(config.bert.sizes), config_(config) {}
 
-  [[nodiscard]] Result<graph::Graph> make_graph(const Safetensors& weights, const NetworkEnd& end) const override {
+  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
     EncoderBuilder encoder(sizes(), weights, "albert.");
     const auto [ids, mask] = encoder.inputs();
     LB_ASSIGN_OR_RETURN(Value x, bert_embeddings(encoder, config_.bert, ids));

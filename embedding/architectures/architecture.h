@@ -7,14 +7,17 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 #include "core/graph/graph.h"
 #include "core/json.h"
 #include "core/result.h"
-#include "embedding/safetensors.h"
+#include "embedding/model_weights.h"
 
 namespace latebind::embedding {
 
@@ -22,10 +25,26 @@ namespace latebind::embedding {
 inline constexpr std::size_t kHiddenSizeMax = 16384;
 inline constexpr std::size_t kTokensMax = std::size_t{1} << 17;
 
+// What follows pooling, as the modules of sentence-transformers: the names of a module's tensors are behind its
+// `place`.
+struct DenseModule {
+  std::string place;
+  std::size_t in = 0;
+  std::size_t out = 0;
+  bool has_bias = true;
+  std::optional<graph::ActivationFunction> activation = std::nullopt;
+};
+struct LayerNormModule {
+  std::string place;
+  std::size_t width = 0;
+};
+using VectorModule = std::variant<DenseModule, LayerNormModule>;
+
 // The output of a network: each token's vector, or the text's.
 struct NetworkEnd {
   bool hidden_states = false;
   graph::PoolingMode pooling = graph::PoolingMode::kMean;
+  std::vector<VectorModule> modules{};
   bool normalize = false;
 };
 
@@ -45,9 +64,9 @@ class Network {
   [[nodiscard]] virtual std::size_t tokens_max() const = 0;
 
   // Inputs `input_ids` and `attention_mask`, i64 [batch, tokens], texts padded at their ends; output
-  // `sentence_embedding` [batch, hidden], or `last_hidden_state` [batch, tokens, hidden]. kInvalidModel or
-  // kUnsupported, naming the tensor. The graph keeps `weights.part()`.
-  [[nodiscard]] virtual core::Result<graph::Graph> make_graph(const Safetensors& weights,
+  // `sentence_embedding` [batch, dimension], or `last_hidden_state` [batch, tokens, hidden]. kInvalidModel or
+  // kUnsupported, naming the tensor. The graph keeps `weights.parts()`.
+  [[nodiscard]] virtual core::Result<graph::Graph> make_graph(const ModelWeights& weights,
                                                               const NetworkEnd& end) const = 0;
 };
 
@@ -58,8 +77,6 @@ struct Architecture {
   std::string_view checked;
   // What of it is refused, for the same list; empty where that is what all refuse.
   std::string_view refused{};
-  // The file beside config.json with the network's weights: what a download from the hub needs besides the small files.
-  std::string_view weights_file;
   // `file` stands for config.json in messages. kInvalidModel or kUnsupported, naming the key.
   core::Result<std::shared_ptr<const Network>> (*read)(const nlohmann::json& config, const std::filesystem::path& file);
 };

@@ -28,7 +28,7 @@ class BertNetwork final : public EncoderNetwork {
  public:
   explicit BertNetwork(const BertConfig& config) : EncoderNetwork(config.sizes), config_(config) {}
 
-  [[nodiscard]] Result<graph::Graph> make_graph(const Safetensors& weights, const NetworkEnd& end) const override {
+  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
     return make_bert_graph(config_, weights, end);
   }
 
@@ -76,7 +76,7 @@ Result<std::shared_ptr<const Network>> read_electra(const json& config, const pa
   return make_bert_network(electra);
 }
 
-Result<graph::Graph> make_bert_graph(const BertConfig& config, const Safetensors& weights, const NetworkEnd& end) {
+Result<graph::Graph> make_bert_graph(const BertConfig& config, const ModelWeights& weights, const NetworkEnd& end) {
   EncoderBuilder encoder(config.sizes, weights, config.prefix);
   const auto [ids, mask] = encoder.inputs();
   LB_ASSIGN_OR_RETURN(Value x, bert_embeddings(encoder, config, ids));

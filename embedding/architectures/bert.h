@@ -35,7 +35,7 @@ struct BertConfig {
 [[nodiscard]] std::shared_ptr<const Network> make_bert_network(const BertConfig& config);
 
 // As Network::make_graph().
-[[nodiscard]] core::Result<graph::Graph> make_bert_graph(const BertConfig& config, const Safetensors& weights,
+[[nodiscard]] core::Result<graph::Graph> make_bert_graph(const BertConfig& config, const ModelWeights& weights,
                                                          const NetworkEnd& end);
 
 }  // namespace latebind::embedding

@@ -32,7 +32,7 @@ class DistilBertNetwork final : public EncoderNetwork {
  public:
   using EncoderNetwork::EncoderNetwork;
 
-  [[nodiscard]] Result<graph::Graph> make_graph(const Safetensors& weights, const NetworkEnd& end) const override {
+  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
     EncoderBuilder encoder(sizes(), weights, "distilbert.");
     const auto [ids, mask] = encoder.inputs();
     // Sinusoidal positions are stored like any others.

@@ -166,9 +166,9 @@ Status refuse_variants(const json& config, const path& file, std::string_view po
   return {};
 }
 
-EncoderBuilder::EncoderBuilder(const EncoderSizes& sizes, const Safetensors& weights, std::string_view prefix,
+EncoderBuilder::EncoderBuilder(const EncoderSizes& sizes, const ModelWeights& weights, std::string_view prefix,
                                std::string words)
-    : sizes_(sizes), weights_(weights), graph_(weights.part()), words_(std::move(words)) {
+    : sizes_(sizes), weights_(weights), graph_(weights.parts()), words_(std::move(words)) {
   if (sizes_.key_heads == 0) sizes_.key_heads = sizes_.heads;
   if (sizes_.head_width == 0) sizes_.head_width = sizes_.hidden / sizes_.heads;  // without a rest: it was checked
   if (!weights_.contains(words_) && weights_.contains(std::string(prefix) + words_)) prefix_ = prefix;
@@ -186,9 +186,7 @@ Result<Weight> EncoderBuilder::weight(const std::string& name, std::initializer_
   std::vector<std::int64_t> wanted;
   for (const std::size_t dim : dims)
     wanted.push_back(static_cast<std::int64_t>(dim));
-  LB_ASSIGN_OR_RETURN(StoredTensor tensor, weights_.find(prefix_ + name, wanted));
-  LB_ASSIGN_OR_RETURN(const Shape shape, Shape::make(tensor.shape));
-  return Weight{.name = std::move(tensor.name), .type = tensor.type, .shape = shape, .offset = tensor.offset};
+  return weights_.find(prefix_ + name, wanted);
 }
 
 Result<Value> EncoderBuilder::norm(Value x, std::size_t width, const std::string& name) {
@@ -334,9 +332,24 @@ Result<Value> EncoderBuilder::layers(Value x, Value mask, std::string_view place
   return x;
 }
 
+Result<Value> EncoderBuilder::behind_pooling(Value x, const DenseModule& dense) {
+  LB_ASSIGN_OR_RETURN(x, linear(x, dense.place + "linear", dense.in, dense.out, dense.has_bias));
+  return dense.activation ? graph_.add(graph::Activation{.x = x, .function = *dense.activation}) : x;
+}
+
+Result<Value> EncoderBuilder::behind_pooling(Value x, const LayerNormModule& module) {
+  sizes_.norm = NormKind::kLayer;
+  sizes_.epsilon = 1e-5F;
+  return norm(x, module.width, module.place + "norm");
+}
+
 Result<graph::Graph> EncoderBuilder::finish(Value x, Value mask, const NetworkEnd& end) && {
   if (end.hidden_states) return std::move(graph_).finish(x, "last_hidden_state");
   x = graph_.add(graph::Pool{.x = x, .mask = mask, .mode = end.pooling});
+  prefix_.clear();
+  for (const VectorModule& module : end.modules) {
+    LB_ASSIGN_OR_RETURN(x, std::visit([&](const auto& one) { return behind_pooling(x, one); }, module));
+  }
   if (end.normalize) x = graph_.add(graph::Normalize{.x = x});
   return std::move(graph_).finish(x, "sentence_embedding");
 }

@@ -149,7 +149,7 @@ class EncoderBuilder {
  public:
   // `prefix`: below it checkpoints of models with a head on top keep the encoder ("bert."). `words`: the tensor with
   // the vectors of the ids.
-  EncoderBuilder(const EncoderSizes& sizes, const Safetensors& weights, std::string_view prefix,
+  EncoderBuilder(const EncoderSizes& sizes, const ModelWeights& weights, std::string_view prefix,
                  std::string words = "embeddings.word_embeddings.weight");
 
   // `input_ids` and `attention_mask`.
@@ -188,11 +188,13 @@ class EncoderBuilder {
   // By one of so many matrices, [out, in] each, that are stored as one.
   [[nodiscard]] core::Result<graph::Value> linear_of(graph::Value x, const std::string& name, std::size_t in,
                                                      std::size_t out, std::size_t which, std::size_t of, bool has_bias);
+  [[nodiscard]] core::Result<graph::Value> behind_pooling(graph::Value x, const DenseModule& dense);
+  [[nodiscard]] core::Result<graph::Value> behind_pooling(graph::Value x, const LayerNormModule& module);
   [[nodiscard]] core::Result<graph::Value> norm_if_named(graph::Value x, std::size_t width, const std::string& place,
                                                          std::string_view name);
 
   EncoderSizes sizes_;
-  const Safetensors& weights_;
+  const ModelWeights& weights_;
   graph::GraphBuilder graph_;
   std::string words_;
   std::string prefix_;

@@ -29,7 +29,7 @@ class Gemma3Network final : public EncoderNetwork {
  public:
   explicit Gemma3Network(Gemma3Config config) : EncoderNetwork(config.sizes), config_(std::move(config)) {}
 
-  [[nodiscard]] Result<graph::Graph> make_graph(const Safetensors& weights, const NetworkEnd& end) const override {
+  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
     const std::size_t hidden = sizes().hidden;
     EncoderBuilder encoder(sizes(), weights, "model.", "embed_tokens.weight");
     const LayerNames names{.query = "self_attn.q_proj",

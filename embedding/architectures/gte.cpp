@@ -33,7 +33,7 @@ class GteNetwork final : public EncoderNetwork {
  public:
   explicit GteNetwork(const GteConfig& config) : EncoderNetwork(config.sizes), config_(config) {}
 
-  [[nodiscard]] Result<graph::Graph> make_graph(const Safetensors& weights, const NetworkEnd& end) const override {
+  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
     const std::size_t hidden = sizes().hidden;
     EncoderBuilder encoder(sizes(), weights, "new.");
     encoder.set_terms(

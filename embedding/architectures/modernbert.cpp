@@ -29,7 +29,7 @@ class ModernBertNetwork final : public EncoderNetwork {
  public:
   explicit ModernBertNetwork(ModernBertConfig config) : EncoderNetwork(config.sizes), config_(std::move(config)) {}
 
-  [[nodiscard]] Result<graph::Graph> make_graph(const Safetensors& weights, const NetworkEnd& end) const override {
+  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
     EncoderBuilder encoder(sizes(), weights, "model.", "embeddings.tok_embeddings.weight");
     const auto [ids, mask] = encoder.inputs();
     LB_ASSIGN_OR_RETURN(Value x, encoder.words(ids, sizes().hidden));

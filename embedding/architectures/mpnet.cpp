@@ -33,7 +33,7 @@ class MpnetNetwork final : public EncoderNetwork {
  public:
   using EncoderNetwork::EncoderNetwork;
 
-  [[nodiscard]] Result<graph::Graph> make_graph(const Safetensors& weights, const NetworkEnd& end) const override {
+  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
     EncoderBuilder encoder(sizes(), weights, "mpnet.");
     const auto [ids, mask] = encoder.inputs();
     LB_ASSIGN_OR_RETURN(const Value word, encoder.words(ids, sizes().hidden));

@@ -35,7 +35,7 @@ class NomicBertNetwork final : public EncoderNetwork {
  public:
   explicit NomicBertNetwork(const NomicBertConfig& config) : EncoderNetwork(config.sizes), config_(config) {}
 
-  [[nodiscard]] Result<graph::Graph> make_graph(const Safetensors& weights, const NetworkEnd& end) const override {
+  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
     const std::size_t hidden = sizes().hidden;
     EncoderBuilder encoder(sizes(), weights, "bert.");
     encoder.set_terms(

@@ -25,7 +25,7 @@ class Qwen3Network final : public EncoderNetwork {
  public:
   explicit Qwen3Network(const Qwen3Config& config) : EncoderNetwork(config.sizes), config_(config) {}
 
-  [[nodiscard]] Result<graph::Graph> make_graph(const Safetensors& weights, const NetworkEnd& end) const override {
+  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
     EncoderBuilder encoder(sizes(), weights, "model.", "embed_tokens.weight");
     encoder.set_terms(
         {.rotary = graph::Rotary{.base = config_.base, .positions = static_cast<std::int64_t>(sizes().positions)},

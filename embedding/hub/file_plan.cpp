@@ -10,6 +10,7 @@
 #include "core/text/quote.h"
 #include "embedding/architectures/architecture.h"
 #include "embedding/hub/name.h"
+#include "embedding/weights_files.h"
 
 namespace latebind::embedding::hub {
 namespace {
@@ -64,9 +65,20 @@ Result<std::vector<std::string>> weights_of(const Names& files, const std::strin
   LB_ASSIGN_OR_RETURN(const std::string text, read(config_name));
   LB_ASSIGN_OR_RETURN(const json config, parse_json(text, config_name));
   LB_ASSIGN_OR_RETURN(const std::string type, read_text(config, "model_type", "", config_name));
-  if (const Architecture* known = find_architecture(type)) {
-    std::string weights = folder + std::string(known->weights_file);
-    if (files.contains(weights)) return std::vector<std::string>{std::move(weights)};
+  if (find_architecture(type) != nullptr) {
+    const std::string index_name = folder + std::string(kWeightsIndexFile);
+    const auto read_index = [&]() -> Result<std::optional<json>> {
+      LB_ASSIGN_OR_RETURN(const std::string index, read(index_name));
+      LB_ASSIGN_OR_RETURN(json document, parse_json(index, index_name, kWeightsIndexLimits));
+      return std::optional(std::move(document));
+    };
+    LB_ASSIGN_OR_RETURN(
+        auto weights,
+        weights_file_names([&](std::string_view name) { return files.contains(folder + std::string(name)); },
+                           read_index, index_name));
+    for (std::string& name : weights)
+      name.insert(0, folder);
+    if (!weights.empty()) return weights;
   }
   const std::string onnx =
       first_of(files, {folder + "onnx/model.onnx", folder + "model.onnx", "onnx/model.onnx", "model.onnx"});
@@ -117,6 +129,9 @@ Result<std::vector<std::string>> plan_files(const std::vector<std::string>& file
     add(transformer + name);
   }
   add(tokenizer);
+  add(transformer + std::string(kWeightsIndexFile));
+  for (std::size_t i = 1; i < folders.size(); ++i)
+    add(folders[i] + std::string(kSafetensorsFile));
   LB_ASSIGN_OR_RETURN(const auto weights, weights_of(there, transformer, read, model));
   for (const std::string& name : weights) {
     add(name);

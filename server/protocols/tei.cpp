@@ -77,6 +77,10 @@ std::string_view word_of(graph::PoolingMode pooling) {
       return "mean";
     case graph::PoolingMode::kMax:
       return "max";
+    case graph::PoolingMode::kMeanSqrt:
+      return "mean_sqrt_len_tokens";
+    case graph::PoolingMode::kWeightedMean:
+      return "weightedmean";
     case graph::PoolingMode::kLastToken:
       break;
   }

@@ -28,7 +28,7 @@ using std::chrono::milliseconds;
 core::Model model_of(core::Result<graph::Graph> made) {
   core::ModelGraph network;
   network.graph = std::make_shared<const graph::Graph>(*std::move(made));
-  network.weights_name = "weights.bin";
+  network.sources = {{.name = "weights.bin"}};
   return core::Model::from_graph("small", std::move(network));
 }
 

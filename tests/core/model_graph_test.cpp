@@ -21,7 +21,7 @@ using graph::testing::SmallGraphOptions;
 ModelGraph in_memory(const SmallGraphOptions& options = {}) {
   ModelGraph network;
   network.graph = std::make_shared<const graph::Graph>(*small_graph(options));
-  network.weights_name = "weights.bin";
+  network.sources = {{.name = "weights.bin"}};
   return network;
 }
 
@@ -34,7 +34,7 @@ std::string digest_of(ModelGraph network) {
 TEST(ModelGraphTest, HasAGraphAndNoForms) {
   const Model model = Model::from_graph("m", in_memory());
   ASSERT_NE(model.graph(), nullptr);
-  EXPECT_EQ(model.graph()->weights_name, "weights.bin");
+  EXPECT_EQ(model.graph()->sources.front().name, "weights.bin");
   EXPECT_TRUE(model.forms().empty());
   EXPECT_FALSE(model.has_blobs_only());
   EXPECT_TRUE(Model::from_forms("m", {}).has_blobs_only());
@@ -51,7 +51,7 @@ TEST(ModelGraphTest, IsWrittenAsOnnxWhenSomebodyAsks) {
   EXPECT_TRUE(graph::check_onnx_structure(form->graph.bytes).ok());
   ASSERT_EQ(form->external.size(), 1U);
   EXPECT_EQ(form->external[0].location, "weights.bin");
-  EXPECT_EQ(form->external[0].data.bytes.data(), model.graph()->graph->weights().bytes.bytes.data());
+  EXPECT_EQ(form->external[0].data.bytes.data(), model.graph()->graph->weights().front().bytes.bytes.data());
   EXPECT_TRUE(form->external[0].file.empty());
   EXPECT_TRUE(Model::from_forms("m", {*form}).check_forms().ok());
 
@@ -66,9 +66,9 @@ TEST(ModelGraphTest, TheDigestCoversTheGraphAndTheWeights) {
   EXPECT_NE(plain, digest_of(in_memory({.scale = 0.25F})));
   // Weights of other values, told by somebody's word.
   ModelGraph told = in_memory();
-  told.weights_identity = "sha256:one";
+  told.sources = {{.identity = "sha256:one"}};
   const std::string one = digest_of(told);
-  told.weights_identity = "sha256:two";
+  told.sources = {{.identity = "sha256:two"}};
   EXPECT_NE(one, digest_of(told));
   EXPECT_NE(one, plain);
 }
@@ -79,7 +79,7 @@ class GraphFileTest : public ::testing::Test {
     file_ = std::filesystem::path(::testing::TempDir()) /
             ("graph_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
     const ModelGraph model = in_memory();  // owns the bytes
-    const auto bytes = model.graph->weights().bytes.bytes;
+    const auto bytes = model.graph->weights().front().bytes.bytes;
     write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }
   void TearDown() override { std::filesystem::remove(file_); }
@@ -96,8 +96,7 @@ class GraphFileTest : public ::testing::Test {
         .table = {.name = "w", .type = ElementType::kF32, .shape = Shape{4, 4}, .offset = 0}, .ids = ids});
     ModelGraph network;
     network.graph = std::make_shared<const graph::Graph>(*std::move(builder).finish(words, "words"));
-    network.weights_name = "w.bin";
-    network.may_open_weights = true;
+    network.sources = {{.name = "w.bin", .may_be_opened = true}};
     return Model::from_graph("m", std::move(network));
   }
 

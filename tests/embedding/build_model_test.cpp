@@ -40,11 +40,11 @@ TEST(BuildModelTest, TheGraphKeepsTheFileWithTheWeights) {
     EXPECT_EQ(graph.output, 0U);
     EXPECT_TRUE(graph.model.forms().empty()) << "nobody has asked for one";
     ASSERT_NE(graph.model.graph(), nullptr);
-    const core::FilePart& weights = graph.model.graph()->graph->weights();
+    const core::FilePart& weights = graph.model.graph()->graph->weights().front();
     EXPECT_EQ(weights.where.file, file);
     EXPECT_EQ(text_of(weights.bytes.bytes), testing::read_file(file));
-    EXPECT_EQ(graph.model.graph()->weights_name, "model.safetensors");
-    EXPECT_TRUE(graph.model.graph()->may_open_weights);
+    EXPECT_EQ(graph.model.graph()->sources.front().name, "model.safetensors");
+    EXPECT_TRUE(graph.model.graph()->sources.front().may_be_opened);
   }
 }
 
@@ -130,7 +130,7 @@ TEST_F(ModelOfBundleTest, IsTheGraphOfTheWeightsInIt) {
   EXPECT_EQ(model->blobs(), nullptr);
   EXPECT_TRUE(model->sources().empty()) << "it is in memory";
   EXPECT_EQ(graph::describe(*model->graph()->graph), graph::describe(*built(scratch.path()).model.graph()->graph));
-  EXPECT_EQ(text_of(model->graph()->graph->weights().bytes.bytes),
+  EXPECT_EQ(text_of(model->graph()->graph->weights().front().bytes.bytes),
             testing::read_file(scratch.path() / "model.safetensors"));
   EXPECT_TRUE(model->check_forms().ok());
   EXPECT_TRUE(model->prove_digest().ok());
@@ -180,7 +180,7 @@ TEST(WriteOnnxFileTest, HoldsTheWeightsOnce) {
   const auto file = scratch.path() / "model.onnx";
   ASSERT_TRUE(write_onnx_file(*folder, {}, file).ok());
   const std::string onnx = testing::read_file(file);
-  const std::string weights = testing::read_file(*folder->weights_file);
+  const std::string weights = testing::read_file(folder->weights.front().file);
   EXPECT_GT(onnx.size(), weights.size() * 8 / 10);
   EXPECT_LT(onnx.size(), weights.size() * 3 / 2);
   // The last tensor's bytes, as they are.

@@ -36,7 +36,8 @@ TEST_F(ModelFolderTest, ReadsEveryFile) {
   ASSERT_TRUE(model.ok()) << model.status().to_string();
   EXPECT_EQ(model->name(), "ModelFolderTest.ReadsEveryFile");
   EXPECT_EQ(model->tokenizer_file, scratch_.path() / "tokenizer.json");
-  EXPECT_EQ(model->weights_file, scratch_.path() / "model.safetensors");
+  ASSERT_EQ(model->weights.size(), 1U);
+  EXPECT_EQ(model->weights[0].file, scratch_.path() / "model.safetensors");
   EXPECT_FALSE(model->onnx_file);
   ASSERT_NE(model->network, nullptr);
   EXPECT_EQ(model->network->tokens_max(), 24U);
@@ -90,14 +91,15 @@ TEST_F(ModelFolderTest, KnowsEachPoolingModeInBothSpellings) {
   only("pooling_mode_lasttoken");
   EXPECT_EQ(open()->pooling, PoolingMode::kLastToken);
   only("pooling_mode_weightedmean_tokens");
-  expect(StatusCode::kUnsupported, {"1_Pooling", "weightedmean"});
+  EXPECT_EQ(open()->pooling, PoolingMode::kWeightedMean);
   only("pooling_mode_mean_sqrt_len_tokens");
-  expect(StatusCode::kUnsupported, {"mean_sqrt_len_tokens"});
+  EXPECT_EQ(open()->pooling, PoolingMode::kMeanSqrt);
   only("pooling_mode_wisdom");
   expect(StatusCode::kUnsupported, {"pooling_mode_wisdom"});
   for (const auto& [word, mode] :
        {std::pair("cls", PoolingMode::kCls), std::pair("mean", PoolingMode::kMean), std::pair("max", PoolingMode::kMax),
-        std::pair("lasttoken", PoolingMode::kLastToken)}) {
+        std::pair("lasttoken", PoolingMode::kLastToken), std::pair("weightedmean", PoolingMode::kWeightedMean),
+        std::pair("mean_sqrt_len_tokens", PoolingMode::kMeanSqrt)}) {
     scratch_.write(file, json{{"embedding_dimension", 32}, {"pooling_mode", word}}.dump());
     EXPECT_EQ(open()->pooling, mode) << word;
   }
@@ -170,7 +172,8 @@ TEST_F(ModelFolderTest, ReadsATransformerInAFolderOfItsOwn) {
                                  R"({"type": "sentence_transformers.models.Pooling", "path": "1_Pooling"}])");
   const auto model = open();
   ASSERT_TRUE(model.ok()) << model.status().to_string();
-  EXPECT_EQ(model->weights_file, inner / "model.safetensors");
+  ASSERT_EQ(model->weights.size(), 1U);
+  EXPECT_EQ(model->weights[0].file, inner / "model.safetensors");
   EXPECT_EQ(model->max_tokens, 20U);
 }
 
@@ -243,7 +246,7 @@ TEST_F(ModelFolderTest, TakesAReadyOnnxFileOfAnyArchitecture) {
   scratch_.write("onnx/model.onnx", "x");
   ASSERT_TRUE(open().ok()) << open().status().to_string();
   EXPECT_EQ(open()->onnx_file, scratch_.path() / "onnx" / "model.onnx");
-  EXPECT_FALSE(open()->weights_file);
+  EXPECT_TRUE(open()->weights.empty());
   scratch_.set("config.json", "model_type", "t5");
   const auto other = open();
   ASSERT_TRUE(other.ok());

@@ -37,8 +37,15 @@ TEST(PoolingTest, MeanDividesByTheRealTokens) {
   EXPECT_EQ(pooled(PoolingMode::kMean), (std::vector<float>{3, -5, 2}));
 }
 
+TEST(PoolingTest, OtherMeansDivideByOtherCounts) {
+  const std::vector<float> four{1, 2, 3, 6};
+  EXPECT_EQ(pooled(PoolingMode::kMeanSqrt, four, 1), (std::vector<float>{6}));
+  EXPECT_EQ(pooled(PoolingMode::kWeightedMean, four, 1), (std::vector<float>{3.8F}));
+}
+
 TEST(PoolingTest, OneTokenIsItsOwnPool) {
-  for (const auto mode : {PoolingMode::kCls, PoolingMode::kMean, PoolingMode::kMax, PoolingMode::kLastToken}) {
+  for (const auto mode : {PoolingMode::kCls, PoolingMode::kMean, PoolingMode::kMax, PoolingMode::kLastToken,
+                          PoolingMode::kMeanSqrt, PoolingMode::kWeightedMean}) {
     EXPECT_EQ(pooled(mode, {7, -1, 0.5F}), (std::vector<float>{7, -1, 0.5F}));
   }
 }

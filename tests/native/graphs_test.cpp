@@ -271,8 +271,8 @@ TEST_P(GraphsTest, AWeightThatIsNotFiniteShowsInTheVector) {
   constexpr std::size_t kWeights = kTables + 2 + 16;
   std::mt19937 chance(17);
   const Inputs inputs = testing::draw_batch(chance, {37, 5}, 50);
-  for (const auto activation :
-       {graph::ActivationFunction::kGeluErf, graph::ActivationFunction::kGeluTanh, graph::ActivationFunction::kRelu}) {
+  for (const auto activation : {graph::ActivationFunction::kGeluErf, graph::ActivationFunction::kGeluTanh,
+                                graph::ActivationFunction::kRelu, graph::ActivationFunction::kTanh}) {
     const EncoderShape shape{.hidden = 40, .heads = 2, .intermediate = 50, .activation = activation};
     for (const float value : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
                               -std::numeric_limits<float>::infinity()}) {

@@ -29,7 +29,7 @@ std::string_view text_of(std::span<const std::byte> bytes) {
 core::Model model_of(graph::Graph network) {
   core::ModelGraph with_weights;
   with_weights.graph = std::make_shared<const graph::Graph>(std::move(network));
-  with_weights.weights_name = "weights.bin";
+  with_weights.sources = {{.name = "weights.bin"}};
   return core::Model::from_graph("m", std::move(with_weights));
 }
 
@@ -79,7 +79,7 @@ TEST(IrWriterTest, ConstantsOfTheIrLieInTheWeightsAndFitTheirShapes) {
   const std::map<std::string, std::size_t> sizes{{"f32", 4}, {"f16", 2}, {"i64", 8}};
   const auto constants = constants_of(text_of(ir.graph.bytes));
   EXPECT_GT(constants.size(), 20U);
-  const std::size_t file_size = small_graph({.weights = core::ElementType::kF16})->weights().bytes.bytes.size();
+  const std::size_t file_size = small_graph({.weights = core::ElementType::kF16})->weights().front().bytes.bytes.size();
   std::size_t in_file = 0;
   for (const Const& constant : constants) {
     ASSERT_TRUE(sizes.contains(constant.type)) << constant.type;
@@ -121,7 +121,7 @@ TEST(IrWriterTest, LayersOfTheIrStandInOrderAndEveryInputHasOneEdge) {
 }
 
 TEST(IrWriterTest, NamesFromOutsideStayInsideTheirQuotes) {
-  graph::GraphBuilder builder({});
+  graph::GraphBuilder builder{core::FilePart()};
   const auto x = builder.add(
       graph::Input{.name = "a<b>&\"c", .type = core::ElementType::kF32, .shape = core::Shape{core::kDynamic, 4}});
   const auto y = builder.add(graph::Normalize{.x = x});
@@ -142,7 +142,7 @@ TEST(ReadableModelTest, TakesAFormThatIsThere) {
 TEST(ReadableModelTest, WritesTheGraphOverTheBytesThatWereMapped) {
   const auto file = std::filesystem::path(::testing::TempDir()) / "readable_model_weights";
   const auto in_memory = small_graph();
-  const std::string bytes(text_of(in_memory->weights().bytes.bytes));
+  const std::string bytes(text_of(in_memory->weights().front().bytes.bytes));
   std::ofstream(file, std::ios::binary) << bytes;
   auto part = core::FilePart::open(file);
   ASSERT_TRUE(part.ok());

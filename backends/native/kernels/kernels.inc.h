@@ -93,6 +93,15 @@ void activate(graph::ActivationFunction function, const MutableRows& x, std::siz
           return hn::Div(value, hn::Add(hn::Set(kTag, 1.0F), hn::Exp(kTag, bounded)));
         });
         break;
+      case graph::ActivationFunction::kTanh:
+        // 2 / (1 + exp(-2x)) - 1
+        for_each_vector(row, width, 0.0F, [](std::size_t, Vector value) {
+          const Vector bounded = hn::Min(hn::Mul(value, hn::Set(kTag, -2.0F)), hn::Set(kTag, 80.0F));
+          const Vector one = hn::Set(kTag, 1.0F);
+          const Vector found = hn::Sub(hn::Div(hn::Set(kTag, 2.0F), hn::Add(one, hn::Exp(kTag, bounded))), one);
+          return hn::IfThenElse(hn::IsNaN(value), value, found);
+        });
+        break;
       case graph::ActivationFunction::kGeluErf:
         for_each_vector(row, width, 0.0F, [](std::size_t, Vector value) {
           return hn::MulAdd(value, half_erf(value), hn::Mul(value, hn::Set(kTag, 0.5F)));

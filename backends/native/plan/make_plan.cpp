@@ -56,15 +56,14 @@ std::size_t place_of(std::vector<T>& list, Fits fits, Make make) {
 struct Nothing {};  // an input, or not computed yet
 struct InSlot {
   Slot slot = 0;
+  bool by_text = false;
 };
 // Not a row for each token but the same for all texts: what is added to each token's row.
 struct Terms {
   std::vector<Table> by_position;
   std::vector<float> constant;
 };
-// A vector for each text; its steps are not in the plan's list.
-struct OfText {};
-using Form = std::variant<Nothing, InSlot, Terms, OfText>;
+using Form = std::variant<Nothing, InSlot, Terms>;
 
 class Planner {
  public:
@@ -116,7 +115,10 @@ class Planner {
   [[nodiscard]] std::vector<float> bias_of(const std::optional<Weight>& bias, const Weight& weight) const {
     return bias ? read_weight(graph_, *bias) : std::vector<float>(static_cast<std::size_t>(weight.shape[0]));
   }
-  void add(decltype(Step::what) what) { plan_.steps.push_back({.what = std::move(what)}); }
+  void add(decltype(Step::what) what) {
+    (plan_.pooling ? plan_.text_steps : plan_.steps).push_back({.what = std::move(what)});
+  }
+  void put(std::uint32_t node, Slot slot) { forms_[node] = InSlot{slot, plan_.pooling.has_value()}; }
 
   static Status plan(std::uint32_t node, const graph::Input& op);
   Status plan(std::uint32_t node, const graph::Lookup& op);
@@ -175,9 +177,10 @@ void Planner::count_uses() {
 }
 
 Result<Slot> Planner::slot_of(std::string_view who, Value value) const {
-  if (const auto* const in = std::get_if<InSlot>(&forms_[value.node])) return in->slot;
-  return unsupported(
-      fmt::format("{} of {}, which is not a row for each token", who, graph_.node(value).shape.to_string()));
+  const auto* const in = std::get_if<InSlot>(&forms_[value.node]);
+  if (in != nullptr && in->by_text == plan_.pooling.has_value()) return in->slot;
+  return unsupported(fmt::format("{} of {}, which is not a row for each {}", who, graph_.node(value).shape.to_string(),
+                                 plan_.pooling ? "text" : "token"));
 }
 
 Slot Planner::take_slot(std::size_t width) {
@@ -273,7 +276,7 @@ Status Planner::plan(std::uint32_t node, const graph::Lookup& op) {
   plan_.ids_end[ids] = std::min(plan_.ids_end[ids], table.rows());
   const Slot y = take_slot(table.width());
   add(LookUp{.table = table, .ids = ids, .y = y});
-  forms_[node] = InSlot{y};
+  put(node, y);
   return {};
 }
 
@@ -318,18 +321,18 @@ Status Planner::plan(std::uint32_t node, const graph::Add& op) {
   if (more != nullptr) {
     const Slot x = own_slot(op.a, a);
     add(AddTerms{.x = x, .by_position = more->by_position, .constant = more->constant});
-    forms_[node] = InSlot{x};
+    put(node, x);
     return {};
   }
   LB_ASSIGN_OR_RETURN(const Slot b, slot_of("add", op.b));
-  forms_[node] = InSlot{combined<AddRows>(op.a, a, op.b, b)};
+  put(node, combined<AddRows>(op.a, a, op.b, b));
   return {};
 }
 
 Status Planner::plan(std::uint32_t node, const graph::Multiply& op) {
   LB_ASSIGN_OR_RETURN(const Slot a, slot_of("multiply", op.a));
   LB_ASSIGN_OR_RETURN(const Slot b, slot_of("multiply", op.b));
-  forms_[node] = InSlot{combined<MultiplyRows>(op.a, a, op.b, b)};
+  put(node, combined<MultiplyRows>(op.a, a, op.b, b));
   return {};
 }
 
@@ -337,7 +340,7 @@ Status Planner::plan(std::uint32_t node, const graph::Scale& op) {
   LB_ASSIGN_OR_RETURN(const Slot from, slot_of("scaling", op.x));
   const Slot x = own_slot(op.x, from);
   add(Scale{.x = x, .factor = op.factor});
-  forms_[node] = InSlot{x};
+  put(node, x);
   return {};
 }
 
@@ -347,7 +350,7 @@ Status Planner::plan(std::uint32_t node, const graph::Linear& op) {
   const Slot y = take_slot(static_cast<std::size_t>(op.weight.shape[0]));
   add(Multiply{.x = x, .y = y, .matrix = plan_.matrices.add(op.weight), .bias = bias_of(op.bias, op.weight)});
   release(op.x);
-  forms_[node] = InSlot{y};
+  put(node, y);
   return {};
 }
 
@@ -383,7 +386,7 @@ Status Planner::plan(std::uint32_t node, const graph::Attention& op) {
     release(op.key);
   }
   release(op.value);
-  forms_[node] = InSlot{y};
+  put(node, y);
   return {};
 }
 
@@ -395,7 +398,7 @@ Status Planner::plan(std::uint32_t node, const graph::LayerNorm& op) {
            .weight = read_weight(graph_, op.weight),
            .bias = bias_of(op.bias, op.weight),
            .epsilon = static_cast<float>(op.epsilon)});
-  forms_[node] = InSlot{y};
+  put(node, y);
   return {};
 }
 
@@ -406,7 +409,7 @@ Status Planner::plan(std::uint32_t node, const graph::RmsNorm& op) {
   for (float& weight : norm.weight)
     weight += op.offset;
   add(std::move(norm));
-  forms_[node] = InSlot{y};
+  put(node, y);
   return {};
 }
 
@@ -414,25 +417,27 @@ Status Planner::plan(std::uint32_t node, const graph::Activation& op) {
   LB_ASSIGN_OR_RETURN(const Slot from, slot_of("activation", op.x));
   const Slot x = own_slot(op.x, from);
   add(Activate{.x = x, .function = op.function});
-  forms_[node] = InSlot{x};
+  put(node, x);
   return {};
 }
 
 Status Planner::plan(std::uint32_t node, const graph::Pool& op) {
-  LB_RETURN_IF_ERROR(slot_of("pooling", op.x).status());
-  LB_RETURN_IF_ERROR(set_mask(op.mask));
   if (plan_.pooling) return unsupported("several poolings");
-  LB_ASSIGN_OR_RETURN(plan_.result, slot_of("pooling", op.x));
-  plan_.pooling = op.mode;
-  forms_[node] = OfText{};
+  LB_ASSIGN_OR_RETURN(const Slot x, slot_of("pooling", op.x));
+  LB_RETURN_IF_ERROR(set_mask(op.mask));
+  const Slot y = take_slot(plan_.widths[x]);
+  // Its slot is left to nobody: one thread pools from it while another has the vectors of its texts already.
+  end_use(op.x);
+  plan_.pooling = {.mode = op.mode, .x = x, .y = y};
+  put(node, y);
   return {};
 }
 
 Status Planner::plan(std::uint32_t node, const graph::Normalize& op) {
-  if (!std::holds_alternative<OfText>(forms_[op.x.node]))
-    return unsupported("normalisation of anything but pooled vectors");
-  plan_.normalize = true;
-  forms_[node] = OfText{};
+  LB_ASSIGN_OR_RETURN(const Slot from, slot_of("normalisation", op.x));
+  const Slot x = own_slot(op.x, from);
+  add(Normalize{.x = x});
+  put(node, x);
   return {};
 }
 
@@ -453,13 +458,7 @@ Result<Plan> Planner::make() {
     if (uses_[i] == 0 && !std::holds_alternative<graph::Input>(node.op)) return unsupported("a value that is not used");
   }
   const Value output = graph_.output();
-  if (std::holds_alternative<OfText>(forms_[output.node])) {
-    // Steps after the pooling, which nothing of the output depends on, would overwrite its slot.
-    if (graph_.output().node + 1 != graph_.nodes().size()) return unsupported("operators after the output");
-  } else {
-    if (plan_.pooling) return unsupported("a pooling beside token vectors");
-    LB_ASSIGN_OR_RETURN(plan_.result, slot_of("an output", output));
-  }
+  LB_ASSIGN_OR_RETURN(plan_.result, slot_of("an output", output));
   if (plan_.inputs.empty()) return unsupported("a network without a lookup");
   plan_.width = last_dim(graph_.node(output).shape);
   set_offsets();

@@ -1,8 +1,9 @@
 // Plan: a graph as a list of steps over slots, made once when a model is loaded.
 //
-// A slot is a matrix with a row for each token of the texts that are computed together; values whose time is over leave
-// their slots to others. All steps but Attend treat each token alone: they can be done for a few rows after the other
-// while these are in the cache, or, where there are few tokens, be shared out by columns among threads.
+// A slot is a matrix with a row for each token of the texts that are computed together, or behind the pooling for each
+// text; values whose time is over leave their slots to others. All steps but Attend treat each token alone: they can be
+// done for a few rows after the other while these are in the cache, or, where there are few tokens, be shared out by
+// columns among threads.
 #pragma once
 
 #include <cstddef>
@@ -116,9 +117,14 @@ struct Attend {
   bool causal = false;
 };
 
+// x = x / max(√Σx², 1e-12)
+struct Normalize {
+  Slot x = 0;
+};
+
 struct Step {
   std::variant<LookUp, AddTerms, Copy, AddRows, MultiplyRows, Scale, Turn, Convert, Multiply, Norm, RmsNorm, Activate,
-               Attend>
+               Normalize, Attend>
       what;
   // Where threads share steps: all of them must have done what comes before.
   bool waits = false;
@@ -162,6 +168,8 @@ struct Plan {
   std::optional<graph::Input> mask;  // none where nothing needs one
 
   std::vector<Step> steps;
+  // Of the pooled vectors: the first so many rows of a slot are those of the texts. None of them attends.
+  std::vector<Step> text_steps;
   std::vector<std::size_t> widths;  // of the slots
   // Where each slot begins when there is one token; the difference to the next is the distance between its rows.
   std::vector<std::size_t> offsets;
@@ -172,10 +180,13 @@ struct Plan {
   std::optional<CountedPlaces> counted_places;  // none: a token's place is its position in the text
   bool by_distance = false;                     // attention knows the distance between two tokens
 
-  // What comes of a text: the tokens' vectors in this slot, or what they are pooled to.
-  Slot result = 0;
-  std::optional<graph::PoolingMode> pooling;
-  bool normalize = false;
+  struct Pooling {
+    graph::PoolingMode mode{};
+    Slot x = 0;
+    Slot y = 0;
+  };
+  std::optional<Pooling> pooling;
+  Slot result = 0;        // the tokens' vectors or, behind a pooling, the texts'
   std::size_t width = 0;  // of a result
 
   Plan(const Kernels& kernels, const Product& product_) : product(product_), matrices(kernels, product_) {}

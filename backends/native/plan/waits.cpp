@@ -31,6 +31,7 @@ Access access_of(const Step& step) {
                           [](const Norm& s) { return Access{.reads = {s.x}, .writes = {s.y}}; },
                           [](const RmsNorm& s) { return Access{.reads = {s.x}, .writes = {s.y}}; },
                           [](const Activate& s) { return Access{.reads = {s.x}, .writes = {s.x}}; },
+                          [](const Normalize& s) { return Access{.reads = {s.x}, .writes = {s.x}}; },
                           [](const Attend& s) {
                             return Access{.by_rows = false, .reads = {s.query, s.key, s.value}, .writes = {s.y}};
                           }},

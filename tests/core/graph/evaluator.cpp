@@ -201,12 +201,18 @@ class Evaluator {
       case PoolingMode::kLastToken:
         return tokens.back();
       case PoolingMode::kMean:
+      case PoolingMode::kMeanSqrt:
+      case PoolingMode::kWeightedMean:
         break;
     }
     double sum = 0;
-    for (const double value : tokens)
-      sum += value;
-    return sum / static_cast<double>(tokens.size());
+    double count = 0;
+    for (std::size_t t = 0; t < tokens.size(); ++t) {
+      const double weight = mode == PoolingMode::kWeightedMean ? static_cast<double>(t + 1) : 1.0;
+      sum += weight * tokens[t];
+      count += weight;
+    }
+    return sum / (mode == PoolingMode::kMeanSqrt ? std::sqrt(count) : count);
   }
 
   static void append_row(Array& to, const Array& table, std::size_t row) {
@@ -244,6 +250,8 @@ Array activate(Array x, ActivationFunction function) {
         return 0.5 * v * (1 + std::erf(v / std::sqrt(2.0)));
       case ActivationFunction::kGeluTanh:
         return 0.5 * v * (1 + std::tanh(0.7978845608028654 * (v + 0.044715 * v * v * v)));
+      case ActivationFunction::kTanh:
+        return std::tanh(v);
       case ActivationFunction::kSilu:
         return v / (1 + std::exp(-v));
       case ActivationFunction::kRelu:

@@ -198,8 +198,8 @@ TEST(GraphBuilderTest, SaysTheFirstMistake) {
   const Value wrong = started.graph.add(Normalize{started.states});
   const Value right = started.graph.add(Pool{wrong, started.mask});
   EXPECT_THAT(std::move(started.graph).finish(right, "y").status().to_string(), HasSubstr("normalising"));
-  EXPECT_EQ(GraphBuilder({}).add(Input{}).node, 0U);
-  EXPECT_EQ(GraphBuilder({}).finish(Value{0}, "y").status().code(), StatusCode::kInvalidModel);
+  EXPECT_EQ(GraphBuilder(core::FilePart()).add(Input{}).node, 0U);
+  EXPECT_EQ(GraphBuilder(core::FilePart()).finish(Value{0}, "y").status().code(), StatusCode::kInvalidModel);
 }
 
 TEST(DescriptionTest, IsTheSameForTheSameGraphAndDiffersInEveryFigure) {

@@ -35,6 +35,7 @@ struct EncoderShape {
   PoolingMode pooling = PoolingMode::kMean;
   bool pooled = true;
   bool normalize = true;
+  std::optional<std::int64_t> dense = std::nullopt;    // behind the pooling, so many numbers
   std::optional<std::int64_t> padding = std::nullopt;  // of positions
   std::int64_t buckets = 0;                            // of distances; 0: no bias
   std::int64_t farthest = 0;
@@ -62,8 +63,8 @@ inline EncoderShape draw_shape(std::mt19937& chance) {
   shape.layers = up_to(2);
   constexpr ElementType kTypes[] = {ElementType::kF32, ElementType::kF16, ElementType::kBF16};
   shape.weights = kTypes[up_to(3) - 1];
-  shape.activation = static_cast<ActivationFunction>(up_to(4) - 1);
-  shape.pooling = static_cast<PoolingMode>(up_to(4) - 1);
+  shape.activation = static_cast<ActivationFunction>(up_to(5) - 1);
+  shape.pooling = static_cast<PoolingMode>(up_to(6) - 1);
   shape.pooled = up_to(4) > 1;
   shape.normalize = up_to(2) > 1;
   if (up_to(3) == 1) shape.padding = up_to(4) - 1;
@@ -83,6 +84,7 @@ inline EncoderShape draw_shape(std::mt19937& chance) {
   }
   shape.causal = up_to(3) == 1;
   shape.rms = up_to(3) == 1;
+  if (up_to(3) == 1) shape.dense = up_to(50);
   return shape;
 }
 
@@ -126,6 +128,8 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
                       shape.rms ? weight({head}) : graph::Weight(),
                       shape.rms ? weight({head}) : graph::Weight()});
   }
+  std::optional<Linear> dense;
+  if (shape.dense) dense = linear(h, *shape.dense);
   std::optional<graph::Rotary> rotary;
   if (shape.rotary) rotary = graph::Rotary{10000, shape.positions};
   graph::GraphBuilder graph(weights.part());
@@ -176,6 +180,7 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
   }
   if (!shape.pooled) return std::move(graph).finish(x, "tokens");
   x = graph.add(graph::Pool{x, mask, shape.pooling});
+  if (dense) x = graph.add(graph::Activation{apply(x, *dense), ActivationFunction::kTanh});
   if (shape.normalize) x = graph.add(graph::Normalize{x});
   return std::move(graph).finish(x, "vector");
 }

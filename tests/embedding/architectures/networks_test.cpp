@@ -37,7 +37,7 @@ std::string describe_network(const json& config) {
   EXPECT_TRUE(network.ok()) << network.status().to_string();
   const auto weights = Safetensors::open(network_folder(config["model_type"].get<std::string>()) / "model.safetensors");
   if (!network.ok() || !weights.ok()) return {};
-  const auto graph = (*network)->make_graph(*weights, {});
+  const auto graph = (*network)->make_graph(ModelWeights(*weights), {});
   EXPECT_TRUE(graph.ok()) << graph.status().to_string();
   return graph.ok() ? describe(*graph) : std::string();
 }
@@ -55,7 +55,7 @@ TEST_P(NetworkTest, AgreesWithTheReference) {
   // Where it rounds in between, whatever the type: Gemma's norms are in f32.
   const double bound = GetParam() == "gemma3_text" ? 1e-5 : 2e-6;
   for (const auto& [mode, name] : {std::pair{graph::PoolingMode::kMean, "mean"}, {graph::PoolingMode::kCls, "cls"}}) {
-    const auto graph = (*network)->make_graph(*weights, {.pooling = mode});
+    const auto graph = (*network)->make_graph(ModelWeights(*weights), {.pooling = mode});
     ASSERT_TRUE(graph.ok()) << graph.status().to_string();
     const auto vectors = testing::vectors_of(*graph, testing::batch_of(vectors_by_network()["ids"]));
     const json& wanted = vectors_by_network()["vectors"][GetParam()][name];
@@ -78,7 +78,7 @@ TEST_P(NetworkTest, AKeyThatChangesTheNumbersIsReadOrRefused) {
   const auto vectors = [&](const json& changed) -> std::vector<double> {
     const auto network = read_network(changed);
     if (!network.ok()) return {};
-    const auto graph = (*network)->make_graph(*weights, {});
+    const auto graph = (*network)->make_graph(ModelWeights(*weights), {});
     return graph.ok() ? testing::vectors_of(*graph, batch).values : std::vector<double>();
   };
   const auto same = vectors(config);

@@ -74,6 +74,28 @@ TEST(FilePlanTest, GoesIntoTheTransformersFolder) {
                                   "0_Transformer/tokenizer.json", "0_Transformer/model.safetensors"));
 }
 
+TEST(FilePlanTest, TakesThePiecesOfWeightsAndThoseOfModules) {
+  Files files{{"modules.json", R"([{"path": ""}, {"path": "1_Pooling"}, {"path": "2_Dense"}])"},
+              {"config.json", kBert},
+              {"tokenizer.json", ""},
+              {"1_Pooling/config.json", ""},
+              {"2_Dense/config.json", ""},
+              {"2_Dense/model.safetensors", ""},
+              {"2_Dense/pytorch_model.bin", ""},
+              {"model.safetensors.index.json", R"({"weight_map": {"a": "two.safetensors", "b": "one.safetensors"}})"},
+              {"one.safetensors", ""},
+              {"two.safetensors", ""}};
+  const auto taken = plan(files);
+  ASSERT_TRUE(taken.ok()) << taken.status().to_string();
+  EXPECT_THAT(*taken, ElementsAre("modules.json", "config.json", "1_Pooling/config.json", "2_Dense/config.json",
+                                  "tokenizer.json", "model.safetensors.index.json", "2_Dense/model.safetensors",
+                                  "one.safetensors", "two.safetensors"));
+  files.erase("two.safetensors");
+  EXPECT_THAT(plan(files).status().to_string(), HasSubstr("the piece 'two.safetensors' of the weights is missing"));
+  files["model.safetensors.index.json"] = R"({"weight_map": {"a": "../two.safetensors"}})";
+  EXPECT_THAT(plan(files).status().to_string(), HasSubstr("is no file of the folder"));
+}
+
 TEST(FilePlanTest, TakesOnnxWithItsTensorsWhereThereAreNoWeightsForUs) {
   const auto files = plan({{"config.json", kBert},
                            {"tokenizer.json", ""},

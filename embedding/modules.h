@@ -1,0 +1,47 @@
+// Modules: what modules.json and the files that it leads to say of the parts of a model of sentence-transformers.
+//
+// Source of the layout: sentence-transformers. A value; reading is a pure function of the files, for any thread.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "core/graph/operators.h"
+#include "core/result.h"
+#include "embedding/architectures/architecture.h"
+#include "embedding/model_files.h"
+
+namespace latebind::embedding {
+
+// A file of weights, and what stands before the names of its tensors (ModelWeights).
+struct WeightsFile {
+  std::filesystem::path file;
+  std::string place;
+};
+
+struct Modules {
+  std::filesystem::path transformer{};  // folder of config.json and the weights
+  // Its configuration; without modules.json there is none, and the mean is meant.
+  std::optional<std::filesystem::path> pooling_file = std::nullopt;
+  graph::PoolingMode pooling = graph::PoolingMode::kMean;
+  std::optional<std::size_t> token_width =
+      std::nullopt;                    // what a token's vector must have by the pooling's configuration
+  std::vector<VectorModule> behind{};  // pooling
+  bool normalize = false;
+  // False without modules.json: then its companions are not read either.
+  bool listed = false;
+  std::vector<std::filesystem::path> files{};  // that were read, besides the pooling's
+  std::vector<WeightsFile> weights{};          // of the modules behind pooling
+};
+
+// kNotFound, kInvalidModel or kUnsupported, naming the file and what it has.
+[[nodiscard]] core::Result<Modules> read_modules(const ModelFiles& files);
+
+// The object in a file that may be missing.
+[[nodiscard]] core::Result<std::optional<nlohmann::json>> read_object(const ModelFiles& files,
+                                                                      const std::filesystem::path& file,
+                                                                      const core::JsonLimits& limits = {});
+
+}  // namespace latebind::embedding

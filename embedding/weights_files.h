@@ -1,0 +1,29 @@
+// Where a model's folder has the weights of its network, in the words of the hub's layout: model.safetensors, or the
+// pieces that model.safetensors.index.json lists.
+//
+// A pure function but for reading that list; any thread.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/json.h"
+#include "core/json_text.h"
+#include "core/result.h"
+
+namespace latebind::embedding {
+
+// The usual name of a list of pieces, and how much of it is read: some 80 bytes for each tensor.
+inline constexpr std::string_view kWeightsIndexFile = "model.safetensors.index.json";
+inline constexpr core::JsonLimits kWeightsIndexLimits{.bytes_max = std::size_t{16} << 20};
+
+// The names of those files in the folder; none where it has no such weights. `read_index` gives the list of pieces,
+// `index_name` stands for it in messages. kNotFound for a piece that is missing, kInvalidModel for a list that is none.
+[[nodiscard]] core::Result<std::vector<std::string>> weights_file_names(
+    const std::function<bool(std::string_view name)>& has,
+    const std::function<core::Result<std::optional<nlohmann::json>>()>& read_index, const std::string& index_name);
+
+}  // namespace latebind::embedding

@@ -1,0 +1,155 @@
+"""Models with modules behind pooling, with other modes of pooling, and with their weights in pieces."""
+
+import json
+import shutil
+import struct
+
+import numpy
+import onnxruntime
+import pytest
+from support import SOURCE, TINY, bad, cosines, good, vectors
+
+MODULES = SOURCE / "tests" / "data" / "modules"
+EXPECTED = json.loads((MODULES / "expected.json").read_text())
+DEVICES = ["native:CPU", "openvino:CPU", "onnxruntime:CPU"]
+
+
+@pytest.fixture
+def model(tmp_path):
+    return shutil.copytree(TINY, tmp_path / "model")
+
+
+def add_modules(model):
+    shutil.rmtree(model / "1_Pooling")
+    shutil.copytree(MODULES / "behind", model, dirs_exist_ok=True)
+    return model
+
+
+def cut_in_pieces(model):
+    """As huggingface_hub does it, but tensor by tensor in turn."""
+    data = (model / "model.safetensors").read_bytes()
+    (length,) = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8 : 8 + length])
+    header.pop("__metadata__", None)
+    pieces = [(f"model-0000{i}-of-00003.safetensors", {}, bytearray()) for i in (1, 2, 3)]
+    weight_map = {}
+    for number, (name, tensor) in enumerate(header.items()):
+        file, head, body = pieces[number % 3]
+        begin, end = tensor["data_offsets"]
+        head[name] = tensor | {"data_offsets": [len(body), len(body) + end - begin]}
+        body += data[8 + length + begin : 8 + length + end]
+        weight_map[name] = file
+    for file, head, body in pieces:
+        text = json.dumps(head).encode()
+        (model / file).write_bytes(struct.pack("<Q", len(text)) + text + body)
+    (model / "model.safetensors").unlink()
+    index = model / "model.safetensors.index.json"
+    index.write_text(json.dumps({"metadata": {"total_size": len(data)}, "weight_map": weight_map}))
+    return model
+
+
+def embed(model, *arguments):
+    lines = "".join(json.dumps({"text": text}) + "\n" for text in EXPECTED["texts"])
+    return vectors(good("embed", "--model", model, "--input-format", "jsonl", *arguments, input=lines).stdout)
+
+
+def agrees(found, what):
+    wanted = numpy.array(EXPECTED["vectors"][what])
+    assert found.shape == wanted.shape
+    assert cosines(found, wanted).min() > 0.999999
+    assert numpy.abs(found - wanted).max() < 1e-5
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_modules_behind_pooling(model, device):
+    agrees(embed(add_modules(model), "--device", device, "--strict"), "behind")
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("mode", ["mean_sqrt_len_tokens", "weightedmean"])
+def test_modes_of_pooling(model, mode, device):
+    (model / "1_Pooling" / "config.json").write_text(json.dumps({"embedding_dimension": 32, "pooling_mode": mode}))
+    modules = json.loads((model / "modules.json").read_text())
+    (model / "modules.json").write_text(json.dumps(modules[:2]))  # without a normalisation
+    agrees(embed(model, "--device", device, "--strict"), mode)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_weights_in_pieces_are_those_of_one_file(model, device):
+    whole = embed(model, "--device", device)
+    assert numpy.array_equal(embed(cut_in_pieces(model), "--device", device, "--strict"), whole)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_bundle_has_all_files(model, tmp_path, device):
+    cut_in_pieces(add_modules(model))
+    bundle = tmp_path / "model.lbundle"
+    good("compile", model, "--target", "cpu", "-q", "-o", bundle)
+    agrees(embed(bundle, "--device", device, "--strict"), "behind")
+    good("inspect", "--verify", bundle)
+
+
+def test_one_onnx_file_has_all_weights(model, tmp_path):
+    cut_in_pieces(add_modules(model))
+    good("export", "--model", model, "--output", tmp_path / "model.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx", providers=["CPUExecutionProvider"])
+    ids = json.loads((TINY.parent / "expected.json").read_text())["ids"]
+    found = [
+        session.run(None, {"input_ids": [row], "attention_mask": [[1] * len(row)]})[0][0]
+        for row in ids[: len(EXPECTED["texts"])]
+    ]
+    agrees(numpy.array(found), "behind")
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "said"),
+    [
+        ("2_Dense/config.json", {"use_residual": True}, "'use_residual' is true"),
+        ("2_Dense/config.json", {"module_input_name": "token_embeddings"}, "only sentence_embedding"),
+        ("3_Dense/config.json", {"activation_function": "torch.nn.modules.activation.Mish"}, "Mish"),
+        ("3_Dense/config.json", {"activation_function": "my.Identity"}, "my.Identity"),
+        ("3_Dense/config.json", {"in_features": 47}, "tensor 'linear.weight' has the shape [20,48]"),
+        ("4_LayerNorm/config.json", {"dimension": 21}, "tensor 'norm.weight' has the shape [20]"),
+        ("4_LayerNorm/config.json", {"dimension": None}, "'dimension' is missing"),
+    ],
+)
+def test_a_module_that_is_not_understood_or_does_not_fit_is_refused(model, file, change, said):
+    add_modules(model)
+    (model / file).write_text(json.dumps(json.loads((model / file).read_text()) | change))
+    refused = bad(1, "embed", "--model", model, input="text\n")
+    assert said in refused and file.split("/")[0] in refused
+
+
+def test_a_module_without_safetensors_is_refused(model):
+    (add_modules(model) / "2_Dense" / "model.safetensors").rename(model / "2_Dense" / "pytorch_model.bin")
+    assert "2_Dense: the module Dense has no model.safetensors" in bad(1, "embed", "--model", model, input="text\n")
+
+
+def test_modules_behind_a_ready_onnx_file_are_refused(model, tmp_path):
+    good("export", "--model", model, "--output", tmp_path / "model.onnx")
+    (add_modules(model) / "model.safetensors").unlink()
+    (tmp_path / "model.onnx").rename(model / "model.onnx")
+    assert "modules with weights behind pooling" in bad(1, "embed", "--model", model, input="text\n")
+
+
+def test_a_missing_piece_or_a_strange_one_is_refused(model):
+    cut_in_pieces(model)
+    index = model / "model.safetensors.index.json"
+    listed = json.loads(index.read_text())
+    (model / "model-00002-of-00003.safetensors").rename(model / "elsewhere")
+    assert "the piece 'model-00002-of-00003.safetensors' of the weights is missing" in bad(
+        1, "embed", "--model", model, input="text\n")  # fmt: skip
+    (model / "elsewhere").rename(model / "model-00002-of-00003.safetensors")
+    tensor = next(iter(listed["weight_map"]))
+    for piece in "../model.safetensors", "/etc/passwd", "", 7, ".hidden":
+        index.write_text(json.dumps({"weight_map": listed["weight_map"] | {tensor: piece}}))
+        assert "is no file of the folder" in bad(1, "embed", "--model", model, input="text\n")
+    for damaged in "{}", '{"weight_map": {}}', '{"weight_map": []}', "[]":
+        index.write_text(damaged)
+        assert "'weight_map'" in bad(1, "embed", "--model", model, input="text\n")
+
+
+def test_a_tensor_in_two_pieces_is_refused(model):
+    cut_in_pieces(model)
+    shutil.copy(model / "model-00001-of-00003.safetensors", model / "model-00002-of-00003.safetensors")
+    assert "is in another file of the model, too" in bad(1, "embed", "--model", model, input="text\n")

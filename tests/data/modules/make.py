@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Makes what is beside this file: modules behind the pooling of ../tiny-bert with random weights, and what
+sentence-transformers computes with them and with its other modes of pooling.
+
+Needs torch and sentence-transformers (6.x); the tests need neither. Usage: make.py
+"""
+import json
+import pathlib
+import shutil
+
+import sentence_transformers
+import torch
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.models import Dense, LayerNorm, Normalize, Pooling
+
+HERE = pathlib.Path(__file__).resolve().parent
+TINY = HERE.parent / "tiny-bert"
+HIDDEN = 32
+
+
+def randomize(module):
+    torch.manual_seed(20261126)
+    with torch.no_grad():
+        for name, parameter in sorted(module.named_parameters()):
+            centre = 1.0 if name == "norm.weight" else 0.0
+            parameter.copy_(centre + 0.25 * torch.randn_like(parameter))
+    return module
+
+
+def encode(transformer, modules, texts):
+    """Text by text, so that nothing depends on a batch."""
+    model = SentenceTransformer(modules=[transformer, *modules], device="cpu")
+    vectors = [model.encode(text, convert_to_numpy=True) for text in texts]
+    return model, [[float(f"{x:.8g}") for x in vector] for vector in vectors]
+
+
+def main():
+    texts = json.loads((TINY / "expected.json").read_text(encoding="utf-8"))["texts"]
+    transformer = SentenceTransformer(str(TINY / "f32"), device="cpu")[0]
+    expected = {"sentence-transformers": sentence_transformers.__version__, "texts": texts, "vectors": {}}
+    for mode in "mean_sqrt_len_tokens", "weightedmean":
+        _, expected["vectors"][mode] = encode(transformer, [Pooling(HIDDEN, pooling_mode=mode)], texts)
+    modules = [
+        Pooling(HIDDEN, pooling_mode="mean"),
+        randomize(Dense(HIDDEN, 48, bias=False, activation_function=torch.nn.Identity())),
+        randomize(Dense(48, 20, activation_function=torch.nn.Tanh())),
+        randomize(LayerNorm(20)),
+        Normalize(),
+    ]
+    model, expected["vectors"]["behind"] = encode(transformer, modules, texts)
+    whole = HERE / "whole"
+    model.save(str(whole))
+    shutil.rmtree(HERE / "behind", ignore_errors=True)
+    (HERE / "behind").mkdir()
+    for part in ("modules.json", "1_Pooling", "2_Dense", "3_Dense", "4_LayerNorm"):
+        shutil.move(whole / part, HERE / "behind" / part)
+    shutil.rmtree(whole)
+    (HERE / "expected.json").write_text(json.dumps(expected, separators=(",", ":")) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
