@@ -31,6 +31,7 @@ source_of() {
 # What has to be compiled for another machine, as the distribution's sources.
 setup_sources() {
   source_of "utf8proc-$UTF8PROC_VERSION" "$UTF8PROC_ARCHIVE" "$UTF8PROC_SHA256" utf8proc.c
+  source_of "pcre2-$PCRE2_VERSION" "$PCRE2_ARCHIVE" "$PCRE2_SHA256" src/pcre2_match.c
   source_of "simdjson-$SIMDJSON_VERSION" "$SIMDJSON_ARCHIVE" "$SIMDJSON_SHA256" singleheader/simdjson.cpp
 }
 

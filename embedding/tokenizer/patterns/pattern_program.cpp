@@ -23,7 +23,8 @@ constexpr std::uint32_t kHeapMaxKib = 64 << 10;
 // How much of the text is searched at once, in characters. A match that may be longer is looked for in larger windows,
 // place by place; what these have together is limited, since an expression could need all of the text at each place.
 constexpr std::size_t kWindow = 2048;
-constexpr std::size_t kLargeWindowsMax = std::size_t{1} << 30;
+constexpr std::size_t kLargeWindowsMax = std::size_t{1} << 28;
+constexpr std::size_t kLargeWindowsMaxPerByte = 256;
 
 void write_letters(const std::string& letters, std::string& out) {
   if (letters.empty()) {
@@ -37,10 +38,14 @@ void write_letters(const std::string& letters, std::string& out) {
 }
 
 void write_times(const PatternNode& node, std::string& out) {
-  if (node.times_max == PatternNode::kNoEnd) {
-    out += fmt::format("{{{},}}", node.times_min);
+  const std::size_t least = node.times_min;
+  const std::size_t most = node.times_max;
+  if (most == PatternNode::kNoEnd && least <= 1) {
+    out += least == 0 ? '*' : '+';
+  } else if (most == PatternNode::kNoEnd) {
+    out += fmt::format("{{{},}}", least);
   } else {
-    out += fmt::format("{{{},{}}}", node.times_min, node.times_max);
+    out += least == 0 && most == 1 ? "?" : fmt::format("{{{},{}}}", least, most);
   }
   if (node.greed == PatternNode::Greed::kLazy) out += '?';
   if (node.greed == PatternNode::Greed::kPossessive) out += '+';
@@ -66,7 +71,12 @@ void write_node(const PatternNode& node, const PatternAlphabet& alphabet, std::s
       write_parts("(?:", "|");
       return;
     case Kind::kRepeat:
-      write_parts("(?:", "");
+      // What repeats one character needs no group, and is much quicker without.
+      if (node.parts.front().kind == Kind::kCharacter) {
+        write_node(node.parts.front(), alphabet, out);
+      } else {
+        write_parts("(?:", "");
+      }
       write_times(node, out);
       return;
     case Kind::kAtomic:
@@ -210,7 +220,7 @@ class PatternProgram::Search {
 
   void charge(std::size_t window) {
     charged_ += std::min(window, text_.size());
-    if (charged_ > kLargeWindowsMax) {
+    if (charged_ > kLargeWindowsMax + text_.size() * kLargeWindowsMaxPerByte) {
       throw PatternLimitError("an expression of the tokenizer takes too much for this text: most of it at every place");
     }
   }
