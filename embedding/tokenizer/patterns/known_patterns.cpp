@@ -163,7 +163,8 @@ std::size_t LlamaWords::short_form(std::size_t at) const {
   const char first = lower(0);
   const char second = lower(1);
   if (first == 's' || first == 't' || first == 'm' || first == 'd') return 2;
-  const bool is_long = (first == 'r' && second == 'e') || (first == 'v' && second == 'e') || (first == 'l' && second == 'l');
+  const bool is_long =
+      (first == 'r' && second == 'e') || (first == 'v' && second == 'e') || (first == 'l' && second == 'l');
   return is_long ? 3 : 0;
 }
 

@@ -52,8 +52,8 @@ class Pattern {
 
   // No match has fewer bytes.
   [[nodiscard]] virtual std::size_t size_min() const { return 1; }
-  // All matches from left to right, each at or behind the end of the one before. `text` must be well-formed UTF-8. Stops and
-  // returns false when the sink does. Throws PatternLimitError.
+  // All matches from left to right, each at or behind the end of the one before. `text` must be well-formed UTF-8.
+  // Stops and returns false when the sink does. Throws PatternLimitError.
   virtual bool find_all(std::string_view text, MatchSink& sink) const = 0;
 };
 

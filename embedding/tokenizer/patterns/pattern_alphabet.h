@@ -1,7 +1,7 @@
 // PatternAlphabet: which characters a pattern tells apart. Those that are in the same of its sets are one letter.
 //
-// So a text becomes one byte a character before it is searched, and what the library that searches knows of Unicode does
-// not matter. Immutable, any thread.
+// So a text becomes one byte a character before it is searched, and what the library that searches knows of Unicode
+// does not matter. Immutable, any thread.
 #pragma once
 
 #include <array>

@@ -214,8 +214,10 @@ class PatternProgram::Search {
     }
     if (result >= 0 || result == PCRE2_ERROR_NOMATCH || result == PCRE2_ERROR_PARTIAL) return result;
     if (result == PCRE2_ERROR_NOMEMORY) throw std::bad_alloc();
-    throw PatternLimitError(fmt::format("an expression of the tokenizer takes too much for this text at character {}: "
-                                        "PCRE2 says {}: {}", from, result, text_of_error(result)));
+    throw PatternLimitError(
+        fmt::format("an expression of the tokenizer takes too much for this text at character {}: "
+                    "PCRE2 says {}: {}",
+                    from, result, text_of_error(result)));
   }
 
   void charge(std::size_t window) {
@@ -230,7 +232,8 @@ class PatternProgram::Search {
   std::size_t read_window(std::size_t from, std::size_t window) {
     const std::size_t passed = from - std::min(from, program_.behind_max_) - first_;
     if (passed >= std::max(kWindow, letters_.size() / 2)) {
-      letters_.erase(letters_.begin(), letters_.begin() + static_cast<std::ptrdiff_t>(std::min(passed, letters_.size())));
+      letters_.erase(letters_.begin(),
+                     letters_.begin() + static_cast<std::ptrdiff_t>(std::min(passed, letters_.size())));
       first_ += passed;
     }
     const std::size_t wanted = from + window - first_;

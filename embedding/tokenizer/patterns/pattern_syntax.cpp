@@ -78,7 +78,9 @@ class PatternReader {
 
   // Nodes ------------------------------------------------------------------------------------------------------------
 
-  static std::size_t sum(std::size_t a, std::size_t b) { return a > PatternNode::kNoEnd - b ? PatternNode::kNoEnd : a + b; }
+  static std::size_t sum(std::size_t a, std::size_t b) {
+    return a > PatternNode::kNoEnd - b ? PatternNode::kNoEnd : a + b;
+  }
   static std::size_t product(std::size_t a, std::size_t b) {
     return a != 0 && b > PatternNode::kNoEnd / a ? PatternNode::kNoEnd : a * b;
   }
@@ -158,9 +160,7 @@ class PatternReader {
     return node;
   }
 
-  [[nodiscard]] bool begins_repetition() const {
-    return is_next("*") || is_next("+") || is_next("?") || is_next("{");
-  }
+  [[nodiscard]] bool begins_repetition() const { return is_next("*") || is_next("+") || is_next("?") || is_next("{"); }
 
   Status read_times(PatternNode& node) {
     node.times_max = PatternNode::kNoEnd;
@@ -303,7 +303,8 @@ class PatternReader {
     return node.kind == Kind::kLook || std::any_of(node.parts.begin(), node.parts.end(), has_look);
   }
 
-  // Characters and classes ---------------------------------------------------------------------------------------------
+  // Characters and classes
+  // ---------------------------------------------------------------------------------------------
 
   // One character, or a class.
   struct Escaped {
@@ -417,7 +418,8 @@ class PatternReader {
     return one(c);
   }
 
-  Result<Escaped> read_hexadecimal(std::size_t digits_min, std::size_t digits_max, std::string_view end, char32_t below) {
+  Result<Escaped> read_hexadecimal(std::size_t digits_min, std::size_t digits_max, std::string_view end,
+                                   char32_t below) {
     char32_t value = 0;
     std::size_t digits = 0;
     for (; digits < digits_max && !at_end(); ++digits) {

@@ -1,7 +1,7 @@
 // Reads the expressions of a tokenizer.json, which the reference hands to Oniguruma with Ruby's syntax.
 //
-// Only what is known to mean the same here is read; everything else is refused by name, and so is what is rare and easily
-// read in two ways. Pure function, any thread.
+// Only what is known to mean the same here is read; everything else is refused by name, and so is what is rare and
+// easily read in two ways. Pure function, any thread.
 #pragma once
 
 #include <string_view>

@@ -31,7 +31,8 @@ core::Result<SplitBehavior> read_split_behavior(const JsonView& view) {
   }
   return core::Status(core::StatusCode::kUnsupported,
                       fmt::format("{}.behavior {} is not supported (supported: Removed, Isolated, MergedWithPrevious, "
-                                  "MergedWithNext, Contiguous)", view.name(), core::quoted(name)));
+                                  "MergedWithNext, Contiguous)",
+                                  view.name(), core::quoted(name)));
 }
 
 bool BehaviorSplitter::joins(bool is_match) const {

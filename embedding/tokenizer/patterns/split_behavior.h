@@ -41,9 +41,7 @@ class BehaviorSplitter final : public MatchSink {
   bool piece(std::size_t begin, std::size_t end, bool is_match);
   // Whether it becomes one word with the piece that waits.
   [[nodiscard]] bool joins(bool is_match) const;
-  bool give(std::size_t begin, std::size_t end) {
-    return sink_.word({text_.substr(begin, end - begin), begin, end});
-  }
+  bool give(std::size_t begin, std::size_t end) { return sink_.word({text_.substr(begin, end - begin), begin, end}); }
   bool give_waiting() { return waiting_begin_ == waiting_end_ || give(waiting_begin_, waiting_end_); }
 
   const SplitBehavior behavior_;

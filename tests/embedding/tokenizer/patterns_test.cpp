@@ -150,15 +150,17 @@ TEST(PatternTest, RefusesWhatMayMeanSomethingElse) {
     core::encode_utf8(c, [&many](char byte) { many.push_back(byte); });
   EXPECT_THAT(Pattern::expression(many).status().to_string(), HasSubstr("more than 250 different characters"));
   const Json part = split_part("Regex", "a$", "Isolated");
-  EXPECT_THAT(read_split(*JsonView::object(part, "pre_tokenizer")).status().to_string(),
-              HasSubstr("pre_tokenizer.pattern.Regex 'a$' has something that is not supported: the anchor '$' (at byte 1)"));
+  EXPECT_THAT(
+      read_split(*JsonView::object(part, "pre_tokenizer")).status().to_string(),
+      HasSubstr("pre_tokenizer.pattern.Regex 'a$' has something that is not supported: the anchor '$' (at byte 1)"));
 }
 
 // Characters of every kind that the expressions tell apart, and any others.
 std::string generated_text(std::mt19937& random) {
-  static const Texts kPieces = {"'",  "'s", "'S", "'\u017F", "'LL", "'l", "'Re", "'ve", "'t",     "'D",     " ",      "  ",
-                                "\n", "\r", "\t", "\u3000",  "a",   "Z",  "é",   "中",  "\u0301", "1",      "٣",      "²",
-                                "Ⅷ",  "!",  "€",  "...",     "_",   "😀", "m",   "d",   "\u200d", "\u0085", "\u2028", "\v"};
+  static const Texts kPieces = {"'",   "'s", "'S",     "'\u017F", "'LL", "'l",     "'Re",    "'ve",    "'t",
+                                "'D",  " ",  "  ",     "\n",      "\r",  "\t",     "\u3000", "a",      "Z",
+                                "é",   "中", "\u0301", "1",       "٣",   "²",      "Ⅷ",      "!",      "€",
+                                "...", "_",  "😀",      "m",       "d",   "\u200d", "\u0085", "\u2028", "\v"};
   std::string text;
   for (std::size_t left = random() % 24; left > 0; --left) {
     if (random() % 4 != 0) {
