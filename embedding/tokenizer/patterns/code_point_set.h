@@ -3,7 +3,7 @@
 // A value. Surrogates may be in it and mean nothing, since no checked text has them.
 #pragma once
 
-#include <compare>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,7 +16,8 @@ class CodePointSet {
   struct Range {
     char32_t first;
     char32_t last;
-    auto operator<=>(const Range&) const = default;
+    bool operator==(const Range&) const = default;
+    bool operator<(const Range& other) const { return std::tie(first, last) < std::tie(other.first, other.last); }
   };
 
   CodePointSet() = default;
@@ -27,7 +28,8 @@ class CodePointSet {
   // In order; between two of them something is left out.
   [[nodiscard]] const std::vector<Range>& ranges() const { return ranges_; }
   [[nodiscard]] bool empty() const { return ranges_.empty(); }
-  auto operator<=>(const CodePointSet&) const = default;
+  bool operator==(const CodePointSet&) const = default;
+  bool operator<(const CodePointSet& other) const { return ranges_ < other.ranges_; }
 
   [[nodiscard]] CodePointSet united(const CodePointSet& other) const;
   [[nodiscard]] CodePointSet complement() const;

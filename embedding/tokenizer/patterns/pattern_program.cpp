@@ -130,19 +130,16 @@ PatternProgram::~PatternProgram() {
 class PatternProgram::Search {
  public:
   Search(const PatternProgram& program, std::string_view text)
-      : program_(program), text_(text), unread_(text.data()), place_byte_(text.data()) {
-    context_ = pcre2_match_context_create(nullptr);
-    data_ = pcre2_match_data_create(1, nullptr);
-    if (context_ == nullptr || data_ == nullptr) {
-      release();
-      throw std::bad_alloc();
-    }
-    pcre2_set_match_limit(context_, kStepsMax);
-    pcre2_set_heap_limit(context_, kHeapMaxKib);
+      : program_(program),
+        text_(text),
+        context_(pcre2_match_context_create(nullptr)),
+        data_(pcre2_match_data_create(1, nullptr)),
+        unread_(text.data()),
+        place_byte_(text.data()) {
+    if (context_ == nullptr || data_ == nullptr) throw std::bad_alloc();
+    pcre2_set_match_limit(context_.get(), kStepsMax);
+    pcre2_set_heap_limit(context_.get(), kHeapMaxKib);
   }
-  Search(const Search&) = delete;
-  Search& operator=(const Search&) = delete;
-  ~Search() { release(); }
 
   bool run(MatchSink& sink) {
     std::size_t from = 0;
@@ -157,16 +154,17 @@ class PatternProgram::Search {
   }
 
  private:
+  struct FreeContext {
+    void operator()(pcre2_match_context* context) const { pcre2_match_context_free(context); }
+  };
+  struct FreeData {
+    void operator()(pcre2_match_data* data) const { pcre2_match_data_free(data); }
+  };
   // In characters of the text.
   struct Found {
     std::size_t begin;
     std::size_t end;
   };
-
-  void release() {
-    pcre2_match_data_free(data_);
-    pcre2_match_context_free(context_);
-  }
 
   bool find(std::size_t from, Found& found) {
     std::size_t window = kWindow;
@@ -177,7 +175,7 @@ class PatternProgram::Search {
       if (from >= first_ + size) return false;
       const bool is_large = window > kWindow;
       const int result = match(from, size, is_large, is_rest ? 0 : PCRE2_PARTIAL_HARD);
-      const PCRE2_SIZE* const place = pcre2_get_ovector_pointer(data_);
+      const PCRE2_SIZE* const place = pcre2_get_ovector_pointer(data_.get());
       if (result >= 0) {
         found = {first_ + place[0], first_ + place[1]};
         return true;
@@ -205,12 +203,12 @@ class PatternProgram::Search {
   int match(std::size_t from, std::size_t size, bool only_there, std::uint32_t options) {
     const auto* const subject = reinterpret_cast<PCRE2_SPTR>(letters_.data());
     const std::size_t offset = from - first_;
-    pcre2_set_offset_limit(context_, only_there ? offset : PCRE2_UNSET);
+    pcre2_set_offset_limit(context_.get(), only_there ? offset : PCRE2_UNSET);
     const pcre2_code* const code = code_of(program_.code_);
-    int result = pcre2_match(code, subject, size, offset, options, data_, context_);
+    int result = pcre2_match(code, subject, size, offset, options, data_.get(), context_.get());
     // Compiled, it has the stack of the processor, and little of it.
     if (result == PCRE2_ERROR_JIT_STACKLIMIT) {
-      result = pcre2_match(code, subject, size, offset, options | PCRE2_NO_JIT, data_, context_);
+      result = pcre2_match(code, subject, size, offset, options | PCRE2_NO_JIT, data_.get(), context_.get());
     }
     if (result >= 0 || result == PCRE2_ERROR_NOMATCH || result == PCRE2_ERROR_PARTIAL) return result;
     if (result == PCRE2_ERROR_NOMEMORY) throw std::bad_alloc();
@@ -256,8 +254,8 @@ class PatternProgram::Search {
 
   const PatternProgram& program_;
   const std::string_view text_;
-  pcre2_match_context* context_ = nullptr;
-  pcre2_match_data* data_ = nullptr;
+  const std::unique_ptr<pcre2_match_context, FreeContext> context_;
+  const std::unique_ptr<pcre2_match_data, FreeData> data_;
   std::vector<std::uint8_t> letters_;  // of the text's characters from first_ on
   std::size_t first_ = 0;
   const char* unread_;
