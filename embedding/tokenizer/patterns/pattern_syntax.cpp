@@ -21,7 +21,7 @@ using core::StatusCode;
 using Kind = PatternNode::Kind;
 using Greed = PatternNode::Greed;
 
-constexpr std::size_t kDepthMax = 64;
+constexpr std::size_t kGroupDepthMax = 64;
 constexpr std::size_t kTimesMax = 1000;
 constexpr std::size_t kExpandedMax = 4096;
 constexpr std::size_t kSetsMax = 250;
@@ -29,7 +29,7 @@ constexpr std::size_t kSetsMax = 250;
 constexpr bool is_ascii_letter(char32_t c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
-constexpr bool is_digit(char32_t c) {
+constexpr bool is_decimal_digit(char32_t c) {
   return c >= '0' && c <= '9';
 }
 
@@ -96,7 +96,7 @@ class PatternReader {
   }
 
   Result<PatternNode> read_alternatives() {
-    if (++depth_ > kDepthMax) return refused(fmt::format("more than {} groups in each other", kDepthMax));
+    if (++depth_ > kGroupDepthMax) return refused(fmt::format("more than {} groups in each other", kGroupDepthMax));
     PatternNode node;
     node.kind = Kind::kAlternatives;
     node.size_min = PatternNode::kNoEnd;
@@ -182,7 +182,7 @@ class PatternReader {
     const auto number = [this]() -> std::optional<std::size_t> {
       std::size_t value = 0;
       const std::size_t begin = at_;
-      while (!at_end() && is_digit(static_cast<unsigned char>(text_[at_])) && at_ - begin < 6)
+      while (!at_end() && is_decimal_digit(static_cast<unsigned char>(text_[at_])) && at_ - begin < 6)
         value = value * 10 + static_cast<std::size_t>(text_[at_++] - '0');
       return at_ > begin ? std::optional(value) : std::nullopt;
     };
@@ -314,7 +314,7 @@ class PatternReader {
 
   // Behind its "[".
   Result<CodePointSet> read_class() {
-    if (++depth_ > kDepthMax) return refused(fmt::format("more than {} groups in each other", kDepthMax));
+    if (++depth_ > kGroupDepthMax) return refused(fmt::format("more than {} groups in each other", kGroupDepthMax));
     const bool is_negated = accept("^");
     std::optional<CodePointSet> intersected;
     std::vector<CodePointSet::Range> united;
@@ -412,7 +412,7 @@ class PatternReader {
       default:
         break;
     }
-    if (c >= 0x80 || is_ascii_letter(c) || is_digit(c) || c <= 0x20 || c == 0x7F) {
+    if (c >= 0x80 || is_ascii_letter(c) || is_decimal_digit(c) || c <= 0x20 || c == 0x7F) {
       return refused(core::quoted("\\" + std::string(text_.substr(begin, at_ - begin))));
     }
     return one(c);
@@ -425,8 +425,8 @@ class PatternReader {
     for (; digits < digits_max && !at_end(); ++digits) {
       const auto c = static_cast<unsigned char>(text_[at_]);
       const auto lower = static_cast<char32_t>(c | 0x20U);
-      if (!is_digit(c) && !(lower >= 'a' && lower <= 'f')) break;
-      value = value * 16 + (is_digit(c) ? char32_t{c} - '0' : lower - 'a' + 10);
+      if (!is_decimal_digit(c) && !(lower >= 'a' && lower <= 'f')) break;
+      value = value * 16 + (is_decimal_digit(c) ? char32_t{c} - '0' : lower - 'a' + 10);
       ++at_;
     }
     if (digits < digits_min || !accept(end) || value >= below || (value >= 0xD800 && value <= 0xDFFF)) {

@@ -5,7 +5,7 @@ import pathlib
 import random
 import tempfile
 
-from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 import byte_level_oracle
 import compare_with_oracle as oracle
@@ -126,16 +126,13 @@ def of_bytes(expression, template, normalizer=None, **model):
 
 
 def like_gemma():
-    bytes_ = [f"<0x{byte:02X}>" for byte in range(256)]
-    split = pre_tokenizers.Split(" ", "merged_with_previous")
     special = ["<pad>", "<eos>", "<bos>", "<unk>"]
     tokenizer = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True, byte_fallback=True))
     tokenizer.normalizer = normalizers.Replace(" ", "▁")
-    tokenizer.pre_tokenizer = split
-    from tokenizers import trainers
-    trainer = trainers.BpeTrainer(vocab_size=1800, show_progress=False, special_tokens=[*special, *bytes_], max_token_length=16,
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")
+    trainer = trainers.BpeTrainer(vocab_size=1800, show_progress=False, special_tokens=[*special, *byte_level_oracle.BYTE_TOKENS], max_token_length=16,
                                   limit_alphabet=300)
-    # Words of sentences: merges across all of a text would each be a token of its own.
+    # Of words: a text is one word behind this normalizer, and its merges would be of whole texts.
     tokenizer.train_from_iterator([w for line in byte_level_oracle.CORPUS for w in line.split(" ")], trainer)
     tokenizer.add_tokens(["\n\n", "\t\t", "<start_of_turn>"])
     tokenizer.post_processor = processors.TemplateProcessing(single="<bos> $A <eos>", pair="<bos> $A <eos> $B",

@@ -55,7 +55,7 @@ Texts matches(std::string_view expression, std::string_view text) {
   return matches(*pattern_of(expression), text);
 }
 
-std::string repeated(std::string_view text, std::size_t times) {
+std::string many_of(std::string_view text, std::size_t times) {
   std::string all;
   for (std::size_t i = 0; i < times; ++i)
     all.append(text);
@@ -202,7 +202,7 @@ TEST(KnownPatternsTest, CutShortFormsNumbersAndLineBreaks) {
 
 TEST(PatternTest, SeesMatchesLongerThanItSearchesAtOnce) {
   for (const std::size_t size : {2040U, 2047U, 2048U, 2049U, 5000U, 70'000U}) {
-    const std::string letters = repeated("é", size);
+    const std::string letters = many_of("é", size);
     EXPECT_EQ(matches(R"(\p{L}+)", letters + " " + letters), (Texts{letters, letters})) << size;
     EXPECT_EQ(matches(R"(b)", letters + "b"), (Texts{"b"})) << size;
     EXPECT_EQ(matches(R"((?<=é)b)", letters + "b"), (Texts{"b"})) << size;
