@@ -18,7 +18,7 @@ namespace {
 using Kind = PatternNode::Kind;
 
 // What one search may take: steps at one place, and memory, which is never taken from the processor's stack.
-constexpr std::uint32_t kStepsMax = 2'000'000;
+constexpr std::uint32_t kStepsMax = 200'000;
 constexpr std::uint32_t kHeapMaxKib = 64 << 10;
 // How much of the text is searched at once, in characters. A match that may be longer is looked for in larger windows,
 // place by place; what these have together is limited, since an expression could need all of the text at each place.
